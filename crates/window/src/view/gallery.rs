@@ -21,7 +21,7 @@ use crate::view::layout::{PixelRect, WindowLayout};
 use crate::view::offscreen::FrameContents;
 use crate::view::timeline::layout::TimelineLayout;
 use crate::view::widget_painter::Widgets;
-use crate::view::{Dialogs, Frame, LabView, TimelineView};
+use crate::view::{Dialog, Dialogs, Frame, LabView, TimelineView};
 use lang::{Language, with};
 use life::Size;
 use model::Status;
@@ -55,13 +55,17 @@ struct Scenario {
     /// Whether the engine still starts: there are no figures yet.
     starting: bool,
     status: fn(&mut Status),
-    /// Given the lattices' size and about a panel's.
+    theme: usize,
+    side: Option<SidePanel>,
+    timeline: bool,
+    presentation: bool,
+    /// Other options, given the lattices' size and about a panel's.
     options: fn(&mut ViewOptions, Size, [u32; 2]),
     round: fn(u32) -> TimedRound,
     /// Whether the round before a change stands above it.
     changed: bool,
-    lesson: fn() -> Option<LessonScreen>,
-    dialogs: fn(&mut Dialogs),
+    lesson: Option<fn() -> LessonScreen>,
+    dialog: Option<fn() -> Dialog>,
     edit_overlay: fn(&mut EditOverlay),
     editor: fn(&mut CodeEditor),
     drawing: fn(&mut Drawing),
@@ -73,24 +77,140 @@ struct Scenario {
     windows: &'static [Window],
 }
 
-const SCREEN: Scenario = Scenario {
-    name: "",
-    instances: 16,
-    size: (256, 256),
-    starting: false,
-    status: |_| {},
-    options: |_, _, _| {},
-    round: timed_round,
-    changed: false,
-    lesson: || None,
-    dialogs: |_| {},
-    edit_overlay: |_| {},
-    editor: |_| {},
-    drawing: |_| {},
-    mouse: |_| {},
-    tip: None,
-    windows: &WINDOWS,
-};
+/// A session that runs and shows its panels.
+fn screen(name: &'static str) -> Scenario {
+    Scenario {
+        name,
+        instances: 16,
+        size: (256, 256),
+        starting: false,
+        status: |_| {},
+        theme: 0,
+        side: None,
+        timeline: false,
+        presentation: false,
+        options: |_, _, _| {},
+        round: timed_round,
+        changed: false,
+        lesson: None,
+        dialog: None,
+        edit_overlay: |_| {},
+        editor: |_| {},
+        drawing: |_| {},
+        mouse: |_| {},
+        tip: None,
+        windows: &WINDOWS,
+    }
+}
+
+/// What differs: each method sets the field of its name.
+impl Scenario {
+    fn instances(self, instances: usize) -> Scenario {
+        Scenario { instances, ..self }
+    }
+
+    fn size(self, width: u64, height: u64) -> Scenario {
+        Scenario {
+            size: (width, height),
+            ..self
+        }
+    }
+
+    fn starting(self) -> Scenario {
+        Scenario {
+            starting: true,
+            ..self
+        }
+    }
+
+    fn status(self, status: fn(&mut Status)) -> Scenario {
+        Scenario { status, ..self }
+    }
+
+    fn theme(self, theme: usize) -> Scenario {
+        Scenario { theme, ..self }
+    }
+
+    fn side(self, side: SidePanel) -> Scenario {
+        Scenario {
+            side: Some(side),
+            ..self
+        }
+    }
+
+    fn timeline(self) -> Scenario {
+        Scenario {
+            timeline: true,
+            ..self
+        }
+    }
+
+    fn presentation(self) -> Scenario {
+        Scenario {
+            presentation: true,
+            ..self
+        }
+    }
+
+    fn options(self, options: fn(&mut ViewOptions, Size, [u32; 2])) -> Scenario {
+        Scenario { options, ..self }
+    }
+
+    fn round(self, round: fn(u32) -> TimedRound) -> Scenario {
+        Scenario { round, ..self }
+    }
+
+    fn changed(self) -> Scenario {
+        Scenario {
+            changed: true,
+            ..self
+        }
+    }
+
+    fn lesson(self, lesson: fn() -> LessonScreen) -> Scenario {
+        Scenario {
+            lesson: Some(lesson),
+            ..self
+        }
+    }
+
+    fn dialog(self, dialog: fn() -> Dialog) -> Scenario {
+        Scenario {
+            dialog: Some(dialog),
+            ..self
+        }
+    }
+
+    fn edit_overlay(self, edit_overlay: fn(&mut EditOverlay)) -> Scenario {
+        Scenario {
+            edit_overlay,
+            ..self
+        }
+    }
+
+    fn editor(self, editor: fn(&mut CodeEditor)) -> Scenario {
+        Scenario { editor, ..self }
+    }
+
+    fn drawing(self, drawing: fn(&mut Drawing)) -> Scenario {
+        Scenario { drawing, ..self }
+    }
+
+    fn mouse(self, mouse: fn(&mut Mouse<'_>)) -> Scenario {
+        Scenario { mouse, ..self }
+    }
+
+    fn tip(self, tip: usize) -> Scenario {
+        Scenario {
+            tip: Some(tip),
+            ..self
+        }
+    }
+
+    fn windows(self, windows: &'static [Window]) -> Scenario {
+        Scenario { windows, ..self }
+    }
+}
 
 /// All of them.
 fn screens() -> Vec<Scenario> {
@@ -176,14 +296,20 @@ struct Set {
 
 impl Set {
     fn new(screen: Scenario, window: Window) -> Set {
-        let size = screen.size();
+        let size = screen.lattice_size();
         let streams = screen.instances as u32;
         let mut status = status(screen.instances, size);
         (screen.status)(&mut status);
         let mut set = Set {
             screen,
             window,
-            options: ViewOptions::default(),
+            options: ViewOptions {
+                theme: screen.theme,
+                side: screen.side,
+                timeline: screen.timeline,
+                presentation: screen.presentation,
+                ..Default::default()
+            },
             contents: FrameContents {
                 drawing: Drawing {
                     frames_per_second: Some(59.9),
@@ -196,7 +322,7 @@ impl Set {
                     }),
                     ..Default::default()
                 },
-                lesson: (screen.lesson)(),
+                lesson: screen.lesson.map(|lesson| lesson()),
                 ..Default::default()
             },
             pointer: None,
@@ -206,7 +332,9 @@ impl Set {
         (screen.options)(&mut set.options, size, [700, 700]);
         (screen.drawing)(&mut set.contents.drawing);
         (screen.edit_overlay)(&mut set.contents.edit_overlay);
-        (screen.dialogs)(&mut set.dialogs);
+        if let Some(dialog) = screen.dialog {
+            set.dialogs.open(dialog());
+        }
         (screen.editor)(&mut set.contents.editor);
         if screen.changed {
             set.contents.timeline.update(&TimedBefore(streams));
@@ -302,7 +430,7 @@ pub(crate) fn each_frame(mut look: impl FnMut(&str, &Frame<'_>, Dialogs)) {
 }
 
 impl Scenario {
-    fn size(&self) -> Size {
+    fn lattice_size(&self) -> Size {
         Size::new(self.size.0, self.size.1).unwrap()
     }
 }

@@ -1,7 +1,7 @@
 //! Unusual windows: small, narrow, tall, and with a large interface scale.
 
 use crate::view::Dialog;
-use crate::view::gallery::{SCREEN, Scenario, WINDOWS, Window};
+use crate::view::gallery::{Scenario, WINDOWS, Window, screen};
 use crate::view::{Commands, Help, Menu};
 use model::actions::Topic;
 use ui::SidePanel;
@@ -19,75 +19,32 @@ const ODD: &[Window] = &[
 ];
 
 pub(super) fn screens() -> Vec<Scenario> {
-    let odd = |name, windows| Scenario {
-        name,
-        windows,
-        ..SCREEN
-    };
+    let odd = |name, windows| screen(name).windows(windows);
     let mut screens = vec![
         odd("odd-panels", ODD),
-        Scenario {
-            options: |options, _, _| options.timeline = true,
-            ..odd("odd-timeline", ODD)
-        },
-        Scenario {
-            options: |options, _, _| {
-                (options.side, options.timeline) = (Some(SidePanel::Lab), true)
-            },
-            ..odd("odd-lab-timeline", ODD)
-        },
-        Scenario {
-            options: |options, _, _| options.side = Some(SidePanel::Population),
-            ..odd("odd-population", ODD)
-        },
-        Scenario {
-            options: |options, _, _| options.side = Some(SidePanel::Ladder),
-            ..odd("odd-ladder", NARROW)
-        },
-        Scenario {
-            lesson: || Some(LessonScreen::Page(lesson_page(true))),
-            ..odd("odd-lesson", ODD)
-        },
-        Scenario {
-            status: |status| super::panels::halve(status, 0),
-            ..odd("odd-comparison", NARROW)
-        },
-        Scenario {
-            dialogs: |dialogs| dialogs.open(Dialog::Help(Help::default())),
-            ..odd("odd-help", ODD)
-        },
-        Scenario {
-            options: |options, _, _| options.presentation = true,
-            status: |status| status.clock.running = false,
-            ..odd("odd-presentation", SMALL)
-        },
-        Scenario {
-            dialogs: |dialogs| dialogs.open(Dialog::Commands(Commands::searching("kernel"))),
-            ..odd("odd-palette", ODD)
-        },
-        Scenario {
-            dialogs: |dialogs| dialogs.open(Dialog::Menu(Menu::at(Topic::View))),
-            ..odd("odd-menu", ODD)
-        },
+        odd("odd-timeline", ODD).timeline(),
+        odd("odd-lab-timeline", ODD).side(SidePanel::Lab).timeline(),
+        odd("odd-population", ODD).side(SidePanel::Population),
+        odd("odd-ladder", NARROW).side(SidePanel::Ladder),
+        odd("odd-lesson", ODD).lesson(|| LessonScreen::Page(lesson_page(true))),
+        odd("odd-comparison", NARROW).status(|status| super::panels::halve(status, 0)),
+        odd("odd-help", ODD).dialog(|| Dialog::Help(Help::default())),
+        odd("odd-presentation", SMALL)
+            .presentation()
+            .status(|status| status.clock.running = false),
+        odd("odd-palette", ODD).dialog(|| Dialog::Commands(Commands::searching("kernel"))),
+        odd("odd-menu", ODD).dialog(|| Dialog::Menu(Menu::at(Topic::View))),
     ];
     screens.extend([
-        Scenario {
-            options: |options, _, _| options.interface_scale = stepped(InterfaceScale::smaller, 5),
-            ..odd("interface-50", &WINDOWS)
-        },
-        Scenario {
-            options: |options, _, _| options.interface_scale = stepped(InterfaceScale::larger, 3),
-            ..odd("interface-150", &WINDOWS)
-        },
-        Scenario {
-            options: |options, _, _| options.interface_scale = stepped(InterfaceScale::larger, 6),
-            ..odd("interface-250", &WINDOWS)
-        },
-        Scenario {
-            options: |options, _, _| options.interface_scale = stepped(InterfaceScale::larger, 6),
-            dialogs: |dialogs| dialogs.open(Dialog::Menu(Menu::at(Topic::Cells))),
-            ..odd("interface-250-menu", &WINDOWS)
-        },
+        odd("interface-50", &WINDOWS)
+            .options(|options, _, _| options.interface_scale = stepped(InterfaceScale::smaller, 5)),
+        odd("interface-150", &WINDOWS)
+            .options(|options, _, _| options.interface_scale = stepped(InterfaceScale::larger, 3)),
+        odd("interface-250", &WINDOWS)
+            .options(|options, _, _| options.interface_scale = stepped(InterfaceScale::larger, 6)),
+        odd("interface-250-menu", &WINDOWS)
+            .options(|options, _, _| options.interface_scale = stepped(InterfaceScale::larger, 6))
+            .dialog(|| Dialog::Menu(Menu::at(Topic::Cells))),
     ]);
     screens
 }

@@ -13,7 +13,7 @@ use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
 use crate::view::gallery::stage::Stage;
-use crate::view::gallery::{LANGUAGES, SCREEN, Scenario, Set, Window, screens};
+use crate::view::gallery::{LANGUAGES, Scenario, Set, Window, screen, screens};
 use crate::view::picture_file::{Image, write_png};
 use lang::with;
 use ui::SidePanel;
@@ -222,10 +222,7 @@ fn changed(image: &Image, pixel: impl Fn(u32, u32) -> [u8; 3]) -> Image {
 #[test]
 fn a_wrong_colour_a_lost_panel_and_a_moved_box_are_noticed_and_smoothing_is_not() {
     let window: Window = ([1280, 720], 1.0);
-    let screen = Scenario {
-        options: |options, _, _| (options.timeline, options.side) = (true, Some(SidePanel::Lab)),
-        ..SCREEN
-    };
+    let screen = screen("timeline-and-lab").side(SidePanel::Lab).timeline();
     let mut stage = Stage::new();
     let image = stage.picture(&mut Set::new(screen, window));
     let as_it_is = reduced(&image);

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::view::gallery::{SCREEN, Scenario};
+use crate::view::gallery::{Scenario, screen};
 use crate::view::hud::tests::busy;
 use engine::HostMemory;
 use lang::tr;
@@ -20,163 +20,88 @@ pub(super) fn screens() -> Vec<Scenario> {
 
 fn many() -> Vec<Scenario> {
     vec![
-        Scenario {
-            name: "panels",
-            ..SCREEN
-        },
-        Scenario {
-            name: "panels-1",
-            instances: 1,
-            ..SCREEN
-        },
-        Scenario {
-            name: "panels-2-tall",
-            instances: 2,
-            size: (100, 300),
-            ..SCREEN
-        },
-        Scenario {
-            name: "panels-7-wide",
-            instances: 7,
-            size: (280, 80),
-            status: |status| status.panels.selected = 6,
-            ..SCREEN
-        },
-        Scenario {
-            name: "callouts",
-            drawing: |drawing| drawing.callouts = Callout::ALL.into(),
-            ..SCREEN
-        },
-        Scenario {
-            name: "lecture",
-            drawing: |drawing| drawing.lecture = Some(Arc::new(lecture_screen())),
-            ..SCREEN
-        },
-        Scenario {
-            name: "lecture-presented",
-            drawing: |drawing| drawing.lecture = Some(Arc::new(lecture_screen())),
-            options: |options, _, _| {
-                options.presentation = true;
-                options.timeline = true;
-            },
-            ..SCREEN
-        },
-        Scenario {
-            name: "panels-64",
-            instances: 64,
-            size: (128, 128),
-            status: |status| status.panels.selected = 17,
-            ..SCREEN
-        },
-        Scenario {
-            name: "panels-256",
-            instances: 256,
-            size: (64, 64),
-            options: |options, _, _| options.theme = 2,
-            ..SCREEN
-        },
-        Scenario {
-            name: "panels-alone",
-            status: |status| status.panels.selected = 5,
-            options: |options, _, _| options.single = true,
-            ..SCREEN
-        },
+        screen("panels"),
+        screen("panels-1").instances(1),
+        screen("panels-2-tall").instances(2).size(100, 300),
+        screen("panels-7-wide")
+            .instances(7)
+            .size(280, 80)
+            .status(|status| status.panels.selected = 6),
+        screen("callouts").drawing(|drawing| drawing.callouts = Callout::ALL.into()),
+        screen("lecture").drawing(|drawing| drawing.lecture = Some(Arc::new(lecture_screen()))),
+        screen("lecture-presented")
+            .drawing(|drawing| drawing.lecture = Some(Arc::new(lecture_screen())))
+            .timeline()
+            .presentation(),
+        screen("panels-64")
+            .instances(64)
+            .size(128, 128)
+            .status(|status| status.panels.selected = 17),
+        screen("panels-256").instances(256).size(64, 64).theme(2),
+        screen("panels-alone")
+            .status(|status| status.panels.selected = 5)
+            .options(|options, _, _| options.single = true),
     ]
 }
 
 fn said() -> Vec<Scenario> {
     vec![
-        Scenario {
-            name: "starting",
-            starting: true,
-            ..SCREEN
-        },
-        Scenario {
-            name: "recomputing",
-            status: |status| {
-                status.clock.running = false;
-                status.clock.recomputing = Some(Recomputing {
-                    target: 5_000,
-                    percent: 42,
-                    seconds_left: Some(7.0),
-                });
-            },
-            ..SCREEN
-        },
-        Scenario {
-            name: "paused-notice",
-            status: |status| {
-                status.clock.running = false;
-                status.notice = Some(next_kernel().into());
-            },
-            ..SCREEN
-        },
-        Scenario {
-            name: "recording",
-            drawing: |drawing| {
-                let name = "lifestreams-20261121-110812.gif";
-                let frames = crate::view::recording::frames(412);
-                let mut text = tr!("Recording {name}: {frames}");
-                text += &tr!(", {waiting} still to write", waiting = 3);
-                text += &tr!(", {} dropped", 2);
-                drawing.notice = Some(text.into());
-            },
-            ..SCREEN
-        },
-        Scenario {
-            name: "recording-no-ffmpeg",
-            drawing: |drawing| {
-                let text = tr!(
-                    "an MP4 needs ffmpeg, which is not installed: apt-get install ffmpeg, or name \
-                     a .gif"
-                );
-                drawing.notice = Some(text.into());
-            },
-            ..SCREEN
-        },
-        Scenario {
-            name: "warned",
-            status: |status| status.notice = Some(tr!("Saved {path}", path = "003.rle").into()),
-            drawing: |drawing| {
+        screen("starting").starting(),
+        screen("recomputing").status(|status| {
+            status.clock.running = false;
+            status.clock.recomputing = Some(Recomputing {
+                target: 5_000,
+                percent: 42,
+                seconds_left: Some(7.0),
+            });
+        }),
+        screen("paused-notice").status(|status| {
+            status.clock.running = false;
+            status.notice = Some(next_kernel().into());
+        }),
+        screen("recording").drawing(|drawing| {
+            let name = "lifestreams-20261121-110812.gif";
+            let frames = crate::view::recording::frames(412);
+            let mut text = tr!("Recording {name}: {frames}");
+            text += &tr!(", {waiting} still to write", waiting = 3);
+            text += &tr!(", {} dropped", 2);
+            drawing.notice = Some(text.into());
+        }),
+        screen("recording-no-ffmpeg").drawing(|drawing| {
+            let text = tr!(
+                "an MP4 needs ffmpeg, which is not installed: apt-get install ffmpeg, or name \
+                 a .gif"
+            );
+            drawing.notice = Some(text.into());
+        }),
+        screen("warned")
+            .status(|status| status.notice = Some(tr!("Saved {path}", path = "003.rle").into()))
+            .drawing(|drawing| {
                 drawing.forwarded = true;
                 let adapter = drawing.adapter.as_mut().unwrap();
                 adapter.name = "NVIDIA H200".into();
                 adapter.pci_bus_id = Some("0000:17:00.0".into());
-            },
-            ..SCREEN
-        },
-        Scenario {
-            name: "drawn-in-software",
-            drawing: |drawing| {
-                let adapter = drawing.adapter.as_mut().unwrap();
-                adapter.name = "llvmpipe (LLVM 15.0.6, 256 bits)".into();
-                adapter.software = true;
-            },
-            ..SCREEN
-        },
-        Scenario {
-            name: "failed",
-            status: |status| {
-                status.failed = Some(lost().into());
-                status.clock.running = false;
-                status.clock.generation = 123_456_789_012_345;
-                status.engine.devices[0].name =
-                    "NVIDIA GeForce RTX 4090 Laptop GPU with a long name".into();
-                status.setting.switches.streams = Streams::One;
-            },
-            ..SCREEN
-        },
-        Scenario {
-            name: "long-figures",
-            status: |status| {
-                let (instances, size) = (status.lattices.instances, status.lattices.size);
-                *status = busy();
-                (status.lattices.instances, status.lattices.size) = (instances, size);
-                status.notice = Some(too_large().into());
-                settle(status);
-            },
-            ..SCREEN
-        },
+            }),
+        screen("drawn-in-software").drawing(|drawing| {
+            let adapter = drawing.adapter.as_mut().unwrap();
+            adapter.name = "llvmpipe (LLVM 15.0.6, 256 bits)".into();
+            adapter.software = true;
+        }),
+        screen("failed").status(|status| {
+            status.failed = Some(lost().into());
+            status.clock.running = false;
+            status.clock.generation = 123_456_789_012_345;
+            status.engine.devices[0].name =
+                "NVIDIA GeForce RTX 4090 Laptop GPU with a long name".into();
+            status.setting.switches.streams = Streams::One;
+        }),
+        screen("long-figures").status(|status| {
+            let (instances, size) = (status.lattices.instances, status.lattices.size);
+            *status = busy();
+            (status.lattices.instances, status.lattices.size) = (instances, size);
+            status.notice = Some(too_large().into());
+            settle(status);
+        }),
     ]
 }
 
@@ -226,61 +151,34 @@ pub(super) fn settle(status: &mut Status) {
 }
 
 fn presenting() -> Vec<Scenario> {
-    let presented = Scenario {
-        options: |options, _, _| options.presentation = true,
-        ..SCREEN
-    };
+    let presented = |name| screen(name).presentation();
     vec![
-        Scenario {
-            name: "presentation",
-            status: |status| {
-                status.notice = Some(next_kernel().into());
-                status.lab.last_effect = Some(Effect {
-                    what: tr!("one stream per instance").into(),
-                    round_us: [Some(1660.0), Some(170.0)],
-                    source: Default::default(),
-                    finding: Some(Finding::of(9.8, [9.6, 9.9])),
-                });
-            },
-            ..presented
-        },
-        Scenario {
-            name: "presentation-paused",
-            status: |status| status.clock.running = false,
-            ..presented
-        },
-        Scenario {
-            name: "presentation-failed",
-            status: |status| {
-                status.clock.running = false;
-                status.failed = Some(lost().into());
-            },
-            ..presented
-        },
-        Scenario {
-            name: "presentation-timeline",
-            options: |options, _, _| (options.presentation, options.timeline) = (true, true),
-            ..SCREEN
-        },
+        presented("presentation").status(|status| {
+            status.notice = Some(next_kernel().into());
+            status.lab.last_effect = Some(Effect {
+                what: tr!("one stream per instance").into(),
+                round_us: [Some(1660.0), Some(170.0)],
+                source: Default::default(),
+                finding: Some(Finding::of(9.8, [9.6, 9.9])),
+            });
+        }),
+        presented("presentation-paused").status(|status| status.clock.running = false),
+        presented("presentation-failed").status(|status| {
+            status.clock.running = false;
+            status.failed = Some(lost().into());
+        }),
+        presented("presentation-timeline").timeline(),
     ]
 }
 
 fn comparison() -> Vec<Scenario> {
     vec![
-        Scenario {
-            name: "comparison",
-            status: |status| halve(status, 0),
-            ..SCREEN
-        },
-        Scenario {
-            name: "comparison-differ-all",
-            instances: 17,
-            options: |options, _, _| {
-                (options.side, options.timeline) = (Some(SidePanel::Lab), true)
-            },
-            status: |status| halve(status, 12_345),
-            ..SCREEN
-        },
+        screen("comparison").status(|status| halve(status, 0)),
+        screen("comparison-differ-all")
+            .instances(17)
+            .side(SidePanel::Lab)
+            .timeline()
+            .status(|status| halve(status, 12_345)),
     ]
 }
 
@@ -302,57 +200,47 @@ pub(super) fn halve(status: &mut Status, differing: u64) {
 
 fn marked() -> Vec<Scenario> {
     vec![
-        Scenario {
-            name: "selection",
-            instances: 4,
-            status: |status| status.clock.running = false,
-            edit_overlay: |edit_overlay| {
+        screen("selection")
+            .instances(4)
+            .status(|status| status.clock.running = false)
+            .edit_overlay(|edit_overlay| {
                 let size = Size::new(90, 60).unwrap();
                 edit_overlay.selection = Some((1, Area { x: 40, y: 70, size }));
-            },
-            ..SCREEN
-        },
-        Scenario {
-            name: "selection-enlarged",
-            instances: 4,
-            options: |options, _, _| {
+            }),
+        screen("selection-enlarged")
+            .instances(4)
+            .options(|options, _, _| {
                 options.interface_scale = options.interface_scale.larger().unwrap();
-            },
-            edit_overlay: |edit_overlay| {
+            })
+            .edit_overlay(|edit_overlay| {
                 let size = Size::new(190, 160).unwrap();
                 edit_overlay.selection = Some((1, Area { x: 40, y: 70, size }));
                 edit_overlay.pointed = Some((3, [129, 117]));
-            },
-            ..SCREEN
-        },
-        Scenario {
-            name: "ghost",
-            instances: 4,
-            status: |status| status.clock.running = false,
-            options: |options, size, panel| options.camera.zoom_at(4.0, [350.0; 2], size, panel),
-            edit_overlay: |edit_overlay| {
+            }),
+        screen("ghost")
+            .instances(4)
+            .status(|status| status.clock.running = false)
+            .options(|options, size, panel| options.camera.zoom_at(4.0, [350.0; 2], size, panel))
+            .edit_overlay(|edit_overlay| {
                 edit_overlay.ghost = Some(Ghost {
                     pattern: Arc::new(block(30, 12)),
                     at: Some((2, [128, 128])),
                 });
-            },
-            drawing: |drawing| {
+            })
+            .drawing(|drawing| {
                 let text = tr!(
                     "Click to place, Q/W to rotate, Esc to cancel; a right click opens the menu"
                 );
                 drawing.notice = Some(text.into());
-            },
-            ..SCREEN
-        },
-        Scenario {
-            name: "pencil",
-            instances: 1,
-            status: |status| (status.clock.running, status.clock.waiting_edits) = (false, 2),
-            options: |options, size, panel| {
+            }),
+        screen("pencil")
+            .instances(1)
+            .status(|status| (status.clock.running, status.clock.waiting_edits) = (false, 2))
+            .options(|options, size, panel| {
                 options.grid_lines = true;
                 options.camera.zoom_at(8.0, [350.0; 2], size, panel);
-            },
-            edit_overlay: |edit_overlay| {
+            })
+            .edit_overlay(|edit_overlay| {
                 edit_overlay.tool = Tool::Pencil;
                 let cells = (120..140).map(|x| [x, 128]).collect();
                 edit_overlay.pending.push_back(Pending {
@@ -360,12 +248,10 @@ fn marked() -> Vec<Scenario> {
                     number: 1,
                     change: Change::Draw { cells, alive: true },
                 });
-            },
-            drawing: |drawing| {
+            })
+            .drawing(|drawing| {
                 drawing.notice = Some(tr!("Pencil on: drag to draw").into());
-            },
-            ..SCREEN
-        },
+            }),
     ]
 }
 

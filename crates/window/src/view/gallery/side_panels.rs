@@ -3,7 +3,7 @@
 use std::sync::{Arc, LazyLock};
 
 use crate::view::gallery::panels::{halve, lost, settle};
-use crate::view::gallery::{SCREEN, Scenario};
+use crate::view::gallery::{Scenario, screen};
 use engine::Kernel;
 use engine::kernels::OwnCode;
 use lang::tr;
@@ -47,106 +47,56 @@ fn one_stream() -> Effect {
     }
 }
 
+fn change_to_one_stream(status: &mut Status) {
+    status.setting.switches.streams = Streams::One;
+    status.lab.last_effect = Some(one_stream());
+}
+
 fn timeline() -> Vec<Scenario> {
-    let shown = Scenario {
-        options: |options, _, _| options.timeline = true,
-        ..SCREEN
-    };
+    let shown = |name| screen(name).timeline();
     vec![
-        Scenario {
-            name: "timeline",
-            status: calibrate,
-            ..shown
-        },
-        Scenario {
-            name: "timeline-changed",
-            changed: true,
-            status: |status| {
-                status.setting.switches.streams = Streams::One;
-                status.lab.last_effect = Some(one_stream());
-            },
-            ..shown
-        },
-        Scenario {
-            name: "timeline-changed-64",
-            changed: true,
-            instances: 64,
-            size: (64, 64),
-            status: |status| {
-                status.setting.switches.streams = Streams::One;
-                status.lab.last_effect = Some(one_stream());
-            },
-            ..shown
-        },
-        Scenario {
-            name: "timeline-comparison",
-            changed: true,
-            status: |status| halve(status, 0),
-            ..shown
-        },
-        Scenario {
-            name: "timeline-over-a-bar",
-            mouse: |mouse| mouse.over_timeline(0.3, 0.45),
-            ..shown
-        },
-        Scenario {
-            name: "timeline-frozen",
-            mouse: |mouse| mouse.click_live(),
-            ..shown
-        },
-        Scenario {
-            name: "timeline-waits",
-            status: |status| {
+        shown("timeline").status(calibrate),
+        shown("timeline-changed")
+            .changed()
+            .status(change_to_one_stream),
+        shown("timeline-changed-64")
+            .changed()
+            .instances(64)
+            .size(64, 64)
+            .status(change_to_one_stream),
+        shown("timeline-comparison")
+            .changed()
+            .status(|status| halve(status, 0)),
+        shown("timeline-over-a-bar").mouse(|mouse| mouse.over_timeline(0.3, 0.45)),
+        shown("timeline-frozen").mouse(|mouse| mouse.click_live()),
+        shown("timeline-waits")
+            .status(|status| {
                 status.engine.name = "cpu";
                 calibrate(status);
-            },
-            round: waited_round,
-            ..shown
-        },
-        Scenario {
-            name: "timeline-1",
-            instances: 1,
-            ..shown
-        },
-        Scenario {
-            name: "timeline-256",
-            instances: 256,
-            size: (64, 64),
-            ..shown
-        },
+            })
+            .round(waited_round),
+        shown("timeline-1").instances(1),
+        shown("timeline-256").instances(256).size(64, 64),
     ]
 }
 
 fn causes() -> Vec<Scenario> {
-    let shown = Scenario {
-        options: |options, _, _| (options.side, options.timeline) = (Some(SidePanel::Causes), true),
-        ..SCREEN
-    };
+    let shown = |name| screen(name).side(SidePanel::Causes).timeline();
     vec![
-        Scenario {
-            name: "causes-timeline",
-            status: |status| {
+        shown("causes-timeline")
+            .status(|status| {
                 status.setting.switches.streams = Streams::One;
                 let instances = status.lattices.instances as u32;
                 status.lab.isolated = Some(isolated(&serial_round(instances), 0.05));
-            },
-            round: serial_round,
-            ..shown
-        },
-        Scenario {
-            name: "causes-several",
-            status: |status| {
+            })
+            .round(serial_round),
+        shown("causes-several")
+            .status(|status| {
                 let round = waited_round(status.lattices.instances as u32);
                 status.lab.isolated = Some(isolated(&round, 0.9));
-            },
-            round: waited_round,
-            ..shown
-        },
-        Scenario {
-            name: "causes-none",
-            status: calibrate,
-            ..shown
-        },
+            })
+            .round(waited_round),
+        shown("causes-none").status(calibrate),
     ]
 }
 
@@ -156,75 +106,39 @@ fn add_block_timestamps(status: &mut Status, cost: Option<f64>) {
 }
 
 fn blocks() -> Vec<Scenario> {
-    let shown = Scenario {
-        options: |options, _, _| options.timeline = true,
-        status: |status| add_block_timestamps(status, Some(1.03)),
-        round: |streams| round_with_block_timestamps(streams, 132),
-        ..SCREEN
+    let shown = |name| {
+        screen(name)
+            .timeline()
+            .status(|status| add_block_timestamps(status, Some(1.03)))
+            .round(|streams| round_with_block_timestamps(streams, 132))
     };
     vec![
-        Scenario {
-            name: "blocks",
-            ..shown
-        },
-        Scenario {
-            name: "blocks-over-a-block",
-            mouse: |mouse| mouse.over_a_block(),
-            ..shown
-        },
-        Scenario {
-            name: "blocks-cpu",
-            status: |status| {
+        shown("blocks"),
+        shown("blocks-over-a-block").mouse(|mouse| mouse.over_a_block()),
+        shown("blocks-cpu")
+            .status(|status| {
                 add_block_timestamps(status, None);
                 status.engine.name = "cpu";
                 status.engine.devices[0].sm_count = 8;
-            },
-            round: |streams| round_with_block_timestamps(streams, 8),
-            ..shown
-        },
+            })
+            .round(|streams| round_with_block_timestamps(streams, 8)),
     ]
 }
 
 fn lab() -> Vec<Scenario> {
-    let shown = Scenario {
-        options: |options, _, _| options.side = Some(SidePanel::Lab),
-        ..SCREEN
-    };
+    let shown = |name| screen(name).side(SidePanel::Lab);
     vec![
-        Scenario {
-            name: "lab",
-            ..shown
-        },
-        Scenario {
-            name: "lab-over-a-switch",
-            mouse: |mouse| mouse.over_lab(0.4, 0.25),
-            ..shown
-        },
-        Scenario {
-            name: "lab-in-rust",
-            mouse: |mouse| mouse.click_tabs(),
-            ..shown
-        },
-        Scenario {
-            name: "lab-refused",
-            status: |status| {
-                status.setting.switches.graphs = true;
-                status.setting.kernel = engine::kernels::find("bits").unwrap();
-            },
-            ..shown
-        },
-        Scenario {
-            name: "lab-timeline",
-            changed: true,
-            options: |options, _, _| {
-                (options.side, options.timeline) = (Some(SidePanel::Lab), true)
-            },
-            status: |status| {
-                status.setting.switches.streams = Streams::One;
-                status.lab.last_effect = Some(one_stream());
-            },
-            ..SCREEN
-        },
+        shown("lab"),
+        shown("lab-over-a-switch").mouse(|mouse| mouse.over_lab(0.4, 0.25)),
+        shown("lab-in-rust").mouse(|mouse| mouse.click_tabs()),
+        shown("lab-refused").status(|status| {
+            status.setting.switches.graphs = true;
+            status.setting.kernel = engine::kernels::find("bits").unwrap();
+        }),
+        shown("lab-timeline")
+            .timeline()
+            .changed()
+            .status(change_to_one_stream),
     ]
 }
 
@@ -237,74 +151,46 @@ fn climb(status: &mut Status) {
 
 fn graphs() -> Vec<Scenario> {
     vec![
-        Scenario {
-            name: "population",
-            options: |options, _, _| options.side = Some(SidePanel::Population),
-            status: settle,
-            ..SCREEN
-        },
-        Scenario {
-            name: "population-of-all-timeline",
-            options: |options, _, _| {
-                (options.side, options.population_of_all) = (Some(SidePanel::Population), true);
-                options.timeline = true;
-            },
-            status: settle,
-            ..SCREEN
-        },
-        Scenario {
-            name: "ladder",
-            options: |options, _, _| options.side = Some(SidePanel::Ladder),
-            status: climb,
-            ..SCREEN
-        },
-        Scenario {
-            name: "ladder-timeline",
-            options: |options, _, _| {
-                (options.side, options.timeline) = (Some(SidePanel::Ladder), true)
-            },
-            status: climb,
-            ..SCREEN
-        },
-        Scenario {
-            name: "ladder-presented",
-            options: |options, _, _| {
-                (options.side, options.timeline) = (Some(SidePanel::Ladder), true);
-                options.presentation = true;
-            },
-            status: climb,
-            ..SCREEN
-        },
-        Scenario {
-            name: "ladder-source",
-            options: |options, _, _| {
-                options.side = Some(SidePanel::Ladder);
-                options.source = engine::kernels::find("shared").map(Kernel::index);
-            },
-            status: climb,
-            ..SCREEN
-        },
-        Scenario {
-            name: "ladder-source-timeline",
-            options: |options, _, _| {
-                (options.side, options.timeline) = (Some(SidePanel::Ladder), true);
-                options.source = engine::kernels::find("cooperative").map(Kernel::index);
-            },
-            status: climb,
-            ..SCREEN
-        },
-        Scenario {
-            name: "ladder-unrecorded",
-            options: |options, _, _| options.side = Some(SidePanel::Ladder),
-            status: |status| {
+        screen("population")
+            .side(SidePanel::Population)
+            .status(settle),
+        screen("population-of-all-timeline")
+            .side(SidePanel::Population)
+            .timeline()
+            .options(|options, _, _| options.population_of_all = true)
+            .status(settle),
+        screen("ladder").side(SidePanel::Ladder).status(climb),
+        screen("ladder-timeline")
+            .side(SidePanel::Ladder)
+            .timeline()
+            .status(climb),
+        screen("ladder-presented")
+            .side(SidePanel::Ladder)
+            .timeline()
+            .presentation()
+            .status(climb),
+        screen("ladder-source")
+            .side(SidePanel::Ladder)
+            .options(|options, _, _| {
+                options.source = engine::kernels::find("shared").map(Kernel::index)
+            })
+            .status(climb),
+        screen("ladder-source-timeline")
+            .side(SidePanel::Ladder)
+            .timeline()
+            .options(|options, _, _| {
+                options.source = engine::kernels::find("cooperative").map(Kernel::index)
+            })
+            .status(climb),
+        screen("ladder-unrecorded")
+            .side(SidePanel::Ladder)
+            .status(|status| {
                 status.rates.reached = vec![
                     ("global", 3.2e9),
                     ("shared", 2.1e9),
                     ("sync-global", 2.47e11),
                 ];
-            },
-            ..SCREEN
-        },
+            }),
     ]
 }
 
@@ -328,23 +214,12 @@ fn open(editor: &mut CodeEditor, text: &str) {
 }
 
 fn editor() -> Vec<Scenario> {
-    let shown = Scenario {
-        options: |options, _, _| (options.side, options.timeline) = (Some(SidePanel::Editor), true),
-        ..SCREEN
-    };
+    let shown = |name| screen(name).side(SidePanel::Editor).timeline();
     vec![
-        Scenario {
-            name: "editor",
-            ..shown
-        },
-        Scenario {
-            name: "editor-predicted",
-            status: calibrate,
-            ..shown
-        },
-        Scenario {
-            name: "editor-measured",
-            status: |status| {
+        shown("editor"),
+        shown("editor-predicted").status(calibrate),
+        shown("editor-measured")
+            .status(|status| {
                 calibrate(status);
                 let text = script::new_round().into();
                 status.setting.own_round = Some(Arc::new(OwnRound::new(text, 16)));
@@ -353,8 +228,8 @@ fn editor() -> Vec<Scenario> {
                     what: SettingChange::OwnRound(Order::Breadth).message(),
                     ..one_stream()
                 });
-            },
-            editor: |editor| {
+            })
+            .editor(|editor| {
                 let text = editor.text().clone();
                 let context = RoundContext {
                     instances: 16,
@@ -363,105 +238,70 @@ fn editor() -> Vec<Scenario> {
                 };
                 editor.take_findings(&text, judge(&text, None, &context));
                 editor.guess(Guess::Slower);
-            },
-            ..shown
-        },
-        Scenario {
-            name: "editor-error",
-            editor: |editor| {
-                open(
-                    editor,
-                    "\
+            }),
+        shown("editor-error").editor(|editor| {
+            open(
+                editor,
+                "\
 for i in 0..N {
     advance(i, i % 4);
     downlod(i, i % 4);
 }
 ",
-                )
-            },
-            ..shown
-        },
-        Scenario {
-            name: "editor-race",
-            editor: |editor| open(editor, RACE),
-            status: calibrate,
-            ..shown
-        },
-        Scenario {
-            name: "editor-exercise",
-            editor: |editor| editor.start(0),
-            ..shown
-        },
-        Scenario {
-            name: "editor-presented",
-            options: |options, _, _| {
-                (options.side, options.timeline) = (Some(SidePanel::Editor), true);
-                options.presentation = true;
-            },
-            editor: |editor| open(editor, RACE),
-            ..SCREEN
-        },
-        Scenario {
-            name: "editor-kernel",
-            editor: |editor| editor.replace(CodeEditor::of_kernel(rung("shared"))),
-            ..shown
-        },
-        Scenario {
-            name: "editor-kernel-error",
-            editor: |editor| {
-                let error = |line, text: &str| CompilerError {
-                    line: Some(line),
-                    column: None,
-                    text: text.into(),
-                };
-                let errors = vec![
-                    error(
-                        19,
-                        "'cells' was not declared in this scope; did you mean 'cell'?",
-                    ),
-                    error(24, "expected ';' before '}' token"),
-                ];
-                found(editor, Fault::DoesNotCompile { errors, more: 2 });
-            },
-            ..shown
-        },
-        Scenario {
-            name: "editor-kernel-race",
-            editor: |editor| {
-                let (generation, cell) = (1, (31, 8));
-                found(
-                    editor,
-                    Fault::Race {
-                        case: case(),
-                        generation,
-                        cell,
-                        is_between_blocks: false,
-                        barrier_after: Some(30),
-                    },
-                );
-            },
-            ..shown
-        },
-        Scenario {
-            name: "editor-kernel-wrong",
-            editor: |editor| {
-                found(
-                    editor,
-                    Fault::WrongCell {
-                        case: case(),
-                        generation: 1,
-                        cell: (32, 5),
-                        expected: true,
-                        found: Found::Dead,
-                        wrong_cells: 17,
-                    },
-                );
-            },
-            ..shown
-        },
-        Scenario {
-            name: "editor-kernel-right",
-            editor: |editor| {
+            )
+        }),
+        shown("editor-race")
+            .editor(|editor| open(editor, RACE))
+            .status(calibrate),
+        shown("editor-exercise").editor(|editor| editor.start(0)),
+        shown("editor-presented")
+            .presentation()
+            .editor(|editor| open(editor, RACE)),
+        shown("editor-kernel")
+            .editor(|editor| editor.replace(CodeEditor::of_kernel(rung("shared")))),
+        shown("editor-kernel-error").editor(|editor| {
+            let error = |line, text: &str| CompilerError {
+                line: Some(line),
+                column: None,
+                text: text.into(),
+            };
+            let errors = vec![
+                error(
+                    19,
+                    "'cells' was not declared in this scope; did you mean 'cell'?",
+                ),
+                error(24, "expected ';' before '}' token"),
+            ];
+            found(editor, Fault::DoesNotCompile { errors, more: 2 });
+        }),
+        shown("editor-kernel-race").editor(|editor| {
+            let (generation, cell) = (1, (31, 8));
+            found(
+                editor,
+                Fault::Race {
+                    case: case(),
+                    generation,
+                    cell,
+                    is_between_blocks: false,
+                    barrier_after: Some(30),
+                },
+            );
+        }),
+        shown("editor-kernel-wrong").editor(|editor| {
+            found(
+                editor,
+                Fault::WrongCell {
+                    case: case(),
+                    generation: 1,
+                    cell: (32, 5),
+                    expected: true,
+                    found: Found::Dead,
+                    wrong_cells: 17,
+                },
+            );
+        }),
+        shown("editor-kernel-right")
+            .editor(|editor| {
                 let facts = Facts {
                     registers: 24,
                     shared_bytes: 1360,
@@ -471,26 +311,15 @@ for i in 0..N {
                     max_threads_per_sm: 2048,
                 };
                 right(editor, Some(facts));
-            },
-            status: run_own,
-            ..shown
-        },
-        Scenario {
-            name: "editor-kernel-emulated",
-            editor: |editor| right(editor, None),
-            status: run_own,
-            ..shown
-        },
-        Scenario {
-            name: "editor-kernel-presented",
-            options: |options, _, _| {
-                (options.side, options.timeline) = (Some(SidePanel::Editor), true);
-                options.presentation = true;
-            },
-            editor: |editor| right(editor, None),
-            status: run_own,
-            ..SCREEN
-        },
+            })
+            .status(run_own),
+        shown("editor-kernel-emulated")
+            .editor(|editor| right(editor, None))
+            .status(run_own),
+        shown("editor-kernel-presented")
+            .presentation()
+            .editor(|editor| right(editor, None))
+            .status(run_own),
     ]
 }
 
@@ -554,56 +383,19 @@ fn run_own(status: &mut Status) {
 
 fn lessons() -> Vec<Scenario> {
     vec![
-        Scenario {
-            name: "lesson-list",
-            lesson: || Some(lesson_list(6)),
-            ..SCREEN
-        },
-        Scenario {
-            name: "lesson-question",
-            lesson: || Some(LessonScreen::Page(question_page())),
-            ..SCREEN
-        },
-        Scenario {
-            name: "lesson-page",
-            lesson: || Some(LessonScreen::Page(lesson_page(false))),
-            ..SCREEN
-        },
-        Scenario {
-            name: "lesson-recorded",
-            lesson: || Some(LessonScreen::Page(recorded_page())),
-            ..SCREEN
-        },
-        Scenario {
-            name: "lesson-picture",
-            lesson: || Some(LessonScreen::Page(lesson_page(true))),
-            ..SCREEN
-        },
-        Scenario {
-            name: "lesson-speedup",
-            lesson: || Some(LessonScreen::Page(speedup_page(5, true))),
-            ..SCREEN
-        },
-        Scenario {
-            name: "lesson-speedup-under-way",
-            lesson: || Some(LessonScreen::Page(speedup_page(3, false))),
-            ..SCREEN
-        },
-        Scenario {
-            name: "lesson-lab-timeline",
-            options: |options, _, _| {
-                (options.side, options.timeline) = (Some(SidePanel::Lab), true)
-            },
-            lesson: || Some(LessonScreen::Page(lesson_page(false))),
-            ..SCREEN
-        },
-        Scenario {
-            name: "lesson-failed",
-            lesson: || Some(LessonScreen::Page(lesson_page(false))),
-            status: |status| {
-                status.failed = Some(lost().into());
-            },
-            ..SCREEN
-        },
+        screen("lesson-list").lesson(|| lesson_list(6)),
+        screen("lesson-question").lesson(|| LessonScreen::Page(question_page())),
+        screen("lesson-page").lesson(|| LessonScreen::Page(lesson_page(false))),
+        screen("lesson-recorded").lesson(|| LessonScreen::Page(recorded_page())),
+        screen("lesson-picture").lesson(|| LessonScreen::Page(lesson_page(true))),
+        screen("lesson-speedup").lesson(|| LessonScreen::Page(speedup_page(5, true))),
+        screen("lesson-speedup-under-way").lesson(|| LessonScreen::Page(speedup_page(3, false))),
+        screen("lesson-lab-timeline")
+            .side(SidePanel::Lab)
+            .timeline()
+            .lesson(|| LessonScreen::Page(lesson_page(false))),
+        screen("lesson-failed")
+            .lesson(|| LessonScreen::Page(lesson_page(false)))
+            .status(|status| status.failed = Some(lost().into())),
     ]
 }

@@ -79,7 +79,7 @@ impl Stage {
     }
 
     fn draw(&mut self, set: &mut Set) {
-        let size = set.screen.size();
+        let size = set.screen.lattice_size();
         let soups = soups(size);
         let pixels = set.window.0;
         let target = self
