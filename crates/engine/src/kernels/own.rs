@@ -120,42 +120,13 @@ impl Kernel {
     /// A kernel that launches blocks of this shape, by code in place of a rung's. It stays in memory until
     /// the program ends, like what the driver loads of it.
     pub fn own(code: OwnCode, block: (u32, u32)) -> &'static Kernel {
-        let Kernel {
-            name: _,
-            file,
-            entries,
-            parameters,
-            title,
-            layout,
-            iteration,
-            blocks: _,
-            rows_per_thread,
-            shared_bytes,
-            cooperative,
-            batched,
-            sides,
-            max_cells,
-            block_timestamps: _,
-            own: _,
-        } = *code.rung;
-        let gpu = code.gpu.as_ref();
+        let (rung, gpu) = (code.rung, code.gpu.as_ref());
         Box::leak(Box::new(Kernel {
             name: Self::OWN,
-            file,
-            entries,
-            parameters,
-            title,
-            layout,
-            iteration,
             blocks: Box::leak(Box::new([block])),
-            rows_per_thread,
-            shared_bytes,
-            cooperative,
-            batched,
-            sides,
-            max_cells,
             block_timestamps: gpu.is_some_and(GpuCode::takes_timestamps),
             own: Some(code),
+            ..*rung
         }))
     }
 }
