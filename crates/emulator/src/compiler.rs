@@ -115,7 +115,7 @@ impl CppCompiler {
         let cpp = CppCompiler { compiler, folder };
         let mut command = cpp.command();
         command.args(["-O2", "-c", "emulator.cpp", "-o", "emulator.o"]);
-        match cpp.compile(command, &AtomicBool::new(false)) {
+        match run_compiler(command, LIMITS, &AtomicBool::new(false)) {
             Ok(()) => Ok(Some(cpp)),
             Err(NotCompiled::Failed(error)) => Err(error),
             Err(other) => Err(io::Error::other(format!(
@@ -153,7 +153,7 @@ impl CppCompiler {
             .arg("emulator.o")
             .arg("-o")
             .arg(&library);
-        self.compile(command, cancel)?;
+        run_compiler(command, LIMITS, cancel)?;
         Ok(library)
     }
 
@@ -166,18 +166,26 @@ impl CppCompiler {
         command.env("TMPDIR", self.folder()).env("LC_ALL", "C");
         command
     }
+}
 
-    fn compile(&self, command: Command, cancel: &AtomicBool) -> Result<(), NotCompiled> {
-        let (ended, said) = contained::run(command, LIMITS, cancel).map_err(NotCompiled::Failed)?;
-        match ended {
-            Ended::ByItself(status) if status.success() => Ok(()),
-            Ended::ByItself(_) | Ended::TooMuchMemory => {
-                let (errors, more) = compiler_errors(&String::from_utf8_lossy(&said));
-                Err(NotCompiled::Refused(errors, more))
-            }
-            Ended::TooLong => Err(NotCompiled::TooLong(LIMITS.time.as_secs())),
-            Ended::Cancelled => Err(NotCompiled::Cancelled),
+/// Runs a compiler within its limits.
+///
+/// # Errors
+/// It does not compile what it is given, or was ended.
+pub fn run_compiler(
+    command: Command,
+    limits: Limits,
+    cancel: &AtomicBool,
+) -> Result<(), NotCompiled> {
+    let (ended, said) = contained::run(command, limits, cancel)?;
+    match ended {
+        Ended::ByItself(status) if status.success() => Ok(()),
+        Ended::ByItself(_) | Ended::TooMuchMemory => {
+            let (errors, more) = compiler_errors(&String::from_utf8_lossy(&said));
+            Err(NotCompiled::Refused(errors, more))
         }
+        Ended::TooLong => Err(NotCompiled::TooLong(limits.time.as_secs())),
+        Ended::Cancelled => Err(NotCompiled::Cancelled),
     }
 }
 
@@ -266,6 +274,14 @@ fn shortened(text: &str) -> String {
 mod tests {
     use super::*;
 
+    /// Line, column and text of each error, of which there are no more.
+    fn read(said: &str) -> Vec<(Option<u32>, Option<u32>, String)> {
+        let (found, more) = compiler_errors(said);
+        assert_eq!(more, 0);
+        let parts = found.into_iter().map(|it| (it.line, it.column, it.text));
+        parts.collect()
+    }
+
     #[test]
     fn errors_are_read() {
         let said = "In file included from <command-line>:\n\
@@ -273,19 +289,13 @@ mod tests {
                     kernel.cu:12:5: error: 'g' was not declared\n\
                     kernel.cu:13:5: warning: unused\n\
                     ./life.cuh:3:1: fatal error: no\n";
-        let (found, more) = compiler_errors(said);
-        let read: Vec<_> = found
-            .iter()
-            .map(|it| (it.line, it.column, &it.text[..]))
-            .collect();
         assert_eq!(
-            read,
+            read(said),
             [
-                (Some(12), Some(5), "'g' was not declared"),
-                (None, None, "no")
+                (Some(12), Some(5), "'g' was not declared".into()),
+                (None, None, "no".into())
             ]
         );
-        assert_eq!(more, 0);
         let (found, more) = compiler_errors(&"kernel.cu:1:1: error: x\n".repeat(100));
         assert_eq!((found.len(), more), (5, 95));
         let said = "kernel.cu(5): error: identifier \"foo\" is undefined\n      a[0] = foo;\n             ^\n\n\
@@ -294,26 +304,25 @@ mod tests {
                     kernel.cu(8): catastrophic error: #error directive: no\n  #error no\n   ^\n\n\
                     life.cuh(3): error #20-D: other\n  int y;\n      ^\n\n\
                     3 errors detected in the compilation of \"kernel.cu\".\n";
-        let (found, more) = compiler_errors(said);
-        let read: Vec<_> = found
-            .iter()
-            .map(|it| (it.line, it.column, &it.text[..]))
-            .collect();
         assert_eq!(
-            read,
+            read(said),
             [
-                (Some(5), Some(12), "identifier \"foo\" is undefined"),
-                (Some(8), Some(2), "#error directive: no"),
-                (None, None, "other"),
+                (Some(5), Some(12), "identifier \"foo\" is undefined".into()),
+                (Some(8), Some(2), "#error directive: no".into()),
+                (None, None, "other".into()),
             ]
         );
-        assert_eq!(more, 0);
-        let (found, _) = compiler_errors("ptxas fatal   : Unresolved extern function '_Z1gi'\n\n");
-        assert_eq!(
-            found[0].text,
-            "ptxas fatal   : Unresolved extern function '_Z1gi'"
-        );
-        let (found, _) = compiler_errors("collect2: ld returned 1\nundefined reference to `f'\n");
-        assert_eq!(found[0].text, "undefined reference to `f'");
+        for (said, line) in [
+            (
+                "ptxas fatal   : Unresolved extern function '_Z1gi'\n\n",
+                "ptxas fatal   : Unresolved extern function '_Z1gi'",
+            ),
+            (
+                "collect2: ld returned 1\nundefined reference to `f'\n",
+                "undefined reference to `f'",
+            ),
+        ] {
+            assert_eq!(read(said), [(None, None, line.into())]);
+        }
     }
 }

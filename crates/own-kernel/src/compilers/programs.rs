@@ -8,8 +8,8 @@ use std::process::Command;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use emulator::{HEADERS, NotCompiled, SOURCE_NAME, compiler_errors, find_program};
-use platform::contained::{self, Ended, Limits};
+use emulator::{HEADERS, NotCompiled, SOURCE_NAME, find_program, run_compiler};
+use platform::contained::Limits;
 use tempfile::TempDir;
 
 use super::folders;
@@ -21,7 +21,7 @@ const NAMES: [&str; 9] = [
     "clang-15",
 ];
 
-const LIMITS: Limits = Limits {
+pub(super) const LIMITS: Limits = Limits {
     time: Duration::from_secs(30),
     resident: 2 << 30,
     address_space: Some(8 << 30),
@@ -153,15 +153,7 @@ impl Folder {
             OsStr::new(SOURCE_NAME),
         ]);
         command.env("TMPDIR", folder).env("LC_ALL", "C");
-        let (ended, said) = contained::run(command, LIMITS, cancel)?;
-        match ended {
-            Ended::ByItself(status) if status.success() => Ok(fs::read(folder.join(WRITTEN))?),
-            Ended::ByItself(_) | Ended::TooMuchMemory => {
-                let (errors, more) = compiler_errors(&String::from_utf8_lossy(&said));
-                Err(NotCompiled::Refused(errors, more))
-            }
-            Ended::TooLong => Err(NotCompiled::TooLong(LIMITS.time.as_secs())),
-            Ended::Cancelled => Err(NotCompiled::Cancelled),
-        }
+        run_compiler(command, LIMITS, cancel)?;
+        Ok(fs::read(folder.join(WRITTEN))?)
     }
 }

@@ -4,20 +4,13 @@ use std::fs::{self, File};
 use std::io;
 use std::process::Command;
 use std::sync::atomic::AtomicBool;
-use std::time::Duration;
 
-use platform::contained::{self, Ended, Limits};
+use platform::contained::{self, Ended};
 
-use super::programs::program;
+use super::programs::{LIMITS, program};
 
 /// The disassemblers, and how each prints machine code.
 const NAMES: [(&str, &str); 2] = [("nvdisasm", "--print-code"), ("cuobjdump", "--dump-sass")];
-
-const LIMITS: Limits = Limits {
-    time: Duration::from_secs(30),
-    resident: 2 << 30,
-    address_space: Some(8 << 30),
-};
 
 /// The machine code (SASS) of a cubin as text; `None` if there is no disassembler, neither on the `PATH`
 /// nor where toolkits have theirs.
