@@ -151,12 +151,10 @@ mod tests {
 
     fn comparison(b: Switches, finding: Option<Finding>) -> AbComparison {
         AbComparison {
-            switches: [Switches::DEFAULT, b],
             round_us: finding.map_or([None; 2], |_| [Some(1000.0), Some(4000.0)]),
-            source: Default::default(),
             finding,
             differing: None,
-            each: 8,
+            ..crate::fixtures::comparison(b)
         }
     }
 

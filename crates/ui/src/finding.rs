@@ -115,7 +115,7 @@ pub fn headline(status: &Status) -> Option<Headline> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixtures::status;
+    use crate::fixtures::{comparison, effect, status};
     use life::Size;
     use model::{Effect, Finding, Load, Recorded, Streams, Switches};
 
@@ -123,9 +123,8 @@ mod tests {
         let mut status = status(16, Size::new(64, 64).unwrap());
         status.lab.last_effect = Some(Effect {
             what: "one shared stream".into(),
-            round_us: [Some(170.0), Some(2180.0)],
-            source: Default::default(),
             finding,
+            ..effect()
         });
         headline(&status)
     }
@@ -152,10 +151,9 @@ mod tests {
         load.add(1.0, 1.5, false);
         let mut times = |source| {
             status.lab.last_effect = Some(Effect {
-                what: "one shared stream".into(),
-                round_us: [Some(170.0), Some(2180.0)],
                 finding: Some(Finding::of(0.078, [0.06, 0.09])),
                 source,
+                ..effect()
             });
             headline(&status).unwrap().times
         };
@@ -180,12 +178,9 @@ mod tests {
             ..Switches::DEFAULT
         };
         status.lab.comparison = Some(AbComparison {
-            switches: [Switches::DEFAULT, b],
             round_us: [Some(100.0), None],
-            source: Default::default(),
             finding: None,
-            differing: None,
-            each: 8,
+            ..comparison(b)
         });
         let told = headline(&status).unwrap();
         assert_eq!(told.subject, "B (one stream) against A, N = 8 each");

@@ -18,10 +18,10 @@ use lesson::{Lecture, LectureStep, factor_in_words};
 use life::{Lattice, Rule, Size};
 use model::trace::{StepFacts, StepKind, TimedRound};
 use model::{
-    ClockStatus, DeviceChoice, EngineStatus, IsolatedOp, KernelChoice, LabStatus, LatticeStatus,
-    OwnOrder, Pace, PanelStatus, Picture, PictureSource, RateStatus, Recorded, Series,
-    SettingStatus, Setup, Speedup, SpeedupPoint, SpeedupSeries, Status, Streams, Switches,
-    TimeSettings, Trace, recorded_in_words,
+    AbComparison, ClockStatus, DeviceChoice, Effect, EngineStatus, Finding, IsolatedOp,
+    KernelChoice, LabStatus, LatticeStatus, OwnOrder, Pace, PanelStatus, Picture, PictureSource,
+    RateStatus, Recorded, Series, SettingStatus, Setup, Source, Speedup, SpeedupPoint,
+    SpeedupSeries, Status, Streams, Switches, TimeSettings, Trace, recorded_in_words,
 };
 
 /// The figures of a session that does well.
@@ -92,6 +92,28 @@ pub fn status(instances: usize, size: Size) -> Status {
         notice: None,
         halted: None,
         failed: None,
+    }
+}
+
+/// What one stream for all instances did: a round takes twelve times as long.
+pub fn effect() -> Effect {
+    Effect {
+        what: lang::message!("one stream for all instances"),
+        round_us: [Some(170.0), Some(2180.0)],
+        source: Source::default(),
+        finding: Some(Finding::of(0.078, [0.0765, 0.0794])),
+    }
+}
+
+/// A and B with these settings, eight instances of each: B takes ten times as long.
+pub fn comparison(b: Switches) -> AbComparison {
+    AbComparison {
+        switches: [Switches::DEFAULT, b],
+        round_us: [Some(123.4), Some(1234.5)],
+        source: Source::default(),
+        finding: Some(Finding::of(0.1, [0.09, 0.11])),
+        differing: Some((3, 123_456)),
+        each: 8,
     }
 }
 

@@ -8,7 +8,7 @@ use super::*;
 use engine::Transfer;
 use life::Lattice;
 use model::{Picture, Trace, TransferChoice};
-use ui::fixtures::{self, FixturePictures, moved, soup, status, timed_round};
+use ui::fixtures::{self, FixturePictures, comparison, effect, moved, soup, status, timed_round};
 use ui::{Drawing, LessonScreen, Population, Timeline};
 
 /// Lattices, and a timed round of sixteen streams.
@@ -375,28 +375,6 @@ fn the_timeline_has_a_row_a_stream_or_folds_them() {
     );
 }
 
-/// One stream for all, where there was one each.
-fn effect() -> model::Effect {
-    model::Effect {
-        what: lang::message!("one stream for all instances"),
-        round_us: [Some(170.0), Some(2180.0)],
-        source: Default::default(),
-        finding: Some(model::Finding::of(0.078, [0.0765, 0.0794])),
-    }
-}
-
-/// A and B with these settings, measured.
-fn comparison(b: model::Switches) -> model::AbComparison {
-    model::AbComparison {
-        switches: [model::Switches::DEFAULT, b],
-        round_us: [Some(100.0), Some(200.0)],
-        source: Default::default(),
-        finding: Some(model::Finding::of(0.5, [0.49, 0.51])),
-        differing: Some((0, 1234)),
-        each: 4,
-    }
-}
-
 fn one_stream() -> model::Switches {
     model::Switches {
         streams: model::Streams::One,
@@ -408,9 +386,8 @@ fn one_stream() -> model::Switches {
 fn a_finding_over_the_lanes_is_said_once() {
     let mut status = status(8, size(64, 64));
     let mut view = view();
-    let effect = effect();
     status.lab.tells_effect = true;
-    status.lab.last_effect = Some(effect);
+    status.lab.last_effect = Some(effect());
     view.update(&status, &fixtures::TimedBefore(8));
     for has_timeline in [true, false] {
         view.options.timeline = has_timeline;

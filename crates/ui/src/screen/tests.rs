@@ -1,10 +1,10 @@
 //! A section is made anew when its source has changed.
 
 use super::*;
-use crate::fixtures::{Timed, TimedBefore, lesson_list, lesson_page, status};
+use crate::fixtures::{Timed, TimedBefore, comparison, effect, lesson_list, lesson_page, status};
 use crate::{LessonScreen, Population, Timeline, Tool, ViewOptions};
 use life::Size;
-use model::{AbComparison, Effect, Finding, Switches};
+use model::{Finding, Switches};
 
 /// A session and what a person sees of it; everything that a screen is made from.
 struct Session {
@@ -21,12 +21,7 @@ impl Session {
     /// With all of its sections on screen that can be there at once.
     fn new() -> Session {
         let mut status = status(4, Size::new(64, 64).unwrap());
-        status.lab.last_effect = Some(Effect {
-            what: "graphs on".into(),
-            round_us: [Some(170.0), Some(2180.0)],
-            source: Default::default(),
-            finding: Some(Finding::of(0.078, [0.077, 0.079])),
-        });
+        status.lab.last_effect = Some(effect());
         let mut timeline = Timeline::default();
         timeline.update(&TimedBefore(4));
         Session {
@@ -196,14 +191,7 @@ fn what_changed_is_made_anew_and_nothing_else_differs() {
     };
     assert_eq!(changed(session, counted), ["population"]);
     let compared = |session: &mut Session| {
-        session.status().lab.comparison = Some(AbComparison {
-            switches: [Switches::DEFAULT; 2],
-            round_us: [None; 2],
-            source: Default::default(),
-            finding: None,
-            differing: None,
-            each: 2,
-        });
+        session.status().lab.comparison = Some(comparison(Switches::DEFAULT));
     };
     let all = changed(session, compared);
     assert!(

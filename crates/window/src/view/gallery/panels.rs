@@ -11,11 +11,11 @@ use model::{
     AbComparison, Area, Change, Effect, Finding, Recomputing, Settled, Status, StopWhenStill,
     Streams, Switches,
 };
-use ui::fixtures::lecture_screen;
+use ui::fixtures::{comparison, effect, lecture_screen};
 use ui::{Callout, Ghost, Pending, SidePanel, Tool};
 
 pub(super) fn screens() -> Vec<Scenario> {
-    [many(), said(), presenting(), comparison(), marked()].concat()
+    [many(), said(), presenting(), compared(), marked()].concat()
 }
 
 fn many() -> Vec<Scenario> {
@@ -158,8 +158,8 @@ fn presenting() -> Vec<Scenario> {
             status.lab.last_effect = Some(Effect {
                 what: tr!("one stream per instance").into(),
                 round_us: [Some(1660.0), Some(170.0)],
-                source: Default::default(),
                 finding: Some(Finding::of(9.8, [9.6, 9.9])),
+                ..effect()
             });
         }),
         presented("presentation-paused").status(|status| status.clock.running = false),
@@ -171,7 +171,7 @@ fn presenting() -> Vec<Scenario> {
     ]
 }
 
-fn comparison() -> Vec<Scenario> {
+fn compared() -> Vec<Scenario> {
     vec![
         screen("comparison").status(|status| halve(status, 0)),
         screen("comparison-differ-all")
@@ -189,12 +189,11 @@ pub(super) fn halve(status: &mut Status, differing: u64) {
         ..Switches::DEFAULT
     };
     status.lab.comparison = Some(AbComparison {
-        switches: [Switches::DEFAULT, b],
         round_us: [Some(1_234.5), Some(10_250.0)],
-        source: Default::default(),
         finding: Some(Finding::of(0.12, [0.117, 0.123])),
         differing: Some((differing, 123_456)),
         each: status.lattices.instances / 2,
+        ..comparison(b)
     });
 }
 

@@ -6,15 +6,14 @@ use crate::view::gallery::panels::{halve, lost, settle};
 use crate::view::gallery::{Scenario, screen};
 use engine::Kernel;
 use engine::kernels::OwnCode;
-use lang::tr;
 use model::ladder::fixtures::ladder;
 use model::prediction::OpTimes;
-use model::{Effect, Finding, InWords, Order, OwnRound, SettingChange, Status, Streams};
+use model::{Effect, InWords, Order, OwnRound, SettingChange, Status, Streams};
 use own_kernel::{Case, CompilerError, Facts, Fault, Found};
 use ui::code_editor::{Guess, KernelFindings, RoundContext, judge};
 use ui::fixtures::{
-    isolated, lesson_list, lesson_page, question_page, recorded_page, round_with_block_timestamps,
-    serial_round, speedup_page, timed_round, waited_round,
+    effect, isolated, lesson_list, lesson_page, question_page, recorded_page,
+    round_with_block_timestamps, serial_round, speedup_page, timed_round, waited_round,
 };
 use ui::{CodeEditor, LessonScreen, SidePanel};
 
@@ -37,19 +36,9 @@ fn calibrate(status: &mut Status) {
     status.lab.isolated = Some(isolated(&timed_round(instances), 0.05));
 }
 
-/// What one stream for all instances did.
-fn one_stream() -> Effect {
-    Effect {
-        what: tr!("one stream for all instances").into(),
-        round_us: [Some(170.0), Some(2180.0)],
-        source: Default::default(),
-        finding: Some(Finding::of(0.078, [0.0765, 0.0794])),
-    }
-}
-
 fn change_to_one_stream(status: &mut Status) {
     status.setting.switches.streams = Streams::One;
-    status.lab.last_effect = Some(one_stream());
+    status.lab.last_effect = Some(effect());
 }
 
 fn timeline() -> Vec<Scenario> {
@@ -226,7 +215,7 @@ fn editor() -> Vec<Scenario> {
                 status.setting.switches.order = Order::Own;
                 status.lab.last_effect = Some(Effect {
                     what: SettingChange::OwnRound(Order::Breadth).message(),
-                    ..one_stream()
+                    ..effect()
                 });
             })
             .editor(|editor| {

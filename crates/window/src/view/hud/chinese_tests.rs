@@ -13,9 +13,11 @@ use engine::kernels::{KERNELS, find};
 use lang::Language;
 use life::Size;
 use model::actions::{Prompt, Topic};
-use model::{AbComparison, Settled, Status, StopWhenStill};
+use model::{Settled, Status, StopWhenStill};
 use ui::SidePanel;
-use ui::fixtures::{Timed, TimedAs, isolated, round_with_block_timestamps, status, timed_round};
+use ui::fixtures::{
+    Timed, TimedAs, comparison, isolated, round_with_block_timestamps, status, timed_round,
+};
 use ui::{ColourBy, Population, Sources, ViewOptions};
 
 /// Names, units and marks that are the same in every language.
@@ -71,14 +73,7 @@ fn note(shapes: &[Shape], left: &mut BTreeSet<String>) {
 fn states() -> Vec<(Status, ViewOptions)> {
     let size = Size::new(512, 512).unwrap();
     let mut compared = status(16, size);
-    compared.lab.comparison = Some(AbComparison {
-        switches: [model::Switches::DEFAULT; 2],
-        round_us: [Some(123.4), Some(1234.5)],
-        source: Default::default(),
-        finding: Some(model::Finding::of(0.1, [0.09, 0.11])),
-        differing: Some((3, 123_456)),
-        each: 8,
-    });
+    compared.lab.comparison = Some(comparison(model::Switches::DEFAULT));
     let mut settled = status(16, size);
     settled.clock.running = false;
     settled.setting.kernel = find("planar").unwrap();

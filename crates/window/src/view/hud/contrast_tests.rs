@@ -10,9 +10,8 @@ use egui::{Color32, Rect, Shape};
 use crate::view::Frame;
 use crate::view::hud::tests::{busy, each, each_lesson};
 use life::Size;
-use model::AbComparison;
 use ui::SidePanel;
-use ui::fixtures::{lesson_list, lesson_page, status};
+use ui::fixtures::{comparison, lesson_list, lesson_page, status};
 use ui::theme::{COUNT, contrast, floats, theme};
 use ui::{LessonScreen, ViewOptions};
 
@@ -96,14 +95,7 @@ fn check(
 #[test]
 fn every_text_stands_out_in_every_theme() {
     let mut compared = status(16, Size::new(512, 512).unwrap());
-    compared.lab.comparison = Some(AbComparison {
-        switches: [model::Switches::DEFAULT; 2],
-        round_us: [Some(123.4), Some(1234.5)],
-        source: Default::default(),
-        finding: Some(model::Finding::of(0.1, [0.09, 0.11])),
-        differing: Some((3, 123_456)),
-        each: 8,
-    });
+    compared.lab.comparison = Some(comparison(model::Switches::DEFAULT));
     let mut failed = busy();
     failed.failed = Some("the engine is gone".into());
     let screens = [

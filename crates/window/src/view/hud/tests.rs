@@ -11,7 +11,7 @@ use lang::Language;
 use life::Size;
 use model::{AbComparison, Effect, Finding, Status, Switch, Switches};
 use ui::SidePanel;
-use ui::fixtures::{Timed, status};
+use ui::fixtures::{Timed, comparison, effect, status};
 use ui::{AdapterFacts, Drawing, InterfaceScale, LessonScreen, Population, Sources, ViewOptions};
 
 const WINDOWS: [[u32; 2]; 10] = [
@@ -236,8 +236,8 @@ fn presented() -> Status {
     status.lab.last_effect = Some(Effect {
         what: "host memory pageable".into(),
         round_us: [Some(170.0), Some(16_600.0)],
-        source: Default::default(),
         finding: Some(Finding::of(0.0102, [0.0095, 0.011])),
+        ..effect()
     });
     status
 }
@@ -247,12 +247,9 @@ fn figures_never_lie_over_one_another() {
     let mut compared = busy();
     compared.lab.block_timestamps = true;
     compared.lab.comparison = Some(AbComparison {
-        switches: [Switches::DEFAULT; 2],
-        round_us: [Some(123.4), Some(1234.5)],
-        source: Default::default(),
-        finding: Some(Finding::of(0.1, [0.09, 0.11])),
         differing: Some((0, 123_456_789)),
         each: 100,
+        ..comparison(Switches::DEFAULT)
     });
     let shown = [
         (presented(), false, false),
@@ -350,8 +347,8 @@ fn says_once(status: &Status, what: &str) {
     let effect = Effect {
         what: what.into(),
         round_us: [Some(1234.5), Some(123.4)],
-        source: Default::default(),
         finding: Some(Finding::of(10.0, [8.04, 11.96])),
+        ..effect()
     };
     let mut status = status.clone();
     status.lab.tells_effect = true;
