@@ -12,44 +12,40 @@ use ui::fixtures::{lesson_list, lesson_page, recorded_page, speedup_page, status
 #[test]
 fn every_word_of_a_page_is_shown_in_windows_of_a_lecture() {
     let status = status(16, Size::new(512, 512).unwrap());
+    let options = ViewOptions::default();
     for page in [lesson_page(false), lesson_page(true), recorded_page()] {
         let screen = LessonScreen::Page(page.clone());
         let mut seen = 0;
-        each_lesson(
-            &status,
-            &ViewOptions::default(),
-            &screen,
-            |frame, shapes| {
-                let [width, height] = frame.pixels.map(|side| side as f32 / frame.scale);
-                if width < 800.0 || height < 500.0 {
-                    return;
-                }
-                seen += 1;
-                let (layout, _) = frame.layout().unwrap();
-                let place = rect_of(layout.lesson.unwrap());
-                let mut wanted = vec![page.title.clone(), page.question.clone()];
-                wanted.push(page.conclusion.clone());
-                for column in &page.columns {
-                    wanted.extend(column.code.iter().map(|line| line.text.clone()));
-                    let figures = column.figures.iter();
-                    wanted.extend(figures.flat_map(|(a, b)| [a.clone(), b.clone()]));
-                }
-                let bars = page.bars.iter();
-                wanted.extend(bars.flat_map(|bar| [bar.label.clone(), bar.text.clone()]));
-                wanted.extend(page.checks.iter().map(|(check, _)| check.clone()));
-                wanted.push(page.note.clone());
-                if !page.recorded.is_empty() {
-                    wanted.push(page.recorded.clone());
-                }
-                for wanted in wanted {
-                    let kept = lang::keep_units(&wanted);
-                    let found = texts(shapes).find(|(text, _)| *text == kept);
-                    let say = format!("'{wanted}' in {:?} at {}", frame.pixels, frame.scale);
-                    let (_, rect) = found.unwrap_or_else(|| panic!("no {say}"));
-                    assert!(place.contains_rect(rect), "{rect:?} of {place:?}: {say}");
-                }
-            },
-        );
+        each_lesson(&status, &options, &screen, |frame, shapes| {
+            let [width, height] = frame.pixels.map(|side| side as f32 / frame.scale);
+            if width < 800.0 || height < 500.0 {
+                return;
+            }
+            seen += 1;
+            let (layout, _) = frame.layout().unwrap();
+            let place = rect_of(layout.lesson.unwrap());
+            let mut wanted = vec![page.title.clone(), page.question.clone()];
+            wanted.push(page.conclusion.clone());
+            for column in &page.columns {
+                wanted.extend(column.code.iter().map(|line| line.text.clone()));
+                let figures = column.figures.iter();
+                wanted.extend(figures.flat_map(|(a, b)| [a.clone(), b.clone()]));
+            }
+            let bars = page.bars.iter();
+            wanted.extend(bars.flat_map(|bar| [bar.label.clone(), bar.text.clone()]));
+            wanted.extend(page.checks.iter().map(|(check, _)| check.clone()));
+            wanted.push(page.note.clone());
+            if !page.recorded.is_empty() {
+                wanted.push(page.recorded.clone());
+            }
+            for wanted in wanted {
+                let kept = lang::keep_units(&wanted);
+                let found = texts(shapes).find(|(text, _)| *text == kept);
+                let say = format!("'{wanted}' in {:?} at {}", frame.pixels, frame.scale);
+                let (_, rect) = found.unwrap_or_else(|| panic!("no {say}"));
+                assert!(place.contains_rect(rect), "{rect:?} of {place:?}: {say}");
+            }
+        });
         assert!(seen > 5, "{seen}");
     }
 }
@@ -57,39 +53,35 @@ fn every_word_of_a_page_is_shown_in_windows_of_a_lecture() {
 #[test]
 fn the_speed_up_curve_has_its_axes_and_signs_in_every_window() {
     let status = status(16, Size::new(512, 512).unwrap());
+    let options = ViewOptions::default();
     let screen = LessonScreen::Page(speedup_page(5, true));
     let mut seen = 0;
-    each_lesson(
-        &status,
-        &ViewOptions::default(),
-        &screen,
-        |frame, shapes| {
-            let [width, height] = frame.pixels.map(|side| side as f32 / frame.scale);
-            if width < 600.0 || height < 350.0 {
-                return;
-            }
-            seen += 1;
-            let say = format!("{:?} at {}", frame.pixels, frame.scale);
-            let (layout, _) = frame.layout().unwrap();
-            let place = rect_of(layout.lesson.unwrap());
-            let found = |wanted: &str| {
-                let kept = lang::keep_units(wanted);
-                let mut within = texts(shapes).filter(|(_, rect)| place.contains_rect(*rect));
-                let found = within.find(|(text, _)| *text == kept);
-                found.unwrap_or_else(|| panic!("no '{wanted}' in {say}")).1
-            };
-            let [top, bottom] = ["speed-up", "N"].map(found);
-            assert!(bottom.top() - top.bottom() > 0.15 * place.height(), "{say}");
-            assert!(found("1").center().x < found("16").center().x, "{say}");
-            for name in ["one stream for all", "a stream each", "a batch", "ideal"] {
-                let named = found(name);
-                assert!(named.left() > found("8").right(), "beside its end in {say}");
-            }
-            // One sign a point.
-            let is_ours = |shape: &&Shape| matches!(shape, Shape::Circle(circle) if place.contains(circle.center));
-            assert_eq!(shapes.iter().filter(is_ours).count(), 5, "{say}");
-        },
-    );
+    each_lesson(&status, &options, &screen, |frame, shapes| {
+        let [width, height] = frame.pixels.map(|side| side as f32 / frame.scale);
+        if width < 600.0 || height < 350.0 {
+            return;
+        }
+        seen += 1;
+        let say = format!("{:?} at {}", frame.pixels, frame.scale);
+        let (layout, _) = frame.layout().unwrap();
+        let place = rect_of(layout.lesson.unwrap());
+        let found = |wanted: &str| {
+            let kept = lang::keep_units(wanted);
+            let mut within = texts(shapes).filter(|(_, rect)| place.contains_rect(*rect));
+            let found = within.find(|(text, _)| *text == kept);
+            found.unwrap_or_else(|| panic!("no '{wanted}' in {say}")).1
+        };
+        let [top, bottom] = ["speed-up", "N"].map(found);
+        assert!(bottom.top() - top.bottom() > 0.15 * place.height(), "{say}");
+        assert!(found("1").center().x < found("16").center().x, "{say}");
+        for name in ["one stream for all", "a stream each", "a batch", "ideal"] {
+            let named = found(name);
+            assert!(named.left() > found("8").right(), "beside its end in {say}");
+        }
+        // One sign a point.
+        let is_ours = |shape: &&Shape| matches!(shape, Shape::Circle(circle) if place.contains(circle.center));
+        assert_eq!(shapes.iter().filter(is_ours).count(), 5, "{say}");
+    });
     assert!(seen > 8, "{seen}");
 }
 
@@ -123,16 +115,12 @@ fn the_selected_entry_is_always_seen() {
 fn the_hud_s_sentences_are_still_said() {
     let mut status = status(16, Size::new(512, 512).unwrap());
     status.failed = Some("the CUDA context is lost".into());
+    let options = ViewOptions::default();
     let mut seen = 0;
-    each_lesson(
-        &status,
-        &ViewOptions::default(),
-        &lesson_list(3),
-        |frame, shapes| {
-            let said = texts(shapes).any(|(text, _)| text.contains("context is lost"));
-            assert!(said, "{:?}", frame.pixels);
-            seen += 1;
-        },
-    );
+    each_lesson(&status, &options, &lesson_list(3), |frame, shapes| {
+        let said = texts(shapes).any(|(text, _)| text.contains("context is lost"));
+        assert!(said, "{:?}", frame.pixels);
+        seen += 1;
+    });
     assert!(seen > 10);
 }
