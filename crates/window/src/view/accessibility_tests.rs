@@ -423,8 +423,7 @@ fn chosen_in_menu(frame: &Frame<'_>, action: Action) -> Vec<UiRequest> {
             Some((&topic.title, &command.text))
         })
         .unwrap();
-    let mut dialogs = Dialogs::default();
-    dialogs.open(Dialog::Menu(Menu::default()));
+    let dialogs = Dialogs::of(Dialog::Menu(Menu::default()));
     heard(frame, dialogs, |harness, requests| {
         for (role, name) in [(Role::Tab, topic), (Role::Button, command)] {
             harness.get_by_role_and_label(role, name).click_accesskit();
@@ -579,9 +578,7 @@ fn beside_an_open_dialog_nothing_is_heard() {
     };
     let generation = || {
         let field = PromptDialog::new(Prompt::Generation, String::new());
-        let mut dialogs = Dialogs::default();
-        dialogs.open(Dialog::Prompt(field));
-        dialogs
+        Dialogs::of(Dialog::Prompt(field))
     };
     assert!(is_there(Dialogs::default(), &run));
     assert!(!is_there(generation(), &run));
@@ -635,8 +632,7 @@ fn changed(
     let options = ViewOptions::default();
     let frame = Frame::plain(&status, &options).composed();
     let beside = egui::Rect::from_min_size(egui::pos2(900.0, 200.0), egui::vec2(200.0, 30.0));
-    let mut dialogs = Dialogs::default();
-    dialogs.open(Dialog::Popup(Popup::of_settings(settings, beside)));
+    let dialogs = Dialogs::of(Dialog::Popup(Popup::of_settings(settings, beside)));
     heard(&frame, dialogs, |harness, requests| {
         let focused = harness.query_all_by(|node| node.is_focused());
         let focused = focused.map(|node| format!("{:?}", node.accesskit_node().role()));
@@ -697,8 +693,7 @@ fn a_panel_has_a_menu_of_its_own() {
     let status = some_status();
     let options = ViewOptions::default();
     let frame = Frame::plain(&status, &options).composed();
-    let mut dialogs = Dialogs::default();
-    dialogs.open(Dialog::Popup(Popup::of_panel([300.0, 200.0])));
+    let dialogs = Dialogs::of(Dialog::Popup(Popup::of_panel([300.0, 200.0])));
     let alone = Action::from(ViewAction::ToggleSingle);
     let requests = heard(&frame, dialogs, |harness, requests| {
         let name = alone.row().unwrap().help();

@@ -326,15 +326,14 @@ impl Set {
                 ..Default::default()
             },
             pointer: None,
-            dialogs: Dialogs::default(),
+            dialogs: screen
+                .dialog
+                .map_or_else(Dialogs::default, |dialog| Dialogs::of(dialog())),
             status: Some(status),
         };
         (screen.options)(&mut set.options, size, [700, 700]);
         (screen.drawing)(&mut set.contents.drawing);
         (screen.edit_overlay)(&mut set.contents.edit_overlay);
-        if let Some(dialog) = screen.dialog {
-            set.dialogs.open(dialog());
-        }
         (screen.editor)(&mut set.contents.editor);
         if screen.changed {
             set.contents.timeline.update(&TimedBefore(streams));

@@ -233,10 +233,11 @@ impl Renderer {
 
     /// Shows this dialog alone, or none.
     fn show(&mut self, dialog: Dialog, open: bool) {
-        self.dialogs = Dialogs::default();
-        if open {
-            self.dialogs.open(dialog);
-        }
+        self.dialogs = if open {
+            Dialogs::of(dialog)
+        } else {
+            Dialogs::default()
+        };
     }
 
     /// Waits until everything has been drawn.

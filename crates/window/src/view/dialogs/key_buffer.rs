@@ -78,19 +78,13 @@ mod tests {
     use ui::ViewOptions;
     use ui::fixtures::status;
 
-    fn open(dialog: Dialog) -> Dialogs {
-        let mut dialogs = Dialogs::default();
-        dialogs.open(dialog);
-        dialogs
-    }
-
     fn generation() -> Dialog {
         Dialog::Prompt(PromptDialog::new(Prompt::Generation, String::new()))
     }
 
     /// What is asked for when all of this is typed before the first frame.
     fn typed(dialog: Dialog, text: &str) -> Vec<UiRequest> {
-        typed_into(&Context::default(), &mut open(dialog), text)
+        typed_into(&Context::default(), &mut Dialogs::of(dialog), text)
     }
 
     /// What is asked for when all of this, and Enter, is typed before the next frame.
@@ -134,7 +128,7 @@ mod tests {
     #[test]
     fn a_path_replaces_the_proposed_one_and_one_that_fails_can_be_mended() {
         let proposed = FileDialog::new(FileTask::Save, "pattern.rle".into(), None);
-        let mut dialogs = open(Dialog::File(proposed));
+        let mut dialogs = Dialogs::of(Dialog::File(proposed));
         let context = Context::default();
         let path = |path: &str| [UiRequest::SaveFile(path.into())];
         let requests = typed_into(&context, &mut dialogs, "/no/where");
@@ -164,7 +158,7 @@ mod tests {
 
     #[test]
     fn only_the_topmost_dialog_gets_keys() {
-        let mut dialogs = open(generation());
+        let mut dialogs = Dialogs::of(generation());
         let context = Context::default();
         assert_eq!(typed_into(&context, &mut dialogs, ""), [], "no number yet");
         dialogs.open(Dialog::Help(Help::default()));
@@ -177,7 +171,7 @@ mod tests {
     #[test]
     fn one_list_of_actions_is_open_at_a_time() {
         let help = || Dialog::Help(Help::default());
-        let mut dialogs = open(generation());
+        let mut dialogs = Dialogs::of(generation());
         dialogs.toggle(Dialog::Commands(Commands::default()));
         dialogs.toggle(help());
         dialogs.close_top();

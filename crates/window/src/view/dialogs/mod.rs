@@ -149,6 +149,14 @@ impl Dialog {
 }
 
 impl Dialogs {
+    /// With this dialog open.
+    pub(crate) fn of(dialog: Dialog) -> Dialogs {
+        Dialogs {
+            open: vec![dialog],
+            ..Dialogs::default()
+        }
+    }
+
     /// Opens a dialog over the others, in place of one of its kind; a list of actions, in place of
     /// any other such list.
     pub(crate) fn open(&mut self, dialog: Dialog) {

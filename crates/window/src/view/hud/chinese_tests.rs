@@ -194,8 +194,7 @@ fn no_english_is_left_in_dialogs() {
     let mut left = BTreeSet::new();
     lang::with(Language::Chinese, || {
         for dialog in dialogs {
-            let mut dialogs = Dialogs::default();
-            dialogs.open(dialog);
+            let mut dialogs = Dialogs::of(dialog);
             let context = egui::Context::default();
             install_fonts(&context);
             // A dialog measures itself in its first frame and is painted from the second on.

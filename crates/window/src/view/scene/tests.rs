@@ -9,9 +9,10 @@ use model::Status;
 use ui::ViewOptions;
 use ui::fixtures::{Timed, status};
 
+const FORMAT: wgpu::TextureFormat = wgpu::TextureFormat::Rgba8Unorm;
+
 #[test]
 fn a_picture_while_a_dialog_is_open_leaves_the_mouse_to_it() {
-    const FORMAT: wgpu::TextureFormat = wgpu::TextureFormat::Rgba8Unorm;
     let gpu = lavapipe();
     let mut scene = Scene::new(&gpu, FORMAT);
     let pixels = [1280, 800];
@@ -20,8 +21,7 @@ fn a_picture_while_a_dialog_is_open_leaves_the_mouse_to_it() {
     let status = status(4, Size::new(64, 64).unwrap());
     let options = ViewOptions::default();
     let frame = Frame::plain(&status, &options).composed();
-    let mut dialogs = Dialogs::default();
-    dialogs.open(Dialog::Commands(Commands::new(Vec::new())));
+    let mut dialogs = Dialogs::of(Dialog::Commands(Commands::new(Vec::new())));
     for _ in 0..3 {
         let at = egui::pos2(640.0, 300.0);
         let input = egui::RawInput {
@@ -41,7 +41,6 @@ fn a_picture_while_a_dialog_is_open_leaves_the_mouse_to_it() {
 /// Pictures of two frames: what is drawn again is what was drawn.
 #[test]
 fn an_interface_is_laid_out_again_only_once_something_of_it_changes() {
-    const FORMAT: wgpu::TextureFormat = wgpu::TextureFormat::Rgba8Unorm;
     let gpu = lavapipe();
     let mut scene = Scene::new(&gpu, FORMAT);
     let pixels = [1280, 800];
@@ -95,7 +94,6 @@ fn an_interface_is_laid_out_again_only_once_something_of_it_changes() {
 /// Shelf, presentation, a larger window, Chinese, a picture: what they need goes with them.
 #[test]
 fn what_is_closed_is_freed() {
-    const FORMAT: wgpu::TextureFormat = wgpu::TextureFormat::Rgba8Unorm;
     let gpu = lavapipe();
     let mut scene = Scene::new(&gpu, FORMAT);
     let status = status(4, Size::new(64, 64).unwrap());
@@ -109,8 +107,7 @@ fn what_is_closed_is_freed() {
         let frame = Frame { pixels, ..plain }.composed();
         let texture = target(&gpu.device, pixels, FORMAT);
         let view = texture.create_view(&Default::default());
-        let mut dialogs = Dialogs::default();
-        dialog.into_iter().for_each(|dialog| dialogs.open(dialog));
+        let mut dialogs = dialog.map_or_else(Dialogs::default, Dialogs::of);
         for _ in 0..3 {
             // A frame that nothing asks for would be the last one.
             let input = egui::RawInput {
