@@ -230,7 +230,15 @@ pub fn row_name(lanes: &[Lane]) -> String {
     match lanes {
         [] => String::new(),
         [lane] => lane.stream.name(),
-        [first, .., last] => tr!("streams {}–{}", first.stream.number, last.stream.number),
+        [first, .., last] => {
+            let gpus = first.stream.gpu.zip(last.stream.gpu);
+            let [first, last] = [first, last].map(|lane| lane.stream.number);
+            match gpus {
+                Some((gpu, other)) if gpu == other => tr!("GPU {gpu}: {first}–{last}"),
+                Some((gpu, other)) => tr!("GPUs {gpu}–{other}"),
+                None => tr!("streams {}–{}", first, last),
+            }
+        }
     }
 }
 
@@ -313,6 +321,9 @@ mod tests {
         assert_eq!(name(0, &round), "GPU 0: 0 a");
         assert_eq!(name(1, &round), "GPU 0: 0 b");
         assert_eq!(name(8, &round), "GPU 1: 0 a");
+        let data = Chart::new(Arc::new(round)).data;
+        let rows = [1..3, 6..10].map(|lanes| row_name(&data.lanes[lanes]));
+        assert_eq!(rows, ["GPU 0: 0–1", "GPUs 0–1"]);
     }
 
     #[test]
