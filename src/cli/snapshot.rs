@@ -7,6 +7,7 @@ use anyhow::{Result, bail};
 
 use super::failure::BadArguments;
 use super::options::SnapshotArguments;
+use model::words::timestamps_of_own;
 use model::{AbComparison, DeviceChoice, SessionAction, Setup, Source};
 use session::Session;
 use ui::Lessons;
@@ -17,15 +18,14 @@ use window::offscreen::Renderer;
 const TIMEOUT: Duration = Duration::from_secs(600);
 
 pub(super) fn main(arguments: &SnapshotArguments) -> Result<()> {
-    if arguments.blocks && arguments.common.device == DeviceChoice::Recorded {
-        let why = "recorded rounds have no block timestamps; leave --blocks out";
-        bail!(BadArguments(why.into()));
-    }
     let rounds = arguments.paused.then_some(arguments.rounds);
     let setup = Setup {
         rounds,
         ..arguments.common.setup()?
     };
+    if let (true, Some(why)) = (arguments.blocks, no_block_timestamps(&setup)) {
+        bail!(BadArguments(why.into()));
+    }
     let (width, height) = arguments.window_size;
     let mut renderer = Renderer::new(
         arguments.adapter.as_deref(),
@@ -44,6 +44,10 @@ pub(super) fn main(arguments: &SnapshotArguments) -> Result<()> {
     };
     renderer.open_help(arguments.help_shown);
     if arguments.blocks {
+        let status = session.status();
+        if !status.engine.is_cpu() && !status.setting.kernel.block_timestamps {
+            bail!(BadArguments(timestamps_of_own().into()));
+        }
         session.act(SessionAction::ToggleBlockTimestamps);
     }
     if arguments.comparison {
@@ -127,6 +131,17 @@ pub(super) fn main(arguments: &SnapshotArguments) -> Result<()> {
     // Once more with the last pictures and the last figures.
     renderer.frame(&session.status(), session, &options)?;
     Ok(renderer.write_png(&arguments.output)?)
+}
+
+/// Why no round of a setup has block timestamps.
+fn no_block_timestamps(setup: &Setup) -> Option<&'static str> {
+    if setup.device == DeviceChoice::Recorded {
+        Some("recorded rounds have no block timestamps; leave --blocks out")
+    } else if setup.switches.graphs {
+        Some("rounds in graphs have no block timestamps; use --graphs off")
+    } else {
+        None
+    }
 }
 
 /// The last step of a lesson, once all of it has been measured.

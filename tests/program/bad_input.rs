@@ -272,6 +272,7 @@ fn arguments_that_make_no_sense_are_refused() {
         ("snapshot -o a.png --window-size 1x1", ["1x1", "from 64 to 8192"]),
         ("snapshot -o a.png --scale 0", ["'0'", "from 0.5 to 4"]),
         ("snapshot -o a.jpg", ["'a.jpg'", "ends in .png"]),
+        ("snapshot -o a.png --blocks --graphs on", ["no block timestamps", "--graphs off"]),
         ("lesson barrier --picture a.gif", ["'a.gif'", "ends in .png"]),
         ("run -g 1 --frames 3", ["--frames", "--help"]),
         ("jump", ["jump", "--help"]),
