@@ -430,6 +430,47 @@ impl Fixture {
         }
         Ok(outcome)
     }
+
+    /// With block timestamps in its code, every kernel steps the same cells, and none of its blocks ends
+    /// before it begins.
+    pub(crate) fn check_block_timestamps(&mut self) -> Result<Outcome> {
+        const GENERATIONS: u32 = 13;
+        let mut outcome = Outcome::default();
+        for kernel in KERNELS.iter().filter(|kernel| kernel.block_timestamps) {
+            if self.validate_device(kernel).is_err() {
+                continue;
+            }
+            self.engine.reserve(kernel.layout)?;
+            for rule in [Rule::LIFE, "B36/S23".parse()?] {
+                for case in self.cases_for(kernel, 20_000) {
+                    let size = self.cases.sizes[case];
+                    let start = soup(size, 0.4, 3, 0);
+                    let mut program = Program {
+                        timed: true,
+                        block_timestamps: true,
+                        ..Program::default()
+                    };
+                    self.push(&mut program, case, &start, &[(kernel, rule, GENERATIONS)]);
+                    let mut blocks = Vec::new();
+                    for completion in self.run(&program)? {
+                        if let Completion::Finished {
+                            block_timestamps, ..
+                        } = completion
+                        {
+                            blocks.extend(block_timestamps);
+                        }
+                    }
+                    let all_end = blocks.iter().all(|block| block.start <= block.end);
+                    let same = self.read(case)? == reference::run(&start, rule, GENERATIONS.into());
+                    outcome.expect(same && all_end && !blocks.is_empty(), || {
+                        let blocks = blocks.len();
+                        format!("{}: {size}, {rule}, {blocks} blocks", kernel.name)
+                    });
+                }
+            }
+        }
+        Ok(outcome)
+    }
 }
 
 type Advance = (&'static Kernel, Rule, u32);

@@ -120,7 +120,7 @@ fn verify_ops(fixture: &mut Fixture, report: &mut dyn FnMut(Report) -> Result<()
         })?;
     }
     type Check = fn(&mut Fixture) -> Result<Outcome>;
-    let checks: [(&'static str, Check); 12] = [
+    let checks: [(&'static str, Check); 13] = [
         ("batches", Fixture::check_batches),
         ("rules at random", Fixture::check_rules),
         ("soups", Fixture::check_soups),
@@ -133,6 +133,7 @@ fn verify_ops(fixture: &mut Fixture, report: &mut dyn FnMut(Report) -> Result<()
         ("reduced views", Fixture::check_views),
         ("events across streams", Fixture::check_events),
         ("spans", Fixture::check_spans),
+        ("block timestamps", Fixture::check_block_timestamps),
     ];
     for (name, check) in checks {
         // A graph is one device's.

@@ -440,8 +440,6 @@ pub static KERNELS: [Kernel; 10] = [
         blocks: ONE_WARP,
         batched: true,
         sides: SupportedSizes::WidthsFrom(CELLS_PER_LANE),
-        // With the code for timestamps in it, it was assembled, but has not run on a GPU.
-        block_timestamps: false,
         ..FIRST_RUNG
     },
 ];
