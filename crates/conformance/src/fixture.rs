@@ -441,32 +441,33 @@ impl Fixture {
                 continue;
             }
             self.engine.reserve(kernel.layout)?;
-            for rule in [Rule::LIFE, "B36/S23".parse()?] {
-                for case in self.cases_for(kernel, 20_000) {
-                    let size = self.cases.sizes[case];
-                    let start = soup(size, 0.4, 3, 0);
-                    let mut program = Program {
-                        timed: true,
-                        block_timestamps: true,
-                        ..Program::default()
-                    };
-                    self.push(&mut program, case, &start, &[(kernel, rule, GENERATIONS)]);
-                    let mut blocks = Vec::new();
-                    for completion in self.run(&program)? {
-                        if let Completion::Finished {
-                            block_timestamps, ..
-                        } = completion
-                        {
-                            blocks.extend(block_timestamps);
-                        }
+            let mut cases = self.cases_for(kernel, 20_000);
+            cases.truncate(12); // few kinds of width and height matter here
+            for case in cases {
+                let size = self.cases.sizes[case];
+                let start = soup(size, 0.4, 3, 0);
+                let mut program = Program {
+                    timed: true,
+                    block_timestamps: true,
+                    ..Program::default()
+                };
+                let advance = (kernel, Rule::LIFE, GENERATIONS);
+                self.push(&mut program, case, &start, &[advance]);
+                let mut blocks = Vec::new();
+                for completion in self.run(&program)? {
+                    if let Completion::Finished {
+                        block_timestamps, ..
+                    } = completion
+                    {
+                        blocks.extend(block_timestamps);
                     }
-                    let all_end = blocks.iter().all(|block| block.start <= block.end);
-                    let same = self.read(case)? == reference::run(&start, rule, GENERATIONS.into());
-                    outcome.expect(same && all_end && !blocks.is_empty(), || {
-                        let blocks = blocks.len();
-                        format!("{}: {size}, {rule}, {blocks} blocks", kernel.name)
-                    });
                 }
+                let all_end = blocks.iter().all(|block| block.start <= block.end);
+                let wanted = reference::run(&start, Rule::LIFE, GENERATIONS.into());
+                let same = self.read(case)? == wanted;
+                outcome.expect(same && all_end && !blocks.is_empty(), || {
+                    format!("{}: {size}, {} blocks", kernel.name, blocks.len())
+                });
             }
         }
         Ok(outcome)
