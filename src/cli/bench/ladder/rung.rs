@@ -261,13 +261,20 @@ impl Case {
             Iteration::Launches | Iteration::Steps(_) => (5, LONG_GRAPH),
         };
         let long = long.min(self.run.as_secs_f64());
-        let launches = |generations: u32| {
-            u64::from(self.kernel.launches(generations)) * self.work.instances as u64
+        let at_once = if self.is_batch() {
+            1
+        } else {
+            self.work.instances
         };
+        let launches =
+            |generations: u32| u64::from(self.kernel.launches(generations)) * at_once as u64;
         let mut per_round = generations;
+        while launches(per_round) > MAX_LAUNCHES && per_round.is_multiple_of(4) {
+            per_round /= 2;
+        }
         while timed(instances, per_round, 1)? < long {
             let more = per_round.saturating_mul(times);
-            if more > 1_000_000 || launches(more) > MAX_LAUNCHES.max(launches(generations)) {
+            if more > 1_000_000 || launches(more) > MAX_LAUNCHES {
                 break;
             }
             per_round = more;
@@ -279,6 +286,7 @@ impl Case {
     fn how(&self, per_round: u32) -> String {
         let streams = match self.work.instances {
             1 => "",
+            _ if self.is_batch() => "one launch for all, ",
             _ => "a stream each, ",
         };
         match self.kernel.iteration {
