@@ -4,11 +4,11 @@
 //        the halo multiplies reads by (w+2)(h+2)/wh, 33 % more at 32x8. 9 shared loads per cell.
 // SASS, sm_90: its loops once round, of a cell 1 LOP3, 4 SHF, 25 IMAD, 6 IADD3, 1 LDG, 1
 //        STG, 9 LDS, 1 STS, 1 BAR; 103 in all. 25 registers, nothing spilled.
-// Measured: NVIDIA H200, commit 8c53250320cf:
+// Measured: NVIDIA H200, commit 64423787b1fd:
 //        16 x 1024x1024: 148 Gcell/s, 0.69 times 01_global
-//        1056 x 128x128: 39.6 Gcell/s, 1.12 times 01_global
+//        1056 x 128x128: 52.4 Gcell/s, 1.07 times 01_global
 //        1 x 16384x16384: 154 Gcell/s, 0.61 times 01_global
-//        1 x 65536x65536: 152 Gcell/s, 0.61 times 01_global
+//        1 x 65536x65536: 152 Gcell/s, 0.60 times 01_global
 //        by B36/S23: 1.00 times the rate of B3/S23
 // Next: the host launches every generation; a block that has its whole lattice
 //        could go on by itself.

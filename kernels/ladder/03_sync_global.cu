@@ -5,9 +5,9 @@
 //        9 loads and 1 store per cell, 32 lanes per clock, as in 01_global.
 // SASS, sm_90: of a cell 1 LOP3, 1 SHF, 14 IMAD, 7 IADD3, 9 LDG, 1 STG; 45 in all. 64
 //        registers, nothing spilled.
-// Measured: NVIDIA H200, commit 8c53250320cf:
+// Measured: NVIDIA H200, commit 64423787b1fd:
 //        16 x 1024x1024: 34.0 Gcell/s, 0.23 times 02_shared, 0.16 times 01_global
-//        1056 x 128x128: 372 Gcell/s, 9.37 times 02_shared, 10.5 times 01_global
+//        1056 x 128x128: 371 Gcell/s, 7.09 times 02_shared, 7.56 times 01_global
 //        by B36/S23: 1.00 times the rate of B3/S23
 //        1 x 16384x16384: not measured: it takes at most 16,777,216 cells
 //        1 x 65536x65536: not measured: it takes at most 16,777,216 cells

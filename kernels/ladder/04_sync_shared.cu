@@ -5,8 +5,8 @@
 //        clock, and one barrier, about 20 clocks, per generation. Two buffers must fit 48 KiB.
 // SASS, sm_90: of a cell 1 LOP3, 1 SHF, 11 IMAD, 5 IADD3, 9 LDS, 1 STS; 39 in all. 32
 //        registers, nothing spilled.
-// Measured: NVIDIA H200, commit 8c53250320cf:
-//        1056 x 128x128: 672 Gcell/s, 1.81 times 03_sync_global, 18.9 times 01_global
+// Measured: NVIDIA H200, commit 64423787b1fd:
+//        1056 x 128x128: 672 Gcell/s, 1.81 times 03_sync_global, 13.7 times 01_global
 //        by B36/S23: 1.00 times the rate of B3/S23
 //        16 x 1024x1024: not measured: it takes at most 24,576 cells
 //        1 x 16384x16384: not measured: it takes at most 24,576 cells

@@ -6,11 +6,11 @@
 // SASS, sm_90: of a word 16 LOP3, 7 SHF, 13 IMAD, 0.2 IADD3, 4.5 LDG, 1 STG; 65 in all.
 //        Any other rule: 42 LOP3, 6 SHF, 13 IMAD, 0.2 IADD3, 4.5 LDG, 1 STG; 137 in all.
 //        40 registers, nothing spilled.
-// Measured: NVIDIA H200, commit 8c53250320cf:
-//        16 x 1024x1024: 5.62 Tcell/s, 166 times 03_sync_global, 26.2 times 01_global
-//        1056 x 128x128: 68.2 Gcell/s, 0.10 times 04_sync_shared, 1.92 times 01_global
-//        1 x 16384x16384: 9.55 Tcell/s, 62.1 times 02_shared, 37.8 times 01_global
-//        1 x 65536x65536: 10.1 Tcell/s, 66.3 times 02_shared, 40.1 times 01_global
+// Measured: NVIDIA H200, commit 64423787b1fd:
+//        16 x 1024x1024: 5.62 Tcell/s, 165 times 03_sync_global, 26.2 times 01_global
+//        1056 x 128x128: 56.6 Gcell/s, 0.08 times 04_sync_shared, 1.15 times 01_global
+//        1 x 16384x16384: 9.56 Tcell/s, 62.2 times 02_shared, 37.8 times 01_global
+//        1 x 65536x65536: 10.1 Tcell/s, 66.4 times 02_shared, 40.2 times 01_global
 //        by B36/S23: 0.77 times the rate of B3/S23
 // Next: shifts and edges cost more than the counting; in another order of the
 //        cells there are none.

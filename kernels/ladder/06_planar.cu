@@ -9,11 +9,11 @@
 // SASS, sm_90: of a word 8 LOP3, 4.6 SHF, 8.5 IMAD, 3.5 IADD3, 3.8 LDG, 1 STG; 40 in
 //        all. A rule's table: 27 LOP3, 5.2 SHF, 17 IMAD, 3.5 IADD3, 3.8 LDG, 1 STG; 74
 //        in all. 40 registers, nothing spilled.
-// Measured: NVIDIA H200, commit 8c53250320cf:
-//        16 x 1024x1024: 5.41 Tcell/s, 0.96 times 05_bits, 25.2 times 01_global
-//        1056 x 128x128: 68.0 Gcell/s, 1.00 times 05_bits, 1.92 times 01_global
+// Measured: NVIDIA H200, commit 64423787b1fd:
+//        16 x 1024x1024: 5.40 Tcell/s, 0.96 times 05_bits, 25.2 times 01_global
+//        1056 x 128x128: 43.2 Gcell/s, 0.76 times 05_bits, 0.88 times 01_global
 //        1 x 16384x16384: 11.2 Tcell/s, 1.17 times 05_bits, 44.3 times 01_global
-//        1 x 65536x65536: 12.7 Tcell/s, 1.26 times 05_bits, 50.5 times 01_global
+//        1 x 65536x65536: 12.7 Tcell/s, 1.26 times 05_bits, 50.4 times 01_global
 //        by B36/S23: 0.83 times the rate of B3/S23
 // Next: every generation is loaded and stored; several could be made of what was
 //        loaded once.

@@ -15,12 +15,12 @@
 // SASS, sm_90: on rings of a word and generation 7.5 LOP3, 0.5 SHFL, 0.5 SHF, 1.8 IMAD,
 //        0.06 LDG, 0.06 STG; 11 in all. A rule's table: 26 LOP3, 0.5 SHFL, 0.5 SHF, 3.1
 //        IMAD, 0.06 LDG, 0.06 STG; 31 in all. 168 registers, nothing spilled.
-// Measured: NVIDIA H200, commit 8c53250320cf:
-//        16 x 1024x1024: 18.5 Tcell/s, 3.42 times 06_planar, 86.2 times 01_global
-//        1056 x 128x128: 14.6 Tcell/s, 215 times 06_planar, 412 times 01_global
-//        1 x 16384x16384: 36.4 Tcell/s, 3.25 times 06_planar, 144 times 01_global
-//        1 x 65536x65536: 49.2 Tcell/s, 3.89 times 06_planar, 196 times 01_global
-//        by B36/S23: 0.90 times the rate of B3/S23
+// Measured: NVIDIA H200, commit 64423787b1fd:
+//        16 x 1024x1024: 18.5 Tcell/s, 3.42 times 06_planar, 86.1 times 01_global
+//        1056 x 128x128: 14.5 Tcell/s, 336 times 06_planar, 295 times 01_global
+//        1 x 16384x16384: 36.5 Tcell/s, 3.27 times 06_planar, 145 times 01_global
+//        1 x 65536x65536: 49.3 Tcell/s, 3.89 times 06_planar, 196 times 01_global
+//        by B36/S23: 0.89 times the rate of B3/S23
 // Next: a lattice that fits a warp need never leave its registers.
 // Compared with 06_planar: a lane has WORDS adjacent words, its neighbours' words come by shuffle,
 // and a Stage keeps for each generation what `step_rows` kept for one.

@@ -8,8 +8,8 @@
 //        all. A rule's table: 26 LOP3, 1 SHFL, 0.5 SHF; 28 in all. at 256x256 of a word
 //        and generation 7.5 LOP3, 0.5 SHFL, 0.2 SHF; 8.3 in all. A rule's table: 26
 //        LOP3, 0.5 SHFL, 0.2 SHF; 27 in all. 168 registers, nothing spilled.
-// Measured: NVIDIA H200, commit 8c53250320cf:
-//        1056 x 128x128: 63.1 Tcell/s, 4.32 times 07_multistep, 1,780 times 01_global
+// Measured: NVIDIA H200, commit 64423787b1fd:
+//        1056 x 128x128: 63.1 Tcell/s, 4.35 times 07_multistep, 1,290 times 01_global
 //        by B36/S23: 0.77 times the rate of B3/S23
 //        16 x 1024x1024: not measured: it takes lattices from 32x32 to 256x256, whose
 //          sides are the same multiple of 32 once they are rounded up

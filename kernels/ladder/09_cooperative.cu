@@ -8,9 +8,9 @@
 //        IMAD, 0.1 IADD3, 0.06 LDS, 0.06 STS, 0.03 BAR; 11 in all. A rule's table: 26
 //        LOP3, 1.1 SHFL, 1.1 SHF, 0.09 IMAD, 0.1 IADD3, 0.06 LDS, 0.06 STS, 0.03 BAR; 29
 //        in all. 167 registers, nothing spilled.
-// Measured: NVIDIA H200, commit 8c53250320cf:
-//        16 x 1024x1024: 37.6 Tcell/s, 2.03 times 07_multistep, 175 times 01_global
-//        1056 x 128x128: 27.5 Tcell/s, 0.44 times 08_resident, 774 times 01_global
+// Measured: NVIDIA H200, commit 64423787b1fd:
+//        16 x 1024x1024: 37.6 Tcell/s, 2.04 times 07_multistep, 176 times 01_global
+//        1056 x 128x128: 27.5 Tcell/s, 0.44 times 08_resident, 560 times 01_global
 //        by B36/S23: 0.83 times the rate of B3/S23
 //        1 x 16384x16384: not measured: it takes widths from 128 to 5120 cells and
 //          heights from 16 cells on

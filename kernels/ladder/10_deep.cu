@@ -13,12 +13,12 @@
 //        Instruction caches are a limit, too. With separate code for the windows inside a row, on an H200:
 //        16384x16384 32.7 instead of 37.3, 65536x65536 50.9 instead of 50.6; with one code for rows of
 //        any width 36.2 and 49.2; with two rows per iteration 36.2 and 47.3.
-// Measured: not since it was changed; before, NVIDIA H200, commit 8c53250320cf:
-//        16 x 1024x1024: 19.1 Tcell/s, 0.51 times 09_cooperative, 89.0 times 01_global
-//        1056 x 128x128: 15.2 Tcell/s, 0.55 times 09_cooperative, 429 times 01_global
-//        1 x 16384x16384: 33.0 Tcell/s, 0.91 times 07_multistep, 131 times 01_global
-//        1 x 65536x65536: 51.0 Tcell/s, 1.04 times 07_multistep, 203 times 01_global
-//        by B36/S23: 0.81 times the rate of B3/S23
+// Measured: NVIDIA H200, commit 64423787b1fd:
+//        16 x 1024x1024: 19.1 Tcell/s, 0.51 times 09_cooperative, 88.9 times 01_global
+//        1056 x 128x128: 15.1 Tcell/s, 0.55 times 09_cooperative, 307 times 01_global
+//        1 x 16384x16384: 38.1 Tcell/s, 1.04 times 07_multistep, 151 times 01_global
+//        1 x 65536x65536: 50.7 Tcell/s, 1.03 times 07_multistep, 202 times 01_global
+//        by B36/S23: 0.82 times the rate of B3/S23
 // Next: nothing on this ladder.
 // Compared with 07_multistep: six generations, two lanes of halo, which also serve planes narrower
 // than six words, and strips that are swept upwards.
