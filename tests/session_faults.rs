@@ -236,8 +236,8 @@ fn do_without_a_fault(activity: Activity) {
     assert_eq!(failed, None, "{activity:?}");
     let saved = saved.expect("a running session can be saved");
     check(&format!("{activity:?}"), &saved);
-    // An edit waits for the step, and this time the save for both. The one before may have overtaken
-    // steps back.
+    // The edit waits for the step, and this save waits for both. The first one may have been taken before
+    // the steps back were done.
     session.act(SessionAction::StepGeneration);
     stroke(&session, 9);
     let again = session.saved().recv_timeout(LIMIT);

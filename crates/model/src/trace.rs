@@ -145,11 +145,15 @@ pub struct RoundStream {
 impl RoundStream {
     /// Its name.
     pub fn name(&self) -> String {
-        let name = self.sharing.stream_name(self.number, self.gpu);
         match self.letter {
-            Some(letter) => format!("{name} {letter}"),
-            None => name,
+            Some(letter) => format!("{} {letter}", self.name_of_all()),
+            None => self.name_of_all(),
         }
+    }
+
+    /// The name of all streams of its GPU that have bands of the same lattice.
+    pub fn name_of_all(&self) -> String {
+        self.sharing.stream_name(self.number, self.gpu)
     }
 }
 

@@ -4,10 +4,11 @@
 mod cpp;
 mod rust;
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use engine::kernels::{Batch, Iteration, Launch, Parameter};
-use engine::{Band, Cut, HostMemory, Kernel, Layout, Measure, SupportKernel, Transfer};
+use engine::{Band, HostMemory, Kernel, Layout, Measure, SupportKernel, Transfer};
 use lang::tr;
 use life::Size;
 use model::{Order, Status, Streams, Wait};
@@ -90,8 +91,8 @@ struct RoundFacts {
     own: Option<Arc<Round>>,
     graphs: bool,
     transfer: Transfer,
-    /// How many GPUs have bands of each lattice, and how these are cut.
-    bands: Option<(usize, Cut)>,
+    /// How many GPUs have bands of each lattice, and the largest band.
+    bands: Option<(usize, Band)>,
 }
 
 impl RoundFacts {
@@ -103,13 +104,12 @@ impl RoundFacts {
             .first()
             .map_or(1, |device| device.sm_count);
         let (instances, gpus) = (status.lattices.instances, status.engine.devices.len());
-        let bands = status.engine.cut.map(|cut| (gpus, cut));
-        let largest = |(gpus, cut)| {
+        let bands = status.engine.cut.and_then(|cut| {
             let bands = Band::divide(status.lattices.size, gpus, cut).into_iter();
-            let sizes = bands.filter_map(|band| band.size().ok());
-            sizes.max_by_key(|size| size.height())
-        };
-        let size = bands.and_then(largest).unwrap_or(status.lattices.size);
+            Some((gpus, bands.max_by_key(|band| band.rows)?))
+        });
+        let size = bands.and_then(|(_, band)| band.size().ok());
+        let size = size.unwrap_or(status.lattices.size);
         let on_device = match bands {
             Some(_) => instances,
             None => instances.div_ceil(gpus.max(1)),
@@ -254,11 +254,28 @@ impl RoundFacts {
         }
     }
 
+    /// The words of a lattice; of a band, those of its own rows.
+    fn own_words(&self) -> Range<usize> {
+        match self.bands {
+            None => 0..self.size.words(),
+            Some((_, band)) => {
+                let halo = self.size.words_per_row() * band.halo as usize;
+                halo..self.size.words() - halo
+            }
+        }
+    }
+
+    /// The first word that is downloaded, where that is not a lattice's first one.
+    fn first_word(&self) -> Option<usize> {
+        let first = self.own_words().start;
+        (self.transfer == Transfer::Bits && first > 0).then_some(first)
+    }
+
     /// 32-bit words that a call downloads; `None` for a view, whose size depends on its panel.
     fn words(&self) -> Option<u64> {
         match self.transfer {
             Transfer::View => None,
-            Transfer::Bits => Some(self.size.words() as u64),
+            Transfer::Bits => Some(self.own_words().len() as u64),
             Transfer::Rows { count, .. } => {
                 Some(self.size.words_per_row() as u64 * u64::from(count))
             }
@@ -328,13 +345,13 @@ trait CodeGenerator {
 
 fn write(speech: &dyn CodeGenerator, facts: &RoundFacts) -> Vec<String> {
     let mut lines = Vec::new();
-    if let Some((gpus, cut)) = facts.bands {
+    if let Some((gpus, band)) = facts.bands {
         lines.extend([
             tr!(
                 "// on each of {gpus} GPUs, for each of its bands of rows, in streams of its own;",
                 gpus = gpus
             ),
-            tr!("// every {} generations, behind events:", cut.halo),
+            tr!("// every {} generations, behind events:", band.halo),
             tr!("// cudaMemcpyPeerAsync of the rows around each band").into(),
             String::new(),
         ]);

@@ -160,25 +160,24 @@ impl Translator<'_> {
         op: Op,
         part: Option<(&Range<u32>, Size)>,
     ) {
-        let program_stream = step.stream;
-        let step = Step {
+        let of_band = Step {
             issuer: step.issuer,
             stream: stream.bands[band],
             op,
         };
         if self.done.program.timed {
             let (op, size) = match part {
-                Some((lattices, size)) => (step.op.on(lattices.clone()), size),
-                None => (step.op.clone(), Size::new(1, 1).expect("a cell")), // nobody asks
+                Some((lattices, size)) => (of_band.op.on(lattices.clone()), size),
+                None => (of_band.op.clone(), Size::new(1, 1).expect("a cell")), // nobody asks
             };
             self.done.issued.push(IssuedStep {
                 device: self.engine.cut.device(band),
-                step: Step { op, ..step },
-                stream: program_stream,
+                step: Step { op, ..of_band },
+                stream: step.stream,
                 size,
             });
         }
-        self.done.program.steps.push(step);
+        self.done.program.steps.push(of_band);
     }
 
     fn on_each_event(

@@ -202,9 +202,11 @@ impl CodeGenerator for Cpp {
                 let bytes = facts
                     .words()
                     .map_or("view_bytes".into(), |words| (4 * words).to_string());
-                let with = and_stream(facts);
+                let (with, source) = (and_stream(facts), facts.source());
+                let first = facts.first_word();
+                let behind = first.map_or(String::new(), |first| format!(" + {first}"));
                 vec![
-                    format!("cudaMemcpyAsync(host{i}, {}{i}, {bytes},", facts.source()),
+                    format!("cudaMemcpyAsync(host{i}, {source}{i}{behind}, {bytes},"),
                     format!("    cudaMemcpyDeviceToHost{with});"),
                     format!("cudaEventRecord(done{i}{with});"),
                 ]

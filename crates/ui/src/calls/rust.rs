@@ -1,5 +1,7 @@
 //! As one writes it with `cust`, and with `cust::sys` where that has no name for it.
 
+use std::ops::Range;
+
 use super::{CodeGenerator, REGION, RoundFacts, RoundPart, indented, lines};
 use engine::kernels::Launch;
 use engine::{HostMemory, SupportKernel};
@@ -219,16 +221,23 @@ impl CodeGenerator for Rust {
                 let bytes = facts
                     .words()
                     .map_or("view_bytes".into(), |words| (4 * words).to_string());
+                let (source, first) = (facts.source(), facts.first_word());
+                let behind = first.map_or(String::new(), |first| format!(" + {}", 4 * first));
                 vec![
                     "cuMemcpyDtoHAsync_v2(".into(),
-                    format!("    host[i], {}[i], {bytes}, null_mut());", facts.source()),
+                    format!("    host[i], {source}[i]{behind}, {bytes}, null_mut());"),
                     "cuEventRecord(done[i], null_mut());".into(),
                 ]
             }
             RoundPart::Download => {
                 let (i, source) = (facts.index(), facts.source());
+                let Range { start, end } = facts.own_words();
+                let part = facts
+                    .first_word()
+                    .map(|_| format!(".index({start}..{end})"));
+                let part = part.unwrap_or_default();
                 vec![
-                    format!("unsafe {{ {source}{i}.async_copy_to(&mut host{i}, s)? }};"),
+                    format!("unsafe {{ {source}{i}{part}.async_copy_to(&mut host{i}, s)? }};"),
                     format!("done{i}.record(s)?;"),
                 ]
             }

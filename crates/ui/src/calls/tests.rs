@@ -5,6 +5,7 @@ use crate::fixtures::status;
 use std::io::Write as _;
 use std::process::{Command, Stdio};
 
+use engine::Cut;
 use engine::kernels::{KERNELS, find};
 use model::{Switch, Switches};
 
@@ -123,9 +124,11 @@ fn a_lattice_in_bands_is_stepped_band_by_band_without_a_graph() {
         status.setting.switches.graphs = true;
         status.setting.kernel = find("multistep").unwrap();
     });
-    // 4096 / 4 rows and both halos.
+    // 4096 / 4 rows and both halos; its own rows of 16 words each are downloaded.
     let size = "512, 1264";
-    assert_says(&split, &[size], &[size], &["4096", "Capture"]);
+    let cpp = [size, "bits[i] + 1920, 65536,", "every 120 generations"];
+    let rust = [size, "bits[i].index(1920..18304).async_copy_to("];
+    assert_says(&split, &cpp, &rust, &["4096", "Capture"]);
 }
 
 #[test]

@@ -232,10 +232,12 @@ pub fn row_name(lanes: &[Lane]) -> String {
         [lane] => lane.stream.name(),
         [first, .., last] => {
             let gpus = first.stream.gpu.zip(last.stream.gpu);
+            let name = first.stream.name_of_all();
             let [first, last] = [first, last].map(|lane| lane.stream.number);
             match gpus {
-                Some((gpu, other)) if gpu == other => tr!("GPU {gpu}: {first}–{last}"),
-                Some((gpu, other)) => tr!("GPUs {gpu}–{other}"),
+                Some((gpu, other)) if gpu != other => tr!("GPUs {gpu}–{other}"),
+                Some(_) if first == last => name,
+                Some((gpu, _)) => tr!("GPU {gpu}: {first}–{last}"),
                 None => tr!("streams {}–{}", first, last),
             }
         }
@@ -322,8 +324,8 @@ mod tests {
         assert_eq!(name(1, &round), "GPU 0: 0 b");
         assert_eq!(name(8, &round), "GPU 1: 0 a");
         let data = Chart::new(Arc::new(round)).data;
-        let rows = [1..3, 6..10].map(|lanes| row_name(&data.lanes[lanes]));
-        assert_eq!(rows, ["GPU 0: 0–1", "GPUs 0–1"]);
+        let rows = [0..2, 1..3, 6..10].map(|lanes| row_name(&data.lanes[lanes]));
+        assert_eq!(rows, ["GPU 0: 0", "GPU 0: 0–1", "GPUs 0–1"]);
     }
 
     #[test]
