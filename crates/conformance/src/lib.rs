@@ -49,7 +49,7 @@ impl Outcome {
 pub struct Report {
     /// The kernel's name, or what else was checked.
     pub name: &'static str,
-    /// Whether each lattice was in bands on several devices.
+    /// Whether each lattice was in bands on several devices, where the name does not say it.
     pub is_split: bool,
     /// What it found; an error for a kernel that the devices cannot run.
     pub outcome: Result<Outcome, EngineError>,

@@ -95,7 +95,7 @@ pub fn status(instances: usize, size: Size) -> Status {
     }
 }
 
-/// What one stream for all instances did: a round takes twelve times as long.
+/// The effect of one stream for all instances: a round takes twelve times as long.
 pub fn effect() -> Effect {
     Effect {
         what: lang::message!("one stream for all instances"),
@@ -105,7 +105,7 @@ pub fn effect() -> Effect {
     }
 }
 
-/// A and B with these settings, eight instances of each: B takes ten times as long.
+/// A comparison of the default settings with these, on eight instances each: B takes ten times as long.
 pub fn comparison(b: Switches) -> AbComparison {
     AbComparison {
         switches: [Switches::DEFAULT, b],

@@ -96,8 +96,8 @@ impl Launch {
 
     /// The launch of `life_multistep` or `life_deep`, by the generations of a pass: one warp per strip of
     /// a window, window by window, then warps that take several strips each, for a ring of lanes or for
-    /// a narrow last window; the same for each lattice. There are no idle warps: a warp that ends immediately occupies a slot on its
-    /// SM, so that the SM has less work and other SMs finish later.
+    /// a narrow last window; the same for each lattice. There are no idle warps: a warp that ends
+    /// immediately occupies a slot on its SM, so that the SM has less work and other SMs finish later.
     pub(super) fn column_sweep(
         generations: u32,
         size: Size,
