@@ -386,8 +386,11 @@ impl SessionWorker {
         let drawn = parameters.drawn.clone();
         self.lattices.set_parameters(parameters);
         self.watch.selected = self.watch.selected.min(self.lattices.setup().instances - 1);
-        self.snapshots
-            .forget_missing(self.lattices.setup().instances);
+        // A move may begin where there were fewer instances than at its end.
+        if self.state.moving().is_none() {
+            self.snapshots
+                .forget_missing(self.lattices.setup().instances);
+        }
         self.watch.set_drawn(drawn);
     }
 }

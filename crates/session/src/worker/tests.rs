@@ -14,7 +14,9 @@ use crate::log::at;
 use crate::saved::{SavedSession, SavedTimeline};
 use crate::state::MoveReason;
 use driver::{Driver, Step};
+use engine::kernels::OwnStepError;
 use engine::{EngineError, Loss, kernels};
+use expected::Alone;
 use life::{Lattice, Size};
 use model::{
     Change, DeviceChoice, Edit, Failure, Pace, PicturePlan, Refusal, SessionAction, Split, Start,
@@ -238,6 +240,31 @@ fn copies_of_two_instances_wait_until_a_move_has_arrived() {
         Step::Copy(0),
     ];
     Driver::run(small(2), steps);
+}
+
+/// Regression test: the recovery begins with one instance, and forgot who waits for the second.
+#[test]
+fn a_copy_is_answered_after_a_recovery_that_begins_with_fewer_instances() {
+    let edit = Edit {
+        instance: 1,
+        change: Change::Draw {
+            cells: [[0, 0]].into(),
+            alive: false,
+        },
+        continues_stroke: false,
+    };
+    let steps = vec![
+        Step::Alone(Alone::Command(Box::new(Step::Act(
+            SessionAction::SetInstances(2),
+        )))),
+        Step::OwnKernel("bits", Some(OwnStepError::TooLong)),
+        Step::Alone(Alone::CopyAfter(edit)),
+    ];
+    let setup = Setup {
+        time: TimeSettings::DEFAULT,
+        ..small(1)
+    };
+    Driver::run(setup, steps);
 }
 
 /// Regression test: B repeated its round without end.
