@@ -5,6 +5,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::time::SystemTime;
 
 use super::{Author, CellChange, Content, Log, Position, Record, SessionParameters, at};
 use life::{Lattice, Rule, Soup, reference, soup};
@@ -70,7 +71,8 @@ pub(crate) struct ReferenceLog {
 }
 
 /// Tests `in_gate` random histories, or `LIFESTREAMS_HISTORIES` of them: those of the seeds from
-/// `LIFESTREAMS_SEED` on, on every core. Shows one that fails after making it as short as it can be.
+/// `LIFESTREAMS_SEED` on, on every core. Without it, every day has seeds of its own. Shows one that
+/// fails, with its seed, after making it as short as it can be.
 pub(crate) fn test_histories<S: Strategy>(
     in_gate: u64,
     histories: impl Fn() -> S + Sync,
@@ -80,7 +82,8 @@ pub(crate) fn test_histories<S: Strategy>(
         let text = std::env::var(name).ok();
         text.map_or(default, |text| text.parse().expect("a number"))
     };
-    let first: u64 = given("LIFESTREAMS_SEED", 0);
+    let today = SystemTime::UNIX_EPOCH.elapsed().unwrap().as_secs() / (24 * 60 * 60);
+    let first: u64 = given("LIFESTREAMS_SEED", today * in_gate);
     let seeds = first..first + given("LIFESTREAMS_HISTORIES", in_gate);
     let threads = std::thread::available_parallelism().map_or(1, |threads| threads.get());
     let has_failed = AtomicBool::new(false);
@@ -101,7 +104,10 @@ pub(crate) fn test_histories<S: Strategy>(
                 Ok(())
             });
             has_failed.fetch_or(ran.is_err(), Relaxed);
-            Some(format!("history {seed}: {}", ran.err()?))
+            let error = ran.err()?;
+            Some(format!(
+                "LIFESTREAMS_SEED={seed} LIFESTREAMS_HISTORIES=1: {error}"
+            ))
         })
     };
     let failed = std::thread::scope(|scope| {
