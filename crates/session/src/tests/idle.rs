@@ -1,49 +1,47 @@
 //! What the session's thread costs while little or nothing happens, and how soon it answers.
 
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
 use super::*;
 
-/// The processor time of the thread of this process with such a name so far.
-fn cpu_time(name: &str) -> Duration {
-    let mut ticks = 0;
-    for task in std::fs::read_dir("/proc/self/task").unwrap().flatten() {
-        let read = |file| std::fs::read_to_string(task.path().join(file)).unwrap_or_default();
-        if read("comm").trim() == name {
-            // Nanoseconds on a processor come first.
-            let own = read("schedstat");
-            ticks += own
-                .split_whitespace()
-                .next()
-                .and_then(|it| it.parse::<u64>().ok())
-                .unwrap_or(0);
-        }
-    }
-    Duration::from_nanos(ticks)
-}
-
-/// The part of a second that the session's thread is on a processor.
-fn load(wait: Duration) -> f64 {
-    let before = cpu_time("engine");
+/// The part of a second that this thread (a folder in `/proc`) is on a processor.
+fn load(thread: &Path, wait: Duration) -> f64 {
+    let on_processor = || {
+        let figures = std::fs::read_to_string(thread.join("schedstat")).unwrap();
+        let nanoseconds = figures.split_whitespace().next().unwrap().parse();
+        Duration::from_nanos(nanoseconds.unwrap())
+    };
+    let before = on_processor();
     std::thread::sleep(wait);
-    (cpu_time("engine") - before).as_secs_f64() / wait.as_secs_f64()
+    (on_processor() - before).as_secs_f64() / wait.as_secs_f64()
 }
 
 #[test]
 fn a_paused_session_sleeps_and_a_running_one_works_only_for_its_rounds() {
     let size = Size::new(256, 256).unwrap();
+    let thread = Arc::new(OnceLock::new());
+    // Sessions of other tests have threads of the same name in this process.
+    let woken = thread.clone();
     let session = Session::start(
         Setup {
             pace: Pace::PerSecond(60.0),
             ..setup(4, size)
         },
-        || {},
+        move || {
+            if std::thread::current().name() == Some("engine") {
+                woken.get_or_init(|| std::fs::canonicalize("/proc/thread-self").unwrap());
+            }
+        },
     )
     .unwrap();
     wait_for(&session, "some rounds", |status| status.rates.rounds > 20);
-    let running = load(Duration::from_secs(2));
+    let thread: &PathBuf = thread.get().expect("the session's thread wakes the window");
+    let running = load(thread, Duration::from_secs(2));
     session.act(SessionAction::TogglePause);
     wait_for(&session, "a pause", |status| !status.clock.running);
     std::thread::sleep(Duration::from_secs(2)); // a copy, notices
-    let paused = load(Duration::from_secs(2));
+    let paused = load(thread, Duration::from_secs(2));
     // Measured: 0.05 and 0.0005. A loop that is busy has 1.
     assert!(paused < 0.01, "paused: {paused:.4}");
     assert!(running < 0.5, "running: {running:.4}");
