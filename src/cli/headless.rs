@@ -118,7 +118,7 @@ fn line(status: &Status) -> String {
     let cells = measured(status.rates.cells_per_second);
     let figures = [
         rounds.map(|rate| format!("{} rounds/s", si(rate).trim_end())),
-        cells.map(|rate| format!("{}cells/s", si(rate))),
+        cells.map(|rate| format!("{}cell/s", si(rate))),
         status
             .rates
             .launch_us

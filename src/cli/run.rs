@@ -325,7 +325,7 @@ fn print_for_people(
         written(arguments, setup),
     ];
     print(&tr!(
-        "{device} ({engine}), kernel {kernel}: {instances} × {size}, {generations} generations in {ms} ms, {rate}cells/s, {alive} alive",
+        "{device} ({engine}), kernel {kernel}: {instances} × {size}, {generations} generations in {ms} ms, {rate}cell/s, {alive} alive",
         device = report.device,
         engine = report.engine,
         kernel = report.kernel,
@@ -458,7 +458,7 @@ impl Progress {
 fn progress(kernel: &str, cells: f64, all: u64, done: u64, took: Duration) -> String {
     let per_second = done as f64 / took.as_secs_f64();
     tr!(
-        "{kernel}: {done} of {all} generations, {rate}cells/s, {left} left",
+        "{kernel}: {done} of {all} generations, {rate}cell/s, {left} left",
         done = grouped(done),
         all = grouped(all),
         rate = si(cells * per_second),
@@ -520,7 +520,7 @@ mod tests {
     fn progress_says_how_far_how_fast_and_how_long() {
         assert_eq!(
             progress("bits", 4e9, 60_000, 1_500, Duration::from_secs(3)),
-            "bits: 1,500 of 60,000 generations, 2.00 Tcells/s, 1 min 57 s left"
+            "bits: 1,500 of 60,000 generations, 2.00 Tcell/s, 1 min 57 s left"
         );
     }
 }

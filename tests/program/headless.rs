@@ -24,7 +24,7 @@ fn went_on_without_a_window(ended: &Ended, why: &str) {
     for line in lines {
         let rest = line.strip_prefix("generation ").expect(line);
         // What is over at once has no rates.
-        let rates = ["rounds/s", "cells/s"].map(|rate| rest.contains(rate));
+        let rates = ["rounds/s", "cell/s"].map(|rate| rest.contains(rate));
         assert!(rates == [true; 2] || rates == [false; 2], "{line}");
         assert!(!rest.contains("- "), "{line}");
     }
@@ -327,5 +327,19 @@ fn libraries_that_windows_need_are_named_with_their_packages() {
         );
         let ended = lifestreams_with(folder.path(), &variables, &format!("--rounds 2 {SMALL}"));
         went_on_without_a_window(&ended, library);
+    }
+}
+
+#[test]
+fn every_field_of_a_report_is_documented() {
+    let folder = scratch();
+    let line = "run -g 1 --size 8x8 --device cpu --json";
+    let ended = lifestreams(folder.path(), line).succeeds();
+    let report: serde_json::Value = serde_json::from_str(&ended.stdout).unwrap();
+    for page in ["docs/formats.md", "docs/zh/formats.md"] {
+        let text = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(page)).unwrap();
+        for field in report.as_object().unwrap().keys() {
+            assert!(text.contains(&format!("`{field}`")), "{page}: {field}");
+        }
     }
 }

@@ -244,7 +244,9 @@ pub(super) fn spread(runs: &[f64]) -> [f64; 3] {
     ]
 }
 
+/// A value in the unit that records name, as it is printed: records say `cells/s`.
 pub(super) fn shown(value: f64, unit: &str) -> String {
+    let unit = if unit == "cells/s" { "cell/s" } else { unit };
     match unit {
         "ms" if value < 0.1 && value > 0.0 => format!("{:.1} µs", value * 1e3),
         "ms" if value >= 1e3 => format!("{:.2} s", value / 1e3),

@@ -445,14 +445,14 @@ mod tests {
     #[test]
     fn a_rate_above_the_limits_is_wrong() {
         let limits = DeviceLimits {
-            lop3_per_second: Some(16e12), // 68 Tcells/s
+            lop3_per_second: Some(16e12), // 68 Tcell/s
             copied_per_second: Some(3e12),
         };
         let too_fast = |name: &str, instances: usize, side: u64, rate: f64| {
             let work = Workload { instances, side };
             too_fast(find(name).unwrap(), work, rate, limits, Some(50 << 20))
         };
-        // 8 bytes per cell: 375 Gcells/s, where no cache holds them.
+        // 8 bytes per cell: 375 Gcell/s, where no cache holds them.
         assert_eq!(too_fast("global", 1, 16_384, 400e9), None);
         let fault = too_fast("global", 1, 16_384, 450e9);
         assert!(

@@ -161,7 +161,7 @@ impl CensusReport {
             )
         });
         tr!(
-            "{device} ({engine}), kernel {kernel}: {settled} of {count} lattices of {size} settled{typical}; {rate}lattices/s, {cells}cells/s",
+            "{device} ({engine}), kernel {kernel}: {settled} of {count} lattices of {size} settled{typical}; {rate}lattices/s, {cells}cell/s",
             device = self.report.device,
             engine = self.report.engine,
             kernel = self.report.kernel,

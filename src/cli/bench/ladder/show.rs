@@ -183,9 +183,9 @@ mod tests {
             let line = lines.iter().find(|line| line[0] == name);
             line.unwrap()[1..6].to_vec()
         };
-        // 71.3 Tcells/s at most; 128 MiB go through memory, 64 do not, nor do what no cache holds.
+        // 71.3 Tcell/s at most; 128 MiB go through memory, 64 do not, nor do what no cache holds.
         let global = [
-            "40.0 Gcells/s (39.2 Gcells/s to 40.4 Gcells/s)",
+            "40.0 Gcell/s (39.2 Gcell/s to 40.4 Gcell/s)",
             "0.06 %",
             "7.8 %",
             "–",
@@ -197,8 +197,8 @@ mod tests {
         let far = ["4.4 %", "19.1 %", "15.6 times `shared`", "39.1 times"];
         assert_eq!(of(&large, "bits")[1..], far);
         let text = text(&ladder);
-        assert!(text.contains("71.3 Tcells/s at 7.5 for 32 cells"));
-        let other = "By B36/S23, 16 × 1024²: `bits` 781 Gcells/s (766 Gcells/s to 789 Gcells/s), \
+        assert!(text.contains("71.3 Tcell/s at 7.5 for 32 cells"));
+        let other = "By B36/S23, 16 × 1024²: `bits` 781 Gcell/s (766 Gcell/s to 789 Gcell/s), \
                      0.50 times the rate of B3/S23";
         assert!(text.contains(other), "{text}");
         assert!(text.contains("Not measured: `planar`, 1 × 16384²: it hung"));
