@@ -1,8 +1,8 @@
 //! The lab's switches (F2 to F8): the positions that each has, and which of them go together.
 //!
 //! # What a position does
-//! [`Switch::next`] decides which position a key takes. The session's `worker/lab.rs` sets it, and
-//! `instances/settings.rs` gives every instance its stream or the host its slots. What a round then
+//! [`Switch::next`] decides which position a key takes. The session's `worker/settings.rs` sets it, and
+//! simulation's `instances/settings.rs` gives every instance its stream or the host its slots. What a round then
 //! consists of (which ops, in which streams and order) is made in `simulation/src/round.rs`, and
 //! nowhere else.
 
