@@ -81,7 +81,7 @@ fn used() -> BTreeSet<String> {
 }
 
 fn catalogue() -> BTreeMap<String, String> {
-    toml::from_str(include_str!("../../assets/lang/zh.toml")).unwrap()
+    toml::from_str(super::CATALOGUE).unwrap()
 }
 
 #[test]

@@ -565,7 +565,7 @@ mod tests {
     #[test]
     fn the_shipped_lectures_say_everything_in_both_languages() {
         let has_chinese = |text: &Message| {
-            let chinese = lang::with(Language::Chinese, || text.to_string());
+            let chinese = test_support::with(Language::Chinese, || text.to_string());
             chinese
                 .chars()
                 .any(|it| ('\u{4e00}'..'\u{9fff}').contains(&it))

@@ -38,8 +38,12 @@ pub(crate) use options::option_texts;
 use options::{Cli, Command, ConfigCommand};
 use terminal::LogWriter;
 
+/// The Chinese of every text.
+const CATALOGUE: &str = include_str!("../../assets/lang/zh.toml");
+
 /// Parses the arguments and does what they ask for; errors are printed once, here.
 pub fn main() -> ExitCode {
+    lang::install_catalogue(CATALOGUE);
     let (cli, matches, notes) = match parse() {
         Ok(parsed) => parsed,
         Err(error) => {

@@ -442,7 +442,7 @@ mod tests {
     fn a_file_says_what_is_to_be_done_in_both_languages_and_is_its_skeleton() {
         for exercise in EXERCISES {
             for language in [Language::English, Language::Chinese] {
-                let file = lang::with(language, || exercise.file());
+                let file = test_support::with(language, || exercise.file());
                 assert!(file.ends_with(exercise.skeleton));
                 if let Task::Round(task) = &exercise.task {
                     let script = Script::compile(&file, task.work).unwrap();
@@ -455,7 +455,7 @@ mod tests {
                     exercise
                         .text
                         .iter()
-                        .all(|it| file.contains(lang::with(language, || text(it))))
+                        .all(|it| file.contains(test_support::with(language, || text(it))))
                 );
             }
         }

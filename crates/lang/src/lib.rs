@@ -2,7 +2,7 @@
 //!
 //! English texts are in the code, where they are used: `tr!("one each")`, or with values `tr!("up
 //! to {n} ahead")`. The English text is also the key of the Chinese catalogue,
-//! `assets/lang/zh.toml`. Texts in tables (keys, kernels, lessons) are looked up by [`text`] when
+//! `assets/lang/zh.toml`, which the program installs ([`install_catalogue`]). Texts in tables (keys, kernels, lessons) are looked up by [`text`] when
 //! they are displayed. A test fails for each text that the catalogue lacks, and for each unused
 //! entry.
 //!
@@ -18,7 +18,7 @@ mod tests;
 use std::borrow::Cow;
 use std::cell::Cell;
 use std::collections::HashMap;
-use std::sync::LazyLock;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU8, Ordering};
 
 pub use message::Message;
@@ -91,20 +91,26 @@ pub fn with<T>(language: Language, what: impl FnOnce() -> T) -> T {
     what()
 }
 
-static CHINESE: LazyLock<HashMap<String, String>> = LazyLock::new(|| {
-    let catalogue = toml::from_str(include_str!("../../../assets/lang/zh.toml"));
-    catalogue.unwrap_or_else(|error| {
-        tracing::error!("assets/lang/zh.toml: {error}");
-        HashMap::new()
-    })
-});
+static CHINESE: OnceLock<HashMap<String, String>> = OnceLock::new();
 
-/// The translation into this thread's language; `None` for English or if the catalogue lacks the
-/// text.
+/// Installs the Chinese catalogue, a TOML table from English to Chinese. The program does this before
+/// it says anything, so that a changed sentence rebuilds the program and not the crates that it is
+/// made of. A second catalogue is ignored.
+pub fn install_catalogue(toml: &str) {
+    CHINESE.get_or_init(|| {
+        toml::from_str(toml).unwrap_or_else(|error| {
+            tracing::error!("the Chinese catalogue: {error}");
+            HashMap::new()
+        })
+    });
+}
+
+/// The translation into this thread's language; `None` for English, or if the catalogue lacks the
+/// text or is not installed.
 pub fn translated(english: &str) -> Option<&'static str> {
     match language() {
         Language::English => None,
-        Language::Chinese => CHINESE.get(english).map(String::as_str),
+        Language::Chinese => CHINESE.get()?.get(english).map(String::as_str),
     }
 }
 

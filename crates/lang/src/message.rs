@@ -75,6 +75,7 @@ mod tests {
 
     #[test]
     fn a_message_is_read_in_the_language_of_the_reader() {
+        crate::tests::install();
         let [plain, counted] = [message!("Redo"), message!("up to {} ahead", 7)];
         assert_eq!((&*plain, &*counted), ("Redo", "up to 7 ahead"));
         with(Language::Chinese, || {

@@ -1,6 +1,11 @@
 use super::*;
 use crate::tr;
 
+/// Installs the catalogue of the checkout.
+pub(crate) fn install() {
+    install_catalogue(include_str!("../../../assets/lang/zh.toml"));
+}
+
 #[test]
 fn locales_that_are_chinese_are() {
     for (locale, language) in [
@@ -18,16 +23,18 @@ fn locales_that_are_chinese_are() {
 
 #[test]
 fn a_thread_may_have_its_own() {
+    install();
     let said = || (tr!("Redo"), tr!("up to {} ahead", 7));
     assert_eq!(said(), ("Redo", "up to 7 ahead".into()));
     let (short, long) = with(Language::Chinese, said);
-    assert_eq!(short, super::CHINESE["Redo"]);
+    assert_eq!(short, CHINESE.get().unwrap()["Redo"]);
     assert!(long.contains('7') && !long.contains("ahead"), "{long}");
     assert_eq!(language(), Language::English);
 }
 
 #[test]
 fn a_name_without_a_value_is_that_of_a_variable() {
+    install();
     let n = 7;
     let said = || [tr!("{n} rounds/s"), tr!("{n} rounds/s", n = n + 1)];
     assert_eq!(said(), ["7 rounds/s", "8 rounds/s"]);

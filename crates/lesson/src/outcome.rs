@@ -585,7 +585,7 @@ pub(crate) mod tests {
     fn closings_say_what_was_found_and_conclude_a_gain_from_a_gain_alone() {
         for lesson in LESSONS {
             for language in [Language::English, Language::Chinese] {
-                lang::with(language, || concludes(lesson));
+                test_support::with(language, || concludes(lesson));
             }
         }
     }

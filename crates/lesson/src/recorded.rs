@@ -225,7 +225,8 @@ mod tests {
                 let found = measured.findings_in_words();
                 assert!(read.findings_in_words().starts_with(&found), "{found}");
                 assert!(read.findings_in_words().contains("recorded on a GPU"));
-                let chinese = lang::with(Language::Chinese, || stored(lesson, &measured).closing);
+                let chinese =
+                    test_support::with(Language::Chinese, || stored(lesson, &measured).closing);
                 assert_ne!(chinese, measured.closing, "{}", lesson.name);
             }
         }
@@ -297,7 +298,7 @@ mod tests {
         let is_name = |text: &str| {
             !text.contains(' ') && text.contains(|it: char| it.is_ascii_digit() || it == '.')
         };
-        lang::with(Language::Chinese, || {
+        test_support::with(Language::Chinese, || {
             for outcome in LESSONS.iter().filter_map(recorded) {
                 for part in &outcome.parts {
                     let names = part.figures.iter().map(MeasuredValue::name);

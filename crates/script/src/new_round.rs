@@ -87,7 +87,7 @@ mod tests {
     #[test]
     fn a_new_round_is_right() {
         for language in [Language::English, Language::Chinese] {
-            let source = lang::with(language, new_round);
+            let source = test_support::with(language, new_round);
             for items in [1, 2, 16] {
                 let round = Script::compile(&source, Work::Lattices)
                     .unwrap()

@@ -1,12 +1,26 @@
-//! Test support: an allocator that counts allocated bytes, per thread and in total.
+//! What the tests of several crates share: the Chinese catalogue, and an allocator that counts
+//! allocated bytes, per thread and in total.
 //!
-//! A test enables it with `#[global_allocator] static COUNTING: CountingAllocator =
+//! A test enables the allocator with `#[global_allocator] static COUNTING: CountingAllocator =
 //! CountingAllocator;`.
 #![allow(unsafe_code)]
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::sync::atomic::{AtomicI64, Ordering};
+
+/// Installs the catalogue of the checkout, which crates do not contain. What a test stores as a
+/// `Message` before this has no Chinese.
+pub fn install_catalogue() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../assets/lang/zh.toml");
+    lang::install_catalogue(&std::fs::read_to_string(path).expect("the catalogue"));
+}
+
+/// Runs `what` in another language, on this thread only, with the catalogue of the checkout.
+pub fn with<T>(language: lang::Language, what: impl FnOnce() -> T) -> T {
+    install_catalogue();
+    lang::with(language, what)
+}
 
 /// The system allocator with counters.
 pub struct CountingAllocator;

@@ -196,7 +196,7 @@ mod tests {
             "a stream each · pageable · the host waits for each stream · depth-first · \
              with graphs · transfer view · blocks of 32x32"
         );
-        let [_, chinese] = lang::with(Language::Chinese, || settings(&compared, kernel));
+        let [_, chinese] = test_support::with(Language::Chinese, || settings(&compared, kernel));
         assert_eq!(
             chinese,
             "各用一个流 · 可分页内存 · 主机逐流等待 · 深度优先 · 用 CUDA 图 · 传输 view · \

@@ -89,7 +89,7 @@ mod tests {
             ("generations", "代数", "Generations per round"),
         ] {
             assert!(found(english).contains(&help), "{english}");
-            lang::with(Language::Chinese, || {
+            test_support::with(Language::Chinese, || {
                 assert!(found(chinese).contains(&help), "{chinese}");
             });
         }

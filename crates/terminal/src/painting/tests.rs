@@ -466,7 +466,7 @@ fn squeezed(text: &str) -> String {
 fn no_finding_and_no_notice_is_cut_at_any_width() {
     let both = [lang::Language::English, lang::Language::Chinese];
     for language in both {
-        lang::with(language, || {
+        test_support::with(language, || {
             let mut changed = status(2, size(16, 16));
             changed.lab.last_effect = Some(effect());
             let mut compared = status(2, size(16, 16));

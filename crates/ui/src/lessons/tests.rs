@@ -276,7 +276,7 @@ fn what_an_engine_lacks_has_the_times_recorded_on_a_gpu_and_checks_of_here() {
     (open.step, open.events) = (1, Some(events));
     let checks = measured.checks.len();
     sender.send(Event::Over(Ok(Box::new(measured)))).unwrap();
-    let chinese = lang::with(Language::Chinese, || page(&mut lessons));
+    let chinese = test_support::with(Language::Chinese, || page(&mut lessons));
     let page = page(&mut lessons);
     let said = |page: &LessonPage| {
         [

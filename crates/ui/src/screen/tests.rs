@@ -205,7 +205,7 @@ fn another_language_changes_the_words_and_not_the_lanes() {
     let session = Session::new();
     let mut composer = Composer::default();
     let english = composer.compose(session.sources()).clone();
-    let chinese = lang::with(Language::Chinese, || {
+    let chinese = test_support::with(Language::Chinese, || {
         composer.compose(session.sources()).clone()
     });
     let same = |name: &str| {

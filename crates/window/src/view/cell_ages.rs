@@ -423,7 +423,8 @@ mod tests {
 
     #[test]
     fn in_chinese_every_refusal_is_chinese() {
-        use lang::{Language, with};
+        use lang::Language;
+        use test_support::with;
         let limits = TextureLimits {
             side: 16_384,
             layers: 256,

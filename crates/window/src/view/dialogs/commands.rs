@@ -209,7 +209,8 @@ mod tests {
 
     #[test]
     fn synonyms_find_the_action_in_both_languages() {
-        use lang::{Language, with};
+        use lang::Language;
+        use test_support::with;
         for (english, chinese, action) in SYNONYMS {
             with(Language::English, || {
                 assert_eq!(first(english), act(action), "{english}");
@@ -224,7 +225,8 @@ mod tests {
 
     #[test]
     fn in_chinese_both_languages_find() {
-        use lang::{Language, with};
+        use lang::Language;
+        use test_support::with;
         with(Language::Chinese, || {
             for typed in ["next ker", "下一个核"] {
                 assert_eq!(first(typed), act(SessionAction::NextKernel), "{typed}");

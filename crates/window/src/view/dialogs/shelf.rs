@@ -344,7 +344,7 @@ mod tests {
         for ship in spaceships {
             assert!(found_ships.contains(&ship.name), "{}", ship.name);
         }
-        lang::with(Language::Chinese, || {
+        test_support::with(Language::Chinese, || {
             assert!(found("飞船").contains(&"glider"));
             assert!(found("spaceship").contains(&"glider"));
         });

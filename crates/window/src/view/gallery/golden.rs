@@ -5,7 +5,7 @@
 //!
 //! A reduced pixel is the mean of some hundreds, so that it hardly knows how an edge was smoothed,
 //! and yet notices a colour, a line of type or an edge that moved by a few pixels.
-//! `LIFESTREAMS_RENEW=1 cargo test -p view golden` stores them anew: look at them first, with
+//! `LIFESTREAMS_RENEW=1 cargo nextest run -p window golden` stores them anew: look at them first, with
 //! `gallery_of_screens`.
 
 use std::fs::{self, File};
@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use crate::view::gallery::stage::Stage;
 use crate::view::gallery::{LANGUAGES, Scenario, Set, Window, screen, screens};
 use crate::view::picture_file::{Image, write_png};
-use lang::with;
+use test_support::with;
 use ui::SidePanel;
 
 /// The screens that are stored.
@@ -161,8 +161,8 @@ fn screens_look_as_they_are_stored() {
     }
     assert!(
         stale.is_empty(),
-        "look at them (gallery_of_screens), then LIFESTREAMS_RENEW=1 cargo test -p view golden: \
-         {stale:#?}"
+        "look at them (gallery_of_screens), then LIFESTREAMS_RENEW=1 cargo nextest run \
+         -p window golden: {stale:#?}"
     );
 }
 

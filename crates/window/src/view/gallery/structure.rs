@@ -16,7 +16,7 @@ use crate::view::hud::style::opaque;
 use crate::view::interface::context;
 use crate::view::layout::WindowLayout;
 use crate::view::widget_painter::Widgets;
-use lang::with;
+use test_support::with;
 use ui::theme::{Palette, Rgb};
 
 /// Other windows of lectures, beside [`WINDOWS`]: of small projectors, and of a large monitor of two

@@ -135,7 +135,7 @@ fn states() -> Vec<(Status, ViewOptions)> {
 #[test]
 fn no_english_is_left_in_the_window() {
     let mut left = BTreeSet::new();
-    lang::with(Language::Chinese, || {
+    test_support::with(Language::Chinese, || {
         let context = egui::Context::default();
         install_fonts(&context);
         for (status, options) in states() {
@@ -174,7 +174,7 @@ fn no_english_is_left_in_dialogs() {
         pixels: [1280, 8000],
         ..Frame::plain(&status, &options)
     };
-    let frame = lang::with(Language::Chinese, || frame.composed());
+    let frame = test_support::with(Language::Chinese, || frame.composed());
     let screen = Rect::from_min_size(pos2(0.0, 0.0), vec2(1280.0, 8000.0));
     let file = |task| Dialog::File(FileDialog::new(task, String::new(), None));
     let menus = Topic::ALL.map(|topic| Dialog::Menu(Menu::at(topic)));
@@ -192,7 +192,7 @@ fn no_english_is_left_in_dialogs() {
         file(FileTask::Open),
     ]);
     let mut left = BTreeSet::new();
-    lang::with(Language::Chinese, || {
+    test_support::with(Language::Chinese, || {
         for dialog in dialogs {
             let mut dialogs = Dialogs::of(dialog);
             let context = egui::Context::default();

@@ -291,7 +291,7 @@ fn figures_never_lie_over_one_another() {
 #[test]
 fn a_change_s_effect_is_said_once_and_never_cut() {
     for language in [Language::English, Language::Chinese] {
-        lang::with(language, || {
+        test_support::with(language, || {
             for switch in Switch::ALL {
                 let status = status(16, Size::new(1024, 1024).unwrap());
                 for choice in switch.choices(status.setting.switches, status.setting.kernel) {
@@ -312,7 +312,7 @@ fn a_presentation_shows_the_whole_finding() {
                 at_most: Some(0.25),
             },
         ] {
-            lang::with(language, || shows_whole(finding));
+            test_support::with(language, || shows_whole(finding));
         }
     }
 }

@@ -106,7 +106,7 @@ fn many_lines_of_code_are_seen_beside_the_timeline() {
         ..Default::default()
     };
     for language in [Language::English, Language::Chinese] {
-        lang::with(language, || {
+        test_support::with(language, || {
             for window in [[1024, 768], [1280, 800], [1920, 1080], [3840, 2160]] {
                 for kernel in &KERNELS {
                     let mut status = some_status();

@@ -142,7 +142,7 @@ fn what_is_closed_is_freed() {
             assert!(after <= before, "{after} of {pixels:?} in round {round}");
         }
         let chinese = || held([3840, 2160], false, help(), false);
-        assert!(lang::with(lang::Language::Chinese, chinese) > before);
+        assert!(test_support::with(lang::Language::Chinese, chinese) > before);
     }
     assert!(opened >= 9, "{opened}");
 }
