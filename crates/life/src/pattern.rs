@@ -123,7 +123,7 @@ impl Pattern {
 
     /// The pattern of a text that came otherwise, such as by pasting; errors call it `name`,
     /// whose ending counts where the text itself does not tell its [`Format`]. It may be an apgcode
-    /// such as `xq4_153`, or stand between a forum's `[code]` and `[/code]`.
+    /// such as `xq4_153` or `xq4_153/b3s23`, and stand between a forum's tags or code fences.
     ///
     /// # Errors
     /// If it is no pattern: the first thing that is wrong, with its line and column.
@@ -139,7 +139,9 @@ impl Pattern {
                 text.truncate(text::end(&text));
                 packed::check_kind(&name, &text).map_err(at_start)?;
                 text = text::untagged(text);
-                text = apgcode::to_life_106(&text).unwrap_or(text);
+                if let Some(cells) = apgcode::to_life_105(&text) {
+                    text = cells.map_err(|flaw| TextError::new(&text, flaw))?;
+                }
                 let read = Cells::read(&text, Format::detect(&text, &name));
                 let (frame, cells) = read.map_err(|flaw| TextError::new(&text, flaw))?;
                 Ok((text, frame, cells))

@@ -105,6 +105,9 @@ const NAMES: &[(&str, &str)] = &[
 /// Named rules of the Generations family.
 const GENERATIONS: &[&str] = &["briansbrain", "starwars"];
 
+/// Named isotropic rules.
+const ISOTROPIC: &[&str] = &["tlife", "tdrylife", "thighlife", "justfriends"];
+
 /// Letters for neighbour positions in isotropic rules.
 const PLACES: &str = "CEKAINYQJRTWZ-";
 
@@ -164,14 +167,18 @@ impl FromStr for Rule {
     type Err = RuleError;
 
     /// Parses `B3/S23` in either case and order, also with `_` or nothing instead of the slash, or
-    /// without `S`; the older `23/3` (survival first); and names such as `HighLife` or `Day &
-    /// Night`.
+    /// without `B` or `S`; the older `23/3` (survival first); both as Generations writes them for two
+    /// states, such as `23/3/2`; and names such as `HighLife` or `Day & Night`.
     fn from_str(text: &str) -> Result<Self, RuleError> {
         let upper = text.trim().to_ascii_uppercase();
-        let rule = notation(&upper).or_else(|| named(text));
+        let upper = match upper.rsplit_once(['/', '_']) {
+            Some((rule, "2" | "C2" | "G2")) if rule.contains(['/', '_']) => rule,
+            _ => &upper,
+        };
+        let rule = notation(upper).or_else(|| named(upper));
         rule.ok_or_else(|| RuleError {
             text: text.chars().take(MAX_SHOWN).collect(),
-            family: RuleFamily::of(text),
+            family: RuleFamily::of(upper),
         })
     }
 }
@@ -181,7 +188,7 @@ fn notation(upper: &str) -> Option<Rule> {
     let (first, second) = match (upper.split_once(['/', '_']), upper.chars().next()) {
         (Some(comparison), _) => comparison,
         (None, Some('B')) => upper.split_at(upper.find('S').unwrap_or(upper.len())),
-        (None, Some('S')) => upper.split_at(upper.find('B')?),
+        (None, Some('S')) => upper.split_at(upper.find('B').unwrap_or(upper.len())),
         (None, _) => return None,
     };
     let (birth, survival) = match (first.strip_prefix('B'), second.strip_prefix('S')) {
@@ -189,6 +196,7 @@ fn notation(upper: &str) -> Option<Rule> {
         (Some(b), None) if !b.is_empty() && first.len() == upper.len() => (b, ""),
         (None, None) => match (first.strip_prefix('S'), second.strip_prefix('B')) {
             (Some(s), Some(b)) => (b, s),
+            (Some(s), None) if !s.is_empty() && first.len() == upper.len() => ("", s),
             (None, None) => (second, first),
             _ => return None,
         },
@@ -244,6 +252,9 @@ impl RuleFamily {
         }
         if GENERATIONS.contains(&plain(text).as_str()) {
             return RuleFamily::Generations;
+        }
+        if ISOTROPIC.contains(&plain(text).as_str()) {
+            return RuleFamily::Isotropic;
         }
         let parts: Vec<&str> = upper.split(['/', '_']).collect();
         let is_half = |part: &str| counts(part) || placed(part);
@@ -331,10 +342,13 @@ mod tests {
     fn notations_agree() {
         for text in [
             "B3/S23", "b3/s23", "S23/B3", "23/3", "life", " B3/S32 ", "B3S23", "b3_s23", "S23B3",
-            "s23b3",
+            "s23b3", "23/3/2", "B3/S23/2", "23/3/C2", "23_3_g2",
         ] {
             assert_eq!(text.parse(), Ok(Rule::LIFE), "{text}");
         }
+        assert_eq!("S3".parse(), Ok(Rule::from_masks(0, 0b1000)));
+        assert_eq!("B/S3".parse(), Ok(Rule::from_masks(0, 0b1000)));
+        assert_eq!("3/2".parse(), Ok(Rule::from_masks(0b100, 0b1000)));
         assert_eq!("B234".parse(), Ok(Rule::from_masks(0b11100, 0)));
         assert_eq!("B/S".parse(), Ok(Rule::from_masks(0, 0)));
     }
@@ -350,13 +364,10 @@ mod tests {
                 Nonsense,
                 &["", "3", "B9/S23", "B3/23", "3/S2", "B3/S2x"][..],
             ),
-            (Nonsense, &["B", "B3/", "2,3/3"]),
+            (Nonsense, &["B", "S", "B3/", "S3/", "2,3/3", "B9/S23/2"]),
             (Generations, &["345/3/6", "B3/S23/4", "/2/3", "B2/S345/C4"]),
             (Generations, &["B2-a/S12/3", "Brian's Brain"]),
-            (
-                LargerThanLife,
-                &[larger, "R5,B34-45,S33-57", "5,34,45,34,58"],
-            ),
+            (LargerThanLife, &[larger, "R1,C2,S2-3,B3", "5,34,45,34,58"]),
             (
                 Isotropic,
                 &["B2-a5/S1e2-a35678", "b3_s23-a4ei6", "B3S23-a4ei6"],
@@ -379,6 +390,7 @@ mod tests {
                 &["Generations", "WireWorld", "LifeHistory", "Codd"],
             ),
             (Named(Some("HighLife")), &["HihgLife"]),
+            (Isotropic, &["tlife", "tDryLife", "Just Friends"]),
             (Named(Some("DryLife")), &["DryLive"]),
             (Named(Some("Replicator")), &["Replicater"]),
         ] {

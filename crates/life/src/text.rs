@@ -12,19 +12,39 @@ pub(crate) fn start(text: &[u8]) -> usize {
     }
 }
 
-/// The text between a forum's `[code]` and `[/code]`, or all of it.
+/// What stands before and after a pattern in a forum or a chat.
+const TAGS: [(&[u8], &[u8]); 3] = [
+    (b"[code]", b"[/code]"),
+    (b"[rle]", b"[/rle]"),
+    (FENCE, FENCE),
+];
+
+/// A code fence of Markdown; a word may follow it.
+const FENCE: &[u8] = b"```";
+
+/// The text between [`TAGS`], or all of it.
 pub(crate) fn untagged(text: Vec<u8>) -> Vec<u8> {
-    const START: &[u8] = b"[code]";
-    const END: &[u8] = b"[/code]";
-    let all = text.trim_ascii_start();
-    match all.split_at_checked(START.len()) {
-        Some((tag, rest)) if tag.eq_ignore_ascii_case(START) => {
-            let mut windows = rest.windows(END.len());
-            let end = windows.position(|window| window.eq_ignore_ascii_case(END));
-            rest[..end.unwrap_or(rest.len())].to_vec()
+    let all = text[start(&text)..].trim_ascii_start();
+    for (tag, closing) in TAGS {
+        let Some((before, mut rest)) = all.split_at_checked(tag.len()) else {
+            continue;
+        };
+        if !before.eq_ignore_ascii_case(tag) {
+            continue;
         }
-        _ => text,
+        let (word, lines) = rest.split_at(line_end(rest, 0));
+        let is_cell = |letter: &u8| b"boxyOX0123456789".contains(letter);
+        if tag == FENCE
+            && word.trim_ascii().iter().all(u8::is_ascii_alphanumeric)
+            && !(lines.is_empty() || word.trim_ascii().iter().all(is_cell))
+        {
+            rest = lines;
+        }
+        let mut windows = rest.windows(closing.len());
+        let end = windows.position(|window| window.eq_ignore_ascii_case(closing));
+        return rest[..end.unwrap_or(rest.len())].to_vec();
     }
+    text
 }
 
 /// The end-of-file byte of DOS.

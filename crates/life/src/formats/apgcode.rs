@@ -3,9 +3,18 @@
 
 use std::fmt::Write;
 
-/// The live cells of an apgcode as a Life 1.06 text around the origin; `None` for any other text.
-pub(crate) fn to_life_106(text: &[u8]) -> Option<Vec<u8>> {
-    let text = text.trim_ascii();
+use crate::fault::Flaw;
+use crate::rle::read_rule;
+use crate::text::printable;
+
+/// The live cells of an apgcode, and its rule after a slash, as a Life 1.05 text around the origin;
+/// `None` for any other text.
+pub(crate) fn to_life_105(text: &[u8]) -> Option<Result<Vec<u8>, Flaw>> {
+    let (code, rule) = match text.iter().position(|&byte| byte == b'/') {
+        Some(at) => (&text[..at], Some((at + 1, text[at + 1..].trim_ascii()))),
+        None => (text, None),
+    };
+    let text = code.trim_ascii();
     let kind = [b"xs", b"xp", b"xq"];
     let rest = kind.iter().find_map(|kind| text.strip_prefix(*kind))?;
     let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
@@ -14,11 +23,17 @@ pub(crate) fn to_life_106(text: &[u8]) -> Option<Vec<u8>> {
     let middle =
         |sides: &dyn Fn(&(i64, i64)) -> i64| cells.iter().map(sides).max().unwrap_or(0) / 2;
     let (left, top) = (middle(&|cell| cell.0), middle(&|cell| cell.1));
-    let mut written = String::from("#Life 1.06\n");
-    for (x, y) in &cells {
-        writeln!(written, "{} {}", x - left, y - top).expect("a string takes any text");
+    let mut written = String::from("#Life 1.05\n");
+    if let Some((at, rule)) = rule {
+        match read_rule(rule) {
+            Ok(_) => writeln!(written, "#R {}", printable(rule)).expect("a string takes any text"),
+            Err(fault) => return Some(Err((at, fault))),
+        }
     }
-    Some(written.into_bytes())
+    for (x, y) in &cells {
+        writeln!(written, "#P {} {}\n*", x - left, y - top).expect("a string takes any text");
+    }
+    Some(Ok(written.into_bytes()))
 }
 
 /// Columns and rows of the live cells; `None` if a character has no meaning.
@@ -88,7 +103,7 @@ mod tests {
             "x = 1, y = 1\no!",
             "xp2_7_1",
         ] {
-            assert_eq!(to_life_106(text.as_bytes()), None, "{text}");
+            assert_eq!(to_life_105(text.as_bytes()), None, "{text}");
         }
     }
 }

@@ -56,14 +56,23 @@ pub(crate) fn each_run(text: &[u8], mut run: impl FnMut(Run)) {
     }
 }
 
-/// The rows with cells: row number, offset of the first cell, cells.
+/// The rows with cells: row number, offset of the first cell, cells. Rows may all be indented as the
+/// first one is.
 fn rows(text: &[u8]) -> impl Iterator<Item = (u32, usize, &[u8])> {
-    let lines = lines(text, text::start(text)).filter(|(_, line)| !line.starts_with(b"!"));
-    lines
+    let lines = lines(text, text::start(text));
+    let mut lines = lines
+        .filter(|(_, line)| !line.trim_ascii_start().starts_with(b"!"))
         .skip_while(|(_, line)| line.is_empty())
+        .peekable();
+    let first = lines.peek().map_or(&b""[..], |(_, line)| line);
+    let indent = &first[..first.len() - first.trim_ascii_start().len()];
+    lines
         .zip(0u32..)
         .filter(|((_, line), _)| !line.is_empty())
-        .map(|((at, line), y)| (y, at, line))
+        .map(move |((at, line), y)| match line.strip_prefix(indent) {
+            Some(cells) => (y, at + indent.len(), cells),
+            None => (y, at, line),
+        })
 }
 
 /// Whether this line is certainly a row of cells.

@@ -91,7 +91,7 @@ impl InWords for RuleError {
                 "it seems to be of Generations, with cells of more than two states; only rules such as B3/S23 can be run"
             ),
             RuleFamily::LargerThanLife => tr!(
-                "it seems to be of Larger than Life, with neighbours further off; only rules of the eight next to a cell, such as B3/S23, can be run"
+                "it is written as in Larger than Life; only rules that count the eight cells next to a cell can be run, and they are written such as B3/S23"
             ),
             RuleFamily::Isotropic => tr!(
                 "it is isotropic non-totalistic: it tells neighbours apart by where they lie; only rules that count them, such as B3/S23, can be run"
@@ -368,7 +368,7 @@ mod tests {
             ("HihgLife", "did you mean HighLife?"),
             ("WireWorld", "has this name"),
             ("345/3/6", "Generations"),
-            ("R5,B34-45,S33-57", "Larger than Life"),
+            ("R1,C2,S2-3,B3", "Larger than Life"),
             ("B2-a/S12", "isotropic non-totalistic"),
             ("MAPARZofw", "MAP rule"),
             ("B2/S34H", "hexagonal"),

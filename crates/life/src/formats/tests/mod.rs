@@ -146,6 +146,35 @@ fn rows_are_drawn_with_whatever_people_draw_them_with() {
 }
 
 #[test]
+fn patterns_of_forums_and_chats_are_read() {
+    let (glider, block) = (&[".O.", "..O", "OOO"][..], &["OO", "OO"][..]);
+    let (hive, arrow) = (&[".OO.", "O..O", ".OO."][..], &["OO.", "..O", "OO."][..]);
+    let cells = "bo$2bo$3o!";
+    let rle = &format!("x = 3, y = 3, rule = B3/S23\n{cells}");
+    for (text, cells, own) in [
+        ("\t.**.\n\t*..*\n\t.**.\n", hive, ""),
+        ("\t**.\n\t..*\n\t**.\n\t\t\t", arrow, ""),
+        ("  ! a\n  OO.\n  ..O\n  OO.\n", arrow, ""),
+        (&format!("[rle]{rle}[/rle]\n"), glider, "B3/S23"),
+        (&format!("\u{feff}```\n{rle}\n```\n"), glider, "B3/S23"),
+        (&format!("```rle\r\n{rle}\r\n``` a"), glider, "B3/S23"),
+        (&format!("```{cells}```"), glider, ""),
+        ("```OO\nOO```", block, ""),
+        ("```2o\n$2o!\n```", block, ""),
+        (&rle.replace("B3/S23", "23/3/2"), glider, "B3/S23"),
+        (&rle.replace("B3/S23", "S3"), glider, "B/S3"),
+        ("xs4_33/b3s23\n", block, "B3/S23"),
+        ("```xs4_33/b36s23```", block, "B36/S23"),
+    ] {
+        let pattern = parse(text);
+        let read = trimmed(&tight(&pattern).unwrap());
+        assert_eq!(read, Some(drawn(cells)), "{text:?}");
+        let own = (!own.is_empty()).then(|| rule(own));
+        assert_eq!(pattern.rule(), own, "{text:?}");
+    }
+}
+
+#[test]
 fn what_is_read_otherwise_than_written_is_remarked_on() {
     let remarks = |text: &str| parse(text).remarks();
     for text in [
