@@ -263,9 +263,10 @@ impl Switch {
                 .iter()
                 .map(|&wait| choice(&wait, wait.effect(), Switches { wait, ..now }))
                 .collect(),
-            Switch::Order => [Order::Breadth, Order::Depth, Order::Own]
-                .map(|order| choice(&order, order.effect(), Switches { order, ..now }))
-                .into(),
+            Switch::Order => Order::value_variants()
+                .iter()
+                .map(|&order| choice(&order, order.effect(), Switches { order, ..now }))
+                .collect(),
             Switch::Graphs => [
                 (false, "off", tr!("the host makes a call for every op")),
                 (true, "on", tr!("the host makes one call per round")),
@@ -462,11 +463,11 @@ impl fmt::Display for Wait {
 )]
 #[serde(rename_all = "lowercase")]
 pub enum Order {
-    /// All of one instance's ops, then all of the next one's.
-    Depth,
     /// Every instance's launch, then every instance's download. The last launch goes out sooner:
     /// while kernels run long, the host's calls for the downloads cost nothing.
     Breadth,
+    /// All of one instance's ops, then all of the next one's.
+    Depth,
     /// As the user's own round says (--round).
     Own,
 }

@@ -188,8 +188,20 @@ impl Command {
             | Command::Dull(_)
             | Command::View(_)
             | Command::ReadCells(..)
-            | Command::Save(_) => false,
-            _ => true,
+            | Command::Save(_)
+            | Command::WatchPopulation(_)
+            | Command::WatchOverlap(_)
+            | Command::Notify(_)
+            | Command::Ready
+            | Command::Close => false,
+            Command::Edit(..)
+            | Command::Reseed { .. }
+            | Command::ResetPanel(_)
+            | Command::SetOwnRound(..)
+            | Command::SetOwnKernel(_)
+            | Command::Grow(..)
+            | Command::Open(_)
+            | Command::Replace(..) => true,
         }
     }
 
@@ -218,7 +230,20 @@ impl Command {
             },
             Command::ReadCells(..) | Command::Save(_) | Command::Notify(_) => AfterEnd::Perform,
             Command::Replace(..) => AfterEnd::RefuseToOpen,
-            _ => AfterEnd::Ignore,
+            Command::WatchPopulation(_)
+            | Command::WatchOverlap(_)
+            | Command::PauseForLesson(_)
+            | Command::Dull(_)
+            | Command::View(_)
+            | Command::Edit(..)
+            | Command::Reseed { .. }
+            | Command::ResetPanel(_)
+            | Command::SetOwnRound(..)
+            | Command::SetOwnKernel(_)
+            | Command::Grow(..)
+            | Command::Open(_)
+            | Command::Ready
+            | Command::Close => AfterEnd::Ignore,
         }
     }
 }

@@ -6,7 +6,7 @@ use std::time::Instant;
 use crate::command::{Command, When};
 use crate::log::{Author, CellChange, Content, Position, Record};
 use crate::state::{Mode, Move, State};
-use model::{Change, SessionAction};
+use model::SessionAction;
 
 /// Facts about the engine and the snapshots that [`next_task`] decides by.
 #[derive(Clone, Debug)]
@@ -233,10 +233,10 @@ fn apply_due(state: &State, record: &Record, facts: &EngineFacts) -> NextTask {
     match &record.content {
         Content::Cells { instance, cells } => {
             let instance = state.log().base_parameters().instances_of(*instance)[0];
-            let reads = matches!(
-                cells,
-                CellChange::Edit(Change::Flip { .. } | Change::Rotate { .. })
-            );
+            let reads = match cells {
+                CellChange::Edit(change) => change.reads_cells(),
+                CellChange::Start | CellChange::Soup { .. } => false,
+            };
             if !reads || facts.known == Some(instance) {
                 NextTask::Apply
             } else if facts.engine_idle && facts.can_snapshot {

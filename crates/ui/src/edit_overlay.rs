@@ -81,7 +81,8 @@ impl EditOverlay {
         let drawn = |pending: &Pending| match &pending.change {
             Change::Draw { cells, alive } => cells.contains(&cell).then_some(*alive),
             Change::Clear(area) => area.contains(cell).then_some(false),
-            _ => None,
+            Change::Place { .. } | Change::Fill { .. } => None,
+            Change::Flip { .. } | Change::Rotate { .. } => None,
         };
         self.pending.iter().rev().filter(mine).find_map(drawn)
     }

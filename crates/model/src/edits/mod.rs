@@ -117,8 +117,18 @@ impl Area {
 }
 
 impl Change {
-    /// The words that the change sets in a lattice of this size; `None` if they depend on the cells
-    /// that are there (flipping and rotating).
+    /// Whether the change depends on the cells that are there.
+    pub fn reads_cells(&self) -> bool {
+        match self {
+            Change::Draw { .. } | Change::Place { .. } | Change::Clear(_) | Change::Fill { .. } => {
+                false
+            }
+            Change::Flip { .. } | Change::Rotate { .. } => true,
+        }
+    }
+
+    /// The words that the change sets in a lattice of this size; `None` if it
+    /// [reads cells](Change::reads_cells).
     pub fn touched(&self, size: Size) -> Option<Vec<WordEdit>> {
         let mut patch = Patch::new(size);
         match self {
@@ -163,7 +173,8 @@ impl Change {
                 density,
                 seed,
             } if *area == Area::whole(size) => Some(Arc::new(soup(size, *density, *seed, 0))),
-            _ => None,
+            Change::Place { .. } | Change::Clear(_) | Change::Fill { .. } => None,
+            Change::Draw { .. } | Change::Flip { .. } | Change::Rotate { .. } => None,
         }
     }
 
@@ -193,7 +204,9 @@ impl Change {
                 lay(&turned, lattice, place::turned_corner(*area, size));
             }
             Change::Flip { .. } | Change::Rotate { .. } => {}
-            _ => apply_all(self.touched(lattice.size()).unwrap_or_default(), lattice),
+            Change::Draw { .. } | Change::Place { .. } | Change::Clear(_) | Change::Fill { .. } => {
+                apply_all(self.touched(lattice.size()).unwrap_or_default(), lattice);
+            }
         }
     }
 

@@ -123,7 +123,13 @@ impl SessionWorker {
                     cells: CellChange::Edit(_),
                     ..
                 } => self.watch.changed(instance..instance + 1),
-                _ => self.watch.replaced(instance..instance + 1),
+                Content::Cells {
+                    cells: CellChange::Start | CellChange::Soup { .. },
+                    ..
+                }
+                | Content::Start(_)
+                | Content::Rule(_)
+                | Content::Grid { .. } => self.watch.replaced(instance..instance + 1),
             }
         }
         if let Some(known) = &mut self.known_cells
@@ -300,7 +306,7 @@ impl SessionWorker {
                     instances.set_rule(rule);
                 }
             }
-            _ => {}
+            (Content::Cells { .. } | Content::Start(_) | Content::Grid { .. }, _) => {}
         }
         Ok(())
     }
