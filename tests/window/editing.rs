@@ -48,18 +48,21 @@ fn what_is_drawn_undone_and_pasted_is_what_is_saved() {
     assert_eq!(shown.saved("cleared.rle").population(), 0);
     shown.press("ctrl+z", "Undo");
     assert_eq!(shown.saved("uncleared.rle"), row(10, 10));
-    // A part is copied, and placed elsewhere.
+    // A part is copied, flipped, rotated and placed elsewhere.
     shown.mouse("keydown shift");
-    drag([10, 10], [20, 10]);
+    drag([10, 10], [20, 12]);
     shown.mouse("keyup shift");
-    shown.then("ctrl+c", "notice: Copied 11x1 cells");
+    shown.then("ctrl+c", "notice: Copied 11x3 cells");
     shown.then("ctrl+v", "notice: Click to place");
+    for key in ["shift+y", "shift+x", "greater"] {
+        shown.key(key);
+    }
     to([30, 30]);
     shown.mouse("click 1");
     shown.key("Escape"); // the selection goes
     shown.rest();
     let mut both = row(10, 10);
-    (25..36).for_each(|x| both.set(x, 30, true));
+    (25..36).for_each(|y| both.set(29, y, true));
     assert_eq!(shown.saved("pasted.mc").population(), both.population());
     assert_eq!(shown.saved("pasted.rle"), both);
     // A part is identified, cut, and brought back by undoing one edit.

@@ -59,16 +59,19 @@ impl Handler {
             }
             EditAction::FlipHorizontal | EditAction::FlipVertical => {
                 let horizontal = action == EditAction::FlipHorizontal;
-                self.change_selection(|area| Change::Flip { area, horizontal });
+                if !self.change_ghost(|pattern| Change::flipped(pattern, horizontal)) {
+                    self.change_selection(|area| Change::Flip { area, horizontal });
+                }
             }
             EditAction::RotateLeft | EditAction::RotateRight => {
-                self.turn_selection(action == EditAction::RotateRight);
+                let clockwise = action == EditAction::RotateRight;
+                if !self.change_ghost(|pattern| Change::turned(pattern, clockwise)) {
+                    self.turn_selection(clockwise);
+                }
             }
             EditAction::RotatePastedLeft | EditAction::RotatePastedRight => {
-                if let Some(ghost) = &mut self.editing.edit_overlay.ghost {
-                    let clockwise = action == EditAction::RotatePastedRight;
-                    ghost.pattern = Arc::new(Change::turned(&ghost.pattern, clockwise));
-                }
+                let clockwise = action == EditAction::RotatePastedRight;
+                self.change_ghost(|pattern| Change::turned(pattern, clockwise));
             }
             EditAction::CopyCells => {
                 self.copy_cells();
@@ -118,6 +121,15 @@ impl Handler {
     pub(super) fn selected_area(&self, status: &Status) -> (usize, Area) {
         let whole = (status.panels.selected, Area::whole(status.lattices.size));
         self.editing.edit_overlay.selection.unwrap_or(whole)
+    }
+
+    /// Changes the pattern that is being pasted; returns whether there is one.
+    fn change_ghost(&mut self, change: impl FnOnce(&Lattice) -> Lattice) -> bool {
+        let ghost = self.editing.edit_overlay.ghost.as_mut();
+        ghost.is_some_and(|ghost| {
+            ghost.pattern = Arc::new(change(&ghost.pattern));
+            true
+        })
     }
 
     fn change_selection(&mut self, change: impl FnOnce(Area) -> Change) {

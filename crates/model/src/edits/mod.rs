@@ -210,6 +210,11 @@ impl Change {
         }
     }
 
+    /// Mirrors a pattern that is being pasted.
+    pub fn flipped(pattern: &Lattice, horizontal: bool) -> Lattice {
+        place::flipped(pattern, horizontal)
+    }
+
     /// Rotates a pattern by 90°, for a pattern that is being pasted.
     pub fn turned(pattern: &Lattice, clockwise: bool) -> Lattice {
         place::turned(pattern, clockwise)
