@@ -69,12 +69,9 @@ fn note(shapes: &[Shape], left: &mut BTreeSet<String>) {
     }
 }
 
-/// States with every kind of figure and sentence.
-fn states() -> Vec<(Status, ViewOptions)> {
-    let size = Size::new(512, 512).unwrap();
-    let mut compared = status(16, size);
-    compared.lab.comparison = Some(comparison(model::Switches::DEFAULT));
-    let mut settled = status(16, size);
+/// One with every figure about time.
+pub(super) fn settled() -> Status {
+    let mut settled = status(16, Size::new(512, 512).unwrap());
     settled.clock.running = false;
     settled.setting.kernel = find("planar").unwrap();
     settled.clock.run_to = Some(1_000_000);
@@ -92,6 +89,15 @@ fn states() -> Vec<(Status, ViewOptions)> {
     .take(16)
     .map(Some)
     .collect();
+    settled
+}
+
+/// States with every kind of figure and sentence.
+fn states() -> Vec<(Status, ViewOptions)> {
+    let size = Size::new(512, 512).unwrap();
+    let mut compared = status(16, size);
+    compared.lab.comparison = Some(comparison(model::Switches::DEFAULT));
+    let settled = settled();
     let mut overlapping = status(16, size);
     overlapping.lab.isolated = Some(isolated(&timed_round(16), 0.05));
     let mut alone = status(1, size);

@@ -222,6 +222,38 @@ fn figures_stay_in_the_dock_and_off_the_panels() {
     }
 }
 
+/// What is of lower rank may be left out; a note says what to do.
+#[test]
+fn the_fullest_side_panel_has_its_notes_and_main_figures_at_1280_by_800() {
+    let options = ViewOptions {
+        colour_by: ui::ColourBy::Age,
+        ..Default::default()
+    };
+    for language in [Language::English, Language::Chinese] {
+        lang::with(language, || {
+            let mut status = super::chinese_tests::settled();
+            status.engine.name = "cpu";
+            let figures = ui::figures::figures(&status, &options, &drawing());
+            let main = figures.groups.iter().flatten().filter(|it| it.rank < 7);
+            let main: Vec<_> = main.flat_map(|it| [&it.label, &it.note]).collect();
+            assert!(main.iter().any(|text| text.contains("J")), "{main:?}");
+            each(&status, &options, |frame, shapes| {
+                let painted = |text: &str| {
+                    let whole = |shape: &Shape| match shape {
+                        Shape::Text(it) => !it.galley.elided && it.galley.text() == text,
+                        _ => false,
+                    };
+                    text.is_empty() || shapes.iter().any(whole)
+                };
+                if (frame.pixels, frame.scale) == ([1280, 800], 1.0) {
+                    let missing: Vec<_> = main.iter().filter(|it| !painted(it)).collect();
+                    assert!(missing.is_empty(), "{missing:?}");
+                }
+            });
+        });
+    }
+}
+
 /// One of a device whose ladder is recorded.
 fn laddered() -> Status {
     let ladder = model::ladder::fixtures::ladder();
