@@ -415,7 +415,7 @@ fn a_panel_that_somebody_drew_in_is_never_filled_with_a_soup() {
 }
 
 #[test]
-fn what_was_opened_is_never_filled_with_a_soup() {
+fn what_was_opened_or_asked_empty_is_never_filled_with_a_soup() {
     // Patterns.
     let dead = || Arc::new(Lattice::new(dying().size));
     let patterns = Setup {
@@ -426,6 +426,11 @@ fn what_was_opened_is_never_filled_with_a_soup() {
         ..dying()
     };
     assert_eq!(reseeded(&mut worker(patterns.clone())), None);
+    let empty = Setup {
+        start: Start::soup(0.0, 3),
+        ..dying()
+    };
+    assert_eq!(reseeded(&mut worker(empty)), None);
     // A session.
     let at = at(0, 12);
     let main = SavedTimeline {

@@ -83,11 +83,11 @@ impl SessionWorker {
         let may = may && settings.stop_when_still != StopWhenStill::All;
         // Records ahead say what happens.
         let may = may && self.state.queue.is_empty() && !self.state.has_records_ahead();
-        // Opened patterns are never refilled.
+        // Opened patterns are never refilled, and an empty start is meant.
         let Start::Soup { density, seed, .. } = self.lattices.setup().start else {
             return;
         };
-        if !may || self.health.ended().is_some() {
+        if !may || density == 0.0 || self.health.ended().is_some() {
             return;
         }
         if let Some(instance) = self.watch.take_settled(now) {
