@@ -358,6 +358,37 @@ fn undo_leads_to_the_same_cells_after_a_session_is_opened_again() {
     assert_eq!(newest["lattices"][0].as_str().unwrap(), want);
 }
 
+#[test]
+fn what_is_pasted_is_a_pattern_or_stands_in_the_open_field() {
+    let tmux = Tmux::start(100, 30);
+    let start = "--size 40x34 --instances 1 --density 0 --device cpu --session kept.json";
+    tmux.begin(&format!("{PROGRAM} {start}"));
+    tmux.wait("▶ running");
+    tmux.then("Space", "‖ PAUSED");
+    for (key, text, said) in [
+        ("Up", "x = 50, y = 1\n50o!", "larger than the lattice 40x34"),
+        ("Up", "bo$2bo$3o!", "Pasted 3x3 cells"),
+        ("z", "99x0", "99x0"),
+    ] {
+        tmux.keys(key);
+        run(tmux.command("set-buffer").arg(text)).succeeds();
+        tmux.tmux("paste-buffer -p");
+        tmux.wait(said);
+    }
+    tmux.keys("Escape");
+    tmux.wait_without("99x0");
+    tmux.keys("C-q");
+    assert_eq!(tmux.end(), "0");
+    let text = fs::read_to_string(tmux.path().join("kept.json")).unwrap();
+    let session: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let kept = session["main"]["newest"]["lattices"][0].as_str().unwrap();
+    let [kept, glider] = [kept, "bo$2bo$3o!"].map(|text| {
+        let pattern = Pattern::from_text("a.rle", text).unwrap();
+        pattern.centred_in(Size::new(40, 34).unwrap()).unwrap()
+    });
+    assert_eq!(kept, glider);
+}
+
 /// As a connection by SSH that breaks: with a signal, or, in a session of its own, with nothing but
 /// reads of nothing and writes that fail.
 #[test]

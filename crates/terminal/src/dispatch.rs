@@ -14,9 +14,11 @@ use crate::painting::{TerminalFrame, TerminalLayout, places};
 use crate::prompt::PromptField;
 use ui::Lessons;
 
-use lang::message;
+use lang::{message, tr};
+use life::Pattern;
 use model::actions::Context;
-use model::{Action, SessionAction, Status, ViewAction};
+use model::words::remarks;
+use model::{Action, Change, Edit, InWords, SessionAction, Status, ViewAction};
 use session::Session;
 use ui::SidePanel;
 
@@ -32,11 +34,44 @@ impl TerminalApp {
         match event {
             Event::Key(event) => self.key(&event),
             Event::Mouse(event) => self.mouse(event),
+            Event::Paste(text) => self.paste(text),
             // The next frame asks for the size.
             Event::Resize(..) => {}
             _ => return,
         }
         self.pacer.request_frame(Instant::now());
+    }
+
+    /// Types a pasted text where something is typed, otherwise places the pattern that it is.
+    fn paste(&mut self, text: String) {
+        if self.view.prompt.is_none() && self.view.help.is_none() {
+            let (Ok(said) | Err(said)) = self.place_pattern(text);
+            return self.show_notice(said);
+        }
+        for letter in text.chars().filter(|letter| !letter.is_control()) {
+            self.key(&KeyEvent::from(KeyCode::Char(letter)));
+        }
+    }
+
+    /// Places a pattern in the middle of the selected panel; returns what to say of it.
+    fn place_pattern(&self, text: String) -> Result<String, String> {
+        let pattern = Pattern::from_text(tr!("the clipboard"), text)
+            .map_err(|error| tr!("Not a pattern: {error}", error = error.in_words()))?;
+        if let (Some(status), Some(session)) = (self.app.status(), &self.app.session) {
+            let cells = pattern.centred_in(status.lattices.size);
+            session.edit(Edit {
+                instance: status.panels.selected,
+                change: Change::Place {
+                    pattern: Arc::new(cells.map_err(|error| error.in_words())?),
+                    at: [0, 0],
+                    overwrites_dead: false,
+                },
+                continues_stroke: false,
+            });
+        }
+        let (wide, high) = pattern.live_sides();
+        let said = vec![tr!("Pasted {wide}x{high} cells")];
+        Ok([said, remarks(&pattern)].concat().join("; "))
     }
 
     fn key(&mut self, event: &KeyEvent) {

@@ -5,7 +5,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, Once};
 
 use ratatui::backend::CrosstermBackend;
-use ratatui::crossterm::event::{DisableMouseCapture, EnableMouseCapture};
+use ratatui::crossterm::event::{
+    DisableBracketedPaste, DisableMouseCapture, EnableBracketedPaste, EnableMouseCapture,
+};
 use ratatui::crossterm::terminal::{
     EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
 };
@@ -15,7 +17,7 @@ use super::{Terminal, broken};
 use crate::TerminalError;
 use ui::{EmergencySave, UiRunning};
 
-/// Whether this program has taken the terminal: raw mode, alternate screen, mouse.
+/// Whether this program has taken the terminal: raw mode, alternate screen, mouse, pastes.
 static TERMINAL_ACQUIRED: AtomicBool = AtomicBool::new(false);
 
 /// Whether a thread has panicked while the terminal was taken.
@@ -93,6 +95,7 @@ impl Guard {
             stdout(),
             EnterAlternateScreen,
             EnableMouseCapture,
+            EnableBracketedPaste,
             cursor::Hide
         )
         .map_err(broken)?;
@@ -124,6 +127,7 @@ fn restore() {
     }
     let _ = execute!(
         stdout(),
+        DisableBracketedPaste,
         DisableMouseCapture,
         LeaveAlternateScreen,
         cursor::Show

@@ -230,7 +230,7 @@ impl Handler {
             return;
         };
         self.run_in_background(move || {
-            let pattern = Pattern::from_text("the clipboard", text);
+            let pattern = Pattern::from_text(tr!("the clipboard"), text);
             match pattern.map_err(|error| tr!("Not a pattern: {error}", error = error.in_words())) {
                 Ok(pattern) => match cells_of(&pattern, size) {
                     Ok(cells) => BackgroundResult::Ghost(cells, pattern.rule(), remarks(&pattern)),
