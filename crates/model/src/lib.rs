@@ -41,7 +41,7 @@ pub use notice::{Done, Failure, Notice, Refusal, SettingChange};
 pub use overlap::{Bound, IsolatedOp, Overlap, Resource};
 pub use own_round::{OwnOrder, OwnRound, OwnRoundError};
 pub use picture_plan::PicturePlan;
-pub use pictures::{Picture, PictureSource, Pictures};
+pub use pictures::{LiveArea, Picture, PictureSource, Pictures};
 pub use population::Series;
 pub use settled::Settled;
 pub use setup::{DEFAULT_DENSITY, DeviceChoice, Pace, Setup, Split, Start};

@@ -55,6 +55,63 @@ impl Picture {
     }
 }
 
+/// The smallest area with all live cells, which may go around the torus, in cells.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct LiveArea {
+    /// Its middle.
+    pub middle: [f64; 2],
+    /// Its sides.
+    pub sides: [f64; 2],
+}
+
+impl Picture {
+    /// The area of the live cells, as far as the picture shows them; `None` where none live, or if the
+    /// picture is of a part.
+    pub fn live_area(&self, size: Size, words: &[u32]) -> Option<LiveArea> {
+        let (row_length, bits) = match self.region {
+            None => (size.words_per_row(), 1),
+            Some(region) => (region.width as usize / 4, 8),
+        };
+        let mut columns = vec![0; row_length];
+        let mut rows = Vec::new();
+        for row in words.chunks_exact(row_length) {
+            let all = columns.iter_mut().zip(row);
+            all.for_each(|(column, word)| *column |= word);
+            rows.push(row.iter().any(|word| *word != 0));
+        }
+        let pixel = |cell: u32| i64::from(cell) * ReduceRegion::ONE + ReduceRegion::ONE / 2;
+        let column = |x: u32| {
+            let at = self
+                .region
+                .map_or(Some(x), |it| it.column_at(pixel(x), size.width()))?;
+            let at = at as usize * bits;
+            Some(columns.get(at / 32)? >> (at % 32) & ((1 << bits) - 1) != 0)
+        };
+        let row = |y: u32| {
+            let at = self
+                .region
+                .map_or(Some(y), |it| it.row_at(pixel(y), size.height()))?;
+            rows.get(at as usize).copied()
+        };
+        let columns: Option<Vec<bool>> = (0..size.width()).map(column).collect();
+        let rows: Option<Vec<bool>> = (0..size.height()).map(row).collect();
+        let ((x, width), (y, height)) = (around(&columns?)?, around(&rows?)?);
+        let (middle, sides) = ([x, y], [width, height]);
+        Some(LiveArea { middle, sides })
+    }
+}
+
+/// The middle and the length of the shortest part of a circle that has all places that are set.
+fn around(set: &[bool]) -> Option<(f64, f64)> {
+    let places: Vec<usize> = (0..set.len()).filter(|&at| set[at]).collect();
+    let (first, last) = (*places.first()?, *places.last()?);
+    let gaps = places.windows(2).map(|pair| (pair[1] - pair[0], pair[1]));
+    let gaps = gaps.chain([(first + set.len() - last, first)]);
+    let (gap, start) = gaps.max_by_key(|(gap, _)| *gap)?;
+    let length = (set.len() + 1 - gap) as f64;
+    Some((start as f64 + length / 2.0, length))
+}
+
 /// All instances' pictures. A picture is current as soon as its own stream's event has fired.
 #[derive(Clone)]
 pub struct Pictures {
@@ -268,10 +325,8 @@ mod tests {
         let bytes: Vec<u8> = pixels
             .map(|[x, y]| 255 * u8::from(lattice.get(x, y)))
             .collect();
-        let words = bytes.chunks_exact(4);
-        let words: Vec<u32> = words
-            .map(|four| u32::from_le_bytes(four.try_into().unwrap()))
-            .collect();
+        let four = |bytes: &[u8]| u32::from_le_bytes(bytes.try_into().unwrap());
+        let words: Vec<u32> = bytes.chunks_exact(4).map(four).collect();
         let picture = Picture {
             sequence: 1,
             generation: 0,
@@ -285,6 +340,37 @@ mod tests {
             let inside = !(14..90).contains(&x) && !(13..53).contains(&y);
             let want = inside && lattice.get(x, y);
             assert_eq!(picture.is_alive(size, [x, y], &words), want, "{x}, {y}");
+        }
+        assert_eq!(picture.live_area(size, &words), None, "a part");
+        // As bits, and as a view of all.
+        let mut two = life::Lattice::new(size);
+        [[40, 7], [42, 9]]
+            .iter()
+            .for_each(|&[x, y]| two.set(x, y, true));
+        let all = ReduceRegion::of_cells(100, 60);
+        let bytes = all.by_definition(&two);
+        let view: Vec<u32> = bytes.chunks_exact(4).map(four).collect();
+        let area = Some(LiveArea {
+            middle: [41.5, 8.5],
+            sides: [3.0, 3.0],
+        });
+        for (region, words) in [(None, two.words()), (Some(all), &view)] {
+            let picture = Picture { region, ..picture };
+            assert_eq!(picture.live_area(size, words), area);
+        }
+    }
+
+    #[test]
+    fn the_live_area_is_the_smallest_of_the_torus() {
+        for (cells, area) in [
+            (&[][..], None),
+            (&[3], Some((3.5, 1.0))),
+            (&[3, 40], Some((22.0, 38.0))),
+            (&[98, 1], Some((100.0, 4.0))),
+        ] {
+            let mut set = [false; 100];
+            cells.iter().for_each(|&at: &usize| set[at] = true);
+            assert_eq!(around(&set), area, "{cells:?}");
         }
     }
 }

@@ -37,7 +37,7 @@ impl TerminalApp {
             Event::Paste(text) => self.paste(text),
             // The next frame asks for the size.
             Event::Resize(..) => {}
-            _ => return,
+            Event::FocusGained | Event::FocusLost => return,
         }
         self.pacer.request_frame(Instant::now());
     }
@@ -151,7 +151,8 @@ impl TerminalApp {
             ViewAction::PanDown => self.pan([0.0, -1.0]),
             ViewAction::Fit => {
                 if let Some((status, places)) = self.places() {
-                    TerminalView::toggle_fit(&mut self.app.options, &status, &places);
+                    let pattern = self.app.pattern();
+                    TerminalView::toggle_fit(&mut self.app.options, &status, &places, pattern);
                 }
             }
             ViewAction::ToggleTimeline => self.app.show_timeline(!self.app.options.timeline),

@@ -9,7 +9,9 @@ use lang::{Message, message};
 use lesson::LecturePanel;
 use life::Size;
 use model::actions::Chord;
-use model::{Action, InWords, NOTICE_TIME, PicturePlan, SessionAction, Status};
+use model::{
+    Action, InWords, LiveArea, NOTICE_TIME, PicturePlan, PictureSource, SessionAction, Status,
+};
 use session::{NotSaved, SavedSession, Session};
 
 /// Wakes the window because something has changed; cheap, from any thread.
@@ -85,6 +87,21 @@ impl AppState {
     /// The session's figures.
     pub fn status(&self) -> Option<Arc<Status>> {
         self.session.as_ref().map(Session::status)
+    }
+
+    /// The area of the live cells of the selected lattice's newest picture.
+    pub fn pattern(&self) -> Option<LiveArea> {
+        let (session, status) = (self.session.as_ref()?, self.status()?);
+        let selected = status.panels.selected;
+        let mut seen = vec![u64::MAX; status.lattices.instances];
+        *seen.get_mut(selected)? = 0;
+        let mut area = None;
+        session.visit_newer(&mut seen, &mut |_, picture, words| {
+            if picture.region.is_some() || words.len() == status.lattices.size.words() {
+                area = picture.live_area(status.lattices.size, words);
+            }
+        });
+        area
     }
 
     /// What the screen is made from, as of this status and with these timed rounds; of a window,

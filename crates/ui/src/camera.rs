@@ -1,6 +1,7 @@
 //! Which part of the lattice a panel shows. One camera serves all panels, or each has its own.
 
 use life::Size;
+use model::LiveArea;
 
 /// Maximum pixels per cell, unless the whole lattice fits at more.
 pub const MAX_PIXELS_PER_CELL: f64 = 64.0;
@@ -16,6 +17,8 @@ pub struct Camera {
     scale: Scale,
     /// What [`Camera::toggle_fit`] leads back to, once it has fitted the lattice.
     before_fit: Option<Part>,
+    /// The pattern, as [`Camera::toggle_fit`] showed it last.
+    pattern: Option<Part>,
     /// Minimum pixels per cell that [`Camera::toggle_fit`] returns to if no earlier part is
     /// remembered.
     opening: Option<f64>,
@@ -45,6 +48,22 @@ struct Part {
     centre: [f64; 2],
     /// Pixels per cell.
     scale: f64,
+}
+
+impl Part {
+    /// An area with a margin of two cells; `None` if that is no smaller than the lattice.
+    fn around(area: LiveArea, size: Size, panel: [u32; 2]) -> Option<Part> {
+        let (lattice, panel) = (sides(size), panel.map(f64::from));
+        let least = fitted(lattice, panel);
+        let mut scale = limited(fitted(area.sides.map(|side| side + 4.0), panel), least);
+        if scale > 2.0 {
+            scale = scale.floor().max(least);
+        }
+        (scale > 1.001 * least).then(|| Part {
+            centre: placed(area.middle, scale, lattice, panel),
+            scale,
+        })
+    }
 }
 
 /// From where a camera glides, and how far it has come.
@@ -186,10 +205,21 @@ impl Camera {
         self.glide = None;
     }
 
-    /// Shows the whole lattice; where it is shown already, the part that was shown before, or the
-    /// one that the camera opened with.
-    pub fn toggle_fit(&mut self, size: Size, panel: [u32; 2]) {
-        if self.is_zoomed(size, panel) {
+    /// Shows the whole lattice; where it is shown already, the pattern, unless that takes all of it;
+    /// then the part that was shown before, or the one that the camera opened with.
+    pub fn toggle_fit(&mut self, size: Size, panel: [u32; 2], pattern: Option<LiveArea>) {
+        let shows_pattern = self.pattern.take().is_some_and(|part| {
+            self.scale == Scale::Pixels(part.scale) && self.centre == part.centre
+        });
+        let pattern = pattern.and_then(|area| Part::around(area, size, panel));
+        if !self.is_zoomed(size, panel)
+            && let Some(part) = pattern
+        {
+            self.scale = Scale::Pixels(part.scale);
+            self.glide = None;
+            self.centre = part.centre;
+            self.pattern = pattern;
+        } else if self.is_zoomed(size, panel) && !shows_pattern {
             let transform = self.target_transform(size, panel);
             self.before_fit = Some(Part {
                 centre: transform.to_cells(panel.map(|side| f64::from(side) / 2.0)),
@@ -204,6 +234,8 @@ impl Camera {
         } else if let Some(pixels) = self.opening {
             self.scale = Scale::AtLeast(pixels);
             self.glide = None;
+        } else {
+            self.fit();
         }
     }
 
@@ -448,22 +480,40 @@ mod tests {
         let (lattice, panel) = (size(1024, 1024), [186, 186]);
         let mut camera = Camera::opening(2.0);
         let opened = camera.target_transform(lattice, panel);
-        camera.toggle_fit(lattice, panel);
+        camera.toggle_fit(lattice, panel, None);
         assert!(!camera.is_zoomed(lattice, panel));
-        camera.toggle_fit(lattice, panel);
+        camera.toggle_fit(lattice, panel, None);
         assert_eq!(camera.target_transform(lattice, panel), opened);
         // What somebody has moved to is what they come back to.
         camera.zoom_at(4.0, [20.0, 30.0], lattice, panel);
         camera.pan([300.0, -77.0], lattice, panel);
         let moved = camera.target_transform(lattice, panel);
-        camera.toggle_fit(lattice, panel);
-        camera.toggle_fit(lattice, panel);
+        camera.toggle_fit(lattice, panel, None);
+        camera.toggle_fit(lattice, panel, None);
         assert_eq!(camera.target_transform(lattice, panel), moved);
         // Zoomed out by hand there is nothing to come back to but the opening.
         while camera.is_zoomed(lattice, panel) {
             camera.zoom(0.5, lattice, panel);
         }
-        camera.toggle_fit(lattice, panel);
+        camera.toggle_fit(lattice, panel, None);
+        assert_eq!(camera.target_transform(lattice, panel), opened);
+        // The pattern comes between the whole and the part, unless it takes all of the lattice.
+        let area = |side| {
+            let (middle, sides) = ([1020.0, 40.0], [side, 20.0]);
+            Some(LiveArea { middle, sides })
+        };
+        camera.toggle_fit(lattice, panel, area(58.0));
+        assert!(!camera.is_zoomed(lattice, panel));
+        camera.toggle_fit(lattice, panel, area(58.0));
+        let seen = camera.target_transform(lattice, panel);
+        assert_eq!(
+            (seen.scale, seen.to_cells([93.0, 93.0])),
+            (3.0, [1020.0, 40.0])
+        );
+        camera.toggle_fit(lattice, panel, area(59.0));
+        assert_eq!(camera.target_transform(lattice, panel), opened);
+        camera.toggle_fit(lattice, panel, area(1024.0));
+        camera.toggle_fit(lattice, panel, area(1024.0));
         assert_eq!(camera.target_transform(lattice, panel), opened);
     }
 

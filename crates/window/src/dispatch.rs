@@ -76,9 +76,12 @@ impl Handler {
             ViewAction::PanRight => self.pan_by_key([-1.0, 0.0]),
             ViewAction::PanUp => self.pan_by_key([0.0, 1.0]),
             ViewAction::PanDown => self.pan_by_key([0.0, -1.0]),
-            ViewAction::Fit => self.move_camera(None, true, |camera, status, layout| {
-                camera.toggle_fit(status.lattices.size, layout.tiling.panel);
-            }),
+            ViewAction::Fit => {
+                let pattern = self.app.pattern();
+                self.move_camera(None, true, |camera, status, layout| {
+                    camera.toggle_fit(status.lattices.size, layout.tiling.panel, pattern);
+                });
+            }
             ViewAction::ToggleSeparateCameras => self.toggle_separate(),
             ViewAction::ToggleMinimap => self.app.options.hides_minimap ^= true,
             ViewAction::ToggleTimeline => self.toggle_timeline(),

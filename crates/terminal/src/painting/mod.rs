@@ -25,7 +25,7 @@ use crate::help::Help;
 use crate::prompt::PromptField;
 use life::Size;
 use model::PictureSource;
-use model::{PicturePlan, Status};
+use model::{LiveArea, PicturePlan, Status};
 use ui::{Screen, Sources, TextureLimits, ViewOptions, ViewTransform, request};
 
 pub use colours::ColourDepth;
@@ -162,10 +162,15 @@ impl TerminalView {
         }
     }
 
-    /// Shows the whole lattice, or the part from before.
-    pub(crate) fn toggle_fit(options: &mut ViewOptions, status: &Status, places: &TerminalLayout) {
-        let panel = Dots::PIXELS.of(places.panel);
-        options.camera.toggle_fit(status.lattices.size, panel);
+    /// Shows the whole lattice, the pattern, or the part from before.
+    pub(crate) fn toggle_fit(
+        options: &mut ViewOptions,
+        status: &Status,
+        places: &TerminalLayout,
+        pattern: Option<LiveArea>,
+    ) {
+        let (camera, panel) = (&mut options.camera, Dots::PIXELS.of(places.panel));
+        camera.toggle_fit(status.lattices.size, panel, pattern);
     }
 
     /// Moves what is shown by parts of a panel, as a hand moves paper.
