@@ -41,7 +41,7 @@ fn a_flaw_in_a_pattern_file_is_named_with_its_place_and_remedy() {
         ("x = 3, y = 3, rule = B3/S23:T0,20\no!", ["'T0,20' is no torus", ":T100,100"]),
         ("x = 3, y = 3, rule = B3/S23:T16777217,1\no!", ["the torus", "from 1 to 16777216"]),
         ("x = 3, y = 3, rule = B3/S23:T16777216,16777216\no!", ["the torus", "at most 2^36 cells"]),
-        ("x = 9, y = 9, rule = B3/S23:T8,8\n9o!", ["9x1 cells", "use --size 9x8 --kernel auto"]),
+        ("x = 9, y = 9, rule = B3/S23:T8,8\n9o!", ["9x1 cells", "use --size 18x8 --kernel auto"]),
         ("", ["it is 0 bytes long", "name a pattern file"]),
         ("\n", ["line 2, column 1", "without a header"]),
         ("#C nothing but comments\n#\n\n", ["line 4", "without a header"]),
@@ -308,23 +308,23 @@ fn what_does_not_fit_together_is_refused() {
         ("--pattern small.rle --pattern other-size.rle", ["torus of 64x32", "choose it with --size"]),
         ("--pattern small.rle --pattern other-rule.rle", ["B36/S23", "choose it with --rule"]),
         // Size and kernel of all patterns, and both go together.
-        ("--pattern wide-cells.rle", ["wide-cells.rle is 1200x1", "use --size 1200x1024 --kernel"]),
+        ("--pattern wide-cells.rle", ["wide-cells.rle is 1200x1", "use --size 2400x1024 --kernel"]),
         (
             "--pattern wide-cells.rle --pattern high.rle --kernel auto",
             [
                 "wide-cells.rle is 1200x1",
-                "use --size 1200x2000 --kernel auto",
+                "use --size 2400x4000 --kernel auto",
             ],
         ),
-        ("--pattern larger.rle", ["larger.rle is 5000x5000", "use --size 5000x5000 --kernel"]),
+        ("--pattern larger.rle", ["larger.rle is 5000x5000", "use --size 10000x10000 --kernel"]),
         (
             "--pattern wide-cells.rle --kernel resident --size 100x100",
             [
                 "wide-cells.rle is 1200x1",
-                "use --size 1200x100 --kernel bits",
+                "use --size 2400x100 --kernel bits",
             ],
         ),
-        ("--pattern small.rle --size 2x2", ["small.rle is 3x1", "use --size 3x2 --kernel"]),
+        ("--pattern small.rle --size 2x2", ["small.rle is 3x1", "use --size 6x2 --kernel"]),
         ("--rule B3/S23:T64,32 --size 40", ["--size is 40x40", "leave one of them out"]),
         ("--rule B3/S23:P64,32", ["'P64,32' is no torus", "such as :T100,100"]),
         ("--kernel sync-shared", ["'sync-shared' supports at most 24,576 cells", "--kernel bits"]),

@@ -55,7 +55,7 @@ fn the_program_takes_every_format_and_the_shelfs_names() {
     lifestreams(folder, "run -g 0 --pattern pulsars")
         .refuses(2, &["pulsars", "did you mean pulsar, of the shelf?"]);
     let line = "run -g 0 --size 32x32 --pattern gosper-gun --device cpu";
-    let words = "gosper-gun is 36x9 cells, larger than the lattice 32x32; use --size 36x32 --kernel \
+    let words = "gosper-gun is 36x9 cells, larger than the lattice 32x32; use --size 72x32 --kernel \
                  auto";
     lifestreams(folder, line).refuses(2, &[words]);
 }

@@ -228,7 +228,7 @@ fn what_is_dropped_comes_to_the_selected_panel_and_a_broken_file_changes_nothing
     drop(
         "wide.rle",
         "x = 999, y = 1\n999o!\n",
-        "larger lattices are offered: 999x45",
+        "larger lattices are offered: 1998x45",
     );
     shown.rest();
     shown.key("Escape");
@@ -249,12 +249,12 @@ fn an_edit_and_then_the_larger_lattices_before_it_are_undone() {
     let former = shown.saved("former.rle");
     shown.ask_path("ctrl+o");
     shown.type_in(&wide);
-    shown.then("Return", "larger lattices are offered: 100x45");
+    shown.then("Return", "larger lattices are offered: 200x45");
     shown.rest();
-    shown.then("Return", "The lattices are 100x45 now");
+    shown.then("Return", "The lattices are 200x45 now");
     let grown = shown.saved("grown.rle");
-    assert_eq!(grown.size(), Size::new(100, 45).unwrap());
-    assert!((0..100).all(|x| grown.get(x, 22)) && grown.population() == 100);
+    assert_eq!(grown.size(), Size::new(200, 45).unwrap());
+    assert!((50..150).all(|x| grown.get(x, 22)) && grown.population() == 100);
     shown.press("Page_Down", "SelectNext");
     shown.key("Delete");
     shown.press("Page_Up", "SelectPrevious");

@@ -44,6 +44,16 @@ impl Size {
         })
     }
 
+    /// A size no smaller than this one and twice as wide and high as a pattern of so many cells, or
+    /// just large enough for it, if no lattice is that large; `None` if none is large enough.
+    pub fn with_room(self, width: u32, height: u32) -> Option<Size> {
+        let room = |times: u64| {
+            let side = |own: u32, least: u32| (times * u64::from(own)).max(least.into());
+            Size::new(side(width, self.width), side(height, self.height)).ok()
+        };
+        room(2).or_else(|| room(1))
+    }
+
     /// Reads a size such as `512x256`, or one number as a square's side. Errors if it is neither or
     /// out of range.
     pub fn from_sides(text: &str) -> Result<Size, SizeError> {

@@ -60,7 +60,7 @@ pub enum PatternError {
         height: u32,
         /// The lattice.
         lattice: Size,
-        /// The smallest larger lattice that fits it; `None` if no lattice can.
+        /// A larger lattice that fits it; `None` if no lattice can.
         offer: Option<Size>,
         /// A kernel to suggest for that size.
         kernel: Option<&'static str>,
@@ -305,7 +305,7 @@ impl Pattern {
     /// Checks that the live cells fit a lattice of this size.
     ///
     /// # Errors
-    /// [`PatternError::Larger`], with the smallest lattice that has room.
+    /// [`PatternError::Larger`], with a lattice that has room.
     pub fn check_fits(&self, lattice: Size) -> Result<(), PatternError> {
         let (width, height) = self.live_sides();
         if width <= lattice.width() && height <= lattice.height() {
@@ -321,13 +321,11 @@ impl Pattern {
         })
     }
 
-    /// The smallest lattice that fits both the live cells and a lattice of this size; `None` if
-    /// there is none.
+    /// A lattice for the live cells that is no smaller than one of this size, as
+    /// [`Size::with_room`] says.
     pub fn room_beside(&self, lattice: Size) -> Option<Size> {
         let (width, height) = self.live_sides();
-        let wide = u64::from(width.max(lattice.width()));
-        let high = u64::from(height.max(lattice.height()));
-        Size::new(wide, high).ok()
+        lattice.with_room(width, height)
     }
 
     /// A thumbnail with at most the columns and rows of `max`, and its scale: the side in cells of
@@ -411,7 +409,7 @@ mod tests {
         let Err(PatternError::Larger { offer, .. }) = domino.centred_in(size(1, 9)) else {
             panic!("it fits");
         };
-        assert_eq!(offer, Some(size(2, 9)));
+        assert_eq!(offer, Some(size(4, 9)));
     }
 
     #[test]

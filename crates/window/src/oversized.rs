@@ -17,12 +17,20 @@ pub(super) enum OversizedPattern {
 impl OversizedPattern {
     /// The smallest lattice that has room for it and for one of this size, if there can be one.
     pub(super) fn room(&self, beside: Size) -> Option<Size> {
-        let cells = match self {
-            OversizedPattern::Pattern(pattern) => return pattern.room_beside(beside),
-            OversizedPattern::Cells(cells) => cells.size(),
-        };
-        let wide = cells.width().max(beside.width()).into();
-        Size::new(wide, cells.height().max(beside.height()).into()).ok()
+        match self {
+            OversizedPattern::Pattern(pattern) => pattern.room_beside(beside),
+            OversizedPattern::Cells(cells) => {
+                beside.with_room(cells.size().width(), cells.size().height())
+            }
+        }
+    }
+
+    /// The generation at which it starts, if it was opened and not pasted.
+    pub(super) fn opened_at(&self) -> Option<u64> {
+        match self {
+            OversizedPattern::Pattern(pattern) => Some(pattern.generation()),
+            OversizedPattern::Cells(_) => None,
+        }
     }
 
     /// The rule that it was made for, if it says so.

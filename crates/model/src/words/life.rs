@@ -345,7 +345,7 @@ mod tests {
         let size = Size::new(1, 9).unwrap();
         assert_eq!(
             domino.check_fits(size).unwrap_err().in_words(),
-            "domino.rle is 2x1 cells, larger than the lattice 1x9; use --size 2x9"
+            "domino.rle is 2x1 cells, larger than the lattice 1x9; use --size 4x9"
         );
     }
 
