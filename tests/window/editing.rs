@@ -199,6 +199,7 @@ fn a_stroke_goes_around_the_torus_where_the_panel_does() {
 fn what_is_dropped_comes_to_the_selected_panel_and_a_broken_file_changes_nothing() {
     let (shown, _) = Shown::paused("--instances 2 --density 0 --kernel bits");
     assert_eq!(shown.press("Page_Down", "SelectNext").selected, 1);
+    shown.step("period", "StepGeneration");
     let window = shown.window.parse().unwrap();
     let drop = |name: &str, text: &str, what: &str| {
         let path = shown.folder.path().join(name);
@@ -218,6 +219,8 @@ fn what_is_dropped_comes_to_the_selected_panel_and_a_broken_file_changes_nothing
     let size = Size::new(SIDES[0].into(), SIDES[1].into()).unwrap();
     let wanted = wanted.centred_in(size).unwrap();
     assert_eq!(shown.saved("dropped.rle"), wanted);
+    assert_eq!(shown.step("period", "StepGeneration"), 1, "from 0 on");
+    shown.press("BackSpace", "StepBack");
     drop(
         "broken.cells",
         "!Name: broken\n.O.\n..%\n",

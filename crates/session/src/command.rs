@@ -51,6 +51,9 @@ pub(crate) enum Command {
     SetOwnKernel(&'static Kernel),
     /// Enlarges every lattice, then applies a change to one of them.
     Grow(Size, Option<(usize, Change)>),
+    /// Begins anew at a generation and pauses, with this lattice in place of an instance's and the others
+    /// as they are, all as large as this one.
+    OpenPattern(usize, Arc<Lattice>, u64),
     /// Sends an instance's lattice and generation.
     ReadCells(usize, Query<(Arc<Lattice>, u64)>),
     /// Sends the session in a form that can be saved.
@@ -162,6 +165,7 @@ impl Command {
             | Command::Close => When::AtOnce,
             Command::PauseForLesson(_) | Command::Save(_) => When::InTurn,
             Command::Edit(..) | Command::Reseed { .. } | Command::ReadCells(..) => When::NoMove,
+            Command::OpenPattern(..) => When::AllCellsOnHost,
             Command::View(_)
             | Command::ResetPanel(_)
             | Command::SetOwnRound(..)
@@ -200,6 +204,7 @@ impl Command {
             | Command::SetOwnRound(..)
             | Command::SetOwnKernel(_)
             | Command::Grow(..)
+            | Command::OpenPattern(..)
             | Command::Open(_)
             | Command::Replace(..) => true,
         }
@@ -229,7 +234,7 @@ impl Command {
                 Requirement::Nothing | Requirement::Session => AfterEnd::Perform,
             },
             Command::ReadCells(..) | Command::Save(_) | Command::Notify(_) => AfterEnd::Perform,
-            Command::Replace(..) => AfterEnd::RefuseToOpen,
+            Command::Replace(..) | Command::OpenPattern(..) => AfterEnd::RefuseToOpen,
             Command::WatchPopulation(_)
             | Command::WatchOverlap(_)
             | Command::PauseForLesson(_)

@@ -189,6 +189,13 @@ impl Session {
         let _ = self.commands.send(Command::Grow(size, place));
     }
 
+    /// Begins anew at a generation and pauses, with this lattice in place of an instance's and the others
+    /// as they are; smaller lattices are enlarged to its size. One undo reverts it.
+    pub fn open_pattern(&self, instance: usize, lattice: Arc<Lattice>, generation: u64) {
+        let command = Command::OpenPattern(instance, lattice, generation);
+        let _ = self.commands.send(command); // as above
+    }
+
     /// Runs this script for the present number of instances, and if what it orders is right, issues
     /// rounds in that order from now on. The answer is the round, or why it is not right: then nothing
     /// changes. The channel is closed without an answer if the session has ended.

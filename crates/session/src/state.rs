@@ -7,6 +7,7 @@
 //! ([`State::stepped`], [`State::applied`], [`State::restored`], [`State::arrived`]). So the log has
 //! every edit even if the work fails, and the position says which edits the cells contain.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::cell_write::CellWrite;
@@ -16,8 +17,8 @@ use crate::log::{
 };
 use crate::pacing::Pacing;
 use crate::queue::Queue;
-use life::{Rule, Size, Symmetry};
-use model::{Change, Done, Edit, Failure, Notice, Refusal, Setup};
+use life::{Lattice, Rule, Size, Symmetry};
+use model::{Change, Done, Edit, Failure, Notice, Refusal, Setup, Start};
 
 /// Generations from the snapshot made during a move back to the move's target: a user who steps back
 /// once often steps back again.
@@ -367,6 +368,39 @@ impl State {
             let cells = CellChange::Edit(change);
             let content = Content::Cells { instance, cells };
             self.log.push_joined(after, Author::Person, content);
+        }
+        other
+    }
+
+    /// Begins anew at a generation and pauses, with this lattice in place of an instance's among these
+    /// of the position.
+    pub(crate) fn open_pattern(
+        &mut self,
+        instance: usize,
+        lattice: Arc<Lattice>,
+        generation: u64,
+        mut lattices: Vec<Arc<Lattice>>,
+    ) -> Option<Notice> {
+        if let Some(why) = self.missing(instance) {
+            return Some(why);
+        }
+        let (now, size) = (self.parameters(), lattice.size());
+        for at in now.instances_of(instance) {
+            lattices[at] = lattice.clone();
+        }
+        let start = Content::Start(Start::Lattices {
+            lattices,
+            generation,
+        });
+        let other = self.leave_run_to();
+        self.begin_anew();
+        self.mode = Mode::Paused;
+        if size == now.size {
+            self.push(Author::Person, start, false);
+        } else {
+            let instances = now.instances;
+            let after = self.push(Author::Person, Content::Grid { size, instances }, false);
+            self.log.push_joined(after, Author::Person, start);
         }
         other
     }

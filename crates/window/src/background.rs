@@ -25,9 +25,9 @@ pub(crate) enum BackgroundResult {
     /// A recording's file is whole, or why not; and the error that is the program's failure too, if
     /// `--record` asked for the recording.
     RecordingEnded(String, Option<ViewError>),
-    /// A pattern that was read for a panel, as a whole lattice; its rule, if it has one, and what is
-    /// to be said of it.
-    Opened(usize, Arc<Lattice>, Option<Rule>, Vec<String>),
+    /// A pattern that was read for a panel, as a whole lattice; its generation, its rule, if it has one,
+    /// and what is to be said of it.
+    Opened(usize, Arc<Lattice>, u64, Option<Rule>, Vec<String>),
     /// A text in the editor that was checked, and what was found.
     CheckedRound(Arc<str>, Box<RoundFindings>),
     /// A kernel in the editor that was checked, and what was found unless that was cancelled.
@@ -42,8 +42,9 @@ pub(crate) enum BackgroundResult {
     OpenedSession(Box<SavedSession>, String),
     /// A pattern that is larger than the panel's lattice, and what is to be said of it.
     TooLarge(usize, OversizedPattern, String),
-    /// Such a pattern in the middle of a larger lattice, and for which instance.
-    Centred(usize, Arc<Lattice>),
+    /// Such a pattern in the middle of a larger lattice, and for which instance; its generation if it was
+    /// opened.
+    Centred(usize, Arc<Lattice>, Option<u64>),
     /// A pattern to be placed, its rule, and what is to be said of how it was read, if anything.
     Ghost(Lattice, Option<Rule>, Vec<String>),
     /// Text for the clipboard, and what is to be said of it.

@@ -169,14 +169,12 @@ impl Handler {
         self.pacer.request_frame(Instant::now());
     }
 
-    /// Puts a whole lattice in place of an instance's.
-    pub(super) fn place_whole(&mut self, instance: usize, lattice: Arc<Lattice>) {
-        let change = Change::Place {
-            pattern: lattice,
-            at: [0, 0],
-            overwrites_dead: true,
-        };
-        self.edit(instance, change, false);
+    /// Begins anew, paused, with an opened pattern in place of an instance's lattice.
+    pub(super) fn open_pattern(&mut self, instance: usize, lattice: Arc<Lattice>, generation: u64) {
+        self.end_stroke();
+        if let Some(session) = &self.app.session {
+            session.open_pattern(instance, lattice, generation);
+        }
     }
 
     /// The left button went down; whether the hand took it.

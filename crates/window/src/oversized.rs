@@ -15,7 +15,7 @@ pub(super) enum OversizedPattern {
 }
 
 impl OversizedPattern {
-    /// The smallest lattice that has room for it and for one of this size, if there can be one.
+    /// A lattice that has room for it and for one of this size, if there can be one.
     pub(super) fn room(&self, beside: Size) -> Option<Size> {
         match self {
             OversizedPattern::Pattern(pattern) => pattern.room_beside(beside),

@@ -36,8 +36,9 @@ impl Handler {
         let Some((instance, pattern, size)) = self.offer.take() else {
             return;
         };
+        let opened_at = pattern.opened_at();
         self.run_in_background(move || match pattern.centred_in(size) {
-            Ok(lattice) => BackgroundResult::Centred(instance, Arc::new(lattice)),
+            Ok(lattice) => BackgroundResult::Centred(instance, Arc::new(lattice), opened_at),
             Err(why) => BackgroundResult::Notice(why),
         });
     }

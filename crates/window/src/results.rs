@@ -34,9 +34,9 @@ impl Handler {
                 }
                 self.show_notice(what);
             }
-            BackgroundResult::Opened(instance, lattice, rule, mut what) => {
+            BackgroundResult::Opened(instance, lattice, generation, rule, mut what) => {
                 self.dialogs.close_pending_file();
-                self.place_whole(instance, lattice);
+                self.open_pattern(instance, lattice, generation);
                 what.extend(self.offer_rule(rule));
                 self.show_notice(what.join("; "));
             }
@@ -60,7 +60,10 @@ impl Handler {
                 self.dialogs.close_pending_file();
                 self.offer_resize(instance, pattern, why);
             }
-            BackgroundResult::Centred(instance, lattice) => self.grow(instance, lattice),
+            BackgroundResult::Centred(instance, lattice, None) => self.grow(instance, lattice),
+            BackgroundResult::Centred(instance, lattice, Some(generation)) => {
+                self.open_pattern(instance, lattice, generation);
+            }
             BackgroundResult::Ghost(pattern, rule, remarks) => {
                 self.begin_paste(pattern, rule, remarks);
             }

@@ -66,3 +66,22 @@ fn no_edit_is_lost_and_none_overtakes_another_while_it_runs() {
         }
     }
 }
+
+#[test]
+fn an_opened_pattern_starts_paused_at_its_generation_beside_the_other_lattices() {
+    let size = Size::new(64, 48).unwrap();
+    for opened in [size, Size::new(100, 60).unwrap()] {
+        let session = Session::start(setup(2, size), || {}).unwrap();
+        wait_for(&session, "rounds", |status| status.clock.generation > 3);
+        let pattern = Arc::new(soup(opened, 0.3, 9, 0));
+        session.open_pattern(1, pattern.clone(), 2);
+        wait_for(&session, "the pattern", |status| {
+            !status.clock.running && status.clock.generation == 2
+        });
+        assert_eq!(copy(&session, 1), *pattern);
+        let other = copy(&session, 0);
+        session.act(SessionAction::Undo);
+        wait_for(&session, "undone", |status| status.clock.generation > 3);
+        assert_eq!(copy(&session, 0).resized(opened).unwrap(), other);
+    }
+}

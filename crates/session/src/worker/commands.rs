@@ -166,6 +166,10 @@ impl SessionWorker {
             }
             Command::SetOwnKernel(kernel) => self.use_if_available(kernel)?,
             Command::Grow(size, place) => self.state.grow(size, place),
+            Command::OpenPattern(instance, lattice, generation) => {
+                let lattices = self.snapshots.whole_lattices();
+                lattices.and_then(|all| self.state.open_pattern(instance, lattice, generation, all))
+            }
             Command::ReadCells(instance, query) => {
                 self.wait_for_cells(instance, query);
                 None

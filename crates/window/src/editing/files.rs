@@ -117,7 +117,8 @@ impl Handler {
                 Err(error) => BackgroundResult::NotOpened(error.in_words()),
                 Ok(lattice) => {
                     let what = [vec![tr!("Opened {}", name)], remarks(&pattern)].concat();
-                    BackgroundResult::Opened(instance, Arc::new(lattice), pattern.rule(), what)
+                    let (generation, rule) = (pattern.generation(), pattern.rule());
+                    BackgroundResult::Opened(instance, Arc::new(lattice), generation, rule, what)
                 }
             }
         });
