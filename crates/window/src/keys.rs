@@ -17,9 +17,15 @@ pub(super) fn action_in_dialog(event: &KeyEvent, modifiers: ModifiersState) -> O
     (row.in_dialogs && !chord.types()).then_some(row.action)
 }
 
-/// A pressed key with its modifiers, whether the table has it or not.
+/// A pressed key with its modifiers: as the table has it, as a digit, or as it is typed.
 pub(super) fn chord(event: &KeyEvent, modifiers: ModifiersState) -> Option<Chord> {
-    chords(event, modifiers).next()
+    most_useful(&chords(event, modifiers))
+}
+
+fn most_useful(chords: &[Chord]) -> Option<Chord> {
+    let is_useful =
+        |chord: &&Chord| matches!(chord.key, Key::Char('0'..='9')) || row_for(**chord).is_some();
+    chords.iter().find(is_useful).or(chords.first()).copied()
 }
 
 fn pressed(event: &KeyEvent, modifiers: ModifiersState) -> Option<(Chord, &'static Row)> {
@@ -31,16 +37,28 @@ fn pressed(event: &KeyEvent, modifiers: ModifiersState) -> Option<(Chord, &'stat
 }
 
 /// What a pressed key may stand for, the most likely first.
-fn chords(event: &KeyEvent, modifiers: ModifiersState) -> impl Iterator<Item = Chord> + use<> {
+fn chords(event: &KeyEvent, modifiers: ModifiersState) -> Vec<Chord> {
     // Alt and the logo key are the desktop's.
-    let is_ours = event.state.is_pressed() && !modifiers.alt_key() && !modifiers.super_key();
-    let (shift, ctrl) = (modifiers.shift_key(), modifiers.control_key());
+    if !event.state.is_pressed() || modifiers.alt_key() || modifiers.super_key() {
+        return Vec::new();
+    }
     let plain = event.key_without_modifiers();
+    chords_of(&event.logical_key, &plain, event.physical_key, modifiers)
+}
+
+/// The same for what a key types, what it would type without modifiers, and its place.
+fn chords_of(
+    typed: &WinitKey,
+    plain: &WinitKey,
+    place: PhysicalKey,
+    modifiers: ModifiersState,
+) -> Vec<Chord> {
+    let (shift, ctrl) = (modifiers.shift_key(), modifiers.control_key());
     // With Ctrl, some systems make a control character of a letter.
-    let typed = if ctrl { &plain } else { &event.logical_key };
-    let keys = [key(typed), physical_letter(event.physical_key)];
-    let keys = keys.into_iter().flatten().filter(move |_| is_ours);
-    keys.map(move |key| Chord { key, shift, ctrl })
+    let plain = key(plain).filter(|_| ctrl);
+    let by_place = physical_key(place, shift);
+    let keys = [key(typed), plain, by_place].into_iter().flatten();
+    keys.map(|key| Chord { key, shift, ctrl }).collect()
 }
 
 fn key(key: &WinitKey) -> Option<Key> {
@@ -83,20 +101,25 @@ fn key(key: &WinitKey) -> Option<Key> {
     })
 }
 
-/// The Latin letter of a key on keyboards that type Greek or Cyrillic letters, and the bracket keys
-/// on keyboards with other letters there.
-fn physical_letter(key: PhysicalKey) -> Option<Key> {
+/// What a key types on a US keyboard: its letter where keyboards type Greek or Cyrillic, and the
+/// digit row and the brackets where they type other signs or letters. With Shift, a digit's key
+/// types a sign there.
+fn physical_key(key: PhysicalKey, shift: bool) -> Option<Key> {
     let PhysicalKey::Code(code) = key else {
         return None;
     };
-    match code {
-        KeyCode::BracketLeft => return Some(Key::Char('[')),
-        KeyCode::BracketRight => return Some(Key::Char(']')),
-        _ => {}
-    }
     let name = format!("{code:?}");
-    let letter = name.strip_prefix("Key")?.chars().next()?;
-    letter.is_ascii_uppercase().then_some(Key::Char(letter))
+    let named = |prefix| name.strip_prefix(prefix)?.chars().next();
+    let character = match code {
+        KeyCode::BracketLeft => '[',
+        KeyCode::BracketRight => ']',
+        KeyCode::Minus => '-',
+        KeyCode::Equal => '=',
+        _ => named("Key")
+            .filter(char::is_ascii_uppercase)
+            .or_else(|| named("Digit").filter(|_| !shift))?,
+    };
+    Some(Key::Char(character))
 }
 
 #[cfg(test)]
@@ -151,11 +174,31 @@ mod tests {
     }
 
     #[test]
-    fn letters_are_found_by_their_place_on_other_keyboards() {
-        assert_eq!(
-            physical_letter(PhysicalKey::Code(KeyCode::KeyK)),
-            Some(Key::Char('K'))
-        );
-        assert_eq!(physical_letter(PhysicalKey::Code(KeyCode::Digit1)), None);
+    fn letters_digits_and_signs_are_found_on_other_keyboards() {
+        let none = ModifiersState::empty();
+        let (shift, ctrl) = (ModifiersState::SHIFT, ModifiersState::CONTROL);
+        for (keyboard, held, typed, plain, place, wanted) in [
+            ("ru", none, "л", "л", KeyCode::KeyK, 'K'),
+            ("ru", ctrl, "л", "л", KeyCode::KeyK, 'K'),
+            ("us", none, "5", "5", KeyCode::Digit5, '5'),
+            ("us", shift, "%", "5", KeyCode::Digit5, '%'),
+            ("us", shift, "@", "2", KeyCode::Digit2, '@'),
+            ("us", ctrl, "\u{b}", "k", KeyCode::KeyK, 'K'),
+            ("fr", none, "é", "é", KeyCode::Digit2, '2'),
+            ("fr", none, "-", "-", KeyCode::Digit6, '-'),
+            ("fr", shift, "2", "é", KeyCode::Digit2, '2'),
+            ("fr", ctrl, "(", "(", KeyCode::Digit5, '5'),
+            ("fr", ctrl | shift, "5", "(", KeyCode::Digit5, '5'),
+            ("fr", ctrl, "à", "à", KeyCode::Digit0, '0'),
+            ("fr", ctrl, ")", ")", KeyCode::Minus, '-'),
+            ("cz", ctrl, "ř", "ř", KeyCode::Digit5, '5'),
+            ("de", ctrl | shift, "=", "0", KeyCode::Digit0, '='),
+            ("de", none, "ü", "ü", KeyCode::BracketLeft, '['),
+        ] {
+            let of = |text: &str| WinitKey::Character(SmolStr::new(text));
+            let chords = chords_of(&of(typed), &of(plain), PhysicalKey::Code(place), held);
+            let key = most_useful(&chords).map(|chord| chord.key);
+            assert_eq!(key, Some(Key::Char(wanted)), "{keyboard}: {held:?} {typed}");
+        }
     }
 }
