@@ -116,6 +116,9 @@ impl CachedUi {
         platform.commands.clear();
         platform.events.clear();
         platform.accesskit_update = None;
+        if let Some(ime) = &mut platform.ime {
+            ime.should_interrupt_composition = false;
+        }
         CachedUi {
             sources: sources.filter(|_| again == Duration::MAX),
             place,

@@ -51,7 +51,7 @@ impl Commands {
             let field = style::with_close_button(ui, |ui| ui.add(field));
             let field = field.accessible_name(tr!("Type a command"));
             if cx.is_top {
-                field.request_focus();
+                style::hold_focus(&field);
             }
             let typed = field.changed();
             if typed {

@@ -6,7 +6,7 @@
 
 use egui::text::CCursorRange;
 use egui::text_edit::TextEditState;
-use egui::{Event, Key, Modifiers, RichText, ScrollArea, TextEdit};
+use egui::{Event, ImeEvent, Key, Modifiers, RichText, ScrollArea, TextEdit};
 
 use crate::view::dialogs::entries::{self, Entry, LINE};
 use crate::view::dialogs::{DialogContext, UiRequest, style};
@@ -106,7 +106,7 @@ impl FileDialog {
                 state.store(ui.ctx(), id);
                 self.proposed = !ui.input(|input| input.events.iter().any(decides));
             }
-            if cx.is_top {
+            if cx.is_top && !ui.memory(|memory| memory.has_focus(id)) {
                 ui.memory_mut(|memory| memory.request_focus(id));
             }
             let field = TextEdit::singleline(&mut self.typed)
@@ -115,7 +115,7 @@ impl FileDialog {
                 .desired_width(f32::INFINITY);
             let field = ui.add(field).accessible_name(hint);
             if cx.is_top {
-                field.request_focus();
+                style::hold_focus(&field);
             }
             if let Some(why) = &self.why {
                 ui.label(RichText::new(why).color(cx.palette.rejected));
@@ -199,15 +199,15 @@ impl FileList {
 
 /// Whether an event decides what becomes of a proposal: it is replaced, or taken up and mended.
 fn decides(event: &Event) -> bool {
-    matches!(
-        event,
-        Event::Key { pressed: true, .. }
-            | Event::Text(_)
-            | Event::Paste(_)
-            | Event::Cut
-            | Event::Ime(_)
-            | Event::PointerButton { pressed: true, .. }
-    )
+    match event {
+        // Wayland sends empty ones all the time.
+        Event::Ime(ImeEvent::Preedit { text, .. }) => !text.is_empty(),
+        Event::Key { pressed, .. } | Event::PointerButton { pressed, .. } => *pressed,
+        event => matches!(
+            event,
+            Event::Text(_) | Event::Paste(_) | Event::Cut | Event::Ime(_)
+        ),
+    }
 }
 
 /// A path that begins with `~/` is in the person's folder.

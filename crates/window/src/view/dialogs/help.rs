@@ -55,7 +55,7 @@ impl Help {
             let field = ui.add(field.margin(vec2(9.0, 4.0) * unit));
             let field = field.accessible_name(hint);
             if cx.is_top {
-                field.request_focus();
+                style::hold_focus(&field);
             }
             ui.add_space(6.0 * unit);
             // Of one height, however much is found: nothing moves while one types.

@@ -70,9 +70,10 @@ mod tests {
     use super::*;
     use crate::view::Frame;
     use crate::view::dialogs::{
-        Commands, DialogContext, Dialogs, FileDialog, FileTask, Help, PromptDialog, UiRequest,
+        Commands, DialogContext, Dialogs, FileDialog, FileTask, Help, PromptDialog, Shelf,
+        UiRequest,
     };
-    use egui::{Key, Modifiers, RawInput, Rect, pos2};
+    use egui::{ImeEvent, Key, Modifiers, RawInput, Rect, pos2};
     use model::SessionAction;
     use model::actions::Prompt;
     use ui::ViewOptions;
@@ -89,9 +90,6 @@ mod tests {
 
     /// What is asked for when all of this, and Enter, is typed before the next frame.
     fn typed_into(context: &Context, dialogs: &mut Dialogs, text: &str) -> Vec<UiRequest> {
-        let screen = Rect::from_min_max(pos2(0.0, 0.0), pos2(1280.0, 800.0));
-        let status = status(4, life::Size::new(64, 64).unwrap());
-        let options = ViewOptions::default();
         let enter = Event::Key {
             key: Key::Enter,
             physical_key: None,
@@ -103,26 +101,70 @@ mod tests {
         let mut events: Vec<Event> = letters.chain([enter]).collect();
         let mut requests = Vec::new();
         for _ in 0..4 {
-            let input = RawInput {
-                screen_rect: Some(screen),
-                events: std::mem::take(&mut events),
-                ..Default::default()
-            };
-            let mut output = context.run_ui(input, |ui| {
-                let frame = Frame::plain(&status, &options).composed();
-                let cx = DialogContext {
-                    context: ui.ctx(),
-                    frame: &frame,
-                    unit: 1.0,
-                    palette: &frame.palette(),
-                    screen,
-                    is_top: true,
-                };
-                dialogs.show(cx, &mut requests);
-            });
-            output.textures_delta.clear(); // nothing is painted
+            show(context, dialogs, std::mem::take(&mut events), &mut requests);
         }
         requests
+    }
+
+    /// Shows a frame; what an input method is told.
+    fn show(
+        context: &Context,
+        dialogs: &mut Dialogs,
+        events: Vec<Event>,
+        requests: &mut Vec<UiRequest>,
+    ) -> Option<egui::output::IMEOutput> {
+        let screen = Rect::from_min_max(pos2(0.0, 0.0), pos2(1280.0, 800.0));
+        let status = status(4, life::Size::new(64, 64).unwrap());
+        let options = ViewOptions::default();
+        let input = RawInput {
+            screen_rect: Some(screen),
+            events,
+            ..Default::default()
+        };
+        let mut output = context.run_ui(input, |ui| {
+            let frame = Frame::plain(&status, &options).composed();
+            let cx = DialogContext {
+                context: ui.ctx(),
+                frame: &frame,
+                unit: 1.0,
+                palette: &frame.palette(),
+                screen,
+                is_top: true,
+            };
+            dialogs.show(cx, requests);
+        });
+        output.textures_delta.clear(); // nothing is painted
+        output.platform_output.ime
+    }
+
+    #[test]
+    fn an_input_method_composes_in_every_field_without_interruption() {
+        let file = || FileDialog::new(FileTask::Save, "pattern.rle".into(), None);
+        for dialog in [
+            Dialog::Commands(Commands::default()),
+            Dialog::File(file()),
+            Dialog::Shelf(Shelf::searching("")),
+            Dialog::Help(Help::default()),
+            generation(),
+        ] {
+            let shown = format!("{dialog:?}");
+            let (context, mut dialogs) = (Context::default(), Dialogs::of(dialog));
+            let mut show = |events| show(&context, &mut dialogs, events, &mut Vec::new());
+            (0..3).for_each(|_| _ = show(Vec::new()));
+            for text in ["n", "ni", "ni h"] {
+                let preedit = ImeEvent::Preedit {
+                    text: text.into(),
+                    active_range_chars: None,
+                };
+                let told = show(vec![Event::Ime(preedit)]).expect("a field with the focus");
+                assert!(!told.should_interrupt_composition, "{shown}: {text}");
+            }
+            show(vec![Event::Ime(ImeEvent::Commit("你好".into()))]);
+            assert!(
+                format!("{dialogs:?}").contains("typed: \"你好\""),
+                "{dialogs:?}"
+            );
+        }
     }
 
     #[test]

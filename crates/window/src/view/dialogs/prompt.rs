@@ -57,7 +57,7 @@ impl PromptDialog {
         let field = ui.add(field.id(id).desired_width(f32::INFINITY));
         let field = field.accessible_name(self.prompt.title());
         if takes_focus {
-            field.request_focus();
+            style::hold_focus(&field);
         }
         self.refused &= !field.changed();
         let sources = cx.frame.sources;

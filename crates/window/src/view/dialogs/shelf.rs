@@ -200,7 +200,7 @@ impl Shelf {
         let field = ui.add(field.margin(vec2(9.0, 4.0) * cx.unit));
         let field = field.accessible_name(hint);
         if cx.is_top {
-            field.request_focus();
+            style::hold_focus(&field);
         }
         let before = self.kind;
         ui.horizontal_wrapped(|ui| {

@@ -2,8 +2,8 @@
 //! pixels, one pixel per point, so egui's own scaling is never used.
 
 use egui::{
-    Align, Align2, Area, Color32, CornerRadius, Id, Layout, Margin, Modal, Order, Rect, Sense,
-    Stroke, TextStyle, Ui, UiKind, Visuals, pos2, vec2,
+    Align, Align2, Area, Color32, CornerRadius, Id, Layout, Margin, Modal, Order, Rect, Response,
+    Sense, Stroke, TextStyle, Ui, UiKind, Visuals, pos2, vec2,
 };
 
 use crate::view::dialogs::DialogContext;
@@ -84,6 +84,13 @@ pub(super) fn with_close_button<R>(ui: &mut Ui, contents: impl FnOnce(&mut Ui) -
         whole.inner
     });
     line.inner
+}
+
+/// Gives a widget the keys. Asking again in each frame would end what an input method composes.
+pub(super) fn hold_focus(widget: &Response) {
+    if !widget.has_focus() {
+        widget.request_focus();
+    }
 }
 
 /// Lays out the button that closes the dialog.
