@@ -24,7 +24,6 @@ mod tips;
 mod verify;
 mod window;
 
-use std::io::IsTerminal;
 use std::process::ExitCode;
 
 use clap::FromArgMatches as _;
@@ -165,7 +164,7 @@ fn set_up_log() {
     let _ = tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_writer(LogWriter::default)
-        .with_ansi(std::io::stderr().is_terminal())
+        .with_ansi(terminal::takes_escape_codes(&std::io::stderr()))
         .without_time()
         .with_target(false)
         .try_init();

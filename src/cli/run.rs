@@ -2,7 +2,7 @@
 
 use model::{DeviceChoice, InWords, PicturePlan, Setup, TransferChoice, words};
 use std::collections::VecDeque;
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, Write};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -427,7 +427,7 @@ impl Progress {
         let now = Instant::now();
         Progress {
             began: now,
-            written: std::io::stderr().is_terminal().then_some(now),
+            written: terminal::takes_escape_codes(&std::io::stderr()).then_some(now),
             is_shown: false,
             done: 0,
             line: Box::new(line),

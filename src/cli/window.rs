@@ -239,8 +239,7 @@ const IN_TERMINAL: &str = "shown in this terminal; Ctrl+Q quits";
 
 /// Whether stdout is a terminal that can show panels and this process is in its foreground.
 fn takes_panels() -> bool {
-    let dumb = std::env::var("TERM").is_ok_and(|term| term == "dumb");
-    std::io::stdout().is_terminal() && !dumb && terminal::is_foreground()
+    terminal::takes_escape_codes(&std::io::stdout()) && terminal::is_foreground()
 }
 
 /// Runs without a window: records off-screen if a recording was requested, else prints figures.
@@ -261,6 +260,11 @@ fn in_terminal(
         let sentence =
             "--display terminal needs a terminal on stdout; use --display none where there is none";
         return Err(BadArguments(sentence.into()).into());
+    }
+    if !terminal::takes_escape_codes(&std::io::stdout()) {
+        let why = tr!("this terminal shows lines alone (TERM=dumb)");
+        say_without_window(why, setup.device, WITHOUT);
+        return headless::main(setup, file, window);
     }
     // The terminal is the screen: only a file takes notes.
     let lecture = lecture.map(|lecture| LectureOptions {

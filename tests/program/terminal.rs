@@ -521,6 +521,24 @@ fn frames_and_rounds_end_it_and_what_is_wrong_is_said_on_a_sane_terminal() {
     assert!(tmux.shows("lifestreams: "), "{}", tmux.screen());
 }
 
+/// Such as Emacs' shell.
+#[test]
+fn a_dumb_terminal_gets_lines_without_escape_codes() {
+    for display in ["auto", "terminal"] {
+        let tmux = Tmux::start(100, 30);
+        tmux.tmux("pipe-pane -O cat>raw");
+        tmux.begin(&format!(
+            "env TERM=dumb LIFESTREAMS_LOG=debug {PROGRAM} {SMALL} --display {display} --rounds 3"
+        ));
+        assert_eq!(tmux.end(), "0");
+        let raw = wait_for("its last line", || {
+            let raw = fs::read_to_string(tmux.path().join("raw")).ok()?;
+            raw.contains("\ngeneration 3").then_some(raw)
+        });
+        assert!(!raw.contains('\x1b'), "{raw}");
+    }
+}
+
 #[test]
 fn without_a_terminal_it_says_so() {
     let folder = scratch();

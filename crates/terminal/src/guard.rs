@@ -1,6 +1,6 @@
 //! Sets up the terminal and restores it on every way out, and buffers log messages meanwhile.
 
-use std::io::{self, Write, stdout};
+use std::io::{self, IsTerminal, Write, stdout};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, Once};
 
@@ -25,6 +25,11 @@ static PANICKED: AtomicBool = AtomicBool::new(false);
 
 /// Log messages that were written while the terminal was taken; printed when it is restored.
 static BUFFERED_LOG: Mutex<Vec<u8>> = Mutex::new(Vec::new());
+
+/// Whether a stream is a terminal that takes escape codes: Emacs' shell, for one, takes none.
+pub fn takes_escape_codes(stream: &impl IsTerminal) -> bool {
+    stream.is_terminal() && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
+}
 
 /// Whether this program may read the terminal: one in the background would be stopped.
 pub fn is_foreground() -> bool {
@@ -154,7 +159,6 @@ fn as_line(event: &[u8]) -> String {
 impl Write for LogWriter {
     /// Writes a whole event, as the log does.
     fn write(&mut self, event: &[u8]) -> io::Result<usize> {
-        use std::io::IsTerminal as _;
         let line = as_line(event);
         match BUFFERED_LOG.lock() {
             // What goes to a file disturbs nobody.

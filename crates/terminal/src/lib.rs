@@ -22,7 +22,7 @@ use ratatui::backend::CrosstermBackend;
 use ratatui::layout::Rect;
 
 pub use error::TerminalError;
-pub use guard::{LogWriter, has_hung_up, is_foreground};
+pub use guard::{LogWriter, has_hung_up, is_foreground, takes_escape_codes};
 pub use painting::{ColourDepth, Glyphs, TerminalView};
 
 use ui::pacing::{FrameRate, Pacer};

@@ -1,6 +1,5 @@
 //! What a run waits for: a line on stderr says so when the device takes long, and Ctrl+C ends it.
 
-use std::io::IsTerminal;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -95,7 +94,7 @@ impl Waiting {
             return;
         }
         state.is_said = true;
-        if std::io::stderr().is_terminal() {
+        if terminal::takes_escape_codes(&std::io::stderr()) {
             write_over(""); // how far the run is
         }
         let (what, took) = (state.what, time_left(took.as_secs_f64()));
