@@ -19,8 +19,9 @@ use life::{ReadError, read_regular_file, write_atomically};
 use model::InWords;
 
 /// Options that apply to a single run and cannot be saved.
-const NOT_KEPT: [&str; 9] = [
+const NOT_KEPT: [&str; 10] = [
     "session",
+    "trust-kernel",
     "record",
     "pattern",
     "kernel-file",

@@ -129,11 +129,12 @@ fn interrupted() -> Interrupted {
     Interrupted(tr!("the check was interrupted").into())
 }
 
-/// Checks a kernel on a machine.
+/// Checks a kernel on a machine: its user wants it to run, here and in sessions.
 ///
 /// # Errors
 /// There is no compiler for it, or the check was interrupted.
 fn judge(own: &OwnKernel, machine: Machine, cancel: &AtomicBool) -> Result<Verdict> {
+    own_kernel::trust(&own.source);
     let serve = child()?;
     let workshop = Workshop::open(machine, move || serve("serve"))
         .map_err(|error| anyhow!(error.in_words()))?;

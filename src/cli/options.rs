@@ -431,6 +431,11 @@ pub(super) struct WindowArguments {
     /// --device counts
     #[arg(long, value_name = "FILE", help_heading = "What is kept")]
     pub session: Option<PathBuf>,
+    /// Run the kernel in the file of --session unasked: it is code, and has your rights. Without this
+    /// option window and terminal ask first, and --display none leaves it to its rung, unless the same
+    /// kernel was checked here before
+    #[arg(long, requires = "session", help_heading = "What is kept")]
+    pub trust_kernel: bool,
     /// Record from the first frame on: --frames pictures, or until the end; by the name's ending a
     /// GIF, or an MP4 through ffmpeg, where a picture that stands longer than 1/25 s is repeated. The
     /// window takes at most 25 pictures per second; with no display each round is one

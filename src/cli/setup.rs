@@ -308,6 +308,7 @@ impl Common {
             start,
             kernel,
             own_kernel: None,
+            stored_kernel: None,
             kernel_choice: match self.kernel() {
                 Some(_) => KernelChoice::Explicit,
                 None => KernelChoice::Auto,

@@ -1,19 +1,20 @@
 //! The bare command: the window, or, where there is none to be had, a session without one.
 
-use std::io::IsTerminal;
+use std::io::{self, IsTerminal};
 use std::process::Command;
+use std::sync::Arc;
 
 use anyhow::Result;
 
 use super::failure::{BadArguments, Interrupted};
 use super::options::{Common, Display, OnOff, WindowArguments};
 use super::setup::check_gpus;
-use super::text::say;
+use super::text::{print, print_text, say};
 use super::{config, headless, kernel, record};
 use engine::{DeviceInfo, EngineError, cuda};
 use lang::tr;
-use model::words::shown;
-use model::{DeviceChoice, InWords, Setup, Status, recorded_in_words};
+use model::{DeviceChoice, InWords, Setup, Status, StoredKernel, recorded_in_words};
+use own_kernel::OwnKernel;
 use session::{SavedSession, Session, SessionFile};
 use terminal::{TerminalError, TerminalOptions};
 use ui::Wake;
@@ -51,10 +52,11 @@ pub(super) fn main(
         platform::draw_first();
     }
     match window.display {
-        Display::None if window.record.is_some() => return without_window(setup, file, window),
         Display::None => {
-            say_without_window("--display none", setup.device, WITHOUT);
-            return headless::main(setup, file, window);
+            if window.record.is_none() {
+                say_without_window("--display none", setup.device, WITHOUT);
+            }
+            return without_window(setup, file, window);
         }
         Display::Terminal => return in_terminal(setup, file, window, lecture),
         Display::Auto | Display::Window => {}
@@ -99,7 +101,7 @@ pub(super) fn main(
                 return in_terminal(setup, file, window, lecture);
             }
             say_without_window(&why.to_string(), setup.device, WITHOUT);
-            headless::main(setup, file, window)
+            without_window(setup, file, window)
         }
         // The session's own errors know their exit codes; the wrapping would hide them.
         Err(WindowError::Session(error)) => Err(error),
@@ -138,29 +140,71 @@ fn saved_or_new(common: &Common, window: &WindowArguments) -> Result<(Setup, Ses
         check_gpus(setup.split, setup.device)?;
     }
     setup.rounds = window.rounds;
-    if let (Some(saved), Some(path)) = (&file.from, &window.session)
-        && let Some(own) = &saved.own_kernel
-    {
-        match kernel::compile(&own.kernel, shown(path), setup.device) {
-            Ok(kernel) => {
-                setup.own_kernel = Some(kernel);
-                if own.in_use {
-                    setup.kernel = kernel;
-                }
-            }
-            Err(interrupted) if interrupted.is::<Interrupted>() => return Err(interrupted),
-            // The lattices are there all the same.
-            Err(why) => say(&tr!(
-                "{path}: its own kernel does not run here ({why}); its rung takes its place, and the kernel is no longer saved",
-                path = shown(path),
-                why = format!("{why:#}")
-            )),
-        }
+    let is_trusted = |it: &StoredKernel| window.trust_kernel || own_kernel::is_trusted(&it.source);
+    if let Some(stored) = setup.stored_kernel.clone().filter(|it| is_trusted(it)) {
+        run_kernel(&mut setup, &stored)?;
     }
     if file.from.is_none() {
         setup.time = window.time.settings();
     }
     Ok((setup, file))
+}
+
+/// Checks a kernel from a session's file, which its user lets run; it stays text where it does not run.
+fn run_kernel(setup: &mut Setup, stored: &StoredKernel) -> Result<()> {
+    let StoredKernel { file, rung, .. } = stored;
+    let compile = || {
+        let own = OwnKernel::read(stored.source.as_bytes().to_vec());
+        let own = own.map_err(|error| BadArguments(error.in_words()))?;
+        kernel::compile(&own, file.clone(), setup.device)
+    };
+    match compile() {
+        Ok(kernel) => {
+            (setup.own_kernel, setup.stored_kernel) = (Some(kernel), None);
+            if stored.in_use {
+                setup.kernel = kernel;
+            }
+        }
+        Err(interrupted) if interrupted.is::<Interrupted>() => return Err(interrupted),
+        // The lattices are there all the same.
+        Err(why) => say(&tr!(
+            "{file}: its own kernel does not run here ({why}); {rung} takes its place, and the file keeps the kernel",
+            rung = rung.file,
+            why = format!("{why:#}")
+        )),
+    }
+    Ok(())
+}
+
+/// The kernel in a session's file that is to step the lattices once its user lets it.
+fn unanswered(setup: &Setup) -> Option<Arc<StoredKernel>> {
+    let stored = setup.stored_kernel.clone().filter(|it| it.in_use);
+    stored.filter(|it| !own_kernel::is_trusted(&it.source))
+}
+
+/// Says that the kernel in a session's file does not run, as nobody can be asked.
+fn say_unanswered(StoredKernel { file, rung, .. }: &StoredKernel) {
+    say(&tr!(
+        "{file}: its own kernel is code that was not run here before, so {rung} takes its place; read it, then use --trust-kernel",
+        rung = rung.file
+    ));
+}
+
+/// Asks in the terminal whether the kernel in a session's file may run.
+fn ask(stored: &StoredKernel) -> Result<bool> {
+    let StoredKernel { file, rung, .. } = stored;
+    print_text(&stored.source)?;
+    print(&tr!(
+        "{file} has this kernel ({lines} lines). It is code and would run with your rights; it was not run here before.",
+        lines = stored.source.lines().count()
+    ))?;
+    print(&tr!(
+        "Type yes and Enter to run it; with anything else {rung} takes its place:",
+        rung = rung.file
+    ))?;
+    let mut answer = String::new();
+    io::stdin().read_line(&mut answer)?;
+    Ok(answer.trim().eq_ignore_ascii_case("yes"))
 }
 
 /// What starts the session, and says so where a saved one goes on.
@@ -239,11 +283,12 @@ const IN_TERMINAL: &str = "shown in this terminal; Ctrl+Q quits";
 
 /// Whether stdout is a terminal that can show panels and this process is in its foreground.
 fn takes_panels() -> bool {
-    terminal::takes_escape_codes(&std::io::stdout()) && terminal::is_foreground()
+    terminal::takes_escape_codes(&io::stdout()) && terminal::is_foreground()
 }
 
 /// Runs without a window: records off-screen if a recording was requested, else prints figures.
 fn without_window(setup: Setup, file: SessionFile, window: &WindowArguments) -> Result<()> {
+    unanswered(&setup).iter().for_each(|it| say_unanswered(it));
     match &window.record {
         Some(path) => record::main(setup, file, window, path),
         None => headless::main(setup, file, window),
@@ -251,20 +296,27 @@ fn without_window(setup: Setup, file: SessionFile, window: &WindowArguments) -> 
 }
 
 fn in_terminal(
-    setup: Setup,
+    mut setup: Setup,
     file: SessionFile,
     window: &WindowArguments,
     lecture: Option<LectureOptions>,
 ) -> Result<()> {
-    if !std::io::stdout().is_terminal() {
+    if !io::stdout().is_terminal() {
         let sentence =
             "--display terminal needs a terminal on stdout; use --display none where there is none";
         return Err(BadArguments(sentence.into()).into());
     }
-    if !terminal::takes_escape_codes(&std::io::stdout()) {
+    if !terminal::takes_escape_codes(&io::stdout()) {
         let why = tr!("this terminal shows lines alone (TERM=dumb)");
         say_without_window(why, setup.device, WITHOUT);
         return headless::main(setup, file, window);
+    }
+    if let Some(stored) = unanswered(&setup) {
+        if !io::stdin().is_terminal() {
+            say_unanswered(&stored);
+        } else if ask(&stored)? {
+            run_kernel(&mut setup, &stored)?;
+        }
     }
     // The terminal is the screen: only a file takes notes.
     let lecture = lecture.map(|lecture| LectureOptions {

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::common::{lifestreams, names, scratch};
+use crate::common::{lifestreams, names, program, run, scratch};
 
 const START: &str = "--device cpu --instances 2 --size 70x40 --seed 11 --rule B36/S23";
 
@@ -53,7 +53,7 @@ fn a_session_keeps_the_kernel_of_its_file() {
         lifestreams(folder, &line)
     };
     go(&format!("--rounds 4 --kernel-file k.cu {START}")).succeeds();
-    // It needs the kernel's file no longer.
+    // The same source was run here. It needs the kernel's file no longer.
     fs::remove_file(folder.join("k.cu")).unwrap();
     go("--rounds 3").succeeds();
     let text = fs::read_to_string(&file).unwrap();
@@ -73,7 +73,7 @@ fn a_session_keeps_the_kernel_of_its_file() {
     let wrong = text.replace("__syncthreads();", "");
     assert_ne!(wrong, text);
     fs::write(&file, &wrong).unwrap();
-    let said = go("--rounds 1").succeeds().stderr;
+    let said = go("--rounds 1 --trust-kernel").succeeds().stderr;
     assert!(
         said.contains("s.json: its own kernel does not run here"),
         "{said}"
@@ -82,6 +82,57 @@ fn a_session_keeps_the_kernel_of_its_file() {
     let session: Value = serde_json::from_str(&fs::read_to_string(&file).unwrap()).unwrap();
     assert_eq!(session["main"]["newest"]["position"]["generation"], 8);
     assert_eq!(session["settings"]["kernel"], "shared");
+}
+
+/// Saves a session whose kernel writes the file `code-ran` wherever its code runs, even if it is only loaded.
+pub(crate) fn write_session_with_code(folder: &Path) {
+    write_kernel(folder);
+    let line = format!("--display none --rounds 1 --session s.json --kernel-file k.cu {START}");
+    lifestreams(folder, &line).succeeds();
+    let text = fs::read_to_string(folder.join("s.json")).unwrap();
+    let code = format!(
+        "extern \\\"C\\\" int system(const char*);\\n\
+         __attribute__((constructor)) static void at_once() {{ system(\\\"touch {}/code-ran\\\"); }}\\n",
+        folder.display()
+    );
+    let with_code = text.replacen("\\nextern ", &format!("\\n{code}extern "), 1);
+    assert_ne!(with_code, text);
+    fs::write(folder.join("s.json"), with_code).unwrap();
+}
+
+/// Whether the code of that kernel has run, since this was asked last.
+pub(crate) fn code_has_run(folder: &Path) -> bool {
+    fs::remove_file(folder.join("code-ran")).is_ok()
+}
+
+#[test]
+fn code_in_a_session_s_file_runs_once_its_user_says_so_and_stays_in_the_file() {
+    let folder = scratch();
+    let folder = folder.path();
+    write_session_with_code(folder);
+    let left = "s.json: its own kernel is code that was not run here before, so 02_shared takes";
+    let fails = "s.json: its own kernel does not run here (";
+    for (line, lacks, runs, said) in [
+        ("--rounds 1", "", false, left),
+        ("--frames 1 --record a.gif", "", false, left),
+        ("--rounds 1 --trust-kernel", "PATH", false, fails),
+        ("--rounds 1 --trust-kernel", "TMPDIR", false, fails),
+        ("--rounds 1 --trust-kernel", "", true, "continuing"),
+        ("--rounds 1", "", true, "continuing"), // it was run here before
+    ] {
+        let mut command = program(folder);
+        command
+            .args(["--display", "none", "--session", "s.json"])
+            .args(line.split(' '));
+        if !lacks.is_empty() {
+            command.env(lacks, "/nowhere").env_remove("CXX");
+        }
+        let ended = run(&mut command).succeeds();
+        assert_eq!(code_has_run(folder), runs, "{line}: {ended:?}");
+        assert!(ended.stderr.contains(said), "{line}: {ended:?}");
+        let text = fs::read_to_string(folder.join("s.json")).unwrap();
+        assert!(text.contains("at_once()") && text.contains("\"in_use\": true"));
+    }
 }
 
 #[test]

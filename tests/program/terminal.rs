@@ -6,6 +6,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use crate::common::{PROGRAM, command, lifestreams, needs, run, scratch, signal, wait_for};
+use crate::kernel_file::{code_has_run, write_session_with_code};
 use crate::lecture::OWN_LECTURE;
 use life::{Pattern, Size};
 
@@ -387,6 +388,24 @@ fn what_is_pasted_is_a_pattern_or_stands_in_the_open_field() {
         pattern.centred_in(Size::new(40, 34).unwrap()).unwrap()
     });
     assert_eq!(kept, glider);
+}
+
+#[test]
+fn a_terminal_asks_before_code_in_a_session_s_file_runs() {
+    for (answer, runs) in [("no", false), ("yes", true)] {
+        let tmux = Tmux::start(160, 150);
+        write_session_with_code(tmux.path());
+        tmux.begin(&format!("{PROGRAM} --display terminal --session s.json"));
+        let screen = tmux.wait("Type yes and Enter to run it");
+        assert!(screen.contains("s.json has this kernel ("), "{screen}");
+        assert!(screen.contains("static void at_once()"), "{screen}");
+        assert!(!code_has_run(tmux.path()));
+        tmux.keys(&format!("{answer} Enter"));
+        tmux.wait_without("Type yes and Enter");
+        tmux.keys("C-q");
+        assert_eq!(tmux.end(), "0");
+        assert_eq!(code_has_run(tmux.path()), runs);
+    }
 }
 
 /// As a connection by SSH that breaks: with a signal, or, in a session of its own, with nothing but

@@ -143,7 +143,9 @@ pub fn closed(text: String) -> String {
 /// The text with its control characters escaped, except those to keep: what files, folders and
 /// arguments are called must not break a line, move a cursor or sound a bell.
 pub fn escape_controls<'a>(text: &'a str, keep: &[char]) -> Cow<'a, str> {
-    let is_escaped = |letter: char| letter.is_control() && !keep.contains(&letter);
+    // Marks of direction would show a text in another order than it has.
+    let turns = |it| matches!(it, '\u{61c}' | '\u{200e}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    let is_escaped = |it: char| (it.is_control() || turns(it)) && !keep.contains(&it);
     if !text.contains(is_escaped) {
         return text.into();
     }

@@ -44,7 +44,7 @@ pub use picture_plan::PicturePlan;
 pub use pictures::{LiveArea, Picture, PictureSource, Pictures};
 pub use population::Series;
 pub use settled::Settled;
-pub use setup::{DEFAULT_DENSITY, DeviceChoice, Pace, Setup, Split, Start};
+pub use setup::{DEFAULT_DENSITY, DeviceChoice, Pace, Setup, Split, Start, StoredKernel};
 pub use speedup::{Speedup, SpeedupPoint, SpeedupSeries};
 pub use status::{
     AbComparison, ClockStatus, Effect, EngineStatus, LabStatus, LatticeStatus, NOTICE_TIME,

@@ -25,6 +25,8 @@ pub struct Setup {
     pub kernel: &'static Kernel,
     /// The kernel that a user wrote, if any: the one in use, or another one that can be.
     pub own_kernel: Option<&'static Kernel>,
+    /// The source of a kernel that a user wrote, as long as it does not run here. It is saved all the same.
+    pub stored_kernel: Option<Arc<StoredKernel>>,
     /// How the kernel was chosen.
     pub kernel_choice: KernelChoice,
     /// Which devices step the lattices.
@@ -67,6 +69,7 @@ impl Setup {
             start: Start::soup(DEFAULT_DENSITY, 1),
             kernel,
             own_kernel: kernel.own.as_ref().map(|_| kernel),
+            stored_kernel: None,
             kernel_choice: KernelChoice::Explicit,
             device,
             split: Split::Auto,
@@ -79,9 +82,17 @@ impl Setup {
         }
     }
 
-    /// Forgets the user's own kernel. If it is in use, the rung that it was written from takes its place.
+    /// Keeps only the source of the user's own kernel. If it is in use, the rung that it was written from
+    /// takes its place.
     pub fn leave_own_kernel(&mut self) {
-        self.own_kernel = None;
+        if let Some(own) = self.own_kernel.take().and_then(|it| it.own.as_ref()) {
+            self.stored_kernel = Some(Arc::new(StoredKernel {
+                source: own.source.as_str().into(),
+                rung: own.rung,
+                in_use: false,
+                file: String::new(),
+            }));
+        }
         self.kernel = self.kernel.rung();
         self.switches = self.switches.fitted_to(self.kernel);
     }
@@ -102,6 +113,19 @@ impl Setup {
         }
         falls_back
     }
+}
+
+/// A kernel of the user's own as text, which is neither checked nor compiled.
+#[derive(Clone, PartialEq, Debug)]
+pub struct StoredKernel {
+    /// What was written.
+    pub source: Arc<str>,
+    /// The rung that it was written from.
+    pub rung: &'static Kernel,
+    /// Whether it is to step the lattices.
+    pub in_use: bool,
+    /// The file of the session that it came with.
+    pub file: String,
 }
 
 /// Whether each lattice is split over all devices, in bands of rows.

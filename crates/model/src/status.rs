@@ -11,7 +11,7 @@ pub const NOTICE_TIME: Duration = Duration::from_secs(6);
 use crate::ladder::Ladder;
 use crate::{
     Finding, IsolatedOp, KernelChoice, OwnOrder, OwnRound, Pace, Recorded, Settled, Setup, Source,
-    Start, SwitchContext, Switches, TimeSettings, finding_in_words, unknown_in_words,
+    Start, StoredKernel, SwitchContext, Switches, TimeSettings, finding_in_words, unknown_in_words,
 };
 use engine::{Cut, DeviceInfo, Kernel, Startup, Transfer, kernels};
 use lang::tr;
@@ -91,6 +91,8 @@ pub struct SettingStatus {
     pub kernel: &'static Kernel,
     /// The kernel that a user wrote, if any: `K` reaches it after the rungs.
     pub own_kernel: Option<&'static Kernel>,
+    /// The source of a kernel that a user wrote, as long as it does not run here.
+    pub stored_kernel: Option<Arc<StoredKernel>>,
     /// How the kernel was chosen.
     pub kernel_choice: KernelChoice,
     /// How rounds are issued, copied and waited for.
@@ -337,6 +339,7 @@ impl SettingStatus {
         SettingStatus {
             kernel: setup.kernel,
             own_kernel: setup.own_kernel,
+            stored_kernel: setup.stored_kernel.clone(),
             kernel_choice: setup.kernel_choice,
             switches: setup.switches,
             own_round: setup.own_round.clone(),

@@ -16,6 +16,7 @@ mod layouts;
 mod machine;
 mod messages;
 mod stepping;
+mod trust;
 mod workshop;
 
 pub use cases::Case;
@@ -26,4 +27,5 @@ pub use fault::{Fault, Found, Thread};
 pub use gpu::gpu_target;
 pub use layouts::{lattice_of, words_of};
 pub use machine::Machine;
+pub use trust::{is_trusted, trust};
 pub use workshop::{CheckError, Facts, LAUNCH_LIMIT, NoWorkshop, Right, Verdict, Workshop};

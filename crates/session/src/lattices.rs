@@ -311,8 +311,8 @@ impl Lattices {
         status
     }
 
-    /// Forgets the user's own kernel if rounds are stepped by it, and takes its rung. The engine is lost:
-    /// the one in its place has the rung. Returns the kernel.
+    /// Takes the rung of the user's own kernel if rounds are stepped by that, and keeps only its source. The
+    /// engine is lost: the one in its place has the rung. Returns the kernel.
     pub(crate) fn leave_own_kernel(&mut self) -> Option<&'static Kernel> {
         let instances = self.instances.as_ref()?;
         let own_kernel = instances.own_kernel()?;
@@ -333,6 +333,9 @@ impl Lattices {
                 lattices.setup.kernel = kernel;
                 if kernel.own.is_some() {
                     lattices.setup.own_kernel = Some(kernel);
+                    lattices.setup.stored_kernel = None;
+                } else if let Some(stored) = &mut lattices.setup.stored_kernel {
+                    Arc::make_mut(stored).in_use = false;
                 }
                 lattices.setup.kernel_choice = KernelChoice::Explicit;
                 lattices.setup.switches = lattices.setup.switches.fitted_to(kernel);

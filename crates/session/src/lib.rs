@@ -50,7 +50,7 @@ pub use model::saved::{NotSaved, SavedError};
 pub use own_file::SessionFile;
 pub use persistence::Saver;
 pub use sampling::Sampling;
-pub use saved::{SavedComparison, SavedKernel, SavedSession, SavedTimeline};
+pub use saved::{SavedComparison, SavedSession, SavedTimeline};
 
 use command::{Command, Query};
 

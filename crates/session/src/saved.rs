@@ -31,8 +31,10 @@ use crate::log::{Log, Position};
 use engine::{Kernel, kernels};
 use life::{Lattice, SaveError, SaveTarget, read_regular_file};
 use model::saved::{SavedError, SavedFault};
+use model::words::shown;
 use model::{
-    DeviceChoice, InWords, KernelChoice, OwnRound, Pace, Setup, Split, Switches, TimeSettings,
+    DeviceChoice, InWords, KernelChoice, OwnRound, Pace, Setup, Split, StoredKernel, Switches,
+    TimeSettings,
 };
 use own_kernel::OwnKernel;
 
@@ -40,10 +42,8 @@ use own_kernel::OwnKernel;
 #[derive(Clone, Debug)]
 pub struct SavedSession {
     /// The settings. Instances, size, rule and start are those of the main log at its position. Read
-    /// from a file, they have no kernel of the user's own but the rung that it was written from.
+    /// from a file, a kernel of the user's own is [stored](Setup::stored_kernel), and its rung in use.
     pub setup: Setup,
-    /// The kernel of the user's own in the file, which is neither checked nor compiled.
-    pub own_kernel: Option<SavedKernel>,
     /// The session itself.
     pub main: SavedTimeline,
     /// The comparison of A and B, while there is one.
@@ -52,15 +52,6 @@ pub struct SavedSession {
     pub running: bool,
     /// The selected instance.
     pub selected: usize,
-}
-
-/// A kernel of the user's own in a file.
-#[derive(Clone, PartialEq, Debug)]
-pub struct SavedKernel {
-    /// What was written.
-    pub kernel: OwnKernel,
-    /// Whether it stepped the lattices.
-    pub in_use: bool,
 }
 
 /// A log, a position on it, and cells to continue from.
@@ -154,7 +145,11 @@ impl SavedSession {
         };
         let file = read(&text).map_err(refused)?;
         drop(text); // before anything else is made
-        file.session().map_err(|fault| refused(((0, 0), fault)))
+        let mut session = file.session().map_err(|fault| refused(((0, 0), fault)))?;
+        if let Some(stored) = &mut session.setup.stored_kernel {
+            Arc::make_mut(stored).file = shown(path);
+        }
+        Ok(session)
     }
 }
 
@@ -248,31 +243,31 @@ struct KernelSource {
 }
 
 impl KernelSource {
-    fn of(session: &SavedSession) -> Option<KernelSource> {
-        let unchecked = session.own_kernel.as_ref();
-        let unchecked = unchecked.map(|saved| (&saved.kernel.source, saved.in_use));
-        let Setup {
-            kernel, own_kernel, ..
-        } = session.setup;
-        let own = own_kernel.and_then(|own_kernel| own_kernel.own.as_ref());
-        let checked = own.map(|own| (&own.source, kernel.own.is_some()));
-        let (source, in_use) = checked.or(unchecked)?;
+    fn of(setup: &Setup) -> Option<KernelSource> {
+        let stored = setup.stored_kernel.as_ref();
+        // Lattices of another size may have another rung meanwhile.
+        let stored = stored.map(|it| (&*it.source, it.in_use && it.rung == setup.kernel));
+        let own = setup.own_kernel.and_then(|kernel| kernel.own.as_ref());
+        let runs = own.map(|own| (own.source.as_str(), setup.kernel.own.is_some()));
+        let (source, in_use) = runs.or(stored)?;
         Some(KernelSource {
-            source: source.clone(),
+            source: source.to_owned(),
             in_use,
         })
     }
 
     /// What it declares, with `rung` in use.
-    fn read(self, rung: &'static Kernel) -> Result<SavedKernel, SavedFault> {
+    fn read(self, rung: &'static Kernel) -> Result<StoredKernel, SavedFault> {
         let read = OwnKernel::read(self.source.into_bytes());
         let kernel = read.map_err(|error| SavedFault::Value(Box::new(error)))?;
         if self.in_use && kernel.rung != rung {
             return Err(SavedFault::OtherRung(kernel.rung, rung));
         }
-        Ok(SavedKernel {
-            kernel,
+        Ok(StoredKernel {
+            source: kernel.source.into(),
+            rung: kernel.rung,
             in_use: self.in_use,
+            file: String::new(),
         })
     }
 }
@@ -303,7 +298,7 @@ impl Settings {
                 ..setup.time
             },
             own_round: setup.own_round.as_ref().map(|own| own.source().to_string()),
-            own_kernel: KernelSource::of(session),
+            own_kernel: KernelSource::of(setup),
         }
     }
 
@@ -325,7 +320,7 @@ impl Settings {
             return Err(SavedFault::History(history));
         }
         let kernel = self.kernel.0;
-        let own_kernel = self.own_kernel.map(|own| own.read(kernel)).transpose()?;
+        let stored = self.own_kernel.map(|own| own.read(kernel)).transpose()?;
         let parameters = main.log.parameters(main.position.records);
         let compared = comparison.as_ref().map(|comparison| &comparison.timeline);
         let compared = compared.map(|own| own.log.parameters(own.position.records));
@@ -354,6 +349,7 @@ impl Settings {
                 start: parameters.start,
                 kernel,
                 own_kernel: None,
+                stored_kernel: stored.map(Arc::new),
                 kernel_choice: KernelChoice::Explicit,
                 device: self.device.0,
                 split: Split::default(), // whoever opens the file says so
@@ -368,7 +364,6 @@ impl Settings {
                 rounds: None,
                 time: self.time,
             },
-            own_kernel,
             main,
             comparison,
             running,

@@ -61,6 +61,7 @@ pub fn status(instances: usize, size: Size) -> Status {
         setting: SettingStatus {
             kernel,
             own_kernel: None,
+            stored_kernel: None,
             kernel_choice: KernelChoice::Explicit,
             switches: Switches::DEFAULT,
             own_round: None,

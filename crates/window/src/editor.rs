@@ -15,6 +15,7 @@ use crate::file_watch::FileWatch;
 use crate::handler::Handler;
 use crate::keys;
 use crate::view::code_editor::{EditorRequest, field};
+use crate::view::{Dialog, KernelDialog};
 use engine::kernels::KERNELS;
 use exercise::{EXERCISES, Exercise, Progress};
 use lang::{message, tr};
@@ -24,7 +25,7 @@ use model::prediction::OpTimes;
 use model::words::shown;
 use model::{
     Action, DeviceChoice, EditAction, InWords, IsolatedOp, Order, OwnRound, OwnRoundError, Status,
-    ViewAction,
+    StoredKernel, ViewAction,
 };
 use own_kernel::{Machine, OwnKernel, SourceError, Workshop};
 use script::{MAX_SOURCE_BYTES, Script, Work};
@@ -52,6 +53,8 @@ pub(super) struct Editor {
     check: Option<Arc<AtomicBool>>,
     /// Whether another one was asked for meanwhile.
     checks_again: bool,
+    /// The kernel of a session's file that was asked about last.
+    asked: Option<Arc<StoredKernel>>,
     /// The file that remembers which exercises are solved, unless it is not readable, and what it says.
     progress: Option<(PathBuf, Progress)>,
     /// What the session says of the round that it is to run, once it does.
@@ -92,6 +95,7 @@ impl Editor {
             machine: None,
             check: None,
             checks_again: false,
+            asked: None,
             progress: path.and_then(read),
             answer: None,
         }
@@ -122,7 +126,7 @@ impl Editor {
     }
 
     /// Gives up the check of a kernel under way; whether there was one.
-    fn cancel_check(&mut self) -> bool {
+    pub(super) fn cancel_check(&mut self) -> bool {
         self.checks_again = false;
         let cancel = self.check.as_ref();
         cancel.is_some_and(|cancel| !cancel.swap(true, Ordering::AcqRel))
@@ -233,6 +237,35 @@ impl Handler {
         self.editor.answer = session.map(|it| it.set_own_round(round.text().clone()));
     }
 
+    /// Asks about a kernel that came with the session, once; one that was run here before needs no answer.
+    pub(super) fn ask_about_kernel(&mut self) {
+        let status = self.status();
+        let stored = status.and_then(|it| it.setting.stored_kernel.clone());
+        let Some(stored) = stored.filter(|it| it.in_use) else {
+            return;
+        };
+        let asked = self.editor.asked.replace(stored.clone());
+        if asked.is_some_and(|asked| Arc::ptr_eq(&asked, &stored)) {
+            return;
+        }
+        if own_kernel::is_trusted(&stored.source) {
+            return self.run_stored_kernel(&stored);
+        }
+        tracing::debug!("asks about the kernel in {}", stored.file);
+        self.dialogs.open(Dialog::Kernel(KernelDialog(stored)));
+    }
+
+    /// Runs a kernel that came with the session: it is checked in the editor.
+    pub(super) fn run_stored_kernel(&mut self, stored: &StoredKernel) {
+        own_kernel::trust(&stored.source);
+        self.editor.code = Code::Kernel;
+        if *self.editor.kernel.text.text() != stored.source {
+            self.editor.kernel = Document::new(CodeEditor::of_kernel(stored.rung));
+            self.editor.kernel.text.edit(stored.source.clone());
+        }
+        self.run_code();
+    }
+
     /// Has the kernel checked, to run it if it is right; another check under way is given up first.
     fn check_kernel(&mut self) {
         let Some(session) = &self.app.session else {
@@ -253,6 +286,12 @@ impl Handler {
             (false, DeviceChoice::CudaOrdinal(ordinal)) => Machine::Gpu(ordinal),
             (false, _) => Machine::Gpu(0),
         };
+        let text = self.editor.kernel.text.text();
+        let stored = status.setting.stored_kernel.clone();
+        let stored = stored.filter(|it| it.source == *text && !own_kernel::is_trusted(text));
+        if let Some(stored) = stored {
+            return self.dialogs.open(Dialog::Kernel(KernelDialog(stored)));
+        }
         let cancel = Arc::new(AtomicBool::new(false));
         self.editor.check = Some(cancel.clone());
         let document = &mut self.editor.kernel.text;
@@ -268,6 +307,7 @@ impl Handler {
         }
         let (workshop, process) = (self.editor.workshop.clone(), self.options.kernel_process);
         self.run_in_background(move || {
+            own_kernel::trust(&text);
             let mut workshop = workshop.lock().unwrap_or_else(PoisonError::into_inner);
             let open = || Workshop::open(machine, process);
             let seed = RandomState::new().build_hasher().finish();
@@ -436,10 +476,14 @@ impl Handler {
         if let Some(own) = &setting.own_round {
             self.editor.round.text.edit(own.source().clone());
         }
-        let own_kernel = setting.own_kernel.and_then(|it| it.own.as_ref());
-        match own_kernel {
-            Some(own) => self.editor.kernel.text.edit(own.source.as_str()),
-            None => self.editor.kernel.text = CodeEditor::of_kernel(setting.kernel),
+        let own = setting.own_kernel.and_then(|it| it.own.as_ref());
+        // The command line has said why one that is trusted does not run.
+        let is_trusted = |it: &Arc<StoredKernel>| own_kernel::is_trusted(&it.source);
+        self.editor.asked = setting.stored_kernel.clone().filter(is_trusted);
+        match (own, &setting.stored_kernel) {
+            (Some(own), _) => self.editor.kernel.text.edit(own.source.as_str()),
+            (None, Some(stored)) => self.editor.kernel.text.edit(stored.source.clone()),
+            (None, None) => self.editor.kernel.text = CodeEditor::of_kernel(setting.kernel),
         }
         for (code, path) in std::mem::take(&mut self.options.code) {
             self.run_in_background(move || opened_code(code, path));

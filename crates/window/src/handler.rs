@@ -290,6 +290,7 @@ impl Handler {
             UiRequest::Shelved(shelved) => self.take_from_shelf(shelved),
             UiRequest::Lesson(index) => self.open_lesson(index),
             UiRequest::Resize => self.accept_resize(),
+            UiRequest::RunKernel(stored) => self.run_stored_kernel(&stored),
             UiRequest::ShowSource(rung) => {
                 self.app.options.source = rung;
                 self.pacer.request_frame(Instant::now());
@@ -487,6 +488,7 @@ impl ApplicationHandler<LoopEvent> for Handler {
             return event_loop.exit();
         }
         self.poll_session_start(event_loop);
+        self.ask_about_kernel();
         self.notice_other_grid();
         self.check_exit_conditions(event_loop);
         self.take_background_results();

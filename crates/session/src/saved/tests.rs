@@ -86,11 +86,12 @@ fn random_timeline(random: &mut Random, parameters: SessionParameters) -> SavedT
     }
 }
 
-fn random_own_kernel(random: &mut Random) -> SavedKernel {
-    let source = "// from: 05_bits\n__global__ void life_bits() {}\n";
-    SavedKernel {
-        kernel: OwnKernel::read(source.into()).unwrap(),
+fn random_stored_kernel(random: &mut Random) -> StoredKernel {
+    StoredKernel {
+        source: "// from: 05_bits\n__global__ void life_bits() {}\n".into(),
+        rung: kernels::find("bits").unwrap(),
         in_use: random.chance(),
+        file: "session.json".into(),
     }
 }
 
@@ -141,6 +142,7 @@ fn random_session(random: &mut Random) -> SavedSession {
                 ..Switches::DEFAULT
             },
             own_kernel: None,
+            stored_kernel: random.chance().then(|| random_stored_kernel(random).into()),
             own_round: None,
             generations_per_round: 1 + random.below(9) as u32,
             pace: [Pace::PerSecond(59.94), Pace::Unthrottled, Pace::Maximum]
@@ -151,7 +153,6 @@ fn random_session(random: &mut Random) -> SavedSession {
                 ..TimeSettings::DEFAULT
             },
         },
-        own_kernel: random.chance().then(|| random_own_kernel(random)),
         selected: random.below(shown as u64) as usize,
         running: random.chance(),
         main,
@@ -236,13 +237,13 @@ fn sample() -> SavedSession {
         switches: Switches::DEFAULT,
         generations_per_round: 8,
         pace: Pace::Unthrottled,
+        stored_kernel: None,
         ..random_session(&mut Random::new(1)).setup
     };
     let scratch = at(0, 150);
     let compared = lattices(4, 5);
     SavedSession {
         setup,
-        own_kernel: None,
         main: SavedTimeline {
             log,
             position: here,

@@ -103,9 +103,10 @@ fn a_saved_own_kernel_goes_on_or_gives_way_to_its_rung() {
         .save(&path)
         .unwrap();
     let load = || SavedSession::load(&path).unwrap();
-    let saved = load().own_kernel.unwrap();
-    assert!(saved.in_use);
-    assert_eq!(saved.kernel.source, own.own.as_ref().unwrap().source);
+    let stored = load().setup.stored_kernel.unwrap();
+    assert!(stored.in_use);
+    let source = own.own.as_ref().unwrap().source.as_str();
+    assert_eq!(&*stored.source, source);
     assert_eq!(load().setup.kernel, own.rung());
     // Here it is compiled already, whatever is in use.
     session.act(SessionAction::NextKernel);
@@ -120,6 +121,23 @@ fn a_saved_own_kernel_goes_on_or_gives_way_to_its_rung() {
     wait_for_notice(&session, words);
     let setting = &session.status().setting;
     assert_eq!((setting.kernel, setting.own_kernel), (own.rung(), None));
+    // It is saved all the same, until another one is written; which kernel is in use, too.
+    let kept = |session: &Session| {
+        let saved = session.saved().recv_timeout(TIMEOUT).unwrap();
+        let stored = saved.setup.stored_kernel.unwrap();
+        (stored.source.to_string(), stored.in_use)
+    };
+    assert_eq!(kept(&session), (source.to_owned(), true));
+    session.act(SessionAction::NextKernel);
+    wait_for(&session, "a rung", |it| it.setting.kernel != own.rung());
+    assert_eq!(kept(&session), (source.to_owned(), false));
+    // One of this session does not take its place.
+    let other = ReferenceKernel::new("planar").kernel;
+    session.set_own_kernel(other);
+    wait_for_kernel(&session, other);
+    session.open(load(), "own.json".into());
+    wait_for_kernel(&session, own.rung());
+    assert_eq!(kept(&session), (source.to_owned(), true));
     drop(session);
     // Whoever starts a session with the file compiles it.
     let compiled = ReferenceKernel::new("shared").kernel;
@@ -127,6 +145,7 @@ fn a_saved_own_kernel_goes_on_or_gives_way_to_its_rung() {
     let start = Setup {
         kernel: compiled,
         own_kernel: Some(compiled),
+        stored_kernel: None,
         ..saved.setup.clone()
     };
     let file = SessionFile {
@@ -165,6 +184,9 @@ fn an_own_kernel_that_fails_gives_way_to_its_rung_and_no_cell_is_lost() {
         assert_eq!(status.setting.own_kernel, None);
         let words = format!("Your kernel failed ({why}); 02_shared takes its place");
         wait_for_notice(&session, &words);
+        let saved = session.saved().recv_timeout(TIMEOUT).unwrap();
+        let source = saved.setup.stored_kernel.unwrap().source.clone();
+        assert_eq!(*source, *own.kernel.own.as_ref().unwrap().source);
         session.act(OWN);
     }
     let status = session.status();

@@ -8,12 +8,12 @@ use crate::last_known::HostCopy;
 use crate::log::{Log, Position};
 use crate::own_file::OwnFile;
 use crate::pacing::Pacing;
-use crate::saved::{SavedComparison, SavedKernel, SavedSession, SavedTimeline};
+use crate::saved::{SavedComparison, SavedSession, SavedTimeline};
 use crate::snapshots::Snapshots;
 use crate::state::{Mode, MoveReason};
 use engine::{EngineError, Loss, Result};
 use life::Lattice;
-use model::{Done, Failure, Notice, Setup};
+use model::{Done, Failure, Notice, Setup, StoredKernel};
 
 impl SavedSession {
     /// The timeline that is stepped: that of the comparison, if there is one.
@@ -97,7 +97,6 @@ impl SessionWorker {
                 start: parameters.start,
                 ..self.lattices.setup().clone()
             },
-            own_kernel: None,
             main,
             comparison,
             running: self.is_running(),
@@ -178,8 +177,8 @@ impl SessionWorker {
     }
 
     /// Replaces this session by a saved one, on the same devices, and leaves its file; `name` is
-    /// that of the saved one's file. Nothing may be in flight. A kernel of the user's own is taken if this
-    /// session has it already; it is not compiled here.
+    /// that of the saved one's file. Nothing may be in flight. A kernel of the user's own runs if this
+    /// session has it already; otherwise it stays text.
     ///
     /// # Errors
     /// Its instances cannot be made; everything is as it was then.
@@ -201,19 +200,23 @@ impl SessionWorker {
             device,
             split,
             rounds,
-            own_kernel,
             ..saved.setup.clone()
         };
-        let has = |saved: &SavedKernel| {
+        let is_same = |stored: &StoredKernel| {
             let own = own_kernel.and_then(|kernel| kernel.own.as_ref());
-            own.is_some_and(|own| own.source == saved.kernel.source)
+            own.is_some_and(|own| *own.source == *stored.source)
         };
-        let in_use = saved.own_kernel.as_ref().filter(|saved| saved.in_use);
-        let mut left = None;
-        match in_use {
-            Some(saved) if has(saved) => setup.kernel = own_kernel.unwrap_or(setup.kernel),
-            other => left = other.map(|saved| saved.kernel.rung),
+        match setup.stored_kernel.take() {
+            Some(other) if !is_same(&other) => setup.stored_kernel = Some(other),
+            same => {
+                setup.own_kernel = own_kernel;
+                if same.is_some_and(|it| it.in_use) {
+                    setup.kernel = own_kernel.unwrap_or(setup.kernel);
+                }
+            }
         }
+        let left = setup.stored_kernel.as_ref().filter(|it| it.in_use);
+        let left = left.map(|it| it.rung);
         let instances = self.lattices.make(&setup, self.equipment())?;
         self.comparison = None; // of the lattices before
         let (pace, generations) = (setup.pace, setup.generations_per_round);

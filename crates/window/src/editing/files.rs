@@ -140,6 +140,7 @@ impl Handler {
     /// file. What was begun with the cells ends.
     pub(crate) fn open_session(&mut self, saved: SavedSession, name: String) {
         self.end_stroke();
+        self.editor.cancel_check(); // of a kernel for the session before
         self.editing.edit_overlay = EditOverlay::default();
         self.app.open_session(saved, name);
     }

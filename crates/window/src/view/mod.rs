@@ -59,8 +59,8 @@ pub(crate) use texture_array::max_instances;
 pub(crate) use timeline::TimelineView;
 
 pub(crate) use dialogs::{
-    Commands, Dialog, Dialogs, FileDialog, FileList, FileTask, Help, Menu, Popup, PromptDialog,
-    ResizeDialog, Shelf, UiRequest,
+    Commands, Dialog, Dialogs, FileDialog, FileList, FileTask, Help, KernelDialog, Menu, Popup,
+    PromptDialog, ResizeDialog, Shelf, UiRequest,
 };
 pub(crate) use frame::Frame;
 pub(crate) use gpu::{Canvas, Gpu};

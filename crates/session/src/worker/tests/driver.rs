@@ -629,15 +629,13 @@ impl Driver {
                 known.session
             }
         };
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("session.json");
-        saved.save(&path).unwrap();
-        let mut loaded = SavedSession::load(&path).unwrap();
-        let own = loaded.own_kernel.as_ref().filter(|own| own.in_use);
-        if let (Some(own), true) = (own, way != Reopen::InPlace) {
+        let mut loaded = reread(&saved);
+        let own = loaded.setup.stored_kernel.clone();
+        if let (Some(own), true) = (own.filter(|own| own.in_use), way != Reopen::InPlace) {
             // As whoever opens the file compiles it.
-            let own = ReferenceKernel::new(own.kernel.rung.name).kernel;
+            let own = ReferenceKernel::new(own.rung.name).kernel;
             (loaded.setup.kernel, loaded.setup.own_kernel) = (own, Some(own));
+            loaded.setup.stored_kernel = None;
         }
         self.own_kernels.iter().for_each(|(own, _)| own.fail(None));
         assert_eq!(loaded.main.position, saved.main.position);
@@ -698,6 +696,14 @@ impl Driver {
             }
         }
     }
+}
+
+/// A session as it is read from the file that it is saved in.
+fn reread(saved: &SavedSession) -> SavedSession {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("session.json");
+    saved.save(&path).unwrap();
+    SavedSession::load(&path).unwrap()
 }
 
 /// Whether an instance is drawn: all are, unless its setting downloads views of one instance alone.

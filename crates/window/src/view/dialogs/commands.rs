@@ -261,6 +261,7 @@ mod tests {
                 | UiRequest::SaveFile(_)
                 | UiRequest::Lesson(_)
                 | UiRequest::Resize
+                | UiRequest::RunKernel(_)
                 | UiRequest::ShowSource(_)
                 | UiRequest::ShowPtx(_)
                 | UiRequest::ShowCalls(_)

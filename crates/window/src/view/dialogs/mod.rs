@@ -8,6 +8,7 @@ mod commands;
 mod entries;
 mod file;
 mod help;
+mod kernel;
 mod key_buffer;
 mod menu;
 mod popup;
@@ -19,6 +20,7 @@ pub(crate) mod style;
 pub(crate) use commands::Commands;
 pub(crate) use file::{FileDialog, FileList, FileTask};
 pub(crate) use help::Help;
+pub(crate) use kernel::KernelDialog;
 pub(crate) use menu::Menu;
 pub(crate) use popup::Popup;
 pub(crate) use prompt::PromptDialog;
@@ -27,12 +29,13 @@ pub(crate) use shelf::Shelf;
 
 use egui::Color32;
 use std::mem::discriminant;
+use std::sync::Arc;
 
 use crate::view::Frame;
 use crate::view::code_editor::EditorRequest;
 use life::Shelved;
-use model::Action;
 use model::actions::Setting;
+use model::{Action, StoredKernel};
 use ui::Callout;
 use ui::calls::CallLanguage;
 use ui::theme::Palette;
@@ -52,6 +55,8 @@ pub(crate) enum Dialog {
     Prompt(PromptDialog),
     /// The offer of larger lattices.
     Resize(ResizeDialog),
+    /// The question whether a kernel may run.
+    Kernel(KernelDialog),
     /// The menu.
     Menu(Menu),
     /// The keys.
@@ -85,6 +90,8 @@ pub(crate) enum UiRequest {
     Lesson(usize),
     /// Larger lattices, for the oversized pattern that was opened.
     Resize,
+    /// The kernel that came with a session may run.
+    RunKernel(Arc<StoredKernel>),
     /// The ladder shows the source of this rung, or its chart again.
     ShowSource(Option<usize>),
     /// The ladder shows the PTX of a kernel of the user's own, or its source again.
@@ -126,6 +133,7 @@ impl Dialog {
             Dialog::Popup(popup) => popup.show(cx, requests),
             Dialog::Prompt(prompt) => prompt.show(cx, requests),
             Dialog::Resize(resize) => resize.show(cx, requests),
+            Dialog::Kernel(kernel) => kernel.show(cx, requests),
             Dialog::Menu(menu) => menu.show(cx, requests),
             Dialog::Help(help) => help.show(cx, requests),
         }
@@ -139,7 +147,8 @@ impl Dialog {
             | Dialog::Shelf(_)
             | Dialog::Popup(_)
             | Dialog::Prompt(_)
-            | Dialog::Resize(_) => false,
+            | Dialog::Resize(_)
+            | Dialog::Kernel(_) => false,
         }
     }
 
