@@ -88,6 +88,8 @@ pub enum Done {
     SettingChanged(SettingChange),
     /// Breadth-first took the place of the user's own round, which is not right for so many instances.
     OwnRoundLeft(usize),
+    /// The first kernel, of an opened file, does not take lattices of their size: the second took its place.
+    KernelUnsuited(&'static Kernel, &'static Kernel),
     /// The kernel of the user's own in an opened file is not compiled: its rung took its place.
     OwnKernelLeft(&'static Kernel),
     /// A and B are compared from this generation on.

@@ -32,13 +32,17 @@ pub enum NotSaved {
     },
     /// The session of this file was never restored, so it stays.
     NeverRestored(PathBuf),
+    /// The first file stays, as the session could not be opened from it again: why. It is in the second one.
+    WouldNotOpen(PathBuf, String, PathBuf),
 }
 
 impl NotSaved {
     /// Whether the machine lacks something: room on the disk of its file, or a device that answers.
     pub fn machine_lacks(&self) -> bool {
         match self {
-            NotSaved::Changed(..) | NotSaved::NeverRestored(_) => false,
+            NotSaved::Changed(..) | NotSaved::NeverRestored(_) | NotSaved::WouldNotOpen(..) => {
+                false
+            }
             NotSaved::Failed(error, _) => error.is_disk_full(),
             NotSaved::NoAnswer(..) | NotSaved::Outdated { .. } => true,
         }

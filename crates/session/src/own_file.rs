@@ -9,6 +9,7 @@ use crate::saved::SavedSession;
 use directories::ProjectDirs;
 use life::dated_name;
 use life::{KnownFile, SaveError, SaveLock, SaveTarget, check_writable};
+use model::InWords;
 use model::saved::NotSaved;
 use model::words::shown;
 
@@ -101,6 +102,10 @@ impl FileInUse {
         if is_changed {
             let beside = written.write_new(saved, &dated)?;
             return Err(NotSaved::Changed(self.path.clone(), beside));
+        }
+        if let Err(fault) = saved.check() {
+            let (path, beside) = (self.path.clone(), written.write_new(saved, &dated)?);
+            return Err(NotSaved::WouldNotOpen(path, fault.in_words(), beside));
         }
         let target = SaveTarget::find(&self.path);
         match target.and_then(|target| saved.write_to(&target)) {

@@ -28,8 +28,9 @@ use serde::ser::{Serialize, Serializer};
 use serde_json::error::Category;
 
 use crate::log::{Log, Position};
-use engine::{Kernel, kernels};
-use life::{Lattice, SaveError, SaveTarget, read_regular_file};
+use engine::Kernel;
+use engine::kernels::{self, KERNELS};
+use life::{Lattice, SaveError, SaveTarget, Size, read_regular_file};
 use model::saved::{SavedError, SavedFault};
 use model::words::shown;
 use model::{
@@ -44,6 +45,8 @@ pub struct SavedSession {
     /// The settings. Instances, size, rule and start are those of the main log at its position. Read
     /// from a file, a kernel of the user's own is [stored](Setup::stored_kernel), and its rung in use.
     pub setup: Setup,
+    /// The kernel in the file, if it does not take the lattices' size: the setup has the nearest rung.
+    pub unsuited_kernel: Option<&'static Kernel>,
     /// The session itself.
     pub main: SavedTimeline,
     /// The comparison of A and B, while there is one.
@@ -107,6 +110,11 @@ impl SavedSession {
             serde_json::to_writer_pretty(&mut *out, &file)?;
             out.write_all(b"\n")
         })
+    }
+
+    /// Checks that the file that this session is written to can be opened again.
+    pub(crate) fn check(&self) -> Result<(), SavedFault> {
+        file::File::of(self).session().map(drop)
     }
 
     /// Whether a file is meant to be a session: it begins as one does, and as no pattern does.
@@ -304,9 +312,9 @@ impl Settings {
 
     /// A session with these settings, after checks that they fit its lattices.
     fn session(
-        self,
+        mut self,
         main: SavedTimeline,
-        comparison: Option<SavedComparison>,
+        mut comparison: Option<SavedComparison>,
         running: bool,
         selected: usize,
     ) -> Result<SavedSession, SavedFault> {
@@ -319,21 +327,27 @@ impl Settings {
         if history > TimeSettings::MAX_HISTORY_BYTES {
             return Err(SavedFault::History(history));
         }
-        let kernel = self.kernel.0;
-        let stored = self.own_kernel.map(|own| own.read(kernel)).transpose()?;
+        let stored = self.own_kernel.map(|own| own.read(self.kernel.0));
+        let mut stored = stored.transpose()?;
         let parameters = main.log.parameters(main.position.records);
         let compared = comparison.as_ref().map(|comparison| &comparison.timeline);
         let compared = compared.map(|own| own.log.parameters(own.position.records));
-        for parameters in std::iter::once(&parameters).chain(&compared) {
-            kernel
-                .validate_size(parameters.size)
-                .map_err(|error| SavedFault::Value(Box::new(error)))?;
-        }
-        let second = comparison.as_ref().map(|comparison| comparison.second);
-        for switches in std::iter::once(self.switches).chain(second) {
-            if switches.incompatibility(kernel).is_some() {
-                return Err(SavedFault::Incompatible(switches, kernel));
+        let second = comparison.as_mut().map(|comparison| &mut comparison.second);
+        let mut switches = [Some(&mut self.switches), second];
+        for switches in switches.iter().flatten() {
+            if switches.incompatibility(self.kernel.0).is_some() {
+                return Err(SavedFault::Incompatible(**switches, self.kernel.0));
             }
+        }
+        // During a comparison the lattices may have another size than before and after it.
+        let sizes = std::iter::once(&parameters).chain(&compared);
+        let sizes: Vec<_> = sizes.map(|parameters| parameters.size).collect();
+        let kernel = nearest_rung(self.kernel.0, &sizes);
+        let unsuited_kernel = Some(self.kernel.0).filter(|unsuited| *unsuited != kernel);
+        if unsuited_kernel.is_some() {
+            let switches = switches.iter_mut().flatten();
+            switches.for_each(|switches| **switches = switches.fitted_to(kernel));
+            stored.iter_mut().for_each(|stored| stored.in_use = false);
         }
         let instances = compared.as_ref().unwrap_or(&parameters).instances;
         if selected >= instances {
@@ -364,12 +378,21 @@ impl Settings {
                 rounds: None,
                 time: self.time,
             },
+            unsuited_kernel,
             main,
             comparison,
             running,
             selected,
         })
     }
+}
+
+/// The rung that is nearest to this one among those that take lattices of these sizes.
+fn nearest_rung(rung: &'static Kernel, sizes: &[Size]) -> &'static Kernel {
+    let takes = |kernel: &Kernel| sizes.iter().all(|it| kernel.validate_size(*it).is_ok());
+    let rungs = KERNELS.iter().filter(|kernel| takes(kernel));
+    let nearest = rungs.min_by_key(|kernel| kernel.index().abs_diff(rung.index()));
+    nearest.unwrap_or(rung)
 }
 
 /// A value that is text in the file.

@@ -100,6 +100,11 @@ impl InWords for Done {
             Done::OwnRoundLeft(instances) => tr!(
                 "The round of your own is not right for {instances} instances; back to breadth-first"
             ),
+            Done::KernelUnsuited(unsuited, kernel) => tr!(
+                "kernel '{unsuited}' does not take lattices of the size in this file; '{kernel}' takes its place",
+                unsuited = unsuited.name,
+                kernel = kernel.name
+            ),
             Done::OwnKernelLeft(rung) => tr!(
                 "The kernel of your own in this file is not compiled here; {rung} takes its place",
                 rung = rung.file

@@ -47,6 +47,11 @@ impl InWords for NotSaved {
                 path,
                 tr!("the session in the file was never restored; the file was not changed"),
             ),
+            NotSaved::WouldNotOpen(path, why, beside) => tr!(
+                "{path} was not changed, because this session could not be opened from it again: {why}; it is saved in {beside} instead, please report it",
+                path = shown(path),
+                beside = shown(beside)
+            ),
         }
     }
 }

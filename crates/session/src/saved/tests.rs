@@ -4,6 +4,7 @@ use super::*;
 use crate::log::random::{Random, size};
 use crate::log::{Author, CellChange, Content, Record, SessionParameters, at};
 use life::{Rule, soup};
+use model::saved::NotSaved;
 use model::{Area, Change, Setup, Split, Start, StopWhenStill, Streams, Wait};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
@@ -153,6 +154,7 @@ fn random_session(random: &mut Random) -> SavedSession {
                 ..TimeSettings::DEFAULT
             },
         },
+        unsuited_kernel: None,
         selected: random.below(shown as u64) as usize,
         running: random.chance(),
         main,
@@ -244,6 +246,7 @@ fn sample() -> SavedSession {
     let compared = lattices(4, 5);
     SavedSession {
         setup,
+        unsuited_kernel: None,
         main: SavedTimeline {
             log,
             position: here,
@@ -611,7 +614,6 @@ fn what_does_not_fit_together_is_named() {
         ("\"selected\": 3", "\"selected\": 4", "instance 4 is selected, but there are 4"),
         ("\"pace\": null", "\"pace\": 1e10", "its pace is 10000000000 rounds/s; take"),
         ("\"history_bytes\": 268435456", "\"history_bytes\": 17592186044417", "its history takes"),
-        ("\"kernel\": \"bits\"", "\"kernel\": \"resident\"", "kernel 'resident'"),
         ("\"transfer\": \"auto\"", "\"transfer\": \"i32\"", "kernel 'bits' has no i32 cells"),
         ("\"instances\": 4,", "\"instances\": 0,", "it has 0 instances; take 1 to 4096"),
         ("\"instances\": 5", "\"instances\": 4097", "record 49: it has 4097 instances"),
@@ -738,4 +740,32 @@ fn files_are_written_whole_and_read_where_they_can_be() {
     std::fs::write(&path, "{").unwrap();
     SavedSession::load(&path).unwrap_err();
     assert_eq!(std::fs::read_to_string(&path).unwrap(), "{");
+}
+
+#[test]
+fn a_kernel_that_does_not_take_the_size_gives_way_to_the_nearest_rung() {
+    let session = parse(replaced(&text_of(&sample()), "\"bits\"", "\"resident\"")).unwrap();
+    assert_sound(&session);
+    let kernels = [session.unsuited_kernel.unwrap(), session.setup.kernel];
+    assert_eq!(kernels.map(|it| it.name), ["resident", "planar"]);
+}
+
+#[test]
+fn a_session_that_could_not_be_opened_again_replaces_no_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("session.json");
+    sample().save(&path).unwrap();
+    let file = crate::SessionFile::reserve(&path).unwrap();
+    let mut unsound = sample();
+    unsound.selected = 4;
+    let said = file.own.get().unwrap().write(&unsound).unwrap_err();
+    let NotSaved::WouldNotOpen(kept, why, beside) = said else {
+        panic!("{said}")
+    };
+    assert!(
+        why.contains("instance 4 is selected, but there are 4"),
+        "{why}"
+    );
+    SavedSession::load(&kept).unwrap();
+    SavedSession::load(&beside).unwrap_err();
 }

@@ -97,6 +97,7 @@ impl SessionWorker {
                 start: parameters.start,
                 ..self.lattices.setup().clone()
             },
+            unsuited_kernel: None,
             main,
             comparison,
             running: self.is_running(),
@@ -235,6 +236,10 @@ impl SessionWorker {
 
     fn load_saved(&mut self, saved: SavedSession) -> Result<()> {
         self.watch.selected = saved.selected.min(self.lattices.setup().instances - 1);
+        if let Some(unsuited) = saved.unsuited_kernel {
+            let replaced = Done::KernelUnsuited(unsuited, saved.setup.kernel);
+            self.notify(Notice::Done(replaced));
+        }
         self.fit_own_round()?;
         let limited = self.lattices.setup().rounds.is_some(); // a requested number of rounds is run
         let runs = (saved.running || limited) && self.lattices.setup().rounds != Some(0);

@@ -441,6 +441,7 @@ fn what_was_opened_or_asked_empty_is_never_filled_with_a_soup() {
     };
     let session = SavedSession {
         setup: patterns,
+        unsuited_kernel: None,
         main,
         comparison: None,
         running: true,

@@ -424,6 +424,7 @@ impl Driver {
             Ok(saved) => {
                 let at = saved.timeline().position;
                 assert!(been_at.contains(&at), "saved at {at:?}");
+                assert_eq!(reread(&saved).timeline().position, at);
                 let timeline = saved.comparison.as_ref().map(|it| &it.timeline);
                 let (position, lattices) = &timeline.unwrap_or(&saved.main).newest;
                 for (i, lattice) in lattices.iter().enumerate() {
