@@ -309,7 +309,7 @@ fn in_terminal(
     if !terminal::takes_escape_codes(&io::stdout()) {
         let why = tr!("this terminal shows lines alone (TERM=dumb)");
         say_without_window(why, setup.device, WITHOUT);
-        return headless::main(setup, file, window);
+        return without_window(setup, file, window);
     }
     if let Some(stored) = unanswered(&setup) {
         if !io::stdin().is_terminal() {
