@@ -494,7 +494,8 @@ fn machine(status: &Status, drawing: &Drawing) -> Vec<Figure> {
     };
     let mut figures = vec![
         figure(
-            4,
+            // On the CPU its note names a key, which no figure may push out.
+            if status.engine.is_cpu() { 3 } else { 4 },
             &tr!("compute device ({})", status.engine.name),
             device.clone(),
         )

@@ -314,7 +314,7 @@ pub static TABLE: &[Row] = &[
         .mouse("drag")
         .search("pan, scroll, 平移")
         .repeats(),
-    Row::view(Fit, View, "Show the whole lattice, the pattern, or a part")
+    Row::view(Fit, View, "Show the whole lattice, or a part")
         .chords(&[char('F')])
         .search("zoom, home, reset, 缩放"),
     Row::view(

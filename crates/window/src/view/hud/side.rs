@@ -110,7 +110,7 @@ fn with_room(groups: &[Vec<Figure>], room: f32) -> Vec<Vec<(&Figure, bool)>> {
     parts.extend(
         all()
             .filter(|(_, figure)| !figure.note.is_empty())
-            .map(|(group, figure)| (figure.rank.saturating_add(2), true, group, figure)),
+            .map(|(group, figure)| (figure.rank.saturating_add(3), true, group, figure)),
     );
     parts.sort_by_key(|&(rank, is_note, ..)| (rank, is_note));
     let mut kept: Vec<Vec<(&Figure, bool)>> = vec![Vec::new(); groups.len()];
