@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use anyhow::Result;
 
 use super::options::DevicesArguments;
-use super::text::print;
+use super::text::{print, print_json};
 use engine::cpu::CpuEngine;
 use engine::cuda::{first_device, list_devices};
 use engine::{DeviceInfo, Engine};
@@ -117,7 +117,7 @@ pub(super) fn main(arguments: &DevicesArguments) -> Result<()> {
         kernel_compilers: KernelCompilers::find(),
     };
     if arguments.json {
-        return print(&serde_json::to_string(&found)?);
+        return print_json(&found);
     }
     print_found(&found)
 }

@@ -15,7 +15,7 @@ use serde::Serialize;
 use super::failure::{BadArguments, CheckFailed, Interrupted};
 use super::options::{KernelCheckArguments, KernelCommand};
 use super::round::write_new;
-use super::text::{print, print_text};
+use super::text::{print, print_json, print_text};
 use engine::cuda::{first_device, list_devices};
 use engine::kernels::GpuCode;
 use engine::{EngineError, Kernel};
@@ -321,7 +321,7 @@ fn report(checked: &Checked, arguments: &KernelCheckArguments) -> Result<()> {
             diff,
             ptx: ptx.filter(|_| arguments.ptx),
         };
-        print(&serde_json::to_string(&report)?)?;
+        print_json(&report)?;
     } else {
         if arguments.diff {
             print_text(&diff)?;

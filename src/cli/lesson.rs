@@ -7,7 +7,7 @@ use anyhow::Result;
 
 use super::failure::CheckFailed;
 use super::options::LessonArguments;
-use super::text::{print, print_text, say};
+use super::text::{print, print_json, print_text, say};
 use lang::tr;
 use lesson::{Group, LESSONS, Lesson, LessonError, LessonImage, Outcome, PartOutcome, Progress};
 use model::{Speedup, finding_in_words};
@@ -40,10 +40,10 @@ pub(super) fn main(arguments: &LessonArguments) -> Result<()> {
         outcomes.push(outcome);
     }
     if arguments.json {
-        print(&match (all, &outcomes[..]) {
-            (false, [one]) => serde_json::to_string(one)?,
-            _ => serde_json::to_string(&outcomes)?,
-        })?;
+        match (all, &outcomes[..]) {
+            (false, [one]) => print_json(one)?,
+            _ => print_json(&outcomes)?,
+        }
     }
     let failed: Vec<String> = outcomes
         .iter()

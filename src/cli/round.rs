@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::failure::{BadArguments, CheckFailed};
 use super::options::RoundCommand;
-use super::text::print;
+use super::text::{print, print_json};
 use lang::tr;
 use life::{ReadError, read_regular_file, write_atomically};
 use model::InWords;
@@ -83,7 +83,7 @@ pub(super) fn report(path: &Path, verdict: &Verdict, json: bool) -> Result<()> {
         return Err(BadArguments(located(path, error.place, &error.in_words())).into());
     }
     if json {
-        print(&serde_json::to_string(&Report::of(path, verdict))?)?;
+        print_json(&Report::of(path, verdict))?;
     } else {
         match &verdict.faults {
             Ok(faults) => lines(path, faults)

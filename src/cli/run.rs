@@ -15,7 +15,7 @@ mod waiting;
 use super::failure::{BadArguments, Interrupted};
 use super::options::{Common, RunArguments};
 use super::setup::is_standard_input;
-use super::text::{print, say};
+use super::text::{print, print_json, say};
 use engine::{EngineError, Transfer};
 use lang::tr;
 use life::{Head, Notes, SaveError, grouped, rle, write_atomically};
@@ -262,7 +262,7 @@ fn report(run: &Run, finished: Finished, generations: u64, arguments: &RunArgume
         ..Report::new(run, done, finished.took, generations, arguments)
     };
     if arguments.json {
-        print(&serde_json::to_string(&report)?)?;
+        print_json(&report)?;
     } else {
         print_for_people(&report, run.entered().plan, run.setup(), arguments)?;
     }

@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use anyhow::Result;
-use lang::{escape_controls, tr};
+use lang::{escape_controls, is_hidden, tr};
 use model::words::system_reason;
 
 /// Prints a line on stdout, with its control characters escaped. A reader that has gone away is no
@@ -16,6 +16,19 @@ pub(super) fn print(line: &str) -> Result<()> {
 /// there: a pipe's, or a terminal that has not hung up.
 pub(super) fn print_to_reader(line: &str) -> Result<bool> {
     write_line(&escape_controls(line, &[]))
+}
+
+/// Prints a value as JSON. Characters that are not seen are escaped as JSON has it.
+pub(super) fn print_json(value: &impl serde::Serialize) -> Result<()> {
+    let mut line = String::new();
+    for letter in serde_json::to_string(value)?.chars() {
+        match is_hidden(letter) {
+            true => (letter.encode_utf16(&mut [0; 2]).iter())
+                .for_each(|unit| line += &format!("\\u{unit:04x}")),
+            false => line.push(letter),
+        }
+    }
+    write_line(&line).map(|_| ())
 }
 
 /// Prints a text with its own line breaks and tabs; other control characters are escaped. What comes

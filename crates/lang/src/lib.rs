@@ -140,12 +140,18 @@ pub fn closed(text: String) -> String {
     closed
 }
 
-/// The text with its control characters escaped, except those to keep: what files, folders and
-/// arguments are called must not break a line, move a cursor or sound a bell.
+/// Whether a character is not seen: it controls something, or changes the order of those around it.
+pub fn is_hidden(letter: char) -> bool {
+    let is_format = matches!(letter,
+        '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+        | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}');
+    is_format || letter.is_control()
+}
+
+/// The text with its control and hidden characters escaped, except those to keep: what files, folders
+/// and arguments are called must not break a line, move a cursor, sound a bell or look like another name.
 pub fn escape_controls<'a>(text: &'a str, keep: &[char]) -> Cow<'a, str> {
-    // Marks of direction would show a text in another order than it has.
-    let turns = |it| matches!(it, '\u{61c}' | '\u{200e}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-    let is_escaped = |it: char| (it.is_control() || turns(it)) && !keep.contains(&it);
+    let is_escaped = |letter: char| is_hidden(letter) && !keep.contains(&letter);
     if !text.contains(is_escaped) {
         return text.into();
     }

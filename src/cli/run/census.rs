@@ -9,7 +9,7 @@ use super::waiting::Waiting;
 use super::{Progress, Report, common, devices};
 use crate::cli::failure::Interrupted;
 use crate::cli::options::RunArguments;
-use crate::cli::text::{print, say};
+use crate::cli::text::{print, print_json, say};
 use lang::tr;
 use life::{Size, grouped};
 use model::median;
@@ -130,7 +130,7 @@ fn report(
         soups,
     };
     if arguments.json {
-        print(&serde_json::to_string(&report)?)?;
+        print_json(&report)?;
     } else {
         let lines = report.soups.iter().map(Soup::line);
         lines
