@@ -1,7 +1,8 @@
 //! Kernels of a user's own by the program itself: exit codes and sentences for what cannot be checked, and
 //! for what is wrong.
 
-use std::fs::{self, File};
+use std::fs::{self, File, Permissions};
+use std::os::unix::fs::PermissionsExt;
 
 use crate::common::{lifestreams, lifestreams_with, scratch};
 
@@ -80,6 +81,20 @@ fn what_is_wrong_is_said_and_ends_with_1() {
 fn without_a_compiler_or_a_gpu_the_remedy_is_said_and_it_ends_with_3() {
     let folder = scratch();
     fs::write(folder.path().join("mine.cu"), kernel("")).unwrap();
+    let cxx = folder.path().join("g++");
+    let script = |text: &str| {
+        fs::write(&cxx, format!("#!/bin/sh\n{text}\n")).unwrap();
+        fs::set_permissions(&cxx, Permissions::from_mode(0o755)).unwrap();
+    };
+    // Run from another folder than this one.
+    let named = [("CXX", "./g++")];
+    script("cd \"${0%/*}\" && echo > used; cd - && exec c++ \"$@\"");
+    lifestreams_with(folder.path(), &named, CHECK).refuses(1, &["not written instead of"]);
+    assert!(folder.path().join("used").exists());
+    script("echo no assembler >&2; exit 1");
+    let said = ["g++ does not compile the emulator: does not compile: no assembler; set CXX"];
+    lifestreams_with(folder.path(), &named, CHECK).refuses(3, &said);
+    fs::set_permissions(&cxx, Permissions::from_mode(0o644)).unwrap();
     let nothing = [("PATH", folder.path().to_str().unwrap()), ("CXX", "")];
     let with = |line| lifestreams_with(folder.path(), &nothing, line);
     with(CHECK).refuses(3, &["apt-get install g++"]);

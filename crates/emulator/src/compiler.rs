@@ -3,7 +3,7 @@
 use std::env;
 use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::{Path, PathBuf, absolute};
 use std::process::Command;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -98,14 +98,11 @@ impl CppCompiler {
             .find_map(|name| find_program(&name))
     }
 
-    /// Compiles the emulator with the compiler that [`CppCompiler::find`] finds; `None` if it finds none.
+    /// Compiles the emulator with a compiler.
     ///
     /// # Errors
     /// The compiler cannot be started, or does not take the emulator; or its folder cannot be written.
-    pub fn open() -> io::Result<Option<CppCompiler>> {
-        let Some(compiler) = CppCompiler::find() else {
-            return Ok(None);
-        };
+    pub fn open(compiler: PathBuf) -> Result<CppCompiler, NotCompiled> {
         let folder = tempfile::Builder::new()
             .prefix("lifestreams-kernel-")
             .tempdir()?;
@@ -115,14 +112,8 @@ impl CppCompiler {
         let cpp = CppCompiler { compiler, folder };
         let mut command = cpp.command();
         command.args(["-O2", "-c", "emulator.cpp", "-o", "emulator.o"]);
-        match run_compiler(command, LIMITS, &AtomicBool::new(false)) {
-            Ok(()) => Ok(Some(cpp)),
-            Err(NotCompiled::Failed(error)) => Err(error),
-            Err(other) => Err(io::Error::other(format!(
-                "{} does not compile the emulator: {other:?}",
-                cpp.compiler.display()
-            ))),
-        }
+        run_compiler(command, LIMITS, &AtomicBool::new(false))?;
+        Ok(cpp)
     }
 
     /// The compiler.
@@ -189,15 +180,27 @@ pub fn run_compiler(
     }
 }
 
-/// The path of a program on the `PATH`, or of one that is named with its folder.
+/// The path from the root of a program on the `PATH`, or of one that is named with its folder.
 pub fn find_program(name: &Path) -> Option<PathBuf> {
-    if name.components().count() > 1 {
-        return name.is_file().then(|| name.to_owned());
-    }
-    let path = env::var_os("PATH")?;
-    env::split_paths(&path)
-        .map(|folder| folder.join(name))
-        .find(|file| file.is_file())
+    let path = match name.components().count() {
+        1 => env::var_os("PATH")?,
+        _ => ".".into(),
+    };
+    let files = env::split_paths(&path).filter_map(|folder| absolute(folder.join(name)).ok());
+    files.into_iter().find(|file| is_program(file))
+}
+
+/// Whether a file may be executed.
+#[cfg(unix)]
+pub fn is_program(file: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    fs::metadata(file).is_ok_and(|it| it.is_file() && it.permissions().mode() & 0o111 != 0)
+}
+
+/// Whether a file may be executed.
+#[cfg(not(unix))]
+pub fn is_program(file: &Path) -> bool {
+    file.is_file()
 }
 
 /// The errors in what a compiler says: the first ones, shortened, and how many more there are.

@@ -11,7 +11,7 @@ mod translation;
 
 pub use compiler::{
     CompilerError, CppCompiler, HEADERS, NotCompiled, SOURCE_NAME, compiler_errors, find_program,
-    run_compiler,
+    is_program, run_compiler,
 };
 pub use library::{BlockOrder, FaultKind, KernelFault, Library, Order, ThreadOrder};
 pub use translation::{KernelName, Translation, kernel_names, translate};

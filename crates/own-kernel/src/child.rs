@@ -167,16 +167,10 @@ fn load_gpu<'a>(
 
 impl Answer {
     fn not_compiled(why: NotCompiled) -> Answer {
-        match why {
-            NotCompiled::Failed(error) if error.kind() == io::ErrorKind::NotFound => {
-                Answer::NoCompiler
-            }
-            NotCompiled::Failed(error) => Answer::Failed(error.to_string()),
-            NotCompiled::Refused(errors, more) => {
-                Answer::Wrong(Fault::DoesNotCompile { errors, more })
-            }
-            NotCompiled::TooLong(seconds) => Answer::Wrong(Fault::CompilesTooLong { seconds }),
-            NotCompiled::Cancelled => unreachable!("nothing cancels it"),
+        match Fault::of_compiler(why) {
+            Ok(fault) => Answer::Wrong(fault),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Answer::NoCompiler,
+            Err(error) => Answer::Failed(error.to_string()),
         }
     }
 }

@@ -1,9 +1,11 @@
 //! What is wrong with a kernel.
 
+use std::io;
+
 use serde::{Deserialize, Serialize};
 
 use crate::Case;
-use emulator::CompilerError;
+use emulator::{CompilerError, NotCompiled};
 
 /// The first thing that is wrong with a kernel.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -199,6 +201,19 @@ pub enum Fault {
 }
 
 impl Fault {
+    /// Of what a compiler said.
+    ///
+    /// # Errors
+    /// It did not get as far as the source.
+    pub(crate) fn of_compiler(why: NotCompiled) -> io::Result<Fault> {
+        match why {
+            NotCompiled::Refused(errors, more) => Ok(Fault::DoesNotCompile { errors, more }),
+            NotCompiled::TooLong(seconds) => Ok(Fault::CompilesTooLong { seconds }),
+            NotCompiled::Cancelled => Err(io::ErrorKind::Interrupted.into()),
+            NotCompiled::Failed(error) => Err(error),
+        }
+    }
+
     /// Whether it says that the emulator did not manage, and nothing of what the kernel does.
     pub fn is_of_emulator(&self) -> bool {
         matches!(

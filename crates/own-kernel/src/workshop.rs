@@ -3,6 +3,7 @@
 use std::fmt;
 use std::fs;
 use std::io;
+use std::path::PathBuf;
 use std::process::Command;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -42,6 +43,8 @@ enum Tools {
 pub enum NoWorkshop {
     /// The emulator needs a C++ compiler, and none was found.
     NoCppCompiler,
+    /// This C++ compiler does not compile the emulator.
+    BadCppCompiler(PathBuf, Box<Fault>),
     /// A program cannot be started, or a file cannot be written.
     Io(io::Error),
 }
@@ -139,7 +142,14 @@ impl Workshop {
     ) -> Result<Workshop, NoWorkshop> {
         let tools = match machine {
             Machine::Emulator => {
-                Tools::Emulator(CppCompiler::open()?.ok_or(NoWorkshop::NoCppCompiler)?)
+                let found = CppCompiler::find().ok_or(NoWorkshop::NoCppCompiler)?;
+                match CppCompiler::open(found.clone()) {
+                    Ok(compiler) => Tools::Emulator(compiler),
+                    Err(why) => {
+                        let fault = Box::new(Fault::of_compiler(why)?);
+                        return Err(NoWorkshop::BadCppCompiler(found, fault));
+                    }
+                }
             }
             Machine::Gpu(ordinal) => {
                 let folder = tempfile::Builder::new()
@@ -310,10 +320,8 @@ fn compile(
             library: fs::read(path)?,
             lines,
         })),
-        Err(NotCompiled::Refused(errors, more)) => Ok(Err(Fault::DoesNotCompile { errors, more })),
-        Err(NotCompiled::TooLong(seconds)) => Ok(Err(Fault::CompilesTooLong { seconds })),
         Err(NotCompiled::Cancelled) => Err(CheckError::Cancelled),
-        Err(NotCompiled::Failed(error)) => Err(error.into()),
+        Err(why) => Ok(Err(Fault::of_compiler(why)?)),
     }
 }
 

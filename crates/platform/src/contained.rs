@@ -37,7 +37,11 @@ pub enum Ended {
 const INTERVAL: Duration = Duration::from_millis(5);
 
 /// Maximum bytes of a process's messages that are kept.
-const MAX_OUTPUT: u64 = 64 << 10;
+const MAX_OUTPUT: usize = 64 << 10;
+
+/// How long messages are waited for once their process has ended: what it started and is no longer of its
+/// group, such as a compiler's daemon, may hold the pipe open for good.
+const LAST_WORDS: Duration = Duration::from_secs(2);
 
 /// Runs a process to its end or its limits; then it and all that it started have ended. Returns the
 /// first of its messages.
@@ -64,12 +68,18 @@ pub fn run_into(
         .stderr(Stdio::piped());
     let mut process = Process::start(command, limits)?;
     let mut stderr = process.child.stderr.take().expect("piped");
-    let reader = thread::spawn(move || {
-        let mut kept = Vec::new();
-        let _ = (&mut stderr).take(MAX_OUTPUT).read_to_end(&mut kept);
-        let _ = io::copy(&mut stderr, &mut io::sink());
-        kept
-    });
+    let (sender, said) = mpsc::channel();
+    let read = move || {
+        let (mut chunk, mut left) = ([0; 4096], MAX_OUTPUT);
+        while let Ok(count @ 1..) = stderr.read(&mut chunk) {
+            let kept = &chunk[..count.min(left)];
+            left -= kept.len();
+            if !kept.is_empty() {
+                let _ = sender.send(kept.to_vec()); // nobody waits for it any more, but its end is read
+            }
+        }
+    };
+    thread::Builder::new().spawn(read)?;
     let ended = process.watch(cancel, |child| {
         let status = child.try_wait().transpose();
         if status.is_none() {
@@ -78,7 +88,10 @@ pub fn run_into(
         status
     });
     drop(process);
-    let output = reader.join().unwrap_or_default();
+    let until = Instant::now() + LAST_WORDS;
+    let left = || until.saturating_duration_since(Instant::now());
+    let next = || said.recv_timeout(left()).ok();
+    let output = std::iter::from_fn(next).flatten().collect();
     let ended = match ended {
         Ok(status) => Ended::ByItself(status?),
         Err(ended) => ended,
@@ -345,6 +358,18 @@ mod tests {
         );
     }
 
+    #[test]
+    fn a_daemon_that_holds_the_pipe_is_not_waited_for() {
+        // It has left the group once the file has a line.
+        let script = "f=$(mktemp); setsid sh -c \"echo > $f; exec sleep 60\" & echo $! >&2; \
+                      until [ -s $f ]; do sleep 0.01; done; rm $f; exit 3";
+        let (ended, said) = shell(script, LIMITS);
+        assert!(matches!(ended, Ended::ByItself(status) if status.code() == Some(3)));
+        let daemon = String::from_utf8(said).unwrap();
+        let ended = Command::new("kill").arg(daemon.trim()).status();
+        assert!(ended.unwrap().success(), "{daemon} was waited for");
+    }
+
     #[cfg(target_os = "linux")]
     #[test]
     fn what_takes_too_much_memory_ends() {
@@ -399,6 +424,6 @@ mod tests {
         };
         let (ended, said) = shell("yes >&2", limits);
         assert!(matches!(ended, Ended::TooLong));
-        assert_eq!(said.len() as u64, MAX_OUTPUT);
+        assert_eq!(said.len(), MAX_OUTPUT);
     }
 }

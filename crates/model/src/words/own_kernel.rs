@@ -10,7 +10,7 @@ use own_kernel::{
 };
 
 use super::InWords;
-use super::quantities::system_reason;
+use super::quantities::{shown, system_reason};
 
 impl InWords for SourceError {
     fn in_words(&self) -> String {
@@ -56,6 +56,11 @@ impl InWords for NoWorkshop {
                 "no C++ compiler found, which a kernel needs without a GPU: apt-get install g++"
             )
             .into(),
+            NoWorkshop::BadCppCompiler(compiler, fault) => tr!(
+                "{compiler} does not compile the emulator: {why}; set CXX to another C++ compiler",
+                compiler = shown(compiler),
+                why = fault.in_words()
+            ),
             NoWorkshop::Io(error) => system_reason(error),
         }
     }

@@ -8,8 +8,8 @@ use std::process::Command;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use emulator::{HEADERS, NotCompiled, SOURCE_NAME, find_program, run_compiler};
-use platform::contained::Limits;
+use emulator::{HEADERS, NotCompiled, SOURCE_NAME, find_program, is_program, run_compiler};
+use platform::contained::{self, Limits};
 use tempfile::TempDir;
 
 use super::folders;
@@ -54,8 +54,12 @@ pub(super) fn named(name: &Path) -> Option<GpuCompiler> {
 
 /// The CUDA version of an nvcc, if it runs.
 fn nvcc_version(nvcc: &Path) -> Option<(u32, u32)> {
-    let said = Command::new(nvcc).arg("--version").output().ok()?.stdout;
-    let said = String::from_utf8_lossy(&said);
+    let mut command = Command::new(nvcc);
+    command.arg("--version");
+    let said = tempfile::NamedTempFile::new().ok()?;
+    let output = said.reopen().ok()?.into();
+    contained::run_into(output, command, LIMITS, &AtomicBool::new(false)).ok()?;
+    let said = fs::read_to_string(said).ok()?;
     // Cuda compilation tools, release 13.0, V13.0.88
     let (_, behind) = said.split_once("release ")?;
     let (version, _) = behind.split_once(',')?;
@@ -115,7 +119,7 @@ pub(super) fn program(name: &str) -> Option<PathBuf> {
     let folders = folders::programs().into_iter();
     folders
         .map(|folder| folder.join(name))
-        .find(|file| file.is_file())
+        .find(|file| is_program(file))
 }
 
 fn text(bytes: Vec<u8>) -> String {

@@ -36,9 +36,12 @@ pub fn disassemble(cubin: &[u8], cancel: &AtomicBool) -> io::Result<Option<Strin
             let bytes = fs::read(&text)?;
             Ok(Some(String::from_utf8_lossy(&bytes).into_owned()))
         }
-        (ended, said) => {
+        (Ended::ByItself(_), said) => {
             let said = String::from_utf8_lossy(&said);
-            Err(io::Error::other(format!("{}{ended:?}", said.trim())))
+            Err(io::Error::other(said.trim().to_owned()))
         }
+        (Ended::TooLong, _) => Err(io::ErrorKind::TimedOut.into()),
+        (Ended::TooMuchMemory, _) => Err(io::ErrorKind::OutOfMemory.into()),
+        (Ended::Cancelled, _) => Err(io::ErrorKind::Interrupted.into()),
     }
 }
