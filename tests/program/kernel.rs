@@ -40,11 +40,30 @@ fn what_cannot_be_read_is_said_and_ends_with_2() {
 #[test]
 fn what_is_wrong_is_said_and_ends_with_1() {
     let folder = scratch();
+    let spaced = kernel("    int x;\u{a0}// é");
+    let declared =
+        |text: &str| kernel("").replace("\n{", &format!("\n{{\nextern __shared__ {text} tile[];"));
     let twice = kernel("") + kernel("").replace("// from: 01_global\n", "").as_str();
     for (source, said) in [
         (
             kernel("    int x = nothing;"),
-            "mine.cu: does not compile: line 5: 'nothing' was not declared",
+            "mine.cu: does not compile: line 5, column 13: 'nothing' was not declared",
+        ),
+        (
+            format!("\u{feff}{spaced}"),
+            "mine.cu: does not compile: line 5, column 11: the code has a space that is not a plain one (U+00A0)",
+        ),
+        (
+            kernel("").replace('"', "“"),
+            "mine.cu: does not compile: line 2, column 10: the code has the typographic quotation mark “ (U+201C)",
+        ),
+        (
+            declared("extern __shared__ int"),
+            "mine.cu: does not compile: line 5, column ",
+        ),
+        (
+            declared("int\n#include \"../life.cuh\"\n"),
+            "mine.cu: does not compile: line ",
         ),
         (
             kernel("").replace("life_global", "mine"),

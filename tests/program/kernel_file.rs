@@ -136,6 +136,20 @@ fn code_in_a_session_s_file_runs_once_its_user_says_so_and_stays_in_the_file() {
 }
 
 #[test]
+fn a_session_opens_whatever_the_characters_of_its_kernel() {
+    let folder = scratch();
+    let folder = folder.path();
+    write_kernel(folder);
+    let go = |line: &str| lifestreams(folder, &format!("--display none --session s.json {line}"));
+    go(&format!("--rounds 4 --kernel-file k.cu {START}")).succeeds();
+    let text = fs::read_to_string(folder.join("s.json")).unwrap();
+    assert!(text.contains("void life_shared"), "{text}");
+    let text = text.replace("void life_shared", "void\u{a0}life_shared");
+    fs::write(folder.join("s.json"), text).unwrap();
+    go("--rounds 1").succeeds();
+}
+
+#[test]
 fn a_kernel_s_file_that_is_wrong_starts_nothing() {
     let folder = scratch();
     let folder = folder.path();

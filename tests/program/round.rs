@@ -68,6 +68,14 @@ fn what_is_wrong_in_a_round_is_said_with_line_and_column() {
             "own.rhai:2:1: Scripts of rounds have no '\\u{0}'.\n",
         ),
         (
+            "\u{feff}advance(0,\u{3000}0);",
+            "own.rhai:1:11: The script has a space that is not a plain one (U+3000); type a plain space.\n",
+        ),
+        (
+            "let a = “b”;",
+            "own.rhai:1:9: The script has the typographic quotation mark “ (U+201C); type a plain one.\n",
+        ),
+        (
             "advance(16, 0);",
             "own.rhai:1:1: There is no instance 16: take 0 to 15.\n",
         ),

@@ -14,4 +14,4 @@ pub use compiler::{
     is_program, run_compiler,
 };
 pub use library::{BlockOrder, FaultKind, KernelFault, Library, Order, ThreadOrder};
-pub use translation::{KernelName, Translation, kernel_names, translate};
+pub use translation::{KernelName, Translation, kernel_names, stray_character, translate};

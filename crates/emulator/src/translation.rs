@@ -28,7 +28,7 @@ pub struct KernelName {
 /// Translates a source. `file` is its name in messages; the kernels of these symbols can then be
 /// launched. If `is_marked`, every statement of a kernel that ends a line is marked.
 pub fn translate(source: &str, file: &str, symbols: &[String], is_marked: bool) -> Translation {
-    let code = blanked(source);
+    let code = blanked(source, false);
     let kernels = kernel_names(source);
     let mut edits = shared_declarations(source, &code);
     let mut ends = Vec::new();
@@ -51,7 +51,11 @@ pub fn translate(source: &str, file: &str, symbols: &[String], is_marked: bool) 
     let mut cpp = format!("#line 1 {file:?}\n");
     let mut at = 0;
     for (range, text) in edits {
-        cpp += &source[at..range.start];
+        // What is within another edit goes with that.
+        let Some(before) = source.get(at..range.start) else {
+            continue;
+        };
+        cpp += before;
         cpp += &text;
         at = range.end;
     }
@@ -67,15 +71,15 @@ pub fn translate(source: &str, file: &str, symbols: &[String], is_marked: bool) 
 pub fn kernel_names(source: &str) -> Vec<KernelName> {
     const GLOBAL: &str = "__global__";
     const LAUNCH_BOUNDS: &str = "__launch_bounds__";
-    let code = blanked(source);
+    let code = blanked(source, false);
     let mut found = Vec::new();
     for (at, _) in code.match_indices(GLOBAL) {
         let mut rest = at + GLOBAL.len();
         // The word before the first parenthesis that is not that of launch bounds.
         while let Some(open) = code[rest..].find('(').map(|open| rest + open) {
             let before = code[..open].trim_end();
-            let from = before.rfind(|c: char| !c.is_alphanumeric() && c != '_');
-            let word = &before[from.map_or(0, |from| from + 1)..];
+            let mut words = before.rsplit(|c: char| !c.is_alphanumeric() && c != '_');
+            let word = words.next().unwrap_or_default();
             let Some(close) = matching(&code, open) else {
                 break;
             };
@@ -127,9 +131,25 @@ fn matching(code: &str, open: usize) -> Option<usize> {
     None
 }
 
-/// The text with spaces for comments, directives and what is in quotation marks: each byte of code is
-/// where it was.
-fn blanked(source: &str) -> String {
+/// The first character of a source's code that C++ has no use for and an editor hides or another program
+/// put there, such as a no-break space or a typographic quotation mark; with its line and column.
+pub fn stray_character(source: &str) -> Option<(u32, u32, char)> {
+    let code = blanked(source, true);
+    let is_stray = |letter: char| {
+        matches!(letter, '\u{80}'..='\u{bf}' | '×' | '÷' | '\u{1680}' | '\u{180e}' | '\u{feff}'
+            | '\u{2000}'..='\u{2bff}' | '\u{3000}'..='\u{303f}' | '\u{fe10}'..='\u{fe6f}'
+            | '\u{ff00}'..='\u{ffef}')
+            && !letter.is_alphanumeric()
+    };
+    let (at, letter) = code.char_indices().find(|(_, letter)| is_stray(*letter))?;
+    let begins = source[..at].rfind('\n').map_or(0, |end| end + 1);
+    let column = source[begins..at].chars().count() as u32 + 1;
+    Some((line_of(source, at), column, letter))
+}
+
+/// The text with spaces for comments, for what is in quotation marks and, unless they are to be kept, for
+/// directives: each byte of code is where it was.
+fn blanked(source: &str, keeps_directives: bool) -> String {
     let bytes = source.as_bytes();
     let mut code = bytes.to_vec();
     let mut blank = |range: Range<usize>| {
@@ -149,7 +169,7 @@ fn blanked(source: &str) -> String {
         let end = match bytes[at] {
             b'/' if bytes[at..].starts_with(b"//") => find(at, b"\n"),
             b'/' if bytes[at..].starts_with(b"/*") => (find(at + 2, b"*/") + 2).min(bytes.len()),
-            b'#' if begins_line => {
+            b'#' if begins_line && !keeps_directives => {
                 let mut end = find(at, b"\n");
                 while bytes[at..end].ends_with(b"\\") && end < bytes.len() {
                     end = find(end + 1, b"\n");
@@ -198,7 +218,12 @@ fn shared_declarations(source: &str, code: &str) -> Vec<(Range<usize>, String)> 
         let Some(end) = behind.find(';').map(|end| from + end) else {
             continue;
         };
-        let declared = source[from..end].trim_end().strip_suffix(']');
+        // The compiler refuses what holds another declaration or a directive; no edit may hide that.
+        let begins_directive = |line: &str| line.trim_start().starts_with('#');
+        if code[from..end].contains("extern") || source[from..end].lines().any(begins_directive) {
+            continue;
+        }
+        let declared = code[from..end].trim_end().strip_suffix(']');
         let declared = declared.and_then(|it| it.trim_end().strip_suffix('['));
         let Some((kind, name)) = declared.and_then(|it| it.trim().rsplit_once(char::is_whitespace))
         else {
@@ -212,7 +237,7 @@ fn shared_declarations(source: &str, code: &str) -> Vec<(Range<usize>, String)> 
             }
             None => kind.to_owned(),
         };
-        let kind = kind.trim();
+        let kind = kind.split_whitespace().collect::<Vec<_>>().join(" ");
         let lines = "\n".repeat(source[at..end].matches('\n').count());
         let pointer = format!("{kind}* {name} = static_cast<{kind}*>(emulator::shared());{lines}");
         found.push((at..end + 1, pointer));
@@ -307,6 +332,43 @@ __global__ void second() {}
         );
         assert!(cpp.starts_with("#line 1 \"a.cu\"\n// extern"));
         assert!(cpp.ends_with("EMULATE(first)\n"));
+    }
+
+    #[test]
+    fn no_character_and_no_overlap_makes_it_panic() {
+        let declared = "extern __shared__ int\n#include \"../life.cuh\"\n tile[];\n";
+        let twice = "extern __shared__ extern __shared__ int tile[];\n";
+        let source = SOURCE.replace("    if (x)", &format!("{declared}{twice}    if (x)"));
+        let source = source + "#define A(x) \\\n '\\x' /* \"\n";
+        let places = source.char_indices().map(|(at, _)| at);
+        for at in places.chain([source.len()]) {
+            for letter in "\u{a0}\u{3000}\u{feff}“”𝄞\0".chars() {
+                let mut changed = source.clone();
+                changed.insert(at, letter);
+                let cpp = translate(&changed, "a.cu", &[], true).cpp;
+                let lines = [&changed, &cpp].map(|text| text.matches('\n').count());
+                assert_eq!(lines[0] + 3, lines[1], "{letter:?} at {at}: {cpp}");
+                let _ = stray_character(&changed);
+            }
+        }
+        let cpp = translate(&source, "a.cu", &[], false).cpp;
+        assert!(cpp.contains("int\n#include \"life.cuh\""), "{cpp}");
+    }
+
+    #[test]
+    fn strays_of_code_are_found() {
+        for (source, stray) in [
+            (
+                "// “a”\nint a = '\u{a0}'; /*\u{3000}*/ f(\"，\");\nint größe, π, ª;",
+                None,
+            ),
+            ("int é;\n/* é */ int\u{a0}x;", Some((2, 12, '\u{a0}'))),
+            ("#include “life.cuh”", Some((1, 10, '“'))),
+            ("int a；", Some((1, 6, '；'))),
+            ("int\u{3000}a;\n", Some((1, 4, '\u{3000}'))),
+        ] {
+            assert_eq!(stray_character(source), stray, "{source}");
+        }
     }
 
     #[test]

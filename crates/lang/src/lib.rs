@@ -148,6 +148,21 @@ pub fn is_hidden(letter: char) -> bool {
     is_format || letter.is_control()
 }
 
+/// A character that a text from elsewhere brought into code, and what to do.
+pub fn stray_in_words(letter: char) -> String {
+    let code = format!("U+{:04X}", u32::from(letter));
+    match letter {
+        '“' | '”' | '„' | '‘' | '’' | '«' | '»' => {
+            crate::tr!("the typographic quotation mark {letter} ({code}); type a plain one")
+        }
+        _ if letter.is_whitespace() => {
+            crate::tr!("a space that is not a plain one ({code}); type a plain space")
+        }
+        _ if is_hidden(letter) => crate::tr!("an invisible character ({code}); delete it"),
+        _ => crate::tr!("the character {letter} ({code}), which the language does not have"),
+    }
+}
+
 /// The text with its control and hidden characters escaped, except those to keep: what files, folders
 /// and arguments are called must not break a line, move a cursor, sound a bell or look like another name.
 pub fn escape_controls<'a>(text: &'a str, keep: &[char]) -> Cow<'a, str> {

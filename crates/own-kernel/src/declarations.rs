@@ -6,7 +6,8 @@ use engine::kernels::{GpuCode, KERNELS, OwnCode, OwnStepper};
 use life::Rule;
 
 use crate::fault::Fault;
-use emulator::kernel_names;
+use emulator::{CompilerError, kernel_names, stray_character};
+use lang::tr;
 
 /// A kernel of the user's own, as its source declares it.
 #[derive(Clone, PartialEq, Debug)]
@@ -86,6 +87,21 @@ impl OwnKernel {
     /// Maximum bytes of a source.
     pub const MAX_BYTES: u64 = 1 << 20;
 
+    /// The text of a source, without a byte order mark.
+    ///
+    /// # Errors
+    /// It is no text.
+    pub fn decode(bytes: Vec<u8>) -> Result<String, SourceError> {
+        let mut source = String::from_utf8(bytes).map_err(|_| SourceError::NotText)?;
+        if source.contains('\0') {
+            return Err(SourceError::NotText);
+        }
+        if source.starts_with('\u{feff}') {
+            source.remove(0);
+        }
+        Ok(source)
+    }
+
     /// Reads the declarations of a source.
     ///
     /// # Errors
@@ -94,10 +110,7 @@ impl OwnKernel {
         if bytes.len() as u64 > Self::MAX_BYTES {
             return Err(SourceError::TooLarge(Self::MAX_BYTES));
         }
-        let source = String::from_utf8(bytes).map_err(|_| SourceError::NotText)?;
-        if source.contains('\0') {
-            return Err(SourceError::NotText);
-        }
+        let source = Self::decode(bytes)?;
         let (line, name) = declared(&source, "from").ok_or(SourceError::NoRung)?;
         let rung = rungs().find(|rung| rung.file == name || rung.name == name);
         let rung = rung.ok_or_else(|| SourceError::UnknownRung {
@@ -163,8 +176,19 @@ impl OwnKernel {
         Kernel::own(code, self.block)
     }
 
-    /// Whether it defines its symbol once, such that a GPU's loader finds it.
-    pub(crate) fn check_symbol(&self) -> Result<(), Fault> {
+    /// Whether its characters are those of C++, and it defines its symbol once, such that a GPU's loader
+    /// finds it.
+    pub(crate) fn check_source(&self) -> Result<(), Fault> {
+        if let Some((line, column, character)) = stray_character(&self.source) {
+            let what = lang::stray_in_words(character);
+            let error = CompilerError {
+                line: Some(line),
+                column: Some(column),
+                text: tr!("the code has {what}"),
+            };
+            let (errors, more) = (vec![error], 0);
+            return Err(Fault::DoesNotCompile { errors, more });
+        }
         let symbol = self.symbol();
         let names = kernel_names(&self.source);
         let mut found = names.iter().filter(|name| name.symbol == symbol);
@@ -268,7 +292,7 @@ mod tests {
             let own = OwnKernel::read(copy.clone().into_bytes()).unwrap();
             assert_eq!((own.rung, own.block), (rung, rung.block()), "{copy}");
             assert_eq!(own.rules, DeclaredRules::Any);
-            assert_eq!(own.check_symbol(), Ok(()));
+            assert_eq!(own.check_source(), Ok(()));
             assert!(
                 !copy.contains("Measured") && !copy.contains("../"),
                 "{copy}"
@@ -314,5 +338,19 @@ mod tests {
         let rules = vec![Rule::LIFE, "B36/S23".parse().unwrap()];
         assert_eq!(own.rules, DeclaredRules::Only(rules));
         assert_eq!(own.block, (16, 16));
+    }
+
+    #[test]
+    fn a_byte_order_mark_is_skipped_and_no_character_makes_it_panic() {
+        let copy = skeleton(rungs().next().unwrap(), "mine.cu");
+        let own = OwnKernel::read(format!("\u{feff}{copy}").into_bytes()).unwrap();
+        assert_eq!((&own.source, own.check_source()), (&copy, Ok(())));
+        for (at, _) in copy.char_indices() {
+            for letter in "\u{a0}\u{3000}\u{feff}“”𝄞\0".chars() {
+                let mut changed = copy.clone();
+                changed.insert(at, letter);
+                let _ = OwnKernel::read(changed.into()).map(|own| own.check_source());
+            }
+        }
     }
 }

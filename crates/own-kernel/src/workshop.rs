@@ -215,7 +215,7 @@ impl Workshop {
         launch_limit: Duration,
         cancel: &AtomicBool,
     ) -> Result<Verdict, CheckError> {
-        if let Err(fault) = own.check_symbol() {
+        if let Err(fault) = own.check_source() {
             return Ok(Verdict::Wrong(Box::new(fault)));
         }
         let Emulatable { library, lines } = match &self.tools {

@@ -145,12 +145,12 @@ impl Script {
         Ok(Script { ast, work })
     }
 
-    /// The text of a script's file.
+    /// The text of a script's file, without a byte order mark.
     ///
     /// # Errors
     /// If it is not UTF-8.
     pub fn decode(bytes: Vec<u8>) -> Result<String, ScriptError> {
-        String::from_utf8(bytes).map_err(|error| {
+        let mut text = String::from_utf8(bytes).map_err(|error| {
             let valid = &error.as_bytes()[..error.utf8_error().valid_up_to()];
             let valid = String::from_utf8_lossy(valid);
             let line = valid.rsplit('\n').next().unwrap_or_default();
@@ -162,7 +162,11 @@ impl Script {
                 place: Some(place),
                 kind: ScriptErrorKind::NotUtf8,
             }
-        })
+        })?;
+        if text.starts_with('\u{feff}') {
+            text.remove(0);
+        }
+        Ok(text)
     }
 
     /// What it works on.
@@ -495,6 +499,12 @@ mod tests {
                 Kind::Unavailable(name("import")),
                 (1, 1),
             ),
+            ("let a = “b”;", Kind::Unavailable(name("“")), (1, 9)),
+            (
+                "let a\u{3000}= 1;",
+                Kind::Unavailable(name("\u{3000}")),
+                (1, 6),
+            ),
             ("let a = |b| b;", Kind::Unavailable(name("|")), (1, 9)),
             (
                 "advance(0, 0);\nadvence(1, 0);",
@@ -563,7 +573,7 @@ mod tests {
         let place = Some(Place { line: 2, column: 3 });
         let kind = ScriptErrorKind::NotUtf8;
         assert_eq!(error, ScriptError { place, kind });
-        assert_eq!(Script::decode("é".into()), Ok("é".to_owned()));
+        assert_eq!(Script::decode("\u{feff}é".into()), Ok("é".to_owned()));
     }
 
     #[test]

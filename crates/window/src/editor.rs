@@ -27,7 +27,7 @@ use model::{
     Action, DeviceChoice, EditAction, InWords, IsolatedOp, Order, OwnRound, OwnRoundError, Status,
     StoredKernel, ViewAction,
 };
-use own_kernel::{Machine, OwnKernel, SourceError, Workshop};
+use own_kernel::{Machine, OwnKernel, Workshop};
 use script::{MAX_SOURCE_BYTES, Script, Work};
 use ui::code_editor::{Code, FileChange, KernelFindings, Race, RoundContext, RoundFindings, judge};
 use ui::{CodeEditor, Lessons, SidePanel};
@@ -152,7 +152,7 @@ fn read_code(code: Code, path: &Path) -> Result<Arc<str>, String> {
     };
     let decode = |bytes: Vec<u8>| match code {
         Code::Round => Script::decode(bytes).map_err(|error| error.in_words()),
-        Code::Kernel => String::from_utf8(bytes).map_err(|_| SourceError::NotText.in_words()),
+        Code::Kernel => OwnKernel::decode(bytes).map_err(|error| error.in_words()),
     };
     let text = match read_regular_file(path, limit) {
         Ok(bytes) => decode(bytes),

@@ -129,9 +129,11 @@ pub fn timestamps_of_own() -> &'static str {
 
 impl InWords for CompilerError {
     fn in_words(&self) -> String {
-        match self.line {
-            Some(line) => tr!("line {line}: {text}", text = &self.text),
-            None => self.text.clone(),
+        let text = &self.text;
+        match (self.line, self.column) {
+            (Some(line), Some(column)) => tr!("line {line}, column {column}: {text}"),
+            (Some(line), None) => tr!("line {line}: {text}"),
+            (None, _) => text.clone(),
         }
     }
 }

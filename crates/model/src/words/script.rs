@@ -173,9 +173,15 @@ impl InWords for ScriptError {
             ScriptErrorKind::NotUtf8 => tr!("This is not UTF-8 text.").into(),
             ScriptErrorKind::EndsEarly => tr!("The script ends within a statement.").into(),
             ScriptErrorKind::Missing(sign) => tr!("'{sign}' is missing before this."),
-            ScriptErrorKind::Unavailable(word) => {
-                tr!("Scripts of rounds have no '{word}'.")
-            }
+            ScriptErrorKind::Unavailable(word) => match word.chars().next() {
+                Some(letter) if !letter.is_ascii() => {
+                    tr!(
+                        "The script has {what}.",
+                        what = lang::stray_in_words(letter)
+                    )
+                }
+                _ => tr!("Scripts of rounds have no '{word}'."),
+            },
             ScriptErrorKind::NestedTooDeep => {
                 tr!("Blocks or expressions are nested too deep.").into()
             }
