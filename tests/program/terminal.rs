@@ -603,6 +603,14 @@ fn panics_in_a_terminal() {
     let start = |_| {
         let kernel = engine::kernels::find("bits").unwrap();
         let setup = Setup::new(1, Size::new(32, 32).unwrap(), kernel, DeviceChoice::Cpu);
+        // The session's thread calls this; it answers on.
+        if std::env::var_os("WAKE_PANICS").is_some() {
+            let woken = std::sync::atomic::AtomicBool::new(false);
+            let again = move || woken.swap(true, std::sync::atomic::Ordering::Relaxed);
+            return Ok(Session::start(setup, move || {
+                assert!(again(), "as it was told to")
+            })?);
+        }
         let session = Session::start(setup, || {})?;
         // This thread's next message in the log is that a frame has been written.
         let log = tracing_subscriber::fmt().with_max_level(tracing::Level::TRACE);
@@ -624,6 +632,10 @@ fn a_panic_restores_the_screen_and_is_read_on_it() {
     ));
     assert_eq!(tmux.end(), "101");
     assert!(tmux.shows("as it was told to"), "{}", tmux.screen());
+    // One that is caught is said in the view.
+    let tmux = Tmux::start(100, 30);
+    tmux.begin(&format!("env WAKE_PANICS=1 {} {line}", program.display()));
+    tmux.wait("internal: as it was told to");
 }
 
 #[test]

@@ -204,6 +204,8 @@ pub enum Failure {
     NotSaved(NotSaved),
     /// The system starts no thread, for this reason.
     NoThread(String),
+    /// The program has a flaw: work panicked, with this message.
+    Internal(String),
     /// The session's thread has ended by itself.
     ThreadEnded,
 }

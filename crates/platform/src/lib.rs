@@ -4,12 +4,40 @@
 pub mod contained;
 mod signals;
 
+use std::cell::Cell;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use libloading::Library;
 
 pub use signals::on_signals;
+
+thread_local! {
+    static IS_CATCHING: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Whether [`catch_panic`] catches a panic of this thread, and who waits is told of it.
+pub fn is_catching_panics() -> bool {
+    IS_CATCHING.get()
+}
+
+/// Runs work that another thread waits for.
+///
+/// # Errors
+/// The work panicked, with this message.
+pub fn catch_panic<T>(work: impl FnOnce() -> T) -> Result<T, String> {
+    let before = IS_CATCHING.replace(true);
+    let done = catch_unwind(AssertUnwindSafe(work));
+    IS_CATCHING.set(before);
+    done.map_err(|panic| match panic.downcast::<String>() {
+        Ok(text) => *text,
+        Err(panic) => {
+            let text = panic.downcast_ref::<&str>();
+            text.unwrap_or(&"for an unknown reason").to_string()
+        }
+    })
+}
 
 /// Whether a shared library of this name can be opened.
 ///
@@ -154,7 +182,7 @@ pub fn end_with_x_display(on_lost: impl Fn() -> i32 + Send + Sync + 'static) {
     unsafe extern "C" fn end(_display: *mut std::ffi::c_void) -> std::ffi::c_int {
         let on_lost = ON_DISPLAY_LOST.get().expect("set before this handler is");
         // A panic must not unwind into Xlib.
-        let code = std::panic::catch_unwind(std::panic::AssertUnwindSafe(on_lost));
+        let code = catch_unwind(AssertUnwindSafe(on_lost));
         std::process::exit(code.unwrap_or(1))
     }
 

@@ -33,12 +33,18 @@ impl Session {
         });
     }
 
-    /// Works on a thread of its own; where the system gives none, a notice says so.
-    fn in_background(&self, name: &str, work: impl FnOnce() + Send + 'static) {
+    /// Works on a thread of its own; where the system gives none, or the work panics, a notice says so.
+    pub(crate) fn in_background(&self, name: &str, work: impl FnOnce() + Send + 'static) {
+        let commands = self.commands.clone();
+        let warn = move |why| drop(commands.send(Command::Notify(Notice::Warning(why))));
+        let panicked = warn.clone();
+        let body = move || match platform::catch_panic(work) {
+            Ok(()) => {}
+            Err(why) => panicked(Failure::Internal(why)),
+        };
         let thread = std::thread::Builder::new().name(name.into());
-        if let Err(error) = thread.spawn(work) {
-            let why = Failure::NoThread(error.to_string());
-            let _ = self.commands.send(Command::Notify(Notice::Warning(why)));
+        if let Err(error) = thread.spawn(body) {
+            warn(Failure::NoThread(error.to_string()));
         }
     }
 

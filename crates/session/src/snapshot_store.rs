@@ -19,7 +19,7 @@ use crate::log::Position;
 use crate::next_task::SnapshotReason;
 use crate::saved::SavedSession;
 use crate::snapshots::{Keep, Snapshots};
-use engine::{Result, Slot, Slots};
+use engine::{EngineError, Loss, Result, Slot, Slots};
 use life::{Lattice, Size};
 use simulation::instances::{Instances, read_lattice};
 
@@ -378,7 +378,9 @@ impl SnapshotStore {
                 return;
             };
             let began = Instant::now();
-            let lattices = read_all(&*slots, range, slot, size);
+            let read = platform::catch_panic(|| read_all(&*slots, range, slot, size));
+            let lattices = read
+                .unwrap_or_else(|why| Err(EngineError::ContextLost(Loss::Panic("download", why))));
             drop(slots); // after the answer the slots may be freed
             let _ = answer.send((lattices, began.elapsed())); // the reading may be forgotten
             let _ = told.send(Command::Ready); // and may have ended

@@ -431,7 +431,10 @@ impl Packer {
         let packer = packer.clone();
         let work = move || {
             while let Some(task) = packer.next_task() {
-                task.process(&packer.total);
+                // A copy that is not packed is larger, and no less good.
+                if let Err(why) = platform::catch_panic(|| task.process(&packer.total)) {
+                    tracing::error!("a copy is not packed: {why}");
+                }
             }
         };
         if bytes <= MAX_INLINE_BYTES {

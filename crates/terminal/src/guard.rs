@@ -78,6 +78,9 @@ impl Guard {
             let before = std::panic::take_hook();
             std::panic::set_hook(Box::new(move |panic| {
                 if TERMINAL_ACQUIRED.load(Ordering::Acquire) {
+                    if platform::is_catching_panics() {
+                        return; // the view shows it
+                    }
                     PANICKED.store(true, Ordering::Release);
                     restore();
                 }

@@ -356,10 +356,12 @@ impl Lessons {
                     Err(_) => ControlFlow::Break(()), // the lesson was closed
                 }
             };
-            let outcome = lesson::run(lesson, device, Some(swept), &mut |progress| {
-                send(Event::Progress(progress))
-            });
-            let outcome = outcome.map(Box::new).map_err(|it| error_in_words(&it));
+            let mut report = |progress| send(Event::Progress(progress));
+            let run = || lesson::run(lesson, device, Some(swept), &mut report);
+            let outcome = match platform::catch_panic(run) {
+                Ok(outcome) => outcome.map(Box::new).map_err(|it| error_in_words(&it)),
+                Err(why) => Err(tr!("internal: {it}", it = why)),
+            };
             let _ = send(Event::Over(outcome));
         });
         match begun {

@@ -89,30 +89,39 @@ impl Background {
         self.wake.clone()
     }
 
-    /// Starts work on a thread of its own; why not, if there is none.
+    /// Starts work on a thread of its own. `failed` makes its result of why there is none: the work
+    /// panicked, or no thread could be started.
     pub(super) fn start(
         &self,
         work: impl FnOnce() -> BackgroundResult + Send + 'static,
-    ) -> Result<JoinHandle<()>, String> {
-        let (sender, wake) = (self.sender.clone(), self.wake.clone());
+        failed: impl FnOnce(String) -> BackgroundResult + Clone + Send + 'static,
+    ) -> Option<JoinHandle<()>> {
+        let (sender, wake, panicked) = (self.sender.clone(), self.wake.clone(), failed.clone());
         let body = move || {
+            let result = platform::catch_panic(work);
+            let result = result.unwrap_or_else(|why| panicked(tr!("internal: {it}", it = why)));
             // Nobody is left to be told only when the window has gone.
-            let _ = sender.send(work());
+            let _ = sender.send(result);
             wake();
         };
         let thread = std::thread::Builder::new().name("background".into());
-        let started = thread.spawn(body);
-        started.map_err(|error| tr!("cannot start a thread: {error}"))
+        let not_started = |error| {
+            let _ = self
+                .sender
+                .send(failed(tr!("cannot start a thread: {error}")));
+            (self.wake)();
+        };
+        thread.spawn(body).map_err(not_started).ok()
     }
 
     /// Starts work that [`Background::finish`] waits for.
     pub(super) fn start_awaited(
         &mut self,
         work: impl FnOnce() -> BackgroundResult + Send + 'static,
-    ) -> Result<(), String> {
+        failed: impl FnOnce(String) -> BackgroundResult + Clone + Send + 'static,
+    ) {
         self.awaited.retain(|thread| !thread.is_finished());
-        self.awaited.push(self.start(work)?);
-        Ok(())
+        self.awaited.extend(self.start(work, failed));
     }
 
     /// The next result, if one has come.
@@ -124,11 +133,28 @@ impl Background {
     /// that nobody has taken in yet.
     pub(super) fn finish(&mut self) -> Option<ViewError> {
         for thread in self.awaited.drain(..) {
-            let _ = thread.join(); // one that panicked has said so, and has no result
+            let _ = thread.join(); // its result says if it panicked
         }
         self.receiver.try_iter().find_map(|result| match result {
             BackgroundResult::RecordingEnded(_, failure) => failure,
             _ => None,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn work_that_panics_has_a_result() {
+        let background = Background::new(Arc::new(|| {}));
+        let work = || panic!("as the test wants");
+        let thread = background.start(work, BackgroundResult::NotOpened);
+        thread.unwrap().join().unwrap();
+        let result = background.next();
+        assert!(
+            matches!(result, Some(BackgroundResult::NotOpened(why)) if why == "internal: as the test wants")
+        );
     }
 }

@@ -110,9 +110,11 @@ impl Handler {
             };
             BackgroundResult::RecordingEnded(said, failure.filter(|_| named))
         };
-        if let Err(why) = self.background.start_awaited(wait) {
-            self.show_notice(why);
-        }
+        let failed = move |why: String| {
+            let failure = named.then(|| ViewError::Record(why.clone()));
+            BackgroundResult::RecordingEnded(why, failure)
+        };
+        self.background.start_awaited(wait, failed);
     }
 
     /// Waits until what was recorded is whole: the last thing that is done.

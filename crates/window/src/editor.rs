@@ -306,14 +306,20 @@ impl Handler {
             });
         }
         let (workshop, process) = (self.editor.workshop.clone(), self.options.kernel_process);
-        self.run_in_background(move || {
+        let unchecked = text.clone();
+        let check = move || {
             own_kernel::trust(&text);
             let mut workshop = workshop.lock().unwrap_or_else(PoisonError::into_inner);
             let open = || Workshop::open(machine, process);
             let seed = RandomState::new().build_hasher().finish();
             let findings = KernelFindings::of(&text, task, &mut workshop, open, seed, &cancel);
             BackgroundResult::CheckedKernel(text, findings.map(Box::new))
-        });
+        };
+        let failed = |why: String| {
+            let findings = KernelFindings::Unchecked(why.into());
+            BackgroundResult::CheckedKernel(unchecked, Some(Box::new(findings)))
+        };
+        self.background.start(check, failed);
     }
 
     /// Takes over what was found in a kernel: one that is right runs.
@@ -392,10 +398,16 @@ impl Handler {
         }
         self.editor.checked = Some((text.clone(), context));
         self.editor.is_checking_round = true;
-        self.run_in_background(move || {
+        let unchecked = text.clone();
+        let check = move || {
             let findings = judge(&text, task, &context);
             BackgroundResult::CheckedRound(text, Box::new(findings))
-        });
+        };
+        let failed = |why| {
+            let findings = RoundFindings::unchecked(why);
+            BackgroundResult::CheckedRound(unchecked, Box::new(findings))
+        };
+        self.background.start(check, failed);
     }
 
     /// Takes over the times of ops alone where they were measured anew, with the calls of the round that
@@ -486,7 +498,8 @@ impl Handler {
             (None, None) => self.editor.kernel.text = CodeEditor::of_kernel(setting.kernel),
         }
         for (code, path) in std::mem::take(&mut self.options.code) {
-            self.run_in_background(move || opened_code(code, path));
+            let open = move || opened_code(code, path);
+            self.background.start(open, BackgroundResult::NotOpened);
         }
     }
 
@@ -565,11 +578,14 @@ impl Handler {
             let watch = document.watch.as_ref().filter(|_| !document.is_reading);
             if let (true, Some(path)) = (watch.is_some_and(FileWatch::take_change), path) {
                 document.is_reading = true;
-                self.run_in_background(move || {
+                let unread = path.clone();
+                let read = move || {
                     std::thread::sleep(WRITING_TIME);
                     let text = read_code(code, &path);
                     BackgroundResult::ReadCode(code, path, text)
-                });
+                };
+                let failed = move |why| BackgroundResult::ReadCode(code, unread, Err(why));
+                self.background.start(read, failed);
             }
         }
     }

@@ -133,7 +133,9 @@ pub fn run(
     std::thread::Builder::new()
         .name("start".into())
         .spawn(move || {
-            let session = start(start_wake.clone());
+            let session = platform::catch_panic(|| start(start_wake.clone()));
+            let session = session
+                .unwrap_or_else(|why| Err(anyhow::anyhow!(lang::tr!("internal: {it}", it = why))));
             // Here, because the event loop may be blocked in the display from the start.
             to_save.set_saver(session.as_ref().ok().and_then(Session::saver));
             // Whether anybody still listens is not this thread's concern.

@@ -6,14 +6,12 @@ use crate::background::BackgroundResult;
 use crate::handler::Handler;
 
 impl Handler {
-    /// Does something on a thread of its own.
+    /// Does something on a thread of its own that nothing here waits for.
     pub(super) fn run_in_background(
         &mut self,
         work: impl FnOnce() -> BackgroundResult + Send + 'static,
     ) {
-        if let Err(why) = self.background.start(work) {
-            self.show_notice(why);
-        }
+        self.background.start(work, BackgroundResult::Notice);
     }
 
     /// Handles the results of background work.

@@ -286,6 +286,7 @@ impl InWords for Failure {
                 error = error.in_words()
             ),
             Failure::NotSaved(why) => why.in_words(),
+            Failure::Internal(why) => tr!("internal: {it}", it = why),
             Failure::NoThread(error) => tr!("cannot start a thread: {error}"),
             Failure::ThreadEnded => tr!("internal: the engine's thread has ended unasked").into(),
         }

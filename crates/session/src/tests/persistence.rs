@@ -160,3 +160,24 @@ fn a_file_is_reserved_as_long_as_a_session_saves_there() {
     assert!(!is_reserved());
     assert_eq!(saver.save(), Ok(None), "it is another session's file now");
 }
+
+#[test]
+fn work_that_panics_is_said() {
+    let session = Session::start(setup(1, Size::new(32, 32).unwrap()), || {}).unwrap();
+    session.in_background("test", || panic!("as the test wants"));
+    wait_for_notice(&session, "internal: as the test wants");
+    drop(session);
+    // The session's own thread calls this.
+    let calls = AtomicU64::new(0);
+    let wake = move || {
+        assert!(
+            calls.fetch_add(1, Ordering::Relaxed) > 0,
+            "as the test wants"
+        )
+    };
+    let session = Session::start(setup(1, Size::new(32, 32).unwrap()), wake).unwrap();
+    while session.status().failed.is_none() {}
+    let failed = session.status().failed.clone();
+    assert_eq!(failed.as_deref(), Some("internal: as the test wants"));
+    saved(&session); // it answers on
+}

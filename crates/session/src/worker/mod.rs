@@ -62,7 +62,7 @@ use crate::watch::Watch;
 use engine::Result;
 use model::population::Populations;
 use model::trace::Trace;
-use model::{Done, Notice, Pictures, Setup, Status};
+use model::{Done, Failure, Notice, Pictures, Setup, Status};
 
 /// Time between two publications for those who save the session while its thread hangs, at least.
 const PUBLISH_INTERVAL: Duration = Duration::from_millis(500);
@@ -106,7 +106,14 @@ pub(super) fn run(
         return;
     }
     drop(ready);
-    while worker.run_once(&commands) {}
+    loop {
+        match platform::catch_panic(|| worker.run_once(&commands)) {
+            Ok(true) => {}
+            // It answers on, and its cells can be saved as they were last known.
+            Err(why) if worker.health.ended().is_none() => worker.fail(Failure::Internal(why)),
+            Ok(false) | Err(_) => break,
+        }
+    }
 }
 
 struct SessionWorker {

@@ -7,7 +7,7 @@ use exercise::RoundTask;
 use lang::tr;
 use model::prediction::{MAX_PREDICTED_CALLS, OpTimes, predict, predicted_factor};
 use model::{InWords, Order, SettingChange, Status, Streams};
-use script::{CallKind, Fault, Place, Round, ScriptError, Verdict, Work};
+use script::{CallKind, Fault, Place, Round, ScriptError, ScriptErrorKind, Verdict, Work};
 
 /// What the check of a round depends on beside its text.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -53,6 +53,21 @@ pub struct RoundFindings {
 }
 
 impl RoundFindings {
+    /// That it was not checked, and why.
+    pub fn unchecked(why: String) -> RoundFindings {
+        let kind = ScriptErrorKind::Language(why);
+        let verdict = Verdict {
+            items: 0,
+            faults: Err(ScriptError { place: None, kind }),
+            round: Round::default(),
+        };
+        RoundFindings {
+            verdict,
+            race: None,
+            predicted: None,
+        }
+    }
+
     /// Whether nothing is wrong.
     pub(super) fn is_right(&self) -> bool {
         self.verdict.is_right()

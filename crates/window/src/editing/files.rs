@@ -88,7 +88,7 @@ impl Handler {
             return self.not_opened(why.into());
         }
         let (size, instance) = (status.lattices.size, status.panels.selected);
-        self.run_in_background(move || {
+        let open = move || {
             let name = shown(Path::new(&path).file_name().unwrap_or_default());
             if SavedSession::is_in(Path::new(&path)) {
                 return match SavedSession::load(Path::new(&path)) {
@@ -121,7 +121,8 @@ impl Handler {
                     BackgroundResult::Opened(instance, Arc::new(lattice), generation, rule, what)
                 }
             }
-        });
+        };
+        self.background.start(open, BackgroundResult::NotOpened);
     }
 
     /// Offers the rule that a pattern was made for, if the lattices run another one: the field for
@@ -299,7 +300,8 @@ impl Handler {
 
     pub(crate) fn save_to(&mut self, path: String, saving: PatternToSave) {
         self.editing.tried = path.clone();
-        self.run_in_background(move || {
+        let unsaved = saving.clone();
+        let save = move || {
             let Some(format) = Format::of_name(&path) else {
                 let why =
                     tr!("Unknown format: the file name must end in .rle, .cells, .lif or .mc");
@@ -309,7 +311,9 @@ impl Handler {
                 Ok(()) => BackgroundResult::Saved(tr!("Saved {path}", path = shown(&path))),
                 Err(error) => BackgroundResult::NotSaved(saving, error.in_words()),
             }
-        });
+        };
+        let failed = |why| BackgroundResult::NotSaved(unsaved, why);
+        self.background.start(save, failed);
     }
 }
 

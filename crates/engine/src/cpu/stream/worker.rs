@@ -1,7 +1,5 @@
 //! The worker threads that serve the streams.
 
-use std::any::Any;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::Ordering;
 use std::sync::{MutexGuard, PoisonError};
 
@@ -98,24 +96,12 @@ impl Shared {
     /// Runs an op. Any error or panic in it is a fault of the whole engine.
     fn execute(&self, op: &Op) -> Result<()> {
         let _range = nvtx::range(op.label());
-        let result = catch_unwind(AssertUnwindSafe(|| (self.execute)(op, &self.stop)));
-        let loss = match result {
+        let loss = match platform::catch_panic(|| (self.execute)(op, &self.stop)) {
             Ok(Ok(())) => return Ok(()),
             Ok(Err(lost @ EngineError::ContextLost(_))) => return Err(lost),
             Ok(Err(error)) => Loss::Op(op.label(), Box::new(error)),
-            Err(panic) => Loss::Panic(op.label(), panic_message(panic)),
+            Err(why) => Loss::Panic(op.label(), why),
         };
         Err(EngineError::ContextLost(loss))
-    }
-}
-
-/// The message of a panic.
-fn panic_message(panic: Box<dyn Any + Send>) -> String {
-    match panic.downcast::<String>() {
-        Ok(text) => *text,
-        Err(panic) => panic
-            .downcast_ref::<&str>()
-            .unwrap_or(&"for an unknown reason")
-            .to_string(),
     }
 }
