@@ -5,6 +5,7 @@
 use std::collections::HashMap;
 use std::fs;
 use std::path::Path;
+use std::process::Command;
 
 use engine::kernels::KERNELS;
 use life::Size;
@@ -347,7 +348,9 @@ fn a_driver_that_cannot_be_used_is_named_with_the_remedy() {
         ("FAKE_CUDA_VERSION", "10020", ["too old", "update it"]),
         ("FAKE_CUDA_INIT_ERROR", "100", ["no NVIDIA GPU is visible", "nvidia-smi"]),
         ("FAKE_CUDA_INIT_ERROR", "803", ["kernel module differ", "reboot"]),
-        ("FAKE_CUDA_INIT_ERROR", "999", ["does not start", "--device cpu"]),
+        ("FAKE_CUDA_INIT_ERROR", "34", ["libcuda_fake.so is the stub of a CUDA toolkit", "LD_LIBRARY_PATH"]),
+        ("FAKE_CUDA_INIT_ERROR", "804", ["forward-compatible library /", "libcuda_fake.so; update the driver"]),
+        ("FAKE_CUDA_INIT_ERROR", "999", ["libcuda_fake.so says no more", "nvidia-modprobe"]),
         // At the start, nothing is lost, and the memory is other programs'.
         (fault, "cuDeviceGetName:719:0:-1", ["the GPU cannot be used: cuDeviceGetName", "--device cpu"]),
         (fault, "cuDeviceGetCount:2:0:-1", ["no memory left to start (cuDeviceGetCount)", "nvidia-smi lists"]),
@@ -360,6 +363,22 @@ fn a_driver_that_cannot_be_used_is_named_with_the_remedy() {
         let wrong = ["lattice", "--instances", "CUDA 0.0"];
         assert!(!wrong.iter().any(|word| said.contains(word)), "{said}");
     }
+    // A stub is passed over.
+    let folder = scratch();
+    let [source, stub] = ["stub.cpp", "libcuda.stub.so"].map(|name| folder.path().join(name));
+    fs::write(&source, "extern \"C\" int cuInit(unsigned) { return 34; }").unwrap();
+    let mut compiler = Command::new("g++");
+    compiler
+        .args(["-shared", "-fPIC", "-o"])
+        .args([&stub, &source]);
+    assert!(compiler.status().unwrap().success());
+    let line = format!("run --device cuda {few}");
+    let libraries = |next: &Path| format!("{}:{}", stub.display(), next.display());
+    let with_fake = libraries(&crate::driver::library());
+    succeeds(&line, &[("LIFESTREAMS_LIBCUDA", &with_fake)]);
+    let alone = libraries(Path::new("/nowhere.so"));
+    let words = ["stub.so is the stub of a CUDA toolkit"];
+    fails(&line, &[("LIFESTREAMS_LIBCUDA", &alone)], &words);
     for ordinal in ["7", "4294967295"] {
         let words = format!("no CUDA device {ordinal}");
         fails(

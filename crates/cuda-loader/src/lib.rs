@@ -10,7 +10,10 @@
 //! A function is looked up by its name in the library, where a name keeps the signature that it came
 //! with: in CUDA 13, too, `cuMemPrefetchAsync` takes what `cust_raw` declares.
 //!
-//! `LIFESTREAMS_LIBCUDA` names another library to open instead; tests use it to load a fake driver.
+//! A stub of a CUDA toolkit, whose `cuInit` returns 34, is passed over if another library can be opened.
+//!
+//! `LIFESTREAMS_LIBCUDA` names other libraries to try instead, as `PATH` names folders; tests use it to
+//! load a fake driver.
 #![allow(unsafe_code)] // this crate forwards to C functions
 #![allow(
     non_snake_case,
@@ -25,6 +28,7 @@ use cust_raw::*;
 use libloading::Library;
 use std::ffi::{c_char, c_void};
 use std::os::raw::{c_int, c_uchar, c_uint, c_ulonglong};
+use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 
@@ -38,7 +42,15 @@ const CANDIDATES: &[&str] = &[
     "libcuda.so.1",
     "/usr/lib/wsl/lib/libcuda.so.1",
     "/run/opengl-driver/lib/libcuda.so.1",
+    "/usr/lib/x86_64-linux-gnu/libcuda.so.1",
+    "/usr/lib/aarch64-linux-gnu/libcuda.so.1",
+    "/usr/lib64/libcuda.so.1",
+    "/usr/lib64-nvidia/libcuda.so.1",
+    "/usr/lib/libcuda.so.1",
 ];
+
+/// What a stub's functions return: `CUDA_ERROR_STUB_LIBRARY`.
+const STUB: u32 = 34;
 
 struct Driver {
     library: Library,
@@ -54,26 +66,53 @@ fn driver() -> Result<&'static Driver, &'static str> {
 }
 
 fn open_first() -> Result<Driver, String> {
-    let named = std::env::var(ENV_LIBRARY).ok();
-    let names: Vec<&str> = match &named {
-        Some(name) => vec![name],
-        None => CANDIDATES.to_vec(),
+    let names: Vec<PathBuf> = match std::env::var_os(ENV_LIBRARY) {
+        Some(named) => std::env::split_paths(&named).collect(),
+        None => CANDIDATES.iter().map(PathBuf::from).collect(),
     };
-    let mut first_reason = String::new();
-    for name in names {
+    let (mut stub, mut first_reason) = (None, None);
+    for name in &names {
         // SAFETY: loading the driver runs its initialisers, as intended.
         match unsafe { Library::new(name) } {
             Ok(library) => {
-                return Ok(Driver {
+                let driver = Driver {
+                    name: file_of(name),
                     library,
-                    name: name.into(),
-                });
+                };
+                if names.len() == 1 || !driver.is_stub() {
+                    return Ok(driver);
+                }
+                stub = stub.or(Some(driver));
             }
-            Err(error) if first_reason.is_empty() => first_reason = reason(&error),
-            Err(_) => {}
+            Err(error) => {
+                first_reason.get_or_insert_with(|| reason(&error));
+            }
         }
     }
-    Err(first_reason)
+    stub.ok_or(first_reason.unwrap_or_default())
+}
+
+impl Driver {
+    /// Whether it is a toolkit's stub. A driver is initialised here a little earlier than by its first user.
+    fn is_stub(&self) -> bool {
+        type Init = unsafe extern "C" fn(c_uint) -> u32;
+        // SAFETY: the driver's function of this name has this C signature.
+        let init = unsafe { self.library.get::<Init>(b"cuInit\0") };
+        // SAFETY: it has no precondition.
+        init.is_ok_and(|init| unsafe { init(0) } == STUB)
+    }
+}
+
+/// The file of a library that was opened by this name, where the system says it.
+fn file_of(name: &Path) -> String {
+    let maps = std::fs::read_to_string("/proc/self/maps").unwrap_or_default();
+    let files = maps.lines().filter_map(|line| line.get(line.find('/')?..));
+    let file = files.into_iter().find(|file| file.contains("/libcuda."));
+    let is_path = name
+        .parent()
+        .is_some_and(|folder| !folder.as_os_str().is_empty());
+    file.filter(|_| !is_path)
+        .map_or(name.display().to_string(), str::to_owned)
 }
 
 /// Why a library did not open, with the dynamic linker's message if there is one.

@@ -159,8 +159,8 @@ pub struct DriverFault {
 pub enum NoCuda {
     /// The driver's library cannot be opened, for this reason.
     NoDriver(&'static str),
-    /// The driver does not start.
-    DriverFails(DriverFault),
+    /// The driver, which is this file, does not start.
+    DriverFails(DriverFault, &'static str),
     /// The driver supports an unknown version of CUDA.
     UnknownVersion,
     /// The driver supports this version of CUDA at most, as major and minor.

@@ -153,14 +153,15 @@ fn result_code(code: u32) -> u32 {
 /// Opens and initialises the driver and returns the number of devices.
 pub(super) fn initialise() -> Result<u32> {
     let no = |why| Err(EngineError::NoCuda(why));
-    if let Err(why) = cuda_loader::open() {
-        return no(NoCuda::NoDriver(why));
-    }
+    let file = match cuda_loader::open() {
+        Ok(file) => file,
+        Err(why) => return no(NoCuda::NoDriver(why)),
+    };
     // Not through `cust`, whose error type lacks some codes.
     // SAFETY: no precondition.
     let answer = result_code(unsafe { sys::cuInit(0) } as u32);
     if answer != 0 {
-        return no(NoCuda::DriverFails(fault("cuInit", answer)));
+        return no(NoCuda::DriverFails(fault("cuInit", answer), file));
     }
     match driver_version() {
         0 => return no(NoCuda::UnknownVersion),

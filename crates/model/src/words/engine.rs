@@ -9,7 +9,7 @@ use lang::tr;
 use life::grouped;
 
 use super::life::memory_remedy;
-use super::{InWords, counted_lattices};
+use super::{InWords, counted_lattices, shown};
 
 impl InWords for EngineError {
     fn in_words(&self) -> String {
@@ -152,16 +152,26 @@ impl InWords for NoCuda {
         match self {
             NoCuda::NoDriver(why) => tr!(
                 "no NVIDIA driver is installed here ({why}): install it for CUDA, or use --device cpu"),
-            NoCuda::DriverFails(fault) => {
+            NoCuda::DriverFails(fault, file) => {
+                let file = shown(file);
                 let remedy = match fault.code {
+                    34 => tr!(
+                        "{file} is the stub of a CUDA toolkit; install the driver, take the stub's folder out of LD_LIBRARY_PATH, or use --device cpu"
+                    ),
                     100 => tr!(
                         "no NVIDIA GPU is visible; check nvidia-smi and CUDA_VISIBLE_DEVICES, or use --device cpu"
-                    ),
-                    802 => tr!("the GPU is not ready; check nvidia-smi, or use --device cpu"),
+                    ).into(),
+                    802 => tr!("the GPU is not ready; check nvidia-smi, or use --device cpu").into(),
                     803 => tr!(
                         "the driver's library and its kernel module differ; reboot or reinstall the driver, or use --device cpu"
+                    ).into(),
+                    804 => tr!(
+                        "this driver or GPU does not support the forward-compatible library {file}; update the driver, take the library's folder out of LD_LIBRARY_PATH, or use --device cpu"
                     ),
-                    _ => tr!("check nvidia-smi, or use --device cpu"),
+                    999 => tr!(
+                        "{file} says no more; load its kernel module by 'sudo nvidia-modprobe -u', reboot, or use --device cpu"
+                    ),
+                    _ => tr!("check nvidia-smi, or use --device cpu").into(),
                 };
                 tr!(
                     "the NVIDIA driver does not start: {reason}; {remedy}",
@@ -338,7 +348,7 @@ mod tests {
                  check nvidia-smi, or use --device cpu",
             ),
             (
-                EngineError::NoCuda(NoCuda::DriverFails(fault(803, "mismatch"))),
+                EngineError::NoCuda(NoCuda::DriverFails(fault(803, "mismatch"), "libcuda.so.1")),
                 "the NVIDIA driver does not start: mismatch (CUDA error 803); the driver's library \
                  and its kernel module differ; reboot or reinstall the driver, or use --device cpu",
             ),
