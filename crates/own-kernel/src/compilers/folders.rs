@@ -14,18 +14,20 @@ pub(super) struct Toolkit {
 }
 
 impl Toolkit {
-    /// Its folders of libraries.
+    /// Its folders of libraries; conda has them below `targets`.
     pub(super) fn libraries(&self) -> impl Iterator<Item = PathBuf> {
-        self.libraries.iter().map(|folder| self.root.join(folder))
+        let targets = children(&self.root.join("targets"), "").into_iter();
+        let own = self.libraries.iter().map(|folder| self.root.join(folder));
+        own.chain(targets.map(|target| target.join("lib")))
     }
 }
 
 /// Folders that may have a toolkit, or a part of one: those that `$CUDA_HOME` and `$CUDA_PATH` name,
-/// `/usr/local/cuda*`, and Python's packages from PyPI.
+/// `/usr/local/cuda*`, conda's environment, and Python's packages from PyPI.
 pub(super) fn toolkits() -> Vec<Toolkit> {
     let named = ["CUDA_HOME", "CUDA_PATH"].into_iter().filter_map(folder_of);
     let usual = children(Path::new("/usr/local"), "cuda");
-    let conda = folder_of("CONDA_PREFIX");
+    let conda = folder_of("CONDA_PREFIX").into_iter().chain(of_python());
     let roots = named.chain(usual).chain(conda).map(|root| Toolkit {
         root,
         libraries: &["lib64", "lib", "bin"],
@@ -51,21 +53,33 @@ pub(super) fn programs() -> Vec<PathBuf> {
         .collect()
 }
 
+/// The folder of the Python on the `PATH`, of which it is `bin/python3`.
+fn of_python() -> Option<PathBuf> {
+    let python = emulator::find_program(Path::new("python3"))?;
+    Some(python.parent()?.parent()?.to_owned())
+}
+
 /// Folders where Python finds packages: those of `$PYTHONPATH`, of the virtual environment, of the user,
-/// and of the Python on the `PATH`.
+/// of the Python on the `PATH`, and of every Python of pyenv, whose `python3` on the `PATH` is a script.
 fn packages() -> Vec<PathBuf> {
-    let mut found: Vec<PathBuf> = env::var_os("PYTHONPATH")
-        .map(|paths| env::split_paths(&paths).collect())
-        .unwrap_or_default();
+    let named = env::var_os("PYTHONPATH").unwrap_or_default();
     let of_user = env::home_dir().map(|home| home.join(".local"));
-    let python = emulator::find_program(Path::new("python3"));
-    // PREFIX/bin/python3
-    let of_python = python.and_then(|python| Some(python.parent()?.parent()?.to_owned()));
+    let pyenv = folder_of("PYENV_ROOT").or_else(|| Some(env::home_dir()?.join(".pyenv")));
+    let of_pyenv = pyenv.map(|root| pythons_of_pyenv(&root));
     let prefixes = [folder_of("VIRTUAL_ENV"), folder_of("CONDA_PREFIX"), of_user]
         .into_iter()
         .flatten()
-        .chain(of_python)
+        .chain(of_python())
+        .chain(of_pyenv.into_iter().flatten())
         .chain(["/usr/local", "/usr"].map(PathBuf::from));
+    packages_below(env::split_paths(&named).collect(), prefixes)
+}
+
+/// These folders, and those of packages below the folders of Pythons; each that is there once.
+fn packages_below(
+    mut found: Vec<PathBuf>,
+    prefixes: impl Iterator<Item = PathBuf>,
+) -> Vec<PathBuf> {
     for library in prefixes.map(|prefix| prefix.join("lib")) {
         for python in children(&library, "python3") {
             found.extend(["site-packages", "dist-packages"].map(|name| python.join(name)));
@@ -78,6 +92,10 @@ fn packages() -> Vec<PathBuf> {
         is_new
     });
     found
+}
+
+fn pythons_of_pyenv(root: &Path) -> Vec<PathBuf> {
+    children(&root.join("versions"), "")
 }
 
 /// The folder that a variable names.
@@ -95,4 +113,26 @@ pub(super) fn children(folder: &Path, prefix: &str) -> Vec<PathBuf> {
         .collect();
     found.sort_by(|a, b| b.cmp(a));
     found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn libraries_of_conda_and_packages_of_pyenv_are_found() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path();
+        let site = root.join("versions/3.12.1/lib/python3.12/site-packages");
+        let target = root.join("targets/x86_64-linux/lib");
+        fs::create_dir_all(&site).unwrap();
+        fs::create_dir_all(&target).unwrap();
+        let pythons = pythons_of_pyenv(root).into_iter();
+        assert_eq!(packages_below(Vec::new(), pythons), [site]);
+        let toolkit = Toolkit {
+            root: root.to_owned(),
+            libraries: &["lib"],
+        };
+        assert!(toolkit.libraries().eq([root.join("lib"), target]));
+    }
 }
