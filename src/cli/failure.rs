@@ -11,6 +11,7 @@ use life::{MemoryError, PatternError, SaveError};
 use model::InWords;
 use model::words::system_reason;
 use session::{NotSaved, SavedError};
+use ui::INTERRUPTED;
 use window::ViewError;
 use window::WindowError;
 
@@ -28,9 +29,6 @@ pub(super) struct BadArguments(pub String);
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub(super) struct Interrupted(pub String);
-
-/// The exit code of a program that Ctrl+C ends, as shells say it: 128 and the number of `SIGINT`.
-pub(super) const INTERRUPTED: i32 = 130;
 
 /// What an error says, with what it was about before it.
 pub(super) fn in_words(error: &anyhow::Error) -> String {

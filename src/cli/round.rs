@@ -8,10 +8,11 @@ use serde::Serialize;
 use super::failure::{BadArguments, CheckFailed};
 use super::options::RoundCommand;
 use super::text::{print, print_json};
+use engine::EngineError;
 use lang::tr;
 use life::{ReadError, read_regular_file, write_atomically};
 use model::InWords;
-use script::{Fault, Place, Script, ScriptError, ScriptErrorKind, Verdict, Work};
+use script::{Fault, Place, Script, ScriptErrorKind, Verdict, Work};
 
 /// The longest file that is read; longer ones than a script may be are refused by a sentence of their own.
 const MAX_BYTES: u64 = 1 << 20;
@@ -73,14 +74,14 @@ pub(super) fn read(path: &Path) -> Result<String> {
 /// # Errors
 /// If anything is wrong.
 pub(super) fn report(path: &Path, verdict: &Verdict, json: bool) -> Result<()> {
-    if let Err(
-        error @ ScriptError {
-            kind: ScriptErrorKind::TooLong { .. },
-            ..
-        },
-    ) = &verdict.faults
-    {
-        return Err(BadArguments(located(path, error.place, &error.in_words())).into());
+    if let Err(error) = &verdict.faults {
+        match error.kind {
+            ScriptErrorKind::TooLong { .. } => {
+                return Err(BadArguments(located(path, error.place, &error.in_words())).into());
+            }
+            ScriptErrorKind::NoThread => return Err(EngineError::NoThread.into()),
+            _ => {}
+        }
     }
     if json {
         print_json(&Report::of(path, verdict))?;

@@ -550,10 +550,13 @@ fn a_run_that_is_stopped_saves_whole_files_and_leaves_no_other_behind() {
 fn where_no_more_threads_are_given_fewer_do_or_a_sentence_says_so() {
     needs("prlimit", "util-linux");
     let folder = scratch();
+    lifestreams(folder.path(), "round new mine.rhai").succeeds();
     let mut refused = 0;
     for line in [
         "run -g 1 --size 3000x3000 --kernel bits --instances 2 --device cpu",
         "--rounds 3 --size 64x64 --display none --device cpu",
+        "run --until-still --seeds 0..8 --size 16x16 --kernel bits --device cpu",
+        "round check mine.rhai",
     ] {
         for threads in 1..=6 {
             let program = as_nobody(folder.path());

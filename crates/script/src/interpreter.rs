@@ -114,6 +114,8 @@ pub enum ScriptErrorKind {
     RecursesTooDeep,
     /// It has too many variables, or too long a string.
     TooMuchMemory,
+    /// The system starts no thread to read or run it.
+    NoThread,
 }
 
 /// What a number in a call stands for.
@@ -138,7 +140,7 @@ impl Script {
             let kind = ScriptErrorKind::TooLong { bytes };
             return Err(ScriptError { place: None, kind });
         }
-        let ast = with_large_stack(|| engine().compile(source)).map_err(|error| {
+        let ast = with_large_stack(|| engine().compile(source))?.map_err(|error| {
             let kind = of_parser(*error.0);
             ScriptError::new(kind, error.1)
         })?;
@@ -189,7 +191,7 @@ impl Script {
         // A variable of a scope would not be seen within functions.
         #[expect(deprecated, reason = "rhai calls this API volatile")]
         engine.on_var(move |name, _, _| Ok((name == "N").then(|| Dynamic::from(i64::from(items)))));
-        let ran = with_large_stack(|| engine.run_ast(&self.ast));
+        let ran = with_large_stack(|| engine.run_ast(&self.ast))?;
         ran.map_err(|error| of_interpreter(*error, self.work))?;
         let mut calls = recorder
             .calls
@@ -229,12 +231,14 @@ fn engine() -> Engine {
 }
 
 /// The interpreter calls itself for every level of nesting.
-fn with_large_stack<T: Send>(work: impl FnOnce() -> T + Send) -> T {
+fn with_large_stack<T: Send>(work: impl FnOnce() -> T + Send) -> Result<T, ScriptError> {
     thread::scope(|scope| {
         let builder = thread::Builder::new().stack_size(STACK_BYTES);
-        let thread = builder.spawn_scoped(scope, work).expect("a thread starts");
+        let thread = builder.spawn_scoped(scope, work);
+        let thread =
+            thread.map_err(|_| ScriptError::new(ScriptErrorKind::NoThread, Position::NONE))?;
         let joined = thread.join();
-        joined.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        Ok(joined.unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
     })
 }
 

@@ -11,6 +11,7 @@ use engine::{EngineError, Measure, Result};
 use life::{Lattice, Rule, Size};
 use model::{Settled, Setup, Start};
 use rayon::prelude::*;
+use rayon::{ThreadPool, ThreadPoolBuilder};
 use simulation::instances::{Event, read_lattice};
 use simulation::{start_cells, start_lattice};
 
@@ -85,6 +86,8 @@ pub struct Census<'a> {
     interval: u64,
     max_generations: u64,
     outcomes: Vec<Outcome>,
+    /// Threads that find the cycles of lattices.
+    pool: ThreadPool,
 }
 
 impl<'a> Census<'a> {
@@ -113,7 +116,9 @@ impl<'a> Census<'a> {
         };
         let seeds = seeds.map_or(0..0, |seeds| of_seeds(&seeds).end..seeds.end);
         let cases = first.into_iter().map(|origin| Some(Case::new(origin, 0)));
+        let pool = ThreadPoolBuilder::new().build();
         Ok(Census {
+            pool: pool.map_err(|_| EngineError::NoThread)?,
             cases: cases.collect(),
             seeds,
             is_set: false,
@@ -170,7 +175,8 @@ impl<'a> Census<'a> {
             repeats.extend(self.repeat(instance, *measure, rule)?);
         }
         let cycle = |repeat: &Repeat| Ok((repeat.instance, repeat.cycle(rule)?));
-        let cycles: Vec<_> = repeats.par_iter().map(cycle).collect::<Result<_>>()?;
+        let cycles = || repeats.par_iter().map(cycle).collect::<Result<_>>();
+        let cycles: Vec<_> = self.pool.install(cycles)?;
         let mut free = Vec::new();
         for (instance, cycle) in cycles {
             let case = self.cases[instance].as_mut().expect("it was looked at");

@@ -3,8 +3,10 @@
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::Builder;
 use std::time::Duration;
 
 use lang::{single_line, tr};
@@ -21,10 +23,15 @@ const EXIT_TIMEOUT: Duration = Duration::from_secs(2);
 /// How long a terminal may take to show the last sentences.
 const LAST_WORDS_TIMEOUT: Duration = Duration::from_secs(1);
 
+/// The exit code of a program that Ctrl+C ends, as shells say it: 128 and the number of `SIGINT`.
+pub const INTERRUPTED: i32 = 130;
+
 /// The session and the recordings that would be lost now.
 #[derive(Default)]
 pub struct EmergencySave {
     session: Mutex<Option<Saver>>,
+    /// Whether there is a session.
+    has_started: AtomicBool,
     recordings: Mutex<Vec<Box<dyn PendingFile>>>,
 }
 
@@ -40,9 +47,11 @@ pub struct EmergencySaved {
 pub struct UiRunning(#[expect(dead_code, reason = "its drop closes the channel")] Sender<()>);
 
 impl EmergencySave {
-    /// Sets the session that is saved from now on; `None` if it has no file.
+    /// Sets the session that is saved from now on; `None` if it has no file. Until then, signals end the
+    /// process at once.
     pub fn set_saver(&self, saver: Option<Saver>) {
         *lock(&self.session) = saver;
+        self.has_started.store(true, Ordering::Release);
     }
 
     /// Adds a recording to complete before the process ends.
@@ -73,11 +82,12 @@ impl EmergencySave {
         // The recordings get their time while the session is written. Both stay locked until then:
         // whoever else comes here to end the process waits.
         std::thread::scope(|scope| {
-            let recordings = scope.spawn(|| finish(&mut lock(&self.recordings)));
+            let finish = || finish(&mut lock(&self.recordings));
+            let recordings = Builder::new().spawn_scoped(scope, finish);
             let saver = lock(&self.session);
             let session = saver.as_ref().map_or(Ok(None), Saver::save);
             drop(saver);
-            let lost = recordings.join().unwrap_or_default();
+            let lost = recordings.map_or_else(|_| finish(), |it| it.join().unwrap_or_default());
             EmergencySaved { session, lost }
         })
     }
@@ -103,6 +113,10 @@ impl EmergencySave {
         let handled = platform::on_signals(move || {
             if !std::mem::take(&mut is_first) {
                 return;
+            }
+            if !emergency_save.has_started.load(Ordering::Acquire) {
+                before_exit();
+                exit_interrupted(tr!("its start"));
             }
             request_exit();
             let saved = emergency_save.save();
@@ -152,30 +166,37 @@ fn saved_in(path: &Path) -> String {
     tr!("the session is saved in {}", path.display())
 }
 
-/// Completes recordings, each within its time; a sentence for each that is lost.
+/// Completes recordings one after another, each within its time; a sentence for each that is lost.
 fn finish(recordings: &mut Vec<Box<dyn PendingFile>>) -> Vec<String> {
     let limit = platform::timeout(RECORDING_TIMEOUT);
-    std::thread::scope(|scope| {
-        let all: Vec<_> = recordings
-            .drain(..)
-            .map(|file| scope.spawn(move || file.finish(limit).err()))
-            .collect();
-        let done = all.into_iter().filter_map(|thread| thread.join().ok());
-        done.flatten().collect()
-    })
+    let finish = |file: Box<dyn PendingFile>| file.finish(limit).err();
+    recordings.drain(..).filter_map(finish).collect()
+}
+
+/// Ends the process for a signal that came before the device had finished something.
+pub fn exit_interrupted(what: &'static str) -> ! {
+    say_last(vec![tr!("interrupted: the device had not finished {what}")]);
+    platform::exit_at_once(INTERRUPTED)
 }
 
 /// Prints sentences on stderr, as the last thing before the process ends. A terminal that takes
 /// nothing does not hold it up.
 pub fn say_last(sentences: Vec<String>) {
     let (said, is_said) = channel();
-    std::thread::spawn(move || {
-        for sentence in sentences {
-            // Where stderr is closed there is nobody left to tell.
-            let _ = writeln!(std::io::stderr(), "lifestreams: {}", single_line(sentence));
-        }
+    let line = |sentence| format!("lifestreams: {}\n", single_line(sentence));
+    let lines: Arc<str> = sentences.into_iter().map(line).collect::<String>().into();
+    let say = |lines: &str| {
+        // Where stderr is closed there is nobody left to tell.
+        let _ = std::io::stderr().write_all(lines.as_bytes());
+    };
+    let of_thread = lines.clone();
+    let thread = Builder::new().spawn(move || {
+        say(&of_thread);
         let _ = said.send(()); // nobody waits any more
     });
+    if thread.is_err() {
+        say(&lines);
+    }
     let _ = is_said.recv_timeout(LAST_WORDS_TIMEOUT);
 }
 

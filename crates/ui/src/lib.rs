@@ -51,7 +51,9 @@ pub use code_editor::CodeEditor;
 pub use commands::{Command, MenuTopic, TOOLBAR_BUTTONS, ToolbarButton, panel_menu};
 pub use drawing::{AdapterFacts, Drawing};
 pub use edit_overlay::{EditOverlay, Ghost, Pending, Tool};
-pub use emergency_save::{EmergencySave, EmergencySaved, UiRunning, say_last};
+pub use emergency_save::{
+    EmergencySave, EmergencySaved, INTERRUPTED, UiRunning, exit_interrupted, say_last,
+};
 pub use figures::{Figure, Figures};
 pub use interface_scale::InterfaceScale;
 pub use ladder::LadderChart;

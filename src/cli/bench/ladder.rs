@@ -13,11 +13,13 @@ use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, ChildStderr, ChildStdout, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::Builder;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
 
+use engine::EngineError;
 use engine::kernels::{KERNELS, Kernel};
 use model::DeviceChoice;
 use model::ladder::{Ladder, LeftOut, Rate, Workload};
@@ -157,18 +159,20 @@ fn listen(
     let (out, mut err) = started.context("lifestreams cannot run itself again")?;
     let _ended = Ended(current);
     let (lines, received) = channel();
-    let reader = std::thread::spawn(move || {
+    let reader = Builder::new().spawn(move || {
         for line in BufReader::new(out).lines().map_while(Result::ok) {
             if lines.send(line).is_err() {
                 break;
             }
         }
     });
-    let complaints = std::thread::spawn(move || {
+    let reader = reader.map_err(|_| EngineError::NoThread)?;
+    let complaints = Builder::new().spawn(move || {
         let mut text = String::new();
         let _ = err.read_to_string(&mut text);
         text
     });
+    let complaints = complaints.map_err(|_| EngineError::NoThread)?;
     loop {
         match received.recv_timeout(TIMEOUT) {
             Ok(line) => {

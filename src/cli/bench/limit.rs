@@ -11,6 +11,7 @@ use anyhow::Result;
 
 use super::{RUN, RUNS, Table, open_instances, setup};
 use crate::cli::failure::BadArguments;
+use engine::EngineError;
 use engine::cpu::limit;
 use life::Rule;
 use model::{DeviceChoice, Setup};
@@ -68,7 +69,7 @@ pub(super) fn table(device: DeviceChoice) -> Result<Table> {
                 limits.push(limit);
                 limit.cells
             } else {
-                let cells = limit_of_all_threads();
+                let cells = limit_of_all_threads()?;
                 all_limits.push(cells);
                 cells
             };
@@ -115,13 +116,15 @@ fn counted(threads: Option<NonZero<usize>>) -> &'static str {
 }
 
 /// The limit of all threads at once, in cells·generations per second.
-fn limit_of_all_threads() -> f64 {
+fn limit_of_all_threads() -> Result<f64> {
     let count = thread::available_parallelism().map_or(1, usize::from);
     thread::scope(|scope| {
-        let measure = |_| scope.spawn(|| limit::measure(LIMIT_RUN).cells);
-        let threads: Vec<_> = (0..count).map(measure).collect();
+        let measure = || limit::measure(LIMIT_RUN).cells;
+        let start = |_| thread::Builder::new().spawn_scoped(scope, measure);
+        let threads = (0..count).map(start).collect::<Result<Vec<_>, _>>();
+        let threads = threads.map_err(|_| EngineError::NoThread)?;
         let cells = threads.into_iter().map(|thread| thread.join());
-        cells.map(|cells| cells.expect("a measured limit")).sum()
+        Ok(cells.map(|cells| cells.expect("a measured limit")).sum())
     })
 }
 

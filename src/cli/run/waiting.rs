@@ -5,10 +5,10 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::write_over;
-use crate::cli::failure::INTERRUPTED;
 use crate::cli::text::say;
 use lang::tr;
 use model::words::time_left;
+use ui::exit_interrupted;
 
 /// How long a device may take for something before a line says so.
 const NOTICE_DELAY: Duration = Duration::from_secs(20);
@@ -75,10 +75,10 @@ impl Waiting {
     fn interrupt(&self) {
         let mut state = self.state();
         if !state.is_stepping {
-            platform::exit_at_once(INTERRUPTED);
+            exit_interrupted(state.what);
         }
         match state.interrupted {
-            Some(first) if first.elapsed() >= NOT_AGAIN => platform::exit_at_once(INTERRUPTED),
+            Some(first) if first.elapsed() >= NOT_AGAIN => exit_interrupted(state.what),
             Some(_) => {}
             None => {
                 state.interrupted = Some(Instant::now());

@@ -1,5 +1,6 @@
 //! What is wrong with a round that a person wrote, and with its script.
 
+use engine::EngineError;
 use lang::tr;
 use script::{
     CallKind, Fault, IssuedCall, MAX_CALLS, MAX_OPERATIONS, MAX_SOURCE_BYTES, Numbered,
@@ -221,6 +222,7 @@ impl InWords for ScriptError {
             ScriptErrorKind::TooMuchMemory => {
                 tr!("There are too many variables here, or too long a string.").into()
             }
+            ScriptErrorKind::NoThread => EngineError::NoThread.in_words(),
         }
     }
 }

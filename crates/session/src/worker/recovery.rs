@@ -1,6 +1,7 @@
 //! Handles errors. A lost engine is replaced, and its lattices are restored from the newest snapshot and
 //! the log; any other error is shown, and ends the session if it keeps coming.
 
+use std::mem::ManuallyDrop;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -206,7 +207,9 @@ impl SessionWorker {
             .save_from_slots(&old, self.state.log().bytes());
         self.snapshots.clear_slots();
         if is_stuck {
-            std::thread::spawn(move || drop(old));
+            let old = ManuallyDrop::new(old); // never dropped if no thread starts
+            let drop_it = move || drop(ManuallyDrop::into_inner(old));
+            let _ = std::thread::Builder::new().spawn(drop_it);
             return;
         }
         let slots = Arc::downgrade(old.slots());
