@@ -4,5 +4,6 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     platform::quieten_vulkan();
+    platform::survive_file_size_limit();
     lifestreams::cli::main()
 }

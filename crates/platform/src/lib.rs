@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use libloading::Library;
 
-pub use signals::on_signals;
+pub use signals::{on_signals, survive_file_size_limit};
 
 thread_local! {
     static IS_CATCHING: Cell<bool> = const { Cell::new(false) };

@@ -12,6 +12,13 @@ pub fn on_signals(on_signal: impl FnMut() + Send + 'static) -> io::Result<()> {
     imp::on_signals(on_signal)
 }
 
+/// Lets a write beyond the limit on the size of files (`ulimit -f`) fail, instead of ending the process.
+pub fn survive_file_size_limit() {
+    // Not ignored, which programs that this one starts would inherit. Without a handler, all stays as it is.
+    #[cfg(unix)]
+    let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, Default::default());
+}
+
 #[cfg(unix)]
 mod imp {
     use std::io;

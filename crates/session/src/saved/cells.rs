@@ -1,11 +1,12 @@
 //! Lattices as RLE text, and cells by column and row.
 
 use std::fmt;
+use std::io;
 use std::str::FromStr;
 use std::sync::Arc;
 
 use serde::de::{Deserialize, Deserializer};
-use serde::ser::{Error as _, Serialize, Serializer};
+use serde::ser::{Serialize, Serializer};
 
 use super::reading::{empty_lattice, refuse};
 use life::{Lattice, Notes, Rle, Rule, Sheet, rle};
@@ -20,7 +21,12 @@ pub(super) struct Cells {
 
 impl Serialize for Cells {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        let mut text = Vec::new();
+        to.collect_str(self) // some lines at a time: memory may be short
+    }
+}
+
+impl fmt::Display for Cells {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let sheet = Sheet {
             lattice: &self.lattice,
             rule: self.rule,
@@ -28,8 +34,22 @@ impl Serialize for Cells {
             generation: self.generation,
             notes: &Notes::default(),
         };
-        rle::write_sheet(sheet, &mut text).map_err(S::Error::custom)?;
-        to.serialize_str(&String::from_utf8_lossy(&text))
+        rle::write_sheet(sheet, &mut Lines(f)).map_err(|_| fmt::Error)
+    }
+}
+
+/// Passes on whole lines of ASCII text.
+struct Lines<'a, 'f>(&'a mut fmt::Formatter<'f>);
+
+impl io::Write for Lines<'_, '_> {
+    fn write(&mut self, lines: &[u8]) -> io::Result<usize> {
+        let text = std::str::from_utf8(lines).map_err(io::Error::other)?;
+        self.0.write_str(text).map_err(io::Error::other)?;
+        Ok(lines.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
     }
 }
 
