@@ -19,12 +19,12 @@ pub(super) fn main(command: &ExerciseCommand) -> Result<()> {
             tr!("there is no folder for progress in the exercises here: HOME is not set").into(),
         )
     })?;
-    let mut progress = read(&path);
+    let progress = read(&path);
     match command {
         ExerciseCommand::List => list(&progress),
-        ExerciseCommand::Start { exercise } => start(exercise, &mut progress, &path),
+        ExerciseCommand::Start { exercise } => start(exercise, &path),
         ExerciseCommand::Next => match progress.next() {
-            Some(exercise) => start(exercise, &mut progress, &path),
+            Some(exercise) => start(exercise, &path),
             None => print(tr!("every exercise is solved")),
         },
         ExerciseCommand::Check { exercise, json } => {
@@ -34,7 +34,7 @@ pub(super) fn main(command: &ExerciseCommand) -> Result<()> {
                         .into(),
                 )
             })?;
-            check(exercise, &mut progress, &path, *json)
+            check(exercise, &path, *json)
         }
     }
 }
@@ -52,6 +52,15 @@ fn read(path: &Path) -> Progress {
         ));
         Progress::default()
     })
+}
+
+/// Changes the progress. A damaged file is kept, which is said.
+fn update(path: &Path, change: impl FnOnce(&mut Progress)) -> Result<Progress> {
+    let (progress, kept) = Progress::update(path, change)?;
+    if let Some(kept) = kept {
+        say(&tr!("the damaged file is kept as {}", kept.display()));
+    }
+    Ok(progress)
 }
 
 fn file(exercise: &Exercise) -> PathBuf {
@@ -84,11 +93,10 @@ fn list(progress: &Progress) -> Result<()> {
     ))
 }
 
-fn start(exercise: &Exercise, progress: &mut Progress, path: &Path) -> Result<()> {
+fn start(exercise: &Exercise, path: &Path) -> Result<()> {
     let file = file(exercise);
     round::write_new(&file, &exercise.file())?;
-    progress.start(exercise);
-    progress.write(path)?;
+    update(path, |progress| progress.start(exercise))?;
     print(&format!(
         "{}: {}",
         exercise.name,
@@ -103,7 +111,7 @@ fn start(exercise: &Exercise, progress: &mut Progress, path: &Path) -> Result<()
     ))
 }
 
-fn check(exercise: &Exercise, progress: &mut Progress, path: &Path, json: bool) -> Result<()> {
+fn check(exercise: &Exercise, path: &Path, json: bool) -> Result<()> {
     let file = file(exercise);
     let reported = match &exercise.task {
         Task::Round(task) => {
@@ -115,11 +123,12 @@ fn check(exercise: &Exercise, progress: &mut Progress, path: &Path, json: bool) 
     if matches!(&reported, Err(error) if !error.is::<CheckFailed>()) {
         return reported;
     }
-    progress.start(exercise);
-    if reported.is_ok() {
-        progress.solve(exercise);
-    }
-    progress.write(path)?;
+    let progress = update(path, |progress| {
+        progress.start(exercise);
+        if reported.is_ok() {
+            progress.solve(exercise);
+        }
+    })?;
     reported?;
     if json {
         return Ok(());

@@ -249,7 +249,9 @@ fn damaged_progress_is_one_sentence_and_counts_as_none() {
         assert!(!ended.stdout.contains("(in progress)"), "{ended:?}");
     }
     fs::write(folder.path().join("race.rhai"), EXERCISES[2].answer).unwrap();
-    own(folder.path(), "exercise check race").succeeds();
+    let checked = own(folder.path(), "exercise check race").succeeds();
+    let kept = checked.stderr.trim_end().rsplit(' ').next().unwrap();
+    assert_eq!(fs::read_to_string(kept).unwrap(), "\0\0\0", "{checked:?}");
     let listed = own(folder.path(), "exercise list").done();
     assert_eq!(listed.stdout.matches("(solved)").count(), 1, "{listed:?}");
 }

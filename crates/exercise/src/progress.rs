@@ -1,12 +1,12 @@
 //! Which exercises a person has solved, in a file on their machine.
 
 use std::collections::BTreeSet;
-use std::fs;
+use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
 use directories::ProjectDirs;
-use life::{ReadError, SaveError, read_regular_file, write_atomically};
+use life::{ReadError, SaveError, dated_name, read_regular_file, write_atomically};
 use serde::{Deserialize, Serialize};
 
 use crate::{EXERCISES, Exercise};
@@ -55,18 +55,34 @@ impl Progress {
         }
     }
 
-    /// Writes the file, and makes its folder.
+    /// Changes the file, whatever other processes note there meanwhile, and makes its folder. A damaged file
+    /// gets another name, which is returned with the changed progress.
     ///
     /// # Errors
     /// The folder or the file cannot be written; an existing file is unchanged.
-    pub fn write(&self, path: &Path) -> Result<(), SaveError> {
-        if let Some(folder) = path.parent() {
-            fs::create_dir_all(folder).map_err(|error| SaveError::new(path, &error))?;
-        }
+    pub fn update(
+        path: &Path,
+        change: impl FnOnce(&mut Progress),
+    ) -> Result<(Progress, Option<PathBuf>), SaveError> {
+        let failed = |error| SaveError::new(path, &error);
+        let folder = path.parent().unwrap_or(path);
+        fs::create_dir_all(folder).map_err(failed)?;
+        let lock = File::open(folder);
+        // Not every system locks folders. It lasts until the end of this function.
+        let _ = lock.as_ref().map(File::lock);
+        let mut kept = None;
+        let mut progress = Progress::read(path).or_else(|_| {
+            let beside = path.with_file_name(dated_name(path, "json"));
+            fs::rename(path, &beside).map_err(failed)?;
+            kept = Some(beside);
+            Ok(Progress::default())
+        })?;
+        change(&mut progress);
         write_atomically(path, |file| {
-            serde_json::to_writer(&mut *file, self)?;
+            serde_json::to_writer(&mut *file, &progress)?;
             writeln!(file)
-        })
+        })?;
+        Ok((progress, kept))
     }
 
     /// The exercise in progress.
@@ -104,15 +120,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn progress_is_what_was_written_and_a_damaged_file_is_an_error() {
+    fn progress_is_what_all_have_written_and_a_damaged_file_is_kept() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("not/yet/exercises.json");
         assert_eq!(Progress::read(&path).unwrap(), Progress::default());
-        let mut progress = Progress::default();
-        progress.start(&EXERCISES[2]);
-        progress.solve(&EXERCISES[0]);
-        progress.write(&path).unwrap();
-        assert_eq!(Progress::read(&path).unwrap(), progress);
+        let change = |progress: &mut Progress| {
+            progress.start(&EXERCISES[2]);
+            progress.solve(&EXERCISES[0]);
+        };
+        let updated = Progress::update(&path, change).unwrap();
+        assert_eq!(updated, (Progress::read(&path).unwrap(), None));
         let text = fs::read_to_string(&path).unwrap();
         assert_eq!(text, "{\"current\":\"race\",\"solved\":[\"overlap\"]}\n");
         for damaged in [
@@ -126,6 +143,20 @@ mod tests {
             fs::write(&path, damaged).unwrap();
             assert!(Progress::read(&path).is_err(), "{damaged}");
         }
+        let (progress, kept) = Progress::update(&path, |_| ()).unwrap();
+        assert_eq!(progress, Progress::default());
+        let kept = fs::read_to_string(kept.unwrap()).unwrap();
+        assert_eq!(kept, "{\"other\": 1}");
+        std::thread::scope(|scope| {
+            for exercise in EXERCISES {
+                let solve = || Progress::update(&path, |progress| progress.solve(exercise));
+                scope.spawn(solve);
+            }
+        });
+        assert_eq!(
+            Progress::read(&path).unwrap().next().map(|it| it.name),
+            None
+        );
         fs::write(&path, "{\"solved\":[\"of-another-version\"]}").unwrap();
         assert_eq!(
             Progress::read(&path).unwrap().next().unwrap().name,

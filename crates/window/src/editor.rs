@@ -55,7 +55,7 @@ pub(super) struct Editor {
     checks_again: bool,
     /// The kernel of a session's file that was asked about last.
     asked: Option<Arc<StoredKernel>>,
-    /// The file that remembers which exercises are solved, unless it is not readable, and what it says.
+    /// The file that remembers which exercises are solved, and what it says.
     progress: Option<(PathBuf, Progress)>,
     /// What the session says of the round that it is to run, once it does.
     answer: Option<Receiver<Result<Arc<OwnRound>, OwnRoundError>>>,
@@ -83,7 +83,10 @@ impl Editor {
     /// With the usual round and kernel, and what was solved of the exercises.
     pub(super) fn new() -> Editor {
         let path = Progress::path();
-        let read = |path: PathBuf| Progress::read(&path).ok().map(|it| (path, it));
+        let read = |path: PathBuf| {
+            let progress = Progress::read(&path).unwrap_or_default();
+            (path, progress)
+        };
         Editor {
             code: Code::Round,
             round: Document::new(CodeEditor::of_round()),
@@ -96,7 +99,7 @@ impl Editor {
             check: None,
             checks_again: false,
             asked: None,
-            progress: path.and_then(read),
+            progress: path.map(read),
             answer: None,
         }
     }
@@ -473,9 +476,14 @@ impl Handler {
         let before = progress.clone();
         note(progress, exercise);
         if *progress != before {
-            let (path, progress) = (path.clone(), progress.clone());
-            self.run_in_background(move || match progress.write(&path) {
-                Ok(()) => BackgroundResult::Nothing,
+            let path = path.clone();
+            let update = move || Progress::update(&path, |progress| note(progress, exercise));
+            self.run_in_background(move || match update() {
+                Ok((_, None)) => BackgroundResult::Nothing,
+                Ok((_, Some(kept))) => {
+                    let kept = kept.display();
+                    BackgroundResult::Notice(tr!("the damaged file is kept as {}", kept))
+                }
                 Err(error) => BackgroundResult::Notice(error.in_words()),
             });
         }
