@@ -261,7 +261,8 @@ impl Reader {
             let fault = Fault::Toml(error.message().to_owned());
             (error.span().unwrap_or(0..0), fault)
         })?;
-        let mut words = self.words.clone();
+        // The last word of each setting, so that a step takes no longer to read the later it comes.
+        let mut set = BTreeMap::new();
         let has_typed_size = self.has_typed_size();
         let mut on_cpu: Option<OsString> = None;
         let (mut steps, mut asked, mut first) = (Vec::new(), Vec::new(), None);
@@ -274,13 +275,15 @@ impl Reader {
                 match name.as_str() {
                     "size" | SIZE_ON_CPU if has_typed_size => {}
                     SIZE_ON_CPU => on_cpu = Some(word),
-                    "size" => {
-                        on_cpu = None;
-                        words.push(word);
+                    _ => {
+                        if name == "size" {
+                            on_cpu = None;
+                        }
+                        set.insert(name.clone(), word);
                     }
-                    _ => words.push(word),
                 }
             }
+            let words: Vec<OsString> = self.words.iter().chain(set.values()).cloned().collect();
             let read = |words: &[OsString]| {
                 let fault = |why| (span.clone(), Fault::Setting(why));
                 let arguments = self.arguments(words).map_err(fault)?;
@@ -425,6 +428,20 @@ mod tests {
     use model::{Finding, ViewAction};
     use session::Session;
     use ui::{AppState, EmergencySave, LessonScreen, ViewOptions};
+
+    #[test]
+    fn a_step_takes_no_longer_to_read_the_later_it_comes() {
+        let step = "[[step]]\nset = { size = 64, wait = 'each', order = 'depth', graphs = false, pace = 60 }\n";
+        let reader = Reader::plain(DeviceChoice::Cpu);
+        let [few, many] = [50, 400].map(|steps| {
+            let before = platform::usage().cpu;
+            let text = format!("title = 'Long'\n{}", step.repeat(steps));
+            let read = reader.parse(&text).ok().expect("a lecture").0;
+            assert_eq!(read.steps.len(), steps);
+            platform::usage().cpu - before
+        });
+        assert!(many < few * 16, "{few:?}, {many:?}");
+    }
 
     /// Walks a shipped lecture forward and back: each step reaches its setting and opens its lesson, and on
     /// a recorded device shows its round.
