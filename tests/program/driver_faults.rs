@@ -591,6 +591,24 @@ fn a_run_goes_on_after_a_loss_or_says_what_is_saved() {
     }
 }
 
+/// Before the first generation, too.
+#[test]
+fn a_run_starts_on_a_device_that_is_left() {
+    for call in ["cuModuleLoadDataEx", "cuMemsetD32_v2"] {
+        let folder = scratch();
+        let uses = Use::of(Work::Run);
+        let mut command = uses.command(folder.path());
+        command
+            .env("FAKE_CUDA_DEVICES", "2")
+            .env("FAKE_CUDA_FAULT", format!("{call}:700:0:1:lost"));
+        let ended = Running::start(&mut command).end(LIMIT);
+        let saved = uses.saved(folder.path()).expect("cells that are right");
+        let all = Some(ROUNDS * PER_ROUND);
+        assert_eq!((ended.code, saved), (Some(0), all), "{ended:?}");
+        assert!(ended.stderr.contains("Fake GPU 1"), "{ended:?}");
+    }
+}
+
 /// Memory that is refused for a copy leaves every lattice as it was, and a person could go on; where
 /// there is none, the program ends, and saves first.
 #[test]

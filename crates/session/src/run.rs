@@ -11,7 +11,7 @@ use crate::log::Position;
 use crate::losses::Losses;
 use engine::{Engine, EngineError, Result};
 use life::Lattice;
-use model::{DeviceChoice, Setup, Start};
+use model::{DeviceChoice, InWords, Setup, Start};
 use simulation::fastest::{FastestPlan, RoundLength};
 use simulation::instances::{
     Event, Instances, Results, ensure_room, make_on_devices, open_engine, reopen_engine,
@@ -111,7 +111,17 @@ impl<'a> Run<'a> {
             losses: Losses::default(),
             present: None,
         };
-        run.open(run.asked.device, open_engine)?;
+        match run.open(run.asked.device, open_engine) {
+            // As at a loss later on; but a kernel of the user's own may be the reason.
+            Err(lost) if lost.loses_lattices() && run.asked.kernel.own.is_none() => {
+                let why = lost.in_words();
+                run.recover(lost)?;
+                let devices = run.instances().engine().devices().iter();
+                let names: Vec<&str> = devices.map(|device| device.name.as_str()).collect();
+                tracing::warn!("{why}; {} starts instead", names.join(" + "));
+            }
+            opened => opened?,
+        }
         Ok(run)
     }
 
