@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use crate::common::{PROGRAM, command, lifestreams, needs, run, scratch, signal, wait_for};
+use crate::common::{PROGRAM, command, lifestreams, names, needs, run, scratch, signal, wait_for};
 use crate::kernel_file::{code_has_run, write_session_with_code};
 use crate::lecture::OWN_LECTURE;
 use life::{Pattern, Size};
@@ -136,6 +136,54 @@ fn few_open_files_are_an_error_or_enough() {
             }
         }
     }
+}
+
+/// Keys before the first frame are neither an answer of the terminal nor lost.
+#[test]
+fn keys_that_were_typed_before_the_view_is_up_count() {
+    let tmux = Tmux::start(100, 30);
+    run(command("mkfifo", tmux.path()).arg("go")).succeeds();
+    tmux.begin(&format!("sh -c \"cat go; exec {PROGRAM} {SMALL}\""));
+    wait_for("its start", || {
+        tmux.path().join("pid").exists().then_some(())
+    });
+    tmux.keys("Space F2 Escape ["); // the last two are the beginning of another key
+    fs::write(tmux.path().join("go"), "").unwrap();
+    tmux.wait("‖ PAUSED");
+    tmux.wait("streams: one shared");
+    tmux.keys("x C-q");
+    assert_eq!(tmux.end(), "0");
+}
+
+#[test]
+fn a_lecture_s_page_and_notes_are_kept_where_their_folder_has_gone() {
+    let tmux = Tmux::start(100, 30);
+    let path = |name: &str| tmux.path().join(name);
+    fs::write(path("own.toml"), OWN_LECTURE).unwrap();
+    fs::create_dir(path("gone")).unwrap();
+    tmux.begin(&format!(
+        "{PROGRAM} lecture own.toml {SMALL} --display terminal --notes gone/notes --report gone/page.html"
+    ));
+    tmux.wait("1/3 Four streams");
+    tmux.then("2", "▸2 2× slower");
+    fs::remove_dir_all(path("gone")).unwrap();
+    tmux.then("Right", "2/3 One stream");
+    tmux.keys("C-q");
+    assert_eq!(tmux.end(), "2");
+    let mut kept = names(&path("state/lifestreams"));
+    kept.sort();
+    assert!(
+        kept[0].starts_with("notes-") && kept[1].starts_with("page-"),
+        "{kept:?}"
+    );
+    let read = |name: &str| fs::read_to_string(path("state/lifestreams").join(name)).unwrap();
+    assert_eq!(read(&kept[0]), "Step 2 of 3: The kernels queue.\n");
+    assert!(read(&kept[1]).contains("<td>2× slower</td>"));
+    assert!(
+        tmux.screen().replace('\n', "").contains(&kept[1]),
+        "{}",
+        tmux.screen()
+    );
 }
 
 #[test]

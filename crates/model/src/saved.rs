@@ -34,6 +34,9 @@ pub enum NotSaved {
     NeverRestored(PathBuf),
     /// The first file stays, as the session could not be opened from it again: why. It is in the second one.
     WouldNotOpen(PathBuf, String, PathBuf),
+    /// The page or the notes of a lecture could not be written. They are in another file, if there is a
+    /// folder for that and it could be written.
+    Lecture(SaveError, Option<Result<PathBuf, SaveError>>),
 }
 
 impl NotSaved {
@@ -43,7 +46,7 @@ impl NotSaved {
             NotSaved::Changed(..) | NotSaved::NeverRestored(_) | NotSaved::WouldNotOpen(..) => {
                 false
             }
-            NotSaved::Failed(error, _) => error.is_disk_full(),
+            NotSaved::Failed(error, _) | NotSaved::Lecture(error, _) => error.is_disk_full(),
             NotSaved::NoAnswer(..) | NotSaved::Outdated { .. } => true,
         }
     }

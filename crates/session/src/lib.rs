@@ -47,7 +47,7 @@ use std::time::Duration;
 pub use cell_write::CellWrite;
 pub use identify::identify;
 pub use model::saved::{NotSaved, SavedError};
-pub use own_file::SessionFile;
+pub use own_file::{SessionFile, state_folder};
 pub use persistence::Saver;
 pub use sampling::Sampling;
 pub use saved::{SavedComparison, SavedSession, SavedTimeline};

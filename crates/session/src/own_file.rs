@@ -13,6 +13,15 @@ use model::InWords;
 use model::saved::NotSaved;
 use model::words::shown;
 
+/// The folder for this program's state, in which what cannot be saved where it should is saved.
+pub fn state_folder() -> Option<PathBuf> {
+    let folders = ProjectDirs::from("", "", "lifestreams")?;
+    let folder = folders.state_dir().unwrap_or(folders.data_local_dir());
+    // Where it cannot be made, neither can a file in it, which says why.
+    let _ = fs::create_dir_all(folder);
+    Some(folder.to_owned())
+}
+
 /// Where a session is saved, and what it continues.
 #[derive(Clone, Debug, Default)]
 pub struct SessionFile {
@@ -144,12 +153,7 @@ impl Written {
         name: &OsStr,
         error: SaveError,
     ) -> NotSaved {
-        let written = ProjectDirs::from("", "", "lifestreams").map(|folders| {
-            let folder = folders.state_dir().unwrap_or(folders.data_local_dir());
-            // Where it cannot be made, neither can the file, which says why.
-            let _ = fs::create_dir_all(folder);
-            self.write_elsewhere(saved, &folder.join(name))
-        });
+        let written = state_folder().map(|folder| self.write_elsewhere(saved, &folder.join(name)));
         NotSaved::Failed(error, written)
     }
 

@@ -4,7 +4,7 @@ use std::io::{self, IsTerminal, Write, stdout};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, Once};
 
-use ratatui::backend::CrosstermBackend;
+use ratatui::backend::{Backend as _, CrosstermBackend};
 use ratatui::crossterm::event::{
     DisableBracketedPaste, DisableMouseCapture, EnableBracketedPaste, EnableMouseCapture,
 };
@@ -111,9 +111,11 @@ impl Guard {
     }
 
     pub(super) fn terminal(&self) -> Result<Terminal, TerminalError> {
-        let mut terminal = Terminal::new(CrosstermBackend::new(stdout())).map_err(broken)?;
-        terminal.clear().map_err(broken)?;
-        Ok(terminal)
+        let mut backend = CrosstermBackend::new(stdout());
+        // Not `Terminal::clear`, which asks the terminal for the cursor's position: the answer may come late
+        // or never, and keys that were typed before it would be lost.
+        backend.clear().map_err(broken)?;
+        Terminal::new(backend).map_err(broken)
     }
 
     /// Whether a signal has come, or a thread has panicked and the screen is gone.

@@ -10,7 +10,7 @@ use lesson::LecturePanel;
 use life::Size;
 use model::actions::Chord;
 use model::{
-    Action, InWords, LiveArea, NOTICE_TIME, PicturePlan, PictureSource, SessionAction, Status,
+    Action, LiveArea, NOTICE_TIME, PicturePlan, PictureSource, SessionAction, Status,
 };
 use session::{NotSaved, SavedSession, Session};
 
@@ -75,13 +75,22 @@ impl AppState {
     /// Ends the session; one with a file is saved there.
     ///
     /// # Errors
-    /// It is not saved in its file.
+    /// It is not saved in its file, or what a lecture leaves is not saved in its own.
     pub fn end(&mut self) -> Result<(), NotSaved> {
-        if let Some(page) = self.close_lecture() {
+        let page = self.close_lecture();
+        let lost = self.lecture.as_mut().and_then(LectureRun::take_unsaved);
+        if let (Some(page), None) = (page, &lost) {
             say_last(vec![page.to_string()]);
         }
         let session = self.session.take();
-        session.map_or(Ok(()), |session| self.emergency_save.save_at_end(session))
+        let saved = session.map_or(Ok(()), |session| self.emergency_save.save_at_end(session));
+        match (saved, lost) {
+            (Ok(()), lost) => lost.map_or(Ok(()), Err),
+            (Err(why), lost) => {
+                say_last(lost.iter().map(NotSaved::to_string).collect());
+                Err(why)
+            }
+        }
     }
 
     /// The session's figures.
@@ -332,8 +341,8 @@ impl AppState {
                 self.toggle_side(other); // opens the one, or closes the other
             }
         }
-        if let Err(error) = given {
-            self.show_notice(Message::from(error.in_words()), Instant::now());
+        if let Some(notice) = given {
+            self.show_notice(notice, Instant::now());
         }
     }
 

@@ -14,8 +14,10 @@ use lang::{Message, message, tr};
 use lesson::{Lecture, LectureStep, factor_in_words, nearest_factor};
 use life::{SaveError, dated_name, write_atomically};
 use model::actions::{Chord, Key};
-use model::{Action, Effect, Pace, SessionAction, Setup, Start, Status, Switch, ViewAction};
-use session::Session;
+use model::{
+    Action, Effect, InWords, Pace, SessionAction, Setup, Start, Status, Switch, ViewAction,
+};
+use session::{NotSaved, Session};
 
 /// A lecture, and where its notes and its page go.
 #[derive(Clone, Debug)]
@@ -80,6 +82,8 @@ pub struct LectureRun {
     steps: Vec<StepResult>,
     /// The last change's effect before the present step was entered.
     effect_before: Option<Effect>,
+    /// Why its page or its notes are not where they should be.
+    unsaved: Option<NotSaved>,
 }
 
 #[derive(Clone, Default)]
@@ -101,6 +105,7 @@ impl LectureRun {
             requested: None,
             steps: vec![StepResult::default(); options.lecture.steps.len()],
             effect_before: None,
+            unsaved: None,
             options,
         }
     }
@@ -144,9 +149,8 @@ impl LectureRun {
 
     /// Shows the step that is `by` steps away: asks the session for its setting, and gives its note.
     ///
-    /// # Errors
-    /// The file of the notes cannot be written.
-    pub fn go(&mut self, by: isize, session: &Session) -> Result<(), SaveError> {
+    /// Returns what to tell the speaker if the file of the notes cannot be written.
+    pub fn go(&mut self, by: isize, session: &Session) -> Option<Message> {
         let status = session.status();
         self.at = self.at.saturating_add_signed(by);
         self.is_open = true;
@@ -156,7 +160,31 @@ impl LectureRun {
             session.act(action);
         }
         self.requested = Some(wanted);
-        self.give_note()
+        let Err(error) = self.give_note() else {
+            return None;
+        };
+        let path = elsewhere(&error.path);
+        let written = path.map(|path| {
+            self.options.notes = Notes::File(path.clone());
+            self.give_note().map(|()| path)
+        });
+        Some(self.not_saved(error, written))
+    }
+
+    fn not_saved(
+        &mut self,
+        error: SaveError,
+        written: Option<Result<PathBuf, SaveError>>,
+    ) -> Message {
+        let unsaved = NotSaved::Lecture(error, written);
+        let words = Message::from(unsaved.in_words());
+        self.unsaved = Some(unsaved);
+        words
+    }
+
+    /// Why its page or its notes are not where they should be, once.
+    pub fn take_unsaved(&mut self) -> Option<NotSaved> {
+        self.unsaved.take()
     }
 
     /// Takes one of the choices for what the class predicts, or takes it back, until that is measured.
@@ -251,10 +279,13 @@ impl LectureRun {
         let dated = || dated_name(Path::new("lecture"), "html").into();
         let path = &*self.options.report.get_or_insert_with(dated);
         let page = page(&self.options.lecture.title, &answers);
-        let written = write_atomically(path, |out| out.write_all(page.as_bytes()));
-        Some(match written {
+        let write = |path: &Path| write_atomically(path, |out| out.write_all(page.as_bytes()));
+        Some(match write(path) {
             Ok(()) => message!("Predictions and results: {}", path.display()),
-            Err(error) => Message::from(model::InWords::in_words(&error)),
+            Err(error) => {
+                let path = elsewhere(path);
+                self.not_saved(error, path.map(|path| write(&path).map(|()| path)))
+            }
         })
     }
 
@@ -303,6 +334,12 @@ impl LectureRun {
             }
         }
     }
+}
+
+/// The file for what cannot be written in this one.
+fn elsewhere(path: &Path) -> Option<PathBuf> {
+    let ending = path.extension().unwrap_or_default().to_string_lossy();
+    Some(session::state_folder()?.join(dated_name(path, &ending)))
 }
 
 /// What leads from a session's state to a setting, in an order in which each action is possible. The

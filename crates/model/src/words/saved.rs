@@ -16,13 +16,19 @@ impl InWords for NotSaved {
                 path = shown(path),
                 beside = shown(beside)
             ),
-            NotSaved::Failed(error, None) => error.in_words(),
+            NotSaved::Failed(error, None) | NotSaved::Lecture(error, None) => error.in_words(),
+            NotSaved::Lecture(error, Some(Ok(elsewhere))) => tr!(
+                "{error}; what belongs there is in {elsewhere} instead",
+                error = error.in_words(),
+                elsewhere = shown(elsewhere)
+            ),
             NotSaved::Failed(error, Some(Ok(elsewhere))) => tr!(
                 "{error}; the session is saved in {elsewhere} instead",
                 error = error.in_words(),
                 elsewhere = shown(elsewhere)
             ),
-            NotSaved::Failed(error, Some(Err(second))) => tr!(
+            NotSaved::Failed(error, Some(Err(second)))
+            | NotSaved::Lecture(error, Some(Err(second))) => tr!(
                 "{error}; nor could it be saved in {path}: {reason}",
                 error = error.in_words(),
                 path = shown(&second.path),
