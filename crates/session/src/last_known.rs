@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Instant;
 
 use crate::log::Position;
-use crate::saved::SavedSession;
+use crate::saved::{Drafts, SavedSession};
 use engine::{Slot, Slots};
 use life::{Lattice, Size};
 use simulation::instances::read_lattice;
@@ -48,7 +48,11 @@ pub(crate) struct KnownSession {
 
 /// The newest known state of a session; clones share it.
 #[derive(Clone, Default)]
-pub(crate) struct LastKnown(Arc<Mutex<Option<Published>>>);
+pub(crate) struct LastKnown {
+    published: Arc<Mutex<Option<Published>>>,
+    /// As the front end has them now.
+    drafts: Arc<Mutex<Drafts>>,
+}
 
 impl LastKnown {
     /// Publishes a session, whose newest lattices are `copy`, at `position`.
@@ -66,6 +70,15 @@ impl LastKnown {
             at,
         };
         *self.lock() = Some(published);
+    }
+
+    pub(crate) fn drafts(&self) -> Drafts {
+        let drafts = self.drafts.lock();
+        drafts.unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    pub(crate) fn set_drafts(&self, drafts: Drafts) {
+        *self.drafts.lock().unwrap_or_else(PoisonError::into_inner) = drafts;
     }
 
     /// Notes that what was published is still the session's state.
@@ -113,6 +126,8 @@ impl LastKnown {
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, Option<Published>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.published
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -50,7 +50,7 @@ pub use model::saved::{NotSaved, SavedError};
 pub use own_file::{SessionFile, state_folder};
 pub use persistence::Saver;
 pub use sampling::Sampling;
-pub use saved::{SavedComparison, SavedSession, SavedTimeline};
+pub use saved::{Drafts, SavedComparison, SavedSession, SavedTimeline};
 
 use command::{Command, Query};
 
@@ -96,6 +96,7 @@ impl Session {
     ) -> Result<Session> {
         let (commands, received) = channel();
         let SessionFile { own: file, from } = file;
+        let drafts = from.as_ref().map(|from| from.drafts.clone());
         let device = setup.device;
         let (ready, started) = channel();
         let own = commands.clone();
@@ -113,6 +114,7 @@ impl Session {
                 return Err(EngineError::ContextLost(Loss::Thread));
             }
         };
+        shared.last_known.set_drafts(drafts.unwrap_or_default());
         Ok(Session {
             device,
             file,

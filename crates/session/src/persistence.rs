@@ -7,7 +7,7 @@ use std::time::Duration;
 use crate::command::{Command, Query};
 use crate::last_known::LastKnown;
 use crate::own_file::{OwnFile, Written};
-use crate::{SavedSession, Session};
+use crate::{Drafts, SavedSession, Session};
 use life::dated_stem;
 use model::saved::NotSaved;
 use model::{Done, Failure, Notice};
@@ -23,14 +23,27 @@ impl Session {
     /// notice says so with the `name` of its file.
     pub fn open(&self, saved: SavedSession, name: String) {
         let (commands, file) = (self.commands.clone(), self.file.clone());
-        let saver = self.saver();
+        let (saver, last_known) = (self.saver(), self.shared.last_known.clone());
         self.in_background("open", move || {
             let command = match saver.map_or(Ok(None), |saver| saver.save()) {
-                Ok(_) => Command::Replace(Box::new(saved), file, name),
+                Ok(_) => {
+                    last_known.set_drafts(saved.drafts.clone());
+                    Command::Replace(Box::new(saved), file, name)
+                }
                 Err(why) => Command::Notify(Notice::Warning(Failure::NotSaved(why))),
             };
             let _ = commands.send(command); // the session may have ended
         });
+    }
+
+    /// The texts in the editor, which are saved with the session.
+    pub fn drafts(&self) -> Drafts {
+        self.shared.last_known.drafts()
+    }
+
+    /// Notes what is in the editor now.
+    pub fn set_drafts(&self, drafts: Drafts) {
+        self.shared.last_known.set_drafts(drafts);
     }
 
     /// Works on a thread of its own; where the system gives none, or the work panics, a notice says so.
@@ -135,26 +148,30 @@ fn save(
     if before.is_some() && file.get().is_none() {
         return Ok(None);
     }
-    let write = |session: &SavedSession| match &before {
-        Some(file) => file.write(session),
-        None => {
-            let path = PathBuf::from(dated_stem()).with_extension("json");
-            Written::default().write_new(session, &path)
+    let write = |session: SavedSession| {
+        let drafts = last_known.drafts();
+        let session = SavedSession { drafts, ..session };
+        match &before {
+            Some(file) => file.write(&session),
+            None => {
+                let path = PathBuf::from(dated_stem()).with_extension("json");
+                Written::default().write_new(&session, &path)
+            }
         }
     };
     if let (Err(RecvTimeoutError::Timeout), Some(known)) = (&saved, last_known.session()) {
         return Err(NotSaved::Outdated {
-            path: write(&known.session)?,
+            generation: known.session.timeline().position.generation,
+            path: write(known.session)?,
             seconds: timeout.as_secs(),
             age: known.at.elapsed().as_secs(),
-            generation: known.session.timeline().position.generation,
         });
     }
     let saved = saved.map_err(|why| match why {
         RecvTimeoutError::Timeout => NotSaved::NoAnswer(path(), timeout.as_secs()),
         RecvTimeoutError::Disconnected => NotSaved::NeverRestored(path()),
     })?;
-    write(&saved).map(Some)
+    write(saved).map(Some)
 }
 
 fn saved(commands: &Sender<Command>) -> Receiver<SavedSession> {

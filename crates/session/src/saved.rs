@@ -55,6 +55,17 @@ pub struct SavedSession {
     pub running: bool,
     /// The selected instance.
     pub selected: usize,
+    /// Texts in the editor.
+    pub drafts: Drafts,
+}
+
+/// Texts that the user wrote in the editor, run or not.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Drafts {
+    /// A round's script.
+    pub round: Option<Arc<str>>,
+    /// A kernel's source.
+    pub kernel: Option<Arc<str>>,
 }
 
 /// A log, a position on it, and cells to continue from.
@@ -240,6 +251,12 @@ struct Settings {
     /// The kernel that a user wrote, if any. While it is in use, `kernel` is its rung.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     own_kernel: Option<KernelSource>,
+    /// The script of a round in the editor.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    round_draft: Option<String>,
+    /// The source of a kernel in the editor.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    kernel_draft: Option<String>,
 }
 
 /// A kernel of the user's own.
@@ -307,6 +324,8 @@ impl Settings {
             },
             own_round: setup.own_round.as_ref().map(|own| own.source().to_string()),
             own_kernel: KernelSource::of(setup),
+            round_draft: session.drafts.round.as_deref().map(str::to_owned),
+            kernel_draft: session.drafts.kernel.as_deref().map(str::to_owned),
         }
     }
 
@@ -383,6 +402,10 @@ impl Settings {
             comparison,
             running,
             selected,
+            drafts: Drafts {
+                round: self.round_draft.map(Arc::from),
+                kernel: self.kernel_draft.map(Arc::from),
+            },
         })
     }
 }

@@ -67,6 +67,8 @@ impl Code {
 pub struct CodeEditor {
     code: Code,
     text: Arc<str>,
+    /// The text that it began with.
+    first: Arc<str>,
     /// What was found in it; `None` before its check.
     findings: Option<Arc<Findings>>,
     /// Whether it is being checked.
@@ -126,6 +128,7 @@ impl CodeEditor {
     fn new(code: Code, text: Arc<str>) -> CodeEditor {
         CodeEditor {
             code,
+            first: text.clone(),
             text,
             findings: None,
             is_checking: false,
@@ -135,6 +138,16 @@ impl CodeEditor {
             exercise: None,
             revision: 0,
         }
+    }
+
+    /// Begins with another text, of no file.
+    pub fn begin(&mut self, text: impl Into<Arc<str>>) {
+        self.replace(CodeEditor::new(self.code, text.into()));
+    }
+
+    /// The text, if the user has written in it.
+    pub fn draft(&self) -> Option<Arc<str>> {
+        (self.text != self.first).then(|| self.text.clone())
     }
 
     /// Takes another one's place; it is shown anew.

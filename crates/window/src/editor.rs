@@ -29,6 +29,7 @@ use model::{
 };
 use own_kernel::{Machine, OwnKernel, Workshop};
 use script::{MAX_SOURCE_BYTES, Script, Work};
+use session::Drafts;
 use ui::code_editor::{Code, FileChange, KernelFindings, Race, RoundContext, RoundFindings, judge};
 use ui::{CodeEditor, Lessons, SidePanel};
 
@@ -489,21 +490,46 @@ impl Handler {
         }
     }
 
+    /// Has what is written saved with the session.
+    pub(super) fn keep_drafts(&self) {
+        if let Some(session) = &self.app.session {
+            session.set_drafts(Drafts {
+                round: self.editor.round.text.draft(),
+                kernel: self.editor.kernel.text.draft(),
+            });
+        }
+    }
+
+    /// Shows what a session had in the editor, without checking it.
+    pub(super) fn show_drafts(&mut self, drafts: Drafts) {
+        for (code, text) in [(Code::Round, drafts.round), (Code::Kernel, drafts.kernel)] {
+            let document = self.editor.document(code);
+            if let Some(text) = text {
+                document.watch = None;
+                document.text.begin("");
+                document.text.edit(text);
+            }
+        }
+    }
+
     /// Shows the round or kernel that the session began with: its file, or what was saved with the session.
     pub(super) fn show_first_code(&mut self) {
         let Some(status) = self.status() else { return };
         let setting = &status.setting;
         if let Some(own) = &setting.own_round {
-            self.editor.round.text.edit(own.source().clone());
+            self.editor.round.text.begin(own.source().clone());
         }
         let own = setting.own_kernel.and_then(|it| it.own.as_ref());
         // The command line has said why one that is trusted does not run.
         let is_trusted = |it: &Arc<StoredKernel>| own_kernel::is_trusted(&it.source);
         self.editor.asked = setting.stored_kernel.clone().filter(is_trusted);
         match (own, &setting.stored_kernel) {
-            (Some(own), _) => self.editor.kernel.text.edit(own.source.as_str()),
-            (None, Some(stored)) => self.editor.kernel.text.edit(stored.source.clone()),
+            (Some(own), _) => self.editor.kernel.text.begin(own.source.as_str()),
+            (None, Some(stored)) => self.editor.kernel.text.begin(stored.source.clone()),
             (None, None) => self.editor.kernel.text = CodeEditor::of_kernel(setting.kernel),
+        }
+        if let Some(session) = &self.app.session {
+            self.show_drafts(session.drafts());
         }
         for (code, path) in std::mem::take(&mut self.options.code) {
             let open = move || opened_code(code, path);

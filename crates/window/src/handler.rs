@@ -367,6 +367,7 @@ impl Handler {
         self.notice_other_grid();
         let status = self.status();
         self.check_round(status.as_deref());
+        self.keep_drafts();
         self.request_view(status.as_deref());
         self.app.update(status.as_deref());
         if let (true, Some(session)) = (self.app.options.timeline, &self.app.session) {

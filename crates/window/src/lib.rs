@@ -153,6 +153,7 @@ pub fn run(
         emergency_save,
     );
     let ran = winit_panics::catch_winit(|| event_loop.run_app(&mut handler));
+    handler.keep_drafts();
     let saved = handler.app.end(); // the session first: an encoder may take long
     handler.finish_recording();
     let failed = handler.failed.take();

@@ -159,6 +159,10 @@ fn random_session(random: &mut Random) -> SavedSession {
         running: random.chance(),
         main,
         comparison,
+        drafts: Drafts {
+            round: random.chance().then(|| "\"\u{1b}\n".into()),
+            kernel: random.chance().then(|| "".into()),
+        },
     }
 }
 
@@ -264,6 +268,7 @@ fn sample() -> SavedSession {
         }),
         running: true,
         selected: 3,
+        drafts: Drafts::default(),
     }
 }
 

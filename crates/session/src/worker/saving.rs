@@ -8,7 +8,7 @@ use crate::last_known::HostCopy;
 use crate::log::{Log, Position};
 use crate::own_file::OwnFile;
 use crate::pacing::Pacing;
-use crate::saved::{SavedComparison, SavedSession, SavedTimeline};
+use crate::saved::{Drafts, SavedComparison, SavedSession, SavedTimeline};
 use crate::snapshots::Snapshots;
 use crate::state::{Mode, MoveReason};
 use engine::{EngineError, Loss, Result};
@@ -102,6 +102,7 @@ impl SessionWorker {
             comparison,
             running: self.is_running(),
             selected: self.watch.selected,
+            drafts: Drafts::default(),
         }
     }
 

@@ -11,7 +11,7 @@ use std::sync::mpsc::{TryRecvError, channel};
 use super::*;
 use crate::command::Query;
 use crate::log::at;
-use crate::saved::{SavedSession, SavedTimeline};
+use crate::saved::{Drafts, SavedSession, SavedTimeline};
 use crate::state::MoveReason;
 use driver::{Driver, Step};
 use engine::kernels::OwnStepError;
@@ -446,6 +446,7 @@ fn what_was_opened_or_asked_empty_is_never_filled_with_a_soup() {
         comparison: None,
         running: true,
         selected: 0,
+        drafts: Drafts::default(),
     };
     let mut made = worker_from(dying(), Some(session));
     turn_until(&mut made, "it is open", |worker| {
