@@ -22,6 +22,11 @@ pub(crate) struct Display {
 impl Display {
     /// Starts one that nobody else has; `folder` is for the window manager's own files.
     pub(crate) fn start(folder: &Path) -> Display {
+        Display::of(folder, 24, &[])
+    }
+
+    /// The same of this many bits per pixel, with further options.
+    pub(crate) fn of(folder: &Path, depth: u8, options: &[&str]) -> Display {
         for (program, package) in [
             ("Xvfb", "xvfb"),
             ("openbox", "openbox"),
@@ -30,7 +35,7 @@ impl Display {
         ] {
             needs(program, package);
         }
-        let screen = format!("{}x{}x24", SCREEN[0], SCREEN[1]);
+        let screen = format!("{}x{}x{depth}", SCREEN[0], SCREEN[1]);
         let mut server = Command::new("Xvfb")
             .args([
                 "-displayfd",
@@ -45,6 +50,7 @@ impl Display {
                 // so late that the server would.
                 "-r",
             ])
+            .args(options)
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())

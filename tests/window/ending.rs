@@ -4,6 +4,10 @@ use std::fs;
 use std::os::unix::net::UnixListener;
 use std::time::{Duration, Instant};
 
+use x11rb::connection::Connection;
+use x11rb::protocol::xproto::{AtomEnum, ConnectionExt as _, PropMode};
+use x11rb::wrapper::ConnectionExt as _;
+
 use crate::common::{
     PROGRAM, TIMEOUT, command, frames_of, lifestreams, names, run, scratch, wait_for,
 };
@@ -19,6 +23,56 @@ fn a_monitor_that_is_not_there_is_an_error_that_lists_them() {
     assert_eq!(ended.code, Some(2), "{ended:?}");
     let said = "no monitor 'nope'; available: 0 (";
     assert!(ended.stderr.contains(said), "{ended:?}");
+}
+
+#[test]
+fn a_display_of_another_kind_has_a_window_or_lines() {
+    let folder = scratch();
+    for (depth, options, arguments, said) in [
+        (16, [].as_slice(), "", "; drawing with "),
+        (30, &[], "--adapter OpenGL", "(OpenGL)"),
+        (16, &["-extension", "Composite"], "", "of 16 bits per pixel"),
+        (24, &["-extension", "RANDR"], "", "the extension RANDR 1.3"),
+    ] {
+        let display = Display::of(folder.path(), depth, options);
+        let line = format!("--device cpu --size 64x64 --frames 8 {arguments}");
+        let ended = run(&mut on_display(&display, folder.path(), &line)).succeeds();
+        assert!(
+            ended.stderr.contains(said),
+            "{depth}, {options:?}: {ended:?}"
+        );
+    }
+}
+
+/// winit panics about a scale of 0, and of less.
+#[test]
+fn a_window_opens_whatever_the_desktop_says_of_its_dpi() {
+    let folder = scratch();
+    let display = Display::start(folder.path());
+    let (x, screen) = x11rb::connect(Some(&display.name)).unwrap();
+    let root = x.setup().roots[screen].root;
+    let set = |window, name: u32, kind: u32, value: &[u8]| {
+        let replace = PropMode::REPLACE;
+        let set = x.change_property8(replace, window, name, kind, value);
+        set.unwrap().check().unwrap();
+    };
+    let opens = || {
+        let line = "--device cpu --size 64x64 --frames 3";
+        let ended = run(&mut on_display(&display, folder.path(), line)).succeeds();
+        says_what_was_found(&ended);
+    };
+    let resources = AtomEnum::RESOURCE_MANAGER.into();
+    set(root, resources, AtomEnum::STRING.into(), b"Xft.dpi:\t0\n");
+    opens();
+    let atom = |name: &[u8]| x.intern_atom(false, name).unwrap().reply().unwrap().atom;
+    let daemon = atom(b"_XSETTINGS_S0");
+    x.set_selection_owner(root, daemon, x11rb::CURRENT_TIME)
+        .unwrap();
+    let name = atom(b"_XSETTINGS_SETTINGS");
+    // Byte order, serial number, one setting: a number of this name, its serial number, -1.
+    let settings = b"\0\0\0\0\0\0\0\0\x01\0\0\0\0\0\x07\0Xft/DPI\0\0\0\0\0\xFF\xFF\xFF\xFF";
+    set(root, name, name, settings);
+    opens();
 }
 
 /// Libraries of the window panic where they can open no file.

@@ -59,6 +59,14 @@ pub fn quieten_vulkan() {
     }
 }
 
+/// Has winit take a window's scale from the size of its monitor, whatever the desktop says.
+///
+/// Call this before anything is opened.
+pub fn scale_by_randr() {
+    // SAFETY: no other thread reads the environment yet; see above.
+    unsafe { std::env::set_var("WINIT_X11_SCALE_FACTOR", "randr") };
+}
+
 const CONNECTIONS: &str = "CUDA_DEVICE_MAX_CONNECTIONS";
 
 /// Sets the number of hardware work queues (`CUDA_DEVICE_MAX_CONNECTIONS`), which the CUDA driver

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, TryRecvError};
+use std::sync::mpsc::{Receiver, Sender, TryRecvError};
 use std::time::{Duration, Instant};
 
 use egui_winit::accesskit_winit::Adapter;
@@ -27,8 +27,9 @@ use crate::pointer::Pointer;
 use crate::recording::Recording;
 use crate::surface::{Outcome, WindowCanvas, WindowSurface};
 use crate::view::{Dialog, Dialogs, Frame, LabView, Popup, TimelineView, UiRequest, ViewError};
+use crate::x_server::{self, XServer};
 use crate::{LoopEvent, WindowOptions, keys, monitor, startup};
-use lang::{Message, message};
+use lang::{Message, message, tr};
 use model::Status;
 use session::Session;
 use ui::pacing::{FrameRate, Pacer};
@@ -86,6 +87,9 @@ pub(super) fn frame_of<'a>(
 /// See the module.
 pub(super) struct Handler {
     pub(super) options: WindowOptions,
+    x_server: Option<XServer>,
+    /// Told once something draws to the window.
+    opened: Sender<()>,
     started: Receiver<anyhow::Result<Session>>,
     wake_pending: Arc<AtomicBool>,
     /// Whether a signal asked for the end.
@@ -133,6 +137,8 @@ pub(super) struct Handler {
 impl Handler {
     pub(super) fn new(
         options: WindowOptions,
+        x_server: Option<XServer>,
+        opened: Sender<()>,
         started: Receiver<anyhow::Result<Session>>,
         wake_pending: Arc<AtomicBool>,
         quit_requested: Arc<AtomicBool>,
@@ -152,6 +158,8 @@ impl Handler {
             composer: Composer::default(),
             picture_composer: Composer::default(),
             options,
+            x_server,
+            opened,
             started,
             wake_pending,
             quit_requested,
@@ -182,7 +190,35 @@ impl Handler {
         }
     }
 
+    /// Opens a window that something draws to: if nothing does with the screen's depth, one of 32 bits.
     fn open(&mut self, event_loop: &ActiveEventLoop) -> Result<WindowSurface, WindowError> {
+        let Some(x_server) = self.x_server.filter(|it| !it.is_usual()) else {
+            return self.open_window(event_loop, None);
+        };
+        let mut opened = self.open_window(event_loop, None);
+        if let (Err(WindowError::View(_)), Some(visual)) = (&opened, x_server.deep_visual) {
+            opened = self.open_window(event_loop, Some(visual));
+        }
+        let any_adapter = self.options.adapter.is_none();
+        let drawless = |error| match error {
+            WindowError::View(ViewError::NoAdapter(_) | ViewError::NoDevice { .. })
+                if any_adapter =>
+            {
+                WindowError::NoDisplay(tr!(
+                    "no graphics driver draws to a display of {depth} bits per pixel",
+                    depth = x_server.depth
+                ))
+            }
+            other => other,
+        };
+        opened.map_err(drawless)
+    }
+
+    fn open_window(
+        &mut self,
+        event_loop: &ActiveEventLoop,
+        visual: Option<u32>,
+    ) -> Result<WindowSurface, WindowError> {
         let requested = self.options.monitor.as_deref();
         self.monitor = requested
             .map(|it| monitor::find(event_loop, it))
@@ -206,7 +242,7 @@ impl Handler {
             .with_visible(false)
             .with_fullscreen(fullscreen.then(|| Fullscreen::Borderless(self.monitor.clone())));
         let window = event_loop
-            .create_window(attributes)
+            .create_window(x_server::with_visual(attributes, visual))
             .map_err(|error| WindowError::Display(startup::in_short(&error)))?;
         let reader = Adapter::with_event_loop_proxy(event_loop, &window, self.proxy.clone());
         window.set_visible(true);
@@ -227,6 +263,7 @@ impl Handler {
             self.pacer.min_interval = Duration::from_secs_f64(1.0 / SLOW_FRAMES);
         }
         self.surface = Some(screen);
+        let _ = self.opened.send(()); // nobody may wait for it
         self.pacer.request_frame(Instant::now());
     }
 
@@ -498,7 +535,11 @@ impl ApplicationHandler<LoopEvent> for Handler {
         self.pacer.request_frame(Instant::now());
     }
 
-    fn window_event(&mut self, event_loop: &ActiveEventLoop, _: WindowId, event: WindowEvent) {
+    fn window_event(&mut self, event_loop: &ActiveEventLoop, of: WindowId, event: WindowEvent) {
+        let surface = self.surface.as_ref();
+        if surface.is_some_and(|it| it.window().id() != of) {
+            return; // the end of one that nothing drew to
+        }
         let scale = self
             .surface
             .as_ref()

@@ -32,6 +32,7 @@ mod startup;
 mod surface;
 mod view;
 mod winit_panics;
+mod x_server;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -50,6 +51,7 @@ use ui::{EmergencySave, Wake};
 pub use view::{
     ViewError, hud::install_fonts, list_adapters, offscreen, picture_file, recording::Recorder,
 };
+use x_server::XServer;
 
 /// How the window starts.
 #[derive(Clone, Debug)]
@@ -118,7 +120,12 @@ pub fn run(
     options: WindowOptions,
 ) -> Result<(), WindowError> {
     let emergency_save = Arc::new(EmergencySave::default());
-    let event_loop = startup::event_loop(&emergency_save)?;
+    let (event_loop, x_server) = startup::event_loop(&emergency_save)?;
+    // Where no driver may draw, the session starts once one does, so that the caller can go on.
+    let (opened, is_open) = mpsc::channel();
+    if x_server.is_none_or(XServer::is_usual) {
+        let _ = opened.send(());
+    }
     let wake_pending = Arc::new(AtomicBool::new(false));
     let (sender, started) = mpsc::channel();
     let wake = waker(event_loop.create_proxy(), &wake_pending);
@@ -133,6 +140,9 @@ pub fn run(
     std::thread::Builder::new()
         .name("start".into())
         .spawn(move || {
+            if is_open.recv().is_err() {
+                return;
+            }
             let session = platform::catch_panic(|| start(start_wake.clone()));
             let session = session
                 .unwrap_or_else(|why| Err(anyhow::anyhow!(lang::tr!("internal: {it}", it = why))));
@@ -145,6 +155,8 @@ pub fn run(
         .map_err(|error| WindowError::Display(error.to_string()))?;
     let mut handler = handler::Handler::new(
         options,
+        x_server,
+        opened,
         started,
         wake_pending,
         quit_requested,

@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use winit::event_loop::EventLoop;
 
+use crate::winit_panics::catch_winit;
+use crate::x_server::{self, XServer};
 use crate::{LoopEvent, WindowError};
 use lang::tr;
 use ui::{EmergencySave, say_last};
@@ -17,6 +19,8 @@ const X11_LIBRARIES: [&str; 6] = [
     "libxkbcommon.so.0",
     "libxkbcommon-x11.so.0",
 ];
+/// Whether windows are those of X or Wayland.
+const HAS_X: bool = cfg!(all(unix, not(target_os = "macos")));
 const WAYLAND_LIBRARIES: [&str; 2] = ["libwayland-client.so.0", "libxkbcommon.so.0"];
 
 /// The display that a window would open on, by name; it is not asked whether it answers.
@@ -24,7 +28,7 @@ const WAYLAND_LIBRARIES: [&str; 2] = ["libwayland-client.so.0", "libxkbcommon.so
 /// # Errors
 /// There is none, or the libraries that windows need are missing.
 pub fn find_display() -> Result<String, WindowError> {
-    if !cfg!(all(unix, not(target_os = "macos"))) {
+    if !HAS_X {
         return Ok("the desktop".into());
     }
     match (variable("WAYLAND_DISPLAY"), variable("DISPLAY")) {
@@ -44,12 +48,15 @@ pub fn find_display() -> Result<String, WindowError> {
     }
 }
 
-/// The event loop, if there is a display. Where that is lost later, everything is saved.
+/// The event loop, if there is a display, and its X server, if it is one's. Where that is lost later,
+/// everything is saved.
 pub(super) fn event_loop(
     emergency_save: &Arc<EmergencySave>,
-) -> Result<EventLoop<LoopEvent>, WindowError> {
+) -> Result<(EventLoop<LoopEvent>, Option<XServer>), WindowError> {
     find_display()?;
-    if variable("WAYLAND_DISPLAY").is_none() {
+    let mut x_server = None;
+    if HAS_X && variable("WAYLAND_DISPLAY").is_none() {
+        x_server = x_server::find()?;
         let lost = display_lost();
         let emergency_save = emergency_save.clone();
         platform::end_with_x_display(move || {
@@ -60,9 +67,11 @@ pub(super) fn event_loop(
             lost.exit_code().into()
         });
     }
-    EventLoop::with_user_event()
-        .build()
-        .map_err(|error| WindowError::NoDisplay(in_short(&error)))
+    let no_display = WindowError::NoDisplay;
+    let lacking = || no_display(tr!("the display lacks what windows need").into());
+    let built = catch_winit(|| EventLoop::with_user_event().build()).ok_or_else(lacking)?;
+    let event_loop = built.map_err(|error| no_display(in_short(&error)))?;
+    Ok((event_loop, x_server))
 }
 
 /// The X server or the Wayland compositor closed its connection to this program.

@@ -41,9 +41,13 @@ fn catch<T>(is_theirs: fn(&Location<'_>) -> bool, work: impl FnOnce() -> T) -> O
     }
 }
 
-/// By the folder of the crate's source: `winit-0.30.13`, or `winit` where it is vendored.
+/// By the folder of the crate's source: `winit-0.30.13`, or `winit` where it is vendored. Its crate
+/// `dpi` panics about a scale of 0.
 fn is_in_winit(location: &Location<'_>) -> bool {
-    let of_winit = |folder: &str| folder == "winit" || folder.starts_with("winit-");
+    let of_winit = |folder: &str| {
+        let name = folder.split_once('-').map_or(folder, |(name, _)| name);
+        matches!(name, "winit" | "dpi")
+    };
     let folders = Path::new(location.file()).components();
     folders
         .filter_map(|folder| match folder {

@@ -71,6 +71,13 @@ impl From<SaveError> for ViewError {
 }
 
 impl ViewError {
+    pub(crate) fn cannot_present(adapter: String) -> ViewError {
+        ViewError::NoDevice {
+            adapter,
+            reason: tr!("it cannot present to this window").into(),
+        }
+    }
+
     /// 2 where the arguments are wrong, 3 where the machine lacks something, else 1.
     pub fn exit_code(&self) -> u8 {
         match self {

@@ -71,7 +71,7 @@ impl Gpu {
         wanted: Option<&str>,
         canvas: Option<&dyn Canvas>,
     ) -> Result<(Gpu, Option<wgpu::Surface<'static>>), ViewError> {
-        let mut software = None;
+        let (mut software, mut refused) = (None, None);
         let mut why = String::from(tr!("there is none"));
         for backends in [wgpu::Backends::PRIMARY, wgpu::Backends::GL] {
             let instance = instance(backends, canvas.map(|canvas| canvas.display()));
@@ -85,19 +85,35 @@ impl Gpu {
             let Some(adapter) = pick(&instance, surface.as_ref(), wanted) else {
                 continue;
             };
-            let found = (instance, adapter, surface);
-            if wanted.is_some() || !facts_of(&found.1).software {
-                return Gpu::with(found);
+            if !presents(&adapter, surface.as_ref()) {
+                refused.get_or_insert(ViewError::cannot_present(facts_of(&adapter).title()));
+                continue;
             }
-            software.get_or_insert(found);
+            let found = (instance, adapter, surface);
+            if wanted.is_none() && facts_of(&found.1).software {
+                software.get_or_insert(found);
+                continue;
+            }
+            match Gpu::with(found) {
+                Err(error) => _ = refused.get_or_insert(error),
+                opened => return opened,
+            }
         }
-        match (software, wanted) {
-            (Some(found), _) => Gpu::with(found),
-            (None, None) => Err(ViewError::NoAdapter(why)),
-            (None, Some(requested)) => Err(ViewError::NoSuchAdapter {
-                requested: requested.into(),
-                present: list_adapters().iter().map(AdapterFacts::title).collect(),
-            }),
+        match (software, refused, wanted) {
+            (Some(found), ..) => Gpu::with(found),
+            (None, Some(error), _) => Err(error),
+            (None, None, None) => Err(ViewError::NoAdapter(why)),
+            (None, None, Some(requested)) => {
+                let present: Vec<_> = list_adapters().iter().map(AdapterFacts::title).collect();
+                let matching = present.iter().find(|title| matches(title, requested));
+                Err(match matching {
+                    Some(adapter) => ViewError::cannot_present(adapter.clone()),
+                    None => ViewError::NoSuchAdapter {
+                        requested: requested.into(),
+                        present,
+                    },
+                })
+            }
         }
     }
 
@@ -220,11 +236,19 @@ fn pick(
         }))
         .ok();
     };
-    let wanted = wanted.to_lowercase();
-    pollster::block_on(instance.enumerate_adapters(wgpu::Backends::all()))
-        .into_iter()
-        .filter(|adapter| facts_of(adapter).title().to_lowercase().contains(&wanted))
-        .find(|adapter| surface.is_none_or(|surface| adapter.is_surface_supported(surface)))
+    let mut adapters = pollster::block_on(instance.enumerate_adapters(wgpu::Backends::all()));
+    adapters.retain(|adapter| matches(&facts_of(adapter).title(), wanted));
+    adapters.sort_by_key(|adapter| !presents(adapter, surface));
+    adapters.into_iter().next()
+}
+
+fn matches(title: &str, wanted: &str) -> bool {
+    title.to_lowercase().contains(&wanted.to_lowercase())
+}
+
+/// Whether an adapter draws to a surface, and has a format for its pixels.
+fn presents(adapter: &wgpu::Adapter, surface: Option<&wgpu::Surface<'static>>) -> bool {
+    surface.is_none_or(|surface| !surface.get_capabilities(adapter).formats.is_empty())
 }
 
 #[cfg(test)]
