@@ -255,7 +255,7 @@ pub(super) struct Common {
     #[arg(long, value_name = "FILE")]
     pub pattern: Vec<PathBuf>,
     /// The kernel that steps the lattices; auto picks the fastest by an estimate
-    /// [default: sync-global; for run the fastest]
+    /// [default: sync-global, or the next rung that takes the lattices; for run the fastest]
     #[arg(long, value_name = "NAME", value_parser = kernel_or_auto())]
     pub kernel: Option<KernelOption>,
     /// A kernel of your own, by the file of its CUDA C++; it is checked first

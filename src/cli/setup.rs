@@ -8,7 +8,7 @@ use anyhow::Result;
 
 use super::failure::{BadArguments, CheckFailed};
 use super::kernel;
-use super::options::{Common, KernelOption, OnOff};
+use super::options::{Common, OnOff};
 use super::round::{located, read};
 use super::text::say;
 use engine::cuda::list_devices;
@@ -19,7 +19,7 @@ use life::{Format, Pattern, PatternError, Shelved, Size, settle, settle_generati
 use model::KernelChoice;
 use model::{
     DeviceChoice, Order, OwnRound, OwnRoundError, Pace, Setup, Split, Start, Streams, Switches,
-    TimeSettings, words, words::shown,
+    TimeSettings, default_kernels, words, words::shown,
 };
 use own_kernel::OwnKernel;
 use simulation::fastest::Requested;
@@ -44,12 +44,6 @@ fn any_kernel(size: Size, switches: Switches) -> &'static Kernel {
 }
 
 impl Common {
-    /// The kernel asked for, or a window's at first; `None` to have one picked.
-    fn kernel(&self) -> KernelOption {
-        let first = || kernels::find("sync-global");
-        self.kernel.unwrap_or_else(first)
-    }
-
     fn generations_per_round(&self) -> u32 {
         self.generations_per_round.unwrap_or(1)
     }
@@ -187,7 +181,7 @@ impl Common {
         if let PatternError::Larger { offer, kernel, .. } = &mut error {
             let room = |room: Option<Size>, pattern: &Pattern| pattern.room_beside(room?);
             *offer = patterns.iter().fold(Some(size), room);
-            *kernel = offer.map(|offer| self.kernel_name_for(offer));
+            *kernel = offer.and_then(|offer| self.kernel_name_for(offer));
         }
         Err(error)
     }
@@ -205,23 +199,31 @@ impl Common {
         )))
     }
 
-    /// The kernel asked for where it takes lattices of this size, or else one that does.
-    fn kernel_name_for(&self, size: Size) -> &'static str {
+    /// The kernel asked for where it takes lattices of this size, or else one that does; `None` where
+    /// none was asked for.
+    fn kernel_name_for(&self, size: Size) -> Option<&'static str> {
         let switches = self.switches.switches();
-        match self.kernel() {
+        Some(match self.kernel? {
             None => "auto",
             Some(requested) if requested.validate_size(size).is_ok() => requested.name,
             Some(_) => any_kernel(size, switches).name,
-        }
+        })
     }
 
-    /// The kernel for lattices of this size; checks that the switches go together with it and with each
-    /// other.
-    fn kernel_for(&self, size: Size) -> Result<&'static Kernel, BadArguments> {
+    /// The kernel for lattices of this size, by default one that has room in memory; checks that the
+    /// switches go together with it and with each other.
+    fn kernel_for(
+        &self,
+        size: Size,
+        has_room: impl Fn(&Kernel) -> bool,
+    ) -> Result<&'static Kernel, BadArguments> {
         let switches = self.switches.switches();
-        let kernel = self.kernel().unwrap_or_else(|| any_kernel(size, switches));
-        if let Some(requested) = self.kernel() {
-            self.check_graphs(requested)?;
+        let takes = |it: &&Kernel| it.validate_size(size).is_ok() && has_room(it);
+        let by_default = || default_kernels(switches).find(takes);
+        let kernel = self.kernel.unwrap_or_else(by_default);
+        let kernel = kernel.unwrap_or_else(|| any_kernel(size, switches));
+        if self.kernel != Some(None) {
+            self.check_graphs(kernel)?;
         }
         match switches.incompatibility(kernel) {
             Some(why) => {
@@ -243,7 +245,7 @@ impl Common {
         }
         let asked = self.asked_size()?;
         let size = asked.unwrap_or(Size::new(DEFAULT_SIDE, DEFAULT_SIDE)?);
-        let kernel = self.kernel_for(size)?;
+        let kernel = self.kernel_for(size, |_| true)?;
         check_split(self.split, self.device)?;
         self.own_round()?;
         if self.pattern.is_empty() {
@@ -279,14 +281,17 @@ impl Common {
         let rule = self.rule.map(|requested| requested.rule);
         let (size, rule) = settle(&patterns, size, rule, default_size)?;
         self.check_fit(&patterns, size)?;
-        let kernel = self.kernel_for(size)?;
+        // A lattice, and its copy on the way to the device.
+        let copies = if patterns.is_empty() { 0 } else { 2 };
+        let room = |kernel: &Kernel| {
+            let layout = (self.device == DeviceChoice::Cpu).then_some(kernel.layout);
+            ensure_room(size, self.instances.max(patterns.len()), layout, copies)
+        };
+        let kernel = self.kernel_for(size, |kernel| room(kernel).is_ok())?;
         kernel.validate_size(size)?;
         check_gpus(self.split, self.device)?;
         // Before any lattice is made: a line of text can ask for gigabytes.
-        let layout = (self.device == DeviceChoice::Cpu).then_some(kernel.layout);
-        // A lattice, and its copy on the way to the device.
-        let copies = if patterns.is_empty() { 0 } else { 2 };
-        ensure_room(size, self.instances.max(patterns.len()), layout, copies)?;
+        room(kernel)?;
         let start = if patterns.is_empty() {
             self.check_symmetry(size)?;
             Start::Soup {
@@ -309,9 +314,10 @@ impl Common {
             kernel,
             own_kernel: None,
             stored_kernel: None,
-            kernel_choice: match self.kernel() {
-                Some(_) => KernelChoice::Explicit,
-                None => KernelChoice::Auto,
+            kernel_choice: match self.kernel {
+                Some(Some(_)) => KernelChoice::Explicit,
+                Some(None) => KernelChoice::Auto,
+                None => KernelChoice::FirstFitting,
             },
             device: self.device,
             split: self.split,

@@ -7,6 +7,7 @@ use anyhow::{Result, bail};
 
 use super::failure::BadArguments;
 use super::options::SnapshotArguments;
+use super::text::say;
 use model::words::timestamps_of_own;
 use model::{AbComparison, DeviceChoice, SessionAction, Setup, Source};
 use session::Session;
@@ -33,6 +34,7 @@ pub(super) fn main(arguments: &SnapshotArguments) -> Result<()> {
         arguments.scale,
     )?;
     let session = &Session::start(setup, || {})?;
+    session.status().notice.iter().for_each(|it| say(it));
     if let Some(index) = arguments.lesson {
         renderer.contents.lesson = measure_lesson(session, index);
     }

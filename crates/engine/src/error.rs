@@ -121,6 +121,16 @@ impl EngineError {
         )
     }
 
+    /// Whether the host or a device has too little memory.
+    pub fn lacks_memory(&self) -> bool {
+        matches!(
+            self,
+            EngineError::Memory(_)
+                | EngineError::OutOfMemory { .. }
+                | EngineError::DriverOutOfMemory(_)
+        )
+    }
+
     /// Whether a device failed, or has too little memory, at work that another device may do.
     pub fn is_of_device(&self) -> bool {
         matches!(

@@ -36,7 +36,7 @@ pub use edits::{Area, Change, Edit, Patch};
 pub use experiment::{Finding, Load, Recorded, Side, Source, median};
 pub use finding::{finding_in_words, load_in_words, recorded_in_words, unknown_in_words};
 pub use identity::Identity;
-pub use kernel_choice::KernelChoice;
+pub use kernel_choice::{DEFAULT_KERNEL, KernelChoice, default_kernels};
 pub use notice::{Done, Failure, Notice, Refusal, SettingChange};
 pub use overlap::{Bound, IsolatedOp, Overlap, Resource};
 pub use own_round::{OwnOrder, OwnRound, OwnRoundError};

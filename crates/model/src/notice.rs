@@ -84,6 +84,12 @@ pub enum Done {
     GenerationsSetForLater(u32),
     /// A kernel is in use; the switches before and now differ if it does not take the former.
     KernelSet(&'static Kernel, [Switches; 2]),
+    /// The first kernel steps lattices of this size, as the second, the default or the one before,
+    /// cannot.
+    KernelStandsIn([&'static Kernel; 2], Size),
+    /// The fastest kernel, which is the first, takes the place of the second until the maximum pace
+    /// ends, or at this generation a run.
+    FastestKernel([&'static Kernel; 2], Option<u64>),
     /// A switch is set.
     SettingChanged(SettingChange),
     /// Breadth-first took the place of the user's own round, which is not right for so many instances.

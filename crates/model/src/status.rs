@@ -95,6 +95,8 @@ pub struct SettingStatus {
     pub stored_kernel: Option<Arc<StoredKernel>>,
     /// How the kernel was chosen.
     pub kernel_choice: KernelChoice,
+    /// The kernel that comes back when the maximum pace or a run ends.
+    pub chosen_kernel: Option<&'static Kernel>,
     /// How rounds are issued, copied and waited for.
     pub switches: Switches,
     /// The round that a user wrote, if any.
@@ -341,6 +343,7 @@ impl SettingStatus {
             own_kernel: setup.own_kernel,
             stored_kernel: setup.stored_kernel.clone(),
             kernel_choice: setup.kernel_choice,
+            chosen_kernel: None,
             switches: setup.switches,
             own_round: setup.own_round.clone(),
             own_order: OwnOrder::of(setup.own_round.as_deref(), setup.instances, 1),

@@ -110,6 +110,22 @@ impl Switches {
         self
     }
 
+    /// These, with what differs between two others.
+    pub fn changed_as(self, before: Switches, after: Switches) -> Switches {
+        fn change<T: PartialEq>(own: T, before: T, after: T) -> T {
+            if before == after { own } else { after }
+        }
+        Switches {
+            streams: change(self.streams, before.streams, after.streams),
+            host_memory: change(self.host_memory, before.host_memory, after.host_memory),
+            wait: change(self.wait, before.wait, after.wait),
+            order: change(self.order, before.order, after.order),
+            graphs: change(self.graphs, before.graphs, after.graphs),
+            transfer: change(self.transfer, before.transfer, after.transfer),
+            block: change(self.block, before.block, after.block),
+        }
+    }
+
     /// The shape of a kernel's blocks.
     pub fn block_of(&self, kernel: &Kernel) -> (u32, u32) {
         self.block.unwrap_or(kernel.block())

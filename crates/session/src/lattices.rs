@@ -13,14 +13,16 @@ use crate::next_task::part_of_round;
 use crate::pacing::Pacing;
 use crate::snapshot_store::SNAPSHOT_SLOTS;
 use engine::kernels::{self, KERNELS, Kernel};
-use engine::{Engine, EngineError, Loss, Result};
+use engine::{Engine, EngineError, Layout, Loss, Result};
 use life::Size;
 use model::ladder::recorded;
 use model::recording::{RecordedGroup, RecordedSetting, Recording, RoundWork};
 use model::{
-    DeviceChoice, EngineStatus, InWords, KernelChoice, Order, OwnOrder, OwnRound, PicturePlan,
-    Pictures, SettingStatus, Setup, Side, SwitchContext, Switches, TimeSettings,
+    DeviceChoice, EngineStatus, InWords, KernelChoice, Order, OwnOrder, OwnRound, Pace,
+    PicturePlan, Pictures, SettingStatus, Setup, Side, SwitchContext, Switches, TimeSettings,
+    TransferChoice, default_kernels,
 };
+use simulation::fastest::{FastestPlan, Requested};
 use simulation::instances::{Instances, make_on_devices, open_engine, reopen_engine};
 
 /// Largest lattice, in 32-bit words, downloaded whole before the drawing side says what it wants.
@@ -68,11 +70,28 @@ pub(crate) struct Equipment {
     pub(crate) block_timestamps: bool,
 }
 
+/// What the user chose, while the fastest setting steps the lattices.
+#[derive(Clone, Copy)]
+struct Chosen {
+    kernel: &'static Kernel,
+    kernel_choice: KernelChoice,
+    switches: Switches,
+    /// The switches of the fastest setting; the user may change them.
+    fastest: Switches,
+    /// The size and the number of the lattices for which that is the fastest.
+    grid: (Size, usize),
+}
+
+/// Instances, or the engine without lattices and why it has none.
+type Made = Result<Instances, (Box<dyn Engine>, EngineError)>;
+
 /// The lattices and their settings.
 pub(crate) struct Lattices {
     /// `None` only while a lost engine is being replaced, or if the session has ended.
     pub(crate) instances: Option<Instances>,
     setup: Setup,
+    /// What the maximum pace or a run to a generation took the place of.
+    chosen: Option<Chosen>,
     /// B's switches while two settings are compared; A's are the setup's.
     b_switches: Option<Switches>,
     view: Option<PicturePlan>,
@@ -107,6 +126,7 @@ impl Lattices {
         let lattices = Lattices {
             instances: Some(instances),
             setup,
+            chosen: None,
             b_switches: None,
             view: None,
             engines,
@@ -121,6 +141,126 @@ impl Lattices {
     /// The settings. Size, number of instances, rule and start are those of the position.
     pub(crate) fn setup(&self) -> &Setup {
         &self.setup
+    }
+
+    /// The settings as the user chose them, also while the fastest ones step the lattices.
+    pub(crate) fn chosen_setup(&self) -> Setup {
+        let mut setup = self.setup.clone();
+        if let Some(chosen) = &self.chosen {
+            setup.switches = chosen.switches.changed_as(chosen.fastest, setup.switches);
+            (setup.kernel, setup.kernel_choice) = (chosen.kernel, chosen.kernel_choice);
+        }
+        setup
+    }
+
+    /// Whether the fastest setting is to be taken, or the chosen one back.
+    pub(crate) fn is_kernel_due(&self, wants_fastest: bool) -> bool {
+        let grid = (self.setup.size, self.setup.instances);
+        match &self.chosen {
+            None => wants_fastest,
+            Some(chosen) => !wants_fastest || chosen.grid != grid,
+        }
+    }
+
+    /// The plans for the chosen switches, the fastest by the estimate first.
+    fn plans(&self, requested: impl FnOnce(Switches) -> Requested) -> Vec<FastestPlan> {
+        let mut switches = self.chosen_setup().switches;
+        switches.block = None; // it is one kernel's
+        if switches.transfer == TransferChoice::Cells {
+            switches.transfer = TransferChoice::Auto; // few kernels have cells
+        }
+        let instances = self.instances.as_ref();
+        instances.map_or(Vec::new(), |it| it.plans(&requested(switches)))
+    }
+
+    /// The fastest kernel by the estimate, for rounds of this many generations.
+    pub(crate) fn auto_kernel(&self, generations: u32) -> Option<&'static Kernel> {
+        let plans = self.plans(|it| Requested::all_but_the_kernel(it, generations));
+        Some(plans.first()?.candidate.kernel)
+    }
+
+    /// Takes the fastest setting in the place of the chosen one. Returns the generations of its first
+    /// round at the maximum pace.
+    ///
+    /// # Errors
+    /// The engine refuses it, or is lost.
+    pub(crate) fn take_fastest(&mut self) -> Result<Option<u32>> {
+        let chosen = self.chosen_setup();
+        let mut taken = Ok(None);
+        for plan in self.plans(Requested::switches) {
+            let kept = Chosen {
+                kernel: chosen.kernel,
+                kernel_choice: chosen.kernel_choice,
+                switches: chosen.switches,
+                fastest: plan.switches,
+                grid: (chosen.size, chosen.instances),
+            };
+            let setting = (plan.candidate.kernel, plan.switches);
+            let entered = self.enter(setting, KernelChoice::Estimated, Some(kept));
+            let lacks_memory = entered.as_ref().is_err_and(EngineError::lacks_memory);
+            taken = entered.map(|()| Some(plan.rounds(Pace::FRAME).generations()));
+            if !lacks_memory {
+                break;
+            }
+        }
+        taken
+    }
+
+    /// Takes the chosen setting back.
+    ///
+    /// # Errors
+    /// The engine refuses it, or is lost.
+    pub(crate) fn take_chosen(&mut self) -> Result<()> {
+        let chosen = self.chosen_setup();
+        let instances = self.instances.as_ref();
+        let is_valid = instances.is_none_or(|it| it.validate(chosen.kernel).is_ok());
+        let kernel = if is_valid {
+            chosen.kernel
+        } else {
+            self.kernel_of(&chosen, chosen.size)
+        };
+        let switches = chosen.switches.fitted_to(kernel);
+        self.enter((kernel, switches), chosen.kernel_choice, None)
+    }
+
+    /// Forgets the setting before the fastest one, which stays.
+    pub(crate) fn forget_chosen(&mut self) {
+        self.chosen = None;
+    }
+
+    /// Sets the kernel and the switches, and what they take the place of.
+    fn enter(
+        &mut self,
+        (kernel, switches): (&'static Kernel, Switches),
+        kernel_choice: KernelChoice,
+        chosen: Option<Chosen>,
+    ) -> Result<()> {
+        let is_recorded = self.is_recorded();
+        self.change(
+            |lattices| {
+                let setup = &mut lattices.setup;
+                (setup.kernel, setup.switches) = (kernel, switches);
+                setup.kernel_choice = kernel_choice;
+                if kernel.own.is_some() {
+                    setup.own_kernel = Some(kernel);
+                    setup.stored_kernel = None;
+                }
+                lattices.chosen = chosen;
+                lattices.b_switches = lattices.b_switches.map(|it| it.fitted_to(kernel));
+            },
+            |instances| {
+                if is_recorded {
+                    return Ok(()); // the CPU goes on as before
+                }
+                let before = instances.own_plan();
+                let (kernel_before, switches_before) = (before.kernel, before.switches);
+                let entered = instances.enter(kernel, switches);
+                if entered.as_ref().is_err_and(|it| !it.loses_lattices()) {
+                    instances.enter(kernel_before, switches_before)?;
+                }
+                entered
+            },
+        )
     }
 
     /// The settings that concern time, which no engine needs.
@@ -138,10 +278,7 @@ impl Lattices {
 
     /// The setup with these parameters, and with a kernel that accepts lattices of their size.
     pub(crate) fn setup_for(&self, parameters: &SessionParameters) -> Setup {
-        let instances = self.instances.as_ref();
-        let stepped = instances.map(|it| it.engine().stepped_sizes(parameters.size));
-        let sizes = [vec![parameters.size], stepped.unwrap_or_default()].concat();
-        let kernel = kernel_for(&sizes, self.setup.kernel);
+        let kernel = self.kernel_of(&self.setup, parameters.size);
         let mut setup = Setup {
             size: parameters.size,
             instances: parameters.instances,
@@ -153,6 +290,19 @@ impl Lattices {
         };
         setup.fit_own_round();
         setup
+    }
+
+    /// The kernel of a setup, or another one that takes lattices of this size.
+    fn kernel_of(&self, setup: &Setup, size: Size) -> &'static Kernel {
+        let instances = self.instances.as_ref();
+        let stepped = instances.map(|it| it.engine().stepped_sizes(size));
+        let sizes = [vec![size], stepped.unwrap_or_default()].concat();
+        let takes = |it: &&Kernel| sizes.iter().all(|&size| it.validate_size(size).is_ok());
+        let by_default = match setup.kernel_choice {
+            KernelChoice::FirstFitting => default_kernels(setup.switches).find(takes),
+            _ => None,
+        };
+        by_default.unwrap_or_else(|| kernel_for(&sizes, setup.kernel))
     }
 
     /// What decides which positions of the switches can be taken.
@@ -297,6 +447,10 @@ impl Lattices {
     pub(crate) fn setting_status(&self, pacing: &Pacing) -> SettingStatus {
         let mut status = SettingStatus {
             switches: self.switches(),
+            chosen_kernel: self
+                .chosen
+                .map(|it| it.kernel)
+                .filter(|it| *it != self.setup.kernel),
             own_order: self.context().own_order,
             pace: pacing.pace(),
             ..SettingStatus::of(&self.setup)
@@ -326,28 +480,17 @@ impl Lattices {
     ///
     /// # Errors
     /// The engine refuses it, or is lost.
-    pub(crate) fn set_kernel(&mut self, kernel: &'static Kernel) -> Result<()> {
-        let is_recorded = self.is_recorded();
-        self.change(
-            |lattices| {
-                lattices.setup.kernel = kernel;
-                if kernel.own.is_some() {
-                    lattices.setup.own_kernel = Some(kernel);
-                    lattices.setup.stored_kernel = None;
-                } else if let Some(stored) = &mut lattices.setup.stored_kernel {
-                    Arc::make_mut(stored).in_use = false;
-                }
-                lattices.setup.kernel_choice = KernelChoice::Explicit;
-                lattices.setup.switches = lattices.setup.switches.fitted_to(kernel);
-                lattices.b_switches = lattices.b_switches.map(|it| it.fitted_to(kernel));
-            },
-            |instances| {
-                if is_recorded {
-                    return Ok(()); // the CPU goes on as before
-                }
-                instances.set_kernel(kernel)
-            },
-        )
+    pub(crate) fn set_kernel(
+        &mut self,
+        kernel: &'static Kernel,
+        kernel_choice: KernelChoice,
+    ) -> Result<()> {
+        let switches = self.chosen_setup().switches.fitted_to(kernel);
+        self.enter((kernel, switches), kernel_choice, None)?;
+        if let Some(stored) = &mut self.setup.stored_kernel {
+            Arc::make_mut(stored).in_use = false;
+        }
+        Ok(())
     }
 
     /// Sets the switches that keys change.
@@ -373,11 +516,11 @@ impl Lattices {
         commit: impl FnOnce(&mut Lattices),
         adopt: impl FnOnce(&mut Instances) -> Result<()>,
     ) -> Result<()> {
-        let before = (self.setup.clone(), self.b_switches);
+        let before = (self.setup.clone(), self.chosen, self.b_switches);
         commit(self);
         let adopted = self.instances.as_mut().map_or(Ok(()), adopt);
         if adopted.as_ref().is_err_and(|error| !error.loses_lattices()) {
-            (self.setup, self.b_switches) = before;
+            (self.setup, self.chosen, self.b_switches) = before;
         }
         adopted
     }
@@ -509,7 +652,12 @@ impl Lattices {
         equipment: Equipment,
     ) -> Result<(Instances, Setup, Result<()>)> {
         let lost = |error: EngineError| EngineError::ContextLost(Loss::Error(Box::new(error)));
-        let (instances, setup, done) = match old.replaced(&self.stepped(setup.clone())) {
+        let mut setup = setup;
+        let mut made = old.replaced(&self.stepped(setup.clone()));
+        if !self.is_recorded() {
+            made = or_by_bits(made, &mut setup);
+        }
+        let (instances, setup, done) = match made {
             Ok(instances) => (instances, setup, Ok(())),
             Err((_, error)) if error.loses_lattices() => return Err(error),
             Err((engine, error)) => {
@@ -558,9 +706,31 @@ fn first_view(setup: &Setup) -> Option<PicturePlan> {
     (setup.size.words() <= MAX_PICTURE_WORDS).then_some(PicturePlan::BITS)
 }
 
+/// The instances; or, where there is no memory for them as cells of the default kernel, those by the
+/// next rung that takes bits.
+fn or_by_bits(made: Made, setup: &mut Setup) -> Made {
+    let (mut engine, error) = match made {
+        Ok(instances) => return Ok(instances),
+        Err(failed) => failed,
+    };
+    let is_open = setup.kernel_choice == KernelChoice::FirstFitting && error.lacks_memory();
+    let takes = |it: &&Kernel| it.layout != Layout::I32 && it.validate_size(setup.size).is_ok();
+    let next = default_kernels(setup.switches).find(takes);
+    let next = next.filter(|it| is_open && it.layout != setup.kernel.layout);
+    let Some(kernel) = next else {
+        return Err((engine, error));
+    };
+    if let Err(error) = engine.clear() {
+        return Err((engine, error));
+    }
+    setup.kernel = kernel;
+    Instances::on(engine, setup, SNAPSHOT_SLOTS)
+}
+
 /// Makes a setup's instances on an engine, with all that their first round needs.
 fn start(engine: Box<dyn Engine>, mut setup: Setup) -> Result<(Instances, Setup)> {
-    let mut instances = Instances::new(engine, &setup, SNAPSHOT_SLOTS)?;
+    let made = Instances::on(engine, &setup, SNAPSHOT_SLOTS);
+    let mut instances = or_by_bits(made, &mut setup).map_err(|(_, error)| error)?;
     let picture = first_view(&setup);
     if setup.kernel_choice == KernelChoice::Auto {
         instances.set_picture(picture)?; // what pictures cost counts

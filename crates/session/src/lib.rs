@@ -146,7 +146,9 @@ impl Session {
 
     /// Tells that the CPU computes for want of a GPU, and how recorded rounds are shown, if that is so.
     pub fn offer_recorded_rounds(&self) {
-        if self.device() == DeviceChoice::Auto && self.status().engine.is_cpu() {
+        let status = self.status();
+        let is_free = status.engine.is_cpu() && status.notice.is_none();
+        if self.device() == DeviceChoice::Auto && is_free {
             let offer = Notice::Done(Done::RecordedRoundsOffered);
             let _ = self.commands.send(Command::Notify(offer)); // as above
         }

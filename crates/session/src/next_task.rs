@@ -21,6 +21,8 @@ pub(crate) struct EngineFacts {
     pub(crate) calibrating: bool,
     /// A calibration is wanted and possible.
     pub(crate) wants_calibration: bool,
+    /// The fastest kernel is to take the place of the chosen one, or the other way round.
+    pub(crate) kernel_due: bool,
     /// Generations of a comparison's round that A has made and B has not.
     pub(crate) pending_second_round: Option<u32>,
     /// A slot is free for a snapshot, and all lattices are at one generation.
@@ -71,6 +73,8 @@ pub(crate) enum NextTask {
     Refresh,
     /// Run a round op by op.
     Calibrate,
+    /// Take the fastest kernel, or the chosen one back.
+    FitKernel,
 }
 
 impl EngineFacts {
@@ -82,6 +86,7 @@ impl EngineFacts {
             longest_round: u32::MAX,
             calibrating: false,
             wants_calibration: false,
+            kernel_due: false,
             pending_second_round: None,
             can_snapshot: false,
             snapshots: Arc::default(),
@@ -136,6 +141,13 @@ pub(crate) fn next_task(state: &State, facts: &EngineFacts, now: Instant) -> Nex
         Mode::Moving(moving) => return go_on_moving(state, moving, facts),
         Mode::Stepping(left) => return round(state, (*left).into(), facts),
         Mode::Paused | Mode::Running | Mode::RunningTo(_) => {}
+    }
+    if facts.kernel_due {
+        return if facts.engine_idle {
+            NextTask::FitKernel
+        } else {
+            wait
+        };
     }
     if let Some(when) = first.filter(|_| !waits_for_slot) {
         return match when {

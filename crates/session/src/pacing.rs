@@ -12,6 +12,8 @@ pub(crate) struct Pacing {
     chosen: u32,
     /// Those in use at the maximum pace, which fits them to the time of a frame.
     fitted: Option<u32>,
+    /// Whether the maximum pace leaves the kernel as the user chose it.
+    pub(crate) keeps_kernel: bool,
     /// When the next round is due.
     due: Instant,
     /// Generations still to issue of a round that is too long to be issued at once. Such a round is
@@ -26,6 +28,7 @@ impl Pacing {
             pace,
             chosen: generations,
             fitted: (pace == Pace::Maximum).then_some(generations),
+            keeps_kernel: false,
             due: now,
             left: None,
         }
@@ -64,6 +67,7 @@ impl Pacing {
 
     /// Sets the pace; the next round is due now.
     pub(crate) fn set_pace(&mut self, pace: Pace, now: Instant) {
+        self.keeps_kernel &= self.pace == pace;
         self.pace = pace;
         self.fitted = (pace == Pace::Maximum).then_some(self.generations());
         self.due = now;

@@ -213,11 +213,7 @@ impl<'a> Run<'a> {
                 self.copied = self.done;
                 self.losses.copied(after(self.done));
             }
-            Err(
-                lacking @ (EngineError::Memory(_)
-                | EngineError::OutOfMemory { .. }
-                | EngineError::DriverOutOfMemory(_)),
-            ) => tracing::debug!("no copy: {lacking}"),
+            Err(lacking) if lacking.lacks_memory() => tracing::debug!("no copy: {lacking}"),
             Err(lost) => return Err(lost),
         }
         present.copy_at = Some(Instant::now() + interval(took));

@@ -18,7 +18,7 @@ use crate::log::{
 use crate::pacing::Pacing;
 use crate::queue::Queue;
 use life::{Lattice, Rule, Size, Symmetry};
-use model::{Change, Done, Edit, Failure, Notice, Refusal, Setup, Start};
+use model::{Change, Done, Edit, Failure, Notice, Pace, Refusal, Setup, Start};
 
 /// Generations from the snapshot made during a move back to the move's target: a user who steps back
 /// once often steps back again.
@@ -50,6 +50,8 @@ pub(crate) struct RunTo {
     pub(crate) generation: u64,
     /// Generations per round; grows while rounds are short.
     pub(crate) chunk: u32,
+    /// Whether it leaves the kernel as the user chose it.
+    pub(crate) keeps_kernel: bool,
 }
 
 /// A move to a position.
@@ -279,6 +281,23 @@ impl State {
             Mode::Running | Mode::RunningTo(_) => true,
             Mode::Moving(moving) => matches!(moving.then, Mode::Running | Mode::RunningTo(_)),
             Mode::Paused | Mode::Stepping(_) => false,
+        }
+    }
+
+    /// Whether the fastest kernel is to step the lattices, whichever the user chose: at the maximum pace
+    /// and in a run to a generation, unless the user chose one since.
+    pub(crate) fn wants_fastest(&self) -> bool {
+        match &self.mode {
+            Mode::RunningTo(run_to) => !run_to.keeps_kernel,
+            _ => self.pacing.pace() == Pace::Maximum && !self.pacing.keeps_kernel,
+        }
+    }
+
+    /// Sets whether the maximum pace, or the run under way, leaves the kernel as the user chose it.
+    pub(crate) fn keep_kernel(&mut self, keeps: bool) {
+        self.pacing.keeps_kernel = keeps;
+        if let Mode::RunningTo(run_to) = &mut self.mode {
+            run_to.keeps_kernel = keeps;
         }
     }
 
@@ -679,6 +698,7 @@ impl State {
             self.mode = Mode::RunningTo(RunTo {
                 generation,
                 chunk: self.pacing.generations(),
+                keeps_kernel: false,
             });
             return None;
         }

@@ -14,6 +14,7 @@ use std::time::{Duration, Instant};
 use super::*;
 use engine::kernels;
 use life::{Lattice, Rule, Size, reference, soup};
+use model::actions::AUTO_KERNEL;
 use model::diagnosis::{Circumstances, Verdict};
 use model::{
     AbComparison, Area, Change, DeviceChoice, Diagnosis, KernelChoice, Order, Pace, PictureSource,
@@ -298,6 +299,114 @@ fn the_maximum_pace_fits_rounds_into_frames() {
         status.setting.pace == Pace::Unthrottled
     });
     assert_eq!(after.setting.generations_per_round, 3);
+}
+
+/// At the maximum pace and on the way to a generation the fastest setting steps the lattices; the chosen
+/// one is saved, compared, and comes back.
+#[test]
+fn the_fastest_setting_stands_in_for_the_chosen_one() {
+    let (size, slow) = (Size::new(128, 128).unwrap(), kernels::find("global"));
+    let chosen = Setup {
+        kernel: slow.unwrap(),
+        switches: Switches {
+            block: Some((64, 4)),
+            ..Switches::DEFAULT
+        },
+        pace: Pace::Unthrottled,
+        ..setup(2, size)
+    };
+    let setting = |kernel: &'static str, is_fast: bool| {
+        let switches = chosen.switches;
+        move |status: &Status| {
+            let setting = &status.setting;
+            let is_kept = setting.switches == switches || status.lab.comparison.is_some();
+            match setting.chosen_kernel {
+                Some(chosen) => is_fast && chosen.name == kernel,
+                None => !is_fast && setting.kernel.name == kernel && is_kept,
+            }
+        }
+    };
+    let session = Session::start(chosen.clone(), || {}).unwrap();
+    session.act(SessionAction::Faster);
+    let fast = wait_for(&session, "the fastest", setting("global", true));
+    assert_eq!(fast.setting.kernel_choice, KernelChoice::Estimated);
+    wait_for_notice(&session, "takes global back");
+    let saved = session.saved().recv_timeout(TIMEOUT).unwrap();
+    let written = (saved.setup.kernel, saved.setup.switches, saved.setup.pace);
+    assert_eq!(written, (chosen.kernel, chosen.switches, Pace::Maximum));
+    for toggle in [
+        SessionAction::ToggleComparison,
+        SessionAction::ToggleRecorded,
+    ] {
+        session.act(toggle);
+        wait_for(&session, "compared or recorded", setting("global", false));
+        session.act(toggle);
+        wait_for(&session, "the fastest again", setting("global", true));
+    }
+    let small = Size::new(32, 32).unwrap();
+    session.act(SessionAction::SetSize(small));
+    let is_fast = setting("global", true);
+    wait_for(&session, "small lattices", |status| {
+        status.lattices.size == small && is_fast(status)
+    });
+    session.act(SessionAction::SetSize(size));
+    session.act(SessionAction::Slower);
+    wait_for(&session, "the chosen one", setting("global", false));
+    // A kernel that is chosen meanwhile stays, until the program's choice is.
+    session.act(SessionAction::Faster);
+    session.act(SessionAction::UseKernel(1));
+    wait_for(&session, "another", setting("shared", false));
+    session.act(SessionAction::UseKernel(AUTO_KERNEL));
+    wait_for(&session, "the fastest", setting("shared", true));
+    session.act(SessionAction::Slower);
+    let generation = pause(&session);
+    session.act(SessionAction::RunTo(generation + (1 << 22)));
+    wait_for(&session, "a run by the fastest", setting("shared", true));
+    session.act(SessionAction::TogglePause);
+    let paused = wait_for(&session, "its end", setting("shared", false));
+    assert!(!paused.clock.running);
+    // After the last kernel comes the program's choice, and then the first one.
+    session.act(SessionAction::UseKernel(0));
+    session.act(SessionAction::PreviousKernel);
+    wait_for(&session, "the program's choice", |status| {
+        status.setting.kernel_choice == KernelChoice::Estimated
+    });
+    session.act(SessionAction::NextKernel);
+    wait_for(&session, "the first kernel", |status| {
+        status.setting.kernel == chosen.kernel
+    });
+    let file = SessionFile {
+        from: Some(saved.clone()),
+        ..SessionFile::default()
+    };
+    let opened = Session::start_from(saved.setup.clone(), file, || {}).unwrap();
+    wait_for(&opened, "the fastest", setting("global", true));
+}
+
+/// Where no kernel is named, another one takes the place of the default where that does not take the
+/// lattices, and the default comes back with their size.
+#[test]
+fn another_kernel_stands_in_for_the_default() {
+    let default = kernels::find(model::DEFAULT_KERNEL).unwrap();
+    let (large, small) = (Size::new(4097, 4096).unwrap(), Size::new(64, 64).unwrap());
+    let setup = Setup {
+        kernel: default,
+        kernel_choice: KernelChoice::FirstFitting,
+        ..setup(1, small)
+    };
+    let session = Session::start(setup, || {}).unwrap();
+    for (size, kernel, said) in [
+        (
+            large,
+            "bits",
+            "sync-global supports at most 16,777,216 cells",
+        ),
+        (small, default.name, "kernel sync-global: "),
+    ] {
+        session.act(SessionAction::SetSize(size));
+        wait_for_notice(&session, said);
+        assert_eq!(session.status().setting.kernel.name, kernel);
+    }
 }
 
 /// Started so, it picks the kernel and its submission too.

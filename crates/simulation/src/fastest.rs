@@ -16,7 +16,7 @@ pub use round_length::RoundLength;
 use engine::kernels::{self, Iteration};
 use engine::{DeviceInfo, Kernel, Layout};
 use life::Size;
-use model::{KernelChoice, Streams, Switches};
+use model::{KernelChoice, Order, Streams, Switches};
 
 /// How long a round of a run takes: long enough that issuing it costs nothing, and short enough that
 /// Ctrl+C is answered at once.
@@ -77,6 +77,18 @@ impl Requested {
             graphs: Some(switches.graphs),
             generations: Some(generations),
             switches,
+        }
+    }
+
+    /// Nothing but these switches, streams and graphs not even of them; those of a user's own round
+    /// stay.
+    pub fn switches(switches: Switches) -> Requested {
+        let is_own = switches.order == Order::Own;
+        Requested {
+            streams: is_own.then_some(switches.streams),
+            graphs: is_own.then_some(switches.graphs),
+            switches,
+            ..Requested::NOTHING
         }
     }
 

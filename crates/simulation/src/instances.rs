@@ -324,14 +324,11 @@ impl Instances {
                 self.start_fastest(setup, &requested, None)?;
             }
             KernelChoice::AutoWithSubmission => {
-                let requested = Requested {
-                    switches: setup.switches,
-                    ..Requested::NOTHING
-                };
+                let requested = Requested::switches(setup.switches);
                 let plan = self.start_fastest(setup, &requested, None)?;
                 setup.generations_per_round = plan.rounds(Pace::FRAME).generations();
             }
-            KernelChoice::Explicit | KernelChoice::Estimated => {
+            KernelChoice::Explicit | KernelChoice::FirstFitting | KernelChoice::Estimated => {
                 self.set_lattices(starts(setup, 0..setup.instances)?)?;
                 self.set_generation(setup.start.generation());
             }

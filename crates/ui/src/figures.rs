@@ -371,16 +371,31 @@ fn time(status: &Status) -> Vec<Figure> {
 
 fn kernel(status: &Status) -> Vec<Figure> {
     let name = match status.setting.kernel_choice {
-        KernelChoice::Explicit | KernelChoice::Auto | KernelChoice::AutoWithSubmission => {
-            tr!("kernel").to_owned()
-        }
+        KernelChoice::Explicit
+        | KernelChoice::FirstFitting
+        | KernelChoice::Auto
+        | KernelChoice::AutoWithSubmission => tr!("kernel").to_owned(),
         KernelChoice::Estimated => tr!("kernel (auto)").to_owned(),
     };
+    let kernel = status.setting.kernel;
+    let note = match (status.setting.chosen_kernel, status.setting.pace) {
+        (None, _) => use_of(kernel, status.lattices.rule).into_owned(),
+        (Some(chosen), Pace::Maximum) => tr!(
+            "{key} takes {chosen} back",
+            key = Action::from(SessionAction::Slower).key(),
+            chosen = chosen.name
+        ),
+        (Some(chosen), _) => tr!("then {chosen} again", chosen = chosen.name),
+    };
+    let short = match status.setting.chosen_kernel {
+        None => kernel.name.into(),
+        Some(_) => format!("{} ({note})", kernel.name),
+    };
     vec![
-        figure(1, &name, status.setting.kernel.name)
-            .short(status.setting.kernel.name)
+        figure(1, &name, kernel.name)
+            .short(short)
             .set_by(KERNEL)
-            .with_note(use_of(status.setting.kernel, status.lattices.rule))
+            .with_note(note)
             .tip(tr!(
                 "the device function that steps the lattices; K takes the next one"
             ))

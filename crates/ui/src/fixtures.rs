@@ -63,6 +63,7 @@ pub fn status(instances: usize, size: Size) -> Status {
             own_kernel: None,
             stored_kernel: None,
             kernel_choice: KernelChoice::Explicit,
+            chosen_kernel: None,
             switches: Switches::DEFAULT,
             own_round: None,
             own_order: OwnOrder::Unwritten,

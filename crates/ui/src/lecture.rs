@@ -13,9 +13,10 @@ use crate::LessonChoice;
 use lang::{Message, message, tr};
 use lesson::{Lecture, LectureStep, factor_in_words, nearest_factor};
 use life::{SaveError, dated_name, write_atomically};
-use model::actions::{Chord, Key};
+use model::actions::{AUTO_KERNEL, Chord, Key};
 use model::{
-    Action, Effect, InWords, Pace, SessionAction, Setup, Start, Status, Switch, ViewAction,
+    Action, Effect, InWords, KernelChoice, Pace, SessionAction, Setup, Start, Status, Switch,
+    ViewAction,
 };
 use session::{NotSaved, Session};
 
@@ -369,6 +370,14 @@ fn actions(status: &Status, requested: Option<&Setup>, wanted: &Setup) -> Vec<Se
             actions.push(SessionAction::SetDensity(thousandths(*density)));
         }
     }
+    // At the maximum pace the session takes the fastest kernel, until another one is chosen.
+    let step = Pace::ALL.iter().position(|pace| *pace == wanted.pace);
+    let is_other_pace = setting.pace != wanted.pace || was(|a, b| a.pace != b.pace);
+    if let Some(step) = step.filter(|_| is_other_pace) {
+        actions.push(SessionAction::SetPace(step as u8));
+    }
+    let is_maximum = wanted.pace == Pace::Maximum;
+    let is_open = wanted.kernel_choice == KernelChoice::AutoWithSubmission;
     let switch = |switch: Switch| {
         let position = |setup: &Setup| switch.position(setup.switches, wanted.kernel);
         let at = position(wanted);
@@ -376,7 +385,9 @@ fn actions(status: &Status, requested: Option<&Setup>, wanted: &Setup) -> Vec<Se
         let is_other = is_compared
             || switch.position(setting.switches, wanted.kernel) != at
             || requested.is_some_and(|it| position(it) != at);
-        is_other.then_some(SessionAction::SetSwitch(switch, at as u8))
+        let is_left_open = is_open && matches!(switch, Switch::Streams | Switch::Graphs);
+        let is_set = is_other && !is_left_open;
+        is_set.then_some(SessionAction::SetSwitch(switch, at as u8))
     };
     // What cannot be in a graph is set without graphs.
     let graphs = switch(Switch::Graphs);
@@ -388,9 +399,26 @@ fn actions(status: &Status, requested: Option<&Setup>, wanted: &Setup) -> Vec<Se
     // A size that the present kernel does not take has brought another one.
     let is_other_kernel = setting.kernel.name != wanted.kernel.name
         || was(|a, b| a.kernel.name != b.kernel.name)
-        || resizes && setting.kernel.validate_size(wanted.size).is_err();
-    if is_other_kernel {
-        actions.push(SessionAction::UseKernel(wanted.kernel.index() as u8));
+        || resizes && setting.kernel.validate_size(wanted.size).is_err()
+        || is_maximum && is_other_pace;
+    let is_default = |choice: KernelChoice| choice == KernelChoice::FirstFitting;
+    let session_chooses = is_default(wanted.kernel_choice)
+        && is_default(setting.kernel_choice)
+        && !was(|a, b| a.kernel_choice != b.kernel_choice)
+        && !is_maximum;
+    match wanted.kernel_choice {
+        KernelChoice::Auto | KernelChoice::AutoWithSubmission => {
+            if setting.kernel_choice != KernelChoice::Estimated
+                || was(|a, b| a.kernel_choice != b.kernel_choice)
+            {
+                actions.push(SessionAction::UseKernel(AUTO_KERNEL));
+            }
+        }
+        KernelChoice::Explicit | KernelChoice::FirstFitting | KernelChoice::Estimated => {
+            if is_other_kernel && !session_chooses {
+                actions.push(SessionAction::UseKernel(wanted.kernel.index() as u8));
+            }
+        }
     }
     let of_kernel = [Switch::Streams, Switch::Transfer, Switch::Block];
     actions.extend(of_kernel.into_iter().filter_map(switch));
@@ -400,13 +428,6 @@ fn actions(status: &Status, requested: Option<&Setup>, wanted: &Setup) -> Vec<Se
         || was(|a, b| a.generations_per_round != b.generations_per_round)
     {
         actions.push(SessionAction::SetGenerationsPerRound(generations));
-    }
-    let step = Pace::ALL.iter().position(|pace| *pace == wanted.pace);
-    if let (Some(step), true) = (
-        step,
-        setting.pace != wanted.pace || was(|a, b| a.pace != b.pace),
-    ) {
-        actions.push(SessionAction::SetPace(step as u8));
     }
     actions
 }

@@ -313,7 +313,7 @@ fn best_other(
                 continue;
             }
             // What cannot be here after all leaves the lattices without cells.
-            if let Err(error) = instances.enter(&plan) {
+            if let Err(error) = instances.enter(plan.candidate.kernel, plan.switches) {
                 tracing::warn!("{:?} is not timed: {}", plan.candidate, error.in_words());
                 instances.start_fastest(&mut setup.clone(), &Requested::NOTHING, None)?;
                 continue;

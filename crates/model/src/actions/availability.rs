@@ -3,9 +3,9 @@
 //! `needs` names every action, so that whoever adds one decides about it. In `check` and `state` stand
 //! those alone that have a further condition, or that switch something.
 
-use crate::actions::{Action, EditAction, SessionAction, ViewAction};
+use crate::actions::{AUTO_KERNEL, Action, EditAction, SessionAction, ViewAction};
 use crate::words::timestamps_of_own;
-use crate::{InWords, Pace, Setup, Status, StopWhenStill, Switch};
+use crate::{InWords, KernelChoice, Pace, Setup, Status, StopWhenStill, Switch};
 use lang::tr;
 
 /// What a person looks at.
@@ -356,7 +356,10 @@ impl SessionAction {
             SessionAction::ToggleComparison => Some(status.lab.comparison.is_some()),
             SessionAction::ToggleBlockTimestamps => Some(status.lab.block_timestamps),
             SessionAction::ToggleRecorded => Some(status.lab.recording.is_some()),
-            SessionAction::UseKernel(at) => Some(status.setting.kernel.index() == usize::from(at)),
+            SessionAction::UseKernel(at) => Some(match status.setting.kernel_choice {
+                KernelChoice::Estimated => at == AUTO_KERNEL,
+                _ => status.setting.kernel.index() == usize::from(at),
+            }),
             SessionAction::SetPace(at) => {
                 Some(Pace::ALL.get(usize::from(at)) == Some(&status.setting.pace))
             }

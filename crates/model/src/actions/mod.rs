@@ -53,6 +53,9 @@ impl From<EditAction> for Action {
     }
 }
 
+/// What [`SessionAction::UseKernel`] has in the place of a number for the program's choice.
+pub const AUTO_KERNEL: u8 = u8::MAX;
+
 /// What a session does.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(test, derive(strum::VariantNames))]
@@ -101,7 +104,7 @@ pub enum SessionAction {
     SetSymmetry(Symmetry),
     /// This many generations per round.
     SetGenerationsPerRound(u32),
-    /// The kernel at this place in the engine's table.
+    /// The kernel at this place in the engine's table, or the program's choice: [`AUTO_KERNEL`].
     UseKernel(u8),
     /// The next kernel that takes this size.
     NextKernel,

@@ -3,9 +3,9 @@
 
 use std::ops::RangeInclusive;
 
-use crate::actions::{Prompt, SessionAction};
+use crate::actions::{AUTO_KERNEL, Prompt, SessionAction};
 use crate::words::idea;
-use crate::{Pace, Status, Switch};
+use crate::{KernelChoice, Pace, Status, Switch};
 use engine::Kernel;
 use lang::tr;
 use life::{Rule, Size, Symmetry};
@@ -63,6 +63,9 @@ impl Setting {
     pub fn value(self, status: &Status) -> Option<String> {
         match self {
             Setting::Value(prompt) => prompt.value(status),
+            Setting::Kernel if status.setting.kernel_choice == KernelChoice::Estimated => {
+                Some(labelled(tr!("auto"), status.setting.kernel.name))
+            }
             Setting::Kernel => Some(status.setting.kernel.name.into()),
             Setting::Switch(switch) => {
                 let (switches, context) = (status.setting.switches, status.setting.context());
@@ -113,7 +116,9 @@ impl Setting {
                     let text = labelled(kernel.name, &idea(kernel));
                     (text, SessionAction::UseKernel(numbered(kernel.index())))
                 };
-                kernels.map(choice).collect()
+                let auto = labelled(tr!("auto"), tr!("the fastest by an estimate"));
+                let auto = (auto, SessionAction::UseKernel(AUTO_KERNEL));
+                kernels.map(choice).chain([auto]).collect()
             }
             Setting::Switch(switch) => {
                 let choices = switch.choices(status.setting.switches, status.setting.context());

@@ -1,5 +1,6 @@
 //! What a session tells the user.
 
+use engine::EngineError;
 use lang::tr;
 use life::grouped;
 
@@ -96,6 +97,31 @@ impl InWords for Done {
                     transfer = now.transfer
                 ),
             },
+            Done::KernelStandsIn([kernel, other], size) => match other.validate_size(*size) {
+                Err(EngineError::UnsupportedSize { limit, .. }) => tr!(
+                    "Kernel {kernel} steps lattices of {size}: {other} supports {limit}",
+                    kernel = kernel.name,
+                    other = other.name,
+                    limit = limit.in_words()
+                ),
+                _ => tr!(
+                    "Kernel {kernel} steps lattices of {size}: there is too little memory for {other}",
+                    kernel = kernel.name,
+                    other = other.name
+                ),
+            },
+            Done::FastestKernel([kernel, chosen], None) => tr!(
+                "Speed: maximum, by the fastest kernel, {kernel}; {key} takes {chosen} back",
+                kernel = kernel.name,
+                chosen = chosen.name,
+                key = Action::from(SessionAction::Slower).key()
+            ),
+            Done::FastestKernel([kernel, chosen], Some(generation)) => tr!(
+                "Running to generation {generation} by the fastest kernel, {kernel}; {chosen} comes back there",
+                generation = grouped(*generation),
+                kernel = kernel.name,
+                chosen = chosen.name
+            ),
             Done::SettingChanged(change) => change.in_words(),
             Done::OwnRoundLeft(instances) => tr!(
                 "The round of your own is not right for {instances} instances; back to breadth-first"

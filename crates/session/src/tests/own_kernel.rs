@@ -30,10 +30,14 @@ fn an_own_kernel_comes_after_the_rungs_and_its_effect_is_measured() {
     effect("kernel own instead of bits");
     let rate = |status: &Status| status.rates.reached.iter().any(|(name, _)| *name == "own");
     wait_for(&session, "its rate", rate);
-    session.act(SessionAction::NextKernel);
-    wait_for_kernel(&session, &KERNELS[0]);
-    session.act(SessionAction::PreviousKernel);
-    wait_for_kernel(&session, own);
+    for (key, then) in [
+        (SessionAction::NextKernel, &KERNELS[0]),
+        (SessionAction::PreviousKernel, own),
+    ] {
+        session.act(key); // the program's choice is between them
+        session.act(key);
+        wait_for_kernel(&session, then);
+    }
     // Another version takes its place.
     let other = ReferenceKernel::new("planar").kernel;
     session.set_own_kernel(other);
@@ -109,7 +113,7 @@ fn a_saved_own_kernel_goes_on_or_gives_way_to_its_rung() {
     assert_eq!(&*stored.source, source);
     assert_eq!(load().setup.kernel, own.rung());
     // Here it is compiled already, whatever is in use.
-    session.act(SessionAction::NextKernel);
+    session.act(SessionAction::UseKernel(0));
     wait_for_kernel(&session, &KERNELS[0]);
     session.open(load(), "own.json".into());
     wait_for_kernel(&session, own);

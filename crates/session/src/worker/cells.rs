@@ -12,7 +12,7 @@ use crate::known_cells::KnownCells;
 use crate::log::{CellChange, Content, Position, Record, SessionParameters};
 use engine::{EngineError, Result};
 use life::{Lattice, MemoryError};
-use model::{Done, Failure, Notice};
+use model::{Done, Failure, KernelChoice, Notice, Setup, Switches};
 use simulation::NewCells;
 
 impl SessionWorker {
@@ -204,7 +204,11 @@ impl SessionWorker {
         };
         let all = resized(lattices, &before, &after)?;
         let setup = self.lattices.setup_for(&after);
-        let order = self.lattices.setup().switches.order;
+        let Setup {
+            kernel,
+            switches: Switches { order, .. },
+            ..
+        } = *self.lattices.setup();
         let leaves_own_round = order != setup.switches.order;
         self.replace_lattices(setup, all.into_iter().enumerate().collect())?;
         self.state.cells_set();
@@ -214,6 +218,10 @@ impl SessionWorker {
             } else {
                 Done::InstancesSet(after.instances, before.instances)
             }));
+            self.tell_kernel(kernel);
+        }
+        if self.lattices.setup().kernel_choice == KernelChoice::Estimated {
+            self.state.keep_kernel(false); // another one may be the fastest now
         }
         if leaves_own_round {
             self.notify(Notice::Done(Done::OwnRoundLeft(after.instances)));

@@ -235,7 +235,7 @@ impl SessionWorker {
                 self.select(|selected, all| (selected + all - 1) % all)
             }
             SessionAction::Select(instance) => self.select(|_, all| instance.min(all - 1)),
-            SessionAction::UseKernel(at) => self.use_kernel(at.into())?,
+            SessionAction::UseKernel(at) => self.use_kernel(at)?,
             SessionAction::NextKernel => self.change_kernel(true)?,
             SessionAction::PreviousKernel => self.change_kernel(false)?,
             SessionAction::CycleSwitch(switch) => self.cycle_switch(switch)?,

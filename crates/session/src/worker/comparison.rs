@@ -42,6 +42,9 @@ impl SessionWorker {
         let Some(lattices) = self.snapshots.take_whole() else {
             return Ok(None);
         };
+        if self.lattices.is_kernel_due(false) {
+            self.fit_kernel(false)?; // chosen settings are compared
+        }
         let mut parameters = self.state.log().parameters(self.state.position().records);
         parameters.counterparts = Some(parameters.instances / 2);
         let (log, position) = (Log::new(parameters), self.state.position());

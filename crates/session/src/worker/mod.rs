@@ -59,10 +59,10 @@ use crate::saved::SavedSession;
 use crate::snapshot_store::SnapshotStore;
 use crate::state::{Mode, State};
 use crate::watch::Watch;
-use engine::Result;
+use engine::{Result, kernels};
 use model::population::Populations;
 use model::trace::Trace;
-use model::{Done, Failure, Notice, Pictures, Setup, Status};
+use model::{DEFAULT_KERNEL, Done, Failure, KernelChoice, Notice, Pictures, Setup, Status};
 
 /// Time between two publications for those who save the session while its thread hangs, at least.
 const PUBLISH_INTERVAL: Duration = Duration::from_millis(500);
@@ -144,7 +144,9 @@ impl SessionWorker {
         let (lattices, pictures) = Lattices::new(setup, engines)?;
         let (setup, now) = (lattices.setup(), clock());
         let log = Log::new(SessionParameters::of(setup));
-        let pacing = Pacing::new(setup.pace, setup.generations_per_round, now);
+        let mut pacing = Pacing::new(setup.pace, setup.generations_per_round, now);
+        // A new setup has been made for its pace; of a saved one, the kernel is the chosen one.
+        pacing.keeps_kernel = from.is_none();
         let mut worker = SessionWorker {
             snapshots: SnapshotStore::new(setup.time.history_bytes, sender),
             state: State::new(log, pacing, setup.rounds),
@@ -164,6 +166,11 @@ impl SessionWorker {
             worker.set_view(view)?;
         }
         worker.update_measuring(false);
+        let default = kernels::find(DEFAULT_KERNEL);
+        let is_default = worker.lattices.setup().kernel_choice == KernelChoice::FirstFitting;
+        if let Some(default) = default.filter(|_| is_default) {
+            worker.tell_kernel(default);
+        }
         // Asked for before the first turn, so that nothing of the setup's own start comes before it.
         if let Some(saved) = from {
             worker.safety_copy.restore_pending = true;
@@ -258,6 +265,7 @@ impl SessionWorker {
             longest_round: instances.longest_round(),
             calibrating: instances.is_calibrating(),
             wants_calibration: self.wants_calibration(instances),
+            kernel_due: self.lattices.is_kernel_due(self.wants_fastest()),
             pending_second_round: instances.pending_second_round(),
             can_snapshot: self.snapshots.free_slot().is_some() && !instances.is_one_ahead(),
             snapshots: self.snapshots.positions(),
@@ -302,6 +310,7 @@ impl SessionWorker {
                 issued.map(|_| ())
             }
             NextTask::Calibrate => self.calibrate(),
+            NextTask::FitKernel => self.fit_kernel(self.wants_fastest()),
         }
     }
 

@@ -95,7 +95,7 @@ impl SessionWorker {
                 instances: parameters.instances,
                 rule: parameters.rule,
                 start: parameters.start,
-                ..self.lattices.setup().clone()
+                ..self.lattices.chosen_setup()
             },
             unsuited_kernel: None,
             main,
@@ -222,6 +222,7 @@ impl SessionWorker {
         let instances = self.lattices.make(&setup, self.equipment())?;
         self.comparison = None; // of the lattices before
         let (pace, generations) = (setup.pace, setup.generations_per_round);
+        self.lattices.forget_chosen();
         self.take_instances(instances, setup);
         file.leave();
         self.fit_block_timestamps();

@@ -8,9 +8,10 @@ use crate::command::Query;
 use crate::lattices::Lattices;
 use crate::state::Mode;
 use engine::{Kernel, Result, kernels};
+use model::actions::AUTO_KERNEL;
 use model::{
-    Done, Notice, Order, OwnRound, OwnRoundError, Pace, PicturePlan, Refusal, SettingChange, Setup,
-    Side, Streams, Switch, Switches, Wait,
+    DEFAULT_KERNEL, Done, Failure, KernelChoice, Notice, Order, OwnRound, OwnRoundError, Pace,
+    PicturePlan, Refusal, SettingChange, Setup, Side, Streams, Switch, Switches, Wait,
 };
 
 impl SessionWorker {
@@ -55,30 +56,118 @@ impl SessionWorker {
         kernels::with_own(self.lattices.setup().own_kernel)
     }
 
+    /// Says which kernel steps the lattices, if their size or the memory has put it in the place of
+    /// this one.
+    pub(super) fn tell_kernel(&mut self, before: &'static Kernel) {
+        let Setup {
+            kernel,
+            size,
+            switches,
+            ..
+        } = *self.lattices.setup();
+        if kernel.name == DEFAULT_KERNEL && kernel != before {
+            self.notify(Notice::Done(Done::KernelSet(kernel, [switches; 2])));
+        } else if kernel != before {
+            self.notify(Notice::Done(Done::KernelStandsIn([kernel, before], size)));
+        }
+    }
+
     /// Selects the next kernel, or the one before, skipping unavailable kernels.
     pub(super) fn change_kernel(&mut self, is_next: bool) -> Result<Option<Notice>> {
         let Some(instances) = &self.lattices.instances else {
             return Ok(None);
         };
-        let mut others: Vec<_> = self.kernels().collect();
-        others.rotate_left(self.lattices.setup().kernel.index());
+        let setup = self.lattices.setup();
+        // After the last one comes the program's choice.
+        let mut others: Vec<_> = self.kernels().map(Some).chain([None]).collect();
+        let here = match setup.kernel_choice {
+            KernelChoice::Estimated => others.len() - 1,
+            _ => setup.kernel.index(),
+        };
+        others.rotate_left(here);
         others.remove(0); // the present one
         if !is_next {
             others.reverse();
         }
-        let mut others = others.into_iter();
-        match others.find(|kernel| instances.validate(kernel).is_ok()) {
-            Some(kernel) => self.set_kernel(kernel),
+        let is_valid = |it: &&Option<_>| it.is_none_or(|it| instances.validate(it).is_ok());
+        match others.iter().find(is_valid) {
+            Some(Some(kernel)) => self.set_kernel(kernel, KernelChoice::Explicit),
+            Some(None) => self.use_auto_kernel(),
             None => Ok(Some(Notice::Refused(Refusal::NoOtherKernel))),
         }
     }
 
-    /// Selects the kernel at this place among those that can be selected, if it is available.
-    pub(super) fn use_kernel(&mut self, at: usize) -> Result<Option<Notice>> {
-        match self.kernels().nth(at) {
+    /// Selects the kernel at this place among those that can be selected, if it is available, or the
+    /// program's choice.
+    pub(super) fn use_kernel(&mut self, at: u8) -> Result<Option<Notice>> {
+        match self.kernels().nth(at.into()) {
+            _ if at == AUTO_KERNEL => self.use_auto_kernel(),
             Some(kernel) => self.use_if_available(kernel),
             None => Ok(None),
         }
+    }
+
+    /// Selects the program's choice: at the maximum pace and in a run the fastest setting.
+    fn use_auto_kernel(&mut self) -> Result<Option<Notice>> {
+        self.state.keep_kernel(false);
+        let kernel = self.lattices.auto_kernel(self.state.pacing.generations());
+        match kernel.filter(|_| !self.wants_fastest()) {
+            Some(kernel) => self.set_kernel(kernel, KernelChoice::Estimated),
+            None => Ok(None), // it follows
+        }
+    }
+
+    /// Whether the fastest setting is to step the lattices: not while settings are compared, nor in the
+    /// place of recorded rounds.
+    pub(super) fn wants_fastest(&self) -> bool {
+        self.state.wants_fastest() && self.comparison.is_none() && !self.lattices.is_recorded()
+    }
+
+    /// Takes the fastest setting in the place of the chosen one, or the chosen one back. Nothing may be in
+    /// flight.
+    pub(super) fn fit_kernel(&mut self, takes_fastest: bool) -> Result<()> {
+        self.publish_last_known(Duration::ZERO); // before the engine is asked for anything
+        self.drop_measurement()?;
+        self.state.pacing.end_round();
+        let mut first_round = None;
+        let fitted = self.change_slots(false, |lattices| {
+            if !takes_fastest {
+                return lattices.take_chosen();
+            }
+            first_round = lattices.take_fastest()?;
+            Ok(())
+        });
+        self.fit_block_timestamps();
+        if let Err(error) = fitted {
+            if error.loses_lattices() {
+                return Err(error);
+            }
+            self.lattices.forget_chosen(); // it goes on as it is
+            self.notify(Notice::Warning(Failure::Engine(error)));
+        }
+        if self.lattices.is_kernel_due(takes_fastest) {
+            self.state.keep_kernel(true);
+        }
+        let per_round = first_round.unwrap_or(self.state.pacing.chosen());
+        self.state.pacing.fit(per_round);
+        let (now, before) = (
+            self.lattices.setup().kernel,
+            self.lattices.chosen_setup().kernel,
+        );
+        if now != before {
+            let generation = match self.state.mode() {
+                Mode::RunningTo(run_to) => Some(run_to.generation),
+                _ => None,
+            };
+            self.notify(Notice::Done(Done::FastestKernel([now, before], generation)));
+        }
+        self.lab.changed();
+        self.lab.statistics.restart();
+        self.publisher.mark_changed();
+        // Other pictures may be possible with this kernel.
+        self.lattices
+            .view()
+            .map_or(Ok(()), |view| self.set_view(view))
     }
 
     /// Selects this kernel, if it is available; one of the user's own takes the place of the one before.
@@ -87,12 +176,16 @@ impl SessionWorker {
             return Ok(None);
         };
         match instances.validate(kernel) {
-            Ok(()) => self.set_kernel(kernel),
+            Ok(()) => self.set_kernel(kernel, KernelChoice::Explicit),
             Err(why) => Ok(Some(Notice::Refused(Refusal::Kernel(why)))),
         }
     }
 
-    fn set_kernel(&mut self, kernel: &'static Kernel) -> Result<Option<Notice>> {
+    fn set_kernel(
+        &mut self,
+        kernel: &'static Kernel,
+        kernel_choice: KernelChoice,
+    ) -> Result<Option<Notice>> {
         self.publish_last_known(Duration::ZERO); // before the engine is asked for anything
         self.drop_measurement()?;
         let Setup {
@@ -101,7 +194,9 @@ impl SessionWorker {
             switches: requested,
             ..
         } = *self.lattices.setup();
-        self.lattices.set_kernel(kernel)?;
+        self.lattices.set_kernel(kernel, kernel_choice)?;
+        self.state.keep_kernel(true);
+        self.state.pacing.fit(self.state.pacing.chosen());
         if self.lattices.setup().own_kernel != own_before {
             self.lab.statistics.forget_reached(Kernel::OWN);
         }

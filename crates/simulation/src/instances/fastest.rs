@@ -5,8 +5,8 @@ use std::time::Duration;
 use super::{Instances, starts};
 use crate::fastest::{Candidate, FastestPlan, Requested, RoundLength, Work};
 use crate::round::RoundPlan;
-use engine::{EngineError, ProgramError, Result};
-use model::{InWords, Setup, Side};
+use engine::{EngineError, Kernel, ProgramError, Result};
+use model::{InWords, Setup, Side, Switches};
 
 impl Instances {
     /// What decides which plan is the fastest, with this many `generations` to do if that is known.
@@ -61,7 +61,8 @@ impl Instances {
         let plans = FastestPlan::all(&self.work(generations), requested);
         let mut result = Err(no_kernel());
         for plan in plans {
-            result = self.enter(&plan).map(|()| plan);
+            let entered = self.enter(plan.candidate.kernel, plan.switches);
+            result = entered.map(|()| plan);
             match &result {
                 Err(error) if is_of_this_plan(error) => {
                     let name = plan.candidate.kernel.name;
@@ -85,12 +86,12 @@ impl Instances {
     /// Changes the kernel and how its launches are submitted; every lattice keeps its cells.
     ///
     /// # Errors
-    /// The engine cannot enter the plan.
-    pub fn enter(&mut self, plan: &FastestPlan) -> Result<()> {
+    /// The engine cannot enter them.
+    pub fn enter(&mut self, kernel: &'static Kernel, switches: Switches) -> Result<()> {
         // A batch in two buffers wants its lattices aligned, by the kernel that is to step them.
-        self.set_kernel(plan.candidate.kernel)?;
-        if self.plan().switches != plan.switches {
-            self.set_switches(Side::A, plan.switches)?;
+        self.set_kernel(kernel)?;
+        if self.own_plan().switches != switches {
+            self.set_switches(Side::A, switches)?;
         }
         Ok(())
     }
