@@ -26,17 +26,16 @@ fn a_monitor_that_is_not_there_is_an_error_that_lists_them() {
 }
 
 #[test]
-fn a_display_of_another_kind_has_a_window_or_lines() {
+fn a_display_that_no_window_opens_on_has_lines() {
     let folder = scratch();
-    for (depth, options, arguments, said) in [
-        (16, [].as_slice(), "", "; drawing with "),
-        (30, &[], "--adapter OpenGL", "(OpenGL)"),
-        (16, &["-extension", "Composite"], "", "of 16 bits per pixel"),
-        (24, &["-extension", "RANDR"], "", "the extension RANDR 1.3"),
+    for (depth, options, said) in [
+        (16, [].as_slice(), "of 16 bits per pixel"),
+        (30, &[], "of 30 bits per pixel"),
+        (24, &["-extension", "RANDR"], "the extension RANDR 1.3"),
     ] {
         let display = Display::of(folder.path(), depth, options);
-        let line = format!("--device cpu --size 64x64 --frames 8 {arguments}");
-        let ended = run(&mut on_display(&display, folder.path(), &line)).succeeds();
+        let line = "--device cpu --size 64x64 --frames 8";
+        let ended = run(&mut on_display(&display, folder.path(), line)).succeeds();
         assert!(
             ended.stderr.contains(said),
             "{depth}, {options:?}: {ended:?}"

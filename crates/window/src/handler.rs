@@ -27,7 +27,6 @@ use crate::pointer::Pointer;
 use crate::recording::Recording;
 use crate::surface::{Outcome, WindowCanvas, WindowSurface};
 use crate::view::{Dialog, Dialogs, Frame, LabView, Popup, TimelineView, UiRequest, ViewError};
-use crate::x_server::{self, XServer};
 use crate::{LoopEvent, WindowOptions, keys, monitor, startup};
 use lang::{Message, message, tr};
 use model::Status;
@@ -87,7 +86,8 @@ pub(super) fn frame_of<'a>(
 /// See the module.
 pub(super) struct Handler {
     pub(super) options: WindowOptions,
-    x_server: Option<XServer>,
+    /// Bits of a pixel, of an X server that not every driver draws to.
+    unusual_depth: Option<u8>,
     /// Told once something draws to the window.
     opened: Sender<()>,
     started: Receiver<anyhow::Result<Session>>,
@@ -137,7 +137,7 @@ pub(super) struct Handler {
 impl Handler {
     pub(super) fn new(
         options: WindowOptions,
-        x_server: Option<XServer>,
+        unusual_depth: Option<u8>,
         opened: Sender<()>,
         started: Receiver<anyhow::Result<Session>>,
         wake_pending: Arc<AtomicBool>,
@@ -158,7 +158,7 @@ impl Handler {
             composer: Composer::default(),
             picture_composer: Composer::default(),
             options,
-            x_server,
+            unusual_depth,
             opened,
             started,
             wake_pending,
@@ -190,35 +190,7 @@ impl Handler {
         }
     }
 
-    /// Opens a window that something draws to: if nothing does with the screen's depth, one of 32 bits.
     fn open(&mut self, event_loop: &ActiveEventLoop) -> Result<WindowSurface, WindowError> {
-        let Some(x_server) = self.x_server.filter(|it| !it.is_usual()) else {
-            return self.open_window(event_loop, None);
-        };
-        let mut opened = self.open_window(event_loop, None);
-        if let (Err(WindowError::View(_)), Some(visual)) = (&opened, x_server.deep_visual) {
-            opened = self.open_window(event_loop, Some(visual));
-        }
-        let any_adapter = self.options.adapter.is_none();
-        let drawless = |error| match error {
-            WindowError::View(ViewError::NoAdapter(_) | ViewError::NoDevice { .. })
-                if any_adapter =>
-            {
-                WindowError::NoDisplay(tr!(
-                    "no graphics driver draws to a display of {depth} bits per pixel",
-                    depth = x_server.depth
-                ))
-            }
-            other => other,
-        };
-        opened.map_err(drawless)
-    }
-
-    fn open_window(
-        &mut self,
-        event_loop: &ActiveEventLoop,
-        visual: Option<u32>,
-    ) -> Result<WindowSurface, WindowError> {
         let requested = self.options.monitor.as_deref();
         self.monitor = requested
             .map(|it| monitor::find(event_loop, it))
@@ -242,7 +214,7 @@ impl Handler {
             .with_visible(false)
             .with_fullscreen(fullscreen.then(|| Fullscreen::Borderless(self.monitor.clone())));
         let window = event_loop
-            .create_window(x_server::with_visual(attributes, visual))
+            .create_window(attributes)
             .map_err(|error| WindowError::Display(startup::in_short(&error)))?;
         let reader = Adapter::with_event_loop_proxy(event_loop, &window, self.proxy.clone());
         window.set_visible(true);
@@ -251,7 +223,18 @@ impl Handler {
             display: self.display.clone(),
         };
         let adapter = self.options.adapter.clone();
-        Ok(WindowSurface::open(canvas, adapter, Reader::new(reader))?)
+        let any_adapter = adapter.is_none();
+        WindowSurface::open(canvas, adapter, Reader::new(reader)).map_err(|error| {
+            match (error, self.unusual_depth.filter(|_| any_adapter)) {
+                (ViewError::NoAdapter(_) | ViewError::NoDevice { .. }, Some(depth)) => {
+                    WindowError::NoDisplay(tr!(
+                        "no graphics driver draws to a display of {depth} bits per pixel",
+                        depth = depth
+                    ))
+                }
+                (error, _) => error.into(),
+            }
+        })
     }
 
     fn adopt(&mut self, screen: WindowSurface) {
@@ -535,11 +518,7 @@ impl ApplicationHandler<LoopEvent> for Handler {
         self.pacer.request_frame(Instant::now());
     }
 
-    fn window_event(&mut self, event_loop: &ActiveEventLoop, of: WindowId, event: WindowEvent) {
-        let surface = self.surface.as_ref();
-        if surface.is_some_and(|it| it.window().id() != of) {
-            return; // the end of one that nothing drew to
-        }
+    fn window_event(&mut self, event_loop: &ActiveEventLoop, _: WindowId, event: WindowEvent) {
         let scale = self
             .surface
             .as_ref()

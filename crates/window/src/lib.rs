@@ -51,7 +51,6 @@ use ui::{EmergencySave, Wake};
 pub use view::{
     ViewError, hud::install_fonts, list_adapters, offscreen, picture_file, recording::Recorder,
 };
-use x_server::XServer;
 
 /// How the window starts.
 #[derive(Clone, Debug)]
@@ -120,10 +119,10 @@ pub fn run(
     options: WindowOptions,
 ) -> Result<(), WindowError> {
     let emergency_save = Arc::new(EmergencySave::default());
-    let (event_loop, x_server) = startup::event_loop(&emergency_save)?;
+    let (event_loop, unusual_depth) = startup::event_loop(&emergency_save)?;
     // Where no driver may draw, the session starts once one does, so that the caller can go on.
     let (opened, is_open) = mpsc::channel();
-    if x_server.is_none_or(XServer::is_usual) {
+    if unusual_depth.is_none() {
         let _ = opened.send(());
     }
     let wake_pending = Arc::new(AtomicBool::new(false));
@@ -155,7 +154,7 @@ pub fn run(
         .map_err(|error| WindowError::Display(error.to_string()))?;
     let mut handler = handler::Handler::new(
         options,
-        x_server,
+        unusual_depth,
         opened,
         started,
         wake_pending,

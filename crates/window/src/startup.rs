@@ -5,7 +5,7 @@ use std::sync::Arc;
 use winit::event_loop::EventLoop;
 
 use crate::winit_panics::catch_winit;
-use crate::x_server::{self, XServer};
+use crate::x_server;
 use crate::{LoopEvent, WindowError};
 use lang::tr;
 use ui::{EmergencySave, say_last};
@@ -48,15 +48,15 @@ pub fn find_display() -> Result<String, WindowError> {
     }
 }
 
-/// The event loop, if there is a display, and its X server, if it is one's. Where that is lost later,
-/// everything is saved.
+/// The event loop, if there is a display, and the depth of an X server that not every driver draws to.
+/// Where the display is lost later, everything is saved.
 pub(super) fn event_loop(
     emergency_save: &Arc<EmergencySave>,
-) -> Result<(EventLoop<LoopEvent>, Option<XServer>), WindowError> {
+) -> Result<(EventLoop<LoopEvent>, Option<u8>), WindowError> {
     find_display()?;
-    let mut x_server = None;
+    let mut unusual_depth = None;
     if HAS_X && variable("WAYLAND_DISPLAY").is_none() {
-        x_server = x_server::find()?;
+        unusual_depth = x_server::unusual_depth()?;
         let lost = display_lost();
         let emergency_save = emergency_save.clone();
         platform::end_with_x_display(move || {
@@ -71,7 +71,7 @@ pub(super) fn event_loop(
     let lacking = || no_display(tr!("the display lacks what windows need").into());
     let built = catch_winit(|| EventLoop::with_user_event().build()).ok_or_else(lacking)?;
     let event_loop = built.map_err(|error| no_display(in_short(&error)))?;
-    Ok((event_loop, x_server))
+    Ok((event_loop, unusual_depth))
 }
 
 /// The X server or the Wayland compositor closed its connection to this program.

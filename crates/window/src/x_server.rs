@@ -1,38 +1,22 @@
 //! Asks the X server what winit panics about, before winit does.
 
 use winit::dpi::validate_scale_factor;
-use winit::window::WindowAttributes;
 use x11rb::connection::Connection;
 use x11rb::protocol::randr::ConnectionExt as _;
-use x11rb::protocol::xproto::{ConnectionExt as _, VisualClass};
+use x11rb::protocol::xproto::ConnectionExt as _;
 use x11rb::resource_manager;
 use x11rb::rust_connection::RustConnection;
 
 use crate::WindowError;
 use lang::tr;
 
-/// What a window's opening depends on.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct XServer {
-    /// Bits of a pixel.
-    pub(super) depth: u8,
-    /// A visual of 32 bits for a window that GPUs cannot draw to with the screen's own depth.
-    pub(super) deep_visual: Option<u32>,
-}
-
-impl XServer {
-    /// Whether every driver that draws at all draws to such a screen.
-    pub(super) fn is_usual(self) -> bool {
-        matches!(self.depth, 24 | 32)
-    }
-}
-
 /// Asks the server, and has winit take a scale from RANDR in place of one that it panics about.
-/// `None` where the server cannot be asked: winit says why.
+/// How many bits a pixel has, where not every driver draws to such a display. Where the server cannot
+/// be asked, winit says why.
 ///
 /// # Errors
 /// It lacks RANDR.
-pub(super) fn find() -> Result<Option<XServer>, WindowError> {
+pub(super) fn unusual_depth() -> Result<Option<u8>, WindowError> {
     let Ok((server, screen)) = x11rb::connect(None) else {
         return Ok(None);
     };
@@ -45,28 +29,8 @@ pub(super) fn find() -> Result<Option<XServer>, WindowError> {
     if !is_scale_valid(&server, screen) {
         platform::scale_by_randr();
     }
-    let screen = &server.setup().roots[screen];
-    let mut depths = screen.allowed_depths.iter();
-    let deep = depths.find(|it| it.depth == 32).and_then(|depth| {
-        let mut visuals = depth.visuals.iter();
-        visuals.find(|it| it.class == VisualClass::TRUE_COLOR && it.red_mask == 0x00FF_0000)
-    });
-    Ok(Some(XServer {
-        depth: screen.root_depth,
-        deep_visual: deep.map(|visual| visual.visual_id),
-    }))
-}
-
-/// With this visual of an X server.
-pub(super) fn with_visual(attributes: WindowAttributes, visual: Option<u32>) -> WindowAttributes {
-    match visual {
-        #[cfg(all(unix, not(target_os = "macos")))]
-        Some(visual) => {
-            use winit::platform::x11::WindowAttributesExtX11 as _;
-            attributes.with_x11_visual(visual)
-        }
-        _ => attributes,
-    }
+    let depth = server.setup().roots[screen].root_depth;
+    Ok(Some(depth).filter(|depth| !matches!(depth, 24 | 32)))
 }
 
 /// Whether winit takes the scale that the user or the desktop has set, as winit looks for it.
