@@ -648,14 +648,17 @@ fn panics_in_a_terminal() {
         view: ui::ViewOptions::default(),
         lecture: None,
     };
-    let start = |_| {
+    let start = |wake_view: ui::Wake| {
         let kernel = engine::kernels::find("bits").unwrap();
         let setup = Setup::new(1, Size::new(32, 32).unwrap(), kernel, DeviceChoice::Cpu);
         // The session's thread calls this; it answers on.
         if std::env::var_os("WAKE_PANICS").is_some() {
             let calls = std::sync::atomic::AtomicU64::new(0);
             let call = move || calls.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-            let wake = move || assert!(call() != 9, "as it was told to");
+            let wake = move || {
+                assert!(call() != 9, "as it was told to");
+                wake_view();
+            };
             return Ok(Session::start(setup, wake)?);
         }
         let session = Session::start(setup, || {})?;

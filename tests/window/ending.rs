@@ -1,6 +1,5 @@
 //! How it starts and ends, whoever ends it.
 
-use std::fs;
 use std::os::unix::net::UnixListener;
 use std::time::{Duration, Instant};
 
@@ -210,40 +209,6 @@ fn a_start_that_fails_closes_the_window_again() {
         command.env("LIFESTREAMS_LIBCUDA", "/nowhere/libcuda.so");
         run(&mut command).refuses(code, &[words]);
     }
-}
-
-/// What is written in the editor is saved with the session, and neither checked nor run when that opens.
-#[test]
-fn drafts_are_there_again_after_a_session_is_opened() {
-    let quit = |shown: Shown| {
-        shown.key("Escape"); // leaves the text
-        shown.key("ctrl+q");
-        let (_display, folder) = (shown.display, shown.folder);
-        shown.running.end(TIMEOUT).succeeds();
-        let text = fs::read_to_string(folder.path().join("kept.json")).unwrap();
-        (folder, text)
-    };
-    let shown = Shown::paused("--instances 2 --session kept.json").0;
-    let plain = shown.rest();
-    shown.key("ctrl+e");
-    shown.leaves(&plain, "the editor");
-    shown.key("x");
-    let (folder, text) = quit(shown);
-    let both = "\"kernel_draft\": \"#error\",\n    \"round_draft\"";
-    let text = text.replace("\"round_draft\"", both);
-    assert!(text.contains(both), "{text}");
-    fs::write(folder.path().join("kept.json"), &text).unwrap();
-    let shown = Shown::open_in(folder, "--session kept.json", Some("streams\n"));
-    let (_folder, again) = quit(shown);
-    let drafts = |text: &str| -> Vec<String> {
-        let lines = text
-            .lines()
-            .map(|line| line.trim().trim_end_matches(',').to_owned());
-        let mut drafts: Vec<_> = lines.filter(|line| line.contains("_draft\"")).collect();
-        drafts.sort();
-        drafts
-    };
-    assert_eq!(drafts(&again), drafts(&text));
 }
 
 /// As by Ctrl+Q: the session is saved, and what was recorded is whole.
