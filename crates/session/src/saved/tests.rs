@@ -752,7 +752,7 @@ fn a_kernel_that_does_not_take_the_size_gives_way_to_the_nearest_rung() {
     let session = parse(replaced(&text_of(&sample()), "\"bits\"", "\"resident\"")).unwrap();
     assert_sound(&session);
     let kernels = [session.unsuited_kernel.unwrap(), session.setup.kernel];
-    assert_eq!(kernels.map(|it| it.name), ["resident", "planar"]);
+    assert_eq!(kernels.map(|it| it.name), ["resident", "bits"]);
 }
 
 #[test]
