@@ -221,12 +221,19 @@ impl Handler {
         }
     }
 
-    /// Runs what is in the editor, which opens: a round at once, a kernel once it was checked.
+    /// Runs what is in the editor, which opens: a round at once, a kernel once it was checked. A kernel that
+    /// never ran here may be from a session's file, so it is shown first.
     pub(super) fn run_code(&mut self) {
+        let was_shown = self.app.options.side == Some(SidePanel::Editor);
         self.show_editor();
         match self.editor.code {
             Code::Round => self.run_round(),
-            Code::Kernel => self.check_kernel(),
+            Code::Kernel if was_shown || own_kernel::is_trusted(self.editor.kernel.text.text()) => {
+                self.check_kernel();
+            }
+            Code::Kernel => self.show_notice(message!(
+                "This kernel has not run here yet: Ctrl+Enter again runs it"
+            )),
         }
     }
 
