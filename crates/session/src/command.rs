@@ -33,8 +33,6 @@ pub(crate) enum Command {
     Edit(Edit, u64),
     /// Sets an instance back to its lattice of the start.
     ResetPanel(usize),
-    /// In its panel hardly anything happens any more.
-    Dull(usize),
     /// Fills an instance that died with a soup, on behalf of the program.
     Reseed {
         /// The instance.
@@ -159,7 +157,6 @@ impl Command {
             },
             Command::WatchPopulation(_)
             | Command::WatchOverlap(_)
-            | Command::Dull(_)
             | Command::Notify(_)
             | Command::Ready
             | Command::Close => When::AtOnce,
@@ -189,7 +186,6 @@ impl Command {
                     | SessionAction::RunTo(_)
             ),
             Command::PauseForLesson(_)
-            | Command::Dull(_)
             | Command::View(_)
             | Command::ReadCells(..)
             | Command::Save(_)
@@ -238,7 +234,6 @@ impl Command {
             Command::WatchPopulation(_)
             | Command::WatchOverlap(_)
             | Command::PauseForLesson(_)
-            | Command::Dull(_)
             | Command::View(_)
             | Command::Edit(..)
             | Command::Reseed { .. }

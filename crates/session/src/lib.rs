@@ -166,12 +166,6 @@ impl Session {
         let _ = self.commands.send(Command::WatchPopulation(watch)); // as above
     }
 
-    /// Says that in an instance's panel hardly anything happens any more: where dead panels are
-    /// refilled, it is refilled like one.
-    pub fn note_dull(&self, instance: usize) {
-        let _ = self.commands.send(Command::Dull(instance)); // as above
-    }
-
     /// Measures how much of a round's work overlaps, or does not.
     pub fn watch_overlap(&self, watch: bool) {
         let _ = self.commands.send(Command::WatchOverlap(watch)); // as above

@@ -27,8 +27,6 @@ pub(crate) struct Watch {
     /// What each instance has settled into, and since when that is known.
     settled: Arc<[Option<Settled>]>,
     since: Vec<Option<Instant>>,
-    /// Since when hardly anything happens in each instance, if that was said of it.
-    dull: Vec<Option<Instant>>,
     /// Whether measures only serve to refill dead panels: then the status has no settled states.
     sparse: bool,
     /// Instances whose cells the user drew or opened: they are never refilled.
@@ -83,14 +81,6 @@ impl Watch {
         self.reseeded.push((instance, now));
     }
 
-    /// Takes an instance for one that has settled, although it is not known to have: hardly anything
-    /// happens in it.
-    pub(crate) fn note_dull(&mut self, instance: usize, now: Instant) {
-        if let Some(since) = self.dull.get_mut(instance) {
-            since.get_or_insert(now);
-        }
-    }
-
     /// Forgets the instances that were refilled some time ago. Returns whether there were any.
     pub(crate) fn forget_reseeds(&mut self, now: Instant) -> bool {
         let count = self.reseeded.len();
@@ -114,7 +104,6 @@ impl Watch {
         self.detectors = vec![Detector::default(); instances];
         self.settled = vec![None; instances].into();
         self.since = vec![None; instances];
-        self.dull = vec![None; instances];
         self.stopped = false;
         self.reseeded.clear();
         self.with_populations(|populations| populations.clear(instances));
@@ -125,7 +114,7 @@ impl Watch {
         for i in instances {
             if let Some(detector) = self.detectors.get_mut(i) {
                 detector.reset();
-                (self.since[i], self.dull[i]) = (None, None);
+                self.since[i] = None;
             }
         }
         self.settled = self.detectors.iter().map(Detector::settled).collect();
@@ -186,9 +175,8 @@ impl Watch {
     pub(crate) fn take_settled(&mut self, now: Instant) -> Option<usize> {
         let is_over = |since: &Option<Instant>| since.is_some_and(|at| now - at >= RESEED_DELAY);
         let mut all = 0..self.since.len();
-        let is_settled = |i: &usize| is_over(&self.since[*i]) || is_over(&self.dull[*i]);
-        let found = all.find(|i| is_settled(i) && !self.drawn.contains(i))?;
-        (self.since[found], self.dull[found]) = (None, None);
+        let found = all.find(|i| is_over(&self.since[*i]) && !self.drawn.contains(i))?;
+        self.since[found] = None;
         Some(found)
     }
 }

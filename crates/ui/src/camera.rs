@@ -22,9 +22,6 @@ pub struct Camera {
     /// Minimum pixels per cell that [`Camera::toggle_fit`] returns to if no earlier part is
     /// remembered.
     opening: Option<f64>,
-    /// The middle of what it shows, in cells, while nobody has moved it since it opened; the
-    /// lattice's middle if `None`.
-    drift: Option<[f64; 2]>,
     /// On its way there, if it does not jump.
     glide: Option<Glide>,
 }
@@ -73,12 +70,7 @@ struct Glide {
     scale: f64,
     /// From 0 to 1.
     done: f64,
-    /// How fast it is, of a glide that a person asked for.
-    pace: f64,
 }
-
-/// The pace of a drift: slow enough to be followed.
-const DRIFT_PACE: f64 = 0.12;
 
 /// A camera seen through a panel of a certain size: where each pixel lies on the lattice.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -182,7 +174,6 @@ impl Camera {
         let by = middle_shift(from, to);
         let moved = |centre: [f64; 2]| [0, 1].map(|axis| centre[axis] + by[axis]);
         self.centre = moved(self.centre);
-        self.drift = self.drift.map(moved);
         self.before_fit = self.before_fit.map(|part| Part {
             centre: moved(part.centre),
             ..part
@@ -252,10 +243,7 @@ impl Camera {
         let fitted = fitted(lattice, panel);
         let (scale, centre) = match self.scale {
             Scale::Fitted => (fitted, self.centre),
-            Scale::AtLeast(least) => {
-                let middle = lattice.map(|side| side / 2.0);
-                (fitted.max(least), self.drift.unwrap_or(middle))
-            }
+            Scale::AtLeast(least) => (fitted.max(least), lattice.map(|side| side / 2.0)),
             Scale::Pixels(scale) => (limited(scale, fitted), self.centre),
         };
         let centre = placed(centre, scale, lattice, panel);
@@ -304,34 +292,13 @@ impl Camera {
             centre,
             scale: from.scale,
             done: 0.0,
-            pace: 1.0,
         });
-    }
-
-    /// Whether nobody has moved it since it opened.
-    pub fn is_unmoved(&self) -> bool {
-        matches!(self.scale, Scale::AtLeast(_))
-    }
-
-    /// Turns an unmoved camera to a cell; it glides there through a panel of `panel` pixels if
-    /// `glides`.
-    pub fn drift_to(&mut self, cell: [f64; 2], size: Size, panel: [u32; 2], glides: bool) {
-        let from = self.shown(size, panel);
-        self.drift = Some(cell);
-        self.glide = None;
-        if glides {
-            self.glide_from(from, panel);
-            self.glide = self.glide.map(|glide| Glide {
-                pace: DRIFT_PACE,
-                ..glide
-            });
-        }
     }
 
     /// Goes on by a part of the whole glide; whether it still glides.
     pub fn advance(&mut self, part: f64) -> bool {
         if let Some(glide) = &mut self.glide {
-            glide.done += part * glide.pace;
+            glide.done += part;
             if glide.done >= 1.0 {
                 self.glide = None;
             }

@@ -44,9 +44,6 @@ pub struct ViewOptions {
     pub camera: Camera,
     /// Every panel's own camera, by instance; none while one serves all.
     pub cameras: Vec<Camera>,
-    /// What the one camera shows in each panel, by instance, since it follows what happens there;
-    /// none before, and once a person has moved it.
-    pub drifting: Vec<Camera>,
     /// Whether a small picture of the whole lattice is hidden where only a part is seen.
     pub hides_minimap: bool,
     /// Index of the theme; see [`crate::theme::theme`].
@@ -102,9 +99,7 @@ impl ViewOptions {
     /// Whether the panels show different parts of their lattices: of a view, one part alone
     /// crosses the bus.
     pub fn shows_separate(&self, status: &Status) -> bool {
-        // A's and B's panels show the same cells.
-        let drifts = !self.drifting.is_empty() && status.lab.comparison.is_none();
-        (self.is_separate() || drifts)
+        self.is_separate()
             && self.single_instance(status).is_none()
             && status.setting.transfer != Transfer::View
     }

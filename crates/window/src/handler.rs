@@ -116,8 +116,6 @@ pub(super) struct Handler {
     pub(super) editor: Editor,
     /// When the cameras that glide were moved last.
     pub(super) glided: Option<Instant>,
-    /// When the panels are looked at next for whether anything happens in them.
-    pub(super) next_look: Instant,
     pub(super) dialogs: Dialogs,
     pub(super) callouts: Callouts,
     pub(super) editing: Editing,
@@ -178,7 +176,6 @@ impl Handler {
             lab: LabView::default(),
             editor: Editor::new(),
             glided: None,
-            next_look: Instant::now(),
             dialogs: Dialogs::default(),
             editing: Editing::default(),
             offer: None,
@@ -382,7 +379,6 @@ impl Handler {
             self.pacer.request_frame_at(now + Duration::from_secs(1)); // its clock goes on
         }
         self.app.drawing.callouts = self.callouts.shown().to_vec();
-        self.follow_life(now);
         self.glide(now);
         self.notice_other_grid();
         let status = self.status();

@@ -20,7 +20,6 @@ mod handler;
 mod input;
 mod keys;
 mod layers;
-mod living_view;
 mod monitor;
 mod mouse;
 mod oversized;

@@ -69,11 +69,6 @@ impl Pointer {
         Some(Gesture::Drag(target, [to[0] - from[0], to[1] - from[1]]))
     }
 
-    /// Whether a button is down.
-    pub(super) fn is_pressed(&self) -> bool {
-        self.press.is_some()
-    }
-
     /// A button went down over something that takes it, or over nothing.
     pub(super) fn pressed(&mut self, target: Option<HitTarget>, clicks: bool) {
         if let Some(at) = self.at {

@@ -99,29 +99,15 @@ fn it_stops_for_the_selected_panel_alone() {
 
 #[test]
 fn what_died_down_gets_a_soup_and_the_clock_goes_on() {
-    one_gets_a_soup(size(32), 500.0, None);
-}
-
-#[test]
-fn what_is_said_to_be_dull_gets_a_soup_before_it_settles() {
-    one_gets_a_soup(size(256), 20.0, Some(1));
-}
-
-/// That one of two lattices of this size gets a soup at so many rounds a second, if `dull` is said to
-/// be.
-fn one_gets_a_soup(size: Size, rounds: f64, dull: Option<usize>) {
+    let size = size(32);
     let mut setup = of_patterns(&["", ""], "planar");
-    setup.size = size;
     let density = 0.15;
     setup.start = Start::soup(density, 1);
     setup.time.stop_when_still = StopWhenStill::Never;
     setup.time.reseed = true;
-    setup.pace = Pace::PerSecond(rounds);
+    setup.pace = Pace::PerSecond(500.0);
     let rule = setup.rule;
     let session = Session::start(setup, || {}).unwrap();
-    if let Some(dull) = dull {
-        session.note_dull(dull);
-    }
     let began = Instant::now();
     let (saved, at, instance, seed) = loop {
         let saved = session.saved().recv_timeout(TIMEOUT).unwrap();
@@ -143,7 +129,6 @@ fn one_gets_a_soup(size: Size, rounds: f64, dull: Option<usize>) {
         std::thread::sleep(Duration::from_millis(20));
     };
     assert_eq!(seed, 2, "another than before");
-    assert!(dull.is_none_or(|dull| dull == instance));
     let (position, lattices) = &saved.main.newest;
     let generations = position.generation - at;
     let soup = soup(size, density, seed, instance as u64);

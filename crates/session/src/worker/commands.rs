@@ -146,10 +146,6 @@ impl SessionWorker {
                 self.log_command(SessionAction::ResetPanel);
                 notice
             }
-            Command::Dull(instance) => {
-                self.watch.note_dull(instance, now);
-                None
-            }
             // Unless the user drew there meanwhile.
             Command::Reseed {
                 instance,

@@ -8,7 +8,6 @@
 //! them, which are egui's own windows. The window and [`offscreen::Renderer`] draw the very same
 //! scene.
 
-mod activity;
 mod callouts;
 mod causes;
 mod cell_ages;
@@ -50,7 +49,6 @@ mod pixel_tests;
 #[cfg(test)]
 mod reference;
 
-pub(crate) use activity::Outlook;
 pub use error::ViewError;
 pub use gpu::list_adapters;
 pub(crate) use lab::LabView;

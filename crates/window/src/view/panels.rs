@@ -2,7 +2,6 @@
 
 use bytemuck::{Pod, Zeroable};
 
-use crate::view::activity::Outlook;
 use crate::view::cell_ages::{CellAges, ages_layout};
 use crate::view::layout::{PixelRect, Tiling};
 use crate::view::picture_cache::{CachedPicture, PictureCache, PictureUpdate};
@@ -275,14 +274,6 @@ impl Panels {
     pub(crate) fn shown_edit(&self, instance: usize) -> u64 {
         let edits = self.cache.as_ref().map(|cache| &cache.edits);
         edits.map_or(0, |edits| edits.get(instance).copied().unwrap_or(0))
-    }
-
-    /// What a part of an instance's lattice has to offer, of `sides` cells about `centre`.
-    pub(crate) fn outlook(&self, instance: usize, centre: [f64; 2], sides: [f64; 2]) -> Outlook {
-        let cache = self.cache.as_ref();
-        cache.map_or(Outlook::Lively, |cache| {
-            cache.activity.outlook(instance, centre, sides)
-        })
     }
 
     /// How many of the instances to be drawn have no picture yet.

@@ -4,7 +4,6 @@
 //! of them: one of the newest size, and the one before it, which is drawn until each instance's
 //! first picture of the new size has arrived.
 
-use crate::view::activity::Activity;
 use crate::view::texture_array::{Texels, TextureArray};
 use engine::ReduceRegion;
 use life::Size;
@@ -59,8 +58,6 @@ pub(crate) struct PictureCache {
     /// What the last update brought.
     pub(crate) updates: Vec<PictureUpdate>,
     generations: Vec<u64>,
-    /// Where something happens, as far as whole lattices are seen.
-    pub(crate) activity: Activity,
     serials: u64,
 }
 
@@ -87,7 +84,6 @@ impl PictureCache {
             views: Vec::new(),
             updates: Vec::new(),
             generations: vec![0; instances],
-            activity: Activity::new(instances, size),
             serials: 0,
         }
     }
@@ -122,9 +118,6 @@ impl PictureCache {
             });
             self.generations[instance] = generation;
             edits[instance] = picture.edits;
-            if picture.region.is_none() && words.len() == self.size.words() {
-                self.activity.note(instance, words);
-            }
             if let Some(place) = self.place(instance, picture.region, only, words.len(), &mut batch)
             {
                 self.add(&mut batch, place, bytemuck::cast_slice(words));

@@ -2,7 +2,6 @@
 
 use std::time::{Duration, Instant};
 
-use crate::view::activity::Outlook;
 use crate::view::dialogs::{Dialogs, UiRequest};
 use crate::view::frame::{Frame, paint_over};
 use crate::view::interface::{CacheKey, CachedUi, Interface};
@@ -127,19 +126,6 @@ impl Scene {
     /// The number of the last edit that an instance's newest picture shows.
     pub(crate) fn shown_edit(&self, instance: usize) -> u64 {
         self.panels.shown_edit(instance)
-    }
-
-    /// What an instance's panel has to offer that shows this through `panel` pixels.
-    pub(crate) fn outlook(
-        &self,
-        instance: usize,
-        shown: ViewTransform,
-        panel: [u32; 2],
-    ) -> Outlook {
-        let pixels = panel.map(f64::from);
-        let centre = shown.to_cells(pixels.map(|side| side / 2.0));
-        let sides = pixels.map(|side| side / shown.scale);
-        self.panels.outlook(instance, centre, sides)
     }
 
     /// Queues pictures that are newer than those it holds; waits for nothing.
