@@ -55,17 +55,10 @@ impl KernelCompilers {
 
     fn in_words(&self) -> [String; 2] {
         let gpu = match &self.gpu {
-            Some(compiler) => {
-                let version = compiler
-                    .version
-                    .map(|(major, minor)| format!(" {major}.{minor}"));
-                format!(
-                    "{}{} ({})",
-                    compiler.kind.name(),
-                    version.unwrap_or_default(),
-                    compiler.path.display()
-                )
-            }
+            Some(GpuCompiler {
+                path,
+                version: (major, minor),
+            }) => format!("NVRTC {major}.{minor} ({})", path.display()),
             None => tr!(
                 "none: pip install {package} (looked at {places})",
                 package = PACKAGE,

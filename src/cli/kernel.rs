@@ -224,8 +224,8 @@ pub(super) fn check(arguments: &KernelCheckArguments, task: Option<&KernelTask>)
 /// Checks a kernel, and times it if it is right and a GPU runs it.
 fn run_check(own: OwnKernel, arguments: &KernelCheckArguments) -> Result<Checked> {
     let gpu = choose_gpu(arguments.device)?;
-    if gpu.is_none() && (arguments.ptx || arguments.sass) {
-        let why = tr!("--ptx and --sass need a GPU and a compiler for it");
+    if gpu.is_none() && arguments.ptx {
+        let why = tr!("--ptx needs a GPU and a compiler for it");
         return Err(BadArguments(why.into()).into());
     }
     let cancel = cancelled();
@@ -242,7 +242,7 @@ fn run_check(own: OwnKernel, arguments: &KernelCheckArguments) -> Result<Checked
     if let (Some(gpu), Verdict::Right(right)) = (gpu, &verdict)
         && let Some(code) = compiled(right)
     {
-        let timed = timing::time(&own, code, gpu, arguments.sass, child()?("time"), &cancel)?;
+        let timed = timing::time(&own, code, gpu, child()?("time"), &cancel)?;
         match timed.ok_or_else(interrupted)? {
             Ok(rates) => timing = Some(rates),
             Err(fault) => verdict = Verdict::Wrong(Box::new(fault)),
@@ -375,14 +375,6 @@ fn print_right(
             Some(GpuCode::Ptx(ptx)) => print_text(ptx)?,
             _ => print(tr!(
                 "No PTX: the driver is older than the compiler, which made machine code"
-            ))?,
-        }
-    }
-    if arguments.sass {
-        match &timing.sass {
-            Some(sass) => print_text(sass)?,
-            None => print(tr!(
-                "No SASS: neither nvdisasm nor cuobjdump is on the PATH or in a toolkit; pip install nvidia-cuda-nvdisasm"
             ))?,
         }
     }

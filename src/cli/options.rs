@@ -186,9 +186,6 @@ pub(super) struct KernelCheckArguments {
     /// Print the PTX that the compiler made for the GPU
     #[arg(long)]
     pub ptx: bool,
-    /// Print the GPU's machine code, where nvdisasm or cuobjdump is
-    #[arg(long)]
-    pub sass: bool,
 }
 
 impl KernelCheckArguments {
@@ -200,7 +197,6 @@ impl KernelCheckArguments {
             json,
             diff: false,
             ptx: false,
-            sass: false,
         }
     }
 }

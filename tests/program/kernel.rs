@@ -33,7 +33,7 @@ fn what_cannot_be_read_is_said_and_ends_with_2() {
     lifestreams(folder.path(), CHECK).refuses(2, &["line 2", "'99_none'", "01_global"]);
     fs::write(&path, kernel("")).unwrap();
     let ptx = format!("{CHECK} --ptx");
-    lifestreams(folder.path(), &ptx).refuses(2, &["--ptx and --sass need a GPU"]);
+    lifestreams(folder.path(), &ptx).refuses(2, &["--ptx needs a GPU"]);
     lifestreams(folder.path(), "kernel new mine.cu").refuses(2, &["exists already"]);
 }
 

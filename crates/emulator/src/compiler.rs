@@ -112,7 +112,7 @@ impl CppCompiler {
         let cpp = CppCompiler { compiler, folder };
         let mut command = cpp.command();
         command.args(["-O2", "-c", "emulator.cpp", "-o", "emulator.o"]);
-        run_compiler(command, LIMITS, &AtomicBool::new(false))?;
+        run_compiler(command, &AtomicBool::new(false))?;
         Ok(cpp)
     }
 
@@ -144,7 +144,7 @@ impl CppCompiler {
             .arg("emulator.o")
             .arg("-o")
             .arg(&library);
-        run_compiler(command, LIMITS, cancel)?;
+        run_compiler(command, cancel)?;
         Ok(library)
     }
 
@@ -159,23 +159,19 @@ impl CppCompiler {
     }
 }
 
-/// Runs a compiler within its limits.
+/// Runs the compiler within its limits.
 ///
 /// # Errors
 /// It does not compile what it is given, or was ended.
-pub fn run_compiler(
-    command: Command,
-    limits: Limits,
-    cancel: &AtomicBool,
-) -> Result<(), NotCompiled> {
-    let (ended, said) = contained::run(command, limits, cancel)?;
+fn run_compiler(command: Command, cancel: &AtomicBool) -> Result<(), NotCompiled> {
+    let (ended, said) = contained::run(command, LIMITS, cancel)?;
     match ended {
         Ended::ByItself(status) if status.success() => Ok(()),
         Ended::ByItself(_) | Ended::TooMuchMemory => {
             let (errors, more) = compiler_errors(&String::from_utf8_lossy(&said));
             Err(NotCompiled::Refused(errors, more))
         }
-        Ended::TooLong => Err(NotCompiled::TooLong(limits.time.as_secs())),
+        Ended::TooLong => Err(NotCompiled::TooLong(LIMITS.time.as_secs())),
         Ended::Cancelled => Err(NotCompiled::Cancelled),
     }
 }
@@ -192,14 +188,14 @@ pub fn find_program(name: &Path) -> Option<PathBuf> {
 
 /// Whether a file may be executed.
 #[cfg(unix)]
-pub fn is_program(file: &Path) -> bool {
+fn is_program(file: &Path) -> bool {
     use std::os::unix::fs::PermissionsExt;
     fs::metadata(file).is_ok_and(|it| it.is_file() && it.permissions().mode() & 0o111 != 0)
 }
 
 /// Whether a file may be executed.
 #[cfg(not(unix))]
-pub fn is_program(file: &Path) -> bool {
+fn is_program(file: &Path) -> bool {
     file.is_file()
 }
 
@@ -246,7 +242,7 @@ fn gcc_error(line: &str) -> Option<CompilerError> {
     })
 }
 
-/// `FILE(LINE): error: TEXT`, as nvcc and NVRTC say it. Two lines below, `^` shows the column, behind two
+/// `FILE(LINE): error: TEXT`, as NVRTC says it. Two lines below, `^` shows the column, behind two
 /// blanks that the source has not.
 fn nvidia_error(lines: &[&str]) -> Option<CompilerError> {
     let (place, said) = lines[0].split_once("): ")?;

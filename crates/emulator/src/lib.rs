@@ -11,7 +11,6 @@ mod translation;
 
 pub use compiler::{
     CompilerError, CppCompiler, HEADERS, NotCompiled, SOURCE_NAME, compiler_errors, find_program,
-    is_program, run_compiler,
 };
 pub use library::{BlockOrder, FaultKind, KernelFault, Library, Order, ThreadOrder};
 pub use translation::{KernelName, Translation, kernel_names, stray_character, translate};

@@ -4,7 +4,6 @@
 use std::fs;
 use std::io;
 use std::path::Path;
-use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use emulator::NotCompiled;
@@ -144,8 +143,7 @@ fn load_gpu<'a>(
                 Ok(target) => target,
                 Err(error) => return Ok((no_gpu(error), None)),
             };
-            // This process ends to cancel it.
-            match compilers::compile(&own.source, target, &AtomicBool::new(false)) {
+            match compilers::compile(&own.source, target) {
                 Ok(Compiled { code, compiler }) => (code, Some(compiler)),
                 Err(why) => return Ok((Answer::not_compiled(why), None)),
             }

@@ -98,7 +98,6 @@ mod tests {
             ],
             left_out: Vec::new(),
             limits: Default::default(),
-            sass: None,
         };
         let expected = [
             "Gcell/s                   1 × 1024²      1 × 16384²",

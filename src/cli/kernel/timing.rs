@@ -8,7 +8,7 @@ use std::process::Command;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use serde::{Deserialize, Serialize};
 
 use crate::cli::bench::ladder::{Case, MAX_MEMORY, PreparedCase, limits, works};
@@ -18,7 +18,7 @@ use engine::kernels::{GpuCode, KERNELS, Kernel, find};
 use life::Rule;
 use model::DeviceChoice;
 use model::ladder::{DeviceLimits, LeftOut, Workload, bytes_per_cell};
-use own_kernel::compilers::{GpuCompiler, disassemble};
+use own_kernel::compilers::GpuCompiler;
 use own_kernel::{DeclaredRules, Fault, OwnKernel, gpu_target, skeleton};
 use platform::contained::{self, Ended, Limits};
 use simulation::instances::open_engine;
@@ -60,8 +60,6 @@ struct Request {
     code: GpuCode,
     /// The GPU's number.
     gpu: u32,
-    /// Whether its machine code is wanted as text.
-    sass: bool,
 }
 
 /// What the child process answers.
@@ -83,8 +81,6 @@ pub(super) struct Timing {
     pub left_out: Vec<LeftOut>,
     /// What the device does at most.
     pub limits: DeviceLimits,
-    /// The machine code as text, if it was wanted and there is a disassembler.
-    pub sass: Option<String>,
 }
 
 impl Timing {
@@ -133,7 +129,6 @@ pub(super) fn time(
     own: &OwnKernel,
     code: &GpuCode,
     gpu: u32,
-    sass: bool,
     mut child: Command,
     cancel: &AtomicBool,
 ) -> Result<Option<Result<Timing, Fault>>> {
@@ -144,7 +139,6 @@ pub(super) fn time(
         source: own.source.clone(),
         code: code.clone(),
         gpu,
-        sass,
     };
     fs::write(folder.path().join(REQUEST), serde_json::to_vec(&request)?)?;
     child.arg(folder.path());
@@ -191,11 +185,6 @@ pub(super) fn serve(folder: &Path) -> Result<()> {
     let engine = open_engine(device)?;
     let info = engine.devices()[0].clone();
     drop(engine);
-    let sass = match (&request.code, request.sass) {
-        (_, false) => None,
-        (GpuCode::Cubin(cubin), true) => disassemble(cubin, &AtomicBool::new(false))?,
-        (GpuCode::Ptx(_), true) => sass_of(&own.source, &info)?,
-    };
     let kernel = own.kernel(Some(request.code), None);
     let rule = match &own.rules {
         DeclaredRules::Only(rules) if !rules.contains(&Rule::LIFE) => rules[0],
@@ -204,33 +193,17 @@ pub(super) fn serve(folder: &Path) -> Result<()> {
     let recompiled = recompiled(own.rung, request.gpu);
     let kernels: Vec<_> = [kernel].into_iter().chain(recompiled).collect();
     let answer = measure(&kernels, own.rung, rule, device, &info, false)?;
-    let answer = match answer {
-        Answer::Timed(timing) => Answer::Timed(Timing { sass, ..timing }),
-        wrong => wrong,
-    };
     Ok(fs::write(
         folder.join(ANSWER),
         serde_json::to_vec(&answer)?,
     )?)
 }
 
-/// The machine code of a source as text.
-fn sass_of(source: &str, info: &DeviceInfo) -> Result<Option<String>> {
-    let capability = info.capability.context("a GPU has a compute capability")?;
-    let compiler = GpuCompiler::find().context("no compiler")?;
-    let cancel = AtomicBool::new(false);
-    match compiler.cubin(source, capability, &cancel) {
-        Ok(cubin) => Ok(disassemble(&cubin, &cancel)?),
-        Err(_) => Ok(None),
-    }
-}
-
 /// A rung, compiled here from its source: what differs between it and a kernel that began as its copy is
 /// the source alone. `None` if it does not compile.
 fn recompiled(rung: &'static Kernel, gpu: u32) -> Option<&'static Kernel> {
     let own = OwnKernel::read(skeleton(rung, "rung.cu").into_bytes()).ok()?;
-    let (target, cancel) = (gpu_target(gpu)?, AtomicBool::new(false));
-    let code = GpuCompiler::find()?.compile(&own.source, target, &cancel);
+    let code = GpuCompiler::find()?.compile(&own.source, gpu_target(gpu)?);
     Some(own.kernel(Some(code.ok()?), None))
 }
 
@@ -360,7 +333,6 @@ fn measure(
         rates,
         left_out,
         limits,
-        sass: None,
     }))
 }
 

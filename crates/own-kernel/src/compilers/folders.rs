@@ -1,4 +1,4 @@
-//! The folders in which CUDA toolkits and Python's packages have their libraries and programs.
+//! The folders in which CUDA toolkits and Python's packages have their libraries.
 
 use std::env;
 use std::fs;
@@ -42,15 +42,6 @@ pub(super) fn toolkits() -> Vec<Toolkit> {
         ],
     });
     roots.chain(wheels).collect()
-}
-
-/// Folders of programs of toolkits, behind those of the `PATH`.
-pub(super) fn programs() -> Vec<PathBuf> {
-    let path = env::var_os("PATH").unwrap_or_default();
-    let of_toolkit = |toolkit: Toolkit| ["bin", "cu13/bin"].map(|folder| toolkit.root.join(folder));
-    env::split_paths(&path)
-        .chain(toolkits().into_iter().flat_map(of_toolkit))
-        .collect()
 }
 
 /// The folder of the Python on the `PATH`, of which it is `bin/python3`.
