@@ -670,8 +670,8 @@ pub(super) enum ExerciseCommand {
 /// Options of `bench`.
 #[derive(Args, Clone, Debug)]
 pub(super) struct BenchArguments {
-    /// Which tables, such as default (a run with no switches), limit (of the CPU) or ladder; recording
-    /// records rounds and lessons on this GPU, for machines without one [default: all tables]
+    /// Which tables, such as default (a run with no switches) or ladder; recording records rounds and
+    /// lessons on this GPU, for machines without one [default: all tables]
     #[arg(value_name = "NAME", value_parser = super::bench::names())]
     pub names: Vec<String>,
     /// Compute device: auto, cpu, cuda or cuda:I

@@ -10,7 +10,6 @@ mod frame;
 mod interface;
 pub(super) mod ladder;
 mod lesson;
-mod limit;
 mod record;
 mod recorded_lessons;
 mod recorded_rounds;
@@ -25,7 +24,6 @@ use anyhow::Result;
 
 use super::options::BenchArguments;
 use super::text::{print, print_text, say};
-use engine::cpu::CpuEngine;
 use engine::kernels;
 use life::Size;
 use model::{DeviceChoice, PicturePlan, Setup};
@@ -37,9 +35,8 @@ pub(super) use effect::compare;
 pub use record::{Origin, Record, Row, Table};
 
 /// What can be measured, in the order in which records keep and documents show it.
-pub(super) const TABLES: [&str; 11] = [
-    "start", "default", "split", "limit", "frame", "timeline", "ui", "edit", "effect", "lesson",
-    "ladder",
+pub(super) const TABLES: [&str; 10] = [
+    "start", "default", "split", "frame", "timeline", "ui", "edit", "effect", "lesson", "ladder",
 ];
 
 /// What is named to record rounds and lessons for machines without a GPU.
@@ -76,12 +73,11 @@ pub(super) fn main(arguments: &BenchArguments) -> Result<()> {
         print(&record.title())?;
     }
     let is_named = |name: &str| arguments.names.iter().any(|n| n == name);
-    let (on_cpu, draws) = (record.engine == "cpu", !list_adapters().is_empty());
+    let draws = !list_adapters().is_empty();
     let several = record.device.contains(DEVICES_JOINED_BY);
     // What is not possible here is an error only if it was asked for by name.
     let wanted = |name: &str| match name {
         _ if !arguments.names.is_empty() => is_named(name),
-        "limit" => on_cpu,
         "split" => several,
         "ui" | "edit" => draws,
         _ => true,
@@ -94,7 +90,6 @@ pub(super) fn main(arguments: &BenchArguments) -> Result<()> {
             "start" => start::table(device, adapter)?,
             "default" => default::table(device, arguments.small, quiet)?,
             "split" => split::table(arguments.small)?,
-            "limit" => limit::table(device)?,
             "frame" => frame::table(device, adapter)?,
             "timeline" => timeline::table(device, adapter)?,
             "ui" => interface::table(device, adapter)?,
@@ -160,21 +155,11 @@ fn setup(kernel: &str, instances: usize, side: u64, device: DeviceChoice) -> Res
     ))
 }
 
-/// The setup's instances, uploaded. `threads` limits the CPU engine's.
-fn open_instances(setup: &Setup, threads: Option<std::num::NonZero<usize>>) -> Result<Instances> {
-    let engine = match threads {
-        Some(threads) => Box::new(CpuEngine::new(threads)),
-        None => open_engine(setup.device)?,
-    };
-    let mut instances = Instances::new(engine, setup, 0)?;
+/// The setup's instances, uploaded, whose rounds download pictures of bits.
+pub(super) fn with_pictures(setup: &Setup) -> Result<Instances> {
+    let mut instances = Instances::new(open_engine(setup.device)?, setup, 0)?;
     instances.set_lattices(starts(setup, 0..setup.instances)?)?;
     instances.finish()?;
-    Ok(instances)
-}
-
-/// The same, whose rounds download pictures of bits.
-pub(super) fn with_pictures(setup: &Setup) -> Result<Instances> {
-    let mut instances = open_instances(setup, None)?;
     instances.set_picture(Some(PicturePlan::BITS))?;
     Ok(instances)
 }

@@ -11,7 +11,8 @@ mod buffers;
 mod exchange;
 mod kernels;
 mod lattices;
-pub mod limit;
+#[cfg(test)]
+mod limit;
 mod measure;
 pub mod memory;
 mod planar_rows;

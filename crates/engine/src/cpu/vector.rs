@@ -39,6 +39,7 @@ pub(super) trait Logic: Copy {
 
     /// Minimum known logic instructions to step a vector of cells by B3/S23, with sums of three
     /// cells shared by all that need them.
+    #[cfg(test)]
     const MIN_INSTRUCTIONS: f64;
 
     /// Whether any function of three vectors is a single instruction.
@@ -57,6 +58,7 @@ pub(super) trait Logic: Copy {
     fn choose(self, mask: Self::Vector, set: Self::Vector, clear: Self::Vector) -> Self::Vector;
 
     /// A single logic instruction, for measuring the issue rate.
+    #[cfg(test)]
     fn one(self, a: Self::Vector, b: Self::Vector, c: Self::Vector) -> Self::Vector;
 
     /// A function of three bits: bit `4 a + 2 b + c` of `TABLE` is its result for `a, b, c`.

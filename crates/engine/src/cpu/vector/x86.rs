@@ -23,6 +23,7 @@ pulp::simd_type! {
 
 impl Logic for V4 {
     const NAME: &'static str = "AVX-512";
+    #[cfg(test)]
     const MIN_INSTRUCTIONS: f64 = 7.5;
     const HAS_LOOKUP: bool = true;
     type Vector = __m512i;
@@ -47,6 +48,7 @@ impl Logic for V4 {
         self.lookup::<0xca>(mask, set, clear)
     }
 
+    #[cfg(test)]
     #[inline(always)]
     fn one(self, a: __m512i, b: __m512i, c: __m512i) -> __m512i {
         self.choose(a, b, c)

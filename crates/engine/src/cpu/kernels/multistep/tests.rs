@@ -151,7 +151,7 @@ impl Work for ShareOfLimit {
         let (mut from, mut to) = (rows(), rows());
         from.load(|y| &lattice.words()[y * across..][..across]);
         let share = |generations| {
-            let limit = limit::measure_on(logic, Duration::from_millis(2));
+            let limit = limit::measure(logic, Duration::from_millis(2));
             let shared = Shared {
                 lattice,
                 rule: self.0,
@@ -163,7 +163,7 @@ impl Work for ShareOfLimit {
             for _ in 0..16 / generations {
                 shared.step(logic, &from, 0, &mut to.vectors);
             }
-            (16 * size.cells()) as f64 / began.elapsed().as_secs_f64() / limit.cells
+            (16 * size.cells()) as f64 / began.elapsed().as_secs_f64() / limit
         };
         (L::NAME, [1, 8].map(share))
     }
