@@ -45,16 +45,10 @@ struct Setting {
 
 /// Where the file is, or would be.
 fn path() -> Result<PathBuf> {
-    let path = path_of("config.toml").ok_or_else(|| {
+    let folders = ProjectDirs::from("", "", "lifestreams").ok_or_else(|| {
         BadArguments("there is no folder for settings here: HOME is not set".into())
     })?;
-    Ok(path)
-}
-
-/// The path of a file of this name beside the settings, if the platform has a folder for them.
-pub(super) fn path_of(name: &str) -> Option<PathBuf> {
-    let folders = ProjectDirs::from("", "", "lifestreams")?;
-    Some(folders.config_dir().join(name))
+    Ok(folders.config_dir().join("config.toml"))
 }
 
 /// The command line with the file's settings as defaults, without those that `check` finds to conflict

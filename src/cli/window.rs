@@ -10,7 +10,7 @@ use super::failure::{BadArguments, Interrupted};
 use super::options::{Common, Display, OnOff, WindowArguments};
 use super::setup::check_gpus;
 use super::text::{print, print_text, say};
-use super::{config, headless, kernel, record};
+use super::{headless, kernel, record};
 use engine::{DeviceInfo, EngineError, cuda};
 use lang::tr;
 use model::{DeviceChoice, InWords, Setup, Status, StoredKernel, recorded_in_words};
@@ -61,9 +61,6 @@ pub(super) fn main(
         Display::Terminal => return in_terminal(setup, file, window, lecture),
         Display::Auto | Display::Window => {}
     }
-    // Hints are for a person: not for a run that ends by itself or is recorded.
-    let is_unattended = window.frames.is_some() || window.rounds.is_some();
-    let shows_callouts = !is_unattended && window.record.is_none();
     let kernel = common.kernel_file.iter().map(|path| (Code::Kernel, path));
     let round = common.switches.round.iter().map(|path| (Code::Round, path));
     let code = kernel.chain(round).map(|(code, path)| (code, path.clone()));
@@ -80,9 +77,6 @@ pub(super) fn main(
         lecture: lecture.clone(),
         code: code.collect(),
         kernel_process,
-        callouts: shows_callouts
-            .then(|| config::path_of("callouts.txt"))
-            .flatten(),
         announce: Some(match setup.device {
             DeviceChoice::Auto => announce_with_reason,
             _ => announce,

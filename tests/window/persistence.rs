@@ -130,7 +130,7 @@ fn a_session_without_its_folder_is_saved_in_another() {
     let folder = scratch();
     let (inner, state) = (folder.path().join("inner"), "state/lifestreams");
     fs::create_dir(&inner).unwrap();
-    let shown = Shown::open_in(folder, "--instances 2 --session inner/kept.json", None);
+    let shown = Shown::open_in(folder, "--instances 2 --session inner/kept.json");
     fs::remove_dir_all(inner).unwrap();
     shown.then("shift+s", "cannot save inner/kept.json: there is no folder");
     let state = shown.folder.path().join(state);

@@ -36,28 +36,14 @@ pub(crate) struct State {
     pub(crate) selected: usize,
 }
 
-/// Where the program remembers which hints are done, in its folder.
-pub(crate) const HINTS: &str = "config/lifestreams/callouts.txt";
-
 impl Shown {
-    /// Opens the window with lattices of [`SIDES`] as one who needs no hints has it; `line` are
-    /// further arguments.
+    /// Opens the window with lattices of [`SIDES`]; `line` are further arguments.
     pub(crate) fn open(line: &str) -> Shown {
-        Shown::open_with_hints(line, Some("streams\ntimeline\nlessons\n"))
-    }
-
-    /// The same where these hints are done; nothing is known of any in a machine's first run.
-    pub(crate) fn open_with_hints(line: &str, done: Option<&str>) -> Shown {
-        Shown::open_in(scratch(), line, done)
+        Shown::open_in(scratch(), line)
     }
 
     /// The same in this folder.
-    pub(crate) fn open_in(folder: tempfile::TempDir, line: &str, done: Option<&str>) -> Shown {
-        if let Some(done) = done {
-            let path = folder.path().join(HINTS);
-            fs::create_dir_all(path.parent().unwrap()).unwrap();
-            fs::write(path, done).unwrap();
-        }
+    pub(crate) fn open_in(folder: tempfile::TempDir, line: &str) -> Shown {
         let display = Display::start(folder.path());
         let small = format!("--size {}x{} --device cpu", SIDES[0], SIDES[1]);
         // A command comes before its options.

@@ -1,7 +1,7 @@
-//! The timeline, the lab, hints, lessons and lectures.
+//! The timeline, the lab, lessons and lectures.
 
 use crate::common::wait_for;
-use crate::shown::{HINTS, Shown};
+use crate::shown::Shown;
 
 #[test]
 fn timeline_lab_and_lessons_come_and_escape_unwinds_them() {
@@ -30,36 +30,6 @@ fn timeline_lab_and_lessons_come_and_escape_unwinds_them() {
     shown.key("Escape");
     wait_for("no lessons", || (shown.picture() == plain).then_some(()));
     assert!(shown.running.runs());
-    shown.quit();
-}
-
-#[test]
-fn hints_of_a_first_run_go_once_used_and_stay_away() {
-    let shown = Shown::open_with_hints("--instances 2", None);
-    let done = || std::fs::read_to_string(shown.folder.path().join(HINTS)).unwrap_or_default();
-    let is_done = |name: &str| {
-        wait_for(name, || {
-            done().lines().any(|line| line == name).then_some(())
-        });
-    };
-    is_done("run");
-    shown.press("space", "TogglePause");
-    shown.press("F2", "CycleSwitch(Streams)");
-    is_done("streams");
-    shown.key("t");
-    is_done("timeline");
-    shown.key("t");
-    let hinted = shown.rest();
-    shown.key("Escape");
-    is_done("lessons");
-    shown.leaves(&hinted, "no hint");
-    let text = done();
-    shown.quit();
-    let shown = Shown::open_with_hints("--instances 2", Some(&text));
-    shown.press("space", "TogglePause");
-    let plain = shown.rest();
-    shown.key("Escape");
-    assert!(shown.rest() == plain, "nothing is left to be closed");
     shown.quit();
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::{Callout, LectureScreen};
+use crate::LectureScreen;
 use lang::Message;
 
 /// What draws, as people know it.
@@ -56,6 +56,4 @@ pub struct Drawing {
     pub recording: Option<Duration>,
     /// The step of a lecture, while one is open.
     pub lecture: Option<Arc<LectureScreen>>,
-    /// The callouts, where there is room for them.
-    pub callouts: Vec<Callout>,
 }

@@ -8,7 +8,6 @@
 //! only the size of its panel in pixels.
 
 mod app_state;
-mod callouts;
 pub mod calls;
 mod camera;
 mod cameras;
@@ -45,7 +44,6 @@ pub mod timeline;
 
 pub use self::screen::{Composer, Screen, Sources, WindowFacts};
 pub use app_state::{AppState, Wake};
-pub use callouts::Callout;
 pub use camera::{Camera, MAX_PIXELS_PER_CELL, MIN_OPENING_PIXELS, PanelPart, ViewTransform};
 pub use code_editor::CodeEditor;
 pub use commands::{Command, MenuTopic, TOOLBAR_BUTTONS, ToolbarButton, panel_menu};

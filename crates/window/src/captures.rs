@@ -145,7 +145,6 @@ impl Handler {
         };
         let drawing = Drawing {
             notice: None,
-            callouts: Vec::new(),
             recording: None,
             ..self.app.drawing.clone()
         };

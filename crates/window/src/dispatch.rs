@@ -28,7 +28,6 @@ impl Handler {
         if let Some(message) = self.unavailable_message(action) {
             return self.show_notice(message);
         }
-        self.callouts.done_by(action);
         match action {
             Action::Session(action) => self.session_action(action),
             Action::View(action) => self.view_action(event_loop, action),
@@ -146,12 +145,6 @@ impl Handler {
         }
     }
 
-    /// The person has seen enough of the callouts.
-    pub(super) fn dismiss_callouts(&mut self) {
-        self.callouts.dismiss();
-        self.pacer.request_frame(Instant::now());
-    }
-
     /// Sets the interface scale, or says that this window has no room for it.
     fn resize_interface(&mut self, zoom: Option<InterfaceScale>) {
         let (before, unit) = (self.app.options.interface_scale, self.unit());
@@ -265,7 +258,6 @@ impl Handler {
 
     /// Opens a lesson or an exercise, whether the list is open or not.
     pub(super) fn open_lesson(&mut self, index: usize) {
-        self.callouts.done_by(ViewAction::ToggleLessons.into());
         if let Some(exercise) = Lessons::exercise_at(index) {
             return self.start_exercise(exercise);
         }

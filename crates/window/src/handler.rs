@@ -18,7 +18,6 @@ use winit::window::{Fullscreen, Theme, Window, WindowId};
 
 use crate::WindowError;
 use crate::background::Background;
-use crate::callouts::Callouts;
 use crate::edit_state::Editing;
 use crate::editor::Editor;
 use crate::input::{self, Offered, Reader};
@@ -117,7 +116,6 @@ pub(super) struct Handler {
     /// When the cameras that glide were moved last.
     pub(super) glided: Option<Instant>,
     pub(super) dialogs: Dialogs,
-    pub(super) callouts: Callouts,
     pub(super) editing: Editing,
     /// Larger lattices that were offered to a pattern.
     pub(super) offer: Option<ResizeOffer>,
@@ -145,7 +143,6 @@ impl Handler {
         emergency_save: Arc<EmergencySave>,
     ) -> Handler {
         Handler {
-            callouts: Callouts::load(options.callouts.as_deref()),
             app: AppState::new(
                 options.view.clone(),
                 options.lecture.clone(),
@@ -325,10 +322,6 @@ impl Handler {
                 self.timeline.toggle_frozen();
                 self.pacer.request_frame(Instant::now());
             }
-            UiRequest::CloseCallout(callout) => {
-                self.callouts.close(callout);
-                self.pacer.request_frame(Instant::now());
-            }
         }
     }
 
@@ -378,7 +371,6 @@ impl Handler {
         if recorded.is_some() {
             self.pacer.request_frame_at(now + Duration::from_secs(1)); // its clock goes on
         }
-        self.app.drawing.callouts = self.callouts.shown().to_vec();
         self.glide(now);
         self.notice_other_grid();
         let status = self.status();
@@ -437,7 +429,6 @@ impl Handler {
         self.presented += 1;
         tracing::trace!("frame {} presented", self.presented);
         if let Some(status) = status {
-            self.callouts.count_run();
             if let Some(announce) = self.options.announce.take() {
                 announce(status, &self.app.drawing);
             }

@@ -18,7 +18,6 @@ enum Layer {
     Presentation,
     Fullscreen,
     Lecture,
-    Callouts,
 }
 
 /// The layers that are open.
@@ -35,7 +34,6 @@ struct Open {
     presentation: bool,
     fullscreen: bool,
     lecture: bool,
-    callouts: bool,
 }
 
 impl Open {
@@ -53,7 +51,6 @@ impl Open {
             (self.presentation, Layer::Presentation),
             (self.fullscreen, Layer::Fullscreen),
             (self.lecture, Layer::Lecture),
-            (self.callouts, Layer::Callouts),
         ];
         let mut layers = layers.into_iter();
         layers.find_map(|(is_open, layer)| is_open.then_some(layer))
@@ -76,7 +73,6 @@ impl Handler {
             presentation: options.presentation,
             fullscreen: self.is_fullscreen(),
             lecture: self.app.open_lecture().is_some(),
-            callouts: self.layout().is_some_and(|layout| layout.toolbar.is_some()),
         };
         let Some(layer) = open.topmost() else { return };
         match layer {
@@ -95,7 +91,6 @@ impl Handler {
             Layer::Presentation => self.app.options.presentation = false,
             Layer::Fullscreen => self.toggle_fullscreen(),
             Layer::Lecture => self.app.toggle_lecture(),
-            Layer::Callouts => self.dismiss_callouts(),
         }
     }
 }
@@ -118,7 +113,6 @@ mod tests {
             presentation: true,
             fullscreen: true,
             lecture: true,
-            callouts: true,
         };
         let mut left = Vec::new();
         while let Some(layer) = open.topmost() {
@@ -135,7 +129,6 @@ mod tests {
                 Layer::Presentation => open.presentation = false,
                 Layer::Fullscreen => open.fullscreen = false,
                 Layer::Lecture => open.lecture = false,
-                Layer::Callouts => open.callouts = false,
             }
         }
         let order = [
@@ -150,7 +143,6 @@ mod tests {
             Layer::Presentation,
             Layer::Fullscreen,
             Layer::Lecture,
-            Layer::Callouts,
         ];
         assert_eq!(left, order);
     }

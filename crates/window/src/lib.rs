@@ -5,7 +5,6 @@
 //! the clock when a frame was held back. It never waits for an engine.
 
 mod background;
-mod callouts;
 mod camera_control;
 mod captures;
 mod cell_hit;
@@ -79,8 +78,6 @@ pub struct WindowOptions {
     pub code: Vec<(ui::code_editor::Code, std::path::PathBuf)>,
     /// Makes a command that calls [`own_kernel::serve`] with its last arguments.
     pub kernel_process: fn() -> std::process::Command,
-    /// The file that remembers which callouts of the first runs are done; none are shown without.
-    pub callouts: Option<std::path::PathBuf>,
     /// Called once, with the first frame that shows the session.
     pub announce: Option<fn(&Status, &Drawing)>,
 }
@@ -100,7 +97,6 @@ impl Default for WindowOptions {
             lecture: None,
             code: Vec::new(),
             kernel_process: || std::process::Command::new("lifestreams"),
-            callouts: None,
             announce: None,
         }
     }

@@ -114,7 +114,7 @@ impl Handler {
         let at = self.pointer.at.filter(|_| !covered)?;
         let target = hit_target(&self.layout()?, at);
         if self.is_over_button() {
-            // A callout, which lies over a panel, has its clicks.
+            // A button that lies over a panel has its clicks.
             return target.filter(|target| !matches!(target, HitTarget::Panel(_)));
         }
         match (target, self.minimap_under_pointer()) {

@@ -227,7 +227,7 @@ pub enum ViewAction {
     /// Shows or hides the keys.
     ToggleHelp,
     /// Closes the first of these that is open: dialog, pasted pattern, selection, tool, lesson,
-    /// timeline, side panel, single panel, presentation, fullscreen, lecture, callouts. It never quits.
+    /// timeline, side panel, single panel, presentation, fullscreen, lecture. It never quits.
     Escape,
     /// Quits the program.
     Quit,

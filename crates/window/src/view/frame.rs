@@ -14,8 +14,8 @@ use crate::view::panels::ViewTransforms;
 use crate::view::timeline::sm_count as timeline_sm_count;
 use crate::view::widget_painter::{WidgetPainter, Widgets};
 use crate::view::{
-    LabView, TimelineView, callouts, causes, code_editor, comparison, edit_overlay, hud, lab,
-    ladder, lecture, lesson, minimap, panel_marks, population, timeline, toolbar,
+    LabView, TimelineView, causes, code_editor, comparison, edit_overlay, hud, lab, ladder,
+    lecture, lesson, minimap, panel_marks, population, timeline, toolbar,
 };
 use lang::{Message, message, tr};
 use model::{PicturePlan, Status, Switches, TransferChoice};
@@ -83,7 +83,6 @@ impl Frame<'_> {
             sm_count: (timeline && status.lab.block_timestamps).then(|| timeline_sm_count(status)),
             side: self.sources.options.side,
             toolbar: true,
-            callouts: callouts::are_shown(self, status),
             lecture: self.sources.drawing.lecture.as_deref().map(lecture::words),
             lesson: self.sources.lesson.map(|lesson| match lesson {
                 LessonScreen::List { .. } => LessonPlace::Beside,
@@ -338,7 +337,6 @@ pub(crate) fn paint(
     if let Some(rect) = layout.toolbar {
         toolbar::paint(painter, frame, rect_of(rect), layout.unit);
     }
-    callouts::paint(painter, frame, layout);
     if let (Some(step), Some(rect)) = (&frame.sources.drawing.lecture, layout.lecture) {
         lecture::paint(painter, step, rect_of(rect), layout.unit);
     }

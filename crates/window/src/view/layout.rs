@@ -69,9 +69,7 @@ pub struct WindowLayout {
     pub dock: Dock,
     /// The toolbar, above the panels.
     pub toolbar: Option<PixelRect>,
-    /// The row of callouts between it and the panels.
-    pub callouts: Option<PixelRect>,
-    /// The step of a lecture, in the callouts' place.
+    /// The step of a lecture, between it and the panels.
     pub lecture: Option<PixelRect>,
     /// The timeline, below the panels; it covers neither them nor the HUD.
     pub timeline: Option<PixelRect>,
@@ -105,7 +103,6 @@ impl WindowLayout {
         WindowLayout {
             dock: Dock::Hidden,
             toolbar: None,
-            callouts: None,
             lecture: None,
             timeline: None,
             is_short: false,
@@ -115,7 +112,7 @@ impl WindowLayout {
             comparison: None,
             tiling: Tiling {
                 count: 0,
-                ..Panels::new(panels, size, None, unit).tile(all, all)
+                ..Panels::new(panels, size, None, unit).tile(all)
             },
             unit,
         }
@@ -134,9 +131,6 @@ const MIN_UNITS: [f32; 2] = [640.0, 400.0];
 
 /// How much larger everything is in a presentation, for the last row.
 const PRESENTATION: f32 = 1.6;
-
-/// The height of the callouts' row, in units.
-pub(crate) const CALLOUTS: f32 = 32.0;
 
 /// Where lessons stand.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -158,9 +152,7 @@ pub(crate) struct LayoutRequest {
     pub side: Option<SidePanel>,
     /// The toolbar; a presentation has none.
     pub toolbar: bool,
-    /// Callouts below the toolbar, if there is one.
-    pub callouts: bool,
-    /// The step of a lecture, in the callouts' place, whether there is a toolbar or not.
+    /// The step of a lecture, below the toolbar if there is one.
     pub lecture: Option<LectureWords>,
     /// A lesson, instead of the HUD or of everything.
     pub lesson: Option<LessonPlace>,
@@ -202,11 +194,9 @@ pub(crate) fn lay_out(
     let lecture = request
         .lecture
         .map(|words| words.height(beside(dock), unit));
-    let callouts = toolbar.filter(|_| request.callouts && lecture.is_none());
-    let callouts = callouts.map(|_| (CALLOUTS * unit).round() as u32);
     // Where what stands below the toolbar and what is below that begins.
     let bar = toolbar.unwrap_or(0);
-    let top = bar + callouts.or(lecture).unwrap_or(0);
+    let top = bar + lecture.unwrap_or(0);
     let below_toolbar = |dock: Dock| {
         let [width, height] = beside(dock);
         [width, height - top]
@@ -238,18 +228,12 @@ pub(crate) fn lay_out(
             width: width - left,
             height: height.saturating_sub(below),
         };
-        // What the panels have when there are no callouts: those that go move no panel.
-        let usual = PixelRect {
-            y: toolbar.unwrap_or(0),
-            height: area.height + callouts.unwrap_or(0),
-            ..area
-        };
         let of = |count: usize| Panels::new(count, size, request.cell_pixels, unit);
         match request
             .comparison
             .filter(|&each| each > 0 && 2 * each <= panels)
         {
-            None => (of(panels).tile(area, usual), None),
+            None => (of(panels).tile(area), None),
             Some(each) => {
                 let (tiling, places) = comparison::tile_comparison(area, of(each), unit);
                 (tiling, Some(places))
@@ -295,7 +279,6 @@ pub(crate) fn lay_out(
     WindowLayout {
         dock,
         toolbar: toolbar.map(|height| row((0, height))),
-        callouts: callouts.map(|height| row((bar, height))),
         lecture: lecture.map(|height| row((bar, height))),
         timeline,
         is_short,

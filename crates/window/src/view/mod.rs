@@ -2,13 +2,12 @@
 //!
 //! A frame goes one way: pictures into textures ([`model::PictureSource`]), panels over textures
 //! (`shaders/panels.wgsl`), then the interface (egui, painted by hand so that no figure moves
-//! another): edits and minimaps over the panels, the `toolbar` with its `callouts` and the labels of
-//! a `comparison` above them, the HUD (or a lesson's page) and the [`LabView`], the `ladder`, the
+//! another): edits and minimaps over the panels, the `toolbar` and the labels of a `comparison`
+//! above them, the HUD (or a lesson's page) and the [`LabView`], the `ladder`, the
 //! `population` graph or the `code_editor` beside them, the [`timeline`] below. Over all are the `dialogs`, help among
 //! them, which are egui's own windows. The window and [`offscreen::Renderer`] draw the very same
 //! scene.
 
-mod callouts;
 mod causes;
 mod cell_ages;
 pub(crate) mod code_editor;

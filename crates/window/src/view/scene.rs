@@ -329,7 +329,6 @@ fn backgrounds(layout: &WindowLayout) -> Vec<PixelRect> {
         layout.timeline,
         side,
         layout.toolbar,
-        layout.callouts,
         layout.lecture,
         layout.lesson,
         layout.dock.rect(),

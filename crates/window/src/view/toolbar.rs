@@ -142,20 +142,6 @@ fn button_place(inside: Rect, width: f32, index: usize) -> Rect {
     Rect::from_min_size(pos2(left, inside.top()), vec2(width, inside.height()))
 }
 
-/// Where the button of an action stands, in a toolbar in this rectangle.
-pub(crate) fn place_of(
-    action: Action,
-    buttons: &[ToolbarButton],
-    rect: Rect,
-    unit: f32,
-) -> Option<Rect> {
-    let does = |button: &ToolbarButton| button.command.action == action;
-    let index = buttons.iter().position(does)?;
-    let inside = rect.shrink2(vec2(PAD, 3.0) * unit);
-    let width = button_width(inside.width(), unit, buttons.len());
-    Some(button_place(inside, width, index))
-}
-
 /// Paints a button's background and takes its clicks; returns the colour of what stands on it.
 fn paint_background(painter: &WidgetPainter, place: Rect, unit: f32, command: &Command) -> Color32 {
     let does = || format!("{} ({})", command.text, command.keys);

@@ -266,8 +266,7 @@ mod tests {
                 | UiRequest::ShowPtx(_)
                 | UiRequest::ShowCalls(_)
                 | UiRequest::FreezeTimeline
-                | UiRequest::Editor(_)
-                | UiRequest::CloseCallout(_) => false,
+                | UiRequest::Editor(_) => false,
             };
             let ended = entry.unavailable.as_deref() == Some("the session has ended");
             assert_eq!(ended, needs_engine, "{entry:?}");

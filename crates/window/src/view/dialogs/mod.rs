@@ -36,7 +36,6 @@ use crate::view::code_editor::EditorRequest;
 use life::Shelved;
 use model::actions::Setting;
 use model::{Action, StoredKernel};
-use ui::Callout;
 use ui::calls::CallLanguage;
 use ui::theme::Palette;
 
@@ -102,8 +101,6 @@ pub(crate) enum UiRequest {
     Editor(EditorRequest),
     /// The timeline keeps the round that it shows, or goes on.
     FreezeTimeline,
-    /// A callout is dismissed.
-    CloseCallout(Callout),
 }
 
 /// What a dialog is laid out with.

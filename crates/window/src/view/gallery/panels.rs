@@ -12,7 +12,7 @@ use model::{
     Streams, Switches,
 };
 use ui::fixtures::{comparison, effect, lecture_screen};
-use ui::{Callout, Ghost, Pending, SidePanel, Tool};
+use ui::{Ghost, Pending, SidePanel, Tool};
 
 pub(super) fn screens() -> Vec<Scenario> {
     [many(), said(), presenting(), compared(), marked()].concat()
@@ -27,7 +27,6 @@ fn many() -> Vec<Scenario> {
             .instances(7)
             .size(280, 80)
             .status(|status| status.panels.selected = 6),
-        screen("callouts").drawing(|drawing| drawing.callouts = Callout::ALL.into()),
         screen("lecture").drawing(|drawing| drawing.lecture = Some(Arc::new(lecture_screen()))),
         screen("lecture-presented")
             .drawing(|drawing| drawing.lecture = Some(Arc::new(lecture_screen())))

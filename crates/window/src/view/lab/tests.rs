@@ -102,7 +102,6 @@ fn many_lines_of_code_are_seen_beside_the_timeline() {
         side: Some(ui::SidePanel::Lab),
         lanes: Some(16),
         toolbar: true,
-        callouts: true,
         ..Default::default()
     };
     for language in [Language::English, Language::Chinese] {

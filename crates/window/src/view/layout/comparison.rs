@@ -64,7 +64,7 @@ pub(super) fn tile_comparison(
         let tiling = Tiling {
             count: 2 * panels.count(),
             second: Some((panels.count(), away)),
-            ..panels.tile(place, place)
+            ..panels.tile(place)
         };
         let header = PixelRect {
             width,

@@ -454,35 +454,3 @@ fn one_lattice_fills_the_side_it_can() {
     let layout = lay_out([1280, 800], 1.0, 1, size, &LayoutRequest::default());
     assert_eq!(layout.tiling.panel, [796, 796]);
 }
-
-/// Callouts that go leave every panel in its row.
-#[test]
-fn a_row_of_callouts_moves_no_panel_into_another_row() {
-    let size = Size::new(256, 256).unwrap();
-    for pixels in [
-        [1024, 768],
-        [1280, 720],
-        [1600, 900],
-        [1920, 1080],
-        [3840, 2160],
-    ] {
-        for panels in [1, 4, 16, 64, 256] {
-            let [without, with] = [false, true].map(|callouts| {
-                let request = LayoutRequest {
-                    toolbar: true,
-                    callouts,
-                    ..LayoutRequest::default()
-                };
-                lay_out(pixels, 1.0, panels, size, &request)
-            });
-            assert_eq!(without.callouts, None);
-            let (bar, row) = (with.toolbar.unwrap(), with.callouts.unwrap());
-            assert_eq!(row.y, bar.y + bar.height);
-            assert!(with.tiling.origin[1] >= row.y + row.height, "{pixels:?}");
-            assert_eq!(
-                with.tiling.columns, without.tiling.columns,
-                "{pixels:?}, {panels}"
-            );
-        }
-    }
-}

@@ -95,18 +95,18 @@ impl Panels {
         self.count
     }
 
-    /// Tiles an area in the rows and columns that are best in `usual`, which is about as large.
+    /// Tiles an area in the rows and columns that are best there.
     ///
     /// Panels have their lattices' shape where those are seen whole, and are as large as can be. Where
     /// a part is seen, the torus goes on at every edge: they fill the area, in about squares.
-    pub(super) fn tile(self, area: PixelRect, usual: PixelRect) -> Tiling {
-        let (columns, panel) = match self.part_shown(usual) {
+    pub(super) fn tile(self, area: PixelRect) -> Tiling {
+        let (columns, panel) = match self.part_shown(area) {
             None => {
-                let columns = self.columns_of_wholes(usual);
+                let columns = self.columns_of_wholes(area);
                 (columns, self.whole_in(area, columns))
             }
             Some(limits) => {
-                let columns = self.columns_of_parts(usual, limits);
+                let columns = self.columns_of_parts(area, limits);
                 (columns, self.part_in(area, columns, limits))
             }
         };
