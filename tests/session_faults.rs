@@ -265,7 +265,7 @@ fn lose_one_of_two(driver: &Driver, activity: Activity, gpu: i32, split: Split) 
     assert_eq!(failed, None, "{what}");
     check(&what, &saved.expect("a running session can be saved"));
     let size = Size::new(80, 60).unwrap();
-    session.grow(size, None);
+    session.act(SessionAction::SetSize(size));
     let (saved, failed) = settled(&session);
     assert_eq!(failed, None, "{what}");
     let saved = saved.expect("a running session can be saved");

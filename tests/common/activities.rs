@@ -125,7 +125,7 @@ pub(crate) fn act(activity: Activity, session: &Session) {
             stroke(session, 5);
         }
         Activity::Grow => {
-            session.grow(Size::new(70, 50).unwrap(), None);
+            session.act(SessionAction::SetSize(Size::new(70, 50).unwrap()));
             stroke(session, 9);
         }
         Activity::Reshape => {

@@ -8,6 +8,7 @@ use life::{Lattice, Pattern, Rule, Size};
 
 use crate::common::wait_for;
 use crate::drag::Source;
+use crate::grid::ask;
 use crate::shown::{DEAD, LIVE, SIDES, Shown};
 
 /// Lattices by saved RLE: what the pencil drew, what undoing took back, and what was pasted.
@@ -94,6 +95,19 @@ fn what_is_drawn_undone_and_pasted_is_what_is_saved() {
     shown.enter_path(&again, "notice: Saved");
     let again = Pattern::load(&again).unwrap().centred_in(both.size());
     assert_eq!(again.unwrap(), both);
+    // One that has no room is not placed, whatever the lattices were when it was taken.
+    let all = format!("notice: Copied {}x{} cells", SIDES[0], SIDES[1]);
+    shown.then("ctrl+c", &all);
+    ask(&shown, "z", "8", "The lattices are 8x8 now");
+    let small = shown.saved("small.rle");
+    shown.then("ctrl+v", "notice: Click to place");
+    to([30, 22]);
+    shown.mouse("click 1");
+    let why = "notice: the pattern is 20x26 cells, larger than the lattice 8x8; use --size 40x52";
+    shown.hears(why, 0);
+    shown.key("Escape");
+    assert_eq!(shown.saved("still-small.rle"), small);
+    shown.press("ctrl+z", "Undo");
     // A broken file names its line and leaves the panel as it was; a good one replaces it.
     let broken = shown.folder.path().join("broken.rle");
     fs::write(&broken, "x = 3, y = 3\nbo$?!\n").unwrap();
@@ -227,37 +241,26 @@ fn what_is_dropped_comes_to_the_selected_panel_and_a_broken_file_changes_nothing
         "broken.cells, line 3, column 3",
     );
     assert_eq!(shown.saved("as-it-was.rle"), wanted);
-    // For one that is too large larger lattices are offered, and who wants none keeps these.
     drop(
         "wide.rle",
         "x = 999, y = 1\n999o!\n",
-        "larger lattices are offered: 1998x45",
+        "wide.rle is 999x1 cells, larger than the lattice 60x45; use --size 1998x45",
     );
-    shown.rest();
-    shown.key("Escape");
-    shown.rest();
     assert_eq!(shown.saved("still.rle"), wanted);
     shown.press("Page_Up", "SelectPrevious");
     assert_eq!(shown.saved("other.rle").population(), 0);
     shown.quit();
 }
 
-/// What is larger than the lattices gets larger ones for a key. Edits and larger lattices are undone
-/// in the order in which they were made, the last one first, whichever panel is selected.
+/// Edits and larger lattices are undone in the order in which they were made, the last one first,
+/// whichever panel is selected.
 #[test]
 fn an_edit_and_then_the_larger_lattices_before_it_are_undone() {
     let (shown, _) = Shown::paused("--instances 2 --seed 5 --kernel bits");
-    let wide = shown.folder.path().join("wide.rle");
-    fs::write(&wide, "x = 100, y = 1, rule = B3/S23\n100o!\n").unwrap();
     let former = shown.saved("former.rle");
-    shown.ask_path("ctrl+o");
-    shown.type_in(&wide);
-    shown.then("Return", "larger lattices are offered: 200x45");
-    shown.rest();
-    shown.then("Return", "The lattices are 200x45 now");
+    ask(&shown, "z", "8 0 x 6 0", "The lattices are 80x60 now");
     let grown = shown.saved("grown.rle");
-    assert_eq!(grown.size(), Size::new(200, 45).unwrap());
-    assert!((50..150).all(|x| grown.get(x, 22)) && grown.population() == 100);
+    assert_eq!(grown, former.resized(Size::new(80, 60).unwrap()).unwrap());
     shown.press("Page_Down", "SelectNext");
     shown.key("Delete");
     shown.press("Page_Up", "SelectPrevious");

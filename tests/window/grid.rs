@@ -7,7 +7,7 @@ use crate::shown::Shown;
 use life::Size;
 
 /// Types a text and Return at once, as fast as the server takes it, behind the key that opens a field.
-fn ask(shown: &Shown, key: &str, keys: &str, heard: &str) {
+pub(crate) fn ask(shown: &Shown, key: &str, keys: &str, heard: &str) {
     let before = shown.heard(heard);
     let line = format!("key --clearmodifiers --delay 2 {key} {keys} Return");
     shown.display.xdotool(&line).expect("keys");

@@ -12,9 +12,9 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use crate::own_file::OwnFile;
 use crate::saved::SavedSession;
 use engine::Kernel;
-use life::{Lattice, Size};
+use life::Lattice;
 use model::actions::Requirement;
-use model::{Change, Edit, Notice, OwnRound, OwnRoundError, PicturePlan, SessionAction};
+use model::{Edit, Notice, OwnRound, OwnRoundError, PicturePlan, SessionAction};
 
 /// Something that is asked of a session.
 #[derive(Clone, Debug)]
@@ -47,8 +47,6 @@ pub(crate) enum Command {
     SetOwnRound(Arc<str>, Query<Result<Arc<OwnRound>, OwnRoundError>>),
     /// Steps the lattices by this kernel of the user's own, and keeps it beside the rungs.
     SetOwnKernel(&'static Kernel),
-    /// Enlarges every lattice, then applies a change to one of them.
-    Grow(Size, Option<(usize, Change)>),
     /// Begins anew at a generation and pauses, with this lattice in place of an instance's and the others
     /// as they are, all as large as this one.
     OpenPattern(usize, Arc<Lattice>, u64),
@@ -167,7 +165,6 @@ impl Command {
             | Command::ResetPanel(_)
             | Command::SetOwnRound(..)
             | Command::SetOwnKernel(_)
-            | Command::Grow(..)
             | Command::Open(_)
             | Command::Replace(..) => When::EngineIdle,
         }
@@ -199,7 +196,6 @@ impl Command {
             | Command::ResetPanel(_)
             | Command::SetOwnRound(..)
             | Command::SetOwnKernel(_)
-            | Command::Grow(..)
             | Command::OpenPattern(..)
             | Command::Open(_)
             | Command::Replace(..) => true,
@@ -240,7 +236,6 @@ impl Command {
             | Command::ResetPanel(_)
             | Command::SetOwnRound(..)
             | Command::SetOwnKernel(_)
-            | Command::Grow(..)
             | Command::Open(_)
             | Command::Ready
             | Command::Close => AfterEnd::Ignore,

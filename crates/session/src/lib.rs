@@ -55,9 +55,9 @@ pub use saved::{Drafts, SavedComparison, SavedSession, SavedTimeline};
 use command::{Command, Query};
 
 use engine::{EngineError, Kernel, Loss, Result};
-use life::{Lattice, Size};
+use life::Lattice;
 use model::{
-    Change, DeviceChoice, Done, Edit, Failure, InWords, Notice, OwnRound, OwnRoundError, Picture,
+    DeviceChoice, Done, Edit, Failure, InWords, Notice, OwnRound, OwnRoundError, Picture,
     PicturePlan, PictureSource, Pictures, Series, SessionAction, Setup, Status, Trace,
 };
 
@@ -178,13 +178,6 @@ impl Session {
         let number = self.edits.fetch_add(1, Ordering::Relaxed) + 1;
         let _ = self.commands.send(Command::Edit(edit, number));
         number
-    }
-
-    /// Enlarges every lattice to `size` cells, with its present cells in the middle, then applies a
-    /// change to one instance, given by its index. One undo reverts both. Errors appear as a notice
-    /// in the status.
-    pub fn grow(&self, size: Size, place: Option<(usize, Change)>) {
-        let _ = self.commands.send(Command::Grow(size, place));
     }
 
     /// Begins anew at a generation and pauses, with this lattice in place of an instance's and the others

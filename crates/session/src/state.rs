@@ -18,7 +18,7 @@ use crate::log::{
 use crate::pacing::Pacing;
 use crate::queue::Queue;
 use life::{Lattice, Rule, Size, Symmetry};
-use model::{Change, Done, Edit, Failure, Notice, Pace, Refusal, Setup, Start};
+use model::{Done, Edit, Failure, Notice, Pace, Refusal, Setup, Start};
 
 /// Generations from the snapshot made during a move back to the move's target: a user who steps back
 /// once often steps back again.
@@ -366,29 +366,6 @@ impl State {
     pub(crate) fn reseed(&mut self, instance: usize, density: f64, seed: u64) -> Option<Notice> {
         let cells = CellChange::Soup { density, seed };
         self.change(Author::Program, Content::Cells { instance, cells })
-    }
-
-    /// Enlarges every lattice, then applies a change to one of them.
-    pub(crate) fn grow(&mut self, size: Size, place: Option<(usize, Change)>) -> Option<Notice> {
-        if let Some(why) = place.as_ref().and_then(|(at, _)| self.missing(*at)) {
-            return Some(why);
-        }
-        let now = self.parameters();
-        // They may have grown since it was asked.
-        let width = size.width().max(now.size.width());
-        let height = size.height().max(now.size.height());
-        let grid = Content::Grid {
-            size: Size::new(width.into(), height.into()).unwrap_or(now.size),
-            instances: now.instances,
-        };
-        let other = self.leave_run_to();
-        let after = self.push(Author::Person, grid, false);
-        if let Some((instance, change)) = place {
-            let cells = CellChange::Edit(change);
-            let content = Content::Cells { instance, cells };
-            self.log.push_joined(after, Author::Person, content);
-        }
-        other
     }
 
     /// Begins anew at a generation and pauses, with this lattice in place of an instance's among these

@@ -8,7 +8,6 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
 
 use crate::edit_state::PatternToSave;
-use crate::oversized::OversizedPattern;
 use crate::view::{FileList, ViewError};
 use lang::tr;
 use life::{Lattice, Rule};
@@ -40,11 +39,6 @@ pub(crate) enum BackgroundResult {
     SavedCode(Code, PathBuf, Arc<str>),
     /// A session that was read, and the name of its file.
     OpenedSession(Box<SavedSession>, String),
-    /// A pattern that is larger than the panel's lattice, and what is to be said of it.
-    TooLarge(usize, OversizedPattern, String),
-    /// Such a pattern in the middle of a larger lattice, and for which instance; its generation if it was
-    /// opened.
-    Centred(usize, Arc<Lattice>, Option<u64>),
     /// A pattern to be placed, its rule, and what is to be said of how it was read, if anything.
     Ghost(Lattice, Option<Rule>, Vec<String>),
     /// Text for the clipboard, and what is to be said of it.

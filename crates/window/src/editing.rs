@@ -11,13 +11,12 @@ use std::time::Instant;
 use crate::cell_hit::CellHit;
 use crate::edit_state::EditGesture;
 use crate::handler::Handler;
-use crate::oversized::OversizedPattern;
 use crate::pointer::HitTarget;
 use crate::view::Shelf;
 use crate::view::{Dialog, FileTask};
 use lang::{message, tr};
-use life::{Lattice, Rule};
-use model::{Area, Change, Edit, EditAction, PictureSource, SessionAction, Status};
+use life::{Lattice, PatternError, Rule};
+use model::{Area, Change, Edit, EditAction, InWords, PictureSource, SessionAction, Status};
 use ui::{Ghost, Pending, Tool};
 
 impl Handler {
@@ -167,6 +166,15 @@ impl Handler {
             });
         }
         self.pacer.request_frame(Instant::now());
+    }
+
+    /// Clears pending edits and the selection when the size or number of lattices has changed.
+    pub(super) fn notice_other_grid(&mut self) {
+        if self.app.notice_other_grid() {
+            self.end_stroke();
+            self.editing.edit_overlay.pending.clear();
+            self.editing.edit_overlay.selection = None;
+        }
     }
 
     /// Begins anew, paused, with an opened pattern in place of an instance's lattice.
@@ -327,14 +335,17 @@ impl Handler {
         };
         let around = |at: i64, side: u32| at.rem_euclid(side.into()) as u32;
         let (pattern, all) = (ghost.pattern.clone(), status.lattices.size);
-        if pattern.size().width() > all.width() || pattern.size().height() > all.height() {
-            let why = tr!(
-                "The pattern ({size}) is larger than the lattices ({all}).",
-                size = pattern.size()
-            );
-            let oversized = OversizedPattern::Cells(pattern);
-            self.editing.edit_overlay.ghost = None;
-            return self.offer_resize(instance, oversized, why);
+        let (width, height) = (pattern.size().width(), pattern.size().height());
+        if width > all.width() || height > all.height() {
+            let larger = PatternError::Larger {
+                file: tr!("the pattern").into(),
+                width,
+                height,
+                lattice: all,
+                offer: all.with_room(width, height),
+                kernel: None,
+            };
+            return self.show_notice(larger.in_words());
         }
         let change = Change::Place {
             pattern,

@@ -21,7 +21,6 @@ use crate::background::Background;
 use crate::edit_state::Editing;
 use crate::editor::Editor;
 use crate::input::{self, Offered, Reader};
-use crate::oversized::ResizeOffer;
 use crate::pointer::Pointer;
 use crate::recording::Recording;
 use crate::surface::{Outcome, WindowCanvas, WindowSurface};
@@ -117,8 +116,6 @@ pub(super) struct Handler {
     pub(super) glided: Option<Instant>,
     pub(super) dialogs: Dialogs,
     pub(super) editing: Editing,
-    /// Larger lattices that were offered to a pattern.
-    pub(super) offer: Option<ResizeOffer>,
     /// Where fullscreen is, if that was asked for.
     pub(super) monitor: Option<MonitorHandle>,
     /// The place under the mouse that has a tip or is a button.
@@ -175,7 +172,6 @@ impl Handler {
             glided: None,
             dialogs: Dialogs::default(),
             editing: Editing::default(),
-            offer: None,
             monitor: None,
             hovered_widget: None,
             wheel: 0.0,
@@ -303,7 +299,6 @@ impl Handler {
             UiRequest::SaveFile(path) => self.save_to_typed(path),
             UiRequest::Shelved(shelved) => self.take_from_shelf(shelved),
             UiRequest::Lesson(index) => self.open_lesson(index),
-            UiRequest::Resize => self.accept_resize(),
             UiRequest::RunKernel(stored) => self.run_stored_kernel(&stored),
             UiRequest::ShowSource(rung) => {
                 self.app.options.source = rung;

@@ -54,14 +54,6 @@ impl Handler {
                 self.dialogs.close_pending_file();
                 self.open_session(*saved, name);
             }
-            BackgroundResult::TooLarge(instance, pattern, why) => {
-                self.dialogs.close_pending_file();
-                self.offer_resize(instance, pattern, why);
-            }
-            BackgroundResult::Centred(instance, lattice, None) => self.grow(instance, lattice),
-            BackgroundResult::Centred(instance, lattice, Some(generation)) => {
-                self.open_pattern(instance, lattice, generation);
-            }
             BackgroundResult::Ghost(pattern, rule, remarks) => {
                 self.begin_paste(pattern, rule, remarks);
             }

@@ -12,7 +12,8 @@ fn larger_lattices_than_there_is_memory_for_are_refused() {
     let size = Size::new(70, 33).unwrap();
     let session = Session::start(setup(16, size), || {}).unwrap();
     // 8 GiB of bits each, and copies of them.
-    session.grow(Size::new(262_144, 262_144).unwrap(), None);
+    let large = Size::new(262_144, 262_144).unwrap();
+    session.act(SessionAction::SetSize(large));
     assert_eq!(refused_for_memory(&session).lattices.size, size);
 }
 

@@ -161,7 +161,6 @@ impl SessionWorker {
                 done?
             }
             Command::SetOwnKernel(kernel) => self.use_if_available(kernel)?,
-            Command::Grow(size, place) => self.state.grow(size, place),
             Command::OpenPattern(instance, lattice, generation) => {
                 let lattices = self.snapshots.whole_lattices();
                 lattices.and_then(|all| self.state.open_pattern(instance, lattice, generation, all))

@@ -9,12 +9,9 @@ use crate::background::BackgroundResult;
 use crate::edit_state::PatternToSave;
 use crate::editor::opened_code;
 use crate::handler::Handler;
-use crate::oversized::OversizedPattern;
 use crate::view::{Dialog, FileDialog, FileList, FileTask};
 use lang::{message, tr};
-use life::{
-    Format, Lattice, Notes, Pattern, PatternError, Rule, Sheet, Shelved, Size, write_atomically,
-};
+use life::{Format, Lattice, Notes, Pattern, Rule, Sheet, Shelved, Size, write_atomically};
 use model::actions::Prompt;
 use model::words::{remarks, shown};
 use model::{Action, Area, InWords, ViewAction};
@@ -104,16 +101,6 @@ impl Handler {
                 Err(error) => return BackgroundResult::NotOpened(error.in_words()),
             };
             match pattern.centred_in(size) {
-                Err(PatternError::Larger { width, height, .. }) => {
-                    let why =
-                        tr!("{name} ({width}x{height}) is larger than the lattices ({size}).");
-                    let why = [vec![why], remarks(&pattern)].concat().join(" ");
-                    BackgroundResult::TooLarge(
-                        instance,
-                        OversizedPattern::Pattern(Arc::new(pattern)),
-                        why,
-                    )
-                }
                 Err(error) => BackgroundResult::NotOpened(error.in_words()),
                 Ok(lattice) => {
                     let what = [vec![tr!("Opened {}", name)], remarks(&pattern)].concat();

@@ -57,7 +57,7 @@ pub(crate) use timeline::TimelineView;
 
 pub(crate) use dialogs::{
     Commands, Dialog, Dialogs, FileDialog, FileList, FileTask, Help, KernelDialog, Menu, Popup,
-    PromptDialog, ResizeDialog, Shelf, UiRequest,
+    PromptDialog, Shelf, UiRequest,
 };
 pub(crate) use frame::Frame;
 pub(crate) use gpu::{Canvas, Gpu};

@@ -17,7 +17,7 @@ use crate::saved::SavedSession;
 use engine::kernels::OwnStepError;
 use engine::{LatticeId, Slot, Transfer};
 use life::Lattice;
-use model::{Change, Edit, InWords, PicturePlan, Refusal};
+use model::{Edit, InWords, PicturePlan, Refusal};
 use simulation::instances::{Instances, read_lattice};
 use simulation::reference_kernel::ReferenceKernel;
 use simulation::scripted_engine::{Call, Fault, Script};
@@ -30,8 +30,6 @@ pub(super) enum Step {
     WatchOverlap(bool),
     WatchPopulation(bool),
     Edit(Edit),
-    /// So much larger lattices, and what is placed in one of them.
-    Grow(u32, u32, Option<(usize, Change)>),
     Copy(usize),
     Save,
     /// Saved to a file, and continued from it.
@@ -178,13 +176,6 @@ impl Driver {
                 self.edited.insert(edit.instance, self.edits);
                 self.worker.dispatch(Command::Edit(edit, self.edits));
             }
-            Step::Grow(wider, higher, place) => {
-                if let Some(size) = self.grown(wider, higher) {
-                    let all = self.worker.lattices.setup().instances;
-                    let place = place.map(|(instance, change)| (instance % all, change));
-                    self.worker.dispatch(Command::Grow(size, place));
-                }
-            }
             Step::Copy(instance) => {
                 let (query, copy) = Query::new();
                 let instance = instance % self.worker.lattices.setup().instances;
@@ -235,14 +226,6 @@ impl Driver {
     fn saved_position(&self) -> Position {
         let state = &self.worker.state;
         state.moving().map_or(state.position(), |it| it.target)
-    }
-
-    /// The size of larger lattices, unless they would take too long.
-    pub(super) fn grown(&self, wider: u32, higher: u32) -> Option<Size> {
-        let size = self.worker.lattices.setup().size;
-        let (width, height) = (size.width() + wider, size.height() + higher);
-        let size = Size::new(width.into(), height.into()).unwrap();
-        (width * height < 2000).then_some(size)
     }
 
     /// One turn of the worker's loop; `false` where nothing would ever happen again.

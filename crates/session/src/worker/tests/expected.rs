@@ -88,53 +88,32 @@ impl Driver {
             return;
         };
         let at = self.worker.state.position();
-        if at != target && self.is_forgetful() && added.is_empty() {
+        if at != target && self.is_forgetful() && added.is_none() {
             // As far back as anything is kept, or nothing was done.
             return assert!(at == here || target < at && at < here, "at {at:?}");
         }
         assert_eq!(at, target, "from {here:?}");
-        let log = self.reference();
-        for (item, content) in log.items.iter().rev().zip(added.iter().rev()) {
-            assert_eq!((item.author, &item.content), (Author::Person, content));
+        if let Some(content) = added {
+            let log = self.reference();
+            let last = log.items.last().expect("a record");
+            assert_eq!((last.author, &last.content), (Author::Person, &content));
+            assert_eq!(log.end(), at.records);
         }
-        assert!(added.is_empty() || log.end() == at.records);
-        let entries = log.items.iter().rev().take(added.len());
-        let mut entries = entries.map(|item| item.entry);
-        let last = entries.next();
-        assert!(
-            entries.all(|entry| Some(entry) == last),
-            "one undo is not enough"
-        );
     }
 
     /// Where this leads from rest, and what it adds to the log.
-    fn expected(&mut self, step: &Step) -> Option<(Position, Vec<Content>)> {
-        let all = self.worker.lattices.setup().instances;
-        let cells = |instance, cells| Content::Cells {
-            instance: instance % all,
-            cells,
-        };
-        Some(match step {
-            Step::Act(action) => return self.expected_of(*action),
-            Step::Edit(edit) => self.adding(vec![cells(
-                edit.instance,
-                CellChange::Edit(edit.change.clone()),
-            )]),
-            Step::Grow(wider, higher, place) => {
-                let size = self.grown(*wider, *higher)?;
-                let grid = Content::Grid {
-                    size,
-                    instances: all,
-                };
-                let place = place.clone();
-                let place = place.map(|(at, change)| cells(at, CellChange::Edit(change)));
-                self.adding(std::iter::once(grid).chain(place).collect())
-            }
-            _ => return None,
-        })
+    fn expected(&mut self, step: &Step) -> Option<(Position, Option<Content>)> {
+        match step {
+            Step::Act(action) => self.expected_of(*action),
+            Step::Edit(edit) => Some(self.adding(Content::Cells {
+                instance: edit.instance % self.worker.lattices.setup().instances,
+                cells: CellChange::Edit(edit.change.clone()),
+            })),
+            _ => None,
+        }
     }
 
-    fn expected_of(&mut self, action: SessionAction) -> Option<(Position, Vec<Content>)> {
+    fn expected_of(&mut self, action: SessionAction) -> Option<(Position, Option<Content>)> {
         let here = self.worker.state.position();
         let per_round = self.worker.state.pacing.generations().into();
         let parameters = self.reference().parameters(here.records).clone();
@@ -151,10 +130,10 @@ impl Driver {
             SessionAction::ResetPanel => {
                 let instance = self.worker.watch.selected;
                 let cells = CellChange::Start;
-                return Some(self.adding(vec![Content::Cells { instance, cells }]));
+                return Some(self.adding(Content::Cells { instance, cells }));
             }
             SessionAction::ResetAll => {
-                return Some(self.adding(vec![Content::Start(parameters.start)]));
+                return Some(self.adding(Content::Start(parameters.start)));
             }
             SessionAction::NewSeed => {
                 let mut start = parameters.start;
@@ -162,7 +141,7 @@ impl Driver {
                     Start::Soup { seed, .. } => *seed += 1,
                     Start::Lattices { .. } => start = Start::soup(0.3, 1),
                 }
-                return Some(self.adding(vec![Content::Start(start)]));
+                return Some(self.adding(Content::Start(start)));
             }
             SessionAction::Undo => match self.reference().undo(here) {
                 Some(back) if back.removes => back.to,
@@ -173,7 +152,7 @@ impl Driver {
             SessionAction::ToggleComparison if parameters.instances < 2 => here,
             SessionAction::ToggleComparison => at(0, parameters.start.generation()),
             SessionAction::SetRule(rule) if rule != parameters.rule => {
-                return Some(self.adding(vec![Content::Rule(rule)]));
+                return Some(self.adding(Content::Rule(rule)));
             }
             SessionAction::SetSize(size) => return Some(self.resizing(size, parameters.instances)),
             SessionAction::SetInstances(count) => {
@@ -191,7 +170,7 @@ impl Driver {
             | SessionAction::SetSymmetry(_) => return None,
             _ => here,
         };
-        Some((target, Vec::new()))
+        Some((target, None))
     }
 
     /// After so many generations more, with everything that is due on the way. A run ends at a start.
@@ -226,25 +205,25 @@ impl Driver {
     }
 
     /// After a change of the grid, unless it is no change, or of A's and B's instances.
-    fn resizing(&mut self, size: Size, instances: usize) -> (Position, Vec<Content>) {
+    fn resizing(&mut self, size: Size, instances: usize) -> (Position, Option<Content>) {
         let here = self.worker.state.position();
         let now = self.reference().parameters(here.records);
         let is_more = now.counterparts.is_none() && instances > 0;
         if (size, instances) == (now.size, now.instances) || instances != now.instances && !is_more
         {
-            return (here, Vec::new());
+            return (here, None);
         }
-        self.adding(vec![Content::Grid { size, instances }])
+        self.adding(Content::Grid { size, instances })
     }
 
-    /// After records that are added here.
-    fn adding(&self, added: Vec<Content>) -> (Position, Vec<Content>) {
+    /// After a record that is added here.
+    fn adding(&self, added: Content) -> (Position, Option<Content>) {
         let mut at = self.worker.state.position();
-        at.records += added.len() as u64;
-        if let Some(Content::Start(start)) = added.last() {
+        at.records += 1;
+        if let Content::Start(start) = &added {
             at.generation = start.generation();
         }
-        (at, added)
+        (at, Some(added))
     }
 
     /// Edits an instance and asks for its cells, and then for a step: they are those before it.

@@ -145,15 +145,9 @@ fn step() -> impl Strategy<Value = Step> {
             continues_stroke,
         })
     };
-    let grow = || {
-        let place = prop::option::of((0..4usize, change()));
-        (1..4u32, 1..3u32, place)
-            .prop_map(|(wider, higher, place)| Step::Grow(8 * wider, higher, place))
-    };
     let command = prop_oneof![
         12 => action().prop_map(Step::Act),
         4 => edit().prop_map(Step::Edit),
-        1 => grow(),
     ];
     let alone = prop_oneof![
         8 => command.prop_map(|step| Alone::Command(Box::new(step))),
@@ -173,7 +167,6 @@ fn step() -> impl Strategy<Value = Step> {
         1 => any::<bool>().prop_map(Step::WatchOverlap),
         1 => any::<bool>().prop_map(Step::WatchPopulation),
         10 => edit().prop_map(Step::Edit),
-        1 => grow(),
         4 => (0..4usize).prop_map(Step::Copy),
         2 => Just(Step::Save),
         2 => prop::sample::select(vec![Reopen::AtStart, Reopen::InPlace, Reopen::LastKnown])

@@ -260,7 +260,6 @@ mod tests {
                 | UiRequest::OpenFile(_)
                 | UiRequest::SaveFile(_)
                 | UiRequest::Lesson(_)
-                | UiRequest::Resize
                 | UiRequest::RunKernel(_)
                 | UiRequest::ShowSource(_)
                 | UiRequest::ShowPtx(_)

@@ -13,7 +13,6 @@ mod key_buffer;
 mod menu;
 mod popup;
 mod prompt;
-mod resize;
 mod shelf;
 pub(crate) mod style;
 
@@ -24,7 +23,6 @@ pub(crate) use kernel::KernelDialog;
 pub(crate) use menu::Menu;
 pub(crate) use popup::Popup;
 pub(crate) use prompt::PromptDialog;
-pub(crate) use resize::ResizeDialog;
 pub(crate) use shelf::Shelf;
 
 use egui::Color32;
@@ -52,8 +50,6 @@ pub(crate) enum Dialog {
     Popup(Popup),
     /// A value that is typed in.
     Prompt(PromptDialog),
-    /// The offer of larger lattices.
-    Resize(ResizeDialog),
     /// The question whether a kernel may run.
     Kernel(KernelDialog),
     /// The menu.
@@ -87,8 +83,6 @@ pub(crate) enum UiRequest {
     Shelved(&'static Shelved),
     /// The lesson of this place in their list.
     Lesson(usize),
-    /// Larger lattices, for the oversized pattern that was opened.
-    Resize,
     /// The kernel that came with a session may run.
     RunKernel(Arc<StoredKernel>),
     /// The ladder shows the source of this rung, or its chart again.
@@ -129,7 +123,6 @@ impl Dialog {
             Dialog::Shelf(shelf) => shelf.show(cx, requests),
             Dialog::Popup(popup) => popup.show(cx, requests),
             Dialog::Prompt(prompt) => prompt.show(cx, requests),
-            Dialog::Resize(resize) => resize.show(cx, requests),
             Dialog::Kernel(kernel) => kernel.show(cx, requests),
             Dialog::Menu(menu) => menu.show(cx, requests),
             Dialog::Help(help) => help.show(cx, requests),
@@ -144,7 +137,6 @@ impl Dialog {
             | Dialog::Shelf(_)
             | Dialog::Popup(_)
             | Dialog::Prompt(_)
-            | Dialog::Resize(_)
             | Dialog::Kernel(_) => false,
         }
     }

@@ -8,7 +8,7 @@ use crate::view::dialogs::DialogContext;
 use crate::view::hud::install_fonts;
 use crate::view::hud::tests::{busy, painted};
 use crate::view::{Commands, Dialogs, FileDialog, Frame, Help, Menu, TimelineView};
-use crate::view::{Dialog, FileTask, PromptDialog, ResizeDialog};
+use crate::view::{Dialog, FileTask, PromptDialog};
 use engine::kernels::{KERNELS, find};
 use lang::Language;
 use life::Size;
@@ -190,10 +190,6 @@ fn no_english_is_left_in_dialogs() {
     let dialogs = menus.into_iter().chain(prompts).chain([
         Dialog::Commands(Commands::default()),
         Dialog::Help(Help::default()),
-        Dialog::Resize(ResizeDialog::new(
-            String::new(),
-            Size::new(128, 128).unwrap(),
-        )),
         file(FileTask::Save),
         file(FileTask::Open),
     ]);
