@@ -301,7 +301,7 @@ fn in_terminal(
         return Err(BadArguments(sentence.into()).into());
     }
     if !terminal::takes_escape_codes(&io::stdout()) {
-        let why = tr!("this terminal shows lines alone (TERM=dumb)");
+        let why = tr!("this terminal takes no escape codes (TERM=dumb)");
         say_without_window(why, setup.device, WITHOUT);
         return without_window(setup, file, window);
     }

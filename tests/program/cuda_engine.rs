@@ -350,7 +350,7 @@ fn a_driver_that_cannot_be_used_is_named_with_the_remedy() {
         ("FAKE_CUDA_INIT_ERROR", "803", ["kernel module differ", "reboot"]),
         ("FAKE_CUDA_INIT_ERROR", "34", ["libcuda_fake.so is the stub of a CUDA toolkit", "LD_LIBRARY_PATH"]),
         ("FAKE_CUDA_INIT_ERROR", "804", ["forward-compatible library /", "libcuda_fake.so; update the driver"]),
-        ("FAKE_CUDA_INIT_ERROR", "999", ["libcuda_fake.so says no more", "nvidia-modprobe"]),
+        ("FAKE_CUDA_INIT_ERROR", "999", ["libcuda_fake.so gives no reason", "nvidia-modprobe"]),
         // At the start, nothing is lost, and the memory is other programs'.
         (fault, "cuDeviceGetName:719:0:-1", ["the GPU cannot be used: cuDeviceGetName", "--device cpu"]),
         (fault, "cuDeviceGetCount:2:0:-1", ["no memory left to start (cuDeviceGetCount)", "nvidia-smi lists"]),

@@ -416,7 +416,7 @@ fn what_is_pasted_is_a_pattern_or_stands_in_the_open_field() {
     tmux.then("Space", "‖ PAUSED");
     for (key, text, said) in [
         ("Up", "x = 50, y = 1\n50o!", "larger than the lattice 40x34"),
-        ("Up", "bo$2bo$3o!", "Pasted 3x3 cells"),
+        ("Up", "bo$2bo$3o!", "Pasted 3 × 3 cells"),
         ("z", "99x0", "99x0"),
     ] {
         tmux.keys(key);
@@ -471,7 +471,7 @@ fn a_comparison_of_lattices_of_another_size_opens_again() {
     assert_eq!(tmux.end(), "0");
     let line = "--display none --rounds 1 --session s.json";
     let ended = lifestreams(tmux.path(), line).succeeds();
-    let said = "kernel 'resident' does not take lattices of the size in this file; '";
+    let said = "Kernel resident does not support the lattice size in this file; ";
     assert!(ended.stdout.contains(said), "{ended:?}");
 }
 

@@ -2,9 +2,9 @@
 //!
 //! English texts are in the code, where they are used: `tr!("one each")`, or with values `tr!("up
 //! to {n} ahead")`. The English text is also the key of the Chinese catalogue,
-//! `assets/lang/zh.toml`, which the program installs ([`install_catalogue`]). Texts in tables (keys, kernels, lessons) are looked up by [`text`] when
-//! they are displayed. A test fails for each text that the catalogue lacks, and for each unused
-//! entry.
+//! `assets/lang/zh.toml`, which the program installs ([`install_catalogue`]). Texts in tables
+//! (keys, kernels, lessons) are looked up by [`text`] when they are displayed. A test fails for
+//! each text that the catalogue lacks, and for each unused entry.
 //!
 //! What is stored for later is a [`Message`]: it has its text in every language.
 //!

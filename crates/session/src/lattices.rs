@@ -78,7 +78,7 @@ struct Chosen {
     switches: Switches,
     /// The switches of the fastest setting; the user may change them.
     fastest: Switches,
-    /// The size and the number of the lattices for which that is the fastest.
+    /// The size and the number of the lattices that `fastest` was estimated for.
     grid: (Size, usize),
 }
 
@@ -147,7 +147,14 @@ impl Lattices {
     pub(crate) fn chosen_setup(&self) -> Setup {
         let mut setup = self.setup.clone();
         if let Some(chosen) = &self.chosen {
-            setup.switches = chosen.switches.changed_as(chosen.fastest, setup.switches);
+            // Only what the user changed meanwhile, as far as the chosen kernel takes it.
+            let fastest = chosen.fastest.fitted_to(setup.kernel);
+            let changed = chosen.switches.changed_as(fastest, setup.switches);
+            let changed = changed.fitted_to(chosen.kernel);
+            setup.switches = match changed.incompatibility(chosen.kernel) {
+                None => changed,
+                Some(_) => chosen.switches,
+            };
             (setup.kernel, setup.kernel_choice) = (chosen.kernel, chosen.kernel_choice);
         }
         setup
@@ -214,7 +221,8 @@ impl Lattices {
         let chosen = self.chosen_setup();
         let instances = self.instances.as_ref();
         let is_valid = instances.is_none_or(|it| it.validate(chosen.kernel).is_ok());
-        let kernel = if is_valid {
+        let is_kept = is_valid && chosen.kernel_choice != KernelChoice::FirstFitting;
+        let kernel = if is_kept {
             chosen.kernel
         } else {
             self.kernel_of(&chosen, chosen.size)
@@ -632,6 +640,9 @@ impl Lattices {
             match &made {
                 Ok(_) => {
                     self.source = source;
+                    if let Some(chosen) = &mut self.chosen {
+                        chosen.grid.1 = 0; // what was fastest on the lost device may not be here
+                    }
                     break;
                 }
                 Err(error) => tracing::warn!("{}", error.in_words()),

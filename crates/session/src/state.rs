@@ -50,7 +50,7 @@ pub(crate) struct RunTo {
     pub(crate) generation: u64,
     /// Generations per round; grows while rounds are short.
     pub(crate) chunk: u32,
-    /// Whether it leaves the kernel as the user chose it.
+    /// Whether the user chose a kernel since it began, which it leaves then.
     pub(crate) keeps_kernel: bool,
 }
 

@@ -70,7 +70,7 @@ impl TerminalApp {
             });
         }
         let (wide, high) = pattern.live_sides();
-        let said = vec![tr!("Pasted {wide}x{high} cells")];
+        let said = vec![tr!("Pasted {wide} × {high} cells")];
         Ok([said, remarks(&pattern)].concat().join("; "))
     }
 

@@ -9,9 +9,7 @@ use lang::{Message, message};
 use lesson::LecturePanel;
 use life::Size;
 use model::actions::Chord;
-use model::{
-    Action, LiveArea, NOTICE_TIME, PicturePlan, PictureSource, SessionAction, Status,
-};
+use model::{Action, LiveArea, NOTICE_TIME, PicturePlan, PictureSource, SessionAction, Status};
 use session::{NotSaved, SavedSession, Session};
 
 /// Wakes the window because something has changed; cheap, from any thread.
@@ -77,11 +75,13 @@ impl AppState {
     /// # Errors
     /// It is not saved in its file, or what a lecture leaves is not saved in its own.
     pub fn end(&mut self) -> Result<(), NotSaved> {
+        let notes = self.lecture.as_mut().and_then(LectureRun::take_unsaved);
         let page = self.close_lecture();
         let lost = self.lecture.as_mut().and_then(LectureRun::take_unsaved);
         if let (Some(page), None) = (page, &lost) {
             say_last(vec![page.to_string()]);
         }
+        let lost = lost.or(notes);
         let session = self.session.take();
         let saved = session.map_or(Ok(()), |session| self.emergency_save.save_at_end(session));
         match (saved, lost) {

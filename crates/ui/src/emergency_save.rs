@@ -4,10 +4,10 @@
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::sync::mpsc::{RecvTimeoutError, Sender, TryRecvError, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::Builder;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use lang::{single_line, tr};
 use life::PendingFile;
@@ -114,6 +114,9 @@ impl EmergencySave {
             if !std::mem::take(&mut is_first) {
                 return;
             }
+            if ended.try_recv() == Err(TryRecvError::Disconnected) {
+                return; // this front end has ended, and another one saves
+            }
             if !emergency_save.has_started.load(Ordering::Acquire) {
                 before_exit();
                 exit_interrupted(tr!("its start"));
@@ -166,10 +169,11 @@ fn saved_in(path: &Path) -> String {
     tr!("the session is saved in {}", path.display())
 }
 
-/// Completes recordings one after another, each within its time; a sentence for each that is lost.
+/// Completes recordings one after another, all within their time; a sentence for each that is lost.
 fn finish(recordings: &mut Vec<Box<dyn PendingFile>>) -> Vec<String> {
-    let limit = platform::timeout(RECORDING_TIMEOUT);
-    let finish = |file: Box<dyn PendingFile>| file.finish(limit).err();
+    let until = Instant::now() + platform::timeout(RECORDING_TIMEOUT);
+    let left = || until.saturating_duration_since(Instant::now());
+    let finish = |file: Box<dyn PendingFile>| file.finish(left()).err();
     recordings.drain(..).filter_map(finish).collect()
 }
 

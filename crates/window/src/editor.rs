@@ -29,7 +29,7 @@ use model::{
 };
 use own_kernel::{Machine, OwnKernel, Workshop};
 use script::{MAX_SOURCE_BYTES, Script, Work};
-use session::Drafts;
+use session::{Drafts, Session};
 use ui::code_editor::{Code, FileChange, KernelFindings, Race, RoundContext, RoundFindings, judge};
 use ui::{CodeEditor, Lessons, SidePanel};
 
@@ -56,6 +56,10 @@ pub(super) struct Editor {
     checks_again: bool,
     /// The kernel of a session's file that was asked about last.
     asked: Option<Arc<StoredKernel>>,
+    /// The texts that the session has of this, to be saved with it.
+    drafts: Drafts,
+    /// A kernel's text that another one takes the place of while that is checked.
+    draft_before: Option<Arc<str>>,
     /// The file that remembers which exercises are solved, and what it says.
     progress: Option<(PathBuf, Progress)>,
     /// What the session says of the round that it is to run, once it does.
@@ -100,6 +104,8 @@ impl Editor {
             check: None,
             checks_again: false,
             asked: None,
+            drafts: Drafts::default(),
+            draft_before: None,
             progress: path.map(read),
             answer: None,
         }
@@ -271,6 +277,7 @@ impl Handler {
         own_kernel::trust(&stored.source);
         self.editor.code = Code::Kernel;
         if *self.editor.kernel.text.text() != stored.source {
+            self.editor.draft_before = self.editor.kernel.text.draft();
             self.editor.kernel = Document::new(CodeEditor::of_kernel(stored.rung));
             self.editor.kernel.text.edit(stored.source.clone());
         }
@@ -347,6 +354,9 @@ impl Handler {
         }
         if is_solved {
             self.note_progress(Code::Kernel, Progress::solve);
+        }
+        if let Some(draft) = self.editor.draft_before.take() {
+            self.editor.kernel.text.edit(draft);
         }
     }
 
@@ -497,18 +507,31 @@ impl Handler {
         }
     }
 
-    /// Has what is written saved with the session.
-    pub(super) fn keep_drafts(&self) {
-        if let Some(session) = &self.app.session {
-            session.set_drafts(Drafts {
-                round: self.editor.round.text.draft(),
-                kernel: self.editor.kernel.text.draft(),
-            });
+    /// Has what is written saved with the session, and shows what came with one that was opened in its
+    /// place.
+    pub(super) fn keep_drafts(&mut self) {
+        let Some(kept) = self.app.session.as_ref().map(Session::drafts) else {
+            return;
+        };
+        if kept != self.editor.drafts {
+            self.show_drafts(kept.clone());
+        }
+        self.editor.drafts = Drafts {
+            round: self.editor.round.text.draft(),
+            kernel: self.editor.kernel.text.draft(),
+        };
+        if let Some(session) = self
+            .app
+            .session
+            .as_ref()
+            .filter(|_| kept != self.editor.drafts)
+        {
+            session.set_drafts(self.editor.drafts.clone());
         }
     }
 
     /// Shows what a session had in the editor, without checking it.
-    pub(super) fn show_drafts(&mut self, drafts: Drafts) {
+    fn show_drafts(&mut self, drafts: Drafts) {
         for (code, text) in [(Code::Round, drafts.round), (Code::Kernel, drafts.kernel)] {
             let document = self.editor.document(code);
             if let Some(text) = text {

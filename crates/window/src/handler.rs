@@ -299,7 +299,13 @@ impl Handler {
             UiRequest::SaveFile(path) => self.save_to_typed(path),
             UiRequest::Shelved(shelved) => self.take_from_shelf(shelved),
             UiRequest::Lesson(index) => self.open_lesson(index),
-            UiRequest::RunKernel(stored) => self.run_stored_kernel(&stored),
+            UiRequest::RunKernel(stored) => {
+                // Another session may have been opened meanwhile.
+                let status = self.status();
+                if status.is_some_and(|it| it.setting.stored_kernel.as_ref() == Some(&stored)) {
+                    self.run_stored_kernel(&stored);
+                }
+            }
             UiRequest::ShowSource(rung) => {
                 self.app.options.source = rung;
                 self.pacer.request_frame(Instant::now());
@@ -331,11 +337,7 @@ impl Handler {
                 self.show_first_code();
             }
             Ok(Err(error)) => self.fail(event_loop, WindowError::Session(error)),
-            Err(TryRecvError::Empty) => {}
-            Err(TryRecvError::Disconnected) => {
-                let error = anyhow::anyhow!("internal: the session's start has panicked");
-                self.fail(event_loop, WindowError::Session(error));
-            }
+            Err(TryRecvError::Empty | TryRecvError::Disconnected) => {}
         }
     }
 

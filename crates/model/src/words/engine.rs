@@ -169,7 +169,7 @@ impl InWords for NoCuda {
                         "this driver or GPU does not support the forward-compatible library {file}; update the driver, take the library's folder out of LD_LIBRARY_PATH, or use --device cpu"
                     ),
                     999 => tr!(
-                        "{file} says no more; load its kernel module by 'sudo nvidia-modprobe -u', reboot, or use --device cpu"
+                        "{file} gives no reason; load the kernel module with 'sudo nvidia-modprobe -u', reboot, or use --device cpu"
                     ),
                     _ => tr!("check nvidia-smi, or use --device cpu").into(),
                 };

@@ -127,7 +127,7 @@ impl InWords for Done {
                 "The round of your own is not right for {instances} instances; back to breadth-first"
             ),
             Done::KernelUnsuited(unsuited, kernel) => tr!(
-                "kernel '{unsuited}' does not take lattices of the size in this file; '{kernel}' takes its place",
+                "Kernel {unsuited} does not support the lattice size in this file; {kernel} takes its place",
                 unsuited = unsuited.name,
                 kernel = kernel.name
             ),

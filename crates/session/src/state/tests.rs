@@ -6,7 +6,7 @@ use super::*;
 use crate::log::{SessionParameters, at};
 use crate::next_task::{EngineFacts, NextTask, SnapshotReason, next_task};
 use life::Size;
-use model::{Pace, SessionAction, Start};
+use model::{Change, Pace, SessionAction, Start};
 
 /// A paused session of two lattices, four generations per round.
 fn paused() -> State {

@@ -195,7 +195,8 @@ impl SessionWorker {
             ..
         } = *self.lattices.setup();
         self.lattices.set_kernel(kernel, kernel_choice)?;
-        self.state.keep_kernel(true);
+        self.state
+            .keep_kernel(kernel_choice == KernelChoice::Explicit);
         self.state.pacing.fit(self.state.pacing.chosen());
         if self.lattices.setup().own_kernel != own_before {
             self.lab.statistics.forget_reached(Kernel::OWN);

@@ -130,7 +130,6 @@ impl Handler {
         self.end_stroke();
         self.editor.cancel_check(); // of a kernel for the session before
         self.editing.edit_overlay = EditOverlay::default();
-        self.show_drafts(saved.drafts.clone());
         self.app.open_session(saved, name);
     }
 

@@ -230,7 +230,7 @@ fn the_fullest_side_panel_has_its_notes_and_main_figures_at_1280_by_800() {
         ..Default::default()
     };
     for language in [Language::English, Language::Chinese] {
-        lang::with(language, || {
+        test_support::with(language, || {
             let mut status = super::chinese_tests::settled();
             status.engine.name = "cpu";
             let figures = ui::figures::figures(&status, &options, &drawing());
