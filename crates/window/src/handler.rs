@@ -130,11 +130,9 @@ pub(super) struct Handler {
 impl Handler {
     pub(super) fn new(
         options: WindowOptions,
-        unusual_depth: Option<u8>,
-        opened: Sender<()>,
+        (unusual_depth, opened): (Option<u8>, Sender<()>),
         started: Receiver<anyhow::Result<Session>>,
-        wake_pending: Arc<AtomicBool>,
-        quit_requested: Arc<AtomicBool>,
+        [wake_pending, quit_requested]: [Arc<AtomicBool>; 2],
         event_loop: &EventLoop<LoopEvent>,
         wake: Wake,
         emergency_save: Arc<EmergencySave>,

@@ -137,7 +137,7 @@ pub fn run(
             }
             let session = platform::catch_panic(|| start(start_wake.clone()));
             let session = session
-                .unwrap_or_else(|why| Err(anyhow::anyhow!(lang::tr!("internal: {it}", it = why))));
+                .unwrap_or_else(|it| Err(anyhow::anyhow!("{}", lang::tr!("internal: {it}"))));
             // Here, because the event loop may be blocked in the display from the start.
             to_save.set_saver(session.as_ref().ok().and_then(Session::saver));
             // Whether anybody still listens is not this thread's concern.
@@ -147,11 +147,9 @@ pub fn run(
         .map_err(|error| WindowError::Display(error.to_string()))?;
     let mut handler = handler::Handler::new(
         options,
-        unusual_depth,
-        opened,
+        (unusual_depth, opened),
         started,
-        wake_pending,
-        quit_requested,
+        [wake_pending, quit_requested],
         &event_loop,
         wake,
         emergency_save,
