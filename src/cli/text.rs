@@ -22,10 +22,12 @@ pub(super) fn print_to_reader(line: &str) -> Result<bool> {
 pub(super) fn print_json(value: &impl serde::Serialize) -> Result<()> {
     let mut line = String::new();
     for letter in serde_json::to_string(value)?.chars() {
-        match is_hidden(letter) {
-            true => (letter.encode_utf16(&mut [0; 2]).iter())
-                .for_each(|unit| line += &format!("\\u{unit:04x}")),
-            false => line.push(letter),
+        if is_hidden(letter) {
+            for unit in letter.encode_utf16(&mut [0; 2]) {
+                line += &format!("\\u{unit:04x}");
+            }
+        } else {
+            line.push(letter);
         }
     }
     write_line(&line).map(|_| ())
