@@ -7,7 +7,7 @@ use crate::common::{PROGRAM, command, lifestreams, names, run, scratch};
 #[test]
 fn help_is_in_groups_and_every_option_is_explained() {
     let folder = scratch();
-    for (line, most) in [("-h", 130), ("--help", 500)] {
+    for (line, most) in [("-h", 135), ("--help", 500)] {
         let help = lifestreams(folder.path(), line).done().stdout;
         for heading in [
             "Commands:",

@@ -307,7 +307,7 @@ fn what_does_not_fit_together_is_refused() {
         ("--pattern small.rle --pattern other-size.rle", ["torus of 64x32", "choose it with --size"]),
         ("--pattern small.rle --pattern other-rule.rle", ["B36/S23", "choose it with --rule"]),
         // Size and kernel of all patterns, and both go together.
-        ("--pattern wide-cells.rle", ["wide-cells.rle is 1200x1", "use --size 2400x1024 --kernel"]),
+        ("--pattern wide-cells.rle", ["wide-cells.rle is 1200x1", "use --size 2400x1024"]),
         (
             "--pattern wide-cells.rle --pattern high.rle --kernel auto",
             [
@@ -375,10 +375,7 @@ fn lattices_beyond_the_memory_are_refused_at_once() {
     for (line, words) in rows {
         for command in ["run -g 1", "--frames 1 --display none", "snapshot -o a.png"] {
             let ended = lifestreams(folder.path(), &format!("{command} --device cpu {line}"));
-            // The limit of a window's first kernel is the arguments' fault; a run chooses another.
-            let is_of_kernel = !line.contains("--kernel") && !command.starts_with("run");
-            let code = if is_of_kernel { 2 } else { 3 };
-            assert_eq!(ended.code, Some(code), "{command} {line}: {ended:?}");
+            assert_eq!(ended.code, Some(3), "{command} {line}: {ended:?}");
             assert!(ended.stderr.contains(words), "{ended:?}");
             assert!(ended.took < crate::common::TIMEOUT, "{ended:?}");
         }

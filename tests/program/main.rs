@@ -17,7 +17,6 @@ mod census;
 mod collection;
 mod cuda_engine;
 mod cuda_ladder;
-mod documented;
 mod driver_faults;
 mod fastest;
 mod headless;

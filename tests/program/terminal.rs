@@ -698,7 +698,7 @@ fn a_long_run_shows_how_far_it_is_and_ctrl_c_stops_it() {
     let screen = tmux.screen();
     let line = screen.lines().find(|line| line.contains(" left")).unwrap();
     assert!(
-        line.contains("of 1,000,000,000,000,000 generations") && line.contains("cells/s"),
+        line.contains("of 1,000,000,000,000,000 generations") && line.contains("cell/s"),
         "{screen}"
     );
     tmux.keys("C-c");
