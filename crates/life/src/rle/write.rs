@@ -114,7 +114,7 @@ impl<'a, W: Write + ?Sized> RowWriter<'a, W> {
         let rows = (words_a_thread / per_row).max(1);
         let mut parts = words.chunks(rows * per_row);
         if threads <= 1 {
-            return parts.try_for_each(|part| self.put_rows(&Runs::of(part, per_row)));
+            return parts.try_for_each(|part| self.put_rows(&Runs::of(part, per_row)?));
         }
         let mut ready: Vec<Runs> = Vec::new();
         loop {
@@ -134,7 +134,7 @@ impl<'a, W: Write + ?Sized> RowWriter<'a, W> {
                         .unwrap_or_else(|why| panic::resume_unwind(why)),
                     Err(runs) => runs,
                 });
-                io::Result::Ok(runs.collect::<Vec<_>>())
+                runs.collect::<io::Result<Vec<_>>>()
             })?;
             if next.is_empty() {
                 return Ok(());
@@ -198,7 +198,9 @@ struct Runs {
 }
 
 impl Runs {
-    fn of(words: &[u32], words_per_row: usize) -> Runs {
+    /// # Errors
+    /// There is no memory for the text.
+    fn of(words: &[u32], words_per_row: usize) -> io::Result<Runs> {
         let mut runs = Runs {
             rows_before: 0,
             text: Vec::new(),
@@ -206,6 +208,8 @@ impl Runs {
         };
         for row in words.chunks_exact(words_per_row) {
             let mut dead_from = 0;
+            // At most a letter for each cell, and the row ends before them.
+            runs.text.try_reserve(32 * words_per_row + 11)?;
             for (first, end) in LiveRuns::new(row) {
                 if runs.text.is_empty() {
                     runs.rows_before = runs.rows_after;
@@ -218,7 +222,7 @@ impl Runs {
             }
             runs.rows_after += 1;
         }
-        runs
+        Ok(runs)
     }
 }
 
