@@ -58,7 +58,7 @@ pub(crate) fn pages(root: &Path) -> Result<Vec<(PathBuf, Language)>> {
 
 /// Every document of the checkout in this folder, with its text as it should be.
 pub(crate) fn documents(root: &Path) -> Result<Vec<(PathBuf, String)>> {
-    lang::install_catalogue(&read(&root.join("assets/lang/zh.toml"))?);
+    lang::install_catalogue(&read(&crate::root().join("assets/lang/zh.toml"))?);
     let records = records::read(root)?;
     let mut documents = headers::headers(root, records::with_ladder(&records))?;
     for (path, language) in pages(root)? {
