@@ -17,6 +17,7 @@ mod census;
 mod collection;
 mod cuda_engine;
 mod cuda_ladder;
+mod documented;
 mod driver_faults;
 mod fastest;
 mod headless;

@@ -1,0 +1,126 @@
+//! Every command line in README, docs/ and `--help` starts.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+use crate::common::{Running, TIMEOUT, lifestreams, names, program, scratch, wait_for};
+
+/// What is started in the place of a documented line, if not that itself: with a file's name for FILE,
+/// without a display, and with less to measure.
+#[rustfmt::skip]
+const INSTEAD: [(&str, &str); 22] = [
+    ("", "--display none --rounds 1"),
+    ("--device cuda --instances 1 --size 65536",
+     "--device cuda --instances 1 --size 65536 --display none --rounds 1"),
+    ("--display none --session FILE --rounds N", "--display none --session kept --rounds 1"),
+    ("--display terminal", "--display none --rounds 1"),
+    ("--instances 16", "--instances 16 --display none --rounds 1"),
+    ("--pattern gosper-gun --size 256x256", "--pattern gosper-gun --size 256x256 --display none --rounds 1"),
+    ("<COMMAND>", "run --help"),
+    ("COMMAND --help", "run --help"),
+    ("bench --write", "bench ladder --small --device cpu --write out"),
+    ("bench ladder --write", "bench ladder --small --device cpu --write out"),
+    ("bench recording", "bench recording --help"),
+    ("bench recording --write", "bench recording --help"),
+    ("kernel check", "kernel check mine.cu"),
+    ("kernel new", "kernel new other.cu"),
+    ("lecture", "lecture --display none --rounds 1"),
+    ("lecture <COMMAND>", "lecture --help"),
+    ("lecture check FILE", "lecture check lecture.toml"),
+    ("lecture rehearse FILE", "lecture rehearse lecture.toml --device cpu"),
+    ("lesson NAME", "lesson pinned"),
+    ("round check FILE", "round check round.rhai"),
+    ("run --until-still --seeds 0..10000 --size 64 --instances 1024",
+     "run --until-still --seeds 0..4 --size 64 --instances 4"),
+    ("verify", "verify --small"),
+];
+
+/// What stands in a document's blocks up to a remark, and between backticks.
+fn code_in(document: &str) -> Vec<&str> {
+    let mut is_block = false;
+    let code = document.lines().flat_map(|line| {
+        is_block ^= line.starts_with("```");
+        let before_remark = line.trim_start().split("  ").next();
+        if is_block {
+            before_remark.into_iter().collect::<Vec<_>>()
+        } else {
+            line.split('`').skip(1).step_by(2).collect()
+        }
+    });
+    code.collect()
+}
+
+/// The arguments of each command line in README, docs/ and the help of the program and its commands.
+fn documented(folder: &Path) -> BTreeSet<String> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut lines = BTreeSet::new();
+    let mut take = |code: &str| {
+        let is_named = code == "lifestreams" || code.starts_with("lifestreams ");
+        lines.extend(is_named.then(|| code["lifestreams".len()..].trim().to_owned()));
+    };
+    for part in [".", "docs", "docs/zh"].map(|part| root.join(part)) {
+        for page in names(&part).iter().filter(|it| it.ends_with(".md")) {
+            let text = fs::read_to_string(part.join(page)).unwrap();
+            code_in(&text).into_iter().for_each(&mut take);
+        }
+    }
+    lifestreams(folder, "man pages").done();
+    for page in names(&folder.join("pages")) {
+        let command = page
+            .trim_end_matches(".1")
+            .trim_start_matches("lifestreams");
+        let line = format!("{} --help", command.replace('-', " "));
+        let help = lifestreams(folder, &line).done().stdout;
+        for line in help.lines() {
+            take(line.trim_start().split("  ").next().unwrap_or_default());
+        }
+        let unwrapped = help.split_whitespace().collect::<Vec<_>>().join(" ");
+        unwrapped.split('\'').skip(1).step_by(2).for_each(&mut take);
+    }
+    lines
+}
+
+#[test]
+fn every_documented_command_line_starts() {
+    let folder = scratch();
+    let folder = folder.path();
+    let documented = documented(folder);
+    assert!(documented.len() > 30, "{documented:?}");
+    for (line, _) in INSTEAD {
+        assert!(documented.contains(line), "'{line}' stands nowhere");
+    }
+    let instead = |line: &String| INSTEAD.into_iter().find(|row| row.0 == line);
+    let started = documented
+        .iter()
+        .map(|line| instead(line).map_or(&**line, |row| row.1));
+    let mut started: Vec<&str> = started.collect::<BTreeSet<_>>().into_iter().collect();
+    // First what writes the files that others read.
+    started.sort_by_key(|it| !it.contains(" new") && !it.contains(" next"));
+    let lecture = "title = \"One\"\n[[step]]\ntext = \"One\"\n";
+    fs::write(folder.join("lecture.toml"), lecture).unwrap();
+    for (at, line) in started.into_iter().enumerate() {
+        let mut command = program(folder);
+        command.env("XDG_CONFIG_HOME", folder.join(at.to_string())); // some save options
+        if line.contains("--device cuda") {
+            command.env("LIFESTREAMS_LIBCUDA", crate::driver::library());
+            command
+                .env("FAKE_CUDA_DEVICES", "2")
+                .env("FAKE_CUDA_DRY", "1");
+            command.env("FAKE_CUDA_MEMORY", (8u64 << 30).to_string());
+        }
+        // What measures for minutes has started once it prints something.
+        let mut running = Running::start(command.args(line.split_whitespace()));
+        let goes_on = wait_for(line, || {
+            let runs = running.runs();
+            (!runs || !running.printed().is_empty()).then_some(runs)
+        });
+        if goes_on {
+            running.signal("INT");
+        }
+        let ended = running.end(TIMEOUT);
+        let is_unsolved = line == "exercise check" && ended.code == Some(1);
+        let has_started = matches!(ended.code, Some(0 | 130)) || ended.signal == Some(2);
+        assert!(has_started || is_unsolved, "{line}: {ended:?}");
+    }
+}
