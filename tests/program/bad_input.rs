@@ -315,7 +315,7 @@ fn what_does_not_fit_together_is_refused() {
                 "use --size 2400x4000 --kernel auto",
             ],
         ),
-        ("--pattern larger.rle", ["larger.rle is 5000x5000", "use --size 10000x10000 --kernel"]),
+        ("--pattern larger.rle", ["larger.rle is 5000x5000", "use --size 10000x10000"]),
         (
             "--pattern wide-cells.rle --kernel resident --size 100x100",
             [
@@ -323,7 +323,7 @@ fn what_does_not_fit_together_is_refused() {
                 "use --size 2400x100 --kernel bits",
             ],
         ),
-        ("--pattern small.rle --size 2x2", ["small.rle is 3x1", "use --size 6x2 --kernel"]),
+        ("--pattern small.rle --size 2x2", ["small.rle is 3x1", "use --size 6x2"]),
         ("--rule B3/S23:T64,32 --size 40", ["--size is 40x40", "leave one of them out"]),
         ("--rule B3/S23:P64,32", ["'P64,32' is no torus", "such as :T100,100"]),
         ("--kernel sync-shared", ["'sync-shared' supports at most 24,576 cells", "--kernel bits"]),

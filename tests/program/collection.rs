@@ -29,7 +29,7 @@ const READ: [(Format, usize); 4] = [
 const REFUSED: [(&str, usize); 9] = [
     ("no rule that counts live neighbours has this name", 89),
     ("it tells neighbours apart by where they lie", 15),
-    ("it seems to be of Larger than Life", 11),
+    ("it is written as in Larger than Life", 11),
     ("it seems to be of Generations", 2),
     ("it is for a single row of cells", 1),
     ("in the format of MCell", 33),

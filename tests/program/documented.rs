@@ -99,6 +99,7 @@ fn every_documented_command_line_starts() {
     started.sort_by_key(|it| !it.contains(" new") && !it.contains(" next"));
     let lecture = "title = \"One\"\n[[step]]\ntext = \"One\"\n";
     fs::write(folder.join("lecture.toml"), lecture).unwrap();
+    fs::write(folder.join("life.rle"), "bo$2bo$3o!").unwrap();
     for (at, line) in started.into_iter().enumerate() {
         let mut command = program(folder);
         command.env("XDG_CONFIG_HOME", folder.join(at.to_string())); // some save options
