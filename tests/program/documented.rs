@@ -9,7 +9,7 @@ use crate::common::{Running, TIMEOUT, lifestreams, names, program, scratch, wait
 /// What is started in the place of a documented line, if not that itself: with a file's name for FILE,
 /// without a display, and with less to measure.
 #[rustfmt::skip]
-const INSTEAD: [(&str, &str); 22] = [
+const INSTEAD: [(&str, &str); 23] = [
     ("", "--display none --rounds 1"),
     ("--device cuda --instances 1 --size 65536",
      "--device cuda --instances 1 --size 65536 --display none --rounds 1"),
@@ -21,6 +21,7 @@ const INSTEAD: [(&str, &str); 22] = [
     ("COMMAND --help", "run --help"),
     ("bench --write", "bench ladder --small --device cpu --write out"),
     ("bench ladder --write", "bench ladder --small --device cpu --write out"),
+    ("bench lesson --write", "bench lesson --device cpu --write out"),
     ("bench recording", "bench recording --help"),
     ("bench recording --write", "bench recording --help"),
     ("kernel check", "kernel check mine.cu"),
@@ -60,7 +61,9 @@ fn documented(folder: &Path) -> BTreeSet<String> {
         lines.extend(is_named.then(|| code["lifestreams".len()..].trim().to_owned()));
     };
     for part in [".", "docs", "docs/zh"].map(|part| root.join(part)) {
-        for page in names(&part).iter().filter(|it| it.ends_with(".md")) {
+        // The changelog also names commands of the past.
+        let is_page = |it: &&String| it.ends_with(".md") && *it != "CHANGELOG.md";
+        for page in names(&part).iter().filter(is_page) {
             let text = fs::read_to_string(part.join(page)).unwrap();
             code_in(&text).into_iter().for_each(&mut take);
         }
@@ -99,7 +102,8 @@ fn every_documented_command_line_starts() {
     started.sort_by_key(|it| !it.contains(" new") && !it.contains(" next"));
     let lecture = "title = \"One\"\n[[step]]\ntext = \"One\"\n";
     fs::write(folder.join("lecture.toml"), lecture).unwrap();
-    fs::write(folder.join("life.rle"), "bo$2bo$3o!").unwrap();
+    fs::create_dir(folder.join("out")).unwrap();
+    let mut failed = Vec::new();
     for (at, line) in started.into_iter().enumerate() {
         let mut command = program(folder);
         command.env("XDG_CONFIG_HOME", folder.join(at.to_string())); // some save options
@@ -122,6 +126,9 @@ fn every_documented_command_line_starts() {
         let ended = running.end(TIMEOUT);
         let is_unsolved = line == "exercise check" && ended.code == Some(1);
         let has_started = matches!(ended.code, Some(0 | 130)) || ended.signal == Some(2);
-        assert!(has_started || is_unsolved, "{line}: {ended:?}");
+        if !has_started && !is_unsolved {
+            failed.push(format!("{line}: {ended:?}"));
+        }
     }
+    assert!(failed.is_empty(), "{failed:#?}");
 }
