@@ -592,7 +592,8 @@ impl Lattices {
 
     /// Uses other instances, whose settings these are.
     pub(crate) fn take(&mut self, instances: Instances, setup: Setup) {
-        self.b_switches = self.b_switches.filter(|_| instances.is_comparing());
+        let of_b = self.b_switches.filter(|_| instances.is_comparing());
+        self.b_switches = of_b.map(|it| it.fitted_to(setup.kernel));
         self.instances = Some(instances);
         self.setup = setup;
     }
@@ -678,7 +679,9 @@ impl Lattices {
                 (instances, self.setup.clone(), Err(error))
             }
         };
-        let instances = equip(instances, equipment, self.stepped_b()).map_err(lost)?;
+        let kernel = instances.own_plan().kernel; // another size may have another one
+        let of_b = self.stepped_b().map(|it| it.fitted_to(kernel));
+        let instances = equip(instances, equipment, of_b).map_err(lost)?;
         Ok((instances, setup, done))
     }
 }

@@ -20,7 +20,7 @@ use expected::Alone;
 use life::{Lattice, Size};
 use model::{
     Change, DeviceChoice, Edit, Failure, Pace, PicturePlan, Refusal, SessionAction, Split, Start,
-    StopWhenStill, TimeSettings,
+    StopWhenStill, Streams, Switch, TimeSettings,
 };
 use simulation::instances::Instances;
 use simulation::scripted_engine::{Call, Fault, Gpus};
@@ -257,6 +257,27 @@ fn a_copy_is_answered_after_a_recovery_that_begins_with_fewer_instances() {
         time: TimeSettings::DEFAULT,
         ..small(1)
     };
+    Driver::run(setup, steps);
+}
+
+/// Regression test: B kept a batch with a kernel that has none, and the session was not saved in its file.
+#[test]
+fn b_is_fitted_to_the_kernel_that_another_size_has() {
+    let setup = Setup {
+        kernel: kernels::find("resident").unwrap(),
+        size: Size::new(32, 32).unwrap(),
+        ..small(2)
+    };
+    let batch = Streams::Batch as u8;
+    let steps = vec![
+        Step::Act(SessionAction::ToggleComparison),
+        Step::Settle,
+        Step::Act(SessionAction::SetSwitch(Switch::Streams, batch)),
+        Step::Settle,
+        Step::Act(SessionAction::SetSize(Size::new(31, 32).unwrap())),
+        Step::Settle,
+        Step::Save,
+    ];
     Driver::run(setup, steps);
 }
 
