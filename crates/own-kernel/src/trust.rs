@@ -1,4 +1,5 @@
-//! Which kernels this user has run here: a session's file may bring others, which are not run unasked.
+//! Remembers the kernels that this user has run here. A kernel in a session's file that is not among them
+//! runs only after its user agrees.
 
 use std::fs;
 use std::path::PathBuf;

@@ -17,7 +17,7 @@ thread_local! {
     static IS_CATCHING: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Whether [`catch_panic`] catches a panic of this thread, and who waits is told of it.
+/// Whether [`catch_panic`] would catch a panic of this thread now, so that its caller reports it.
 pub fn is_catching_panics() -> bool {
     IS_CATCHING.get()
 }

@@ -12,7 +12,7 @@ pub(crate) struct Pacing {
     chosen: u32,
     /// Those in use at the maximum pace, which fits them to the time of a frame.
     fitted: Option<u32>,
-    /// Whether the user chose a kernel at the maximum pace, which leaves it then.
+    /// Whether the user chose a kernel at the maximum pace; it then stays instead of the fastest one.
     pub(crate) keeps_kernel: bool,
     /// When the next round is due.
     due: Instant,

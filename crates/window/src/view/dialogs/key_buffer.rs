@@ -106,7 +106,7 @@ mod tests {
         requests
     }
 
-    /// Shows a frame; what an input method is told.
+    /// Shows a frame. Returns what egui tells the input method.
     fn show(
         context: &Context,
         dialogs: &mut Dialogs,
