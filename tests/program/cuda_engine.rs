@@ -185,8 +185,8 @@ fn lattices_in_bands_are_stepped_as_whole_ones_are() {
     let breaks = ("FAKE_CUDA_PEER_BREAKS", "1");
     let run = |how: &str, name: &str, variables: &[(&str, &str)]| {
         let line = format!(
-            "run --instances 2 --size 130x41 --rule B36/S23 -g 70 --json \
-             --generations-per-round 40 {how} --save {name}"
+            "run --instances 2 --size 130x41 --rule B36/S23 -g 210 --json \
+             --generations-per-round 200 {how} --save {name}"
         );
         let log = log_of(folder.path(), &line, variables);
         // Those of a trial have 64 KiB.

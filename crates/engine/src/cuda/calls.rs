@@ -298,6 +298,8 @@ pub(super) enum Entry {
         step: u32,
         stream: StreamId,
     },
+    /// The thread goes on once every other has come to this point of its list.
+    Meet,
 }
 
 /// Where calls are sent.
@@ -340,6 +342,13 @@ impl Sink {
         }
     }
 
+    /// Makes the thread of a list wait for the others.
+    pub(super) fn meet(&mut self) {
+        if let Sink::Later(entries) = self {
+            entries.push(Entry::Meet);
+        }
+    }
+
     #[inline]
     pub(super) fn push(&mut self, call: Call) -> Result<()> {
         match self {
@@ -366,8 +375,9 @@ pub(super) struct HostTime {
     pub(super) ended: Instant,
 }
 
-/// Makes collected calls in order and returns the measured host times.
-pub(super) fn make_all(entries: &[Entry]) -> Result<Vec<HostTime>> {
+/// Makes collected calls in order, as far as `meet` finds all threads there, and returns the measured
+/// host times.
+pub(super) fn make_all(entries: &[Entry], mut meet: impl FnMut() -> bool) -> Result<Vec<HostTime>> {
     let mut times = Vec::new();
     let mut began = Instant::now();
     let mut range = None;
@@ -386,6 +396,11 @@ pub(super) fn make_all(entries: &[Entry]) -> Result<Vec<HostTime>> {
                     ended: Instant::now(),
                 });
                 drop(range.take());
+            }
+            Entry::Meet => {
+                if !meet() {
+                    break;
+                }
             }
         }
     }

@@ -1,5 +1,7 @@
 //! Issues programs eagerly.
 
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::ops::Range;
 
 use cust::device::Device;
@@ -10,10 +12,10 @@ use super::driver::into_partially_applied;
 use super::event::Event;
 use super::resources::Resources;
 use super::runs::{Marker, Runs};
-use super::threads::{Threads, make_concurrently};
+use super::threads::{Meetings, Threads, make_concurrently};
 use super::timing::Timer;
 use crate::check::{Plan, issuers};
-use crate::{Op, Program, Result, RunId, Slot, StreamId, nvtx};
+use crate::{Op, Program, Result, RunId, Slot, Step, StreamId, nvtx};
 
 /// A program while it is being issued.
 pub(super) struct Submission<'a> {
@@ -131,39 +133,42 @@ impl Submission<'_> {
     fn issue_from_threads(&mut self) -> Result<()> {
         /// The calls of one thread.
         struct Part {
-            /// The number of the issuer or of the GPU.
-            key: usize,
             /// The GPU whose context is current after the calls so far.
-            gpu: Option<usize>,
+            gpu: usize,
             sink: Sink,
         }
         let program = self.program;
-        let mut parts: Vec<Part> = Vec::new();
+        let is_per_gpu = self.threads == Threads::PerGpu;
+        // By the number of the issuer or of the GPU.
+        let mut parts: BTreeMap<usize, Part> = BTreeMap::new();
+        let part_of = |step: &Step, gpu| match is_per_gpu {
+            true => gpu,
+            false => usize::from(step.issuer.0),
+        };
+        for step in &program.steps {
+            let gpu = self.resources.gpu_of(step.stream);
+            if let Entry::Vacant(place) = parts.entry(part_of(step, gpu)) {
+                let mut sink = Sink::Later(Vec::new());
+                sink.push(Call::Current(self.resources.gpus[gpu].context.raw()))?;
+                sink.meet();
+                place.insert(Part { gpu, sink });
+            }
+        }
+        let mut meetings = Meetings::default();
         for (index, step) in program.steps.iter().enumerate() {
             let gpu = self.resources.gpu_of(step.stream);
-            let key = match self.threads {
-                Threads::PerIssuer => usize::from(step.issuer.0),
-                Threads::PerGpu => gpu,
-                Threads::Own => 0,
-            };
-            let at = parts.binary_search_by_key(&key, |part| part.key);
-            let at = at.unwrap_or_else(|at| {
-                let part = Part {
-                    key,
-                    gpu: None,
-                    sink: Sink::Later(Vec::new()),
-                };
-                parts.insert(at, part);
-                at
-            });
-            let part = &mut parts[at];
-            if part.gpu.replace(gpu) != Some(gpu) {
+            let at = part_of(step, gpu);
+            if is_per_gpu && meetings.must_meet(at, &step.op) {
+                parts.values_mut().for_each(|part| part.sink.meet());
+            }
+            let part = parts.get_mut(&at).expect("made above");
+            if std::mem::replace(&mut part.gpu, gpu) != gpu {
                 let context = self.resources.gpus[gpu].context.raw();
                 part.sink.push(Call::Current(context))?;
             }
             self.issue_step(index, &mut part.sink)?;
         }
-        let lists = parts.into_iter().map(|part| match part.sink {
+        let lists = parts.into_values().map(|part| match part.sink {
             Sink::Later(entries) => entries,
             Sink::Now => unreachable!("every sink was made as Later"),
         });

@@ -4,8 +4,10 @@
 //! the first by the engine's. The threads start together, once each has made its context current.
 //!
 //! Some programs say which thread issues which step. Of others, the steps of several GPUs are issued
-//! by a thread per GPU, so that each GPU is given its work as soon as if it were the only one.
+//! by a thread per GPU, so that each GPU is given its work as soon as if it were the only one. A GPU may
+//! wait for an event of another: then the threads meet, so that the event is recorded before.
 
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 
@@ -13,7 +15,7 @@ use cust::sys;
 
 use super::calls::{Entry, HostTime, make_all};
 use crate::check::Plan;
-use crate::{EngineError, Op, Program, Result};
+use crate::{EngineError, EventId, Op, Program, Result};
 
 /// The host threads that issue a program.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -31,8 +33,8 @@ const MIN_LAUNCHES: u64 = 128;
 
 impl Threads {
     /// The threads for a program that uses these devices, one entry per context. A thread per GPU if
-    /// it names no issuers, uses several devices and makes many launches, and nothing on one device
-    /// depends on what was issued before on another. Lattices never do.
+    /// it names no issuers, uses several devices and makes many launches, and what one device needs of
+    /// another is ordered by events.
     pub(super) fn of(program: &Program, plan: &Plan, mut devices: Vec<sys::CUdevice>) -> Threads {
         if plan.several_issuers {
             return Threads::PerIssuer;
@@ -45,7 +47,10 @@ impl Threads {
         if devices.len() > 1
             && is_one_context_per_device
             && launches(program) >= MIN_LAUNCHES
-            && program.steps.iter().all(|step| stays_on_its_gpu(&step.op))
+            && program
+                .steps
+                .iter()
+                .all(|step| is_ordered_by_events(&step.op))
         {
             Threads::PerGpu
         } else {
@@ -54,8 +59,8 @@ impl Threads {
     }
 }
 
-/// Whether an op can only depend on earlier ones of its own GPU.
-fn stays_on_its_gpu(op: &Op) -> bool {
+/// Whether an op only depends on earlier ones of its own GPU, or waits for others by an event.
+fn is_ordered_by_events(op: &Op) -> bool {
     match op {
         Op::Upload { .. }
         | Op::Soup { .. }
@@ -66,12 +71,12 @@ fn stays_on_its_gpu(op: &Op) -> bool {
         | Op::Reduce { .. }
         | Op::Measure(_)
         | Op::Download { .. }
-        | Op::Synchronize(_)
-        | Op::Record(_) => true,
-        // An event of another GPU, its lattices, and buffers on the host.
-        Op::Wait(_)
-        | Op::Copy { .. }
         | Op::CopyRows { .. }
+        | Op::Synchronize(_)
+        | Op::Record(_)
+        | Op::Wait(_) => true,
+        // Buffers on the host, and graphs.
+        Op::Copy { .. }
         | Op::LaunchOnBuffers(_)
         | Op::HostFunction(..)
         | Op::Memory(_)
@@ -96,23 +101,57 @@ fn launches(program: &Program) -> u64 {
     program.steps.iter().map(|step| of_step(&step.op)).sum()
 }
 
-/// Makes each list's calls on its own thread, all starting at the same time; the first list's on
-/// this thread.
+/// Which events the threads of a program have recorded and wait for, since they last met.
+#[derive(Default)]
+pub(super) struct Meetings {
+    recorded: HashMap<EventId, usize>,
+    awaited: Vec<(EventId, usize)>,
+}
+
+impl Meetings {
+    /// Whether the threads must meet before thread `by` makes this op's calls: another has recorded the
+    /// event that it waits for, or waits for the one that it records anew.
+    pub(super) fn must_meet(&mut self, by: usize, op: &Op) -> bool {
+        let other = |thread: usize| thread != by;
+        let must = match op {
+            Op::Wait(event) => self.recorded.get(event).copied().is_some_and(other),
+            Op::Record(event) => {
+                let mut awaited = self.awaited.iter();
+                awaited.any(|(of, thread)| of == event && other(*thread))
+            }
+            _ => return false,
+        };
+        if must {
+            *self = Meetings::default();
+        }
+        match op {
+            Op::Wait(event) => self.awaited.push((*event, by)),
+            Op::Record(event) => drop(self.recorded.insert(*event, by)),
+            _ => {}
+        }
+        must
+    }
+}
+
+/// Makes each list's calls on its own thread, the first list's on this one. All meet as often.
 pub(super) fn make_concurrently(lists: &[Vec<Entry>]) -> Result<Vec<HostTime>> {
-    let ready = AtomicUsize::new(0);
+    let arrived = AtomicUsize::new(0);
     let off = AtomicBool::new(false);
     let make = |entries: &[Entry]| {
-        // The first entry makes the context current.
-        let (context, rest) = entries.split_at(1);
-        let prepared = make_all(context);
-        ready.fetch_add(1, Ordering::AcqRel);
-        while ready.load(Ordering::Acquire) < lists.len() {
-            if off.load(Ordering::Acquire) {
-                return Err(EngineError::NoThread);
+        let mut meetings = 0;
+        // Whether all are there; otherwise one failed.
+        let meet = || {
+            meetings += 1;
+            arrived.fetch_add(1, Ordering::AcqRel);
+            while arrived.load(Ordering::Acquire) < meetings * lists.len() {
+                if off.load(Ordering::Acquire) {
+                    return false;
+                }
+                thread::yield_now();
             }
-            thread::yield_now();
-        }
-        prepared.and_then(|_| make_all(rest))
+            true
+        };
+        make_all(entries, meet).inspect_err(|_| off.store(true, Ordering::Release))
     };
     let Some((own, others)) = lists.split_first() else {
         return Ok(Vec::new());
