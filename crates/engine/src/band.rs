@@ -42,11 +42,12 @@ impl Cut {
     ///
     /// A halo of h rows is stepped beside the band's own and copied every h generations. With an
     /// exchange of time e, and t for a row's generation, what that costs is least where
-    /// 2 t h² = e: on two H100 (50 µs; 1.3 ns at 65536 cells) at 140 rows, and at more where rows are
-    /// shorter. The number is a multiple of the four or six generations of a launch.
+    /// 2 t h² = e: on two H100 (50 µs; 1.3 ns at 65536 cells) at 140 rows. Fewer cost hardly more there,
+    /// and less on four GPUs, whose bands have fewer rows. The number is a multiple of the four or six
+    /// generations of a launch.
     pub const DEFAULT: Cut = Cut {
         per_device: 2,
-        halo: 120,
+        halo: 96,
     };
 
     /// The fastest cut of a torus for `devices` devices. Where launches are short, the exchange of twice
