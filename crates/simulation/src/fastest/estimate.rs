@@ -116,11 +116,8 @@ fn stepping_on_gpu(work: &Work, candidate: Candidate) -> f64 {
         (Iteration::Launches, Layout::Bits) => 7.5e10,
         (Iteration::Launches, Layout::Planar) => 9.3e10,
         // More generations per pass have longer halos, and wait less for memory.
-        (Iteration::Steps(5..), _) => match beyond_cache(work, kernel) {
-            4.0.. => 3.9e11,
-            2.0.. => 3.7e11,
-            _ => 3.3e11,
-        },
+        (Iteration::Steps(5..), _) if beyond_cache(work, kernel) > 1.0 => 3.9e11,
+        (Iteration::Steps(5..), _) => 3.3e11,
         (Iteration::Steps(_), _) => 3.84e11,
     };
     // Lanes beyond the row's end step nothing, and words of other planes are shifted.

@@ -57,7 +57,7 @@ fn the_estimate_knows_what_suits_a_gpu() {
     let devices = [gpu()];
     for (instances, width, height, kernel, streams, graphs) in [
         (1, 65_536, 65_536, "deep", PerInstance, false),
-        (1, 16_384, 16_384, "multistep", PerInstance, true),
+        (1, 16_384, 16_384, "deep", PerInstance, true),
         (4, 5000, 3000, "deep", Batch, true),
         (256, 2048, 2048, "deep", Batch, true),
         (1, 1024, 1024, "cooperative", PerInstance, false),
@@ -91,7 +91,7 @@ fn the_estimate_knows_where_memory_binds() {
     for (instances, side, kernel) in [
         (1, 65_536, "deep"),
         (1, 32_768, "deep"),
-        (1, 16_384, "multistep"),
+        (1, 16_384, "deep"),
         (256, 2048, "deep"),
     ] {
         let work = work(&devices, instances, side, side);
