@@ -1,4 +1,4 @@
-//! Parts of a lattice: selections, and the part with live cells.
+//! Parts of a lattice, as selections are.
 
 use super::run::LiveRuns;
 use super::{Lattice, MemoryError, Run, Size};
@@ -68,22 +68,6 @@ impl Lattice {
         let (x, y) = ((own.width() - width) / 2, (own.height() - height) / 2);
         self.part(x, y, kept).in_the_middle_of(size)
     }
-
-    /// The smallest part with all live cells: column and row of its top left, and its size. `None`
-    /// without live cells. It does not wrap around the torus.
-    pub fn live_part(&self) -> Option<(u32, u32, Size)> {
-        let rows = self.words().chunks_exact(self.size().words_per_row());
-        let mut found: Option<[u32; 4]> = None;
-        for (y, row) in (0..).zip(rows) {
-            for (first, end) in LiveRuns::new(row) {
-                let [left, right, top, _] = found.unwrap_or([first, end, y, y]);
-                found = Some([left.min(first), right.max(end), top, y]);
-            }
-        }
-        let [left, right, top, bottom] = found?;
-        let size = Size::new((right - left).into(), (bottom - top + 1).into());
-        Some((left, top, size.expect("no larger than the lattice")))
-    }
 }
 
 /// 32 cells of a row of this width from this column on, wrapped around.
@@ -103,17 +87,7 @@ fn cells_around(row: &[u32], column: u32, width: u32) -> u32 {
 mod tests {
     use super::*;
     use crate::soup;
-    use crate::testing::drawn;
     use proptest::prelude::*;
-
-    #[test]
-    fn the_live_part_is_tight() {
-        let lattice = drawn(&[".....", "...O.", ".....", ".O...", "....."]);
-        let (x, y, size) = lattice.live_part().unwrap();
-        assert_eq!((x, y, size.to_string().as_str()), (1, 1, "3x3"));
-        assert_eq!(lattice.part(x, y, size), drawn(&["..O", "...", "O.."]));
-        assert_eq!(drawn(&["..."]).live_part(), None);
-    }
 
     proptest! {
         #[test]

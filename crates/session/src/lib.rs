@@ -11,7 +11,6 @@ pub mod census;
 mod command;
 mod comparison;
 mod health;
-mod identify;
 mod known_cells;
 mod lab;
 mod last_known;
@@ -45,7 +44,6 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 pub use cell_write::CellWrite;
-pub use identify::identify;
 pub use model::saved::{NotSaved, SavedError};
 pub use own_file::{SessionFile, state_folder};
 pub use persistence::Saver;

@@ -80,7 +80,6 @@ impl Handler {
                     self.change_selection(Change::Clear);
                 }
             }
-            EditAction::IdentifySelection => self.identify_selection(),
             EditAction::PastePattern => self.paste(),
             EditAction::OpenPattern => self.ask_for_file(FileTask::Open),
             EditAction::SavePattern => self.ask_for_file(FileTask::Save),

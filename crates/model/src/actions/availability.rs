@@ -480,7 +480,6 @@ impl EditAction {
             EditAction::SelectAll
             | EditAction::ToggleAreaSelection
             | EditAction::CopyCells
-            | EditAction::IdentifySelection
             | EditAction::SavePattern => Requirement::Session,
         }
     }

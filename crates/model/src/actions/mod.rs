@@ -263,8 +263,6 @@ pub enum EditAction {
     CopyCells,
     /// The same, and makes every cell of it dead.
     CutCells,
-    /// Says what the selection is, alone: a still life, an oscillator or a spaceship.
-    IdentifySelection,
     /// Takes the clipboard's pattern; a click places it.
     PastePattern,
     /// Opens a pattern file in the selected panel, or a saved session in place of the present one.

@@ -250,9 +250,6 @@ pub static TABLE: &[Row] = &[
     Row::edit(CutCells, Cells, "Cut the selection")
         .chords(&[ctrl('X')])
         .search("clipboard, rle, 剪切"),
-    Row::edit(IdentifySelection, Cells, "Identify the selection")
-        .chords(&[ctrl('I')])
-        .search("oscillator, spaceship, still, period, displacement, speed, 周期, 位移"),
     Row::edit(PastePattern, Cells, "Paste a pattern; click to place it")
         .chords(&[ctrl('V')])
         .search("clipboard, insert, rle, 粘贴"),

@@ -1,10 +1,9 @@
 //! What patterns do.
 
 use lang::tr;
-use life::{Behaviour, Kind, grouped};
+use life::{Behaviour, Kind};
 
 use super::InWords;
-use crate::Identity;
 
 impl InWords for Kind {
     fn in_words(&self) -> String {
@@ -51,37 +50,6 @@ impl InWords for Behaviour {
             Behaviour::Symmetric(symmetry) => {
                 tr!("symmetry {symmetry}")
             }
-        }
-    }
-}
-
-/// As a notice says it.
-impl InWords for Identity {
-    fn in_words(&self) -> String {
-        match self {
-            Identity::Repeats(behaviour) => tr!(
-                "Identified: {kind}, {behaviour}",
-                kind = behaviour.kind().in_words(),
-                behaviour = behaviour.in_words()
-            ),
-            Identity::Dies(generation) => tr!(
-                "Neither still life, oscillator nor spaceship: it dies out in generation {}",
-                generation
-            ),
-            Identity::Unknown {
-                generations,
-                population,
-            } => tr!(
-                "Neither still life, oscillator nor spaceship within {} generations; {} cells by then",
-                grouped(u64::from(*generations)),
-                grouped(*population)
-            ),
-            Identity::Empty => tr!("There are no live cells to identify").into(),
-            Identity::TooLarge => tr!("Too large to identify; select less").into(),
-            Identity::BirthInEmptySpace(rule) => tr!(
-                "{} gives birth in empty space, where no pattern is alone",
-                rule
-            ),
         }
     }
 }

@@ -15,7 +15,7 @@ use life::{Format, Lattice, Notes, Pattern, Rule, Sheet, Shelved, Size, write_at
 use model::actions::Prompt;
 use model::words::{remarks, shown};
 use model::{Action, Area, InWords, ViewAction};
-use session::{SavedSession, identify};
+use session::SavedSession;
 use ui::EditOverlay;
 use ui::code_editor::Code;
 
@@ -165,20 +165,6 @@ impl Handler {
             }
         });
         true
-    }
-
-    /// Says what the selection's cells, or the selected panel's, are alone on an empty plane.
-    pub(super) fn identify_selection(&mut self) {
-        let Some((_, receive)) = self.request_cells() else {
-            return;
-        };
-        self.run_in_background(move || {
-            BackgroundResult::Notice(match receive().map(|it| identify(&it.cells, it.rule)) {
-                None => tr!("Nothing was identified: the session has ended").into(),
-                Some(Ok(identity)) => identity.in_words(),
-                Some(Err(error)) => error.in_words(),
-            })
-        });
     }
 
     /// The selection (or the selected panel), and how its cells are had on another thread.
