@@ -413,7 +413,6 @@ mod tests {
             "size" => "640x480",
             "rule" => "B36/S23",
             "density" => "0.25",
-            "symmetry" => "D4",
             "seed" => "18446744073709551615", // more than a TOML integer holds
             "kernel" => "bits",
             "device" => "cuda:1",

@@ -140,7 +140,7 @@ fn say_what_is_ignored(matches: &clap::ArgMatches) {
         Some(_) => return,
     };
     let typed = |name: &str| matches.value_source(name) == Some(ValueSource::CommandLine);
-    for soup in ["seed", "density", "symmetry"] {
+    for soup in ["seed", "density"] {
         if typed("pattern") && typed(soup) {
             text::say(&tr!(
                 "--{soup} has no effect with --pattern, which sets the start"

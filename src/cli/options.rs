@@ -12,7 +12,7 @@ use engine::{HostMemory, Kernel};
 use exercise::Exercise;
 use lang::Language;
 use lesson::LESSONS;
-use life::{RuleAndTorus, Size, Symmetry};
+use life::{RuleAndTorus, Size};
 use model::{
     DeviceChoice, InWords, Order, Pace, Setup, Split, StopWhenStill, Streams, Switches,
     TimeSettings, TransferChoice, Wait, words,
@@ -238,9 +238,6 @@ pub(super) struct Common {
     /// Fraction of live cells at the start of a soup, 0 to 1
     #[arg(long, value_name = "P", default_value_t = 0.3, value_parser = density)]
     pub density: f64,
-    /// Symmetry of the soup: C1 (none), C2, D2 or D4; of square lattices C4, D2x, D4x and D8, too
-    #[arg(long, value_name = "NAME", default_value_t = Symmetry::C1, value_parser = words::read::<Symmetry>)]
-    pub symmetry: Symmetry,
     /// Seed of the soup: it gives the same start on every machine
     #[arg(long, value_name = "S", default_value_t = 1, value_parser = whole(0u64, u64::MAX))]
     pub seed: u64,
@@ -920,7 +917,7 @@ mod tests {
     #[test]
     fn wrong_values_are_refused() {
         for line in [
-            "--symmetry D3",
+            "--symmetry D4",
             "--connections 0",
             "run --until-still --seeds 5..5",
             "run --until-still --seeds 7",

@@ -186,19 +186,6 @@ impl Common {
         Err(error)
     }
 
-    /// Checks that lattices of this size can have the soup's symmetry.
-    fn check_symmetry(&self, size: Size) -> Result<(), BadArguments> {
-        let instead = self.symmetry.within(size);
-        if instead == self.symmetry {
-            return Ok(());
-        }
-        Err(BadArguments(tr!(
-            "symmetry {symmetry} needs square lattices, not {size}; use --symmetry {instead} or --size {side}",
-            symmetry = self.symmetry,
-            side = size.width().max(size.height())
-        )))
-    }
-
     /// The kernel asked for where it takes lattices of this size, or else one that does; `None` where
     /// none was asked for.
     fn kernel_name_for(&self, size: Size) -> Option<&'static str> {
@@ -248,9 +235,6 @@ impl Common {
         let kernel = self.kernel_for(size, |_| true)?;
         check_split(self.split, self.device)?;
         self.own_round()?;
-        if self.pattern.is_empty() {
-            self.check_symmetry(size)?;
-        }
         if asked.is_some() || self.pattern.is_empty() {
             kernel.validate_size(size)?;
         }
@@ -293,12 +277,7 @@ impl Common {
         // Before any lattice is made: a line of text can ask for gigabytes.
         room(kernel)?;
         let start = if patterns.is_empty() {
-            self.check_symmetry(size)?;
-            Start::Soup {
-                density: self.density,
-                seed: self.seed,
-                symmetry: self.symmetry,
-            }
+            Start::soup(self.density, self.seed)
         } else {
             let centred = |pattern: &Pattern| pattern.centred_in(size).map(Arc::new);
             Start::Lattices {

@@ -45,8 +45,6 @@ fn the_program_takes_every_format_and_the_shelfs_names() {
         assert_eq!(start_of(folder, &name), expected, "{format}");
     }
     assert_eq!(start_of(folder, "pulsar"), expected);
-    let soup = Shelved::find("soup-d8").unwrap().pattern();
-    assert_eq!(start_of(folder, "soup-d8"), soup.centred_in(size).unwrap());
     // A file of that name wins, whatever it is.
     fs::write(folder.join("pulsar"), "x = 1, y = 1\no!").unwrap();
     assert_eq!(start_of(folder, "pulsar").population(), 1);

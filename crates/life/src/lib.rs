@@ -1,5 +1,5 @@
 //! The Game of Life, independent of engines and devices: [`Rule`], [`Lattice`], random starts
-//! ([`soup()`]) and soups with [`Symmetry`], patterns and their files ([`Pattern`], [`Format`], the
+//! ([`soup()`]), patterns and their files ([`Pattern`], [`Format`], the
 //! [`SHELF`]), atomic file writes ([`write_atomically`]), and the [`reference`](mod@reference) step
 //! that all engines are checked against.
 
@@ -21,7 +21,6 @@ mod save;
 mod settle;
 mod shelf;
 mod soup;
-mod symmetry;
 #[cfg(test)]
 mod testing;
 mod text;
@@ -43,5 +42,4 @@ pub use save::{PendingFile, SaveError, SaveTarget, Unsaved, check_writable, writ
 pub use settle::{settle, settle_generation};
 pub use shelf::{Behaviour, Kind, SHELF, Shelved};
 pub use soup::{Soup, soup};
-pub use symmetry::{Symmetry, UnknownSymmetry};
 pub use words::grouped;

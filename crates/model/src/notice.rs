@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use engine::{EngineError, Kernel};
 use lang::Message;
-use life::{Rule, Size, Symmetry};
+use life::{Rule, Size};
 
 use crate::saved::NotSaved;
 use crate::{
@@ -96,6 +96,9 @@ pub enum Done {
     OwnRoundLeft(usize),
     /// The first kernel, of an opened file, does not take lattices of their size: the second took its place.
     KernelUnsuited(&'static Kernel, &'static Kernel),
+    /// An opened file has a soup with symmetry, which cannot be made: the session begins with the file's
+    /// lattices of this generation.
+    BegunWithNewest(u64),
     /// The kernel of the user's own in an opened file is not compiled: its rung took its place.
     OwnKernelLeft(&'static Kernel),
     /// A and B are compared from this generation on.
@@ -132,8 +135,6 @@ pub enum Refusal {
     Ended,
     /// The session has ended, so none is opened in its place.
     NotOpened,
-    /// Lattices of this size are no squares, which the symmetry needs.
-    NotSquare(Symmetry, Size),
     /// The number of instances stays while A and B are compared.
     Comparing,
     /// No such number of instances is possible.

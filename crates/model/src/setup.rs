@@ -8,7 +8,7 @@ use crate::KernelChoice;
 use crate::{Order, OwnRound, Switches, TimeSettings};
 use engine::Kernel;
 use lang::tr;
-use life::{Lattice, Rule, Size, Symmetry};
+use life::{Lattice, Rule, Size};
 
 /// Everything that a session is made from.
 #[derive(Clone, Debug)]
@@ -149,9 +149,6 @@ pub enum Start {
         density: f64,
         /// The seed.
         seed: u64,
-        /// Of each instance; where only a square can have it, what of it a lattice of another shape can
-        /// have.
-        symmetry: Symmetry,
     },
     /// Instance i starts as lattice `i mod count`.
     Lattices {
@@ -171,31 +168,19 @@ impl Start {
         }
     }
 
-    /// A soup without symmetry.
+    /// A soup.
     pub fn soup(density: f64, seed: u64) -> Start {
-        Start::Soup {
-            density,
-            seed,
-            symmetry: Symmetry::C1,
-        }
+        Start::Soup { density, seed }
     }
 
-    /// The next soup, of the next seed: of this density and symmetry, where they are given, else of the
-    /// present ones. After lattices it is the first one.
-    pub fn next_soup(&self, density: Option<f64>, symmetry: Option<Symmetry>) -> Start {
-        let (now, kind, seed) = match *self {
-            Start::Soup {
-                density,
-                seed,
-                symmetry,
-            } => (density, symmetry, seed.wrapping_add(1)),
-            Start::Lattices { .. } => (DEFAULT_DENSITY, Symmetry::C1, 1),
+    /// The next soup, of the next seed: of this density, where it is given, else of the present one. After
+    /// lattices it is the first one.
+    pub fn next_soup(&self, density: Option<f64>) -> Start {
+        let (now, seed) = match *self {
+            Start::Soup { density, seed } => (density, seed.wrapping_add(1)),
+            Start::Lattices { .. } => (DEFAULT_DENSITY, 1),
         };
-        Start::Soup {
-            density: density.unwrap_or(now),
-            seed,
-            symmetry: symmetry.unwrap_or(kind),
-        }
+        Start::soup(density.unwrap_or(now), seed)
     }
 }
 

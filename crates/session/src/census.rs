@@ -318,16 +318,7 @@ impl Origin {
     /// The setup's start, of this seed.
     fn start(self, setup: &Setup) -> Start {
         match (setup.start.clone(), self.seed) {
-            (
-                Start::Soup {
-                    density, symmetry, ..
-                },
-                Some(seed),
-            ) => Start::Soup {
-                density,
-                seed,
-                symmetry,
-            },
+            (Start::Soup { density, .. }, Some(seed)) => Start::Soup { density, seed },
             (start, _) => start,
         }
     }

@@ -141,7 +141,6 @@ impl Command {
                 | SessionAction::SetSize(_)
                 | SessionAction::SetRule(_)
                 | SessionAction::SetDensity(_)
-                | SessionAction::SetSymmetry(_)
                 | SessionAction::UseKernel(_)
                 | SessionAction::NextKernel
                 | SessionAction::PreviousKernel

@@ -24,6 +24,7 @@ use crate::cell_write::CellWrite;
 use crate::record::lattices_of;
 pub use crate::record::{Author, CellChange, Content, Record, SessionParameters};
 use life::Lattice;
+use model::Start;
 use model::saved::SavedFault;
 
 /// Where a session stands. Positions are ordered as the session passes them.
@@ -526,6 +527,16 @@ impl Log {
         };
         let lost = self.undone.iter().rposition(is_lost);
         self.undone.drain(..lost.map_or(0, |last| last + 1));
+    }
+
+    /// Makes a position the base, with these lattices as its start.
+    pub(crate) fn begin_with(&mut self, position: Position, lattices: Vec<Arc<Lattice>>) {
+        self.discard_before(position);
+        self.base_is_start = true;
+        self.base.start = Start::Lattices {
+            lattices,
+            generation: position.generation,
+        };
     }
 
     /// Memory of the records in bytes, including records that can be redone. Shared lattices and

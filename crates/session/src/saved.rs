@@ -34,8 +34,8 @@ use life::{Lattice, SaveError, SaveTarget, Size, read_regular_file};
 use model::saved::{SavedError, SavedFault};
 use model::words::shown;
 use model::{
-    DeviceChoice, InWords, KernelChoice, OwnRound, Pace, Setup, Split, StoredKernel, Switches,
-    TimeSettings,
+    DeviceChoice, Done, InWords, KernelChoice, OwnRound, Pace, Setup, Split, StoredKernel,
+    Switches, TimeSettings,
 };
 use own_kernel::OwnKernel;
 
@@ -45,8 +45,9 @@ pub struct SavedSession {
     /// The settings. Instances, size, rule and start are those of the main log at its position. Read
     /// from a file, a kernel of the user's own is [stored](Setup::stored_kernel), and its rung in use.
     pub setup: Setup,
-    /// The kernel in the file, if it does not take the lattices' size: the setup has the nearest rung.
-    pub unsuited_kernel: Option<&'static Kernel>,
+    /// Read from a file, how the session differs from it: its kernel does not take the lattices' size, or
+    /// it has a start that cannot be made.
+    pub notices: Vec<Done>,
     /// The session itself.
     pub main: SavedTimeline,
     /// The comparison of A and B, while there is one.
@@ -362,8 +363,9 @@ impl Settings {
         let sizes = std::iter::once(&parameters).chain(&compared);
         let sizes: Vec<_> = sizes.map(|parameters| parameters.size).collect();
         let kernel = nearest_rung(self.kernel.0, &sizes);
-        let unsuited_kernel = Some(self.kernel.0).filter(|unsuited| *unsuited != kernel);
-        if unsuited_kernel.is_some() {
+        let mut notices = Vec::new();
+        if kernel != self.kernel.0 {
+            notices.push(Done::KernelUnsuited(self.kernel.0, kernel));
             let switches = switches.iter_mut().flatten();
             switches.for_each(|switches| **switches = switches.fitted_to(kernel));
             stored.iter_mut().for_each(|stored| stored.in_use = false);
@@ -397,7 +399,7 @@ impl Settings {
                 rounds: None,
                 time: self.time,
             },
-            unsuited_kernel,
+            notices,
             main,
             comparison,
             running,

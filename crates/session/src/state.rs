@@ -17,7 +17,7 @@ use crate::log::{
 };
 use crate::pacing::Pacing;
 use crate::queue::Queue;
-use life::{Lattice, Rule, Size, Symmetry};
+use life::{Lattice, Rule, Size};
 use model::{Done, Edit, Failure, Notice, Pace, Refusal, Setup, Start};
 
 /// Generations from the snapshot made during a move back to the move's target: a user who steps back
@@ -410,20 +410,7 @@ impl State {
     /// Begins with the next soup, of this density in thousandths if there is one.
     pub(crate) fn new_seed(&mut self, thousandths: Option<u16>) -> Option<Notice> {
         let density = thousandths.map(|it| f64::from(it.min(1000)) / 1e3);
-        self.next_soup(density, None)
-    }
-
-    /// Begins with the next soup, of this symmetry.
-    pub(crate) fn set_symmetry(&mut self, symmetry: Symmetry) -> Option<Notice> {
-        let size = self.parameters().size;
-        if symmetry.within(size) != symmetry {
-            return Some(Notice::Refused(Refusal::NotSquare(symmetry, size)));
-        }
-        self.next_soup(None, Some(symmetry))
-    }
-
-    fn next_soup(&mut self, density: Option<f64>, symmetry: Option<Symmetry>) -> Option<Notice> {
-        let start = self.parameters().start.next_soup(density, symmetry);
+        let start = self.parameters().start.next_soup(density);
         self.change(Author::Person, Content::Start(start))
     }
 

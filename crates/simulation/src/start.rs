@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use life::{Lattice, MemoryError, Size, Soup, Symmetry};
+use life::{Lattice, MemoryError, Size, Soup};
 use model::Start;
 
 /// The cells that an instance is set to. A soup is made where they are needed: by the engine, on its
@@ -38,21 +38,11 @@ impl From<Arc<Lattice>> for NewCells {
 /// The host has no memory for them.
 pub fn start_cells(start: &Start, size: Size, instance: usize) -> Result<NewCells, MemoryError> {
     match *start {
-        Start::Soup {
+        Start::Soup { density, seed } => Ok(NewCells::Soup(Soup {
             density,
             seed,
-            symmetry,
-        } => {
-            let soup = Soup {
-                density,
-                seed,
-                instance: instance as u64,
-            };
-            Ok(match symmetry.within(size) {
-                Symmetry::C1 => NewCells::Soup(soup),
-                symmetry => NewCells::Lattice(Arc::new(soup.symmetric(size, symmetry))),
-            })
-        }
+            instance: instance as u64,
+        })),
         Start::Lattices { ref lattices, .. } => {
             let lattice = &lattices[instance % lattices.len()];
             if lattice.size() == size {

@@ -83,10 +83,7 @@ pub const GRID: &[Setting] = &[
     Setting::Value(Prompt::Size),
 ];
 /// What a click on the seed or the density of the soup changes.
-const SOUP: &[Setting] = &[
-    Setting::Value(Prompt::Density),
-    Setting::Value(Prompt::Symmetry),
-];
+const SOUP: &[Setting] = &[Setting::Value(Prompt::Density)];
 /// What a click on the time of a round changes.
 pub const ROUND: &[Setting] = &[Setting::Value(Prompt::GenerationsPerRound), Setting::Pace];
 /// What a click on the pace, the kernel or the streams changes.

@@ -69,10 +69,7 @@ fn values(status: &Status) -> [ValueRow; 2] {
         &[Setting::Value(Prompt::Instances)],
         &[Setting::Value(Prompt::Size)],
         &[Setting::Value(Prompt::Rule)],
-        &[
-            Setting::Value(Prompt::Density),
-            Setting::Value(Prompt::Symmetry),
-        ],
+        &[Setting::Value(Prompt::Density)],
     ];
     const ROUNDS: [&[Setting]; 3] = [
         &[Setting::Kernel],

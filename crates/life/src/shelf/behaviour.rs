@@ -1,7 +1,5 @@
 //! Behaviour of patterns in Conway's Life.
 
-use crate::Symmetry;
-
 /// A pattern's behaviour, in numbers that tests check.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Behaviour {
@@ -42,8 +40,6 @@ pub enum Behaviour {
         /// Additional live cells per period.
         growth: u32,
     },
-    /// Keeps its symmetry.
-    Symmetric(Symmetry),
 }
 
 /// The kinds of patterns in lists.
@@ -61,20 +57,17 @@ pub enum Kind {
     Methuselah,
     /// Travels and leaves something behind.
     Puffer,
-    /// A random start with symmetry.
-    Soup,
 }
 
 impl Kind {
     /// All kinds, in list order.
-    pub const ALL: [Kind; 7] = [
+    pub const ALL: [Kind; 6] = [
         Kind::StillLife,
         Kind::Oscillator,
         Kind::Spaceship,
         Kind::Gun,
         Kind::Methuselah,
         Kind::Puffer,
-        Kind::Soup,
     ];
 }
 
@@ -88,7 +81,6 @@ impl Behaviour {
             Behaviour::Fires { .. } => Kind::Gun,
             Behaviour::Settles { .. } => Kind::Methuselah,
             Behaviour::Puffs { .. } => Kind::Puffer,
-            Behaviour::Symmetric(_) => Kind::Soup,
         }
     }
 }

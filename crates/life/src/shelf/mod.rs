@@ -11,9 +11,8 @@ pub use behaviour::{Behaviour, Kind};
 
 use behaviour::{STILL, fires, oscillates, puffs, settles, travels};
 
-use super::formats::{Format, Notes, Sheet};
+use super::Pattern;
 use super::words::{nearest, plain};
-use super::{Pattern, Rule, Size, Soup, Symmetry};
 
 /// A bundled pattern.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -24,20 +23,9 @@ pub struct Shelved {
     pub behaviour: Behaviour,
     /// Side in cells of a square torus large enough for this behaviour.
     pub side: u32,
-    source: Source,
-}
-
-/// The source of the cells.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Source {
     /// An RLE text.
-    Text(&'static str),
-    /// A symmetric soup of this seed.
-    Seed(u64),
+    text: &'static str,
 }
-
-/// Side and density of a bundled soup.
-const SOUP: (u32, f64) = (32, 0.5);
 
 impl Shelved {
     /// Finds a bundled pattern by name, ignoring case.
@@ -59,45 +47,10 @@ impl Shelved {
         self.behaviour.kind()
     }
 
-    /// The pattern, parsed or generated.
+    /// The pattern, parsed.
     pub fn pattern(&self) -> Pattern {
-        let text = match (self.source, self.behaviour) {
-            (Source::Seed(seed), Behaviour::Symmetric(symmetry)) => soup_text(symmetry, seed),
-            (Source::Text(text), _) => text.into(),
-            (Source::Seed(_), _) => unreachable!("only symmetric soups have a seed"),
-        };
-        Pattern::from_text(self.name, text).expect("the shelf's patterns are tested")
+        Pattern::from_text(self.name, self.text).expect("the shelf's patterns are tested")
     }
-}
-
-/// A soup as RLE text with notes.
-fn soup_text(symmetry: Symmetry, seed: u64) -> Vec<u8> {
-    let (side, density) = SOUP;
-    let size = Size::new(side.into(), side.into()).expect("32 is a side");
-    let soup = Soup {
-        density,
-        seed,
-        instance: 0,
-    };
-    let lattice = &soup.symmetric(size, symmetry);
-    let notes = &Notes {
-        name: Some(format!("Soup of symmetry {symmetry}")),
-        author: None,
-        comments: vec![format!(
-            "{side} x {side} cells, seed {seed}, half of them alive."
-        )],
-    };
-    let sheet = Sheet {
-        lattice,
-        rule: Rule::LIFE,
-        torus: false,
-        generation: 0,
-        notes,
-    };
-    let mut text = Vec::new();
-    let written = Format::Rle.write(sheet, &mut text);
-    written.expect("memory takes what is written");
-    text
 }
 
 /// A row for a file in `assets/patterns/`.
@@ -107,23 +60,9 @@ macro_rules! file {
             name: $name,
             behaviour: $behaviour,
             side: $side,
-            source: Source::Text(include_str!(concat!(
-                "../../../../assets/patterns/",
-                $name,
-                ".rle"
-            ))),
+            text: include_str!(concat!("../../../../assets/patterns/", $name, ".rle")),
         }
     };
-}
-
-/// A row for a symmetric soup.
-const fn soup(name: &'static str, symmetry: Symmetry) -> Shelved {
-    Shelved {
-        name,
-        behaviour: Behaviour::Symmetric(symmetry),
-        side: 64,
-        source: Source::Seed(1),
-    }
 }
 
 /// All bundled patterns by kind, small or quick ones first.
@@ -190,12 +129,4 @@ pub const SHELF: &[Shelved] = &[
     file!("space-rake", 512, puffs(20, 10, 0, 5)),
     file!("puffer-1", 1024, puffs(128, 0, -64, 26)),
     file!("switch-engine", 2048, puffs(288, -24, -24, 32)),
-    soup("soup-c1", Symmetry::C1),
-    soup("soup-c2", Symmetry::C2),
-    soup("soup-c4", Symmetry::C4),
-    soup("soup-d2", Symmetry::D2),
-    soup("soup-d2x", Symmetry::D2X),
-    soup("soup-d4", Symmetry::D4),
-    soup("soup-d4x", Symmetry::D4X),
-    soup("soup-d8", Symmetry::D8),
 ];

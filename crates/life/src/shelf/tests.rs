@@ -3,7 +3,7 @@
 
 use super::*;
 use crate::testing::{live_cells, scattered_step};
-use crate::{Lattice, Size, reference};
+use crate::{Lattice, Rule, Size, reference};
 use std::collections::HashSet;
 
 type Cell = (i64, i64);
@@ -95,16 +95,6 @@ fn check(shelved: &Shelved) {
             assert_eq!(figures[1].0, population as usize, "{name}");
         }
         Behaviour::Puffs { period, by, growth } => puffs_on(shelved, period, by, growth),
-        Behaviour::Symmetric(symmetry) => {
-            let mut lattice = shelved.pattern().centred_in(size_of(shelved)).unwrap();
-            assert_eq!(name, format!("soup-{symmetry}").to_lowercase());
-            assert!(symmetry.holds(&lattice), "{name}");
-            for _ in 0..30 {
-                lattice = reference::step(&lattice, Rule::LIFE);
-                assert!(symmetry.holds(&lattice), "{name}");
-            }
-            assert_ne!(lattice.population(), 0, "{name}");
-        }
     }
 }
 
@@ -212,8 +202,7 @@ fn every_file_is_on_the_shelf_and_says_what_it_is() {
             name.strip_suffix(".rle").unwrap().to_owned()
         })
         .collect();
-    let from_files = SHELF.iter().filter(|row| row.kind() != Kind::Soup);
-    let mut names: Vec<_> = from_files.map(|shelved| shelved.name).collect();
+    let mut names: Vec<_> = SHELF.iter().map(|shelved| shelved.name).collect();
     files.sort();
     names.sort();
     assert_eq!(files, names);
@@ -222,19 +211,12 @@ fn every_file_is_on_the_shelf_and_says_what_it_is() {
         let notes = pattern.notes();
         let said = format!("{}: {notes:?}", shelved.name);
         assert!(notes.name.is_some_and(|name| !name.is_empty()), "{said}");
-        assert_eq!(
-            notes.author.is_some(),
-            shelved.kind() != Kind::Soup,
-            "{said}"
-        );
+        assert!(notes.author.is_some(), "{said}");
         assert_eq!(notes.comments.len(), 1, "{said}");
         assert_eq!(pattern.rule(), Some(Rule::LIFE), "{said}");
-        let Source::Text(text) = shelved.source else {
-            continue;
-        };
         let header = format!("x = {}, y = {},", pattern.width(), pattern.height());
         assert!(
-            text.contains(&header),
+            shelved.text.contains(&header),
             "{}: its extents are {header}",
             shelved.name
         );
@@ -308,11 +290,6 @@ fn methuselahs_settle_when_they_should_and_not_before() {
 #[test]
 fn puffers_leave_the_same_again_and_again() {
     check_all(Kind::Puffer);
-}
-
-#[test]
-fn soups_keep_their_symmetry() {
-    check_all(Kind::Soup);
 }
 
 #[test]

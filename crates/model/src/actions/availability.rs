@@ -264,7 +264,6 @@ impl SessionAction {
             | SessionAction::SetSize(_)
             | SessionAction::SetRule(_)
             | SessionAction::SetDensity(_)
-            | SessionAction::SetSymmetry(_)
             | SessionAction::SetGenerationsPerRound(_)
             | SessionAction::UseKernel(_)
             | SessionAction::NextKernel

@@ -15,7 +15,7 @@ mod table;
 mod topics;
 
 use crate::Switch;
-use life::{Rule, Size, Symmetry};
+use life::{Rule, Size};
 
 pub use availability::{Context, FrontEnd, Requirement, Toggles};
 pub use keys::{Chord, Key};
@@ -100,8 +100,6 @@ pub enum SessionAction {
     SetRule(Rule),
     /// Every instance with the next soup, of this density in thousandths.
     SetDensity(u16),
-    /// Every instance with the next soup, of this symmetry.
-    SetSymmetry(Symmetry),
     /// This many generations per round.
     SetGenerationsPerRound(u32),
     /// The kernel at this place in the engine's table, or the program's choice: [`AUTO_KERNEL`].

@@ -20,21 +20,18 @@ pub enum Prompt {
     Rule,
     /// The fraction of live cells of the next soup.
     Density,
-    /// The symmetry of the next soup.
-    Symmetry,
     /// How many generations a round has.
     GenerationsPerRound,
 }
 
 impl Prompt {
     /// All of them.
-    pub const ALL: [Prompt; 7] = [
+    pub const ALL: [Prompt; 6] = [
         Prompt::Generation,
         Prompt::Instances,
         Prompt::Size,
         Prompt::Rule,
         Prompt::Density,
-        Prompt::Symmetry,
         Prompt::GenerationsPerRound,
     ];
 
@@ -46,7 +43,6 @@ impl Prompt {
             Prompt::Size => tr!("Size of the lattices"),
             Prompt::Rule => tr!("Rule of the lattices"),
             Prompt::Density => tr!("Density of a new soup"),
-            Prompt::Symmetry => tr!("Symmetry of a new soup"),
             Prompt::GenerationsPerRound => tr!("Generations per round"),
         }
     }
@@ -59,7 +55,6 @@ impl Prompt {
             Prompt::Size => "512x512",
             Prompt::Rule => "B36/S23",
             Prompt::Density => "0.3",
-            Prompt::Symmetry => "D4",
             Prompt::GenerationsPerRound => "10",
         };
         tr!("such as {example}")
@@ -89,7 +84,6 @@ impl Prompt {
             Prompt::Density => {
                 tr!("All lattices get a new soup, of this fraction of live cells.").into()
             }
-            Prompt::Symmetry => tr!("All lattices get a new soup, of this symmetry.").into(),
             Prompt::GenerationsPerRound => tr!(
                 "Now {present}.",
                 present = grouped(status.setting.generations_per_round.into())
@@ -101,7 +95,7 @@ impl Prompt {
     pub fn value(self, status: &Status) -> Option<String> {
         let lattices = &status.lattices;
         match self {
-            Prompt::Generation | Prompt::Symmetry => None,
+            Prompt::Generation => None,
             Prompt::Instances => Some(grouped(lattices.instances as u64)),
             Prompt::Size => Some(lattices.size.to_string()),
             Prompt::Rule => Some(lattices.rule.to_string()),
@@ -131,7 +125,6 @@ impl Prompt {
             }
             Prompt::Rule => SessionAction::SetRule(words::read(typed)?),
             Prompt::Density => SessionAction::SetDensity(thousandths(typed)?),
-            Prompt::Symmetry => SessionAction::SetSymmetry(words::read(typed.trim())?),
             Prompt::GenerationsPerRound => {
                 let count = within(typed, 1..=u32::MAX.into())?;
                 SessionAction::SetGenerationsPerRound(count.try_into().unwrap_or(u32::MAX))
@@ -174,7 +167,7 @@ fn within(typed: &str, bounds: RangeInclusive<u64>) -> Result<u64, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use life::{Rule, Symmetry};
+    use life::Rule;
 
     #[test]
     fn a_whole_number_is_read_as_people_write_it() {
@@ -216,11 +209,6 @@ mod tests {
             (Prompt::Density, "0.375", SessionAction::SetDensity(375)),
             (Prompt::Density, "30 %", SessionAction::SetDensity(300)),
             (
-                Prompt::Symmetry,
-                "d4X",
-                SessionAction::SetSymmetry(Symmetry::D4X),
-            ),
-            (
                 Prompt::GenerationsPerRound,
                 "7",
                 SessionAction::SetGenerationsPerRound(7),
@@ -238,7 +226,6 @@ mod tests {
             (Prompt::Rule, "HiLife", "HighLife"),
             (Prompt::Density, "30", "30 %"),
             (Prompt::Density, "NaN", "from 0 to 1"),
-            (Prompt::Symmetry, "D3", "D4x"),
             (Prompt::GenerationsPerRound, "0", "from 1 to 4,294,967,295"),
         ] {
             let refused = read(prompt, typed).unwrap_err();

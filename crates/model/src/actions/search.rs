@@ -85,7 +85,6 @@ mod tests {
             ("size", "大小", "Size of the lattices"),
             ("rule", "规则", "Rule of the lattices"),
             ("density", "密度", "Density of a new soup"),
-            ("symmetry", "对称", "Symmetry of a new soup"),
             ("generations", "代数", "Generations per round"),
         ] {
             assert!(found(english).contains(&help), "{english}");

@@ -8,7 +8,7 @@ use crate::words::idea;
 use crate::{KernelChoice, Pace, Status, Switch};
 use engine::Kernel;
 use lang::tr;
-use life::{Rule, Size, Symmetry};
+use life::{Rule, Size};
 
 /// A value that can be changed where it stands.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -98,12 +98,6 @@ impl Setting {
                 };
                 RULES.into_iter().filter_map(choice).collect()
             }
-            Setting::Value(Prompt::Symmetry) => {
-                let choice = |symmetry: Symmetry| {
-                    (symmetry.to_string(), SessionAction::SetSymmetry(symmetry))
-                };
-                Symmetry::ALL.into_iter().map(choice).collect()
-            }
             Setting::Value(
                 Prompt::Generation
                 | Prompt::Instances
@@ -176,12 +170,11 @@ mod tests {
     }
 
     /// As the figures have them.
-    const ALL: [Setting; 9] = [
+    const ALL: [Setting; 8] = [
         Setting::Value(Prompt::Instances),
         Setting::Value(Prompt::Size),
         Setting::Value(Prompt::Rule),
         Setting::Value(Prompt::Density),
-        Setting::Value(Prompt::Symmetry),
         Setting::Value(Prompt::GenerationsPerRound),
         Setting::Kernel,
         Setting::Switch(Switch::Streams),
@@ -199,12 +192,7 @@ mod tests {
             let states = choices.iter();
             let states = states.map(|(_, action)| crate::Action::from(*action).state(&context));
             let on = states.filter(|state| *state == Some(true)).count();
-            let is_known = setting != Setting::Value(Prompt::Symmetry);
-            assert_eq!(
-                on,
-                usize::from(!choices.is_empty() && is_known),
-                "{setting:?}"
-            );
+            assert_eq!(on, usize::from(!choices.is_empty()), "{setting:?}");
         }
     }
 

@@ -209,9 +209,6 @@ pub static TABLE: &[Row] = &[
     Row::prompt(Prompt::Density, Cells, "Density of a new soup")
         .chords(&[char('%')])
         .search("random, fraction, fill, alive, 随机, 密度"),
-    Row::prompt(Prompt::Symmetry, Cells, "Symmetry of a new soup")
-        .chords(&[shift('U')])
-        .search("random, mirror, c4, d4, d8, 随机, 对称"),
     Row::edit(TogglePencil, Cells, "Pencil: drag to draw or erase")
         .chords(&[char('D')])
         .search("paint, pen, brush, eraser, toggle, 画, 橡皮"),
@@ -564,14 +561,13 @@ mod tests {
     use super::*;
 
     /// The variants that no key stands for: a dialog, the mouse or another action names the number.
-    const WITHOUT_ROW: [&str; 16] = [
+    const WITHOUT_ROW: [&str; 15] = [
         "SetPace",
         "RunTo",
         "SetInstances",
         "SetSize",
         "SetRule",
         "SetDensity",
-        "SetSymmetry",
         "SetGenerationsPerRound",
         "UseKernel",
         "SetSwitch",

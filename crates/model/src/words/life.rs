@@ -7,7 +7,7 @@ use life::formats::macrocell::{MAX_LEVEL, MAX_NODES};
 use life::memory::Lattices;
 use life::{
     Fault, MAX_GENERATION, MemoryError, Pattern, PatternError, ReadError, Remark, RuleError,
-    RuleFamily, SaveError, Size, SizeError, TextError, UnknownSymmetry, Unsaved,
+    RuleFamily, SaveError, Size, SizeError, TextError, Unsaved,
 };
 
 use super::quantities::without_number;
@@ -136,12 +136,6 @@ impl InWords for SizeError {
                 "{it}x{other} is too large: a lattice has at most 2^36 cells, such as 262144x262144"
             ),
         }
-    }
-}
-
-impl InWords for UnknownSymmetry {
-    fn in_words(&self) -> String {
-        tr!("take C1 (none), C2, C4, D2, D2x, D4, D4x or D8").into()
     }
 }
 

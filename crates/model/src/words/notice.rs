@@ -131,6 +131,10 @@ impl InWords for Done {
                 unsuited = unsuited.name,
                 kernel = kernel.name
             ),
+            Done::BegunWithNewest(generation) => tr!(
+                "Symmetric soups are not supported: the session begins with the file's lattices of generation {}",
+                grouped(*generation)
+            ),
             Done::OwnKernelLeft(rung) => tr!(
                 "The kernel of your own in this file is not compiled here; {rung} takes its place",
                 rung = rung.file
@@ -204,9 +208,6 @@ impl InWords for Refusal {
             Refusal::Ended => tr!("the session has ended").into(),
             Refusal::NotOpened => {
                 tr!("nothing was opened: the session has ended; start the program again").into()
-            }
-            Refusal::NotSquare(symmetry, size) => {
-                tr!("Symmetry {symmetry} needs square lattices; these are {size}")
             }
             Refusal::Comparing => {
                 tr!("The number of instances stays while A and B are compared; key B ends that")

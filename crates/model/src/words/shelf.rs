@@ -14,7 +14,6 @@ impl InWords for Kind {
             Kind::Gun => tr!("gun"),
             Kind::Methuselah => tr!("methuselah"),
             Kind::Puffer => tr!("puffer"),
-            Kind::Soup => tr!("soup"),
         }
         .into()
     }
@@ -47,9 +46,6 @@ impl InWords for Behaviour {
                 "period {period}, {speed}, {growth} cells more each time",
                 speed = speed(period, by)
             ),
-            Behaviour::Symmetric(symmetry) => {
-                tr!("symmetry {symmetry}")
-            }
         }
     }
 }
@@ -84,7 +80,7 @@ fn greatest_divisor(a: u32, b: u32) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use life::{Shelved, Symmetry};
+    use life::Shelved;
 
     #[test]
     fn behaviours_are_said_in_a_few_words() {
@@ -97,7 +93,6 @@ mod tests {
             (travels(4, -2, 0), "period 4, c/2 level"),
             (travels(7, 0, -2), "period 7, 2c/7 upright"),
             (travels(6, 2, 1), "period 6, c/3 obliquely"),
-            (Behaviour::Symmetric(Symmetry::D2X), "symmetry D2x"),
         ] {
             assert_eq!(behaviour.in_words(), words);
         }

@@ -3,7 +3,7 @@ use std::collections::HashMap;
 use super::*;
 use crate::run::Entered;
 use engine::kernels;
-use life::{Symmetry, reference};
+use life::reference;
 use model::DeviceChoice;
 use simulation::fastest::RoundLength;
 
@@ -12,11 +12,7 @@ fn census(side: u64, instances: usize, seeds: Option<Range<u64>>, max: u64) -> V
     let size = Size::new(side, side).unwrap();
     let bits = kernels::find("bits").unwrap();
     let mut setup = Setup::new(instances, size, bits, DeviceChoice::Cpu);
-    setup.start = Start::Soup {
-        density: 0.4,
-        seed: 7,
-        symmetry: Symmetry::C1,
-    };
+    setup.start = Start::soup(0.4, 7);
     let prepare = |instances: &mut simulation::instances::Instances, setup: &mut Setup, _| {
         instances.start(setup)?;
         Ok(Entered {

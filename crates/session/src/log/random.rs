@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{CellChange, Content, SessionParameters};
-use life::{Lattice, Rule, Size, SplitMix64, Symmetry, soup};
+use life::{Lattice, Rule, Size, SplitMix64, soup};
 use model::{Area, Change, Start};
 
 pub(crate) fn size(width: u64, height: u64) -> Size {
@@ -45,12 +45,7 @@ impl Random {
     pub(crate) fn start(&mut self, most: Size) -> Start {
         let (density, seed) = (self.density(), self.below(u64::MAX));
         if self.chance() {
-            let symmetry = Symmetry::ALL[self.below(8) as usize];
-            return Start::Soup {
-                density,
-                seed,
-                symmetry,
-            };
+            return Start::Soup { density, seed };
         }
         let (count, of) = (1 + self.below(3) as usize, self.size(most));
         Start::Lattices {

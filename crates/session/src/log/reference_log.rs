@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::SystemTime;
 
 use super::{Author, CellChange, Content, Log, Position, Record, SessionParameters, at};
-use life::{Lattice, Rule, Soup, reference, soup};
+use life::{Lattice, Rule, reference, soup};
 use model::Start;
 use proptest::strategy::Strategy;
 use proptest::test_runner::{Config as ProptestConfig, RngAlgorithm, RngSeed, TestRunner};
@@ -137,18 +137,7 @@ fn original(parameters: &SessionParameters, instance: usize) -> usize {
 fn started(parameters: &SessionParameters, instance: usize) -> Arc<Lattice> {
     let (size, instance) = (parameters.size, original(parameters, instance));
     Arc::new(match &parameters.start {
-        Start::Soup {
-            density,
-            seed,
-            symmetry,
-        } => {
-            let soup = Soup {
-                density: *density,
-                seed: *seed,
-                instance: instance as u64,
-            };
-            soup.symmetric(size, *symmetry)
-        }
+        Start::Soup { density, seed } => soup(size, *density, *seed, instance as u64),
         Start::Lattices { lattices, .. } => {
             let lattice = &lattices[instance % lattices.len()];
             lattice.resized(size).unwrap()

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use super::cells::{Cells, DrawnCells};
 use super::{FORMAT, SavedComparison, SavedSession, SavedTimeline, Settings, Text, check_format};
 use crate::log::{Author, CellChange, Content, Log, Position, Record, SessionParameters};
-use life::{Lattice, Rule, Size, Symmetry};
+use life::{Lattice, Rule, Size};
 use model::saved::{SavedFault, SavedLattices};
-use model::{Area, Change, Setup, Start, Switches};
+use model::{Area, Change, Done, Setup, Start, Switches};
 
 #[derive(serde::Serialize, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -64,9 +64,9 @@ enum StartFile {
     Soup {
         density: f64,
         seed: u64,
-        /// In no file that has none.
-        #[serde(default = "no_symmetry", skip_serializing_if = "is_none")]
-        symmetry: Text<Symmetry>,
+        /// Of a soup that cannot be made.
+        #[serde(default, skip_serializing)]
+        symmetry: Option<String>,
     },
     Lattices(Vec<Cells>),
 }
@@ -187,6 +187,7 @@ impl File {
 
     pub(super) fn session(self) -> Result<SavedSession, SavedFault> {
         check_format(Some(self.lifestreams_session))?;
+        let is_begun = !self.main.symmetric_starts().is_empty();
         let main = self.main.timeline(false)?;
         let comparison = self.comparison.map(|file| {
             let timeline = file
@@ -199,8 +200,15 @@ impl File {
             })
         });
         let comparison = comparison.transpose()?;
-        self.settings
-            .session(main, comparison, self.running, self.selected)
+        let mut session = self
+            .settings
+            .session(main, comparison, self.running, self.selected)?;
+        if is_begun {
+            let (newest, _) = session.timeline().newest;
+            let notice = Done::BegunWithNewest(newest.generation);
+            session.notices.push(notice);
+        }
+        Ok(session)
     }
 }
 
@@ -250,8 +258,22 @@ impl TimelineFile {
         }
     }
 
-    /// The log and the lattices, checked; of a comparison, or of the session itself.
+    /// At how many of the file's records each start is that is a soup with symmetry.
+    fn symmetric_starts(&self) -> Vec<usize> {
+        let is_symmetric = |start: &StartFile| matches!(start, StartFile::Soup { symmetry, .. } if symmetry.is_some());
+        let of_records = self.records.iter().map(|record| match &record.content {
+            ContentFile::Start(start) => is_symmetric(start),
+            _ => false,
+        });
+        let all = std::iter::once(is_symmetric(&self.base.start)).chain(of_records);
+        let all = all.enumerate();
+        all.filter_map(|(at, is)| is.then_some(at)).collect()
+    }
+
+    /// The log and the lattices, checked; of a comparison, or of the session itself. It begins with its
+    /// newest lattices if it has a soup with symmetry, which cannot be made.
     fn timeline(self, compares: bool) -> Result<SavedTimeline, SavedFault> {
+        let symmetric_starts = self.symmetric_starts();
         let base = self.base;
         let parameters = SessionParameters {
             size: base.size.0,
@@ -325,34 +347,34 @@ impl TimelineFile {
                 return Err(SavedFault::FirstLatticesTwice);
             }
         };
-        Ok(SavedTimeline {
+        let mut timeline = SavedTimeline {
             log,
             position: self.position,
             base,
             newest: (newest, newest_lattices),
-        })
+        };
+        if !symmetric_starts.is_empty() {
+            let first = timeline.log.base().records;
+            let mut starts = symmetric_starts.iter().map(|&at| first + at as u64);
+            if let Some(later) = starts.find(|at| *at > newest.records) {
+                timeline.log.discard_from(later - 1);
+                timeline.position = newest;
+            }
+            let lattices = timeline.newest.1.clone();
+            timeline.log.begin_with(newest, lattices);
+            timeline.base = None;
+        }
+        Ok(timeline)
     }
-}
-
-fn no_symmetry() -> Text<Symmetry> {
-    Text(Symmetry::C1)
-}
-
-fn is_none(symmetry: &Text<Symmetry>) -> bool {
-    symmetry.0 == Symmetry::C1
 }
 
 impl StartFile {
     fn of(start: &Start, rule: Rule) -> StartFile {
         match start {
-            Start::Soup {
-                density,
-                seed,
-                symmetry,
-            } => StartFile::Soup {
+            Start::Soup { density, seed } => StartFile::Soup {
                 density: probability(*density),
                 seed: *seed,
-                symmetry: Text(*symmetry),
+                symmetry: None,
             },
             Start::Lattices {
                 lattices,
@@ -367,17 +389,9 @@ impl StartFile {
     /// The start, whose lattices may have another size than those of the session.
     fn start(self, rule: Rule) -> Result<Start, SavedFault> {
         let all = match self {
-            StartFile::Soup {
-                density,
-                seed,
-                symmetry: Text(symmetry),
-            } => {
+            StartFile::Soup { density, seed, .. } => {
                 check_density(density)?;
-                return Ok(Start::Soup {
-                    density,
-                    seed,
-                    symmetry,
-                });
+                return Ok(Start::Soup { density, seed });
             }
             StartFile::Lattices(all) => all,
         };

@@ -154,7 +154,7 @@ fn random_session(random: &mut Random) -> SavedSession {
                 ..TimeSettings::DEFAULT
             },
         },
-        unsuited_kernel: None,
+        notices: Vec::new(),
         selected: random.below(shown as u64) as usize,
         running: random.chance(),
         main,
@@ -250,7 +250,7 @@ fn sample() -> SavedSession {
     let compared = lattices(4, 5);
     SavedSession {
         setup,
-        unsuited_kernel: None,
+        notices: Vec::new(),
         main: SavedTimeline {
             log,
             position: here,
@@ -429,6 +429,75 @@ fn a_log_without_the_lattices_of_its_base_begins_with_the_newest() {
     assert_eq!(loaded.main.log.base(), session.main.newest.0);
     assert_eq!(loaded.main.position, session.main.position);
     assert_sound_and_stable(&loaded);
+}
+
+/// A soup with symmetry cannot be made: what is known of its cells is kept, and the edits after it.
+#[test]
+fn symmetric_soups_give_way_to_the_newest_lattices() {
+    fn add_symmetry(file: &mut serde_json::Value, random: &mut Random) -> u64 {
+        match file {
+            serde_json::Value::Object(fields) => {
+                let of_own = match fields.get_mut("start").and_then(|it| it.get_mut("soup")) {
+                    Some(soup) if random.chance() => {
+                        soup["symmetry"] = "D4x".into();
+                        1
+                    }
+                    _ => 0,
+                };
+                let inner = fields.values_mut();
+                of_own + inner.map(|it| add_symmetry(it, random)).sum::<u64>()
+            }
+            serde_json::Value::Array(all) => {
+                all.iter_mut().map(|it| add_symmetry(it, random)).sum()
+            }
+            _ => 0,
+        }
+    }
+    let (mut cut, mut kept) = (0, 0);
+    for seed in 0..300 {
+        let mut random = Random::new(seed);
+        let mut before = random_session(&mut random);
+        before.comparison = None;
+        before.selected = 0;
+        let before = parse(text_of(&before)).unwrap();
+        let mut file = serde_json::from_str(&text_of(&before)).unwrap();
+        if add_symmetry(&mut file, &mut random) == 0 {
+            continue;
+        }
+        let after = parse(file.to_string()).unwrap();
+        assert_sound(&after);
+        let [.., Done::BegunWithNewest(generation)] = after.notices[..] else {
+            panic!("{:?}", after.notices)
+        };
+        let (newest, lattices) = &after.main.newest;
+        assert_eq!(generation, newest.generation);
+        assert!((newest, lattices) == (&before.main.newest.0, &before.main.newest.1));
+        assert_eq!(
+            (after.main.log.base(), after.main.log.base_is_start()),
+            (*newest, true)
+        );
+        let parameters = after.main.log.base_parameters();
+        for (instance, lattice) in lattices.iter().enumerate() {
+            assert_eq!(&parameters.start_lattice(instance).unwrap(), lattice);
+        }
+        let known = before.main.log.parameters(newest.records);
+        assert_eq!(
+            (parameters.rule, &parameters.drawn),
+            (known.rule, &known.drawn)
+        );
+        let is_cut = after.main.log.end() < before.main.log.end();
+        let wanted = if is_cut {
+            *newest
+        } else {
+            before.main.position
+        };
+        assert_eq!(after.main.position, wanted);
+        cut += u64::from(is_cut);
+        kept += u64::from(wanted > *newest);
+        let again = parse(text_of(&after)).unwrap();
+        assert!(again.notices.is_empty());
+    }
+    assert!(cut > 5 && kept > 5, "{cut} {kept}");
 }
 
 /// Edits that go around the torus, or do nothing, are written as edits that do the same.
@@ -751,8 +820,11 @@ fn files_are_written_whole_and_read_where_they_can_be() {
 fn a_kernel_that_does_not_take_the_size_gives_way_to_the_nearest_rung() {
     let session = parse(replaced(&text_of(&sample()), "\"bits\"", "\"resident\"")).unwrap();
     assert_sound(&session);
-    let kernels = [session.unsuited_kernel.unwrap(), session.setup.kernel];
-    assert_eq!(kernels.map(|it| it.name), ["resident", "bits"]);
+    let [Done::KernelUnsuited(unsuited, kernel)] = session.notices[..] else {
+        panic!("{:?}", session.notices)
+    };
+    assert_eq!([unsuited.name, kernel.name], ["resident", "bits"]);
+    assert_eq!(session.setup.kernel, kernel);
 }
 
 #[test]

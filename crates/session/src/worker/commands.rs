@@ -206,7 +206,6 @@ impl SessionWorker {
             SessionAction::ResetAll => state.reset_all(),
             SessionAction::NewSeed => state.new_seed(None),
             SessionAction::SetDensity(thousandths) => state.new_seed(Some(thousandths)),
-            SessionAction::SetSymmetry(symmetry) => state.set_symmetry(symmetry),
             SessionAction::Undo => state.undo(&snapshots),
             SessionAction::Redo => state.redo(&snapshots),
             SessionAction::SetInstances(count) => state.set_instances(count.into()),

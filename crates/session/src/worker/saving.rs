@@ -97,7 +97,7 @@ impl SessionWorker {
                 start: parameters.start,
                 ..self.lattices.chosen_setup()
             },
-            unsuited_kernel: None,
+            notices: Vec::new(),
             main,
             comparison,
             running: self.is_running(),
@@ -238,9 +238,8 @@ impl SessionWorker {
 
     fn load_saved(&mut self, saved: SavedSession) -> Result<()> {
         self.watch.selected = saved.selected.min(self.lattices.setup().instances - 1);
-        if let Some(unsuited) = saved.unsuited_kernel {
-            let replaced = Done::KernelUnsuited(unsuited, saved.setup.kernel);
-            self.notify(Notice::Done(replaced));
+        for notice in saved.notices {
+            self.notify(Notice::Done(notice));
         }
         self.fit_own_round()?;
         let limited = self.lattices.setup().rounds.is_some(); // a requested number of rounds is run

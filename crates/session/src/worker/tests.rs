@@ -455,7 +455,7 @@ fn what_was_opened_or_asked_empty_is_never_filled_with_a_soup() {
     };
     let session = SavedSession {
         setup: patterns,
-        unsuited_kernel: None,
+        notices: Vec::new(),
         main,
         comparison: None,
         running: true,

@@ -164,10 +164,9 @@ impl Driver {
             SessionAction::HalveInstances => {
                 return Some(self.resizing(parameters.size, parameters.instances / 2));
             }
-            SessionAction::Redo
-            | SessionAction::TogglePause
-            | SessionAction::SetDensity(_)
-            | SessionAction::SetSymmetry(_) => return None,
+            SessionAction::Redo | SessionAction::TogglePause | SessionAction::SetDensity(_) => {
+                return None;
+            }
             _ => here,
         };
         Some((target, None))

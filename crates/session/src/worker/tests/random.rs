@@ -87,7 +87,6 @@ fn action() -> impl Strategy<Value = SessionAction> {
             .prop_map(|rule| SessionAction::SetRule(rule.parse().unwrap())),
         1 => (1..7u32).prop_map(SessionAction::SetGenerationsPerRound),
         1 => (0..1001u16).prop_map(SessionAction::SetDensity),
-        1 => prop::sample::select(&life::Symmetry::ALL[..]).prop_map(SessionAction::SetSymmetry),
     ]
 }
 

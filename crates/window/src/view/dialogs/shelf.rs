@@ -245,7 +245,6 @@ fn title(kind: Kind) -> &'static str {
         Kind::Gun => tr!("Guns"),
         Kind::Methuselah => tr!("Methuselahs"),
         Kind::Puffer => tr!("Puffers and rakes"),
-        Kind::Soup => tr!("Soups with symmetry"),
     }
 }
 
