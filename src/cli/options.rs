@@ -1,6 +1,5 @@
 //! All options and commands; `--help` and the documents are made from here.
 
-use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
@@ -453,19 +452,9 @@ pub(super) struct WindowArguments {
 pub(super) struct RunArguments {
     #[command(flatten)]
     pub common: Common,
-    /// Generations to step; with --until-still, after how many a lattice is given up [default: never]
+    /// Generations to step
     #[arg(short, long, value_name = "N", value_parser = whole(0u64, u64::MAX))]
-    #[arg(required_unless_present = "until_still")]
-    pub generations: Option<u64>,
-    /// Step every lattice until it repeats, and report the first generation that comes again, its
-    /// live cells and the period
-    #[arg(long, conflicts_with_all = ["save", "trace"])]
-    pub until_still: bool,
-    /// With --until-still, step one soup for each seed from A up to, but not including, B, --instances
-    /// at a time; a seed's soup is that of --seed with a single instance
-    #[arg(long, value_name = "A..B", requires = "until_still", conflicts_with_all = ["seed", "pattern"])]
-    #[arg(value_parser = seeds)]
-    pub seeds: Option<Range<u64>>,
+    pub generations: u64,
     /// Write one RLE file per instance into this folder: 000.rle, 001.rle, …
     #[arg(long, value_name = "DIR")]
     pub save: Option<PathBuf>,
@@ -843,13 +832,6 @@ fn block(text: &str) -> Result<(u32, u32), String> {
         .ok_or_else(|| "take WIDTHxHEIGHT in threads, such as 32x8".into())
 }
 
-fn seeds(text: &str) -> Result<Range<u64>, String> {
-    text.split_once("..")
-        .and_then(|(start, end)| Some(start.parse().ok()?..end.parse().ok()?))
-        .filter(|seeds: &Range<u64>| !seeds.is_empty())
-        .ok_or_else(|| "take A..B, such as 0..10000 for 10000 seeds from 0 on".into())
-}
-
 fn exercise(text: &str) -> Result<&'static Exercise, String> {
     let names = || {
         exercise::EXERCISES
@@ -919,10 +901,7 @@ mod tests {
         for line in [
             "--symmetry D4",
             "--connections 0",
-            "run --until-still --seeds 5..5",
-            "run --until-still --seeds 7",
-            "run --until-still --seeds 0..9 --seed 3",
-            "run --until-still --save folder",
+            "run --until-still",
             "run -g 5 --seeds 0..9",
             "--theme beige",
             "--colour-by taste",

@@ -9,7 +9,6 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 
-mod census;
 mod waiting;
 
 use super::failure::{BadArguments, Interrupted};
@@ -45,7 +44,6 @@ struct Report {
     generations: u64,
     wall_ms: f64,
     cells_per_second: f64,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     population: Vec<u64>,
     streams: String,
     graphs: bool,
@@ -78,10 +76,7 @@ pub(super) fn check(arguments: &RunArguments) -> Result<()> {
 
 pub(super) fn main(arguments: &RunArguments) -> Result<()> {
     check(arguments)?;
-    if arguments.until_still {
-        return census::main(arguments);
-    }
-    let generations = arguments.generations.unwrap_or(0);
+    let generations = arguments.generations;
     let traces = arguments.trace.is_some();
     let setup = common(arguments).setup()?;
     if let Some(folder) = &arguments.save {
@@ -106,10 +101,8 @@ pub(super) fn main(arguments: &RunArguments) -> Result<()> {
     }
     let setup = run.setup();
     tracing::debug!("stepping by {}, {:?}", setup.kernel.name, setup.switches);
-    let kernel = setup.kernel.name;
-    let cells = setup.size.cells() as f64 * setup.instances as f64;
     let mut stepping = Stepping {
-        progress: Progress::new(move |done, took| progress(kernel, cells, generations, done, took)),
+        progress: Progress::new(setup, generations),
         traced: VecDeque::new(),
         waiting,
     };
@@ -119,7 +112,7 @@ pub(super) fn main(arguments: &RunArguments) -> Result<()> {
             Err(error) => go_on(&mut run, &mut stepping, error.downcast()?, arguments)?,
         }
     };
-    report(&run, finished, generations, arguments)
+    report(&run, finished, arguments)
 }
 
 /// Prepares instances whose rounds are traced.
@@ -167,7 +160,7 @@ fn finish(run: &mut Run, stepping: &mut Stepping, arguments: &RunArguments) -> R
         } = event
         {
             waiting.next(tr!("the next round"));
-            progress.set(progress.done + u64::from(generations));
+            progress.add(generations);
             traced.extend(timed);
             if traced.len() > ROUNDS_TRACED {
                 traced.pop_front();
@@ -253,61 +246,49 @@ fn go_on(
 }
 
 /// Prints what a run came to.
-fn report(run: &Run, finished: Finished, generations: u64, arguments: &RunArguments) -> Result<()> {
-    let done = run.done();
-    let stopped = done < generations;
+fn report(run: &Run, finished: Finished, arguments: &RunArguments) -> Result<()> {
+    let (setup, done) = (run.setup(), run.done());
+    let Entered { rounds, plan } = run.entered();
+    // The last rounds may have been planned longer than the run.
+    let generations_per_round = match arguments.common.generations_per_round {
+        Some(requested) => requested,
+        None => u64::from(rounds.generations()).min(arguments.generations.max(1)) as u32,
+    };
+    let stepped = setup.size.cells() as f64 * setup.instances as f64 * done as f64;
+    let seconds = finished.took.as_secs_f64();
+    let stopped = done < arguments.generations;
     let report = Report {
+        engine: run.instances().engine().name(),
+        device: devices(run.instances()),
+        kernel: setup.kernel.name,
+        own_kernel_from: setup.kernel.own.as_ref().map(|own| own.rung.file),
+        instances: setup.instances,
+        width: setup.size.width(),
+        height: setup.size.height(),
+        generations: done,
+        wall_ms: seconds * 1e3,
+        cells_per_second: if done == 0 { 0.0 } else { stepped / seconds },
         population: finished.population,
+        streams: setup.switches.streams.to_string(),
+        graphs: setup.switches.graphs,
+        generations_per_round,
+        chosen_by: plan.map_or("options", chosen_by),
         stopped,
-        ..Report::new(run, done, finished.took, generations, arguments)
     };
     if arguments.json {
         print_json(&report)?;
     } else {
-        print_for_people(&report, run.entered().plan, run.setup(), arguments)?;
+        print_for_people(&report, *plan, setup, arguments)?;
     }
     if stopped {
         Err(Interrupted(tr!(
             "stopped after {done} of {all} generations",
             done = grouped(done),
-            all = grouped(generations)
+            all = grouped(arguments.generations)
         ))
         .into())
     } else {
         Ok(())
-    }
-}
-
-impl Report {
-    /// What was stepped, and how: `done` generations, of which the longest round has at most `longest`.
-    fn new(run: &Run, done: u64, took: Duration, longest: u64, arguments: &RunArguments) -> Report {
-        let setup = run.setup();
-        let Entered { rounds, plan } = run.entered();
-        // The last rounds may have been planned longer than the run.
-        let generations_per_round = match arguments.common.generations_per_round {
-            Some(requested) => requested,
-            None => u64::from(rounds.generations()).min(longest.max(1)) as u32,
-        };
-        let stepped = setup.size.cells() as f64 * setup.instances as f64 * done as f64;
-        let seconds = took.as_secs_f64();
-        Report {
-            engine: run.instances().engine().name(),
-            device: devices(run.instances()),
-            kernel: setup.kernel.name,
-            own_kernel_from: setup.kernel.own.as_ref().map(|own| own.rung.file),
-            instances: setup.instances,
-            width: setup.size.width(),
-            height: setup.size.height(),
-            generations: done,
-            wall_ms: seconds * 1e3,
-            cells_per_second: if done == 0 { 0.0 } else { stepped / seconds },
-            population: Vec::new(),
-            streams: setup.switches.streams.to_string(),
-            graphs: setup.switches.graphs,
-            generations_per_round,
-            chosen_by: plan.map_or("options", chosen_by),
-            stopped: false,
-        }
     }
 }
 
@@ -412,9 +393,11 @@ struct Progress {
     /// When the line was written last; `None` where nobody would see it.
     written: Option<Instant>,
     is_shown: bool,
+    kernel: &'static str,
+    /// Cells of all lattices.
+    cells: f64,
     done: u64,
-    /// The line for how much is done after so long.
-    line: Box<dyn Fn(u64, Duration) -> String>,
+    all: u64,
 }
 
 impl Progress {
@@ -423,27 +406,43 @@ impl Progress {
 
     const INTERVAL: Duration = Duration::from_millis(500);
 
-    fn new(line: impl Fn(u64, Duration) -> String + 'static) -> Progress {
+    fn new(setup: &Setup, all: u64) -> Progress {
         let now = Instant::now();
         Progress {
             began: now,
             written: terminal::takes_escape_codes(&std::io::stderr()).then_some(now),
             is_shown: false,
+            kernel: setup.kernel.name,
+            cells: setup.size.cells() as f64 * setup.instances as f64,
             done: 0,
-            line: Box::new(line),
+            all,
         }
     }
 
-    /// Notes how much is done.
-    fn set(&mut self, done: u64) {
-        self.done = done;
+    /// Counts a round.
+    fn add(&mut self, generations: u32) {
+        self.done += u64::from(generations);
         let took = self.began.elapsed();
         let is_due = |written: Instant| took >= Self::DELAY && written.elapsed() >= Self::INTERVAL;
         if self.written.is_some_and(is_due) {
             self.written = Some(Instant::now());
             self.is_shown = true;
-            write_over(&(self.line)(done, took));
+            write_over(&self.line(took));
         }
+    }
+
+    /// How far it is after so long.
+    fn line(&self, took: Duration) -> String {
+        let per_second = self.done as f64 / took.as_secs_f64();
+        let left = (self.all - self.done) as f64 / per_second;
+        tr!(
+            "{kernel}: {done} of {all} generations, {rate}cell/s, {left} left",
+            kernel = self.kernel,
+            done = grouped(self.done),
+            all = grouped(self.all),
+            rate = si(self.cells * per_second),
+            left = time_left(left)
+        )
     }
 
     /// Takes the line away.
@@ -452,18 +451,6 @@ impl Progress {
             write_over("");
         }
     }
-}
-
-/// How far a run by this kernel, of so many cells, is after so many of all generations.
-fn progress(kernel: &str, cells: f64, all: u64, done: u64, took: Duration) -> String {
-    let per_second = done as f64 / took.as_secs_f64();
-    tr!(
-        "{kernel}: {done} of {all} generations, {rate}cell/s, {left} left",
-        done = grouped(done),
-        all = grouped(all),
-        rate = si(cells * per_second),
-        left = time_left((all - done) as f64 / per_second)
-    )
 }
 
 /// Writes on the terminal's present line, in place of what stands there.
@@ -518,8 +505,17 @@ mod tests {
 
     #[test]
     fn progress_says_how_far_how_fast_and_how_long() {
+        let progress = Progress {
+            began: Instant::now(),
+            written: None,
+            is_shown: false,
+            kernel: "bits",
+            cells: 4e9,
+            done: 1_500,
+            all: 60_000,
+        };
         assert_eq!(
-            progress("bits", 4e9, 60_000, 1_500, Duration::from_secs(3)),
+            progress.line(Duration::from_secs(3)),
             "bits: 1,500 of 60,000 generations, 2.00 Tcell/s, 1 min 57 s left"
         );
     }

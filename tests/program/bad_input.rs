@@ -551,7 +551,6 @@ fn where_no_more_threads_are_given_fewer_do_or_a_sentence_says_so() {
     for line in [
         "run -g 1 --size 3000x3000 --kernel bits --instances 2 --device cpu",
         "--rounds 3 --size 64x64 --display none --device cpu",
-        "run --until-still --seeds 0..8 --size 16x16 --kernel bits --device cpu",
         "round check mine.rhai",
     ] {
         for threads in 1..=6 {

@@ -9,7 +9,7 @@ use crate::common::{Running, TIMEOUT, lifestreams, names, program, scratch, wait
 /// What is started in the place of a documented line, if not that itself: with a file's name for FILE,
 /// without a display, and with less to measure.
 #[rustfmt::skip]
-const INSTEAD: [(&str, &str); 23] = [
+const INSTEAD: [(&str, &str); 22] = [
     ("", "--display none --rounds 1"),
     ("--device cuda --instances 1 --size 65536",
      "--device cuda --instances 1 --size 65536 --display none --rounds 1"),
@@ -32,8 +32,6 @@ const INSTEAD: [(&str, &str); 23] = [
     ("lecture rehearse FILE", "lecture rehearse lecture.toml --device cpu"),
     ("lesson NAME", "lesson pinned"),
     ("round check FILE", "round check round.rhai"),
-    ("run --until-still --seeds 0..10000 --size 64 --instances 1024",
-     "run --until-still --seeds 0..4 --size 64 --instances 4"),
     ("verify", "verify --small"),
 ];
 

@@ -13,7 +13,6 @@ mod traced;
 
 mod around;
 mod bad_input;
-mod census;
 mod collection;
 mod cuda_engine;
 mod cuda_ladder;

@@ -3,11 +3,10 @@
 //! A [`Session`] owns the thread that drives the engine (`worker`). A window or a terminal sends it
 //! [`SessionAction`]s and draws the newest complete [`Pictures`]; neither side waits for the other.
 //! The lattices and their engine are the crate `simulation`'s. [`log`] is what a session remembers;
-//! [`run`] steps instances to a generation without a session, [`census`] until they repeat.
+//! [`run`] steps instances to a generation without a session.
 
 mod background;
 mod cell_write;
-pub mod census;
 mod command;
 mod comparison;
 mod health;

@@ -64,8 +64,6 @@ pub struct Recovery {
 /// A run of instances over some generations.
 pub struct Run<'a> {
     prepare: Box<Prepare<'a>>,
-    /// Host slots for copies of whole lattices, of each instance.
-    whole_slots: u8,
     /// What was asked for; its start is the newest copy.
     asked: Setup,
     /// The generation of the first start.
@@ -89,19 +87,8 @@ impl<'a> Run<'a> {
     /// # Errors
     /// A device cannot be used, or it or the host has too little memory.
     pub fn start(asked: Setup, generations: u64, prepare: Box<Prepare<'a>>) -> Result<Run<'a>> {
-        Run::with_slots(0, asked, generations, prepare)
-    }
-
-    /// The same with host slots for copies of whole lattices.
-    pub(crate) fn with_slots(
-        whole_slots: u8,
-        asked: Setup,
-        generations: u64,
-        prepare: Box<Prepare<'a>>,
-    ) -> Result<Run<'a>> {
         let mut run = Run {
             prepare,
-            whole_slots,
             first: asked.start.generation(),
             asked,
             generations,
@@ -134,7 +121,7 @@ impl<'a> Run<'a> {
         let left = self.generations - self.copied;
         let make = |engine| {
             let mut setup = self.asked.clone();
-            let mut instances = Instances::new(engine, &setup, self.whole_slots)?;
+            let mut instances = Instances::new(engine, &setup, 0)?;
             let entered = (self.prepare)(&mut instances, &mut setup, left)?;
             instances.load()?; // compiling a rule's kernel is not stepping
             instances.finish()?;
@@ -271,12 +258,6 @@ impl<'a> Run<'a> {
     /// The instances.
     pub fn instances(&self) -> &Instances {
         &self.present.as_ref().expect("a device is left").instances
-    }
-
-    /// The instances, and how they are stepped.
-    pub(crate) fn stepping(&mut self) -> (&mut Instances, &mut RoundLength) {
-        let present = self.present.as_mut().expect("a device is left");
-        (&mut present.instances, &mut present.entered.rounds)
     }
 
     /// The setup, with what was chosen.

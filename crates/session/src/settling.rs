@@ -17,7 +17,7 @@ use model::Settled;
 /// Longest period, in measures, that the window of the latest hashes finds.
 pub(crate) const MAX_NEAR_PERIOD: usize = 60;
 
-/// Consecutive measures that must repeat where nobody looks at the cells.
+/// Consecutive measures that must repeat.
 const MIN_REPEATS: usize = 3;
 
 /// A lattice's hash at a generation.
@@ -28,10 +28,8 @@ struct Sample {
 }
 
 /// Looks for the period of one lattice.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Detector {
-    /// Consecutive measures that must repeat.
-    min_repeats: usize,
     /// The latest measures, the newest last.
     latest: VecDeque<Sample>,
     far: Option<LongCycle>,
@@ -53,26 +51,7 @@ struct LongCycle {
     met: Option<u64>,
 }
 
-impl Default for Detector {
-    fn default() -> Detector {
-        Detector {
-            min_repeats: MIN_REPEATS,
-            latest: VecDeque::new(),
-            far: None,
-            settled: None,
-        }
-    }
-}
-
 impl Detector {
-    /// A detector that says so at the first repeat, for those who then compare the cells.
-    pub(crate) fn eager() -> Detector {
-        Detector {
-            min_repeats: 1,
-            ..Detector::default()
-        }
-    }
-
     /// What the lattice has settled into, if anything.
     pub(crate) fn settled(&self) -> Option<Settled> {
         self.settled
@@ -80,10 +59,7 @@ impl Detector {
 
     /// Forgets everything, after the cells were changed.
     pub(crate) fn reset(&mut self) {
-        *self = Detector {
-            min_repeats: self.min_repeats,
-            ..Detector::default()
-        };
+        *self = Detector::default();
     }
 
     /// Adds a measure. Returns what the lattice has settled into, if anything.
@@ -120,7 +96,7 @@ impl Detector {
         };
         (1..=MAX_NEAR_PERIOD).find_map(|by| {
             let every = apart(0, by)?;
-            let again = (1..self.min_repeats).all(|back| apart(back, by) == Some(every));
+            let again = (1..MIN_REPEATS).all(|back| apart(back, by) == Some(every));
             again.then(|| settled_by(every, by as u64))
         })
     }
@@ -211,15 +187,6 @@ mod tests {
             let hashes = (1000..1000 + before).chain((0..1000).map(|i| i % period));
             let want = Some((before as usize + after, wanted));
             assert_eq!(found(1, hashes), want);
-        }
-    }
-
-    #[test]
-    fn an_eager_detector_says_so_at_the_first_repeat() {
-        let mut detector = Detector::eager();
-        for (at, hash) in [1, 2, 3, 2].into_iter().enumerate() {
-            let settled = detector.add(at as u64 * 64, measure(hash), Rule::LIFE);
-            assert_eq!(settled, (at == 3).then_some(Settled::Repeats(128)));
         }
     }
 

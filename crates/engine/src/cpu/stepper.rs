@@ -30,32 +30,11 @@ impl Stepper {
         self.rows.flip();
     }
 
-    /// Number of live cells.
-    pub fn population(&self) -> u64 {
-        let now = &self.rows.now;
-        let mask = now.size().last_word_mask();
-        let row = |y| {
-            let (last, others) = now.row(y).split_last().expect("a row has a word");
-            let others: u32 = others.iter().map(|word| word.count_ones()).sum();
-            u64::from(others + (last & mask).count_ones())
-        };
-        (0..now.size().height() as usize).map(row).sum()
-    }
-
     /// The present cells.
     pub fn lattice(&self) -> Lattice {
         let mut lattice = Lattice::new(self.rows.now.size());
         self.rows.now.store(0, lattice.words_mut());
         lattice
-    }
-}
-
-/// Whether the cells are equal.
-impl PartialEq for Stepper {
-    fn eq(&self, other: &Stepper) -> bool {
-        let (one, other) = (&self.rows.now, &other.rows.now);
-        let height = one.size().height() as usize;
-        one.size() == other.size() && (0..height).all(|y| one.row(y) == other.row(y))
     }
 }
 
@@ -65,21 +44,13 @@ mod tests {
     use life::{Size, reference, soup};
 
     #[test]
-    fn it_steps_as_the_reference_does_and_compares_cells_alone() {
+    fn it_steps_as_the_reference_does() {
         for (width, height) in [(64, 9), (33, 20), (100, 7), (5, 5)] {
             let size = Size::new(width, height).unwrap();
             let start = soup(size, 0.4, 1, 0);
             let mut stepper = Stepper::new(&start, Rule::LIFE).unwrap();
             (0..50).for_each(|_| stepper.step());
-            let later = reference::run(&start, Rule::LIFE, 50);
-            assert_eq!(stepper.lattice(), later);
-            assert_eq!(stepper.population(), later.population());
-            let same = Stepper::new(&later, Rule::LIFE).unwrap();
-            assert!(stepper == same, "{size}");
-            stepper.step();
-            let mut other = later.clone();
-            other.set(0, 0, !later.get(0, 0));
-            assert!(same != Stepper::new(&other, Rule::LIFE).unwrap(), "{size}");
+            assert_eq!(stepper.lattice(), reference::run(&start, Rule::LIFE, 50));
         }
     }
 }
