@@ -369,7 +369,8 @@ impl LookArguments {
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "When it stops by itself, and how far back it goes")]
 pub(super) struct TimeArguments {
-    /// Stop when the selected panel, or all, are dead, still or periodic
+    /// Stop when the selected panel, or all, are dead, still or periodic; a period of more than 60
+    /// rounds is not seen
     #[arg(long, value_name = "WHICH", value_enum, default_value_t = StopWhenStill::Never)]
     pub stop_when_still: StopWhenStill,
     /// Fill dead panels with new soups, one after the other, but never one that was edited or opened

@@ -113,11 +113,11 @@ impl Watch {
     pub(crate) fn changed(&mut self, instances: Range<usize>) {
         for i in instances {
             if let Some(detector) = self.detectors.get_mut(i) {
-                detector.reset();
+                *detector = Detector::default();
+                Arc::make_mut(&mut self.settled)[i] = None;
                 self.since[i] = None;
             }
         }
-        self.settled = self.detectors.iter().map(Detector::settled).collect();
         self.stopped = false;
     }
 
@@ -144,18 +144,18 @@ impl Watch {
         }
         let populations = self.populations.clone();
         let mut populations = populations.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut has_changed = false;
         for of_round in found {
             for (i, measure) in (of_round.first..).zip(of_round.measures) {
                 populations.record(i, of_round.generation, measure);
                 let settled = self.detectors[i].add(of_round.generation, measure, rule);
                 let since = self.since[i].filter(|_| settled.is_some());
                 self.since[i] = settled.map(|_| since.unwrap_or(now));
+                if self.settled[i] != settled {
+                    Arc::make_mut(&mut self.settled)[i] = settled;
+                    has_changed = true;
+                }
             }
-        }
-        let settled = self.detectors.iter().map(Detector::settled);
-        let has_changed = !settled.clone().eq(self.settled.iter().copied());
-        if has_changed {
-            self.settled = settled.collect();
         }
         has_changed
     }

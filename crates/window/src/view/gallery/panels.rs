@@ -135,7 +135,7 @@ pub(super) fn settle(status: &mut Status) {
         Some(Settled::Period(2)),
         Some(Settled::Still),
         None,
-        Some(Settled::Period(6144)),
+        Some(Settled::Repeats(6144)),
         Some(Settled::Repeats(30)),
     ];
     status.panels.settled = (0..status.lattices.instances)
