@@ -70,6 +70,9 @@ fn meant(word: &str, command: &Command) -> Option<String> {
     if let Some((known, _)) = synonym {
         return has(command, known).then(|| known.to_string());
     }
+    if word.starts_with('-') {
+        return None; // though rules have such names
+    }
     let values = [
         ("--generations", word.parse::<u64>().is_ok()),
         ("--kernel", kernels::find(word).is_some()),
@@ -103,6 +106,7 @@ mod tests {
             ("devices g.rle", "unexpected argument"),
             ("--pattern x run", "lifestreams run OPTIONS"),
             ("--instance 4", "'--instances'"),
+            ("--maze 4", "unexpected argument '--maze'"),
         ] {
             let words: Vec<String> = line.split(' ').map(Into::into).collect();
             let typed = std::iter::once("lifestreams").chain(line.split(' '));
