@@ -900,10 +900,7 @@ mod tests {
     #[test]
     fn wrong_values_are_refused() {
         for line in [
-            "--symmetry D4",
             "--connections 0",
-            "run --until-still",
-            "run -g 5 --seeds 0..9",
             "--theme beige",
             "--colour-by taste",
             "snapshot -o ladder.png --ladder --lab",

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::common::{Running, TIMEOUT, lifestreams, names, program, scratch, wait_for};
 
@@ -33,6 +33,17 @@ const INSTEAD: [(&str, &str); 22] = [
     ("lesson NAME", "lesson pinned"),
     ("round check FILE", "round check round.rhai"),
     ("verify", "verify --small"),
+];
+
+/// Names of what the program does not do: options are refused, and no document and no source has any.
+#[rustfmt::skip]
+const DROPPED: [&str; 11] = [
+    // A census of soups.
+    "--until-still", "--seeds",
+    // What a pattern is.
+    "Ctrl+I`", "Ctrl+I |", "IdentifySelection",
+    // Soups with symmetry.
+    "--symmetry", "Shift+U`", "Shift+U |", "SetSymmetry", "soup-c1", "soup-d8",
 ];
 
 /// What stands in a document's blocks up to a remark, and between backticks.
@@ -80,6 +91,46 @@ fn documented(folder: &Path) -> BTreeSet<String> {
         unwrapped.split('\'').skip(1).step_by(2).for_each(&mut take);
     }
     lines
+}
+
+/// The texts of a file, or of all files in a folder.
+fn texts_of(path: &Path, texts: &mut Vec<(PathBuf, String)>) {
+    if path.is_dir() {
+        for name in names(path) {
+            texts_of(&path.join(name), texts);
+        }
+    } else if let Ok(text) = fs::read_to_string(path) {
+        texts.push((path.to_owned(), text));
+    }
+}
+
+#[test]
+fn dropped_names_are_refused_and_stand_nowhere() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut texts = Vec::new();
+    for name in names(root) {
+        let is_source = [
+            "assets", "crates", "docs", "examples", "scripts", "src", "tests", "xtask",
+        ];
+        let is_page = name.ends_with(".md") && name != "CHANGELOG.md";
+        if is_page || is_source.contains(&&*name) {
+            texts_of(&root.join(name), &mut texts);
+        }
+    }
+    assert!(texts.len() > 500, "{}", texts.len());
+    let list = Path::new(file!()).file_name();
+    let mut found = Vec::new();
+    for (path, text) in texts.iter().filter(|text| text.0.file_name() != list) {
+        let dropped = DROPPED.iter().filter(|name| text.contains(**name));
+        found.extend(dropped.map(|name| format!("{}: {name}", path.display())));
+    }
+    assert!(found.is_empty(), "{found:#?}");
+    let folder = scratch();
+    for option in DROPPED.iter().filter(|name| name.starts_with("--")) {
+        for line in [format!("{option} 1"), format!("run -g 1 {option}")] {
+            lifestreams(folder.path(), &line).refuses(2, &["unexpected argument", option]);
+        }
+    }
 }
 
 #[test]
