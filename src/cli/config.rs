@@ -16,7 +16,6 @@ use super::options::command_line;
 use super::text::{print, print_text};
 use lang::{Message, tr};
 use life::{ReadError, read_regular_file, write_atomically};
-use model::InWords;
 
 /// Options that apply to a single run and cannot be saved.
 const NOT_KEPT: [&str; 10] = [
@@ -125,7 +124,7 @@ fn text_of(path: &Path) -> Result<Option<String>> {
         )),
         Err(ReadError::Empty) => Ok(Some(String::new())),
         Err(ReadError::Io(error)) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(failed(error.in_words()).into()),
+        Err(error) => Err(failed(error.to_string()).into()),
     }
 }
 

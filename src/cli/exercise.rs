@@ -11,7 +11,6 @@ use super::round;
 use super::text::{print, say};
 use ::exercise::{EXERCISES, Exercise, Progress, ProgressError, Task};
 use lang::tr;
-use model::InWords;
 
 pub(super) fn main(command: &ExerciseCommand) -> Result<()> {
     let path = Progress::path().ok_or_else(|| {
@@ -43,7 +42,7 @@ pub(super) fn main(command: &ExerciseCommand) -> Result<()> {
 fn read(path: &Path) -> Progress {
     Progress::read(path).unwrap_or_else(|error| {
         let why = match error {
-            ProgressError::Unreadable(error) => error.in_words(),
+            ProgressError::Unreadable(error) => error.to_string(),
             ProgressError::Damaged(_) => tr!("it is damaged").into(),
         };
         say(&tr!(

@@ -1,15 +1,13 @@
 //! From errors to exit codes: 1 a check failed, 2 the input or the arguments are wrong, 3 the
 //! machine lacks something, 130 Ctrl+C ended it.
 
-use std::error::Error;
 use std::io;
 use std::process::ExitCode;
 
 use engine::EngineError;
 use lesson::LessonError;
-use life::{MemoryError, PatternError, SaveError};
+use life::{MemoryError, PatternError, SaveError, system_reason};
 use model::InWords;
-use model::words::system_reason;
 use session::{NotSaved, SavedError};
 use ui::INTERRUPTED;
 use window::ViewError;
@@ -33,12 +31,8 @@ pub(super) struct Interrupted(pub String);
 /// What an error says, with what it was about before it.
 pub(super) fn in_words(error: &anyhow::Error) -> String {
     let said = error.chain().map(|cause| {
-        let own = worded::<EngineError>(cause)
-            .or_else(|| worded::<PatternError>(cause))
-            .or_else(|| worded::<MemoryError>(cause))
-            .or_else(|| worded::<SaveError>(cause));
-        if let Some(words) = own {
-            words
+        if let Some(error) = cause.downcast_ref::<EngineError>() {
+            error.in_words()
         } else if let Some(error) = cause.downcast_ref::<LessonError>() {
             ui::lessons::error_in_words(error)
         } else if let Some(WindowError::Session(error)) = cause.downcast_ref() {
@@ -50,11 +44,6 @@ pub(super) fn in_words(error: &anyhow::Error) -> String {
         }
     });
     said.collect::<Vec<_>>().join(": ")
-}
-
-/// The words of an error of this type.
-fn worded<E: InWords + Error + 'static>(cause: &(dyn Error + 'static)) -> Option<String> {
-    cause.downcast_ref::<E>().map(E::in_words)
 }
 
 /// The exit code for an error, by what is at its root.
@@ -73,7 +62,7 @@ pub(super) fn exit_code(error: &anyhow::Error) -> ExitCode {
         } else if cause.is::<BadArguments>() || cause.is::<PatternError>() || refused.is_some() {
             Some(2)
         } else if let Some(error) = cause.downcast_ref::<SaveError>() {
-            Some(if error.is_disk_full() { 3 } else { 2 })
+            Some(if error.is_disk_full { 3 } else { 2 })
         } else if let Some(error) = cause.downcast_ref::<NotSaved>() {
             Some(if error.machine_lacks() { 3 } else { 2 })
         } else if let Some(error) = cause.downcast_ref::<EngineError>() {

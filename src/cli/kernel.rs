@@ -99,10 +99,8 @@ struct Checked {
 /// # Errors
 /// The file cannot be read, or declares nothing that can be checked.
 pub(super) fn read(file: &Path) -> Result<OwnKernel, BadArguments> {
-    let bytes = read_regular_file(file, OwnKernel::MAX_BYTES).map_err(|error| {
-        let why = error.in_words();
-        BadArguments(tr!("{path} cannot be read: {why}", path = shown(file)))
-    })?;
+    let bytes = read_regular_file(file, OwnKernel::MAX_BYTES)
+        .map_err(|why| BadArguments(tr!("{path} cannot be read: {why}", path = shown(file))))?;
     let own = OwnKernel::read(bytes);
     own.map_err(|error| BadArguments(format!("{}: {}", shown(file), error.in_words())))
 }

@@ -23,7 +23,7 @@ use experiment::Plan;
 use lang::{Language, Message, tr};
 use lesson::{Bench, LESSONS, Lecture, LecturePanel, LectureStep};
 use life::{check_writable, read_regular_file};
-use model::{DeviceChoice, InWords, Pace, Setup, finding_in_words};
+use model::{DeviceChoice, Pace, Setup, finding_in_words};
 use ui::{LectureOptions, Notes};
 
 /// The lectures that come with the program.
@@ -412,7 +412,7 @@ fn text_of(path: &Path) -> Result<String, BadArguments> {
         let path = path.display();
         BadArguments(tr!("{path} cannot be read: {why}"))
     };
-    let bytes = read_regular_file(path, MAX_BYTES).map_err(|error| failed(error.in_words()))?;
+    let bytes = read_regular_file(path, MAX_BYTES).map_err(|error| failed(error.to_string()))?;
     String::from_utf8(bytes).map_err(|error| failed(error.to_string()))
 }
 

@@ -13,8 +13,8 @@ use lang::Language;
 use lesson::LESSONS;
 use life::{RuleAndTorus, Size};
 use model::{
-    DeviceChoice, InWords, Order, Pace, Setup, Split, StopWhenStill, Streams, Switches,
-    TimeSettings, TransferChoice, Wait, words,
+    DeviceChoice, Order, Pace, Setup, Split, StopWhenStill, Streams, Switches, TimeSettings,
+    TransferChoice, Wait,
 };
 use terminal::Glyphs;
 use ui::theme;
@@ -228,11 +228,11 @@ pub(super) struct Common {
     #[arg(long, value_name = "N", default_value_t = 16, value_parser = whole(1, Setup::MAX_INSTANCES))]
     pub instances: usize,
     /// The lattices' size in cells, or a square's side [default: 1024x1024, or the pattern's torus]
-    #[arg(long, value_name = "WxH", value_parser = size)]
+    #[arg(long, value_name = "WxH", value_parser = Size::from_sides)]
     pub size: Option<Size>,
     /// The rule, as B3/S23, 23/3 or a name such as Seeds or 'Day & Night'; B3/S23:T64,32 gives the size
     /// too [default: B3/S23, or the pattern's]
-    #[arg(long, value_name = "RULE", value_parser = words::read::<RuleAndTorus>)]
+    #[arg(long, value_name = "RULE")]
     pub rule: Option<RuleAndTorus>,
     /// Fraction of live cells at the start of a soup, 0 to 1
     #[arg(long, value_name = "P", default_value_t = 0.3, value_parser = density)]
@@ -761,10 +761,6 @@ fn png() -> impl TypedValueParser<Value = PathBuf> {
 fn lesson_index() -> impl TypedValueParser<Value = usize> {
     let names = PossibleValuesParser::new(LESSONS.iter().map(|lesson| lesson.name));
     names.map(|name| LESSONS.iter().position(|it| it.name == name).unwrap_or(0))
-}
-
-fn size(text: &str) -> Result<Size, String> {
-    Size::from_sides(text).map_err(|error| error.in_words())
 }
 
 fn density(text: &str) -> Result<f64, String> {

@@ -5,7 +5,6 @@ use anyhow::Result;
 use super::text::print_to_reader;
 use lang::tr;
 use life::{Rule, SHELF};
-use model::InWords;
 
 /// Prints the list.
 pub(super) fn main() -> Result<()> {
@@ -15,8 +14,8 @@ pub(super) fn main() -> Result<()> {
         let rule = pattern.rule().unwrap_or(Rule::LIFE).to_string();
         let what = tr!(
             "{kind}: {what}",
-            kind = shelved.kind().in_words(),
-            what = shelved.behaviour.in_words()
+            kind = shelved.kind(),
+            what = shelved.behaviour
         );
         (shelved.name, size, rule, what)
     });

@@ -61,8 +61,8 @@ pub(super) fn read(path: &Path) -> Result<String> {
         Err(ReadError::Empty) => Ok(Vec::new()),
         bytes => bytes,
     };
-    let bytes = bytes.map_err(|error| {
-        let (path, why) = (path.display(), error.in_words());
+    let bytes = bytes.map_err(|why| {
+        let path = path.display();
         BadArguments(tr!("{path} cannot be read: {why}"))
     })?;
     let text = Script::decode(bytes);

@@ -14,12 +14,12 @@ use super::text::say;
 use engine::cuda::list_devices;
 use engine::kernels::{self, Iteration, KERNELS, Kernel};
 use engine::{EngineError, Feature, Missing};
-use lang::tr;
-use life::{Format, Pattern, PatternError, Shelved, Size, settle, settle_generation};
+use lang::{message, tr};
+use life::{Format, Pattern, PatternError, Shelved, Size, settle, settle_generation, too_large};
 use model::KernelChoice;
 use model::{
     DeviceChoice, Order, OwnRound, OwnRoundError, Pace, Setup, Split, Start, Streams, Switches,
-    TimeSettings, default_kernels, words, words::shown,
+    TimeSettings, default_kernels, words::shown,
 };
 use own_kernel::OwnKernel;
 use simulation::fastest::Requested;
@@ -133,7 +133,7 @@ impl Common {
         }
         let patterns = self.pattern.iter().map(|path| pattern(path));
         let patterns: Vec<Pattern> = patterns.collect::<Result<_, _>>()?;
-        for remark in patterns.iter().flat_map(words::remarks) {
+        for remark in patterns.iter().flat_map(Pattern::remarks) {
             say(&remark);
         }
         Ok(patterns)
@@ -174,16 +174,15 @@ impl Common {
 
     /// Refuses a pattern that has no room, and says with which size and kernel all of them have.
     fn check_fit(&self, patterns: &[Pattern], size: Size) -> Result<(), PatternError> {
-        let fits = |pattern: &Pattern| pattern.check_fits(size);
-        let Err(mut error) = patterns.iter().try_for_each(fits) else {
+        let is_too_large = |pattern: &&Pattern| pattern.check_fits(size).is_err();
+        let Some(large) = patterns.iter().find(is_too_large) else {
             return Ok(());
         };
-        if let PatternError::Larger { offer, kernel, .. } = &mut error {
-            let room = |room: Option<Size>, pattern: &Pattern| pattern.room_beside(room?);
-            *offer = patterns.iter().fold(Some(size), room);
-            *kernel = offer.and_then(|offer| self.kernel_name_for(offer));
-        }
-        Err(error)
+        let room = |room: Option<Size>, pattern: &Pattern| pattern.room_beside(room?);
+        let offer = patterns.iter().fold(Some(size), room);
+        let kernel = offer.and_then(|offer| self.kernel_name_for(offer));
+        let sides = large.live_sides().into();
+        Err(too_large(large.name(), sides, size, offer, kernel).into())
     }
 
     /// The kernel asked for where it takes lattices of this size, or else one that does; `None` where
@@ -362,18 +361,18 @@ fn pattern(path: &Path) -> Result<Pattern, PatternError> {
     match path.symlink_metadata() {
         Err(error) if error.kind() == ErrorKind::NotFound => match name.and_then(Shelved::find) {
             Some(shelved) => Ok(shelved.pattern()),
-            None => Pattern::load(path).map_err(|error| with_near_name(error, name)),
+            None => match name.and_then(near) {
+                Some(Shelved { name, .. }) => Err(PatternError::unreadable(
+                    &path.display().to_string(),
+                    message!(
+                        "there is no such file; did you mean {name}, of the shelf? 'lifestreams patterns' lists it"
+                    ),
+                )),
+                None => Pattern::load(path),
+            },
         },
         _ => Pattern::load(path),
     }
-}
-
-/// The error for a missing file, with the pattern on the shelf that was probably meant.
-fn with_near_name(mut error: PatternError, name: Option<&str>) -> PatternError {
-    if let PatternError::Unreadable { near: meant, .. } = &mut error {
-        *meant = name.and_then(near).map(|shelved| shelved.name);
-    }
-    error
 }
 
 /// The shelf's pattern that a file's name means, if it is a name alone.

@@ -4,7 +4,7 @@ use std::io::Write;
 
 use anyhow::Result;
 use lang::{escape_controls, is_hidden, tr};
-use model::words::system_reason;
+use life::system_reason;
 
 /// Prints a line on stdout, with its control characters escaped. A reader that has gone away is no
 /// error: it has read enough.

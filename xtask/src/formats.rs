@@ -2,7 +2,6 @@
 
 use anyhow::Result;
 use life::{Format, Kind, SHELF};
-use model::InWords;
 
 use crate::text::{Both, Table};
 
@@ -60,7 +59,7 @@ pub(crate) fn shelf() -> Result<String> {
     for kind in Kind::ALL {
         let of = SHELF.iter().filter(|shelved| shelved.kind() == kind);
         let names: Vec<String> = of.map(|shelved| format!("`{}`", shelved.name)).collect();
-        table.row([kind.in_words(), names.join(", ")]);
+        table.row([kind.to_string(), names.join(", ")]);
     }
     table.markdown()
 }

@@ -28,6 +28,11 @@ impl Message {
         }
     }
 
+    /// The English text, for logs and files.
+    pub fn english(&self) -> &str {
+        &self.english
+    }
+
     /// The text in this thread's language.
     pub fn text(&self) -> &str {
         match (language(), &self.chinese) {
@@ -36,6 +41,8 @@ impl Message {
         }
     }
 }
+
+impl std::error::Error for Message {}
 
 impl Deref for Message {
     type Target = str;

@@ -1,6 +1,10 @@
 //! What can be wrong with a pattern's text, in any format, and where.
 
-use super::{RuleError, SizeError};
+use std::fmt;
+
+use lang::{Message, message, tr};
+
+use crate::Size;
 
 /// What is wrong with a text, and where; lines and columns count from 1.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -10,16 +14,16 @@ pub struct TextError {
     /// The character in that line.
     pub column: u64,
     /// What is wrong there.
-    pub fault: Fault,
+    pub message: Message,
 }
 
 /// What is wrong, and the byte offset where it is.
-pub(crate) type Flaw = (usize, Fault);
+pub(crate) type Flaw = (usize, Message);
 
 impl TextError {
     /// Converts a byte offset in this text to line and column. A line ends with LF, CR or both; a
     /// column is a UTF-8 character.
-    pub(crate) fn new(text: &[u8], (offset, fault): Flaw) -> TextError {
+    pub(crate) fn new(text: &[u8], (offset, message): Flaw) -> TextError {
         let before = &text[..offset.min(text.len())];
         let ends_line = |at: usize| match before[at] {
             b'\n' => true,
@@ -38,93 +42,31 @@ impl TextError {
         TextError {
             line,
             column,
-            fault,
+            message,
         }
     }
 }
 
-/// What is wrong with a pattern's text. Bytes are those that have no meaning there.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Fault {
-    /// The gzip data is corrupt, for this reason.
-    Gzip(String),
-    /// The unpacked text would be longer than so many bytes.
-    LongGzip(u64),
-    /// A ZIP archive.
-    Archive,
-    /// A Golly script.
-    Script,
-    /// A file in MCell's own format for this kind of rules, mostly with more than two states.
-    MCell(String),
-    /// A rule that cannot be run.
-    Rule(RuleError),
-    /// A topology other than a finite torus.
-    Topology(String),
-    /// The torus is not a valid lattice size.
-    Torus(SizeError),
+impl fmt::Display for TextError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (line, column) = (self.line, self.column);
+        let place = tr!("line {line}, column {column}: ");
+        write!(f, "{place}{}", self.message)
+    }
+}
 
-    /// RLE: the text ends before a header.
-    NoPattern,
-    /// RLE: the header is missing.
-    NoHeader,
-    /// RLE: an unknown or repeated field of the header, or one without `=`.
-    Field,
-    /// RLE: a field of the header is no number.
-    Number(char),
-    /// RLE: the header lacks width or height.
-    Missing(char),
-    /// RLE: a byte in the body.
-    RleByte(u8),
-    /// RLE: a count exceeds the maximum side of a lattice.
-    Count,
-    /// RLE: a live cell lies beyond the maximum side of a lattice.
-    FarCell,
+/// A byte of a text, as the character if it is one.
+pub(crate) fn named(byte: u8) -> String {
+    match byte {
+        b'!'..=b'~' => tr!("character '{}'", char::from(byte)),
+        _ => tr!("byte {}", format_args!("0x{byte:02x}")),
+    }
+}
 
-    /// Plaintext: the text is empty.
-    NoRows,
-    /// Plaintext: a byte in a row.
-    PlaintextByte(u8),
-    /// Plaintext: a row or a column longer than a lattice's side.
-    LongSide,
-
-    /// Life 1.05 or 1.06: an unknown version.
-    LifeVersion,
-    /// Life 1.05: a block without a position.
-    Block,
-    /// Life 1.05: a byte in a block's row.
-    BlockByte(u8),
-    /// Life 1.06: a line that is not a cell.
-    Cell,
-    /// Life 1.05 or 1.06 or a macrocell: live cells too far apart for a lattice.
-    FarApart,
-
-    /// Macrocell: a wrong first line.
-    MacrocellVersion,
-    /// Macrocell: an invalid cell state.
-    State,
-    /// Macrocell: a line that is not a node.
-    Node,
-    /// Macrocell: a level out of range.
-    Level,
-    /// Macrocell: a quarter that is not an earlier node.
-    Quarter(i64),
-    /// Macrocell: a quarter of the wrong size.
-    QuarterLevel {
-        /// The quarter's number.
-        node: i64,
-        /// Its level.
-        found: u8,
-        /// The level it must have.
-        wanted: u8,
-    },
-    /// Macrocell: a byte in a square of cells.
-    SquareByte(u8),
-    /// Macrocell: more than eight cells in a row, or more than eight rows.
-    Square,
-    /// Macrocell: no nodes.
-    NoNodes,
-    /// Macrocell: more nodes than [`MAX_NODES`](crate::formats::macrocell::MAX_NODES).
-    ManyNodes,
-    /// Macrocell: not enough memory for so many nodes.
-    NodeMemory(usize),
+/// The flaw of live cells too far apart for a lattice.
+pub(crate) fn far_apart() -> Message {
+    message!(
+        "live cells lie more than {max} cells apart, the longest side of a lattice; a smaller pattern is needed",
+        max = Size::MAX_SIDE
+    )
 }

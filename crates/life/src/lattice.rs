@@ -1,6 +1,7 @@
 //! The bit-packed torus, in the layout used for transfers and textures.
 
 use crate::memory::{self, MemoryError};
+use lang::{Message, message};
 use std::fmt;
 use std::str::FromStr;
 
@@ -11,18 +12,6 @@ pub struct Size {
     height: u32,
 }
 
-/// An invalid lattice size.
-#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("invalid lattice size: {self:?}")]
-pub enum SizeError {
-    /// The text is not of the form `WxH`.
-    Form(String),
-    /// A side is 0 or longer than [`Size::MAX_SIDE`].
-    Side(u64, u64),
-    /// More cells than [`Size::MAX_CELLS`].
-    Cells(u64, u64),
-}
-
 impl Size {
     /// The longest side, in cells.
     pub const MAX_SIDE: u32 = 1 << 24;
@@ -30,13 +19,22 @@ impl Size {
     pub const MAX_CELLS: u64 = 1 << 36;
 
     /// A size of `width` × `height` cells. Errors if a side or the number of cells is out of range.
-    pub fn new(width: u64, height: u64) -> Result<Size, SizeError> {
+    pub fn new(width: u64, height: u64) -> Result<Size, Message> {
         let sides = 1..=u64::from(Self::MAX_SIDE);
         if !sides.contains(&width) || !sides.contains(&height) {
-            return Err(SizeError::Side(width, height));
+            return Err(message!(
+                "{it}x{other} is not a lattice: both sides must be from 1 to {max}",
+                it = width,
+                other = height,
+                max = Self::MAX_SIDE
+            ));
         }
         if width * height > Self::MAX_CELLS {
-            return Err(SizeError::Cells(width, height));
+            return Err(message!(
+                "{it}x{other} is too large: a lattice has at most 2^36 cells, such as 262144x262144",
+                it = width,
+                other = height
+            ));
         }
         Ok(Size {
             width: width as u32,
@@ -56,7 +54,7 @@ impl Size {
 
     /// Reads a size such as `512x256`, or one number as a square's side. Errors if it is neither or
     /// out of range.
-    pub fn from_sides(text: &str) -> Result<Size, SizeError> {
+    pub fn from_sides(text: &str) -> Result<Size, Message> {
         match text.trim().parse::<u64>() {
             Ok(side) => Size::new(side, side),
             Err(_) => text.parse(),
@@ -94,14 +92,22 @@ impl Size {
     }
 }
 
-impl FromStr for Size {
-    type Err = SizeError;
+/// What memory is for.
+pub(crate) fn one(size: Size) -> Message {
+    message!("a lattice of {size}")
+}
 
-    fn from_str(text: &str) -> Result<Size, SizeError> {
+impl FromStr for Size {
+    type Err = Message;
+
+    fn from_str(text: &str) -> Result<Size, Message> {
         let side = |part: &str| part.trim().parse::<u64>().ok();
         text.split_once(['x', 'X', '×'])
             .and_then(|(w, h)| Some((side(w)?, side(h)?)))
-            .ok_or_else(|| SizeError::Form(text.chars().take(40).collect()))
+            .ok_or_else(|| {
+                let it: String = text.chars().take(40).collect();
+                message!("'{it}' is not a size: write WIDTHxHEIGHT, such as 512x512")
+            })
             .and_then(|(w, h)| Size::new(w, h))
     }
 }
@@ -126,7 +132,7 @@ impl Lattice {
     /// # Errors
     /// If memory is insufficient.
     pub fn try_new(size: Size) -> Result<Lattice, MemoryError> {
-        memory::ensure(size, memory::bits, memory::Lattices::One(size))?;
+        memory::ensure(size, memory::bits, || one(size))?;
         // Zeroed pages, which the system provides on first use.
         let zeros = bytemuck::allocation::try_zeroed_slice_box(size.words());
         let zeros: Box<[u32]> = zeros.map_err(|()| memory::refused(size))?;
@@ -142,7 +148,7 @@ impl Lattice {
     /// # Panics
     /// As [`Lattice::from_words`].
     pub fn try_copy(size: Size, words: &[u32]) -> Result<Lattice, MemoryError> {
-        memory::ensure(size, memory::bits, memory::Lattices::One(size))?;
+        memory::ensure(size, memory::bits, || one(size))?;
         let mut copy = Vec::new();
         let reserved = copy.try_reserve_exact(words.len());
         reserved.map_err(|_| memory::refused(size))?;

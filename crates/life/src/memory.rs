@@ -3,50 +3,64 @@
 //! Linux overcommits memory and kills processes that use too much. So the size of a lattice is
 //! first compared with the memory available to this machine or container.
 
-use std::fs;
+use std::{fmt, fs};
+
+use lang::{Message, message, tr};
 
 use crate::Size;
+use crate::lattice::one;
 
 /// Smaller allocations are not checked: a check takes a tenth of a millisecond.
 const MIN_CHECKED_BYTES: u64 = 256 << 10;
 
 /// Not enough memory for lattices.
-#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("out of host memory: {needed_mib} MiB for {what:?}, {free_mib} MiB free")]
-pub struct MemoryError {
-    /// What the memory was for.
-    pub what: Lattices,
-    /// Memory needed, in MiB.
-    pub needed_mib: u64,
-    /// Memory available, in MiB.
-    pub free_mib: u64,
-    /// The largest square lattice that fits.
-    pub fits: Option<Size>,
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct MemoryError(Message);
+
+impl MemoryError {
+    /// The error for these lattices. `fits` is a size of which there would be memory for as many.
+    pub fn new(what: Message, needed_bytes: u64, free_bytes: u64, fits: Option<Size>) -> Self {
+        MemoryError(message!(
+            "out of host memory: {what} would take {needed_mib} MiB, and {free_mib} MiB are free; {}",
+            remedy(fits),
+            needed_mib = needed_bytes.div_ceil(1 << 20),
+            free_mib = free_bytes >> 20
+        ))
+    }
 }
 
-/// The lattices that memory is for.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Lattices {
-    /// One of this size.
-    One(Size),
-    /// So many of this size, with those that they start from.
-    WithStarts(usize, Size),
-    /// Those of a saved session.
-    Saved,
+impl fmt::Display for MemoryError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl std::error::Error for MemoryError {}
+
+/// What to do about too little memory, where lattices of this size fit.
+pub fn remedy(fits: Option<Size>) -> String {
+    match fits {
+        Some(size) => tr!("use fewer --instances, a smaller --size ({size} fits) or --kernel bits"),
+        None => tr!("use fewer --instances, a smaller --size or --kernel bits").into(),
+    }
 }
 
 /// Checks that the memory for lattices of this size is available. `bytes` gives the bytes needed
-/// for any size.
+/// for any size, and `what` says what it is for.
 ///
 /// # Errors
 /// If it is not: with the memory needed, the memory free, and the largest square that fits.
-pub fn ensure(size: Size, bytes: impl Fn(Size) -> u64, what: Lattices) -> Result<(), MemoryError> {
+pub fn ensure(
+    size: Size,
+    bytes: impl Fn(Size) -> u64,
+    what: impl FnOnce() -> Message,
+) -> Result<(), MemoryError> {
     let needed = bytes(size);
     if needed < MIN_CHECKED_BYTES {
         return Ok(());
     }
     match usable() {
-        Some(free) if needed > free => Err(memory_error(size, needed, free, bytes, what)),
+        Some(free) if needed > free => Err(memory_error(size, needed, free, bytes, what())),
         _ => Ok(()),
     }
 }
@@ -59,13 +73,7 @@ pub(crate) fn lacks(bytes: u64) -> bool {
 /// The error for an allocation that failed although memory seemed available.
 pub(crate) fn refused(size: Size) -> MemoryError {
     let free = usable().unwrap_or(0);
-    memory_error(
-        size,
-        bits(size),
-        free.min(bits(size)),
-        bits,
-        Lattices::One(size),
-    )
+    memory_error(size, bits(size), free.min(bits(size)), bits, one(size))
 }
 
 /// Size in bytes of a bit-packed lattice.
@@ -78,15 +86,11 @@ fn memory_error(
     needed: u64,
     free: u64,
     bytes: impl Fn(Size) -> u64,
-    what: Lattices,
+    what: Message,
 ) -> MemoryError {
-    MemoryError {
-        what,
-        needed_mib: needed.div_ceil(1 << 20),
-        free_mib: free >> 20,
-        // Leave some for threads and pictures.
-        fits: largest(size, |size| bytes(size) <= free - free / 4),
-    }
+    // Leave some for threads and pictures.
+    let fits = largest(size, |size| bytes(size) <= free - free / 4);
+    MemoryError::new(what, needed, free, fits)
 }
 
 /// The largest square that satisfies `fits` and is smaller than `size`, which does not. Its side is
@@ -183,11 +187,11 @@ mod tests {
         assert!(largest(narrow, fits(100 << 20)).is_some_and(|size| size.height() == 28928));
         // More than any machine has.
         if available().is_some() {
-            let error = ensure(size(512), |size| bits(size) << 40, Lattices::Saved);
-            let error = error.unwrap_err();
-            assert!(error.needed_mib > error.free_mib, "{error}");
-            assert_eq!(error.what, Lattices::Saved);
+            let error = ensure(size(512), |size| bits(size) << 40, || "all".into());
+            let said = error.unwrap_err().to_string();
+            let wanted = "out of host memory: all would take 34359738368 MiB, and ";
+            assert!(said.starts_with(wanted), "{said}");
         }
-        ensure(size(512), bits, Lattices::Saved).unwrap();
+        ensure(size(512), bits, || "all".into()).unwrap();
     }
 }

@@ -6,8 +6,10 @@ use super::formats::{Corner, Format, Frame, Notes, apgcode, life, packed, plaint
 use super::read::{ReadError, read_regular_file};
 use super::rle::{Outline, Rle};
 use super::text;
-use super::{Lattice, MemoryError, Rule, Run, Size};
-use std::io::Read;
+use super::{Lattice, MAX_GENERATION, MemoryError, Rule, Run, Size};
+use lang::{Message, message};
+use std::fmt;
+use std::io::{ErrorKind, Read};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -31,58 +33,62 @@ enum Cells {
 }
 
 /// A pattern that cannot be used.
-#[derive(Debug, thiserror::Error)]
-#[error("unusable pattern: {self:?}")]
+#[derive(Debug)]
 pub enum PatternError {
-    /// The file cannot be opened or read.
-    Unreadable {
-        /// The file.
-        file: String,
-        /// The reason.
-        error: ReadError,
-        /// A pattern of the shelf that was probably meant.
-        near: Option<&'static str>,
-    },
-    /// The text has an error.
-    Text {
-        /// The file.
-        file: String,
-        /// The error and its position.
-        error: TextError,
-    },
-    /// The live cells need more columns or rows than the lattice has.
-    Larger {
-        /// The file.
-        file: String,
-        /// Columns from the first live cell to the last.
-        width: u32,
-        /// Rows from the first live cell to the last.
-        height: u32,
-        /// The lattice.
-        lattice: Size,
-        /// A larger lattice that fits it; `None` if no lattice can.
-        offer: Option<Size>,
-        /// A kernel to suggest for that size.
-        kernel: Option<&'static str>,
-    },
+    /// It cannot be read or is none, or it does not go together with the lattices or another pattern.
+    Unusable(Message),
     /// Not enough memory for the lattice.
-    #[error(transparent)]
-    Memory(#[from] MemoryError),
-    /// Two files specify different tori.
-    Sizes((String, Size), (String, Size)),
-    /// Two files specify different rules.
-    Rules((String, Rule), (String, Rule)),
+    Memory(MemoryError),
 }
 
-/// Something that was interpreted differently from a pattern's text.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Remark {
-    /// Cells of several states are read as this rule, with odd states alive and even ones dead.
-    States(Rule),
-    /// The text has no end mark, so it may have been cut short.
-    NoEnd,
-    /// The generation is beyond [`MAX_GENERATION`](super::MAX_GENERATION) and counts as 0.
-    FarGeneration,
+impl PatternError {
+    /// The error for a file that cannot be read.
+    pub fn unreadable(file: &str, reason: Message) -> PatternError {
+        message!("cannot read the pattern {file}: {reason}").into()
+    }
+}
+
+impl fmt::Display for PatternError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            PatternError::Unusable(message) => message.fmt(f),
+            PatternError::Memory(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for PatternError {}
+
+impl From<Message> for PatternError {
+    fn from(message: Message) -> PatternError {
+        PatternError::Unusable(message)
+    }
+}
+
+impl From<MemoryError> for PatternError {
+    fn from(error: MemoryError) -> PatternError {
+        PatternError::Memory(error)
+    }
+}
+
+/// What is said of live cells in so many columns and rows that do not fit a lattice. `offer` is a
+/// lattice that fits them, if any can, and `kernel` one to suggest for it.
+pub fn too_large(
+    file: impl fmt::Display,
+    [width, height]: [u32; 2],
+    lattice: Size,
+    offer: Option<Size>,
+    kernel: Option<&str>,
+) -> Message {
+    let remedy = match (offer, kernel) {
+        (Some(size), Some(kernel)) => message!("use --size {size} --kernel {kernel}"),
+        (Some(size), None) => message!("use --size {size}"),
+        (None, _) => message!("no lattice is that large, a smaller pattern is needed"),
+    };
+    message!(
+        "{file} is {width}x{height} cells, larger than the lattice {lattice}; {}",
+        remedy
+    )
 }
 
 impl Pattern {
@@ -111,14 +117,21 @@ impl Pattern {
     }
 
     fn of_read(file: String, read: Result<Vec<u8>, ReadError>) -> Result<Pattern, PatternError> {
-        match read {
-            Ok(text) => Pattern::from_text(file, text),
-            Err(error) => Err(PatternError::Unreadable {
-                file,
-                error,
-                near: None,
-            }),
-        }
+        let reason = match read {
+            Ok(text) => return Ok(Pattern::from_text(file, text)?),
+            Err(ReadError::NoRoom(message)) => message,
+            Err(ReadError::Io(error)) => match error.kind() {
+                ErrorKind::NotFound => message!(
+                    "there is no such file; check its name and folder, or name a pattern of the shelf, such as gosper-gun"
+                ),
+                ErrorKind::PermissionDenied => {
+                    message!("you may not read it; change its permissions")
+                }
+                _ => message!("{error}; try another file"),
+            },
+            Err(error) => message!("{error}; name a pattern file"),
+        };
+        Err(PatternError::unreadable(&file, reason))
     }
 
     /// The pattern of a text that came otherwise, such as by pasting; errors call it `name`,
@@ -130,7 +143,7 @@ impl Pattern {
     pub fn from_text(
         name: impl Into<String>,
         text: impl Into<Vec<u8>>,
-    ) -> Result<Pattern, PatternError> {
+    ) -> Result<Pattern, Message> {
         let (name, text) = (name.into(), text.into());
         let at_start = |flaw| TextError::new(&[], flaw);
         let read = packed::unpacked(text)
@@ -153,7 +166,7 @@ impl Pattern {
                 frame,
                 cells,
             }),
-            Err(error) => Err(PatternError::Text { file: name, error }),
+            Err(error) => Err(Message::new(|| format!("{name}, {error}"))),
         }
     }
 
@@ -200,14 +213,20 @@ impl Pattern {
         self.frame.generation
     }
 
-    /// What was interpreted differently from the text.
-    pub fn remarks(&self) -> Vec<Remark> {
-        let found = self.frame.remarks;
+    /// What was interpreted differently from the text, one sentence each.
+    pub fn remarks(&self) -> Vec<Message> {
+        let (file, found) = (&self.name, self.frame.remarks);
         let rule = self.frame.rule.unwrap_or_default();
         let all = [
-            (found.history || found.states > 1).then_some(Remark::States(rule)),
-            found.no_end.then_some(Remark::NoEnd),
-            found.far_generation.then_some(Remark::FarGeneration),
+            (found.history || found.states > 1).then(|| {
+                message!("{file} has cells of several states; it is read as {rule}, with odd states alive and even ones dead")
+            }),
+            found.no_end.then(|| {
+                message!("{file} has no '!' at its end; if cells are missing, it was cut short: fetch it again")
+            }),
+            found.far_generation.then(|| {
+                message!("{file} is of a generation beyond {max}; it starts at generation 0", max = MAX_GENERATION)
+            }),
         ];
         all.into_iter().flatten().collect()
     }
@@ -239,7 +258,7 @@ impl Pattern {
     /// # Errors
     /// If its live cells lie in more columns or rows than the lattice has, which is then left as it
     /// was.
-    pub fn draw_into(&self, lattice: &mut Lattice, x: u32, y: u32) -> Result<(), PatternError> {
+    pub fn draw_into(&self, lattice: &mut Lattice, x: u32, y: u32) -> Result<(), Message> {
         self.check_fits(lattice.size())?;
         self.each_run(|run| run.draw_into(lattice, x, y));
         Ok(())
@@ -305,20 +324,14 @@ impl Pattern {
     /// Checks that the live cells fit a lattice of this size.
     ///
     /// # Errors
-    /// [`PatternError::Larger`], with a lattice that has room.
-    pub fn check_fits(&self, lattice: Size) -> Result<(), PatternError> {
+    /// If they do not: what [`too_large`] says, with a lattice that has room.
+    pub fn check_fits(&self, lattice: Size) -> Result<(), Message> {
         let (width, height) = self.live_sides();
         if width <= lattice.width() && height <= lattice.height() {
             return Ok(());
         }
-        Err(PatternError::Larger {
-            file: self.name.clone(),
-            width,
-            height,
-            lattice,
-            offer: self.room_beside(lattice),
-            kernel: None,
-        })
+        let offer = self.room_beside(lattice);
+        Err(too_large(&self.name, [width, height], lattice, offer, None))
     }
 
     /// A lattice for the live cells that is no smaller than one of this size, as
@@ -382,10 +395,15 @@ fn read_stream(mut from: impl Read, limit: u64) -> Result<Vec<u8>, ReadError> {
         // Reads in parts, so that memory grows with the data and a shortage is an error.
         let part = 1 << 16;
         let reserved = text.try_reserve(part);
-        reserved.map_err(|_| ReadError::NoMemory(None))?;
+        reserved.map_err(|_| ReadError::NoRoom(message!("there is no memory left for it")))?;
         match from.by_ref().take(part as u64).read_to_end(&mut text)? {
             0 => return Ok(text),
-            _ if text.len() as u64 > limit => return Err(ReadError::LongStream(limit)),
+            _ if text.len() as u64 > limit => {
+                return Err(ReadError::NoRoom(message!(
+                    "it is more than {} MiB long; save it to a file, and name that",
+                    limit >> 20
+                )));
+            }
             _ => {}
         }
     }
@@ -406,10 +424,10 @@ mod tests {
             drawn(&[".....", ".OO..", ".....", "....."])
         );
         assert_eq!(domino.centred_in(size(2, 1)).unwrap(), drawn(&["OO"]));
-        let Err(PatternError::Larger { offer, .. }) = domino.centred_in(size(1, 9)) else {
-            panic!("it fits");
-        };
-        assert_eq!(offer, Some(size(4, 9)));
+        assert_eq!(
+            domino.centred_in(size(1, 9)).unwrap_err().to_string(),
+            "domino.rle is 2x1 cells, larger than the lattice 1x9; use --size 4x9"
+        );
     }
 
     #[test]
@@ -421,26 +439,21 @@ mod tests {
     #[test]
     fn what_cannot_be_read_is_named_with_its_reason() {
         let folder = tempfile::tempdir().unwrap();
-        let why = |path: &Path| match Pattern::load(path) {
-            Err(PatternError::Unreadable { file, error, .. }) => {
-                assert_eq!(Path::new(&file), path);
-                error
-            }
-            other => panic!("{other:?}"),
+        let check = |path: &Path, why: &str| {
+            let said = Pattern::load(path).unwrap_err().to_string();
+            let wanted = format!("cannot read the pattern {}: {why}", path.display());
+            assert!(said.starts_with(&wanted), "{said}");
         };
-        assert!(matches!(why(folder.path()), ReadError::Folder));
+        check(folder.path(), "it is a folder; name a pattern file");
         let missing = folder.path().join("missing.rle");
-        assert!(matches!(why(&missing), ReadError::Io(_)));
+        check(&missing, "there is no such file; check its name");
         let sparse = folder.path().join("sparse.rle");
         let file = File::create(&sparse).unwrap();
         file.set_len(Pattern::MAX_FILE + 1).unwrap();
-        assert!(matches!(
-            why(&sparse),
-            ReadError::TooLong(Pattern::MAX_FILE)
-        ));
+        check(&sparse, "it is more than 4 GiB long; name a pattern file");
         let device = Path::new("/dev/zero");
         if device.exists() {
-            assert!(matches!(why(device), ReadError::NotRegular));
+            check(device, "it is a pipe or a device, not a regular file;");
         }
     }
 
@@ -450,10 +463,12 @@ mod tests {
         let pattern = Pattern::read("the stream", text).unwrap();
         assert_eq!(pattern.live_sides(), (3, 3));
         let error = Pattern::read("the stream", "bz".as_bytes()).unwrap_err();
-        assert!(matches!(error, PatternError::Text { file, .. } if file == "the stream"));
+        let said = "the stream, line 1, column 2: unknown character 'z'";
+        assert!(error.to_string().starts_with(said), "{error}");
         assert_eq!(read_stream(&b"12345"[..], 5).unwrap(), b"12345");
         // This device never ends.
         let why = read_stream(std::io::repeat(b' '), 3 << 20).unwrap_err();
-        assert!(matches!(why, ReadError::LongStream(limit) if limit == 3 << 20));
+        let said = why.to_string();
+        assert!(said.starts_with("it is more than 3 MiB long;"), "{said}");
     }
 }

@@ -1,6 +1,7 @@
 //! Life-like rules: which neighbour counts give birth, which keep a cell alive.
 
 use crate::words::{nearest, plain};
+use lang::{Message, mark, message};
 use std::fmt;
 use std::str::FromStr;
 
@@ -12,44 +13,77 @@ pub struct Rule {
 }
 
 /// A text that is not a supported rule.
-#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("unknown rule '{text}': {family:?}")]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct RuleError {
-    /// The text, or its beginning.
-    pub text: String,
-    /// What it seems to be instead.
-    pub family: RuleFamily,
+    pub(crate) message: Message,
+    /// Whether the text is written like a rule, though one that cannot be run.
+    pub(crate) is_notation: bool,
 }
+
+impl fmt::Display for RuleError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.message.fmt(f)
+    }
+}
+
+impl std::error::Error for RuleError {}
 
 /// Maximum characters of the text that an error quotes.
 const MAX_SHOWN: usize = 40;
 
-/// The family of rules that an unsupported text seems to belong to.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum RuleFamily {
-    /// Not recognised.
-    Nonsense,
-    /// A name, perhaps of a table of states, with the known name that is similar to it, if any.
-    Named(Option<&'static str>),
-    /// `345/3/6`, `B3/S345/6` or `Brian's Brain`: dying cells have states of their own.
-    Generations,
-    /// `R5,C0,M1,S34..58,B34..45,NM`.
-    LargerThanLife,
-    /// `B2-a/S12`: letters specify the neighbours' positions.
-    Isotropic,
-    /// `MAP` and a table of all neighbourhoods in base 64.
-    Map,
-    /// `B2/S34H`: six neighbours.
-    Hexagonal,
-    /// `B2/S013V`: four neighbours.
-    VonNeumann,
-    /// `B4/S345L`: twelve neighbours.
-    Triangular,
-    /// `M0,8,4,3,2,5,9,7,1,6,10,11,12,13,14,15` or `MS,D0;8;4;…`: blocks of four cells.
-    Margolus,
-    /// `W30`.
-    Row,
-}
+/// What is said of a text that is like no rule.
+const NONSENSE: &str =
+    mark!("write it as B3/S23, the neighbour counts 0 to 8 after B (birth) and S (survival)");
+
+/// What is said of a name, perhaps that of a table of states.
+const NAME: &str = mark!(
+    "no rule that counts live neighbours has this name; write it as B3/S23, or take a name such as HighLife or Seeds"
+);
+
+/// What is said of `345/3/6`, `B3/S345/6` or `Brian's Brain`: dying cells have states of their own.
+const GENERATIONS: &str = mark!(
+    "it seems to be of Generations, with cells of more than two states; only rules such as B3/S23 can be run"
+);
+
+/// What is said of `R5,C0,M1,S34..58,B34..45,NM`.
+const LARGER_THAN_LIFE: &str = mark!(
+    "it is written as in Larger than Life; only rules that count the eight cells next to a cell can be run, and they are written such as B3/S23"
+);
+
+/// What is said of `B2-a/S12`: letters specify the neighbours' positions.
+const ISOTROPIC: &str = mark!(
+    "it is isotropic non-totalistic: it tells neighbours apart by where they lie; only rules that count them, such as B3/S23, can be run"
+);
+
+/// What is said of `MAP` and a table of all neighbourhoods in base 64.
+const MAP: &str = mark!(
+    "it is a MAP rule, with an entry for each neighbourhood; only rules that count live neighbours, such as B3/S23, can be run"
+);
+
+/// What is said of `B2/S34H`: six neighbours.
+const HEXAGONAL: &str = mark!(
+    "it is hexagonal, with six neighbours; only rules of the eight next to a cell, such as B3/S23, can be run"
+);
+
+/// What is said of `B2/S013V`: four neighbours.
+const VON_NEUMANN: &str = mark!(
+    "it is of the von Neumann neighbourhood, with four neighbours; only rules of the eight next to a cell, such as B3/S23, can be run"
+);
+
+/// What is said of `B4/S345L`: twelve neighbours.
+const TRIANGULAR: &str = mark!(
+    "it is triangular, with twelve neighbours; only rules of the eight next to a cell, such as B3/S23, can be run"
+);
+
+/// What is said of `M0,8,4,3,2,5,9,7,1,6,10,11,12,13,14,15` or `MS,D0;8;4;…`: blocks of four cells.
+const MARGOLUS: &str = mark!(
+    "it is of the Margolus neighbourhood, which steps blocks of four cells; only rules of the eight next to a cell, such as B3/S23, can be run"
+);
+
+/// What is said of `W30`.
+const ROW: &str = mark!(
+    "it is for a single row of cells (Wolfram's numbers); only rules of eight neighbours, such as B3/S23, can be run"
+);
 
 /// Rules with names: Golly's list, then names on which the tables of MCell and LifeWiki agree.
 /// Names are compared by letters and digits only, ignoring case.
@@ -103,10 +137,10 @@ const NAMES: &[(&str, &str)] = &[
 ];
 
 /// Named rules of the Generations family.
-const GENERATIONS: &[&str] = &["briansbrain", "starwars"];
+const GENERATIONS_NAMES: &[&str] = &["briansbrain", "starwars"];
 
 /// Named isotropic rules.
-const ISOTROPIC: &[&str] = &["tlife", "tdrylife", "thighlife", "justfriends"];
+const ISOTROPIC_NAMES: &[&str] = &["tlife", "tdrylife", "thighlife", "justfriends"];
 
 /// Letters for neighbour positions in isotropic rules.
 const PLACES: &str = "CEKAINYQJRTWZ-";
@@ -176,9 +210,19 @@ impl FromStr for Rule {
             _ => &upper,
         };
         let rule = notation(upper).or_else(|| named(upper));
-        rule.ok_or_else(|| RuleError {
-            text: text.chars().take(MAX_SHOWN).collect(),
-            family: RuleFamily::of(upper),
+        rule.ok_or_else(|| {
+            let text: String = text.chars().take(MAX_SHOWN).collect();
+            let why = refusal(upper);
+            let message = match near_name(upper).filter(|_| why == NAME) {
+                Some(name) => message!(
+                    "unknown rule '{text}'; did you mean {name}? Other rules are written such as B3/S23"
+                ),
+                None => message!("unknown rule '{text}': {why}", why = lang::text(why)),
+            };
+            RuleError {
+                message,
+                is_notation: why != NONSENSE && why != NAME,
+            }
         })
     }
 }
@@ -220,94 +264,80 @@ fn near_name(text: &str) -> Option<&'static str> {
     nearest(&plain(text), names.map(|name| (plain(name), name)))
 }
 
-impl RuleError {
-    /// Whether the text is written like a rule, though one that cannot be run.
-    pub(crate) fn is_notation(&self) -> bool {
-        !matches!(self.family, RuleFamily::Nonsense | RuleFamily::Named(_))
+/// Why a text that is no rule cannot be run, by what it seems to be instead.
+fn refusal(text: &str) -> &'static str {
+    let upper = text.trim().to_ascii_uppercase();
+    let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    let counts = |part: &str| digits(part.strip_prefix(['B', 'S', 'G', 'C']).unwrap_or(part));
+    let after = |letter: &str| upper.strip_prefix(letter).filter(|rest| !rest.is_empty());
+    let numbers = |text: &str| text.contains([',', ';']) && text.split([',', ';']).all(digits);
+    if after("R").is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
+        || (numbers(&upper) && upper.matches(',').count() >= 4)
+    {
+        return LARGER_THAN_LIFE;
     }
-}
-
-impl RuleFamily {
-    fn of(text: &str) -> RuleFamily {
-        let upper = text.trim().to_ascii_uppercase();
-        let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
-        let counts = |part: &str| digits(part.strip_prefix(['B', 'S', 'G', 'C']).unwrap_or(part));
-        let after = |letter: &str| upper.strip_prefix(letter).filter(|rest| !rest.is_empty());
-        let numbers = |text: &str| text.contains([',', ';']) && text.split([',', ';']).all(digits);
-        if after("R").is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
-            || (numbers(&upper) && upper.matches(',').count() >= 4)
-        {
-            return RuleFamily::LargerThanLife;
-        }
-        if after("W").is_some_and(digits) {
-            return RuleFamily::Row;
-        }
-        let is_base_64 = |c: char| c.is_ascii_alphanumeric() || "+/=".contains(c);
-        // The three sizes of neighbourhood have 6, 22 and 86 characters.
-        if after("MAP").is_some_and(|rest| rest.len() >= 6 && rest.chars().all(is_base_64)) {
-            return RuleFamily::Map;
-        }
-        if after("MS,D").is_some_and(numbers) || after("M").is_some_and(numbers) {
-            return RuleFamily::Margolus;
-        }
-        if GENERATIONS.contains(&plain(text).as_str()) {
-            return RuleFamily::Generations;
-        }
-        if ISOTROPIC.contains(&plain(text).as_str()) {
-            return RuleFamily::Isotropic;
-        }
-        let parts: Vec<&str> = upper.split(['/', '_']).collect();
-        let is_half = |part: &str| counts(part) || placed(part);
-        match parts[..] {
-            [a, b, c] if is_half(a) && is_half(b) && counts(c) && !c.is_empty() => {
-                RuleFamily::Generations
-            }
-            // Other forms, such as B/S/extra.
-            [a, b] if !counts(a) || !counts(b) => match neighbourhood(b) {
-                Some((b, family)) if lettered(a, HEXAGON) && lettered(b, HEXAGON) => family,
-                _ if placed(a) && placed(b) => RuleFamily::Isotropic,
-                _ => RuleFamily::named(&upper),
-            },
-            // Without a slash.
-            [whole] => match (whole.strip_prefix('B'), whole.find('S')) {
-                (Some(_), Some(at)) if placed(&whole[..at]) && placed(&whole[at..]) => {
-                    if digits(&whole[1..at]) && digits(&whole[at + 1..]) {
-                        RuleFamily::Nonsense
-                    } else {
-                        RuleFamily::Isotropic
-                    }
+    if after("W").is_some_and(digits) {
+        return ROW;
+    }
+    let is_base_64 = |c: char| c.is_ascii_alphanumeric() || "+/=".contains(c);
+    // The three sizes of neighbourhood have 6, 22 and 86 characters.
+    if after("MAP").is_some_and(|rest| rest.len() >= 6 && rest.chars().all(is_base_64)) {
+        return MAP;
+    }
+    if after("MS,D").is_some_and(numbers) || after("M").is_some_and(numbers) {
+        return MARGOLUS;
+    }
+    if GENERATIONS_NAMES.contains(&plain(text).as_str()) {
+        return GENERATIONS;
+    }
+    if ISOTROPIC_NAMES.contains(&plain(text).as_str()) {
+        return ISOTROPIC;
+    }
+    let parts: Vec<&str> = upper.split(['/', '_']).collect();
+    let is_half = |part: &str| counts(part) || placed(part);
+    match parts[..] {
+        [a, b, c] if is_half(a) && is_half(b) && counts(c) && !c.is_empty() => GENERATIONS,
+        // Other forms, such as B/S/extra.
+        [a, b] if !counts(a) || !counts(b) => match neighbourhood(b) {
+            Some((b, family)) if lettered(a, HEXAGON) && lettered(b, HEXAGON) => family,
+            _ if placed(a) && placed(b) => ISOTROPIC,
+            _ => name_or_nonsense(&upper),
+        },
+        // Without a slash.
+        [whole] => match (whole.strip_prefix('B'), whole.find('S')) {
+            (Some(_), Some(at)) if placed(&whole[..at]) && placed(&whole[at..]) => {
+                if digits(&whole[1..at]) && digits(&whole[at + 1..]) {
+                    NONSENSE
+                } else {
+                    ISOTROPIC
                 }
-                _ => RuleFamily::named(&upper),
-            },
-            _ => RuleFamily::named(&upper),
-        }
-    }
-
-    fn named(upper: &str) -> RuleFamily {
-        let is_name = |c: char| c.is_ascii_alphanumeric() || "-_ .+&'".contains(c);
-        let starts = upper.starts_with(|c: char| c.is_ascii_alphabetic());
-        let counts = ["B", "S"].iter().any(|letter| {
-            let rest = upper.strip_prefix(letter);
-            rest.is_some_and(|rest| !rest.starts_with(|c: char| c.is_ascii_alphabetic()))
-        });
-        if starts && !counts && upper.chars().all(is_name) {
-            RuleFamily::Named(near_name(upper))
-        } else {
-            RuleFamily::Nonsense
-        }
+            }
+            _ => name_or_nonsense(&upper),
+        },
+        _ => name_or_nonsense(&upper),
     }
 }
 
-/// Splits the neighbourhood letter off the end of half a rule, and returns the family that it
-/// implies.
-fn neighbourhood(half: &str) -> Option<(&str, RuleFamily)> {
-    [
-        ('H', RuleFamily::Hexagonal),
-        ('V', RuleFamily::VonNeumann),
-        ('L', RuleFamily::Triangular),
-    ]
-    .into_iter()
-    .find_map(|(letter, family)| Some((half.strip_suffix(letter)?, family)))
+fn name_or_nonsense(upper: &str) -> &'static str {
+    let is_name = |c: char| c.is_ascii_alphanumeric() || "-_ .+&'".contains(c);
+    let starts = upper.starts_with(|c: char| c.is_ascii_alphabetic());
+    let counts = ["B", "S"].iter().any(|letter| {
+        let rest = upper.strip_prefix(letter);
+        rest.is_some_and(|rest| !rest.starts_with(|c: char| c.is_ascii_alphabetic()))
+    });
+    if starts && !counts && upper.chars().all(is_name) {
+        NAME
+    } else {
+        NONSENSE
+    }
+}
+
+/// Splits the neighbourhood letter off the end of half a rule, and returns what is said of its
+/// family.
+fn neighbourhood(half: &str) -> Option<(&str, &'static str)> {
+    [('H', HEXAGONAL), ('V', VON_NEUMANN), ('L', TRIANGULAR)]
+        .into_iter()
+        .find_map(|(letter, family)| Some((half.strip_suffix(letter)?, family)))
 }
 
 /// Whether half a rule is its letter followed by counts and position letters.
@@ -355,52 +385,55 @@ mod tests {
 
     #[test]
     fn rules_of_other_families_are_recognised() {
-        use RuleFamily::*;
         let map = "MAPARYXfhZofugWaH7oaIDogBZofuhogOiAaIDogIAAgAAWaH";
         let margolus = "MS,D0;8;4;3;2;5;9;7;1;6;10;11;12;13;14;15";
         let larger = "R5,C0,M1,S34..58,B34..45,NM";
         for (family, texts) in [
             (
-                Nonsense,
+                NONSENSE,
                 &["", "3", "B9/S23", "B3/23", "3/S2", "B3/S2x"][..],
             ),
-            (Nonsense, &["B", "S", "B3/", "S3/", "2,3/3", "B9/S23/2"]),
-            (Generations, &["345/3/6", "B3/S23/4", "/2/3", "B2/S345/C4"]),
-            (Generations, &["B2-a/S12/3", "Brian's Brain"]),
-            (LargerThanLife, &[larger, "R1,C2,S2-3,B3", "5,34,45,34,58"]),
+            (NONSENSE, &["B", "S", "B3/", "S3/", "2,3/3", "B9/S23/2"]),
+            (GENERATIONS, &["345/3/6", "B3/S23/4", "/2/3", "B2/S345/C4"]),
+            (GENERATIONS, &["B2-a/S12/3", "Brian's Brain"]),
             (
-                Isotropic,
+                LARGER_THAN_LIFE,
+                &[larger, "R1,C2,S2-3,B3", "5,34,45,34,58"],
+            ),
+            (
+                ISOTROPIC,
                 &["B2-a5/S1e2-a35678", "b3_s23-a4ei6", "B3S23-a4ei6"],
             ),
-            (Hexagonal, &["B2/S34H", "B2o3/S2m4H", "B2a/S34H"]),
-            (VonNeumann, &["2/013V"]),
-            (Triangular, &["B4/S345L"]),
-            (Map, &[map, "MAPARZofw"]),
+            (HEXAGONAL, &["B2/S34H", "B2o3/S2m4H", "B2a/S34H"]),
+            (VON_NEUMANN, &["2/013V"]),
+            (TRIANGULAR, &["B4/S345L"]),
+            (MAP, &[map, "MAPARZofw"]),
             (
-                Margolus,
+                MARGOLUS,
                 &["M0,8,4,3,2,5,9,7,1,6,10,11,12,13,14,15", margolus],
             ),
-            (Row, &["W110"]),
-            (
-                Named(None),
-                &["Langtons-Ant", "BBM-Margolus-emulated", "Banks-I"],
-            ),
-            (
-                Named(None),
-                &["Generations", "WireWorld", "LifeHistory", "Codd"],
-            ),
-            (Named(Some("HighLife")), &["HihgLife"]),
-            (Isotropic, &["tlife", "tDryLife", "Just Friends"]),
-            (Named(Some("DryLife")), &["DryLive"]),
-            (Named(Some("Replicator")), &["Replicater"]),
+            (ROW, &["W110"]),
+            (NAME, &["Langtons-Ant", "BBM-Margolus-emulated", "Banks-I"]),
+            (NAME, &["Generations", "WireWorld", "LifeHistory", "Codd"]),
+            (ISOTROPIC, &["tlife", "tDryLife", "Just Friends"]),
         ] {
             for &text in texts {
-                let error = text.parse::<Rule>().unwrap_err();
-                assert_eq!(
-                    (error.family, &*error.text),
-                    (family, &text[..text.len().min(MAX_SHOWN)])
-                );
+                let error = text.parse::<Rule>().unwrap_err().to_string();
+                let text = &text[..text.len().min(MAX_SHOWN)];
+                assert_eq!(error, format!("unknown rule '{text}': {family}"));
             }
+        }
+        for (text, name) in [
+            ("HihgLife", "HighLife"),
+            ("DryLive", "DryLife"),
+            ("Replicater", "Replicator"),
+        ] {
+            let error = text.parse::<Rule>().unwrap_err().to_string();
+            let wanted = format!("unknown rule '{text}'; did you mean {name}? ");
+            assert!(
+                error.starts_with(&wanted) && error.ends_with("B3/S23"),
+                "{error}"
+            );
         }
     }
 

@@ -1,15 +1,18 @@
 //! Atomic file writes: a file is written whole or not at all.
 
 use std::ffi::OsStr;
+use std::fmt;
 use std::fs::{self, File, OpenOptions, Permissions};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use lang::{Message, message, tr};
 use tempfile::NamedTempFile;
 
 use super::locked::{SaveLock, create_locked, is_at, remove_abandoned};
+use super::words::without_number;
 
 /// A file that another thread is still writing, such as a recording.
 pub trait PendingFile: Send + Sync {
@@ -23,49 +26,27 @@ pub trait PendingFile: Send + Sync {
 }
 
 /// A file that could not be saved. An existing file is unchanged.
-#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("cannot save {path:?}: {reason:?}")]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SaveError {
     /// The file's path.
     pub path: PathBuf,
     /// Why.
-    pub reason: Unsaved,
+    pub reason: Message,
+    /// Whether the disk is full, so that another name would not help.
+    pub is_disk_full: bool,
 }
 
-/// Why a file could not be saved.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Unsaved {
-    /// The path has no name.
-    NoName,
-    /// The name is longer than the file system allows.
-    LongName,
-    /// It is a folder.
-    IsFolder,
-    /// It is a file where a folder is needed.
-    IsFile,
-    /// It is a pipe or a device.
-    NotRegular,
-    /// It is a link that leads back to itself.
-    LinkCycle,
-    /// It is read-only.
-    ReadOnly,
-    /// It is one of so many hard links to a file, which a rename would separate.
-    HardLinks(u64),
-    /// The process of this id has reserved it.
-    InUse(String),
-    /// This folder does not exist.
-    NoFolder(PathBuf),
-    /// This folder takes no file, as those of `/proc`.
-    Folder(PathBuf),
-    /// This is not a folder.
-    NotAFolder(PathBuf),
-    /// This user may not write to this folder.
-    Forbidden(PathBuf),
-    /// The disk of this folder is full.
-    DiskFull(PathBuf),
-    /// Anything else, in the words of the system or of whoever wrote the file.
-    Other(String),
+impl fmt::Display for SaveError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&tr!(
+            "cannot save {path}: {reason}",
+            path = self.path.display(),
+            reason = self.reason
+        ))
+    }
 }
+
+impl std::error::Error for SaveError {}
 
 impl SaveError {
     /// An error for a file or folder that could not be created.
@@ -74,33 +55,48 @@ impl SaveError {
         SaveError::in_folder(path, folder, error)
     }
 
-    fn in_folder(path: &Path, folder: &Path, error: &io::Error) -> SaveError {
+    fn in_folder(path: &Path, in_folder: &Path, error: &io::Error) -> SaveError {
+        let folder = in_folder.display();
+        let is_disk_full = matches!(
+            error.kind(),
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded
+        );
         let reason = match error.kind() {
-            io::ErrorKind::NotFound if folder.exists() => Unsaved::Folder(folder.into()),
-            io::ErrorKind::NotFound => Unsaved::NoFolder(folder.into()),
-            io::ErrorKind::NotADirectory => Unsaved::NotAFolder(folder.into()),
+            _ if is_disk_full => {
+                message!("the disk of {folder} is full; free some space or choose another folder")
+            }
+            io::ErrorKind::NotFound if in_folder.exists() => {
+                message!("no file can be made in the folder {folder}; choose another")
+            }
+            io::ErrorKind::NotFound => message!("there is no folder {folder}; create it first"),
+            io::ErrorKind::NotADirectory => {
+                message!("{folder} is not a folder; choose another")
+            }
             io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
-                Unsaved::Forbidden(folder.into())
+                message!("you may not write to the folder {folder}; choose another")
             }
-            io::ErrorKind::AlreadyExists => Unsaved::IsFile,
-            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
-                Unsaved::DiskFull(folder.into())
+            io::ErrorKind::AlreadyExists => {
+                message!("it is a file, not a folder; choose another")
             }
-            _ => Unsaved::Other(error.to_string()),
+            // In the words of the system or of whoever wrote the file.
+            _ => {
+                let error = error.to_string();
+                let error = without_number(&error);
+                message!("{error}; choose another folder, or try again")
+            }
         };
-        SaveError::of(path, reason)
-    }
-
-    fn of(path: &Path, reason: Unsaved) -> SaveError {
         SaveError {
-            path: path.to_owned(),
-            reason,
+            is_disk_full,
+            ..SaveError::of(path, reason)
         }
     }
 
-    /// Whether the disk is full, so that another name would not help.
-    pub fn is_disk_full(&self) -> bool {
-        matches!(self.reason, Unsaved::DiskFull(_))
+    fn of(path: &Path, reason: Message) -> SaveError {
+        SaveError {
+            path: path.to_owned(),
+            reason,
+            is_disk_full: false,
+        }
     }
 }
 
@@ -209,8 +205,13 @@ impl SaveTarget {
     /// # Errors
     /// The process that has reserved it is named.
     pub fn lock(&self) -> Result<Option<SaveLock>, SaveError> {
-        SaveLock::acquire(self.hidden(".lock"))
-            .map_err(|id| SaveError::of(&self.named, Unsaved::InUse(id)))
+        SaveLock::acquire(self.hidden(".lock")).map_err(|id| {
+            let reason = message!(
+                "process {id} is using it; end that process first, or choose another name",
+                id = id.trim()
+            );
+            SaveError::of(&self.named, reason)
+        })
     }
 
     /// Creates an empty temporary file next to the target, with the permissions of the file that it
@@ -338,7 +339,7 @@ fn folder_of(path: &Path) -> &Path {
 const MAX_LINKS: usize = 40;
 
 /// Follows links to a file, which need not exist.
-fn behind_links(named: &Path) -> Result<PathBuf, Unsaved> {
+fn behind_links(named: &Path) -> Result<PathBuf, Message> {
     let mut path = named.to_owned();
     for _ in 0..MAX_LINKS {
         match fs::read_link(&path) {
@@ -347,30 +348,37 @@ fn behind_links(named: &Path) -> Result<PathBuf, Unsaved> {
             Err(_) => return Ok(path), // not a link
         }
     }
-    Err(Unsaved::LinkCycle)
+    Err(message!(
+        "it is a link that leads back to itself; name a regular file"
+    ))
 }
 
 /// The metadata of an existing regular file; `None` if there is none. Errors if the name cannot be
 /// a file's.
-fn check_target(path: &Path) -> Result<Option<fs::Metadata>, Unsaved> {
+fn check_target(path: &Path) -> Result<Option<fs::Metadata>, Message> {
     if path.file_name().is_none() {
-        return Err(Unsaved::NoName);
+        return Err(message!("this names no file; add a file's name"));
     }
     let about = match fs::metadata(path) {
         Ok(about) => about,
         Err(error) if error.kind() == io::ErrorKind::InvalidFilename => {
-            return Err(Unsaved::LongName);
+            return Err(message!("its name is too long; choose a shorter one"));
         }
         Err(_) => return Ok(None),
     };
     if about.is_dir() {
-        Err(Unsaved::IsFolder)
+        Err(message!("it is a folder; name a file in it"))
     } else if !about.is_file() {
-        Err(Unsaved::NotRegular)
+        Err(message!("it is a pipe or a device; name a regular file"))
     } else if about.permissions().readonly() {
-        Err(Unsaved::ReadOnly)
+        Err(message!(
+            "it is read-only; make it writable (chmod u+w), or choose another name"
+        ))
     } else if hard_links(&about) > 1 {
-        Err(Unsaved::HardLinks(hard_links(&about)))
+        Err(message!(
+            "it is one of {} hard links to a file, and saving would separate it from the others; choose another name, or copy it (cp) and save in the copy",
+            hard_links(&about)
+        ))
     } else {
         Ok(Some(about))
     }
@@ -399,6 +407,10 @@ mod tests {
             .collect()
     }
 
+    fn no_folder(folder: &Path) -> String {
+        format!("there is no folder {}; create it first", folder.display())
+    }
+
     #[test]
     fn a_file_is_written_and_replaced() {
         let folder = tempfile::tempdir().unwrap();
@@ -421,7 +433,13 @@ mod tests {
         });
         let error = error.unwrap_err();
         assert_eq!(error.path, path);
-        assert_eq!(error.reason, Unsaved::DiskFull(folder.path().into()));
+        assert!(error.is_disk_full);
+        let said = format!(
+            "cannot save {}: the disk of {} is full; free some space or choose another folder",
+            path.display(),
+            folder.path().display()
+        );
+        assert_eq!(error.to_string(), said);
         assert_eq!(fs::read_to_string(&path).unwrap(), "old");
         assert_eq!(names(folder.path()), ["000.rle"]);
     }
@@ -433,18 +451,20 @@ mod tests {
             let error =
                 write_atomically(path, |_| panic!("nothing should be written")).unwrap_err();
             assert_eq!(error.path, path);
-            error.reason
+            error.reason.to_string()
         };
-        assert_eq!(save(folder.path()), Unsaved::IsFolder);
+        assert_eq!(save(folder.path()), "it is a folder; name a file in it");
         let missing = folder.path().join("missing");
-        assert_eq!(save(&missing.join("a.rle")), Unsaved::NoFolder(missing));
+        assert_eq!(save(&missing.join("a.rle")), no_folder(&missing));
         if Path::new("/dev/null").exists() {
-            assert_eq!(save(Path::new("/dev/null")), Unsaved::NotRegular);
+            let said = "it is a pipe or a device; name a regular file";
+            assert_eq!(save(Path::new("/dev/null")), said);
         }
-        assert_eq!(save(Path::new("")), Unsaved::NoName);
+        assert_eq!(save(Path::new("")), "this names no file; add a file's name");
         let file = folder.path().join("file");
         fs::write(&file, "old").unwrap();
-        assert_eq!(save(&file.join("a.rle")), Unsaved::NotAFolder(file));
+        let said = format!("{} is not a folder; choose another", file.display());
+        assert_eq!(save(&file.join("a.rle")), said);
     }
 
     #[test]
@@ -456,7 +476,7 @@ mod tests {
         permissions.set_readonly(true);
         fs::set_permissions(&path, permissions).unwrap();
         let error = write_atomically(&path, |out| out.write_all(b"new")).unwrap_err();
-        assert_eq!(error.reason, Unsaved::ReadOnly);
+        assert!(error.reason.starts_with("it is read-only;"), "{error}");
         assert_eq!(fs::read_to_string(&path).unwrap(), "old");
     }
 
@@ -486,10 +506,11 @@ mod tests {
         assert_eq!(fs::read_to_string(at("file")).unwrap(), "new");
         symlink("nowhere/file", at("broken")).unwrap();
         let error = write_atomically(at("broken"), |_| panic!("nowhere")).unwrap_err();
-        assert_eq!(error.reason, Unsaved::NoFolder(at("nowhere")));
+        assert_eq!(&*error.reason, no_folder(&at("nowhere")));
         symlink("circle", at("circle")).unwrap();
         let error = write_atomically(at("circle"), |_| panic!("nowhere")).unwrap_err();
-        assert_eq!(error.reason, Unsaved::LinkCycle);
+        let circle = "it is a link that leads back to itself;";
+        assert!(error.reason.starts_with(circle), "{error}");
         assert!(at("broken").is_symlink() && at("circle").is_symlink());
     }
 
@@ -591,7 +612,8 @@ mod tests {
         std::os::unix::fs::symlink("two", at("link")).unwrap();
         for name in ["one", "two", "link"] {
             let error = check_writable(at(name)).unwrap_err();
-            assert_eq!(error.reason, Unsaved::HardLinks(2));
+            let said = "it is one of 2 hard links to a file,";
+            assert!(error.reason.starts_with(said), "{error}");
             write_atomically(at(name), |_| panic!("nothing should be written")).unwrap_err();
         }
         fs::remove_file(at("two")).unwrap();
@@ -604,7 +626,7 @@ mod tests {
         let at = |length: usize| folder.path().join("n".repeat(length));
         write_atomically(at(255), |out| out.write_all(b"new")).unwrap();
         let error = check_writable(at(256)).unwrap_err();
-        assert_eq!(error.reason, Unsaved::LongName);
+        assert!(error.reason.starts_with("its name is too long;"), "{error}");
     }
 
     #[test]
@@ -617,7 +639,7 @@ mod tests {
         assert_eq!(fs::read_to_string(at("old")).unwrap(), "old");
         assert_eq!(names(folder.path()), ["old"]);
         let error = check_writable(at("missing/new")).unwrap_err();
-        assert_eq!(error.reason, Unsaved::NoFolder(at("missing")));
+        assert_eq!(&*error.reason, no_folder(&at("missing")));
         assert!(check_writable(folder.path()).is_err(), "a folder");
     }
 }

@@ -1,6 +1,7 @@
 //! Determines the size, rule and start generation that all instances share.
 
-use super::{Pattern, PatternError, Rule, Size};
+use super::{Pattern, Rule, Size};
+use lang::{Message, message};
 
 /// The size and rule that all instances share: `size` and `rule` if given; else those that the
 /// patterns specify, if they agree; else `default_size` and Conway's Life. Patterns without a torus
@@ -13,14 +14,32 @@ pub fn settle(
     size: Option<Size>,
     rule: Option<Rule>,
     default_size: Size,
-) -> Result<(Size, Rule), PatternError> {
+) -> Result<(Size, Rule), Message> {
     let size = match size {
         Some(size) => size,
-        None => agreed(patterns, Pattern::torus, PatternError::Sizes)?.unwrap_or(default_size),
+        None => agreed(patterns, Pattern::torus, |one, other| {
+            message!(
+                "{} is for a torus of {} and {} for one of {}, but all instances share one size; choose it with --size",
+                one.0,
+                one.1,
+                other.0,
+                other.1
+            )
+        })?
+        .unwrap_or(default_size),
     };
     let rule = match rule {
         Some(rule) => rule,
-        None => agreed(patterns, Pattern::rule, PatternError::Rules)?.unwrap_or_default(),
+        None => agreed(patterns, Pattern::rule, |one, other| {
+            message!(
+                "{} has the rule {} and {} has {}, but all instances share one rule; choose it with --rule",
+                one.0,
+                one.1,
+                other.0,
+                other.1
+            )
+        })?
+        .unwrap_or_default(),
     };
     Ok((size, rule))
 }
@@ -36,8 +55,8 @@ pub fn settle_generation(patterns: &[Pattern]) -> Option<u64> {
 fn agreed<T: Copy + PartialEq>(
     patterns: &[Pattern],
     wish: impl Fn(&Pattern) -> Option<T>,
-    disagreement: impl Fn((String, T), (String, T)) -> PatternError,
-) -> Result<Option<T>, PatternError> {
+    disagreement: impl Fn((&str, T), (&str, T)) -> Message,
+) -> Result<Option<T>, Message> {
     let mut wishes = patterns
         .iter()
         .filter_map(|pattern| Some((pattern.name(), wish(pattern)?)));
@@ -45,10 +64,7 @@ fn agreed<T: Copy + PartialEq>(
         return Ok(None);
     };
     match wishes.find(|(_, other)| *other != first) {
-        Some((name, other)) => Err(disagreement(
-            (first_name.to_owned(), first),
-            (name.to_owned(), other),
-        )),
+        Some((name, other)) => Err(disagreement((first_name, first), (name, other))),
         None => Ok(Some(first)),
     }
 }
@@ -96,19 +112,18 @@ mod tests {
         let (asked_size, asked_rule) = (Some(size(7, 8)), Some(rule("B2/S")));
         let asked = settled(&[&life, &high], asked_size, asked_rule);
         assert_eq!(asked, (size(7, 8), rule("B2/S")));
-        match settle(&[&plain, &life, &high], None, asked_rule) {
-            Err(PatternError::Sizes(one, other)) => {
-                assert_eq!(one, ("life".into(), size(64, 32)));
-                assert_eq!(other, ("high".into(), size(9, 9)));
-            }
-            settled => panic!("{settled:?}"),
-        }
-        match settle(&[&high, &plain, &life], asked_size, None) {
-            Err(PatternError::Rules(one, other)) => {
-                assert_eq!(one, ("high".into(), high_life));
-                assert_eq!(other, ("life".into(), Rule::LIFE));
-            }
-            settled => panic!("{settled:?}"),
-        }
+        let refused = |patterns: &[&Pattern], size, rule| {
+            settle(patterns, size, rule).unwrap_err().to_string()
+        };
+        assert_eq!(
+            refused(&[&plain, &life, &high], None, asked_rule),
+            "life is for a torus of 64x32 and high for one of 9x9, but all instances share one \
+             size; choose it with --size"
+        );
+        assert_eq!(
+            refused(&[&high, &plain, &life], asked_size, None),
+            "high has the rule B36/S23 and life has B3/S23, but all instances share one rule; \
+             choose it with --rule"
+        );
     }
 }

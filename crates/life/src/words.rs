@@ -1,4 +1,8 @@
-//! Names compared, and numbers formatted.
+//! Names compared; numbers and the system's reasons formatted for messages.
+
+use std::io::{Error, ErrorKind};
+
+use lang::tr;
 
 /// The letters and digits of a name, in lower case, with `&` as "and": for comparing names however
 /// they are typed.
@@ -31,4 +35,47 @@ pub(crate) fn nearest<T>(name: &str, known: impl IntoIterator<Item = (String, T)
     let best = all.max_by(|(a, _), (b, _)| a.total_cmp(b));
     best.filter(|(alike, _)| *alike >= MIN_LIKENESS)
         .map(|(_, with)| with)
+}
+
+/// What went wrong with a file, without the system's number for it.
+pub fn system_reason(error: &Error) -> String {
+    match error.kind() {
+        ErrorKind::NotFound => tr!("there is no such file").into(),
+        ErrorKind::PermissionDenied => tr!("this user has no permission for it").into(),
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => tr!("the disk is full").into(),
+        _ => without_number(&error.to_string()).into(),
+    }
+}
+
+/// A text of the system without its number for it.
+pub(crate) fn without_number(text: &str) -> &str {
+    text.split_once(" (os error ")
+        .map_or(text, |(text, _)| text)
+}
+
+/// `1 lattice` or `N lattices`.
+pub fn counted_lattices(count: usize) -> String {
+    match count {
+        1 => tr!("1 lattice").into(),
+        _ => tr!("{count} lattices"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reason_has_no_number_of_the_system() {
+        let said = |error: Error| system_reason(&error);
+        assert_eq!(said(ErrorKind::NotFound.into()), "there is no such file");
+        let busy = Error::from_raw_os_error(16);
+        assert!(busy.to_string().contains("os error"), "{busy}");
+        assert!(!said(busy).contains("os error"));
+    }
+
+    #[test]
+    fn one_is_one() {
+        assert_eq!([1, 2].map(counted_lattices), ["1 lattice", "2 lattices"]);
+    }
 }

@@ -1,7 +1,7 @@
 //! Reading and drawing a hostile pattern only uses memory for its text and the lattice, and for a
 //! macrocell's nodes.
 
-use life::{Fault, Format, Lattice, Notes, Pattern, PatternError, Rle, Rule, Sheet, Size, rle};
+use life::{Format, Lattice, Notes, Pattern, Rle, Rule, Sheet, Size, rle};
 use std::fs;
 use std::io::Write;
 use test_support::{CountingAllocator, peak_of_this_thread as peak_of};
@@ -175,7 +175,8 @@ fn a_pattern_that_does_not_fit_takes_no_lattice() {
     let pattern = Pattern::from_text("far", text).unwrap();
     let size = Size::new(16384, 16384).unwrap();
     let (error, peak) = peak_of(|| pattern.centred_in(size).unwrap_err());
-    assert!(matches!(error, PatternError::Larger { .. }), "{error}");
+    let said = "far is 16777216x16777216 cells, larger than the lattice";
+    assert!(error.to_string().starts_with(said), "{error}");
     assert!(peak <= SMALL, "{peak} bytes");
 }
 
@@ -211,9 +212,7 @@ fn a_packed_macrocell_of_countless_nodes_takes_its_text_alone() {
     }
     let packed = packed.finish().unwrap();
     let (error, peak) = peak_of(|| Pattern::from_text("a.mc.gz", packed).unwrap_err());
-    let flaw =
-        matches!(&error, PatternError::Text { error, .. } if error.fault == Fault::ManyNodes);
-    assert!(flaw, "{error}");
+    assert!(error.contains("has more than 16777216 nodes;"), "{error}");
     // A growing text is held twice while it is reallocated.
     assert!(peak <= 4 * 2 * nodes as i64, "{peak} bytes");
 }

@@ -4,6 +4,7 @@
 use std::path::PathBuf;
 
 use engine::Kernel;
+use lang::Message;
 use life::{MemoryError, ReadError, Rule, SaveError, Size, TextError};
 
 use crate::{InWords, Switches};
@@ -46,7 +47,7 @@ impl NotSaved {
             NotSaved::Changed(..) | NotSaved::NeverRestored(_) | NotSaved::WouldNotOpen(..) => {
                 false
             }
-            NotSaved::Failed(error, _) | NotSaved::Lecture(error, _) => error.is_disk_full(),
+            NotSaved::Failed(error, _) | NotSaved::Lecture(error, _) => error.is_disk_full,
             NotSaved::NoAnswer(..) | NotSaved::Outdated { .. } => true,
         }
     }
@@ -103,13 +104,11 @@ pub enum SavedFault {
     /// A field is wrong, or if none is named the whole.
     Field(Option<String>, Box<SavedFault>),
     /// A value is of another type, no such value, or not for these lattices.
-    Value(Box<dyn InWords + Send + Sync>),
+    Value(Message),
     /// No kernel has this name.
     NoKernel(String),
     /// The user's own kernel was written from the first rung, and the second one is in use.
     OtherRung(&'static Kernel, &'static Kernel),
-    /// A word is no cell.
-    NoCell(String),
     /// A lattice is no RLE.
     Rle(TextError),
     /// A lattice is not whole.

@@ -30,6 +30,7 @@ use serde_json::error::Category;
 use crate::log::{Log, Position};
 use engine::Kernel;
 use engine::kernels::{self, KERNELS};
+use lang::Message;
 use life::{Lattice, SaveError, SaveTarget, Size, read_regular_file};
 use model::saved::{SavedError, SavedFault};
 use model::words::shown;
@@ -203,7 +204,7 @@ fn type_fault(error: &serde_json::Error) -> SavedFault {
     let reason = error.to_string();
     let place = format!(" at line {} column {}", error.line(), error.column());
     let reason = reason.strip_suffix(&place).unwrap_or(&reason);
-    SavedFault::Value(Box::new(reason.to_owned()))
+    SavedFault::Value(reason.into())
 }
 
 /// The version of the format, which stands at the beginning of a file.
@@ -285,7 +286,7 @@ impl KernelSource {
     /// What it declares, with `rung` in use.
     fn read(self, rung: &'static Kernel) -> Result<StoredKernel, SavedFault> {
         let read = OwnKernel::read(self.source.into_bytes());
-        let kernel = read.map_err(|error| SavedFault::Value(Box::new(error)))?;
+        let kernel = read.map_err(|error| SavedFault::Value(error.message()))?;
         if self.in_use && kernel.rung != rung {
             return Err(SavedFault::OtherRung(kernel.rung, rung));
         }
@@ -429,11 +430,14 @@ impl<T: fmt::Display> Serialize for Text<T> {
     }
 }
 
-impl<'de, T: FromStr<Err: InWords + Send + Sync + 'static>> Deserialize<'de> for Text<T> {
+impl<'de, T: FromStr<Err: fmt::Display>> Deserialize<'de> for Text<T> {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Text<T>, D::Error> {
         let text = String::deserialize(from)?;
         let value = text.parse().map(Text);
-        value.map_err(|error| reading::refuse(SavedFault::Value(Box::new(error))))
+        value.map_err(|error: T::Err| {
+            let why = Message::new(|| error.to_string());
+            reading::refuse(SavedFault::Value(why))
+        })
     }
 }
 

@@ -22,8 +22,8 @@ use engine::{
     Completion, Cut, DeviceId, Engine, EngineError, Kernel, Layout, Measure, PreparedId, Program,
     Result, Slot, Slots, SlotsSpec, StreamId, Transfer,
 };
-use life::memory::Lattices;
-use life::{Lattice, MemoryError, Size};
+use lang::message;
+use life::{Lattice, MemoryError, Size, counted_lattices};
 use model::trace::StepFacts;
 use model::{DeviceChoice, InWords, KernelChoice, OwnRound, Pace, PicturePlan, Setup, Side, Start};
 
@@ -550,7 +550,13 @@ pub fn ensure_room(
         let one = cells + copies * bits;
         one.saturating_mul(instances as u64)
     };
-    life::memory::ensure(size, bytes, Lattices::WithStarts(instances, size))
+    life::memory::ensure(size, bytes, || {
+        message!(
+            "{} of {} with their starts",
+            counted_lattices(instances),
+            size
+        )
+    })
 }
 
 /// The devices and the number of instances of each: consecutive instances share a device.

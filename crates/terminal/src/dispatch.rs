@@ -14,11 +14,10 @@ use crate::painting::{TerminalFrame, TerminalLayout, places};
 use crate::prompt::PromptField;
 use ui::Lessons;
 
-use lang::{message, tr};
+use lang::{Message, message, tr};
 use life::Pattern;
 use model::actions::Context;
-use model::words::remarks;
-use model::{Action, Change, Edit, InWords, SessionAction, Status, ViewAction};
+use model::{Action, Change, Edit, SessionAction, Status, ViewAction};
 use session::Session;
 use ui::SidePanel;
 
@@ -56,13 +55,13 @@ impl TerminalApp {
     /// Places a pattern in the middle of the selected panel; returns what to say of it.
     fn place_pattern(&self, text: String) -> Result<String, String> {
         let pattern = Pattern::from_text(tr!("the clipboard"), text)
-            .map_err(|error| tr!("Not a pattern: {error}", error = error.in_words()))?;
+            .map_err(|error| tr!("Not a pattern: {error}"))?;
         if let (Some(status), Some(session)) = (self.app.status(), &self.app.session) {
             let cells = pattern.centred_in(status.lattices.size);
             session.edit(Edit {
                 instance: status.panels.selected,
                 change: Change::Place {
-                    pattern: Arc::new(cells.map_err(|error| error.in_words())?),
+                    pattern: Arc::new(cells.map_err(|error| error.to_string())?),
                     at: [0, 0],
                     overwrites_dead: false,
                 },
@@ -70,8 +69,9 @@ impl TerminalApp {
             });
         }
         let (wide, high) = pattern.live_sides();
-        let said = vec![tr!("Pasted {wide} × {high} cells")];
-        Ok([said, remarks(&pattern)].concat().join("; "))
+        let mut said = vec![tr!("Pasted {wide} × {high} cells")];
+        said.extend(pattern.remarks().iter().map(Message::to_string));
+        Ok(said.join("; "))
     }
 
     fn key(&mut self, event: &KeyEvent) {

@@ -15,8 +15,8 @@ use crate::pointer::HitTarget;
 use crate::view::Shelf;
 use crate::view::{Dialog, FileTask};
 use lang::{message, tr};
-use life::{Lattice, PatternError, Rule};
-use model::{Area, Change, Edit, EditAction, InWords, PictureSource, SessionAction, Status};
+use life::{Lattice, Rule, too_large};
+use model::{Area, Change, Edit, EditAction, PictureSource, SessionAction, Status};
 use ui::{Ghost, Pending, Tool};
 
 impl Handler {
@@ -336,15 +336,8 @@ impl Handler {
         let (pattern, all) = (ghost.pattern.clone(), status.lattices.size);
         let (width, height) = (pattern.size().width(), pattern.size().height());
         if width > all.width() || height > all.height() {
-            let larger = PatternError::Larger {
-                file: tr!("the pattern").into(),
-                width,
-                height,
-                lattice: all,
-                offer: all.with_room(width, height),
-                kernel: None,
-            };
-            return self.show_notice(larger.in_words());
+            let (what, offer) = (tr!("the pattern"), all.with_room(width, height));
+            return self.show_notice(too_large(what, [width, height], all, offer, None));
         }
         let change = Change::Place {
             pattern,

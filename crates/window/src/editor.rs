@@ -167,7 +167,7 @@ fn read_code(code: Code, path: &Path) -> Result<Arc<str>, String> {
     let text = match read_regular_file(path, limit) {
         Ok(bytes) => decode(bytes),
         Err(ReadError::Empty) => Ok(String::new()),
-        Err(error) => Err(error.in_words()),
+        Err(error) => Err(error.to_string()),
     };
     let name = shown(path.file_name().unwrap_or_default());
     text.map(Arc::from)
@@ -502,7 +502,7 @@ impl Handler {
                     let kept = kept.display();
                     BackgroundResult::Notice(tr!("the damaged file is kept as {}", kept))
                 }
-                Err(error) => BackgroundResult::Notice(error.in_words()),
+                Err(error) => BackgroundResult::Notice(error.to_string()),
             });
         }
     }
@@ -601,7 +601,7 @@ impl Handler {
             let write = |target: SaveTarget| target.write(|out| out.write_all(text.as_bytes()));
             match target.and_then(write) {
                 Ok((path, _)) => BackgroundResult::SavedCode(code, own.unwrap_or(path), text),
-                Err(error) => BackgroundResult::Notice(error.in_words()),
+                Err(error) => BackgroundResult::Notice(error.to_string()),
             }
         });
     }

@@ -27,7 +27,7 @@ pub(crate) fn to_life_105(text: &[u8]) -> Option<Result<Vec<u8>, Flaw>> {
     if let Some((at, rule)) = rule {
         match read_rule(rule) {
             Ok(_) => writeln!(written, "#R {}", printable(rule)).expect("a string takes any text"),
-            Err(fault) => return Some(Err((at, fault))),
+            Err(error) => return Some(Err((at, error.message))),
         }
     }
     for (x, y) in &cells {

@@ -1,9 +1,10 @@
 //! Files that are not pattern text themselves: patterns packed with gzip, as Golly can save them,
 //! and other kinds of files found in pattern collections.
 
-use crate::fault::{Fault, Flaw};
+use crate::fault::Flaw;
 use crate::text::{lines, printable};
 use flate2::read::MultiGzDecoder;
+use lang::message;
 use std::io::Read;
 use std::path::Path;
 
@@ -20,9 +21,22 @@ pub(crate) fn unpacked(text: Vec<u8>) -> Result<Vec<u8>, Flaw> {
     packed
         .take(MAX_UNPACKED + 1)
         .read_to_end(&mut inner)
-        .map_err(|error| (0, Fault::Gzip(error.to_string())))?;
+        .map_err(|reason| {
+            (
+                0,
+                message!(
+                    "this is compressed with gzip and cannot be unpacked: {reason}; fetch it again"
+                ),
+            )
+        })?;
     if inner.len() as u64 > MAX_UNPACKED {
-        return Err((0, Fault::LongGzip(MAX_UNPACKED)));
+        return Err((
+            0,
+            message!(
+                "this is compressed with gzip and more than {} MiB long when unpacked; unpack it first, such as with gunzip",
+                MAX_UNPACKED >> 20
+            ),
+        ));
     }
     Ok(inner)
 }
@@ -32,19 +46,33 @@ pub(crate) fn check_kind(name: &str, text: &[u8]) -> Result<(), Flaw> {
     let ending = Path::new(name).extension();
     let is_script = |ending: &&str| ["lua", "py", "pl"].contains(ending);
     if text.starts_with(b"PK\x03\x04") {
-        return Err((0, Fault::Archive));
+        return Err((
+            0,
+            message!("this is a ZIP archive; unpack it and name one of its patterns"),
+        ));
     }
     if text.starts_with(b"#MCell") {
         let game = lines(text, 0).find_map(|(_, line)| line.strip_prefix(b"#GAME"));
         let game = printable(game.unwrap_or(b"Standard Life").trim_ascii());
-        return Err((0, Fault::MCell(game.chars().take(40).collect())));
+        let game: String = game.chars().take(40).collect();
+        return Err((
+            0,
+            message!(
+                "this is in the format of MCell, of the kind '{game}'; where its rule is one such as B3/S23, save it as RLE with Golly"
+            ),
+        ));
     }
     if ending
         .and_then(|ending| ending.to_str())
         .filter(is_script)
         .is_some()
     {
-        return Err((0, Fault::Script));
+        return Err((
+            0,
+            message!(
+                "this is a script, not a pattern; run it in Golly and save what it makes as RLE"
+            ),
+        ));
     }
     Ok(())
 }

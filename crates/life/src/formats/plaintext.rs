@@ -3,27 +3,31 @@
 
 use super::{Format, Frame, Sheet};
 use crate::Size;
-use crate::fault::{Fault, Flaw};
+use crate::fault::{Flaw, named};
 use crate::run::{LiveRuns, Run};
 use crate::text::{self, lines};
+use lang::{Message, message};
 use std::io::{self, Write};
 
 /// Checks and measures the text. Empty lines are dead rows, but not before the first row or after
 /// the last.
 pub(crate) fn read(text: &[u8]) -> Result<Frame, Flaw> {
     if text[text::start(text)..].trim_ascii().is_empty() {
-        return Err((text.len(), Fault::NoRows));
+        return Err((
+            text.len(),
+            message!("the text is empty; a plaintext pattern has rows of . (dead) and O (alive)"),
+        ));
     }
     let mut frame = Frame::default();
     for (y, at, row) in rows(text) {
         let longest = u64::from(Size::MAX_SIDE);
         if y >= Size::MAX_SIDE {
-            return Err((at, Fault::LongSide));
+            return Err((at, long_side()));
         }
         let live = &mut frame.live;
         let width = each_part(row, true, |offset, first, length| {
             if first + length > longest {
-                return Err((at + offset, Fault::LongSide));
+                return Err((at + offset, long_side()));
             }
             live.add(Run {
                 x: first as u32,
@@ -33,16 +37,27 @@ pub(crate) fn read(text: &[u8]) -> Result<Frame, Flaw> {
             Ok(())
         });
         let width = width.map_err(|flaw| match flaw {
-            PartFlaw::Letter(offset) => (at + offset, Fault::PlaintextByte(row[offset])),
+            PartFlaw::Letter(offset) => (
+                at + offset,
+                message!("unknown {it}; a row of a plaintext pattern has . (dead) and O (alive), and a comment starts with !", it = named(row[offset])),
+            ),
             PartFlaw::Told(flaw) => flaw,
         })?;
         if width > longest {
-            return Err((at + (longest as usize).min(row.len()), Fault::LongSide));
+            return Err((at + (longest as usize).min(row.len()), long_side()));
         }
         frame.width = frame.width.max(width as u32);
         frame.height = y + 1;
     }
     Ok(frame)
+}
+
+/// The flaw of a row or column longer than a lattice's side.
+fn long_side() -> Message {
+    message!(
+        "the pattern reaches beyond {max} cells, the longest side of a lattice; a smaller pattern is needed",
+        max = Size::MAX_SIDE
+    )
 }
 
 /// Calls `run` with the live cells of a checked text.

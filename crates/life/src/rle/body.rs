@@ -2,10 +2,11 @@
 //! by state: `.` and `A` to `X`, `pA` to `yX`, as Golly writes rules with more than two states.
 
 use crate::Size;
-use crate::fault::{Fault, Flaw};
+use crate::fault::{Flaw, named};
 use crate::formats::Remarks;
 use crate::run::Run;
 use crate::text::line_end;
+use lang::{Message, message};
 
 /// A reader's position in a body. White space is ignored everywhere, and lines that start with `#`
 /// are skipped.
@@ -68,7 +69,13 @@ impl<'a> Cursor<'a> {
                     };
                     self.x = self.x.saturating_add(count);
                     if self.x > Size::MAX_SIDE || self.y >= Size::MAX_SIDE {
-                        return Err((count_at, Fault::FarCell));
+                        return Err((
+                            count_at,
+                            message!(
+                                "live cells lie beyond {max} cells, the longest side of a lattice; a smaller pattern is needed",
+                                max = Size::MAX_SIDE
+                            ),
+                        ));
                     }
                     return Ok(Some(run));
                 }
@@ -95,14 +102,14 @@ impl<'a> Cursor<'a> {
                 Some(&second @ b'A'..=b'X') => {
                     let state = u16::from(first - b'p' + 1) * 24 + u16::from(second - b'A' + 1);
                     let state = u8::try_from(state);
-                    let state = state.map_err(|_| (self.at + 1, Fault::RleByte(second)))?;
+                    let state = state.map_err(|_| (self.at + 1, unknown(second)))?;
                     self.at += 1;
                     state
                 }
                 // Alone it is a live cell, in files that colour objects.
                 _ => 1,
             },
-            other => return Err((self.at, Fault::RleByte(other))),
+            other => return Err((self.at, unknown(other))),
         };
         self.at += 1;
         Ok(if self.met.see(state) {
@@ -124,7 +131,13 @@ impl<'a> Cursor<'a> {
                         .saturating_mul(10)
                         .saturating_add(u32::from(byte - b'0'));
                     if more > Size::MAX_SIDE {
-                        return Err((start, Fault::Count));
+                        return Err((
+                            start,
+                            message!(
+                                "a count is more than {max}, the longest side of a lattice; a smaller pattern is needed",
+                                max = Size::MAX_SIDE
+                            ),
+                        ));
                     }
                     count = Some((start, more));
                     self.at += 1;
@@ -143,6 +156,14 @@ impl<'a> Cursor<'a> {
             .checked_sub(1)
             .is_none_or(|before| matches!(self.text[before], b'\n' | b'\r'))
     }
+}
+
+/// The flaw of a byte that has no meaning in a body.
+fn unknown(byte: u8) -> Message {
+    message!(
+        "unknown {it}; cells are b (dead) and o (alive), or . and A to X by their states, a row ends with $ and the pattern with !",
+        it = named(byte)
+    )
 }
 
 /// The runs of live cells of a parsed RLE pattern.

@@ -3,10 +3,11 @@
 //! `#r 23/3`, Golly the generation, `#CXRLE Gen=100`, and LifeBC has `skip`, `fps`, `h`, `v` and `gen` in
 //! the header.
 
-use crate::fault::{Fault, Flaw};
+use crate::fault::Flaw;
 use crate::formats::Frame;
 use crate::text::{self, line_end, whole, word};
-use crate::{Rule, Size};
+use crate::{Rule, RuleError, Size};
+use lang::{Message, message};
 use std::str::FromStr;
 
 /// Maximum length of a rule in bytes. Valid rules have at most about 50.
@@ -18,11 +19,25 @@ pub(super) fn read(text: &[u8]) -> Result<(Frame, usize), Flaw> {
     let mut at = read_comments(text, text::start(text), &mut frame)?;
     let end = line_end(text, at);
     match text.get(at) {
-        None => return Err((text.len(), Fault::NoPattern)),
+        None => {
+            return Err((
+                text.len(),
+                message!(
+                    "the text ends without a header; an RLE pattern has a line such as 'x = 3, y = 3, rule = B3/S23', then the cells"
+                ),
+            ));
+        }
         Some(b'x' | b'X') if text::is_header(&text[at + 1..end]) => {}
         Some(_) if is_body(&text[at..end]) => return Ok((frame, at)),
         Some(b'x' | b'X') => {}
-        Some(_) => return Err((at, Fault::NoHeader)),
+        Some(_) => {
+            return Err((
+                at,
+                message!(
+                    "this is not an RLE pattern; after any lines with # it must go on with a line such as 'x = 3, y = 3, rule = B3/S23'"
+                ),
+            ));
+        }
     }
     read_line(text, at, end, &mut frame)?;
     // Like Golly, which uses the last rule.
@@ -44,14 +59,14 @@ fn read_comments(text: &[u8], mut at: usize, frame: &mut Frame) -> Result<usize,
         let rule = rest.trim_ascii();
         match line {
             [b'r', ..] if !rule.is_empty() => {
-                let read = read_rule(rule).map_err(|fault| (rule_at, fault))?;
+                let read = read_rule(rule).map_err(|error| (rule_at, error.message))?;
                 frame.take_rule(read);
             }
             // Some files use it for comments or the pattern's position.
             [b'R', ..] if !is_place(rule) => match read_rule(rule) {
                 Ok(read) => frame.take_rule(read),
-                Err(Fault::Rule(error)) if !error.is_notation() => {}
-                Err(fault) => return Err((rule_at, fault)),
+                Err(error) if !error.is_notation => {}
+                Err(error) => return Err((rule_at, error.message)),
             },
             _ => {
                 if let Some(keys) = line.strip_prefix(b"CXRLE") {
@@ -102,7 +117,7 @@ fn read_line(text: &[u8], mut at: usize, end: usize, frame: &mut Frame) -> Resul
         at += name_length;
         at += blanks(&text[at..end]);
         if text[at..end].first() != Some(&b'=') {
-            return Err((name_at, Fault::Field));
+            return Err((name_at, bad_field()));
         }
         at += 1;
         at += blanks(&text[at..end]);
@@ -111,7 +126,8 @@ fn read_line(text: &[u8], mut at: usize, end: usize, frame: &mut Frame) -> Resul
             b"y" if height.is_none() => height = Some(read_side(&text[..end], &mut at, 'y')?),
             b"rule" => {
                 let field = &text[at..at + rule_length(&text[at..end])];
-                frame.take_rule(read_rule(field.trim_ascii_end()).map_err(|fault| (at, fault))?);
+                let read = read_rule(field.trim_ascii_end());
+                frame.take_rule(read.map_err(|error| (at, error.message))?);
                 at += field.len();
             }
             // LifeBC's fields: display settings and the generation.
@@ -121,16 +137,24 @@ fn read_line(text: &[u8], mut at: usize, end: usize, frame: &mut Frame) -> Resul
                 }
                 at += text[at..end].iter().take_while(|b| **b != b',').count();
             }
-            _ => return Err((name_at, Fault::Field)),
+            _ => return Err((name_at, bad_field())),
         }
         at += text[at..end]
             .iter()
             .take_while(|b| **b == b',' || b.is_ascii_whitespace())
             .count();
     }
-    frame.width = width.ok_or((end, Fault::Missing('x')))?;
-    frame.height = height.ok_or((end, Fault::Missing('y')))?;
+    let lacks = |it: char| message!("the header lacks {it}; write it as x = WIDTH, y = HEIGHT");
+    frame.width = width.ok_or_else(|| (end, lacks('x')))?;
+    frame.height = height.ok_or_else(|| (end, lacks('y')))?;
     Ok(())
+}
+
+/// The flaw of a field that is unknown, repeated or without `=`.
+fn bad_field() -> Message {
+    message!(
+        "the header must be x = WIDTH, y = HEIGHT and at most rule = RULE after them, such as 'x = 3, y = 3, rule = B3/S23'"
+    )
 }
 
 fn name_length(text: &[u8]) -> usize {
@@ -161,7 +185,13 @@ fn read_side(line: &[u8], at: &mut usize, name: char) -> Result<u32, Flaw> {
     let digits = value[sign..].iter().take_while(|b| b.is_ascii_digit());
     let length = sign + digits.count();
     if length == sign && !is_blank {
-        return Err((*at, Fault::Number(name)));
+        return Err((
+            *at,
+            message!(
+                "{it} must be a whole number of cells, such as '{it} = 3'",
+                it = name
+            ),
+        ));
     }
     let number = whole(&value[..length]).unwrap_or(0);
     *at += length;
@@ -179,7 +209,7 @@ pub(crate) struct FileRule {
 }
 
 /// The rule and, after a colon, the torus.
-pub(crate) fn read_rule(text: &[u8]) -> Result<FileRule, Fault> {
+pub(crate) fn read_rule(text: &[u8]) -> Result<FileRule, RuleError> {
     let text = shortened(text);
     let (rule, topology) = match text.split_once(':') {
         Some((rule, topology)) => (rule, Some(topology)),
@@ -187,12 +217,16 @@ pub(crate) fn read_rule(text: &[u8]) -> Result<FileRule, Fault> {
     };
     let (rule, history) = match without_history(rule) {
         Some(rule) => (rule, true),
-        None => (rule.parse().map_err(Fault::Rule)?, false),
+        None => (rule.parse()?, false),
     };
-    let torus = topology.map(read_torus).transpose()?.flatten();
+    let torus = topology.map(read_torus).transpose();
+    let torus = torus.map_err(|message| RuleError {
+        message,
+        is_notation: true,
+    })?;
     Ok(FileRule {
         rule,
-        torus,
+        torus: torus.flatten(),
         history,
     })
 }
@@ -211,18 +245,25 @@ fn without_history(text: &str) -> Option<Rule> {
 /// The torus of `T100,80`, or of `T100`, which is square; `None` for `T0,0`, an infinite plane.
 /// Golly's other topologies (planes, Klein bottles, twists, shifts, one infinite side) are not
 /// supported.
-fn read_torus(topology: &str) -> Result<Option<Size>, Fault> {
+fn read_torus(topology: &str) -> Result<Option<Size>, Message> {
     let sides = || {
         let sides = topology.trim().strip_prefix(['T', 't'])?;
         let (width, height) = sides.split_once(',').unwrap_or((sides, sides));
         let side = |text: &str| text.trim().parse::<u64>().ok();
         Some((side(width)?, side(height)?)).filter(|(w, h)| (*w == 0) == (*h == 0))
     };
-    let shown = || topology.trim().chars().take(40).collect();
-    match sides().ok_or_else(|| Fault::Topology(shown()))? {
-        (0, _) => Ok(None),
-        (width, height) => Size::new(width, height).map(Some).map_err(Fault::Torus),
+    let (width, height) = sides().ok_or_else(|| {
+        let shown: String = topology.trim().chars().take(40).collect();
+        message!(
+            "'{it}' is no torus, and only a torus can be run; write its sides, such as :T100,100, or leave it out",
+            it = shown
+        )
+    })?;
+    if width == 0 {
+        return Ok(None);
     }
+    let size = Size::new(width, height).map(Some);
+    size.map_err(|it| message!("the torus {it}"))
 }
 
 /// A rule as users type it, with an optional torus.
@@ -235,11 +276,12 @@ pub struct RuleAndTorus {
 }
 
 impl FromStr for RuleAndTorus {
-    type Err = Fault;
+    type Err = Message;
 
     /// Reads `B3/S23`, `Day & Night` or `B3/S23:T64,64`; `LifeHistory` is Conway's Life.
-    fn from_str(text: &str) -> Result<RuleAndTorus, Fault> {
-        let FileRule { rule, torus, .. } = read_rule(text.as_bytes())?;
+    fn from_str(text: &str) -> Result<RuleAndTorus, Message> {
+        let read = read_rule(text.as_bytes()).map_err(|error| error.message);
+        let FileRule { rule, torus, .. } = read?;
         Ok(RuleAndTorus { rule, torus })
     }
 }

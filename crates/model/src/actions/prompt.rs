@@ -2,10 +2,10 @@
 
 use std::ops::RangeInclusive;
 
+use crate::Status;
 use crate::actions::SessionAction;
-use crate::{InWords, Status, words};
-use lang::tr;
-use life::{Size, grouped};
+use lang::{Message, tr};
+use life::{Rule, Size, grouped};
 
 /// A value that a field asks for.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -111,6 +111,7 @@ impl Prompt {
     /// # Errors
     /// Why it is not such a value, in the reader's language.
     pub fn read(self, typed: &str, most_instances: usize) -> Result<SessionAction, String> {
+        let said = |error: Message| error.to_string();
         Ok(match self {
             Prompt::Generation => {
                 let generation = whole(typed).ok_or(tr!("type a whole number"))?;
@@ -120,10 +121,10 @@ impl Prompt {
                 let count = within(typed, 1..=most_instances as u64)?;
                 SessionAction::SetInstances(count.try_into().unwrap_or(u16::MAX))
             }
-            Prompt::Size => {
-                SessionAction::SetSize(Size::from_sides(typed).map_err(|error| error.in_words())?)
+            Prompt::Size => SessionAction::SetSize(Size::from_sides(typed).map_err(said)?),
+            Prompt::Rule => {
+                SessionAction::SetRule(typed.parse::<Rule>().map_err(|it| it.to_string())?)
             }
-            Prompt::Rule => SessionAction::SetRule(words::read(typed)?),
             Prompt::Density => SessionAction::SetDensity(thousandths(typed)?),
             Prompt::GenerationsPerRound => {
                 let count = within(typed, 1..=u32::MAX.into())?;

@@ -6,10 +6,10 @@ use engine::{
     Missing, NoCuda, ProgramError, SizeLimit, UnusableGpu,
 };
 use lang::tr;
-use life::grouped;
+use life::memory::remedy;
+use life::{counted_lattices, grouped};
 
-use super::life::memory_remedy;
-use super::{InWords, counted_lattices, shown};
+use super::{InWords, shown};
 
 impl InWords for EngineError {
     fn in_words(&self) -> String {
@@ -25,11 +25,11 @@ impl InWords for EngineError {
                 fits,
             } => tr!(
                 "out of {place} memory: {needed_mib} MiB for {what}; {}",
-                memory_remedy(*fits),
+                remedy(*fits),
                 place = place_in_words(*place),
                 what = use_in_words(*what)
             ),
-            EngineError::Memory(error) => error.in_words(),
+            EngineError::Memory(error) => error.to_string(),
             EngineError::NoThread => tr!(
                 "cannot start a thread; raise the process limit (ulimit -u) or close other programs"
             )

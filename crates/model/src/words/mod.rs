@@ -1,26 +1,22 @@
 //! What errors say to people, in this thread's language: what happened, the number, what to do.
 //!
-//! The crates `life`, `engine`, `script` and `session` have errors and notices of data alone. Every sentence
+//! The crates `engine`, `script` and `session` have errors and notices of data alone. Every sentence
 //! about them is here, so that the window, the terminal and the command line say the same.
 
 use std::fmt;
-use std::str::FromStr;
 
 use lang::Message;
 
 mod engine;
-mod life;
 mod notice;
 mod own_kernel;
 mod quantities;
 mod saved;
 mod script;
-mod shelf;
 
 pub use self::engine::reason;
-pub use self::life::remarks;
 pub use self::own_kernel::{facts_in_words, idea, rung_names, timestamps_of_own, use_of};
-pub use quantities::{counted_lattices, shown, system_reason, time_left};
+pub use quantities::{shown, time_left};
 
 /// Data that has a sentence, such as an error.
 pub trait InWords: fmt::Debug {
@@ -31,19 +27,4 @@ pub trait InWords: fmt::Debug {
     fn message(&self) -> Message {
         Message::new(|| self.in_words())
     }
-}
-
-/// A sentence already.
-impl InWords for String {
-    fn in_words(&self) -> String {
-        self.clone()
-    }
-}
-
-/// Reads a value that was typed.
-///
-/// # Errors
-/// What is wrong with it, in this thread's language.
-pub fn read<T: FromStr<Err: InWords>>(typed: &str) -> Result<T, String> {
-    typed.parse().map_err(|error: T::Err| error.in_words())
 }

@@ -2,9 +2,9 @@
 
 use engine::EngineError;
 use lang::tr;
-use life::grouped;
+use life::{counted_lattices, grouped};
 
-use super::{InWords, counted_lattices, idea, reason, shown, time_left, timestamps_of_own};
+use super::{InWords, idea, reason, shown, time_left, timestamps_of_own};
 use crate::notice::{Done, Failure, Refusal, SettingChange};
 use crate::{
     Action, Order, Pace, SessionAction, Settled, Setup, StopWhenStill, Switch, recorded_in_words,

@@ -4,13 +4,13 @@ use std::borrow::Cow;
 
 use engine::Kernel;
 use lang::tr;
-use life::Rule;
+use life::{Rule, system_reason};
 use own_kernel::{
     Case, CheckError, CompilerError, Facts, Fault, Found, NoWorkshop, SourceError, Thread,
 };
 
 use super::InWords;
-use super::quantities::{shown, system_reason};
+use super::quantities::shown;
 
 impl InWords for SourceError {
     fn in_words(&self) -> String {

@@ -1,6 +1,5 @@
-//! Names, numbers and the system's reasons, formatted for messages.
+//! Names and times, formatted for messages.
 
-use std::io::{Error, ErrorKind};
 use std::path::Path;
 
 use lang::tr;
@@ -30,30 +29,6 @@ pub fn time_left(seconds: f64) -> String {
     }
 }
 
-/// What went wrong with a file, without the system's number for it.
-pub fn system_reason(error: &Error) -> String {
-    match error.kind() {
-        ErrorKind::NotFound => tr!("there is no such file").into(),
-        ErrorKind::PermissionDenied => tr!("this user has no permission for it").into(),
-        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => tr!("the disk is full").into(),
-        _ => without_number(&error.to_string()).into(),
-    }
-}
-
-/// A text of the system without its number for it.
-pub(super) fn without_number(text: &str) -> &str {
-    text.split_once(" (os error ")
-        .map_or(text, |(text, _)| text)
-}
-
-/// `1 lattice` or `N lattices`.
-pub fn counted_lattices(count: usize) -> String {
-    match count {
-        1 => tr!("1 lattice").into(),
-        _ => tr!("{count} lattices"),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -62,15 +37,6 @@ mod tests {
     fn a_name_moves_no_cursor() {
         assert_eq!(shown("a\u{1b}[2Jb\nc.rle"), "a\\u{1b}[2Jb\\nc.rle");
         assert_eq!(shown("Käfer 1.rle"), "Käfer 1.rle");
-    }
-
-    #[test]
-    fn a_reason_has_no_number_of_the_system() {
-        let said = |error: std::io::Error| system_reason(&error);
-        assert_eq!(said(ErrorKind::NotFound.into()), "there is no such file");
-        let busy = std::io::Error::from_raw_os_error(16);
-        assert!(busy.to_string().contains("os error"), "{busy}");
-        assert!(!said(busy).contains("os error"));
     }
 
     #[test]
@@ -91,10 +57,5 @@ mod tests {
             assert_eq!(time_left(seconds), words);
         }
         assert!(time_left(f64::INFINITY).ends_with(" years"));
-    }
-
-    #[test]
-    fn one_is_one() {
-        assert_eq!([1, 2].map(counted_lattices), ["1 lattice", "2 lattices"]);
     }
 }

@@ -16,23 +16,20 @@ impl InWords for NotSaved {
                 path = shown(path),
                 beside = shown(beside)
             ),
-            NotSaved::Failed(error, None) | NotSaved::Lecture(error, None) => error.in_words(),
+            NotSaved::Failed(error, None) | NotSaved::Lecture(error, None) => error.to_string(),
             NotSaved::Lecture(error, Some(Ok(elsewhere))) => tr!(
                 "{error}; what belongs there is in {elsewhere} instead",
-                error = error.in_words(),
                 elsewhere = shown(elsewhere)
             ),
             NotSaved::Failed(error, Some(Ok(elsewhere))) => tr!(
                 "{error}; the session is saved in {elsewhere} instead",
-                error = error.in_words(),
                 elsewhere = shown(elsewhere)
             ),
             NotSaved::Failed(error, Some(Err(second)))
             | NotSaved::Lecture(error, Some(Err(second))) => tr!(
                 "{error}; nor could it be saved in {path}: {reason}",
-                error = error.in_words(),
                 path = shown(&second.path),
-                reason = second.reason.in_words()
+                reason = second.reason
             ),
             NotSaved::NoAnswer(path, seconds) => failed(
                 path,
@@ -106,23 +103,22 @@ fn field_in_words(field: Option<&str>, fault: &SavedFault) -> String {
 impl InWords for SavedFault {
     fn in_words(&self) -> String {
         match self {
-            SavedFault::Unreadable(error) => tr!("it cannot be read: {error}", error = error.in_words()),
+            SavedFault::Unreadable(error) => tr!("it cannot be read: {error}"),
             SavedFault::CutOff => tr!("the file was cut off here; restore a copy of it, or name another file").into(),
             SavedFault::Syntax => tr!("this is not a session that lifestreams saved, or it is damaged here; restore a copy of it, or name another file").into(),
             SavedFault::NoSession => tr!("this is not a session that lifestreams saved; name another file").into(),
             SavedFault::Format(other, own) => tr!("it has format {other}, and this program reads format {own}; use the lifestreams that saved it"),
-            SavedFault::Memory(error) => error.in_words(),
+            SavedFault::Memory(error) => error.to_string(),
 
             SavedFault::Field(field, fault) => field_in_words(field.as_deref(), fault),
-            SavedFault::Value(error) => error.in_words(),
+            SavedFault::Value(error) => error.to_string(),
             SavedFault::OtherRung(own, used) => tr!(
                 "the kernel of your own is written from {own}, and '{used}' is in use",
                 own = own.file,
                 used = used.name
             ),
             SavedFault::NoKernel(name) => tr!("there is no kernel '{name}'"),
-            SavedFault::NoCell(word) => tr!("'{word}' is not a cell: write COLUMN,ROW, such as 3,4"),
-            SavedFault::Rle(error) => tr!("in this lattice: {error}", error = error.in_words()),
+            SavedFault::Rle(error) => tr!("in this lattice: {error}"),
             SavedFault::NotWhole => tr!("this lattice is not whole: it has no '!' at its end, or cells of several states").into(),
             SavedFault::NoTorus => tr!("this lattice lacks its torus, as in rule = B3/S23:T64,64").into(),
             SavedFault::LargerThanTorus => tr!("this lattice is larger than its torus").into(),

@@ -9,6 +9,7 @@ use serde::de::{Deserialize, Deserializer};
 use serde::ser::{Serialize, Serializer};
 
 use super::reading::{empty_lattice, refuse};
+use lang::{Message, message};
 use life::{Lattice, Notes, Rle, Rule, Sheet, rle};
 use model::saved::SavedFault;
 
@@ -95,15 +96,18 @@ impl fmt::Display for DrawnCells {
 }
 
 impl FromStr for DrawnCells {
-    type Err = SavedFault;
+    type Err = Message;
 
-    fn from_str(text: &str) -> Result<DrawnCells, SavedFault> {
+    fn from_str(text: &str) -> Result<DrawnCells, Message> {
         let cell = |word: &str| {
             let (column, row) = word.split_once(',')?;
             Some([column.parse().ok()?, row.parse().ok()?])
         };
         let cells = text.split_ascii_whitespace().map(|word| {
-            cell(word).ok_or_else(|| SavedFault::NoCell(word.chars().take(40).collect()))
+            cell(word).ok_or_else(|| {
+                let word: String = word.chars().take(40).collect();
+                message!("'{word}' is not a cell: write COLUMN,ROW, such as 3,4")
+            })
         });
         cells.collect::<Result<_, _>>().map(DrawnCells)
     }

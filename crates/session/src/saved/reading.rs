@@ -3,6 +3,7 @@
 
 use std::cell::RefCell;
 
+use lang::message;
 use life::{Lattice, MemoryError, Size, memory};
 use model::saved::SavedFault;
 
@@ -47,12 +48,10 @@ pub(super) fn empty_lattice(size: Size) -> Result<Lattice, MemoryError> {
     READING.with_borrow_mut(|reading| {
         reading.taken += size.words() as u64 * 4;
         match reading.free {
-            Some(free) if reading.taken > free => Err(MemoryError {
-                what: memory::Lattices::Saved,
-                needed_mib: reading.taken.div_ceil(1 << 20),
-                free_mib: free >> 20,
-                fits: None,
-            }),
+            Some(free) if reading.taken > free => {
+                let what = message!("the lattices of the session");
+                Err(MemoryError::new(what, reading.taken, free, None))
+            }
             _ => Ok(lattice),
         }
     })

@@ -10,10 +10,10 @@ use crate::edit_state::PatternToSave;
 use crate::editor::opened_code;
 use crate::handler::Handler;
 use crate::view::{Dialog, FileDialog, FileList, FileTask};
-use lang::{message, tr};
+use lang::{Message, message, tr};
 use life::{Format, Lattice, Notes, Pattern, Rule, Sheet, Shelved, Size, write_atomically};
 use model::actions::Prompt;
-use model::words::{remarks, shown};
+use model::words::shown;
 use model::{Action, Area, InWords, ViewAction};
 use session::SavedSession;
 use ui::EditOverlay;
@@ -98,12 +98,13 @@ impl Handler {
             }
             let pattern = match Pattern::load(&path) {
                 Ok(pattern) => pattern,
-                Err(error) => return BackgroundResult::NotOpened(error.in_words()),
+                Err(error) => return BackgroundResult::NotOpened(error.to_string()),
             };
             match pattern.centred_in(size) {
-                Err(error) => BackgroundResult::NotOpened(error.in_words()),
+                Err(error) => BackgroundResult::NotOpened(error.to_string()),
                 Ok(lattice) => {
-                    let what = [vec![tr!("Opened {}", name)], remarks(&pattern)].concat();
+                    let mut what = vec![tr!("Opened {}", name)];
+                    what.extend(pattern.remarks().iter().map(Message::to_string));
                     let (generation, rule) = (pattern.generation(), pattern.rule());
                     BackgroundResult::Opened(instance, Arc::new(lattice), generation, rule, what)
                 }
@@ -207,9 +208,12 @@ impl Handler {
         };
         self.run_in_background(move || {
             let pattern = Pattern::from_text(tr!("the clipboard"), text);
-            match pattern.map_err(|error| tr!("Not a pattern: {error}", error = error.in_words())) {
+            match pattern.map_err(|error| tr!("Not a pattern: {error}")) {
                 Ok(pattern) => match cells_of(&pattern, size) {
-                    Ok(cells) => BackgroundResult::Ghost(cells, pattern.rule(), remarks(&pattern)),
+                    Ok(cells) => {
+                        let remarks = pattern.remarks().iter().map(Message::to_string).collect();
+                        BackgroundResult::Ghost(cells, pattern.rule(), remarks)
+                    }
                     Err(why) => BackgroundResult::Notice(why),
                 },
                 Err(why) => BackgroundResult::Notice(why),
@@ -282,7 +286,7 @@ impl Handler {
             };
             match write_atomically(&path, |out| saving.write(format, out)) {
                 Ok(()) => BackgroundResult::Saved(tr!("Saved {path}", path = shown(&path))),
-                Err(error) => BackgroundResult::NotSaved(saving, error.in_words()),
+                Err(error) => BackgroundResult::NotSaved(saving, error.to_string()),
             }
         };
         let failed = |why| BackgroundResult::NotSaved(unsaved, why);
@@ -329,11 +333,11 @@ fn cells_of(pattern: &Pattern, lattices: Size) -> Result<Lattice, String> {
     let fits = width <= lattices.width() && height <= lattices.height();
     let cells = match Size::new(width.into(), height.into()) {
         Ok(size) if fits => {
-            let mut cells = Lattice::try_new(size).map_err(|error| error.in_words())?;
+            let mut cells = Lattice::try_new(size).map_err(|error| error.to_string())?;
             let drawn = pattern.draw_into(&mut cells, 0, 0);
-            Some(drawn.map(|()| cells).map_err(|error| error.in_words())?)
+            Some(drawn.map(|()| cells).map_err(|error| error.to_string())?)
         }
-        _ => pattern.live_part().map_err(|error| error.in_words())?,
+        _ => pattern.live_part().map_err(|error| error.to_string())?,
     };
     cells.ok_or_else(|| tr!("{} has no cells", pattern.name()))
 }

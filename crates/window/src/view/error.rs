@@ -2,7 +2,6 @@
 
 use lang::tr;
 use life::SaveError;
-use model::InWords;
 
 /// Why something could not be drawn.
 #[derive(Debug, thiserror::Error)]
@@ -60,7 +59,7 @@ pub enum ViewError {
     #[error("{0}")]
     Encoder(String),
     /// A picture could not be written.
-    #[error("{}", .0.in_words())]
+    #[error("{0}")]
     Write(SaveError),
 }
 
@@ -86,7 +85,7 @@ impl ViewError {
             | ViewError::TooMany { .. }
             | ViewError::PictureSize { .. } => 2,
             ViewError::Write(error) => {
-                if error.is_disk_full() {
+                if error.is_disk_full {
                     3
                 } else {
                     2

@@ -1,12 +1,13 @@
 //! Reading Life 1.05 and 1.06.
 
-use crate::fault::{Fault, Flaw};
+use crate::fault::{Flaw, far_apart, named};
 use crate::formats::plaintext::{PartFlaw, each_part};
 use crate::formats::{Corner, Frame};
 use crate::rle::read_rule;
 use crate::run::{Extent, Run};
 use crate::text::{self, lines, whole, word};
 use crate::{Rule, Size};
+use lang::{Message, message};
 
 /// Bounding box of the live cells so far: left, right, top, bottom, inclusive.
 #[derive(Clone, Copy, Default)]
@@ -14,7 +15,7 @@ struct Bounds(Option<[i64; 4]>);
 
 impl Bounds {
     /// Extends the box by `length` cells from (x, y) on.
-    fn add(&mut self, x: i64, y: i64, length: i64) -> Result<(), Fault> {
+    fn add(&mut self, x: i64, y: i64, length: i64) -> Result<(), Message> {
         let [left, right, top, bottom] = self.0.unwrap_or([x, x, y, y]);
         if self.0.is_some() && left <= x && x + length - 1 <= right && top <= y && y <= bottom {
             return Ok(());
@@ -27,7 +28,7 @@ impl Bounds {
         ];
         let longest = i64::from(Size::MAX_SIDE);
         if bounds[1] - bounds[0] >= longest || bounds[3] - bounds[2] >= longest {
-            return Err(Fault::FarApart);
+            return Err(far_apart());
         }
         self.0 = Some(bounds);
         Ok(())
@@ -52,15 +53,18 @@ pub(crate) fn read_105(text: &[u8]) -> Result<(Frame, Corner), Flaw> {
             Step::Row { at, x, y, row } => {
                 let added = each_part(row, false, |offset, first, length| {
                     let added = bounds.add(x + first as i64, y, length as i64);
-                    added.map_err(|fault| (at + offset, fault))
+                    added.map_err(|flaw| (at + offset, flaw))
                 });
                 added.map_err(|flaw| match flaw {
-                    PartFlaw::Letter(offset) => (at + offset, Fault::BlockByte(row[offset])),
+                    PartFlaw::Letter(offset) => (
+                        at + offset,
+                        message!("unknown {it}; a row has . (dead) and * (alive), and a block of rows starts with a line such as '#P -1 -1'", it = named(row[offset])),
+                    ),
                     PartFlaw::Told(flaw) => flaw,
                 })?;
             }
             Step::Rule { at, text } => {
-                frame.take_rule(read_rule(text).map_err(|fault| (at, fault))?);
+                frame.take_rule(read_rule(text).map_err(|error| (at, error.message))?);
             }
             Step::NormalRule => frame.rule = Some(Rule::LIFE),
         }
@@ -143,7 +147,14 @@ impl<'a> Iterator for Walk<'a> {
                 Some((b'P' | b'p', [])) => (self.x, self.y) = (0, 0),
                 Some((b'P' | b'p', _)) => match place(line, 2) {
                     Ok((x, y)) => (self.x, self.y) = (x, y),
-                    Err(column) => return Some(Err((at + column, Fault::Block))),
+                    Err(column) => {
+                        return Some(Err((
+                            at + column,
+                            message!(
+                                "a block's place must be its left column and its top row, such as '#P -1 -1'"
+                            ),
+                        )));
+                    }
                 },
                 Some((b'R' | b'r', rule)) => {
                     return Some(Ok(Step::Rule {
@@ -155,7 +166,12 @@ impl<'a> Iterator for Walk<'a> {
                     return Some(Ok(Step::NormalRule));
                 }
                 _ if version(marked).is_some_and(|version| version != b"1.05") => {
-                    return Some(Err((at, Fault::LifeVersion)));
+                    return Some(Err((
+                        at,
+                        message!(
+                            "this is neither Life 1.05 nor 1.06; its first line must be '#Life 1.05' or '#Life 1.06'"
+                        ),
+                    )));
                 }
                 _ => {}
             }
@@ -193,8 +209,13 @@ fn place(line: &[u8], mut at: usize) -> Result<(i64, i64), usize> {
 pub(crate) fn read_106(text: &[u8]) -> Result<(Frame, Corner), Flaw> {
     let mut bounds = Bounds::default();
     for (at, line) in cells(text) {
-        let (x, y) = place(line, 0).map_err(|column| (at + column, Fault::Cell))?;
-        bounds.add(x, y, 1).map_err(|fault| (at, fault))?;
+        let (x, y) = place(line, 0).map_err(|column| {
+            (
+                at + column,
+                message!("a line of Life 1.06 must be the column and the row of a live cell, such as '-1 2'"),
+            )
+        })?;
+        bounds.add(x, y, 1).map_err(|flaw| (at, flaw))?;
     }
     Ok(bounds.measure(Frame::default()))
 }

@@ -1,10 +1,10 @@
 //! The quadtree of a macrocell, as a list of nodes that is measured and drawn without being
 //! expanded.
 
-use crate::fault::Fault;
 use crate::formats::Corner;
 use crate::memory;
 use crate::run::Run;
+use lang::{Message, message};
 
 /// The level of an 8 x 8 square, which a node stores as bits.
 pub(super) const LEAF: u8 = 3;
@@ -23,9 +23,17 @@ pub(crate) struct Tree {
     middle: u64,
 }
 
+/// The flaw of too many nodes for this machine's memory.
+fn no_memory(nodes: usize) -> Message {
+    message!(
+        "there is no memory left for the macrocell's {it} nodes; a smaller pattern is needed",
+        it = nodes
+    )
+}
+
 impl Tree {
     /// Allocates a tree for this many nodes besides node 0.
-    pub(super) fn with_room_for(nodes: usize) -> Result<Tree, Fault> {
+    pub(super) fn with_room_for(nodes: usize) -> Result<Tree, Message> {
         let mut tree = Tree {
             nodes: Vec::new(),
             levels: Vec::new(),
@@ -34,12 +42,12 @@ impl Tree {
         };
         // Needed while they are measured.
         if memory::lacks((nodes as u64 + 1) * 25) {
-            return Err(Fault::NodeMemory(nodes));
+            return Err(no_memory(nodes));
         }
         let reserved = tree.nodes.try_reserve_exact(nodes + 1);
         reserved
             .and_then(|()| tree.levels.try_reserve_exact(nodes + 1))
-            .map_err(|_| Fault::NodeMemory(nodes))?;
+            .map_err(|_| no_memory(nodes))?;
         tree.push(LEAF, [0; 4]);
         Ok(tree)
     }
@@ -83,7 +91,7 @@ impl Tree {
     }
 
     /// Finds the bounding box of the live cells. Returns the pattern's width and height.
-    pub(super) fn measure(&mut self) -> Result<(u64, u64), Fault> {
+    pub(super) fn measure(&mut self) -> Result<(u64, u64), Message> {
         let root = self.nodes.len() - 1;
         if self.is_empty(root) {
             return Ok((0, 0));
@@ -93,7 +101,7 @@ impl Tree {
         let mut memory = Vec::new();
         memory
             .try_reserve_exact(self.nodes.len())
-            .map_err(|_| Fault::NodeMemory(root))?;
+            .map_err(|_| no_memory(root))?;
         let side = 1 << self.levels[root];
         let left = self.margin(&mut memory, Edge::Left);
         let right = side - self.margin(&mut memory, Edge::Right);

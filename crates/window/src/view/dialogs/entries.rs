@@ -10,7 +10,7 @@ use crate::view::hud::style::{cut, fitted, regular};
 use lang::{Language, tr};
 use life::SHELF;
 use model::actions::{Context, Row, Setting, TABLE, search};
-use model::{Action, EditAction, InWords, Switch};
+use model::{Action, EditAction, Switch};
 use ui::{Command, LessonEntry};
 
 /// A line's height, in units of type.
@@ -121,7 +121,7 @@ fn in_this_language(context: &Context<'_>, lessons: &[LessonEntry]) -> Vec<Entry
     entries.extend(SHELF.iter().map(|shelved| Entry {
         unavailable: Action::from(EditAction::ToggleShelf).unavailable_reason(context),
         ..Entry::of(
-            tr!("pattern {}: {}", shelved.name, shelved.behaviour.in_words()),
+            tr!("pattern {}: {}", shelved.name, shelved.behaviour),
             UiRequest::Shelved(shelved),
         )
     }));

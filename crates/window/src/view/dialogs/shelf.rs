@@ -14,7 +14,6 @@ use crate::view::edit_overlay::runs_of;
 use crate::view::hud::style::regular;
 use lang::{Language, tr};
 use life::{Kind, Lattice, Run, SHELF, Shelved, Size};
-use model::InWords;
 use model::actions::search;
 
 /// Cells of a picture at most, across and down.
@@ -66,12 +65,12 @@ impl ShelfItem {
         let most = Size::new(CELLS, CELLS).expect("a picture's size");
         let (picture, _): (Lattice, u32) = pattern.thumbnail(most);
         let notes = pattern.notes();
-        let english = || format!("{} {}", title(shelved.kind()), shelved.behaviour.in_words());
+        let english = || format!("{} {}", title(shelved.kind()), shelved.behaviour);
         ShelfItem {
             shelved,
             name: notes.name.unwrap_or_else(|| shelved.name.into()),
             author: notes.author,
-            does: shelved.behaviour.in_words(),
+            does: shelved.behaviour.to_string(),
             english: lang::with(Language::English, english),
             picture: runs_of(&picture).collect(),
             size: picture.size(),
