@@ -8,10 +8,8 @@ use serde::Serialize;
 use super::failure::{BadArguments, CheckFailed};
 use super::options::RoundCommand;
 use super::text::{print, print_json};
-use engine::EngineError;
 use lang::tr;
 use life::{ReadError, read_regular_file, write_atomically};
-use model::InWords;
 use script::{Fault, Place, Script, ScriptErrorKind, Verdict, Work};
 
 /// The longest file that is read; longer ones than a script may be are refused by a sentence of their own.
@@ -66,7 +64,7 @@ pub(super) fn read(path: &Path) -> Result<String> {
         BadArguments(tr!("{path} cannot be read: {why}"))
     })?;
     let text = Script::decode(bytes);
-    Ok(text.map_err(|error| BadArguments(located(path, error.place, &error.in_words())))?)
+    Ok(text.map_err(|error| BadArguments(located(path, error.place, &error.message)))?)
 }
 
 /// Prints what is wrong, a line each, or everything as JSON.
@@ -76,11 +74,11 @@ pub(super) fn read(path: &Path) -> Result<String> {
 pub(super) fn report(path: &Path, verdict: &Verdict, json: bool) -> Result<()> {
     if let Err(error) = &verdict.faults {
         match error.kind {
-            ScriptErrorKind::TooLong { .. } => {
-                return Err(BadArguments(located(path, error.place, &error.in_words())).into());
+            ScriptErrorKind::TooLong => {
+                return Err(BadArguments(located(path, error.place, &error.message)).into());
             }
-            ScriptErrorKind::NoThread => return Err(EngineError::NoThread.into()),
-            _ => {}
+            ScriptErrorKind::NoThread => return Err(error.message.clone().into()),
+            ScriptErrorKind::Wrong => {}
         }
     }
     if json {
@@ -90,7 +88,7 @@ pub(super) fn report(path: &Path, verdict: &Verdict, json: bool) -> Result<()> {
             Ok(faults) => lines(path, faults)
                 .iter()
                 .try_for_each(|line| print(line))?,
-            Err(error) => print(&located(path, error.place, &error.in_words()))?,
+            Err(error) => print(&located(path, error.place, &error.message))?,
         }
     }
     if verdict.is_right() {
@@ -113,7 +111,7 @@ pub(super) fn located(path: &Path, place: Option<Place>, sentence: &str) -> Stri
 fn lines(path: &Path, faults: &[Fault]) -> Vec<String> {
     let is_same = |a: &Fault, b: &Fault| {
         let places = a.places();
-        !places.is_empty() && a.name() == b.name() && places == b.places()
+        !places.is_empty() && a.name == b.name && places == b.places()
     };
     let mut alike: Vec<(&Fault, usize)> = Vec::new();
     for fault in faults {
@@ -123,7 +121,7 @@ fn lines(path: &Path, faults: &[Fault]) -> Vec<String> {
         }
     }
     let line = |(fault, others): &(&Fault, usize)| {
-        let line = located(path, fault.places().first().copied(), &fault.in_words());
+        let line = located(path, fault.places().first().copied(), &fault.message);
         match others {
             0 => line,
             others => tr!("{fault} The same goes for {others} more.", fault = line),
@@ -167,17 +165,17 @@ impl Report {
             Ok(faults) => faults
                 .iter()
                 .map(|fault| ReportedFault {
-                    kind: fault.name(),
+                    kind: fault.name,
                     places: fault.places().into_iter().map(reported).collect(),
-                    calls: fault.calls().iter().map(|it| it.index).collect(),
-                    sentence: fault.in_words(),
+                    calls: fault.calls.iter().map(|it| it.index).collect(),
+                    sentence: fault.message.english().to_owned(),
                 })
                 .collect(),
             Err(error) => vec![ReportedFault {
                 kind: "script",
                 places: error.place.map(reported).into_iter().collect(),
                 calls: Vec::new(),
-                sentence: error.in_words(),
+                sentence: error.message.english().to_owned(),
             }],
         };
         Report {

@@ -348,7 +348,7 @@ impl KernelTask {
 mod tests {
     use super::*;
     use lang::Language;
-    use script::{Fault, Script};
+    use script::Script;
 
     /// The exercises about rounds.
     fn rounds() -> impl Iterator<Item = (&'static Exercise, &'static RoundTask)> {
@@ -388,7 +388,7 @@ mod tests {
         let fault = |name: &str, source: &str| {
             let (_, task) = rounds().find(|(it, _)| it.name == name).unwrap();
             let verdict = task.check(source);
-            verdict.faults.unwrap().first().map(Fault::name)
+            verdict.faults.unwrap().first().map(|it| it.name)
         };
         for (name, source, expected) in [
             // A stream for each instance.

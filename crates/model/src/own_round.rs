@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::InWords;
-use lang::tr;
+use lang::{Message, message};
 use script::{Fault, Place, Round, ScriptError, Verdict, Work};
 
 /// A round that a user wrote, for a number of instances.
@@ -28,17 +27,16 @@ pub enum OwnRoundError {
 }
 
 impl OwnRoundError {
-    /// What is wrong, each with its place in the script if it has one.
-    pub fn in_places(&self) -> Vec<(Option<Place>, String)> {
+    /// What is wrong first, with its place in the script if it has one.
+    pub fn first(&self) -> (Option<Place>, Message) {
         match self {
-            OwnRoundError::Script(error) => vec![(error.place, error.in_words())],
-            OwnRoundError::Faults(faults) => {
-                let place = |fault: &Fault| fault.places().first().copied();
-                let faults = faults.iter();
-                faults.map(|it| (place(it), it.in_words())).collect()
-            }
+            OwnRoundError::Script(error) => (error.place, error.message.clone()),
+            OwnRoundError::Faults(faults) => (
+                faults[0].places().first().copied(),
+                faults[0].message.clone(),
+            ),
             OwnRoundError::SeveralDevices => {
-                vec![(None, tr!("a round of your own runs on one device").into())]
+                (None, message!("a round of your own runs on one device"))
             }
         }
     }

@@ -7,6 +7,8 @@ mod tests;
 
 use std::collections::{HashMap, HashSet};
 
+use lang::{Message, message};
+
 use crate::happens_before::HappensBefore;
 use crate::{Call, CallKind, Place, Round, Work};
 
@@ -34,95 +36,15 @@ pub enum Requirement {
 
 /// Something that is wrong with a round.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub enum Fault {
-    /// An item lacks a call.
-    Missing {
-        /// The call, with the first item that lacks it.
-        kind: CallKind,
-        /// How many other items lack it, too.
-        others: u32,
-        /// What the items are.
-        work: Work,
-    },
-    /// A call is made twice for one item.
-    Repeated {
-        /// The first time.
-        first: IssuedCall,
-        /// Another time.
-        again: IssuedCall,
-    },
-    /// A call's work comes before the work that it needs.
-    TooEarly {
-        /// What comes first, a download for instance.
-        early: IssuedCall,
-        /// What it needs, the kernel for instance.
-        needed: IssuedCall,
-    },
-    /// Two calls use the same item, and nothing orders their work.
-    Race {
-        /// The call that the host makes first.
-        first: IssuedCall,
-        /// The other.
-        second: IssuedCall,
-    },
-    /// A stream waits for an event that no call has recorded before.
-    NotRecorded {
-        /// The wait.
-        wait: IssuedCall,
-        /// The record that comes too late, if there is one.
-        later: Option<IssuedCall>,
-    },
-    /// [`Requirement::Before`] is not met.
-    NotBefore {
-        /// What is to come first.
-        first: IssuedCall,
-        /// What is to come after it.
-        second: IssuedCall,
-    },
-    /// [`Requirement::Concurrent`] is not met.
-    NotConcurrent {
-        /// The call that comes first.
-        first: IssuedCall,
-        /// The call that waits for it.
-        second: IssuedCall,
-    },
-    /// [`Requirement::IssuedBefore`] is not met.
-    NotIssuedBefore {
-        /// What is to be issued first.
-        first: IssuedCall,
-        /// What is to be issued after it.
-        second: IssuedCall,
-    },
-    /// [`Requirement::MaxRecords`] is not met.
-    TooManyRecords {
-        /// The first record that is too many.
-        call: IssuedCall,
-        /// How many there are.
-        records: u32,
-        /// How many there may be.
-        max: u32,
-    },
-    /// [`Requirement::MinStreams`] is not met.
-    TooFewStreams {
-        /// How many have work.
-        streams: u32,
-        /// How many must have.
-        min: u32,
-    },
-    /// [`Requirement::MaxStreams`] is not met.
-    TooManyStreams {
-        /// The first call in a stream that is too many.
-        call: IssuedCall,
-        /// How many have work.
-        streams: u32,
-        /// How many may have.
-        max: u32,
-    },
-    /// [`Requirement::NoSynchronize`] is not met.
-    Synchronizes {
-        /// Where the host waits.
-        call: IssuedCall,
-    },
+pub struct Fault {
+    /// What kind it is, as files say it.
+    pub name: &'static str,
+    /// The calls that it is about, at most two, beginning with the one that is to be changed.
+    pub calls: Vec<IssuedCall>,
+    /// Whether it is that the first of two calls does not wait for the second.
+    pub lacks_order: bool,
+    /// A sentence about it, and what to do.
+    pub message: Message,
 }
 
 /// A call of a round, and its index there.
@@ -132,49 +54,21 @@ pub struct IssuedCall {
     pub index: usize,
     /// The call.
     pub call: Call,
-    /// What the round's items are.
-    pub work: Work,
 }
 
 impl Fault {
-    /// What kind it is, as files say it.
-    pub fn name(&self) -> &'static str {
-        match self {
-            Fault::Missing { .. } => "missing",
-            Fault::Repeated { .. } => "repeated",
-            Fault::TooEarly { .. } => "too-early",
-            Fault::Race { .. } => "race",
-            Fault::NotRecorded { .. } => "not-recorded",
-            Fault::NotBefore { .. } => "not-before",
-            Fault::NotConcurrent { .. } => "not-concurrent",
-            Fault::NotIssuedBefore { .. } => "not-issued-before",
-            Fault::TooManyRecords { .. } => "too-many-records",
-            Fault::TooFewStreams { .. } => "too-few-streams",
-            Fault::TooManyStreams { .. } => "too-many-streams",
-            Fault::Synchronizes { .. } => "synchronizes",
-        }
-    }
-
-    /// The calls that it is about, at most two, beginning with the one that is to be changed.
-    pub fn calls(&self) -> Vec<IssuedCall> {
-        match *self {
-            Fault::Missing { .. } | Fault::TooFewStreams { .. } => Vec::new(),
-            Fault::Repeated { first, again } => vec![again, first],
-            Fault::TooEarly { early, needed } => vec![early, needed],
-            Fault::Race { first, second }
-            | Fault::NotBefore { first, second }
-            | Fault::NotConcurrent { first, second } => vec![second, first],
-            Fault::NotIssuedBefore { first, second } => vec![first, second],
-            Fault::NotRecorded { wait, later } => [wait].into_iter().chain(later).collect(),
-            Fault::TooManyRecords { call, .. }
-            | Fault::TooManyStreams { call, .. }
-            | Fault::Synchronizes { call } => vec![call],
+    fn new(name: &'static str, calls: Vec<IssuedCall>, message: Message) -> Fault {
+        Fault {
+            name,
+            calls,
+            lacks_order: false,
+            message,
         }
     }
 
     /// Where in the script its calls are.
     pub fn places(&self) -> Vec<Place> {
-        self.calls().iter().map(|it| it.call.place).collect()
+        self.calls.iter().map(|it| it.call.place).collect()
     }
 }
 
@@ -265,7 +159,6 @@ impl<'a> Check<'a> {
         IssuedCall {
             index,
             call: self.round.calls[index],
-            work: self.work,
         }
     }
 
@@ -281,19 +174,32 @@ impl<'a> Check<'a> {
             && !order.is_recorded(event)
         {
             let later = self.first.get(&CallKind::Record(event));
-            self.faults.push(Fault::NotRecorded {
-                wait: self.issued(newest),
-                later: later.map(|later| self.issued(*later)),
-            });
+            let later = later.map(|later| self.issued(*later));
+            let (line, does) = self.said(newest);
+            let message = match later {
+                None => message!(
+                    "Line {line} {does}, which is never recorded, so it waits for nothing."
+                ),
+                Some(record) => message!(
+                    "Line {line} {does}, which line {record} records only later, so it waits for nothing. Record the event first.",
+                    record = record.call.place.line
+                ),
+            };
+            let calls = [self.issued(newest)].into_iter().chain(later).collect();
+            self.faults.push(Fault::new("not-recorded", calls, message));
         }
         let (Some(item), Some(stage)) = (kind.item(), kind.stage()) else {
             return;
         };
         if self.first[&kind] < newest {
-            self.faults.push(Fault::Repeated {
-                first: self.issued(self.first[&kind]),
-                again: self.issued(newest),
-            });
+            let first = self.first[&kind];
+            let ((again, does), (line, did)) = (self.said(newest), self.said(first));
+            let message = message!(
+                "Line {again} {does}, although line {first} already {did}. Remove one of them.",
+                first = line
+            );
+            let calls = vec![self.issued(newest), self.issued(first)];
+            self.faults.push(Fault::new("repeated", calls, message));
         }
         // Any two calls use the same memory of the item, and all but two downloads' one writes there;
         // those write the same memory of the host.
@@ -301,14 +207,15 @@ impl<'a> Check<'a> {
         users.push(newest);
         let earlier = users[..users.len() - 1].to_vec();
         for earlier in earlier {
-            let (first, second) = (self.issued(earlier), self.issued(newest));
             if !self.is_before(earlier, newest, order) {
-                self.faults.push(Fault::Race { first, second });
-            } else if first.call.kind.stage() > Some(stage) {
-                self.faults.push(Fault::TooEarly {
-                    early: first,
-                    needed: second,
-                });
+                self.faults.push(self.race(earlier, newest));
+            } else if self.round.calls[earlier].kind.stage() > Some(stage) {
+                let ((early, does), (late, needed)) = (self.said(earlier), self.said(newest));
+                let message = message!(
+                    "Line {early} {does} before line {late} {needed}. Issue line {late} first."
+                );
+                let calls = vec![self.issued(earlier), self.issued(newest)];
+                self.faults.push(Fault::new("too-early", calls, message));
             }
         }
     }
@@ -318,12 +225,23 @@ impl<'a> Check<'a> {
         for kind in self.work.calls() {
             let mut lack = (0..items).filter(|item| !self.first.contains_key(&kind(*item)));
             if let Some(item) = lack.next() {
-                let others = lack.count() as u32;
-                self.faults.push(Fault::Missing {
-                    kind: kind(item),
-                    others,
-                    work: self.work,
-                });
+                let fault = match (kind(item), self.work) {
+                    (CallKind::Upload(_), _) => message!("Chunk {item} is never uploaded."),
+                    (CallKind::Scale(_), _) => message!("Chunk {item} is never scaled."),
+                    (CallKind::Download(_), Work::Arrays) => {
+                        message!("Chunk {item} is never downloaded.")
+                    }
+                    (CallKind::Download(_), Work::Lattices) => {
+                        message!("Instance {item} is never downloaded.")
+                    }
+                    _ => message!("Instance {item} is never advanced."),
+                };
+                let message = match lack.count() {
+                    0 => fault,
+                    others => message!("{fault} The same goes for {others} more."),
+                };
+                let missing = Fault::new("missing", Vec::new(), message);
+                self.faults.push(missing);
             }
         }
     }
@@ -345,51 +263,153 @@ impl<'a> Check<'a> {
     fn require(&mut self, requirement: Requirement, questions: &Questions) {
         let fault = match requirement {
             Requirement::Before(a, b) => self.both(a, b).and_then(|(a, b)| {
-                let (first, second) = (self.issued(a), self.issued(b));
+                let ((first, other), (second, does)) = (self.said(a), self.said(b));
                 let is_met = questions.ordered.contains(&(a, b));
-                (!is_met).then_some(Fault::NotBefore { first, second })
+                (!is_met).then(|| Fault {
+                    lacks_order: true,
+                    ..Fault::new(
+                        "not-before",
+                        vec![self.issued(b), self.issued(a)],
+                        message!("Line {second} {does}, and must wait for line {first}, which {other}."),
+                    )
+                })
             }),
             Requirement::Concurrent(..) => self.question(requirement).and_then(|(a, b)| {
-                let (first, second) = (self.issued(a), self.issued(b));
+                let ((first, other), (second, does)) = (self.said(a), self.said(b));
                 let is_ordered = questions.ordered.contains(&(a, b));
-                is_ordered.then_some(Fault::NotConcurrent { first, second })
+                is_ordered.then(|| {
+                    Fault::new(
+                        "not-concurrent",
+                        vec![self.issued(b), self.issued(a)],
+                        message!("Line {second} {does}, and waits for line {first}, which {other}. Let both run at the same time."),
+                    )
+                })
             }),
             Requirement::IssuedBefore(a, b) => self.both(a, b).and_then(|(a, b)| {
-                let (first, second) = (self.issued(a), self.issued(b));
-                (a > b).then_some(Fault::NotIssuedBefore { first, second })
+                let ((first, does), (second, other)) = (self.said(a), self.said(b));
+                (a > b).then(|| {
+                    Fault::new(
+                        "not-issued-before",
+                        vec![self.issued(a), self.issued(b)],
+                        message!("Line {first} {does}, and must be issued before line {second}, which {other}."),
+                    )
+                })
             }),
             Requirement::MaxRecords(max) => {
                 let is_record = |call: &Call| matches!(call.kind, CallKind::Record(_));
                 let records = self.indices(is_record);
-                records
-                    .get(max as usize)
-                    .map(|index| Fault::TooManyRecords {
-                        call: self.issued(*index),
-                        records: records.len() as u32,
-                        max,
-                    })
+                records.get(max as usize).map(|index| {
+                    let (line, does) = self.said(*index);
+                    Fault::new(
+                        "too-many-records",
+                        vec![self.issued(*index)],
+                        message!("Line {line} {does}. Records of events: {records}; use at most {max}.", records = records.len()),
+                    )
+                })
             }
             Requirement::MinStreams(min) => {
                 let streams = self.first_in_streams().len() as u32;
-                (streams < min).then_some(Fault::TooFewStreams { streams, min })
+                (streams < min).then(|| {
+                    Fault::new(
+                        "too-few-streams",
+                        Vec::new(),
+                        message!("Streams with work: {streams}; use at least {min}."),
+                    )
+                })
             }
             Requirement::MaxStreams(max) => {
                 let first = self.first_in_streams();
-                first.get(max as usize).map(|index| Fault::TooManyStreams {
-                    call: self.issued(*index),
-                    streams: first.len() as u32,
-                    max,
+                first.get(max as usize).map(|index| {
+                    let (line, does) = self.said(*index);
+                    Fault::new(
+                        "too-many-streams",
+                        vec![self.issued(*index)],
+                        message!("Line {line} {does}. Streams with work: {streams}; use at most {max}.", streams = first.len()),
+                    )
                 })
             }
             Requirement::NoSynchronize => {
                 let waits = self.indices(|call| call.kind == CallKind::Synchronize);
-                let first = waits.first();
-                first.map(|index| Fault::Synchronizes {
-                    call: self.issued(*index),
+                waits.first().map(|index| {
+                    let (line, does) = self.said(*index);
+                    Fault::new(
+                        "synchronizes",
+                        vec![self.issued(*index)],
+                        message!("Line {line} {does}; do without synchronize here."),
+                    )
                 })
             }
         };
         self.faults.extend(fault);
+    }
+
+    /// Two calls that use the same item, and nothing orders their work.
+    fn race(&self, first: usize, second: usize) -> Fault {
+        let calls = [first, second].map(|index| self.round.calls[index]);
+        let [from, to] = calls.map(|call| call.stream);
+        let is_stage = |at: usize, is: fn(CallKind) -> bool| is(calls[at].kind);
+        let download = |kind| matches!(kind, CallKind::Download(_));
+        let upload = |kind| matches!(kind, CallKind::Upload(_));
+        // A download that is issued before its kernel cannot wait for it.
+        let is_backwards = is_stage(0, download) && !is_stage(1, download)
+            || is_stage(1, upload) && !is_stage(0, upload);
+        let ((line, does), (other_line, other)) = (self.said(first), self.said(second));
+        let message = if is_backwards {
+            message!(
+                "Line {early} {does}, and nothing orders it after line {late}, which {needed}. Issue line {late} first, record an event in stream {from} after it, and make stream {to} wait for it.",
+                early = line,
+                late = other_line,
+                needed = other,
+                from = to,
+                to = from
+            )
+        } else {
+            message!(
+                "Line {second} {does}, and nothing orders it after line {first}, which {other}. Record an event in stream {from} after line {first}, and make stream {to} wait for it.",
+                second = other_line,
+                does = other,
+                first = line,
+                other = does
+            )
+        };
+        Fault {
+            lacks_order: true,
+            ..Fault::new(
+                "race",
+                vec![self.issued(second), self.issued(first)],
+                message,
+            )
+        }
+    }
+
+    /// The line of a call, and what it does, for a sentence.
+    fn said(&self, index: usize) -> (u32, Message) {
+        let Call {
+            kind,
+            stream,
+            place,
+        } = self.round.calls[index];
+        let does = match (kind, self.work) {
+            (CallKind::Advance(item), _) => {
+                message!("advances instance {item} in stream {stream}")
+            }
+            (CallKind::Download(item), Work::Lattices) => {
+                message!("downloads instance {item} in stream {stream}")
+            }
+            (CallKind::Download(item), Work::Arrays) => {
+                message!("downloads chunk {item} in stream {stream}")
+            }
+            (CallKind::Upload(item), _) => message!("uploads chunk {item} in stream {stream}"),
+            (CallKind::Scale(item), _) => message!("scales chunk {item} in stream {stream}"),
+            (CallKind::Record(event), _) => {
+                message!("records event {event} in stream {stream}")
+            }
+            (CallKind::Wait(event), _) => {
+                message!("makes stream {stream} wait for event {event}")
+            }
+            (CallKind::Synchronize, _) => message!("makes the host wait for stream {stream}"),
+        };
+        (place.line, does)
     }
 
     /// The first call of each stream that has work, in the order of the calls.

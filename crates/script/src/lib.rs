@@ -14,8 +14,8 @@ mod verdict;
 
 pub use check::{Fault, IssuedCall, MAX_FAULTS, Requirement, check};
 pub use interpreter::{
-    MAX_CALLS, MAX_EVENTS, MAX_OPERATIONS, MAX_SOURCE_BYTES, MAX_STREAMS, Numbered, Script,
-    ScriptError, ScriptErrorKind,
+    MAX_CALLS, MAX_EVENTS, MAX_OPERATIONS, MAX_SOURCE_BYTES, MAX_STREAMS, Script, ScriptError,
+    ScriptErrorKind,
 };
 pub use new_round::{commented, new_round};
 pub use round::{Call, CallKind, Place, Round, Work};

@@ -506,7 +506,7 @@ mod tests {
         editor.edit("for i in 0..N {\n    advance(i, i);\n    download(i, 9);\n}\n");
         let editor = checked(editor, 2);
         let race = editor.race().unwrap();
-        assert_eq!(race.fault.name(), "race");
+        assert_eq!(race.fault.name, "race");
         let [(lane, first), (other, second)] = race.chart.data.race.unwrap();
         assert_eq!(
             (race.chart.name(&first), race.chart.name(&second)),

@@ -161,7 +161,7 @@ fn read_code(code: Code, path: &Path) -> Result<Arc<str>, String> {
         Code::Kernel => OwnKernel::MAX_BYTES,
     };
     let decode = |bytes: Vec<u8>| match code {
-        Code::Round => Script::decode(bytes).map_err(|error| error.in_words()),
+        Code::Round => Script::decode(bytes).map_err(|error| error.message.to_string()),
         Code::Kernel => OwnKernel::decode(bytes).map_err(|error| error.in_words()),
     };
     let text = match read_regular_file(path, limit) {
@@ -367,9 +367,9 @@ impl Handler {
             return;
         };
         self.editor.answer = None;
-        let why = answer.err().map(|error| error.in_places());
-        if let Some((_, sentence)) = why.and_then(|all| all.into_iter().next()) {
-            self.show_notice(message!("Not run: {why}", why = sentence));
+        if let Err(error) = answer {
+            let (_, why) = error.first();
+            self.show_notice(message!("Not run: {why}"));
         }
     }
 

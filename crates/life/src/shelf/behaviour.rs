@@ -130,7 +130,6 @@ impl fmt::Display for Behaviour {
                 "period {period}, {speed}, {growth} cells more each time",
                 speed = speed(period, by)
             ),
-            Behaviour::Symmetric(symmetry) => {
                 tr!("symmetry {symmetry}")
             }
         })
@@ -212,7 +211,6 @@ mod tests {
             (travels(4, -2, 0), "period 4, c/2 level"),
             (travels(7, 0, -2), "period 7, 2c/7 upright"),
             (travels(6, 2, 1), "period 6, c/3 obliquely"),
-            (Behaviour::Symmetric(Symmetry::D2X), "symmetry D2x"),
         ] {
             assert_eq!(behaviour.to_string(), words);
         }

@@ -12,7 +12,6 @@ mod notice;
 mod own_kernel;
 mod quantities;
 mod saved;
-mod script;
 
 pub use self::engine::reason;
 pub use self::own_kernel::{facts_in_words, idea, rung_names, timestamps_of_own, use_of};

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use crate::Chart;
 use exercise::RoundTask;
-use lang::tr;
+use lang::{message, tr};
 use model::prediction::{MAX_PREDICTED_CALLS, OpTimes, predict, predicted_factor};
 use model::{InWords, Order, SettingChange, Status, Streams};
-use script::{CallKind, Fault, Place, Round, ScriptError, ScriptErrorKind, Verdict, Work};
+use script::{CallKind, Fault, Place, Round, ScriptError, Verdict, Work};
 
 /// What the check of a round depends on beside its text.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -55,10 +55,9 @@ pub struct RoundFindings {
 impl RoundFindings {
     /// That it was not checked, and why.
     pub fn unchecked(why: String) -> RoundFindings {
-        let kind = ScriptErrorKind::Language(why);
         let verdict = Verdict {
             items: 0,
-            faults: Err(ScriptError { place: None, kind }),
+            faults: Err(ScriptError::new(message!("{why}."), None)),
             round: Round::default(),
         };
         RoundFindings {
@@ -96,17 +95,17 @@ impl RoundFindings {
         places.iter().map(|place| place.line).collect()
     }
 
-    /// A sentence about each fault, made when it is asked for: there can be a thousand.
+    /// A sentence about each fault.
     pub(super) fn sentences(&self) -> impl Iterator<Item = String> {
         let (faults, error) = match &self.verdict.faults {
             Ok(faults) => (&faults[..], None),
             Err(error) => (&[][..], Some(error)),
         };
         let of_error = |error: &ScriptError| match error.place {
-            Some(Place { line, .. }) => tr!("Line {line}: {sentence}", sentence = error.in_words()),
-            None => error.in_words(),
+            Some(Place { line, .. }) => tr!("Line {line}: {sentence}", sentence = error.message),
+            None => error.message.to_string(),
         };
-        let faults = faults.iter().map(InWords::in_words);
+        let faults = faults.iter().map(|fault| fault.message.to_string());
         error.into_iter().map(of_error).chain(faults)
     }
 }
@@ -231,18 +230,16 @@ impl Race {
     /// The first race of a round, if it has one and is not too long to be drawn.
     fn of(verdict: &Verdict, times: Option<OpTimes>) -> Option<Race> {
         let mut faults = verdict.faults.iter().flatten();
-        let (fault, [first, second]) = faults.find_map(|fault| match fault {
-            Fault::Race { first, second } | Fault::NotBefore { first, second } => {
-                Some((fault, [first.index, second.index]))
-            }
-            _ => None,
-        })?;
+        let fault = faults.find(|fault| fault.lacks_order)?;
+        let [second, first] = fault.calls[..] else {
+            return None;
+        };
         let is_short = verdict.round.calls.len() <= MAX_PREDICTED_CALLS;
         is_short.then(|| {
             let round = predict(&verdict.round, &times.unwrap_or(OpTimes::EQUAL));
             Race {
                 fault: fault.clone(),
-                chart: Chart::new(Arc::new(round)).with_race([first, second]),
+                chart: Chart::new(Arc::new(round)).with_race([first.index, second.index]),
                 is_measured: times.is_some(),
             }
         })

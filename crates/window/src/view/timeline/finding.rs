@@ -8,7 +8,7 @@ use crate::view::hud::style::*;
 use crate::view::timeline::layout::TimelineLayout;
 use crate::view::widget_painter::{Spoken, WidgetPainter};
 use lang::tr;
-use model::{Action, InWords, SessionAction, Switch, ViewAction};
+use model::{Action, SessionAction, Switch, ViewAction};
 use script::Fault;
 use ui::Screen;
 use ui::finding::{Headline, Tone};
@@ -41,12 +41,12 @@ pub(super) fn paint_race(painter: &WidgetPainter, places: &TimelineLayout, fault
     if places.finding.is_positive() {
         place = places.finding;
     }
-    let (sentence, colour) = (fault.in_words(), painter.palette.failed_text);
+    let (sentence, colour) = (&fault.message, painter.palette.failed_text);
     let of_size = |size: f32| {
         let font = medium(size * places.unit);
         paragraph(
             painter,
-            &sentence,
+            sentence,
             font,
             colour,
             place.width(),
@@ -59,7 +59,7 @@ pub(super) fn paint_race(painter: &WidgetPainter, places: &TimelineLayout, fault
     let text = text.unwrap_or_else(|| {
         cut(
             painter,
-            &sentence,
+            sentence,
             medium(SMALL * places.unit),
             colour,
             place.width(),
