@@ -11,7 +11,6 @@ use engine::cpu::CpuEngine;
 use engine::cuda::{first_device, list_devices};
 use engine::{DeviceInfo, Engine};
 use lang::tr;
-use model::InWords;
 use own_kernel::CppCompiler;
 use own_kernel::compilers::{GpuCompiler, PACKAGE, search};
 use ui::AdapterFacts;
@@ -91,7 +90,7 @@ pub(super) fn main(arguments: &DevicesArguments) -> Result<()> {
     let first = first_device();
     let computing = first.as_ref().unwrap_or(&cpu).name.clone();
     let cuda_missing = match first {
-        Err(why) => Some(why.in_words()),
+        Err(why) => Some(why.to_string()),
         Ok(_) => None,
     };
     let (display, display_missing) = match window::find_display() {

@@ -5,9 +5,7 @@ use std::io;
 use std::process::ExitCode;
 
 use engine::EngineError;
-use lesson::LessonError;
 use life::{MemoryError, PatternError, SaveError, system_reason};
-use model::InWords;
 use session::{NotSaved, SavedError};
 use ui::INTERRUPTED;
 use window::ViewError;
@@ -31,11 +29,7 @@ pub(super) struct Interrupted(pub String);
 /// What an error says, with what it was about before it.
 pub(super) fn in_words(error: &anyhow::Error) -> String {
     let said = error.chain().map(|cause| {
-        if let Some(error) = cause.downcast_ref::<EngineError>() {
-            error.in_words()
-        } else if let Some(error) = cause.downcast_ref::<LessonError>() {
-            ui::lessons::error_in_words(error)
-        } else if let Some(WindowError::Session(error)) = cause.downcast_ref() {
+        if let Some(WindowError::Session(error)) = cause.downcast_ref() {
             in_words(error)
         } else if let Some(error) = cause.downcast_ref::<io::Error>() {
             system_reason(error)
@@ -66,7 +60,7 @@ pub(super) fn exit_code(error: &anyhow::Error) -> ExitCode {
         } else if let Some(error) = cause.downcast_ref::<NotSaved>() {
             Some(if error.machine_lacks() { 3 } else { 2 })
         } else if let Some(error) = cause.downcast_ref::<EngineError>() {
-            Some(if matches!(error, EngineError::UnsupportedSize { .. }) {
+            Some(if matches!(error, EngineError::UnsupportedSize(_)) {
                 2
             } else {
                 3

@@ -273,11 +273,7 @@ fn choose_gpu(device: DeviceChoice) -> Result<Option<u32>> {
     };
     let present = list_devices()?.len() as u32;
     if ordinal >= present {
-        return Err(EngineError::NoSuchDevice {
-            requested: ordinal,
-            present,
-        }
-        .into());
+        return Err(EngineError::no_such_device(ordinal, present).into());
     }
     Ok(Some(ordinal))
 }

@@ -168,14 +168,14 @@ impl Report {
                     kind: fault.name,
                     places: fault.places().into_iter().map(reported).collect(),
                     calls: fault.calls.iter().map(|it| it.index).collect(),
-                    sentence: fault.message.english().to_owned(),
+                    sentence: lang::english(&fault.message),
                 })
                 .collect(),
             Err(error) => vec![ReportedFault {
                 kind: "script",
                 places: error.place.map(reported).into_iter().collect(),
                 calls: Vec::new(),
-                sentence: error.message.english().to_owned(),
+                sentence: lang::english(&error.message),
             }],
         };
         Report {

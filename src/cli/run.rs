@@ -1,6 +1,6 @@
 //! `lifestreams run`: steps every instance as fast as it can, reports, saves.
 
-use model::{DeviceChoice, InWords, PicturePlan, Setup, TransferChoice, words};
+use model::{DeviceChoice, PicturePlan, Setup, TransferChoice};
 use std::collections::VecDeque;
 use std::io::{self, Write};
 use std::ops::ControlFlow;
@@ -206,7 +206,7 @@ fn go_on(
     }
     stepping.traced.clear(); // another device has another clock
     stepping.waiting.next(tr!("its start"));
-    let why = words::reason(&error);
+    let why = error.reason();
     let setup = run.setup().clone();
     match run.recover(error) {
         Ok(Recovery { generation, again }) => {
@@ -236,7 +236,7 @@ fn go_on(
                     )
                 }
             };
-            tracing::debug!("no device goes on: {error}");
+            tracing::debug!("no device goes on: {}", lang::english(&error));
             let said = tr!(
                 "the run has no device left ({why}), and {saved}; check nvidia-smi, or use --device auto"
             );
@@ -484,7 +484,7 @@ fn save_all(
             match rows(i, &mut |words| file.rows(words)) {
                 Ok(written) => written?,
                 Err(error) => {
-                    let why = io::Error::other(error.in_words());
+                    let why = io::Error::other(error.to_string());
                     lost = Some(error);
                     return Err(why);
                 }

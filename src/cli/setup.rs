@@ -13,7 +13,7 @@ use super::round::{located, read};
 use super::text::say;
 use engine::cuda::list_devices;
 use engine::kernels::{self, Iteration, KERNELS, Kernel};
-use engine::{EngineError, Feature, Missing};
+use engine::{EngineError, Feature};
 use lang::{message, tr};
 use life::{Format, Pattern, PatternError, Shelved, Size, settle, settle_generation, too_large};
 use model::KernelChoice;
@@ -36,9 +36,8 @@ const ROUNDS_PER_SECOND: f64 = 60.0;
 /// the kernels without size limits come first.
 fn any_kernel(size: Size, switches: Switches) -> &'static Kernel {
     let [bits, global] = ["bits", "global"].map(|name| kernels::find(name).expect("a kernel"));
-    let takes = |kernel: &&Kernel| {
-        kernel.validate_size(size).is_ok() && switches.incompatibility(kernel).is_none()
-    };
+    let takes =
+        |kernel: &&Kernel| kernel.supports(size) && switches.incompatibility(kernel).is_none();
     let mut kernels = [bits, global].into_iter().chain(KERNELS.iter());
     kernels.find(takes).unwrap_or(bits)
 }
@@ -191,7 +190,7 @@ impl Common {
         let switches = self.switches.switches();
         Some(match self.kernel? {
             None => "auto",
-            Some(requested) if requested.validate_size(size).is_ok() => requested.name,
+            Some(requested) if requested.supports(size) => requested.name,
             Some(_) => any_kernel(size, switches).name,
         })
     }
@@ -204,7 +203,7 @@ impl Common {
         has_room: impl Fn(&Kernel) -> bool,
     ) -> Result<&'static Kernel, BadArguments> {
         let switches = self.switches.switches();
-        let takes = |it: &&Kernel| it.validate_size(size).is_ok() && has_room(it);
+        let takes = |it: &&Kernel| it.supports(size) && has_room(it);
         let by_default = || default_kernels(switches).find(takes);
         let kernel = self.kernel.unwrap_or_else(by_default);
         let kernel = kernel.unwrap_or_else(|| any_kernel(size, switches));
@@ -323,7 +322,7 @@ fn check_split(split: Split, device: DeviceChoice) -> Result<(), BadArguments> {
 pub(super) fn check_gpus(split: Split, device: DeviceChoice) -> Result<()> {
     check_split(split, device)?;
     if split == Split::On && list_devices()?.len() == 1 {
-        return Err(EngineError::Unsupported(Feature::Bands, Missing::SecondDevice).into());
+        return Err(EngineError::no_second_device(Feature::Bands).into());
     }
     Ok(())
 }

@@ -7,7 +7,6 @@ use super::options::VerifyArguments;
 use super::text::print;
 use conformance::Report;
 use lang::tr;
-use model::InWords;
 use simulation::instances::open_engine;
 
 pub(super) fn main(arguments: &VerifyArguments) -> Result<()> {
@@ -45,7 +44,7 @@ fn show(report: &Report, failures: &mut Vec<String>) -> Result<()> {
     let outcome = match &report.outcome {
         Ok(outcome) => outcome,
         Err(why) => {
-            let left_out = tr!("left out: {why}", why = why.in_words());
+            let left_out = tr!("left out: {why}");
             return print(&format!("{name:<32} {left_out}"));
         }
     };

@@ -178,7 +178,7 @@ fn agrees(name: &str, blocks: &[(u32, u32)]) {
     let mut turn = 0;
     for (width, height) in conformance::AWKWARD {
         let size = Size::new(width, height).unwrap();
-        if kernel.validate_size(size).is_err() {
+        if !kernel.supports(size) {
             continue;
         }
         for generations in 1..=6 {
@@ -248,7 +248,7 @@ fn planar_agrees(name: &str, widths: &[u64], heights: &[u64], generations: &[u32
     for &width in widths {
         for &height in heights {
             let size = Size::new(width, height).unwrap();
-            if kernel.validate_size(size).is_err() {
+            if !kernel.supports(size) {
                 continue;
             }
             for rule in [Rule::LIFE, rules[turn % rules.len()]] {

@@ -99,9 +99,7 @@ fn alive(file: &Path) -> u64 {
 /// The kernels that take lattices of this size.
 fn kernels_for(size: &str) -> impl Iterator<Item = &'static Kernel> {
     let size: Size = size.parse().unwrap();
-    KERNELS
-        .iter()
-        .filter(move |kernel| kernel.validate_size(size).is_ok())
+    KERNELS.iter().filter(move |kernel| kernel.supports(size))
 }
 
 const SIZES: [&str; 37] = [

@@ -3,9 +3,8 @@
 use std::path::Path;
 
 use anyhow::Result;
+use engine::Layout;
 use engine::kernels::{Iteration, KERNELS, Kernel, SupportedSizes};
-use engine::{Layout, SizeLimit};
-use model::InWords;
 use model::ladder::{Ladder, Workload};
 
 use crate::headers;
@@ -40,7 +39,7 @@ pub(crate) fn table() -> Result<String> {
         });
         let takes = match kernel.sides {
             SupportedSizes::Any => cells,
-            sides => Some(SizeLimit::Sides(sides).in_words()),
+            sides => Some(sides.to_string()),
         };
         table.row([
             format!("`{}`", kernel.name),

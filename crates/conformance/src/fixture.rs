@@ -89,7 +89,7 @@ impl Fixture {
     /// Errors for a kernel that a device cannot run with any of the sizes.
     pub fn validate_device(&self, kernel: &Kernel) -> Result<(), EngineError> {
         let mut found = Ok(());
-        let taken = |size: &&Size| kernel.validate_size(**size).is_ok();
+        let taken = |size: &&Size| kernel.supports(**size);
         for &size in self.cases.sizes.iter().filter(taken) {
             match self.validate(kernel, size) {
                 Ok(()) => return Ok(()),

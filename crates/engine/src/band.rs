@@ -1,6 +1,7 @@
 //! Bands: a torus that is cut into rows, so that several devices step it.
 
-use crate::{DeviceId, ProgramError, Result};
+use crate::error::invalid;
+use crate::{DeviceId, Result};
 use life::Size;
 
 /// Some rows of a torus, which a lattice of its own holds between copies of the rows above and below
@@ -103,7 +104,7 @@ impl Band {
     pub fn size(self) -> Result<Size> {
         let height = u64::from(self.rows) + 2 * u64::from(self.halo);
         let size = Size::new(self.torus.width().into(), height);
-        size.map_err(|_| ProgramError::Band(self.torus).into())
+        size.map_err(|_| invalid(format!("a band of {} is too high", self.torus)))
     }
 
     /// The size of the band's own rows.

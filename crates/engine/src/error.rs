@@ -1,27 +1,24 @@
-//! Engine errors, as data. Their `Display` is a short phrase for logs and tests; the crate `model` has
-//! the sentences that people read.
+//! Engine errors, each worded for people. An enum stays where code decides by it.
+
+use std::fmt;
+
+use lang::{Message, message, tr};
+use life::memory::remedy;
+use life::{Size, counted_lattices};
 
 use crate::kernels::OwnStepError;
-use crate::program_error::ProgramError;
-use crate::{BufferLocation, LatticeId, Layout, Slot};
-use life::Size;
+use crate::{BufferLocation, HostMemory, LatticeId, Layout, Slot};
 
 /// An engine error.
-#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub enum EngineError {
     /// CUDA is unavailable.
-    #[error("no CUDA: {0:?}")]
-    NoCuda(NoCuda),
-    /// The requested CUDA device does not exist.
-    #[error("no CUDA device {requested} of {present}")]
-    NoSuchDevice {
-        /// The requested ordinal.
-        requested: u32,
-        /// The number of devices.
-        present: u32,
-    },
+    NoCuda(Message),
+    /// The GPU exists but cannot be used.
+    UnusableGpu(Message),
+    /// There is no such device, or the kernel cannot run there or in such blocks.
+    Unavailable(Message),
     /// Memory ran out.
-    #[error("out of memory: {needed_mib} MiB for {what:?} in {place:?}")]
     OutOfMemory {
         /// The memory that ran out.
         place: BufferLocation,
@@ -33,83 +30,37 @@ pub enum EngineError {
         fits: Option<Size>,
     },
     /// The host has too little memory for the lattices.
-    #[error(transparent)]
-    Memory(#[from] life::MemoryError),
+    Memory(life::MemoryError),
     /// The system cannot start another thread.
-    #[error("cannot start a thread")]
     NoThread,
     /// The kernel does not support the lattice's size.
-    #[error("kernel '{kernel}' does not support {size}: {limit:?}")]
-    UnsupportedSize {
-        /// The kernel's name.
-        kernel: &'static str,
-        /// The kernel's limit.
-        limit: SizeLimit,
-        /// The lattice's size.
-        size: Size,
-        /// A kernel that supports the size.
-        instead: &'static str,
-    },
-    /// The device lacks a feature that the kernel uses.
-    #[error("kernel '{kernel}' needs {needed} SMs for {size}, {device} has {has}")]
-    TooFewSms {
-        /// The kernel's name.
-        kernel: &'static str,
-        /// The minimum number of SMs.
-        needed: u32,
-        /// The lattices' size.
-        size: Size,
-        /// The device's name.
-        device: String,
-        /// The device's number of SMs.
-        has: u32,
-        /// A kernel that the device can run.
-        instead: &'static str,
-    },
-    /// A kernel of a user's own was not compiled for the device.
-    #[error("no code of an own kernel, for a GPU: {is_gpu}")]
-    NoOwnCode {
-        /// Whether the device is a GPU; otherwise it is the CPU.
-        is_gpu: bool,
-    },
+    UnsupportedSize(Message),
     /// The driver does not load the code of a kernel of a user's own.
-    #[error("the code of an own kernel is not loaded: {0}")]
-    OwnCodeRefused(DriverFault),
-    /// The GPU exists but cannot be used.
-    #[error("unusable GPU: {0:?}")]
-    UnusableGpu(UnusableGpu),
-    /// The kernel does not support the block shape.
-    #[error("kernel '{kernel}' has no blocks of {}x{}", .block.0, .block.1)]
-    BadBlock {
-        /// The kernel.
-        kernel: &'static str,
-        /// The requested shape.
-        block: (u32, u32),
-        /// The supported shapes.
-        shapes: &'static [(u32, u32)],
-    },
-    /// The device or its driver lacks a feature.
-    #[error("no {0:?}: {1:?}")]
-    Unsupported(Feature, Missing),
+    OwnCodeRefused(Message),
+    /// The device or its driver lacks a [`Feature`].
+    Unsupported(Message),
     /// The engine is lost, with its lattices.
-    #[error("engine lost: {0}")]
     ContextLost(Loss),
     /// Work that changes cells failed partway: an unknown part of the lattices was stepped. The
     /// context is intact.
-    #[error("partly done: {0}")]
-    PartiallyApplied(Box<EngineError>),
+    PartiallyApplied(Message),
     /// A driver call failed for lack of device memory.
-    #[error("out of device memory in {0}")]
     DriverOutOfMemory(&'static str),
     /// A driver call failed.
-    #[error("{0}")]
     Driver(DriverFault),
     /// A download into a slot that is being read or has a pending download.
-    #[error("slot {1:?} of lattice {0:?} is in use")]
     SlotBusy(LatticeId, Slot),
-    /// A program that contradicts the engine's state, which is a bug in the caller.
-    #[error("invalid program: {0}")]
-    InvalidProgram(ProgramError),
+    /// A program that contradicts the engine's state, which is a bug in the caller: what is wrong.
+    InvalidProgram(Message),
+}
+
+/// How an engine was lost.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Loss {
+    /// A kernel of a user's own failed on the CPU, or seems to run without an end on a GPU.
+    OwnKernel(OwnStepError),
+    /// Anything else: a driver call destroyed the context, or an op or a thread of the engine failed.
+    Engine(Message),
 }
 
 impl EngineError {
@@ -144,17 +95,125 @@ impl EngineError {
                 | EngineError::PartiallyApplied(_)
         )
     }
+
+    /// What happened, without what it means for the lattices.
+    pub fn reason(&self) -> Message {
+        match self {
+            EngineError::ContextLost(Loss::Engine(why)) | EngineError::PartiallyApplied(why) => {
+                why.clone()
+            }
+            EngineError::ContextLost(Loss::OwnKernel(why)) => Message::new(|| why.to_string()),
+            other => Message::new(|| other.to_string()),
+        }
+    }
+
+    /// The engine is lost for this reason.
+    pub fn lost(why: Message) -> EngineError {
+        EngineError::ContextLost(Loss::Engine(why))
+    }
+
+    /// An error after which the lattices cannot be known.
+    pub fn into_lost(self) -> EngineError {
+        match self {
+            lost @ EngineError::ContextLost(_) => lost,
+            other => EngineError::lost(other.reason()),
+        }
+    }
+
+    /// The engine is lost, since an op failed.
+    pub fn failed_op(op: &'static str, why: impl fmt::Display) -> EngineError {
+        EngineError::lost(message!("{op} failed: {why}", op = lang::text(op)))
+    }
+
+    /// The engine is lost, since its thread panicked.
+    pub fn thread_panicked() -> EngineError {
+        EngineError::lost(message!("internal: its thread panicked"))
+    }
+
+    /// CUDA device `requested` does not exist, where there are `present`.
+    pub fn no_such_device(requested: u32, present: u32) -> EngineError {
+        EngineError::Unavailable(message!(
+            "no CUDA device {requested}: this machine has {present}; 'lifestreams devices' lists them"
+        ))
+    }
+
+    /// The feature takes two devices, and there is only one.
+    pub fn no_second_device(feature: Feature) -> EngineError {
+        EngineError::Unsupported(message!(
+            "there is only one GPU here, and {feature} need two"
+        ))
+    }
 }
 
-impl From<ProgramError> for EngineError {
-    fn from(error: ProgramError) -> EngineError {
-        EngineError::InvalidProgram(error)
+/// The error for a program that contradicts the engine's state. The phrase is for whoever mends it.
+pub(crate) fn invalid(phrase: impl Into<Message>) -> EngineError {
+    EngineError::InvalidProgram(phrase.into())
+}
+
+impl fmt::Display for EngineError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let internal = |it: &dyn fmt::Display| tr!("internal: {it}");
+        let sentence = match self {
+            EngineError::NoCuda(message)
+            | EngineError::UnusableGpu(message)
+            | EngineError::Unavailable(message)
+            | EngineError::UnsupportedSize(message)
+            | EngineError::OwnCodeRefused(message)
+            | EngineError::Unsupported(message) => return message.fmt(f),
+            EngineError::OutOfMemory {
+                place,
+                what,
+                needed_mib,
+                fits,
+            } => tr!(
+                "out of {place} memory: {needed_mib} MiB for {what}; {}",
+                remedy(*fits),
+                place = match place {
+                    BufferLocation::Device | BufferLocation::Pool => tr!("device"),
+                    BufferLocation::Managed => tr!("unified"),
+                    BufferLocation::Host(HostMemory::Pinned) => tr!("page-locked host"),
+                    BufferLocation::Host(HostMemory::Pageable) => tr!("host"),
+                }
+            ),
+            EngineError::Memory(error) => return error.fmt(f),
+            EngineError::NoThread => tr!(
+                "cannot start a thread; raise the process limit (ulimit -u) or close other programs"
+            )
+            .into(),
+            EngineError::ContextLost(Loss::OwnKernel(it)) => tr!("your kernel failed: {it}"),
+            EngineError::ContextLost(Loss::Engine(it)) => {
+                tr!("the engine is lost ({it}); every lattice must be restored")
+            }
+            EngineError::PartiallyApplied(it) => {
+                tr!("work on the lattices failed midway ({it}); every lattice must be restored")
+            }
+            EngineError::DriverOutOfMemory(call) => tr!(
+                "out of device memory in {call}; use fewer --instances, a smaller --size or --kernel bits"
+            ),
+            EngineError::Driver(fault) => tr!(
+                "{call} failed: {reason}; check nvidia-smi, or use --device cpu",
+                call = fault.call,
+                reason = fault.reason()
+            ),
+            EngineError::SlotBusy(lattice, slot) => internal(&format_args!(
+                "slot {slot:?} of lattice {lattice:?} is in use"
+            )),
+            EngineError::InvalidProgram(what) => internal(what),
+        };
+        f.write_str(&sentence)
+    }
+}
+
+impl std::error::Error for EngineError {}
+
+impl From<life::MemoryError> for EngineError {
+    fn from(error: life::MemoryError) -> EngineError {
+        EngineError::Memory(error)
     }
 }
 
 /// A driver call that failed.
-#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("{call}: CUDA error {code}")]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct DriverFault {
     /// The driver's function.
     pub call: &'static str,
@@ -164,63 +223,20 @@ pub struct DriverFault {
     pub text: Option<String>,
 }
 
-/// Why CUDA is unavailable.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum NoCuda {
-    /// The driver's library cannot be opened, for this reason.
-    NoDriver(&'static str),
-    /// The driver, which is this file, does not start.
-    DriverFails(DriverFault, &'static str),
-    /// The driver supports an unknown version of CUDA.
-    UnknownVersion,
-    /// The driver supports this version of CUDA at most, as major and minor.
-    OldDriver(i32, i32),
-    /// No GPU is visible.
-    NoGpu,
+impl DriverFault {
+    /// The driver's text for the result, with the number.
+    pub(crate) fn reason(&self) -> String {
+        match &self.text {
+            Some(text) => format!("{text} (CUDA error {})", self.code),
+            None => format!("CUDA error {}", self.code),
+        }
+    }
 }
 
-/// Why a GPU cannot be used.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum UnusableGpu {
-    /// A driver call fails at the start.
-    Fails(DriverFault),
-    /// A driver call finds no memory at the start, before anything is allocated.
-    Full(&'static str),
-    /// The compute capability of this device is below the one that is needed.
-    Old {
-        /// The device's name.
-        device: String,
-        /// Its compute capability.
-        has: (u32, u32),
-        /// The least one that is needed.
-        needed: (u32, u32),
-    },
-}
-
-/// How an engine was lost.
-#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-pub enum Loss {
-    /// A driver call destroyed the context.
-    #[error("{0}")]
-    Driver(DriverFault),
-    /// An op panicked, with this message.
-    #[error("{0} panicked: {1}")]
-    Panic(&'static str, String),
-    /// An op failed.
-    #[error("{0} failed: {1}")]
-    Op(&'static str, Box<EngineError>),
-    /// A thread of the engine panicked.
-    #[error("a thread panicked")]
-    Thread,
-    /// A kernel of a user's own failed on the CPU.
-    #[error("own kernel: {0}")]
-    OwnKernel(OwnStepError),
-    /// An error after which the lattices cannot be known.
-    #[error("{0}")]
-    Error(Box<EngineError>),
-    /// No snapshot of the lattices is left.
-    #[error("no snapshot is left")]
-    NoSnapshot,
+impl fmt::Display for DriverFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.call, self.reason())
+    }
 }
 
 /// A feature that some drivers and devices lack.
@@ -238,17 +254,16 @@ pub enum Feature {
     Bands,
 }
 
-/// What is missing for a [`Feature`].
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Missing {
-    /// The device does not support it.
-    Device,
-    /// There is only one device.
-    SecondDevice,
-    /// The driver lacks this function.
-    Function(&'static str),
-    /// The driver supports an older CUDA than this one, as major and minor.
-    Cuda(i32, i32),
+impl fmt::Display for Feature {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Feature::MemoryPools => tr!("stream-ordered allocation"),
+            Feature::ManagedMemory => tr!("page faults in unified memory"),
+            Feature::WhileGraphs => tr!("loops in CUDA graphs"),
+            Feature::PeerCopies => tr!("copies between GPUs"),
+            Feature::Bands => tr!("lattices in bands"),
+        })
+    }
 }
 
 /// What memory is for.
@@ -272,11 +287,36 @@ pub enum MemoryUse {
     Slot(usize),
 }
 
-/// The limit of the sizes that a kernel supports.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum SizeLimit {
-    /// At most so many cells.
-    Cells(u64),
-    /// The sides.
-    Sides(crate::kernels::SupportedSizes),
+impl fmt::Display for MemoryUse {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&match *self {
+            MemoryUse::Lattices(count, Layout::Bits) => {
+                tr!("{lattices} in bits", lattices = counted_lattices(count))
+            }
+            MemoryUse::Lattices(count, Layout::I32) => {
+                tr!(
+                    "{lattices} at 4 bytes per cell",
+                    lattices = counted_lattices(count)
+                )
+            }
+            MemoryUse::Lattices(count, Layout::Planar) => {
+                tr!(
+                    "{lattices} in planar words",
+                    lattices = counted_lattices(count)
+                )
+            }
+            MemoryUse::Edits => tr!("the edits").into(),
+            MemoryUse::Views => tr!("the reduced views").into(),
+            MemoryUse::Measures => tr!("the measures of lattices").into(),
+            MemoryUse::Mail => tr!("mail between blocks").into(),
+            MemoryUse::Buffer => tr!("a buffer").into(),
+            MemoryUse::BlockTimestamps => tr!("the block timestamps of a program's kernels").into(),
+            MemoryUse::Slot(count) => {
+                tr!(
+                    "a host slot for {lattices}",
+                    lattices = counted_lattices(count)
+                )
+            }
+        })
+    }
 }

@@ -12,14 +12,17 @@ mod own;
 #[cfg(test)]
 mod tests;
 
-use crate::{DeviceInfo, EngineError, SizeLimit};
-use life::{Rule, Size};
+use crate::{DeviceInfo, EngineError};
+use lang::{Message, message, tr};
+use life::{Rule, Size, grouped};
+use std::fmt;
 
 use Parameter::{Cells, From, Generations, Height, Mail, RuleTable, To, Width};
 pub use function::Ptx;
 pub(crate) use function::{Function, LadderFunction};
 use launch::CELLS_PER_LANE;
 pub use launch::{Batch, Launch};
+pub(crate) use own::no_own_code;
 pub use own::{GpuCode, OwnCode, OwnStepError, OwnStepper};
 
 /// A memory layout of a lattice's cells.
@@ -117,6 +120,24 @@ pub enum SupportedSizes {
         /// The smallest height.
         min_height: u32,
     },
+}
+
+impl fmt::Display for SupportedSizes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&match *self {
+            SupportedSizes::Any => tr!("lattices of any size").into(),
+            SupportedSizes::WidthsFrom(cells) => tr!("widths from {cells} cells on"),
+            SupportedSizes::NearSquares(most) => tr!(
+                "lattices from 32x32 to {most}x{most}, whose sides are the same multiple of 32 once they are rounded up"
+            ),
+            SupportedSizes::Between { widths, min_height } => tr!(
+                "widths from {from} to {to} cells and heights from {height} cells on",
+                from = widths.0,
+                to = widths.1,
+                height = min_height
+            ),
+        })
+    }
 }
 
 impl SupportedSizes {
@@ -583,11 +604,14 @@ impl Kernel {
         if self.blocks.contains(&block) {
             return Ok(());
         }
-        Err(EngineError::BadBlock {
-            kernel: self.name,
-            block,
-            shapes: self.blocks,
-        })
+        let named = |(across, down): &(u32, u32)| format!("{across}x{down}");
+        let shapes: Vec<_> = self.blocks.iter().map(named).collect();
+        Err(EngineError::Unavailable(message!(
+            "kernel '{kernel}' takes blocks of {shapes}, not {block}",
+            kernel = self.name,
+            shapes = shapes.join(", "),
+            block = named(&block)
+        )))
     }
 
     /// Maximum lattices of a launch, of `on_device` lattices of this size on a device with this many
@@ -612,28 +636,40 @@ impl Kernel {
         if device.sm_count >= needed {
             return Ok(());
         }
-        Err(EngineError::TooFewSms {
-            kernel: self.name,
-            needed,
-            size,
-            device: device.name.clone(),
-            has: device.sm_count,
-            instead: "multistep",
-        })
+        Err(EngineError::Unavailable(message!(
+            "kernel '{kernel}' needs {needed} SMs for lattices of {size}, and {device} has {has}; --kernel {instead} runs there",
+            kernel = self.name,
+            device = device.name,
+            has = device.sm_count,
+            instead = "multistep"
+        )))
     }
 
     /// Errors for an unsupported lattice size; the error names a kernel that supports it.
     pub fn validate_size(&self, size: Size) -> Result<(), EngineError> {
-        let limit = match self.max_cells {
-            Some(most) if size.cells() > most => SizeLimit::Cells(most),
-            _ if self.sides.contains(size) => return Ok(()),
-            _ => SizeLimit::Sides(self.sides),
-        };
-        Err(EngineError::UnsupportedSize {
-            kernel: self.name,
-            limit,
-            size,
-            instead: "bits",
-        })
+        match self.size_limit(size) {
+            None => Ok(()),
+            Some(limit) => Err(EngineError::UnsupportedSize(message!(
+                "kernel '{kernel}' supports {limit}, not {size}; use --kernel {instead}",
+                kernel = self.name,
+                instead = "bits"
+            ))),
+        }
+    }
+
+    /// Whether it supports lattices of this size.
+    pub fn supports(&self, size: Size) -> bool {
+        self.max_cells.is_none_or(|most| size.cells() <= most) && self.sides.contains(size)
+    }
+
+    /// The sizes that it supports, if this is none of them.
+    pub fn size_limit(&self, size: Size) -> Option<Message> {
+        match self.max_cells {
+            _ if self.supports(size) => None,
+            Some(most) if size.cells() > most => {
+                Some(message!("at most {most} cells", most = grouped(most)))
+            }
+            _ => Some(Message::new(|| self.sides.to_string())),
+        }
     }
 }

@@ -26,7 +26,6 @@ mod error;
 pub mod kernels;
 mod measure;
 mod ops;
-mod program_error;
 mod reduce_region;
 pub mod rule_network;
 mod slot_locks;
@@ -40,9 +39,7 @@ pub use band::{Band, Cut, RowCopy};
 pub use buffer_kernels::BufferKernel;
 pub use cuda_loader::nvtx;
 pub use edit::WordEdit;
-pub use error::{
-    DriverFault, EngineError, Feature, Loss, MemoryUse, Missing, NoCuda, SizeLimit, UnusableGpu,
-};
+pub use error::{DriverFault, EngineError, Feature, Loss, MemoryUse};
 pub use kernels::{Kernel, Layout};
 pub use measure::Measure;
 pub use ops::{
@@ -50,7 +47,6 @@ pub use ops::{
     EventId, HostFunction, IssuedStep, IssuerId, LatticeId, Loop, MemoryOp, Nanos, Op,
     PageLocation, PreparedId, Program, RunId, Scope, Slot, Span, Step, StreamId, Transfer,
 };
-pub use program_error::{ProgramError, Resource};
 pub use reduce_region::ReduceRegion;
 pub use split::SplitEngine;
 pub use support_kernels::SupportKernel;

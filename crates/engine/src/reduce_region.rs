@@ -1,7 +1,8 @@
 //! The region of a lattice that [`Op::Reduce`](crate::Op::Reduce) reduces, in integers, so that
 //! every engine computes the same bytes.
 
-use crate::{EngineError, ProgramError};
+use crate::EngineError;
+use crate::error::invalid;
 use life::{Lattice, Size};
 
 /// A rectangle of a lattice and its division into pixels.
@@ -151,7 +152,7 @@ impl ReduceRegion {
         if sensible {
             Ok(())
         } else {
-            Err(ProgramError::Region(self).into())
+            Err(invalid(format!("{self:?} cannot be reduced")))
         }
     }
 }

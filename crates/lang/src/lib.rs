@@ -91,6 +91,11 @@ pub fn with<T>(language: Language, what: impl FnOnce() -> T) -> T {
     what()
 }
 
+/// What is said, in English whatever the language, as in logs and JSON.
+pub fn english(said: impl std::fmt::Display) -> String {
+    with(Language::English, || said.to_string())
+}
+
 static CHINESE: OnceLock<HashMap<String, String>> = OnceLock::new();
 
 /// Installs the Chinese catalogue, a TOML table from English to Chinese. The program does this before

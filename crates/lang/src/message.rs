@@ -28,11 +28,6 @@ impl Message {
         }
     }
 
-    /// The English text, for logs and files.
-    pub fn english(&self) -> &str {
-        &self.english
-    }
-
     /// The text in this thread's language.
     pub fn text(&self) -> &str {
         match (language(), &self.chinese) {

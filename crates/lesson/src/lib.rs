@@ -53,19 +53,19 @@ use std::time::{Duration, Instant};
 use interleave::{WINDOWS_APART, interleave};
 use lang::tr;
 use model::trace::TimedRound;
-use model::{DeviceChoice, InWords, Source, Speedup};
+use model::{DeviceChoice, Source, Speedup};
 
-/// An error that ends a lesson; the crate `ui` words it. (A failed check is part of the [`Outcome`] instead.)
+/// An error that ends a lesson. (A failed check is part of the [`Outcome`] instead.)
 #[derive(Debug, thiserror::Error)]
 pub enum LessonError {
     /// The engine could not do something.
     #[error(transparent)]
     Engine(#[from] EngineError),
     /// The child process could not be started, or its answer could not be read.
-    #[error("no child process: {0}")]
+    #[error("{}", tr!("lifestreams cannot run itself again: {it}", it = .0))]
     Child(String),
     /// The progress callback ended the lesson.
-    #[error("ended")]
+    #[error("{}", tr!("the lesson was ended before it was measured"))]
     Ended,
 }
 
@@ -372,7 +372,7 @@ pub fn run(
         Err(LessonError::Engine(why))
             if device == DeviceChoice::Auto && !is_measured && why.is_of_device() =>
         {
-            tracing::warn!("{}; the CPU computes instead", why.in_words());
+            tracing::warn!("{}; the CPU computes instead", lang::english(why));
             run_on(DeviceChoice::Cpu, lesson, swept, limits, on_progress)
         }
         outcome => outcome,
@@ -450,7 +450,7 @@ fn measure(
             go_on(on_progress(Progress::Measuring(part)))?;
             let mut experiment = match work.prepare(bench) {
                 Err(LessonError::Engine(lacks @ EngineError::Unsupported(..))) => {
-                    let nothing = Measured::default().note(lacks.in_words());
+                    let nothing = Measured::default().note(lacks.to_string());
                     outcome.add(&lesson.parts[part], nothing, Measured::default());
                     continue;
                 }

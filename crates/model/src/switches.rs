@@ -10,7 +10,7 @@ use std::fmt;
 
 use clap::ValueEnum;
 
-use crate::{Action, InWords, OwnOrder, SessionAction};
+use crate::{Action, OwnOrder, SessionAction};
 use engine::{HostMemory, Kernel, Layout, Transfer};
 use lang::{mark, tr};
 
@@ -91,7 +91,7 @@ impl Switches {
         kernel
             .validate_block(block)
             .err()
-            .map(|error| error.in_words())
+            .map(|error| error.to_string())
     }
 
     /// Without what this kernel does not take.

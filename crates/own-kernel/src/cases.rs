@@ -70,7 +70,7 @@ impl Case {
         let sizes = SIZES.map(|(width, height)| Size::new(width, height).expect("a lattice"));
         let sizes: Vec<Size> = sizes
             .into_iter()
-            .filter(|it| own.rung.validate_size(*it).is_ok())
+            .filter(|it| own.rung.supports(*it))
             .collect();
         let case = |number: usize| {
             let size = sizes[number % sizes.len()];
@@ -108,9 +108,7 @@ impl Case {
     pub(crate) fn for_gpu(own: &OwnKernel, seed: u64) -> Vec<Case> {
         let mut cases = Case::all(own, seed);
         let large = LARGE_SIZES.map(|(width, height)| Size::new(width, height).expect("a lattice"));
-        let large = large
-            .into_iter()
-            .filter(|it| own.rung.validate_size(*it).is_ok());
+        let large = large.into_iter().filter(|it| own.rung.supports(*it));
         // They take the rules and the soups of others.
         let large: Vec<Case> = large
             .zip(&cases)

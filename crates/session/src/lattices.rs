@@ -13,14 +13,14 @@ use crate::next_task::part_of_round;
 use crate::pacing::Pacing;
 use crate::snapshot_store::SNAPSHOT_SLOTS;
 use engine::kernels::{self, KERNELS, Kernel};
-use engine::{Engine, EngineError, Layout, Loss, Result};
+use engine::{Engine, EngineError, Layout, Result};
 use life::Size;
 use model::ladder::recorded;
 use model::recording::{RecordedGroup, RecordedSetting, Recording, RoundWork};
 use model::{
-    DeviceChoice, EngineStatus, InWords, KernelChoice, Order, OwnOrder, OwnRound, Pace,
-    PicturePlan, Pictures, SettingStatus, Setup, Side, SwitchContext, Switches, TimeSettings,
-    TransferChoice, default_kernels,
+    DeviceChoice, EngineStatus, KernelChoice, Order, OwnOrder, OwnRound, Pace, PicturePlan,
+    Pictures, SettingStatus, Setup, Side, SwitchContext, Switches, TimeSettings, TransferChoice,
+    default_kernels,
 };
 use simulation::fastest::{FastestPlan, Requested};
 use simulation::instances::{Instances, make_on_devices, open_engine, reopen_engine};
@@ -305,7 +305,7 @@ impl Lattices {
         let instances = self.instances.as_ref();
         let stepped = instances.map(|it| it.engine().stepped_sizes(size));
         let sizes = [vec![size], stepped.unwrap_or_default()].concat();
-        let takes = |it: &&Kernel| sizes.iter().all(|&size| it.validate_size(size).is_ok());
+        let takes = |it: &&Kernel| sizes.iter().all(|&size| it.supports(size));
         let by_default = match setup.kernel_choice {
             KernelChoice::FirstFitting => default_kernels(setup.switches).find(takes),
             _ => None,
@@ -646,7 +646,7 @@ impl Lattices {
                     }
                     break;
                 }
-                Err(error) => tracing::warn!("{}", error.in_words()),
+                Err(error) => tracing::warn!("{}", lang::english(error)),
             }
         }
         made
@@ -663,7 +663,6 @@ impl Lattices {
         setup: Setup,
         equipment: Equipment,
     ) -> Result<(Instances, Setup, Result<()>)> {
-        let lost = |error: EngineError| EngineError::ContextLost(Loss::Error(Box::new(error)));
         let mut setup = setup;
         let mut made = old.replaced(&self.stepped(setup.clone()));
         if !self.is_recorded() {
@@ -675,13 +674,13 @@ impl Lattices {
             Err((engine, error)) => {
                 let stepped = self.stepped(self.setup.clone());
                 let instances = Instances::on(engine, &stepped, SNAPSHOT_SLOTS);
-                let instances = instances.map_err(|(_, error)| lost(error))?;
+                let instances = instances.map_err(|(_, error)| error.into_lost())?;
                 (instances, self.setup.clone(), Err(error))
             }
         };
         let kernel = instances.own_plan().kernel; // another size may have another one
         let of_b = self.stepped_b().map(|it| it.fitted_to(kernel));
-        let instances = equip(instances, equipment, of_b).map_err(lost)?;
+        let instances = equip(instances, equipment, of_b).map_err(EngineError::into_lost)?;
         Ok((instances, setup, done))
     }
 }
@@ -728,7 +727,7 @@ fn or_by_bits(made: Made, setup: &mut Setup) -> Made {
         Err(failed) => failed,
     };
     let is_open = setup.kernel_choice == KernelChoice::FirstFitting && error.lacks_memory();
-    let takes = |it: &&Kernel| it.layout != Layout::I32 && it.validate_size(setup.size).is_ok();
+    let takes = |it: &&Kernel| it.layout != Layout::I32 && it.supports(setup.size);
     let next = default_kernels(setup.switches).find(takes);
     let next = next.filter(|it| is_open && it.layout != setup.kernel.layout);
     let Some(kernel) = next else {
@@ -763,7 +762,7 @@ fn start(engine: Box<dyn Engine>, mut setup: Setup) -> Result<(Instances, Setup)
 fn kernel_for(sizes: &[Size], kernel: &'static Kernel) -> &'static Kernel {
     let takes = |kernel: &&'static Kernel| {
         let mut sizes = sizes.iter();
-        sizes.all(|size| kernel.validate_size(*size).is_ok())
+        sizes.all(|size| kernel.supports(*size))
     };
     let others = kernels::find("bits").into_iter().chain(KERNELS.iter());
     let mut all = std::iter::once(kernel).chain(others);

@@ -51,7 +51,7 @@ pub use saved::{Drafts, SavedComparison, SavedSession, SavedTimeline};
 
 use command::{Command, Query};
 
-use engine::{EngineError, Kernel, Loss, Result};
+use engine::{EngineError, Kernel, Result};
 use life::Lattice;
 use model::{
     DeviceChoice, Done, Edit, Failure, InWords, Notice, OwnRound, OwnRoundError, Picture,
@@ -108,7 +108,7 @@ impl Session {
         let shared = match started.recv() {
             Ok(answer) => answer?,
             Err(_) => {
-                return Err(EngineError::ContextLost(Loss::Thread));
+                return Err(EngineError::thread_panicked());
             }
         };
         shared.last_known.set_drafts(drafts.unwrap_or_default());

@@ -11,7 +11,7 @@ use crate::log::Position;
 use crate::losses::Losses;
 use engine::{Engine, EngineError, Result};
 use life::Lattice;
-use model::{DeviceChoice, InWords, Setup, Start};
+use model::{DeviceChoice, Setup, Start};
 use simulation::fastest::{FastestPlan, RoundLength};
 use simulation::instances::{
     Event, Instances, Results, ensure_room, make_on_devices, open_engine, reopen_engine,
@@ -101,7 +101,7 @@ impl<'a> Run<'a> {
         match run.open(run.asked.device, open_engine) {
             // As at a loss later on; but a kernel of the user's own may be the reason.
             Err(lost) if lost.loses_lattices() && run.asked.kernel.own.is_none() => {
-                let why = lost.in_words();
+                let why = lang::english(&lost);
                 run.recover(lost)?;
                 let devices = run.instances().engine().devices().iter();
                 let names: Vec<&str> = devices.map(|device| device.name.as_str()).collect();
@@ -200,7 +200,9 @@ impl<'a> Run<'a> {
                 self.copied = self.done;
                 self.losses.copied(after(self.done));
             }
-            Err(lacking) if lacking.lacks_memory() => tracing::debug!("no copy: {lacking}"),
+            Err(lacking) if lacking.lacks_memory() => {
+                tracing::debug!("no copy: {}", lang::english(lacking));
+            }
             Err(lost) => return Err(lost),
         }
         present.copy_at = Some(Instant::now() + interval(took));
@@ -237,7 +239,7 @@ impl<'a> Run<'a> {
                         });
                     }
                     Err(error) => {
-                        tracing::debug!("{choice} does not go on: {error}");
+                        tracing::debug!("{choice} does not go on: {}", lang::english(&error));
                         why = error;
                     }
                 }

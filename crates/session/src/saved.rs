@@ -415,7 +415,7 @@ impl Settings {
 
 /// The rung that is nearest to this one among those that take lattices of these sizes.
 fn nearest_rung(rung: &'static Kernel, sizes: &[Size]) -> &'static Kernel {
-    let takes = |kernel: &Kernel| sizes.iter().all(|it| kernel.validate_size(*it).is_ok());
+    let takes = |kernel: &Kernel| sizes.iter().all(|it| kernel.supports(*it));
     let rungs = KERNELS.iter().filter(|kernel| takes(kernel));
     let nearest = rungs.min_by_key(|kernel| kernel.index().abs_diff(rung.index()));
     nearest.unwrap_or(rung)

@@ -19,7 +19,7 @@ use crate::log::Position;
 use crate::next_task::SnapshotReason;
 use crate::saved::SavedSession;
 use crate::snapshots::{Keep, Snapshots};
-use engine::{EngineError, Loss, Result, Slot, Slots};
+use engine::{EngineError, Result, Slot, Slots};
 use life::{Lattice, Size};
 use simulation::instances::{Instances, read_lattice};
 
@@ -379,8 +379,7 @@ impl SnapshotStore {
             };
             let began = Instant::now();
             let read = platform::catch_panic(|| read_all(&*slots, range, slot, size));
-            let lattices = read
-                .unwrap_or_else(|why| Err(EngineError::ContextLost(Loss::Panic("download", why))));
+            let lattices = read.unwrap_or_else(|why| Err(EngineError::failed_op("download", why)));
             drop(slots); // after the answer the slots may be freed
             let _ = answer.send((lattices, began.elapsed())); // the reading may be forgotten
             let _ = told.send(Command::Ready); // and may have ended
@@ -494,14 +493,15 @@ impl SnapshotStore {
         }
         match self.kept.get(position) {
             Some(Ok(lattices)) => return Some(lattices),
-            Some(Err(why)) => tracing::warn!("{why}"),
+            Some(Err(why)) => tracing::warn!("{}", lang::english(why)),
             None => {}
         }
         let holds = |slot: &SlotUse| slot.held() == Some(position);
         let slot = instances.snapshot_slot(self.slots.iter().position(holds)? as u8);
         let all = 0..instances.instances();
         let read = read_all(&**instances.slots(), all, slot, instances.size());
-        read.inspect_err(|why| tracing::warn!("{why}")).ok()
+        read.inspect_err(|why| tracing::warn!("{}", lang::english(why)))
+            .ok()
     }
 
     /// The newest copy on the host at `limit` or before. Unpacks nothing.

@@ -204,7 +204,7 @@ impl Work<'_> {
     /// Whether a kernel takes these lattices on these devices.
     fn is_taken_by(&self, kernel: &Kernel) -> bool {
         let runs = |device: &DeviceInfo| kernel.validate_device(device, self.size).is_ok();
-        kernel.validate_size(self.size).is_ok() && self.devices.iter().all(runs)
+        kernel.supports(self.size) && self.devices.iter().all(runs)
     }
 }
 

@@ -25,7 +25,7 @@ use engine::{
 use lang::message;
 use life::{Lattice, MemoryError, Size, counted_lattices};
 use model::trace::StepFacts;
-use model::{DeviceChoice, InWords, KernelChoice, OwnRound, Pace, PicturePlan, Setup, Side, Start};
+use model::{DeviceChoice, KernelChoice, OwnRound, Pace, PicturePlan, Setup, Side, Start};
 
 mod calibrate;
 mod cells;
@@ -43,7 +43,6 @@ mod tests;
 use calibrate::Calibration;
 pub use cells::read_lattice;
 pub use events::Event;
-use events::lost;
 pub use issue::MAX_GRAPH_LAUNCHES;
 #[cfg(any(test, feature = "testing"))]
 pub use issue::limit;
@@ -78,11 +77,11 @@ pub fn open_engine(choice: DeviceChoice) -> Result<Box<dyn Engine>> {
         DeviceChoice::CudaOrdinal(i) => cuda(Ordinals::One(i)),
         DeviceChoice::Auto => match cuda(Ordinals::First) {
             Err(EngineError::NoCuda(why)) => {
-                tracing::debug!("no CUDA: {why:?}");
+                tracing::debug!("{}", lang::english(why));
                 open_engine(DeviceChoice::Cpu)
             }
             Err(why) => {
-                tracing::warn!("{}; the CPU computes instead", why.in_words());
+                tracing::warn!("{}; the CPU computes instead", lang::english(why));
                 open_engine(DeviceChoice::Cpu)
             }
             answer => answer,
@@ -106,12 +105,12 @@ pub fn reopen_engine(choice: DeviceChoice) -> Result<Box<dyn Engine>> {
     match (usable, choice) {
         (Ok(engine), _) => {
             for (ordinal, why) in engine.left_out() {
-                tracing::warn!("GPU {ordinal} is left out: {}", why.in_words());
+                tracing::warn!("GPU {ordinal} is left out: {}", lang::english(why));
             }
             Ok(Box::new(engine))
         }
         (Err(why), DeviceChoice::Auto) => {
-            tracing::debug!("no GPU is left: {why}");
+            tracing::debug!("no GPU is left: {}", lang::english(why));
             open_engine(DeviceChoice::Cpu)
         }
         (Err(why), _) => Err(why),
@@ -132,7 +131,7 @@ pub fn make_on_devices<T>(
     let may_fall_back = choice == DeviceChoice::Auto && engine.name() != "cpu";
     match make(engine) {
         Err(why) if may_fall_back && why.is_of_device() => {
-            tracing::warn!("{}; the CPU computes instead", why.in_words());
+            tracing::warn!("{}; the CPU computes instead", lang::english(why));
             make(open(DeviceChoice::Cpu)?)
         }
         made => made,
@@ -240,11 +239,13 @@ impl Instances {
     pub fn replaced(mut self, setup: &Setup) -> Result<Instances, (Box<dyn Engine>, EngineError)> {
         let whole_slots = self.spec.snapshots;
         if let Err(error) = self.engine.clear() {
-            return Err((self.engine, lost(error)));
+            return Err((self.engine, error.into_lost()));
         }
         // What was allocated before the error would stay beside the lattices that come after it.
         Instances::on(self.engine, setup, whole_slots).map_err(|(mut engine, error)| {
-            let error = engine.clear().map_or_else(lost, |()| error);
+            let error = engine
+                .clear()
+                .map_or_else(EngineError::into_lost, |()| error);
             (engine, error)
         })
     }
@@ -445,7 +446,7 @@ impl Instances {
         self.engine.synchronize()?;
         self.engine
             .poll(&mut self.completions)
-            .map_err(events::lost)?;
+            .map_err(EngineError::into_lost)?;
         self.completions.clear();
         // A change of kernels that failed may have left another layout's memory.
         self.engine.reserve(self.plan().kernel.layout)

@@ -9,8 +9,8 @@ use std::time::Duration;
 use engine::cpu::CpuEngine;
 use engine::{
     Band, BufferId, BufferLocation, Completion, DeviceId, DeviceInfo, DriverFault, Engine,
-    EngineError, EventId, LatticeId, Layout, Loss, Occupancy, Op, PreparedId, Program, Result,
-    RunId, Slots, SlotsSpec, Startup, StreamId, StreamSpec, UnusableGpu,
+    EngineError, EventId, LatticeId, Layout, Occupancy, Op, PreparedId, Program, Result, RunId,
+    Slots, SlotsSpec, Startup, StreamId, StreamSpec,
 };
 
 /// How a call fails.
@@ -189,7 +189,7 @@ impl Script {
 
     fn open_on(self: &Arc<Script>, devices: usize) -> Result<Box<dyn Engine>> {
         if self.fault(Call::Open).is_some() || devices == 0 {
-            return Err(EngineError::UnusableGpu(UnusableGpu::Fails(fault())));
+            return Err(EngineError::UnusableGpu(fault().to_string().into()));
         }
         self.waiting.store(0, Relaxed);
         self.released.store(0, Relaxed);
@@ -220,8 +220,8 @@ fn fault() -> DriverFault {
 
 fn error(kind: Fault) -> EngineError {
     match kind {
-        Fault::Midway => EngineError::PartiallyApplied(Box::new(EngineError::Driver(fault()))),
-        Fault::Lost => EngineError::ContextLost(Loss::Driver(fault())),
+        Fault::Midway => EngineError::PartiallyApplied(EngineError::Driver(fault()).reason()),
+        Fault::Lost => EngineError::lost(fault().to_string().into()),
         Fault::OutOfMemory => EngineError::DriverOutOfMemory("cuMemAlloc"),
         Fault::Refused => EngineError::Driver(fault()),
     }

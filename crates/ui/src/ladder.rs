@@ -92,7 +92,7 @@ impl LadderChart {
                 name: kernel.name.into(),
                 mark: mark(status, recorded, kernel.name),
                 present: kernel == status.setting.kernel,
-                possible: kernel.validate_size(status.lattices.size).is_ok()
+                possible: kernel.supports(status.lattices.size)
                     && status
                         .engine
                         .devices

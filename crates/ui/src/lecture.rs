@@ -399,7 +399,7 @@ fn actions(status: &Status, requested: Option<&Setup>, wanted: &Setup) -> Vec<Se
     // A size that the present kernel does not take has brought another one.
     let is_other_kernel = setting.kernel.name != wanted.kernel.name
         || was(|a, b| a.kernel.name != b.kernel.name)
-        || resizes && setting.kernel.validate_size(wanted.size).is_err()
+        || resizes && !setting.kernel.supports(wanted.size)
         || is_maximum && is_other_pace;
     let is_default = |choice: KernelChoice| choice == KernelChoice::FirstFitting;
     let session_chooses = is_default(wanted.kernel_choice)

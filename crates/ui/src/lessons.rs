@@ -16,21 +16,10 @@ use crate::{
 };
 use exercise::EXERCISES;
 use lang::{Language, tr};
-use lesson::{
-    LESSONS, Lesson, LessonError, Outcome, PartOutcome, Progress, SPEEDUP, Scene, SweepSetup,
-};
+use lesson::{LESSONS, Lesson, Outcome, PartOutcome, Progress, SPEEDUP, Scene, SweepSetup};
 use model::actions::{Chord, Key};
-use model::{Action, DeviceChoice, InWords, Speedup, Status, ViewAction};
+use model::{Action, DeviceChoice, Speedup, Status, ViewAction};
 use session::Session;
-
-/// What a lesson's error says, in this thread's language.
-pub fn error_in_words(error: &LessonError) -> String {
-    match error {
-        LessonError::Engine(error) => error.in_words(),
-        LessonError::Child(why) => tr!("lifestreams cannot run itself again: {it}", it = why),
-        LessonError::Ended => tr!("the lesson was ended before it was measured").into(),
-    }
-}
 
 /// All lessons, in their order.
 pub fn entries() -> Vec<LessonEntry> {
@@ -359,7 +348,7 @@ impl Lessons {
             let mut report = |progress| send(Event::Progress(progress));
             let run = || lesson::run(lesson, device, Some(swept), &mut report);
             let outcome = match platform::catch_panic(run) {
-                Ok(outcome) => outcome.map(Box::new).map_err(|it| error_in_words(&it)),
+                Ok(outcome) => outcome.map(Box::new).map_err(|it| it.to_string()),
                 Err(why) => Err(tr!("internal: {it}", it = why)),
             };
             let _ = send(Event::Over(outcome));

@@ -14,7 +14,7 @@ use super::{Table, fits, setup, shown, spread};
 use crate::cli::text::{print, say};
 use engine::kernels::Iteration;
 use life::{Lattice, Rule, Size, reference};
-use model::{DeviceChoice, InWords, Setup, Streams, Switches};
+use model::{DeviceChoice, Setup, Streams, Switches};
 use simulation::fastest::{Candidate, FastestPlan, RUN_ROUND, Requested, RoundLength};
 use simulation::instances::{Event, Instances, open_engine, start_lattice};
 
@@ -314,7 +314,8 @@ fn best_other(
             }
             // What cannot be here after all leaves the lattices without cells.
             if let Err(error) = instances.enter(plan.candidate.kernel, plan.switches) {
-                tracing::warn!("{:?} is not timed: {}", plan.candidate, error.in_words());
+                let error = lang::english(error);
+                tracing::warn!("{:?} is not timed: {error}", plan.candidate);
                 instances.start_fastest(&mut setup.clone(), &Requested::NOTHING, None)?;
                 continue;
             }

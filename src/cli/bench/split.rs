@@ -8,7 +8,7 @@ use anyhow::{Result, ensure};
 use super::default::rate;
 use super::{RUNS, Table, fits, spread};
 use engine::cuda::list_devices;
-use engine::{EngineError, Feature, Measure, Missing};
+use engine::{EngineError, Feature, Measure};
 use life::Size;
 use model::trace::TimedRound;
 use model::{DeviceChoice, Setup, Split, Streams, Switches};
@@ -40,7 +40,7 @@ struct Measured {
 pub(super) fn table(small: bool) -> Result<Table> {
     let gpus = list_devices()?.len() as u64;
     if gpus < 2 {
-        return Err(EngineError::Unsupported(Feature::Bands, Missing::SecondDevice).into());
+        return Err(EngineError::no_second_device(Feature::Bands).into());
     }
     let title = "one torus on all GPUs, and on one";
     let mut table = Table::new("split", title);

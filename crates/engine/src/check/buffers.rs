@@ -2,10 +2,11 @@
 
 use super::{Plan, Validator};
 use crate::buffer_kernels::{ArgumentType, LESSON_KERNELS, PROBE_KERNELS, WHILE_CONDITION};
+use crate::error::invalid;
 use crate::kernels::Function;
 use crate::{
     Argument, BufferId, BufferLaunch, BufferLocation, BufferOffset, DeviceId, HostMemory, Loop,
-    MemoryOp, Op, ProgramError, Resource, Result, StreamId,
+    MemoryOp, Op, Result, StreamId,
 };
 
 /// The facts about a buffer that programs are checked against.
@@ -19,7 +20,7 @@ impl Validator {
     fn buffer(&self, id: BufferId) -> Result<&BufferFacts> {
         match self.buffers.get(id.0 as usize) {
             Some(Some(buffer)) => Ok(buffer),
-            _ => Err(ProgramError::Unknown(Resource::Buffer(id)).into()),
+            _ => Err(invalid(format!("there is no {id:?}"))),
         }
     }
 
@@ -29,16 +30,22 @@ impl Validator {
         let buffer = self.buffer(region.buffer)?;
         let BufferOffset { offset, buffer: id } = region;
         if !offset.is_multiple_of(4) {
-            return Err(ProgramError::Offset(region).into());
+            return Err(invalid(format!(
+                "offset {} of {:?} is not a multiple of 4",
+                region.offset, region.buffer
+            )));
         }
         if offset
             .checked_add(bytes)
             .is_none_or(|end| end > buffer.bytes)
         {
-            return Err(ProgramError::BeyondBuffer(region, bytes, buffer.bytes).into());
+            return Err(invalid(format!(
+                "{bytes} bytes from offset {} of {:?} do not fit, it has {} bytes",
+                region.offset, region.buffer, buffer.bytes
+            )));
         }
         if buffer.place == BufferLocation::Pool && !self.allocated.contains(&(id, stream)) {
-            return Err(ProgramError::NotAllocatedHere(id).into());
+            return Err(invalid(format!("{id:?} is not allocated in this stream")));
         }
         Ok(buffer)
     }
@@ -51,12 +58,14 @@ impl Validator {
         stream: StreamId,
     ) -> Result<()> {
         if bytes == 0 || !bytes.is_multiple_of(4) {
-            return Err(ProgramError::Bytes(bytes).into());
+            return Err(invalid(format!(
+                "{bytes} bytes: the size must be a positive multiple of 4"
+            )));
         }
         let source = self.region(from, bytes, stream)?;
         let target = self.region(to, bytes, stream)?;
         if !source.place.is_on_device() && !target.place.is_on_device() {
-            return Err(ProgramError::HostToHost.into());
+            return Err(invalid("a device cannot copy from host to host"));
         }
         match [
             self.check_is_here(from.buffer, stream),
@@ -78,7 +87,7 @@ impl Validator {
         } else {
             return Ok(());
         };
-        Err(ProgramError::Unpreparable(what).into())
+        Err(invalid(format!("{what} cannot be prepared")))
     }
 
     /// Checks a loop and what it repeats.
@@ -90,21 +99,27 @@ impl Validator {
     ) -> Result<()> {
         let state = self.region(repeated.state, 8, stream)?;
         if state.place != BufferLocation::Device {
-            return Err(ProgramError::OtherLocation(repeated.state.buffer, state.place).into());
+            return Err(invalid(format!(
+                "{:?} cannot be used like this in {:?}",
+                repeated.state.buffer, state.place
+            )));
         }
         self.check_is_here(repeated.state.buffer, stream)?;
         plan.launches(state.device, Function::Buffer(&WHILE_CONDITION));
         for step in &repeated.body.steps {
             match &step.op {
                 _ if step.stream != stream => {
-                    return Err(ProgramError::OtherStream(step.stream).into());
+                    return Err(invalid(format!(
+                        "a step of a loop in {:?}, another stream",
+                        step.stream
+                    )));
                 }
                 Op::Copy { from, to, bytes } => {
                     self.check_copy(*from, *to, *bytes, stream)?;
                     self.check_copy_preparable(*from, *to)?;
                 }
                 Op::LaunchOnBuffers(call) => self.check_call(call, stream, plan)?,
-                other => return Err(ProgramError::WrongOp(other.label()).into()),
+                other => return Err(invalid(format!("{} cannot be done here", other.label()))),
             }
         }
         Ok(())
@@ -114,7 +129,7 @@ impl Validator {
     fn check_is_here(&self, id: BufferId, stream: StreamId) -> Result<()> {
         let buffer = self.buffer(id)?;
         if buffer.place.is_on_device() && buffer.device != self.stream(stream)?.device {
-            return Err(ProgramError::OnOtherDevice(Resource::Buffer(id)).into());
+            return Err(invalid(format!("{id:?} is not on the stream's device")));
         }
         Ok(())
     }
@@ -123,7 +138,9 @@ impl Validator {
     pub(super) fn check_on_host(&self, buffer: BufferId) -> Result<()> {
         match self.buffer(buffer)?.place {
             BufferLocation::Host(_) => Ok(()),
-            other => Err(ProgramError::OtherLocation(buffer, other).into()),
+            other => Err(invalid(format!(
+                "{buffer:?} cannot be used like this in {other:?}"
+            ))),
         }
     }
 
@@ -135,17 +152,23 @@ impl Validator {
         };
         let place = self.buffer(id)?.place;
         if place != needed {
-            return Err(ProgramError::OtherLocation(id, place).into());
+            return Err(invalid(format!(
+                "{id:?} cannot be used like this in {place:?}"
+            )));
         }
         self.check_is_here(id, stream)?;
         let mut allocated = self.allocated.iter();
         match (op, allocated.position(|&(other, _)| other == id)) {
             (MemoryOp::Allocate(_), None) => self.allocated.push((id, stream)),
-            (MemoryOp::Allocate(_), Some(_)) => return Err(ProgramError::NotFreed(id).into()),
+            (MemoryOp::Allocate(_), Some(_)) => {
+                return Err(invalid(format!("{id:?} is allocated and not freed")));
+            }
             (MemoryOp::Free(_), Some(at)) if self.allocated[at].1 == stream => {
                 self.allocated.remove(at);
             }
-            (MemoryOp::Free(_), _) => return Err(ProgramError::NotAllocatedHere(id).into()),
+            (MemoryOp::Free(_), _) => {
+                return Err(invalid(format!("{id:?} is not allocated in this stream")));
+            }
             _ => {}
         }
         Ok(())
@@ -162,21 +185,25 @@ impl Validator {
         let name = kernel.name;
         let mut known = LESSON_KERNELS.into_iter().chain(PROBE_KERNELS);
         if !known.any(|known| std::ptr::eq(known, kernel)) {
-            return Err(ProgramError::Unknown(Resource::Kernel(name)).into());
+            return Err(invalid(format!("there is no kernel {name}")));
         }
         let (given, wanted) = (call.arguments.len(), kernel.parameters.len());
         if given != wanted {
-            return Err(ProgramError::ArgumentCount(name, wanted, given).into());
+            return Err(invalid(format!(
+                "{name} takes {wanted} arguments, not {given}"
+            )));
         }
         for (argument, wanted) in call.arguments.iter().zip(kernel.parameters) {
             let given = type_of(argument);
             if given != *wanted {
-                return Err(ProgramError::ArgumentType(name, *wanted, given).into());
+                return Err(invalid(format!("{name} takes {wanted:?}, not {given:?}")));
             }
         }
         let BufferLaunch { grid, block, .. } = *call;
         if grid == 0 || !(1..=1024).contains(&block) {
-            return Err(ProgramError::Shape(name, grid, block).into());
+            return Err(invalid(format!(
+                "{name} cannot run in {grid} blocks of {block} threads"
+            )));
         }
         let mut words = words_of(call)?.into_iter();
         for argument in &call.arguments {
@@ -186,7 +213,7 @@ impl Validator {
             // A kernel that `words_of` does not list uses at least one word.
             let bytes = words.next().unwrap_or(1).saturating_mul(4).max(4);
             if !self.region(region, bytes, stream)?.place.is_on_device() {
-                return Err(ProgramError::NotOnDevice(region.buffer).into());
+                return Err(invalid(format!("{:?} is not on the device", region.buffer)));
             }
             self.check_is_here(region.buffer, stream)?;
         }
@@ -218,14 +245,16 @@ fn words_of(call: &BufferLaunch) -> Result<Vec<usize>> {
     use Argument::{Buffer, F32, I32, U32, U64};
     let name = call.kernel.name;
     let BufferLaunch { grid, block, .. } = *call;
-    let count =
-        |number: i32| usize::try_from(number).map_err(|_| ProgramError::Length(name, number));
+    let count = |number: i32| {
+        usize::try_from(number)
+            .map_err(|_| invalid(format!("{name} cannot have a length of {number}")))
+    };
     Ok(match (name, call.arguments.as_slice()) {
         ("scale", &[Buffer(_), I32(length), I32(_)]) => vec![count(length)?],
         ("gray", &[Buffer(_), Buffer(_), I32(pixels)]) => {
             let number = count(pixels)?;
             if !number.is_multiple_of(4) {
-                return Err(ProgramError::Length(name, pixels).into());
+                return Err(invalid(format!("{name} cannot have a length of {pixels}")));
             }
             vec![number, number / 4]
         }
@@ -237,7 +266,9 @@ fn words_of(call: &BufferLaunch) -> Result<Vec<usize>> {
             let (width, height) = (count(width)?, count(height)?);
             let cells = width.saturating_mul(height);
             if cells == 0 || grid != 1 || !block.is_multiple_of(32) {
-                return Err(ProgramError::Shape(name, grid, block).into());
+                return Err(invalid(format!(
+                    "{name} cannot run in {grid} blocks of {block} threads"
+                )));
             }
             vec![cells, cells]
         }

@@ -21,13 +21,15 @@ mod state;
 #[cfg(test)]
 mod tests;
 
+use std::fmt;
 use std::ops::Range;
 
+use crate::error::invalid;
 use crate::kernels::{Batch, Function, KERNELS, Kernel};
 use crate::{
     Band, BufferId, BufferLocation, DeviceId, DeviceInfo, EventId, IssuerId, LatticeId, Layout,
-    Measure, Op, Program, ProgramError, Resource, Result, RowCopy, Slot, SlotsSpec, Step, StreamId,
-    SupportKernel, Transfer, WordEdit,
+    Measure, Op, Program, Result, RowCopy, Slot, SlotsSpec, Step, StreamId, SupportKernel,
+    Transfer, WordEdit,
 };
 use buffers::BufferFacts;
 use life::Size;
@@ -167,8 +169,8 @@ impl Lattices {
 }
 
 /// Something that is not there.
-fn unknown<T>(what: Resource) -> Result<T> {
-    Err(ProgramError::Unknown(what).into())
+fn unknown<T>(what: impl fmt::Debug) -> Result<T> {
+    Err(invalid(format!("there is no {what:?}")))
 }
 
 /// Resources: checks and bookkeeping.
@@ -184,7 +186,7 @@ impl Validator {
     pub(crate) fn check_device(&self, device: DeviceId) -> Result<()> {
         match self.devices.get(usize::from(device.0)) {
             Some(_) => Ok(()),
-            None => unknown(Resource::Device(device)),
+            None => unknown(device),
         }
     }
 
@@ -196,14 +198,16 @@ impl Validator {
     fn device_of(&self, event: EventId) -> Result<DeviceId> {
         match self.events.get(event.0 as usize) {
             Some(device) => Ok(*device),
-            None => unknown(Resource::Event(event)),
+            None => unknown(event),
         }
     }
 
     /// Errors unless `bytes` is a positive multiple of 4.
     pub(crate) fn check_buffer_size(&self, bytes: usize) -> Result<()> {
         if bytes == 0 || !bytes.is_multiple_of(4) {
-            return Err(ProgramError::Bytes(bytes).into());
+            return Err(invalid(format!(
+                "{bytes} bytes: the size must be a positive multiple of 4"
+            )));
         }
         Ok(())
     }
@@ -314,7 +318,7 @@ impl Validator {
                 Op::Wait(event) => self.check_event(*event)?,
                 Op::Record(event) => {
                     if self.device_of(*event)? != stream.device {
-                        return Err(ProgramError::OnOtherDevice(Resource::Event(*event)).into());
+                        return Err(invalid(format!("{event:?} is not on the stream's device")));
                     }
                 }
                 Op::Copy { from, to, bytes } => {
@@ -322,19 +326,22 @@ impl Validator {
                 }
                 Op::HostFunction(_, buffer) => self.check_on_host(*buffer)?,
                 Op::Memory(_) if plan.several_issuers => {
-                    return Err(ProgramError::SeveralIssuers(step.op.label()).into());
+                    return Err(invalid(format!(
+                        "{} cannot be issued by one of several threads",
+                        step.op.label()
+                    )));
                 }
                 Op::Memory(op) => self.check_memory(*op, step.stream)?,
                 Op::LaunchOnBuffers(call) => self.check_call(call, step.stream, &mut plan)?,
                 Op::While(_) if purpose == ProgramMode::Submit => {
-                    return Err(ProgramError::OnlyPrepared(step.op.label()).into());
+                    return Err(invalid(format!("{} must be prepared", step.op.label())));
                 }
                 Op::While(repeated) => self.check_loop(repeated, step.stream, &mut plan)?,
                 op => self.validate_op(op, stream.device, &mut plan)?,
             }
         }
         match self.allocated.first() {
-            Some((buffer, _)) => Err(ProgramError::NotFreed(*buffer).into()),
+            Some((buffer, _)) => Err(invalid(format!("{buffer:?} is allocated and not freed"))),
             None => Ok(plan),
         }
     }
@@ -342,7 +349,7 @@ impl Validator {
     fn stream(&self, id: StreamId) -> Result<StreamFacts> {
         match self.streams.get(id.0 as usize) {
             Some(stream) => Ok(*stream),
-            None => unknown(Resource::Stream(id)),
+            None => unknown(id),
         }
     }
 
@@ -352,7 +359,7 @@ impl Validator {
             Op::Advance { kernel, block, .. } => {
                 let mut known = KERNELS.iter();
                 if kernel.own.is_none() && !known.any(|known| std::ptr::eq(known, *kernel)) {
-                    return unknown(Resource::Kernel(kernel.name));
+                    return Err(invalid(format!("there is no kernel {}", kernel.name)));
                 }
                 kernel.validate_block(*block)?;
                 None
@@ -376,12 +383,14 @@ impl Validator {
         while !rest.is_empty() {
             let lattice = LatticeId(rest.start);
             let Some(&group) = self.lattices.group_of.get(lattice.index()) else {
-                return unknown(Resource::Lattice(lattice));
+                return unknown(lattice);
             };
             let group = group as usize;
             let facts = &self.lattices.groups[group];
             if facts.device != device {
-                return Err(ProgramError::OnOtherDevice(Resource::Lattice(lattice)).into());
+                return Err(invalid(format!(
+                    "{lattice:?} is not on the stream's device"
+                )));
             }
             // Lattices of one group in one state need only one check.
             let end = rest.end.min(facts.first.0 + facts.count as u32);
@@ -437,22 +446,27 @@ impl Validator {
         size: Size,
     ) -> Result<()> {
         let error = match op {
-            Op::Upload { words, .. } if words.len() != size.words() => {
-                ProgramError::UploadWords(lattice, words.len(), size.words())
-            }
+            Op::Upload { words, .. } if words.len() != size.words() => invalid(format!(
+                "an upload of {} words to {lattice:?}, which has {}",
+                words.len(),
+                size.words()
+            )),
             Op::Edit { edits, .. } => return WordEdit::check_all(edits, size),
             Op::Unpack { to, .. } if !to.supports(size) => {
-                ProgramError::UnsupportedLayout(*to, size)
+                invalid(format!("a lattice of {size} cannot be in layout {to:?}"))
             }
             Op::Unpack { to, .. } if *to != Layout::Bits && *to != state.reserved => {
-                ProgramError::NotReserved(*to, lattice)
+                invalid(format!("layout {to:?} is not reserved for {lattice:?}"))
             }
             Op::Advance { kernel, .. } => {
                 kernel.validate_size(size)?;
                 if kernel.layout == state.layout {
                     return Ok(());
                 }
-                ProgramError::OtherLayout(kernel.name, kernel.layout, lattice, state.layout)
+                invalid(format!(
+                    "{} needs layout {:?}, but {lattice:?} is in layout {:?}",
+                    kernel.name, kernel.layout, state.layout
+                ))
             }
             Op::Download { slot, what, .. } => {
                 let words = match what {
@@ -460,28 +474,31 @@ impl Validator {
                     Transfer::Rows { first, count } => {
                         let end = first.checked_add(*count);
                         if *count == 0 || end.is_none_or(|end| end > size.height()) {
-                            return Err(ProgramError::NoRows(lattice, size, *what).into());
+                            return Err(invalid(format!("{lattice:?} of {size} has no {what:?}")));
                         }
                         size.words_per_row() * *count as usize
                     }
                     Transfer::View if state.view_words == 0 => {
-                        return Err(ProgramError::NoView(lattice).into());
+                        return Err(invalid(format!("{lattice:?} has no view: reduce it first")));
                     }
                     Transfer::View => state.view_words as usize,
                     Transfer::Cells if state.layout != Layout::I32 => {
-                        return Err(ProgramError::NoCells(lattice, state.layout).into());
+                        return Err(invalid(format!(
+                            "{lattice:?} has no i32 cells: it is in layout {:?}",
+                            state.layout
+                        )));
                     }
                     Transfer::Cells => size.cells() as usize,
                     Transfer::Measure if !state.measured => {
-                        return Err(ProgramError::NotMeasured(lattice).into());
+                        return Err(invalid(format!("{lattice:?} has not been measured")));
                     }
                     Transfer::Measure => Measure::WORDS,
                 };
                 match self.slot_words(lattice, *slot, size) {
-                    None => ProgramError::NoSlot(lattice, *slot),
-                    Some(capacity) if capacity < words => {
-                        ProgramError::SlotWords(*what, lattice, *slot, words, capacity)
-                    }
+                    None => invalid(format!("{lattice:?} has no {slot:?}")),
+                    Some(capacity) if capacity < words => invalid(format!(
+                        "{what:?} of {lattice:?} needs {words} words, but {slot:?} has {capacity}"
+                    )),
                     Some(_) => return Ok(()),
                 }
             }
@@ -499,7 +516,7 @@ impl Validator {
         layout: Layout,
     ) -> Result<()> {
         let Some(source) = self.lattices.find(from) else {
-            return unknown(Resource::Lattice(from));
+            return unknown(from);
         };
         let (source, target) = (
             source.size,
@@ -520,7 +537,9 @@ impl Validator {
         {
             return Ok(());
         }
-        Err(ProgramError::Rows(rows, from, to).into())
+        Err(invalid(format!(
+            "{rows:?} cannot be copied from {from:?} to {to:?}"
+        )))
     }
 
     /// Words of a lattice's slot, or `None` if there is no such slot.
@@ -532,7 +551,7 @@ impl Validator {
 
     /// Errors for steps that a CUDA graph cannot contain.
     fn check_preparable(&self, program: &Program, plan: &Plan) -> Result<()> {
-        let unpreparable = |what| Err(ProgramError::Unpreparable(what).into());
+        let unpreparable = |what| Err(invalid(format!("{what} cannot be prepared")));
         if program.block_timestamps {
             return unpreparable("a program with block timestamps");
         }
@@ -600,7 +619,9 @@ fn check_issuers(program: &Program) -> Result<()> {
         let by_others = recorded[first..].iter();
         let mut by_others = by_others.take_while(|(of, _)| *of == event);
         if let Some((_, other)) = by_others.find(|(_, by)| by != issuer) {
-            return Err(ProgramError::OtherIssuer(*issuer, event, *other).into());
+            return Err(invalid(format!(
+                "{issuer:?} waits for {event:?}, which another issuer, {other:?}, records"
+            )));
         }
     }
     Ok(())

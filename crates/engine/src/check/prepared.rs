@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use super::state::LatticeState;
 use super::{Plan, Validator};
-use crate::{LatticeId, Op, PreparedId, Program, ProgramError, Resource, Result, Transfer};
+use crate::error::invalid;
+use crate::{LatticeId, Op, PreparedId, Program, Result, Transfer};
 
 /// A prepared program and the states it was prepared from.
 pub(crate) struct Prepared {
@@ -71,19 +72,23 @@ impl Validator {
     /// Returns a prepared program, or an error if it cannot be replayed now.
     pub(crate) fn validate_replay(&self, id: PreparedId) -> Result<&Prepared> {
         let Some(Some(prepared)) = self.prepared.get(id.0 as usize) else {
-            return Err(ProgramError::Unknown(Resource::Prepared(id)).into());
+            return Err(invalid(format!("there is no {id:?}")));
         };
         let capacity = |group: usize| self.lattices.groups[group].view_capacity;
         let moved = |&(group, words): &(usize, usize)| capacity(group) != words;
         if prepared.memory != self.memory || prepared.views.iter().any(moved) {
-            return Err(ProgramError::Replaced(id).into());
+            return Err(invalid(format!(
+                "memory that {id:?} uses was replaced since it was prepared"
+            )));
         }
         for &(lattice, before) in &prepared.before {
             let now = self.states.committed(lattice);
             let other_view =
                 now.view_words != before.view_words && prepared.reads_view.contains(&lattice);
             if !now.has_buffers_of(before) || other_view {
-                return Err(ProgramError::OtherState(id, lattice).into());
+                return Err(invalid(format!(
+                    "{id:?} was prepared from another state of {lattice:?}"
+                )));
             }
         }
         Ok(prepared)

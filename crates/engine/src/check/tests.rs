@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::*;
 use crate::kernels::{LadderFunction, find};
-use crate::{EngineError, LatticeId, ReduceRegion};
+use crate::{LatticeId, ReduceRegion};
 use life::Rule;
 
 fn advance(kernel: &str, generations: u32) -> Op {
@@ -255,15 +255,9 @@ fn a_device_that_lacks_what_a_kernel_needs_is_refused() {
     }
     let program = program([unpack, step]);
     let error = check.validate(&program, ProgramMode::Submit).unwrap_err();
+    let error = error.to_string();
     assert!(
-        matches!(
-            error,
-            EngineError::TooFewSms {
-                needed: 32,
-                has: 20,
-                ..
-            }
-        ),
+        error.contains("needs 32 SMs") && error.contains("has 20;"),
         "{error}"
     );
     check.devices[0].sm_count = 32;

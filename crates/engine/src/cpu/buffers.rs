@@ -9,9 +9,10 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use super::kernels::lessons::{self, Value};
 use super::memory;
+use crate::error::invalid;
 use crate::{
     Argument, BufferId, BufferLaunch, BufferLocation, BufferOffset, Loop, MemoryOp, MemoryUse, Op,
-    ProgramError, Resource, Result,
+    Result,
 };
 
 /// All buffers, shared with the workers; those given back leave their place empty.
@@ -67,7 +68,7 @@ impl Buffers {
     pub(super) fn access(&self, buffer: BufferId, visit: &mut dyn FnMut(&mut [u32])) -> Result<()> {
         let buffer = self.get(buffer)?;
         if matches!(buffer.place, BufferLocation::Device | BufferLocation::Pool) {
-            return Err(ProgramError::HostToHost.into());
+            return Err(invalid("a device cannot copy from host to host"));
         }
         let mut words: Vec<u32> = memory::zeroed(buffer.words.len(), MemoryUse::Buffer)?;
         for (to, from) in words.iter_mut().zip(&buffer.words) {
@@ -102,7 +103,7 @@ impl Buffers {
             Op::Memory(MemoryOp::Free(buffer)) => self.allocate(*buffer, false),
             Op::Memory(_) => Ok(()), // hints that change nothing here
             Op::While(repeated) => self.repeat(repeated, stop),
-            other => Err(ProgramError::WrongOp(other.label()).into()),
+            other => Err(invalid(format!("{} cannot be done here", other.label()))),
         }
     }
 
@@ -146,7 +147,7 @@ impl Buffers {
         let all = self.all.read().unwrap_or_else(PoisonError::into_inner);
         match all.get(buffer.0 as usize) {
             Some(Some(buffer)) => Ok(buffer.clone()),
-            _ => Err(ProgramError::Unknown(Resource::Buffer(buffer)).into()),
+            _ => Err(invalid(format!("there is no {buffer:?}"))),
         }
     }
 

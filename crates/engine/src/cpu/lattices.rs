@@ -10,10 +10,11 @@ use super::planar_rows::PlanarRows;
 use super::slots::CpuSlots;
 use super::worker_pool::WorkerPool;
 use super::{measure, memory, reduce};
-use crate::kernels::OwnCode;
+use crate::error::invalid;
+use crate::kernels::{OwnCode, no_own_code};
 use crate::{
-    Band, EngineError, Kernel, LatticeId, Layout, Loss, Measure, MemoryUse, Op, ProgramError,
-    Result, RowCopy, Transfer, WordEdit,
+    Band, EngineError, Kernel, LatticeId, Layout, Loss, Measure, MemoryUse, Op, Result, RowCopy,
+    Transfer, WordEdit,
 };
 use life::{Rule, Size};
 
@@ -258,7 +259,7 @@ impl Lattices {
                     .unwrap_or_else(PoisonError::into_inner)
                     .clone();
                 let first = LatticeId(lattices.start);
-                let slots = slots.ok_or(ProgramError::NoSlot(first, *slot))?;
+                let slots = slots.ok_or_else(|| invalid(format!("{first:?} has no {slot:?}")))?;
                 self.each(lattices, |lattice, stored| {
                     let mut done = Ok(());
                     slots.land(lattice, *slot, |words| {
@@ -274,7 +275,7 @@ impl Lattices {
             | Op::While(_)
             | Op::Synchronize(_)
             | Op::Record(_)
-            | Op::Wait(_) => Err(ProgramError::WrongOp(op.label()).into()),
+            | Op::Wait(_) => Err(invalid(format!("{} cannot be done here", op.label()))),
         }
     }
 
@@ -468,7 +469,10 @@ impl Stored {
                 run(&launch, reserved(self.planar.as_mut(), Layout::Planar)?);
             }
             None => {
-                return Err(ProgramError::NoCpuVersion(kernel.name).into());
+                return Err(invalid(format!(
+                    "kernel {} has no CPU version",
+                    kernel.name
+                )));
             }
         }
         Ok(())
@@ -477,7 +481,7 @@ impl Stored {
     /// Advances by a kernel of a user's own, which takes bits. An error of it loses the lattices.
     fn advance_by(&mut self, own: &OwnCode, rule: Rule, generations: u32) -> Result<()> {
         let Some(stepper) = &own.cpu else {
-            return Err(EngineError::NoOwnCode { is_gpu: false });
+            return Err(no_own_code(false));
         };
         let (layout, what) = (self.layout, MemoryUse::Lattices(1, Layout::Bits));
         let mut words = memory::zeroed(self.size.words(), what)?;
@@ -568,5 +572,5 @@ impl Stored {
 /// A layout's buffers. Errors if the layout is not reserved.
 fn reserved<T>(buffers: Option<T>, layout: Layout) -> Result<T> {
     let what = MemoryUse::Lattices(1, layout);
-    buffers.ok_or_else(|| ProgramError::NotAllocated(what).into())
+    buffers.ok_or_else(|| invalid(format!("there is no memory for {what:?}")))
 }

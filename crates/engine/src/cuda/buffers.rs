@@ -11,9 +11,9 @@ use cust::sys::CUmem_advise_enum::*;
 use super::context::{self, OwnedContext};
 use super::driver::check;
 use super::memory::{DeviceWords, HostWords};
+use crate::error::invalid;
 use crate::{
-    Advice, BufferId, BufferLocation, BufferOffset, HostFunction, MemoryUse, PageLocation,
-    ProgramError, Resource, Result,
+    Advice, BufferId, BufferLocation, BufferOffset, HostFunction, MemoryUse, PageLocation, Result,
 };
 
 /// A device or host buffer.
@@ -75,7 +75,12 @@ impl Buffer {
             Memory::Device(words) | Memory::Managed(words) => words.at(),
             Memory::Pool(words) => match &*words.borrow() {
                 Some(words) => words.at(),
-                None => return Err(ProgramError::NotAllocatedHere(part.buffer).into()),
+                None => {
+                    return Err(invalid(format!(
+                        "{:?} is not allocated in this stream",
+                        part.buffer
+                    )));
+                }
             },
         };
         Ok(Address::Device(at + part.offset as u64))
@@ -112,7 +117,7 @@ impl Buffer {
             Advice::Preferred(side) => (CU_MEM_ADVISE_SET_PREFERRED_LOCATION, side),
         };
         let Memory::Managed(words) = &self.memory else {
-            return Err(ProgramError::WrongOp("advise").into());
+            return Err(invalid("advise cannot be done here"));
         };
         // SAFETY: the allocation has `bytes` bytes.
         check("cuMemAdvise", unsafe {
@@ -128,7 +133,7 @@ impl Buffer {
         stream: sys::CUstream,
     ) -> Result<()> {
         let Memory::Managed(words) = &self.memory else {
-            return Err(ProgramError::WrongOp("prefetch").into());
+            return Err(invalid("prefetch cannot be done here"));
         };
         // SAFETY: the allocation has `bytes` bytes; the stream is alive.
         check("cuMemPrefetchAsync", unsafe {
@@ -143,7 +148,7 @@ impl Buffer {
                 Ok((Some(invert), (&raw const **words).cast_mut().cast()))
             }
             (Memory::Device(_) | Memory::Managed(_) | Memory::Pool(..), _) => {
-                Err(ProgramError::WrongOp("a host function").into())
+                Err(invalid("a host function cannot be done here"))
             }
         }
     }
@@ -163,7 +168,7 @@ impl Buffer {
                 return Ok(());
             }
             Memory::Device(words) => words,
-            Memory::Pool(..) => return Err(ProgramError::HostToHost.into()),
+            Memory::Pool(..) => return Err(invalid("a device cannot copy from host to host")),
         };
         let mut copy = vec![0u32; self.bytes / 4];
         // SAFETY: both have `bytes` bytes; the call waits for the copy.
@@ -202,5 +207,5 @@ unsafe extern "C" fn invert(words: *mut c_void) {
 
 pub(super) fn find(buffers: &[Option<Buffer>], id: BufferId) -> Result<&Buffer> {
     let found = buffers.get(id.0 as usize).and_then(Option::as_ref);
-    found.ok_or_else(|| ProgramError::Unknown(Resource::Buffer(id)).into())
+    found.ok_or_else(|| invalid(format!("there is no {id:?}")))
 }

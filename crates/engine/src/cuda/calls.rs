@@ -6,8 +6,9 @@ use std::time::Instant;
 use cust::sys;
 
 use super::driver::check;
+use crate::error::invalid;
 use crate::kernels::{Launch, MAX_PARAMETERS, Parameter};
-use crate::{ProgramError, Result, StreamId, nvtx};
+use crate::{Result, StreamId, nvtx};
 
 /// A kernel's arguments, each at the start of a 64-bit word.
 #[derive(Clone, Copy, Default)]
@@ -25,7 +26,8 @@ impl Arguments {
         let mut all = Arguments::default();
         for parameter in parameters {
             let value = values.iter().find(|(of, _)| of == parameter);
-            let (_, argument) = value.ok_or(ProgramError::NoValue(*parameter))?;
+            let (_, argument) =
+                value.ok_or_else(|| invalid(format!("{parameter:?} of a kernel has no value")))?;
             debug_assert_eq!(size_of_val(*argument), parameter.bytes(), "{parameter:?}");
             all.push(*argument);
         }

@@ -7,9 +7,9 @@ use cust::error::CudaError;
 use cust::sys::CUdevice_attribute_enum::*;
 use cust::sys::{self, CUresult};
 
-use crate::{
-    DeviceInfo, DriverFault, EngineError, Feature, Loss, Missing, NoCuda, Result, UnusableGpu,
-};
+use lang::{Message, message};
+
+use crate::{DeviceInfo, DriverFault, EngineError, Feature, Loss, Result};
 
 /// The oldest supported CUDA version: 11.4 (driver 470) has every function this engine calls.
 const OLDEST_DRIVER: i32 = 11_040;
@@ -68,7 +68,7 @@ fn failed(call: &'static str, code: u32) -> EngineError {
     } else if SURVIVED.iter().any(|codes| codes.contains(&fault.code)) {
         EngineError::Driver(fault)
     } else {
-        EngineError::ContextLost(Loss::Driver(fault))
+        EngineError::lost(fault.to_string().into())
     }
 }
 
@@ -83,10 +83,12 @@ fn fault(call: &'static str, code: u32) -> DriverFault {
 /// Converts an error during start-up, when there are no lattices to lose and no memory is allocated.
 pub(super) fn at_start(error: EngineError) -> EngineError {
     match error {
-        EngineError::ContextLost(Loss::Driver(fault)) => {
-            EngineError::UnusableGpu(UnusableGpu::Fails(fault))
-        }
-        EngineError::DriverOutOfMemory(call) => EngineError::UnusableGpu(UnusableGpu::Full(call)),
+        EngineError::ContextLost(Loss::Engine(why)) => EngineError::UnusableGpu(message!(
+            "the GPU cannot be used: {why}; check nvidia-smi, or use --device cpu"
+        )),
+        EngineError::DriverOutOfMemory(call) => EngineError::UnusableGpu(message!(
+            "the GPU has no memory left to start ({call}): other programs hold it; close those that nvidia-smi lists, or use --device cpu"
+        )),
         other => other,
     }
 }
@@ -97,7 +99,7 @@ pub(super) fn into_partially_applied(error: EngineError) -> EngineError {
     match error {
         EngineError::OutOfMemory { .. }
         | EngineError::DriverOutOfMemory(_)
-        | EngineError::Driver(_) => EngineError::PartiallyApplied(Box::new(error)),
+        | EngineError::Driver(_) => EngineError::PartiallyApplied(error.reason()),
         other => other, // the context is lost, or the driver was not called
     }
 }
@@ -105,11 +107,14 @@ pub(super) fn into_partially_applied(error: EngineError) -> EngineError {
 /// Errors for a device that is too old for the kernels.
 pub(super) fn validate_device(device: &DeviceInfo) -> Result<()> {
     match device.capability {
-        Some(has) if has < MIN_CAPABILITY => Err(EngineError::UnusableGpu(UnusableGpu::Old {
-            device: device.name.clone(),
-            has,
-            needed: MIN_CAPABILITY,
-        })),
+        Some(has) if has < MIN_CAPABILITY => Err(EngineError::UnusableGpu(message!(
+            "{device} has compute capability {}.{}, and {}.{} or newer is needed; use --device cpu",
+            has.0,
+            has.1,
+            MIN_CAPABILITY.0,
+            MIN_CAPABILITY.1,
+            device = device.name
+        ))),
         _ => Ok(()),
     }
 }
@@ -122,12 +127,16 @@ pub(super) fn check_feature(device: Device, feature: Feature) -> Result<()> {
         Feature::WhileGraphs => {
             let (major, minor) = WHILE_GRAPHS_SINCE;
             let mut needed = cuda_loader::newer::FUNCTIONS.iter();
-            let missing = match needed.find(|name| !cuda_loader::has(name)) {
-                Some(name) => Missing::Function(name),
-                None if driver_version() < 1000 * major + 10 * minor => Missing::Cuda(major, minor),
+            let too_old = match needed.find(|name| !cuda_loader::has(name)) {
+                Some(function) => message!(
+                    "the NVIDIA driver is too old for {feature}: it lacks {function}; update it"
+                ),
+                None if driver_version() < 1000 * major + 10 * minor => message!(
+                    "the NVIDIA driver is too old for {feature}: CUDA {major}.{minor} is needed; update it"
+                ),
                 None => return Ok(()),
             };
-            return Err(EngineError::Unsupported(feature, missing));
+            return Err(EngineError::Unsupported(too_old));
         }
         Feature::PeerCopies | Feature::Bands => return Ok(()),
     };
@@ -137,7 +146,9 @@ pub(super) fn check_feature(device: Device, feature: Feature) -> Result<()> {
         sys::cuDeviceGetAttribute(&mut has, attribute, device.as_raw())
     })?;
     match has {
-        0 => Err(EngineError::Unsupported(feature, Missing::Device)),
+        0 => Err(EngineError::Unsupported(message!(
+            "this device does not support {feature}"
+        ))),
         _ => Ok(()),
     }
 }
@@ -155,25 +166,63 @@ pub(super) fn initialise() -> Result<u32> {
     let no = |why| Err(EngineError::NoCuda(why));
     let file = match cuda_loader::open() {
         Ok(file) => file,
-        Err(why) => return no(NoCuda::NoDriver(why)),
+        Err(why) => {
+            return no(message!(
+                "no NVIDIA driver is installed here ({why}): install it for CUDA, or use --device cpu"
+            ));
+        }
     };
     // Not through `cust`, whose error type lacks some codes.
     // SAFETY: no precondition.
     let answer = result_code(unsafe { sys::cuInit(0) } as u32);
     if answer != 0 {
-        return no(NoCuda::DriverFails(fault("cuInit", answer), file));
+        let remedy = match answer {
+            34 => message!(
+                "{file} is the stub of a CUDA toolkit; install the driver, take the stub's folder out of LD_LIBRARY_PATH, or use --device cpu"
+            ),
+            100 => no_gpu(),
+            802 => message!("the GPU is not ready; check nvidia-smi, or use --device cpu"),
+            803 => message!(
+                "the driver's library and its kernel module differ; reboot or reinstall the driver, or use --device cpu"
+            ),
+            804 => message!(
+                "this driver or GPU does not support the forward-compatible library {file}; update the driver, take the library's folder out of LD_LIBRARY_PATH, or use --device cpu"
+            ),
+            999 => message!(
+                "{file} gives no reason; load the kernel module with 'sudo nvidia-modprobe -u', reboot, or use --device cpu"
+            ),
+            _ => message!("check nvidia-smi, or use --device cpu"),
+        };
+        return no(message!(
+            "the NVIDIA driver does not start: {reason}; {remedy}",
+            reason = fault("cuInit", answer).reason()
+        ));
     }
     match driver_version() {
-        0 => return no(NoCuda::UnknownVersion),
+        0 => {
+            return no(message!(
+                "the NVIDIA driver does not say which CUDA it supports; reinstall it, or use --device cpu"
+            ));
+        }
         version if version < OLDEST_DRIVER => {
-            return no(NoCuda::OldDriver(version / 1000, version % 1000 / 10));
+            return no(message!(
+                "the NVIDIA driver is too old: it supports CUDA {major}.{minor}, and 11.4 (driver 470) is needed; update it, or use --device cpu",
+                major = version / 1000,
+                minor = version % 1000 / 10
+            ));
         }
         _ => {}
     }
     match cust("cuDeviceGetCount", Device::num_devices()).map_err(at_start)? {
-        0 => no(NoCuda::NoGpu),
+        0 => no(no_gpu()),
         count => Ok(count),
     }
+}
+
+fn no_gpu() -> Message {
+    message!(
+        "no NVIDIA GPU is visible; check nvidia-smi and CUDA_VISIBLE_DEVICES, or use --device cpu"
+    )
 }
 
 fn driver_version() -> i32 {
@@ -245,5 +294,19 @@ mod tests {
         }
         let error = failed("cuMemAlloc", 2);
         assert_eq!(error, EngineError::DriverOutOfMemory("cuMemAlloc"));
+    }
+
+    #[test]
+    fn what_is_wrong_at_the_start_is_not_said_of_lattices() {
+        let lost = || failed("cuDeviceGetName", 719);
+        let why = fault("cuDeviceGetName", 719).to_string();
+        assert!(
+            why.starts_with("cuDeviceGetName: ") && why.contains("CUDA error 719"),
+            "{why}"
+        );
+        let said = format!("the engine is lost ({why}); every lattice must be restored");
+        assert_eq!(lost().to_string(), said);
+        let said = format!("the GPU cannot be used: {why}; check nvidia-smi, or use --device cpu");
+        assert_eq!(at_start(lost()).to_string(), said);
     }
 }

@@ -12,10 +12,12 @@ use cust::sys;
 
 use super::context::OwnedContext;
 use super::driver::cust;
+use crate::error::invalid;
 use crate::kernels::instrumentation;
-use crate::kernels::{Function, GpuCode, LadderFunction, OwnCode, Ptx};
+use crate::kernels::{Function, GpuCode, LadderFunction, OwnCode, Ptx, no_own_code};
 use crate::rule_network::{self, RuleNetwork};
-use crate::{EngineError, ProgramError, Resource, Result};
+use crate::{EngineError, Result};
+use lang::message;
 use life::Rule;
 
 /// The loaded functions of one context, which must be current in every call.
@@ -93,7 +95,10 @@ impl Loaded {
             }
         };
         loaded.map_err(|error| match error {
-            EngineError::Driver(fault) => EngineError::OwnCodeRefused(fault),
+            EngineError::Driver(fault) => EngineError::OwnCodeRefused(message!(
+                "the driver does not load your kernel: {reason}",
+                reason = fault.reason()
+            )),
             other => other,
         })
     }
@@ -174,7 +179,7 @@ impl Functions {
             return Ok(function);
         }
         let loaded = match own {
-            Some(OwnCode { gpu: None, .. }) => Err(EngineError::NoOwnCode { is_gpu: true }),
+            Some(OwnCode { gpu: None, .. }) => Err(no_own_code(true)),
             Some(OwnCode {
                 gpu: Some(code), ..
             }) => Loaded::own(code, symbol, instrumented),
@@ -256,6 +261,7 @@ impl Functions {
             Ok(loaded) => Network::Ready(self.keep(loaded)),
             Err(why) => {
                 let (symbol, rule, _) = key;
+                let why = lang::english(why);
                 tracing::warn!("{symbol} is not compiled for {rule}, its table is used: {why}");
                 Network::Refused
             }
@@ -298,8 +304,8 @@ fn network_key(function: LadderFunction, instrumented: bool) -> Option<NetworkKe
 fn with_network(file: &'static str, (symbol, rule, is_instrumented): NetworkKey) -> Result<String> {
     let text = ptx_of(file)?.only(symbol);
     let network = RuleNetwork::of(rule);
-    let text =
-        rule_network::specialise(&text, &network).map_err(|why| ProgramError::Ptx(symbol, why))?;
+    let text = rule_network::specialise(&text, &network)
+        .map_err(|why| invalid(format!("{symbol} cannot be changed: {why}")))?;
     if is_instrumented {
         with_timestamps(&text, symbol)
     } else {
@@ -309,9 +315,10 @@ fn with_network(file: &'static str, (symbol, rule, is_instrumented): NetworkKey)
 
 /// The PTX with block timestamps.
 fn with_timestamps(text: &str, symbol: &'static str) -> Result<String> {
-    instrumentation::instrument(text).map_err(|why| ProgramError::Ptx(symbol, why).into())
+    instrumentation::instrument(text)
+        .map_err(|why| invalid(format!("{symbol} cannot be changed: {why}")))
 }
 
 fn ptx_of(file: &'static str) -> Result<&'static Ptx> {
-    Ptx::find(file).ok_or_else(|| ProgramError::Unknown(Resource::KernelFile(file)).into())
+    Ptx::find(file).ok_or_else(|| invalid(format!("there is no file {file}")))
 }

@@ -7,9 +7,10 @@ use cust::sys;
 use super::context::{self, OwnedContext};
 use super::driver::check;
 use super::memory::DeviceWords;
+use crate::error::invalid;
 use crate::kernels::Launch;
 use crate::kernels::cooperative::Division;
-use crate::{EngineError, Layout, Measure, MemoryUse, ProgramError, Result, WordEdit};
+use crate::{EngineError, Layout, Measure, MemoryUse, Result, WordEdit};
 use life::Size;
 
 /// Lattices of one size that were created together, with one allocation per buffer.
@@ -57,6 +58,10 @@ pub(super) struct MeasureAt {
     pub(super) measures: sys::CUdeviceptr,
 }
 
+fn no_memory(what: MemoryUse) -> EngineError {
+    invalid(format!("there is no memory for {what:?}"))
+}
+
 /// Bytes of so many lattices in a layout: their bits, edits and buffers. What else they need is
 /// little beside those.
 fn bytes(size: Size, count: usize, layout: Layout) -> u64 {
@@ -82,7 +87,7 @@ fn with_size_that_fits(
             place,
             what,
             needed_mib,
-            ..
+            fits: _,
         } => {
             let (mut free, mut all) = (0, 0);
             // SAFETY: both are valid for the write.
@@ -210,22 +215,26 @@ impl Group {
             }
             _ => {
                 let what = MemoryUse::Lattices(self.count, layout);
-                Err(ProgramError::NotAllocated(what).into())
+                Err(no_memory(what))
             }
         }
     }
 
     /// The address of the mail between the blocks that step a lattice.
     pub(super) fn halo_mailbox(&self, index: usize) -> Result<sys::CUdeviceptr> {
-        let missing = ProgramError::NotAllocated(MemoryUse::Mail);
-        let (buffer, words) = self.mail.as_ref().ok_or(missing)?;
+        let (buffer, words) = self
+            .mail
+            .as_ref()
+            .ok_or_else(|| no_memory(MemoryUse::Mail))?;
         Ok(buffer.at() + (index * words * 4) as u64)
     }
 
     /// The address of a lattice's reduced view, and the pitch in words between views.
     pub(super) fn view_at(&self, index: usize) -> Result<(sys::CUdeviceptr, usize)> {
-        let missing = ProgramError::NotAllocated(MemoryUse::Views);
-        let (buffer, stride) = self.view.as_ref().ok_or(missing)?;
+        let (buffer, stride) = self
+            .view
+            .as_ref()
+            .ok_or_else(|| no_memory(MemoryUse::Views))?;
         let at = buffer.at() + (index * stride * 4) as u64;
         Ok((at, *stride))
     }
@@ -244,8 +253,10 @@ impl Group {
 
     /// The addresses of a lattice's measures.
     pub(super) fn measures_at(&self, index: usize) -> Result<MeasureAt> {
-        let missing = ProgramError::NotAllocated(MemoryUse::Measures);
-        let measures = self.measures.as_ref().ok_or(missing)?;
+        let measures = self
+            .measures
+            .as_ref()
+            .ok_or_else(|| no_memory(MemoryUse::Measures))?;
         let blocks = Launch::measure(self.size, 1).grid[0] as usize;
         let shares: sys::CUdeviceptr = measures.shares.at();
         let of = |words: usize| shares + (words * 4) as u64;

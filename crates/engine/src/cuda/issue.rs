@@ -13,6 +13,7 @@ use super::slots::CudaSlots;
 use super::while_node::WhileNode;
 use crate::buffer_kernels::WHILE_CONDITION;
 use crate::check::{LatticeState, Lattices, States};
+use crate::error::invalid;
 use crate::kernels::Parameter::{
     self, Arrived, Before, Cells, Chance, Columns, EditCount, Edits, FirstRow, FirstWord, From,
     Generations, Height, Key, LayoutIndex, Left, Mail, OwnRows, Pitch, RuleTable, Shares, To, Top,
@@ -21,7 +22,7 @@ use crate::kernels::Parameter::{
 use crate::kernels::{Function, Kernel, Launch, Layout};
 use crate::{
     Argument, Band, BufferLaunch, BufferOffset, LatticeId, Loop, Measure, MemoryOp, Op,
-    ProgramError, ReduceRegion, Result, Scope, Slot, SupportKernel, Transfer, WordEdit,
+    ReduceRegion, Result, Scope, Slot, SupportKernel, Transfer, WordEdit,
 };
 use life::{Rule, Size, Soup};
 
@@ -483,10 +484,12 @@ impl Issuer<'_> {
 
     fn download(&mut self, run: Adjacent, slot: Slot, what: Transfer) -> Result<()> {
         let from = self.source(what, run)?;
-        let slots = self.slots.ok_or(ProgramError::NoSlot(run.first, slot))?;
+        let slots = self
+            .slots
+            .ok_or_else(|| invalid(format!("{:?} has no {slot:?}", run.first)))?;
         let to = slots
             .address(run.first, slot)
-            .ok_or(ProgramError::NoSlot(run.first, slot))?;
+            .ok_or_else(|| invalid(format!("{:?} has no {slot:?}", run.first)))?;
         let pitch = slots.pitch(run.first, slot);
         let stream = self.stream;
         // The program is valid, so the slot is large enough and the group's slots are adjacent like
@@ -556,7 +559,7 @@ impl Issuer<'_> {
                 stream,
             },
             (Address::Host(_), Address::Host(_)) => {
-                return Err(ProgramError::HostToHost.into());
+                return Err(invalid("a device cannot copy from host to host"));
             }
         };
         self.sink.push(call)
@@ -581,7 +584,10 @@ impl Issuer<'_> {
     fn repeat(&mut self, repeated: &Loop) -> Result<()> {
         let buffer = find(self.buffers, repeated.state.buffer)?;
         let Address::Device(state) = buffer.address(repeated.state)? else {
-            return Err(ProgramError::NotOnDevice(repeated.state.buffer).into());
+            return Err(invalid(format!(
+                "{:?} is not on the device",
+                repeated.state.buffer
+            )));
         };
         // SAFETY: the region has two words; the stream is alive.
         check("cuMemsetD8Async", unsafe {
@@ -612,7 +618,7 @@ impl Issuer<'_> {
                 Argument::Buffer(region) => {
                     let buffer = find(self.buffers, region.buffer)?;
                     let Address::Device(at) = buffer.address(region)? else {
-                        return Err(ProgramError::NotOnDevice(region.buffer).into());
+                        return Err(invalid(format!("{:?} is not on the device", region.buffer)));
                     };
                     arguments.push(&at);
                 }

@@ -100,10 +100,7 @@ pub fn first_device() -> Result<DeviceInfo> {
 /// A device and its properties.
 fn describe(ordinal: u32, present: u32) -> Result<(Device, DeviceInfo)> {
     if ordinal >= present {
-        return Err(EngineError::NoSuchDevice {
-            requested: ordinal,
-            present,
-        });
+        return Err(EngineError::no_such_device(ordinal, present));
     }
     let device = cust("cuDeviceGet", Device::get_device(ordinal)).map_err(driver::at_start)?;
     let info = driver::describe_device(device).map_err(driver::at_start)?;

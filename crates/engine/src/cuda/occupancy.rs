@@ -8,8 +8,9 @@ use cust::sys;
 use super::driver::{check, cust};
 use super::resources::Resources;
 use crate::check::GroupFacts;
+use crate::error::invalid;
 use crate::kernels::{Function, Launch};
-use crate::{DeviceId, LatticeId, Occupancy, Op, ProgramError, Resource, Result, SupportKernel};
+use crate::{DeviceId, LatticeId, Occupancy, Op, Result, SupportKernel};
 use life::Rule;
 
 /// The occupancy of an op's kernel. If the op has several lattices, the size of the first one
@@ -93,5 +94,5 @@ fn group_of<'a>(
     let first = LatticeId(lattices.start);
     let group = resources.check.lattices.find(first);
     let group = group.filter(|group| group.device == device);
-    Ok(group.ok_or(ProgramError::OnOtherDevice(Resource::Lattice(first)))?)
+    group.ok_or_else(|| invalid(format!("{first:?} is not on the stream's device")))
 }

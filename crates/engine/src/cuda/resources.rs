@@ -18,11 +18,11 @@ use super::slots::{CudaSlots, GroupShape};
 use super::stream::RawStream;
 use crate::buffer_kernels::WHILE_CONDITION;
 use crate::check::{Plan, Validator};
+use crate::error::invalid;
 use crate::kernels::Function;
 use crate::{
-    Band, BufferId, BufferLocation, DeviceId, EngineError, EventId, Feature, LatticeId, Layout,
-    Missing, Op, Program, ProgramError, Result, Slot, Slots, SlotsSpec, Step, StreamId, StreamKind,
-    StreamSpec, nvtx,
+    Band, BufferId, BufferLocation, DeviceId, EngineError, EventId, Feature, LatticeId, Layout, Op,
+    Program, Result, Slot, Slots, SlotsSpec, Step, StreamId, StreamKind, StreamSpec, nvtx,
 };
 use life::Size;
 
@@ -273,7 +273,7 @@ impl Resources {
     pub(super) fn make_context(&mut self, device: DeviceId) -> Result<DeviceId> {
         let of = self.gpu_at(device)?;
         if self.gpus.len() > usize::from(u16::MAX) {
-            return Err(ProgramError::TooManyContexts.into());
+            return Err(invalid("too many contexts"));
         }
         let raw = self.gpus[of].device;
         let context = OwnedContext::further(raw)?;
@@ -322,7 +322,7 @@ impl Resources {
         let device = self.gpus[self.gpu_at(device)?].device;
         let is_other = |gpu: &Gpu| gpu.device.as_raw() != device.as_raw();
         if feature == Feature::PeerCopies && !self.gpus.iter().any(is_other) {
-            return Err(EngineError::Unsupported(feature, Missing::SecondDevice));
+            return Err(EngineError::no_second_device(feature));
         }
         driver::check_feature(device, feature)
     }

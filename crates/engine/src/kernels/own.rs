@@ -3,6 +3,7 @@
 use std::fmt;
 use std::hash::{Hash, Hasher};
 
+use lang::{message, tr};
 use life::{Rule, Size};
 
 use super::Kernel;
@@ -51,9 +52,18 @@ impl OwnCode {
         if has_code {
             Ok(())
         } else {
-            Err(EngineError::NoOwnCode { is_gpu })
+            Err(no_own_code(is_gpu))
         }
     }
+}
+
+/// The error for a kernel of a user's own that was compiled for another kind of device.
+pub(crate) fn no_own_code(is_gpu: bool) -> EngineError {
+    EngineError::Unavailable(if is_gpu {
+        message!("your kernel was compiled for the CPU, and a GPU computes")
+    } else {
+        message!("your kernel was compiled for a GPU, and the CPU computes")
+    })
 }
 
 /// Compiled code for a GPU.
@@ -93,14 +103,21 @@ pub trait OwnStepper: Send + Sync + fmt::Debug {
 }
 
 /// Why a kernel of a user's own came to no result on the CPU.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum OwnStepError {
     /// It took too long.
-    #[error("it took too long")]
     TooLong,
     /// It crashed: it reached beyond its memory, or divided by 0.
-    #[error("it crashed")]
     Crashed,
+}
+
+impl fmt::Display for OwnStepError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            OwnStepError::TooLong => tr!("it took too long"),
+            OwnStepError::Crashed => tr!("it crashed"),
+        })
+    }
 }
 
 impl Kernel {

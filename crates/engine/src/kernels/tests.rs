@@ -215,3 +215,32 @@ fn an_own_kernel_is_its_rungs_row_with_its_own_code() {
     assert!(kernel != rung && kernel != own(GpuCode::Cubin(vec![127])));
     assert_eq!(with_own(Some(kernel)).nth(KERNELS.len()), Some(kernel));
 }
+
+#[test]
+fn a_size_that_a_kernel_does_not_support_is_said_with_the_limit_and_a_kernel_that_does() {
+    let small = Size::new(31, 41).unwrap();
+    for (kernel, size, limit) in [
+        ("planar", small, "widths from 32 cells on, not 31x41"),
+        ("multistep", small, "widths from 128 cells on, not 31x41"),
+        (
+            "resident",
+            small,
+            "lattices from 32x32 to 256x256, whose sides are the same multiple of 32 once they \
+             are rounded up, not 31x41",
+        ),
+        (
+            "cooperative",
+            small,
+            "widths from 128 to 5120 cells and heights from 16 cells on, not 31x41",
+        ),
+        (
+            "sync-shared",
+            Size::new(512, 512).unwrap(),
+            "at most 24,576 cells, not 512x512",
+        ),
+    ] {
+        let error = find(kernel).unwrap().validate_size(size).unwrap_err();
+        let wanted = format!("kernel '{kernel}' supports {limit}; use --kernel bits");
+        assert_eq!(error.to_string(), wanted);
+    }
+}

@@ -18,11 +18,11 @@ use slots::SplitSlots;
 use torus::Toruses;
 use translation::{Landing, Translation};
 
+use crate::error::invalid;
 use crate::{
     Band, BufferId, BufferLocation, Completion, Cut, DeviceId, DeviceInfo, Engine, EngineError,
     EventId, Feature, IssuedStep, LatticeId, Layout, Nanos, Occupancy, Op, PreparedId, Program,
-    ProgramError, ReduceRegion, Result, RunId, Slot, Slots, SlotsSpec, Startup, StreamId,
-    StreamSpec,
+    ReduceRegion, Result, RunId, Slot, Slots, SlotsSpec, Startup, StreamId, StreamSpec,
 };
 use life::Size;
 
@@ -195,7 +195,9 @@ impl Engine for SplitEngine {
     }
 
     fn create_bands(&mut self, _: usize, _: Band) -> Result<()> {
-        Err(ProgramError::SplitTwice.into())
+        Err(invalid(
+            "lattices in bands have no bands or rows of their own",
+        ))
     }
 
     fn clear(&mut self) -> Result<()> {
@@ -339,7 +341,7 @@ impl Engine for SplitEngine {
     }
 
     fn prepare(&mut self, _: &Program) -> Result<PreparedId> {
-        Err(ProgramError::Unpreparable("a program on lattices in bands").into())
+        Err(invalid("a program on lattices in bands cannot be prepared"))
     }
 
     fn replay(&mut self, prepared: PreparedId) -> Result<RunId> {

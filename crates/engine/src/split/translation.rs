@@ -5,9 +5,10 @@ use std::sync::Arc;
 
 use super::torus::Torus;
 use super::{Known, SplitEngine, SplitStream};
+use crate::error::invalid;
 use crate::{
-    Band, EventId, IssuedStep, LatticeId, Layout, Op, Program, ProgramError, ReduceRegion,
-    Resource, Result, RowCopy, Slot, Step, Transfer, WordEdit,
+    Band, EventId, IssuedStep, LatticeId, Layout, Op, Program, ReduceRegion, Result, RowCopy, Slot,
+    Step, Transfer, WordEdit,
 };
 use life::Size;
 
@@ -97,7 +98,7 @@ impl Translator<'_> {
     fn step(&mut self, step: &Step) -> Result<()> {
         let engine = self.engine;
         let stream = engine.streams.get(step.stream.0 as usize);
-        let stream = stream.ok_or(ProgramError::Unknown(Resource::Stream(step.stream)))?;
+        let stream = stream.ok_or_else(|| invalid(format!("there is no {:?}", step.stream)))?;
         match &step.op {
             Op::Record(event) => self.on_each_event(step, stream, *event, Op::Record),
             Op::Wait(event) => self.on_each_event(step, stream, *event, Op::Wait),
@@ -107,7 +108,9 @@ impl Translator<'_> {
                 }
                 Ok(())
             }
-            Op::CopyRows { .. } => Err(ProgramError::SplitTwice.into()),
+            Op::CopyRows { .. } => Err(invalid(
+                "lattices in bands have no bands or rows of their own",
+            )),
             op if op.lattices().is_empty() => {
                 self.push(step, stream, 0, op.clone(), None);
                 Ok(())
@@ -116,7 +119,7 @@ impl Translator<'_> {
                 let lattices = op.lattices();
                 let last = LatticeId(lattices.end - 1);
                 if engine.toruses.of(last).is_none() {
-                    return Err(ProgramError::Unknown(Resource::Lattice(last)).into());
+                    return Err(invalid(format!("there is no {last:?}")));
                 }
                 let mut groups = engine.toruses.groups(&lattices);
                 groups.try_for_each(|(torus, lattices)| {
@@ -188,7 +191,7 @@ impl Translator<'_> {
         op: fn(EventId) -> Op,
     ) -> Result<()> {
         let events = self.engine.events.get(event.0 as usize);
-        let events = events.ok_or(ProgramError::Unknown(Resource::Event(event)))?;
+        let events = events.ok_or_else(|| invalid(format!("there is no {event:?}")))?;
         for (band, &event) in events.iter().enumerate() {
             self.push(step, stream, band, op(event), None);
         }
@@ -206,7 +209,11 @@ impl Translator<'_> {
             Op::Upload { lattice, words } => {
                 let size = part.torus.size();
                 if words.len() != size.words() {
-                    let error = ProgramError::UploadWords(*lattice, words.len(), size.words());
+                    let error = invalid(format!(
+                        "an upload of {} words to {lattice:?}, which has {}",
+                        words.len(),
+                        size.words()
+                    ));
                     return Err(error.into());
                 }
                 self.on_bands(part, |band, bands| {
@@ -342,14 +349,17 @@ impl Translator<'_> {
                 Some(end) if count > 0 && end <= size.height() => {
                     Ok(Content::Rows { first: row, count })
                 }
-                _ => Err(ProgramError::NoRows(first, size, what)),
+                _ => Err(invalid(format!("{first:?} of {size} has no {what:?}"))),
             },
             Transfer::View => match known.region {
                 Some(region) => Ok(Content::View(region)),
-                None => Err(ProgramError::NoView(first)),
+                None => Err(invalid(format!("{first:?} has no view: reduce it first"))),
             },
             Transfer::Measure => Ok(Content::Measure),
-            Transfer::Cells => Err(ProgramError::NoCells(first, Layout::Bits)),
+            Transfer::Cells => Err(invalid(format!(
+                "{first:?} has no i32 cells: it is in layout {:?}",
+                Layout::Bits
+            ))),
         };
         let contents = self.known(part).iter().map(content);
         let contents: Vec<Content> = contents.collect::<Result<_, _>>()?;

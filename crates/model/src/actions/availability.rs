@@ -5,7 +5,7 @@
 
 use crate::actions::{AUTO_KERNEL, Action, EditAction, SessionAction, ViewAction};
 use crate::words::timestamps_of_own;
-use crate::{InWords, KernelChoice, Pace, Setup, Status, StopWhenStill, Switch};
+use crate::{KernelChoice, Pace, Setup, Status, StopWhenStill, Switch};
 use lang::tr;
 
 /// What a person looks at.
@@ -339,7 +339,7 @@ impl SessionAction {
                     .and_then(|()| {
                         devices.try_for_each(|it| kernel.validate_device(it, status.lattices.size))
                     })
-                    .map_err(|error| error.in_words())
+                    .map_err(|error| error.to_string())
             }
             _ => Ok(()),
         }

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use super::{DeviceLimits, Ladder, LeftOut, Rate, Workload};
-use crate::InWords;
 use engine::kernels::KERNELS;
 use life::{Rule, Size};
 
@@ -17,7 +16,7 @@ pub fn ladder() -> Ladder {
         for (at, work) in works.into_iter().enumerate() {
             let size = Size::new(work.side, work.side).unwrap();
             let why = match kernel.validate_size(size) {
-                Err(error) => Some(error.in_words()),
+                Err(error) => Some(error.to_string()),
                 Ok(()) if kernel.name == "planar" && at == 1 => Some("it hung".into()),
                 Ok(()) => None,
             };

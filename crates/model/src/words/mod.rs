@@ -7,13 +7,11 @@ use std::fmt;
 
 use lang::Message;
 
-mod engine;
 mod notice;
 mod own_kernel;
 mod quantities;
 mod saved;
 
-pub use self::engine::reason;
 pub use self::own_kernel::{facts_in_words, idea, rung_names, timestamps_of_own, use_of};
 pub use quantities::{shown, time_left};
 

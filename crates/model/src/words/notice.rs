@@ -1,10 +1,9 @@
 //! What a session tells the user.
 
-use engine::EngineError;
 use lang::tr;
 use life::{counted_lattices, grouped};
 
-use super::{InWords, idea, reason, shown, time_left, timestamps_of_own};
+use super::{InWords, idea, shown, time_left, timestamps_of_own};
 use crate::notice::{Done, Failure, Refusal, SettingChange};
 use crate::{
     Action, Order, Pace, SessionAction, Settled, Setup, StopWhenStill, Switch, recorded_in_words,
@@ -97,14 +96,13 @@ impl InWords for Done {
                     transfer = now.transfer
                 ),
             },
-            Done::KernelStandsIn([kernel, other], size) => match other.validate_size(*size) {
-                Err(EngineError::UnsupportedSize { limit, .. }) => tr!(
+            Done::KernelStandsIn([kernel, other], size) => match other.size_limit(*size) {
+                Some(limit) => tr!(
                     "Kernel {kernel} steps lattices of {size}: {other} supports {limit}",
                     kernel = kernel.name,
-                    other = other.name,
-                    limit = limit.in_words()
+                    other = other.name
                 ),
-                _ => tr!(
+                None => tr!(
                     "Kernel {kernel} steps lattices of {size}: there is too little memory for {other}",
                     kernel = kernel.name,
                     other = other.name
@@ -246,7 +244,7 @@ impl InWords for Refusal {
                 tr!("A and B need two instances or more; start with --instances 2").into()
             }
             Refusal::NoOtherKernel => tr!("No other kernel can step these lattices").into(),
-            Refusal::Kernel(why) => why.in_words(),
+            Refusal::Kernel(why) => why.to_string(),
             Refusal::NoOtherPosition(switch, switches, context) => {
                 switch.next(*switches, *context).err().unwrap_or_default()
             }
@@ -270,7 +268,7 @@ impl InWords for Refusal {
 impl InWords for Failure {
     fn in_words(&self) -> String {
         match self {
-            Failure::Engine(error) => error.in_words(),
+            Failure::Engine(error) => error.to_string(),
             Failure::EngineReplaced {
                 lost,
                 generation,
@@ -285,33 +283,29 @@ impl InWords for Failure {
                 match own_kernel {
                     None => tr!(
                         "The engine was lost ({why}); the session continues from generation {generation} {place}",
-                        why = reason(lost)
+                        why = lost.reason()
                     ),
                     Some(kernel) => tr!(
                         "Your kernel failed ({why}); {rung} takes its place, and the session continues from generation {generation} {place}",
-                        why = reason(lost),
+                        why = lost.reason(),
                         rung = kernel.file
                     ),
                 }
             }
             Failure::EngineNotReplaced(lost, error) => tr!(
                 "The engine was lost ({why}) and could not be replaced: {error}",
-                why = reason(lost),
-                error = error.in_words()
+                why = lost.reason()
             ),
             Failure::EngineLostOften(count, lost) => tr!(
                 "The engine was lost {count} times in a row, the last time because: {why}",
-                why = reason(lost)
+                why = lost.reason()
             ),
             Failure::RestoredOnly(it) => tr!(
                 "Only generation {generation} could be restored",
                 generation = it
             ),
             Failure::NoSnapshot => tr!("no snapshot of the lattices is left").into(),
-            Failure::NotContinued(error) => tr!(
-                "The saved session cannot be continued: {error}",
-                error = error.in_words()
-            ),
+            Failure::NotContinued(error) => tr!("The saved session cannot be continued: {error}"),
             Failure::NotSaved(why) => why.in_words(),
             Failure::Internal(why) => tr!("internal: {it}", it = why),
             Failure::NoThread(error) => tr!("cannot start a thread: {error}"),

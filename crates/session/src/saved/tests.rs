@@ -310,7 +310,7 @@ fn assert_same(before: &SavedSession, after: &SavedSession) {
 #[track_caller]
 fn assert_sound(session: &SavedSession) {
     let SavedSession { setup, main, .. } = session;
-    assert!(setup.kernel.validate_size(setup.size).is_ok());
+    assert!(setup.kernel.supports(setup.size));
     assert!(setup.switches.incompatibility(setup.kernel).is_none());
     let parameters = main.log.parameters(main.position.records);
     assert!((parameters.size, parameters.instances) == (setup.size, setup.instances));

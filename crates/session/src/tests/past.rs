@@ -13,10 +13,7 @@ fn copy(session: &Session, instance: usize) -> Lattice {
 #[test]
 fn no_edit_is_lost_and_none_overtakes_another_while_it_runs() {
     let size = Size::new(128, 70).unwrap();
-    for kernel in KERNELS
-        .iter()
-        .filter(|kernel| kernel.validate_size(size).is_ok())
-    {
+    for kernel in KERNELS.iter().filter(|kernel| kernel.supports(size)) {
         let mut setup = setup(3, size);
         setup.rule = "B/S012345678".parse().unwrap();
         setup.kernel = kernel;

@@ -56,6 +56,7 @@ impl SessionWorker {
             Err(error) if error.loses_lattices() => return Err(error),
             // There is no room for both settings.
             Err(error @ (EngineError::OutOfMemory { .. } | EngineError::DriverOutOfMemory(_))) => {
+                let error = lang::english(error);
                 tracing::info!("the effect of the change is not measured: {error}");
                 return Ok(());
             }

@@ -190,7 +190,7 @@ impl SessionWorker {
         if let Some(view) = view.or(self.lattices.first_view())
             && let Err(error) = self.set_view(view)
         {
-            tracing::warn!("{}", error.in_words());
+            tracing::warn!("{}", lang::english(error));
         }
     }
 

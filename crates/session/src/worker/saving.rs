@@ -11,7 +11,8 @@ use crate::pacing::Pacing;
 use crate::saved::{Drafts, SavedComparison, SavedSession, SavedTimeline};
 use crate::snapshots::Snapshots;
 use crate::state::{Mode, MoveReason};
-use engine::{EngineError, Loss, Result};
+use engine::{EngineError, Result};
+use lang::message;
 use life::Lattice;
 use model::{Done, Failure, Notice, Setup, StoredKernel};
 
@@ -253,9 +254,9 @@ impl SessionWorker {
             .exchange(Snapshots::new(self.lattices.setup().time.history_bytes));
         self.take_timeline(saved.main);
         if let Some(SavedComparison { second, timeline }) = saved.comparison {
-            let copy = self
-                .last_lattices()
-                .ok_or(EngineError::ContextLost(Loss::NoSnapshot))?;
+            let copy = self.last_lattices().ok_or_else(|| {
+                EngineError::lost(message!("no snapshot of the lattices is left"))
+            })?;
             let (log, position) = (timeline.log.clone(), timeline.position);
             self.split(second, log, position, copy)?;
             self.take_timeline(timeline);

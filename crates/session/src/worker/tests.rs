@@ -15,7 +15,7 @@ use crate::saved::{Drafts, SavedSession, SavedTimeline};
 use crate::state::MoveReason;
 use driver::{Driver, Step};
 use engine::kernels::OwnStepError;
-use engine::{EngineError, Loss, kernels};
+use engine::{EngineError, kernels};
 use expected::Alone;
 use life::{Lattice, Size};
 use model::{
@@ -402,8 +402,7 @@ fn a_lost_engine_goes_on_to_the_generation_that_was_asked_for() {
     let mut made = worker(setup(Some(0)));
     act(&mut made, SessionAction::RunTo(5000));
     turn_until(&mut made, "some rounds", |worker| generation(worker) > 0);
-    made.0
-        .handle_error(EngineError::ContextLost(Loss::Thread), true);
+    made.0.handle_error(EngineError::thread_panicked(), true);
     turn_until(&mut made, "the end", |worker| !worker.is_running());
     assert_eq!(generation(&made.0), 5000);
     assert_eq!(instances(&made.0).generation(), 5000);
@@ -827,7 +826,7 @@ fn rounds_that_were_lost_are_made_again_and_counted_once() {
     });
     let lose = |made: &mut Made| {
         made.0.handle_error(
-            EngineError::PartiallyApplied(Box::new(EngineError::NoThread)),
+            EngineError::PartiallyApplied(EngineError::NoThread.reason()),
             true,
         )
     };

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use super::issue::{InFlight, Kind};
 use super::{Instances, MAX_IN_FLIGHT};
 use crate::fastest::RoundLength;
-use engine::{Completion, EngineError, LatticeId, Loss, Measure, Result, Slot};
+use engine::{Completion, EngineError, LatticeId, Measure, Result, Slot};
 use model::trace::TimedRound;
 use model::{IsolatedOp, PicturePlan, Side};
 
@@ -57,14 +57,6 @@ pub enum Event {
     },
 }
 
-/// An error that says that the engine is lost.
-pub(super) fn lost(error: EngineError) -> EngineError {
-    match error {
-        lost @ EngineError::ContextLost(_) => lost,
-        other => EngineError::ContextLost(Loss::Error(Box::new(other))),
-    }
-}
-
 impl Instances {
     /// Passes completed events to `tell`. Never blocks.
     ///
@@ -72,7 +64,10 @@ impl Instances {
     /// The engine is lost; so is one that fails to poll, as nothing in flight would ever end.
     pub fn poll(&mut self, mut tell: impl FnMut(Event)) -> Result<()> {
         let mut completions = std::mem::take(&mut self.completions);
-        let polled = self.engine.poll(&mut completions).map_err(lost);
+        let polled = self
+            .engine
+            .poll(&mut completions)
+            .map_err(EngineError::into_lost);
         for completion in completions.drain(..) {
             match completion {
                 Completion::Downloaded {

@@ -5,8 +5,9 @@ use std::time::Duration;
 use super::{Instances, starts};
 use crate::fastest::{Candidate, FastestPlan, Requested, RoundLength, Work};
 use crate::round::RoundPlan;
-use engine::{EngineError, Kernel, ProgramError, Result};
-use model::{InWords, Setup, Side, Switches};
+use engine::{EngineError, Kernel, Result};
+use lang::message;
+use model::{Setup, Side, Switches};
 
 impl Instances {
     /// What decides which plan is the fastest, with this many `generations` to do if that is known.
@@ -66,7 +67,7 @@ impl Instances {
             match &result {
                 Err(error) if is_of_this_plan(error) => {
                     let name = plan.candidate.kernel.name;
-                    tracing::warn!("kernel '{name}' is not taken: {}", error.in_words());
+                    tracing::warn!("kernel '{name}' is not taken: {}", lang::english(error));
                     // Which lattices are in which layout is unknown, and so are their cells.
                     self.abandon()?;
                     self.enter_layout(self.plan().kernel.layout)?;
@@ -109,5 +110,5 @@ fn is_of_this_plan(error: &EngineError) -> bool {
 }
 
 fn no_kernel() -> EngineError {
-    EngineError::InvalidProgram(ProgramError::NoKernel)
+    EngineError::InvalidProgram(message!("no kernel fits these lattices and options"))
 }

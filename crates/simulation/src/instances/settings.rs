@@ -59,7 +59,8 @@ impl Instances {
         }
         let program = self.next_program(1, Slot(0));
         if let Err(why) = self.engine.compile_in_background(&program) {
-            tracing::debug!("nothing is compiled for {rule}: {why}"); // the next round says why
+            // The next round says why.
+            tracing::debug!("nothing is compiled for {rule}: {}", lang::english(why));
         }
     }
 

@@ -13,7 +13,7 @@ fn cut(setup: &Setup, devices: usize) -> Option<Cut> {
     let takes_bands = || {
         let bands = Band::divide(setup.size, devices, cut);
         let mut sizes = bands.iter().map(|band| band.size());
-        sizes.all(|size| size.is_ok_and(|size| setup.kernel.validate_size(size).is_ok()))
+        sizes.all(|size| size.is_ok_and(|size| setup.kernel.supports(size)))
     };
     let is_split = devices > 1
         && match setup.split {

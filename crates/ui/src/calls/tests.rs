@@ -313,10 +313,7 @@ fn a_round_of_ones_own_is_its_calls() {
 #[test]
 fn no_line_is_longer_than_a_narrow_lab_shows() {
     let size = Size::new(4096, 4096).unwrap();
-    for kernel in KERNELS
-        .iter()
-        .filter(|kernel| kernel.validate_size(size).is_ok())
-    {
+    for kernel in KERNELS.iter().filter(|kernel| kernel.supports(size)) {
         for switch in Switch::ALL {
             let mut status = status(200, size);
             status.setting.kernel = kernel;
@@ -442,7 +439,7 @@ fn the_calls_in_cpp_compile() {
             text += &declaration(kernel, entry.symbol);
         }
         let sizes = [128, 512, 4096].map(|side| Size::new(side, side).unwrap());
-        let takes = |size: &Size| kernel.validate_size(*size).is_ok();
+        let takes = |size: &Size| kernel.supports(*size);
         let size = sizes.into_iter().rfind(takes).unwrap();
         let mut statuses = Vec::new();
         for first in Switch::ALL {

@@ -9,10 +9,10 @@ use super::Said;
 use crate::cli::bench::{RUN, spread};
 use crate::cli::text::print;
 use engine::kernels::{Iteration, Kernel};
-use engine::{DeviceInfo, EngineError, Nanos};
+use engine::{DeviceInfo, Nanos};
 use life::{Lattice, Rule, Size, reference};
 use model::ladder::{LeftOut, Rate, Workload};
-use model::{DeviceChoice, InWords, Setup, Start, Streams, Switches};
+use model::{DeviceChoice, Setup, Start, Streams, Switches};
 use simulation::instances::{Event, Instances, open_engine, start_lattice, starts};
 
 /// Runs of each measurement.
@@ -146,14 +146,11 @@ impl Case {
         expected: Option<f64>,
     ) -> Result<Option<String>> {
         let size = self.size()?;
-        let valid = self.kernel.validate_size(size);
-        let fits = |()| on.map_or(Ok(()), |on| self.kernel.validate_device(on, size));
-        match valid.and_then(fits) {
-            Ok(()) => {}
-            Err(EngineError::UnsupportedSize { limit, .. }) => {
-                return Ok(Some(format!("it takes {}", limit.in_words())));
-            }
-            Err(error) => return Ok(Some(error.in_words())),
+        if let Some(limit) = self.kernel.size_limit(size) {
+            return Ok(Some(format!("it takes {limit}")));
+        }
+        if let Some(Err(error)) = on.map(|on| self.kernel.validate_device(on, size)) {
+            return Ok(Some(error.to_string()));
         }
         let needed = self.memory();
         if let Some(memory) = on.and_then(|on| on.memory)

@@ -10,7 +10,8 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::{BufferLaunch, ProgramError, Result, buffer_kernels};
+use crate::error::invalid;
+use crate::{BufferLaunch, Result, buffer_kernels};
 use barrier::Block;
 
 /// A resolved argument.
@@ -127,7 +128,7 @@ pub(in crate::cpu) fn run(call: &BufferLaunch, values: &[Value], stop: &AtomicBo
                 to.store(from.load(Ordering::Relaxed), Ordering::Relaxed);
             }
         }
-        _ => return Err(ProgramError::NoCpuVersion(name).into()),
+        _ => return Err(invalid(format!("kernel {name} has no CPU version"))),
     }
     Ok(())
 }

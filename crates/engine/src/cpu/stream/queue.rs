@@ -8,7 +8,7 @@ use std::thread;
 use super::scheduler::{Point, StreamScheduler};
 use super::{Shared, StreamPool};
 use crate::check::issuers;
-use crate::{EngineError, IssuerId, Loss, Nanos, Op, Program, Result, RunId, Span, Step};
+use crate::{EngineError, IssuerId, Nanos, Op, Program, Result, RunId, Span, Step};
 
 impl StreamPool {
     /// Queues a valid program. With one issuer, all steps up to an [`Op::Synchronize`] are queued
@@ -135,7 +135,7 @@ impl Shared {
             };
             drop(go);
             threads.into_iter().fold(all, |all, thread| {
-                let lost = || EngineError::ContextLost(Loss::Thread);
+                let lost = || EngineError::thread_panicked();
                 all.and(thread.join().unwrap_or_else(|_| Err(lost())))
             })
         })?;

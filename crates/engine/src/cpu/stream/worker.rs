@@ -5,7 +5,7 @@ use std::sync::{MutexGuard, PoisonError};
 
 use super::Shared;
 use super::scheduler::{StreamScheduler, Task};
-use crate::{EngineError, Loss, Op, Result, Span, StreamId, nvtx};
+use crate::{EngineError, Op, Result, Span, StreamId, nvtx};
 
 impl Shared {
     /// Serves streams until the pool stops.
@@ -96,12 +96,11 @@ impl Shared {
     /// Runs an op. Any error or panic in it is a fault of the whole engine.
     fn execute(&self, op: &Op) -> Result<()> {
         let _range = nvtx::range(op.label());
-        let loss = match platform::catch_panic(|| (self.execute)(op, &self.stop)) {
-            Ok(Ok(())) => return Ok(()),
-            Ok(Err(lost @ EngineError::ContextLost(_))) => return Err(lost),
-            Ok(Err(error)) => Loss::Op(op.label(), Box::new(error)),
-            Err(why) => Loss::Panic(op.label(), why),
-        };
-        Err(EngineError::ContextLost(loss))
+        match platform::catch_panic(|| (self.execute)(op, &self.stop)) {
+            Ok(Ok(())) => Ok(()),
+            Ok(Err(lost @ EngineError::ContextLost(_))) => Err(lost),
+            Ok(Err(error)) => Err(EngineError::failed_op(op.label(), error)),
+            Err(why) => Err(EngineError::failed_op(op.label(), why)),
+        }
     }
 }

@@ -64,7 +64,7 @@ fn an_own_kernel_steps_in_its_rungs_layout_and_keeps_the_bits_of_the_last_pack()
                 lattices: FIRST.as_range(),
                 to: kernel.layout,
             };
-            let is_supported = kernel.validate_size(start.size()).is_ok();
+            let is_supported = kernel.supports(start.size());
             if !is_supported {
                 continue;
             }
@@ -113,7 +113,7 @@ fn what_an_own_kernel_failed_of_is_the_loss() {
 fn an_own_kernel_without_code_for_the_cpu_is_refused() {
     let mut bench = Bench::new(1, "33x7");
     let error = bench.refused(advance_by(own("bits", None), "B3/S23", 1));
-    let expected = EngineError::NoOwnCode { is_gpu: false };
+    let expected = crate::kernels::no_own_code(false);
     assert_eq!(error, expected.to_string());
     assert_eq!(bench.lattice(FIRST), bench.soups[0]);
 }

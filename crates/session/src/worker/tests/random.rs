@@ -226,7 +226,7 @@ prop_compose! {
         let size = Size::new(width, height).unwrap();
         let kernel = kernels::find(kernel).unwrap();
         // Bands are no near-squares.
-        let is_taken = kernel.validate_size(size).is_ok() && !(is_split && kernel.name == "resident");
+        let is_taken = kernel.supports(size) && !(is_split && kernel.name == "resident");
         let (device, split) = if is_split {
             (DeviceChoice::Cuda, Split::On)
         } else {
