@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::SystemTime;
 
-use anyhow::{Context, Result, anyhow};
+use anyhow::{Context, Result};
 use serde::Serialize;
 
 use super::failure::{BadArguments, CheckFailed, Interrupted};
@@ -22,8 +22,8 @@ use engine::{EngineError, Kernel};
 use exercise::KernelTask;
 use lang::tr;
 use life::read_regular_file;
-use model::words::{facts_in_words, shown};
-use model::{DeviceChoice, InWords};
+use model::DeviceChoice;
+use model::words::shown;
 use own_kernel::compilers::GpuCompiler;
 use own_kernel::{
     CheckError, CompilerError, Facts, Fault, Machine, NoWorkshop, OwnKernel, Right, Verdict,
@@ -102,7 +102,7 @@ pub(super) fn read(file: &Path) -> Result<OwnKernel, BadArguments> {
     let bytes = read_regular_file(file, OwnKernel::MAX_BYTES)
         .map_err(|why| BadArguments(tr!("{path} cannot be read: {why}", path = shown(file))))?;
     let own = OwnKernel::read(bytes);
-    own.map_err(|error| BadArguments(format!("{}: {}", shown(file), error.in_words())))
+    own.map_err(|error| BadArguments(format!("{}: {error}", shown(file))))
 }
 
 /// A command that runs a part of `kernel` in a process of its own.
@@ -134,8 +134,7 @@ fn interrupted() -> Interrupted {
 fn judge(own: &OwnKernel, machine: Machine, cancel: &AtomicBool) -> Result<Verdict> {
     own_kernel::trust(&own.source);
     let serve = child()?;
-    let workshop = Workshop::open(machine, move || serve("serve"))
-        .map_err(|error| anyhow!(error.in_words()))?;
+    let workshop = Workshop::open(machine, move || serve("serve"))?;
     judge_in(&workshop, own, cancel)
 }
 
@@ -146,7 +145,7 @@ fn judge_hidden(own: &OwnKernel, cancel: &AtomicBool) -> Result<Option<Verdict>>
     let workshop = match Workshop::open(Machine::Emulator, move || serve("serve")) {
         Ok(workshop) => workshop,
         Err(NoWorkshop::NoCppCompiler) => return Ok(None),
-        Err(error) => return Err(anyhow!(error.in_words())),
+        Err(error) => return Err(error.into()),
     };
     let verdict = judge_in(&workshop, own, cancel)?;
     let is_of_emulator = match &verdict {
@@ -161,7 +160,7 @@ fn judge_in(workshop: &Workshop, own: &OwnKernel, cancel: &AtomicBool) -> Result
     let verdict = workshop.check(own, seed(), limit, cancel);
     verdict.map_err(|error| match error {
         CheckError::Cancelled => interrupted().into(),
-        other => anyhow!(other.in_words()),
+        other => other.into(),
     })
 }
 
@@ -182,7 +181,7 @@ pub(super) fn compile(
     };
     match judge(own, machine, &cancelled())? {
         Verdict::Right(right) => Ok(right.kernel),
-        Verdict::Wrong(fault) => Err(CheckFailed(format!("{file}: {}", fault.in_words())).into()),
+        Verdict::Wrong(fault) => Err(CheckFailed(format!("{file}: {fault}")).into()),
     }
 }
 
@@ -301,7 +300,7 @@ fn report(checked: &Checked, arguments: &KernelCheckArguments) -> Result<()> {
             rung: rung.file,
             is_right: fault.is_none(),
             cases: right.map(|right| right.cases),
-            wrong: fault.map(InWords::in_words),
+            wrong: fault.map(lang::english),
             compiler: match fault {
                 Some(Fault::DoesNotCompile { errors, .. }) => errors,
                 _ => &[],
@@ -325,7 +324,7 @@ fn report(checked: &Checked, arguments: &KernelCheckArguments) -> Result<()> {
         }
     }
     match fault {
-        Some(fault) => Err(CheckFailed(format!("{name}: {}", fault.in_words())).into()),
+        Some(fault) => Err(CheckFailed(format!("{name}: {fault}")).into()),
         None => Ok(()),
     }
 }
@@ -343,9 +342,7 @@ fn print_right(
         cases = right.cases
     ))?;
     if let Some(facts) = right.facts {
-        facts_in_words(&facts)
-            .iter()
-            .try_for_each(|line| print(line))?;
+        facts.sentences().iter().try_for_each(|line| print(line))?;
     }
     if !checked.looks_for_hidden {
         print(tr!(

@@ -13,7 +13,7 @@ use super::text::{print, print_text, say};
 use super::{headless, kernel, record};
 use engine::{DeviceInfo, EngineError, cuda};
 use lang::tr;
-use model::{DeviceChoice, InWords, Setup, Status, StoredKernel, recorded_in_words};
+use model::{DeviceChoice, Setup, Status, StoredKernel, recorded_in_words};
 use own_kernel::OwnKernel;
 use session::{SavedSession, Session, SessionFile};
 use terminal::{TerminalError, TerminalOptions};
@@ -149,7 +149,7 @@ fn run_kernel(setup: &mut Setup, stored: &StoredKernel) -> Result<()> {
     let StoredKernel { file, rung, .. } = stored;
     let compile = || {
         let own = OwnKernel::read(stored.source.as_bytes().to_vec());
-        let own = own.map_err(|error| BadArguments(error.in_words()))?;
+        let own = own.map_err(|error| BadArguments(error.to_string()))?;
         kernel::compile(&own, file.clone(), setup.device)
     };
     match compile() {

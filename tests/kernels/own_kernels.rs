@@ -7,7 +7,6 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use engine::Kernel;
-use model::InWords;
 use own_kernel::{Fault, Machine, OwnKernel, Right, Verdict, Workshop};
 
 use crate::wrong_kernels::{WRONG, Wrong};
@@ -79,7 +78,7 @@ fn wrong_kernels_are_caught_each_with_its_sentence() {
         };
         let said = match verdict(&mutated(wrong), workshop, limit) {
             Verdict::Right(_) => "right".to_owned(),
-            Verdict::Wrong(fault) => fault.in_words(),
+            Verdict::Wrong(fault) => fault.to_string(),
         };
         if !wrong.said.split('…').all(|part| said.contains(part)) {
             let Wrong { rung, from, to, .. } = wrong;

@@ -1,6 +1,7 @@
 //! A C++ compiler of this machine, and what it says.
 
 use std::env;
+use std::fmt;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf, absolute};
@@ -8,6 +9,7 @@ use std::process::Command;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
+use lang::tr;
 use serde::{Deserialize, Serialize};
 use tempfile::TempDir;
 
@@ -78,6 +80,17 @@ pub struct CompilerError {
     pub column: Option<u32>,
     /// What it says.
     pub text: String,
+}
+
+impl fmt::Display for CompilerError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let text = &self.text;
+        match (self.line, self.column) {
+            (Some(line), Some(column)) => f.write_str(&tr!("line {line}, column {column}: {text}")),
+            (Some(line), None) => f.write_str(&tr!("line {line}: {text}")),
+            (None, _) => f.write_str(text),
+        }
+    }
 }
 
 impl From<io::Error> for NotCompiled {

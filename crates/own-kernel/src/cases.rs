@@ -1,6 +1,9 @@
 //! The lattices and rules that a kernel is checked with.
 
+use std::fmt;
+
 use engine::Kernel;
+use lang::tr;
 use life::{Lattice, Rule, Size, Soup, SplitMix64};
 use serde::{Deserialize, Serialize};
 
@@ -24,6 +27,17 @@ pub struct Case {
     pub generations: u32,
     /// How many adjacent lattices a launch steps.
     pub lattices: u32,
+}
+
+impl fmt::Display for Case {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&tr!(
+            "{rule} on {width} × {height} cells",
+            rule = &self.rule,
+            width = self.width,
+            height = self.height
+        ))
+    }
 }
 
 /// Odd and even sizes, narrow ones, and those around a word, a block and a lane.

@@ -1,13 +1,15 @@
 //! What a kernel's source declares in its first comment lines: the rung it comes from, the rules that it
 //! steps, and the shape of its blocks.
 
+use std::fmt;
+
 use engine::Kernel;
 use engine::kernels::{GpuCode, KERNELS, OwnCode, OwnStepper};
 use life::Rule;
 
 use crate::fault::Fault;
 use emulator::{CompilerError, kernel_names, stray_character};
-use lang::tr;
+use lang::{Message, message, tr};
 
 /// A kernel of the user's own, as its source declares it.
 #[derive(Clone, PartialEq, Debug)]
@@ -32,50 +34,34 @@ pub enum DeclaredRules {
 }
 
 /// Why a source cannot be checked at all.
-#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("{self:?}")] // worded by the interface
-pub enum SourceError {
-    /// It is larger than this many bytes.
-    TooLarge(u64),
-    /// It is not UTF-8, or has a byte 0.
-    NotText,
-    /// No line says which rung it comes from.
-    NoRung,
-    /// There is no such rung, or it cannot be replaced.
-    UnknownRung {
-        /// The line of the declaration.
-        line: u32,
-        /// What it names.
-        name: String,
-    },
-    /// It declares a rule that is none.
-    BadRule {
-        /// The line of the declaration.
-        line: u32,
-        /// What it names.
-        text: String,
-    },
-    /// The rung does not support blocks of this shape.
-    BadBlock {
-        /// The line of the declaration.
-        line: u32,
-        /// What it names.
-        text: String,
-        /// The shapes that it supports.
-        shapes: &'static [(u32, u32)],
-    },
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct SourceError {
+    /// The line that it is about, if it is about one.
+    pub line: Option<u32>,
+    message: Message,
 }
 
-impl SourceError {
-    /// The line that it is about, if it is about one.
-    pub fn line(&self) -> Option<u32> {
-        match self {
-            SourceError::UnknownRung { line, .. }
-            | SourceError::BadRule { line, .. }
-            | SourceError::BadBlock { line, .. } => Some(*line),
-            SourceError::TooLarge(_) | SourceError::NotText | SourceError::NoRung => None,
+impl fmt::Display for SourceError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.message.fmt(f)
+    }
+}
+
+impl std::error::Error for SourceError {}
+
+impl From<Message> for SourceError {
+    fn from(message: Message) -> SourceError {
+        SourceError {
+            line: None,
+            message,
         }
     }
+}
+
+/// The files of the rungs that a kernel may begin with.
+fn rung_names() -> String {
+    let names: Vec<&str> = rungs().map(|rung| rung.file).collect();
+    names.join(", ")
 }
 
 /// The rungs that a kernel may begin with: those whose blocks do not wait for each other.
@@ -92,9 +78,10 @@ impl OwnKernel {
     /// # Errors
     /// It is no text.
     pub fn decode(bytes: Vec<u8>) -> Result<String, SourceError> {
-        let mut source = String::from_utf8(bytes).map_err(|_| SourceError::NotText)?;
+        let no_text = || message!("the source is not a text in UTF-8");
+        let mut source = String::from_utf8(bytes).map_err(|_| no_text())?;
         if source.contains('\0') {
-            return Err(SourceError::NotText);
+            return Err(no_text().into());
         }
         if source.starts_with('\u{feff}') {
             source.remove(0);
@@ -108,23 +95,37 @@ impl OwnKernel {
     /// It is no text, or declares nothing that can be checked.
     pub fn read(bytes: Vec<u8>) -> Result<OwnKernel, SourceError> {
         if bytes.len() as u64 > Self::MAX_BYTES {
-            return Err(SourceError::TooLarge(Self::MAX_BYTES));
+            let kib = Self::MAX_BYTES >> 10;
+            return Err(message!("the source is larger than {} KiB", kib).into());
         }
         let source = Self::decode(bytes)?;
-        let (line, name) = declared(&source, "from").ok_or(SourceError::NoRung)?;
+        let in_line = |line, message| SourceError {
+            line: Some(line),
+            message,
+        };
+        let (line, name) = declared(&source, "from").ok_or_else(|| {
+            message!("no line says which rung it comes from; add one, such as // from: 02_shared")
+        })?;
         let rung = rungs().find(|rung| rung.file == name || rung.name == name);
-        let rung = rung.ok_or_else(|| SourceError::UnknownRung {
-            line,
-            name: short(name),
+        let rung = rung.ok_or_else(|| {
+            let message = message!(
+                "line {line}: no kernel of one's own can begin with '{name}'; take one of: {rungs}",
+                name = short(name),
+                rungs = rung_names()
+            );
+            in_line(line, message)
         })?;
         let rules = match declared(&source, "rules") {
             None | Some((_, "any")) => DeclaredRules::Any,
             Some((line, text)) => {
                 let rules = text.split([',', ' ']).filter(|rule| !rule.is_empty());
                 let rules = rules.map(|rule| {
-                    rule.parse().map_err(|_| SourceError::BadRule {
-                        line,
-                        text: short(rule),
+                    rule.parse().map_err(|_| {
+                        let message = message!(
+                            "line {line}: '{text}' is not a rule; take any, or rules such as B3/S23",
+                            text = short(rule)
+                        );
+                        in_line(line, message)
                     })
                 });
                 DeclaredRules::Only(rules.collect::<Result<_, _>>()?)
@@ -136,10 +137,17 @@ impl OwnKernel {
                 let sides = text.split_once('x');
                 let block = sides.and_then(|(w, h)| Some((w.parse().ok()?, h.parse().ok()?)));
                 let block = block.filter(|block| rung.validate_block(*block).is_ok());
-                block.ok_or_else(|| SourceError::BadBlock {
-                    line,
-                    text: short(text),
-                    shapes: rung.blocks,
+                block.ok_or_else(|| {
+                    let shapes = rung.blocks.iter();
+                    let shapes: Vec<String> = shapes
+                        .map(|(across, down)| format!("{across}x{down}"))
+                        .collect();
+                    let message = message!(
+                        "line {line}: blocks cannot be '{text}'; take one of: {shapes}",
+                        text = short(text),
+                        shapes = shapes.join(", ")
+                    );
+                    in_line(line, message)
                 })?
             }
         };
@@ -246,11 +254,11 @@ pub fn skeleton(rung: &Kernel, file: &str) -> String {
     let launch = head
         .split_once("// Launch: ")
         .map_or("", |(_, launch)| launch);
-    let shapes = rung
-        .blocks
-        .iter()
-        .map(|(across, down)| format!("{across}x{down}"));
-    let shapes = shapes.collect::<Vec<_>>().join(", ");
+    let shapes = rung.blocks.iter();
+    let shapes: Vec<String> = shapes
+        .map(|(across, down)| format!("{across}x{down}"))
+        .collect();
+    let shapes = shapes.join(", ");
     let layout = match rung.layout {
         engine::Layout::I32 => "one int per cell, 0 or 1, row by row",
         engine::Layout::Bits => {
@@ -303,32 +311,26 @@ mod tests {
 
     #[test]
     fn what_cannot_be_read_is_refused() {
-        let read = |text: &str| OwnKernel::read(text.as_bytes().to_vec()).map(drop);
-        assert_eq!(read("int x;"), Err(SourceError::NoRung));
-        assert_eq!(
-            OwnKernel::read(vec![0xff]).map(drop),
-            Err(SourceError::NotText)
-        );
-        assert_eq!(read("// from: shared\n\0"), Err(SourceError::NotText));
+        let check = |bytes: &[u8], line: Option<u32>, said: &str| {
+            let error = OwnKernel::read(bytes.to_vec()).map(drop).unwrap_err();
+            assert_eq!(error.line, line, "{error}");
+            assert!(error.to_string().starts_with(said), "{error}, not {said}");
+        };
+        check(b"int x;", None, "no line says which rung it comes from;");
+        let no_text = "the source is not a text in UTF-8";
+        check(&[0xff], None, no_text);
+        check(b"// from: shared\n\0", None, no_text);
         let huge = vec![b' '; OwnKernel::MAX_BYTES as usize + 1];
-        let too_large = SourceError::TooLarge(OwnKernel::MAX_BYTES);
-        assert_eq!(OwnKernel::read(huge).map(drop), Err(too_large));
-        let unknown = |name: &str| SourceError::UnknownRung {
-            line: 2,
-            name: name.into(),
-        };
-        assert_eq!(read("\n// from: 12_none"), Err(unknown("12_none")));
-        assert_eq!(
-            read("\n// from: 09_cooperative"),
-            Err(unknown("09_cooperative"))
-        );
-        let bad = SourceError::BadRule {
-            line: 2,
-            text: "B9/S1".into(),
-        };
-        assert_eq!(read("// from: shared\n// rules: B3/S23 B9/S1"), Err(bad));
-        let bad = read("// from: shared\n// block: 33x8");
-        assert!(matches!(bad, Err(SourceError::BadBlock { line: 2, .. })));
+        check(&huge, None, "the source is larger than 1024 KiB");
+        for name in ["12_none", "09_cooperative"] {
+            let source = format!("\n// from: {name}");
+            let said = format!("line 2: no kernel of one's own can begin with '{name}'; take");
+            check(source.as_bytes(), Some(2), &said);
+        }
+        let bad = "line 2: 'B9/S1' is not a rule;";
+        check(b"// from: shared\n// rules: B3/S23 B9/S1", Some(2), bad);
+        let bad = "line 2: blocks cannot be '33x8'; take one of: ";
+        check(b"// from: shared\n// block: 33x8", Some(2), bad);
     }
 
     #[test]

@@ -1,7 +1,8 @@
 //! What is wrong with a kernel.
 
-use std::io;
+use std::{fmt, io};
 
+use lang::tr;
 use serde::{Deserialize, Serialize};
 
 use crate::Case;
@@ -267,6 +268,183 @@ impl Fault {
     }
 }
 
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let sentence = match self {
+            Fault::DoesNotCompile { errors, more } => {
+                let errors: Vec<String> = errors.iter().map(ToString::to_string).collect();
+                let errors = errors.join("; ");
+                match more {
+                    0 => tr!("does not compile: {}", errors),
+                    more => tr!(
+                        "does not compile: {errors}; and {more} more errors"),
+                }
+            }
+            Fault::CompilesTooLong { seconds } => {
+                tr!("the compiler did not finish within {} s", seconds)
+            }
+            Fault::NoSymbol { symbol } => tr!(
+                "there is no kernel {symbol}; define extern \"C\" __global__ void {symbol}(…)"),
+            Fault::SymbolTwice { symbol, lines } => tr!(
+                "{symbol} is defined twice, in lines {first} and {second}",
+                first = lines[0],
+                second = lines[1]
+            ),
+            Fault::NotExternC { symbol, line } => tr!(
+                "line {line}: {symbol} is not extern \"C\", so it could not be found by its name"),
+            Fault::BadParameters { symbol, rung } => tr!(
+                "the parameters of {symbol} are not those of {rung}"),
+            Fault::WrongCell {
+                case,
+                generation,
+                cell: (x, y),
+                expected,
+                found,
+                wrong_cells,
+            } => tr!(
+                "generation {generation}: cell {x}, {y} is {found} instead of {expected} ({cells} wrong cells; {case})",
+                expected = if *expected { tr!("alive") } else { tr!("dead") },
+                cells = wrong_cells
+            ),
+            Fault::BitsBeyondWidth {
+                case,
+                generation,
+                row,
+            } => tr!(
+                "generation {generation}: bits beyond the width are not 0 in row {row} ({case})"
+            ),
+            Fault::InputChanged {
+                case,
+                generation,
+                cell: (x, y),
+            } => tr!(
+                "generation {generation}: the kernel changed its input at cell {x}, {y} ({case})"
+            ),
+            Fault::Race {
+                case,
+                generation,
+                cell: (x, y),
+                is_between_blocks,
+                barrier_after,
+            } => {
+                match (barrier_after, is_between_blocks) {
+                    (Some(line), _) => tr!(
+                        "a race: the result depends on the order of threads; __syncthreads() is missing after line {line} (first seen at generation {generation}, cell {x}, {y}; {case})"),
+                    (None, false) => tr!(
+                        "a race: the result depends on the order of threads (first seen at generation {generation}, cell {x}, {y}; {case})"),
+                    (None, true) => tr!(
+                        "a race: the result depends on the order of blocks (first seen at generation {generation}, cell {x}, {y}; {case})"),
+                }
+            }
+            Fault::BarrierDiverged {
+                line,
+                other_line: None,
+                arrived,
+                threads,
+                ..
+            } => tr!(
+                "line {line}: only {arrived} of {threads} threads reach __syncthreads(), the others have finished"),
+            Fault::BarrierDiverged {
+                line,
+                other_line: Some(other),
+                arrived,
+                threads,
+                ..
+            } => tr!(
+                "line {line}: only {arrived} of {threads} threads reach this __syncthreads(), others wait in line {other}"),
+            Fault::WarpDiverged {
+                line,
+                other_line: None,
+                ..
+            } => tr!(
+                "line {}: a warp's lanes exchange values, but some do not take part",
+                line
+            ),
+            Fault::WarpDiverged {
+                line,
+                other_line: Some(other),
+                ..
+            } => tr!(
+                "line {line}: a warp's lanes exchange values, but some wait in line {other}"),
+            Fault::OutOfBounds {
+                thread: Some(thread),
+                bytes,
+            } => match bytes {
+                Some(bytes) if *bytes > 0 => tr!(
+                    "{thread} accesses memory {bytes} bytes past the end of a lattice"),
+                Some(bytes) => tr!(
+                    "{thread} accesses memory {bytes} bytes before the beginning of a lattice",
+                    bytes = bytes.abs()
+                ),
+                None => tr!("{} accesses memory that is not its own", thread),
+            },
+            Fault::OutOfBounds { thread: None, .. } => {
+                tr!("the kernel accesses memory that is not its own").into()
+            }
+            Fault::WritesBeside { case, is_behind } => {
+                match is_behind {
+                    true => tr!("the kernel writes past the end of a lattice ({})", case),
+                    false => tr!(
+                        "the kernel writes before the beginning of a lattice ({})",
+                        case
+                    ),
+                }
+            }
+            Fault::SharedOverrun { bytes } => tr!(
+                "the kernel writes past the {} bytes of shared memory that a block has",
+                bytes
+            ),
+            Fault::BadIndex { thread } => tr!(
+                "{} uses an index beyond the end of an array",
+                thread
+            ),
+            Fault::BadDivision { thread } => {
+                tr!("{} divides an integer by 0", thread)
+            }
+            Fault::TooLong { seconds, thread } => match thread {
+                Some(thread) => tr!(
+                    "a launch did not finish within {seconds} s; {thread} was still running"
+                ),
+                None => tr!("the kernel did not finish within {} s", seconds),
+            },
+            Fault::TooMuchMemory { bytes } => {
+                tr!("the kernel used more than {} MiB of memory", bytes >> 20)
+            }
+            Fault::Driver { code, text } => tr!(
+                "a launch fails: {text} (the driver's error {code})"),
+            Fault::Crashed => tr!("the process that ran the kernel ended without an answer").into(),
+            Fault::FailsWhenTimed { instances, side } => tr!(
+                "a launch fails with {instances} lattices of {side} × {side} cells, with which it is timed"),
+            Fault::WrongWhenTimed {
+                instances,
+                side,
+                is_after: false,
+            } => tr!(
+                "cells are wrong with {instances} lattices of {side} × {side} cells, with which it is timed"),
+            Fault::WrongWhenTimed { is_after: true, .. } => tr!(
+                "cells were right before the timing and are wrong after it: a result must depend on nothing but the input"
+            )
+            .into(),
+            Fault::TooFast {
+                instances,
+                side,
+                cells_per_second,
+                limit,
+                is_memory,
+            } => {
+                let [rate, limit] = [cells_per_second, limit].map(|rate| format!("{:.0}", rate / 1e9));
+                let limit = match is_memory {
+                    true => tr!("the GPU's memory allows {} Gcell/s at most", limit),
+                    false => tr!("the GPU's instructions allow {} Gcell/s at most", limit),
+                };
+                tr!(
+                    "{rate} Gcell/s with {instances} lattices of {side} × {side} cells is too fast to be true: {limit}")
+            }
+        };
+        f.write_str(&sentence)
+    }
+}
+
 /// A thread, and where it was.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Thread {
@@ -276,6 +454,20 @@ pub struct Thread {
     pub thread: [u32; 3],
     /// The last line of the kernel that it is known to have completed.
     pub after_line: Option<u32>,
+}
+
+impl fmt::Display for Thread {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let index = |[x, y, z]: [u32; 3]| match z {
+            0 => format!("{x}, {y}"),
+            _ => format!("{x}, {y}, {z}"),
+        };
+        let (thread, block) = (index(self.thread), index(self.block));
+        f.write_str(&match self.after_line {
+            Some(line) => tr!("thread ({thread}) of block ({block}), after line {line},"),
+            None => tr!("thread ({thread}) of block ({block})"),
+        })
+    }
 }
 
 /// What a wrong cell is.
@@ -290,4 +482,15 @@ pub enum Found {
     Unwritten,
     /// A number that is neither 0 nor 1.
     Number(i32),
+}
+
+impl fmt::Display for Found {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Found::Alive => f.write_str(tr!("alive")),
+            Found::Dead => f.write_str(tr!("dead")),
+            Found::Unwritten => f.write_str(tr!("not written")),
+            Found::Number(number) => number.fmt(f),
+        }
+    }
 }

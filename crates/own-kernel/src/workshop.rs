@@ -3,7 +3,6 @@
 use std::fmt;
 use std::fs;
 use std::io;
-use std::path::PathBuf;
 use std::process::Command;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -12,6 +11,8 @@ use std::time::Duration;
 use emulator::{CppCompiler, NotCompiled, SOURCE_NAME, translate};
 use engine::Kernel;
 use engine::kernels::{GpuCode, OwnStepper};
+use lang::{Message, message, tr};
+use life::system_reason;
 use platform::contained::{Ended, Process};
 use serde::{Deserialize, Serialize};
 use tempfile::TempDir;
@@ -43,15 +44,27 @@ enum Tools {
 pub enum NoWorkshop {
     /// The emulator needs a C++ compiler, and none was found.
     NoCppCompiler,
-    /// This C++ compiler does not compile the emulator.
-    BadCppCompiler(PathBuf, Box<Fault>),
-    /// A program cannot be started, or a file cannot be written.
-    Io(io::Error),
+    /// The C++ compiler does not compile the emulator, a program cannot be started, or a file cannot
+    /// be written.
+    Failed(Message),
 }
+
+impl fmt::Display for NoWorkshop {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            NoWorkshop::NoCppCompiler => f.write_str(tr!(
+                "no C++ compiler found, which a kernel needs without a GPU: apt-get install g++"
+            )),
+            NoWorkshop::Failed(why) => why.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for NoWorkshop {}
 
 impl From<io::Error> for NoWorkshop {
     fn from(error: io::Error) -> NoWorkshop {
-        NoWorkshop::Io(error)
+        NoWorkshop::Failed(Message::new(|| system_reason(&error)))
     }
 }
 
@@ -94,27 +107,55 @@ pub struct Facts {
     pub max_threads_per_sm: u32,
 }
 
+impl Facts {
+    /// What decides how many threads an SM holds, and how many those are.
+    pub fn sentences(&self) -> Vec<String> {
+        let threads = self.blocks_per_sm * self.block_threads;
+        let occupancy = 100.0 * f64::from(threads) / f64::from(self.max_threads_per_sm.max(1));
+        vec![
+            tr!(
+                "{registers} registers and {local} B of spilled or local memory per thread",
+                registers = self.registers,
+                local = self.local_bytes
+            ),
+            tr!(
+                "{shared} B of shared memory per block",
+                shared = self.shared_bytes
+            ),
+            tr!(
+                "{blocks} blocks of {threads} threads per SM: occupancy {percent} %",
+                blocks = self.blocks_per_sm,
+                threads = self.block_threads,
+                percent = occupancy.round()
+            ),
+        ]
+    }
+}
+
 /// Why a check has no verdict.
 #[derive(Debug)]
 pub enum CheckError {
     /// The user did not want to wait for it.
     Cancelled,
-    /// There is no compiler for the GPU.
-    NoCompiler,
-    /// The GPU cannot be used: a call of the driver failed before the kernel ran.
-    Gpu {
-        /// The driver's function.
-        call: String,
-        /// The driver's error code.
-        code: u32,
-    },
-    /// A program cannot be started, or a file cannot be written.
-    Io(io::Error),
+    /// There is no compiler for the GPU, the GPU cannot be used, a program cannot be started, or a
+    /// file cannot be written.
+    Failed(Message),
 }
+
+impl fmt::Display for CheckError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            CheckError::Cancelled => f.write_str(tr!("the check was interrupted")),
+            CheckError::Failed(why) => why.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for CheckError {}
 
 impl From<io::Error> for CheckError {
     fn from(error: io::Error) -> CheckError {
-        CheckError::Io(error)
+        CheckError::Failed(Message::new(|| system_reason(&error)))
     }
 }
 
@@ -146,8 +187,12 @@ impl Workshop {
                 match CppCompiler::open(found.clone()) {
                     Ok(compiler) => Tools::Emulator(compiler),
                     Err(why) => {
-                        let fault = Box::new(Fault::of_compiler(why)?);
-                        return Err(NoWorkshop::BadCppCompiler(found, fault));
+                        let fault = Fault::of_compiler(why)?;
+                        return Err(NoWorkshop::Failed(message!(
+                            "{compiler} does not compile the emulator: {why}; set CXX to another C++ compiler",
+                            compiler = found.display(),
+                            why = fault
+                        )));
                     }
                 }
             }
@@ -390,8 +435,13 @@ impl Checking<'_> {
     fn ask(&mut self, request: &Request, following: &[u8]) -> Result<Answer, CheckError> {
         let limits = self.process.limits();
         match ask(self.process, request, following, self.cancel)? {
-            Ok((Answer::NoCompiler, _)) => Err(CheckError::NoCompiler),
-            Ok((Answer::NoGpu { call, code }, _)) => Err(CheckError::Gpu { call, code }),
+            Ok((Answer::NoCompiler, _)) => Err(CheckError::Failed(message!(
+                "no compiler for a GPU found: pip install {}",
+                crate::compilers::PACKAGE
+            ))),
+            Ok((Answer::NoGpu { call, code }, _)) => Err(CheckError::Failed(message!(
+                "the GPU cannot check kernels: {call} fails with error {code}"
+            ))),
             Ok((Answer::Failed(why), _)) => Err(io::Error::other(why).into()),
             Ok((answer, _)) => Ok(answer),
             Err(Ended::Cancelled) => Err(CheckError::Cancelled),

@@ -35,7 +35,7 @@ use life::{Lattice, SaveError, SaveTarget, Size, read_regular_file};
 use model::saved::{SavedError, SavedFault};
 use model::words::shown;
 use model::{
-    DeviceChoice, Done, InWords, KernelChoice, OwnRound, Pace, Setup, Split, StoredKernel,
+    DeviceChoice, Done, KernelChoice, OwnRound, Pace, Setup, Split, StoredKernel,
     Switches, TimeSettings,
 };
 use own_kernel::OwnKernel;
@@ -286,7 +286,7 @@ impl KernelSource {
     /// What it declares, with `rung` in use.
     fn read(self, rung: &'static Kernel) -> Result<StoredKernel, SavedFault> {
         let read = OwnKernel::read(self.source.into_bytes());
-        let kernel = read.map_err(|error| SavedFault::Value(error.message()))?;
+        let kernel = read.map_err(|error| SavedFault::Value(Message::new(|| error.to_string())))?;
         if self.in_use && kernel.rung != rung {
             return Err(SavedFault::OtherRung(kernel.rung, rung));
         }

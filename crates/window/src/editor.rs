@@ -24,7 +24,7 @@ use model::actions::Key;
 use model::prediction::OpTimes;
 use model::words::shown;
 use model::{
-    Action, DeviceChoice, EditAction, InWords, IsolatedOp, Order, OwnRound, OwnRoundError, Status,
+    Action, DeviceChoice, EditAction, IsolatedOp, Order, OwnRound, OwnRoundError, Status,
     StoredKernel, ViewAction,
 };
 use own_kernel::{Machine, OwnKernel, Workshop};
@@ -162,7 +162,7 @@ fn read_code(code: Code, path: &Path) -> Result<Arc<str>, String> {
     };
     let decode = |bytes: Vec<u8>| match code {
         Code::Round => Script::decode(bytes).map_err(|error| error.message.to_string()),
-        Code::Kernel => OwnKernel::decode(bytes).map_err(|error| error.in_words()),
+        Code::Kernel => OwnKernel::decode(bytes).map_err(|error| error.to_string()),
     };
     let text = match read_regular_file(path, limit) {
         Ok(bytes) => decode(bytes),

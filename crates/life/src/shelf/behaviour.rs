@@ -98,7 +98,6 @@ impl fmt::Display for Kind {
             Kind::Gun => tr!("gun"),
             Kind::Methuselah => tr!("methuselah"),
             Kind::Puffer => tr!("puffer"),
-            Kind::Soup => tr!("soup"),
         })
     }
 }
@@ -130,8 +129,6 @@ impl fmt::Display for Behaviour {
                 "period {period}, {speed}, {growth} cells more each time",
                 speed = speed(period, by)
             ),
-                tr!("symmetry {symmetry}")
-            }
         })
     }
 }

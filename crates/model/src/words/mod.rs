@@ -1,18 +1,16 @@
-//! What errors say to people, in this thread's language: what happened, the number, what to do.
-//!
-//! The crates `engine`, `script` and `session` have errors and notices of data alone. Every sentence
-//! about them is here, so that the window, the terminal and the command line say the same.
+//! What the session tells people, in this thread's language: what happened, the number, what to do.
+//! Its notices are data, so that the window, the terminal and the command line say the same.
 
 use std::fmt;
 
 use lang::Message;
 
+mod kernel;
 mod notice;
-mod own_kernel;
 mod quantities;
 mod saved;
 
-pub use self::own_kernel::{facts_in_words, idea, rung_names, timestamps_of_own, use_of};
+pub use self::kernel::{idea, timestamps_of_own, use_of};
 pub use quantities::{shown, time_left};
 
 /// Data that has a sentence, such as an error.

@@ -1,12 +1,11 @@
 //! What is found in a kernel of one's own.
 
+use std::fmt;
 use std::sync::atomic::AtomicBool;
 
 use engine::Kernel;
 use exercise::KernelTask;
 use lang::{Message, tr};
-use model::InWords;
-use model::words::facts_in_words;
 use own_kernel::{
     CheckError, Facts, Fault, LAUNCH_LIMIT, NoWorkshop, OwnKernel, SourceError, Verdict, Workshop,
 };
@@ -53,7 +52,11 @@ impl KernelFindings {
         }
         let workshop = match workshop.take().map_or_else(open, Ok) {
             Ok(opened) => workshop.insert(opened),
-            Err(error) => return Some(KernelFindings::Unchecked(error.message())),
+            Err(error) => {
+                return Some(KernelFindings::Unchecked(Message::new(|| {
+                    error.to_string()
+                })));
+            }
         };
         let limit = platform::timeout(LAUNCH_LIMIT);
         match workshop.check(&own, seed, limit, cancel) {
@@ -64,7 +67,9 @@ impl KernelFindings {
             }),
             Ok(Verdict::Wrong(fault)) => Some(KernelFindings::Wrong(fault)),
             Err(CheckError::Cancelled) => None,
-            Err(error) => Some(KernelFindings::Unchecked(error.message())),
+            Err(error) => Some(KernelFindings::Unchecked(Message::new(|| {
+                error.to_string()
+            }))),
         }
     }
 
@@ -87,7 +92,7 @@ impl KernelFindings {
     pub(super) fn lines(&self) -> Vec<u32> {
         match self {
             KernelFindings::Wrong(fault) => fault.lines(),
-            KernelFindings::Unreadable(error) => error.line().into_iter().collect(),
+            KernelFindings::Unreadable(error) => error.line.into_iter().collect(),
             KernelFindings::Right { .. }
             | KernelFindings::Lacks(_)
             | KernelFindings::Unchecked(_) => Vec::new(),
@@ -96,10 +101,10 @@ impl KernelFindings {
 
     /// Sentences: what is wrong, or what a GPU's driver says of it.
     pub(super) fn sentences(&self) -> Vec<String> {
-        let sentence = |data: &dyn InWords| vec![lang::sentence_case(&data.in_words())];
+        let sentence = |said: &dyn fmt::Display| vec![lang::sentence_case(&said.to_string())];
         match self {
             KernelFindings::Right { facts, .. } => match facts {
-                Some(facts) => facts_in_words(facts),
+                Some(facts) => facts.sentences(),
                 None => {
                     vec![tr!("Checked for exactness only: times mean nothing without a GPU").into()]
                 }
@@ -108,7 +113,7 @@ impl KernelFindings {
                 Fault::DoesNotCompile { errors, more } => {
                     let errors = errors
                         .iter()
-                        .map(|error| lang::sentence_case(&error.in_words()));
+                        .map(|error| lang::sentence_case(&error.to_string()));
                     let more = (*more > 0).then(|| tr!("and {rest} more", rest = more));
                     errors.chain(more).collect()
                 }

@@ -29,7 +29,7 @@ pub(in crate::cpu) enum Value<'a> {
 ///
 /// # Errors
 ///
-/// [`ProgramError::NoCpuVersion`] for a kernel without a CPU version.
+/// For a kernel without a CPU version.
 pub(in crate::cpu) fn run(call: &BufferLaunch, values: &[Value], stop: &AtomicBool) -> Result<()> {
     let name = call.kernel.name;
     use Value::{Buffer, F32, I32, U32, U64};
