@@ -35,8 +35,8 @@ use life::{Lattice, SaveError, SaveTarget, Size, read_regular_file};
 use model::saved::{SavedError, SavedFault};
 use model::words::shown;
 use model::{
-    DeviceChoice, Done, KernelChoice, OwnRound, Pace, Setup, Split, StoredKernel,
-    Switches, TimeSettings,
+    DeviceChoice, Done, KernelChoice, OwnRound, Pace, Setup, Split, StoredKernel, Switches,
+    TimeSettings,
 };
 use own_kernel::OwnKernel;
 

@@ -14,7 +14,7 @@ use lang::{Message, message, tr};
 use life::{Format, Lattice, Notes, Pattern, Rule, Sheet, Shelved, Size, write_atomically};
 use model::actions::Prompt;
 use model::words::shown;
-use model::{Action, Area, InWords, ViewAction};
+use model::{Action, Area, ViewAction};
 use session::SavedSession;
 use ui::EditOverlay;
 use ui::code_editor::Code;
