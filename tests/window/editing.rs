@@ -64,7 +64,7 @@ fn what_is_drawn_undone_and_pasted_is_what_is_saved() {
     shown.rest();
     let mut both = row(10, 10);
     (25..36).for_each(|y| both.set(29, y, true));
-    assert_eq!(shown.saved("pasted.mc").population(), both.population());
+    assert_eq!(shown.saved("pasted.cells").population(), both.population());
     assert_eq!(shown.saved("pasted.rle"), both);
     // A part is cut, and brought back by undoing one edit.
     shown.mouse("keydown shift");
@@ -87,6 +87,9 @@ fn what_is_drawn_undone_and_pasted_is_what_is_saved() {
         "a path is to be typed in: cannot save /nowhere/at/all.rle",
     );
     shown.rest();
+    let unwritten = shown.folder.path().join("again.mc");
+    let why = "a path is to be typed in: Patterns are saved as RLE or plaintext";
+    shown.enter_path(&unwritten, why);
     let again = shown.folder.path().join("again.rle");
     shown.enter_path(&again, "notice: Saved");
     let again = Pattern::load(&again).unwrap().centred_in(both.size());

@@ -37,8 +37,7 @@ pub(crate) fn formats() -> Result<String> {
                 "共享方块的四叉树，用于巨大而重复的图案",
             ),
         };
-        let name = format!("x.{}", format.extension());
-        let written = if Format::of_name(name) == Some(format) {
+        let written = if format.writer().is_some() {
             Both("yes", "是")
         } else {
             Both("no", "否")

@@ -28,7 +28,7 @@ mod words;
 
 pub use dated::{date, dated_name, dated_stem};
 pub use fault::TextError;
-pub use formats::{Format, Head, MAX_GENERATION, Notes, Sheet};
+pub use formats::{Format, Head, MAX_GENERATION, Notes, Sheet, Writer};
 pub use lattice::{Lattice, Size};
 pub use locked::{KnownFile, SaveLock};
 pub use memory::MemoryError;

@@ -1,4 +1,5 @@
-//! The formats that Life programs exchange patterns in, by name, by content and in writing.
+//! The formats that Life programs exchange patterns in, by name, by content and in writing; all are read,
+//! RLE and plaintext are written.
 //!
 //! Each reader checks the whole text in one pass and draws the cells in a second one, as
 //! [`super::rle`] does, so memory is only used for the text and the lattice. The macrocell
@@ -123,15 +124,18 @@ pub(crate) fn is_alive(state: u8) -> bool {
 pub struct Sheet<'a> {
     /// The cells.
     pub lattice: &'a Lattice,
-    /// The rule; plaintext and Life 1.06 cannot store it.
+    /// The rule; plaintext cannot store it.
     pub rule: Rule,
-    /// Whether the lattice is a whole torus, not a part of one. RLE and macrocells store that.
+    /// Whether the lattice is a whole torus, not a part of one. RLE stores that.
     pub torus: bool,
-    /// The generation; plaintext, Life 1.05 and Life 1.06 cannot store it.
+    /// The generation; plaintext cannot store it.
     pub generation: u64,
     /// Name, author and comments.
     pub notes: &'a Notes,
 }
+
+/// A function that writes a sheet.
+pub type Writer = fn(Sheet, &mut dyn Write) -> io::Result<()>;
 
 /// What a pattern file says of its cells before them.
 #[derive(Clone, Copy, Debug)]
@@ -168,14 +172,14 @@ impl Format {
         }
     }
 
-    /// The format that a file name's extension implies, if any. `lif` and `life` mean Life 1.06,
-    /// which preserves every cell of every lattice.
+    /// The format that a file name's extension implies, if any. `lif` and `life` mean Life 1.05: texts
+    /// of Life 1.06 state their version in the first line.
     pub fn of_name(name: impl AsRef<Path>) -> Option<Format> {
         let extension = name.as_ref().extension()?.to_str()?.to_ascii_lowercase();
         match extension.as_str() {
             "rle" => Some(Format::Rle),
             "cells" => Some(Format::Plaintext),
-            "lif" | "life" => Some(Format::Life106),
+            "lif" | "life" => Some(Format::Life105),
             "mc" => Some(Format::Macrocell),
             _ => None,
         }
@@ -187,11 +191,9 @@ impl Format {
         let name = name.as_ref();
         let packed = name.extension().is_some_and(|ending| ending == "gz");
         let name = name.file_stem().filter(|_| packed).map_or(name, Path::new);
-        Format::of_content(text).unwrap_or_else(|| match Format::of_name(name) {
-            // Life 1.06 texts state their version in the first line, so this is Life 1.05.
-            Some(Format::Life106) => Format::Life105,
-            named => named.unwrap_or(Format::Rle),
-        })
+        Format::of_content(text)
+            .or_else(|| Format::of_name(name))
+            .unwrap_or(Format::Rle)
     }
 
     fn of_content(text: &[u8]) -> Option<Format> {
@@ -226,22 +228,12 @@ impl Format {
         None
     }
 
-    /// Writes the sheet in this format.
-    ///
-    /// RLE and plaintext preserve the lattice's size, the others only its live cells and where they lie
-    /// around its middle, at column W / 2 and row H / 2, rounded down. Plaintext and
-    /// Life 1.06 do not store the rule. A macrocell uses memory for its distinct squares, the
-    /// others for a chunk of text or a row.
-    ///
-    /// # Errors
-    /// Errors of `out`.
-    pub fn write(self, sheet: Sheet, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
+    /// What writes a sheet in this format, if it can be written. The lattice's size is preserved.
+    pub fn writer(self) -> Option<Writer> {
         match self {
-            Format::Rle => rle::write_sheet(sheet, out),
-            Format::Plaintext => plaintext::write(sheet, out),
-            Format::Life105 => life::write_105(sheet, out),
-            Format::Life106 => life::write_106(sheet, out),
-            Format::Macrocell => macrocell::write(sheet, out),
+            Format::Rle => Some(rle::write_sheet),
+            Format::Plaintext => Some(plaintext::write),
+            Format::Life105 | Format::Life106 | Format::Macrocell => None,
         }
     }
 }
@@ -272,7 +264,7 @@ impl<'a> Sheet<'a> {
 }
 
 impl Head<'_> {
-    /// The rule as RLE and macrocells write it, with the torus if the lattice is one.
+    /// The rule as RLE writes it, with the torus if the lattice is one.
     pub(crate) fn rule_and_torus(&self) -> String {
         if self.torus {
             let (width, height) = (self.size.width(), self.size.height());

@@ -50,13 +50,12 @@ impl Notes {
         notes
     }
 
-    /// Writes the notes as lines of this format.
-    pub(crate) fn write(&self, format: Format, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
-        let [name, author, comment] = match format {
-            Format::Rle | Format::Macrocell => ["#N ", "#O ", "#C "],
-            Format::Plaintext => ["!Name: ", "!Author: ", "! "],
-            Format::Life105 | Format::Life106 => ["#D Name: ", "#D Author: ", "#D "],
-        };
+    /// Writes the notes as lines, with what comes before name, author and comments in a format.
+    pub(crate) fn write(
+        &self,
+        [name, author, comment]: [&str; 3],
+        out: &mut (impl Write + ?Sized),
+    ) -> io::Result<()> {
         let named = self.name.iter().map(|text| (name, text));
         let by = self.author.iter().map(|text| (author, text));
         let comments = self.comments.iter().map(|text| (comment, text));

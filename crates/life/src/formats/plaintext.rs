@@ -1,7 +1,7 @@
 //! Plaintext: one line per row; `!` starts a comment. Rows may use dblife's counts, as in
 //! `23.O15.3O`, and its commands, as in `5k10h@!`, which are ignored.
 
-use super::{Format, Frame, Sheet};
+use super::{Frame, Sheet};
 use crate::Size;
 use crate::fault::{Flaw, named};
 use crate::run::{LiveRuns, Run};
@@ -158,8 +158,8 @@ pub(super) fn each_part<E>(
 ///
 /// # Errors
 /// Errors of `out`.
-pub fn write(sheet: Sheet, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
-    sheet.notes.write(Format::Plaintext, out)?;
+pub fn write(sheet: Sheet, out: &mut dyn Write) -> io::Result<()> {
+    sheet.notes.write(["!Name: ", "!Author: ", "! "], out)?;
     let size = sheet.lattice.size();
     let mut line = vec![b'.'; size.width() as usize + 1];
     line[size.width() as usize] = b'\n';

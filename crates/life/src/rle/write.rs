@@ -1,6 +1,6 @@
 //! Writing a whole lattice as RLE.
 
-use crate::formats::{Format, Head, Notes, Sheet};
+use crate::formats::{Head, Notes, Sheet};
 use crate::run::LiveRuns;
 use crate::{Lattice, Rule};
 use std::io::{self, Write};
@@ -26,7 +26,7 @@ const WORDS_ALONE: usize = 1 << 8;
 ///
 /// # Errors
 /// Errors of `out`.
-pub fn write(lattice: &Lattice, rule: Rule, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
+pub fn write(lattice: &Lattice, rule: Rule, out: &mut dyn Write) -> io::Result<()> {
     let notes = &Notes::default();
     let sheet = Sheet {
         lattice,
@@ -43,7 +43,7 @@ pub fn write(lattice: &Lattice, rule: Rule, out: &mut (impl Write + ?Sized)) -> 
 ///
 /// # Errors
 /// Errors of `out`.
-pub fn write_sheet(sheet: Sheet, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
+pub fn write_sheet(sheet: Sheet, out: &mut dyn Write) -> io::Result<()> {
     let mut writer = RowWriter::begin(sheet.head(), out)?;
     writer.rows(sheet.lattice.words())?;
     writer.finish()
@@ -71,7 +71,7 @@ impl<'a, W: Write + ?Sized> RowWriter<'a, W> {
             // Golly only looks for it in the first line.
             writeln!(out, "#CXRLE Gen={}", head.generation)?;
         }
-        head.notes.write(Format::Rle, out)?;
+        head.notes.write(["#N ", "#O ", "#C "], out)?;
         let (width, height) = (head.size.width(), head.size.height());
         let rule = head.rule_and_torus();
         writeln!(out, "x = {width}, y = {height}, rule = {rule}")?;

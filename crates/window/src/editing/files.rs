@@ -11,7 +11,9 @@ use crate::editor::opened_code;
 use crate::handler::Handler;
 use crate::view::{Dialog, FileDialog, FileList, FileTask};
 use lang::{Message, message, tr};
-use life::{Format, Lattice, Notes, Pattern, Rule, Sheet, Shelved, Size, write_atomically};
+use life::{
+    Format, Lattice, Notes, Pattern, Rule, Sheet, Shelved, Size, Writer, rle, write_atomically,
+};
 use model::actions::Prompt;
 use model::words::shown;
 use model::{Action, Area, ViewAction};
@@ -153,7 +155,7 @@ impl Handler {
             }
             Some(saving) => {
                 let mut text = Vec::new();
-                let written = saving.write(Format::Rle, &mut text);
+                let written = saving.write(rle::write_sheet, &mut text);
                 match written.ok().and_then(|()| String::from_utf8(text).ok()) {
                     None => BackgroundResult::Notice(
                         tr!("Nothing was copied: not enough memory").into(),
@@ -279,12 +281,13 @@ impl Handler {
         self.editing.tried = path.clone();
         let unsaved = saving.clone();
         let save = move || {
-            let Some(format) = Format::of_name(&path) else {
-                let why =
-                    tr!("Unknown format: the file name must end in .rle, .cells, .lif or .mc");
+            let Some(writer) = Format::of_name(&path).and_then(Format::writer) else {
+                let why = tr!(
+                    "Patterns are saved as RLE or plaintext: the file name must end in .rle or .cells"
+                );
                 return BackgroundResult::NotSaved(saving, why.into());
             };
-            match write_atomically(&path, |out| saving.write(format, out)) {
+            match write_atomically(&path, |out| saving.write(writer, out)) {
                 Ok(()) => BackgroundResult::Saved(tr!("Saved {path}", path = shown(&path))),
                 Err(error) => BackgroundResult::NotSaved(saving, error.to_string()),
             }
@@ -295,11 +298,7 @@ impl Handler {
 }
 
 impl PatternToSave {
-    fn write(
-        &self,
-        format: Format,
-        out: &mut (impl std::io::Write + ?Sized),
-    ) -> std::io::Result<()> {
+    fn write(&self, writer: Writer, out: &mut dyn std::io::Write) -> std::io::Result<()> {
         let notes = &Notes {
             comments: vec![format!("Generation {}, by lifestreams.", self.generation)],
             ..Notes::default()
@@ -311,7 +310,7 @@ impl PatternToSave {
             generation: self.generation,
             notes,
         };
-        format.write(sheet, out)
+        writer(sheet, out)
     }
 }
 

@@ -8,9 +8,6 @@
 
 mod read;
 mod tree;
-mod write;
-
-pub use write::write;
 
 pub(crate) use read::read;
 pub(crate) use tree::Tree;

@@ -43,72 +43,29 @@ proptest! {
         lattice in lattices(), torus: bool, birth in 0u16..512, survival in 0u16..512, notes in notes(),
     ) {
         let rule = Rule::from_masks(birth, survival);
-        for format in Format::ALL {
+        for format in WRITTEN {
             let text = written(format, &lattice, rule, torus, &notes);
             let pattern = Pattern::from_text("written", text).unwrap();
             prop_assert_eq!(pattern.format(), format);
             prop_assert_eq!(pattern.notes(), notes.clone(), "{}", format);
-            let keeps_rule = !matches!(format, Format::Plaintext | Format::Life106);
-            prop_assert_eq!(pattern.rule(), keeps_rule.then_some(rule));
-            let keeps_torus = torus && matches!(format, Format::Rle | Format::Macrocell);
-            prop_assert_eq!(pattern.torus(), keeps_torus.then_some(lattice.size()));
-            if matches!(format, Format::Rle | Format::Plaintext) {
-                prop_assert_eq!(tight(&pattern), Some(lattice.clone()), "{}", format);
-            } else {
-                prop_assert_eq!(tight(&pattern), trimmed(&lattice), "{}", format);
-            }
+            let is_rle = format == Format::Rle;
+            prop_assert_eq!(pattern.rule(), is_rle.then_some(rule));
+            prop_assert_eq!(pattern.torus(), (is_rle && torus).then_some(lattice.size()));
+            prop_assert_eq!(tight(&pattern), Some(lattice.clone()), "{}", format);
         }
     }
 
     #[test]
     fn a_saved_lattice_comes_back_in_the_same_places(
-        width in 1u64..=40, height in 1u64..=40, density in 0.0f64..0.3, seed: u64, torus: bool,
+        width in 1u64..=40, height in 1u64..=40, density in 0.0f64..0.3, seed: u64,
     ) {
         let lattice = soup(size(width, height), density, seed, 0);
         for format in Format::ALL {
-            let text = written(format, &lattice, Rule::LIFE, torus, &Notes::default());
-            let pattern = Pattern::from_text("written", text).unwrap();
+            let pattern = Pattern::from_text("written", text_of(format, &lattice)).unwrap();
+            prop_assert_eq!(pattern.format(), format);
             prop_assert_eq!(&pattern.centred_in(lattice.size()).unwrap(), &lattice, "{}", format);
         }
     }
-
-    #[test]
-    fn a_tree_of_single_cells_is_the_lattice_that_it_is_made_of(
-        side in 1u32..5, density in 0.0f64..=1.0, seed: u64,
-    ) {
-        let lattice = soup(size(1 << side, 1 << side), density, seed, 0);
-        let mut text = String::from("[M2] (golly 4.2)\n#R B3/S23\n");
-        let root = down_to_cells(&lattice, side, 0, 0, &mut text, &mut 0);
-        if root == 0 {
-            text += &format!("{side} 0 0 0 0\n");
-        }
-        let pattern = Pattern::from_text("cells.mc", text).unwrap();
-        prop_assert_eq!(tight(&pattern), trimmed(&lattice));
-    }
-}
-
-/// Writes the square of this level and place, cell by cell; its number, 0 if it is empty.
-fn down_to_cells(
-    lattice: &Lattice,
-    level: u32,
-    x: u32,
-    y: u32,
-    text: &mut String,
-    last: &mut u32,
-) -> u32 {
-    if level == 0 {
-        return lattice.get(x, y).into();
-    }
-    let half = 1 << (level - 1);
-    let quarters = [(x, y), (x + half, y), (x, y + half), (x + half, y + half)]
-        .map(|(x, y)| down_to_cells(lattice, level - 1, x, y, text, last));
-    if quarters == [0; 4] {
-        return 0;
-    }
-    let [nw, ne, sw, se] = quarters;
-    *text += &format!("{level} {nw} {ne} {sw} {se}\n");
-    *last += 1;
-    *last
 }
 
 /// Reads and draws what can be read; whatever happens, it must not panic.
@@ -208,7 +165,7 @@ proptest! {
         cuts in proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>(), 0..4u8), 1..6),
     ) {
         let lattice = soup(size(40, 12), 0.2, seed, 0);
-        let mut text = plainly(Format::ALL[format], &lattice).into_bytes();
+        let mut text = text_of(Format::ALL[format], &lattice).into_bytes();
         for (at, byte, how) in cuts {
             if text.is_empty() {
                 break;

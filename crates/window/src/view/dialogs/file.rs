@@ -86,7 +86,7 @@ impl FileDialog {
             let (heading, hint, button) = match self.task {
                 FileTask::Save => (
                     tr!("Save to"),
-                    tr!("a path that ends in .rle, .cells, .lif or .mc"),
+                    tr!("a path that ends in .rle or .cells"),
                     tr!("Save"),
                 ),
                 FileTask::Open => (

@@ -1,4 +1,8 @@
-//! Reading Life 1.05 and 1.06.
+//! Life 1.05 and 1.06, the formats of early PC programs. 1.05 has blocks of rows, each after a line
+//! `#P x y` with its position; 1.06 has a line `x y` for each live cell.
+//!
+//! Positions may be negative. The pattern extends from the first column and row with a live cell to
+//! the last.
 
 use crate::fault::{Flaw, far_apart, named};
 use crate::formats::plaintext::{PartFlaw, each_part};
