@@ -430,8 +430,8 @@ pub(super) struct WindowArguments {
     #[arg(long, requires = "session", help_heading = "What is kept")]
     pub trust_kernel: bool,
     /// Record from the first frame on: --frames pictures, or until the end; by the name's ending a
-    /// GIF, or an MP4 through ffmpeg, where a picture that stands longer than 1/25 s is repeated. The
-    /// window takes at most 25 pictures per second; with no display each round is one
+    /// GIF, or PNG files with numbers behind the name, of which ffmpeg makes a video. The window takes
+    /// at most 25 pictures per second; with no display each round is one
     #[arg(long, value_name = "FILE", help_heading = "What is kept")]
     pub record: Option<PathBuf>,
     /// Characters to draw panels with in a terminal

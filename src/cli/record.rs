@@ -69,10 +69,14 @@ pub(super) fn main(
         &quit_requested,
     );
     // However it ended, the session and the recording so far are kept; the session first, because
-    // an encoder may be stuck.
+    // a recording's disk may be stuck.
     let saved = emergency_save.save_at_end(session);
-    let recorded = recorder.end()();
-    match (done.and(recorded.map(|_| ()).map_err(Into::into)), saved) {
+    let recorded = recorder.end()().map(|recorded| {
+        if let Some(video) = recorded.video {
+            say(&video);
+        }
+    });
+    match (done.and(recorded.map_err(Into::into)), saved) {
         (Err(why), Err(unsaved)) => Err(why.context(unsaved)),
         (done, saved) => done.and(saved.map_err(Into::into)),
     }

@@ -80,7 +80,7 @@ fn meant(word: &str, command: &Command) -> Option<String> {
         ("--pattern", Shelved::find(word).is_some()),
         ("--rule", word.parse::<RuleAndTorus>().is_ok()),
         ("--session", ends_in(&[".json"])),
-        ("--record", ends_in(&[".gif", ".mp4"])),
+        ("--record", ends_in(&[".gif"])),
         ("--output", ends_in(&[".png"])),
         ("--pattern", word.contains(['.', '/'])),
     ];

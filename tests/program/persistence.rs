@@ -5,7 +5,7 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 
 use crate::common::{
-    self, Running, frames_of, lifestreams, names, needs, program, scratch, wait_for,
+    self, Running, frames_of, lifestreams, names, needs, picture_of, program, scratch, wait_for,
 };
 
 const START: &str = "--size 70x40 --instances 3 --seed 11 --kernel bits --device cpu";
@@ -298,8 +298,20 @@ fn a_recording_without_a_display_has_a_frame_a_round() {
     for pair in frames.windows(2) {
         assert!(pair[0] != pair[1], "a round later it is another picture");
     }
-    for file in ["a.avi", "a.png"] {
-        record(file).refuses(2, &[file, "cannot be recorded", ".gif or .mp4"]);
+    let pictures = record("b.png").succeeds();
+    let line = "with: ffmpeg -framerate 25 -i b-%04d.png -frames:v 3 -vf \
+                'crop=trunc(iw/2)*2:trunc(ih/2)*2' -pix_fmt yuv420p b.mp4\n";
+    assert!(pictures.stderr.ends_with(line), "{pictures:?}");
+    let written: Vec<_> = names(folder)
+        .into_iter()
+        .filter(|name| name.starts_with('b'))
+        .collect();
+    assert_eq!(written, ["b-0001.png", "b-0002.png", "b-0003.png"]);
+    let pictures = written.iter().map(|name| picture_of(&folder.join(name)).1);
+    let pictures: Vec<_> = pictures.collect();
+    assert_eq!(pictures[0].len(), frames[0].len());
+    for pair in pictures.windows(2) {
+        assert!(pair[0] != pair[1], "a round later it is another picture");
     }
     let endless = format!("--display none --record c.gif {START}");
     lifestreams(folder, &endless).refuses(2, &["--frames N"]);
@@ -317,7 +329,11 @@ fn a_recording_without_a_display_has_a_frame_a_round() {
 fn a_recording_that_cannot_be_is_refused_before_anything_starts() {
     let folder = scratch();
     for (file, words) in [
-        ("a.avi", "must end in .gif or .mp4"),
+        ("a.avi", "must end in .gif or .png"),
+        (
+            "a.mp4",
+            "make a video of them with: ffmpeg -framerate 25 -i a-%04d.png",
+        ),
         ("missing/a.gif", "there is no folder"),
     ] {
         for display in ["window", "auto", "none"] {
@@ -326,121 +342,6 @@ fn a_recording_that_cannot_be_is_refused_before_anything_starts() {
         }
     }
     assert_eq!(names(folder.path()), Vec::<String>::new());
-}
-
-#[test]
-fn an_mp4_is_ffmpegs_or_says_what_is_missing() {
-    let folder = scratch();
-    let mut command = program(folder.path());
-    command.env("PATH", folder.path());
-    let line = format!("--display none --record a.mp4 --frames 2 {START}");
-    let ended = crate::common::run(command.args(line.split(' ')));
-    ended.refuses(
-        2,
-        &["ffmpeg, which is not installed", "apt-get install ffmpeg"],
-    );
-    assert_eq!(names(folder.path()), Vec::<String>::new());
-}
-
-/// An ffmpeg of the test's own in this folder.
-fn an_ffmpeg(folder: &Path, script: &str) {
-    let file = folder.join("ffmpeg");
-    fs::write(&file, format!("#!/bin/sh\n{script}\n")).unwrap();
-    fs::set_permissions(&file, fs::Permissions::from_mode(0o755)).unwrap();
-}
-
-#[test]
-fn every_picture_of_an_mp4_reaches_ffmpeg_and_its_failure_is_told() {
-    let folder = scratch();
-    let record = || {
-        let mut command = program(folder.path());
-        let path = std::env::var("PATH").unwrap_or_default();
-        command.env("PATH", format!("{}:{path}", folder.path().display()));
-        let line = format!("--display none --record a.mp4 --frames 3 {START}");
-        crate::common::run(command.args(line.split(' ')))
-    };
-    // What it is given, in place of a film, after more messages than a pipe holds; its last argument
-    // is the file.
-    an_ffmpeg(
-        folder.path(),
-        r#"yes Warning | head -c 300000 >&2; echo "$*" > asked; for to; do :; done; cat > "$to""#,
-    );
-    record().done();
-    let asked = fs::read_to_string(folder.path().join("asked")).unwrap();
-    for words in ["-pix_fmt rgba -s 1280x800 -r 25 -i -", "-f mp4"] {
-        assert!(asked.contains(words), "{asked}");
-    }
-    let pictures = fs::read(folder.path().join("a.mp4")).unwrap();
-    let one = 4 * 1280 * 800;
-    assert_eq!(pictures.len(), 3 * one);
-    assert!(pictures[..one] != pictures[2 * one..], "they move");
-    fs::remove_file(folder.path().join("a.mp4")).unwrap();
-    an_ffmpeg(folder.path(), "echo 'Unknown encoder' >&2; exit 8");
-    let ended = record();
-    assert_ne!(ended.code, Some(0), "{ended:?}");
-    ended.says_one_sentence(&["a.mp4", "ffmpeg ended with", "Unknown encoder"]);
-    assert!(!folder.path().join("a.mp4").exists());
-}
-
-/// The session is saved first, and each wait for ffmpeg has its bound.
-#[test]
-fn a_stuck_ffmpeg_costs_its_recording_and_nothing_else() {
-    let start = |script: &str, frames: u32| {
-        let folder = scratch();
-        let version = "case $1 in -version) exit 0;; esac";
-        let script = match script {
-            "" => "sleep 600".into(),
-            script => format!("{version}; touch started; {script}; sleep 600"),
-        };
-        an_ffmpeg(folder.path(), &script);
-        let mut command = program(folder.path());
-        let path = std::env::var("PATH").unwrap_or_default();
-        command.env("PATH", format!("{}:{path}", folder.path().display()));
-        command.env("LIFESTREAMS_TEST_TIMEOUT_MS", "5000");
-        let line =
-            format!("--display none --record a.mp4 --frames {frames} --session s.json {START}");
-        (Running::start(command.args(line.split(' '))), folder)
-    };
-    let hangs_at_once = start("", 3);
-    let never_reads = start("true", 100_000);
-    let says_much = start("yes Unknown | head -c 300000 >&2", 100_000);
-    let never_ends = start("cat > /dev/null", 100_000);
-    let is_told_nothing = start("true", 100_000);
-    for ((running, folder), signal) in [
-        (never_reads, Some("INT")),
-        (says_much, Some("TERM")),
-        (never_ends, Some("QUIT")),
-        (is_told_nothing, None),
-    ] {
-        let folder = folder.path();
-        wait_for("ffmpeg", || folder.join("started").exists().then_some(()));
-        if let Some(signal) = signal {
-            running.signal(signal);
-        }
-        let ended = running.end(common::TIMEOUT);
-        assert_eq!(ended.code, Some(3), "{signal:?}: {ended:?}");
-        let said: Vec<_> = ended.stderr.lines().rev().take(2).collect();
-        let lost =
-            "lifestreams: the recording a.mp4 is lost: ffmpeg took too long and was killed (";
-        assert!(said[0].starts_with(lost), "{ended:?}");
-        assert!(said[0].ends_with("; name a .gif instead"), "{ended:?}");
-        assert_eq!(
-            said[0].contains("(Unknown)"),
-            signal == Some("TERM"),
-            "{ended:?}"
-        );
-        assert_eq!(said[1], "lifestreams: the session is saved in s.json");
-        assert_eq!(names(folder), ["ffmpeg", "s.json", "started"]);
-        let kept = lattices(&folder.join("s.json"));
-        assert_eq!(kept, simulated(folder, kept[0].1));
-    }
-    let (running, folder) = hangs_at_once;
-    let ended = running.end(common::TIMEOUT);
-    ended.refuses(
-        3,
-        &["'ffmpeg -version' did not end within 5 s", "reinstall it"],
-    );
-    assert_eq!(names(folder.path()), ["ffmpeg"]);
 }
 
 /// A session of a round in `s.json`, and the line that goes on with it for no more.

@@ -108,7 +108,7 @@ fn a_recording_of_so_many_frames_has_so_many_pictures() {
         assert_eq!(count, frames);
     }
     let ended = recorded("--record a.avi --frames 3");
-    ended.refuses(2, &["a.avi cannot be recorded", ".gif or .mp4"]);
+    ended.refuses(2, &["a.avi cannot be recorded", ".gif or .png"]);
 }
 
 #[test]

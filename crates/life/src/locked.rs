@@ -40,7 +40,7 @@ fn open(path: &Path) -> Option<File> {
     is_file.then(|| for_writing().or_else(|_| File::open(path)).ok())?
 }
 
-/// Only on Unix: elsewhere a lock keeps others, such as ffmpeg, from writing to the file.
+/// Only on Unix: elsewhere a lock keeps others from writing to the file.
 fn try_lock(file: &File) -> Result<(), TryLockError> {
     if cfg!(unix) {
         file.try_lock()

@@ -16,7 +16,7 @@ use crate::view::{Frame, ViewError};
 use lang::tr;
 use life::dated_stem;
 use model::Status;
-use ui::{Drawing, Sources};
+use ui::{Drawing, Sources, say_last};
 
 /// The least time between two pictures of a recording.
 const MIN_FRAME_INTERVAL: Duration = Duration::from_millis(40);
@@ -27,10 +27,7 @@ impl Handler {
         if self.recording.is_some() {
             self.end_recording();
         } else {
-            // Of the kind that was asked for at the start, if one was.
-            let requested = self.options.record.as_deref().and_then(Path::extension);
-            let ending = requested.unwrap_or("gif".as_ref());
-            let mut recording = Recording::new(Path::new(&dated_stem()).with_extension(ending));
+            let mut recording = Recording::new(format!("{}.gif", dated_stem()).into());
             recording.named = false;
             self.recording = Some(recording);
         }
@@ -101,6 +98,9 @@ impl Handler {
         let wait = move || {
             let (said, failure) = match whole() {
                 Ok(done) => {
+                    if let Some(video) = done.video {
+                        say_last(vec![video]);
+                    }
                     let file = in_its_folder(&done.path);
                     let frames = frames(done.frames);
                     let said = tr!("Saved {file}: {frames}");

@@ -496,7 +496,7 @@ pub static TABLE: &[Row] = &[
         .in_window(),
     Row::view(ToggleRecording, Files, "Record the window / stop")
         .chords(&[shift('O')])
-        .search("gif, video, mp4, animation, movie, screencast, 动图, 视频")
+        .search("gif, video, animation, movie, screencast, 动图, 视频")
         .in_window(),
     Row::session(SaveSession, Files, "Save the session")
         .chords(&[shift('S')])

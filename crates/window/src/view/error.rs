@@ -55,7 +55,7 @@ pub enum ViewError {
     /// What was asked for cannot be recorded.
     #[error("{0}")]
     Record(String),
-    /// The encoder of a recording does not work, or took too long.
+    /// Writing a recording took too long.
     #[error("{0}")]
     Encoder(String),
     /// A picture could not be written.

@@ -66,10 +66,10 @@ fn said() -> Vec<Scenario> {
             text += &tr!(", {} dropped", 2);
             drawing.notice = Some(text.into());
         }),
-        screen("recording-no-ffmpeg").drawing(|drawing| {
+        screen("recording-lost").drawing(|drawing| {
             let text = tr!(
-                "an MP4 needs ffmpeg, which is not installed: apt-get install ffmpeg, or name \
-                 a .gif"
+                "the recording {path} is lost: writing it took too long; record to another disk",
+                path = "lifestreams-20261121-110812.gif"
             );
             drawing.notice = Some(text.into());
         }),

@@ -6,7 +6,6 @@ use std::time::Duration;
 
 use ::gif::{Encoder, EncodingError, Frame, Repeat};
 
-use super::Encode;
 use crate::view::picture_file::Image;
 use lang::tr;
 
@@ -30,10 +29,9 @@ impl Gif {
             pending: Duration::ZERO,
         })
     }
-}
 
-impl Encode for Gif {
-    fn frame(&mut self, image: &Image, lasts: Duration) -> io::Result<()> {
+    /// Takes a picture that stands for so long.
+    pub(super) fn frame(&mut self, image: &Image, lasts: Duration) -> io::Result<()> {
         let [width, height] = sides([image.width, image.height])?;
         let mut rgba = image.rgba.clone();
         let mut frame = Frame::from_rgba_speed(width, height, &mut rgba, SPEED);
@@ -45,7 +43,8 @@ impl Encode for Gif {
         self.encoder.write_frame(&frame).map_err(broken)
     }
 
-    fn end(self: Box<Self>) -> io::Result<()> {
+    /// Makes the file whole.
+    pub(super) fn end(self) -> io::Result<()> {
         let out = self.encoder.into_inner().map_err(broken)?;
         out.into_inner()
             .map_err(|error| error.into_error())?

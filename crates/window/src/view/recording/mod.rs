@@ -1,38 +1,30 @@
-//! Pictures in a row as a file that moves: GIF, and MP4 where there is an ffmpeg.
+//! Pictures in a row: a GIF, or numbered PNG files, of which ffmpeg makes a video.
 //!
 //! A thread of its own encodes. Whoever draws offers pictures and never waits: where the encoder is
-//! behind, a picture is left out, and the one before it stands longer. The file takes its name only
+//! behind, a picture is left out, and the one before it stands longer. A file takes its name only
 //! once it is whole.
 
 mod gif;
-mod mp4;
 
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc::{
-    Receiver, RecvTimeoutError, SyncSender, TryRecvError, TrySendError, channel, sync_channel,
-};
+use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, TrySendError, channel, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use crate::view::ViewError;
-use crate::view::picture_file::Image;
+use crate::view::picture_file::{Image, write_png};
 use lang::tr;
 use life::{PendingFile, SaveError, SaveTarget, check_writable, grouped};
 use model::words::shown;
-use mp4::Ffmpeg;
 
 /// Pictures that may wait for the encoder.
 const WAITING: usize = 6;
 
-/// How long an encoder may make no progress. Longer than any of its steps takes, such as ffmpeg's
-/// last one, which writes a long film a second time.
+/// How long an encoder may make no progress.
 const STALL_TIMEOUT: Duration = Duration::from_secs(60);
-
-/// How long a killed ffmpeg may take to end, and its unfinished file to be removed.
-const KILL_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// How often to look at an encoder that is waited for.
 const POLL_INTERVAL: Duration = Duration::from_millis(2);
@@ -40,33 +32,36 @@ const POLL_INTERVAL: Duration = Duration::from_millis(2);
 /// How long a picture stands where nothing else says so.
 const USUAL: Duration = Duration::from_millis(40);
 
-/// What a file is, by its name's ending.
+/// What is recorded, by the name's ending.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum RecordingFormat {
+enum RecordingFormat {
     /// `.gif`: 256 colours a picture.
     Gif,
-    /// `.mp4`: by ffmpeg.
-    Mp4,
+    /// `.png`: a file a picture, with its number behind the name.
+    Pictures,
 }
 
 impl RecordingFormat {
-    /// By a file's name.
-    pub(crate) fn of(path: &Path) -> Option<RecordingFormat> {
-        let ending = path.extension()?.to_str()?.to_ascii_lowercase();
+    fn of(path: &Path) -> Result<RecordingFormat, ViewError> {
+        let ending = path.extension().unwrap_or_default();
+        let ending = ending.to_string_lossy().to_ascii_lowercase();
+        let file = shown(path);
         match ending.as_str() {
-            "gif" => Some(RecordingFormat::Gif),
-            "mp4" => Some(RecordingFormat::Mp4),
-            _ => None,
+            "gif" => Ok(RecordingFormat::Gif),
+            "png" => Ok(RecordingFormat::Pictures),
+            "mp4" => {
+                let pictures = path.with_extension("png");
+                Err(ViewError::Record(tr!(
+                    "{file} cannot be recorded: record numbered pictures with --record {pictures}, and make a video of them with: {line}",
+                    pictures = shown(&pictures),
+                    line = ffmpeg_line(&pictures, 1.0 / USUAL.as_secs_f64(), None)
+                )))
+            }
+            _ => Err(ViewError::Record(tr!(
+                "{file} cannot be recorded: the name must end in .gif or .png"
+            ))),
         }
     }
-}
-
-/// Takes pictures one after the other.
-trait Encode: Send {
-    /// Takes one that stands for so long.
-    fn frame(&mut self, image: &Image, lasts: Duration) -> io::Result<()>;
-    /// The file is whole.
-    fn end(self: Box<Self>) -> io::Result<()>;
 }
 
 /// A picture, and when it was drawn.
@@ -82,6 +77,37 @@ pub struct Recorded {
     pub path: PathBuf,
     /// Its pictures.
     pub frames: u64,
+    /// How numbered pictures become a video, in a sentence.
+    pub video: Option<String>,
+}
+
+/// The file of a picture of this number, from 1 on.
+fn numbered(path: &Path, number: u64) -> PathBuf {
+    let stem = path.file_stem().unwrap_or_default().display();
+    path.with_file_name(format!("{stem}-{number:04}.png"))
+}
+
+/// The command that makes a video of numbered pictures.
+fn ffmpeg_line(path: &Path, per_second: f64, frames: Option<u64>) -> String {
+    let quoted = |path: PathBuf| {
+        let text = path.display().to_string();
+        let is_plain = |letter: char| letter.is_alphanumeric() || "-_./%".contains(letter);
+        if text.chars().all(is_plain) {
+            text
+        } else {
+            format!("'{}'", text.replace('\'', r"'\''"))
+        }
+    };
+    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+    let pictures = path.with_file_name(format!("{}-%04d.png", stem.replace('%', "%%")));
+    // Pictures of a longer recording may be there, too.
+    let frames = frames.map_or(String::new(), |frames| format!(" -frames:v {frames}"));
+    format!(
+        "ffmpeg -framerate {} -i {}{frames} -vf 'crop=trunc(iw/2)*2:trunc(ih/2)*2' -pix_fmt yuv420p {}",
+        (100.0 * per_second).round() / 100.0,
+        quoted(pictures),
+        quoted(path.with_extension("mp4"))
+    )
 }
 
 /// How many frames there are, in words.
@@ -110,7 +136,6 @@ pub struct Recorder {
 struct Encoding {
     /// Number of pictures that are encoded.
     written: AtomicU64,
-    ffmpeg: Option<Arc<Ffmpeg>>,
     /// Closed once the thread has ended.
     ended: Mutex<Receiver<()>>,
     /// Why it failed, if it did.
@@ -120,14 +145,7 @@ struct Encoding {
 impl Encoding {
     /// Grows with each step of the encoder.
     fn progress(&self) -> u64 {
-        let taken = self.ffmpeg.as_ref().map_or(0, |ffmpeg| ffmpeg.taken());
-        self.written.load(Ordering::Relaxed) + taken
-    }
-
-    fn kill(&self) {
-        if let Some(ffmpeg) = &self.ffmpeg {
-            ffmpeg.kill();
-        }
+        self.written.load(Ordering::Relaxed)
     }
 }
 
@@ -146,17 +164,12 @@ impl StallWatch {
         }
     }
 
-    /// Whether there was no progress for [`STALL_TIMEOUT`]; then there is never any, because a stuck
-    /// ffmpeg is killed.
+    /// Whether there was no progress for [`STALL_TIMEOUT`].
     fn is_stalled(&mut self, encoding: &Encoding) -> bool {
         if encoding.progress() != self.progress {
             *self = StallWatch::new(encoding);
         }
-        let is_stalled = self.since.elapsed() > platform::timeout(STALL_TIMEOUT);
-        if is_stalled {
-            encoding.kill();
-        }
-        is_stalled
+        self.since.elapsed() > platform::timeout(STALL_TIMEOUT)
     }
 }
 
@@ -166,79 +179,84 @@ impl Recorder {
     /// # Errors
     /// As [`Recorder::begin`].
     pub fn check(path: &Path) -> Result<(), ViewError> {
-        let kind = kind_of(path)?;
-        check_writable(path)?;
-        match kind {
-            RecordingFormat::Mp4 => mp4::check(),
-            RecordingFormat::Gif => Ok(()),
+        match RecordingFormat::of(path)? {
+            RecordingFormat::Gif => check_writable(path)?,
+            RecordingFormat::Pictures => check_writable(numbered(path, 1))?,
+        }
+        Ok(())
+    }
+
+    /// Begins a file for pictures of this width and height, or a file for each of them.
+    ///
+    /// # Errors
+    /// [`ViewError::Record`] where the name's ending says nothing, [`ViewError::Write`] where nothing
+    /// can be written there.
+    pub fn begin(path: &Path, size: [u32; 2]) -> Result<Recorder, ViewError> {
+        match RecordingFormat::of(path)? {
+            RecordingFormat::Gif => Recorder::begin_gif(path, SaveTarget::find(path)?, size),
+            RecordingFormat::Pictures => {
+                check_writable(numbered(path, 1))?;
+                let named = path.to_owned();
+                Recorder::begin_with(path, size, move |shots, written| {
+                    pictures(&named, shots, written)
+                })
+            }
         }
     }
 
-    /// Begins a file for pictures of this width and height.
+    /// Begins a GIF of this name; a file that has it by the end is not replaced, but a number comes
+    /// behind the name.
     ///
     /// # Errors
-    /// [`ViewError::Record`] where the name's ending says nothing or there is no ffmpeg,
     /// [`ViewError::Write`] where nothing can be written there.
-    pub fn begin(path: &Path, size: [u32; 2]) -> Result<Recorder, ViewError> {
-        let kind = kind_of(path)?;
-        Recorder::begin_at(path, kind, SaveTarget::find(path)?, size)
-    }
-
-    /// The same, but no file that has this name by the end is replaced: a number comes behind it.
-    ///
-    /// # Errors
-    /// As [`Recorder::begin`].
     pub fn begin_beside(path: &Path, size: [u32; 2]) -> Result<Recorder, ViewError> {
-        let target = SaveTarget::beside(path.to_owned());
-        Recorder::begin_at(path, kind_of(path)?, target, size)
+        Recorder::begin_gif(path, SaveTarget::beside(path.to_owned()), size)
     }
 
-    fn begin_at(
+    fn begin_gif(path: &Path, target: SaveTarget, size: [u32; 2]) -> Result<Recorder, ViewError> {
+        let named = path.to_owned();
+        let cannot = move |error: io::Error| ViewError::from(SaveError::new(&named, &error));
+        let partial = target.create_partial().map_err(&cannot)?;
+        let mut gif = gif::Gif::begin(partial.as_file(), size).map_err(&cannot)?;
+        Recorder::begin_with(path, size, move |shots, written| {
+            let encoded = encode(shots, written, |image, lasts| gif.frame(image, lasts));
+            let whole = encoded
+                .and_then(|()| gif.end())
+                .and_then(|()| target.persist(partial));
+            let (path, _) = whole.map_err(cannot)?;
+            Ok(Recorded {
+                path,
+                frames: written.load(Ordering::Relaxed),
+                video: None,
+            })
+        })
+    }
+
+    /// Starts the thread that encodes.
+    fn begin_with(
         path: &Path,
-        kind: RecordingFormat,
-        target: SaveTarget,
         size: [u32; 2],
+        record: impl FnOnce(&Receiver<Shot>, &AtomicU64) -> Result<Recorded, ViewError> + Send + 'static,
     ) -> Result<Recorder, ViewError> {
-        let cannot = |error: io::Error| ViewError::from(SaveError::new(path, &error));
-        let partial = target.create_partial().map_err(cannot)?;
-        let mut ffmpeg = None;
-        let encoder: Box<dyn Encode> = match kind {
-            RecordingFormat::Gif => {
-                Box::new(gif::Gif::begin(partial.as_file(), size).map_err(cannot)?)
-            }
-            RecordingFormat::Mp4 => {
-                let mp4 = mp4::Mp4::begin(partial.path(), size)?;
-                ffmpeg = Some(mp4.ffmpeg());
-                Box::new(mp4)
-            }
-        };
         let (shots, received) = sync_channel(WAITING);
         let (ending, ended) = channel();
         let encoding = Arc::new(Encoding {
             written: AtomicU64::new(0),
-            ffmpeg,
             ended: Mutex::new(ended),
             failure: OnceLock::new(),
         });
-        let (shared, named) = (encoding.clone(), path.to_owned());
+        let shared = encoding.clone();
         let thread = std::thread::Builder::new()
             .name("record".into())
             .spawn(move || {
                 let _ending = ending; // dropped, and so told, when the thread ends
-                let encoded = encode(&received, encoder, &shared.written);
-                let recorded = match encoded.and_then(|()| target.persist(partial)) {
-                    Ok((path, _)) => Ok(Recorded {
-                        path,
-                        frames: shared.written.load(Ordering::Relaxed),
-                    }),
-                    Err(error) => Err(lost(&named, &error)),
-                };
+                let recorded = record(&received, &shared.written);
                 if let Err(error) = &recorded {
                     let _ = shared.failure.set(error.to_string()); // set here alone
                 }
                 recorded
             })
-            .map_err(cannot)?;
+            .map_err(|error| SaveError::new(path, &error))?;
         Ok(Recorder {
             shots: Arc::new(Mutex::new(Some(shots))),
             thread,
@@ -315,12 +333,7 @@ impl Recorder {
     /// How it goes, in words.
     pub fn progress(&self) -> String {
         let name = self.path.file_name().unwrap_or_default().display();
-        let waiting = self.taken
-            - self
-                .encoding
-                .written
-                .load(Ordering::Relaxed)
-                .min(self.taken);
+        let waiting = self.taken - self.encoding.progress().min(self.taken);
         let frames = frames(self.taken);
         let mut text = tr!("Recording {name}: {frames}");
         if waiting > 1 {
@@ -358,15 +371,13 @@ pub struct Finisher {
 }
 
 impl Finisher {
-    /// Waits until the thread has ended, at most `limit` and as long as the encoder makes progress;
-    /// then an ffmpeg is killed. Returns whether the thread has ended.
+    /// Waits until the thread has ended, at most `limit` and as long as the encoder makes progress.
+    /// Returns whether it has ended.
     fn wait(&self, limit: Duration) -> bool {
         let (began, mut stall) = (Instant::now(), StallWatch::new(&self.encoding));
         while !self.is_over() {
             if began.elapsed() > limit || stall.is_stalled(&self.encoding) {
-                self.encoding.kill();
-                let ended = lock(&self.encoding.ended);
-                return ended.recv_timeout(KILL_TIMEOUT) == Err(RecvTimeoutError::Disconnected);
+                return false;
             }
             std::thread::sleep(POLL_INTERVAL);
         }
@@ -398,52 +409,55 @@ impl PendingFile for Finisher {
     }
 }
 
-/// The error of a recording that could not be encoded or written.
-fn lost(path: &Path, error: &io::Error) -> ViewError {
-    match error.kind() {
-        io::ErrorKind::TimedOut => ViewError::Encoder(tr!(
-            "the recording {path} is lost: {error}",
-            path = shown(path)
-        )),
-        _ => SaveError::new(path, error).into(),
-    }
-}
-
 fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
     shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Encodes until there is no more; each picture stands until the next one comes.
-fn encode(
+/// Writes each picture to a file of its own.
+fn pictures(
+    path: &Path,
     shots: &Receiver<Shot>,
-    mut encoder: Box<dyn Encode>,
     written: &AtomicU64,
-) -> io::Result<()> {
+) -> Result<Recorded, ViewError> {
+    let (mut number, mut lasted) = (0, Duration::ZERO);
+    encode(shots, written, |image, lasts| {
+        number += 1;
+        lasted += lasts;
+        write_png(image, &numbered(path, number))
+    })?;
+    let per_second = number as f64 / lasted.max(USUAL).as_secs_f64();
+    let line = ffmpeg_line(path, per_second, Some(number));
+    Ok(Recorded {
+        path: numbered(path, 1),
+        frames: number,
+        video: (number > 0).then(|| tr!("make a video of the pictures with: {line}")),
+    })
+}
+
+/// Encodes until there is no more; each picture stands until the next one comes.
+fn encode<E>(
+    shots: &Receiver<Shot>,
+    written: &AtomicU64,
+    mut frame: impl FnMut(&Image, Duration) -> Result<(), E>,
+) -> Result<(), E> {
+    let mut encode = |image: &Image, lasts| {
+        frame(image, lasts)?;
+        written.fetch_add(1, Ordering::Relaxed);
+        Ok(())
+    };
     let mut before: Option<(Shot, Duration)> = None;
     for shot in shots {
         let mut lasts = USUAL;
         if let Some((held, _)) = before.take() {
             lasts = shot.at.saturating_sub(held.at);
-            encoder.frame(&held.image, lasts)?;
-            written.fetch_add(1, Ordering::Relaxed);
+            encode(&held.image, lasts)?;
         }
         before = Some((shot, lasts));
     }
-    if let Some((held, lasts)) = before {
-        encoder.frame(&held.image, lasts)?;
-        written.fetch_add(1, Ordering::Relaxed);
+    match before {
+        Some((held, lasts)) => encode(&held.image, lasts),
+        None => Ok(()),
     }
-    encoder.end()
-}
-
-/// What the file will be.
-fn kind_of(path: &Path) -> Result<RecordingFormat, ViewError> {
-    RecordingFormat::of(path).ok_or_else(|| {
-        ViewError::Record(tr!(
-            "{path} cannot be recorded: the name must end in .gif or .mp4",
-            path = shown(path)
-        ))
-    })
 }
 
 #[cfg(test)]

@@ -38,6 +38,26 @@ fn a_gif_has_every_picture_and_its_time() {
 }
 
 #[test]
+fn numbered_pictures_have_a_file_each_and_the_line_that_makes_a_video() {
+    let (folder, done) = recorded("a film, 100%.png", 3);
+    for number in 1..=3 {
+        let file = folder.path().join(format!("a film, 100%-000{number}.png"));
+        let file = std::io::BufReader::new(std::fs::File::open(file).unwrap());
+        let mut reader = png::Decoder::new(file).read_info().unwrap();
+        let mut rgba = vec![0; reader.output_buffer_size().unwrap()];
+        reader.next_frame(&mut rgba).unwrap();
+        assert_eq!(rgba, image([12, 5], number - 1).rgba);
+    }
+    assert_eq!(done.frames, 3);
+    let video = done.video.unwrap();
+    let of = format!("'{}/a film, 100%%-%04d.png'", folder.path().display());
+    let line = format!("with: ffmpeg -framerate 25 -i {of} -frames:v 3 -vf '");
+    assert!(video.contains(&line), "{video}");
+    let file = format!("'{}/a film, 100%.mp4'", folder.path().display());
+    assert!(video.ends_with(&file), "{video}");
+}
+
+#[test]
 fn what_comes_too_fast_is_left_out_and_never_waited_for() {
     let folder = tempfile::tempdir().unwrap();
     let size = [400, 300];
@@ -61,9 +81,12 @@ fn what_cannot_be_recorded_says_so_and_leaves_nothing() {
         let error = Recorder::begin(&folder.path().join(name), [8, 8]).unwrap_err();
         error.to_string()
     };
-    for name in ["a.avi", "a.png", "a.apng"] {
-        assert!(begin(name).contains("must end in .gif or .mp4"));
+    for name in ["a.avi", "a.apng", ".png"] {
+        assert!(begin(name).contains("must end in .gif or .png"));
     }
+    let mp4 = begin("a.mp4");
+    assert!(mp4.contains("/a.png, and make a video of them with: ffmpeg -framerate 25 -i "));
+    assert!(begin("missing/a.png").contains("there is no folder"));
     assert!(begin("missing/a.gif").contains("there is no folder"));
     std::fs::create_dir(folder.path().join("b.gif")).unwrap();
     begin("b.gif");
