@@ -14,7 +14,7 @@ use toml::{Spanned, Value};
 use super::failure::{BadArguments, in_words};
 use super::options::command_line;
 use super::text::{print, print_text};
-use lang::{Message, tr};
+use lang::{Message, message};
 use life::{ReadError, read_regular_file, write_atomically};
 
 /// Options that apply to a single run and cannot be saved.
@@ -50,11 +50,12 @@ fn path() -> Result<PathBuf> {
     Ok(folders.config_dir().join("config.toml"))
 }
 
-/// The command line with the file's settings as defaults, without those that `check` finds to conflict
-/// with what is typed, and a note on each of these. Unchanged if there is no file.
+/// The command line with the file's settings as defaults, and a note on each that this release does
+/// not know. Unchanged if there is no file.
 ///
 /// # Errors
-/// The first thing that is wrong in the file, with its line.
+/// The first thing that is wrong in the file, or that `check` finds to conflict with what is typed,
+/// with its line.
 pub(super) fn with_settings(
     check: impl Fn(Command) -> Result<()>,
 ) -> Result<(Command, Vec<Message>)> {
@@ -65,51 +66,26 @@ pub(super) fn with_settings(
         return Ok((command_line(), Vec::new()));
     };
     let path = path.display();
-    let settings = settings_of(&text)
-        .map_err(|(line, why)| BadArguments(format!("{path}, line {line}: {why}")))?;
-    let check = |settings: &[Setting]| check(apply(command_line(), settings));
-    let (kept, dropped) = without_conflicts(settings, |kept| check(kept).is_ok());
-    let note = |setting: &Setting| {
-        let all = [&kept[..], std::slice::from_ref(setting)].concat();
-        Message::new(|| {
-            let why = check(&all).map_or_else(|why| in_words(&why), |()| String::new());
-            tr!(
-                "{path}, line {line}: the default --{name} {value} is left out: {why}",
-                line = setting.line,
-                name = setting.name,
-                value = setting.value
-            )
-        })
-    };
-    let notes = dropped.iter().map(note).collect();
-    Ok((apply(command_line(), &kept), notes))
-}
-
-/// Drops settings, the last line first, until `is_valid` accepts the rest, but none without need.
-/// Returns what is kept and what is dropped; drops nothing if even no setting would be valid.
-fn without_conflicts(
-    settings: Vec<Setting>,
-    is_valid: impl Fn(&[Setting]) -> bool,
-) -> (Vec<Setting>, Vec<Setting>) {
-    let valid = (0..=settings.len()).rev();
-    let Some(valid) = valid.into_iter().find(|&most| is_valid(&settings[..most])) else {
-        return (settings, Vec::new());
-    };
-    let mut kept = settings;
-    let mut dropped = kept.split_off(valid);
-    // A line may only be valid with one behind it, such as a kernel with a size.
-    for _ in 0..2 {
-        dropped.retain(|setting| {
-            kept.push(setting.clone());
-            let conflicts = !is_valid(&kept);
-            if conflicts {
-                kept.pop();
-            }
-            conflicts
-        });
+    let at = |line: usize, why: String| BadArguments(format!("{path}, line {line}: {why}"));
+    let (settings, unknown) = settings_of(&text).map_err(|(line, why)| at(line, why))?;
+    let checked = |lines: usize| check(apply(command_line(), &settings[..lines]));
+    if let Err(why) = checked(settings.len()) {
+        // A line may only be valid with one behind it, such as a kernel with a size. Where none is
+        // valid, what is typed conflicts by itself.
+        let valid = (0..settings.len())
+            .rev()
+            .find(|&lines| checked(lines).is_ok());
+        if let Some(Setting { name, value, line }) = valid.map(|lines| &settings[lines]) {
+            let why = in_words(&why);
+            let why = format!("the saved --{name} {value} cannot be used here: {why}");
+            return Err(at(*line, why).into());
+        }
     }
-    dropped.reverse();
-    (kept, dropped)
+    let note = |Setting { name, line, .. }: &Setting| {
+        message!("{path}, line {line}: there is no option --{name}, so it is ignored")
+    };
+    let notes = unknown.iter().map(note).collect();
+    Ok((apply(command_line(), &settings), notes))
 }
 
 /// The text of the file, if there is one.
@@ -128,13 +104,18 @@ fn text_of(path: &Path) -> Result<Option<String>> {
     }
 }
 
-/// The settings of a file, each of which is an option with its value.
-fn settings_of(text: &str) -> Result<Vec<Setting>, (usize, String)> {
-    let (settings, command) = (read(text)?, command_line());
-    for Setting { name, value, line } in &settings {
+/// The settings of a file whose options there are, with values that these take, and the others.
+fn settings_of(text: &str) -> Result<(Vec<Setting>, Vec<Setting>), (usize, String)> {
+    let command = command_line();
+    let is_known = |setting: &Setting| {
+        let mut longs = command.get_arguments().filter_map(clap::Arg::get_long);
+        longs.any(|long| long == setting.name && !NOT_KEPT.contains(&long))
+    };
+    let (known, unknown): (Vec<_>, Vec<_>) = read(text)?.into_iter().partition(is_known);
+    for Setting { name, value, line } in &known {
         check(&command, name, value).map_err(|why| (*line, why))?;
     }
-    Ok(settings)
+    Ok((known, unknown))
 }
 
 /// The command line with these defaults.
@@ -188,17 +169,8 @@ pub(super) fn option_value(value: &Value) -> Option<String> {
     })
 }
 
-/// Checks that there is such an option and that it takes this value.
+/// Checks that the option takes this value.
 pub(super) fn check(command: &Command, name: &str, value: &str) -> Result<(), String> {
-    let kept = |argument: &&clap::Arg| {
-        let long = argument.get_long();
-        long.is_some_and(|long| long == name && !NOT_KEPT.contains(&long))
-    };
-    if command.get_arguments().find(kept).is_none() {
-        return Err(format!(
-            "there is no setting '{name}'; settings are options without their dashes, such as instances = 64"
-        ));
-    }
     let words = ["lifestreams".to_owned(), format!("--{name}={value}")];
     let tried = command.clone().try_get_matches_from(words);
     tried.map(|_| ()).map_err(|error| in_a_line(&error))
@@ -315,7 +287,7 @@ mod tests {
     #[test]
     fn settings_are_usual_values_and_what_is_typed_goes_before_them() {
         let text = "# mine\ninstances = 64\nkernel = \"bits\"\ndensity = 0.25\ngraphs = true\n";
-        let command = apply(command_line(), &settings_of(text).unwrap());
+        let command = apply(command_line(), &settings_of(text).unwrap().0);
         let seen = |line: &str, name: &str| {
             let words = line.split(' ');
             let matches = command.clone().try_get_matches_from(words).unwrap();
@@ -337,17 +309,11 @@ mod tests {
     fn what_is_wrong_is_named_with_its_line() {
         let wrong = |text: &str| settings_of(text).err().unwrap();
         for (text, line, words) in [
-            (
-                "instances = 64\n\ncolour = \"red\"\n",
-                3,
-                "no setting 'colour'",
-            ),
             ("# a\nkernel = \"nope\"\n", 2, "take auto, global"),
             ("kernel = \"bitz\"\n", 1, "did you mean 'bits'?"),
             ("instances = 0\n", 1, "from 1 to"),
             ("instances = 4\ninstances = 5\n", 2, "duplicate"),
             ("a = [\n", 1, ""),
-            ("frames = 3", 1, "no setting 'frames'"),
             ("kernel = [1]", 1, "a text or a number"),
         ] {
             let (at, why) = wrong(text);
@@ -357,43 +323,11 @@ mod tests {
     }
 
     #[test]
-    fn the_last_lines_that_conflict_are_dropped_and_no_other() {
-        let settings = settings_of(
-            "instances = 4\nkernel = 'resident'\nsize = 64\nstreams = 'batch'\nwait = 'all'\n",
-        );
-        let settings = settings.unwrap();
-        let names = |settings: &[Setting]| -> Vec<String> {
-            settings
-                .iter()
-                .map(|setting| setting.name.clone())
-                .collect()
-        };
-        let of = |is_valid: &dyn Fn(&[&str]) -> bool| {
-            let is_valid = |settings: &[Setting]| {
-                let names: Vec<&str> = settings.iter().map(|it| it.name.as_str()).collect();
-                is_valid(&names)
-            };
-            let (kept, dropped) = without_conflicts(settings.clone(), is_valid);
-            assert_eq!(kept.len() + dropped.len(), settings.len());
-            names(&dropped)
-        };
-        assert!(of(&|_| true).is_empty());
-        // What is typed conflicts by itself.
-        assert!(of(&|_| false).is_empty());
-        // Of two that conflict with one another, the last.
-        let has = |names: &[&str], name: &str| names.contains(&name);
-        let both = |names: &[&str]| has(names, "kernel") && has(names, "streams");
-        assert_eq!(of(&|names| !both(names)), ["streams"]);
-        // One before others, and one that needs one behind it.
-        assert_eq!(of(&|names| !has(names, "instances")), ["instances"]);
-        assert_eq!(
-            of(&|names| !has(names, "wait") && has(names, "kernel") == has(names, "size")),
-            ["wait"]
-        );
-        assert_eq!(
-            of(&|names| names.is_empty()),
-            ["wait", "streams", "size", "kernel", "instances"]
-        );
+    fn what_is_no_setting_is_told_apart() {
+        let (known, unknown) = settings_of("colour = 1\nsize = 64\nframes = 3\n").unwrap();
+        let names = |settings: Vec<Setting>| settings.into_iter().map(|it| it.name);
+        assert!(names(known).eq(["size"]));
+        assert!(names(unknown).eq(["colour", "frames"]));
     }
 
     /// A value of its own, not the default, for each option that can be saved.
@@ -452,7 +386,7 @@ mod tests {
     /// Whether the program starts with these settings, in every form in which they mean something,
     /// and has them.
     fn starts(text: &str, options: &[(String, String)]) {
-        let settings = settings_of(text).unwrap_or_else(|why| panic!("{why:?}: {text}"));
+        let (settings, _) = settings_of(text).unwrap_or_else(|why| panic!("{why:?}: {text}"));
         let command = apply(command_line(), &settings);
         for line in [
             "lifestreams",

@@ -92,15 +92,14 @@ pub fn main() -> ExitCode {
     }
 }
 
-/// The command line, with the user's settings where nothing is typed, and the settings that do not go
-/// together with it. What is about the settings themselves, and help, must work whatever stands in
+/// The command line, with the user's settings where nothing is typed, and notes on these. What is about the settings themselves, and help, must work whatever stands in
 /// their file.
 fn parse() -> anyhow::Result<(Cli, clap::ArgMatches, Vec<Message>)> {
     let words = std::env::args_os().skip(1);
     let words: Vec<String> = words.map(|word| word.to_string_lossy().into()).collect();
     let first = words.first().map(String::as_str);
     let about = matches!(first, Some("config" | "man" | "completions"));
-    let (command, unused) = if about {
+    let (command, notes) = if about {
         (command_line(), Vec::new())
     } else {
         config::with_settings(check)?
@@ -113,7 +112,7 @@ fn parse() -> anyhow::Result<(Cli, clap::ArgMatches, Vec<Message>)> {
         tips::with_tip(error, &words).exit()
     });
     let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
-    Ok((cli, matches, unused))
+    Ok((cli, matches, notes))
 }
 
 /// Checks that what is typed and this command line's defaults go together, before anything is opened.
