@@ -8,11 +8,10 @@ use engine::cpu::CpuEngine;
 use engine::cuda::{CudaEngine, Ordinals};
 use engine::kernels::{Entry, Iteration, Kernel, SupportedSizes};
 use engine::{
-    Advice, Argument, BufferId, BufferKernel, BufferLaunch, BufferLocation, BufferOffset,
-    Completion, DeviceId, Engine, EngineError, EventId, HostFunction, HostMemory, IssuerId,
-    LatticeId, Layout, Loop, MemoryOp, Op, PageLocation, PreparedId, Priority, Program,
-    ReduceRegion, Scope, Slot, Slots, SlotsSpec, StreamId, StreamKind, StreamSpec, Transfer,
-    WordEdit,
+    Advice, Argument, BufferId, BufferKernel, BufferLaunch, BufferLocation, Completion, DeviceId,
+    Engine, EngineError, EventId, HostFunction, HostMemory, IssuerId, LatticeId, Layout, MemoryOp,
+    Op, PageLocation, PreparedId, Priority, Program, ReduceRegion, Scope, Slot, Slots, SlotsSpec,
+    StreamId, StreamKind, StreamSpec, Transfer, WordEdit,
 };
 use life::{Lattice, Rule, Size, reference, soup};
 use proptest::prelude::*;
@@ -465,14 +464,6 @@ fn wrong_programs(ids: &Ids) -> Vec<Wrong> {
     ]
 }
 
-fn repeat(state: BufferOffset, stream: StreamId, op: Op) -> Op {
-    Op::While(Loop {
-        body: program([(stream, op)]).into(),
-        state,
-        max_runs: 3,
-    })
-}
-
 /// Programs that cannot be prepared.
 #[rustfmt::skip]
 fn unpreparable(ids: &Ids) -> Vec<Wrong> {
@@ -505,12 +496,6 @@ fn unpreparable(ids: &Ids) -> Vec<Wrong> {
         ("a copy to pageable memory", one(copy(at(device, 0), at(pageable, 0), 4)), "pageable memory"),
         ("a copy from pageable memory", one(copy(at(pageable, 0), at(device, 0), 4)), "pageable memory"),
         ("memory of a pool", program([MemoryOp::Allocate(ids.pooled), MemoryOp::Free(ids.pooled)].map(|op| (stream, Op::Memory(op)))), "managing memory"),
-        ("a loop in another stream", one(repeat(at(device, 0), second, Op::Pack(0..0))), "a step of a loop in StreamId(1)"),
-        ("a loop over lattices", one(repeat(at(device, 0), stream, advance("bits", 0..1, 1))), "bits cannot be done here"),
-        ("a loop over a pageable copy", one(repeat(at(device, 0), stream, copy(at(device, 0), at(pageable, 0), 4))), "pageable memory"),
-        ("a loop that the host decides", one(repeat(at(ids.pinned, 0), stream, Op::Pack(0..0))), "cannot be used like this in Host(Pinned)"),
-        ("a loop without room for its count", one(repeat(at(device, 252), stream, Op::Pack(0..0))), "8 bytes from offset 252"),
-        ("a loop with a strange kernel", one(repeat(at(device, 0), stream, call(&STRANGE_CALL, 1, 1, &[]))), "no kernel strange"),
         ("a wait for an event from before", one(Op::Wait(event)), "has not recorded"),
         ("a wait before its record", program([(stream, Op::Wait(event)), (second, Op::Record(event))]), "has not recorded"),
     ]

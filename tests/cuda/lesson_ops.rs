@@ -2,16 +2,13 @@
 
 use std::num::NonZeroUsize;
 
-use engine::buffer_kernels::{SETTLE, SPIN};
+use engine::buffer_kernels::SPIN;
 use engine::cpu::CpuEngine;
 use engine::cuda::{CudaEngine, Ordinals};
 use engine::{
     Advice, Argument, BufferId, BufferLaunch, BufferLocation, DeviceId, Engine, EngineError,
-    Feature, HostFunction, HostMemory, Loop, MemoryOp, Op, PageLocation, Program, StreamId,
-    StreamSpec,
+    Feature, HostFunction, HostMemory, MemoryOp, Op, PageLocation, StreamId, StreamSpec,
 };
-
-use life::{Lattice, Rule, Size, reference, soup};
 
 use crate::cuda_lab::{Variable, query};
 use crate::ops::{alone, at, copy, program};
@@ -204,120 +201,6 @@ fn buffers_are_copied_between_contexts_and_between_devices() {
         assert_eq!(there_and_back(&mut engine, DeviceId(1)), back);
     }
     assert_eq!(engine.set_peer_access(D0, D0, true), Ok(false));
-}
-
-fn small() -> Size {
-    Size::new(16, 16).unwrap()
-}
-
-/// One word per cell.
-fn ints(lattice: &Lattice) -> Vec<u32> {
-    let size = lattice.size();
-    let rows = (0..size.height()).flat_map(|y| (0..size.width()).map(move |x| (x, y)));
-    rows.map(|(x, y)| u32::from(lattice.get(x, y))).collect()
-}
-
-/// A lattice of 16 x 16 cells that steps itself by two generations a run, until it is still or blinks.
-struct Settling {
-    cells: [BufferId; 2],
-    state: BufferId,
-    stream: StreamId,
-    program: Program,
-}
-
-impl Settling {
-    fn words(&self, engine: &mut dyn Engine, buffer: BufferId, count: usize) -> Vec<u32> {
-        let host = self::buffer(engine, PINNED, &vec![0; count]);
-        let down = copy(at(buffer, 0), at(host, 0), 4 * count);
-        engine.submit(&program([(self.stream, down)])).unwrap();
-        words(engine, host)
-    }
-}
-
-fn settling(engine: &mut dyn Engine, seed: u64, max_runs: u32) -> Settling {
-    let stream = stream(engine);
-    let start = ints(&soup(small(), 0.4, seed, 0));
-    let host = buffer(engine, PINNED, &start);
-    let cells = [(); 2].map(|()| buffer(engine, BufferLocation::Device, &start));
-    let up = copy(at(host, 0), at(cells[0], 0), 4 * start.len());
-    engine.submit(&program([(stream, up)])).unwrap();
-    let state = buffer(engine, BufferLocation::Device, &[0; 3]);
-    let step = |from: BufferId, to: BufferId| {
-        Op::LaunchOnBuffers(BufferLaunch {
-            kernel: &SETTLE,
-            grid: 2,
-            block: 64,
-            shared_bytes: 0,
-            arguments: vec![
-                Argument::Buffer(at(from, 0)),
-                Argument::Buffer(at(to, 0)),
-                Argument::I32(16),
-                Argument::I32(16),
-                Argument::U32(Rule::LIFE.table()),
-                Argument::Buffer(at(state, 4)),
-            ],
-        })
-    };
-    let [a, b] = cells;
-    let body = program([(stream, step(a, b)), (stream, step(b, a))]);
-    let repeated = Op::While(Loop {
-        body: body.into(),
-        state: at(state, 4),
-        max_runs,
-    });
-    let program = program([(stream, repeated)]);
-    Settling {
-        cells,
-        state,
-        stream,
-        program,
-    }
-}
-
-#[test]
-fn a_graph_repeats_its_body_until_the_device_says_so() {
-    for (seed, max_runs) in [(3, 1000), (4, 1000), (3, 5), (3, 1), (3, 0)] {
-        let (runs, left) = on_both(|engine| {
-            let settling = settling(engine, seed, max_runs);
-            let error = engine.submit(&settling.program).unwrap_err();
-            assert!(error.to_string().contains("must be prepared"), "{error}");
-            let prepared = engine.prepare(&settling.program).unwrap();
-            engine.replay(prepared).unwrap();
-            let left = settling.words(engine, settling.cells[0], 256);
-            let [0, 0, runs] = settling.words(engine, settling.state, 3)[..] else {
-                panic!("the flag is left")
-            };
-            engine.replay(prepared).unwrap();
-            let again = settling.words(engine, settling.state, 3)[2];
-            if runs < max_runs {
-                assert_eq!(again, 1, "it is settled");
-            }
-            (runs, left)
-        });
-        assert!(
-            runs == max_runs.max(1) || (2..max_runs).contains(&runs),
-            "{runs}"
-        );
-        let start = soup(small(), 0.4, seed, 0);
-        let want = reference::run(&start, Rule::LIFE, 2 * u64::from(runs));
-        assert_eq!(ints(&want), left, "{seed}, {max_runs}");
-        let before = reference::run(&start, Rule::LIFE, 2 * u64::from(runs) - 2);
-        assert_eq!(before == want, runs < max_runs, "{seed}, {max_runs}");
-    }
-}
-
-#[test]
-fn an_old_driver_has_no_loops() {
-    let _alone = alone();
-    let version = Variable::set("FAKE_CUDA_VERSION", "12030");
-    let mut engine = CudaEngine::open(Ordinals::First).unwrap();
-    let program = settling(&mut engine, 3, 10).program;
-    let error =
-        "the NVIDIA driver is too old for loops in CUDA graphs: CUDA 12.4 is needed; update it";
-    let refused = engine.prepare(&program).unwrap_err();
-    assert_eq!(refused, EngineError::Unsupported(error.into()));
-    drop(version);
-    engine.prepare(&program).unwrap();
 }
 
 #[test]

@@ -31,7 +31,7 @@ const SHAPES: [(u32, u32); 5] = [(1, 64), (1, 1), (3, 32), (7, 5), (40, 33)];
 
 #[test]
 fn every_kernel_of_a_lesson_is_held_against_the_obvious() {
-    let tested = "scale gray mandelbrot spin meet barrier settle";
+    let tested = "scale gray mandelbrot spin meet barrier";
     assert_eq!(LESSON_KERNELS.map(|kernel| kernel.name).join(" "), tested);
 }
 
@@ -209,32 +209,6 @@ fn with_its_barrier_every_generation_is_right_and_without_it_not() {
         }
     }
     assert!(wrong > 0, "nobody would miss the barrier");
-}
-
-#[test]
-fn settle_steps_and_says_whether_a_cell_differs_from_two_generations_ago() {
-    let emulator = Emulator::load();
-    let mut numbers = Numbers(17);
-    for (width, height) in [(1, 1), (2, 3), (33, 20)] {
-        let size = Size::new(width, height).unwrap();
-        for (grid, block) in SHAPES {
-            let before = numbers.lattice(size);
-            let start = reference::run(&before, Rule::LIFE, 1);
-            let next = reference::run(&before, Rule::LIFE, 2);
-            for out in [before, next.clone()] {
-                let mut from = Guarded::new(&ints(&start), 7);
-                let mut to = Guarded::new(&ints(&out), 7);
-                let mut changed = Guarded::new(&[0u32], 9);
-                let (mut in_at, mut out_at) = (from.pointer(), to.pointer());
-                let (mut width, mut height) = (size.width(), size.height());
-                let (mut rule, mut flag) = (Rule::LIFE.table(), changed.pointer());
-                let given = parameters!(in_at, out_at, width, height, rule, flag);
-                emulator.launch("settle", shape(grid, block), given);
-                assert_eq!(to.inner(), ints(&next), "{size}");
-                assert_eq!(changed.inner(), [u32::from(out != next)], "{size}");
-            }
-        }
-    }
 }
 
 /// The probe of logical operations, written down by its definition: table 0x2d, bit by bit.

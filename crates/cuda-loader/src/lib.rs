@@ -253,16 +253,6 @@ macro_rules! call_driver {
     }};
 }
 
-/// Whether the driver has a function.
-pub fn has(function: &str) -> bool {
-    driver().is_ok_and(|driver| {
-        // SAFETY: only whether there is an address is asked.
-        unsafe { driver.library.get::<*mut c_void>(function.as_bytes()) }.is_ok()
-    })
-}
-
-pub mod newer;
-
 mod symbols {
     use super::*;
     include!("symbols.rs");

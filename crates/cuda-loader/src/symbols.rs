@@ -70,8 +70,6 @@ forward! {
     fn cuStreamWaitEvent(hStream: CUstream, hEvent: CUevent, Flags: c_uint);
     fn cuStreamBeginCapture_v2(hStream: CUstream, mode: CUstreamCaptureMode);
     fn cuStreamEndCapture(hStream: CUstream, phGraph: *mut CUgraph);
-    fn cuStreamGetCaptureInfo_v2(hStream: CUstream, captureStatus_out: *mut CUstreamCaptureStatus, id_out: *mut cuuint64_t, graph_out: *mut CUgraph, dependencies_out: *mut *const CUgraphNode, numDependencies_out: *mut usize);
-    fn cuStreamUpdateCaptureDependencies(hStream: CUstream, dependencies: *mut CUgraphNode, numDependencies: usize, flags: c_uint);
     fn cuStreamSynchronize(hStream: CUstream);
     fn cuLaunchHostFunc(hStream: CUstream, fn_: CUhostFn, userData: *mut c_void);
     fn cuStreamDestroy_v2(hStream: CUstream);

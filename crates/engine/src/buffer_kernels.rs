@@ -80,20 +80,9 @@ pub static MEET: BufferKernel = BufferKernel::new("meet", &[Buffer, U32, U64, Bu
 pub static BARRIER: BufferKernel =
     BufferKernel::new("barrier", &[Buffer, Buffer, I32, I32, U32, I32, I32, U64]);
 
-/// A generation of Life with one `i32` per cell, from `in` to `out`. Sets `*changed` to 1 unless every
-/// cell gets the state that `out` had. `const int* in, int* out, int width, int height, unsigned rule,
-/// unsigned* changed`.
-pub static SETTLE: BufferKernel =
-    BufferKernel::new("settle", &[Buffer, Buffer, I32, I32, U32, Buffer]);
-
 /// All lesson kernels.
-pub static LESSON_KERNELS: [&BufferKernel; 7] =
-    [&SCALE, &GRAY, &MANDELBROT, &SPIN, &MEET, &BARRIER, &SETTLE];
-
-/// The kernel that ends a run of [`Op::While`](crate::Op::While). `unsigned long long handle, unsigned*
-/// state, unsigned most`.
-pub static WHILE_CONDITION: BufferKernel =
-    BufferKernel::new("while_condition", &[U64, Buffer, U32]);
+pub static LESSON_KERNELS: [&BufferKernel; 6] =
+    [&SCALE, &GRAY, &MANDELBROT, &SPIN, &MEET, &BARRIER];
 
 /// Logical operations on three words, [`LOP3_PER_ITERATION`] per iteration and thread. Every thread
 /// writes one word. `unsigned* out, unsigned seed, int iterations`.

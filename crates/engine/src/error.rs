@@ -246,8 +246,6 @@ pub enum Feature {
     MemoryPools,
     /// [`BufferLocation::Managed`], with page faults on the device.
     ManagedMemory,
-    /// [`Op::While`](crate::Op::While).
-    WhileGraphs,
     /// Copies between two devices.
     PeerCopies,
     /// Lattices in bands on several devices.
@@ -259,7 +257,6 @@ impl fmt::Display for Feature {
         f.write_str(match self {
             Feature::MemoryPools => tr!("stream-ordered allocation"),
             Feature::ManagedMemory => tr!("page faults in unified memory"),
-            Feature::WhileGraphs => tr!("loops in CUDA graphs"),
             Feature::PeerCopies => tr!("copies between GPUs"),
             Feature::Bands => tr!("lattices in bands"),
         })

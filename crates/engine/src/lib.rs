@@ -44,8 +44,8 @@ pub use kernels::{Kernel, Layout};
 pub use measure::Measure;
 pub use ops::{
     Advice, Argument, BlockTimestamp, BufferId, BufferLaunch, BufferOffset, Completion, DeviceId,
-    EventId, HostFunction, IssuedStep, IssuerId, LatticeId, Loop, MemoryOp, Nanos, Op,
-    PageLocation, PreparedId, Program, RunId, Scope, Slot, Span, Step, StreamId, Transfer,
+    EventId, HostFunction, IssuedStep, IssuerId, LatticeId, MemoryOp, Nanos, Op, PageLocation,
+    PreparedId, Program, RunId, Scope, Slot, Span, Step, StreamId, Transfer,
 };
 pub use reduce_region::ReduceRegion;
 pub use split::SplitEngine;

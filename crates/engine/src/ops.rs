@@ -174,9 +174,6 @@ pub enum Op {
     HostFunction(HostFunction, BufferId),
     /// Manages the memory of a buffer.
     Memory(MemoryOp),
-    /// Repeats a program until a word on the device is 0, without the host: the WHILE node of a CUDA
-    /// graph. Only a prepared program can contain it.
-    While(Loop),
     /// Blocks the host before it issues the next step.
     Synchronize(Scope),
     /// Records an event in the stream.
@@ -241,7 +238,6 @@ impl Op {
             | Op::LaunchOnBuffers(_)
             | Op::HostFunction(..)
             | Op::Memory(_)
-            | Op::While(_)
             | Op::Synchronize(_)
             | Op::Record(_)
             | Op::Wait(_) => 0..0,
@@ -268,7 +264,6 @@ impl Op {
             | Op::LaunchOnBuffers(_)
             | Op::HostFunction(..)
             | Op::Memory(_)
-            | Op::While(_)
             | Op::Synchronize(_)
             | Op::Record(_)
             | Op::Wait(_) => {}
@@ -297,7 +292,6 @@ impl Op {
             Op::Memory(MemoryOp::SetReleaseThreshold(_)) => mark!("release threshold"),
             Op::Memory(MemoryOp::Advise(..)) => mark!("advise"),
             Op::Memory(MemoryOp::Prefetch(..)) => mark!("prefetch"),
-            Op::While(_) => mark!("loop"),
             Op::Synchronize(_) => mark!("synchronize"),
             Op::Record(_) => mark!("record"),
             Op::Wait(_) => "wait",
@@ -426,18 +420,6 @@ pub enum Advice {
     ReadMostly,
     /// A page moved there stays there, and the other side reads it from afar.
     Preferred(PageLocation),
-}
-
-/// What [`Op::While`] repeats.
-#[derive(Clone, Debug)]
-pub struct Loop {
-    /// Launches and copies on buffers, in the stream of the op.
-    pub body: Arc<Program>,
-    /// Two words in device memory, which the op sets to 0 at its start. The body leaves the first
-    /// different from 0 to be run again, and finds it 0 each time. The second counts the runs.
-    pub state: BufferOffset,
-    /// The maximum number of runs. There is always one.
-    pub max_runs: u32,
 }
 
 /// What the host waits for in [`Op::Synchronize`].

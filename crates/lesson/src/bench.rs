@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 use super::{Result, SweepSetup, data};
 use engine::{
     Argument, BufferId, BufferKernel, BufferLaunch, BufferLocation, BufferOffset, Completion, Cut,
-    DeviceId, DeviceInfo, Engine, EngineError, HostMemory, IssuedStep, Nanos, Op, PreparedId,
-    Program, RunId, Span, SplitEngine, Step, StreamId, StreamKind, StreamSpec,
+    DeviceId, DeviceInfo, Engine, EngineError, HostMemory, IssuedStep, Nanos, Op, Program, RunId,
+    Span, SplitEngine, Step, StreamId, StreamKind, StreamSpec,
 };
 use life::Size;
 use model::trace::{StepFacts, StepKind, TimedRound};
@@ -304,21 +304,9 @@ impl Bench {
 
     /// Starts a program.
     pub fn start(&mut self, program: &Program) -> Result<Started> {
-        self.start_by(|engine| engine.submit(program))
-    }
-
-    /// Starts a program that was prepared.
-    pub(super) fn start_prepared(&mut self, prepared: PreparedId) -> Result<Started> {
-        self.start_by(|engine| engine.replay(prepared))
-    }
-
-    fn start_by(
-        &mut self,
-        act: impl FnOnce(&mut dyn Engine) -> Result<RunId, EngineError>,
-    ) -> Result<Started> {
         let engine = self.engine()?;
         let began = Instant::now();
-        let run = act(engine)?;
+        let run = engine.submit(program)?;
         let call = began.elapsed();
         Ok(Started { run, began, call })
     }

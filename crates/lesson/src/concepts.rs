@@ -10,4 +10,3 @@ pub(super) mod priorities;
 pub(super) mod rounds;
 pub(super) mod speedup;
 pub(super) mod stream_memory;
-pub(super) mod while_graph;

@@ -252,7 +252,6 @@ pub static LESSONS: &[Lesson] = &[
     concepts::rounds::ISSUE_ORDER,
     concepts::connections::CONNECTIONS,
     concepts::rounds::GRAPHS,
-    concepts::while_graph::WHILE_GRAPH,
     concepts::host_functions::HOST_FUNCTIONS,
     concepts::stream_memory::STREAM_MEMORY,
     concepts::priorities::PRIORITIES,

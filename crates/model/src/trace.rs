@@ -99,7 +99,7 @@ impl StepFacts {
                 let row = 4 * layout.words(size) as u64 / u64::from(size.height());
                 (StepKind::DeviceCopy, 0, row * u64::from(rows.count))
             }
-            Op::LaunchOnBuffers(_) | Op::While(_) => (StepKind::Launch, 0, 0),
+            Op::LaunchOnBuffers(_) => (StepKind::Launch, 0, 0),
             Op::HostFunction(..) | Op::Memory(_) => (StepKind::Support, 0, 0),
             Op::Synchronize(_) => (StepKind::Wait, 0, 0),
             Op::Record(_) | Op::Wait(_) => (StepKind::Event, 0, 0),

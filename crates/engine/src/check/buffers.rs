@@ -1,12 +1,12 @@
 //! Validates copies between buffers and calls of kernels without lattices.
 
 use super::{Plan, Validator};
-use crate::buffer_kernels::{ArgumentType, LESSON_KERNELS, PROBE_KERNELS, WHILE_CONDITION};
+use crate::buffer_kernels::{ArgumentType, LESSON_KERNELS, PROBE_KERNELS};
 use crate::error::invalid;
 use crate::kernels::Function;
 use crate::{
-    Argument, BufferId, BufferLaunch, BufferLocation, BufferOffset, DeviceId, HostMemory, Loop,
-    MemoryOp, Op, Result, StreamId,
+    Argument, BufferId, BufferLaunch, BufferLocation, BufferOffset, DeviceId, HostMemory, MemoryOp,
+    Result, StreamId,
 };
 
 /// The facts about a buffer that programs are checked against.
@@ -88,41 +88,6 @@ impl Validator {
             return Ok(());
         };
         Err(invalid(format!("{what} cannot be prepared")))
-    }
-
-    /// Checks a loop and what it repeats.
-    pub(super) fn check_loop(
-        &self,
-        repeated: &Loop,
-        stream: StreamId,
-        plan: &mut Plan,
-    ) -> Result<()> {
-        let state = self.region(repeated.state, 8, stream)?;
-        if state.place != BufferLocation::Device {
-            return Err(invalid(format!(
-                "{:?} cannot be used like this in {:?}",
-                repeated.state.buffer, state.place
-            )));
-        }
-        self.check_is_here(repeated.state.buffer, stream)?;
-        plan.launches(state.device, Function::Buffer(&WHILE_CONDITION));
-        for step in &repeated.body.steps {
-            match &step.op {
-                _ if step.stream != stream => {
-                    return Err(invalid(format!(
-                        "a step of a loop in {:?}, another stream",
-                        step.stream
-                    )));
-                }
-                Op::Copy { from, to, bytes } => {
-                    self.check_copy(*from, *to, *bytes, stream)?;
-                    self.check_copy_preparable(*from, *to)?;
-                }
-                Op::LaunchOnBuffers(call) => self.check_call(call, stream, plan)?,
-                other => return Err(invalid(format!("{} cannot be done here", other.label()))),
-            }
-        }
-        Ok(())
     }
 
     /// Errors if a buffer is on another device than the stream.
@@ -271,20 +236,6 @@ fn words_of(call: &BufferLaunch) -> Result<Vec<usize>> {
                 )));
             }
             vec![cells, cells]
-        }
-        (
-            "settle",
-            &[
-                Buffer(_),
-                Buffer(_),
-                I32(width),
-                I32(height),
-                U32(_),
-                Buffer(_),
-            ],
-        ) => {
-            let cells = count(width)?.saturating_mul(count(height)?);
-            vec![cells, cells, 1]
         }
         ("lop3_rate", &[Buffer(_), U32(_), I32(_)]) => vec![grid as usize * block as usize],
         ("copy_rate", &[Buffer(_), Buffer(_), U64(quads)]) => {

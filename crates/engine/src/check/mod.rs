@@ -333,10 +333,6 @@ impl Validator {
                 }
                 Op::Memory(op) => self.check_memory(*op, step.stream)?,
                 Op::LaunchOnBuffers(call) => self.check_call(call, step.stream, &mut plan)?,
-                Op::While(_) if purpose == ProgramMode::Submit => {
-                    return Err(invalid(format!("{} must be prepared", step.op.label())));
-                }
-                Op::While(repeated) => self.check_loop(repeated, step.stream, &mut plan)?,
                 op => self.validate_op(op, stream.device, &mut plan)?,
             }
         }

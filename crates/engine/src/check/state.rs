@@ -84,7 +84,6 @@ impl LatticeState {
             | Op::LaunchOnBuffers(_)
             | Op::HostFunction(..)
             | Op::Memory(_)
-            | Op::While(_)
             | Op::Synchronize(_)
             | Op::Record(_)
             | Op::Wait(_) => {}

@@ -11,8 +11,7 @@ use super::kernels::lessons::{self, Value};
 use super::memory;
 use crate::error::invalid;
 use crate::{
-    Argument, BufferId, BufferLaunch, BufferLocation, BufferOffset, Loop, MemoryOp, MemoryUse, Op,
-    Result,
+    Argument, BufferId, BufferLaunch, BufferLocation, BufferOffset, MemoryOp, MemoryUse, Op, Result,
 };
 
 /// All buffers, shared with the workers; those given back leave their place empty.
@@ -102,24 +101,8 @@ impl Buffers {
             Op::Memory(MemoryOp::Allocate(buffer)) => self.allocate(*buffer, true),
             Op::Memory(MemoryOp::Free(buffer)) => self.allocate(*buffer, false),
             Op::Memory(_) => Ok(()), // hints that change nothing here
-            Op::While(repeated) => self.repeat(repeated, stop),
             other => Err(invalid(format!("{} cannot be done here", other.label()))),
         }
-    }
-
-    fn repeat(&self, repeated: &Loop, stop: &AtomicBool) -> Result<()> {
-        let state = self.at(repeated.state)?;
-        let [again, runs] = [0, 1].map(|word| &state.rest()[word]);
-        again.store(0, Ordering::Relaxed);
-        for run in 1..=repeated.max_runs.max(1) {
-            let mut steps = repeated.body.steps.iter();
-            steps.try_for_each(|step| self.execute(&step.op, stop))?;
-            runs.store(run, Ordering::Relaxed);
-            if again.swap(0, Ordering::Relaxed) == 0 || stop.load(Ordering::Relaxed) {
-                break;
-            }
-        }
-        Ok(())
     }
 
     /// Runs the CPU version of a call's kernel.

@@ -272,7 +272,6 @@ impl Lattices {
             | Op::LaunchOnBuffers(_)
             | Op::HostFunction(..)
             | Op::Memory(_)
-            | Op::While(_)
             | Op::Synchronize(_)
             | Op::Record(_)
             | Op::Wait(_) => Err(invalid(format!("{} cannot be done here", op.label()))),

@@ -14,9 +14,6 @@ use crate::{DeviceInfo, DriverFault, EngineError, Feature, Loss, Result};
 /// The oldest supported CUDA version: 11.4 (driver 470) has every function this engine calls.
 const OLDEST_DRIVER: i32 = 11_040;
 
-/// The first CUDA in which kernels decide about a WHILE node, as major and minor.
-const WHILE_GRAPHS_SINCE: (i32, i32) = (12, 4);
-
 /// The oldest supported compute capability; the PTX targets it.
 const MIN_CAPABILITY: (u32, u32) = (5, 0);
 
@@ -124,20 +121,6 @@ pub(super) fn check_feature(device: Device, feature: Feature) -> Result<()> {
     let attribute = match feature {
         Feature::MemoryPools => CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED,
         Feature::ManagedMemory => CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS,
-        Feature::WhileGraphs => {
-            let (major, minor) = WHILE_GRAPHS_SINCE;
-            let mut needed = cuda_loader::newer::FUNCTIONS.iter();
-            let too_old = match needed.find(|name| !cuda_loader::has(name)) {
-                Some(function) => message!(
-                    "the NVIDIA driver is too old for {feature}: it lacks {function}; update it"
-                ),
-                None if driver_version() < 1000 * major + 10 * minor => message!(
-                    "the NVIDIA driver is too old for {feature}: CUDA {major}.{minor} is needed; update it"
-                ),
-                None => return Ok(()),
-            };
-            return Err(EngineError::Unsupported(too_old));
-        }
         Feature::PeerCopies | Feature::Bands => return Ok(()),
     };
     let mut has = 0;

@@ -64,11 +64,6 @@ impl Gpu {
         })
     }
 
-    /// A stream in which nothing runs.
-    pub(super) fn idle_stream(&self) -> sys::CUstream {
-        self.clock_stream.raw()
-    }
-
     /// How far the device's clock can be from the host's, in nanoseconds.
     pub(super) fn clock_error(&self) -> i64 {
         self.clock.error()

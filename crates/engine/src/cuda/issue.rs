@@ -7,11 +7,8 @@ use cust::sys;
 use super::block_timestamps::{TimestampRecorder, TimestampTarget};
 use super::buffers::{Address, Buffer, find};
 use super::calls::{Arguments, Call, Sink, Values};
-use super::driver::check;
 use super::gpu::Gpu;
 use super::slots::CudaSlots;
-use super::while_node::WhileNode;
-use crate::buffer_kernels::WHILE_CONDITION;
 use crate::check::{LatticeState, Lattices, States};
 use crate::error::invalid;
 use crate::kernels::Parameter::{
@@ -21,8 +18,8 @@ use crate::kernels::Parameter::{
 };
 use crate::kernels::{Function, Kernel, Launch, Layout};
 use crate::{
-    Argument, Band, BufferLaunch, BufferOffset, LatticeId, Loop, Measure, MemoryOp, Op,
-    ReduceRegion, Result, Scope, Slot, SupportKernel, Transfer, WordEdit,
+    Argument, Band, BufferLaunch, BufferOffset, LatticeId, Measure, MemoryOp, Op, ReduceRegion,
+    Result, Scope, Slot, SupportKernel, Transfer, WordEdit,
 };
 use life::{Rule, Size, Soup};
 
@@ -111,7 +108,6 @@ impl Issuer<'_> {
                 })
             }
             Op::Memory(op) => self.manage(*op),
-            Op::While(repeated) => self.repeat(repeated),
             Op::Synchronize(Scope::Stream) => self.sink.push(Call::Synchronize(self.stream)),
             Op::Synchronize(Scope::Device) => self.sink.push(Call::SynchronizeContext),
             Op::CopyRows { .. } | Op::Record(_) | Op::Wait(_) => Ok(()),
@@ -578,37 +574,6 @@ impl Issuer<'_> {
                 find(self.buffers, buffer)?.prefetch(to, self.gpu.device, self.stream)
             }
         }
-    }
-
-    /// Adds a loop to the graph that is being captured from the stream.
-    fn repeat(&mut self, repeated: &Loop) -> Result<()> {
-        let buffer = find(self.buffers, repeated.state.buffer)?;
-        let Address::Device(state) = buffer.address(repeated.state)? else {
-            return Err(invalid(format!(
-                "{:?} is not on the device",
-                repeated.state.buffer
-            )));
-        };
-        // SAFETY: the region has two words; the stream is alive.
-        check("cuMemsetD8Async", unsafe {
-            sys::cuMemsetD8Async(state, 0, 8, self.stream)
-        })?;
-        let node = WhileNode::add(self.stream, self.gpu.context.raw())?;
-        let of_body = self.gpu.idle_stream();
-        let outer = std::mem::replace(&mut self.stream, of_body);
-        let captured = node.capture_body(of_body, || {
-            let mut steps = repeated.body.steps.iter();
-            steps.try_for_each(|step| self.issue(&step.op))?;
-            let function = Function::Buffer(&WHILE_CONDITION);
-            let function = self.gpu.functions.get(function, false)?;
-            let mut arguments = Arguments::default();
-            arguments.push(&node.handle());
-            arguments.push(&state);
-            arguments.push(&repeated.max_runs);
-            self.launch(function, Launch::over(1, 1, (1, 1)), arguments)
-        });
-        self.stream = outer;
-        captured
     }
 
     fn launch_on_buffers(&mut self, launch: &BufferLaunch) -> Result<()> {

@@ -7,7 +7,7 @@
 //! [`gpu`] all of a device; [`block_timestamps`] collects timestamps; [`issue`] turns ops into calls;
 //! [`resources`] is everything that was created; [`runs`] tracks running work and reports it;
 //! [`submit`] issues a program, from several [`threads`] if it names several issuers or has several
-//! GPUs; [`graph`] captures it for replay, with a [`while_node`] for a loop.
+//! GPUs; [`graph`] captures it for replay.
 #![allow(unsafe_code)] // driver calls; each block says why it is sound
 
 mod block_timestamps;
@@ -30,7 +30,6 @@ mod stream;
 mod submit;
 mod threads;
 mod timing;
-mod while_node;
 
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -16,10 +16,8 @@ use super::group::Group;
 use super::issue::Issuer;
 use super::slots::{CudaSlots, GroupShape};
 use super::stream::RawStream;
-use crate::buffer_kernels::WHILE_CONDITION;
 use crate::check::{Plan, Validator};
 use crate::error::invalid;
-use crate::kernels::Function;
 use crate::{
     Band, BufferId, BufferLocation, DeviceId, EngineError, EventId, Feature, LatticeId, Layout, Op,
     Program, Result, Slot, Slots, SlotsSpec, Step, StreamId, StreamKind, StreamSpec, nvtx,
@@ -153,9 +151,6 @@ impl Resources {
             self.check.lattices.groups[group].has_measures_memory = true;
         }
         for &(device, function) in &plan.functions {
-            if function == Function::Buffer(&WHILE_CONDITION) {
-                self.check_feature(device, Feature::WhileGraphs)?;
-            }
             let gpu = usize::from(device.0);
             self.make_current(gpu)?;
             self.gpus[gpu].functions.get(function, false)?;

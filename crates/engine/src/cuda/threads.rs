@@ -76,11 +76,7 @@ fn is_ordered_by_events(op: &Op) -> bool {
         | Op::Record(_)
         | Op::Wait(_) => true,
         // Buffers on the host, and graphs.
-        Op::Copy { .. }
-        | Op::LaunchOnBuffers(_)
-        | Op::HostFunction(..)
-        | Op::Memory(_)
-        | Op::While(_) => false,
+        Op::Copy { .. } | Op::LaunchOnBuffers(_) | Op::HostFunction(..) | Op::Memory(_) => false,
     }
 }
 

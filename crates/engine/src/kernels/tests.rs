@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::instrumentation::instrument;
 use super::*;
 use crate::SupportKernel;
-use crate::buffer_kernels::{LESSON_KERNELS, LOP3_PER_ITERATION, PROBE_KERNELS, WHILE_CONDITION};
+use crate::buffer_kernels::{LESSON_KERNELS, LOP3_PER_ITERATION, PROBE_KERNELS};
 
 #[test]
 fn launches_and_changes_of_buffer_are_counted() {
@@ -128,8 +128,7 @@ fn every_entry_takes_the_parameters_of_its_row() {
     for row in SupportKernel::ALL.map(SupportKernel::row) {
         rows.push((row.file, row.symbol, bytes(row.parameters)));
     }
-    let of_buffers = LESSON_KERNELS.into_iter().chain(PROBE_KERNELS);
-    for kernel in of_buffers.chain([&WHILE_CONDITION]) {
+    for kernel in LESSON_KERNELS.into_iter().chain(PROBE_KERNELS) {
         let list = kernel.parameters.iter().map(|one| one.bytes()).collect();
         rows.push((kernel.name, kernel.name, list));
     }

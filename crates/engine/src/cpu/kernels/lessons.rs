@@ -91,28 +91,6 @@ pub(in crate::cpu) fn run(call: &BufferLaunch, values: &[Value], stop: &AtomicBo
             };
             block.run(stop);
         }
-        (
-            "settle",
-            &[
-                Buffer(from),
-                Buffer(to),
-                I32(width),
-                I32(height),
-                U32(rule),
-                Buffer(changed),
-            ],
-        ) => {
-            let (width, height) = (width as usize, height as usize);
-            for (y, to) in to.chunks(width.max(1)).take(height).enumerate() {
-                let rows = barrier::rows(from, width, height, y);
-                for (x, to) in to.iter().enumerate() {
-                    let next = barrier::next_cell(rows, rule, x);
-                    if to.swap(next, Ordering::Relaxed) != next {
-                        changed[0].store(1, Ordering::Relaxed);
-                    }
-                }
-            }
-        }
         ("lop3_rate", &[Buffer(out), U32(seed), I32(iterations)]) => {
             let threads = call.grid * call.block;
             for (thread, word) in (0..threads).zip(out) {

@@ -375,8 +375,7 @@ fn is_kernel(op: &Op) -> bool {
         | Op::Advance { .. }
         | Op::Reduce { .. }
         | Op::Measure(_)
-        | Op::LaunchOnBuffers(_)
-        | Op::While(_) => true,
+        | Op::LaunchOnBuffers(_) => true,
         Op::Upload { .. }
         | Op::Download { .. }
         | Op::Copy { .. }

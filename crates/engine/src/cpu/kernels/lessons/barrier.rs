@@ -57,18 +57,13 @@ impl Block<'_> {
 }
 
 /// Row `y` of a lattice between its neighbours.
-pub(super) fn rows(
-    cells: &[AtomicU32],
-    width: usize,
-    height: usize,
-    y: usize,
-) -> [&[AtomicU32]; 3] {
+fn rows(cells: &[AtomicU32], width: usize, height: usize, y: usize) -> [&[AtomicU32]; 3] {
     let rows = [(y + height - 1) % height, y, (y + 1) % height];
     rows.map(|y| &cells[y * width..][..width])
 }
 
 /// The next state of cell `x` of the middle row.
-pub(super) fn next_cell(rows: [&[AtomicU32]; 3], rule: u32, x: usize) -> u32 {
+fn next_cell(rows: [&[AtomicU32]; 3], rule: u32, x: usize) -> u32 {
     let width = rows[1].len();
     let columns = [(x + width - 1) % width, x, (x + 1) % width];
     let cell = |row: usize, column: usize| rows[row][columns[column]].load(Ordering::Relaxed) & 1;
