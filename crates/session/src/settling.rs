@@ -128,9 +128,9 @@ mod tests {
         (0..3).for_each(|generation| assert_eq!(add(generation, 3), None));
         assert_eq!(add(3, 3), Some(Settled::Still));
         assert_eq!(add(4, 4), None);
-        (5..8).for_each(|generation| assert_eq!(add(generation, 3), None));
-        assert_eq!(add(8, 3), Some(Settled::Still));
-        assert_eq!(add(2, 3), None);
+        (5..8).for_each(|generation| assert_eq!(add(generation, 5), None));
+        assert_eq!(add(8, 5), Some(Settled::Still));
+        assert_eq!(add(2, 5), None);
     }
 
     #[test]
