@@ -37,13 +37,15 @@ const INSTEAD: [(&str, &str); 22] = [
 
 /// Names of what the program does not do: options are refused, and no document and no source has any.
 #[rustfmt::skip]
-const DROPPED: [&str; 11] = [
+const DROPPED: [&str; 14] = [
     // A census of soups.
     "--until-still", "--seeds",
     // What a pattern is.
     "Ctrl+I`", "Ctrl+I |", "IdentifySelection",
     // Soups with symmetry.
     "--symmetry", "Shift+U`", "Shift+U |", "SetSymmetry", "soup-c1", "soup-d8",
+    // A graph with a loop.
+    "while-graph", "while_condition", "cuGraphAddNode",
 ];
 
 /// What stands in a document's blocks up to a remark, and between backticks.
