@@ -1,7 +1,7 @@
 //! A CPU engine for tests, whose calls fail as a script says and whose completions can be held back.
 
 use model::DeviceChoice;
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -72,6 +72,20 @@ pub struct Script {
     /// The programs submitted so far, if they are recorded. An empty one is a point at which the host
     /// knew that all before it was done.
     submitted: Mutex<Option<Vec<Program>>>,
+    /// What was issued since [`Script::issued`] was last called, if it was.
+    issued: Mutex<Option<Vec<Issued>>>,
+}
+
+/// A program that an engine was given, and what its streams and slots are.
+pub struct Issued {
+    /// The program.
+    pub program: Program,
+    /// Whether it was prepared, and replayed now.
+    pub is_graph: bool,
+    /// The slots of its lattices.
+    pub slots: SlotsSpec,
+    /// The device and the properties of every stream.
+    pub streams: HashMap<StreamId, (DeviceId, StreamSpec)>,
 }
 
 impl Script {
@@ -95,6 +109,12 @@ impl Script {
         if let Some(submitted) = &mut *self.submitted.lock().unwrap() {
             submitted.push(program);
         }
+    }
+
+    /// The programs issued since the last call.
+    pub fn issued(&self) -> Vec<Issued> {
+        let before = self.issued.lock().unwrap().replace(Vec::new());
+        before.unwrap_or_default()
     }
 
     /// After this many more calls of this kind, one fails.
@@ -197,6 +217,9 @@ impl Script {
             engine: CpuEngine::without_threads(devices),
             script: self.clone(),
             completions: VecDeque::new(),
+            prepared: HashMap::new(),
+            slots: SlotsSpec::default(),
+            streams: HashMap::new(),
             lost: false,
         }))
     }
@@ -206,6 +229,9 @@ struct ScriptedEngine {
     engine: CpuEngine,
     script: Arc<Script>,
     completions: VecDeque<Completion>,
+    prepared: HashMap<PreparedId, Program>,
+    slots: SlotsSpec,
+    streams: HashMap<StreamId, (DeviceId, StreamSpec)>,
     lost: bool,
 }
 
@@ -239,6 +265,17 @@ impl ScriptedEngine {
         Err(error(fault))
     }
 
+    fn note_issued(&self, program: &Program, is_graph: bool) {
+        if let Some(issued) = &mut *self.script.issued.lock().unwrap() {
+            issued.push(Issued {
+                program: program.clone(),
+                is_graph,
+                slots: self.slots,
+                streams: self.streams.clone(),
+            });
+        }
+    }
+
     /// Does everything that was submitted, and holds its completions back if the script says so.
     fn hold_completions(&mut self) -> Result<()> {
         self.engine.synchronize()?;
@@ -268,6 +305,7 @@ impl Engine for ScriptedEngine {
         }
         let run = self.engine.submit(program)?;
         self.script.submitted(program.clone());
+        self.note_issued(program, false);
         self.hold_completions()?;
         Ok(run)
     }
@@ -282,7 +320,9 @@ impl Engine for ScriptedEngine {
 
     fn prepare(&mut self, program: &Program) -> Result<PreparedId> {
         self.check(Call::Prepare)?;
-        self.engine.prepare(program)
+        let prepared = self.engine.prepare(program)?;
+        self.prepared.insert(prepared, program.clone());
+        Ok(prepared)
     }
 
     fn replay(&mut self, prepared: PreparedId) -> Result<RunId> {
@@ -297,6 +337,7 @@ impl Engine for ScriptedEngine {
         }
         let run = self.engine.replay(prepared)?;
         self.script.submitted(Program::default()); // all before it is done before it, and so on
+        self.note_issued(&self.prepared[&prepared], true);
         self.hold_completions()?;
         Ok(run)
     }
@@ -337,12 +378,16 @@ impl Engine for ScriptedEngine {
 
     fn allocate_slots(&mut self, spec: SlotsSpec) -> Result<Arc<dyn Slots>> {
         self.check(Call::Allocate)?;
-        self.engine.allocate_slots(spec)
+        let slots = self.engine.allocate_slots(spec)?;
+        self.slots = spec;
+        Ok(slots)
     }
 
     fn create_stream(&mut self, device: DeviceId, spec: StreamSpec) -> Result<StreamId> {
         self.check(Call::Allocate)?;
-        self.engine.create_stream(device, spec)
+        let stream = self.engine.create_stream(device, spec)?;
+        self.streams.insert(stream, (device, spec));
+        Ok(stream)
     }
 
     fn synchronize(&mut self) -> Result<()> {

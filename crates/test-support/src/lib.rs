@@ -1,5 +1,5 @@
-//! What the tests of several crates share: the Chinese catalogue, and an allocator that counts
-//! allocated bytes, per thread and in total.
+//! What the tests of several crates share: the Chinese catalogue, files of what must not change, and an
+//! allocator that counts allocated bytes, per thread and in total.
 //!
 //! A test enables the allocator with `#[global_allocator] static COUNTING: CountingAllocator =
 //! CountingAllocator;`.
@@ -20,6 +20,39 @@ pub fn install_catalogue() {
 pub fn with<T>(language: lang::Language, what: impl FnOnce() -> T) -> T {
     install_catalogue();
     lang::with(language, what)
+}
+
+/// A file of what must not change, in the folder `tests/oracle`.
+pub fn stored(name: &str) -> String {
+    format!("{}/../../tests/oracle/{name}", env!("CARGO_MANIFEST_DIR"))
+}
+
+/// Compares a text with the file of this name in `tests/oracle`, or writes the file anew if
+/// `LIFESTREAMS_RENEW` is set.
+#[track_caller]
+pub fn compare_with_stored(name: &str, found: &str) {
+    let path = stored(name);
+    if std::env::var_os("LIFESTREAMS_RENEW").is_some() {
+        return std::fs::write(path, found).expect("a file that can be written");
+    }
+    let expected = std::fs::read_to_string(path).expect("a stored file");
+    let lines = expected.lines().zip(found.lines());
+    let differing = lines.filter(|(expected, found)| expected != found);
+    let first: Vec<_> = differing.take(3).collect();
+    assert!(first.is_empty(), "{name}: stored and found:\n{first:#?}");
+    assert_eq!(
+        expected.len(),
+        found.len(),
+        "{name} has other lines at its end"
+    );
+}
+
+/// A short number that tells contents apart (FNV-1a).
+pub fn fingerprint(parts: impl IntoIterator<Item = impl Into<u64>>) -> String {
+    let mix = |hash: u64, part: u64| (hash ^ part).wrapping_mul(0x0100_0000_01b3);
+    let parts = parts.into_iter().map(Into::into);
+    let hash = parts.fold(0xcbf2_9ce4_8422_2325, mix);
+    format!("{:08x}", (hash ^ hash >> 32) as u32)
 }
 
 /// The system allocator with counters.

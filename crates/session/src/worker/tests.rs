@@ -4,6 +4,7 @@
 mod driver;
 mod expected;
 mod logged;
+mod oracle;
 mod random;
 
 use std::sync::mpsc::{TryRecvError, channel};

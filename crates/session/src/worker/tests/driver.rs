@@ -572,7 +572,7 @@ impl Driver {
     }
 
     /// The cells on the device; only a slot that holds nothing of use is overwritten.
-    fn fetch(&mut self) -> Vec<Lattice> {
+    pub(super) fn fetch(&mut self) -> Vec<Lattice> {
         let worker = &mut self.worker;
         let slot = worker.snapshots.take_slot();
         let instances = worker.lattices.instances.as_mut().unwrap();
