@@ -25,6 +25,7 @@ mod kernel_file;
 mod lecture;
 mod lessons;
 mod little_memory;
+mod oracle;
 mod patterns;
 mod perfetto;
 mod persistence;
