@@ -141,11 +141,9 @@ fn program(issued: &Issued) -> (String, String) {
             Op::Synchronize(Scope::Device) => "wait for all".into(),
             Op::Record(event) => format!("record e{}", number(&mut events, event.0)),
             Op::Wait(event) => format!("wait e{}", number(&mut events, event.0)),
-            Op::Copy { .. }
-            | Op::LaunchOnBuffers(_)
-            | Op::HostFunction(..)
-            | Op::Memory(_)
-            | Op::While(_) => unreachable!("no op of lattices"),
+            Op::Copy { .. } | Op::LaunchOnBuffers(_) | Op::HostFunction(..) | Op::Memory(_) => {
+                unreachable!("no op of lattices")
+            }
         };
         write!(text, "{op}; ").unwrap();
     }
