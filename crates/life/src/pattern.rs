@@ -463,7 +463,7 @@ mod tests {
         let pattern = Pattern::read("the stream", text).unwrap();
         assert_eq!(pattern.live_sides(), (3, 3));
         let error = Pattern::read("the stream", "bz".as_bytes()).unwrap_err();
-        let said = "the stream, line 1, column 2: unknown character 'z'";
+        let said = "the stream, line 1, column 1: this is not an RLE pattern;";
         assert!(error.to_string().starts_with(said), "{error}");
         assert_eq!(read_stream(&b"12345"[..], 5).unwrap(), b"12345");
         // This device never ends.

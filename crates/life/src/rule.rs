@@ -213,7 +213,8 @@ impl FromStr for Rule {
         rule.ok_or_else(|| {
             let text: String = text.chars().take(MAX_SHOWN).collect();
             let why = refusal(upper);
-            let message = match near_name(upper).filter(|_| why == NAME) {
+            let near = (why == NAME).then(|| near_name(upper)).flatten();
+            let message = match near {
                 Some(name) => message!(
                     "unknown rule '{text}'; did you mean {name}? Other rules are written such as B3/S23"
                 ),

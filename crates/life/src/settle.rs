@@ -1,6 +1,6 @@
 //! Determines the size, rule and start generation that all instances share.
 
-use super::{Pattern, Rule, Size};
+use super::{Pattern, PatternError, Rule, Size};
 use lang::{Message, message};
 
 /// The size and rule that all instances share: `size` and `rule` if given; else those that the
@@ -14,7 +14,7 @@ pub fn settle(
     size: Option<Size>,
     rule: Option<Rule>,
     default_size: Size,
-) -> Result<(Size, Rule), Message> {
+) -> Result<(Size, Rule), PatternError> {
     let size = match size {
         Some(size) => size,
         None => agreed(patterns, Pattern::torus, |one, other| {
