@@ -229,7 +229,7 @@ fn announce(status: &Status, drawing: &Drawing) {
 fn announce_with_reason(status: &Status, drawing: &Drawing) {
     let why = match cuda::first_device() {
         Err(EngineError::NoCuda(why)) if status.engine.name == "cpu" => {
-            format!(" [{}]", why)
+            format!(" [{why}]")
         }
         _ => String::new(), // the session's start has said why
     };
@@ -346,7 +346,7 @@ fn say_without_window(why: &str, device: DeviceChoice, how: &str) {
         (DeviceChoice::Cpu | DeviceChoice::Recorded, _) => "on the CPU".into(),
         (DeviceChoice::Auto, _) => match cuda::first_device() {
             Ok(device) => format!("on {}", device.name),
-            Err(EngineError::NoCuda(why)) => format!("on the CPU [{}]", why),
+            Err(EngineError::NoCuda(why)) => format!("on the CPU [{why}]"),
             Err(_) => "on the CPU".into(), // the session's start says why
         },
         (DeviceChoice::Cuda, Ok(devices)) => format!("on {}", names(&devices)),

@@ -11,10 +11,13 @@ use crate::{Language, language, single_line, with};
 ///
 /// [`message!`](crate::message!) makes one from the text that [`tr!`](crate::tr) takes.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub struct Message {
-    english: Arc<str>,
+pub struct Message(Arc<Texts>);
+
+#[derive(PartialEq, Eq, Hash, Debug)]
+struct Texts {
+    english: String,
     /// `None` if it is the same as the English.
-    chinese: Option<Arc<str>>,
+    chinese: Option<String>,
 }
 
 impl Message {
@@ -22,17 +25,17 @@ impl Message {
     pub fn new<T: Into<String>>(say: impl Fn() -> T) -> Message {
         let [english, chinese] = [Language::English, Language::Chinese]
             .map(|language| single_line(with(language, || say().into())));
-        Message {
-            chinese: (chinese != english).then(|| chinese.into()),
-            english: english.into(),
-        }
+        Message(Arc::new(Texts {
+            chinese: (chinese != english).then_some(chinese),
+            english,
+        }))
     }
 
     /// The text in this thread's language.
     pub fn text(&self) -> &str {
-        match (language(), &self.chinese) {
+        match (language(), &self.0.chinese) {
             (Language::Chinese, Some(chinese)) => chinese,
-            (Language::Chinese | Language::English, _) => &self.english,
+            (Language::Chinese | Language::English, _) => &self.0.english,
         }
     }
 }
@@ -56,10 +59,10 @@ impl fmt::Display for Message {
 /// A text that is the same in every language, such as a driver's words.
 impl<T: Into<String>> From<T> for Message {
     fn from(text: T) -> Message {
-        Message {
-            english: single_line(text.into()).into(),
+        Message(Arc::new(Texts {
+            english: single_line(text.into()),
             chinese: None,
-        }
+        }))
     }
 }
 

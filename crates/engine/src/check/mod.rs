@@ -500,7 +500,7 @@ impl Validator {
             }
             _ => return Ok(()),
         };
-        Err(error.into())
+        Err(error)
     }
 
     /// Errors unless rows can be copied between two lattices, the second of which is known.

@@ -214,7 +214,7 @@ impl Translator<'_> {
                         words.len(),
                         size.words()
                     ));
-                    return Err(error.into());
+                    return Err(error);
                 }
                 self.on_bands(part, |band, bands| {
                     let lattice = LatticeId(bands.start);
