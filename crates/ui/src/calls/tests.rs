@@ -125,9 +125,9 @@ fn a_lattice_in_bands_is_stepped_band_by_band_without_a_graph() {
         status.setting.kernel = find("multistep").unwrap();
     });
     // 4096 / 4 rows and both halos; its own rows of 16 words each are downloaded.
-    let size = "512, 1264";
-    let cpp = [size, "bits[i] + 1920, 65536,", "every 120 generations"];
-    let rust = [size, "bits[i].index(1920..18304).async_copy_to("];
+    let size = "512, 1216";
+    let cpp = [size, "bits[i] + 1536, 65536,", "every 96 generations"];
+    let rust = [size, "bits[i].index(1536..17920).async_copy_to("];
     assert_says(&split, &cpp, &rust, &["4096", "Capture"]);
 }
 
