@@ -237,15 +237,18 @@ pub(crate) fn headline(records: &[Record]) -> Result<String> {
     })
 }
 
-/// One torus on several GPUs.
+/// One torus on several GPUs, a table for each machine.
 pub(crate) fn scaling(records: &[Record]) -> Result<String> {
-    let (record, table) = scaling::recorded(records)?;
-    let mut rest: Vec<&Row> = table.rows.iter().collect();
-    let question = QUESTIONS.iter().find(|it| it.of == table.name);
-    let question = question.context("the table has its question")?;
-    let shown = answered(question, &answers(question, &mut rest))?;
-    let stop = Both(".", "。").get();
-    Ok(format!("{shown}\n{}{stop}\n", origin(record, table)))
+    let mut tables = Vec::new();
+    for (record, table) in scaling::recorded(records)? {
+        let mut rest: Vec<&Row> = table.rows.iter().collect();
+        let question = QUESTIONS.iter().find(|it| it.of == table.name);
+        let question = question.context("the table has its question")?;
+        let shown = answered(question, &answers(question, &mut rest))?;
+        let stop = Both(".", "。").get();
+        tables.push(format!("{shown}\n{}{stop}\n", origin(record, table)));
+    }
+    Ok(tables.join("\n"))
 }
 
 /// Every record.

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 
 use crate::numbers::{factor, quantity};
 use crate::records::{Record, Row, Table};
@@ -16,18 +16,29 @@ const LEFT: f64 = 20.0;
 const TOP: f64 = 40.0;
 const COLOURS: [&str; 2] = ["#8a8f98", "#2f81f7"];
 
-/// The record that has the table, and the table.
-pub(crate) fn recorded(records: &[Record]) -> Result<(&Record, &Table)> {
-    let of = |record: &Record| record.tables.iter().position(|table| table.name == "split");
-    let record = records.iter().find(|record| of(record).is_some());
-    let record = record.context("no machine with several GPUs has a record: `bench split`")?;
-    let table = of(record).expect("it was found by this");
-    Ok((record, &record.tables[table]))
+/// The records that have the table, with the table, those of fewer GPUs first.
+pub(crate) fn recorded(records: &[Record]) -> Result<Vec<(&Record, &Table)>> {
+    let mut recorded: Vec<_> = records
+        .iter()
+        .flat_map(|record| record.tables.iter().map(move |table| (record, table)))
+        .filter(|(_, table)| table.name == "split")
+        .collect();
+    ensure!(
+        !recorded.is_empty(),
+        "no machine with several GPUs has a record: `bench split`"
+    );
+    recorded.sort_by_key(|(record, _)| gpus(record));
+    Ok(recorded)
 }
 
-/// The picture, as SVG: a pair of bars for each torus, and the factor above the second.
+fn gpus(record: &Record) -> usize {
+    record.device.split(" + ").count()
+}
+
+/// The picture, as SVG: a pair of bars for each torus on the most GPUs, and the factor above the second.
 pub(crate) fn picture(records: &[Record]) -> Result<String> {
-    let (record, table) = recorded(records)?;
+    let recorded = recorded(records)?;
+    let (record, table) = recorded.last().expect("one at least");
     let of_torus = |row: &Row| Some(row.what.strip_suffix(ENDS[0])?.to_owned());
     let toruses: Vec<String> = table.rows.iter().filter_map(of_torus).collect();
     let value = |torus: &str, end: &str| {
@@ -77,8 +88,7 @@ pub(crate) fn picture(records: &[Record]) -> Result<String> {
             base + 16.0
         )?;
     }
-    let gpus = record.device.split(" + ").count();
-    let legend = ["1 GPU, Tcell/s".to_owned(), format!("{gpus} GPU, Tcell/s")];
+    let legend = [1, gpus(record)].map(|gpus| format!("{gpus} GPU, Tcell/s"));
     for (at, (text, colour)) in legend.iter().zip(COLOURS).enumerate() {
         let (x, y) = (LEFT + 130.0 * at as f64, base + 36.0);
         writeln!(
