@@ -102,8 +102,8 @@ impl EngineError {
             EngineError::ContextLost(Loss::Engine(why)) | EngineError::PartiallyApplied(why) => {
                 why.clone()
             }
-            EngineError::ContextLost(Loss::OwnKernel(why)) => Message::new(|| why.to_string()),
-            other => Message::new(|| other.to_string()),
+            EngineError::ContextLost(Loss::OwnKernel(why)) => Message::of(why),
+            other => Message::of(other),
         }
     }
 

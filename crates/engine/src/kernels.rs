@@ -669,7 +669,7 @@ impl Kernel {
             Some(most) if size.cells() > most => {
                 Some(message!("at most {most} cells", most = grouped(most)))
             }
-            _ => Some(Message::new(|| self.sides.to_string())),
+            _ => Some(Message::of(&self.sides)),
         }
     }
 }

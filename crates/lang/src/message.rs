@@ -31,6 +31,11 @@ impl Message {
         }))
     }
 
+    /// What is said in each language.
+    pub fn of(said: impl fmt::Display) -> Message {
+        Message::new(|| said.to_string())
+    }
+
     /// The text in this thread's language.
     pub fn text(&self) -> &str {
         match (language(), &self.0.chinese) {

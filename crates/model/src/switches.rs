@@ -12,7 +12,7 @@ use clap::ValueEnum;
 
 use crate::{Action, OwnOrder, SessionAction};
 use engine::{HostMemory, Kernel, Layout, Transfer};
-use lang::{mark, tr};
+use lang::{Message, mark, message, tr};
 
 /// How rounds are issued, copied and waited for: everything that a switch changes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Serialize, serde::Deserialize)]
@@ -489,6 +489,14 @@ pub enum Order {
 }
 
 impl Order {
+    /// The change of a round of the user's own taking its place.
+    pub fn own_instead(self) -> Message {
+        match self {
+            Order::Depth => message!("own round instead of depth-first"),
+            Order::Breadth | Order::Own => message!("own round instead of breadth-first"),
+        }
+    }
+
     fn effect(self) -> &'static str {
         match self {
             Order::Depth => tr!("instances are issued one after the other"),

@@ -10,11 +10,12 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
 use crate::own_file::OwnFile;
+use crate::publisher::Notice;
 use crate::saved::SavedSession;
 use engine::Kernel;
 use life::Lattice;
 use model::actions::Requirement;
-use model::{Edit, Notice, OwnRound, OwnRoundError, PicturePlan, SessionAction};
+use model::{Edit, OwnRound, OwnRoundError, PicturePlan, SessionAction};
 
 /// Something that is asked of a session.
 #[derive(Clone, Debug)]

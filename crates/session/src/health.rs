@@ -1,28 +1,38 @@
 //! Whether a session works: what stopped its rounds, and what ended it.
 
-use model::Failure;
+use lang::{Message, message};
 
 /// Turns in a row that may fail before the session ends: without an end, notices would come
 /// thousands of times per second.
 const MAX_FAILURES: u32 = 3;
 
+/// That the program has a flaw: work panicked, with this message.
+pub(crate) fn internal(it: String) -> Message {
+    message!("internal: {it}")
+}
+
+/// That nothing is left to restore lattices from.
+pub(crate) fn no_snapshot() -> Message {
+    message!("no snapshot of the lattices is left")
+}
+
 /// What has gone wrong, if anything.
 #[derive(Default)]
 pub(crate) struct Health {
-    ended: Option<Failure>,
-    halted: Option<Failure>,
+    ended: Option<Message>,
+    halted: Option<Message>,
     /// Number of turns in a row that have failed.
     failures: u32,
 }
 
 impl Health {
     /// Why the session has ended.
-    pub(crate) fn ended(&self) -> Option<&Failure> {
+    pub(crate) fn ended(&self) -> Option<&Message> {
         self.ended.as_ref()
     }
 
     /// The error that stopped the rounds, until they resume.
-    pub(crate) fn halted(&self) -> Option<&Failure> {
+    pub(crate) fn halted(&self) -> Option<&Message> {
         self.halted.as_ref()
     }
 
@@ -33,12 +43,12 @@ impl Health {
     }
 
     /// Ends the session.
-    pub(crate) fn end(&mut self, why: Failure) {
+    pub(crate) fn end(&mut self, why: Message) {
         self.ended = Some(why);
     }
 
     /// Notes a turn whose work failed. Returns whether there were too many in a row.
-    pub(crate) fn turn_failed(&mut self, why: &Failure) -> bool {
+    pub(crate) fn turn_failed(&mut self, why: &Message) -> bool {
         self.failures += 1;
         self.halted = Some(why.clone());
         self.failures > MAX_FAILURES

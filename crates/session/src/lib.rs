@@ -50,12 +50,14 @@ pub use sampling::Sampling;
 pub use saved::{Drafts, SavedComparison, SavedSession, SavedTimeline};
 
 use command::{Command, Query};
+use publisher::Notice;
 
 use engine::{EngineError, Kernel, Result};
+use lang::message;
 use life::Lattice;
 use model::{
-    DeviceChoice, Done, Edit, Failure, InWords, Notice, OwnRound, OwnRoundError, Picture,
-    PicturePlan, PictureSource, Pictures, Series, SessionAction, Setup, Status, Trace,
+    Action, DeviceChoice, Edit, OwnRound, OwnRoundError, Picture, PicturePlan, PictureSource,
+    Pictures, Series, SessionAction, Setup, Status, Trace,
 };
 
 /// A running session; see the crate's documentation.
@@ -146,7 +148,10 @@ impl Session {
         let status = self.status();
         let is_free = status.engine.is_cpu() && status.notice.is_none();
         if self.device() == DeviceChoice::Auto && is_free {
-            let offer = Notice::Done(Done::RecordedRoundsOffered);
+            let offer = Notice::Done(message!(
+                "The CPU computes here; {key} shows rounds that were recorded on a GPU",
+                key = Action::from(SessionAction::ToggleRecorded).key()
+            ));
             let _ = self.commands.send(Command::Notify(offer)); // as above
         }
     }
@@ -226,7 +231,8 @@ impl Session {
             .clone();
         let over = self.thread.as_ref().is_some_and(JoinHandle::is_finished);
         if over && status.failed.is_none() {
-            Arc::make_mut(&mut status).failed = Some(Failure::ThreadEnded.message());
+            let why = message!("internal: the engine's thread has ended unasked");
+            Arc::make_mut(&mut status).failed = Some(why);
         }
         status
     }

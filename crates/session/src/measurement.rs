@@ -3,13 +3,14 @@
 use std::time::{Duration, Instant};
 
 use experiment::{Executor, Plan, Round};
-use model::{Finding, SettingChange, Side, Source};
+use lang::Message;
+use model::{Finding, Side, Source};
 use platform::{Usage, usage};
 
 /// What is compared.
 pub(crate) enum Subject {
     /// All instances before and after a change.
-    Change(SettingChange),
+    Change(Message),
     /// A's instances and B's.
     AAndB,
     /// All instances with one setting.

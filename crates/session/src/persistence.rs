@@ -5,12 +5,15 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::time::Duration;
 
 use crate::command::{Command, Query};
+use crate::health::internal;
 use crate::last_known::LastKnown;
 use crate::own_file::{OwnFile, Written};
+use crate::publisher::Notice;
 use crate::{Drafts, SavedSession, Session};
+use lang::{Message, message};
 use life::dated_stem;
 use model::saved::NotSaved;
-use model::{Done, Failure, Notice};
+use model::words::shown;
 
 /// How long saving waits for the lattices: a long launch may come before their download.
 const SAVE_TIMEOUT: Duration = Duration::from_secs(20);
@@ -30,7 +33,7 @@ impl Session {
                     last_known.set_drafts(saved.drafts.clone());
                     Command::Replace(Box::new(saved), file, name)
                 }
-                Err(why) => Command::Notify(Notice::Warning(Failure::NotSaved(why))),
+                Err(why) => Command::Notify(Notice::Warning(Message::of(why))),
             };
             let _ = commands.send(command); // the session may have ended
         });
@@ -53,11 +56,11 @@ impl Session {
         let panicked = warn.clone();
         let body = move || match platform::catch_panic(work) {
             Ok(()) => {}
-            Err(why) => panicked(Failure::Internal(why)),
+            Err(why) => panicked(internal(why)),
         };
         let thread = std::thread::Builder::new().name(name.into());
         if let Err(error) = thread.spawn(body) {
-            warn(Failure::NoThread(error.to_string()));
+            warn(message!("cannot start a thread: {error}"));
         }
     }
 
@@ -94,9 +97,11 @@ impl Session {
         let last_known = self.shared.last_known.clone();
         self.in_background("save", move || {
             let notice = match save(&commands, &last_known, &file) {
-                Ok(Some(path)) => Notice::Done(Done::Saved(path)),
+                Ok(Some(path)) => {
+                    Notice::Done(message!("the session is saved in {}", shown(&path)))
+                }
                 Ok(None) => return,
-                Err(why) => Notice::Warning(Failure::NotSaved(why)),
+                Err(why) => Notice::Warning(Message::of(why)),
             };
             let _ = commands.send(Command::Notify(notice)); // the session may have ended
         });

@@ -3,14 +3,28 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use lang::{Message, english};
 use model::trace::{TimedRound, Trace};
-use model::{InWords, NOTICE_TIME, Notice, Pictures, Setup, Status};
+use model::{NOTICE_TIME, Pictures, Setup, Status};
 
 /// Time between two updates of the status, at least.
 const STATUS_INTERVAL: Duration = Duration::from_millis(15);
 
 /// How long a command waits for the engine before a notice says so.
 const WAITING_NOTICE_DELAY: Duration = Duration::from_millis(300);
+
+/// Something to tell the user.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Notice {
+    /// What was done.
+    Done(Message),
+    /// What the last change does to the time of a round, which the status says elsewhere.
+    Effect,
+    /// Why a command was refused.
+    Refused(Message),
+    /// What went wrong.
+    Warning(Message),
+}
 
 /// The first command of the queue, while it is not taken.
 struct Waiting {
@@ -70,9 +84,12 @@ impl Publisher {
         &self.trace
     }
 
-    /// The notice that is shown.
-    pub(crate) fn notice(&self) -> Option<&Notice> {
-        Some(&self.notice.as_ref()?.0)
+    /// What the notice that is shown says.
+    pub(crate) fn message(&self) -> Option<&Message> {
+        match &self.notice.as_ref()?.0 {
+            Notice::Effect => None,
+            Notice::Done(it) | Notice::Refused(it) | Notice::Warning(it) => Some(it),
+        }
     }
 
     /// Whether the effect of the last change is told as a notice.
@@ -82,8 +99,10 @@ impl Publisher {
 
     /// Takes the notice that is shown.
     #[cfg(test)]
-    pub(crate) fn take_notice(&mut self) -> Option<Notice> {
-        self.notice.take().map(|(notice, _)| notice)
+    pub(crate) fn take_notice(&mut self) -> String {
+        let said = self.message().map(ToString::to_string);
+        self.notice = None;
+        said.unwrap_or_default()
     }
 
     /// Notes that the status has changed.
@@ -99,10 +118,10 @@ impl Publisher {
     /// Shows a notice for some seconds, and logs it.
     pub(crate) fn notify(&mut self, notice: Notice, now: Instant) {
         match &notice {
-            Notice::Done(what) => tracing::debug!("{}", what.message()),
+            Notice::Done(what) => tracing::debug!("{}", english(what)),
             Notice::Effect => {}
-            Notice::Refused(why) => tracing::info!("{}", why.message()),
-            Notice::Warning(what) => tracing::warn!("{}", what.message()),
+            Notice::Refused(why) => tracing::info!("{}", english(why)),
+            Notice::Warning(what) => tracing::warn!("{}", english(what)),
         }
         self.notice = Some((notice, now));
         self.is_changed = true;

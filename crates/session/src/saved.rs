@@ -30,13 +30,12 @@ use serde_json::error::Category;
 use crate::log::{Log, Position};
 use engine::Kernel;
 use engine::kernels::{self, KERNELS};
-use lang::Message;
+use lang::{Message, message};
 use life::{Lattice, SaveError, SaveTarget, Size, read_regular_file};
 use model::saved::{SavedError, SavedFault};
 use model::words::shown;
 use model::{
-    DeviceChoice, Done, KernelChoice, OwnRound, Pace, Setup, Split, StoredKernel, Switches,
-    TimeSettings,
+    DeviceChoice, KernelChoice, OwnRound, Pace, Setup, Split, StoredKernel, Switches, TimeSettings,
 };
 use own_kernel::OwnKernel;
 
@@ -48,7 +47,7 @@ pub struct SavedSession {
     pub setup: Setup,
     /// Read from a file, how the session differs from it: its kernel does not take the lattices' size, or
     /// it has a start that cannot be made.
-    pub notices: Vec<Done>,
+    pub notices: Vec<Message>,
     /// The session itself.
     pub main: SavedTimeline,
     /// The comparison of A and B, while there is one.
@@ -286,7 +285,7 @@ impl KernelSource {
     /// What it declares, with `rung` in use.
     fn read(self, rung: &'static Kernel) -> Result<StoredKernel, SavedFault> {
         let read = OwnKernel::read(self.source.into_bytes());
-        let kernel = read.map_err(|error| SavedFault::Value(Message::new(|| error.to_string())))?;
+        let kernel = read.map_err(|error| SavedFault::Value(Message::of(error)))?;
         if self.in_use && kernel.rung != rung {
             return Err(SavedFault::OtherRung(kernel.rung, rung));
         }
@@ -366,7 +365,11 @@ impl Settings {
         let kernel = nearest_rung(self.kernel.0, &sizes);
         let mut notices = Vec::new();
         if kernel != self.kernel.0 {
-            notices.push(Done::KernelUnsuited(self.kernel.0, kernel));
+            notices.push(message!(
+                "Kernel {unsuited} does not support the lattice size in this file; {kernel} takes its place",
+                unsuited = self.kernel.0.name,
+                kernel = kernel.name
+            ));
             let switches = switches.iter_mut().flatten();
             switches.for_each(|switches| **switches = switches.fitted_to(kernel));
             stored.iter_mut().for_each(|stored| stored.in_use = false);
@@ -435,7 +438,7 @@ impl<'de, T: FromStr<Err: fmt::Display>> Deserialize<'de> for Text<T> {
         let text = String::deserialize(from)?;
         let value = text.parse().map(Text);
         value.map_err(|error: T::Err| {
-            let why = Message::new(|| error.to_string());
+            let why = Message::of(error);
             reading::refuse(SavedFault::Value(why))
         })
     }

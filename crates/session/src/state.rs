@@ -16,9 +16,11 @@ use crate::log::{
     Author, CellChange, Content, Log, Position, Record, Route, SessionParameters, Undo,
 };
 use crate::pacing::Pacing;
+use crate::publisher::Notice;
 use crate::queue::Queue;
-use life::{Lattice, Rule, Size};
-use model::{Done, Edit, Failure, Notice, Pace, Refusal, Setup, Start};
+use lang::message;
+use life::{Lattice, Rule, Size, counted_lattices, grouped};
+use model::{Edit, Pace, Setup, Start};
 
 /// Generations from the snapshot made during a move back to the move's target: a user who steps back
 /// once often steps back again.
@@ -428,11 +430,11 @@ impl State {
     pub(crate) fn set_instances(&mut self, count: usize) -> Option<Notice> {
         let now = self.parameters();
         let refused = if now.counterparts.is_some() {
-            Refusal::Comparing
+            message!("The number of instances stays while A and B are compared; key B ends that")
         } else if !(1..=Setup::MAX_INSTANCES).contains(&count) {
-            Refusal::InstancesOutOfRange
+            message!("Take 1 to {most} instances", most = Setup::MAX_INSTANCES)
         } else if count == now.instances {
-            Refusal::AlreadyThatMany(count)
+            message!("There are {count} already", count = counted_lattices(count))
         } else {
             let (size, instances) = (now.size, count);
             return self.change(Author::Person, Content::Grid { size, instances });
@@ -444,7 +446,8 @@ impl State {
     pub(crate) fn set_size(&mut self, size: Size) -> Option<Notice> {
         let now = self.parameters();
         if size == now.size {
-            return Some(Notice::Refused(Refusal::AlreadyThatSize(size)));
+            let why = message!("The lattices are {size} already");
+            return Some(Notice::Refused(why));
         }
         let instances = now.instances;
         self.change(Author::Person, Content::Grid { size, instances })
@@ -453,7 +456,7 @@ impl State {
     /// Sets the rule.
     pub(crate) fn set_rule(&mut self, rule: Rule) -> Option<Notice> {
         if rule == self.parameters().rule {
-            return Some(Notice::Refused(Refusal::AlreadyThatRule(rule)));
+            return Some(Notice::Refused(message!("The rule is {rule} already")));
         }
         self.change(Author::Person, Content::Rule(rule))
     }
@@ -461,7 +464,8 @@ impl State {
     /// The refusal of a change of an instance that an earlier command has taken away.
     fn missing(&self, instance: usize) -> Option<Notice> {
         let is_gone = instance >= self.parameters().instances;
-        is_gone.then_some(Notice::Refused(Refusal::InstanceGone(instance)))
+        let number = instance + 1;
+        is_gone.then(|| Notice::Refused(message!("Panel {number} no longer exists")))
     }
 
     /// Whether the program may refill an instance: it is there, nobody drew in it, nothing is compared,
@@ -501,7 +505,9 @@ impl State {
         })?;
         self.mode = Mode::Paused;
         self.before_lesson = None;
-        Some(Notice::Done(Done::RunEnded(generation)))
+        Some(Notice::Done(message!(
+            "Stopped before generation {generation}: the cells were changed"
+        )))
     }
 
     /// Pauses or goes on.
@@ -524,10 +530,8 @@ impl State {
             }
             Mode::Moving(moving) => {
                 let (now, target) = (self.position.generation, moving.target.generation);
-                (
-                    Mode::Paused,
-                    Some(Notice::Done(Done::MoveEnded(now, target))),
-                )
+                let told = message!("Stopped at generation {now}, on the way to {target}");
+                (Mode::Paused, Some(Notice::Done(told)))
             }
         };
         self.mode = mode;
@@ -615,7 +619,9 @@ impl State {
         self.mode = Mode::Paused;
         let generation = self.start_generation();
         if self.position.generation == generation {
-            return Some(Notice::Done(Done::AtStart(generation)));
+            return Some(Notice::Done(message!(
+                "Already at the start (generation {generation}); Ctrl+Z undoes the start"
+            )));
         }
         let wanted = self.position.generation.saturating_sub(by);
         self.go_back(wanted.max(generation), false, snapshots)
@@ -648,9 +654,13 @@ impl State {
         match oldest {
             Some(oldest) if self.move_to(oldest, reason, snapshots) => {
                 let generation = oldest.generation;
-                Some(Notice::Done(Done::AtOldest(generation)))
+                Some(Notice::Done(message!(
+                    "Generation {generation} is the oldest one kept"
+                )))
             }
-            _ => Some(Notice::Refused(Refusal::NothingEarlier)),
+            _ => Some(Notice::Refused(message!(
+                "No earlier generation is kept; raise --history-memory"
+            ))),
         }
     }
 
@@ -670,7 +680,9 @@ impl State {
         let start = self.start_generation();
         match generation {
             _ if generation == now => None,
-            before if before < start => Some(Notice::Refused(Refusal::BeforeStart(start))),
+            before if before < start => Some(Notice::Refused(message!(
+                "Cannot go back before the start (generation {start})"
+            ))),
             _ => self.go_back(generation, true, snapshots),
         }
     }
@@ -680,14 +692,13 @@ impl State {
         self.begin_anew();
         self.mode = Mode::Paused;
         let Some(undo) = self.log.undo_target(self.position) else {
-            return Some(Notice::Refused(Refusal::NothingToUndo));
+            return Some(Notice::Refused(message!("Nothing to undo")));
         };
         let from = self.position;
         if self.move_to(undo.position(), MoveReason::Undo { from, undo }, snapshots) {
             return None;
         }
-        let generation = undo.position().generation;
-        Some(Notice::Refused(Refusal::NotKept(generation)))
+        Some(not_kept(undo.position()))
     }
 
     /// Brings back what was undone last.
@@ -695,15 +706,14 @@ impl State {
         self.begin_anew();
         self.mode = Mode::Paused;
         let Some((log, position)) = self.log.after_redo() else {
-            return Some(Notice::Refused(Refusal::NothingToRedo));
+            return Some(Notice::Refused(message!("Nothing to redo")));
         };
         let here = self.cells_known.then_some(self.position);
         if log
             .route(here, snapshots.iter().copied(), position)
             .is_none()
         {
-            let generation = position.generation;
-            return Some(Notice::Refused(Refusal::NotKept(generation)));
+            return Some(not_kept(position));
         }
         self.before_redo = Some(Box::new(std::mem::replace(&mut self.log, log)));
         self.begin_move(position, MoveReason::Redo, Mode::Paused);
@@ -817,7 +827,9 @@ impl State {
     pub(crate) fn handle_unreachable_target(&mut self, snapshots: &[Position]) -> Option<Notice> {
         if self.cells_known {
             self.pause_now();
-            return Some(Notice::Refused(Refusal::HistoryDiscarded));
+            return Some(Notice::Refused(message!(
+                "That generation can no longer be reached: its history was discarded"
+            )));
         }
         // An edit that cannot be redone stays undone.
         let lost = match (&self.before_redo, self.moving()) {
@@ -840,7 +852,9 @@ impl State {
             (moving.target, moving.purpose) = (target, MoveReason::Recovery);
         }
         let generation = target.generation;
-        Some(Notice::Warning(Failure::RestoredOnly(generation)))
+        Some(Notice::Warning(message!(
+            "Only generation {generation} could be restored"
+        )))
     }
 
     /// Fits the generations per round of a run or a move to the time that the last round took.
@@ -925,18 +939,26 @@ impl State {
             | MoveReason::Recovery
             | MoveReason::Return
             | MoveReason::Opening => return None,
-            MoveReason::Back { is_entered: true } => Done::BackTo(generation),
+            MoveReason::Back { is_entered: true } => message!("Back to generation {generation}"),
             MoveReason::Undo { from, undo } => {
                 self.log.commit_undo(from, undo);
                 if let Undo::Before(position) = undo {
                     self.stale_after = Some(position);
                 }
+                let generation = grouped(generation);
                 match undo {
-                    Undo::After(_) => Done::BackToEdit(generation),
-                    Undo::Before(_) => Done::Undone(generation),
+                    Undo::After(_) => {
+                        message!("Back to generation {generation}, just after the last edit")
+                    }
+                    Undo::Before(_) => {
+                        message!("Undone: the last edit; at generation {generation}")
+                    }
                 }
             }
-            MoveReason::Redo => Done::Redone(generation),
+            MoveReason::Redo => message!(
+                "Redone: at generation {generation} again",
+                generation = grouped(generation)
+            ),
         };
         Some(Notice::Done(told))
     }
@@ -981,6 +1003,14 @@ impl State {
         let route = self.log.route(None, snapshots.iter().copied(), position);
         route.is_some_and(|route| route.generations == 0)
     }
+}
+
+/// The refusal to go where no copy leads.
+fn not_kept(position: Position) -> Notice {
+    Notice::Refused(message!(
+        "Generation {generation} is no longer kept; raise --history-memory",
+        generation = position.generation
+    ))
 }
 
 #[cfg(test)]

@@ -441,7 +441,6 @@ mod tests {
 
     use super::*;
     use model::prediction::OpTimes;
-    use model::{InWords, SettingChange};
     use own_kernel::NoWorkshop;
 
     fn text(text: &str) -> Arc<str> {
@@ -540,7 +539,7 @@ mod tests {
         status.setting.switches.order = Order::Own;
         let finding = model::Finding::of(0.5, [0.49, 0.51]);
         status.lab.last_effect = Some(model::Effect {
-            what: SettingChange::OwnRound(context.before.unwrap()).message(),
+            what: context.before.unwrap().own_instead(),
             round_us: [Some(100.0), Some(200.0)],
             finding: Some(finding),
             source: Default::default(),

@@ -6,7 +6,6 @@ use std::fmt;
 use lang::Message;
 
 mod kernel;
-mod notice;
 mod quantities;
 mod saved;
 

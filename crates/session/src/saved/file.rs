@@ -6,9 +6,10 @@ use std::sync::Arc;
 use super::cells::{Cells, DrawnCells};
 use super::{FORMAT, SavedComparison, SavedSession, SavedTimeline, Settings, Text, check_format};
 use crate::log::{Author, CellChange, Content, Log, Position, Record, SessionParameters};
-use life::{Lattice, Rule, Size};
+use lang::message;
+use life::{Lattice, Rule, Size, grouped};
 use model::saved::{SavedFault, SavedLattices};
-use model::{Area, Change, Done, Setup, Start, Switches};
+use model::{Area, Change, Setup, Start, Switches};
 
 #[derive(serde::Serialize, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -205,8 +206,10 @@ impl File {
             .session(main, comparison, self.running, self.selected)?;
         if is_begun {
             let (newest, _) = session.timeline().newest;
-            let notice = Done::BegunWithNewest(newest.generation);
-            session.notices.push(notice);
+            session.notices.push(message!(
+                "Symmetric soups are not supported: the session begins with the file's lattices of generation {}",
+                grouped(newest.generation)
+            ));
         }
         Ok(session)
     }

@@ -10,9 +10,11 @@ use super::SessionWorker;
 use crate::cell_write::CellWrite;
 use crate::known_cells::KnownCells;
 use crate::log::{CellChange, Content, Position, Record, SessionParameters};
+use crate::publisher::Notice;
 use engine::{EngineError, Result};
-use life::{Lattice, MemoryError};
-use model::{Done, Failure, KernelChoice, Notice, Setup, Switches};
+use lang::{Message, message};
+use life::{Lattice, MemoryError, counted_lattices};
+use model::{KernelChoice, Setup, Switches};
 use simulation::NewCells;
 
 impl SessionWorker {
@@ -53,7 +55,7 @@ impl SessionWorker {
                 }
                 self.lab.statistics.restart();
                 if self.state.moving().is_none() {
-                    self.notify(Notice::Done(Done::RuleSet(*rule)));
+                    self.notify(Notice::Done(message!("Rule {rule}")));
                 }
                 Ok(())
             }
@@ -84,7 +86,7 @@ impl SessionWorker {
                 if let Some(number) = number {
                     self.edit_done(number);
                 }
-                self.notify(Notice::Warning(Failure::Engine(why)));
+                self.notify(Notice::Warning(Message::of(why)));
                 self.publisher.mark_changed();
                 Ok(())
             }
@@ -214,9 +216,17 @@ impl SessionWorker {
         self.state.cells_set();
         if self.state.moving().is_none() {
             self.notify(Notice::Done(if after.size != before.size {
-                Done::Resized(after.size, before.size)
+                message!(
+                    "The lattices are {size} now; Ctrl+Z brings those of {before} back",
+                    size = after.size,
+                    before = before.size
+                )
             } else {
-                Done::InstancesSet(after.instances, before.instances)
+                message!(
+                    "{count} now; Ctrl+Z goes back to {before}",
+                    count = counted_lattices(after.instances),
+                    before = before.instances
+                )
             }));
             self.tell_kernel(kernel);
         }
@@ -224,7 +234,7 @@ impl SessionWorker {
             self.state.keep_kernel(false); // another one may be the fastest now
         }
         if leaves_own_round {
-            self.notify(Notice::Done(Done::OwnRoundLeft(after.instances)));
+            self.own_round_left(after.instances);
         }
         Ok(())
     }

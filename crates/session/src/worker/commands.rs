@@ -5,8 +5,10 @@ use std::time::{Duration, Instant};
 
 use super::SessionWorker;
 use crate::command::{AfterEnd, Command, When};
+use crate::publisher::Notice;
 use engine::Result;
-use model::{Notice, Pace, PicturePlan, Refusal, SessionAction};
+use lang::message;
+use model::{Pace, PicturePlan, SessionAction};
 
 impl SessionWorker {
     /// Performs a command or queues it.
@@ -50,11 +52,13 @@ impl SessionWorker {
                 self.answer_waiters_at_the_end();
             }
             (AfterEnd::Refuse, _) => {
-                self.notify(Notice::Refused(Refusal::Ended));
+                self.notify(Notice::Refused(message!("the session has ended")));
                 self.publisher.wake();
             }
             (AfterEnd::RefuseToOpen, _) => {
-                self.notify(Notice::Refused(Refusal::NotOpened));
+                self.notify(Notice::Refused(message!(
+                    "nothing was opened: the session has ended; start the program again"
+                )));
                 self.publisher.wake();
             }
             (AfterEnd::Ignore, _) => {}

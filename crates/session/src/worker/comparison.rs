@@ -9,10 +9,12 @@ use super::SessionWorker;
 use crate::comparison::Comparison;
 use crate::log::{Log, Position};
 use crate::measurement::Measurement;
+use crate::publisher::Notice;
 use crate::snapshots::Snapshots;
 use engine::Result;
-use life::Lattice;
-use model::{AbComparison, Done, Notice, Order, Refusal, Streams, Switches};
+use lang::message;
+use life::{Lattice, grouped};
+use model::{AbComparison, Order, Streams, Switch, Switches};
 use simulation::instances::Instances;
 
 impl SessionWorker {
@@ -26,13 +28,17 @@ impl SessionWorker {
         if self.comparison.is_some() {
             self.end_comparison()
         } else if self.lattices.setup().instances < 2 {
-            Ok(Some(Notice::Refused(Refusal::TooFewToCompare)))
+            Ok(Some(Notice::Refused(message!(
+                "A and B need two instances or more; start with --instances 2"
+            ))))
         } else if let Some(own) = &self.lattices.setup().own_round
             && self.lattices.setup().switches.order == Order::Own
             && own.half().is_err()
         {
             let each = own.instances() / 2;
-            Ok(Some(Notice::Refused(Refusal::OwnRoundOfHalf(each))))
+            Ok(Some(Notice::Refused(message!(
+                "The round of your own is not right for {each} instances, as many as A and B have each"
+            ))))
         } else {
             self.begin_comparison()
         }
@@ -52,8 +58,12 @@ impl SessionWorker {
         self.split(self.other_setting(), log, begin, (position, lattices))?;
         self.state.return_to(begin);
         self.log_changed();
-        let from = position.generation;
-        Ok(Some(Notice::Done(Done::ComparisonBegun(from))))
+        Ok(Some(Notice::Done(message!(
+            "Key B returns to generation {from}; A and B alternate; {first} to {last} change B",
+            from = grouped(position.generation),
+            first = Switch::first_key(),
+            last = Switch::last_key()
+        ))))
     }
 
     /// Splits the instances into A and B, which gets these switches, at a position of a scratch log.
@@ -108,7 +118,9 @@ impl SessionWorker {
         self.state.return_to(comparison.position);
         self.log_changed();
         ended?;
-        Ok(Some(Notice::Done(Done::ComparisonEnded)))
+        Ok(Some(Notice::Done(message!(
+            "The comparison has ended; every lattice is as it was before"
+        ))))
     }
 
     /// B's first setting: the one before the last switch, or another way of sharing streams; for a round

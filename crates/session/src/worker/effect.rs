@@ -11,9 +11,11 @@ use std::time::{Duration, Instant};
 use super::{RETRY_INTERVAL, SessionWorker};
 use crate::measurement::{Measurement, Subject};
 use crate::next_task::part_of_round;
+use crate::publisher::Notice;
 use crate::state::Mode;
 use engine::{EngineError, Kernel, Result};
-use model::{Effect, InWords, Notice, Pace, SettingChange, Side, Switches};
+use lang::Message;
+use model::{Effect, Pace, Side, Switches};
 use platform::usage;
 use simulation::instances::Instances;
 
@@ -29,7 +31,7 @@ impl SessionWorker {
     /// flight.
     pub(super) fn measure_change(
         &mut self,
-        change: SettingChange,
+        change: Message,
         kernel: &'static Kernel,
         switches: Switches,
     ) -> Result<()> {
@@ -180,7 +182,7 @@ impl SessionWorker {
         };
         if let Subject::Change(change) = &measurement.subject {
             self.lab.last_effect = Some(Effect {
-                what: change.message(),
+                what: change.clone(),
                 round_us: measurement.round_us(),
                 finding: measurement.finding(),
                 source: measurement.source(),

@@ -45,7 +45,7 @@ mod watching;
 
 use crate::command::Command;
 use crate::comparison::Comparison;
-use crate::health::Health;
+use crate::health::{Health, internal};
 use crate::known_cells::KnownCells;
 use crate::lab::Lab;
 use crate::last_known::LastKnown;
@@ -53,16 +53,17 @@ use crate::lattices::{Engines, Lattices};
 use crate::log::{Log, SessionParameters};
 use crate::next_task::{EngineFacts, NextTask, next_task};
 use crate::pacing::Pacing;
-use crate::publisher::Publisher;
+use crate::publisher::{Notice, Publisher};
 use crate::safety_copy::SafetyCopy;
 use crate::saved::SavedSession;
 use crate::snapshot_store::SnapshotStore;
 use crate::state::{Mode, State};
 use crate::watch::Watch;
 use engine::{Result, kernels};
+use lang::message;
 use model::population::Populations;
 use model::trace::Trace;
-use model::{DEFAULT_KERNEL, Done, Failure, KernelChoice, Notice, Pictures, Setup, Status};
+use model::{DEFAULT_KERNEL, KernelChoice, Pictures, Setup, Status};
 
 /// Time between two publications for those who save the session while its thread hangs, at least.
 const PUBLISH_INTERVAL: Duration = Duration::from_millis(500);
@@ -110,7 +111,7 @@ pub(super) fn run(
         match platform::catch_panic(|| worker.run_once(&commands)) {
             Ok(true) => {}
             // It answers on, and its cells can be saved as they were last known.
-            Err(why) if worker.health.ended().is_none() => worker.fail(Failure::Internal(why)),
+            Err(why) if worker.health.ended().is_none() => worker.fail(internal(why)),
             Ok(false) | Err(_) => break,
         }
     }
@@ -350,7 +351,7 @@ impl SessionWorker {
         }
         if runs_to && *self.state.mode() == Mode::Paused {
             let generation = self.state.position().generation;
-            self.notify(Notice::Done(Done::Reached(generation)));
+            self.notify(Notice::Done(message!("Reached generation {generation}")));
         }
         if by_hand {
             tracing::debug!("stepped to generation {}", self.state.position().generation);
@@ -386,7 +387,9 @@ impl SessionWorker {
         let waits = !self.state.queue.is_empty() && self.state.moving().is_none();
         let waits = waits && self.health.ended().is_none();
         if self.publisher.waits_long(waits, now) {
-            self.notify(Notice::Done(Done::WaitingForLaunch));
+            self.notify(Notice::Done(message!(
+                "Waiting for the present launch to finish"
+            )));
         }
     }
 

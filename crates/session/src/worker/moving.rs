@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use super::SessionWorker;
+use crate::health::no_snapshot;
 use crate::log::{Position, Source};
 use crate::state::MoveReason;
 use engine::Result;
 use life::Lattice;
-use model::Failure;
 use simulation::NewCells;
 
 impl SessionWorker {
@@ -108,7 +108,7 @@ impl SessionWorker {
         let snapshots = self.snapshots.positions();
         match self.state.handle_unreachable_target(&snapshots) {
             Some(notice) => self.notify(notice),
-            None => self.fail(Failure::NoSnapshot),
+            None => self.fail(no_snapshot()),
         }
         self.log_changed();
         Ok(())

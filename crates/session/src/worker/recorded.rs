@@ -1,12 +1,11 @@
 //! Shows what was recorded on a GPU instead of measurements, while the CPU steps the lattices.
 
 use super::SessionWorker;
+use crate::publisher::Notice;
 use engine::{Kernel, Result};
+use lang::{Message, message};
 use model::recording::Recording;
-use model::{
-    Done, Effect, Finding, InWords, Notice, Pace, RecordedStatus, Refusal, SettingChange, Source,
-    Status, Switches,
-};
+use model::{Effect, Finding, Pace, RecordedStatus, Source, Status, Switches, recorded_in_words};
 
 /// A kernel and switches.
 type Setting = (&'static Kernel, Switches);
@@ -16,7 +15,8 @@ impl SessionWorker {
     pub(super) fn toggle_recorded(&mut self) -> Result<Option<Notice>> {
         let instances = self.lattices.instances.as_ref();
         if instances.is_some_and(|it| it.engine().name() != "cpu") {
-            return Ok(Some(Notice::Refused(Refusal::GpuComputes)));
+            let why = message!("a GPU computes here, and is measured");
+            return Ok(Some(Notice::Refused(why)));
         }
         self.drop_measurement()?;
         if self.lab.block_timestamps() {
@@ -32,8 +32,13 @@ impl SessionWorker {
         }
         self.lab.changed();
         self.lab.statistics.restart();
-        let recorded = recording.map(|recording| recording.recorded.clone());
-        Ok(Some(Notice::Done(Done::RecordedRounds(recorded))))
+        Ok(Some(Notice::Done(match recording {
+            Some(recording) => message!(
+                "Now rounds {what}",
+                what = recorded_in_words(&recording.recorded)
+            ),
+            None => message!("Rounds are measured on this machine"),
+        })))
     }
 
     /// The setting that keys change: B's while two are compared.
@@ -64,14 +69,14 @@ impl SessionWorker {
     /// measured here.
     pub(super) fn recorded_effect(
         &self,
-        change: &SettingChange,
+        change: &Message,
         kernel: &'static Kernel,
         switches: Switches,
     ) -> Option<Effect> {
         let settings = [(kernel, switches), self.present_setting()];
         let (round_us, finding, source) = self.compare_recorded(settings)?;
         Some(Effect {
-            what: change.message(),
+            what: change.clone(),
             round_us,
             finding,
             source,

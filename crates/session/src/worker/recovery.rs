@@ -8,9 +8,11 @@ use std::time::{Duration, Instant};
 use super::SessionWorker;
 use crate::lattices::Equipment;
 use crate::log::Position;
+use crate::publisher::Notice;
 use engine::kernels::OwnStepError;
 use engine::{EngineError, Loss, Result};
-use model::{DeviceChoice, Failure, InWords, Notice, Setup};
+use lang::{Message, english, message};
+use model::{DeviceChoice, Setup};
 use simulation::NewCells;
 use simulation::instances::Instances;
 
@@ -50,10 +52,10 @@ impl SessionWorker {
             | EngineError::PartiallyApplied(_)
             | EngineError::OwnCodeRefused(_) => self.recover(error),
             EngineError::InvalidProgram(_) | EngineError::Driver(_) => {
-                self.fail(Failure::Engine(error));
+                self.fail(Message::of(error));
             }
             could_not => {
-                let why = Failure::Engine(could_not);
+                let why = Message::of(could_not);
                 if while_working {
                     if self.health.turn_failed(&why) {
                         return self.fail(why);
@@ -68,8 +70,8 @@ impl SessionWorker {
     }
 
     /// Ends the session. Waiting commands are answered with the newest cells on the host.
-    pub(super) fn fail(&mut self, why: Failure) {
-        tracing::error!("{}", why.message());
+    pub(super) fn fail(&mut self, why: Message) {
+        tracing::error!("{}", english(&why));
         self.health.end(why);
         self.state.pause();
         self.end_commands();
@@ -94,7 +96,10 @@ impl SessionWorker {
         let own_kernel = self.lattices.leave_own_kernel();
         if own_kernel.is_none() && !self.lattices.losses.survive(position) {
             let count = self.lattices.losses.in_a_row();
-            return self.fail(Failure::EngineLostOften(count, lost));
+            return self.fail(message!(
+                "The engine was lost {count} times in a row, the last time because: {why}",
+                why = lost.reason()
+            ));
         }
         self.lab.changed();
         self.forget_known();
@@ -111,16 +116,30 @@ impl SessionWorker {
         let (failed, equipment) = (lost.clone(), self.equipment());
         let instances = match self.lattices.make_again(failed, devices, equipment) {
             Ok(instances) => instances,
-            Err(error) => return self.fail(Failure::EngineNotReplaced(lost, error)),
+            Err(error) => {
+                return self.fail(message!(
+                    "The engine was lost ({why}) and could not be replaced: {error}",
+                    why = lost.reason()
+                ));
+            }
         };
-        let on_cpu = instances.engine().name() == "cpu";
+        let is_on_cpu = instances.engine().name() == "cpu";
         let setup = self.lattices.setup().clone();
         self.take_instances(instances, setup);
-        self.notify(Notice::Warning(Failure::EngineReplaced {
-            lost,
-            generation: position.generation,
-            on_cpu,
-            own_kernel,
+        let (why, generation) = (lost.reason(), position.generation);
+        let place = if is_on_cpu {
+            message!("on the CPU")
+        } else {
+            message!("on the GPU")
+        };
+        self.notify(Notice::Warning(match own_kernel {
+            None => message!(
+                "The engine was lost ({why}); the session continues from generation {generation} {place}"
+            ),
+            Some(kernel) => message!(
+                "Your kernel failed ({why}); {rung} takes its place, and the session continues from generation {generation} {place}",
+                rung = kernel.file
+            ),
         }));
     }
 
@@ -190,7 +209,7 @@ impl SessionWorker {
         if let Some(view) = view.or(self.lattices.first_view())
             && let Err(error) = self.set_view(view)
         {
-            tracing::warn!("{}", lang::english(error));
+            tracing::warn!("{}", english(error));
         }
     }
 

@@ -3,8 +3,11 @@
 use std::time::{Duration, Instant};
 
 use super::SessionWorker;
+use crate::publisher::Notice;
 use crate::state::Mode;
-use model::{ClockStatus, Done, InWords, LatticeStatus, Notice, RateStatus, Recomputing, Status};
+use lang::{Message, message};
+use model::words::time_left;
+use model::{ClockStatus, LatticeStatus, RateStatus, Recomputing, Status};
 use simulation::instances::Instances;
 
 /// How long a move takes at least that is shown as such.
@@ -37,10 +40,9 @@ impl SessionWorker {
             panels: self.watch.status(),
             notice: self
                 .progress(now)
-                .map(|progress| progress.message())
-                .or_else(|| self.publisher.notice()?.message()),
-            halted: self.health.halted().map(InWords::message),
-            failed: self.health.ended().map(InWords::message),
+                .or_else(|| self.publisher.message().cloned()),
+            halted: self.health.halted().cloned(),
+            failed: self.health.ended().cloned(),
         };
         self.put_recorded(&mut status);
         status
@@ -114,15 +116,20 @@ impl SessionWorker {
     }
 
     /// The progress of a long move.
-    fn progress(&self, now: Instant) -> Option<Done> {
+    fn progress(&self, now: Instant) -> Option<Message> {
         let (moving, progress) = (self.state.moving()?, self.state.progress()?);
         if moving.total < 2 * u64::from(moving.chunk) {
             return None;
         }
-        Some(Done::Going(Recomputing {
-            target: moving.target.generation,
-            percent: (100.0 * progress) as u8,
-            seconds_left: self.recomputing(now).and_then(|it| it.seconds_left),
-        }))
+        let (target, percent) = (moving.target.generation, (100.0 * progress) as u8);
+        Some(match self.recomputing(now).and_then(|it| it.seconds_left) {
+            Some(seconds) => message!(
+                "Computing up to generation {target} from the nearest snapshot: {percent} %, {left} left; Space stops this",
+                left = time_left(seconds)
+            ),
+            None => message!(
+                "Computing up to generation {target} from the nearest snapshot: {percent} %; Space stops this"
+            ),
+        })
     }
 }

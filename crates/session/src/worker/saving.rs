@@ -4,17 +4,19 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::SessionWorker;
+use crate::health::no_snapshot;
 use crate::last_known::HostCopy;
 use crate::log::{Log, Position};
 use crate::own_file::OwnFile;
 use crate::pacing::Pacing;
+use crate::publisher::Notice;
 use crate::saved::{Drafts, SavedComparison, SavedSession, SavedTimeline};
 use crate::snapshots::Snapshots;
 use crate::state::{Mode, MoveReason};
 use engine::{EngineError, Result};
 use lang::message;
 use life::Lattice;
-use model::{Done, Failure, Notice, Setup, StoredKernel};
+use model::{Setup, StoredKernel};
 
 impl SavedSession {
     /// The timeline that is stepped: that of the comparison, if there is one.
@@ -172,7 +174,7 @@ impl SessionWorker {
         match self.load_saved(saved) {
             // After a loss, the recovery restores the lattices.
             Err(error) if !error.loses_lattices() => {
-                self.fail(Failure::NotContinued(error));
+                self.fail(message!("The saved session cannot be continued: {error}"));
                 Ok(())
             }
             taken => taken,
@@ -229,10 +231,13 @@ impl SessionWorker {
         self.fit_block_timestamps();
         self.state.pacing = Pacing::new(pace, generations, self.now());
         self.safety_copy.restore_pending = true;
-        self.notify(Notice::Done(Done::Opened(name)));
+        self.notify(Notice::Done(message!("Opened the session {}", name)));
         self.open(saved)?;
         if let Some(rung) = left {
-            self.notify(Notice::Done(Done::OwnKernelLeft(rung)));
+            self.notify(Notice::Done(message!(
+                "The kernel of your own in this file is not compiled here; {rung} takes its place",
+                rung = rung.file
+            )));
         }
         Ok(())
     }
@@ -254,9 +259,9 @@ impl SessionWorker {
             .exchange(Snapshots::new(self.lattices.setup().time.history_bytes));
         self.take_timeline(saved.main);
         if let Some(SavedComparison { second, timeline }) = saved.comparison {
-            let copy = self.last_lattices().ok_or_else(|| {
-                EngineError::lost(message!("no snapshot of the lattices is left"))
-            })?;
+            let copy = self
+                .last_lattices()
+                .ok_or_else(|| EngineError::lost(no_snapshot()))?;
             let (log, position) = (timeline.log.clone(), timeline.position);
             self.split(second, log, position, copy)?;
             self.take_timeline(timeline);
@@ -275,9 +280,16 @@ impl SessionWorker {
         let mut fitted = setup.clone();
         if fitted.fit_own_round() {
             self.lattices.set_switches(fitted.switches)?;
-            self.notify(Notice::Done(Done::OwnRoundLeft(fitted.instances)));
+            self.own_round_left(fitted.instances);
         }
         Ok(())
+    }
+
+    /// Says that breadth-first took the place of the user's own round.
+    pub(super) fn own_round_left(&mut self, instances: usize) {
+        self.notify(Notice::Done(message!(
+            "The round of your own is not right for {instances} instances; back to breadth-first"
+        )));
     }
 
     /// Replaces the log and adds its snapshots. Its cells are not on the device yet.

@@ -6,12 +6,16 @@ use std::time::Duration;
 use super::SessionWorker;
 use crate::command::Query;
 use crate::lattices::Lattices;
+use crate::publisher::Notice;
 use crate::state::Mode;
 use engine::{Kernel, Result, kernels};
+use lang::{Message, message, tr};
+use life::grouped;
 use model::actions::AUTO_KERNEL;
+use model::words::{idea, timestamps_of_own};
 use model::{
-    DEFAULT_KERNEL, Done, Failure, KernelChoice, Notice, Order, OwnRound, OwnRoundError, Pace,
-    PicturePlan, Refusal, SettingChange, Setup, Side, Streams, Switch, Switches, Wait,
+    Action, DEFAULT_KERNEL, KernelChoice, Order, OwnRound, OwnRoundError, Pace, PicturePlan,
+    SessionAction, Setup, Side, Streams, Switch, Switches, Wait,
 };
 
 impl SessionWorker {
@@ -20,7 +24,13 @@ impl SessionWorker {
         let (pace, now) = (other(self.state.pacing.pace()), self.now());
         self.state.pacing.set_pace(pace, now);
         self.lab.statistics.restart();
-        Notice::Done(Done::PaceSet(pace))
+        Notice::Done(match pace {
+            Pace::PerSecond(_) => message!("Speed: at most {pace}"),
+            Pace::Unthrottled => message!("Speed: unthrottled"),
+            Pace::Maximum => {
+                message!("Speed: maximum, as many generations per round as fit in a frame")
+            }
+        })
     }
 
     /// Sets how many generations a round has; at the maximum pace, once that ends.
@@ -29,9 +39,9 @@ impl SessionWorker {
         Notice::Done(if self.state.pacing.choose(count) {
             self.lab.changed();
             self.lab.statistics.restart();
-            Done::GenerationsSet(count)
+            message!("{count} generations per round")
         } else {
-            Done::GenerationsSetForLater(count)
+            message!("{count} generations per round, once the speed is not the maximum")
         })
     }
 
@@ -66,10 +76,31 @@ impl SessionWorker {
             ..
         } = *self.lattices.setup();
         if kernel.name == DEFAULT_KERNEL && kernel != before {
-            self.notify(Notice::Done(Done::KernelSet(kernel, [switches; 2])));
+            self.tell_kernel_set(kernel, [switches; 2]);
         } else if kernel != before {
-            self.notify(Notice::Done(Done::KernelStandsIn([kernel, before], size)));
+            let (kernel, other) = (kernel.name, before.name);
+            self.notify(Notice::Done(match before.size_limit(size) {
+                Some(limit) => {
+                    message!("Kernel {kernel} steps lattices of {size}: {other} supports {limit}")
+                }
+                None => message!(
+                    "Kernel {kernel} steps lattices of {size}: there is too little memory for {other}"
+                ),
+            }));
         }
+    }
+
+    /// Says that this kernel is in use; the switches before and now differ if it does not take the former.
+    fn tell_kernel_set(&mut self, kernel: &'static Kernel, [before, now]: [Switches; 2]) {
+        let told = Message::new(|| match before.incompatibility(kernel) {
+            None => tr!("kernel {}: {}", kernel.name, idea(kernel)),
+            Some(why) => tr!(
+                "{why}; changed to streams {streams}, transfer {transfer}",
+                streams = now.streams,
+                transfer = now.transfer
+            ),
+        });
+        self.notify(Notice::Done(told));
     }
 
     /// Selects the next kernel, or the one before, skipping unavailable kernels.
@@ -93,7 +124,9 @@ impl SessionWorker {
         match others.iter().find(is_valid) {
             Some(Some(kernel)) => self.set_kernel(kernel, KernelChoice::Explicit),
             Some(None) => self.use_auto_kernel(),
-            None => Ok(Some(Notice::Refused(Refusal::NoOtherKernel))),
+            None => Ok(Some(Notice::Refused(message!(
+                "No other kernel can step these lattices"
+            )))),
         }
     }
 
@@ -143,7 +176,7 @@ impl SessionWorker {
                 return Err(error);
             }
             self.lattices.forget_chosen(); // it goes on as it is
-            self.notify(Notice::Warning(Failure::Engine(error)));
+            self.notify(Notice::Warning(Message::of(error)));
         }
         if self.lattices.is_kernel_due(takes_fastest) {
             self.state.keep_kernel(true);
@@ -155,11 +188,17 @@ impl SessionWorker {
             self.lattices.chosen_setup().kernel,
         );
         if now != before {
-            let generation = match self.state.mode() {
-                Mode::RunningTo(run_to) => Some(run_to.generation),
-                _ => None,
-            };
-            self.notify(Notice::Done(Done::FastestKernel([now, before], generation)));
+            let (kernel, chosen) = (now.name, before.name);
+            self.notify(Notice::Done(match self.state.mode() {
+                Mode::RunningTo(run_to) => message!(
+                    "Running to generation {generation} by the fastest kernel, {kernel}; {chosen} comes back there",
+                    generation = grouped(run_to.generation)
+                ),
+                _ => message!(
+                    "Speed: maximum, by the fastest kernel, {kernel}; {key} takes {chosen} back",
+                    key = Action::from(SessionAction::Slower).key()
+                ),
+            }));
         }
         self.lab.changed();
         self.lab.statistics.restart();
@@ -177,7 +216,7 @@ impl SessionWorker {
         };
         match instances.validate(kernel) {
             Ok(()) => self.set_kernel(kernel, KernelChoice::Explicit),
-            Err(why) => Ok(Some(Notice::Refused(Refusal::Kernel(why)))),
+            Err(why) => Ok(Some(Notice::Refused(Message::of(why)))),
         }
     }
 
@@ -203,10 +242,18 @@ impl SessionWorker {
         }
         self.fit_block_timestamps();
         let switches = [requested, self.lattices.setup().switches];
-        self.notify(Notice::Done(Done::KernelSet(kernel, switches)));
+        self.tell_kernel_set(kernel, switches);
         self.lab.changed();
         if self.comparison.is_none() && before != kernel {
-            let change = SettingChange::Kernel([before, kernel]);
+            let change = if before.name == kernel.name {
+                message!("own kernel: this version instead of the one before")
+            } else {
+                message!(
+                    "kernel {kernel} instead of {before}",
+                    kernel = kernel.name,
+                    before = before.name
+                )
+            };
             self.measure_change(change, before, requested)?;
         }
         self.lab.statistics.restart();
@@ -276,10 +323,9 @@ impl SessionWorker {
         let (switches, context) = (self.lattices.switches(), self.lattices.context());
         match switch.next(switches, context) {
             Ok(choice) => self.set_switch(switch, choice.switches, switches),
-            Err(_) => {
-                let why = Refusal::NoOtherPosition(switch, switches, context);
-                Ok(Some(Notice::Refused(why)))
-            }
+            Err(_) => Ok(Some(Notice::Refused(Message::new(|| {
+                switch.next(switches, context).err().unwrap_or_default()
+            })))),
         }
     }
 
@@ -290,10 +336,10 @@ impl SessionWorker {
             Some(choice) if choice.unavailable.is_none() => {
                 self.set_switch(switch, choice.switches, switches)
             }
-            Some(choice) => {
-                let why = Refusal::Incompatible(choice.switches, context);
-                Ok(Some(Notice::Refused(why)))
-            }
+            Some(choice) => Ok(Some(Notice::Refused(Message::new(|| {
+                let why = context.incompatibility(&choice.switches);
+                why.unwrap_or_default()
+            })))),
             None => Ok(None),
         }
     }
@@ -360,28 +406,37 @@ impl SessionWorker {
         let engine = instances.map(|instances| instances.engine().name());
         let engine = engine.filter(|_| !self.lattices.is_recorded());
         let change = match (switch, engine) {
-            (Switch::HostMemory, Some("cpu")) => SettingChange::HostMemoryOfCpu,
-            (Switch::Graphs, Some("cpu")) => SettingChange::GraphsOfCpu,
-            (Switch::Order, _) if switches.order == Order::Own => {
-                SettingChange::OwnRound(before.order)
+            (Switch::HostMemory, Some("cpu")) => {
+                message!("host memory: all alike on the CPU engine")
             }
-            _ => SettingChange::Switch(switch, switches, kernel),
+            (Switch::Graphs, Some("cpu")) => message!("graphs: the CPU engine has none"),
+            (Switch::Order, _) if switches.order == Order::Own => before.order.own_instead(),
+            _ => Message::new(|| {
+                let at = switch.position(switches, kernel);
+                let choice = switch.choices(switches, kernel).into_iter().nth(at);
+                choice.map_or(String::new(), |choice| match switch {
+                    Switch::Block => tr!("blocks of {}: {}", choice.label, choice.effect),
+                    _ => choice.effect,
+                })
+            }),
         };
         self.lab.previous = Some(before);
         if side == Side::A && before != switches {
-            self.measure_change(change, kernel, before)?;
+            self.measure_change(change.clone(), kernel, before)?;
         }
         self.lab.statistics.restart();
         Ok(Some(match self.lab.last_effect {
             Some(_) => Notice::Effect,
-            None => Notice::Done(Done::SettingChanged(change)),
+            None => Notice::Done(change),
         }))
     }
 
     /// Turns block timestamps of timed rounds on or off.
     pub(super) fn toggle_block_timestamps(&mut self) -> Option<Notice> {
         if self.lattices.is_recorded() && !self.lab.block_timestamps() {
-            return Some(Notice::Refused(Refusal::TimestampsRecorded));
+            return Some(Notice::Refused(message!(
+                "recorded rounds have no block timestamps"
+            )));
         }
         if let (Some(why), false) = (self.no_timestamps(), self.lab.block_timestamps()) {
             return Some(Notice::Refused(why));
@@ -394,13 +449,16 @@ impl SessionWorker {
     }
 
     /// Why rounds with the present settings have no block timestamps.
-    fn no_timestamps(&self) -> Option<Refusal> {
+    fn no_timestamps(&self) -> Option<Message> {
         let instances = self.lattices.instances.as_ref();
         let is_on_gpu = instances.is_some_and(|it| it.engine().name() == "cuda");
         if self.lattices.switches().graphs {
-            Some(Refusal::TimestampsInGraphs)
+            Some(message!(
+                "Block timestamps are unavailable with graphs; {key} turns graphs off",
+                key = Switch::Graphs.key()
+            ))
         } else if is_on_gpu && !self.lattices.setup().kernel.block_timestamps {
-            Some(Refusal::TimestampsOfOwn)
+            Some(Message::new(timestamps_of_own))
         } else {
             None
         }

@@ -20,8 +20,8 @@ use engine::{EngineError, kernels};
 use expected::Alone;
 use life::{Lattice, Size};
 use model::{
-    Change, DeviceChoice, Edit, Failure, Pace, PicturePlan, Refusal, SessionAction, Split, Start,
-    StopWhenStill, Streams, Switch, TimeSettings,
+    Change, DeviceChoice, Edit, Pace, PicturePlan, SessionAction, Split, Start, StopWhenStill,
+    Streams, Switch, TimeSettings,
 };
 use simulation::instances::Instances;
 use simulation::scripted_engine::{Call, Fault, Gpus};
@@ -322,7 +322,7 @@ fn who_waits_for_a_copy_gets_it_though_the_slots_are_others_now() {
         Err(TryRecvError::Disconnected) => panic!("who waited was forgotten"),
     });
     let saved = save(&mut made.0);
-    made.0.fail(Failure::ThreadEnded);
+    made.0.fail("no reason".into());
     assert!(saved.try_recv().is_ok(), "the last copy there was");
 }
 
@@ -333,7 +333,7 @@ fn a_copy_of_an_instance_that_is_not_there_is_refused() {
     let there = copy(&mut made.0, 1);
     turn_until(&mut made, "a copy", |_| there.try_recv().is_ok());
     assert_eq!(missing.try_recv(), Err(TryRecvError::Disconnected));
-    made.0.fail(Failure::ThreadEnded);
+    made.0.fail("no reason".into());
     let missing = copy(&mut made.0, 2);
     assert_eq!(missing.try_recv(), Err(TryRecvError::Disconnected));
 }
@@ -344,7 +344,7 @@ fn a_file_that_was_never_taken_up_is_never_written_over() {
     let from = saved_session(&mut made);
     let mut made = worker_from(setup(Some(0)), Some(from));
     let waits = save(&mut made.0);
-    made.0.fail(Failure::ThreadEnded);
+    made.0.fail("no reason".into());
     let late = save(&mut made.0);
     for saved in [waits, late] {
         let answer = saved.try_recv();
@@ -509,7 +509,7 @@ fn a_notice_leaves_the_picture_that_is_still_to_come_and_one_that_failed_is_not_
         !worker.state.wants_pictures()
     });
     made.0.state.want_pictures();
-    made.0.notify(Notice::Warning(Failure::NoSnapshot));
+    made.0.notify(Notice::Warning("no reason".into()));
     assert!(made.0.state.wants_pictures(), "the picture is still wanted");
     turn_until(&mut made, "the picture", |worker| {
         !worker.state.wants_pictures()
@@ -529,11 +529,11 @@ fn a_notice_leaves_the_picture_that_is_still_to_come_and_one_that_failed_is_not_
 #[test]
 fn a_session_that_has_ended_says_so_and_does_nothing() {
     let mut made = worker(setup(Some(0)));
-    made.0.fail(Failure::ThreadEnded);
+    made.0.fail("no reason".into());
     act(&mut made, SessionAction::TogglePause);
     assert!(!made.0.is_running());
     let said = made.0.publisher.take_notice();
-    assert!(matches!(said, Some(Notice::Refused(Refusal::Ended))));
+    assert_eq!(said, "the session has ended");
     act(&mut made, SessionAction::Select(1));
     assert_eq!(
         made.0.watch.selected, 1,
@@ -553,10 +553,10 @@ fn a_session_that_has_ended_says_that_it_opens_no_other() {
     };
     let refuses = |worker: &mut SessionWorker| {
         let said = worker.publisher.take_notice();
-        matches!(said, Some(Notice::Refused(Refusal::NotOpened)))
+        said == "nothing was opened: the session has ended; start the program again"
     };
     made.0.dispatch(replace());
-    made.0.fail(Failure::ThreadEnded);
+    made.0.fail("no reason".into());
     assert!(refuses(&mut made.0));
     made.0.dispatch(replace());
     assert!(refuses(&mut made.0));
@@ -571,10 +571,8 @@ fn a_change_of_the_kernel_says_which_one_steps_now() {
         worker.lattices.setup().kernel.name != before.name
     });
     let now = made.0.lattices.setup().kernel;
-    let Some(Notice::Done(Done::KernelSet(kernel, _))) = made.0.publisher.take_notice() else {
-        panic!("it does not say so");
-    };
-    assert_eq!(kernel.name, now.name);
+    let said = made.0.publisher.take_notice();
+    assert_eq!(said, format!("kernel {}: {}", now.name, now.title));
 }
 
 #[test]
@@ -585,8 +583,7 @@ fn where_a_way_has_led_is_said() {
         driver.step(Step::Act(action));
         driver.turn_until_rest();
         let said = driver.worker.publisher.take_notice();
-        let said = said.and_then(|it| it.message()).expect(words);
-        assert_eq!(said.to_string(), words);
+        assert_eq!(said, words);
     };
     says(&mut driver, RunTo(400), "Reached generation 400");
     driver.step(draw(0, 1, 1));
@@ -663,7 +660,7 @@ fn a_session_that_has_ended_answers_from_the_last_lattices() {
     // one comes after it.
     act(&mut made, SessionAction::NewSeed);
     let early = copy(&mut made.0, 0);
-    made.0.fail(Failure::ThreadEnded);
+    made.0.fail("no reason".into());
     let late = copy(&mut made.0, 1);
     act(&mut made, SessionAction::NewSeed);
     for (copy, known) in [early, late].iter().zip(&known) {

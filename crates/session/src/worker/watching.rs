@@ -4,9 +4,11 @@ use std::time::Instant;
 
 use super::SessionWorker;
 use crate::command::Command;
+use crate::publisher::Notice;
 use crate::state::Mode;
 use crate::watch::RoundMeasures;
-use model::{Done, Notice, Start, StopWhenStill};
+use lang::message;
+use model::{Settled, Start, StopWhenStill};
 use simulation::instances::Measuring;
 
 impl SessionWorker {
@@ -22,14 +24,24 @@ impl SessionWorker {
         self.lattices.time_settings_mut().stop_when_still = next;
         self.watch.stopped = false;
         self.update_measuring(false);
-        Notice::Done(Done::StopSet(next))
+        Notice::Done(match next {
+            StopWhenStill::Never => message!("Rounds do not stop automatically"),
+            StopWhenStill::Selected => {
+                message!("Rounds stop when the selected panel is still or periodic")
+            }
+            StopWhenStill::All => message!("Rounds stop when all panels are still or periodic"),
+        })
     }
 
     /// Turns the refilling of dead panels on or off.
     pub(super) fn toggle_reseed(&mut self) -> Notice {
         self.lattices.time_settings_mut().reseed ^= true;
         self.update_measuring(false);
-        Notice::Done(Done::ReseedSet(self.lattices.setup().time.reseed))
+        Notice::Done(if self.lattices.setup().time.reseed {
+            message!("Dead panels are reseeded")
+        } else {
+            message!("Dead panels are left as they are")
+        })
     }
 
     /// Sets which rounds measure, as needed; `anew` if the engine was replaced.
@@ -69,7 +81,14 @@ impl SessionWorker {
         let is_one = about.len() == 1;
         if let Some(first) = self.watch.stops(about, self.state.mode()) {
             self.pause();
-            self.notify(Notice::Done(Done::Settled(first.filter(|_| is_one))));
+            self.notify(Notice::Done(match first.filter(|_| is_one) {
+                None => message!("Stopped: every panel is still or periodic"),
+                Some(Settled::Dead) => message!("Stopped: this panel is dead"),
+                Some(Settled::Still) => message!("Stopped: this panel is still"),
+                Some(Settled::Period(every) | Settled::Repeats(every)) => {
+                    message!("Stopped: this panel repeats every {} generations", every)
+                }
+            }));
         }
     }
 

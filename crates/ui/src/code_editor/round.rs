@@ -6,7 +6,7 @@ use crate::Chart;
 use exercise::RoundTask;
 use lang::{message, tr};
 use model::prediction::{MAX_PREDICTED_CALLS, OpTimes, predict, predicted_factor};
-use model::{InWords, Order, SettingChange, Status, Streams};
+use model::{Order, Status, Streams};
 use script::{CallKind, Fault, Place, Round, ScriptError, Verdict, Work};
 
 /// What the check of a round depends on beside its text.
@@ -142,9 +142,9 @@ impl Predicted {
             Guess::Slower => tr!("{factor}× slower", factor = format!("{:.1}", 1.0 / factor)),
         };
         let alone = tr!("From the times of ops alone: {factor}");
-        let change = SettingChange::OwnRound(before).message();
         let effect = status.lab.last_effect.as_ref();
-        let its = effect.filter(|effect| effect.what == change && is_running(status, text));
+        let its =
+            effect.filter(|effect| effect.what == before.own_instead() && is_running(status, text));
         let measured = its.map(|it| tr!("Measured: {factor}", factor = it.in_short()));
         PredictionTexts {
             question,

@@ -16,8 +16,9 @@ use crate::own_file::OwnFile;
 use crate::saved::SavedSession;
 use engine::kernels::OwnStepError;
 use engine::{LatticeId, Slot, Transfer};
+use lang::Message;
 use life::Lattice;
-use model::{Edit, InWords, PicturePlan, Refusal};
+use model::{Edit, PicturePlan};
 use simulation::instances::{Instances, read_lattice};
 use simulation::reference_kernel::ReferenceKernel;
 use simulation::scripted_engine::{Call, Fault, Script};
@@ -277,12 +278,11 @@ impl Driver {
             }
         };
         self.observe();
-        let said = self.worker.publisher.notice();
-        if let Some(
-            Notice::Done(Done::AtOldest(_))
-            | Notice::Refused(Refusal::NotKept(_) | Refusal::NothingEarlier),
-        ) = said
-        {
+        let said = self.worker.publisher.message();
+        let lacks_history = |it: &Message| {
+            it.ends_with("is the oldest one kept") || it.ends_with("raise --history-memory")
+        };
+        if said.is_some_and(lacks_history) {
             let may = self.is_forgetful() || self.may_kernel_fail() || self.script.failed() > 0;
             assert!(may, "{said:?}");
         }
@@ -472,7 +472,7 @@ impl Driver {
             self.turn_until_rest();
         }
         if let Some(why) = self.worker.health.ended().cloned() {
-            return self.check_end(&why.in_words());
+            return self.check_end(&why);
         }
         self.check_rest();
     }

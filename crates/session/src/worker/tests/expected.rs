@@ -351,8 +351,11 @@ impl Driver {
         self.turn_while(|worker| worker.state.moving().is_some());
         let position = self.worker.state.position();
         assert!(position < target, "it is not stopped");
-        let said = self.worker.publisher.notice();
-        let ends_move = |it: &Notice| matches!(it, Notice::Done(Done::MoveEnded(..)));
-        assert!(said.is_some_and(ends_move), "{said:?}");
+        let [here, there] = [position, target].map(|it| it.generation);
+        let said = self.worker.publisher.message().expect("why it stopped");
+        assert_eq!(
+            **said,
+            format!("Stopped at generation {here}, on the way to {there}")
+        );
     }
 }

@@ -8,7 +8,7 @@ use engine::Kernel;
 use engine::kernels::OwnCode;
 use model::ladder::fixtures::ladder;
 use model::prediction::OpTimes;
-use model::{Effect, InWords, Order, OwnRound, SettingChange, Status, Streams};
+use model::{Effect, Order, OwnRound, Status, Streams};
 use own_kernel::{Case, CompilerError, Facts, Fault, Found};
 use ui::code_editor::{Guess, KernelFindings, RoundContext, judge};
 use ui::fixtures::{
@@ -214,7 +214,7 @@ fn editor() -> Vec<Scenario> {
                 status.setting.own_round = Some(Arc::new(OwnRound::new(text, 16)));
                 status.setting.switches.order = Order::Own;
                 status.lab.last_effect = Some(Effect {
-                    what: SettingChange::OwnRound(Order::Breadth).message(),
+                    what: Order::Breadth.own_instead(),
                     ..effect()
                 });
             })
