@@ -50,7 +50,7 @@ pub(super) fn exit_code(error: &anyhow::Error) -> ExitCode {
             Some(INTERRUPTED as u8)
         } else if cause.is::<MemoryError>()
             || matches!(cause.downcast_ref(), Some(PatternError::Memory(_)))
-            || refused.is_some_and(SavedError::lacks_memory)
+            || refused.is_some_and(|it| it.lacks_memory)
         {
             Some(3)
         } else if cause.is::<BadArguments>() || cause.is::<PatternError>() || refused.is_some() {
@@ -58,7 +58,7 @@ pub(super) fn exit_code(error: &anyhow::Error) -> ExitCode {
         } else if let Some(error) = cause.downcast_ref::<SaveError>() {
             Some(if error.is_disk_full { 3 } else { 2 })
         } else if let Some(error) = cause.downcast_ref::<NotSaved>() {
-            Some(if error.machine_lacks() { 3 } else { 2 })
+            Some(if error.machine_lacks { 3 } else { 2 })
         } else if let Some(error) = cause.downcast_ref::<EngineError>() {
             Some(if matches!(error, EngineError::UnsupportedSize(_)) {
                 2

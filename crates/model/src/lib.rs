@@ -18,7 +18,6 @@ mod pictures;
 pub mod population;
 pub mod prediction;
 pub mod recording;
-pub mod saved;
 mod settled;
 mod setup;
 mod speedup;
@@ -49,4 +48,3 @@ pub use status::{
 pub use switches::{Choice, Order, Streams, Switch, SwitchContext, Switches, TransferChoice, Wait};
 pub use time::{StopWhenStill, TimeSettings};
 pub use trace::Trace;
-pub use words::InWords;

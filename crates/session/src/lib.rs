@@ -43,11 +43,10 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 pub use cell_write::CellWrite;
-pub use model::saved::{NotSaved, SavedError};
-pub use own_file::{SessionFile, state_folder};
+pub use own_file::{NotSaved, SessionFile, state_folder};
 pub use persistence::Saver;
 pub use sampling::Sampling;
-pub use saved::{Drafts, SavedComparison, SavedSession, SavedTimeline};
+pub use saved::{Drafts, SavedComparison, SavedError, SavedSession, SavedTimeline};
 
 use command::{Command, Query};
 use publisher::Notice;

@@ -23,9 +23,9 @@ use std::sync::Arc;
 use crate::cell_write::CellWrite;
 use crate::record::lattices_of;
 pub use crate::record::{Author, CellChange, Content, Record, SessionParameters};
+use lang::{Message, message};
 use life::Lattice;
 use model::Start;
-use model::saved::SavedFault;
 
 /// Where a session stands. Positions are ordered as the session passes them.
 #[derive(
@@ -612,19 +612,25 @@ impl Log {
         base_position: Position,
         base_is_start: bool,
         records: Vec<Record>,
-    ) -> Result<Log, SavedFault> {
+    ) -> Result<Log, Message> {
         // Numbers up to here can be added to without care.
         const MAX: u64 = life::MAX_GENERATION;
         let within = |number: u64| match number {
             0..=MAX => Ok(()),
-            _ => Err(SavedFault::LogNumber(number)),
+            _ => Err(message!(
+                "its log has the number {number}; take at most {MAX}"
+            )),
         };
         within(base_position.records)?;
         within(base_position.generation)?;
         within(base.start.generation())?;
         if base_is_start && base_position.generation != base.start.generation() {
             let (log, start) = (base_position.generation, base.start.generation());
-            return Err(SavedFault::StartGeneration(log, start));
+            return Err(message!(
+                "its log begins with a start at generation {}, but the start has generation {}",
+                log,
+                start
+            ));
         }
         let mut now = base_position.generation;
         let mut generations = 0;
@@ -633,11 +639,10 @@ impl Log {
             within(record.entry)?;
             within(record.generation)?;
             if record.generation < now {
-                return Err(SavedFault::Backwards {
-                    number,
-                    generation: record.generation,
-                    now,
-                });
+                return Err(message!(
+                    "in record {number}: it has generation {}, but the clock shows {now} before it",
+                    record.generation
+                ));
             }
             generations += record.generation - now;
             within(generations)?;

@@ -7,11 +7,43 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::saved::SavedSession;
 use directories::ProjectDirs;
+use lang::{Message, message};
 use life::dated_name;
 use life::{KnownFile, SaveError, SaveLock, SaveTarget, check_writable};
-use model::InWords;
-use model::saved::NotSaved;
 use model::words::shown;
+
+/// A session that is not in its file: either it could not be saved, or it is saved in another file.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("{message}")]
+pub struct NotSaved {
+    /// The sentence.
+    pub message: Message,
+    /// Whether the machine lacks something: room on the disk of its file, or a device that answers.
+    pub machine_lacks: bool,
+}
+
+impl NotSaved {
+    /// What could not be written for this reason. `told` says in which other file it is, if there is a
+    /// folder for that; it may not have been written there either.
+    pub fn elsewhere(
+        error: &SaveError,
+        written: Option<Result<PathBuf, SaveError>>,
+        told: impl FnOnce(String) -> Message,
+    ) -> NotSaved {
+        NotSaved {
+            message: match written {
+                None => Message::of(error),
+                Some(Ok(path)) => told(shown(path)),
+                Some(Err(second)) => message!(
+                    "{error}; nor could it be saved in {path}: {reason}",
+                    path = shown(&second.path),
+                    reason = second.reason
+                ),
+            },
+            machine_lacks: error.is_disk_full,
+        }
+    }
+}
 
 /// The folder for this program's state, in which what cannot be saved where it should is saved.
 pub fn state_folder() -> Option<PathBuf> {
@@ -110,11 +142,25 @@ impl FileInUse {
         let dated = self.path.with_file_name(dated_name(&self.path, "json"));
         if is_changed {
             let beside = written.write_new(saved, &dated)?;
-            return Err(NotSaved::Changed(self.path.clone(), beside));
+            return Err(NotSaved {
+                message: message!(
+                    "{path} was changed by another program meanwhile and is kept; the session is saved in {beside} instead",
+                    path = shown(&self.path),
+                    beside = shown(&beside)
+                ),
+                machine_lacks: false,
+            });
         }
-        if let Err(fault) = saved.check() {
-            let (path, beside) = (self.path.clone(), written.write_new(saved, &dated)?);
-            return Err(NotSaved::WouldNotOpen(path, fault.in_words(), beside));
+        if let Err(why) = saved.check() {
+            let beside = written.write_new(saved, &dated)?;
+            return Err(NotSaved {
+                message: message!(
+                    "{path} was not changed, because this session could not be opened from it again: {why}; it is saved in {beside} instead, please report it",
+                    path = shown(&self.path),
+                    beside = shown(&beside)
+                ),
+                machine_lacks: false,
+            });
         }
         let target = SaveTarget::find(&self.path);
         match target.and_then(|target| saved.write_to(&target)) {
@@ -154,7 +200,9 @@ impl Written {
         error: SaveError,
     ) -> NotSaved {
         let written = state_folder().map(|folder| self.write_elsewhere(saved, &folder.join(name)));
-        NotSaved::Failed(error, written)
+        NotSaved::elsewhere(&error, written, |elsewhere| {
+            message!("{error}; the session is saved in {elsewhere} instead")
+        })
     }
 
     /// Writes the session in a new file, or again in the one that it was last saved in instead of

@@ -7,12 +7,11 @@ use std::time::Duration;
 use crate::command::{Command, Query};
 use crate::health::internal;
 use crate::last_known::LastKnown;
-use crate::own_file::{OwnFile, Written};
+use crate::own_file::{NotSaved, OwnFile, Written};
 use crate::publisher::Notice;
 use crate::{Drafts, SavedSession, Session};
-use lang::{Message, message};
-use life::dated_stem;
-use model::saved::NotSaved;
+use lang::message;
+use life::{dated_stem, grouped};
 use model::words::shown;
 
 /// How long saving waits for the lattices: a long launch may come before their download.
@@ -33,7 +32,7 @@ impl Session {
                     last_known.set_drafts(saved.drafts.clone());
                     Command::Replace(Box::new(saved), file, name)
                 }
-                Err(why) => Command::Notify(Notice::Warning(Message::of(why))),
+                Err(why) => Command::Notify(Notice::Warning(why.message)),
             };
             let _ = commands.send(command); // the session may have ended
         });
@@ -101,7 +100,7 @@ impl Session {
                     Notice::Done(message!("the session is saved in {}", shown(&path)))
                 }
                 Ok(None) => return,
-                Err(why) => Notice::Warning(Message::of(why)),
+                Err(why) => Notice::Warning(why.message),
             };
             let _ = commands.send(Command::Notify(notice)); // the session may have ended
         });
@@ -165,16 +164,33 @@ fn save(
         }
     };
     if let (Err(RecvTimeoutError::Timeout), Some(known)) = (&saved, last_known.session()) {
-        return Err(NotSaved::Outdated {
-            generation: known.session.timeline().position.generation,
-            path: write(known.session)?,
-            seconds: timeout.as_secs(),
-            age: known.at.elapsed().as_secs(),
+        let generation = known.session.timeline().position.generation;
+        let path = write(known.session)?;
+        return Err(NotSaved {
+            message: message!(
+                "the device did not finish its work within {timeout} s; the session is saved in {path} as it was {age} s ago, at generation {generation}",
+                timeout = timeout.as_secs(),
+                path = shown(&path),
+                age = known.at.elapsed().as_secs(),
+                generation = grouped(generation)
+            ),
+            machine_lacks: true,
         });
     }
-    let saved = saved.map_err(|why| match why {
-        RecvTimeoutError::Timeout => NotSaved::NoAnswer(path(), timeout.as_secs()),
-        RecvTimeoutError::Disconnected => NotSaved::NeverRestored(path()),
+    let saved = saved.map_err(|error| {
+        let why = match error {
+            RecvTimeoutError::Timeout => message!(
+                "the device did not finish its work within {} s",
+                timeout.as_secs()
+            ),
+            RecvTimeoutError::Disconnected => {
+                message!("the session in the file was never restored; the file was not changed")
+            }
+        };
+        NotSaved {
+            message: message!("the session was not saved in {}: {why}", shown(path())),
+            machine_lacks: error == RecvTimeoutError::Timeout,
+        }
     })?;
     write(saved).map(Some)
 }

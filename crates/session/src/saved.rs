@@ -30,9 +30,8 @@ use serde_json::error::Category;
 use crate::log::{Log, Position};
 use engine::Kernel;
 use engine::kernels::{self, KERNELS};
-use lang::{Message, message};
+use lang::{Message, message, tr};
 use life::{Lattice, SaveError, SaveTarget, Size, read_regular_file};
-use model::saved::{SavedError, SavedFault};
 use model::words::shown;
 use model::{
     DeviceChoice, KernelChoice, OwnRound, Pace, Setup, Split, StoredKernel, Switches, TimeSettings,
@@ -91,6 +90,32 @@ pub struct SavedComparison {
     pub timeline: SavedTimeline,
 }
 
+/// Why a session's file was refused: where and why.
+#[derive(Debug, thiserror::Error)]
+#[error("{message}")]
+pub struct SavedError {
+    message: Message,
+    /// Whether the file is valid, but this machine lacks memory for its lattices.
+    pub lacks_memory: bool,
+}
+
+impl SavedError {
+    /// Line and column are counted from 1; 0 where none is to blame.
+    fn new(path: &Path, (line, column): (usize, usize), reason: Message) -> SavedError {
+        let place = match line {
+            0 => String::new(),
+            _ => format!(", line {line}, column {column}"),
+        };
+        SavedError {
+            message: message!(
+                "{path}{place}: {reason}; the file was not changed",
+                path = shown(path)
+            ),
+            lacks_memory: false,
+        }
+    }
+}
+
 /// Maximum size of a file in bytes.
 const MAX_FILE_BYTES: u64 = 16 << 30;
 
@@ -125,7 +150,7 @@ impl SavedSession {
     }
 
     /// Checks that the file that this session is written to can be opened again.
-    pub(crate) fn check(&self) -> Result<(), SavedFault> {
+    pub(crate) fn check(&self) -> Result<(), Message> {
         file::File::of(self).session().map(drop)
     }
 
@@ -148,24 +173,19 @@ impl SavedSession {
     pub fn load(path: &Path) -> Result<SavedSession, SavedError> {
         match read_regular_file(path, MAX_FILE_BYTES) {
             Ok(text) => SavedSession::parse(path, text),
-            Err(error) => Err(SavedError {
-                path: path.to_owned(),
-                place: (0, 0),
-                fault: SavedFault::Unreadable(error),
-            }),
+            Err(error) => {
+                let why = message!("it cannot be read: {error}");
+                Err(SavedError::new(path, (0, 0), why))
+            }
         }
     }
 
     /// Reads the text of a file.
     fn parse(path: &Path, text: Vec<u8>) -> Result<SavedSession, SavedError> {
-        let refused = |(place, fault)| SavedError {
-            path: path.to_owned(),
-            place,
-            fault,
-        };
-        let file = read(&text).map_err(refused)?;
+        let file = read(path, &text)?;
         drop(text); // before anything else is made
-        let mut session = file.session().map_err(|fault| refused(((0, 0), fault)))?;
+        let session = file.session();
+        let mut session = session.map_err(|why| SavedError::new(path, (0, 0), why))?;
         if let Some(stored) = &mut session.setup.stored_kernel {
             Arc::make_mut(stored).file = shown(path);
         }
@@ -174,9 +194,9 @@ impl SavedSession {
 }
 
 /// Reads a file of this format, or says where and why that is impossible.
-fn read(text: &[u8]) -> Result<file::File, ((usize, usize), SavedFault)> {
+fn read(path: &Path, text: &[u8]) -> Result<file::File, SavedError> {
     let mut json = serde_json::Deserializer::from_slice(text);
-    let (file, fault) = reading::read(|| serde_path_to_error::deserialize(&mut json));
+    let (file, reading) = reading::read(|| serde_path_to_error::deserialize(&mut json));
     let (error, field) = match (file, json.end()) {
         (Ok(file), Ok(())) => return Ok(file),
         (Ok(_), Err(error)) => (error, None),
@@ -185,25 +205,43 @@ fn read(text: &[u8]) -> Result<file::File, ((usize, usize), SavedFault)> {
             (error.into_inner(), field)
         }
     };
-    let place = (error.line(), error.column());
-    let fault = match (error.classify(), fault) {
-        (_, Some(lacking @ SavedFault::Memory(_))) => lacking,
-        (Category::Eof, _) => SavedFault::CutOff,
-        (Category::Data, fault) => check_format(format_of(text)).err().unwrap_or_else(|| {
-            let fault = fault.unwrap_or_else(|| type_fault(&error));
-            SavedFault::Field(field, fault.into())
+    let why = match (error.classify(), reading.fault) {
+        (_, Some(why)) if reading.lacks_memory => why,
+        (Category::Eof, _) => {
+            message!("the file was cut off here; restore a copy of it, or name another file")
+        }
+        (Category::Data, why) => check_format(format_of(text)).err().unwrap_or_else(|| {
+            let why = why.unwrap_or_else(|| type_fault(&error));
+            field_fault(field.as_deref(), &why)
         }),
-        (Category::Syntax | Category::Io, _) => SavedFault::Syntax,
+        (Category::Syntax | Category::Io, _) => message!(
+            "this is not a session that lifestreams saved, or it is damaged here; restore a copy of it, or name another file"
+        ),
     };
-    Err((place, fault))
+    Err(SavedError {
+        lacks_memory: reading.lacks_memory,
+        ..SavedError::new(path, (error.line(), error.column()), why)
+    })
 }
 
 /// What the parser says, without the place, which is said with the file's name.
-fn type_fault(error: &serde_json::Error) -> SavedFault {
+fn type_fault(error: &serde_json::Error) -> Message {
     let reason = error.to_string();
     let place = format!(" at line {} column {}", error.line(), error.column());
-    let reason = reason.strip_suffix(&place).unwrap_or(&reason);
-    SavedFault::Value(reason.into())
+    reason.strip_suffix(&place).unwrap_or(&reason).into()
+}
+
+/// What is wrong with a field, or if none is named the whole, on one line that is not too long.
+fn field_fault(field: Option<&str>, reason: &Message) -> Message {
+    /// In characters: a lattice's text may have millions.
+    const MAX_LENGTH: usize = 200;
+    Message::new(|| {
+        let sentence = match field {
+            Some(field) => tr!("'{field}' is wrong: {reason}"),
+            None => reason.to_string(),
+        };
+        sentence.chars().take(MAX_LENGTH).collect::<String>()
+    })
 }
 
 /// The version of the format, which stands at the beginning of a file.
@@ -224,11 +262,16 @@ fn format_of(text: &[u8]) -> Option<u64> {
     }
 }
 
-fn check_format(format: Option<u64>) -> Result<(), SavedFault> {
+fn check_format(format: Option<u64>) -> Result<(), Message> {
     match format {
         Some(FORMAT) => Ok(()),
-        Some(other) => Err(SavedFault::Format(other, FORMAT)),
-        None => Err(SavedFault::NoSession),
+        Some(other) => Err(message!(
+            "it has format {other}, and this program reads format {own}; use the lifestreams that saved it",
+            own = FORMAT
+        )),
+        None => Err(message!(
+            "this is not a session that lifestreams saved; name another file"
+        )),
     }
 }
 
@@ -283,11 +326,14 @@ impl KernelSource {
     }
 
     /// What it declares, with `rung` in use.
-    fn read(self, rung: &'static Kernel) -> Result<StoredKernel, SavedFault> {
-        let read = OwnKernel::read(self.source.into_bytes());
-        let kernel = read.map_err(|error| SavedFault::Value(Message::of(error)))?;
+    fn read(self, rung: &'static Kernel) -> Result<StoredKernel, Message> {
+        let kernel = OwnKernel::read(self.source.into_bytes()).map_err(Message::of)?;
         if self.in_use && kernel.rung != rung {
-            return Err(SavedFault::OtherRung(kernel.rung, rung));
+            return Err(message!(
+                "the kernel of your own is written from {own}, and '{used}' is in use",
+                own = kernel.rung.file,
+                used = rung.name
+            ));
         }
         Ok(StoredKernel {
             source: kernel.source.into(),
@@ -337,15 +383,23 @@ impl Settings {
         mut comparison: Option<SavedComparison>,
         running: bool,
         selected: usize,
-    ) -> Result<SavedSession, SavedFault> {
+    ) -> Result<SavedSession, Message> {
         if let Some(rounds) = self.pace
             && !(Pace::MIN_PER_SECOND..=Pace::MAX_PER_SECOND).contains(&rounds)
         {
-            return Err(SavedFault::Pace(rounds));
+            return Err(message!(
+                "its pace is {rounds} rounds/s; take {slowest} to {fastest}",
+                slowest = Pace::MIN_PER_SECOND,
+                fastest = Pace::MAX_PER_SECOND
+            ));
         }
         let history = self.time.history_bytes;
         if history > TimeSettings::MAX_HISTORY_BYTES {
-            return Err(SavedFault::History(history));
+            return Err(message!(
+                "its history takes {} bytes; take at most {most}",
+                history,
+                most = TimeSettings::MAX_HISTORY_BYTES
+            ));
         }
         let stored = self.own_kernel.map(|own| own.read(self.kernel.0));
         let mut stored = stored.transpose()?;
@@ -355,8 +409,9 @@ impl Settings {
         let second = comparison.as_mut().map(|comparison| &mut comparison.second);
         let mut switches = [Some(&mut self.switches), second];
         for switches in switches.iter().flatten() {
-            if switches.incompatibility(self.kernel.0).is_some() {
-                return Err(SavedFault::Incompatible(**switches, self.kernel.0));
+            let why = || switches.incompatibility(self.kernel.0);
+            if why().is_some() {
+                return Err(Message::new(|| why().unwrap_or_default()));
             }
         }
         // During a comparison the lattices may have another size than before and after it.
@@ -376,7 +431,9 @@ impl Settings {
         }
         let instances = compared.as_ref().unwrap_or(&parameters).instances;
         if selected >= instances {
-            return Err(SavedFault::Selected(selected, instances));
+            return Err(message!(
+                "instance {selected} is selected, but there are {instances}, counted from 0"
+            ));
         }
         let own_round = |source: String| OwnRound::new(source.into(), parameters.instances);
         let own_round = self.own_round.map(own_round);
@@ -437,10 +494,7 @@ impl<'de, T: FromStr<Err: fmt::Display>> Deserialize<'de> for Text<T> {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Text<T>, D::Error> {
         let text = String::deserialize(from)?;
         let value = text.parse().map(Text);
-        value.map_err(|error: T::Err| {
-            let why = Message::of(error);
-            reading::refuse(SavedFault::Value(why))
-        })
+        value.map_err(|error| reading::refuse(Message::of(error)))
     }
 }
 
@@ -456,6 +510,6 @@ impl<'de> Deserialize<'de> for KernelName {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<KernelName, D::Error> {
         let name = String::deserialize(from)?;
         let found = kernels::find(&name).map(KernelName);
-        found.ok_or_else(|| reading::refuse(SavedFault::NoKernel(name)))
+        found.ok_or_else(|| reading::refuse(message!("there is no kernel '{name}'")))
     }
 }

@@ -158,7 +158,7 @@ impl EmergencySaved {
     /// recording is lost, else 0.
     fn exit_code(&self) -> i32 {
         match &self.session {
-            Err(why) if !why.machine_lacks() => 2,
+            Err(why) if !why.machine_lacks => 2,
             Ok(_) if self.lost.is_empty() => 0,
             _ => 3,
         }

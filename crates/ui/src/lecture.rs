@@ -15,8 +15,7 @@ use lesson::{Lecture, LectureStep, factor_in_words, nearest_factor};
 use life::{SaveError, dated_name, write_atomically};
 use model::actions::{AUTO_KERNEL, Chord, Key};
 use model::{
-    Action, Effect, InWords, KernelChoice, Pace, SessionAction, Setup, Start, Status, Switch,
-    ViewAction,
+    Action, Effect, KernelChoice, Pace, SessionAction, Setup, Start, Status, Switch, ViewAction,
 };
 use session::{NotSaved, Session};
 
@@ -177,10 +176,10 @@ impl LectureRun {
         error: SaveError,
         written: Option<Result<PathBuf, SaveError>>,
     ) -> Message {
-        let unsaved = NotSaved::Lecture(error, written);
-        let words = Message::from(unsaved.in_words());
-        self.unsaved = Some(unsaved);
-        words
+        let unsaved = NotSaved::elsewhere(&error, written, |elsewhere| {
+            message!("{error}; what belongs there is in {elsewhere} instead")
+        });
+        self.unsaved.insert(unsaved).message.clone()
     }
 
     /// Why its page or its notes are not where they should be, once.

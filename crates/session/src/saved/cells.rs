@@ -11,7 +11,6 @@ use serde::ser::{Serialize, Serializer};
 use super::reading::{empty_lattice, refuse};
 use lang::{Message, message};
 use life::{Lattice, Notes, Rle, Rule, Sheet, rle};
-use model::saved::SavedFault;
 
 /// A lattice, its rule and generation, as the text of an RLE file.
 pub(super) struct Cells {
@@ -62,17 +61,21 @@ impl<'de> Deserialize<'de> for Cells {
 }
 
 impl Cells {
-    fn parse(text: &str) -> Result<Cells, SavedFault> {
-        let rle = Rle::parse(text.as_bytes()).map_err(SavedFault::Rle)?;
+    fn parse(text: &str) -> Result<Cells, Message> {
+        let rle = Rle::parse(text.as_bytes());
+        let rle = rle.map_err(|error| message!("in this lattice: {error}"))?;
         if !rle.is_plain() {
-            return Err(SavedFault::NotWhole);
+            return Err(message!(
+                "this lattice is not whole: it has no '!' at its end, or cells of several states"
+            ));
         }
         let torus = rle.torus().zip(rle.rule());
-        let (torus, rule) = torus.ok_or(SavedFault::NoTorus)?;
+        let (torus, rule) = torus
+            .ok_or_else(|| message!("this lattice lacks its torus, as in rule = B3/S23:T64,64"))?;
         if rle.width() > torus.width() || rle.height() > torus.height() {
-            return Err(SavedFault::LargerThanTorus);
+            return Err(message!("this lattice is larger than its torus"));
         }
-        let mut lattice = empty_lattice(torus).map_err(SavedFault::Memory)?;
+        let mut lattice = empty_lattice(torus)?;
         rle.draw_into(&mut lattice, 0, 0);
         Ok(Cells {
             lattice: Arc::new(lattice),

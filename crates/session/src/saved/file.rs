@@ -6,9 +6,8 @@ use std::sync::Arc;
 use super::cells::{Cells, DrawnCells};
 use super::{FORMAT, SavedComparison, SavedSession, SavedTimeline, Settings, Text, check_format};
 use crate::log::{Author, CellChange, Content, Log, Position, Record, SessionParameters};
-use lang::message;
+use lang::{Message, message};
 use life::{Lattice, Rule, Size, grouped};
-use model::saved::{SavedFault, SavedLattices};
 use model::{Area, Change, Setup, Start, Switches};
 
 #[derive(serde::Serialize, serde::Deserialize)]
@@ -186,7 +185,7 @@ impl File {
         }
     }
 
-    pub(super) fn session(self) -> Result<SavedSession, SavedFault> {
+    pub(super) fn session(self) -> Result<SavedSession, Message> {
         check_format(Some(self.lifestreams_session))?;
         let is_begun = !self.main.symmetric_starts().is_empty();
         let main = self.main.timeline(false)?;
@@ -194,8 +193,8 @@ impl File {
             let timeline = file
                 .timeline
                 .timeline(true)
-                .map_err(|fault| SavedFault::InComparison(fault.into()))?;
-            Ok::<_, SavedFault>(SavedComparison {
+                .map_err(|reason| message!("in the comparison of A and B: {reason}"))?;
+            Ok::<_, Message>(SavedComparison {
                 second: file.second,
                 timeline,
             })
@@ -275,7 +274,7 @@ impl TimelineFile {
 
     /// The log and the lattices, checked; of a comparison, or of the session itself. It begins with its
     /// newest lattices if it has a soup with symmetry, which cannot be made.
-    fn timeline(self, compares: bool) -> Result<SavedTimeline, SavedFault> {
+    fn timeline(self, compares: bool) -> Result<SavedTimeline, Message> {
         let symmetric_starts = self.symmetric_starts();
         let base = self.base;
         let parameters = SessionParameters {
@@ -294,9 +293,11 @@ impl TimelineFile {
                 return Ok(());
             }
             Err(match counterparts {
-                Some(_) if !compares => SavedFault::Counterparts,
-                Some(each) => SavedFault::OtherCounterpart(each, instances),
-                None => SavedFault::NoCounterparts,
+                Some(_) if !compares => message!("it has counterparts, but compares nothing"),
+                Some(each) => message!(
+                    "it has {instances} instances, so instance {each} is not the counterpart of instance 0"
+                ),
+                None => message!("it has no counterparts"),
             })
         };
         check_counterparts(parameters.instances)?;
@@ -305,7 +306,10 @@ impl TimelineFile {
             .last()
             .filter(|&&last| last >= parameters.instances)
         {
-            return Err(SavedFault::Drawn(*last, parameters.instances));
+            return Err(message!(
+                "a person drew on instance {last}, but there are {}, counted from 0",
+                parameters.instances
+            ));
         }
         let mut shape = Shape::of(&parameters);
         let mut records = Vec::new();
@@ -316,38 +320,53 @@ impl TimelineFile {
                 check_counterparts(shape.instances)?;
                 Ok(record)
             });
-            records.push(record.map_err(|fault| SavedFault::InRecord(number, fault.into()))?);
+            records.push(record.map_err(|reason| message!("in record {number}: {reason}"))?);
         }
         let log = Log::from_parts(parameters, base.position, base.is_start, records)?;
         for position in [self.position, self.newest.position] {
             check_generation(position.generation)?;
             if !log.contains(position) {
-                return Err(SavedFault::OffLog(position.generation, position.records));
+                return Err(message!(
+                    "generation {} with {} records applied is not on its log",
+                    position.generation,
+                    position.records
+                ));
             }
         }
         let newest = self.newest.position;
         if newest > self.position {
             let (newest, position) = (newest.generation, self.position.generation);
-            return Err(SavedFault::AfterPosition(newest, position));
+            return Err(message!(
+                "its newest lattices are of generation {}, which comes after its position, generation {}",
+                newest,
+                position
+            ));
         }
         let lattices = |lattices: Vec<Cells>, position: Position, what| {
             let parameters = log.parameters(position.records);
-            checked_lattices(lattices, Shape::of(&parameters), position.generation, what)
+            checked_lattices(lattices, Shape::of(&parameters), position.generation, &what)
         };
-        let newest_lattices = lattices(self.newest.lattices, newest, SavedLattices::Newest)?;
+        let what = message!("its newest lattices");
+        let newest_lattices = lattices(self.newest.lattices, newest, what)?;
         let is_newest = log.base() == newest;
         let base = match (log.base_is_start(), is_newest, base.lattices) {
             (true, _, None) => None,
             (false, true, None) => Some(newest_lattices.clone()),
-            (false, false, Some(own)) => Some(lattices(own, log.base(), SavedLattices::First)?),
+            (false, false, Some(own)) => {
+                Some(lattices(own, log.base(), message!("its first lattices"))?)
+            }
             (false, false, None) => {
-                return Err(SavedFault::NoFirstLattices);
+                return Err(message!("it lacks the lattices that its log begins with"));
             }
             (true, _, Some(_)) => {
-                return Err(SavedFault::LatticesAtStart);
+                return Err(message!(
+                    "its log begins with a start, and yet it has other lattices there"
+                ));
             }
             (false, true, Some(_)) => {
-                return Err(SavedFault::FirstLatticesTwice);
+                return Err(message!(
+                    "it has the lattices that its log begins with twice"
+                ));
             }
         };
         let mut timeline = SavedTimeline {
@@ -390,7 +409,7 @@ impl StartFile {
     }
 
     /// The start, whose lattices may have another size than those of the session.
-    fn start(self, rule: Rule) -> Result<Start, SavedFault> {
+    fn start(self, rule: Rule) -> Result<Start, Message> {
         let all = match self {
             StartFile::Soup { density, seed, .. } => {
                 check_density(density)?;
@@ -399,12 +418,13 @@ impl StartFile {
             StartFile::Lattices(all) => all,
         };
         let Some(generation) = all.first().map(|first| first.generation) else {
-            return Err(SavedFault::EmptyStart);
+            return Err(message!("a start has no lattice"));
         };
         check_generation(generation)?;
+        let what = message!("a lattice of a start");
         let lattices = all
             .into_iter()
-            .map(|cells| checked_cells(cells, rule, generation, SavedLattices::OfStart, None));
+            .map(|cells| checked_cells(cells, rule, generation, &what));
         Ok(Start::Lattices {
             lattices: lattices.collect::<Result<_, _>>()?,
             generation,
@@ -434,11 +454,14 @@ impl RecordFile {
     }
 
     /// The record, where the lattices are like this before it.
-    fn record(self, shape: Shape) -> Result<Record, SavedFault> {
+    fn record(self, shape: Shape) -> Result<Record, Message> {
         let content = match self.content {
             ContentFile::Start(start) => Content::Start(start.start(shape.rule)?),
             ContentFile::Cells { instance, .. } if instance >= shape.instances => {
-                return Err(SavedFault::Changed(instance, shape.instances));
+                return Err(message!(
+                    "cells of instance {instance} change, but there are {}, counted from 0",
+                    shape.instances
+                ));
             }
             ContentFile::Cells { instance, change } => Content::Cells {
                 instance,
@@ -545,24 +568,26 @@ impl ChangeFile {
     }
 
     /// The change of a lattice that is like this.
-    fn change(self, shape: Shape) -> Result<CellChange, SavedFault> {
+    fn change(self, shape: Shape) -> Result<CellChange, Message> {
         let size = shape.size;
         let on_lattice = |[x, y]: [u32; 2]| {
             if x < size.width() && y < size.height() {
                 return Ok(());
             }
-            Err(SavedFault::OffLattice([x, y], size))
+            Err(message!("cell {x},{y} is not on a lattice of {size}"))
         };
         let has_room = |own: Size| {
             if fits(own, size) {
                 return Ok(());
             }
-            Err(SavedFault::LargeArea(own, size))
+            Err(message!(
+                "an area of {own} is changed, more than a lattice of {size} has"
+            ))
         };
         let area = |area: AreaFile| {
             on_lattice([area.x, area.y])?;
             has_room(area.size.0)?;
-            Ok::<_, SavedFault>(Area {
+            Ok::<_, Message>(Area {
                 x: area.x,
                 y: area.y,
                 size: area.size.0,
@@ -587,7 +612,7 @@ impl ChangeFile {
                 on_lattice(at)?;
                 has_room(pattern.lattice.size())?;
                 Change::Place {
-                    pattern: checked_cells(pattern, shape.rule, 0, SavedLattices::Pattern, None)?,
+                    pattern: checked_cells(pattern, shape.rule, 0, &message!("a pattern"))?,
                     at,
                     overwrites_dead,
                 }
@@ -628,18 +653,24 @@ fn checked_lattices(
     lattices: Vec<Cells>,
     shape: Shape,
     generation: u64,
-    what: SavedLattices,
-) -> Result<Vec<Arc<Lattice>>, SavedFault> {
+    what: &Message,
+) -> Result<Vec<Arc<Lattice>>, Message> {
     let (count, instances) = (lattices.len(), shape.instances);
     if count != instances {
-        return Err(SavedFault::Count(what, count, instances));
+        return Err(message!(
+            "{what}: there are {count} for {instances} instances"
+        ));
     }
     let lattices = lattices.into_iter().enumerate().map(|(at, cells)| {
         let has = cells.lattice.size();
         if has != shape.size {
-            return Err(SavedFault::Size(what, at, has, shape.size));
+            return Err(message!(
+                "{what}: instance {at} has size {has}, not {size}",
+                size = shape.size
+            ));
         }
-        checked_cells(cells, shape.rule, generation, what, Some(at))
+        let what = message!("{what}: instance {at}");
+        checked_cells(cells, shape.rule, generation, &what)
     });
     lattices.collect()
 }
@@ -649,17 +680,14 @@ fn checked_cells(
     cells: Cells,
     rule: Rule,
     generation: u64,
-    what: SavedLattices,
-    instance: Option<usize>,
-) -> Result<Arc<Lattice>, SavedFault> {
+    what: &Message,
+) -> Result<Arc<Lattice>, Message> {
     let (of, at) = (cells.rule, cells.generation);
     if of != rule {
-        return Err(SavedFault::Rule(what, instance, of, rule));
+        return Err(message!("{what} has rule {of}, not {rule}"));
     }
     if at != generation {
-        return Err(SavedFault::LatticeGeneration(
-            what, instance, at, generation,
-        ));
+        return Err(message!("{what} has generation {at}, not {generation}"));
     }
     Ok(cells.lattice)
 }
@@ -682,27 +710,33 @@ fn probability(density: f64) -> f64 {
 }
 
 /// Checks a number of instances.
-fn check_instances(instances: usize) -> Result<(), SavedFault> {
+fn check_instances(instances: usize) -> Result<(), Message> {
     if (1..=Setup::MAX_INSTANCES).contains(&instances) {
         return Ok(());
     }
-    Err(SavedFault::Instances(instances))
+    Err(message!(
+        "it has {instances} instances; take 1 to {most}",
+        most = Setup::MAX_INSTANCES
+    ))
 }
 
 /// Checks a generation.
-fn check_generation(generation: u64) -> Result<(), SavedFault> {
+fn check_generation(generation: u64) -> Result<(), Message> {
     if generation <= life::MAX_GENERATION {
         return Ok(());
     }
-    Err(SavedFault::Generation(generation))
+    Err(message!(
+        "it has generation {generation}; take at most {most}",
+        most = life::MAX_GENERATION
+    ))
 }
 
 /// Checks that a density is a probability.
-fn check_density(density: f64) -> Result<(), SavedFault> {
+fn check_density(density: f64) -> Result<(), Message> {
     if (0.0..=1.0).contains(&density) {
         return Ok(());
     }
-    Err(SavedFault::Density(density))
+    Err(message!("it has a soup of density {density}; take 0 to 1"))
 }
 
 /// Whether a lattice of the inner size fits on one of the outer size.
