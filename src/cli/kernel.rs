@@ -21,9 +21,8 @@ use engine::kernels::GpuCode;
 use engine::{EngineError, Kernel};
 use exercise::KernelTask;
 use lang::tr;
-use life::read_regular_file;
+use life::{read_regular_file, shown};
 use model::DeviceChoice;
-use model::words::shown;
 use own_kernel::compilers::GpuCompiler;
 use own_kernel::{
     CheckError, CompilerError, Facts, Fault, Machine, NoWorkshop, OwnKernel, Right, Verdict,
@@ -49,7 +48,7 @@ fn new(file: &Path, rung: &Kernel) -> Result<()> {
     write_new(file, &own_kernel::skeleton(rung, &file.to_string_lossy()))?;
     print(&tr!(
         "wrote {file}; check it with 'lifestreams kernel check {file}'",
-        file = shown(file)
+        file = file.display()
     ))
 }
 
@@ -100,7 +99,7 @@ struct Checked {
 /// The file cannot be read, or declares nothing that can be checked.
 pub(super) fn read(file: &Path) -> Result<OwnKernel, BadArguments> {
     let bytes = read_regular_file(file, OwnKernel::MAX_BYTES)
-        .map_err(|why| BadArguments(tr!("{path} cannot be read: {why}", path = shown(file))))?;
+        .map_err(|why| BadArguments(tr!("{path} cannot be read: {why}", path = file.display())))?;
     let own = OwnKernel::read(bytes);
     own.map_err(|error| BadArguments(format!("{}: {error}", shown(file))))
 }
@@ -193,7 +192,7 @@ pub(super) fn check(arguments: &KernelCheckArguments, task: Option<&KernelTask>)
     let file = &arguments.file;
     let own = read(file)?; // once: what the file becomes meanwhile is for the next check
     if let Some(word) = task.and_then(|task| task.missing(&own.source)) {
-        let file = shown(file);
+        let file = file.display();
         return Err(CheckFailed(tr!(
             "{file}: it does not use {word}, which the exercise asks for"
         ))
@@ -209,7 +208,7 @@ pub(super) fn check(arguments: &KernelCheckArguments, task: Option<&KernelTask>)
         None => Ok(()),
         Some(rate) => Err(CheckFailed(tr!(
             "{file}: right, but not faster than {rung}: {factor}× its rate with {work} cells",
-            file = shown(file),
+            file = file.display(),
             rung = &rate.kernel,
             factor = format!("{:.2}", rate.own_is_faster_by),
             work = rate.work

@@ -107,7 +107,7 @@ fn parse() -> anyhow::Result<(Cli, clap::ArgMatches, Vec<Message>)> {
     let matches = command.clone().try_get_matches().unwrap_or_else(|error| {
         // The parser's sentences repeat the words, so it gets them once more with control characters
         // escaped. It only accepts them then if it could not read them at all, as no UTF-8.
-        let escaped = std::env::args_os().map(|word| model::words::shown(&word));
+        let escaped = std::env::args_os().map(|word| life::shown(&word));
         let error = command.try_get_matches_from(escaped).err().unwrap_or(error);
         tips::with_tip(error, &words).exit()
     });

@@ -15,11 +15,13 @@ use engine::cuda::list_devices;
 use engine::kernels::{self, Iteration, KERNELS, Kernel};
 use engine::{EngineError, Feature};
 use lang::{message, tr};
-use life::{Format, Pattern, PatternError, Shelved, Size, settle, settle_generation, too_large};
+use life::{
+    Format, Pattern, PatternError, Shelved, Size, settle, settle_generation, shown, too_large,
+};
 use model::KernelChoice;
 use model::{
     DeviceChoice, Order, OwnRound, OwnRoundError, Pace, Setup, Split, Start, Streams, Switches,
-    TimeSettings, default_kernels, words::shown,
+    TimeSettings, default_kernels,
 };
 use own_kernel::OwnKernel;
 use simulation::fastest::Requested;

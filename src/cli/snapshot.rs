@@ -8,7 +8,7 @@ use anyhow::{Result, bail};
 use super::failure::BadArguments;
 use super::options::SnapshotArguments;
 use super::text::say;
-use model::words::timestamps_of_own;
+use model::actions::timestamps_of_own;
 use model::{AbComparison, DeviceChoice, SessionAction, Setup, Source};
 use session::Session;
 use ui::Lessons;

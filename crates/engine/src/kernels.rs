@@ -15,6 +15,7 @@ mod tests;
 use crate::{DeviceInfo, EngineError};
 use lang::{Message, message, tr};
 use life::{Rule, Size, grouped};
+use std::borrow::Cow;
 use std::fmt;
 
 use Parameter::{Cells, From, Generations, Height, Mail, RuleTable, To, Width};
@@ -487,6 +488,14 @@ impl Kernel {
     /// The rung itself, or the one that a kernel of a user's own takes the place of.
     pub fn rung(&'static self) -> &'static Kernel {
         self.own.as_ref().map_or(self, |own| own.rung)
+    }
+
+    /// What it is about, in a few words: its idea, or the rung that the user wrote it from.
+    pub fn idea(&self) -> Cow<'static, str> {
+        match &self.own {
+            None => lang::text(self.title).into(),
+            Some(own) => tr!("from {file}", file = own.rung.file).into(),
+        }
     }
 
     /// The first 16 hexadecimal digits of the hash of its sources. Empty if there is no PTX, and for a

@@ -42,4 +42,4 @@ pub use save::{PendingFile, SaveError, SaveTarget, check_writable, write_atomica
 pub use settle::{settle, settle_generation};
 pub use shelf::{Behaviour, Kind, SHELF, Shelved};
 pub use soup::{Soup, soup};
-pub use words::{counted_lattices, grouped, system_reason};
+pub use words::{counted_lattices, grouped, shown, system_reason};

@@ -1,6 +1,7 @@
-//! Names compared; numbers and the system's reasons formatted for messages.
+//! Names compared; names, numbers and the system's reasons formatted for messages.
 
 use std::io::{Error, ErrorKind};
+use std::path::Path;
 
 use lang::tr;
 
@@ -53,6 +54,12 @@ pub(crate) fn without_number(text: &str) -> &str {
         .map_or(text, |(text, _)| text)
 }
 
+/// A file's name or path with control characters escaped, so that it cannot affect a terminal. The values
+/// of a sentence need no escape of their own.
+pub fn shown(path: impl AsRef<Path>) -> String {
+    lang::single_line(path.as_ref().display().to_string())
+}
+
 /// `1 lattice` or `N lattices`.
 pub fn counted_lattices(count: usize) -> String {
     match count {
@@ -72,6 +79,12 @@ mod tests {
         let busy = Error::from_raw_os_error(16);
         assert!(busy.to_string().contains("os error"), "{busy}");
         assert!(!said(busy).contains("os error"));
+    }
+
+    #[test]
+    fn a_name_moves_no_cursor() {
+        assert_eq!(shown("a\u{1b}[2Jb\nc.rle"), "a\\u{1b}[2Jb\\nc.rle");
+        assert_eq!(shown("Käfer 1.rle"), "Käfer 1.rle");
     }
 
     #[test]

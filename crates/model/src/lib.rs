@@ -25,7 +25,6 @@ mod status;
 mod switches;
 mod time;
 pub mod trace;
-pub mod words;
 
 pub use actions::{Action, EditAction, SessionAction, ViewAction};
 pub use diagnosis::Diagnosis;
@@ -43,7 +42,7 @@ pub use setup::{DEFAULT_DENSITY, DeviceChoice, Pace, Setup, Split, Start, Stored
 pub use speedup::{Speedup, SpeedupPoint, SpeedupSeries};
 pub use status::{
     AbComparison, ClockStatus, Effect, EngineStatus, LabStatus, LatticeStatus, NOTICE_TIME,
-    PanelStatus, RateStatus, Recomputing, RecordedStatus, SettingStatus, Status,
+    PanelStatus, RateStatus, Recomputing, RecordedStatus, SettingStatus, Status, time_left,
 };
 pub use switches::{Choice, Order, Streams, Switch, SwitchContext, Switches, TransferChoice, Wait};
 pub use time::{StopWhenStill, TimeSettings};

@@ -15,7 +15,7 @@ use crate::{
 };
 use engine::{Cut, DeviceInfo, Kernel, Startup, Transfer, kernels};
 use lang::tr;
-use life::{Rule, Size};
+use life::{Rule, Size, grouped};
 
 /// A session's state and figures, in parts, of which each is one owner's. Published when something has
 /// changed, at most every 15 ms; a status that says the same as the one before is not.
@@ -289,6 +289,25 @@ pub struct Recomputing {
     pub seconds_left: Option<f64>,
 }
 
+/// A time to come, in the units that matter.
+pub fn time_left(seconds: f64) -> String {
+    const HOURS_A_YEAR: u64 = 8766;
+    let seconds = seconds.ceil() as u64;
+    let (hours, minutes) = (seconds / 3600, seconds / 60 % 60);
+    match (hours, minutes) {
+        (0, 0) => format!("{seconds} s"),
+        (0, _) => format!("{minutes} min {:02} s", seconds % 60),
+        (..100, _) => format!("{hours} h {minutes:02} min"),
+        (..HOURS_A_YEAR, _) => tr!("{} days", hours / 24),
+        _ => {
+            // Two digits: speed does not stay the same for so long.
+            let years = hours / HOURS_A_YEAR;
+            let unit = 10u64.pow(years.max(1).ilog10().saturating_sub(1));
+            tr!("{} years", grouped(years / unit * unit))
+        }
+    }
+}
+
 impl Status {
     /// Why the session stopped, for callers without a user who could resume it.
     pub fn gives_up(&self) -> Option<&str> {
@@ -366,5 +385,30 @@ impl SettingStatus {
             kernel: self.kernel,
             own_order: self.own_order,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_time_to_come_is_in_units_that_matter() {
+        let day = 86_400.0;
+        for (seconds, words) in [
+            (0.2, "1 s"),
+            (59.0, "59 s"),
+            (59.4, "1 min 00 s"),
+            (117.0, "1 min 57 s"),
+            (3_599.0, "59 min 59 s"),
+            (7_260.0, "2 h 01 min"),
+            (4.5 * day, "4 days"),
+            (300.0 * day, "300 days"),
+            (1_000.0 * day, "2 years"),
+            (366.0 * 345_678.0 * day, "340,000 years"),
+        ] {
+            assert_eq!(time_left(seconds), words);
+        }
+        assert!(time_left(f64::INFINITY).ends_with(" years"));
     }
 }

@@ -2,15 +2,14 @@
 
 use std::ffi::OsStr;
 use std::fs::{self, File};
-use std::path::{Path, PathBuf};
+use std::path::{Display, Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::saved::SavedSession;
 use directories::ProjectDirs;
 use lang::{Message, message};
-use life::dated_name;
 use life::{KnownFile, SaveError, SaveLock, SaveTarget, check_writable};
-use model::words::shown;
+use life::{dated_name, shown};
 
 /// A session that is not in its file: either it could not be saved, or it is saved in another file.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -28,15 +27,15 @@ impl NotSaved {
     pub fn elsewhere(
         error: &SaveError,
         written: Option<Result<PathBuf, SaveError>>,
-        told: impl FnOnce(String) -> Message,
+        told: impl FnOnce(Display) -> Message,
     ) -> NotSaved {
         NotSaved {
             message: match written {
                 None => Message::of(error),
-                Some(Ok(path)) => told(shown(path)),
+                Some(Ok(path)) => told(path.display()),
                 Some(Err(second)) => message!(
                     "{error}; nor could it be saved in {path}: {reason}",
-                    path = shown(&second.path),
+                    path = second.path.display(),
                     reason = second.reason
                 ),
             },
@@ -145,8 +144,8 @@ impl FileInUse {
             return Err(NotSaved {
                 message: message!(
                     "{path} was changed by another program meanwhile and is kept; the session is saved in {beside} instead",
-                    path = shown(&self.path),
-                    beside = shown(&beside)
+                    path = self.path.display(),
+                    beside = beside.display()
                 ),
                 machine_lacks: false,
             });
@@ -156,8 +155,8 @@ impl FileInUse {
             return Err(NotSaved {
                 message: message!(
                     "{path} was not changed, because this session could not be opened from it again: {why}; it is saved in {beside} instead, please report it",
-                    path = shown(&self.path),
-                    beside = shown(&beside)
+                    path = self.path.display(),
+                    beside = beside.display()
                 ),
                 machine_lacks: false,
             });

@@ -12,7 +12,6 @@ use crate::publisher::Notice;
 use crate::{Drafts, SavedSession, Session};
 use lang::message;
 use life::{dated_stem, grouped};
-use model::words::shown;
 
 /// How long saving waits for the lattices: a long launch may come before their download.
 const SAVE_TIMEOUT: Duration = Duration::from_secs(20);
@@ -97,7 +96,7 @@ impl Session {
         self.in_background("save", move || {
             let notice = match save(&commands, &last_known, &file) {
                 Ok(Some(path)) => {
-                    Notice::Done(message!("the session is saved in {}", shown(&path)))
+                    Notice::Done(message!("the session is saved in {}", path.display()))
                 }
                 Ok(None) => return,
                 Err(why) => Notice::Warning(why.message),
@@ -170,7 +169,7 @@ fn save(
             message: message!(
                 "the device did not finish its work within {timeout} s; the session is saved in {path} as it was {age} s ago, at generation {generation}",
                 timeout = timeout.as_secs(),
-                path = shown(&path),
+                path = path.display(),
                 age = known.at.elapsed().as_secs(),
                 generation = grouped(generation)
             ),
@@ -188,7 +187,7 @@ fn save(
             }
         };
         NotSaved {
-            message: message!("the session was not saved in {}: {why}", shown(path())),
+            message: message!("the session was not saved in {}: {why}", path().display()),
             machine_lacks: error == RecvTimeoutError::Timeout,
         }
     })?;

@@ -31,8 +31,7 @@ use crate::log::{Log, Position};
 use engine::Kernel;
 use engine::kernels::{self, KERNELS};
 use lang::{Message, message, tr};
-use life::{Lattice, SaveError, SaveTarget, Size, read_regular_file};
-use model::words::shown;
+use life::{Lattice, SaveError, SaveTarget, Size, read_regular_file, shown};
 use model::{
     DeviceChoice, KernelChoice, OwnRound, Pace, Setup, Split, StoredKernel, Switches, TimeSettings,
 };
@@ -109,7 +108,7 @@ impl SavedError {
         SavedError {
             message: message!(
                 "{path}{place}: {reason}; the file was not changed",
-                path = shown(path)
+                path = path.display()
             ),
             lacks_memory: false,
         }

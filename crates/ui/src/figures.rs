@@ -8,7 +8,6 @@ use engine::Transfer;
 use lang::{Message, message, tr};
 use model::KernelChoice;
 use model::actions::{Prompt, Setting};
-use model::words::use_of;
 use model::{
     Action, Pace, SessionAction, Status, StopWhenStill, Streams, Switch, recorded_in_words,
 };
@@ -376,7 +375,12 @@ fn kernel(status: &Status) -> Vec<Figure> {
     };
     let kernel = status.setting.kernel;
     let note = match (status.setting.chosen_kernel, status.setting.pace) {
-        (None, _) => use_of(kernel, status.lattices.rule).into_owned(),
+        (None, _) if kernel.stepping(status.lattices.rule) == kernel => kernel.idea().into_owned(),
+        (None, _) => tr!(
+            "it does not step {rule}: {rung} does instead",
+            rule = status.lattices.rule,
+            rung = kernel.rung().file
+        ),
         (Some(chosen), Pace::Maximum) => tr!(
             "{key} takes {chosen} back",
             key = Action::from(SessionAction::Slower).key(),

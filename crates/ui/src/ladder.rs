@@ -9,7 +9,6 @@ use crate::numbers::si;
 use lang::tr;
 use model::Status;
 use model::ladder::{Ladder, Workload};
-use model::words::idea;
 
 /// Where a rung's rate comes from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -88,7 +87,7 @@ impl LadderChart {
             .into_iter()
             .map(|kernel| Rung {
                 index: kernel.index(),
-                idea: idea(kernel),
+                idea: kernel.idea(),
                 name: kernel.name.into(),
                 mark: mark(status, recorded, kernel.name),
                 present: kernel == status.setting.kernel,

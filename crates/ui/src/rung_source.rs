@@ -4,7 +4,6 @@ use std::borrow::Cow;
 
 use engine::Kernel;
 use engine::kernels::GpuCode;
-use model::words::idea;
 use similar::{Algorithm, ChangeTag, TextDiff};
 
 /// What became of a line since the rung before.
@@ -89,7 +88,7 @@ impl RungSource {
         }
         RungSource {
             kernel,
-            idea: idea(kernel),
+            idea: kernel.idea(),
             is_ptx: false,
             compared_with: before.map(|kernel| kernel.name),
             lines,
@@ -107,7 +106,7 @@ impl RungSource {
         };
         Some(RungSource {
             kernel,
-            idea: idea(kernel),
+            idea: kernel.idea(),
             is_ptx: true,
             compared_with: None,
             lines: ptx.lines().map(line).collect(),

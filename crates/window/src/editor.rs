@@ -19,10 +19,9 @@ use crate::view::{Dialog, KernelDialog};
 use engine::kernels::KERNELS;
 use exercise::{EXERCISES, Exercise, Progress};
 use lang::{message, tr};
-use life::{ReadError, SaveTarget, dated_stem, read_regular_file};
+use life::{ReadError, SaveTarget, dated_stem, read_regular_file, shown};
 use model::actions::Key;
 use model::prediction::OpTimes;
-use model::words::shown;
 use model::{
     Action, DeviceChoice, EditAction, IsolatedOp, Order, OwnRound, OwnRoundError, Status,
     StoredKernel, ViewAction,
@@ -608,7 +607,7 @@ impl Handler {
 
     /// A text was saved: its file is followed from now on.
     pub(super) fn saved_code(&mut self, code: Code, path: PathBuf, text: Arc<str>) {
-        self.show_notice(tr!("Saved {path}", path = shown(&path)));
+        self.show_notice(tr!("Saved {path}", path = path.display()));
         let document = self.editor.document(code);
         let is_new = document.text.path() != Some(&path);
         document.text.saved(path, text);

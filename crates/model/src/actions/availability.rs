@@ -4,9 +4,13 @@
 //! those alone that have a further condition, or that switch something.
 
 use crate::actions::{AUTO_KERNEL, Action, EditAction, SessionAction, ViewAction};
-use crate::words::timestamps_of_own;
 use crate::{KernelChoice, Pace, Setup, Status, StopWhenStill, Switch};
 use lang::tr;
+
+/// Why a kernel of the user's own has no block timestamps.
+pub fn timestamps_of_own() -> &'static str {
+    tr!("block timestamps cannot be added to the code of your kernel")
+}
 
 /// What a person looks at.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

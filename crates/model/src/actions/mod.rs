@@ -17,7 +17,7 @@ mod topics;
 use crate::Switch;
 use life::{Rule, Size};
 
-pub use availability::{Context, FrontEnd, Requirement, Toggles};
+pub use availability::{Context, FrontEnd, Requirement, Toggles, timestamps_of_own};
 pub use keys::{Chord, Key};
 pub use prompt::Prompt;
 pub use setting::{Amount, Setting};

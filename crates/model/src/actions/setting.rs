@@ -4,7 +4,6 @@
 use std::ops::RangeInclusive;
 
 use crate::actions::{AUTO_KERNEL, Prompt, SessionAction};
-use crate::words::idea;
 use crate::{KernelChoice, Pace, Status, Switch};
 use engine::Kernel;
 use lang::tr;
@@ -107,7 +106,7 @@ impl Setting {
             Setting::Kernel => {
                 let kernels = status.setting.kernels();
                 let choice = |kernel: &Kernel| {
-                    let text = labelled(kernel.name, &idea(kernel));
+                    let text = labelled(kernel.name, &kernel.idea());
                     (text, SessionAction::UseKernel(numbered(kernel.index())))
                 };
                 let auto = labelled(tr!("auto"), tr!("the fastest by an estimate"));

@@ -6,8 +6,7 @@ use super::SessionWorker;
 use crate::publisher::Notice;
 use crate::state::Mode;
 use lang::{Message, message};
-use model::words::time_left;
-use model::{ClockStatus, LatticeStatus, RateStatus, Recomputing, Status};
+use model::{ClockStatus, LatticeStatus, RateStatus, Recomputing, Status, time_left};
 use simulation::instances::Instances;
 
 /// How long a move takes at least that is shown as such.

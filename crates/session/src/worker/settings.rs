@@ -11,8 +11,7 @@ use crate::state::Mode;
 use engine::{Kernel, Result, kernels};
 use lang::{Message, message, tr};
 use life::grouped;
-use model::actions::AUTO_KERNEL;
-use model::words::{idea, timestamps_of_own};
+use model::actions::{AUTO_KERNEL, timestamps_of_own};
 use model::{
     Action, DEFAULT_KERNEL, KernelChoice, Order, OwnRound, OwnRoundError, Pace, PicturePlan,
     SessionAction, Setup, Side, Streams, Switch, Switches, Wait,
@@ -93,7 +92,7 @@ impl SessionWorker {
     /// Says that this kernel is in use; the switches before and now differ if it does not take the former.
     fn tell_kernel_set(&mut self, kernel: &'static Kernel, [before, now]: [Switches; 2]) {
         let told = Message::new(|| match before.incompatibility(kernel) {
-            None => tr!("kernel {}: {}", kernel.name, idea(kernel)),
+            None => tr!("kernel {}: {}", kernel.name, kernel.idea()),
             Some(why) => tr!(
                 "{why}; changed to streams {streams}, transfer {transfer}",
                 streams = now.streams,

@@ -12,10 +12,10 @@ use crate::handler::Handler;
 use crate::view::{Dialog, FileDialog, FileList, FileTask};
 use lang::{Message, message, tr};
 use life::{
-    Format, Lattice, Notes, Pattern, Rule, Sheet, Shelved, Size, Writer, rle, write_atomically,
+    Format, Lattice, Notes, Pattern, Rule, Sheet, Shelved, Size, Writer, rle, shown,
+    write_atomically,
 };
 use model::actions::Prompt;
-use model::words::shown;
 use model::{Action, Area, ViewAction};
 use session::SavedSession;
 use ui::EditOverlay;
@@ -288,7 +288,7 @@ impl Handler {
                 return BackgroundResult::NotSaved(saving, why.into());
             };
             match write_atomically(&path, |out| saving.write(writer, out)) {
-                Ok(()) => BackgroundResult::Saved(tr!("Saved {path}", path = shown(&path))),
+                Ok(()) => BackgroundResult::Saved(tr!("Saved {path}")),
                 Err(error) => BackgroundResult::NotSaved(saving, error.to_string()),
             }
         };

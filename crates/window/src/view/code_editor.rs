@@ -103,8 +103,8 @@ fn name(editor: &CodeEditor) -> String {
     match editor.path().and_then(|path| path.file_name()) {
         None if editor.code() == Code::Kernel => tr!("A kernel of your own").into(),
         None => tr!("A round of your own").into(),
-        Some(name) if editor.is_edited() => format!("● {}", model::words::shown(name)),
-        Some(name) => model::words::shown(name),
+        Some(name) if editor.is_edited() => format!("● {}", life::shown(name)),
+        Some(name) => life::shown(name),
     }
 }
 

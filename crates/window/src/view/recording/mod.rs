@@ -18,7 +18,6 @@ use crate::view::ViewError;
 use crate::view::picture_file::{Image, write_png};
 use lang::tr;
 use life::{PendingFile, SaveError, SaveTarget, check_writable, grouped};
-use model::words::shown;
 
 /// Pictures that may wait for the encoder.
 const WAITING: usize = 6;
@@ -45,7 +44,7 @@ impl RecordingFormat {
     fn of(path: &Path) -> Result<RecordingFormat, ViewError> {
         let ending = path.extension().unwrap_or_default();
         let ending = ending.to_string_lossy().to_ascii_lowercase();
-        let file = shown(path);
+        let file = path.display();
         match ending.as_str() {
             "gif" => Ok(RecordingFormat::Gif),
             "png" => Ok(RecordingFormat::Pictures),
@@ -53,7 +52,7 @@ impl RecordingFormat {
                 let pictures = path.with_extension("png");
                 Err(ViewError::Record(tr!(
                     "{file} cannot be recorded: record numbered pictures with --record {pictures}, and make a video of them with: {line}",
-                    pictures = shown(&pictures),
+                    pictures = pictures.display(),
                     line = ffmpeg_line(&pictures, 1.0 / USUAL.as_secs_f64(), None)
                 )))
             }
@@ -388,7 +387,7 @@ impl Finisher {
     fn too_slow(&self) -> String {
         tr!(
             "the recording {path} is lost: writing it took too long; record to another disk",
-            path = shown(&self.path)
+            path = self.path.display()
         )
     }
 }
