@@ -9,7 +9,7 @@ use super::kernel;
 use super::options::{ExerciseCommand, KernelCheckArguments};
 use super::round;
 use super::text::{print, say};
-use ::exercise::{EXERCISES, Exercise, Progress, ProgressError, Task};
+use ::exercise::{EXERCISES, Exercise, Progress, Task};
 use lang::tr;
 
 pub(super) fn main(command: &ExerciseCommand) -> Result<()> {
@@ -40,11 +40,7 @@ pub(super) fn main(command: &ExerciseCommand) -> Result<()> {
 
 /// The progress so far: none if its file is not readable, which is said.
 fn read(path: &Path) -> Progress {
-    Progress::read(path).unwrap_or_else(|error| {
-        let why = match error {
-            ProgressError::Unreadable(error) => error.to_string(),
-            ProgressError::Damaged(_) => tr!("it is damaged").into(),
-        };
+    Progress::read(path).unwrap_or_else(|why| {
         say(&tr!(
             "{path} cannot be read: {why}; no exercise counts as solved",
             path = path.display()

@@ -177,49 +177,6 @@ impl Text {
     }
 }
 
-/// What is wrong in a lecture's file.
-enum Fault {
-    /// It is no TOML, or has other keys or values.
-    Toml(String),
-    NoSteps,
-    NoSetting(String),
-    NoValue(String),
-    Setting(String),
-    NoPaceOfKeys,
-    NoLesson(String),
-    Choices,
-    TwoDirections,
-    NoQuestion,
-    NoChange,
-}
-
-impl Fault {
-    fn in_words(&self) -> String {
-        match self {
-            Fault::Toml(why) | Fault::Setting(why) => why.clone(),
-            Fault::NoSteps => tr!("a lecture has at least one [[step]]").into(),
-            Fault::NoSetting(name) => tr!(
-                "'{name}' cannot be set by a step; take one of: {settings}",
-                settings = SETTINGS.join(", ")
-            ),
-            Fault::NoValue(name) => tr!("{name} must be a text or a number"),
-            Fault::NoPaceOfKeys => tr!(
-                "take a pace that the keys + and − reach, such as 10, 60, 240, unthrottled or max"
-            )
-            .into(),
-            Fault::NoLesson(name) => tr!(
-                "there is no lesson '{name}'; 'lifestreams lesson' lists them"),
-            Fault::Choices => tr!("take 2 to 9 factors from 1 on, in ascending order").into(),
-            Fault::TwoDirections => tr!("give either 'faster' or 'slower'").into(),
-            Fault::NoQuestion => tr!("choices need a question").into(),
-            Fault::NoChange => tr!(
-                "choices are about what the next step does to a round: it must change one switch or the kernel, and nothing else"
-            )
-            .into(),
-        }
-    }
-}
-
 /// Reads lectures: on top of the options that were typed, the first of which is the program's name, and
 /// of a command line's defaults.
 struct Reader {
@@ -246,11 +203,11 @@ impl Reader {
             Some((_, text)) => (*text).to_owned(),
             None => text_of(path)?,
         };
-        self.parse(&text).map_err(|(span, fault)| {
+        self.parse(&text).map_err(|(span, why)| {
             let before = &text[..text.floor_char_boundary(span.start)];
             let line = 1 + before.matches('\n').count();
             let column = 1 + before.chars().rev().take_while(|it| *it != '\n').count();
-            let (path, why) = (path.display(), fault.in_words());
+            let path = path.display();
             BadArguments(format!("{path}:{line}:{column}: {why}")).into()
         })
     }
@@ -258,8 +215,8 @@ impl Reader {
     /// The lecture in a text, and the options of its first step.
     fn parse(&self, text: &str) -> Result<(Lecture, Box<LectureArguments>), Located> {
         let file: File = toml::from_str(text).map_err(|error| {
-            let fault = Fault::Toml(error.message().to_owned());
-            (error.span().unwrap_or(0..0), fault)
+            let span = error.span();
+            (span.unwrap_or(0..0), error.message().to_owned())
         })?;
         // The last word of each setting, so that a step takes no longer to read the later it comes.
         let mut set = BTreeMap::new();
@@ -285,7 +242,7 @@ impl Reader {
             }
             let words: Vec<OsString> = self.words.iter().chain(set.values()).cloned().collect();
             let read = |words: &[OsString]| {
-                let fault = |why| (span.clone(), Fault::Setting(why));
+                let fault = |why| (span.clone(), why);
                 let arguments = self.arguments(words).map_err(fault)?;
                 let setting = setup(&arguments).map_err(|why| fault(failure::in_words(&why)))?;
                 Ok::<_, Located>((arguments, setting))
@@ -299,7 +256,10 @@ impl Reader {
                 None => None,
             };
             if !Pace::ALL.contains(&setting.pace) {
-                return Err((span, Fault::NoPaceOfKeys));
+                let why = tr!(
+                    "take a pace that the keys + and − reach, such as 10, 60, 240, unthrottled or max"
+                );
+                return Err((span, why.into()));
             }
             first.get_or_insert(arguments);
             asked.push(
@@ -321,15 +281,18 @@ impl Reader {
             });
         }
         let Some(first) = first else {
-            return Err((0..0, Fault::NoSteps));
+            return Err((0..0, tr!("a lecture has at least one [[step]]").into()));
         };
         for (at, span) in asked.into_iter().enumerate() {
             let Some(span) = span else { continue };
             let is_one_change = |next: &LectureStep| next.is_one_change_from(&steps[at]);
             if steps[at].question.is_none() {
-                return Err((span, Fault::NoQuestion));
+                return Err((span, tr!("choices need a question").into()));
             } else if !steps.get(at + 1).is_some_and(is_one_change) {
-                return Err((span, Fault::NoChange));
+                let why = tr!(
+                    "choices are about what the next step does to a round: it must change one switch or the kernel, and nothing else"
+                );
+                return Err((span, why.into()));
             }
         }
         let title = file.title.message();
@@ -340,12 +303,15 @@ impl Reader {
     fn setting(&self, name: &str, value: &Spanned<Value>) -> Result<String, Located> {
         let at = |fault| (value.span(), fault);
         if !SETTINGS.contains(&name) {
-            return Err(at(Fault::NoSetting(name.into())));
+            return Err(at(tr!(
+                "'{name}' cannot be set by a step; take one of: {settings}",
+                settings = SETTINGS.join(", ")
+            )));
         }
         let text = config::option_value(value.get_ref());
-        let text = text.ok_or_else(|| at(Fault::NoValue(name.into())))?;
+        let text = text.ok_or_else(|| at(tr!("{name} must be a text or a number")))?;
         let option = if name == SIZE_ON_CPU { "size" } else { name };
-        config::check(&self.command, option, &text).map_err(|why| at(Fault::Setting(why)))?;
+        config::check(&self.command, option, &text).map_err(at)?;
         Ok(format!("--{option}={text}"))
     }
 
@@ -370,8 +336,8 @@ impl Reader {
     }
 }
 
-/// A fault, and its place in the text.
-type Located = (Range<usize>, Fault);
+/// What is wrong in a lecture's file, after its place in the text.
+type Located = (Range<usize>, String);
 
 /// The whole setting of a step. The lattices' start is the session's, so that files of patterns are not
 /// read for each step.
@@ -387,21 +353,31 @@ fn setup(arguments: &LectureArguments) -> Result<Setup> {
 
 fn lesson_of(name: &Spanned<String>) -> Result<usize, Located> {
     let index = LESSONS.iter().position(|it| it.name == name.get_ref());
-    index.ok_or_else(|| (name.span(), Fault::NoLesson(name.get_ref().clone())))
+    index.ok_or_else(|| {
+        let why = tr!(
+            "there is no lesson '{name}'; 'lifestreams lesson' lists them",
+            name = name.get_ref()
+        );
+        (name.span(), why)
+    })
 }
 
 /// What the class may say of the next step's change: factors above 1 are faster.
 fn choices(step: &Step) -> Result<Vec<f64>, Located> {
     let (factors, is_faster) = match (&step.faster, &step.slower) {
         (None, None) => return Ok(Vec::new()),
-        (Some(_), Some(slower)) => return Err((slower.span(), Fault::TwoDirections)),
+        (Some(_), Some(slower)) => {
+            let why = tr!("give either 'faster' or 'slower'");
+            return Err((slower.span(), why.into()));
+        }
         (Some(faster), None) => (faster, true),
         (None, Some(slower)) => (slower, false),
     };
     let (span, factors) = (factors.span(), factors.get_ref());
     let is_ascending = factors.is_sorted_by(|a, b| a < b);
     if !(2..=9).contains(&factors.len()) || factors[0] < 1.0 || !is_ascending {
-        return Err((span, Fault::Choices));
+        let why = tr!("take 2 to 9 factors from 1 on, in ascending order");
+        return Err((span, why.into()));
     }
     let ratio = |&factor: &f64| if is_faster { factor } else { 1.0 / factor };
     Ok(factors.iter().map(ratio).collect())

@@ -331,8 +331,7 @@ pub(super) fn check_gpus(split: Split, device: DeviceChoice) -> Result<()> {
 
 /// The first thing that is wrong with a round, with its place in the file.
 fn wrong_round(path: &Path, why: &OwnRoundError) -> CheckFailed {
-    let (place, what) = why.first();
-    CheckFailed(located(path, place, &what))
+    CheckFailed(located(path, why.place, &why.message))
 }
 
 /// What makes these switches and a kernel go together.

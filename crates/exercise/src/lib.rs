@@ -5,4 +5,4 @@ mod exercise;
 mod progress;
 
 pub use exercise::{EXERCISES, Exercise, KernelTask, RoundTask, Task};
-pub use progress::{Progress, ProgressError};
+pub use progress::Progress;

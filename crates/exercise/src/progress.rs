@@ -6,6 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use directories::ProjectDirs;
+use lang::{Message, message};
 use life::{ReadError, SaveError, dated_name, read_regular_file, write_atomically};
 use serde::{Deserialize, Serialize};
 
@@ -23,17 +24,6 @@ pub struct Progress {
     solved: BTreeSet<String>,
 }
 
-/// Why a file of progress is not used.
-#[derive(Debug, thiserror::Error)]
-pub enum ProgressError {
-    /// It cannot be read.
-    #[error("unreadable: {0}")]
-    Unreadable(ReadError),
-    /// It holds something else.
-    #[error("damaged: {0}")]
-    Damaged(serde_json::Error),
-}
-
 impl Progress {
     /// Where the file is, or would be; `None` if the platform has no folder for it.
     pub fn path() -> Option<PathBuf> {
@@ -45,13 +35,13 @@ impl Progress {
     ///
     /// # Errors
     /// If it cannot be read, or is damaged.
-    pub fn read(path: &Path) -> Result<Progress, ProgressError> {
+    pub fn read(path: &Path) -> Result<Progress, Message> {
         match read_regular_file(path, MAX_BYTES) {
-            Ok(bytes) => serde_json::from_slice(&bytes).map_err(ProgressError::Damaged),
+            Ok(bytes) => serde_json::from_slice(&bytes).map_err(|_| message!("it is damaged")),
             Err(ReadError::Io(error)) if error.kind() == io::ErrorKind::NotFound => {
                 Ok(Progress::default())
             }
-            Err(error) => Err(ProgressError::Unreadable(error)),
+            Err(error) => Err(Message::of(error)),
         }
     }
 

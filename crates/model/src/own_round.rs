@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use lang::{Message, message};
-use script::{Fault, Place, Round, ScriptError, Verdict, Work};
+use lang::Message;
+use script::{Place, Round, Verdict, Work};
 
 /// A round that a user wrote, for a number of instances.
 #[derive(Clone, PartialEq, Debug)]
@@ -15,31 +15,13 @@ pub struct OwnRound {
     half: Result<Arc<Round>, OwnRoundError>,
 }
 
-/// Why a round cannot run.
+/// Why a round cannot run: what is wrong first.
 #[derive(Clone, PartialEq, Debug)]
-pub enum OwnRoundError {
-    /// The script does not compile, or fails.
-    Script(ScriptError),
-    /// What it orders is not right. At least one.
-    Faults(Vec<Fault>),
-    /// Several devices compute, and it runs on one.
-    SeveralDevices,
-}
-
-impl OwnRoundError {
-    /// What is wrong first, with its place in the script if it has one.
-    pub fn first(&self) -> (Option<Place>, Message) {
-        match self {
-            OwnRoundError::Script(error) => (error.place, error.message.clone()),
-            OwnRoundError::Faults(faults) => (
-                faults[0].places().first().copied(),
-                faults[0].message.clone(),
-            ),
-            OwnRoundError::SeveralDevices => {
-                (None, message!("a round of your own runs on one device"))
-            }
-        }
-    }
+pub struct OwnRoundError {
+    /// Where in the script, if it has a place.
+    pub place: Option<Place>,
+    /// What.
+    pub message: Message,
 }
 
 impl OwnRound {
@@ -87,11 +69,15 @@ impl OwnRound {
 
 fn made(source: &str, instances: usize) -> Result<Arc<Round>, OwnRoundError> {
     let verdict = Verdict::of(source, Work::Lattices, instances as u32, &[]);
-    match verdict.faults {
-        Ok(faults) if faults.is_empty() => Ok(Arc::new(verdict.round)),
-        Ok(faults) => Err(OwnRoundError::Faults(faults)),
-        Err(error) => Err(OwnRoundError::Script(error)),
-    }
+    let (place, message) = match &verdict.faults {
+        Err(error) => (error.place, &error.message),
+        Ok(faults) => match faults.first() {
+            None => return Ok(Arc::new(verdict.round)),
+            Some(fault) => (fault.places().first().copied(), &fault.message),
+        },
+    };
+    let message = message.clone();
+    Err(OwnRoundError { place, message })
 }
 
 /// Whether [`Order::Own`] can be taken.

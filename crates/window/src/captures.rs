@@ -13,7 +13,7 @@ use crate::view::layout::PixelRect;
 use crate::view::picture_file::Image;
 use crate::view::recording::{Recorder, frames};
 use crate::view::{Frame, ViewError};
-use lang::tr;
+use lang::{message, tr};
 use life::dated_stem;
 use model::Status;
 use ui::{Drawing, Sources, say_last};
@@ -53,11 +53,10 @@ impl Handler {
             Ok(Taken::Resized) => {
                 let fewer = (self.options.frames).is_some_and(|most| self.frames_counted() < most);
                 self.end_recording();
-                let why = tr!("Recording stopped: the window's size changed");
-                self.show_notice(why);
+                let why = message!("Recording stopped: the window's size changed");
+                self.show_notice(why.clone());
                 if named && fewer {
-                    self.failed
-                        .get_or_insert(ViewError::Record(why.into()).into());
+                    self.failed.get_or_insert(ViewError::Refused(why).into());
                 }
             }
             Err(error) => {
@@ -111,7 +110,7 @@ impl Handler {
             BackgroundResult::RecordingEnded(said, failure.filter(|_| named))
         };
         let failed = move |why: String| {
-            let failure = named.then(|| ViewError::Record(why.clone()));
+            let failure = named.then(|| ViewError::Refused(why.clone().into()));
             BackgroundResult::RecordingEnded(why, failure)
         };
         self.background.start_awaited(wait, failed);
@@ -139,9 +138,9 @@ impl Handler {
         panel: bool,
     ) -> Result<Image, ViewError> {
         let Some(screen) = &mut self.surface else {
-            return Err(ViewError::Record(
-                tr!("no window to take a picture of").into(),
-            ));
+            return Err(ViewError::Refused(message!(
+                "no window to take a picture of"
+            )));
         };
         let drawing = Drawing {
             notice: None,

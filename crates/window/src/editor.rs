@@ -366,8 +366,7 @@ impl Handler {
             return;
         };
         self.editor.answer = None;
-        if let Err(error) = answer {
-            let (_, why) = error.first();
+        if let Err(OwnRoundError { message: why, .. }) = answer {
             self.show_notice(message!("Not run: {why}"));
         }
     }

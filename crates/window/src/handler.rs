@@ -214,12 +214,10 @@ impl Handler {
         let any_adapter = adapter.is_none();
         WindowSurface::open(canvas, adapter, Reader::new(reader)).map_err(|error| {
             match (error, self.unusual_depth.filter(|_| any_adapter)) {
-                (ViewError::NoAdapter(_) | ViewError::NoDevice { .. }, Some(depth)) => {
-                    WindowError::NoDisplay(tr!(
-                        "no graphics driver draws to a display of {depth} bits per pixel",
-                        depth = depth
-                    ))
-                }
+                (ViewError::NoDevice(_), Some(depth)) => WindowError::NoDisplay(tr!(
+                    "no graphics driver draws to a display of {depth} bits per pixel",
+                    depth = depth
+                )),
                 (error, _) => error.into(),
             }
         })

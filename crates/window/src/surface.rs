@@ -208,7 +208,7 @@ fn configuration(
 ) -> Result<wgpu::SurfaceConfiguration, ViewError> {
     let most = gpu.device.limits().max_texture_dimension_2d;
     let [width, height] = pixels.map(|side| side.clamp(1, most));
-    let refused = || ViewError::cannot_present(gpu.facts.title());
+    let refused = || ViewError::cannot_present(&gpu.facts.title());
     let mut config = surface
         .get_default_config(&gpu.adapter, width, height)
         .ok_or_else(refused)?;

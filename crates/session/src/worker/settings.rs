@@ -352,7 +352,10 @@ impl SessionWorker {
     ) -> Result<Option<Notice>> {
         let instances = self.lattices.instances.as_ref();
         if instances.is_some_and(|it| it.engine().places() > 1) {
-            query.answer(Err(OwnRoundError::SeveralDevices));
+            query.answer(Err(OwnRoundError {
+                place: None,
+                message: message!("a round of your own runs on one device"),
+            }));
             return Ok(None);
         }
         let own = Arc::new(OwnRound::new(source, self.lattices.setup().instances));

@@ -6,7 +6,7 @@
 use std::sync::{Arc, Mutex};
 
 use crate::view::ViewError;
-use lang::tr;
+use lang::message;
 use ui::AdapterFacts;
 
 /// What is known of an adapter.
@@ -72,13 +72,13 @@ impl Gpu {
         canvas: Option<&dyn Canvas>,
     ) -> Result<(Gpu, Option<wgpu::Surface<'static>>), ViewError> {
         let (mut software, mut refused) = (None, None);
-        let mut why = String::from(tr!("there is none"));
+        let mut why = message!("there is none");
         for backends in [wgpu::Backends::PRIMARY, wgpu::Backends::GL] {
             let instance = instance(backends, canvas.map(|canvas| canvas.display()));
             let surface = match canvas.map(|canvas| canvas.surface(&instance)).transpose() {
                 Ok(surface) => surface,
                 Err(reason) => {
-                    why = reason;
+                    why = reason.into();
                     continue;
                 }
             };
@@ -86,7 +86,7 @@ impl Gpu {
                 continue;
             };
             if !presents(&adapter, surface.as_ref()) {
-                refused.get_or_insert(ViewError::cannot_present(facts_of(&adapter).title()));
+                refused.get_or_insert(ViewError::cannot_present(&facts_of(&adapter).title()));
                 continue;
             }
             let found = (instance, adapter, surface);
@@ -102,16 +102,25 @@ impl Gpu {
         match (software, refused, wanted) {
             (Some(found), ..) => Gpu::with(found),
             (None, Some(error), _) => Err(error),
-            (None, None, None) => Err(ViewError::NoAdapter(why)),
+            (None, None, None) => Err(ViewError::NoDevice(message!(
+                "no graphics driver can draw here ({it}); install your GPU's Vulkan driver, or the software one: apt-get install libvulkan1 mesa-vulkan-drivers",
+                it = why
+            ))),
             (None, None, Some(requested)) => {
                 let present: Vec<_> = list_adapters().iter().map(AdapterFacts::title).collect();
                 let matching = present.iter().find(|title| matches(title, requested));
                 Err(match matching {
-                    Some(adapter) => ViewError::cannot_present(adapter.clone()),
-                    None => ViewError::NoSuchAdapter {
-                        requested: requested.into(),
-                        present,
-                    },
+                    Some(adapter) => ViewError::cannot_present(adapter),
+                    None => {
+                        let there = match &present[..] {
+                            [] => message!("none"),
+                            some => some.join("; ").into(),
+                        };
+                        ViewError::Refused(message!(
+                            "no drawing GPU matches '{requested}'; available: {}",
+                            there
+                        ))
+                    }
                 })
             }
         }
@@ -130,10 +139,7 @@ impl Gpu {
             required_limits: adapter.limits(),
             ..Default::default()
         }))
-        .map_err(|error| ViewError::NoDevice {
-            adapter: facts.title(),
-            reason: error.to_string(),
-        })?;
+        .map_err(|error| ViewError::unusable(&facts.title(), error))?;
         let trouble = Arc::new(Mutex::new(None));
         let note = |trouble: &Arc<Mutex<Option<ViewError>>>, error: ViewError| {
             tracing::warn!("{error}");
@@ -158,7 +164,9 @@ impl Gpu {
             note(
                 &noted,
                 match error {
-                    wgpu::Error::OutOfMemory { .. } => ViewError::OutOfMemory,
+                    wgpu::Error::OutOfMemory { .. } => ViewError::Lacking(message!(
+                        "the drawing GPU is out of memory; use fewer --instances or --transfer view"
+                    )),
                     other => {
                         tracing::debug!("{other}");
                         ViewError::Internal(root_cause(&other))

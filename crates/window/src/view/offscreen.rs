@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use crate::view::Dialog;
 use crate::view::picture_file::{Image, write_png};
 use crate::view::{Commands, Dialogs, Frame, Gpu, Help, LabView, Scene, TimelineView, ViewError};
+use lang::message;
 use model::PictureSource;
 use model::{PicturePlan, Status};
 use ui::{
@@ -91,11 +92,9 @@ impl Renderer {
         let most = gpu.device.limits().max_texture_dimension_2d;
         let [width, height] = pixels;
         if !pixels.iter().all(|side| (1..=most).contains(side)) {
-            return Err(ViewError::PictureSize {
-                width,
-                height,
-                most,
-            });
+            return Err(ViewError::Refused(message!(
+                "a picture of {width}x{height} pixels cannot be drawn here: both sides must be from 1 to {most}"
+            )));
         }
         let format = wgpu::TextureFormat::Rgba8Unorm;
         let target = target(&gpu.device, pixels, format);

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use crate::view::ViewError;
+use lang::message;
 use model::Setup;
 use ui::TextureLimits;
 
@@ -27,7 +28,9 @@ pub(crate) fn validate_instance_count(
 ) -> Result<(), ViewError> {
     let most = max_instances(limits);
     if requested > most {
-        Err(ViewError::TooMany { requested, most })
+        Err(ViewError::Refused(message!(
+            "{requested} instances cannot be drawn: at most {most}; use fewer --instances, or 'run'"
+        )))
     } else {
         Ok(())
     }

@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 
 use crate::view::ViewError;
 use crate::view::picture_file::{Image, write_png};
-use lang::tr;
+use lang::{Message, message, tr};
 use life::{PendingFile, SaveError, SaveTarget, check_writable, grouped};
 
 /// Pictures that may wait for the encoder.
@@ -50,13 +50,13 @@ impl RecordingFormat {
             "png" => Ok(RecordingFormat::Pictures),
             "mp4" => {
                 let pictures = path.with_extension("png");
-                Err(ViewError::Record(tr!(
+                Err(ViewError::Refused(message!(
                     "{file} cannot be recorded: record numbered pictures with --record {pictures}, and make a video of them with: {line}",
                     pictures = pictures.display(),
                     line = ffmpeg_line(&pictures, 1.0 / USUAL.as_secs_f64(), None)
                 )))
             }
-            _ => Err(ViewError::Record(tr!(
+            _ => Err(ViewError::Refused(message!(
                 "{file} cannot be recorded: the name must end in .gif or .png"
             ))),
         }
@@ -188,7 +188,7 @@ impl Recorder {
     /// Begins a file for pictures of this width and height, or a file for each of them.
     ///
     /// # Errors
-    /// [`ViewError::Record`] where the name's ending says nothing, [`ViewError::Write`] where nothing
+    /// [`ViewError::Refused`] where the name's ending says nothing, [`ViewError::Write`] where nothing
     /// can be written there.
     pub fn begin(path: &Path, size: [u32; 2]) -> Result<Recorder, ViewError> {
         match RecordingFormat::of(path)? {
@@ -352,10 +352,10 @@ impl Recorder {
         *lock(&shots) = None;
         move || {
             if !finisher.wait(Duration::MAX) {
-                return Err(ViewError::Encoder(finisher.too_slow()));
+                return Err(ViewError::Lacking(finisher.too_slow()));
             }
             let broken =
-                |_| ViewError::Record(tr!("internal: the recording's thread panicked").into());
+                |_| ViewError::Refused(message!("internal: the recording's thread panicked"));
             thread.join().map_err(broken).flatten()
         }
     }
@@ -384,8 +384,8 @@ impl Finisher {
     }
 
     /// Says that even the end of the encoder took too long.
-    fn too_slow(&self) -> String {
-        tr!(
+    fn too_slow(&self) -> Message {
+        message!(
             "the recording {path} is lost: writing it took too long; record to another disk",
             path = self.path.display()
         )
@@ -402,7 +402,7 @@ impl PendingFile for Finisher {
             *lock(&shots) = None;
         }
         if !self.wait(limit) {
-            return Err(self.too_slow());
+            return Err(self.too_slow().to_string());
         }
         self.encoding.failure.get().cloned().map_or(Ok(()), Err)
     }
