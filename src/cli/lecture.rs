@@ -412,7 +412,7 @@ mod tests {
         let [few, many] = [50, 400].map(|steps| {
             let before = platform::usage().cpu;
             let text = format!("title = 'Long'\n{}", step.repeat(steps));
-            let read = reader.parse(&text).ok().expect("a lecture").0;
+            let read = reader.parse(&text).expect("a lecture").0;
             assert_eq!(read.steps.len(), steps);
             platform::usage().cpu - before
         });

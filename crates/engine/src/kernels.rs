@@ -678,7 +678,7 @@ impl Kernel {
             Some(most) if size.cells() > most => {
                 Some(message!("at most {most} cells", most = grouped(most)))
             }
-            _ => Some(Message::of(&self.sides)),
+            _ => Some(Message::of(self.sides)),
         }
     }
 }
