@@ -141,9 +141,12 @@ impl Submission<'_> {
         let is_per_gpu = self.threads == Threads::PerGpu;
         // By the number of the issuer or of the GPU.
         let mut parts: BTreeMap<usize, Part> = BTreeMap::new();
-        let part_of = |step: &Step, gpu| match is_per_gpu {
-            true => gpu,
-            false => usize::from(step.issuer.0),
+        let part_of = |step: &Step, gpu| {
+            if is_per_gpu {
+                gpu
+            } else {
+                usize::from(step.issuer.0)
+            }
         };
         for step in &program.steps {
             let gpu = self.resources.gpu_of(step.stream);
