@@ -82,7 +82,9 @@ pub(super) fn with_settings(
         }
     }
     let note = |Setting { name, line, .. }: &Setting| {
-        message!("{path}, line {line}: there is no option --{name}, so it is ignored")
+        message!(
+            "{path}, line {line}: --{name} is not an option that can be saved, so it is ignored"
+        )
     };
     let notes = unknown.iter().map(note).collect();
     Ok((apply(command_line(), &settings), notes))
@@ -104,7 +106,7 @@ fn text_of(path: &Path) -> Result<Option<String>> {
     }
 }
 
-/// The settings of a file whose options there are, with values that these take, and the others.
+/// The settings of a file: those whose options can be saved, with valid values, and the others.
 fn settings_of(text: &str) -> Result<(Vec<Setting>, Vec<Setting>), (usize, String)> {
     let command = command_line();
     let is_known = |setting: &Setting| {

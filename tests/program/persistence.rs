@@ -143,7 +143,8 @@ fn settings_are_written_on_request_alone_and_what_is_typed_wins() {
     }
     fs::write(path, "instances = 3\n\ncolour = 1\n").unwrap();
     let odd = lifestreams(folder, "run -g 1 --size 8x8 --device cpu").succeeds();
-    let line = "config.toml, line 3: there is no option --colour, so it is ignored\n";
+    let line =
+        "config.toml, line 3: --colour is not an option that can be saved, so it is ignored\n";
     assert!(odd.stderr.ends_with(line), "{odd:?}");
     lifestreams(folder, "config path").done();
     let refused = lifestreams(folder, "config save --frames 3");

@@ -92,11 +92,6 @@ impl Size {
     }
 }
 
-/// What memory is for.
-pub(crate) fn one(size: Size) -> Message {
-    message!("a lattice of {size}")
-}
-
 impl FromStr for Size {
     type Err = Message;
 
@@ -132,7 +127,7 @@ impl Lattice {
     /// # Errors
     /// If memory is insufficient.
     pub fn try_new(size: Size) -> Result<Lattice, MemoryError> {
-        memory::ensure(size, memory::bits, || one(size))?;
+        memory::ensure(size, memory::bits, || memory::one_lattice(size))?;
         // Zeroed pages, which the system provides on first use.
         let zeros = bytemuck::allocation::try_zeroed_slice_box(size.words());
         let zeros: Box<[u32]> = zeros.map_err(|()| memory::refused(size))?;
@@ -148,7 +143,7 @@ impl Lattice {
     /// # Panics
     /// As [`Lattice::from_words`].
     pub fn try_copy(size: Size, words: &[u32]) -> Result<Lattice, MemoryError> {
-        memory::ensure(size, memory::bits, || one(size))?;
+        memory::ensure(size, memory::bits, || memory::one_lattice(size))?;
         let mut copy = Vec::new();
         let reserved = copy.try_reserve_exact(words.len());
         reserved.map_err(|_| memory::refused(size))?;

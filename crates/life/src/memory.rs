@@ -8,7 +8,6 @@ use std::{fmt, fs};
 use lang::{Message, message, tr};
 
 use crate::Size;
-use crate::lattice::one;
 
 /// Smaller allocations are not checked: a check takes a tenth of a millisecond.
 const MIN_CHECKED_BYTES: u64 = 256 << 10;
@@ -73,7 +72,18 @@ pub(crate) fn lacks(bytes: u64) -> bool {
 /// The error for an allocation that failed although memory seemed available.
 pub(crate) fn refused(size: Size) -> MemoryError {
     let free = usable().unwrap_or(0);
-    memory_error(size, bits(size), free.min(bits(size)), bits, one(size))
+    memory_error(
+        size,
+        bits(size),
+        free.min(bits(size)),
+        bits,
+        one_lattice(size),
+    )
+}
+
+/// What the memory of one lattice is for.
+pub(crate) fn one_lattice(size: Size) -> Message {
+    message!("a lattice of {size}")
 }
 
 /// Size in bytes of a bit-packed lattice.

@@ -71,7 +71,7 @@ impl From<MemoryError> for PatternError {
     }
 }
 
-/// What is said of live cells in so many columns and rows that do not fit a lattice. `offer` is a
+/// The message about live cells in so many columns and rows that do not fit a lattice. `offer` is a
 /// lattice that fits them, if any can, and `kernel` one to suggest for it.
 pub fn too_large(
     file: impl fmt::Display,

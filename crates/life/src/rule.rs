@@ -31,56 +31,56 @@ impl std::error::Error for RuleError {}
 /// Maximum characters of the text that an error quotes.
 const MAX_SHOWN: usize = 40;
 
-/// What is said of a text that is like no rule.
+/// The message about a text that is like no rule.
 const NONSENSE: &str =
     mark!("write it as B3/S23, the neighbour counts 0 to 8 after B (birth) and S (survival)");
 
-/// What is said of a name, perhaps that of a table of states.
+/// The message about a name, perhaps that of a table of states.
 const NAME: &str = mark!(
     "no rule that counts live neighbours has this name; write it as B3/S23, or take a name such as HighLife or Seeds"
 );
 
-/// What is said of `345/3/6`, `B3/S345/6` or `Brian's Brain`: dying cells have states of their own.
+/// The message about `345/3/6`, `B3/S345/6` or `Brian's Brain`: dying cells have states of their own.
 const GENERATIONS: &str = mark!(
     "it seems to be of Generations, with cells of more than two states; only rules such as B3/S23 can be run"
 );
 
-/// What is said of `R5,C0,M1,S34..58,B34..45,NM`.
+/// The message about `R5,C0,M1,S34..58,B34..45,NM`.
 const LARGER_THAN_LIFE: &str = mark!(
     "it is written as in Larger than Life; only rules that count the eight cells next to a cell can be run, and they are written such as B3/S23"
 );
 
-/// What is said of `B2-a/S12`: letters specify the neighbours' positions.
+/// The message about `B2-a/S12`: letters specify the neighbours' positions.
 const ISOTROPIC: &str = mark!(
     "it is isotropic non-totalistic: it tells neighbours apart by where they lie; only rules that count them, such as B3/S23, can be run"
 );
 
-/// What is said of `MAP` and a table of all neighbourhoods in base 64.
+/// The message about `MAP` and a table of all neighbourhoods in base 64.
 const MAP: &str = mark!(
     "it is a MAP rule, with an entry for each neighbourhood; only rules that count live neighbours, such as B3/S23, can be run"
 );
 
-/// What is said of `B2/S34H`: six neighbours.
+/// The message about `B2/S34H`: six neighbours.
 const HEXAGONAL: &str = mark!(
     "it is hexagonal, with six neighbours; only rules of the eight next to a cell, such as B3/S23, can be run"
 );
 
-/// What is said of `B2/S013V`: four neighbours.
+/// The message about `B2/S013V`: four neighbours.
 const VON_NEUMANN: &str = mark!(
     "it is of the von Neumann neighbourhood, with four neighbours; only rules of the eight next to a cell, such as B3/S23, can be run"
 );
 
-/// What is said of `B4/S345L`: twelve neighbours.
+/// The message about `B4/S345L`: twelve neighbours.
 const TRIANGULAR: &str = mark!(
     "it is triangular, with twelve neighbours; only rules of the eight next to a cell, such as B3/S23, can be run"
 );
 
-/// What is said of `M0,8,4,3,2,5,9,7,1,6,10,11,12,13,14,15` or `MS,D0;8;4;…`: blocks of four cells.
+/// The message about `M0,8,4,3,2,5,9,7,1,6,10,11,12,13,14,15` or `MS,D0;8;4;…`: blocks of four cells.
 const MARGOLUS: &str = mark!(
     "it is of the Margolus neighbourhood, which steps blocks of four cells; only rules of the eight next to a cell, such as B3/S23, can be run"
 );
 
-/// What is said of `W30`.
+/// The message about `W30`.
 const ROW: &str = mark!(
     "it is for a single row of cells (Wolfram's numbers); only rules of eight neighbours, such as B3/S23, can be run"
 );

@@ -409,7 +409,7 @@ mod tests {
         Script::compile(source, Work::Lattices)?.round(4)
     }
 
-    /// What is said of a script.
+    /// The message about a script.
     fn error(source: &str) -> String {
         run(source).unwrap_err().message.to_string()
     }

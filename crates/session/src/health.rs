@@ -6,12 +6,12 @@ use lang::{Message, message};
 /// thousands of times per second.
 const MAX_FAILURES: u32 = 3;
 
-/// That the program has a flaw: work panicked, with this message.
+/// The message about a bug in the program: work panicked, with this reason.
 pub(crate) fn internal(it: String) -> Message {
     message!("internal: {it}")
 }
 
-/// That nothing is left to restore lattices from.
+/// The message that no copy is left to restore lattices from.
 pub(crate) fn no_snapshot() -> Message {
     message!("no snapshot of the lattices is left")
 }

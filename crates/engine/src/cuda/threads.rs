@@ -4,8 +4,8 @@
 //! the first by the engine's. The threads start together, once each has made its context current.
 //!
 //! Some programs say which thread issues which step. Of others, the steps of several GPUs are issued
-//! by a thread per GPU, so that each GPU is given its work as soon as if it were the only one. A GPU may
-//! wait for an event of another: then the threads meet, so that the event is recorded before.
+//! by a thread per GPU, so that each GPU is given its work as soon as if it were the only one. Before
+//! a GPU is told to wait for an event of another, the threads meet, so that the event is recorded.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};

@@ -260,7 +260,7 @@ impl TimelineFile {
         }
     }
 
-    /// At how many of the file's records each start is that is a soup with symmetry.
+    /// For each start that is a soup with symmetry, how many of the file's records come before it.
     fn symmetric_starts(&self) -> Vec<usize> {
         let is_symmetric = |start: &StartFile| matches!(start, StartFile::Soup { symmetry, .. } if symmetry.is_some());
         let of_records = self.records.iter().map(|record| match &record.content {

@@ -21,7 +21,7 @@ use simulation::instances::limit;
 use simulation::scripted_engine::Issued;
 use test_support::{compare_with_stored, fingerprint};
 
-/// Right rounds of a user's own for several instances, and a wrong one.
+/// Valid rounds of a user's own for several instances, and an invalid one.
 const ROUNDS: [&str; 5] = [
     "for i in 0..N { advance(i, i); } for i in 0..N { download(i, i); }",
     "for i in 0..N { advance(i, i % 2); download(i, i % 2); }",
@@ -30,7 +30,7 @@ const ROUNDS: [&str; 5] = [
     "for i in 0..N { advance(i, 0); download(i, 1); }",
 ];
 
-/// What a person does.
+/// What a user does.
 enum Key {
     /// A command.
     Does(Step),
@@ -44,7 +44,7 @@ enum Key {
     Single,
 }
 
-/// Keys, each in words and with whether it comes while rounds go on.
+/// Actions, each with its name and whether it is sent while rounds run.
 type Keys = Vec<(&'static str, Key, bool)>;
 
 /// Does what keys say, and writes down what that leads to.

@@ -43,7 +43,7 @@ impl Gif {
         self.encoder.write_frame(&frame).map_err(broken)
     }
 
-    /// Makes the file whole.
+    /// Finishes the file.
     pub(super) fn end(self) -> io::Result<()> {
         let out = self.encoder.into_inner().map_err(broken)?;
         out.into_inner()
