@@ -12,7 +12,7 @@ mod activities;
 use activities::{ACTIVITIES, act, check, prepare, session, settled};
 use cust::module::Module;
 use cust::stream::{Stream, StreamFlags};
-use model::{DeviceChoice, Split};
+use session::{DeviceChoice, Split};
 
 const TRAP: &str =
     ".version 6.0\n.target sm_50\n.address_size 64\n.visible .entry trap_now()\n{\n trap;\n}\n";

@@ -21,11 +21,10 @@ use engine::kernels;
 use faults::{ANSWERS, Answer, CALLS, fault};
 use libloading::Library;
 use life::{Size, reference};
-use model::{DeviceChoice, SessionAction, Setup, Split, Start};
-use session::Session;
+use session::fastest::RoundLength;
+use session::instances::{Event, start_lattice};
 use session::run::{Entered, Run};
-use simulation::fastest::RoundLength;
-use simulation::instances::{Event, start_lattice};
+use session::{DeviceChoice, Session, SessionAction, Setup, Split, Start};
 
 /// The calls that are always refused for lack of memory here, and lost where there are lattices.
 const PART: [&str; 13] = [
@@ -169,7 +168,7 @@ fn lose_a_run(driver: &Driver) {
         start: Start::soup(0.4, 11),
         ..Setup::new(3, size, kernel, DeviceChoice::CudaOrdinal(0))
     };
-    let prepare = |instances: &mut simulation::instances::Instances, setup: &mut Setup, _: u64| {
+    let prepare = |instances: &mut session::instances::Instances, setup: &mut Setup, _: u64| {
         instances.start(setup)?;
         Ok(Entered {
             rounds: RoundLength::fixed(kernel, PER_ROUND),

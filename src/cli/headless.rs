@@ -12,8 +12,9 @@ use super::window::continuing;
 use engine::{ReduceRegion, Transfer};
 use lang::tr;
 use life::{Size, grouped};
-use model::{PicturePlan, Recomputing, Setup, Status, StopWhenStill, time_left};
-use session::{Session, SessionFile};
+use session::{
+    PicturePlan, Recomputing, Session, SessionFile, Setup, Status, StopWhenStill, time_left,
+};
 use ui::EmergencySave;
 use ui::numbers::si;
 

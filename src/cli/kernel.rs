@@ -22,12 +22,12 @@ use engine::{EngineError, Kernel};
 use exercise::KernelTask;
 use lang::tr;
 use life::{read_regular_file, shown};
-use model::DeviceChoice;
 use own_kernel::compilers::GpuCompiler;
 use own_kernel::{
     CheckError, CompilerError, Facts, Fault, Machine, NoWorkshop, OwnKernel, Right, Verdict,
     Workshop,
 };
+use session::DeviceChoice;
 use table::table;
 use timing::Timing;
 use ui::rung_source::unified_diff;

@@ -23,7 +23,7 @@ use experiment::Plan;
 use lang::{Language, Message, tr};
 use lesson::{Bench, LESSONS, Lecture, LecturePanel, LectureStep};
 use life::{check_writable, read_regular_file};
-use model::{DeviceChoice, Pace, Setup, finding_in_words};
+use session::{DeviceChoice, Pace, Setup, finding_in_words};
 use ui::{LectureOptions, Notes};
 
 /// The lectures that come with the program.
@@ -399,10 +399,11 @@ mod tests {
 
     use super::*;
     use life::Size;
-    use model::actions::{Chord, Key};
-    use model::recording::{Recording, RoundWork};
-    use model::{Finding, ViewAction};
+    use session::Finding;
     use session::Session;
+    use session::recording::{Recording, RoundWork};
+    use ui::ViewAction;
+    use ui::actions::{Chord, Key};
     use ui::{AppState, EmergencySave, LessonScreen, ViewOptions};
 
     #[test]

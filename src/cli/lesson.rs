@@ -9,8 +9,9 @@ use super::failure::CheckFailed;
 use super::options::LessonArguments;
 use super::text::{print, print_json, print_text, say};
 use lang::tr;
+use lesson::Speedup;
 use lesson::{Group, LESSONS, Lesson, LessonError, LessonImage, Outcome, PartOutcome, Progress};
-use model::{Speedup, finding_in_words};
+use session::finding_in_words;
 use window::picture_file::{Image, write_png};
 
 pub(super) fn main(arguments: &LessonArguments) -> Result<()> {

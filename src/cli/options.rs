@@ -12,13 +12,12 @@ use exercise::Exercise;
 use lang::Language;
 use lesson::LESSONS;
 use life::{RuleAndTorus, Size};
-use model::{
+use session::{
     DeviceChoice, Order, Pace, Setup, Split, StopWhenStill, Streams, Switches, TimeSettings,
     TransferChoice, Wait,
 };
 use terminal::Glyphs;
-use ui::theme;
-use ui::{Camera, ColourBy, MIN_OPENING_PIXELS, SidePanel, ViewOptions};
+use ui::{Camera, ColourBy, MIN_OPENING_PIXELS, SidePanel, ViewOptions, theme};
 
 /// N toroidal Game of Life lattices, each in its own CUDA stream, live in one window.
 ///

@@ -12,10 +12,8 @@ use super::headless::way_to;
 use super::options::WindowArguments;
 use super::text::say;
 use super::window::continuing;
-use model::{SessionAction, Setup, Status};
-use session::{Session, SessionFile};
-use ui::EmergencySave;
-use ui::ViewOptions;
+use session::{Session, SessionAction, SessionFile, Setup, Status};
+use ui::{EmergencySave, ViewOptions};
 use window::Recorder;
 use window::offscreen::Renderer;
 

@@ -1,6 +1,6 @@
 //! `lifestreams run`: steps every instance as fast as it can, reports, saves.
 
-use model::{DeviceChoice, PicturePlan, Setup, TransferChoice, time_left};
+use session::{DeviceChoice, PicturePlan, Setup, TransferChoice, time_left};
 use std::collections::VecDeque;
 use std::io::{self, Write};
 use std::ops::ControlFlow;
@@ -18,10 +18,10 @@ use super::text::{print, print_json, say};
 use engine::{EngineError, Transfer};
 use lang::tr;
 use life::{Head, Notes, SaveError, grouped, rle, write_atomically};
-use model::trace::{TimedRound, write_chrome};
+use session::fastest::{FastestPlan, RUN_ROUND};
+use session::instances::{Event, Instances};
 use session::run::{Entered, Prepare, Recovery, Run};
-use simulation::fastest::{FastestPlan, RUN_ROUND};
-use simulation::instances::{Event, Instances};
+use session::trace::{TimedRound, write_chrome};
 use ui::numbers::si;
 use waiting::Waiting;
 

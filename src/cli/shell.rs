@@ -11,7 +11,7 @@ use clap_mangen::Man;
 use super::options::command_line;
 use super::text::print_text;
 use life::{SaveError, write_atomically};
-use model::actions::Topic;
+use ui::actions::Topic;
 
 /// Prints the completions of a shell.
 pub(super) fn completions(shell: Shell) -> Result<()> {

@@ -8,11 +8,10 @@ use anyhow::{Result, bail};
 use super::failure::BadArguments;
 use super::options::SnapshotArguments;
 use super::text::say;
-use model::actions::timestamps_of_own;
-use model::{AbComparison, DeviceChoice, SessionAction, Setup, Source};
-use session::Session;
-use ui::Lessons;
-use ui::{LessonScreen, SidePanel, ViewOptions};
+use session::{
+    AbComparison, DeviceChoice, Session, SessionAction, Setup, Source, timestamps_of_own,
+};
+use ui::{LessonScreen, Lessons, SidePanel, ViewOptions};
 use window::offscreen::Renderer;
 
 /// How long rounds may take before the picture is given up.

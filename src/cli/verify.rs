@@ -7,7 +7,7 @@ use super::options::VerifyArguments;
 use super::text::print;
 use conformance::Report;
 use lang::tr;
-use simulation::instances::open_engine;
+use session::instances::open_engine;
 
 pub(super) fn main(arguments: &VerifyArguments) -> Result<()> {
     let engine = open_engine(arguments.device)?;

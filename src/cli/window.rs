@@ -13,13 +13,14 @@ use super::text::{print, print_text, say};
 use super::{headless, kernel, record};
 use engine::{DeviceInfo, EngineError, cuda};
 use lang::tr;
-use model::{DeviceChoice, Setup, Status, StoredKernel, recorded_in_words};
 use own_kernel::OwnKernel;
-use session::{SavedSession, Session, SessionFile};
+use session::{
+    DeviceChoice, SavedSession, Session, SessionFile, Setup, Status, StoredKernel,
+    recorded_in_words,
+};
 use terminal::{TerminalError, TerminalOptions};
-use ui::Wake;
 use ui::code_editor::Code;
-use ui::{Camera, Drawing, LectureOptions, Notes, ViewOptions};
+use ui::{Camera, Drawing, LectureOptions, Notes, ViewOptions, Wake};
 use window::Recorder;
 use window::{WindowError, WindowOptions};
 

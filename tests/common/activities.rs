@@ -6,11 +6,11 @@ use std::time::{Duration, Instant};
 
 use engine::kernels;
 use life::{Lattice, Size, reference};
-use model::{
-    Change, DeviceChoice, Edit, Pace, SessionAction, Setup, Split, Start, Status, Switches,
-};
 use session::log::{Content, Log, Position};
-use session::{SavedSession, SavedTimeline, Session};
+use session::{
+    Change, DeviceChoice, Edit, Pace, SavedSession, SavedTimeline, Session, SessionAction, Setup,
+    Split, Start, Status, Switches,
+};
 
 const INSTANCES: usize = 3;
 pub(crate) const LIMIT: Duration = Duration::from_secs(120);

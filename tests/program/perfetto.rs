@@ -10,8 +10,8 @@ use std::sync::Arc;
 use crate::common::{needs, scratch};
 use crate::traced::{Traced, traced};
 use engine::{Nanos, Span, StreamId};
-use model::trace::{StepFacts, TimedRound, write_chrome};
 use serde_json::{Map, Value, json};
+use session::trace::{StepFacts, TimedRound, write_chrome};
 
 /// The folder of Perfetto's engine, where scripts/test puts it.
 fn engine() -> PathBuf {

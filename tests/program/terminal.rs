@@ -637,8 +637,8 @@ fn without_a_terminal_it_says_so() {
 #[ignore]
 fn panics_in_a_terminal() {
     use life::Size;
-    use model::{DeviceChoice, Setup};
     use session::Session;
+    use session::{DeviceChoice, Setup};
     use terminal::{Glyphs, TerminalOptions, run};
 
     let options = TerminalOptions {

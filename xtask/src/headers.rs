@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use engine::kernels::KERNELS;
-use model::ladder::{Ladder, Workload};
+use session::ladder::{Ladder, Workload};
 use textwrap::WordSeparator;
 
 use crate::documents::read;
@@ -144,7 +144,7 @@ fn file_of(kernel: &str) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::ladder::fixtures;
+    use session::ladder::fixtures;
 
     const HEADER: &str = "// The idea.\n//\n// Bound: much,\n//        and more.\n// Measured: not \
                           yet\n//        at all\n// Next: the\n//        rest.\n\n// Measured: here\n";

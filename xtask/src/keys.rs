@@ -1,7 +1,7 @@
 //! The keys by topic, from the action table.
 
 use anyhow::Result;
-use model::actions::Topic;
+use ui::actions::Topic;
 
 use crate::text::{Both, Table};
 

@@ -7,7 +7,7 @@ use anyhow::{Context, Result, bail};
 use engine::kernels::{KERNELS, Kernel};
 use lang::Language;
 use life::Size;
-use model::ladder::{LOP3_PER_WORD, Ladder, LeftOut, Rate};
+use session::ladder::{LOP3_PER_WORD, Ladder, LeftOut, Rate};
 
 use crate::kernels::against;
 use crate::numbers::{digits, factor, percent, quantity, spread};
@@ -570,7 +570,7 @@ pub(crate) fn other_programs() -> Result<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::ladder::fixtures;
+    use session::ladder::fixtures;
 
     #[test]
     fn a_rung_is_measured_against_the_limits_and_the_rungs_below() {

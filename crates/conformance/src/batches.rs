@@ -6,7 +6,7 @@ use crate::Outcome;
 use crate::fixture::{Fixture, SLOT, VIEW_PIXELS, VIEW_SLOT};
 use engine::{Kernel, LatticeId, Op, Program, ReduceRegion, Transfer};
 use life::{Lattice, Rule, Size, reference, soup};
-use simulation::instances::read_lattice;
+use session::instances::read_lattice;
 
 /// Lattices of one allocation.
 pub(crate) const COUNT: usize = 3;

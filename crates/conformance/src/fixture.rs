@@ -11,7 +11,7 @@ use engine::{
     Slots, SlotsSpec, SplitEngine, StreamId, StreamSpec, Transfer,
 };
 use life::{Lattice, Rule, Size, reference, soup};
-use simulation::instances::{read_lattice, validate_kernel};
+use session::instances::{read_lattice, validate_kernel};
 
 /// An engine with a lattice of each size, every one in its own stream, and some that lie one
 /// behind the other.

@@ -10,10 +10,11 @@ use crate::Outcome;
 use engine::kernels::{self, Kernel};
 use engine::{HostMemory, LatticeId, Nanos, Slot, Transfer};
 use life::{Lattice, Size, reference};
-use model::PicturePlan;
-use model::trace::{StepKind, TimedRound};
-use model::{DeviceChoice, Order, Setup, Start, Streams, Switches, TransferChoice, Wait};
-use simulation::instances::{Event, Instances, open_engine, start_lattice, starts};
+use session::instances::{Event, Instances, open_engine, start_lattice, starts};
+use session::trace::{StepKind, TimedRound};
+use session::{
+    DeviceChoice, Order, PicturePlan, Setup, Start, Streams, Switches, TransferChoice, Wait,
+};
 
 /// Instances of a check.
 const INSTANCES: usize = 4;
@@ -142,7 +143,7 @@ pub(crate) fn check_settings(device: DeviceChoice) -> Result<Outcome> {
         let (mut instances, mut lattices) = open_instances(&setup)?;
         for switches in settings(kernel) {
             instances.finish()?;
-            instances.set_switches(model::Side::A, switches)?;
+            instances.set_switches(session::Side::A, switches)?;
             instances.set_picture(Some(picture(switches)))?;
             let (_, slots) = rounds(&mut instances, 1, false)?;
             for (instance, lattice) in lattices.iter_mut().enumerate() {
@@ -198,7 +199,7 @@ pub(crate) fn check_order(device: DeviceChoice, small: bool) -> Result<Outcome> 
     };
     for switches in settings(kernel).into_iter().filter(simple) {
         instances.finish()?;
-        instances.set_switches(model::Side::A, switches)?;
+        instances.set_switches(session::Side::A, switches)?;
         instances.set_picture(Some(PicturePlan::BITS))?;
         let one_by_one = (switches.wait, switches.order) == (Wait::Each, Order::Depth);
         let free = switches.streams == Streams::PerInstance && !one_by_one;
@@ -345,7 +346,7 @@ mod tests {
 
     use super::*;
     use engine::{Span, StreamId};
-    use model::trace::StepFacts;
+    use session::trace::StepFacts;
 
     /// A round of launches and downloads, in the order of issue: instance, label, start and end.
     fn round(ops: &[(u32, &'static str, i64, i64)]) -> TimedRound {

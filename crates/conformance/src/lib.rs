@@ -19,8 +19,8 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 use engine::kernels::{KERNELS, Kernel};
 use engine::{Cut, Engine, EngineError};
-use model::DeviceChoice;
-use simulation::instances::open_engine;
+use session::DeviceChoice;
+use session::instances::open_engine;
 
 pub use cases::{AWKWARD, Cases, rules};
 pub use fixture::Fixture;

@@ -5,9 +5,9 @@ use engine::cpu::CpuEngine;
 use engine::kernels::{KERNELS, SupportedSizes};
 use engine::{Cut, Engine, Kernel};
 use life::{Rule, Size};
-use model::DeviceChoice;
 use proptest::prelude::*;
-use simulation::instances::open_engine;
+use session::DeviceChoice;
+use session::instances::open_engine;
 use std::num::NonZeroUsize;
 
 fn engine() -> Box<dyn Engine> {

@@ -10,9 +10,9 @@ use engine::{
     Span, SplitEngine, Step, StreamId, StreamKind, StreamSpec,
 };
 use life::Size;
-use model::trace::{StepFacts, StepKind, TimedRound};
-use model::{DeviceChoice, Switches};
-use simulation::instances::open_engine;
+use session::instances::open_engine;
+use session::trace::{StepFacts, StepKind, TimedRound};
+use session::{DeviceChoice, Switches};
 
 /// An engine and what a lesson has on it.
 pub struct Bench {

@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 
 use crate::{Measured, Result};
 use experiment::{Executor, Limits, Plan, Round, Turn, nearest};
-use model::{Finding, Load};
 use platform::usage;
+use session::{Finding, Load};
 
 /// How long a class waits between two windows.
 pub(crate) const WINDOWS_APART: Duration = Duration::from_secs(10);

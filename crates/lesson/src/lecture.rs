@@ -4,7 +4,7 @@
 use engine::kernels::Kernel;
 use lang::Message;
 use life::Size;
-use model::{Setup, Switches};
+use session::{Setup, Switches};
 
 /// A lecture.
 #[derive(Clone, Debug)]

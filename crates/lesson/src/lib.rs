@@ -29,6 +29,7 @@ mod lecture;
 mod outcome;
 mod question;
 mod recorded;
+mod speedup;
 mod sweep;
 mod work;
 
@@ -42,6 +43,7 @@ pub use outcome::{
 };
 pub use question::{Choices, Origin, factor_in_words, nearest_factor};
 pub use recorded::{record, recorded, recording_order};
+pub use speedup::{Speedup, SpeedupPoint, SpeedupSeries};
 pub use work::{Experiment, InKernel, PartWork, Rounds, SweepSetup};
 
 use engine::{EngineError, Nanos};
@@ -52,8 +54,8 @@ use std::time::{Duration, Instant};
 
 use interleave::{WINDOWS_APART, interleave};
 use lang::tr;
-use model::trace::TimedRound;
-use model::{DeviceChoice, Source, Speedup};
+use session::trace::TimedRound;
+use session::{DeviceChoice, Source};
 
 /// An error that ends a lesson. (A failed check is part of the [`Outcome`] instead.)
 #[derive(Debug, thiserror::Error)]

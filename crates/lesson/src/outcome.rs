@@ -5,9 +5,10 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::{Bench, Compare, Lesson, Missing, Part};
+use crate::Speedup;
 use lang::tr;
-use model::trace::TimedRound;
-use model::{Finding, Source, Speedup, finding_in_words, load_in_words, recorded_in_words};
+use session::trace::TimedRound;
+use session::{Finding, Source, finding_in_words, load_in_words, recorded_in_words};
 
 /// The result of a lesson.
 #[derive(Clone, Debug, Serialize)]
@@ -514,7 +515,7 @@ pub(crate) mod tests {
     use super::*;
     use crate::LESSONS;
     use lang::Language;
-    use model::Load;
+    use session::Load;
 
     /// Findings as expected, of none, the opposite, not resolved, and changing with the load.
     pub(crate) const FINDINGS: [Finding; 5] = [

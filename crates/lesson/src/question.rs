@@ -2,7 +2,7 @@
 
 use super::Outcome;
 use lang::tr;
-use model::Finding;
+use session::Finding;
 
 /// Where a lesson comes from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -9,13 +9,14 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Factor, LESSONS, Lesson, LessonError, MeasuredValue, Outcome, PartOutcome, Windows, run_on,
+    Factor, LESSONS, Lesson, LessonError, MeasuredValue, Outcome, PartOutcome, Speedup, Windows,
+    run_on,
 };
 use experiment::Limits;
 use lang::Language;
-use model::recording::{read_stored, write_stored};
-use model::trace::TimedRound;
-use model::{DeviceChoice, Finding, Recorded, Source, Speedup};
+use session::recording::{read_stored, write_stored};
+use session::trace::TimedRound;
+use session::{DeviceChoice, Finding, Recorded, Source};
 
 /// The time between two windows while lessons are recorded: nobody explains anything meanwhile.
 const WINDOWS_APART: Duration = Duration::from_secs(2);

@@ -3,9 +3,11 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use crate::{Bench, Check, Lesson, OnProgress, Outcome, Progress, Result, SweepSetup, go_on};
+use crate::{
+    Bench, Check, Lesson, OnProgress, Outcome, Progress, Result, Speedup, SpeedupPoint,
+    SpeedupSeries, SweepSetup, go_on,
+};
 use experiment::Limits;
-use model::{Speedup, SpeedupPoint, SpeedupSeries};
 
 /// Measures every part of a lesson for each number of instances, up to those of `sweep`, whose times
 /// and findings are the outcome's. Of the others, it has the points of the curve, and checks that
@@ -87,7 +89,7 @@ mod tests {
     use crate::{LessonError, SPEEDUP};
     use engine::kernels;
     use life::Size;
-    use model::DeviceChoice;
+    use session::DeviceChoice;
 
     fn small(instances: usize, kernel: &str) -> SweepSetup {
         SweepSetup {

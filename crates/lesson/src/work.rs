@@ -10,10 +10,9 @@ use engine::{
 };
 use lang::{mark, tr};
 use life::{Lattice, Rule, Size, reference, soup};
-use model::PicturePlan;
-use model::trace::TimedRound;
-use model::{DeviceChoice, Setup, Start, Switches, TransferChoice};
-use simulation::instances::{Instances, read_lattice, start_lattice, starts};
+use session::instances::{Instances, read_lattice, start_lattice, starts};
+use session::trace::TimedRound;
+use session::{DeviceChoice, PicturePlan, Setup, Start, Switches, TransferChoice};
 
 /// The soups of the lessons.
 pub(super) const SEED: u64 = 1;

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
+use crate::NewCells;
 use engine::WordEdit;
 use life::Lattice;
-use simulation::NewCells;
 
 /// What is written into a lattice.
 #[derive(Clone, Debug)]

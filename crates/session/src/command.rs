@@ -12,10 +12,9 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use crate::own_file::OwnFile;
 use crate::publisher::Notice;
 use crate::saved::SavedSession;
+use crate::{Edit, OwnRound, OwnRoundError, PicturePlan, Requirement, SessionAction};
 use engine::Kernel;
 use life::Lattice;
-use model::actions::Requirement;
-use model::{Edit, OwnRound, OwnRoundError, PicturePlan, SessionAction};
 
 /// Something that is asked of a session.
 #[derive(Clone, Debug)]

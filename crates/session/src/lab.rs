@@ -4,12 +4,11 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Instant;
 
-use crate::Sampling;
 use crate::measurement::Measurement;
+use crate::recording::RoundWork;
 use crate::statistics::{Statistics, push};
+use crate::{AbComparison, Effect, IsolatedOp, LabStatus, PicturePlan, Sampling, Switches, median};
 use engine::Kernel;
-use model::recording::RoundWork;
-use model::{AbComparison, Effect, IsolatedOp, LabStatus, PicturePlan, Switches, median};
 
 /// What is measured of a session's rounds.
 #[derive(Default)]

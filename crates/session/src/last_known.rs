@@ -8,11 +8,11 @@
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Instant;
 
+use crate::instances::read_lattice;
 use crate::log::Position;
 use crate::saved::{Drafts, SavedSession};
 use engine::{Slot, Slots};
 use life::{Lattice, Size};
-use simulation::instances::read_lattice;
 
 /// A copy of all lattices on the host.
 pub(crate) enum HostCopy {

@@ -7,23 +7,23 @@
 use std::sync::Arc;
 use std::time::Instant;
 
+use crate::fastest::{FastestPlan, Requested};
+use crate::instances::{Instances, make_on_devices, open_engine, reopen_engine};
+use crate::ladder::recorded;
 use crate::log::SessionParameters;
 use crate::losses::Losses;
 use crate::next_task::part_of_round;
 use crate::pacing::Pacing;
+use crate::recording::{RecordedGroup, RecordedSetting, Recording, RoundWork};
 use crate::snapshot_store::SNAPSHOT_SLOTS;
-use engine::kernels::{self, KERNELS, Kernel};
-use engine::{Engine, EngineError, Layout, Result};
-use life::Size;
-use model::ladder::recorded;
-use model::recording::{RecordedGroup, RecordedSetting, Recording, RoundWork};
-use model::{
+use crate::{
     DeviceChoice, EngineStatus, KernelChoice, Order, OwnOrder, OwnRound, Pace, PicturePlan,
     Pictures, SettingStatus, Setup, Side, SwitchContext, Switches, TimeSettings, TransferChoice,
     default_kernels,
 };
-use simulation::fastest::{FastestPlan, Requested};
-use simulation::instances::{Instances, make_on_devices, open_engine, reopen_engine};
+use engine::kernels::{self, KERNELS, Kernel};
+use engine::{Engine, EngineError, Layout, Result};
+use life::Size;
 
 /// Largest lattice, in 32-bit words, downloaded whole before the drawing side says what it wants.
 const MAX_PICTURE_WORDS: usize = 1 << 24;

@@ -2,16 +2,25 @@
 //!
 //! A [`Session`] owns the thread that drives the engine (`worker`). A window or a terminal sends it
 //! [`SessionAction`]s and draws the newest complete [`Pictures`]; neither side waits for the other.
-//! The lattices and their engine are the crate `simulation`'s. [`log`] is what a session remembers;
-//! [`run`] steps instances to a generation without a session.
+//! [`instances`] holds the lattices and their engine: it issues rounds and changes settings without
+//! losing a cell, and the bench, `verify` and the lessons use it directly. [`round`] says what a round
+//! does, [`fastest`] how it is done in the least time. [`log`] is what a session remembers; [`run`]
+//! steps instances to a generation without a session.
 
+mod action;
 mod background;
 mod cell_write;
 mod command;
 mod comparison;
+mod edits;
+pub mod fastest;
+mod finding;
 mod health;
+pub mod instances;
+mod kernel_choice;
 mod known_cells;
 mod lab;
+pub mod ladder;
 mod last_known;
 mod lattices;
 pub mod log;
@@ -19,20 +28,37 @@ mod losses;
 mod measurement;
 mod next_task;
 mod own_file;
+mod own_round;
 mod pacing;
 mod persistence;
+mod picture_plan;
+mod pictures;
+pub mod population;
 mod publisher;
 mod queue;
 mod record;
+pub mod recording;
+#[cfg(test)]
+mod reference_kernel;
+pub mod round;
 pub mod run;
 mod safety_copy;
 mod sampling;
 mod saved;
+#[cfg(test)]
+mod scripted_engine;
+mod settled;
 mod settling;
+mod setup;
 mod snapshot_store;
 pub mod snapshots;
+mod start;
 mod state;
 mod statistics;
+mod status;
+mod switches;
+mod time;
+pub mod trace;
 mod watch;
 mod worker;
 
@@ -42,11 +68,32 @@ use std::sync::{Arc, TryLockError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+pub use action::{
+    AUTO_KERNEL, RECORDED_KEY, Requirement, SLOWER_KEY, SessionAction, timestamps_of_own,
+};
 pub use cell_write::CellWrite;
+pub use edits::{Area, Change, Edit, Patch};
+pub use experiment::{Finding, Load, Recorded, Side, Source, median};
+pub use finding::{finding_in_words, load_in_words, recorded_in_words, unknown_in_words};
+pub use kernel_choice::{DEFAULT_KERNEL, KernelChoice, default_kernels};
 pub use own_file::{NotSaved, SessionFile, state_folder};
+pub use own_round::{OwnOrder, OwnRound, OwnRoundError};
 pub use persistence::Saver;
+pub use picture_plan::PicturePlan;
+pub use pictures::{LiveArea, Picture, PictureSource, Pictures};
+pub use population::Series;
 pub use sampling::Sampling;
 pub use saved::{Drafts, SavedComparison, SavedError, SavedSession, SavedTimeline};
+pub use settled::Settled;
+pub use setup::{DEFAULT_DENSITY, DeviceChoice, Pace, Setup, Split, Start, StoredKernel};
+pub use start::{NewCells, start_cells, start_lattice};
+pub use status::{
+    AbComparison, ClockStatus, Effect, EngineStatus, LabStatus, LatticeStatus, NOTICE_TIME,
+    PanelStatus, RateStatus, Recomputing, RecordedStatus, SettingStatus, Status, time_left,
+};
+pub use switches::{Choice, Order, Streams, Switch, SwitchContext, Switches, TransferChoice, Wait};
+pub use time::{StopWhenStill, TimeSettings};
+pub use trace::{IsolatedOp, Trace};
 
 use command::{Command, Query};
 use publisher::Notice;
@@ -54,10 +101,6 @@ use publisher::Notice;
 use engine::{EngineError, Kernel, Result};
 use lang::message;
 use life::Lattice;
-use model::{
-    Action, DeviceChoice, Edit, OwnRound, OwnRoundError, Picture, PicturePlan, PictureSource,
-    Pictures, Series, SessionAction, Setup, Status, Trace,
-};
 
 /// A running session; see the crate's documentation.
 pub struct Session {
@@ -149,7 +192,7 @@ impl Session {
         if self.device() == DeviceChoice::Auto && is_free {
             let offer = Notice::Done(message!(
                 "The CPU computes here; {key} shows rounds that were recorded on a GPU",
-                key = Action::from(SessionAction::ToggleRecorded).key()
+                key = RECORDED_KEY
             ));
             let _ = self.commands.send(Command::Notify(offer)); // as above
         }

@@ -20,12 +20,12 @@ use std::collections::{BTreeSet, VecDeque};
 use std::ops::Range;
 use std::sync::Arc;
 
+use crate::Start;
 use crate::cell_write::CellWrite;
 use crate::record::lattices_of;
 pub use crate::record::{Author, CellChange, Content, Record, SessionParameters};
 use lang::{Message, message};
 use life::Lattice;
-use model::Start;
 
 /// Where a session stands. Positions are ordered as the session passes them.
 #[derive(

@@ -1,7 +1,7 @@
 //! Losses of an engine, and which devices go on after one: of a session, and of a run.
 
+use crate::DeviceChoice;
 use crate::log::Position;
-use model::DeviceChoice;
 
 /// Losses in a row that are survived.
 const MAX_LOSSES: u32 = 3;

@@ -2,9 +2,9 @@
 
 use std::time::{Duration, Instant};
 
+use crate::{Finding, Side, Source};
 use experiment::{Executor, Plan, Round};
 use lang::Message;
-use model::{Finding, Side, Source};
 use platform::{Usage, usage};
 
 /// What is compared.

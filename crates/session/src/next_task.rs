@@ -3,10 +3,10 @@
 use std::sync::Arc;
 use std::time::Instant;
 
+use crate::SessionAction;
 use crate::command::{Command, When};
 use crate::log::{Author, CellChange, Content, Position, Record};
 use crate::state::{Mode, Move, State};
-use model::SessionAction;
 
 /// Facts about the engine and the snapshots that [`next_task`] decides by.
 #[derive(Clone, Debug)]

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use model::Pace;
+use crate::Pace;
 
 /// The length of rounds and their pace.
 #[derive(Clone, Debug)]

@@ -3,9 +3,9 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use crate::trace::{TimedRound, Trace};
+use crate::{NOTICE_TIME, Pictures, Setup, Status};
 use lang::{Message, english};
-use model::trace::{TimedRound, Trace};
-use model::{NOTICE_TIME, Pictures, Setup, Status};
 
 /// Time between two updates of the status, at least.
 const STATUS_INTERVAL: Duration = Duration::from_millis(15);

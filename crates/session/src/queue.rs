@@ -2,8 +2,8 @@
 
 use std::collections::VecDeque;
 
+use crate::SessionAction;
 use crate::command::Command;
-use model::SessionAction;
 
 /// Single steps that may wait: a key that is held down must not queue minutes of work.
 const MAX_STEPS: usize = 4;

@@ -4,10 +4,9 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::cell_write::{CellWrite, apply};
+use crate::{Change, NewCells, Setup, Start, start_cells, start_lattice};
 use engine::WordEdit;
 use life::{Lattice, MemoryError, Rule, Size, Soup};
-use model::{Change, Setup, Start};
-use simulation::{NewCells, start_cells, start_lattice};
 
 /// The author of a record.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Serialize, serde::Deserialize)]

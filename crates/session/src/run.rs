@@ -7,16 +7,16 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use crate::log::Position;
-use crate::losses::Losses;
-use engine::{Engine, EngineError, Result};
-use life::Lattice;
-use model::{DeviceChoice, Setup, Start};
-use simulation::fastest::{FastestPlan, RoundLength};
-use simulation::instances::{
+use crate::fastest::{FastestPlan, RoundLength};
+use crate::instances::{
     Event, Instances, Results, ensure_room, make_on_devices, open_engine, reopen_engine,
     start_lattice,
 };
+use crate::log::Position;
+use crate::losses::Losses;
+use crate::{DeviceChoice, Setup, Start};
+use engine::{Engine, EngineError, Result};
+use life::Lattice;
 
 /// Time between two copies of the lattices, at least.
 const COPY_INTERVAL: Duration = Duration::from_secs(10);

@@ -28,13 +28,13 @@ use serde::ser::{Serialize, Serializer};
 use serde_json::error::Category;
 
 use crate::log::{Log, Position};
+use crate::{
+    DeviceChoice, KernelChoice, OwnRound, Pace, Setup, Split, StoredKernel, Switches, TimeSettings,
+};
 use engine::Kernel;
 use engine::kernels::{self, KERNELS};
 use lang::{Message, message, tr};
 use life::{Lattice, SaveError, SaveTarget, Size, read_regular_file, shown};
-use model::{
-    DeviceChoice, KernelChoice, OwnRound, Pace, Setup, Split, StoredKernel, Switches, TimeSettings,
-};
 use own_kernel::OwnKernel;
 
 /// A session as it is saved in a file.

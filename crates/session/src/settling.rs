@@ -9,9 +9,9 @@
 
 use std::collections::VecDeque;
 
+use crate::Settled;
 use engine::Measure;
 use life::Rule;
-use model::Settled;
 
 /// Longest period that is found, in measures.
 const MAX_PERIOD: usize = 60;

@@ -14,6 +14,7 @@ use std::time::{Duration, Instant};
 
 use crate::background;
 use crate::command::{Command, Query};
+use crate::instances::{Instances, read_lattice};
 use crate::last_known::HostCopy;
 use crate::log::Position;
 use crate::next_task::SnapshotReason;
@@ -21,7 +22,6 @@ use crate::saved::SavedSession;
 use crate::snapshots::{Keep, Snapshots};
 use engine::{EngineError, Result, Slot, Slots};
 use life::{Lattice, Size};
-use simulation::instances::{Instances, read_lattice};
 
 /// Number of page-locked slots for copies of all lattices.
 pub(crate) const SNAPSHOT_SLOTS: u8 = 3;

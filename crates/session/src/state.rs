@@ -18,9 +18,9 @@ use crate::log::{
 use crate::pacing::Pacing;
 use crate::publisher::Notice;
 use crate::queue::Queue;
+use crate::{Edit, Pace, Setup, Start};
 use lang::message;
 use life::{Lattice, Rule, Size, counted_lattices, grouped};
-use model::{Edit, Pace, Setup, Start};
 
 /// Generations from the snapshot made during a move back to the move's target: a user who steps back
 /// once often steps back again.

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
-use model::median;
+use crate::median;
 
 /// The time over which rates are averaged.
 const WINDOW: Duration = Duration::from_millis(500);

@@ -5,13 +5,13 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use crate::instances::Measuring;
+use crate::population::Populations;
 use crate::settling::Detector;
 use crate::state::Mode;
+use crate::{NOTICE_TIME, PanelStatus, Settled};
 use engine::Measure;
 use life::Rule;
-use model::population::Populations;
-use model::{NOTICE_TIME, PanelStatus, Settled};
-use simulation::instances::Measuring;
 
 /// How long a dead or periodic panel is shown before it is refilled.
 const RESEED_DELAY: Duration = Duration::from_secs(3);

@@ -3,10 +3,9 @@
 use std::sync::Arc;
 
 use life::{Lattice, Rule, Size, soup};
-use model::{Change, Start};
-use session::CellWrite;
 use session::log::{Author, CellChange, Content, Log, SessionParameters};
 use session::snapshots::{Keep, Snapshots};
+use session::{CellWrite, Change, Start};
 use test_support::{CountingAllocator, peak_of_all_threads};
 
 #[global_allocator]
@@ -60,7 +59,7 @@ fn forty_starts(budget: u64) -> usize {
         for generation in 0..10 {
             let instance = generation as usize % INSTANCES;
             let fill = CellChange::Edit(Change::Fill {
-                area: model::Area::whole(size()),
+                area: session::Area::whole(size()),
                 density: 0.5,
                 seed: seed + 100 * generation,
             });

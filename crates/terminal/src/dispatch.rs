@@ -12,14 +12,12 @@ use super::{TerminalApp, TerminalView, keys};
 use crate::help::{Answer, Help};
 use crate::painting::{TerminalFrame, TerminalLayout, places};
 use crate::prompt::PromptField;
-use ui::Lessons;
+use ui::{Action, Lessons, SidePanel, ViewAction};
 
 use lang::{Message, message, tr};
 use life::Pattern;
-use model::actions::Context;
-use model::{Action, Change, Edit, SessionAction, Status, ViewAction};
-use session::Session;
-use ui::SidePanel;
+use session::{Change, Edit, Session, SessionAction, Status};
+use ui::actions::Context;
 
 /// A mouse button that is held.
 #[derive(Clone, Copy, Debug)]

@@ -4,7 +4,7 @@
 use ratatui::crossterm::event::{KeyCode, KeyEvent};
 
 use crate::keys;
-use model::actions::{Action, ViewAction, search};
+use ui::actions::{Action, ViewAction, search};
 
 /// The open help.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]

@@ -2,7 +2,7 @@
 
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
-use model::actions::{Action, Chord, Key, ViewAction, action_for};
+use ui::actions::{Action, Chord, Key, ViewAction, action_for};
 
 /// What a key asks for. Ctrl+C quits, as everywhere in terminals, whatever the window does with it.
 pub(super) fn action(event: &KeyEvent) -> Option<Action> {
@@ -54,7 +54,7 @@ pub(super) fn chord(event: &KeyEvent) -> Option<Chord> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::actions::TABLE;
+    use ui::actions::TABLE;
 
     /// What crossterm says when this key of the table is pressed.
     fn typed(chord: &Chord) -> Option<KeyEvent> {

@@ -32,8 +32,7 @@ use key_reader::KeyReader;
 use lang::Message;
 use painting::TerminalFrame;
 use session::Session;
-use ui::{AppState, EmergencySave, Wake};
-use ui::{Composer, LectureOptions, Timeline, ViewOptions};
+use ui::{AppState, Composer, EmergencySave, LectureOptions, Timeline, ViewOptions, Wake};
 
 /// The least time between two frames.
 const MIN_FRAME_INTERVAL: Duration = Duration::from_millis(33);

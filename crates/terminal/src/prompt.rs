@@ -5,7 +5,7 @@ use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyEventKind};
 
 use crate::help::Answer;
 use crate::keys;
-use model::actions::{Prompt, ViewAction};
+use ui::actions::{Prompt, ViewAction};
 
 /// The open field.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -60,8 +60,8 @@ impl PromptField {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::SessionAction;
     use ratatui::crossterm::event::KeyModifiers;
+    use session::SessionAction;
 
     #[test]
     fn what_is_typed_is_read_at_enter_and_what_is_wrong_is_said() {

@@ -3,14 +3,18 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use crate::{Drawing, Population, SidePanel, Sources, Timeline, ViewOptions, theme};
-use crate::{EmergencySave, LectureOptions, LectureRun, Lessons, say_last};
+use crate::actions::Chord;
+use crate::{
+    Action, Drawing, EmergencySave, LectureOptions, LectureRun, Lessons, Population, SidePanel,
+    Sources, Timeline, ViewOptions, say_last, theme,
+};
 use lang::{Message, message};
 use lesson::LecturePanel;
 use life::Size;
-use model::actions::Chord;
-use model::{Action, LiveArea, NOTICE_TIME, PicturePlan, PictureSource, SessionAction, Status};
-use session::{NotSaved, SavedSession, Session};
+use session::{
+    LiveArea, NOTICE_TIME, NotSaved, PicturePlan, PictureSource, SavedSession, Session,
+    SessionAction, Status,
+};
 
 /// Wakes the window because something has changed; cheap, from any thread.
 pub type Wake = Arc<dyn Fn() + Send + Sync>;

@@ -11,8 +11,8 @@ use engine::kernels::{Batch, Iteration, Launch, Parameter};
 use engine::{Band, HostMemory, Kernel, Layout, Measure, SupportKernel, Transfer};
 use lang::tr;
 use life::Size;
-use model::{Order, Status, Streams, Wait};
 use script::{Call, CallKind, Round};
+use session::{Order, Status, Streams, Wait};
 
 use cpp::Cpp;
 use rust::Rust;

@@ -12,7 +12,7 @@ use engine::Kernel;
 use engine::kernels::KERNELS;
 use exercise::{EXERCISES, Exercise, KernelTask, RoundTask, Task};
 use lang::tr;
-use model::{Order, Status};
+use session::{Order, Status};
 
 pub use kernel::KernelFindings;
 use round::Predicted;
@@ -440,7 +440,7 @@ mod tests {
     use std::sync::atomic::AtomicBool;
 
     use super::*;
-    use model::prediction::OpTimes;
+    use crate::prediction::OpTimes;
     use own_kernel::NoWorkshop;
 
     fn text(text: &str) -> Arc<str> {
@@ -534,11 +534,11 @@ mod tests {
         assert_eq!(editor.guessed(), Some(Guess::Faster));
         assert_eq!(before.lines, ["From the times of ops alone: 1.6× slower"]);
         // It runs now: what was predicted stays, though nothing is predicted any more.
-        let own = model::OwnRound::new(editor.text().clone(), 4);
+        let own = session::OwnRound::new(editor.text().clone(), 4);
         status.setting.own_round = Some(Arc::new(own));
         status.setting.switches.order = Order::Own;
-        let finding = model::Finding::of(0.5, [0.49, 0.51]);
-        status.lab.last_effect = Some(model::Effect {
+        let finding = session::Finding::of(0.5, [0.49, 0.51]);
+        status.lab.last_effect = Some(session::Effect {
             what: context.before.unwrap().own_instead(),
             round_us: [Some(100.0), Some(200.0)],
             finding: Some(finding),

@@ -3,9 +3,10 @@
 
 use std::time::Duration;
 
+use crate::actions::{Context, Row, Toggles, Topic};
+use crate::{Action, EditAction, ViewAction};
 use lang::tr;
-use model::actions::{Context, Row, Toggles, Topic};
-use model::{Action, EditAction, SessionAction, Switch, ViewAction};
+use session::{SessionAction, Switch};
 
 /// A row of the action table, as it is at this moment.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -153,9 +154,9 @@ fn is_editing(on: Toggles) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::actions::{FrontEnd, TABLE};
     use crate::fixtures::status;
     use life::Size;
-    use model::actions::{FrontEnd, TABLE};
 
     fn with<T>(toggles: Toggles, does: impl FnOnce(&Context<'_>) -> T) -> T {
         let status = status(4, Size::new(64, 64).unwrap());

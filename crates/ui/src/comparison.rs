@@ -4,7 +4,7 @@
 use crate::numbers::{grouped, time_us_to};
 use engine::Kernel;
 use lang::tr;
-use model::{AbComparison, Finding, Side, Source, Switch, finding_in_words, unknown_in_words};
+use session::{AbComparison, Finding, Side, Source, Switch, finding_in_words, unknown_in_words};
 
 /// The texts for one of the two settings.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -147,7 +147,7 @@ mod tests {
     use engine::HostMemory;
     use engine::kernels::find;
     use lang::Language;
-    use model::{Order, Streams, Switches, TransferChoice, Wait};
+    use session::{Order, Streams, Switches, TransferChoice, Wait};
 
     fn comparison(b: Switches, finding: Option<Finding>) -> AbComparison {
         AbComparison {

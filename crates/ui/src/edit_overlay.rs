@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use life::Lattice;
-use model::{Area, Change};
+use session::{Area, Change};
 
 /// See the module.
 #[derive(Clone, Debug, Default)]

@@ -2,14 +2,13 @@
 
 use std::borrow::Cow;
 
+use crate::actions::{Prompt, Setting};
 use crate::numbers::{bytes, grouped, si, time_us};
-use crate::{ColourBy, Drawing, ViewOptions};
+use crate::{Action, ColourBy, Drawing, ViewOptions};
 use engine::Transfer;
 use lang::{Message, message, tr};
-use model::KernelChoice;
-use model::actions::{Prompt, Setting};
-use model::{
-    Action, Pace, SessionAction, Status, StopWhenStill, Streams, Switch, recorded_in_words,
+use session::{
+    KernelChoice, Pace, SessionAction, Status, StopWhenStill, Streams, Switch, recorded_in_words,
 };
 
 /// Whether rounds are running.

@@ -4,7 +4,7 @@
 use crate::comparison::{ComparisonTexts, same_settings};
 use crate::numbers::time_us_to;
 use lang::tr;
-use model::{
+use session::{
     AbComparison, Source, Status, finding_in_words, load_in_words, recorded_in_words,
     unknown_in_words,
 };
@@ -117,7 +117,7 @@ mod tests {
     use super::*;
     use crate::fixtures::{comparison, effect, status};
     use life::Size;
-    use model::{Effect, Finding, Load, Recorded, Streams, Switches};
+    use session::{Effect, Finding, Load, Recorded, Streams, Switches};
 
     fn changed(finding: Option<Finding>) -> Option<Headline> {
         let mut status = status(16, Size::new(64, 64).unwrap());

@@ -15,13 +15,14 @@ use crate::{
 };
 use lang::tr;
 use lesson::{Lecture, LectureStep, factor_in_words};
+use lesson::{Speedup, SpeedupPoint, SpeedupSeries};
 use life::{Lattice, Rule, Size};
-use model::trace::{StepFacts, StepKind, TimedRound};
-use model::{
+use session::trace::{StepFacts, StepKind, TimedRound};
+use session::{
     AbComparison, ClockStatus, DeviceChoice, Effect, EngineStatus, Finding, IsolatedOp,
     KernelChoice, LabStatus, LatticeStatus, OwnOrder, Pace, PanelStatus, Picture, PictureSource,
-    RateStatus, Recorded, Series, SettingStatus, Setup, Source, Speedup, SpeedupPoint,
-    SpeedupSeries, Status, Streams, Switches, TimeSettings, Trace, recorded_in_words,
+    RateStatus, Recorded, Series, SettingStatus, Setup, Source, Status, Streams, Switches,
+    TimeSettings, Trace, recorded_in_words,
 };
 
 /// The figures of a session that does well.

@@ -1,10 +1,10 @@
 //! The lab: the session's values, every switch with its key and its positions, and the calls that
 //! the present ones make.
 
+use crate::actions::{Prompt, Setting};
 use crate::calls::{Calls, calls};
 use lang::tr;
-use model::actions::{Prompt, Setting};
-use model::{Status, Switch};
+use session::{Status, Switch};
 
 /// What the lab shows.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -110,7 +110,7 @@ pub fn switches(status: &Status) -> Vec<SwitchRow> {
         });
         SwitchRow {
             switch,
-            key: switch.key(),
+            key: switch.key().into(),
             name: switch.name().into(),
             positions: positions.collect(),
             present: present.unwrap_or(0),

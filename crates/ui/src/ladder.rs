@@ -7,8 +7,8 @@ use std::borrow::Cow;
 
 use crate::numbers::si;
 use lang::tr;
-use model::Status;
-use model::ladder::{Ladder, Workload};
+use session::Status;
+use session::ladder::{Ladder, Workload};
 
 /// Where a rung's rate comes from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -9,15 +9,15 @@ use std::fs::OpenOptions;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use crate::LessonChoice;
+use crate::actions::{Chord, Key};
+use crate::{Action, LessonChoice, ViewAction};
 use lang::{Message, message, tr};
 use lesson::{Lecture, LectureStep, factor_in_words, nearest_factor};
 use life::{SaveError, dated_name, write_atomically};
-use model::actions::{AUTO_KERNEL, Chord, Key};
-use model::{
-    Action, Effect, KernelChoice, Pace, SessionAction, Setup, Start, Status, Switch, ViewAction,
+use session::{
+    AUTO_KERNEL, Effect, KernelChoice, NotSaved, Pace, Session, SessionAction, Setup, Start,
+    Status, Switch,
 };
-use session::{NotSaved, Session};
 
 /// A lecture, and where its notes and its page go.
 #[derive(Clone, Debug)]

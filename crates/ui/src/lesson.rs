@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::Chart;
-use model::Speedup;
+use lesson::Speedup;
 use similar::{Algorithm, ChangeTag, TextDiff};
 
 /// A row of the list.

@@ -7,19 +7,18 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, channel};
 use std::thread::{Builder, JoinHandle};
 
-use crate::Wake;
+use crate::actions::{Chord, Key};
 use crate::lesson::side_by_side;
 use crate::numbers::time_us;
 use crate::{
-    Answer, Chart, CodeLine, LessonChoice, LessonColumn, LessonEntry, LessonPage, LessonPicture,
-    LessonScreen, TimeBar,
+    Action, Answer, Chart, CodeLine, LessonChoice, LessonColumn, LessonEntry, LessonPage,
+    LessonPicture, LessonScreen, TimeBar, ViewAction, Wake,
 };
 use exercise::EXERCISES;
 use lang::{Language, tr};
+use lesson::Speedup;
 use lesson::{LESSONS, Lesson, Outcome, PartOutcome, Progress, SPEEDUP, Scene, SweepSetup};
-use model::actions::{Chord, Key};
-use model::{Action, DeviceChoice, Speedup, Status, ViewAction};
-use session::Session;
+use session::{DeviceChoice, Session, Status};
 
 /// All lessons, in their order.
 pub fn entries() -> Vec<LessonEntry> {

@@ -1,4 +1,5 @@
-//! What window and terminal share. Their state ([`AppState`]): the session that they drive, what the
+//! What window and terminal share. What a user can ask for, with the one table of keys ([`actions`]).
+//! Their state ([`AppState`]): the session that they drive, what the
 //! person has chosen to see, the [lessons], when to draw ([`pacing`]), and saving when the thread
 //! that draws is stuck ([`EmergencySave`]). And what is on screen, as data: figures, charts in
 //! nanoseconds, the lesson's page, the cameras.
@@ -7,6 +8,7 @@
 //! from has changed. Nothing here depends on a font, a graphics API or a terminal; a camera needs
 //! only the size of its panel in pixels.
 
+pub mod actions;
 mod app_state;
 pub mod calls;
 mod camera;
@@ -14,6 +16,7 @@ mod cameras;
 pub mod code_editor;
 mod commands;
 pub mod comparison;
+pub mod diagnosis;
 mod drawing;
 mod edit_overlay;
 mod emergency_save;
@@ -35,6 +38,7 @@ pub mod pacing;
 mod panel_facts;
 mod picture_request;
 pub mod population;
+pub mod prediction;
 mod recorded;
 pub mod rung_source;
 mod screen;
@@ -43,10 +47,13 @@ pub mod theme;
 pub mod timeline;
 
 pub use self::screen::{Composer, Screen, Sources, WindowFacts};
+pub use actions::{Action, EditAction, ViewAction};
 pub use app_state::{AppState, Wake};
 pub use camera::{Camera, MAX_PIXELS_PER_CELL, MIN_OPENING_PIXELS, PanelPart, ViewTransform};
 pub use code_editor::CodeEditor;
 pub use commands::{Command, MenuTopic, TOOLBAR_BUTTONS, ToolbarButton, panel_menu};
+pub use diagnosis::Diagnosis;
+pub use diagnosis::overlap::{Bound, Overlap, Resource};
 pub use drawing::{AdapterFacts, Drawing};
 pub use edit_overlay::{EditOverlay, Ghost, Pending, Tool};
 pub use emergency_save::{

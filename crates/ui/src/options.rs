@@ -3,7 +3,7 @@
 use crate::{Camera, InterfaceScale};
 use engine::Transfer;
 use lang::{mark, tr};
-use model::Status;
+use session::Status;
 
 /// What decides a cell's colour.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, clap::ValueEnum)]

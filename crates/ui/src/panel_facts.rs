@@ -1,7 +1,7 @@
 //! The panels: how many there are, of which lattices, and which of them belong to A and to B.
 
 use crate::ViewOptions;
-use model::{Side, Status};
+use session::{Side, Status};
 
 /// What is known of the panels beside their cells and their places.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

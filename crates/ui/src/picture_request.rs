@@ -3,7 +3,7 @@
 use crate::ViewTransform;
 use engine::{ReduceRegion, Transfer};
 use life::Size;
-use model::{PicturePlan, TransferChoice};
+use session::{PicturePlan, TransferChoice};
 
 /// The most bytes that a round's pictures take, all instances together.
 pub const MAX_ROUND_BYTES: u64 = PicturePlan::MAX_BYTES;

@@ -6,9 +6,8 @@
 use crate::ViewOptions;
 use crate::numbers::{grouped, nice, si};
 use lang::tr;
-use model::PictureSource;
-use model::population::Sample;
-use model::{Series, Settled, Status};
+use session::population::Sample;
+use session::{PictureSource, Series, Settled, Status};
 
 /// What the graph shows; it lives as long as the window, closed or not.
 #[derive(Clone, Debug, Default)]

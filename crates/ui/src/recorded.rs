@@ -2,7 +2,7 @@
 
 use crate::timeline::drawn_round;
 use lang::tr;
-use model::{Status, recorded_in_words};
+use session::{Status, recorded_in_words};
 
 /// See the module.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -5,9 +5,10 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::RecordedTexts;
+use crate::actions::{Context, FrontEnd, Toggles};
 use crate::commands::{menu, toolbar};
 use crate::comparison::ComparisonTexts;
+use crate::diagnosis::Circumstances;
 use crate::figures::figures;
 use crate::finding::{Headline, headline};
 use crate::lab::Lab;
@@ -15,14 +16,12 @@ use crate::minimap::minimaps;
 use crate::theme::theme;
 use crate::timeline::overlap::OverlapTexts;
 use crate::{
-    Camera, Chart, Drawing, EditOverlay, Figures, LadderChart, LessonScreen, MenuTopic,
-    MinimapRegion, PanelFacts, Population, PopulationChart, RoundChart, RungSource, SidePanel,
-    Timeline, Tool, ToolbarButton, ViewOptions,
+    Camera, Chart, Diagnosis, Drawing, EditOverlay, Figures, LadderChart, LessonScreen, MenuTopic,
+    MinimapRegion, PanelFacts, Population, PopulationChart, RecordedTexts, RoundChart, RungSource,
+    SidePanel, Timeline, Tool, ToolbarButton, ViewOptions,
 };
 use lang::Language;
-use model::actions::{Context, FrontEnd, Toggles};
-use model::diagnosis::Circumstances;
-use model::{Diagnosis, Setup, Status};
+use session::{Setup, Status};
 
 /// What is on screen, in sections; a section that is not shown is `None`. Painters decide where
 /// each stands. A [`Composer`] makes it and keeps every section whose source has not changed.

@@ -136,7 +136,7 @@ pub fn find(name: &str) -> Option<usize> {
     (0..COUNT).find(|&number| theme(number).name == name)
 }
 
-/// The live cells' colour in a panel of this [number](model::Status::number_of), where the theme
+/// The live cells' colour in a panel of this [number](session::Status::number_of), where the theme
 /// gives each panel its own; such themes are dark.
 pub fn tint(number: usize) -> [f32; 4] {
     floats(Palette::DARK.instance(number))

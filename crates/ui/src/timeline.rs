@@ -12,8 +12,8 @@ pub mod overlap;
 pub mod scale;
 
 use lang::{mark, tr};
-use model::PictureSource;
-use model::trace::StepKind;
+use session::PictureSource;
+use session::trace::StepKind;
 
 pub use colours::Pattern;
 pub use lanes::{Chart, RoundChart};

@@ -9,7 +9,7 @@ use crate::view::layout::WindowLayout;
 use crate::view::minimap;
 use engine::Transfer;
 use lang::{Message, message};
-use model::{Status, Switch};
+use session::{Status, Switch};
 use ui::{Camera, ColourBy};
 
 /// How long a camera glides to where a key or the wheel sends it.

@@ -15,7 +15,7 @@ use crate::view::recording::{Recorder, frames};
 use crate::view::{Frame, ViewError};
 use lang::{message, tr};
 use life::dated_stem;
-use model::Status;
+use session::Status;
 use ui::{Drawing, Sources, say_last};
 
 /// The least time between two pictures of a recording.

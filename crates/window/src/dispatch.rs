@@ -8,7 +8,7 @@ use winit::window::Fullscreen;
 use crate::background::BackgroundResult;
 use crate::captures::in_its_folder;
 use crate::handler::Handler;
-use ui::Lessons;
+use ui::{Action, InterfaceScale, Lessons, SidePanel, ViewAction};
 
 use crate::view::Dialog;
 use crate::view::MIN_PIXELS_FOR_LINES;
@@ -16,9 +16,8 @@ use crate::view::layout::WindowLayout;
 use crate::view::picture_file::write_dated_png;
 use crate::view::{Commands, Help, Menu, PromptDialog};
 use lang::{message, tr};
-use model::actions::{Context, Prompt};
-use model::{Action, SessionAction, ViewAction};
-use ui::{InterfaceScale, SidePanel};
+use session::SessionAction;
+use ui::actions::{Context, Prompt};
 
 impl Handler {
     /// Does what a person asked for, or says why it is impossible.

@@ -16,8 +16,8 @@ use crate::view::Shelf;
 use crate::view::{Dialog, FileTask};
 use lang::{message, tr};
 use life::{Lattice, Rule, too_large};
-use model::{Area, Change, Edit, EditAction, PictureSource, SessionAction, Status};
-use ui::{Ghost, Pending, Tool};
+use session::{Area, Change, Edit, PictureSource, SessionAction, Status};
+use ui::{EditAction, Ghost, Pending, Tool};
 
 impl Handler {
     /// Carries out an edit action.

@@ -20,17 +20,15 @@ use engine::kernels::KERNELS;
 use exercise::{EXERCISES, Exercise, Progress};
 use lang::{message, tr};
 use life::{ReadError, SaveTarget, dated_stem, read_regular_file, shown};
-use model::actions::Key;
-use model::prediction::OpTimes;
-use model::{
-    Action, DeviceChoice, EditAction, IsolatedOp, Order, OwnRound, OwnRoundError, Status,
-    StoredKernel, ViewAction,
-};
 use own_kernel::{Machine, OwnKernel, Workshop};
 use script::{MAX_SOURCE_BYTES, Script, Work};
-use session::{Drafts, Session};
+use session::{
+    DeviceChoice, Drafts, IsolatedOp, Order, OwnRound, OwnRoundError, Session, Status, StoredKernel,
+};
+use ui::actions::Key;
 use ui::code_editor::{Code, FileChange, KernelFindings, Race, RoundContext, RoundFindings, judge};
-use ui::{CodeEditor, Lessons, SidePanel};
+use ui::prediction::OpTimes;
+use ui::{Action, CodeEditor, EditAction, Lessons, SidePanel, ViewAction};
 
 /// How long a file that changed is left alone before it is read: who writes it has more to write.
 const WRITING_TIME: Duration = Duration::from_millis(50);

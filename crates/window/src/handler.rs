@@ -16,7 +16,6 @@ use winit::keyboard::ModifiersState;
 use winit::monitor::MonitorHandle;
 use winit::window::{Fullscreen, Theme, Window, WindowId};
 
-use crate::WindowError;
 use crate::background::Background;
 use crate::edit_state::Editing;
 use crate::editor::Editor;
@@ -25,14 +24,15 @@ use crate::pointer::Pointer;
 use crate::recording::Recording;
 use crate::surface::{Outcome, WindowCanvas, WindowSurface};
 use crate::view::{Dialog, Dialogs, Frame, LabView, Popup, TimelineView, UiRequest, ViewError};
-use crate::{LoopEvent, WindowOptions, keys, monitor, startup};
+use crate::{LoopEvent, WindowError, WindowOptions, keys, monitor, startup};
 use lang::{Message, message, tr};
-use model::Status;
-use session::Session;
+use session::{Session, Status};
 use ui::pacing::{FrameRate, Pacer};
 use ui::theme::theme;
-use ui::{AppState, EmergencySave, SidePanel, Wake};
-use ui::{CodeEditor, Composer, Drawing, EditOverlay, Screen, Sources, WindowFacts};
+use ui::{
+    AppState, CodeEditor, Composer, Drawing, EditOverlay, EmergencySave, Screen, SidePanel,
+    Sources, Wake, WindowFacts,
+};
 
 /// Frames per second where more would only burden the machine or the wire.
 const SLOW_FRAMES: f64 = 30.0;
@@ -391,7 +391,7 @@ impl Handler {
         )
         .composed_by(&mut self.composer);
         let session = self.app.session.as_ref();
-        let pictures = session.map(|session| session as &dyn model::PictureSource);
+        let pictures = session.map(|session| session as &dyn session::PictureSource);
         match screen.present(&frame, &mut self.dialogs, pictures) {
             Ok(Outcome::Presented(requests, again)) => {
                 let scene = &screen.scene;

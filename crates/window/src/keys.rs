@@ -4,7 +4,7 @@ use winit::event::KeyEvent;
 use winit::keyboard::{Key as WinitKey, KeyCode, ModifiersState, NamedKey, PhysicalKey};
 use winit::platform::modifier_supplement::KeyEventExtModifierSupplement as _;
 
-use model::actions::{Action, Chord, Key, Row, row_for};
+use ui::actions::{Action, Chord, Key, Row, row_for};
 
 /// What a pressed key asks for; while it is held, only what the table repeats.
 pub(super) fn action(event: &KeyEvent, modifiers: ModifiersState) -> Option<Action> {
@@ -125,7 +125,7 @@ fn physical_key(key: PhysicalKey, shift: bool) -> Option<Key> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::actions::TABLE;
+    use ui::actions::TABLE;
     use winit::keyboard::SmolStr;
 
     /// What winit says when this key of the table is pressed.

@@ -1,8 +1,7 @@
 //! What Esc leaves: one layer at a time, the topmost first.
 
 use crate::handler::Handler;
-use ui::Lessons;
-use ui::Tool;
+use ui::{Lessons, Tool};
 
 /// Something that lies over the plain window.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

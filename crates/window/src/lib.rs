@@ -39,11 +39,9 @@ use winit::error::EventLoopError;
 use winit::event_loop::EventLoopProxy;
 
 pub use error::WindowError;
-use model::Status;
-use session::Session;
+use session::{Session, Status};
 pub use startup::find_display;
-use ui::{Drawing, LectureOptions, ViewOptions};
-use ui::{EmergencySave, Wake};
+use ui::{Drawing, EmergencySave, LectureOptions, ViewOptions, Wake};
 pub use view::{
     ViewError, hud::install_fonts, list_adapters, offscreen, picture_file, recording::Recorder,
 };

@@ -11,8 +11,8 @@ use crate::handler::Handler;
 use crate::pointer::{Gesture, HitTarget};
 use crate::view::layout::WindowLayout;
 use crate::view::{Dialog, Popup};
-use model::{SessionAction, ViewAction};
-use ui::{Lessons, SidePanel};
+use session::SessionAction;
+use ui::{Lessons, SidePanel, ViewAction};
 
 impl Handler {
     /// A mouse button went down or came up.

@@ -5,8 +5,7 @@ use std::sync::Arc;
 use winit::event_loop::EventLoop;
 
 use crate::winit_panics::catch_winit;
-use crate::x_server;
-use crate::{LoopEvent, WindowError};
+use crate::{LoopEvent, WindowError, x_server};
 use lang::tr;
 use ui::{EmergencySave, say_last};
 

@@ -13,7 +13,7 @@ use crate::view::offscreen::{read, target};
 use crate::view::picture_file::Image;
 use crate::view::{Canvas, Dialogs, Frame, Gpu, Scene, UiRequest, ViewError};
 use lang::tr;
-use model::PictureSource;
+use session::PictureSource;
 use ui::Drawing;
 
 /// A window as a canvas.

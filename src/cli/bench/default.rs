@@ -1,6 +1,6 @@
 //! Compares a run with no switches with the best of all other combinations of switches.
 //!
-//! Without switches the [plan](simulation::fastest) decides, as it does for `lifestreams run`. The best
+//! Without switches the [plan](session::fastest) decides, as it does for `lifestreams run`. The best
 //! other is searched for independently: every kernel with every way of submitting it is timed for a
 //! short while, and the fastest but the plan's own is then measured as long as the plan is. Rounds are
 //! as long as `run` makes them; the cells of both are compared with the reference.
@@ -14,9 +14,9 @@ use super::{Table, fits, setup, shown, spread};
 use crate::cli::text::{print, say};
 use engine::kernels::Iteration;
 use life::{Lattice, Rule, Size, reference};
-use model::{DeviceChoice, Setup, Streams, Switches};
-use simulation::fastest::{Candidate, FastestPlan, RUN_ROUND, Requested, RoundLength};
-use simulation::instances::{Event, Instances, open_engine, start_lattice};
+use session::fastest::{Candidate, FastestPlan, RUN_ROUND, Requested, RoundLength};
+use session::instances::{Event, Instances, open_engine, start_lattice};
+use session::{DeviceChoice, Setup, Streams, Switches};
 
 /// Runs of each measurement.
 const RUNS: usize = 3;

@@ -9,8 +9,7 @@ use anyhow::{Result, bail};
 
 use super::{RUNS, Table, fits, setup};
 use life::Size;
-use model::{Change, DeviceChoice, Edit, Pace, SessionAction, Setup};
-use session::Session;
+use session::{Change, DeviceChoice, Edit, Pace, Session, SessionAction, Setup};
 use ui::ViewOptions;
 use window::offscreen::Renderer;
 

@@ -11,8 +11,8 @@ use crate::cli::text::print;
 use engine::{Kernel, kernels};
 use experiment::{Executor, Limits, Plan, Round, Turn};
 use lang::Message;
-use model::{DeviceChoice, Effect, Finding, Source, Switch, Switches};
-use simulation::instances::{Event, Instances};
+use session::instances::{Event, Instances};
+use session::{DeviceChoice, Effect, Finding, Source, Switch, Switches};
 
 pub(super) fn table(device: DeviceChoice, quiet: bool) -> Result<Table> {
     let setup = setup("sync-global", 16, DEFAULT_SIDE, device)?;

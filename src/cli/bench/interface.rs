@@ -7,8 +7,7 @@ use std::time::Instant;
 use anyhow::{Result, bail};
 
 use super::{RUN, RUNS, Table, setup};
-use model::{DeviceChoice, Pace, Setup, Status};
-use session::Session;
+use session::{DeviceChoice, Pace, Session, Setup, Status};
 use ui::ViewOptions;
 use window::offscreen::Renderer;
 

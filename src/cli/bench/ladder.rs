@@ -21,9 +21,9 @@ use serde::{Deserialize, Serialize};
 
 use engine::EngineError;
 use engine::kernels::{KERNELS, Kernel};
-use model::DeviceChoice;
-use model::ladder::{Ladder, LeftOut, Rate, Workload};
-use simulation::instances::open_engine;
+use session::DeviceChoice;
+use session::instances::open_engine;
+use session::ladder::{Ladder, LeftOut, Rate, Workload};
 
 pub(in crate::cli) use limits::limits;
 pub(super) use rung::main as measure_rung;
@@ -247,7 +247,7 @@ impl Drop for Ended<'_> {
 mod tests {
     use super::*;
     use engine::kernels::find;
-    use model::ladder::fixtures;
+    use session::ladder::fixtures;
 
     #[test]
     fn a_rung_whose_cells_are_others_has_no_rate() {

@@ -8,7 +8,7 @@ use anyhow::{Context, Result, bail};
 use serde::Deserialize;
 
 use super::Table;
-use model::DeviceChoice;
+use session::DeviceChoice;
 
 /// The part of a lesson's outcome that is read.
 #[derive(Deserialize)]

@@ -26,8 +26,8 @@ use super::options::BenchArguments;
 use super::text::{print, print_text, say};
 use engine::kernels;
 use life::Size;
-use model::{DeviceChoice, PicturePlan, Setup};
-use simulation::instances::{Instances, open_engine, starts};
+use session::instances::{Instances, open_engine, starts};
+use session::{DeviceChoice, PicturePlan, Setup};
 use ui::numbers::si;
 use window::list_adapters;
 

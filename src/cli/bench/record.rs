@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 use super::{TABLES, named, shown, spread};
 use experiment::Executor;
 use life::write_atomically;
-use model::DeviceChoice;
-use model::ladder::Ladder;
+use session::DeviceChoice;
+use session::ladder::Ladder;
 use window::list_adapters;
 
 /// Everything measured on one device.
@@ -287,7 +287,7 @@ impl Row {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::ladder::fixtures;
+    use session::ladder::fixtures;
 
     fn record(commit: &str, tables: &[&str]) -> Record {
         let mut record = Record {

@@ -8,7 +8,7 @@ use crate::cli::lecture;
 use crate::cli::text::say;
 use experiment::Recorded;
 use lesson::{LESSONS, Lesson};
-use model::DeviceChoice;
+use session::DeviceChoice;
 
 /// Records every lesson until a deadline, those of the shipped lectures first, or if it shall be small only
 /// two that take no time. Returns the content of the file.

@@ -12,12 +12,12 @@ use crate::cli::text::print;
 use engine::kernels::{self, KERNELS};
 use engine::{DeviceInfo, Kernel, Nanos, ReduceRegion};
 use experiment::{Executor, Limits, Plan, Recorded, Round, median};
-use model::recording::{
+use session::instances::{Event, Instances};
+use session::recording::{
     RecordedGroup, RecordedSetting, Recording, RoundWork, read_stored, write_stored,
 };
-use model::trace::{TimedRound, Trace};
-use model::{DeviceChoice, PicturePlan, Setup, Side, Switch, Switches};
-use simulation::instances::{Event, Instances};
+use session::trace::{TimedRound, Trace};
+use session::{DeviceChoice, PicturePlan, Setup, Side, Switch, Switches};
 
 /// The numbers of instances that are recorded with the lattices of the default.
 const COUNTS: [usize; 7] = [1, 2, 4, 8, 16, 32, 64];

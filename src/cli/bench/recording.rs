@@ -9,8 +9,8 @@ use super::{recorded_lessons, recorded_rounds};
 use crate::cli::text::print;
 use engine::DeviceInfo;
 use experiment::Recorded;
-use model::DeviceChoice;
-use simulation::instances::open_engine;
+use session::DeviceChoice;
+use session::instances::open_engine;
 
 /// Lessons that are not measured by then are left out: short jobs of a cluster often end after ten
 /// minutes.

@@ -10,10 +10,10 @@ use super::{RUNS, Table, fits, spread};
 use engine::cuda::list_devices;
 use engine::{EngineError, Feature, Measure};
 use life::Size;
-use model::trace::TimedRound;
-use model::{DeviceChoice, Setup, Split, Streams, Switches};
-use simulation::fastest::{RUN_ROUND, Requested};
-use simulation::instances::{Instances, open_engine};
+use session::fastest::{RUN_ROUND, Requested};
+use session::instances::{Instances, open_engine};
+use session::trace::TimedRound;
+use session::{DeviceChoice, Setup, Split, Streams, Switches};
 
 /// Sides of the squares that one GPU and all of them step.
 const STRONG: [u64; 6] = [8192, 16_384, 32_768, 65_536, 131_072, 262_144];

@@ -6,8 +6,7 @@ use anyhow::Result;
 
 use super::{Table, setup};
 use crate::cli::setup::DEFAULT_SIDE;
-use model::{DeviceChoice, Pace, Setup};
-use session::Session;
+use session::{DeviceChoice, Pace, Session, Setup};
 use ui::ViewOptions;
 use window::list_adapters;
 use window::offscreen::Renderer;

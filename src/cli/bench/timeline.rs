@@ -7,9 +7,8 @@ use anyhow::Result;
 
 use super::{RUN, RUNS, Table, setup, with_pictures};
 use experiment::{Blocks, ERROR, Estimate};
-use model::DeviceChoice;
-use session::{Sampling, Session};
-use simulation::instances::Instances;
+use session::instances::Instances;
+use session::{DeviceChoice, Sampling, Session};
 use ui::ViewOptions;
 use window::list_adapters;
 use window::offscreen::Renderer;
@@ -207,7 +206,7 @@ impl DrawnRates {
 }
 
 /// An unthrottled session that is being drawn: with the timeline closed, and open, in turns.
-fn drawn(setup: &model::Setup, adapter: Option<&str>) -> Result<[DrawnRates; 2]> {
+fn drawn(setup: &session::Setup, adapter: Option<&str>) -> Result<[DrawnRates; 2]> {
     let mut renderer = Renderer::new(adapter, [1920, 1080], 1.0)?;
     let session = Session::start(setup.clone(), || {})?;
     let mut all = [DrawnRates::default(), DrawnRates::default()];

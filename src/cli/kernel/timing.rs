@@ -16,12 +16,12 @@ use crate::cli::bench::spread;
 use engine::DeviceInfo;
 use engine::kernels::{GpuCode, KERNELS, Kernel, find};
 use life::Rule;
-use model::DeviceChoice;
-use model::ladder::{DeviceLimits, LeftOut, Workload, bytes_per_cell};
 use own_kernel::compilers::GpuCompiler;
 use own_kernel::{DeclaredRules, Fault, OwnKernel, gpu_target, skeleton};
 use platform::contained::{self, Ended, Limits};
-use simulation::instances::open_engine;
+use session::DeviceChoice;
+use session::instances::open_engine;
+use session::ladder::{DeviceLimits, LeftOut, Workload, bytes_per_cell};
 
 /// Runs of each kernel, in turn with those of the others.
 pub(super) const RUNS: usize = 5;

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use super::write_over;
 use crate::cli::text::say;
 use lang::tr;
-use model::time_left;
+use session::time_left;
 use ui::exit_interrupted;
 
 /// How long a device may take for something before a line says so.

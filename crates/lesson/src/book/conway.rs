@@ -8,7 +8,7 @@ use crate::{
 };
 use engine::{BufferId, HostMemory, LatticeId, Op, Program, Scope, Slot, StreamKind, Transfer};
 use lang::{mark, tr};
-use model::median;
+use session::median;
 
 const SIDE: u64 = 128;
 const BYTES: usize = 4 * (SIDE * SIDE) as usize;

@@ -9,7 +9,7 @@ use engine::Op;
 use engine::buffer_kernels::SCALE;
 use engine::{Argument, BufferId, BufferLocation, HostMemory, Program, StreamId, StreamKind};
 use lang::{mark, tr};
-use model::median;
+use session::median;
 
 /// Arrays.
 const ARRAYS: usize = 200;

@@ -10,7 +10,7 @@ use crate::{
 };
 use engine::{Program, StreamKind};
 use lang::{mark, tr};
-use model::DeviceChoice;
+use session::DeviceChoice;
 
 const STREAMS: usize = 32;
 /// Launches in each stream, one behind the other.

@@ -12,8 +12,8 @@ use engine::{Kernel, LatticeId, Layout, Op, Program, Slot, Slots, SlotsSpec, Str
 use engine::{StreamSpec, Transfer};
 use lang::{mark, tr};
 use life::{Lattice, Rule, reference, soup};
-use model::median;
-use simulation::instances::read_lattice;
+use session::instances::read_lattice;
+use session::median;
 
 const SIDE: u64 = 1024;
 

@@ -2,7 +2,7 @@
 
 use crate::work::Rounds;
 use crate::{Choices, Closing, Compare, Group, Lesson, Missing, Origin, Part, PartWork};
-use model::{Order, Streams, Switches};
+use session::{Order, Streams, Switches};
 
 pub(crate) const ISSUE_ORDER: Lesson = Lesson {
     name: "issue-order",

@@ -2,7 +2,7 @@
 
 use crate::work::Rounds;
 use crate::{Choices, Closing, Compare, Group, Lesson, Missing, Origin, Part, PartWork};
-use model::{Streams, Switches};
+use session::{Streams, Switches};
 
 /// The lesson that the key of the speed-up curve opens.
 pub const SPEEDUP: Lesson = Lesson {

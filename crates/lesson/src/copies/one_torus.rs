@@ -11,8 +11,8 @@ use crate::{
 use engine::{Feature, LatticeId, Layout, Op, Program, Slot, Slots, SlotsSpec, StreamId, Transfer};
 use lang::{mark, tr};
 use life::{Lattice, Rule, Size, Soup};
-use model::DeviceChoice;
-use simulation::instances::read_lattice;
+use session::DeviceChoice;
+use session::instances::read_lattice;
 
 const SIDE: u64 = 1 << 15;
 const GENERATIONS: u32 = 600;

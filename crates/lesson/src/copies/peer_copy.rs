@@ -7,7 +7,7 @@ use crate::{
 };
 use engine::{BufferLocation, DeviceId, Feature, HostMemory, Op, Program, StreamSpec};
 use lang::{mark, tr};
-use model::DeviceChoice;
+use session::DeviceChoice;
 
 const BYTES: usize = 64 << 20;
 

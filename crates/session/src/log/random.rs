@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use super::{CellChange, Content, SessionParameters};
+use crate::{Area, Change, Start};
 use life::{Lattice, Rule, Size, SplitMix64, soup};
-use model::{Area, Change, Start};
 
 pub(crate) fn size(width: u64, height: u64) -> Size {
     Size::new(width, height).unwrap()

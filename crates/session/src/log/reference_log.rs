@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::SystemTime;
 
 use super::{Author, CellChange, Content, Log, Position, Record, SessionParameters, at};
+use crate::Start;
 use life::{Lattice, Rule, reference, soup};
-use model::Start;
 use proptest::strategy::Strategy;
 use proptest::test_runner::{Config as ProptestConfig, RngAlgorithm, RngSeed, TestRunner};
 

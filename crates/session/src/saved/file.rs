@@ -6,9 +6,9 @@ use std::sync::Arc;
 use super::cells::{Cells, DrawnCells};
 use super::{FORMAT, SavedComparison, SavedSession, SavedTimeline, Settings, Text, check_format};
 use crate::log::{Author, CellChange, Content, Log, Position, Record, SessionParameters};
+use crate::{Area, Change, Setup, Start, Switches};
 use lang::{Message, message};
 use life::{Lattice, Rule, Size, grouped};
-use model::{Area, Change, Setup, Start, Switches};
 
 #[derive(serde::Serialize, serde::Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -3,8 +3,8 @@
 use super::*;
 use crate::log::random::{Random, size};
 use crate::log::{Author, CellChange, Content, Record, SessionParameters, at};
+use crate::{Area, Change, Setup, Split, Start, StopWhenStill, Streams, Wait};
 use life::{Rule, grouped, soup};
-use model::{Area, Change, Setup, Split, Start, StopWhenStill, Streams, Wait};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 use std::iter::once;

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use super::*;
 use crate::log::{SessionParameters, at};
 use crate::next_task::{EngineFacts, NextTask, SnapshotReason, next_task};
+use crate::{Change, Pace, SessionAction, Start};
 use life::Size;
-use model::{Change, Pace, SessionAction, Start};
 
 /// A paused session of two lattices, four generations per round.
 fn paused() -> State {

@@ -2,7 +2,7 @@
 //! anew when they change. That findings are true is what `experiment`'s simulation shows.
 
 use super::*;
-use model::Finding;
+use crate::Finding;
 
 fn size() -> Size {
     Size::new(128, 64).unwrap()

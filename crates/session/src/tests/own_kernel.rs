@@ -2,9 +2,9 @@
 
 use super::own_round::{assert_cells, size};
 use super::*;
+use crate::reference_kernel::{ReferenceKernel, own_kernel};
 use engine::Kernel;
 use engine::kernels::{GpuCode, KERNELS, OwnCode, OwnStepError, Ptx};
-use simulation::reference_kernel::{ReferenceKernel, own_kernel};
 
 const OWN: SessionAction = SessionAction::UseKernel(KERNELS.len() as u8);
 

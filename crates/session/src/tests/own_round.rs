@@ -1,7 +1,7 @@
 //! A round that a user wrote: set, compared, saved and opened, and made anew for other instances.
 
 use super::*;
-use model::{OwnOrder, OwnRound, OwnRoundError};
+use crate::{OwnOrder, OwnRound, OwnRoundError};
 
 const COPIES_ELSEWHERE: &str =
     "for i in 0..N { advance(i, 0); record(i, 0); wait(i, 1); download(i, 1); }";

@@ -1,8 +1,8 @@
 //! Sessions that show what was recorded on a GPU, while the CPU steps the lattices.
 
 use super::*;
-use model::Source;
-use model::recording::Recording;
+use crate::Source;
+use crate::recording::Recording;
 
 /// A session of the lattices that were recorded, with the kernel of the default.
 fn recorded(instances: usize, device: DeviceChoice) -> Session {
@@ -41,10 +41,8 @@ fn assert_drawn(session: &Session, status: &Status) {
     let each = status.lab.comparison.as_ref().map(|it| it.each);
     assert_eq!(stepped as usize, each.unwrap_or(status.lattices.instances));
     assert!(status.rates.round_us.is_some() && status.rates.launch_us.is_some());
-    let circumstances = Circumstances::of(status, false);
-    assert!(!circumstances.is_cpu && circumstances.isolated.is_some());
-    let diagnosis = Diagnosis::of(round, &circumstances).unwrap();
-    assert!(diagnosis.overlap.is_some(), "its ops were timed alone");
+    assert!(!status.engine.is_cpu());
+    assert!(ran_alone(round, status), "its ops were timed alone");
 }
 
 #[test]

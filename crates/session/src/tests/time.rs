@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::log::{CellChange, Content};
+use crate::population::Sample;
 use life::Shelved;
-use model::population::Sample;
 
 fn size(side: u64) -> Size {
     Size::new(side, side).unwrap()

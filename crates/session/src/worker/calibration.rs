@@ -1,10 +1,10 @@
 //! Runs rounds op by op, with whose times the overlap of a round is computed.
 
 use super::{RETRY_INTERVAL, SessionWorker};
+use crate::instances::Instances;
 use crate::lab::CalibrationKey;
 use crate::state::Mode;
 use engine::Result;
-use simulation::instances::Instances;
 
 impl SessionWorker {
     /// The present setting.

@@ -11,11 +11,10 @@ use crate::cell_write::CellWrite;
 use crate::known_cells::KnownCells;
 use crate::log::{CellChange, Content, Position, Record, SessionParameters};
 use crate::publisher::Notice;
+use crate::{KernelChoice, NewCells, Setup, Switches};
 use engine::{EngineError, Result};
 use lang::{Message, message};
 use life::{Lattice, MemoryError, counted_lattices};
-use model::{KernelChoice, Setup, Switches};
-use simulation::NewCells;
 
 impl SessionWorker {
     /// The instance whose present cells are known to the host.

@@ -6,9 +6,9 @@ use std::time::{Duration, Instant};
 use super::SessionWorker;
 use crate::command::{AfterEnd, Command, When};
 use crate::publisher::Notice;
+use crate::{Pace, PicturePlan, SessionAction};
 use engine::Result;
 use lang::message;
-use model::{Pace, PicturePlan, SessionAction};
 
 impl SessionWorker {
     /// Performs a command or queues it.

@@ -7,15 +7,15 @@ use std::sync::Arc;
 
 use super::SessionWorker;
 use crate::comparison::Comparison;
+use crate::instances::Instances;
 use crate::log::{Log, Position};
 use crate::measurement::Measurement;
 use crate::publisher::Notice;
 use crate::snapshots::Snapshots;
+use crate::{AbComparison, Order, Streams, Switch, Switches};
 use engine::Result;
 use lang::message;
 use life::{Lattice, grouped};
-use model::{AbComparison, Order, Streams, Switch, Switches};
-use simulation::instances::Instances;
 
 impl SessionWorker {
     /// Begins or ends a comparison. Nothing may be in flight. To begin one, all lattices must be on
@@ -61,8 +61,8 @@ impl SessionWorker {
         Ok(Some(Notice::Done(message!(
             "Key B returns to generation {from}; A and B alternate; {first} to {last} change B",
             from = grouped(position.generation),
-            first = Switch::first_key(),
-            last = Switch::last_key()
+            first = Switch::ALL[0].key(),
+            last = Switch::ALL[Switch::ALL.len() - 1].key()
         ))))
     }
 

@@ -9,15 +9,15 @@
 use std::time::{Duration, Instant};
 
 use super::{RETRY_INTERVAL, SessionWorker};
+use crate::instances::Instances;
 use crate::measurement::{Measurement, Subject};
 use crate::next_task::part_of_round;
 use crate::publisher::Notice;
 use crate::state::Mode;
+use crate::{Effect, Pace, Side, Switches};
 use engine::{EngineError, Kernel, Result};
 use lang::Message;
-use model::{Effect, Pace, Side, Switches};
 use platform::usage;
-use simulation::instances::Instances;
 
 /// Number of cells of all lattices up to which kernels of different layouts are compared: each change
 /// between them converts every lattice.

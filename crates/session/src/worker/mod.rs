@@ -53,17 +53,17 @@ use crate::lattices::{Engines, Lattices};
 use crate::log::{Log, SessionParameters};
 use crate::next_task::{EngineFacts, NextTask, next_task};
 use crate::pacing::Pacing;
+use crate::population::Populations;
 use crate::publisher::{Notice, Publisher};
 use crate::safety_copy::SafetyCopy;
 use crate::saved::SavedSession;
 use crate::snapshot_store::SnapshotStore;
 use crate::state::{Mode, State};
+use crate::trace::Trace;
 use crate::watch::Watch;
+use crate::{DEFAULT_KERNEL, KernelChoice, Pictures, Setup, Status};
 use engine::{Result, kernels};
 use lang::message;
-use model::population::Populations;
-use model::trace::Trace;
-use model::{DEFAULT_KERNEL, KernelChoice, Pictures, Setup, Status};
 
 /// Time between two publications for those who save the session while its thread hangs, at least.
 const PUBLISH_INTERVAL: Duration = Duration::from_millis(500);

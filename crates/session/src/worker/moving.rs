@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use super::SessionWorker;
+use crate::NewCells;
 use crate::health::no_snapshot;
 use crate::log::{Position, Source};
 use crate::state::MoveReason;
 use engine::Result;
 use life::Lattice;
-use simulation::NewCells;
 
 impl SessionWorker {
     /// Sets the lattices to the cells at the start of the route to the move's target. Nothing may be in

@@ -1,10 +1,10 @@
 //! Takes the engine's events: pictures, rounds, measures, snapshots.
 
 use super::SessionWorker;
+use crate::Side;
+use crate::instances::Event;
 use crate::watch::RoundMeasures;
 use engine::Result;
-use model::Side;
-use simulation::instances::Event;
 
 impl SessionWorker {
     /// Takes all completed events and handles them.

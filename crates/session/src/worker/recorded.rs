@@ -2,10 +2,10 @@
 
 use super::SessionWorker;
 use crate::publisher::Notice;
+use crate::recording::Recording;
+use crate::{Effect, Finding, Pace, RecordedStatus, Source, Status, Switches, recorded_in_words};
 use engine::{Kernel, Result};
 use lang::{Message, message};
-use model::recording::Recording;
-use model::{Effect, Finding, Pace, RecordedStatus, Source, Status, Switches, recorded_in_words};
 
 /// A kernel and switches.
 type Setting = (&'static Kernel, Switches);

@@ -6,15 +6,14 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::SessionWorker;
+use crate::instances::Instances;
 use crate::lattices::Equipment;
 use crate::log::Position;
 use crate::publisher::Notice;
+use crate::{DeviceChoice, NewCells, Setup};
 use engine::kernels::OwnStepError;
 use engine::{EngineError, Loss, Result};
 use lang::{Message, english, message};
-use model::{DeviceChoice, Setup};
-use simulation::NewCells;
-use simulation::instances::Instances;
 
 /// How long a GPU may be at work by a kernel of the user's own before that counts as endless. (On the CPU
 /// its stepper limits the time.)

@@ -3,11 +3,11 @@
 use std::time::{Duration, Instant};
 
 use super::SessionWorker;
+use crate::instances::Instances;
 use crate::publisher::Notice;
 use crate::state::Mode;
+use crate::{ClockStatus, LatticeStatus, RateStatus, Recomputing, Status, time_left};
 use lang::{Message, message};
-use model::{ClockStatus, LatticeStatus, RateStatus, Recomputing, Status, time_left};
-use simulation::instances::Instances;
 
 /// How long a move takes at least that is shown as such.
 const MIN_SHOWN_MOVE: Duration = Duration::from_millis(200);

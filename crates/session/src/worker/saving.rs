@@ -13,10 +13,10 @@ use crate::publisher::Notice;
 use crate::saved::{Drafts, SavedComparison, SavedSession, SavedTimeline};
 use crate::snapshots::Snapshots;
 use crate::state::{Mode, MoveReason};
+use crate::{Setup, StoredKernel};
 use engine::{EngineError, Result};
 use lang::message;
 use life::Lattice;
-use model::{Setup, StoredKernel};
 
 impl SavedSession {
     /// The timeline that is stepped: that of the comparison, if there is one.

@@ -8,14 +8,13 @@ use crate::command::Query;
 use crate::lattices::Lattices;
 use crate::publisher::Notice;
 use crate::state::Mode;
+use crate::{
+    AUTO_KERNEL, DEFAULT_KERNEL, KernelChoice, Order, OwnRound, OwnRoundError, Pace, PicturePlan,
+    SLOWER_KEY, Setup, Side, Streams, Switch, Switches, Wait, timestamps_of_own,
+};
 use engine::{Kernel, Result, kernels};
 use lang::{Message, message, tr};
 use life::grouped;
-use model::actions::{AUTO_KERNEL, timestamps_of_own};
-use model::{
-    Action, DEFAULT_KERNEL, KernelChoice, Order, OwnRound, OwnRoundError, Pace, PicturePlan,
-    SessionAction, Setup, Side, Streams, Switch, Switches, Wait,
-};
 
 impl SessionWorker {
     /// Sets the pace, found from the present one.
@@ -195,7 +194,7 @@ impl SessionWorker {
                 ),
                 _ => message!(
                     "Speed: maximum, by the fastest kernel, {kernel}; {key} takes {chosen} back",
-                    key = Action::from(SessionAction::Slower).key()
+                    key = SLOWER_KEY
                 ),
             }));
         }

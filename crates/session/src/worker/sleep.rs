@@ -68,7 +68,7 @@ impl SessionWorker {
         let at_most = until.map_or(MAX_SLEEP, |until| {
             until.saturating_duration_since(now).min(MAX_SLEEP)
         });
-        let on_a_gpu = |it: &simulation::instances::Instances| it.engine().name() == "cuda";
+        let on_a_gpu = |it: &crate::instances::Instances| it.engine().name() == "cuda";
         let is_running = self.state.is_at_work() && self.health.ended().is_none();
         if at_most < MAX_SPIN
             && is_running

@@ -5,13 +5,13 @@ use std::time::Instant;
 
 use super::{RETRY_INTERVAL, SessionWorker};
 use crate::command::Query;
+use crate::instances::Instances;
 use crate::log::{Content, Position};
 use crate::next_task::SnapshotReason;
 use crate::saved::SavedSession;
 use crate::snapshot_store::{Read, Waiter};
 use engine::Result;
 use life::Lattice;
-use simulation::instances::Instances;
 
 impl SessionWorker {
     /// Sends an instance's present cells as soon as they are on the host.

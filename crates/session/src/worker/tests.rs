@@ -11,20 +11,20 @@ use std::sync::mpsc::{TryRecvError, channel};
 
 use super::*;
 use crate::command::Query;
+use crate::instances::Instances;
 use crate::log::at;
 use crate::saved::{Drafts, SavedSession, SavedTimeline};
+use crate::scripted_engine::{Call, Fault, Gpus};
 use crate::state::MoveReason;
+use crate::{
+    Change, DeviceChoice, Edit, Pace, PicturePlan, SessionAction, Split, Start, StopWhenStill,
+    Streams, Switch, TimeSettings,
+};
 use driver::{Driver, Step};
 use engine::kernels::OwnStepError;
 use engine::{EngineError, kernels};
 use expected::Alone;
 use life::{Lattice, Size};
-use model::{
-    Change, DeviceChoice, Edit, Pace, PicturePlan, SessionAction, Split, Start, StopWhenStill,
-    Streams, Switch, TimeSettings,
-};
-use simulation::instances::Instances;
-use simulation::scripted_engine::{Call, Fault, Gpus};
 use tracing::Level;
 
 const TIMEOUT: Duration = Duration::from_secs(240);
@@ -285,7 +285,7 @@ fn b_is_fitted_to_the_kernel_that_another_size_has() {
 /// Regression test: B repeated its round without end.
 #[test]
 fn a_move_of_two_halves_ends_where_their_rounds_are_made_in_parts() {
-    simulation::instances::limit::set(Some(2));
+    crate::instances::limit::set(Some(2));
     let setup = Setup {
         generations_per_round: 3,
         ..small(2)
@@ -614,7 +614,7 @@ fn a_panel_that_was_filled_again_is_named_for_a_while() {
     let instance = reseeded(&mut made).unwrap();
     assert_eq!(*made.0.make_status(now).panels.reseeded, [instance]);
     assert!(!made.0.watch.forget_reseeds(now));
-    let later = Instant::now() + 2 * model::NOTICE_TIME;
+    let later = Instant::now() + 2 * crate::NOTICE_TIME;
     assert!(made.0.watch.forget_reseeds(later));
     assert!(made.0.make_status(later).panels.reseeded.is_empty());
 }
@@ -808,7 +808,7 @@ fn a_round_of_ones_own_goes_on_after_a_lost_device() {
             driver.step_and_settle(Step::Turns(200));
             assert_eq!(driver.script.failed(), 1);
             let setup = driver.worker.lattices.setup();
-            assert_eq!(setup.switches.order, model::Order::Own);
+            assert_eq!(setup.switches.order, crate::Order::Own);
             let plan = instances(&driver.worker).plan();
             assert!(plan.own.is_some(), "the new device has its streams");
         }
@@ -915,7 +915,7 @@ fn a_comparison_leads_back_though_there_is_no_memory_for_history() {
 /// Regression test: B was edited some generations too early.
 #[test]
 fn a_round_of_two_halves_that_is_refused_in_its_middle_ends_for_both() {
-    simulation::instances::limit::set(Some(2));
+    crate::instances::limit::set(Some(2));
     let setup = Setup {
         generations_per_round: 3,
         ..small(4)
@@ -938,7 +938,7 @@ fn a_round_of_two_halves_that_is_refused_in_its_middle_ends_for_both() {
 /// Regression test: B's cells were saved as they were a part of a round earlier.
 #[test]
 fn a_comparison_saved_in_the_middle_of_a_round_in_parts_has_bs_cells_of_that_generation() {
-    simulation::instances::limit::set(Some(2));
+    crate::instances::limit::set(Some(2));
     let setup = Setup {
         generations_per_round: 4,
         ..small(2)

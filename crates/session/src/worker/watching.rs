@@ -4,12 +4,12 @@ use std::time::Instant;
 
 use super::SessionWorker;
 use crate::command::Command;
+use crate::instances::Measuring;
 use crate::publisher::Notice;
 use crate::state::Mode;
 use crate::watch::RoundMeasures;
+use crate::{Settled, Start, StopWhenStill};
 use lang::message;
-use model::{Settled, Start, StopWhenStill};
-use simulation::instances::Measuring;
 
 impl SessionWorker {
     /// Sets whether populations are shown.

@@ -84,7 +84,7 @@ pub(super) struct Paint<'a> {
     pub(super) dots: Dots,
     pub(super) depth: ColourDepth,
     pub(super) options: &'a ViewOptions,
-    /// As [`Status::number_of`](model::Status::number_of).
+    /// As [`Status::number_of`](session::Status::number_of).
     pub(super) number: usize,
     /// Dots a cell.
     pub(super) scale: f64,

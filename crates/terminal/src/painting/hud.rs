@@ -10,9 +10,9 @@ use crate::painting::layout::{Panel, TerminalLayout};
 use crate::painting::text::{APART, wrap, wrap_parts};
 use crate::painting::{MIN_TERMINAL_SIZE, TerminalFrame};
 use lang::{Message, tr};
-use model::{Action, SessionAction, Status, ViewAction};
+use session::{SessionAction, Status};
 use ui::figures::{RunState, Urgency};
-use ui::{Figure, Figures, LessonScreen, PanelFacts};
+use ui::{Action, Figure, Figures, LessonScreen, PanelFacts, ViewAction};
 
 /// Says that there is no room, and how much is needed.
 pub(super) fn too_small(area: Rect, buffer: &mut Buffer) {

@@ -6,7 +6,7 @@ use crate::painting::TerminalFrame;
 use crate::painting::hud::Foot;
 use crate::painting::text::{wrap, wrap_parts};
 use crate::painting::timeline::Contents;
-use model::{Status, Streams};
+use session::{Status, Streams};
 
 /// The smallest panel that shows something, in columns and rows.
 const MIN_PANEL: [u16; 2] = [6, 2];

@@ -24,8 +24,7 @@ use ratatui::layout::{Position, Rect};
 use crate::help::Help;
 use crate::prompt::PromptField;
 use life::Size;
-use model::PictureSource;
-use model::{LiveArea, PicturePlan, Status};
+use session::{LiveArea, PicturePlan, PictureSource, Status};
 use ui::{Screen, Sources, TextureLimits, ViewOptions, ViewTransform, request};
 
 pub use colours::ColourDepth;

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use engine::ReduceRegion;
 use life::Size;
-use model::PictureSource;
+use session::PictureSource;
 use ui::ViewTransform;
 
 /// One instance's picture.

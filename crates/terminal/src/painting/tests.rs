@@ -7,7 +7,7 @@ use ratatui::{Terminal, layout::Position};
 use super::*;
 use engine::Transfer;
 use life::Lattice;
-use model::{Picture, Trace, TransferChoice};
+use session::{Picture, Trace, TransferChoice};
 use ui::fixtures::{self, FixturePictures, comparison, effect, moved, soup, status, timed_round};
 use ui::{Drawing, LessonScreen, Population, Timeline};
 
@@ -375,10 +375,10 @@ fn the_timeline_has_a_row_a_stream_or_folds_them() {
     );
 }
 
-fn one_stream() -> model::Switches {
-    model::Switches {
-        streams: model::Streams::One,
-        ..model::Switches::DEFAULT
+fn one_stream() -> session::Switches {
+    session::Switches {
+        streams: session::Streams::One,
+        ..session::Switches::DEFAULT
     }
 }
 
@@ -472,7 +472,7 @@ fn no_finding_and_no_notice_is_cut_at_any_width() {
             let mut compared = status(2, size(16, 16));
             compared.lab.comparison = Some(comparison(one_stream()));
             let mut equal = status(2, size(16, 16));
-            equal.lab.comparison = Some(comparison(model::Switches::DEFAULT));
+            equal.lab.comparison = Some(comparison(session::Switches::DEFAULT));
             let mut noticed = changed.clone();
             noticed.notice = Some(lang::message!(
                 "Key B returns to generation {from}; A and B alternate; {first} to {last} change B",
@@ -612,7 +612,7 @@ fn the_speed_up_curve_is_a_line_for_each_number_of_instances() {
 
 #[test]
 fn cards_show_every_line_by_scrolling() {
-    use model::actions::{FrontEnd, TABLE, Topic};
+    use ui::actions::{FrontEnd, TABLE, Topic};
     let status = status(4, size(32, 32));
     let mut view = view();
     view.painter.help = Some(Help::default());
@@ -651,7 +651,7 @@ fn cards_show_every_line_by_scrolling() {
 
 #[test]
 fn the_keys_are_whole_however_narrow_the_terminal_is() {
-    use model::actions::{FrontEnd, TABLE};
+    use ui::actions::{FrontEnd, TABLE};
     let status = status(4, size(32, 32));
     for columns in [32, 50, 80, 160] {
         let mut view = view();
@@ -744,7 +744,7 @@ fn the_columns_of_cards_stand_below_one_another() {
     let streams = lines.iter().position(|line| line.contains("F2  streams"));
     let [choices, effect] = [0, 1].map(|below| &lines[streams.unwrap() + below]);
     let present =
-        &model::Switch::Streams.choices(status.setting.switches, status.setting.kernel)[0];
+        &session::Switch::Streams.choices(status.setting.switches, status.setting.kernel)[0];
     let first = column(choices, "per-instance");
     assert!(first.is_some(), "{choices}");
     assert_eq!(

@@ -9,7 +9,7 @@ use ratatui::style::Style;
 use crate::painting::colours::{ColourDepth, PALETTE};
 use crate::painting::text::{cut, wrap, wrap_parts};
 use lang::tr;
-use model::trace::StepKind;
+use session::trace::StepKind;
 use ui::Screen;
 use ui::timeline::RoundChart;
 use ui::timeline::lanes::{Bar, fold_bars, row_name};

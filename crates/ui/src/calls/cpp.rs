@@ -4,8 +4,8 @@ use super::{CodeGenerator, REGION, RoundFacts, RoundPart, for_each, indented, li
 use engine::kernels::Launch;
 use engine::{HostMemory, SupportKernel};
 use lang::tr;
-use model::{Streams, Wait};
 use script::{Call, CallKind};
+use session::{Streams, Wait};
 
 pub(super) struct Cpp;
 

@@ -6,8 +6,8 @@ use super::{CodeGenerator, REGION, RoundFacts, RoundPart, indented, lines};
 use engine::kernels::Launch;
 use engine::{HostMemory, SupportKernel};
 use lang::tr;
-use model::{Streams, Wait};
 use script::{Call, CallKind};
+use session::{Streams, Wait};
 
 pub(super) struct Rust;
 

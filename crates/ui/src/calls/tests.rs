@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 
 use engine::Cut;
 use engine::kernels::{KERNELS, find};
-use model::{Switch, Switches};
+use session::{Switch, Switches};
 
 fn with(change: impl FnOnce(&mut Status)) -> [String; 2] {
     let mut status = status(16, Size::new(512, 512).unwrap());
@@ -287,7 +287,7 @@ fn a_round_of_ones_own_is_its_calls() {
         with(|status| {
             status.lattices.instances = instances;
             status.setting.switches.order = Order::Own;
-            let own = model::OwnRound::new(source.into(), instances);
+            let own = session::OwnRound::new(source.into(), instances);
             status.setting.own_round = Some(Arc::new(own));
         })
     };

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use crate::Chart;
+use crate::prediction::{MAX_PREDICTED_CALLS, OpTimes, predict, predicted_factor};
 use exercise::RoundTask;
 use lang::{message, tr};
-use model::prediction::{MAX_PREDICTED_CALLS, OpTimes, predict, predicted_factor};
-use model::{Order, Status, Streams};
 use script::{CallKind, Fault, Place, Round, ScriptError, Verdict, Work};
+use session::{Order, Status, Streams};
 
 /// What the check of a round depends on beside its text.
 #[derive(Clone, Copy, PartialEq, Debug)]

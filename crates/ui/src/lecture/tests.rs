@@ -5,7 +5,7 @@ use super::*;
 use crate::fixtures::lecture_options;
 use crate::{AppState, EmergencySave, LessonScreen, ViewOptions};
 use life::Size;
-use model::{Finding, Source};
+use session::{Finding, Source};
 
 fn start(folder: &Path) -> AppState {
     let options = lecture_options(folder);

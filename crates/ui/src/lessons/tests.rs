@@ -1,11 +1,11 @@
 use std::time::{Duration, Instant};
 
 use super::*;
+use crate::actions::action_for;
 use engine::kernels;
 use lesson::Factor;
 use life::Size;
-use model::actions::action_for;
-use model::{DeviceChoice, Finding, Pace, Recorded, SessionAction, Setup, Source};
+use session::{DeviceChoice, Finding, Pace, Recorded, SessionAction, Setup, Source};
 
 fn start() -> (Session, Lessons) {
     let kernel = kernels::find("bits").unwrap();

@@ -4,7 +4,7 @@ use super::*;
 use crate::fixtures::{Timed, TimedBefore, comparison, effect, lesson_list, lesson_page, status};
 use crate::{LessonScreen, Population, Timeline, Tool, ViewOptions};
 use life::Size;
-use model::{Finding, Switches};
+use session::{Finding, Switches};
 
 /// A session and what a person sees of it; everything that a screen is made from.
 struct Session {

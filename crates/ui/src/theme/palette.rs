@@ -151,7 +151,7 @@ roles! {
 }
 
 impl<C: Copy> Palette<C> {
-    /// The colour of the instance of this [number](model::Status::number_of).
+    /// The colour of the instance of this [number](session::Status::number_of).
     pub fn instance(&self, number: usize) -> C {
         self.instances[instances::place(number)]
     }

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use crate::timeline::fold::{Columns, join};
 use crate::timeline::scale::TimeScale;
 use engine::BlockTimestamp;
-use model::trace::TimedRound;
+use session::trace::TimedRound;
 
 /// Blocks of one launch in one unit, in nanoseconds from the round's start.
 #[derive(Clone, Copy, PartialEq, Debug)]

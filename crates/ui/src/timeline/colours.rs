@@ -3,7 +3,7 @@
 use crate::theme::Palette;
 use crate::timeline::BarKind;
 use crate::timeline::lanes::Bar;
-use model::trace::StepKind;
+use session::trace::StepKind;
 
 /// How a bar is painted with its colour.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -3,7 +3,7 @@
 
 use engine::Span;
 use lang::tr;
-use model::trace::{StepFacts, StepKind};
+use session::trace::{StepFacts, StepKind};
 
 use crate::numbers::{bytes, grouped, si, time_us};
 use crate::timeline::BarKind;

@@ -10,7 +10,7 @@ use crate::timeline::scale::TimeScale;
 use crate::timeline::{BarKind, KINDS};
 use engine::{Span, StreamId};
 use lang::tr;
-use model::trace::{RoundStream, StepKind, TimedRound};
+use session::trace::{RoundStream, StepKind, TimedRound};
 
 /// The axis ends at one of these times a power of ten, so that it stays as it is from round to
 /// round.
@@ -300,7 +300,7 @@ mod tests {
     use super::*;
     use crate::fixtures::timed_round;
     use crate::timeline::scale::TimeRange;
-    use model::Streams;
+    use session::Streams;
 
     #[test]
     fn lanes_name_their_gpu_where_there_are_several() {

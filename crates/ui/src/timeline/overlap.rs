@@ -1,10 +1,11 @@
 //! How much of a timed round overlaps, what bounds it, and what keeps it from overlapping more, in
 //! words.
 
+use crate::diagnosis::{Cause, Evidence, Remedy, Verdict};
 use crate::numbers::time_us;
+use crate::{Action, Diagnosis, Overlap, Resource};
 use lang::tr;
-use model::diagnosis::{Cause, Evidence, Remedy, Verdict};
-use model::{Action, Diagnosis, EngineStatus, Overlap, Resource, SessionAction, Status, Streams};
+use session::{EngineStatus, SessionAction, Status, Streams};
 
 /// What is said of a round over its lanes, and beside them.
 #[derive(Clone, PartialEq, Debug)]
@@ -264,7 +265,7 @@ impl Words<'_> {
                 let choice = choice.map_or("", |choice| &choice.label);
                 let what = format!("{} {choice}", switch.name());
                 let action = SessionAction::SetSwitch(switch, at);
-                (with_key(switch.key(), &what), Some(action.into()))
+                (with_key(switch.key().into(), &what), Some(action.into()))
             }
             Some(Remedy::Act(action)) => {
                 let what = action.row().map_or("", |row| row.name());
@@ -332,9 +333,10 @@ fn describe(diagnosis: Option<&Diagnosis>, engine: &EngineStatus) -> Vec<String>
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Bound;
     use crate::fixtures::status;
     use life::Size;
-    use model::{Bound, Switch};
+    use session::Switch;
 
     fn overlap(together_us: f64, resource: Resource, us: f64) -> Overlap {
         Overlap {

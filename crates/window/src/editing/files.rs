@@ -15,11 +15,10 @@ use life::{
     Format, Lattice, Notes, Pattern, Rule, Sheet, Shelved, Size, Writer, rle, shown,
     write_atomically,
 };
-use model::actions::Prompt;
-use model::{Action, Area, ViewAction};
-use session::SavedSession;
-use ui::EditOverlay;
+use session::{Area, SavedSession};
+use ui::actions::Prompt;
 use ui::code_editor::Code;
+use ui::{Action, EditOverlay, ViewAction};
 
 /// The most cells that the clipboard takes.
 const MAX_COPIED: u64 = 1 << 26;

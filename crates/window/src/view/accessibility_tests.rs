@@ -9,20 +9,19 @@ use egui_kittest::Harness;
 use egui_kittest::kittest::{NodeT, Queryable};
 use engine::kernels;
 use lang::Language;
-use model::actions::{Prompt, Setting};
-use model::prediction::OpTimes;
-use model::{Action, Pace, SessionAction, Status, Streams, Switch, ViewAction};
-use session::Session;
+use session::{Pace, Session, SessionAction, Status, Streams, Switch};
 use test_support::with;
+use ui::actions::{Prompt, Setting};
 use ui::calls::CallLanguage;
 use ui::code_editor::{Code, Guess, RoundContext, judge};
 use ui::figures::{GRID, KERNEL, PACE};
 use ui::fixtures::{
     Timed, TimedAs, lecture_options, lecture_screen, lesson_list, lesson_page, serial_round, status,
 };
+use ui::prediction::OpTimes;
 use ui::{
-    AppState, CodeEditor, Drawing, EmergencySave, Figure, LessonScreen, SidePanel, Sources,
-    ViewOptions,
+    Action, AppState, CodeEditor, Drawing, EmergencySave, Figure, LessonScreen, SidePanel, Sources,
+    ViewAction, ViewOptions,
 };
 
 use crate::view::code_editor::EditorRequest;

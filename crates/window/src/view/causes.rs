@@ -7,9 +7,8 @@ use crate::view::hud::close_button;
 use crate::view::hud::style::*;
 use crate::view::widget_painter::{Spoken, WidgetPainter};
 use lang::tr;
-use model::ViewAction;
-use ui::Screen;
 use ui::timeline::overlap::CauseTexts;
+use ui::{Screen, ViewAction};
 
 const PAD: f32 = 14.0;
 const TITLE: f32 = 30.0;

@@ -13,9 +13,8 @@ use crate::view::texture_array::TextureArray;
 use engine::Transfer;
 use lang::tr;
 use life::Size;
-use ui::ColourBy;
-use ui::TextureLimits;
 use ui::numbers::bytes;
+use ui::{ColourBy, TextureLimits};
 
 /// The most bytes that are kept, two a cell.
 pub(super) const MAX_AGES_BYTES: u64 = 512 << 20;
@@ -41,7 +40,7 @@ pub(crate) fn unavailable_reason(
     if transfer == Transfer::View {
         Some(tr!(
             "colours by age and history need every cell, and a view has one byte per pixel; {key} changes that",
-            key = model::Switch::Transfer.key()
+            key = session::Switch::Transfer.key()
         ))
     } else if size.width().div_ceil(CELLS).max(size.height()) > side {
         Some(tr!(

@@ -16,10 +16,9 @@ use crate::view::hud::style::*;
 use crate::view::hud::{choice_button, close_button, text_button};
 use crate::view::widget_painter::WidgetPainter;
 use lang::tr;
-use model::{Action, ViewAction};
-use ui::CodeEditor;
 use ui::code_editor::{Code, Guess, PredictionTexts, rung_to_copy};
 use ui::theme::Palette;
+use ui::{Action, CodeEditor, ViewAction};
 
 const PAD: f32 = 14.0;
 const TITLE: f32 = 30.0;

@@ -11,7 +11,7 @@ use crate::view::layout::ComparisonPlaces;
 use crate::view::lesson::paint_sign;
 use crate::view::widget_painter::WidgetPainter;
 use lang::tr;
-use model::Side;
+use session::Side;
 use ui::comparison::{ComparisonTexts, SideTexts};
 
 /// Paints band and headers; none of it lies over a panel.

@@ -8,7 +8,7 @@ use crate::view::layout::WindowLayout;
 use crate::view::widget_painter::WidgetPainter;
 use crate::view::{Frame, hud};
 use life::{Lattice, Run, Size};
-use model::Change;
+use session::Change;
 use ui::ViewTransform;
 use ui::theme::{bytes, theme, tint};
 
@@ -84,7 +84,7 @@ pub(crate) fn paint(painter: &WidgetPainter, frame: &Frame<'_>, layout: &WindowL
 fn colours(frame: &Frame<'_>, instance: usize) -> [Color32; 2] {
     let theme = theme(frame.sources.options.theme);
     let live = if theme.tinted {
-        let number = |status: &model::Status| status.number_of(instance);
+        let number = |status: &session::Status| status.number_of(instance);
         tint(frame.sources.status.map_or(instance, number))
     } else {
         theme.ramp[8]

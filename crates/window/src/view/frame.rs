@@ -18,7 +18,7 @@ use crate::view::{
     lecture, lesson, minimap, panel_marks, population, timeline, toolbar,
 };
 use lang::{Message, message, tr};
-use model::{PicturePlan, Status, Switches, TransferChoice};
+use session::{PicturePlan, Status, Switches, TransferChoice};
 use ui::figures::Urgency;
 use ui::theme::Palette;
 use ui::{

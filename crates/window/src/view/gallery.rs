@@ -24,15 +24,14 @@ use crate::view::widget_painter::Widgets;
 use crate::view::{Dialog, Dialogs, Frame, LabView, TimelineView};
 use lang::Language;
 use life::Size;
-use model::Status;
-use model::prediction::OpTimes;
-use model::trace::TimedRound;
+use session::Status;
+use session::trace::TimedRound;
 use test_support::with;
-use ui::SidePanel;
 use ui::calls::CallLanguage;
 use ui::code_editor::{RoundContext, judge};
 use ui::fixtures::{Timed, TimedAs, TimedBefore, status, timed_round};
-use ui::{AdapterFacts, CodeEditor, Drawing, EditOverlay, LessonScreen, ViewOptions};
+use ui::prediction::OpTimes;
+use ui::{AdapterFacts, CodeEditor, Drawing, EditOverlay, LessonScreen, SidePanel, ViewOptions};
 
 /// A window: its pixels, and pixels per point.
 type Window = ([u32; 2], f32);

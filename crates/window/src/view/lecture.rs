@@ -10,8 +10,7 @@ use crate::view::lesson::page::{choice_places, paint_choice};
 use crate::view::lesson::paint_foot;
 use crate::view::widget_painter::WidgetPainter;
 use lang::tr;
-use model::ViewAction;
-use ui::LectureScreen;
+use ui::{LectureScreen, ViewAction};
 
 /// Lengths in units of type.
 const PAD: f32 = 14.0;

@@ -11,9 +11,8 @@ use crate::view::hud::style::*;
 use crate::view::hud::{message_colours, paint_menu_sign};
 use crate::view::widget_painter::{Spoken, WidgetPainter};
 use lang::tr;
-use model::{Action, ViewAction};
 use ui::figures::Urgency;
-use ui::{LessonEntry, LessonScreen};
+use ui::{Action, LessonEntry, LessonScreen, ViewAction};
 
 const PAD: f32 = 26.0;
 /// A row of the list.

@@ -1,6 +1,6 @@
 //! Draws a session: its lattices as tiled panels, its figures beside them.
 //!
-//! A frame goes one way: pictures into textures ([`model::PictureSource`]), panels over textures
+//! A frame goes one way: pictures into textures ([`session::PictureSource`]), panels over textures
 //! (`shaders/panels.wgsl`), then the interface (egui, painted by hand so that no figure moves
 //! another): edits and minimaps over the panels, the `toolbar` and the labels of a `comparison`
 //! above them, the HUD (or a lesson's page) and the [`LabView`], the `ladder`, the

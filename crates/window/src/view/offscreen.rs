@@ -8,8 +8,7 @@ use crate::view::Dialog;
 use crate::view::picture_file::{Image, write_png};
 use crate::view::{Commands, Dialogs, Frame, Gpu, Help, LabView, Scene, TimelineView, ViewError};
 use lang::message;
-use model::PictureSource;
-use model::{PicturePlan, Status};
+use session::{PicturePlan, PictureSource, Status};
 use ui::{
     AdapterFacts, Camera, CodeEditor, Composer, Drawing, EditOverlay, LessonScreen, Population,
     Screen, Sources, ViewOptions,

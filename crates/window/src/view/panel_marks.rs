@@ -7,7 +7,7 @@ use crate::view::hud::rect_of;
 use crate::view::hud::style::{medium, put_silently, text_on};
 use crate::view::layout::WindowLayout;
 use crate::view::widget_painter::WidgetPainter;
-use model::Status;
+use session::Status;
 use ui::ViewOptions;
 
 /// A number's place, in units of type.

@@ -9,11 +9,10 @@ use crate::view::quads::{self, bind_layout, texture_layout};
 use crate::view::texture_array::TextureArray;
 use engine::ReduceRegion;
 use life::Size;
-use model::PictureSource;
-use ui::TextureLimits;
+use session::PictureSource;
 use ui::shade::reduced;
 use ui::theme::{CELL_LINES, floats, mirrored, theme, tint};
-use ui::{ColourBy, ViewOptions, ViewTransform};
+use ui::{ColourBy, TextureLimits, ViewOptions, ViewTransform};
 
 /// Minimum pixels per cell for lines between cells.
 pub(crate) const MIN_PIXELS_FOR_LINES: f64 = 6.0;
@@ -87,7 +86,7 @@ pub(crate) struct PanelsInput<'a> {
     pub(crate) transforms: &'a ViewTransforms,
     /// The one instance that is drawn, or all.
     pub(crate) only: Option<usize>,
-    /// As [`Status::number_of`](model::Status::number_of).
+    /// As [`Status::number_of`](session::Status::number_of).
     pub(crate) number_of: &'a dyn Fn(usize) -> usize,
     pub(crate) options: &'a ViewOptions,
     /// The minimaps.

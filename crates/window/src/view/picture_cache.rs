@@ -7,7 +7,7 @@
 use crate::view::texture_array::{Texels, TextureArray};
 use engine::ReduceRegion;
 use life::Size;
-use model::PictureSource;
+use session::PictureSource;
 use ui::TextureLimits;
 
 /// Where an instance's newest picture is.

@@ -11,11 +11,9 @@ use crate::view::reference::{ReferenceAges, assert_as_modelled, colour, density}
 use crate::view::texture_array::texture_limits;
 use engine::ReduceRegion;
 use life::{Lattice, Size};
-use model::PictureSource;
-use model::TransferChoice;
-use ui::TextureLimits;
+use session::{PictureSource, TransferChoice};
 use ui::fixtures::{FixturePictures, aged, moved, soup};
-use ui::{Camera, ColourBy, ViewOptions, ViewTransform, request};
+use ui::{Camera, ColourBy, TextureLimits, ViewOptions, ViewTransform, request};
 
 /// # Panics
 /// With the remedy, where there is no lavapipe: without it nothing of this would be tested.
@@ -505,10 +503,14 @@ fn cells_of_64_pixels_are_crisp_to_the_pixel_with_their_lines() {
 struct Pieces<'a>(u64, Vec<(usize, &'a Lattice)>);
 
 impl PictureSource for Pieces<'_> {
-    fn visit_newer(&self, seen: &mut [u64], draw: &mut dyn FnMut(usize, &model::Picture, &[u32])) {
+    fn visit_newer(
+        &self,
+        seen: &mut [u64],
+        draw: &mut dyn FnMut(usize, &session::Picture, &[u32]),
+    ) {
         for &(instance, lattice) in &self.1 {
             seen[instance] += 1;
-            let picture = model::Picture {
+            let picture = session::Picture {
                 sequence: seen[instance],
                 generation: self.0,
                 region: None,

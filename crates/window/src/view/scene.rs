@@ -11,7 +11,7 @@ use crate::view::texture_array::{texture_limits, validate_instance_count};
 #[cfg(test)]
 use crate::view::widget_painter::Widgets;
 use crate::view::{Gpu, ViewError, minimap};
-use model::PictureSource;
+use session::PictureSource;
 use ui::{TextureLimits, ViewTransform};
 
 /// The output of a frame besides its picture.

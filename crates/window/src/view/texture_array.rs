@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::view::ViewError;
 use lang::message;
-use model::Setup;
+use session::Setup;
 use ui::TextureLimits;
 
 /// What the textures of an open device can be.

@@ -8,8 +8,8 @@ use crate::view::Frame;
 use crate::view::hud::style::*;
 use crate::view::widget_painter::{Spoken, WidgetPainter};
 use lang::tr;
-use model::{Action, EditAction, SessionAction, Switch, ViewAction};
-use ui::{Command, TOOLBAR_BUTTONS, ToolbarButton};
+use session::{SessionAction, Switch};
+use ui::{Action, Command, EditAction, TOOLBAR_BUTTONS, ToolbarButton, ViewAction};
 
 /// Its height, in units of type.
 pub(crate) const HEIGHT: f32 = 44.0;

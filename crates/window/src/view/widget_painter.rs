@@ -11,7 +11,8 @@ use egui::accesskit::{Action as AccessAction, Node, Role};
 use egui::{Color32, Id, LayerId, Painter, Pos2, Rect, Sense, Ui, UiBuilder, WidgetInfo};
 
 use crate::view::dialogs::UiRequest;
-use model::{Action, SessionAction};
+use session::SessionAction;
+use ui::Action;
 use ui::theme::Palette;
 
 /// A painter, the colours to paint with, and the widgets that were painted.

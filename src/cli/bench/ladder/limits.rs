@@ -10,8 +10,8 @@ use engine::{
     Argument, BufferId, BufferKernel, BufferLaunch, BufferOffset, HostMemory, Op, Program, StreamId,
 };
 use lesson::Bench;
-use model::DeviceChoice;
-use model::ladder::{DeviceLimits, LeftOut};
+use session::DeviceChoice;
+use session::ladder::{DeviceLimits, LeftOut};
 
 /// Threads of a block, and blocks that fill a multiprocessor.
 const BLOCK: u32 = 256;

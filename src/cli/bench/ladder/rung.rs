@@ -11,9 +11,9 @@ use crate::cli::text::print;
 use engine::kernels::{Iteration, Kernel};
 use engine::{DeviceInfo, Nanos};
 use life::{Lattice, Rule, Size, reference};
-use model::ladder::{LeftOut, Rate, Workload};
-use model::{DeviceChoice, Setup, Start, Streams, Switches};
-use simulation::instances::{Event, Instances, open_engine, start_lattice, starts};
+use session::instances::{Event, Instances, open_engine, start_lattice, starts};
+use session::ladder::{LeftOut, Rate, Workload};
+use session::{DeviceChoice, Setup, Start, Streams, Switches};
 
 /// Runs of each measurement.
 const RUNS: usize = 3;

@@ -7,9 +7,9 @@ use super::device::{Device, Invert};
 use crate::log::random::size;
 use crate::log::reference_log::{Cells, Joins};
 use crate::snapshots::Keep;
+use crate::{Change, Start};
 use Author::{Person, Program};
 use life::Rule;
-use model::{Change, Start};
 
 const SIZE: (u64, u64) = (9, 8);
 
@@ -112,7 +112,7 @@ fn edits_of_a_lattice_at_rest_are_undone_without_any_snapshot() {
     let position = device.here;
     device.log = Log::from_parts(device.log.parameters(0), position, false, Vec::new()).unwrap();
     let mut stands = vec![device.stand()];
-    let whole = Change::Clear(model::Area::whole(size(SIZE.0, SIZE.1)));
+    let whole = Change::Clear(crate::Area::whole(size(SIZE.0, SIZE.1)));
     for (content, invert) in [
         (segment(0, 1), Invert::Words),
         (segment(1, 4), Invert::Words),

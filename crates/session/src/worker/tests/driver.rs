@@ -10,18 +10,18 @@ use super::expected::Alone;
 use super::*;
 use crate::background::deferred;
 use crate::command::Query;
+use crate::instances::{Instances, read_lattice};
 use crate::log::Position;
 use crate::log::reference_log::ReferenceLog;
 use crate::own_file::OwnFile;
+use crate::reference_kernel::ReferenceKernel;
 use crate::saved::SavedSession;
+use crate::scripted_engine::{Call, Fault, Script};
+use crate::{Edit, PicturePlan};
 use engine::kernels::OwnStepError;
 use engine::{LatticeId, Slot, Transfer};
 use lang::Message;
 use life::Lattice;
-use model::{Edit, PicturePlan};
-use simulation::instances::{Instances, read_lattice};
-use simulation::reference_kernel::ReferenceKernel;
-use simulation::scripted_engine::{Call, Fault, Script};
 
 /// One thing that happens to a session.
 #[derive(Clone, Debug)]

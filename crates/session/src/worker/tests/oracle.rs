@@ -11,14 +11,14 @@ use std::fmt::Write;
 use super::driver::{Driver, Reopen, Step};
 use super::*;
 use crate::command::Query;
+use crate::instances::limit;
+use crate::scripted_engine::Issued;
+use crate::{Area, PicturePlan, Switch};
 use engine::kernels::KERNELS;
 use engine::{
     HostMemory, Layout, Op, ReduceRegion, Scope, Step as ProgramStep, StreamKind, Transfer,
 };
 use life::SplitMix64;
-use model::{Area, PicturePlan, Switch};
-use simulation::instances::limit;
-use simulation::scripted_engine::Issued;
 use test_support::{compare_with_stored, fingerprint};
 
 /// Valid rounds of a user's own for several instances, and an invalid one.
@@ -501,7 +501,7 @@ fn start(random: &mut SplitMix64, number: u64) -> Setup {
     let (wide, high) = sizes[random.below(4) as usize];
     let is_default = number.is_multiple_of(4);
     let name = if is_default {
-        model::DEFAULT_KERNEL
+        crate::DEFAULT_KERNEL
     } else {
         KERNELS[random.below(8) as usize].name
     };
@@ -619,7 +619,7 @@ fn by_hand(oracle: &mut Oracle) {
         (
             "the fastest",
             vec![
-                ("auto", act(UseKernel(model::actions::AUTO_KERNEL)), false),
+                ("auto", act(UseKernel(crate::AUTO_KERNEL)), false),
                 ("kernel 4", act(UseKernel(4)), false),
                 ("4 rounds", Key::Runs(4), false),
                 ("maximum", act(SetPace(Pace::ALL.len() as u8 - 1)), false),

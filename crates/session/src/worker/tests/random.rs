@@ -8,12 +8,12 @@ use proptest::prelude::*;
 use super::driver::{Driver, Reopen, Step};
 use super::expected::Alone;
 use super::*;
+use crate::instances::limit;
 use crate::log::reference_log::test_histories;
+use crate::scripted_engine::{Call, Fault};
+use crate::{Area, Change, Edit, PicturePlan, Split, StopWhenStill, Switch};
 use engine::kernels::{KERNELS, OwnStepError};
 use engine::{ReduceRegion, Transfer};
-use model::{Area, Change, Edit, PicturePlan, Split, StopWhenStill, Switch};
-use simulation::instances::limit;
-use simulation::scripted_engine::{Call, Fault};
 
 /// The sides within which areas lie: those of the smallest lattice.
 const SIDES: [u32; 2] = [32, 4];
@@ -76,7 +76,7 @@ fn action() -> impl Strategy<Value = SessionAction> {
         1 => Just(SessionAction::ToggleReseed),
         1 => Just(SessionAction::Faster),
         1 => Just(SessionAction::Slower),
-        1 => (0..model::Pace::ALL.len() as u8).prop_map(SessionAction::SetPace),
+        1 => (0..crate::Pace::ALL.len() as u8).prop_map(SessionAction::SetPace),
         2 => (0..4usize).prop_map(SessionAction::Select),
         2 => (1..6u16).prop_map(SessionAction::SetInstances),
         1 => Just(SessionAction::DoubleInstances),

@@ -132,9 +132,11 @@ fn said(chosen: Option<&Entry>, palette: &Palette<Color32>) -> (String, Color32)
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::actions::{Context, FrontEnd, Requirement, Toggles};
-    use model::{Action, EditAction, SessionAction, Status, ViewAction};
+    use session::Requirement;
+    use session::{SessionAction, Status};
+    use ui::actions::{Context, FrontEnd, Toggles};
     use ui::fixtures;
+    use ui::{Action, EditAction, ViewAction};
 
     fn context(status: Option<&Status>) -> Context<'_> {
         Context {
@@ -164,7 +166,7 @@ mod tests {
 
     #[test]
     fn what_is_meant_comes_first() {
-        use model::Switch;
+        use session::Switch;
         let streams = SessionAction::CycleSwitch(Switch::Streams);
         assert_eq!(first(""), act(SessionAction::TogglePause));
         assert_eq!(first("next ker"), act(SessionAction::NextKernel));
@@ -205,7 +207,7 @@ mod tests {
         ("pinned", "页锁定", PINNED),
         ("glider", "图案库", Action::Edit(EditAction::ToggleShelf)),
     ];
-    const PINNED: Action = Action::Session(SessionAction::CycleSwitch(model::Switch::HostMemory));
+    const PINNED: Action = Action::Session(SessionAction::CycleSwitch(session::Switch::HostMemory));
 
     #[test]
     fn synonyms_find_the_action_in_both_languages() {
@@ -248,7 +250,7 @@ mod tests {
         assert!(comparison.contains("two panels"), "{comparison}");
         let ghost = why(act(EditAction::RotatePastedLeft)).unwrap();
         assert!(ghost.contains("no pattern"), "{ghost}");
-        let cells = SessionAction::SetSwitch(model::Switch::Transfer, 3);
+        let cells = SessionAction::SetSwitch(session::Switch::Transfer, 3);
         assert!(why(act(cells)).unwrap().contains("no i32 cells"));
         status.failed = Some("the engine was lost".into());
         let all = entries::all(&context(Some(&status)), &[]);
@@ -307,7 +309,7 @@ mod tests {
         let position = |action: Action| action.position(&context).unwrap_or_default();
         assert_eq!(position(ViewAction::ToggleTimeline.into()), "on");
         assert_eq!(position(ViewAction::ToggleLab.into()), "off");
-        for switch in model::Switch::ALL {
+        for switch in session::Switch::ALL {
             let shown = position(SessionAction::CycleSwitch(switch).into());
             assert!(!shown.is_empty(), "{switch:?}");
         }

@@ -9,9 +9,9 @@ use crate::view::dialogs::{DialogContext, UiRequest};
 use crate::view::hud::style::{cut, fitted, regular};
 use lang::{Language, tr};
 use life::SHELF;
-use model::actions::{Context, Row, Setting, TABLE, search};
-use model::{Action, EditAction, Switch};
-use ui::{Command, LessonEntry};
+use session::Switch;
+use ui::actions::{Context, Row, Setting, TABLE, search};
+use ui::{Action, Command, EditAction, LessonEntry};
 
 /// A line's height, in units of type.
 pub(super) const LINE: f32 = 27.0;

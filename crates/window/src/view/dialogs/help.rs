@@ -11,9 +11,9 @@ use crate::view::dialogs::entries::{self, Entry};
 use crate::view::dialogs::{DialogContext, UiRequest, style};
 use crate::view::hud::style::{medium, regular};
 use lang::tr;
-use model::actions::{Context, Topic, search};
-use model::{Action, ViewAction};
+use ui::actions::{Context, Topic, search};
 use ui::theme::Palette;
+use ui::{Action, ViewAction};
 
 /// Lengths in units of type: how wide the card is at most, and a column at least.
 const WIDTH: f32 = 1240.0;
@@ -275,7 +275,7 @@ mod tests {
     use super::*;
     use crate::view::hud::style::opaque;
     use crate::view::interface;
-    use model::actions::{FrontEnd, TABLE, Toggles};
+    use ui::actions::{FrontEnd, TABLE, Toggles};
 
     fn columns(typed: &str, width: f32) -> Columns {
         let context = interface::context();

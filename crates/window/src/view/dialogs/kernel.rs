@@ -6,7 +6,7 @@ use egui::{Label, RichText, ScrollArea};
 
 use crate::view::dialogs::{DialogContext, UiRequest, style};
 use lang::tr;
-use model::StoredKernel;
+use session::StoredKernel;
 
 /// The open question.
 #[derive(Clone, PartialEq, Debug)]

@@ -74,9 +74,9 @@ mod tests {
         UiRequest,
     };
     use egui::{ImeEvent, Key, Modifiers, RawInput, Rect, pos2};
-    use model::SessionAction;
-    use model::actions::Prompt;
+    use session::SessionAction;
     use ui::ViewOptions;
+    use ui::actions::Prompt;
     use ui::fixtures::status;
 
     fn generation() -> Dialog {

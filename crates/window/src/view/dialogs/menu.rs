@@ -6,7 +6,7 @@ use egui::{Align, Key, Layout, Modifiers, RichText, ScrollArea};
 use crate::view::dialogs::entries::{self, Entry, LINE};
 use crate::view::dialogs::{DialogContext, UiRequest, style};
 #[cfg(test)]
-use model::actions::Topic;
+use ui::actions::Topic;
 
 /// The open menu.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

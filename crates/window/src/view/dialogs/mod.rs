@@ -1,7 +1,7 @@
 //! Windows of egui's own over the scene: they take keys and the mouse, and ask for actions.
 //!
 //! While a dialog is open, the topmost one takes the keys, and no key acts on the window but those
-//! that the action table lets act [in dialogs](model::actions::Row::in_dialogs); while the mouse is
+//! that the action table lets act [in dialogs](ui::actions::Row::in_dialogs); while the mouse is
 //! over a dialog, no click, drag or wheel reaches the panels.
 
 mod commands;
@@ -32,8 +32,9 @@ use std::sync::Arc;
 use crate::view::Frame;
 use crate::view::code_editor::EditorRequest;
 use life::Shelved;
-use model::actions::Setting;
-use model::{Action, StoredKernel};
+use session::StoredKernel;
+use ui::Action;
+use ui::actions::Setting;
 use ui::calls::CallLanguage;
 use ui::theme::Palette;
 

@@ -5,8 +5,8 @@ use egui::{Rect, RichText, ScrollArea, Slider, SliderClamping, Ui};
 
 use crate::view::dialogs::entries::{self, Entry};
 use crate::view::dialogs::{DialogContext, PromptDialog, UiRequest, style};
-use model::Status;
-use model::actions::{Amount, Prompt, Setting};
+use session::Status;
+use ui::actions::{Amount, Prompt, Setting};
 use ui::panel_menu;
 
 /// The width, in units of type; with kernels, which have a longer title each.

@@ -3,7 +3,7 @@
 use egui::{Event, Key, RichText, TextEdit, Ui};
 
 use crate::view::dialogs::{DialogContext, UiRequest, style};
-use model::actions::Prompt;
+use ui::actions::Prompt;
 
 /// The open field.
 #[derive(Clone, PartialEq, Debug)]

@@ -14,7 +14,7 @@ use crate::view::edit_overlay::runs_of;
 use crate::view::hud::style::regular;
 use lang::{Language, tr};
 use life::{Kind, Lattice, Run, SHELF, Shelved, Size};
-use model::actions::search;
+use ui::actions::search;
 
 /// Cells of a picture at most, across and down.
 const CELLS: u64 = 56;

@@ -9,8 +9,8 @@ use egui::{
 use crate::view::dialogs::DialogContext;
 use crate::view::hud::style::{medium, regular};
 use lang::tr;
-use model::{Action, ViewAction};
 use ui::theme::Palette;
+use ui::{Action, ViewAction};
 
 /// Lays out a dialog over the dimmed scene: its name, how far its top is from the window's as a
 /// share of the height (none: it stands in the middle), and its width in units of type. Whether

@@ -3,9 +3,8 @@
 use crate::view::gallery::{Scenario, screen};
 use crate::view::{Dialog, Help};
 use engine::Transfer;
-use ui::SidePanel;
 use ui::fixtures::{lesson_page, recorded_page};
-use ui::{Camera, ColourBy, LessonScreen, MIN_OPENING_PIXELS};
+use ui::{Camera, ColourBy, LessonScreen, MIN_OPENING_PIXELS, SidePanel};
 
 pub(super) fn screens() -> Vec<Scenario> {
     let themed = |name, theme| {

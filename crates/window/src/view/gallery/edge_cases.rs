@@ -3,10 +3,9 @@
 use crate::view::Dialog;
 use crate::view::gallery::{Scenario, WINDOWS, Window, screen};
 use crate::view::{Commands, Help, Menu};
-use model::actions::Topic;
-use ui::SidePanel;
+use ui::actions::Topic;
 use ui::fixtures::lesson_page;
-use ui::{InterfaceScale, LessonScreen};
+use ui::{InterfaceScale, LessonScreen, SidePanel};
 
 const SMALL: &[Window] = &[([800, 500], 1.0), ([800, 500], 2.0), ([640, 400], 1.0)];
 const NARROW: &[Window] = &[([700, 1100], 1.0), ([480, 900], 1.0)];

@@ -7,7 +7,7 @@ use crate::view::{
     Commands, Dialog, FileDialog, FileList, FileTask, Help, Menu, Popup, PromptDialog, Shelf,
 };
 use lang::tr;
-use model::actions::{Prompt, Setting, Topic};
+use ui::actions::{Prompt, Setting, Topic};
 use ui::figures::{GRID, KERNEL, ROUND};
 
 pub(super) fn screens() -> Vec<Scenario> {

@@ -7,7 +7,7 @@ use crate::view::hud::tests::busy;
 use engine::HostMemory;
 use lang::tr;
 use life::{Lattice, Size};
-use model::{
+use session::{
     AbComparison, Area, Change, Effect, Finding, Recomputing, Settled, Status, StopWhenStill,
     Streams, Switches,
 };

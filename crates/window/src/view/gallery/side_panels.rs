@@ -6,15 +6,15 @@ use crate::view::gallery::panels::{halve, lost, settle};
 use crate::view::gallery::{Scenario, screen};
 use engine::Kernel;
 use engine::kernels::OwnCode;
-use model::ladder::fixtures::ladder;
-use model::prediction::OpTimes;
-use model::{Effect, Order, OwnRound, Status, Streams};
 use own_kernel::{Case, CompilerError, Facts, Fault, Found};
+use session::ladder::fixtures::ladder;
+use session::{Effect, Order, OwnRound, Status, Streams};
 use ui::code_editor::{Guess, KernelFindings, RoundContext, judge};
 use ui::fixtures::{
     effect, isolated, lesson_list, lesson_page, question_page, recorded_page,
     round_with_block_timestamps, serial_round, speedup_page, timed_round, waited_round,
 };
+use ui::prediction::OpTimes;
 use ui::{CodeEditor, LessonScreen, SidePanel};
 
 pub(super) fn screens() -> Vec<Scenario> {

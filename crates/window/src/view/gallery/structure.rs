@@ -146,7 +146,7 @@ impl Looking {
 /// Where texts may stand that are on no card.
 fn places(layout: &WindowLayout) -> Vec<Rect> {
     let comparison = layout.comparison.into_iter().flat_map(|comparison| {
-        let [a, b] = model::Side::ALL.map(|side| comparison.header(side));
+        let [a, b] = session::Side::ALL.map(|side| comparison.header(side));
         [comparison.band, a, b]
     });
     let docked = [

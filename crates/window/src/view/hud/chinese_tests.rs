@@ -12,13 +12,12 @@ use crate::view::{Dialog, FileTask, PromptDialog};
 use engine::kernels::{KERNELS, find};
 use lang::Language;
 use life::Size;
-use model::actions::{Prompt, Topic};
-use model::{Settled, Status, StopWhenStill};
-use ui::SidePanel;
+use session::{Settled, Status, StopWhenStill};
+use ui::actions::{Prompt, Topic};
 use ui::fixtures::{
     Timed, TimedAs, comparison, isolated, round_with_block_timestamps, status, timed_round,
 };
-use ui::{ColourBy, Population, Sources, ViewOptions};
+use ui::{ColourBy, Population, SidePanel, Sources, ViewOptions};
 
 /// Names, units and marks that are the same in every language.
 const SAME: &str = "
@@ -96,7 +95,7 @@ pub(super) fn settled() -> Status {
 fn states() -> Vec<(Status, ViewOptions)> {
     let size = Size::new(512, 512).unwrap();
     let mut compared = status(16, size);
-    compared.lab.comparison = Some(comparison(model::Switches::DEFAULT));
+    compared.lab.comparison = Some(comparison(session::Switches::DEFAULT));
     let settled = settled();
     let mut overlapping = status(16, size);
     overlapping.lab.isolated = Some(isolated(&timed_round(16), 0.05));

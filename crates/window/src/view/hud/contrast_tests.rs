@@ -10,10 +10,9 @@ use egui::{Color32, Rect, Shape};
 use crate::view::Frame;
 use crate::view::hud::tests::{busy, each, each_lesson};
 use life::Size;
-use ui::SidePanel;
 use ui::fixtures::{comparison, lesson_list, lesson_page, status};
 use ui::theme::{COUNT, contrast, floats, theme};
-use ui::{LessonScreen, ViewOptions};
+use ui::{LessonScreen, SidePanel, ViewOptions};
 
 /// The filled shapes so far, the topmost last; the HUD's background is the first.
 type Backgrounds = Vec<(Rect, Color32)>;
@@ -95,7 +94,7 @@ fn check(
 #[test]
 fn every_text_stands_out_in_every_theme() {
     let mut compared = status(16, Size::new(512, 512).unwrap());
-    compared.lab.comparison = Some(comparison(model::Switches::DEFAULT));
+    compared.lab.comparison = Some(comparison(session::Switches::DEFAULT));
     let mut failed = busy();
     failed.failed = Some("the engine is gone".into());
     let screens = [

@@ -8,10 +8,11 @@ use crate::view::dialogs::UiRequest;
 use crate::view::hud::style::*;
 use crate::view::widget_painter::{Spoken, WidgetPainter};
 use lang::tr;
-use model::actions::Setting;
-use model::{Action, SessionAction, ViewAction};
+use session::SessionAction;
+use ui::actions::Setting;
 use ui::figures::{Figure, PACE, RunState, Urgency};
 use ui::theme::Palette;
+use ui::{Action, ViewAction};
 
 /// The state as a band that is seen from the last row: a sign, a word, and the pace if there is
 /// room. At its right end, `free` pixels stay empty.

@@ -11,8 +11,8 @@ use crate::view::hud::style::*;
 use crate::view::timeline::tone_colour;
 use crate::view::widget_painter::{Spoken, WidgetPainter};
 use lang::tr;
-use model::actions::Setting;
-use model::{SessionAction, Status};
+use session::{SessionAction, Status};
+use ui::actions::Setting;
 use ui::figures::{self, Figures, RunState, Urgency};
 use ui::finding::{Headline, Tone};
 

@@ -9,10 +9,12 @@ use crate::view::widget_painter::WidgetPainter;
 use crate::view::{Frame, LabView, TimelineView};
 use lang::Language;
 use life::Size;
-use model::{AbComparison, Effect, Finding, Status, Switch, Switches};
-use ui::SidePanel;
+use session::{AbComparison, Effect, Finding, Status, Switch, Switches};
 use ui::fixtures::{Timed, comparison, effect, status};
-use ui::{AdapterFacts, Drawing, InterfaceScale, LessonScreen, Population, Sources, ViewOptions};
+use ui::{
+    AdapterFacts, Drawing, InterfaceScale, LessonScreen, Population, SidePanel, Sources,
+    ViewOptions,
+};
 
 const WINDOWS: [[u32; 2]; 10] = [
     [800, 500],
@@ -256,7 +258,7 @@ fn the_fullest_side_panel_has_its_notes_and_main_figures_at_1280_by_800() {
 
 /// One of a device whose ladder is recorded.
 fn laddered() -> Status {
-    let ladder = model::ladder::fixtures::ladder();
+    let ladder = session::ladder::fixtures::ladder();
     let mut status = busy();
     status.engine.recorded = Some(Box::leak(Box::new(ladder)));
     status

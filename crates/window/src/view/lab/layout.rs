@@ -2,7 +2,7 @@
 
 use egui::{Rect, pos2, vec2};
 
-use model::Switch;
+use session::Switch;
 use ui::lab::{SwitchPosition, SwitchRow};
 
 /// Lines of values.

@@ -14,7 +14,7 @@ pub(crate) use paint::paint;
 use crate::view::hud::rect_of;
 use crate::view::layout::WindowLayout;
 use layout::LabLayout;
-use model::Status;
+use session::Status;
 use ui::SidePanel;
 use ui::calls::{CallLanguage, calls, each_round};
 use ui::lab::switches;

@@ -9,7 +9,7 @@ use crate::view::layout::{LayoutRequest, lay_out};
 use engine::kernels::KERNELS;
 use lang::Language;
 use life::Size;
-use model::Switch;
+use session::Switch;
 use ui::ViewOptions;
 use ui::fixtures::status;
 

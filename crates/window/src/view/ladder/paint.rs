@@ -8,7 +8,7 @@ use crate::view::hud::style::*;
 use crate::view::ladder::layout::LadderLayout;
 use crate::view::widget_painter::{Spoken, WidgetPainter};
 use lang::tr;
-use model::ViewAction;
+use ui::ViewAction;
 use ui::ladder::{LadderChart, RateSource, Rung};
 use ui::numbers::si;
 

@@ -9,10 +9,9 @@ use crate::view::hud::{choice_button, close_button, text_button};
 use crate::view::widget_painter::WidgetPainter;
 use engine::kernels::KERNELS;
 use lang::tr;
-use model::ViewAction;
-use ui::RungSource;
 use ui::rung_source::{Change, SourceLine};
 use ui::theme::Palette;
+use ui::{RungSource, ViewAction};
 
 const PAD: f32 = 14.0;
 const TITLE: f32 = 30.0;

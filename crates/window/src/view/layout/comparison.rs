@@ -1,7 +1,7 @@
 //! The panels of A and of B: where they stand, what stands over each, and over both.
 
 use crate::view::layout::{Panels, PixelRect, Tiling};
-use model::Side;
+use session::Side;
 
 /// Where the panels of A and of B are named; none of it lies over a panel.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -73,7 +73,7 @@ fn each_layout(mut check: impl FnMut([u32; 2], usize, Size, WindowLayout)) {
 fn others(layout: &WindowLayout) -> Vec<PixelRect> {
     let comparison = layout.comparison;
     let headers = comparison.into_iter().flat_map(|comparison| {
-        let [a, b] = model::Side::ALL.map(|side| comparison.header(side));
+        let [a, b] = session::Side::ALL.map(|side| comparison.header(side));
         [comparison.band, a, b]
     });
     let docked = [
@@ -181,7 +181,7 @@ fn panels_of_a_and_b_are_alike_and_one_left_over_has_no_place() {
         for place in 0..8 {
             let (a, b) = (tiling.rect(place), tiling.rect(place + 8));
             assert_eq!([a.width, a.height], [b.width, b.height]);
-            let [first, second] = model::Side::ALL.map(|side| comparison.header(side));
+            let [first, second] = session::Side::ALL.map(|side| comparison.header(side));
             assert_eq!(
                 [b.x - a.x, b.y - a.y],
                 [second.x - first.x, second.y - first.y]

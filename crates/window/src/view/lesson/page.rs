@@ -10,8 +10,7 @@ use crate::view::hud::style::*;
 use crate::view::timeline;
 use crate::view::widget_painter::{Spoken, WidgetPainter};
 use lang::tr;
-use model::{Action, ViewAction};
-use ui::{CodeLine, LessonColumn, LessonPage, LessonPicture, TimeBar};
+use ui::{Action, CodeLine, LessonColumn, LessonPage, LessonPicture, TimeBar, ViewAction};
 
 /// What leaves room for nothing else shrinks to this part of its size, and no farther.
 const SMALLEST_PAGE: f32 = 0.4;

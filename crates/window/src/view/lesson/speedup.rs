@@ -7,7 +7,7 @@ use egui::{Align2, Color32, Pos2, Rect, Shape, Stroke, pos2, vec2};
 use crate::view::hud::style::*;
 use crate::view::widget_painter::WidgetPainter;
 use lang::tr;
-use model::Speedup;
+use lesson::Speedup;
 use ui::numbers::grouped;
 
 /// Height of a line of text.
@@ -249,7 +249,7 @@ fn ticks([low, high]: [f64; 2]) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::{SpeedupPoint, SpeedupSeries};
+    use lesson::{SpeedupPoint, SpeedupSeries};
 
     fn speedup(points: &[(f64, Option<[f64; 2]>)]) -> Speedup {
         let points = points.iter().enumerate();

@@ -11,10 +11,9 @@ use crate::view::hud::{close_button, key_hint};
 use crate::view::population::layout::PopulationLayout;
 use crate::view::widget_painter::WidgetPainter;
 use lang::tr;
-use model::population::Sample;
-use model::{Action, ViewAction};
-use ui::PopulationChart;
+use session::population::Sample;
 use ui::numbers::{grouped, si};
+use ui::{Action, PopulationChart, ViewAction};
 
 /// Paints the graph into its rectangle.
 pub(crate) fn paint(painter: &WidgetPainter, shown: &PopulationChart, rect: Rect, unit: f32) {

@@ -7,7 +7,7 @@ use crate::view::hud::style::{medium, put, translucent};
 use crate::view::layout::WindowLayout;
 use crate::view::widget_painter::WidgetPainter;
 use lang::tr;
-use model::Status;
+use session::Status;
 
 /// Paints them in the panels' lower left corners, where panels are large enough.
 pub(crate) fn paint(

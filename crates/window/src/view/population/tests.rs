@@ -3,7 +3,7 @@
 use crate::view::hud::tests::each_part;
 use crate::view::layout::WindowLayout;
 use life::Size;
-use model::{Settled, Status};
+use session::{Settled, Status};
 use ui::fixtures::{Timed, status};
 use ui::{Population, PopulationChart, ViewOptions};
 

@@ -5,7 +5,7 @@ use crate::view::offscreen::target;
 use crate::view::pixel_tests::lavapipe;
 use crate::view::{Commands, Dialog, TimelineView};
 use life::Size;
-use model::Status;
+use session::Status;
 use ui::ViewOptions;
 use ui::fixtures::{Timed, status};
 

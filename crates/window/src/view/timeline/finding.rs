@@ -8,11 +8,11 @@ use crate::view::hud::style::*;
 use crate::view::timeline::layout::TimelineLayout;
 use crate::view::widget_painter::{Spoken, WidgetPainter};
 use lang::tr;
-use model::{Action, SessionAction, Switch, ViewAction};
 use script::Fault;
-use ui::Screen;
+use session::{SessionAction, Switch};
 use ui::finding::{Headline, Tone};
 use ui::theme::Palette;
+use ui::{Action, Screen, ViewAction};
 
 /// The size of the factor's type, and of what is beside it.
 const LARGE: f32 = 26.0;
@@ -148,8 +148,8 @@ fn paint_hint(painter: &WidgetPainter, places: &TimelineLayout) {
     let kernel = Action::from(SessionAction::NextKernel).key();
     let text = &tr!(
         "{first} to {last} and {kernel} change a setting: its effect on a round is shown here",
-        first = Switch::first_key(),
-        last = Switch::last_key(),
+        first = Switch::ALL[0].key(),
+        last = Switch::ALL[Switch::ALL.len() - 1].key(),
         kernel = kernel
     );
     let font = regular(BESIDE * places.unit);

@@ -22,7 +22,7 @@ impl TimelineView {
         &self,
         at: [f64; 2],
         layout: &WindowLayout,
-        status: &model::Status,
+        status: &session::Status,
     ) -> bool {
         let (Some(places), Some(chart)) = (TimelineLayout::of(layout), self.chart()) else {
             return false;

@@ -25,7 +25,7 @@ pub(crate) use paint::{paint, paint_rounds};
 pub(crate) use sm_map::sm_count;
 
 use layout::TimelineLayout;
-use model::PictureSource;
+use session::PictureSource;
 use ui::code_editor::Race;
 use ui::timeline::scale::{TimeScale, TimeZoom};
 use ui::{Chart, Timeline};

@@ -2,7 +2,7 @@
 
 use crate::view::timeline::TimelineView;
 use crate::view::timeline::layout::TimelineLayout;
-use model::Status;
+use session::Status;
 use ui::Chart;
 use ui::timeline::Which;
 

@@ -1,7 +1,7 @@
 //! Nothing of the timeline is cut, nor lies over HUD or panels, whatever the window.
 
 use egui::{Rect, Shape, pos2, vec2};
-use model::{Picture, PictureSource, Trace};
+use session::{Picture, PictureSource, Status, Streams, Trace};
 
 use crate::view::Frame;
 use crate::view::hud::rect_of;
@@ -11,7 +11,6 @@ use crate::view::timeline::TimelineView;
 use crate::view::timeline::layout::TimelineLayout;
 use crate::view::timeline::paint::Chip;
 use life::Size;
-use model::{Status, Streams};
 use ui::fixtures::{Timed, status};
 use ui::{Drawing, ViewOptions};
 
@@ -131,10 +130,10 @@ fn nothing_moves_when_the_streams_change() {
 #[test]
 fn the_axis_stays_while_rounds_fit_it() {
     struct Rounds(std::cell::Cell<i64>);
-    impl model::PictureSource for Rounds {
-        fn visit_newer(&self, _: &mut [u64], _: &mut dyn FnMut(usize, &model::Picture, &[u32])) {}
+    impl session::PictureSource for Rounds {
+        fn visit_newer(&self, _: &mut [u64], _: &mut dyn FnMut(usize, &session::Picture, &[u32])) {}
 
-        fn newer_trace(&self, seen: u64) -> Option<model::Trace> {
+        fn newer_trace(&self, seen: u64) -> Option<session::Trace> {
             let mut trace = Timed(4).newer_trace(0)?;
             let mut round = (*trace.rounds.pop_back()?).clone();
             // The last span ends so many nanoseconds after the first begins.
@@ -153,7 +152,7 @@ fn the_axis_stays_while_rounds_fit_it() {
             Some(trace)
         }
 
-        fn newer_population(&self, _: Option<usize>, _: u64) -> Option<(u64, model::Series)> {
+        fn newer_population(&self, _: Option<usize>, _: u64) -> Option<(u64, session::Series)> {
             None
         }
     }

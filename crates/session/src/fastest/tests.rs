@@ -1,0 +1,299 @@
+//! What is chosen, and that requests are respected.
+
+use super::*;
+use engine::kernels::find;
+
+fn gpu() -> DeviceInfo {
+    DeviceInfo {
+        name: "an H200".into(),
+        driver: "CUDA driver 13.0, sm_90".into(),
+        capability: Some((9, 0)),
+        sm_count: 132,
+        memory: Some(141 << 30),
+        cache: Some(50 << 20),
+        bandwidth: Some(4_800_000_000_000),
+        copy_engines: 2,
+        kernel_time_limit: false,
+        pci_bus_id: None,
+    }
+}
+
+fn cpu() -> DeviceInfo {
+    DeviceInfo {
+        capability: None,
+        sm_count: 8,
+        ..gpu()
+    }
+}
+
+fn work(devices: &[DeviceInfo], instances: usize, width: u64, height: u64) -> Work<'_> {
+    Work {
+        devices,
+        size: Size::new(width, height).unwrap(),
+        instances,
+        bands: 1,
+        pictures: false,
+        generations: None,
+    }
+}
+
+fn candidate(kernel: &str, streams: Streams, graphs: bool) -> Candidate {
+    Candidate {
+        kernel: find(kernel).unwrap(),
+        streams,
+        graphs,
+    }
+}
+
+#[track_caller]
+fn plan(work: &Work, requested: &Requested) -> FastestPlan {
+    FastestPlan::all(work, requested)[0]
+}
+
+/// What was measured to be the fastest of all on an H200, or `deep` on an H100, each by more than 3 %.
+#[test]
+fn the_estimate_knows_what_suits_a_gpu() {
+    use Streams::{Batch, PerInstance};
+    let devices = [gpu()];
+    for (instances, width, height, kernel, streams, graphs) in [
+        (1, 65_536, 65_536, "deep", PerInstance, false),
+        (1, 16_384, 16_384, "deep", PerInstance, true),
+        (4, 5000, 3000, "deep", Batch, true),
+        (256, 2048, 2048, "deep", Batch, true),
+        (1, 1024, 1024, "cooperative", PerInstance, false),
+        (16, 1024, 1024, "cooperative", Batch, false),
+        (64, 1000, 600, "cooperative", Batch, false),
+        (64, 512, 512, "cooperative", Batch, false),
+        (256, 256, 256, "cooperative", Batch, false),
+        (16, 128, 128, "cooperative", Batch, false),
+        (16, 100, 1000, "bits", PerInstance, true),
+        (1056, 256, 256, "resident", Batch, false),
+        (1056, 128, 128, "resident", Batch, false),
+        (1000, 100, 100, "resident", Batch, false),
+        (1, 32, 32, "resident", PerInstance, false),
+    ] {
+        let work = work(&devices, instances, width, height);
+        let plan = plan(&work, &Requested::NOTHING);
+        let want = candidate(kernel, streams, graphs);
+        assert_eq!(plan.candidate, want, "{instances} × {width} × {height}");
+        assert_eq!(plan.kernel_choice(), KernelChoice::Estimated);
+    }
+}
+
+/// On a GPU of the same kind with less bandwidth, more generations go through the logic between two
+/// accesses of the memory; this was measured on an H100.
+#[test]
+fn the_estimate_knows_where_memory_binds() {
+    let devices = [DeviceInfo {
+        bandwidth: Some(3_350_000_000_000),
+        ..gpu()
+    }];
+    for (instances, side, kernel) in [
+        (1, 65_536, "deep"),
+        (1, 32_768, "deep"),
+        (1, 16_384, "deep"),
+        (256, 2048, "deep"),
+    ] {
+        let work = work(&devices, instances, side, side);
+        let candidate = plan(&work, &Requested::NOTHING).candidate;
+        assert_eq!(candidate.kernel.name, kernel, "{instances} × {side}²");
+    }
+}
+
+#[test]
+fn a_graph_is_prepared_only_where_that_pays() {
+    let devices = [gpu()];
+    for (generations, graphs) in [(12, false), (1000, false), (1 << 30, true)] {
+        let work = Work {
+            generations: Some(generations),
+            ..work(&devices, 1, 16_384, 16_384)
+        };
+        let plan = plan(&work, &Requested::NOTHING);
+        assert_eq!(plan.candidate.graphs, graphs, "{generations}");
+    }
+}
+
+/// A window's rounds have few generations, and the pictures of all but bits must be packed.
+#[test]
+fn short_rounds_with_pictures_stay_in_bits() {
+    let devices = [gpu()];
+    let of_window = |generations| {
+        let work = Work {
+            pictures: true,
+            ..work(&devices, 16, 1024, 1024)
+        };
+        let requested = Requested::all_but_the_kernel(Switches::DEFAULT, generations);
+        plan(&work, &requested).candidate.kernel.name
+    };
+    assert_eq!(of_window(1), "bits");
+    assert_eq!(of_window(64), "cooperative");
+}
+
+/// On a CPU, too: planar words wherever a row is wide enough for them, and every thread.
+#[test]
+fn the_estimate_knows_what_suits_a_cpu() {
+    let devices = [cpu()];
+    for (instances, width, height, layout) in [
+        (1, 4096, 4096, Layout::Planar),
+        (16, 1000, 600, Layout::Planar),
+        (100, 100, 100, Layout::Planar),
+        (16, 63, 57, Layout::Planar),
+        (16, 31, 57, Layout::Bits),
+        (4, 5, 1000, Layout::Bits),
+    ] {
+        let work = work(&devices, instances, width, height);
+        let candidate = plan(&work, &Requested::NOTHING).candidate;
+        let what = format!("{instances} × {width}x{height}: {candidate:?}");
+        assert_eq!(candidate.kernel.layout, layout, "{what}");
+        assert_eq!(candidate.streams, Streams::PerInstance, "{what}");
+    }
+}
+
+/// Measured on a server's CPU: large lattices are stepped in tiles, others stay where they are.
+#[test]
+fn the_estimate_knows_a_cpu_s_caches() {
+    let devices = [cpu()];
+    for (instances, width, height, kernel) in [
+        (1, 16_384, 16_384, "multistep"),
+        (1, 5000, 3000, "multistep"),
+        (4, 4096, 4096, "multistep"),
+        (16, 1024, 1024, "cooperative"),
+        (1000, 100, 100, "resident"),
+    ] {
+        let work = work(&devices, instances, width, height);
+        let plan = plan(&work, &Requested::NOTHING);
+        assert_eq!(
+            plan.candidate.kernel.name, kernel,
+            "{instances} × {width}x{height}"
+        );
+    }
+}
+
+#[test]
+fn what_is_requested_is_respected_and_the_rest_is_chosen() {
+    let devices = [gpu()];
+    let work = work(&devices, 16, 1024, 1024);
+    let with = |change: fn(&mut Requested)| {
+        let mut requested = Requested::NOTHING;
+        change(&mut requested);
+        requested
+    };
+    let of_kernel = with(|it| it.kernel = find("bits"));
+    let chosen = plan(&work, &of_kernel);
+    assert_eq!(Some(chosen.candidate.kernel), of_kernel.kernel);
+    assert_eq!(chosen.kernel_choice(), KernelChoice::Explicit);
+    for requested in [
+        with(|it| it.streams = Some(Streams::One)),
+        with(|it| it.streams = Some(Streams::Batch)),
+        with(|it| it.streams = Some(Streams::Default)),
+        with(|it| it.graphs = Some(true)),
+        with(|it| (it.graphs, it.kernel) = (Some(false), find("bits"))),
+        with(|it| it.generations = Some(3)),
+        with(|it| it.switches.block = Some((16, 16))),
+        with(|it| it.switches.wait = crate::Wait::Each),
+    ] {
+        let all = candidates(&work, &requested);
+        assert!(!all.is_empty(), "{requested:?}");
+        for one in all
+            .iter()
+            .copied()
+            .chain([plan(&work, &requested).candidate])
+        {
+            let switches = requested.switches_of(one);
+            assert!(requested.kernel.is_none_or(|kernel| kernel == one.kernel));
+            assert!(
+                requested
+                    .streams
+                    .is_none_or(|streams| streams == one.streams)
+            );
+            assert!(requested.graphs.is_none_or(|graphs| graphs == one.graphs));
+            assert_eq!(switches.block, requested.switches.block);
+            assert_eq!(switches.wait, requested.switches.wait);
+            assert_eq!(switches.incompatibility(one.kernel), None, "{one:?}");
+        }
+        let rounds = plan(&work, &requested).rounds(Duration::from_millis(75));
+        if let Some(generations) = requested.generations {
+            let mut rounds = rounds;
+            rounds.learn(3, Duration::from_secs(9));
+            assert_eq!(rounds.generations(), generations);
+        }
+    }
+}
+
+#[test]
+fn candidates_take_the_lattices_and_suit_the_device() {
+    let gpus = [gpu()];
+    let small = [DeviceInfo {
+        sm_count: 1,
+        ..gpu()
+    }];
+    let cpus = [cpu()];
+    let names = |work: &Work| {
+        let all = candidates(work, &Requested::NOTHING);
+        all.iter().map(|one| one.kernel.name).collect::<Vec<_>>()
+    };
+    assert!(names(&work(&gpus, 16, 1024, 1024)).contains(&"cooperative"));
+    assert!(!names(&work(&small, 16, 1024, 1024)).contains(&"cooperative"));
+    // An i32 per cell is left out where it would fill the memory.
+    let large = names(&work(&gpus, 1, 16_384, 16_384));
+    assert!(
+        large
+            .iter()
+            .all(|name| find(name).unwrap().layout != Layout::I32)
+    );
+    assert!(names(&work(&gpus, 1, 100, 100)).contains(&"sync-shared"));
+    // The CPU has no graphs to gain from.
+    let on_cpu = candidates(&work(&cpus, 16, 1024, 1024), &Requested::NOTHING);
+    assert!(on_cpu.iter().all(|one| !one.graphs) && !on_cpu.is_empty());
+    // So many streams would take longer to create than to use.
+    let many = candidates(&work(&gpus, 1056, 128, 128), &Requested::NOTHING);
+    assert!(many.iter().all(|one| one.streams != Streams::PerInstance));
+}
+
+#[test]
+fn rounds_come_to_take_the_time_they_should() {
+    let devices = [gpu()];
+    let target = Duration::from_millis(75);
+    for (instances, side) in [(1, 65_536), (16, 1024), (1056, 128), (100, 96), (1, 1000)] {
+        let work = work(&devices, instances, side, side);
+        for plan in FastestPlan::all(&work, &Requested::NOTHING) {
+            let candidate = plan.candidate;
+            for per_second in [1.0, 1e3, 1e6] {
+                let mut rounds = plan.rounds(target);
+                for _ in 0..20 {
+                    let generations = rounds.generations();
+                    let took = f64::from(generations) / per_second;
+                    rounds.learn(generations, Duration::from_secs_f64(took));
+                }
+                let generations = rounds.generations();
+                let seconds = f64::from(generations) / per_second;
+                let launches = candidate.launches(generations, instances);
+                let what = format!("{candidate:?}, {per_second}: {generations}");
+                let per_launch = match candidate.kernel.iteration {
+                    Iteration::InKernel => 1,
+                    iteration => iteration.generations_per_launch(),
+                };
+                assert!(generations.is_multiple_of(per_launch), "{what}");
+                let is_least = generations <= 2 * per_launch;
+                let is_most = launches >= 256;
+                assert!(seconds < 0.151 || is_least, "{what}");
+                assert!(seconds > 0.02 || is_most, "{what}");
+                assert!(launches <= 1 << 14, "{what}");
+                let is_one_graph = !candidate.graphs
+                    || generations == per_launch
+                    || !candidate.kernel.swaps_buffers(generations);
+                assert!(is_one_graph, "{what}");
+            }
+        }
+    }
+}
+
+#[test]
+fn instances_are_counted_on_each_device() {
+    let devices = [gpu(), gpu()];
+    let [both, one] = [(&devices[..], 32), (&devices[..1], 16)].map(|(devices, instances)| {
+        plan(&work(devices, instances, 1024, 1024), &Requested::NOTHING)
+    });
+    assert_eq!(both.candidate, one.candidate);
+    assert!((both.generations_per_second / one.generations_per_second - 1.0).abs() < 1e-9);
+}

@@ -1,0 +1,191 @@
+//! Calibration: a round whose ops run one at a time, which gives each op's time without overlap.
+//!
+//! It is a real round: the lattices advance and its pictures are drawn. But each op is submitted only
+//! when the one before it has ended.
+
+use crate::{IsolatedOp, PicturePlan, Side};
+use std::collections::VecDeque;
+use std::time::Instant;
+
+use super::issue::{InFlight, Kind};
+use super::{Instances, Measuring, shares};
+use crate::trace::StepFacts;
+use engine::{DeviceId, EngineError, Nanos, Op, Program, Result, RunId, Slot, Span, Step};
+
+/// A calibration under way.
+pub(super) struct Calibration {
+    left: VecDeque<Step>,
+    /// Its pictures.
+    picture: Option<PicturePlan>,
+    /// The generation after it.
+    generation: u64,
+    /// The op that runs; of one on lattices in bands, what each device got.
+    running: Vec<IsolatedOp>,
+    done: Vec<IsolatedOp>,
+}
+
+impl Instances {
+    /// Begins a round of this many generations whose ops run alone, one after the other; what they
+    /// took comes as [`Event::Calibrated`](super::Event::Calibrated). No round or snapshot is issued
+    /// meanwhile. Answers whether it could begin now: nothing must be in flight, and no settings
+    /// compared. A later op that cannot be submitted is tried again by
+    /// the next [`Instances::poll`]; if the first cannot be, no calibration has begun.
+    pub fn begin_calibration(
+        &mut self,
+        generations: u32,
+        newest: impl Fn(Slot) -> bool,
+    ) -> Result<bool> {
+        if !self.is_idle() || self.is_comparing() {
+            return Ok(false);
+        }
+        let Some(slot) = self.next_slot(newest) else {
+            return Ok(false);
+        };
+        let mut program = self.plan().program(generations, slot);
+        // Nothing to wait for: each op begins when the one before it has ended.
+        let is_work = |op: &Op| !matches!(op, Op::Synchronize(_) | Op::Record(_) | Op::Wait(_));
+        program.steps.retain(|step| is_work(&step.op));
+        self.calibration = Some(Calibration {
+            left: program.steps.into(),
+            picture: self.plan().picture,
+            generation: self.generation() + u64::from(generations),
+            running: Vec::new(),
+            done: Vec::new(),
+        });
+        if let Err(error) = self.run_next_alone() {
+            // Nothing has run, so no round has begun.
+            self.calibration = None;
+            return Err(error);
+        }
+        Ok(true)
+    }
+
+    /// Whether a calibration is under way.
+    pub fn is_calibrating(&self) -> bool {
+        self.calibration.is_some()
+    }
+
+    /// Submits the next op, if none runs.
+    pub(super) fn run_next_alone(&mut self) -> Result<()> {
+        let Some(calibration) = &mut self.calibration else {
+            return Ok(());
+        };
+        if !calibration.running.is_empty() || !self.in_flight.is_empty() {
+            return Ok(());
+        }
+        let (picture, generation) = (calibration.picture, calibration.generation);
+        let Some(step) = calibration.left.pop_front() else {
+            return Ok(());
+        };
+        let steps_lattices = |step: &Step| matches!(step.op, Op::Advance { .. });
+        let is_last_advance = steps_lattices(&step) && !calibration.left.iter().any(steps_lattices);
+        let mut program = Program {
+            steps: vec![step],
+            timed: true,
+            block_timestamps: false,
+            band_by_band: true,
+        };
+        let issued = Instant::now();
+        let run = match self.engine.submit(&program) {
+            Ok(run) => run,
+            Err(error) => {
+                // It is tried again: the round must be completed.
+                let step = program.steps.pop().expect("it has one");
+                calibration.left.push_front(step);
+                let busy = matches!(error, EngineError::SlotBusy(..));
+                return if busy { Ok(()) } else { Err(error) };
+            }
+        };
+        if is_last_advance {
+            self.generation = generation;
+        }
+        self.in_flight.push_back(InFlight {
+            run,
+            generation,
+            measured: self.measuring != Measuring::Never,
+            edits: self.edit_number,
+            picture,
+            slot: None,
+            kind: Kind::IsolatedStep,
+            steps: [].into(),
+            switches: self.plan().switches,
+            side: Side::A,
+            launches: 1,
+            stepped: 0,
+            issued,
+        });
+        let running = self.isolated(run, &program)?;
+        if let Some(calibration) = &mut self.calibration {
+            calibration.running = running;
+        }
+        Ok(())
+    }
+
+    /// The op of a program that runs alone; of one on lattices in bands, what each device got.
+    fn isolated(&mut self, run: RunId, program: &Program) -> Result<Vec<IsolatedOp>> {
+        let (facts, steps) = match self.engine.issued_steps(run).map(<[_]>::to_vec) {
+            Some(issued) => {
+                let facts = self.facts_of(&issued);
+                let steps = issued.into_iter().map(|it| (it.device, it.step));
+                (facts, steps.collect::<Vec<_>>())
+            }
+            None => {
+                let step = program.steps[0].clone();
+                let device = self.device_of(step.op.lattices().start as usize);
+                (self.facts(program), vec![(device, step)])
+            }
+        };
+        let isolated = |((device, step), &facts): ((DeviceId, Step), &StepFacts)| {
+            Ok(IsolatedOp {
+                facts,
+                device,
+                took: Nanos(0),
+                share: self.share(device, &step.op)?,
+            })
+        };
+        steps.into_iter().zip(&*facts).map(isolated).collect()
+    }
+
+    /// Notes an op's time alone. Returns the times of all ops after the last one.
+    pub(super) fn measured_alone(&mut self, spans: &[Span]) -> Option<Vec<IsolatedOp>> {
+        let calibration = self.calibration.as_mut()?;
+        for (step, alone) in (0..).zip(calibration.running.drain(..)) {
+            let span = spans.iter().find(|span| span.step == step);
+            let took = span.map_or(Nanos(0), |span| span.length());
+            calibration.done.push(IsolatedOp { took, ..alone });
+        }
+        if !calibration.left.is_empty() {
+            return None;
+        }
+        Some(self.calibration.take()?.done)
+    }
+
+    pub(super) fn device_of(&self, instance: usize) -> DeviceId {
+        let mut first = 0;
+        for (device, count) in shares(self.instances(), self.engine.places()) {
+            first += count;
+            if instance < first {
+                return device;
+            }
+        }
+        DeviceId(0)
+    }
+
+    /// The fraction of its device's units that an op keeps busy: on a GPU, its blocks of those that
+    /// fit at once, and 0 for a copy; on the CPU, one worker.
+    fn share(&mut self, device: DeviceId, op: &Op) -> Result<f64> {
+        let sm_count = self.engine.devices()[usize::from(device.0)].sm_count;
+        if self.engine.name() == "cpu" {
+            return Ok(1.0 / f64::from(sm_count.max(1)));
+        }
+        if let Op::Upload { .. } | Op::Download { .. } | Op::Copy { .. } | Op::CopyRows { .. } = op
+        {
+            return Ok(0.0);
+        }
+        let occupancy = self.engine.occupancy(device, op)?;
+        Ok(occupancy.map_or(1.0, |o| {
+            let fit = f64::from(o.blocks_per_sm.max(1)) * f64::from(o.sm_count.max(1));
+            (o.blocks as f64 / fit).min(1.0)
+        }))
+    }
+}

@@ -1,0 +1,246 @@
+//! Completions of submitted programs, as events.
+
+use std::ops::{ControlFlow, Range};
+use std::time::{Duration, Instant};
+
+use super::issue::{InFlight, Kind};
+use super::{Instances, MAX_IN_FLIGHT};
+use crate::fastest::RoundLength;
+use crate::trace::TimedRound;
+use crate::{IsolatedOp, PicturePlan, Side};
+use engine::{Completion, EngineError, LatticeId, Measure, Result, Slot};
+
+/// A completion.
+pub enum Event {
+    /// Pictures have arrived.
+    Pictures {
+        /// The instances, by index.
+        instances: Range<usize>,
+        /// Their generation.
+        generation: u64,
+        /// The number of every instance's last edit.
+        edits: u64,
+        /// What they show.
+        picture: PicturePlan,
+        /// Where they are.
+        slot: Slot,
+    },
+    /// Lattices were measured in a round.
+    Measured {
+        /// The first of the instances, which follow one another.
+        first: usize,
+        /// Their generation.
+        generation: u64,
+        /// A measure each.
+        measures: Vec<Measure>,
+    },
+    /// A round is complete.
+    Round {
+        /// Its spans and their ops, if it was timed.
+        timed: Option<TimedRound>,
+        /// Whose round in a comparison.
+        side: Side,
+        /// Generations stepped.
+        generations: u32,
+        /// Launches per instance.
+        launches: u32,
+        /// Time from its first call, or from the end of the round before it if that was later, to its
+        /// end.
+        took: Duration,
+    },
+    /// A calibration is complete, with the time of each op alone.
+    Calibrated(Vec<IsolatedOp>),
+    /// All lattices' bits are in a whole-lattice slot.
+    Snapshot {
+        /// The index given to [`Instances::issue_snapshot`].
+        index: u8,
+    },
+}
+
+impl Instances {
+    /// Passes completed events to `tell`. Never blocks.
+    ///
+    /// # Errors
+    /// The engine is lost; so is one that fails to poll, as nothing in flight would ever end.
+    pub fn poll(&mut self, mut tell: impl FnMut(Event)) -> Result<()> {
+        let mut completions = std::mem::take(&mut self.completions);
+        let polled = self
+            .engine
+            .poll(&mut completions)
+            .map_err(EngineError::into_lost);
+        for completion in completions.drain(..) {
+            match completion {
+                Completion::Downloaded {
+                    run,
+                    lattices,
+                    slot,
+                } => {
+                    let of = self.in_flight.iter().find(|one| one.run == run);
+                    if let Some(of) = of
+                        && slot >= self.spec.measure_slot(0)
+                    {
+                        if let Some(measured) = self.measured(of, lattices, slot) {
+                            tell(measured);
+                        }
+                    } else if let Some(InFlight {
+                        generation,
+                        edits,
+                        picture: Some(picture),
+                        ..
+                    }) = of
+                    {
+                        tell(Event::Pictures {
+                            instances: lattices.start as usize..lattices.end as usize,
+                            generation: *generation,
+                            edits: *edits,
+                            picture: *picture,
+                            slot,
+                        });
+                    }
+                }
+                Completion::Finished {
+                    run,
+                    spans,
+                    host,
+                    block_timestamps,
+                } => {
+                    let Some(at) = self.in_flight.iter().position(|one| one.run == run) else {
+                        continue;
+                    };
+                    let done = self.in_flight.remove(at).expect("its place was found");
+                    match done.kind {
+                        Kind::Round { replayed } => {
+                            let timed = (!spans.is_empty()).then_some(TimedRound {
+                                steps: done.steps,
+                                spans,
+                                host,
+                                block_timestamps,
+                                replayed,
+                                switches: done.switches,
+                            });
+                            let launches = done.launches;
+                            let now = Instant::now();
+                            let took = now - self.ended.unwrap_or(done.issued).max(done.issued);
+                            self.ended = Some(now);
+                            self.longest[done.side as usize].learn(done.stepped, took);
+                            tell(Event::Round {
+                                side: done.side,
+                                generations: done.stepped,
+                                timed,
+                                launches,
+                                took,
+                            });
+                        }
+                        Kind::Snapshot(index) => tell(Event::Snapshot { index }),
+                        Kind::IsolatedStep => {
+                            if let Some(measured) = self.measured_alone(&spans) {
+                                tell(Event::Calibrated(measured));
+                            }
+                        }
+                        Kind::Refresh | Kind::Other => {}
+                    }
+                }
+            }
+        }
+        self.completions = completions;
+        polled.and_then(|()| self.run_next_alone())
+    }
+
+    /// The event of a round's measures; `None` if their slots are gone.
+    fn measured(&self, of: &InFlight, lattices: Range<u32>, slot: Slot) -> Option<Event> {
+        let first = lattices.start as usize;
+        let read = |lattice| {
+            let mut measure = None;
+            let mut look = |words: &[u32]| measure = Some(Measure::from_words(words));
+            self.slots.read(LatticeId(lattice), slot, &mut look);
+            measure
+        };
+        let measures = lattices.map(read).collect::<Option<_>>()?;
+        of.measured.then_some(Event::Measured {
+            first,
+            generation: of.generation,
+            measures,
+        })
+    }
+
+    /// Sleeps until something may have completed, at most `timeout`.
+    pub fn wait(&mut self, timeout: Duration) {
+        self.engine.wait(timeout);
+    }
+
+    /// Blocks until nothing is in flight.
+    pub fn finish(&mut self) -> Result<()> {
+        self.engine.synchronize()?;
+        while !self.is_idle() {
+            self.poll(|_| {})?;
+        }
+        Ok(())
+    }
+
+    /// Steps every instance by `generations`, `per_round` per round, and waits. Returns the wall time.
+    /// With `traced`, times every round and passes it on.
+    pub fn run(
+        &mut self,
+        generations: u64,
+        per_round: u32,
+        mut traced: Option<&mut dyn FnMut(TimedRound)>,
+    ) -> Result<Duration> {
+        let began = Instant::now();
+        let timed = traced.is_some();
+        let mut rounds = RoundLength::fixed(self.plan().kernel, per_round);
+        let mut tell = |event: Event| {
+            if let (
+                Event::Round {
+                    timed: Some(round), ..
+                },
+                Some(traced),
+            ) = (event, &mut traced)
+            {
+                traced(round);
+            }
+            ControlFlow::Continue(())
+        };
+        self.run_rounds(generations, &mut rounds, timed, &mut tell)?;
+        Ok(began.elapsed())
+    }
+
+    /// Steps every instance by `generations` in rounds of the given length, which learns how long
+    /// they take, and waits. Passes events to `tell`; once that breaks, no other round is issued.
+    /// With `timed`, rounds have spans. Returns the generations stepped.
+    pub fn run_rounds(
+        &mut self,
+        generations: u64,
+        rounds: &mut RoundLength,
+        timed: bool,
+        tell: &mut dyn FnMut(Event) -> ControlFlow<()>,
+    ) -> Result<u64> {
+        let (mut issued, mut goes_on) = (0, true);
+        let mut hear = |event: Event, rounds: &mut RoundLength| {
+            if let Event::Round {
+                generations, took, ..
+            } = event
+            {
+                rounds.learn(generations, took);
+            }
+            tell(event).is_continue()
+        };
+        while issued < generations && goes_on {
+            let left = generations - issued;
+            let next = u64::from(rounds.generations()).min(left);
+            if self.issue_round(next as u32, timed, |_| false)? {
+                issued += next;
+            }
+            self.poll(|event| goes_on &= hear(event, rounds))?;
+            if self.depth() >= MAX_IN_FLIGHT {
+                self.wait(Duration::from_millis(1));
+            }
+        }
+        self.engine.synchronize()?;
+        while !self.is_idle() {
+            self.poll(|event| {
+                hear(event, rounds);
+            })?;
+        }
+        Ok(issued)
+    }
+}

@@ -1,0 +1,466 @@
+//! A CPU engine for tests, whose calls fail as a script says and whose completions can be held back.
+
+use crate::DeviceChoice;
+use std::collections::{HashMap, VecDeque};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use engine::cpu::CpuEngine;
+use engine::{
+    Band, BufferId, BufferLocation, Completion, DeviceId, DeviceInfo, DriverFault, Engine,
+    EngineError, EventId, LatticeId, Layout, Occupancy, Op, PreparedId, Program, Result, RunId,
+    Slots, SlotsSpec, Startup, StreamId, StreamSpec,
+};
+
+/// How a call fails.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Fault {
+    /// Half of a submission is done.
+    Midway,
+    /// The context is lost, and every later call fails.
+    Lost,
+    /// There is no memory; nothing was done.
+    OutOfMemory,
+    /// The driver refuses; nothing was done.
+    Refused,
+}
+
+/// The calls that can fail.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Call {
+    /// Starting or replaying a program.
+    Submit,
+    /// Taking what has completed.
+    Poll,
+    /// Preparing a program.
+    Prepare,
+    /// Memory, streams, slots.
+    Allocate,
+    /// Opening the devices.
+    Open,
+}
+
+/// Which GPUs can still be opened.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub(crate) enum Gpus {
+    /// Every one.
+    #[default]
+    All,
+    /// All but one.
+    OneLost,
+    /// None.
+    AllLost,
+}
+
+/// What happens in every engine of a test.
+#[derive(Default)]
+pub(crate) struct Script {
+    /// After this many more calls of this kind, one fails.
+    faults: Mutex<Vec<(Call, u32, Fault)>>,
+    gpus: Mutex<Gpus>,
+    /// Whether every submission ends at once, and its completions wait for [`Script::release`].
+    holds_completions: bool,
+    /// Whether nothing fails at present, whatever is planned.
+    protected: AtomicBool,
+    /// How many calls have failed, and how many of them with nothing lost.
+    failed: AtomicUsize,
+    refused: AtomicUsize,
+    /// How many completions wait, and how many of them are handed over at the next polls.
+    waiting: AtomicUsize,
+    released: AtomicUsize,
+    /// The programs submitted so far, if they are recorded. An empty one is a point at which the host
+    /// knew that all before it was done.
+    submitted: Mutex<Option<Vec<Program>>>,
+    /// What was issued since [`Script::issued`] was last called, if it was.
+    issued: Mutex<Option<Vec<Issued>>>,
+}
+
+/// A program that an engine was given, and what its streams and slots are.
+pub(crate) struct Issued {
+    /// The program.
+    pub program: Program,
+    /// Whether it was prepared, and replayed now.
+    pub is_graph: bool,
+    /// The slots of its lattices.
+    pub slots: SlotsSpec,
+    /// The device and the properties of every stream.
+    pub streams: HashMap<StreamId, (DeviceId, StreamSpec)>,
+}
+
+impl Script {
+    /// A script whose engines hand completions over one by one, at each [`Script::release`].
+    pub(crate) fn holding_completions() -> Script {
+        Script {
+            holds_completions: true,
+            ..Script::default()
+        }
+    }
+
+    /// Records the programs that are submitted from now on, and returns those so far. An empty one stands
+    /// where the host waited for all before it.
+    pub(crate) fn record(&self) -> Vec<Program> {
+        let before = self.submitted.lock().unwrap().replace(Vec::new());
+        before.unwrap_or_default()
+    }
+
+    /// Records a program; an empty one where the host knows that all before it is done.
+    pub(crate) fn submitted(&self, program: Program) {
+        if let Some(submitted) = &mut *self.submitted.lock().unwrap() {
+            submitted.push(program);
+        }
+    }
+
+    /// The programs issued since the last call.
+    pub(crate) fn issued(&self) -> Vec<Issued> {
+        let before = self.issued.lock().unwrap().replace(Vec::new());
+        before.unwrap_or_default()
+    }
+
+    /// After this many more calls of this kind, one fails.
+    pub(crate) fn fail(&self, call: Call, after: u32, fault: Fault) {
+        self.faults.lock().unwrap().push((call, after, fault));
+    }
+
+    /// From now on, these GPUs can be opened. Engines that are open already go on.
+    pub(crate) fn set_gpus(&self, gpus: Gpus) {
+        *self.gpus.lock().unwrap() = gpus;
+    }
+
+    /// Whether a call will fail.
+    pub(crate) fn has_faults(&self) -> bool {
+        !self.faults.lock().unwrap().is_empty()
+    }
+
+    /// How many calls have failed so far.
+    pub(crate) fn failed(&self) -> usize {
+        self.failed.load(Relaxed)
+    }
+
+    /// How many calls have failed with nothing lost.
+    pub(crate) fn refused(&self) -> usize {
+        self.refused.load(Relaxed)
+    }
+
+    /// Nothing fails meanwhile.
+    pub(crate) fn protected<T>(&self, work: impl FnOnce() -> T) -> T {
+        self.protected.store(true, Relaxed);
+        let done = work();
+        self.protected.store(false, Relaxed);
+        done
+    }
+
+    /// Hands over one more completion; whether there is one.
+    pub(crate) fn release(&self) -> bool {
+        let waits = self.waiting.load(Relaxed) > self.released.load(Relaxed);
+        if waits {
+            self.released.fetch_add(1, Relaxed);
+        }
+        waits
+    }
+
+    fn release_all(&self) {
+        self.released.store(self.waiting.load(Relaxed), Relaxed);
+    }
+
+    /// How this call fails, if it does.
+    fn fault(&self, call: Call) -> Option<Fault> {
+        if self.protected.load(Relaxed) {
+            return None;
+        }
+        let mut faults = self.faults.lock().unwrap();
+        let mut now = None;
+        faults.retain_mut(|(of, after, fault)| {
+            if *of != call || now.is_some() {
+                return true;
+            }
+            match after.checked_sub(1) {
+                Some(less) => *after = less,
+                None => now = Some(*fault),
+            }
+            now.is_none()
+        });
+        if now.is_some() {
+            self.failed.fetch_add(1, Relaxed);
+            let nothing_lost = matches!(now, Some(Fault::OutOfMemory | Fault::Refused));
+            self.refused.fetch_add(nothing_lost.into(), Relaxed);
+        }
+        now
+    }
+
+    /// Makes an engine that does as this says, as `open_engine` would. There are three GPUs.
+    pub(crate) fn open(self: &Arc<Script>, choice: DeviceChoice) -> Result<Box<dyn Engine>> {
+        let gpus = *self.gpus.lock().unwrap();
+        match (choice, gpus) {
+            (DeviceChoice::Cuda, Gpus::All) => self.open_on(3),
+            (DeviceChoice::Cpu, _) | (_, Gpus::All) => self.open_on(1),
+            _ => self.open_on(0),
+        }
+    }
+
+    /// As `reopen_engine` would: `cuda` takes the GPUs that are left.
+    pub(crate) fn reopen(self: &Arc<Script>, choice: DeviceChoice) -> Result<Box<dyn Engine>> {
+        let gpus = *self.gpus.lock().unwrap();
+        match (choice, gpus) {
+            (DeviceChoice::Cuda, Gpus::OneLost) => self.open_on(2),
+            _ => self.open(choice),
+        }
+    }
+
+    fn open_on(self: &Arc<Script>, devices: usize) -> Result<Box<dyn Engine>> {
+        if self.fault(Call::Open).is_some() || devices == 0 {
+            return Err(EngineError::UnusableGpu(fault().to_string().into()));
+        }
+        self.waiting.store(0, Relaxed);
+        self.released.store(0, Relaxed);
+        Ok(Box::new(ScriptedEngine {
+            engine: CpuEngine::without_threads(devices),
+            script: self.clone(),
+            completions: VecDeque::new(),
+            prepared: HashMap::new(),
+            slots: SlotsSpec::default(),
+            streams: HashMap::new(),
+            lost: false,
+        }))
+    }
+}
+
+struct ScriptedEngine {
+    engine: CpuEngine,
+    script: Arc<Script>,
+    completions: VecDeque<Completion>,
+    prepared: HashMap<PreparedId, Program>,
+    slots: SlotsSpec,
+    streams: HashMap<StreamId, (DeviceId, StreamSpec)>,
+    lost: bool,
+}
+
+/// What the driver would say.
+fn fault() -> DriverFault {
+    DriverFault {
+        call: "cuLaunchKernel",
+        code: 719,
+        text: Some("a test's fault".into()),
+    }
+}
+
+fn error(kind: Fault) -> EngineError {
+    match kind {
+        Fault::Midway => EngineError::PartiallyApplied(EngineError::Driver(fault()).reason()),
+        Fault::Lost => EngineError::lost(fault().to_string().into()),
+        Fault::OutOfMemory => EngineError::DriverOutOfMemory("cuMemAlloc"),
+        Fault::Refused => EngineError::Driver(fault()),
+    }
+}
+
+impl ScriptedEngine {
+    fn check(&mut self, call: Call) -> Result<()> {
+        if self.lost {
+            return Err(error(Fault::Lost));
+        }
+        let Some(fault) = self.script.fault(call) else {
+            return Ok(());
+        };
+        self.lost = fault == Fault::Lost;
+        Err(error(fault))
+    }
+
+    fn note_issued(&self, program: &Program, is_graph: bool) {
+        if let Some(issued) = &mut *self.script.issued.lock().unwrap() {
+            issued.push(Issued {
+                program: program.clone(),
+                is_graph,
+                slots: self.slots,
+                streams: self.streams.clone(),
+            });
+        }
+    }
+
+    /// Does everything that was submitted, and holds its completions back if the script says so.
+    fn hold_completions(&mut self) -> Result<()> {
+        self.engine.synchronize()?;
+        if !self.script.holds_completions {
+            return Ok(());
+        }
+        let mut done = Vec::new();
+        self.engine.poll(&mut done)?;
+        self.completions.extend(done);
+        self.script.waiting.store(self.completions.len(), Relaxed);
+        Ok(())
+    }
+}
+
+impl Engine for ScriptedEngine {
+    fn submit(&mut self, program: &Program) -> Result<RunId> {
+        match self.check(Call::Submit) {
+            Ok(()) => {}
+            Err(error @ EngineError::PartiallyApplied(_)) => {
+                let mut half = program.clone();
+                half.steps.truncate(program.steps.len().div_ceil(2));
+                self.engine.submit(&half)?;
+                self.engine.synchronize()?;
+                return Err(error);
+            }
+            Err(error) => return Err(error),
+        }
+        let run = self.engine.submit(program)?;
+        self.script.submitted(program.clone());
+        self.note_issued(program, false);
+        self.hold_completions()?;
+        Ok(run)
+    }
+
+    fn load(&mut self, program: &Program) -> Result<()> {
+        self.engine.load(program)
+    }
+
+    fn compile_in_background(&mut self, program: &Program) -> Result<()> {
+        self.engine.compile_in_background(program)
+    }
+
+    fn prepare(&mut self, program: &Program) -> Result<PreparedId> {
+        self.check(Call::Prepare)?;
+        let prepared = self.engine.prepare(program)?;
+        self.prepared.insert(prepared, program.clone());
+        Ok(prepared)
+    }
+
+    fn replay(&mut self, prepared: PreparedId) -> Result<RunId> {
+        match self.check(Call::Submit) {
+            Ok(()) => {}
+            Err(error @ EngineError::PartiallyApplied(_)) => {
+                self.engine.replay(prepared)?;
+                self.engine.synchronize()?;
+                return Err(error);
+            }
+            Err(error) => return Err(error),
+        }
+        let run = self.engine.replay(prepared)?;
+        self.script.submitted(Program::default()); // all before it is done before it, and so on
+        self.note_issued(&self.prepared[&prepared], true);
+        self.hold_completions()?;
+        Ok(run)
+    }
+
+    fn poll(&mut self, completions: &mut Vec<Completion>) -> Result<()> {
+        self.check(Call::Poll)?;
+        if !self.script.holds_completions {
+            return self.engine.poll(completions);
+        }
+        let released = self.script.released.swap(0, Relaxed);
+        let now = released.min(self.completions.len());
+        completions.extend(self.completions.drain(..now));
+        self.script.waiting.store(self.completions.len(), Relaxed);
+        Ok(())
+    }
+
+    fn create_lattices(&mut self, device: DeviceId, count: usize, size: life::Size) -> Result<()> {
+        self.check(Call::Allocate)?;
+        self.engine.create_lattices(device, count, size)
+    }
+
+    fn create_bands(&mut self, count: usize, band: Band) -> Result<()> {
+        self.check(Call::Allocate)?;
+        self.engine.create_bands(count, band)
+    }
+
+    fn clear(&mut self) -> Result<()> {
+        self.check(Call::Submit)?;
+        self.completions.clear();
+        self.script.waiting.store(0, Relaxed);
+        self.engine.clear()
+    }
+
+    fn reserve(&mut self, layout: Layout) -> Result<()> {
+        self.check(Call::Allocate)?;
+        self.engine.reserve(layout)
+    }
+
+    fn allocate_slots(&mut self, spec: SlotsSpec) -> Result<Arc<dyn Slots>> {
+        self.check(Call::Allocate)?;
+        let slots = self.engine.allocate_slots(spec)?;
+        self.slots = spec;
+        Ok(slots)
+    }
+
+    fn create_stream(&mut self, device: DeviceId, spec: StreamSpec) -> Result<StreamId> {
+        self.check(Call::Allocate)?;
+        let stream = self.engine.create_stream(device, spec)?;
+        self.streams.insert(stream, (device, spec));
+        Ok(stream)
+    }
+
+    fn synchronize(&mut self) -> Result<()> {
+        if self.lost {
+            return Err(error(Fault::Lost));
+        }
+        self.engine.synchronize()?;
+        self.script.submitted(Program::default());
+        self.script.release_all();
+        Ok(())
+    }
+
+    fn name(&self) -> &'static str {
+        self.engine.name()
+    }
+
+    fn devices(&self) -> &[DeviceInfo] {
+        self.engine.devices()
+    }
+
+    fn create_context(&mut self, device: DeviceId) -> Result<DeviceId> {
+        self.engine.create_context(device)
+    }
+
+    fn create_buffer(
+        &mut self,
+        device: DeviceId,
+        bytes: usize,
+        place: BufferLocation,
+    ) -> Result<BufferId> {
+        self.engine.create_buffer(device, bytes, place)
+    }
+
+    fn access(&mut self, buffer: BufferId, look: &mut dyn FnMut(&mut [u32])) -> Result<()> {
+        self.engine.access(buffer, look)
+    }
+
+    fn drop_buffers(&mut self) -> Result<()> {
+        self.engine.drop_buffers()
+    }
+
+    fn query(&mut self, event: EventId) -> Result<bool> {
+        self.engine.query(event)
+    }
+
+    fn occupancy(&mut self, device: DeviceId, op: &Op) -> Result<Option<Occupancy>> {
+        self.engine.occupancy(device, op)
+    }
+
+    fn create_event(&mut self, device: DeviceId) -> Result<EventId> {
+        self.engine.create_event(device)
+    }
+
+    fn release(&mut self, prepared: PreparedId) {
+        self.engine.release(prepared);
+    }
+
+    fn unsplit(self: Box<Self>) -> Box<dyn Engine> {
+        self
+    }
+
+    fn parity(&self, lattice: LatticeId) -> u8 {
+        self.engine.parity(lattice)
+    }
+
+    fn wait(&mut self, timeout: Duration) {
+        if !self.script.holds_completions {
+            return self.engine.wait(timeout);
+        }
+        self.script.release_all();
+    }
+
+    fn startup(&self) -> Startup {
+        self.engine.startup()
+    }
+}

@@ -1,0 +1,570 @@
+//! The lab's switches (F2 to F8): the positions that each has, and which of them go together.
+//!
+//! # What a position does
+//! [`Switch::next`] decides which position a key takes. The session's `worker/settings.rs` sets it, and
+//! simulation's `instances/settings.rs` gives every instance its stream or the host its slots. What a round then
+//! consists of (which ops, in which streams and order) is made in `simulation/src/round.rs`, and
+//! nowhere else.
+
+use std::fmt;
+
+use clap::ValueEnum;
+
+use crate::OwnOrder;
+use engine::{HostMemory, Kernel, Layout, Transfer};
+use lang::{Message, mark, message, tr};
+
+/// How rounds are issued, copied and waited for: everything that a switch changes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Serialize, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Switches {
+    /// In how many streams.
+    pub streams: Streams,
+    /// What memory of the host downloads land in.
+    pub host_memory: HostMemory,
+    /// How the host learns that a round is over.
+    pub wait: Wait,
+    /// In which order the host issues a round's ops.
+    pub order: Order,
+    /// Whether a round is prepared as a graph and replayed.
+    pub graphs: bool,
+    /// What crosses the bus.
+    pub transfer: TransferChoice,
+    /// The shape of a kernel's blocks, if not the kernel's own.
+    pub block: Option<(u32, u32)>,
+}
+
+impl Default for Switches {
+    fn default() -> Switches {
+        Switches::DEFAULT
+    }
+}
+
+impl Switches {
+    /// What a session starts with unless something else is asked for.
+    pub const DEFAULT: Switches = Switches {
+        streams: Streams::PerInstance,
+        host_memory: HostMemory::Pinned,
+        wait: Wait::Poll,
+        order: Order::Breadth,
+        graphs: false,
+        transfer: TransferChoice::Auto,
+        block: None,
+    };
+
+    /// Why these cannot be together, or not with this kernel.
+    pub fn incompatibility(&self, kernel: &Kernel) -> Option<String> {
+        if self.order == Order::Own {
+            if self.streams != Streams::PerInstance {
+                return Some(tr!("a round of your own chooses its streams itself").into());
+            }
+            if self.wait != Wait::Poll {
+                return Some(tr!("a round of your own says itself where the host waits").into());
+            }
+        }
+        if self.graphs {
+            let why = match self {
+                Switches {
+                    streams: Streams::Default,
+                    ..
+                } => tr!("the default stream cannot be captured in a graph"),
+                Switches {
+                    wait: Wait::Each, ..
+                } => tr!("the host cannot wait inside a graph"),
+                Switches {
+                    host_memory: HostMemory::Pageable,
+                    ..
+                } => tr!("copies in a graph need page-locked memory"),
+                _ => "",
+            };
+            if !why.is_empty() {
+                return Some(why.into());
+            }
+        }
+        if self.transfer == TransferChoice::Cells && kernel.layout != Layout::I32 {
+            return Some(tr!("kernel '{}' has no i32 cells to copy", kernel.name));
+        }
+        if self.streams == Streams::Batch && !kernel.batched {
+            return Some(tr!("kernel '{}' steps one lattice per launch", kernel.name));
+        }
+        let block = self.block?;
+        kernel
+            .validate_block(block)
+            .err()
+            .map(|error| error.to_string())
+    }
+
+    /// Without what this kernel does not take.
+    pub fn fitted_to(mut self, kernel: &Kernel) -> Switches {
+        let is_supported = |block: &(u32, u32)| kernel.validate_block(*block).is_ok();
+        self.block = self
+            .block
+            .filter(is_supported)
+            .filter(|&block| block != kernel.block());
+        if self.transfer == TransferChoice::Cells && kernel.layout != Layout::I32 {
+            self.transfer = TransferChoice::Auto;
+        }
+        if self.streams == Streams::Batch && !kernel.batched {
+            self.streams = Streams::One;
+        }
+        self
+    }
+
+    /// These, with what differs between two others.
+    pub fn changed_as(self, before: Switches, after: Switches) -> Switches {
+        fn change<T: PartialEq>(own: T, before: T, after: T) -> T {
+            if before == after { own } else { after }
+        }
+        Switches {
+            streams: change(self.streams, before.streams, after.streams),
+            host_memory: change(self.host_memory, before.host_memory, after.host_memory),
+            wait: change(self.wait, before.wait, after.wait),
+            order: change(self.order, before.order, after.order),
+            graphs: change(self.graphs, before.graphs, after.graphs),
+            transfer: change(self.transfer, before.transfer, after.transfer),
+            block: change(self.block, before.block, after.block),
+        }
+    }
+
+    /// The shape of a kernel's blocks.
+    pub fn block_of(&self, kernel: &Kernel) -> (u32, u32) {
+        self.block.unwrap_or(kernel.block())
+    }
+}
+
+/// What decides, beside the switches themselves, which of their positions can be taken.
+#[derive(Clone, Copy, Debug)]
+pub struct SwitchContext<'a> {
+    /// The kernel.
+    pub kernel: &'a Kernel,
+    /// Whether there is a round of one's own.
+    pub own_order: OwnOrder,
+}
+
+impl<'a> From<&'a Kernel> for SwitchContext<'a> {
+    fn from(kernel: &'a Kernel) -> SwitchContext<'a> {
+        SwitchContext {
+            kernel,
+            own_order: OwnOrder::Unwritten,
+        }
+    }
+}
+
+impl SwitchContext<'_> {
+    /// Why switches cannot be together, or not here.
+    pub fn incompatibility(&self, switches: &Switches) -> Option<String> {
+        let of_own_order = match self.own_order {
+            _ if switches.order != Order::Own => None,
+            OwnOrder::Unwritten => Some(tr!(
+                "no round of your own is written; the editor writes one, or start with --round FILE"
+            )),
+            OwnOrder::Wrong => Some(tr!(
+                "the round of your own is not right for this number of instances"
+            )),
+            OwnOrder::SeveralDevices => Some(tr!("a round of your own runs on one device")),
+            OwnOrder::Available { synchronizes: true } if switches.graphs => Some(tr!(
+                "the host waits in the round, and cannot inside a graph"
+            )),
+            OwnOrder::Available { .. } => None,
+        };
+        let of_own_order = of_own_order.map(str::to_owned);
+        of_own_order.or_else(|| switches.incompatibility(self.kernel))
+    }
+}
+
+/// One of the switches.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, serde::Serialize, serde::Deserialize)]
+pub enum Switch {
+    /// [`Switches::streams`].
+    Streams,
+    /// [`Switches::host_memory`].
+    HostMemory,
+    /// [`Switches::wait`].
+    Wait,
+    /// [`Switches::order`].
+    Order,
+    /// [`Switches::graphs`].
+    Graphs,
+    /// [`Switches::transfer`].
+    Transfer,
+    /// [`Switches::block`].
+    Block,
+}
+
+/// A position of a switch.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Choice {
+    /// What it is called: in English as its option is.
+    pub label: String,
+    /// What it does, in one line.
+    pub effect: String,
+    /// All switches, with this one so.
+    pub switches: Switches,
+    /// The reason if it is unavailable.
+    pub unavailable: Option<String>,
+}
+
+impl Switch {
+    /// All of them, in the order of their keys.
+    pub const ALL: [Switch; 7] = [
+        Switch::Streams,
+        Switch::HostMemory,
+        Switch::Wait,
+        Switch::Order,
+        Switch::Graphs,
+        Switch::Transfer,
+        Switch::Block,
+    ];
+
+    /// The key that takes its next position; the front ends' table of actions has it from here.
+    pub fn key(self) -> &'static str {
+        match self {
+            Switch::Streams => "F2",
+            Switch::HostMemory => "F3",
+            Switch::Wait => "F4",
+            Switch::Order => "F5",
+            Switch::Graphs => "F6",
+            Switch::Transfer => "F7",
+            Switch::Block => "F8",
+        }
+    }
+
+    /// Its name, as its option has it without the dashes.
+    pub fn name(self) -> &'static str {
+        match self {
+            Switch::Streams => tr!("streams"),
+            Switch::HostMemory => tr!("host memory"),
+            Switch::Wait => tr!("wait"),
+            Switch::Order => tr!("order"),
+            Switch::Graphs => tr!("graphs"),
+            Switch::Transfer => tr!("transfer"),
+            Switch::Block => tr!("block"),
+        }
+    }
+
+    /// Its positions, given the others.
+    pub fn choices<'a>(self, now: Switches, context: impl Into<SwitchContext<'a>>) -> Vec<Choice> {
+        let context = context.into();
+        let kernel = context.kernel;
+        let choice = |label: &dyn fmt::Display, effect: &str, switches: Switches| Choice {
+            label: lang::shown(&label.to_string()),
+            effect: effect.into(),
+            switches,
+            unavailable: context.incompatibility(&switches),
+        };
+        match self {
+            Switch::Streams => Streams::value_variants()
+                .iter()
+                .map(|&streams| choice(&streams, streams.effect(), Switches { streams, ..now }))
+                .collect(),
+            Switch::HostMemory => [
+                (
+                    HostMemory::Pinned,
+                    mark!("pinned"),
+                    tr!("page-locked: copies are asynchronous"),
+                ),
+                (
+                    HostMemory::Pageable,
+                    mark!("pageable"),
+                    tr!("pageable: the call blocks until the copy is done"),
+                ),
+            ]
+            .map(|(host_memory, label, effect)| {
+                choice(&label, effect, Switches { host_memory, ..now })
+            })
+            .into(),
+            Switch::Wait => Wait::value_variants()
+                .iter()
+                .map(|&wait| choice(&wait, wait.effect(), Switches { wait, ..now }))
+                .collect(),
+            Switch::Order => Order::value_variants()
+                .iter()
+                .map(|&order| choice(&order, order.effect(), Switches { order, ..now }))
+                .collect(),
+            Switch::Graphs => [
+                (false, "off", tr!("the host makes a call for every op")),
+                (true, "on", tr!("the host makes one call per round")),
+            ]
+            .map(|(graphs, label, effect)| choice(&label, effect, Switches { graphs, ..now }))
+            .into(),
+            Switch::Transfer => TransferChoice::value_variants()
+                .iter()
+                .map(|&transfer| choice(&transfer, transfer.effect(), Switches { transfer, ..now }))
+                .collect(),
+            Switch::Block => kernel
+                .blocks
+                .iter()
+                .map(|&(across, down)| {
+                    let block = Some((across, down)).filter(|&shape| shape != kernel.block());
+                    let effect = tr!("{} threads per block", across * down);
+                    let label = format!("{across}x{down}");
+                    choice(&label, &effect, Switches { block, ..now })
+                })
+                .collect(),
+        }
+    }
+
+    /// Which of the positions is the present one.
+    pub fn position(self, now: Switches, kernel: &Kernel) -> usize {
+        let choices = self.choices(now, kernel);
+        let at = choices.iter().position(|choice| choice.switches == now);
+        at.unwrap_or(0)
+    }
+
+    /// The present position in words that say which switch it is: `one stream`.
+    pub fn in_words(self, now: Switches, kernel: &Kernel) -> String {
+        match self {
+            Switch::Streams => now.streams.in_words().into(),
+            Switch::HostMemory => match now.host_memory {
+                HostMemory::Pinned => tr!("page-locked").into(),
+                HostMemory::Pageable => tr!("pageable").into(),
+            },
+            Switch::Wait => now.wait.in_words().into(),
+            Switch::Order => match now.order {
+                Order::Depth => tr!("depth-first").into(),
+                Order::Breadth => tr!("breadth-first").into(),
+                Order::Own => tr!("own round").into(),
+            },
+            Switch::Graphs if now.graphs => tr!("with graphs").into(),
+            Switch::Graphs => tr!("without graphs").into(),
+            Switch::Transfer => format!("{} {}", self.name(), now.transfer),
+            Switch::Block => {
+                let (across, down) = now.block_of(kernel);
+                tr!("blocks of {}", format!("{across}x{down}"))
+            }
+        }
+    }
+
+    /// The next position that can be; otherwise why the next one cannot.
+    pub fn next<'a>(
+        self,
+        now: Switches,
+        context: impl Into<SwitchContext<'a>>,
+    ) -> Result<Choice, String> {
+        let context = context.into();
+        let mut choices = self.choices(now, context);
+        let at = self.position(now, context.kernel);
+        choices.rotate_left(at + 1);
+        choices.pop(); // the present one
+        let mut why = None;
+        for choice in choices {
+            match &choice.unavailable {
+                None => return Ok(choice),
+                Some(reason) => {
+                    why = why.or(Some(format!("{} {}: {reason}", self.name(), choice.label)))
+                }
+            }
+        }
+        Err(why.unwrap_or_else(|| tr!("{} has only one setting here", self.name())))
+    }
+}
+
+/// How instances share streams.
+#[derive(
+    Clone, Copy, PartialEq, Eq, Hash, Debug, serde::Serialize, serde::Deserialize, ValueEnum,
+)]
+#[serde(rename_all = "kebab-case")]
+pub enum Streams {
+    /// One stream per instance.
+    PerInstance,
+    /// One stream per device for all.
+    One,
+    /// The default stream of each device for all.
+    Default,
+    /// One stream per device for all, and in it one launch and one copy for all.
+    Batch,
+}
+
+impl Streams {
+    /// How a batch shares streams: as one stream for all does, with other ops in it.
+    pub fn sharing(self) -> Streams {
+        match self {
+            Streams::Batch => Streams::One,
+            own => own,
+        }
+    }
+
+    /// The name of a stream in which instances are stepped that share streams like this: its number
+    /// if it has an instance of its own. `gpu` is its GPU, where there are several.
+    pub fn stream_name(self, number: u32, gpu: Option<u16>) -> String {
+        match (self.sharing(), gpu) {
+            (Streams::Default, None) => tr!("default stream").into(),
+            (Streams::Default, Some(gpu)) => tr!("GPU {gpu}: default"),
+            (Streams::PerInstance, None) => tr!("stream {}", number),
+            (Streams::PerInstance, Some(gpu)) => {
+                tr!("GPU {gpu}: {stream}", stream = number)
+            }
+            (Streams::One | Streams::Batch, None) => tr!("shared stream").into(),
+            (Streams::One | Streams::Batch, Some(gpu)) => tr!("GPU {gpu}: shared"),
+        }
+    }
+
+    fn effect(self) -> &'static str {
+        match self {
+            Streams::PerInstance => tr!("one stream per instance"),
+            Streams::One => tr!("one stream for all instances"),
+            Streams::Default => tr!("the default stream for all instances"),
+            Streams::Batch => tr!("one launch and one copy for all instances"),
+        }
+    }
+
+    fn in_words(self) -> &'static str {
+        match self {
+            Streams::PerInstance => tr!("a stream each"),
+            Streams::One => tr!("one stream"),
+            Streams::Default => tr!("default stream"),
+            Streams::Batch => tr!("a batch"),
+        }
+    }
+}
+
+impl fmt::Display for Streams {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Streams::PerInstance => mark!("per-instance"),
+            Streams::One => mark!("one"),
+            Streams::Default => mark!("default"),
+            Streams::Batch => mark!("batch"),
+        })
+    }
+}
+
+/// How the host learns that a round is over.
+#[derive(
+    Clone, Copy, PartialEq, Eq, Hash, Debug, serde::Serialize, serde::Deserialize, ValueEnum,
+)]
+#[serde(rename_all = "lowercase")]
+pub enum Wait {
+    /// The host polls events, and meanwhile issues the next round.
+    Poll,
+    /// The host waits for each instance's stream after its download.
+    Each,
+    /// The host waits for the device at the end of the round.
+    All,
+}
+
+impl Wait {
+    fn effect(self) -> &'static str {
+        match self {
+            Wait::Poll => tr!("the host polls events and never waits"),
+            Wait::Each => tr!("the host waits for each instance's download"),
+            Wait::All => tr!("the host waits for everything at the end of a round"),
+        }
+    }
+
+    fn in_words(self) -> &'static str {
+        match self {
+            Wait::Poll => tr!("the host polls events"),
+            Wait::Each => tr!("the host waits for each stream"),
+            Wait::All => tr!("the host waits for all"),
+        }
+    }
+}
+
+impl fmt::Display for Wait {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Wait::Poll => mark!("poll"),
+            Wait::Each => mark!("each"),
+            Wait::All => mark!("all"),
+        })
+    }
+}
+
+/// In which order the host issues a round's ops.
+#[derive(
+    Clone, Copy, PartialEq, Eq, Hash, Debug, serde::Serialize, serde::Deserialize, ValueEnum,
+)]
+#[serde(rename_all = "lowercase")]
+pub enum Order {
+    /// Every instance's launch, then every instance's download. The last launch goes out sooner:
+    /// while kernels run long, the host's calls for the downloads cost nothing.
+    Breadth,
+    /// All of one instance's ops, then all of the next one's.
+    Depth,
+    /// As the user's own round says (--round).
+    Own,
+}
+
+impl Order {
+    /// The change of a round of the user's own taking its place.
+    pub fn own_instead(self) -> Message {
+        match self {
+            Order::Depth => message!("own round instead of depth-first"),
+            Order::Breadth | Order::Own => message!("own round instead of breadth-first"),
+        }
+    }
+
+    fn effect(self) -> &'static str {
+        match self {
+            Order::Depth => tr!("instances are issued one after the other"),
+            Order::Breadth => tr!("all launches are issued first, then all downloads"),
+            Order::Own => tr!("as the round of your own says, in its streams"),
+        }
+    }
+}
+
+impl fmt::Display for Order {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Order::Depth => mark!("depth"),
+            Order::Breadth => mark!("breadth"),
+            Order::Own => mark!("own"),
+        })
+    }
+}
+
+/// What crosses the bus.
+#[derive(
+    Clone, Copy, PartialEq, Eq, Hash, Debug, serde::Serialize, serde::Deserialize, ValueEnum,
+)]
+#[serde(rename_all = "lowercase")]
+pub enum TransferChoice {
+    /// Bits while they are small, otherwise the reduced view: at most 8 MiB for all lattices in a
+    /// window and in a comparison, and no more bytes than there are dots in a terminal
+    Auto,
+    /// A bit per cell.
+    Bits,
+    /// A byte per pixel of the panel, reduced on the device.
+    View,
+    /// An `i32` per cell, as the device has it.
+    #[value(name = "i32")]
+    #[serde(rename = "i32")]
+    Cells,
+}
+
+impl TransferChoice {
+    /// What crosses the bus where the bits of a round are this many bytes: [`TransferChoice::Auto`]
+    /// takes them up to `most_auto_bits`.
+    pub fn transfer(self, bits: u64, most_auto_bits: u64) -> Transfer {
+        match self {
+            TransferChoice::Auto if bits <= most_auto_bits => Transfer::Bits,
+            TransferChoice::Auto | TransferChoice::View => Transfer::View,
+            TransferChoice::Bits => Transfer::Bits,
+            TransferChoice::Cells => Transfer::Cells,
+        }
+    }
+
+    fn effect(self) -> &'static str {
+        match self {
+            TransferChoice::Auto => tr!("bits while they are small, otherwise the reduced view"),
+            TransferChoice::Bits => tr!("one bit per cell crosses the bus"),
+            TransferChoice::View => tr!("one byte per pixel crosses the bus"),
+            TransferChoice::Cells => tr!("four bytes per cell cross the bus"),
+        }
+    }
+}
+
+impl fmt::Display for TransferChoice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            TransferChoice::Auto => mark!("auto"),
+            TransferChoice::Bits => mark!("bits"),
+            TransferChoice::View => mark!("view"),
+            TransferChoice::Cells => "i32",
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,701 @@
+//! What timed rounds did, step by step: for the timeline, and for Chrome's and Perfetto's readers.
+
+use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::io::{self, Write};
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use crate::{Streams, Switches};
+use engine::{
+    BlockTimestamp, DeviceId, EventId, Measure, Nanos, Op, Span, Step, StreamId, Transfer,
+};
+use life::Size;
+
+/// What kind of work a step is.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
+pub enum StepKind {
+    /// A kernel that steps lattices.
+    #[default]
+    Launch,
+    /// A kernel that converts, reduces, measures or sets cells, and steps none; a host function.
+    Support,
+    /// A copy to the device.
+    Upload,
+    /// A copy to the host.
+    Download,
+    /// A copy from a device to the same or to another one.
+    DeviceCopy,
+    /// An event recorded or waited for.
+    Event,
+    /// The host waiting for the device.
+    Wait,
+}
+
+/// What a step is, beside when it ran.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
+pub struct StepFacts {
+    /// The op's name.
+    pub label: &'static str,
+    /// Its kind.
+    pub kind: StepKind,
+    /// Its stream.
+    pub stream: StreamId,
+    /// The GPU that this is on, where there are several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gpu: Option<u16>,
+    /// The number that the user's round gives its stream, if it is a step of one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub own_number: Option<u32>,
+    /// The (first) instance that it works on.
+    pub instance: Option<u32>,
+    /// On how many it works, numbered on from there.
+    pub instances: u32,
+    /// Cells times generations stepped, or cells read.
+    pub cells: u64,
+    /// Bytes over the bus.
+    pub bytes: u64,
+    /// The event that it records, or that its stream waits for.
+    pub event: Option<EventUse>,
+}
+
+/// What a step does with an event.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+pub enum EventUse {
+    /// Records it.
+    Record(EventId),
+    /// Makes the stream wait for its latest record.
+    Wait(EventId),
+}
+
+impl StepFacts {
+    /// Of a step on lattices of this size, whose reduced views have this many bytes.
+    pub fn of(step: &Step, size: Size, view_bytes: u64) -> StepFacts {
+        let lattices = step.op.lattices();
+        let bits = size.words() as u64 * 4;
+        // Of each lattice, its cells' share and its bytes.
+        let (kind, shares, bytes) = match &step.op {
+            Op::Advance { generations, .. } => (StepKind::Launch, u64::from(*generations), 0),
+            Op::Soup { .. }
+            | Op::Pack(_)
+            | Op::Unpack { .. }
+            | Op::Reduce { .. }
+            | Op::Measure(_) => (StepKind::Support, 1, 0),
+            Op::Edit { edits, .. } => (StepKind::Support, 1, size_of_val(&**edits) as u64),
+            Op::Upload { .. } => (StepKind::Upload, 1, bits),
+            Op::Download { what, .. } => {
+                let bytes = match what {
+                    Transfer::Bits => bits,
+                    Transfer::Rows { count, .. } => {
+                        size.words_per_row() as u64 * 4 * u64::from(*count)
+                    }
+                    Transfer::View => view_bytes,
+                    Transfer::Cells => size.cells() * 4,
+                    Transfer::Measure => 4 * Measure::WORDS as u64,
+                };
+                (StepKind::Download, 1, bytes)
+            }
+            Op::Copy { .. } => (StepKind::DeviceCopy, 0, 0),
+            Op::CopyRows { rows, layout, .. } => {
+                let row = 4 * layout.words(size) as u64 / u64::from(size.height());
+                (StepKind::DeviceCopy, 0, row * u64::from(rows.count))
+            }
+            Op::LaunchOnBuffers(_) => (StepKind::Launch, 0, 0),
+            Op::HostFunction(..) | Op::Memory(_) => (StepKind::Support, 0, 0),
+            Op::Synchronize(_) => (StepKind::Wait, 0, 0),
+            Op::Record(_) | Op::Wait(_) => (StepKind::Event, 0, 0),
+        };
+        let count = lattices.len() as u64;
+        StepFacts {
+            label: step.op.label(),
+            kind,
+            stream: step.stream,
+            gpu: None,
+            own_number: None,
+            instance: (count > 0).then_some(lattices.start),
+            instances: count as u32,
+            cells: size.cells() * shares * count,
+            bytes: match step.op {
+                Op::Copy { bytes, .. } => bytes as u64,
+                _ => bytes * count,
+            },
+            event: match step.op {
+                Op::Record(event) => Some(EventUse::Record(event)),
+                Op::Wait(event) => Some(EventUse::Wait(event)),
+                _ => None,
+            },
+        }
+    }
+}
+
+/// A stream of a timed round.
+#[derive(Clone, PartialEq, Debug)]
+pub struct RoundStream {
+    /// The stream.
+    pub id: StreamId,
+    /// Its GPU, where there are several.
+    pub gpu: Option<u16>,
+    /// The number that the user's round gives it, or its instance's, or else its own.
+    pub number: u32,
+    /// What tells it apart from the other streams of a GPU that have bands of the same lattice.
+    letter: Option<char>,
+    /// How instances share streams.
+    sharing: Streams,
+}
+
+impl RoundStream {
+    /// Its name.
+    pub fn name(&self) -> String {
+        match self.letter {
+            Some(letter) => format!("{} {letter}", self.name_of_all()),
+            None => self.name_of_all(),
+        }
+    }
+
+    /// The name of all streams of its GPU that have bands of the same lattice.
+    pub fn name_of_all(&self) -> String {
+        self.sharing.stream_name(self.number, self.gpu)
+    }
+}
+
+/// A round that was timed.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(into = "StoredRound", from = "StoredRound")]
+#[serde(bound(deserialize = "'de: 'static"))]
+pub struct TimedRound {
+    /// Its steps.
+    pub steps: Arc<[StepFacts]>,
+    /// When each ran, as bounded by events around it.
+    pub spans: Vec<Span>,
+    /// When the host was inside the calls.
+    pub host: Vec<Span>,
+    /// When and where each block ran, if the round recorded block timestamps.
+    pub block_timestamps: Vec<BlockTimestamp>,
+    /// Whether it was replayed as a graph; else the host issued its steps.
+    pub replayed: bool,
+    /// How it was issued, copied and waited for.
+    pub switches: Switches,
+}
+
+impl TimedRound {
+    /// Which steps record an event, and which steps of other streams wait for that record.
+    pub fn dependencies(&self) -> Vec<[usize; 2]> {
+        let mut records = HashMap::new();
+        let mut found = Vec::new();
+        for (at, step) in self.steps.iter().enumerate() {
+            match step.event {
+                Some(EventUse::Record(event)) => drop(records.insert(event, at)),
+                Some(EventUse::Wait(event)) => {
+                    let record = records.get(&event).copied();
+                    let other = record.filter(|&it| self.steps[it].stream != step.stream);
+                    found.extend(other.map(|record| [record, at]));
+                }
+                None => {}
+            }
+        }
+        found
+    }
+
+    /// The median length of the launches, in nanoseconds.
+    pub fn median_launch(&self) -> Option<Nanos> {
+        let launch = |span: &&Span| {
+            let facts = self.steps.get(span.step as usize);
+            facts.is_some_and(|facts| facts.kind == StepKind::Launch)
+        };
+        let mut lengths: Vec<Nanos> = self
+            .spans
+            .iter()
+            .filter(launch)
+            .map(|s| s.length())
+            .collect();
+        lengths.sort_unstable();
+        lengths.get(lengths.len() / 2).copied()
+    }
+
+    /// What stepped the lattices, and how many cells (times generations) a second it did from the
+    /// first launch's start to the last one's end.
+    pub fn stepping(&self) -> Option<(&'static str, f64)> {
+        let launches = self.spans.iter().filter_map(|span| {
+            let facts = self.steps.get(span.step as usize)?;
+            (facts.kind == StepKind::Launch && facts.cells > 0).then_some((span, facts))
+        });
+        let (mut cells, mut label) = (0, None);
+        let (mut start, mut end) = (i64::MAX, i64::MIN);
+        for (span, facts) in launches {
+            (cells, label) = (cells + facts.cells, Some(facts.label));
+            (start, end) = (start.min(span.start.0), end.max(span.end.0));
+        }
+        let seconds = (end > start).then(|| (end - start) as f64 / 1e9)?;
+        Some((label?, cells as f64 / seconds))
+    }
+
+    /// How long the host was inside its calls, waiting left out, in microseconds.
+    pub fn host_us(&self) -> f64 {
+        let waits = |span: &&Span| {
+            let facts = self.steps.get(span.step as usize);
+            facts.is_some_and(|facts| facts.kind == StepKind::Wait)
+        };
+        let calls = self.host.iter().filter(|span| !waits(span));
+        calls.map(|span| span.length().as_us()).sum()
+    }
+
+    /// Whether it steps the same lattices with the same settings.
+    fn has_setting_of(&self, other: &TimedRound) -> bool {
+        let launches = |round: &TimedRound| {
+            let steps = round.steps.iter().copied();
+            let launches = steps.filter(|facts| facts.kind == StepKind::Launch);
+            launches.collect::<Vec<_>>()
+        };
+        self.switches == other.switches && launches(self) == launches(other)
+    }
+
+    /// The instance whose number is 0: B's first one, if the round is B's.
+    pub fn first_instance(&self) -> u32 {
+        let instances = self.steps.iter().filter_map(|facts| facts.instance);
+        instances.min().unwrap_or(0)
+    }
+
+    /// Its streams, GPU by GPU.
+    pub fn streams(&self) -> Vec<RoundStream> {
+        let mut known: BTreeMap<StreamId, &StepFacts> = BTreeMap::new();
+        for facts in self.steps.iter() {
+            let known = known.entry(facts.stream).or_insert(facts);
+            if known.instance.is_none() {
+                *known = facts;
+            }
+        }
+        let first = self.first_instance();
+        let stream = |facts: &StepFacts| {
+            let instance = facts.instance.map(|it| it - first);
+            let number = facts.own_number.or(instance).unwrap_or(facts.stream.0);
+            RoundStream {
+                id: facts.stream,
+                gpu: facts.gpu,
+                number,
+                letter: None,
+                sharing: self.switches.streams,
+            }
+        };
+        let mut streams: Vec<RoundStream> = known.into_values().map(stream).collect();
+        streams.sort_by_key(|it| it.gpu);
+        let mut alike: BTreeMap<(u16, u32), Vec<&mut Option<char>>> = BTreeMap::new();
+        for it in &mut streams {
+            if let Some(gpu) = it.gpu {
+                alike
+                    .entry((gpu, it.number))
+                    .or_default()
+                    .push(&mut it.letter);
+            }
+        }
+        for letters in alike.into_values().filter(|letters| letters.len() > 1) {
+            let given = letters.into_iter().zip('a'..='z');
+            given.for_each(|(its, letter)| *its = Some(letter));
+        }
+        streams
+    }
+
+    /// The largest part of the round that a GPU spends only on the exchange of halos: it copies rows or
+    /// waits for them, and steps no band; `None` if nothing is exchanged.
+    pub fn exchange_share(&self) -> Option<f64> {
+        let (start, end) = self.bounds()?;
+        let is_copy = |facts: &StepFacts| facts.kind == StepKind::DeviceCopy;
+        self.steps.iter().find(|facts| is_copy(facts))?;
+        // What begins (1) or ends (-1) on a GPU, and when: exchanges and launches.
+        let mut changes: HashMap<u16, Vec<(Nanos, [i32; 2])>> = HashMap::new();
+        let is_exchange =
+            |facts: &StepFacts| is_copy(facts) || matches!(facts.event, Some(EventUse::Wait(_)));
+        for span in &self.spans {
+            let Some(facts) = self.steps.get(span.step as usize) else {
+                continue;
+            };
+            let kinds = [is_exchange(facts), facts.kind == StepKind::Launch].map(i32::from);
+            let of_gpu = changes.entry(facts.gpu?).or_default();
+            of_gpu.extend([(span.start, kinds), (span.end, kinds.map(|kind| -kind))]);
+        }
+        let exchanging = |mut changes: Vec<(Nanos, [i32; 2])>| {
+            changes.sort_by_key(|(time, _)| *time);
+            let (mut running, mut before, mut ns) = ([0; 2], start, 0);
+            for (time, kinds) in changes {
+                if running[0] > 0 && running[1] == 0 {
+                    ns += time.0 - before.0;
+                }
+                running = [running[0] + kinds[0], running[1] + kinds[1]];
+                before = time;
+            }
+            ns
+        };
+        let most = changes.into_values().map(exchanging).max()?;
+        Some(most as f64 / (end.0 - start.0).max(1) as f64)
+    }
+
+    /// From the first call or op to the end of the last.
+    pub fn bounds(&self) -> Option<(Nanos, Nanos)> {
+        let all = || self.spans.iter().chain(&self.host);
+        let start = all().map(|span| span.start).min()?;
+        Some((start, all().map(|span| span.end).max()?))
+    }
+}
+
+/// A round as it is stored: in whole nanoseconds from its first call or op on, without block timestamps.
+#[derive(Serialize, Deserialize)]
+#[serde(bound(deserialize = "'de: 'static"))]
+struct StoredRound {
+    steps: Vec<StepFacts>,
+    spans: Vec<StoredSpan>,
+    host: Vec<StoredSpan>,
+    replayed: bool,
+    switches: Switches,
+}
+
+/// A span's step and stream, how long after the span before it began, and how long it took. Small numbers
+/// repeat, so that they compress well.
+type StoredSpan = (u32, StreamId, i64, i64);
+
+impl From<TimedRound> for StoredRound {
+    fn from(round: TimedRound) -> StoredRound {
+        let start = round.bounds().map_or(Nanos(0), |(start, _)| start);
+        let stored = |spans: &[Span]| {
+            let mut before = start.0;
+            let stored = spans.iter().map(|span| {
+                let after = span.start.0 - std::mem::replace(&mut before, span.start.0);
+                (span.step, span.stream, after, span.length().0)
+            });
+            stored.collect()
+        };
+        StoredRound {
+            spans: stored(&round.spans),
+            host: stored(&round.host),
+            steps: round.steps.to_vec(),
+            replayed: round.replayed,
+            switches: round.switches,
+        }
+    }
+}
+
+impl From<StoredRound> for TimedRound {
+    fn from(stored: StoredRound) -> TimedRound {
+        let spans = |stored: Vec<StoredSpan>| {
+            let mut start = 0;
+            let spans = stored.into_iter().map(|(step, stream, after, length)| {
+                start += after;
+                Span {
+                    step,
+                    stream,
+                    start: Nanos(start),
+                    end: Nanos(start + length),
+                }
+            });
+            spans.collect()
+        };
+        TimedRound {
+            spans: spans(stored.spans),
+            host: spans(stored.host),
+            steps: stored.steps.into(),
+            block_timestamps: Vec::new(),
+            replayed: stored.replayed,
+            switches: stored.switches,
+        }
+    }
+}
+
+/// The last timed rounds.
+#[derive(Clone, Debug, Default)]
+pub struct Trace {
+    /// The oldest first.
+    pub rounds: VecDeque<Arc<TimedRound>>,
+    /// Rounds with the setting before the last change of a switch or of the kernel, while the effect of
+    /// that change is shown; while A and B are compared, A's.
+    before: VecDeque<Arc<TimedRound>>,
+    /// How many of the latest rounds have the present setting.
+    present: usize,
+    /// Grows with every change of the rounds.
+    pub sequence: u64,
+}
+
+impl Trace {
+    /// How many rounds are kept.
+    pub const MAX_ROUNDS: usize = 8;
+
+    /// Adds a round with the present setting, and forgets the oldest where there are too many.
+    pub fn add(&mut self, round: TimedRound) {
+        if self
+            .rounds
+            .back()
+            .is_some_and(|last| !last.has_setting_of(&round))
+        {
+            self.present = 0;
+        }
+        push(&mut self.rounds, round);
+        self.present = (self.present + 1).min(self.rounds.len());
+        self.sequence += 1;
+    }
+
+    /// Adds a round with the setting before the last change.
+    pub fn add_before(&mut self, round: TimedRound) {
+        push(&mut self.before, round);
+        self.sequence += 1;
+    }
+
+    /// Keeps only this round of the present setting, and this one of the setting before.
+    pub fn replace(&mut self, round: Option<TimedRound>, before: Option<TimedRound>) {
+        self.rounds = round.map(Arc::new).into_iter().collect();
+        self.before = before.map(Arc::new).into_iter().collect();
+        self.present = self.rounds.len();
+        self.sequence += 1;
+    }
+
+    /// The setting has changed: forgets the rounds before an earlier change, and draws no round again
+    /// that was added so far once there is another.
+    pub fn setting_changed(&mut self) {
+        self.before.clear();
+        self.present = 0;
+        self.sequence += 1;
+    }
+
+    /// The round to be drawn, and judged: the typical one of the present setting, or the newest before
+    /// there is one.
+    pub fn drawn(&self) -> Option<&Arc<TimedRound>> {
+        let newest = self.rounds.len() - self.present.min(self.rounds.len());
+        typical(self.rounds.range(newest..)).or(self.rounds.back())
+    }
+
+    /// The round to be drawn above it: the typical one before a change.
+    pub fn drawn_before(&self) -> Option<&Arc<TimedRound>> {
+        typical(self.before.iter())
+    }
+}
+
+/// Adds a round, and forgets the oldest beyond [`Trace::MAX_ROUNDS`].
+fn push(rounds: &mut VecDeque<Arc<TimedRound>>, round: TimedRound) {
+    rounds.push_back(Arc::new(round));
+    if rounds.len() > Trace::MAX_ROUNDS {
+        rounds.pop_front();
+    }
+}
+
+/// The round whose length is nearest to the median, so that none that was preempted stands for all.
+fn typical<'a>(
+    rounds: impl Iterator<Item = &'a Arc<TimedRound>> + Clone,
+) -> Option<&'a Arc<TimedRound>> {
+    let lengths = rounds.clone().map(|round| {
+        let bounds = round.bounds();
+        bounds.map_or(0.0, |(start, end)| (end.0 - start.0) as f64)
+    });
+    let middle = experiment::median(lengths.clone())?;
+    rounds.clone().nth(experiment::nearest(lengths, middle)?)
+}
+
+/// Writes rounds in the Trace Event Format that Perfetto and `chrome://tracing` open: a lane a
+/// stream and one for the host's calls; times in microseconds, as recorded.
+pub fn write_chrome<'a>(
+    rounds: impl IntoIterator<Item = &'a TimedRound>,
+    device: &str,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    // Perfetto files thread 0 under the number of its process, and so with a stream; the thread
+    // that has that number itself is shown first.
+    const HOST_LANE: u32 = 1;
+    let lane = |stream: StreamId| HOST_LANE + 1 + stream.0;
+    let name = |kind: &str, tid: u32, name: String| json!({"ph": "M", "pid": 1, "tid": tid, "name": kind, "args": {"name": name}});
+    let mut events = vec![
+        name(
+            "process_name",
+            HOST_LANE,
+            format!("lifestreams on {device}"),
+        ),
+        name("thread_name", HOST_LANE, "host calls".into()),
+    ];
+    let mut known = std::collections::BTreeSet::new();
+    for (number, round) in rounds.into_iter().enumerate() {
+        for stream in round.streams() {
+            if known.insert(stream.id) {
+                events.push(name("thread_name", lane(stream.id), stream.name()));
+            }
+        }
+        let slice = |span: &Span, tid: u32, on_host: bool| {
+            let facts = round.steps.get(span.step as usize);
+            let label = facts.map_or("submit", |facts| facts.label);
+            let mut arguments = json!({"round": number});
+            if let (Some(facts), false) = (facts, on_host) {
+                arguments["instance"] = json!(facts.instance);
+                if facts.instances > 1 {
+                    arguments["instances"] = json!(facts.instances);
+                }
+                arguments["cells"] = json!(facts.cells);
+                arguments["bytes"] = json!(facts.bytes);
+            }
+            json!({
+                "ph": "X", "pid": 1, "tid": tid, "name": label, "args": arguments,
+                "ts": span.start.as_us(), "dur": span.length().as_us(),
+            })
+        };
+        events.extend(round.host.iter().map(|span| slice(span, HOST_LANE, true)));
+        events.extend(
+            round
+                .spans
+                .iter()
+                .map(|span| slice(span, lane(span.stream), false)),
+        );
+    }
+    let note = "spans are bounded by CUDA events: resolution 0.5 µs; host calls and all GPUs are on \
+                the same clock, some µs inexact";
+    let file = json!({"traceEvents": events, "displayTimeUnit": "ns", "otherData": {"note": note}});
+    serde_json::to_writer(&mut *out, &file)?;
+    out.write_all(b"\n")
+}
+
+/// An op that ran alone.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct IsolatedOp {
+    /// What it is.
+    pub facts: StepFacts,
+    /// Which device it ran on.
+    pub device: DeviceId,
+    /// How long it took, as bounded by events.
+    pub took: Nanos,
+    /// Which part of the device's units it keeps busy, from 0 to 1.
+    pub share: f64,
+}
+
+impl IsolatedOp {
+    /// What a launch takes alone that steps the same band on the same GPU for more or fewer
+    /// generations: how many, differs from round to round with the age of the halos.
+    pub fn scaled_to(&self, facts: &StepFacts) -> Option<IsolatedOp> {
+        let (of, cells) = (self.facts, self.facts.cells);
+        let same = StepFacts { cells, ..*facts } == of && of.gpu.is_some();
+        let took = Nanos((self.took.0 as f64 * facts.cells as f64 / cells as f64) as i64);
+        (same && of.kind == StepKind::Launch).then_some(IsolatedOp {
+            facts: *facts,
+            took,
+            ..*self
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A round of this length, in nanoseconds.
+    fn round_of(length: i64) -> TimedRound {
+        TimedRound {
+            spans: vec![Span {
+                step: 0,
+                stream: StreamId(0),
+                start: Nanos(0),
+                end: Nanos(length),
+            }],
+            ..TimedRound::default()
+        }
+    }
+
+    #[test]
+    fn rounds_before_and_after_a_change_are_drawn_by_one_that_is_typical() {
+        let mut trace = Trace::default();
+        let length = |round: Option<&Arc<TimedRound>>| round.map(|round| round.spans[0].end.0);
+        trace.add(round_of(7));
+        assert_eq!(length(trace.drawn()), Some(7));
+        trace.setting_changed();
+        assert_eq!(length(trace.drawn()), Some(7), "until there is another");
+        for preempted in [30_000, 2500, 2400] {
+            trace.add_before(round_of(preempted));
+        }
+        for preempted in [1000, 90_000, 1100] {
+            trace.add(round_of(preempted));
+        }
+        assert_eq!(length(trace.drawn()), Some(1100));
+        assert_eq!(length(trace.drawn_before()), Some(2500));
+        trace.setting_changed();
+        assert_eq!(length(trace.drawn_before()), None);
+        // Whatever else has changed, rounds with other settings no longer count.
+        let mut other = round_of(5000);
+        other.switches.graphs = true;
+        trace.add(other);
+        assert_eq!(length(trace.drawn()), Some(5000));
+    }
+
+    #[test]
+    fn a_stored_round_begins_at_zero_and_is_otherwise_as_it_was_timed() {
+        let span = |step, stream, start, end| Span {
+            step,
+            stream: StreamId(stream),
+            start: Nanos(start),
+            end: Nanos(end),
+        };
+        let facts = StepFacts {
+            label: "bits",
+            stream: StreamId(1),
+            gpu: Some(1),
+            cells: 7,
+            event: Some(EventUse::Wait(EventId(3))),
+            ..StepFacts::default()
+        };
+        let round = TimedRound {
+            steps: [facts].into(),
+            spans: vec![span(0, 1, 9000, 9900), span(1, 0, 8500, 9100)],
+            host: vec![span(Span::WHOLE, 0, 8000, 8400)],
+            ..round_of(0)
+        };
+        let text: &str = serde_json::to_string(&round).unwrap().leak();
+        let read: TimedRound = serde_json::from_str(text).unwrap();
+        assert_eq!(read.steps, round.steps);
+        assert_eq!(read.spans, [span(0, 1, 1000, 1900), span(1, 0, 500, 1100)]);
+        assert_eq!(read.host, [span(Span::WHOLE, 0, 0, 400)]);
+        assert_eq!(read.switches, round.switches);
+    }
+
+    #[test]
+    fn a_gpu_that_steps_another_band_meanwhile_does_not_spend_time_on_exchange() {
+        let facts = |stream, kind| StepFacts {
+            kind,
+            stream: StreamId(stream),
+            gpu: Some(0),
+            ..StepFacts::default()
+        };
+        let span = |step, start, end| Span {
+            step,
+            stream: StreamId(step),
+            start: Nanos(start),
+            end: Nanos(end),
+        };
+        let kinds = [StepKind::Launch, StepKind::DeviceCopy, StepKind::DeviceCopy];
+        let round = TimedRound {
+            steps: (0..).zip(kinds).map(|(i, kind)| facts(i, kind)).collect(),
+            spans: vec![span(0, 0, 600), span(1, 500, 700), span(2, 690, 1000)],
+            ..round_of(0)
+        };
+        assert_eq!(round.exchange_share(), Some(0.4));
+    }
+
+    #[test]
+    fn a_rate_is_of_all_launches_from_the_first_start_to_the_last_end() {
+        let facts = |kind, cells| StepFacts {
+            label: "bits",
+            kind,
+            cells,
+            ..StepFacts::default()
+        };
+        let span = |step, start, end| Span {
+            step,
+            stream: StreamId(0),
+            start: Nanos(start),
+            end: Nanos(end),
+        };
+        let mut round = TimedRound {
+            steps: [
+                facts(StepKind::Launch, 1000),
+                facts(StepKind::Launch, 3000),
+                facts(StepKind::Download, 1000),
+            ]
+            .into(),
+            spans: vec![span(0, 100, 900), span(1, 500, 1100), span(2, 1100, 9000)],
+            ..round_of(0)
+        };
+        let (kernel, rate) = round.stepping().unwrap();
+        assert_eq!(kernel, "bits");
+        assert!((rate - 4e9).abs() < 1.0, "{rate}");
+        round.spans.drain(..2);
+        assert_eq!(round.stepping(), None, "nothing stepped");
+    }
+}

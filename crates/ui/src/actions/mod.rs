@@ -1,0 +1,192 @@
+//! What a person can ask for, and the one table of it.
+//!
+//! An [`Action`] is what a key, a menu line, a button or a command of the palette stands for. The
+//! [table](TABLE) has one [`Row`] for each: its keys, help text, [`Topic`], search words and front
+//! ends. Help, palette, menu, man page and the generated documents are made from the table, so that
+//! a new action shows up everywhere. [`Action::unavailable_reason`] says when one is impossible and
+//! why, and [`Action::state`] whether it is on. Nothing here knows a toolkit.
+
+mod availability;
+mod keys;
+mod prompt;
+pub mod search;
+mod setting;
+mod table;
+mod topics;
+
+use session::SessionAction;
+
+pub use availability::{Context, FrontEnd, Toggles};
+pub use keys::{Chord, Key};
+pub use prompt::Prompt;
+pub use setting::{Amount, Setting};
+pub use table::{FrontEnds, Row, TABLE, action_for, row_for};
+pub use topics::Topic;
+
+/// Something a person asked for.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Action {
+    /// The session does it, on its own thread.
+    Session(SessionAction),
+    /// A front end does it: it concerns what is shown, and how.
+    View(ViewAction),
+    /// A front end does it: it concerns the selection, the clipboard and pattern files.
+    Edit(EditAction),
+}
+
+impl From<SessionAction> for Action {
+    fn from(action: SessionAction) -> Action {
+        Action::Session(action)
+    }
+}
+
+impl From<ViewAction> for Action {
+    fn from(action: ViewAction) -> Action {
+        Action::View(action)
+    }
+}
+
+impl From<EditAction> for Action {
+    fn from(action: EditAction) -> Action {
+        Action::Edit(action)
+    }
+}
+
+/// What a front end does with what it shows.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[cfg_attr(test, derive(strum::VariantNames))]
+pub enum ViewAction {
+    /// Asks for a value.
+    Prompt(Prompt),
+    /// Shows or hides what keeps streams from overlapping.
+    ToggleCauses,
+    /// Shows or hides population, births and deaths over time.
+    TogglePopulation,
+    /// Shows the population of all panels together, or of the selected one.
+    TogglePopulationOfAll,
+    /// Shows the selected panel alone, or all again.
+    ToggleSingle,
+    /// Zooms in.
+    ZoomIn,
+    /// Zooms out.
+    ZoomOut,
+    /// Moves the view left.
+    PanLeft,
+    /// Moves the view right.
+    PanRight,
+    /// Moves the view up.
+    PanUp,
+    /// Moves the view down.
+    PanDown,
+    /// The whole lattice; where it is shown already, the part from before.
+    Fit,
+    /// Shows or hides what every kernel of the ladder reaches.
+    ToggleLadder,
+    /// Shows or hides the present kernel's source and what changed from the rung before it.
+    ToggleSource,
+    /// Shows or hides the switches and the CUDA calls that they make.
+    ToggleLab,
+    /// Opens or closes the editor of a round of one's own.
+    ToggleEditor,
+    /// Runs what is in the editor.
+    RunRound,
+    /// Opens or closes the list of lessons.
+    ToggleLessons,
+    /// Opens the selected lesson of the list.
+    OpenLesson,
+    /// Measures rounds per second by the number of instances, in the lesson of it.
+    MeasureSpeedup,
+    /// Takes the lecture up where it was left, or leaves it.
+    ToggleLecture,
+    /// The next step of the lesson or the lecture.
+    NextPage,
+    /// The previous step of the lesson or the lecture.
+    PreviousPage,
+    /// Measures the open lesson again.
+    MeasureAgain,
+    /// This choice is what the class predicts in the open lesson or lecture.
+    Predict(u8),
+    /// Shows or hides the timeline of every stream.
+    ToggleTimeline,
+    /// Shows or hides lines between cells that are large enough.
+    ToggleGridLines,
+    /// A camera for each panel, or one for all.
+    ToggleSeparateCameras,
+    /// Shows or hides a small picture of the whole lattice where only a part is seen.
+    ToggleMinimap,
+    /// Colours by state, by age, by history.
+    NextColourMode,
+    /// The next theme.
+    NextTheme,
+    /// Swaps the colours of live and dead cells.
+    Invert,
+    /// Fullscreen, or back.
+    ToggleFullscreen,
+    /// Saves the window's picture as PNG.
+    SavePicture,
+    /// The selected panel's picture to a PNG file.
+    SavePanelPicture,
+    /// Starts or ends a recording of the window.
+    ToggleRecording,
+    /// Opens or closes the command palette.
+    ToggleCommands,
+    /// Opens or closes the menu.
+    ToggleMenu,
+    /// Large type and no side panels, or back.
+    TogglePresentation,
+    /// Larger type and figures.
+    EnlargeInterface,
+    /// Smaller type and figures.
+    ReduceInterface,
+    /// Type and figures of the default size.
+    DefaultInterface,
+    /// The interface in the other language.
+    NextLanguage,
+    /// Shows or hides the keys.
+    ToggleHelp,
+    /// Closes the first of these that is open: dialog, pasted pattern, selection, tool, lesson,
+    /// timeline, side panel, single panel, presentation, fullscreen, lecture. It never quits.
+    Escape,
+    /// Quits the program.
+    Quit,
+}
+
+/// What a front end does with cells, before the session hears of it.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[cfg_attr(test, derive(strum::VariantNames))]
+pub enum EditAction {
+    /// Switches the pencil on or off: whether a drag draws or moves the view.
+    TogglePencil,
+    /// Whether the next drag selects an area or moves the view.
+    ToggleAreaSelection,
+    /// Selects all of the selected panel's lattice.
+    SelectAll,
+    /// Makes every cell of the selection dead.
+    ClearSelection,
+    /// Fills the selection, half of it alive.
+    FillRandomly,
+    /// Swaps left and right of the selection.
+    FlipHorizontal,
+    /// Swaps top and bottom of the selection.
+    FlipVertical,
+    /// Rotates the selection counter-clockwise.
+    RotateLeft,
+    /// Rotates the selection clockwise.
+    RotateRight,
+    /// Rotates the pattern that is being pasted counter-clockwise.
+    RotatePastedLeft,
+    /// Rotates the pattern that is being pasted clockwise.
+    RotatePastedRight,
+    /// Copies the selection to the clipboard, as RLE.
+    CopyCells,
+    /// The same, and makes every cell of it dead.
+    CutCells,
+    /// Takes the clipboard's pattern; a click places it.
+    PastePattern,
+    /// Opens a pattern file in the selected panel, or a saved session in place of the present one.
+    OpenPattern,
+    /// Saves the selection to a pattern file.
+    SavePattern,
+    /// Opens or closes the shelf of patterns that come with the program.
+    ToggleShelf,
+}

@@ -1,0 +1,402 @@
+//! Walks through a timed round moment by moment, and charges each to what keeps ops from overlapping.
+
+use std::collections::HashMap;
+
+use super::ops::TimedOp;
+use engine::{HostMemory, Span};
+use session::Order;
+use session::trace::{StepKind, TimedRound};
+
+/// What a moment is charged to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Charge {
+    /// Ops that could run wait for others of the same stream.
+    SharedStream,
+    /// Ops wait for events of other streams.
+    Event,
+    /// The host is inside a copy to pageable memory.
+    PageableCopy,
+    /// The host waits for the device before it has issued everything.
+    HostWait,
+    /// The host issues other ops of one instance before the launches of the next ones.
+    Order,
+    /// The host is issuing.
+    Calls,
+    /// Kernels share units of which each needs more than are left.
+    Units,
+    /// Copies of one direction queue, and no kernel runs.
+    Copies,
+    /// Ops that could run wait for a hardware queue.
+    Queues,
+    /// Ops that could run are about to start.
+    Starting,
+    /// Ops are slower or later than by themselves, on a device that draws the window, too.
+    Drawing,
+    /// The same on another device, or the host is elsewhere.
+    Outside,
+    /// Only the ops of one stream are left.
+    LastStream,
+}
+
+/// The number of charges.
+const CHARGES: usize = Charge::LastStream as usize + 1;
+
+/// The time charged to one thing.
+#[derive(Clone, Copy, Default, Debug)]
+pub(super) struct Tally {
+    /// How long it kept ops from overlapping, in nanoseconds.
+    pub(super) ns: f64,
+    /// How much shorter the round could be without it, at most.
+    pub(super) cost_ns: f64,
+    /// Demand as a multiple of what is available, times how long it lasted in nanoseconds, summed.
+    demand: f64,
+}
+
+impl Tally {
+    /// Demand as a multiple of what is available, on average over that time.
+    pub(super) fn demand(&self) -> f64 {
+        self.demand / self.ns.max(1.0)
+    }
+}
+
+/// A round as the sum of its moments.
+#[derive(Debug, Default)]
+pub(super) struct Moments {
+    tallies: [Tally; CHARGES],
+    /// The time in which an op ran, and in which ops of several streams did, in nanoseconds.
+    busy: f64,
+    overlapping: f64,
+}
+
+/// What decides about charges, beside the state of a moment.
+pub(super) struct Context<'a> {
+    pub(super) round: &'a TimedRound,
+    /// Whether ops of several instances are in the same stream.
+    pub(super) shares_streams: bool,
+    /// Whether pageable memory blocks the host.
+    pub(super) blocks_in_copies: bool,
+    /// Whether ops that could run wait for a worker, as they do without a GPU's queues.
+    pub(super) waits_for_workers: bool,
+    /// Whether one copy engine serves both directions.
+    pub(super) has_one_copy_engine: bool,
+    /// Whether there are fewer hardware queues than streams.
+    pub(super) lacks_queues: bool,
+    /// Whether the device draws the window, too.
+    pub(super) is_drawn_here: bool,
+    /// Whether the host is inside its calls for most of the round, in whichever order it makes them.
+    pub(super) is_bound_by_calls: bool,
+}
+
+impl Context<'_> {
+    /// What an op is charged to that is slower or later than by itself.
+    fn delay(&self) -> Charge {
+        if self.is_drawn_here {
+            Charge::Drawing
+        } else {
+            Charge::Outside
+        }
+    }
+}
+
+/// From this time on, in nanoseconds, a host between two calls does not merely prepare the next one.
+const LONG_GAP: i64 = 20_000;
+
+impl Moments {
+    pub(super) fn of(ops: &[TimedOp<'_>], context: &Context<'_>) -> Moments {
+        let mut changes: Vec<(i64, Change)> = Vec::new();
+        for (at, op) in ops.iter().enumerate() {
+            changes.push((op.issued, Change::Issued(at)));
+            changes.push((op.ready, Change::Ready(at)));
+            changes.push((op.start, Change::Started(at)));
+            changes.push((op.end, Change::Ended(at)));
+        }
+        let mut host: Vec<&Span> = context.round.host.iter().collect();
+        host.sort_by_key(|span| span.start);
+        for (at, call) in host.iter().enumerate() {
+            let facts = context.round.steps.get(call.step as usize);
+            let inside = Host::Inside(facts.map(|facts| facts.kind));
+            changes.push((call.start.0, Change::Host(inside)));
+            let gap = host.get(at + 1).map_or(0, |next| next.start.0 - call.end.0);
+            let after = if gap >= LONG_GAP {
+                Host::Away
+            } else {
+                Host::Between
+            };
+            changes.push((call.end.0, Change::Host(after)));
+        }
+        // Sorted stably: what happens to an op at one time happens in this order.
+        changes.sort_by_key(|(time, _)| *time);
+        let mut moments = Moments::default();
+        let mut state = State::new(ops, context);
+        let mut now = changes.first().map_or(0, |(time, _)| *time);
+        for (time, change) in changes {
+            moments.add((time - now) as f64, &state, context);
+            now = time;
+            state.apply(change, ops);
+        }
+        moments
+    }
+
+    /// The time charged to this.
+    pub(super) fn tally(&self, charge: Charge) -> Tally {
+        self.tallies[charge as usize]
+    }
+
+    /// Of the time in which ops run, the part in which ops of several streams do, from 0 to 1.
+    pub(super) fn overlapping(&self) -> f64 {
+        self.overlapping / self.busy.max(1.0)
+    }
+
+    fn add(&mut self, ns: f64, state: &State, context: &Context<'_>) {
+        if state.running > 0 {
+            self.busy += ns;
+        }
+        if state.running > 1 {
+            self.overlapping += ns;
+        }
+        if state.left == 0 {
+            return;
+        }
+        let outside = if state.running == 1 {
+            state.delayed * ns
+        } else {
+            0.0
+        };
+        self.charge(context.delay(), outside, 1.0, 1.0);
+        if let Some((charge, cost, demand)) = state.charge(context) {
+            self.charge(charge, ns - outside, cost, demand);
+        }
+    }
+
+    fn charge(&mut self, charge: Charge, ns: f64, cost: f64, demand: f64) {
+        let tally = &mut self.tallies[charge as usize];
+        tally.ns += ns;
+        tally.cost_ns += ns * cost;
+        tally.demand += ns * demand;
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Change {
+    Issued(usize),
+    Ready(usize),
+    Started(usize),
+    Ended(usize),
+    Host(Host),
+}
+
+/// Where the host is.
+#[derive(Clone, Copy, PartialEq)]
+enum Host {
+    /// In a call for a step of this kind, or for several.
+    Inside(Option<StepKind>),
+    /// Between two calls.
+    Between,
+    /// Elsewhere, for so long that the next call comes late.
+    Away,
+}
+
+/// What a device does at a moment.
+#[derive(Clone, Default)]
+struct Load {
+    /// The units that running kernels need, and that those need that could run; 1 is all there are.
+    units: f64,
+    waiting_units: f64,
+    uploads: usize,
+    downloads: usize,
+}
+
+/// What is so at a moment.
+struct State {
+    left: usize,
+    unissued: usize,
+    unissued_launches: usize,
+    /// Issued, behind another op of the same stream.
+    behind: usize,
+    /// Issued, and waiting for an event of another stream.
+    awaiting: usize,
+    ready: usize,
+    /// Those of them that do not start for long.
+    stuck: usize,
+    running: usize,
+    running_kernels: usize,
+    /// Which part of the time of the running ops is lost to something outside.
+    delayed: f64,
+    /// The ops left of each instance.
+    instances: HashMap<Option<u32>, usize>,
+    devices: Vec<Load>,
+    host: Host,
+    /// From this time on, in nanoseconds, an op that could run does not merely take its time to start.
+    stuck_after: i64,
+}
+
+impl State {
+    fn new(ops: &[TimedOp<'_>], context: &Context<'_>) -> State {
+        let launches = ops.iter().filter(|op| op.facts.kind == StepKind::Launch);
+        let devices = ops.iter().map(|op| op.device + 1).max().unwrap_or(1);
+        let mut instances = HashMap::new();
+        for op in ops {
+            *instances.entry(op.facts.instance).or_default() += 1;
+        }
+        State {
+            left: ops.len(),
+            unissued: ops.len(),
+            unissued_launches: launches.count(),
+            behind: 0,
+            awaiting: 0,
+            ready: 0,
+            stuck: 0,
+            running: 0,
+            running_kernels: 0,
+            delayed: 0.0,
+            instances,
+            devices: vec![Load::default(); devices],
+            host: Host::Between,
+            // A worker has to wake up.
+            stuck_after: if context.waits_for_workers {
+                200_000
+            } else {
+                20_000
+            },
+        }
+    }
+
+    fn apply(&mut self, change: Change, ops: &[TimedOp<'_>]) {
+        let (at, change) = match change {
+            Change::Host(host) => {
+                self.host = host;
+                return;
+            }
+            Change::Issued(at) | Change::Ready(at) | Change::Started(at) | Change::Ended(at) => {
+                (at, change)
+            }
+        };
+        let op = &ops[at];
+        let is_stuck = usize::from(op.start - op.ready >= self.stuck_after);
+        let is_kernel = usize::from(op.is_kernel());
+        let waiting = if op.waits_for_event {
+            &mut self.awaiting
+        } else {
+            &mut self.behind
+        };
+        let load = &mut self.devices[op.device];
+        let copies = match op.facts.kind {
+            StepKind::Upload => Some(&mut load.uploads),
+            StepKind::Download => Some(&mut load.downloads),
+            _ => None,
+        };
+        match change {
+            Change::Issued(_) => {
+                self.unissued -= 1;
+                self.unissued_launches -= usize::from(op.facts.kind == StepKind::Launch);
+                *waiting += 1;
+            }
+            Change::Ready(_) => {
+                *waiting -= 1;
+                self.ready += 1;
+                self.stuck += is_stuck;
+                load.waiting_units += op.share;
+            }
+            Change::Started(_) => {
+                self.ready -= 1;
+                self.stuck -= is_stuck;
+                load.waiting_units -= op.share;
+                self.running += 1;
+                self.running_kernels += is_kernel;
+                self.delayed += op.delayed;
+                load.units += op.share;
+                copies.into_iter().for_each(|copies| *copies += 1);
+            }
+            Change::Ended(_) => {
+                self.left -= 1;
+                self.running -= 1;
+                self.running_kernels -= is_kernel;
+                self.delayed -= op.delayed;
+                load.units -= op.share;
+                copies.into_iter().for_each(|copies| *copies -= 1);
+                if let Some(left) = self.instances.get_mut(&op.facts.instance) {
+                    *left -= 1;
+                    if *left == 0 {
+                        self.instances.remove(&op.facts.instance);
+                    }
+                }
+            }
+            Change::Host(_) => {}
+        }
+    }
+
+    /// What this moment is charged to, which part of it could be saved, and the demand as a multiple of
+    /// what is available.
+    fn charge(&self, context: &Context<'_>) -> Option<(Charge, f64, f64)> {
+        for load in &self.devices {
+            let waiting = if context.waits_for_workers {
+                load.waiting_units
+            } else {
+                0.0
+            };
+            let demand = load.units + waiting;
+            if load.units > 0.95 && demand > 1.05 {
+                return Some((Charge::Units, 1.0 - 1.0 / demand, demand));
+            }
+        }
+        let queued = |load: &Load| {
+            if context.has_one_copy_engine {
+                load.uploads + load.downloads
+            } else {
+                load.uploads.max(load.downloads)
+            }
+        };
+        let queued = self.devices.iter().map(queued).max().unwrap_or(0) as f64;
+        if queued >= 2.0 && self.running_kernels == 0 && !context.waits_for_workers {
+            return Some((Charge::Copies, 1.0 - 1.0 / queued, queued));
+        }
+        if self.running > 1 {
+            return None;
+        }
+        let charge = if context.shares_streams && self.instances.len() > 1 && self.behind > 0 {
+            Charge::SharedStream
+        } else if self.awaiting > 0 {
+            Charge::Event
+        } else if self.stuck > 0 && context.lacks_queues {
+            Charge::Queues
+        } else if self.stuck > 0 {
+            context.delay()
+        } else if self.unissued > 0 {
+            self.charge_host(context)
+        } else if self.ready > 0 {
+            Charge::Starting
+        } else {
+            Charge::LastStream
+        };
+        Some((charge, 1.0, 1.0))
+    }
+
+    /// What the host does while there is more to issue.
+    fn charge_host(&self, context: &Context<'_>) -> Charge {
+        let Host::Inside(kind) = self.host else {
+            return match self.host {
+                Host::Away => Charge::Outside,
+                _ => Charge::Calls,
+            };
+        };
+        let switches = context.round.switches;
+        let is_pageable = switches.host_memory == HostMemory::Pageable;
+        match kind {
+            Some(StepKind::Wait) => Charge::HostWait,
+            Some(StepKind::Upload | StepKind::Download)
+                if is_pageable && context.blocks_in_copies =>
+            {
+                Charge::PageableCopy
+            }
+            Some(StepKind::Launch) | None => Charge::Calls,
+            Some(_) => {
+                let launches_wait = self.unissued_launches > 0 && !context.is_bound_by_calls;
+                if switches.order == Order::Depth && launches_wait {
+                    Charge::Order
+                } else {
+                    Charge::Calls
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,670 @@
+//! Rounds of a simulated device, in which one cause at a time is made on purpose.
+
+use super::*;
+use engine::{DeviceId, EventId, Nanos, Span, kernels};
+use session::trace::{EventUse, StepFacts};
+
+/// A device and its host; times in microseconds.
+#[derive(Clone, Debug)]
+struct Machine {
+    instances: u32,
+    call: f64,
+    launch: f64,
+    pack: f64,
+    copy: f64,
+    /// What an op takes from being ready to its start.
+    latency: f64,
+    /// The part of the device that a launch fills.
+    share: f64,
+    queues: u32,
+    /// By how much ops take longer than alone.
+    slower: f64,
+    is_drawn_here: bool,
+}
+
+/// Where nothing keeps ops from overlapping.
+const GOOD: Machine = Machine {
+    instances: 8,
+    call: 2.0,
+    launch: 200.0,
+    pack: 10.0,
+    copy: 4.0,
+    latency: 2.0,
+    share: 0.1,
+    queues: 32,
+    slower: 1.0,
+    is_drawn_here: false,
+};
+
+/// A round under construction.
+#[derive(Default)]
+struct Simulation {
+    steps: Vec<StepFacts>,
+    spans: Vec<Span>,
+    host: Vec<Span>,
+    /// Until when the host is busy.
+    now: f64,
+    /// Until when each stream, what units and copies need, and each queue are busy.
+    streams: Vec<f64>,
+    units: f64,
+    copies: f64,
+    queues: Vec<f64>,
+}
+
+fn span(step: u32, stream: StreamId, from: f64, to: f64) -> Span {
+    let [start, end] = [from, to].map(|us| Nanos((us * 1e3) as i64));
+    Span {
+        step,
+        stream,
+        start,
+        end,
+    }
+}
+
+impl Machine {
+    /// What the device and its host make of a round with these switches.
+    fn round(&self, switches: Switches) -> TimedRound {
+        let batched = switches.streams == Streams::Batch;
+        let groups = if batched { 1 } else { self.instances };
+        let mut simulation = Simulation {
+            streams: vec![0.0; self.instances as usize],
+            queues: vec![0.0; self.queues as usize],
+            ..Simulation::default()
+        };
+        let picture = [StepKind::Support, StepKind::Download, StepKind::Wait];
+        let picture = picture
+            .into_iter()
+            .filter(|kind| *kind != StepKind::Wait || switches.wait == Wait::Each);
+        match switches.order {
+            Order::Depth => {
+                for group in 0..groups {
+                    let all = [StepKind::Launch].into_iter().chain(picture.clone());
+                    all.for_each(|kind| simulation.issue(self, switches, kind, group));
+                }
+            }
+            Order::Breadth | Order::Own => {
+                (0..groups).for_each(|it| simulation.issue(self, switches, StepKind::Launch, it));
+                (0..groups).for_each(|it| simulation.issue(self, switches, StepKind::Support, it));
+                for group in 0..groups {
+                    let rest = picture.clone().skip(1);
+                    rest.for_each(|kind| simulation.issue(self, switches, kind, group));
+                }
+            }
+        }
+        let Simulation {
+            steps,
+            spans,
+            mut host,
+            ..
+        } = simulation;
+        if switches.graphs {
+            host = vec![span(Span::WHOLE, StreamId(0), 0.0, self.call)];
+        }
+        TimedRound {
+            steps: steps.into(),
+            spans,
+            host,
+            replayed: switches.graphs,
+            switches,
+            ..TimedRound::default()
+        }
+    }
+
+    /// The ops of a round, each run alone.
+    fn isolated(&self, round: &TimedRound) -> Arc<[IsolatedOp]> {
+        let ops = round
+            .steps
+            .iter()
+            .filter(|facts| facts.kind != StepKind::Wait);
+        let alone = |facts: &StepFacts| IsolatedOp {
+            facts: *facts,
+            device: DeviceId(0),
+            took: Nanos((self.length(facts.kind, facts.instances) * 1e3) as i64),
+            share: self.share(facts.kind, facts.instances),
+        };
+        ops.map(alone).collect()
+    }
+
+    fn length(&self, kind: StepKind, instances: u32) -> f64 {
+        let fits = (f64::from(instances) * self.share).max(1.0);
+        match kind {
+            StepKind::Launch => self.launch * fits,
+            StepKind::Support => self.pack,
+            _ => self.copy * f64::from(instances),
+        }
+    }
+
+    fn share(&self, kind: StepKind, instances: u32) -> f64 {
+        match kind {
+            StepKind::Launch => (self.share * f64::from(instances)).min(1.0),
+            StepKind::Support => 0.01,
+            _ => 0.0,
+        }
+    }
+
+    fn circumstances(&self, round: &TimedRound) -> Circumstances {
+        Circumstances {
+            kernel: kernels::find("sync-global").unwrap(),
+            is_cpu: false,
+            copy_engines: 2,
+            queues: Some(self.queues),
+            is_drawn_here: self.is_drawn_here,
+            isolated: Some(self.isolated(round)),
+        }
+    }
+
+    fn diagnosis(&self, switches: Switches) -> Diagnosis {
+        let round = self.round(switches);
+        let diagnosis = Diagnosis::of(&round, &self.circumstances(&round)).unwrap();
+        check(&diagnosis, &round, switches);
+        diagnosis
+    }
+}
+
+impl Simulation {
+    fn issue(&mut self, machine: &Machine, switches: Switches, kind: StepKind, group: u32) {
+        let shares = switches.streams != Streams::PerInstance;
+        let stream = StreamId(if shares { 0 } else { group });
+        let instances = match switches.streams {
+            Streams::Batch => machine.instances,
+            _ => 1,
+        };
+        let step = self.steps.len() as u32;
+        let is_wait = kind == StepKind::Wait;
+        self.steps.push(StepFacts {
+            kind,
+            stream,
+            instance: (!is_wait).then_some(group),
+            instances: if is_wait { 0 } else { instances },
+            ..StepFacts::default()
+        });
+        let called = self.now;
+        let busy = self.streams[stream.0 as usize];
+        if is_wait {
+            self.now = called.max(busy) + machine.call;
+            self.host.push(span(step, stream, called, self.now));
+            return;
+        }
+        let issued = if switches.graphs {
+            machine.call
+        } else {
+            called + machine.call
+        };
+        let queue = stream.0 as usize % self.queues.len();
+        let start = (issued + machine.latency).max(busy + 0.2);
+        let start = if switches.graphs {
+            start
+        } else {
+            start.max(self.queues[queue])
+        };
+        self.queues[queue] = start;
+        let takes = machine.slower * machine.length(kind, instances);
+        let end = match kind {
+            StepKind::Launch if machine.share > 0.99 => {
+                self.units = self.units.max(start) + takes;
+                self.units
+            }
+            StepKind::Download => {
+                self.copies = self.copies.max(start) + takes;
+                self.copies
+            }
+            _ => start + takes,
+        };
+        self.streams[stream.0 as usize] = end;
+        self.spans.push(span(step, stream, start, end));
+        self.now = called + machine.call;
+        let blocks = kind == StepKind::Download && switches.host_memory == HostMemory::Pageable;
+        if blocks {
+            self.now = self.now.max(end);
+        }
+        self.host.push(span(step, stream, called, self.now));
+    }
+}
+
+/// The part of the time in which ops of two streams are drawn at once, counted point by point.
+fn drawn_overlap(round: &TimedRound) -> f64 {
+    let (start, end) = round.bounds().unwrap();
+    let points = 4000;
+    let at = |point: i64| start.0 + (end.0 - start.0) * point / points;
+    let running = |time: i64| {
+        let spans = round.spans.iter();
+        spans
+            .filter(|span| span.start.0 <= time && time < span.end.0)
+            .count()
+    };
+    let counts: Vec<usize> = (0..points).map(|point| running(at(point))).collect();
+    let busy = counts.iter().filter(|count| **count > 0).count();
+    let several = counts.iter().filter(|count| **count > 1).count();
+    several as f64 / busy.max(1) as f64
+}
+
+/// Nothing that is said contradicts the settings, the drawing, or something else that is said.
+fn check(diagnosis: &Diagnosis, round: &TimedRound, switches: Switches) {
+    let said = format!("{diagnosis:?} with {switches:?}");
+    let drawn = drawn_overlap(round);
+    assert!(
+        (drawn - diagnosis.overlapping).abs() < 0.03,
+        "{drawn} drawn: {said}"
+    );
+    match diagnosis.verdict() {
+        Verdict::NoOverlap => assert!(drawn < 0.13, "{said}"),
+        Verdict::Overlap => assert!(drawn > 0.07, "{said}"),
+        Verdict::NoGain | Verdict::Measuring => {}
+    }
+    let needs_cause = matches!(diagnosis.verdict(), Verdict::NoOverlap | Verdict::NoGain);
+    assert!(!needs_cause || !diagnosis.causes.is_empty(), "{said}");
+    if let Some(overlap) = &diagnosis.overlap {
+        // Never more than ops run at once on average.
+        let (start, end) = round.bounds().unwrap();
+        let lengths: f64 = round.spans.iter().map(|span| span.length().as_us()).sum();
+        let average = lengths / (end.as_us() - start.as_us());
+        assert!(overlap.factor() <= average + 1e-6, "{average}: {said}");
+    }
+    let mut total = 0.0;
+    for finding in &diagnosis.causes {
+        let us = finding.us.unwrap_or(0.0);
+        // Launches that come late may overlap all the same.
+        if finding.cause != Cause::IssueOrder {
+            total += us;
+        }
+        assert!(finding.cost_us.unwrap_or(0.0) <= us + 1e-6, "{said}");
+        let is_so = match finding.cause {
+            Cause::OneInstance => round.spans.iter().all(|span| span.stream == StreamId(0)),
+            Cause::OneStream(streams) => {
+                streams == switches.streams && streams != Streams::PerInstance
+            }
+            Cause::OwnStreams { .. } | Cause::Events => switches.order == Order::Own,
+            Cause::Batch => switches.streams == Streams::Batch,
+            Cause::PageableCopies => switches.host_memory == HostMemory::Pageable,
+            Cause::HostWaits => switches.wait == Wait::Each,
+            Cause::IssueOrder => switches.order == Order::Depth,
+            Cause::FewQueues { queues, streams } => streams > queues as usize,
+            Cause::Calls { .. }
+            | Cause::UnitsFull { .. }
+            | Cause::CopyEngine { .. }
+            | Cause::ShortKernels { .. }
+            | Cause::WindowDraws
+            | Cause::Delayed
+            | Cause::LongestStream => true,
+        };
+        assert!(is_so, "{:?} cannot be: {said}", finding.cause);
+        if let Cause::FewQueues { queues, .. } = finding.cause {
+            assert_eq!(finding.remedy.is_some(), queues < 32, "{said}");
+        }
+        if let Some(Remedy::Switch(switch, at)) = finding.remedy {
+            let kernel = kernels::find("sync-global").unwrap();
+            let choice = &switch.choices(switches, kernel)[usize::from(at)];
+            assert!(
+                choice.switches != switches && choice.unavailable.is_none(),
+                "{said}"
+            );
+        }
+    }
+    assert!(total <= diagnosis.round_us + 1e-6, "{total} in all: {said}");
+}
+
+fn with(change: fn(&mut Switches)) -> Switches {
+    let mut switches = Switches::DEFAULT;
+    change(&mut switches);
+    switches
+}
+
+/// The names of causes.
+fn names(diagnosis: &Diagnosis) -> Vec<String> {
+    let name = |it: &Evidence| {
+        let text = format!("{:?}", it.cause);
+        let end = text.find([' ', '(']).unwrap_or(text.len());
+        text[..end].to_owned()
+    };
+    diagnosis.causes.iter().map(name).collect()
+}
+
+#[test]
+fn where_ops_overlap_well_no_cause_is_named() {
+    let diagnosis = GOOD.diagnosis(Switches::DEFAULT);
+    assert_eq!(diagnosis.verdict(), Verdict::Overlap);
+    assert!(
+        diagnosis.overlap.as_ref().unwrap().factor() > 5.0,
+        "{diagnosis:?}"
+    );
+    assert_eq!(names(&diagnosis), [""; 0], "{diagnosis:?}");
+}
+
+/// A round of one's own is judged by the streams and events that it uses.
+#[test]
+fn an_own_round_is_told_what_its_streams_and_events_cost() {
+    let own = with(|it| it.order = Order::Own);
+    let judge = |round: &TimedRound| {
+        let diagnosis = Diagnosis::of(round, &GOOD.circumstances(round)).unwrap();
+        check(&diagnosis, round, own);
+        diagnosis
+    };
+    let one_stream = TimedRound {
+        switches: own,
+        ..GOOD.round(with(|it| it.streams = Streams::One))
+    };
+    let diagnosis = judge(&one_stream);
+    assert_eq!(diagnosis.verdict(), Verdict::NoOverlap);
+    let first = diagnosis.causes[0];
+    assert_eq!(first.cause, Cause::OwnStreams { streams: 1 });
+    assert_eq!(first.remedy, Some(Remedy::Switch(Switch::Order, 0)));
+
+    // Each launch is in a stream of its own, and waits for an event after the one before.
+    let mut steps = Vec::new();
+    let mut chain = GOOD.round(Switches::DEFAULT);
+    let [launch, mut event] = [chain.steps[0]; 2];
+    event.kind = StepKind::Event;
+    let [mut spans, mut host] = [vec![], vec![]];
+    for instance in 0..GOOD.instances {
+        let stream = StreamId(instance);
+        let mut add = |facts: StepFacts| {
+            let at = steps.len() as u32;
+            let call = f64::from(at) * GOOD.call;
+            host.push(span(at, stream, call, call + GOOD.call));
+            steps.push(StepFacts { stream, ..facts });
+            at
+        };
+        if instance > 0 {
+            let wait = Some(EventUse::Wait(EventId(instance - 1)));
+            add(StepFacts {
+                event: wait,
+                ..event
+            });
+        }
+        let at = add(StepFacts {
+            instance: Some(instance),
+            ..launch
+        });
+        let start = 10.0 + f64::from(instance) * (GOOD.launch + 2.0);
+        spans.push(span(at, stream, start, start + GOOD.launch));
+        let record = Some(EventUse::Record(EventId(instance)));
+        add(StepFacts {
+            event: record,
+            ..event
+        });
+    }
+    chain = TimedRound {
+        steps: steps.into(),
+        spans,
+        host,
+        switches: own,
+        ..chain
+    };
+    let diagnosis = judge(&chain);
+    assert_eq!(diagnosis.verdict(), Verdict::NoOverlap);
+    assert_eq!(names(&diagnosis), ["Events"], "{diagnosis:?}");
+}
+
+/// Each cause is made, is the only one named, and what takes it away does so.
+#[test]
+fn each_cause_made_on_purpose_is_found_and_no_other() {
+    let plain = Switches::DEFAULT;
+    let graphs = with(|it| it.graphs = true);
+    let cases: [(&str, Machine, Switches, Option<Remedy>); 14] = [
+        (
+            "OneInstance",
+            Machine {
+                instances: 1,
+                ..GOOD
+            },
+            plain,
+            Some(Remedy::Act(SessionAction::DoubleInstances.into())),
+        ),
+        (
+            "OneStream",
+            GOOD,
+            with(|it| it.streams = Streams::One),
+            Some(Remedy::Switch(Switch::Streams, 0)),
+        ),
+        (
+            "OneStream",
+            GOOD,
+            with(|it| it.streams = Streams::Default),
+            Some(Remedy::Switch(Switch::Streams, 0)),
+        ),
+        (
+            "Batch",
+            GOOD,
+            with(|it| it.streams = Streams::Batch),
+            Some(Remedy::Switch(Switch::Streams, 0)),
+        ),
+        (
+            "PageableCopies",
+            GOOD,
+            with(|it| (it.host_memory, it.order) = (HostMemory::Pageable, Order::Depth)),
+            Some(Remedy::Switch(Switch::HostMemory, 0)),
+        ),
+        (
+            "HostWaits",
+            GOOD,
+            with(|it| (it.wait, it.order) = (Wait::Each, Order::Depth)),
+            Some(Remedy::Switch(Switch::Wait, 0)),
+        ),
+        (
+            // The last launch comes after all other lattices' calls.
+            "IssueOrder",
+            Machine {
+                call: 20.0,
+                launch: 400.0,
+                ..GOOD
+            },
+            with(|it| it.order = Order::Depth),
+            Some(Remedy::Switch(Switch::Order, 0)),
+        ),
+        (
+            "Calls",
+            Machine {
+                call: 12.0,
+                launch: 8.0,
+                pack: 3.0,
+                copy: 3.0,
+                ..GOOD
+            },
+            plain,
+            Some(Remedy::Switch(Switch::Graphs, 1)),
+        ),
+        (
+            "UnitsFull",
+            Machine { share: 1.0, ..GOOD },
+            plain,
+            Some(Remedy::Act(ViewAction::Prompt(Prompt::Size).into())),
+        ),
+        (
+            "CopyEngine",
+            Machine {
+                copy: 150.0,
+                ..GOOD
+            },
+            with(|it| it.transfer = TransferChoice::Cells),
+            Some(Remedy::Switch(Switch::Transfer, 0)),
+        ),
+        (
+            "FewQueues",
+            Machine { queues: 1, ..GOOD },
+            with(|it| it.order = Order::Depth),
+            Some(Remedy::Option("--connections 32")),
+        ),
+        (
+            "ShortKernels",
+            Machine {
+                launch: 1.5,
+                pack: 1.0,
+                copy: 1.0,
+                latency: 8.0,
+                instances: 2,
+                ..GOOD
+            },
+            graphs,
+            Some(Remedy::Act(
+                ViewAction::Prompt(Prompt::GenerationsPerRound).into(),
+            )),
+        ),
+        (
+            "WindowDraws",
+            Machine {
+                slower: 3.0,
+                instances: 1,
+                is_drawn_here: true,
+                ..GOOD
+            },
+            plain,
+            Some(Remedy::Option("--adapter")),
+        ),
+        (
+            "Delayed",
+            Machine {
+                slower: 3.0,
+                instances: 1,
+                ..GOOD
+            },
+            plain,
+            None,
+        ),
+    ];
+    for (name, machine, switches, remedy) in cases {
+        let diagnosis = machine.diagnosis(switches);
+        let mut expected = vec![name];
+        // What delays a round is seen where an op runs by itself.
+        if matches!(name, "WindowDraws" | "Delayed") {
+            expected.insert(0, "OneInstance");
+        }
+        assert_eq!(names(&diagnosis), expected, "{diagnosis:?}");
+        let found = diagnosis.causes.last().unwrap();
+        assert_eq!(found.remedy, remedy, "{name}");
+        let Some(Remedy::Switch(switch, at)) = found.remedy else {
+            continue;
+        };
+        let choices = switch.choices(switches, kernels::find("sync-global").unwrap());
+        let machine = Machine {
+            // Bits are a 32nd part of i32 cells.
+            copy: machine.copy
+                / if switch == Switch::Transfer {
+                    32.0
+                } else {
+                    1.0
+                },
+            ..machine
+        };
+        let better = machine.diagnosis(choices[usize::from(at)].switches);
+        let same = names(&better).iter().position(|left| left == name);
+        let left = same.and_then(|at| better.causes[at].us).unwrap_or(0.0);
+        assert!(
+            same.is_none() || left < 0.5 * found.us.unwrap(),
+            "{name}: {better:?}"
+        );
+        if switch == Switch::Transfer {
+            continue; // less is copied, too
+        }
+        // It saves no more than was said, give or take what a call and a start take.
+        let saved = diagnosis.round_us - better.round_us;
+        let said = found.cost_us.unwrap_or(f64::MAX);
+        assert!(
+            saved <= 1.05 * said + 10.0,
+            "{name}: {saved} saved, {said} said"
+        );
+    }
+}
+
+/// A busy machine delays rounds, but their ops would not overlap without that, either.
+#[test]
+fn what_the_setting_makes_is_named_before_delays() {
+    for slower in [3.0, 20.0] {
+        let machine = Machine { slower, ..GOOD };
+        let diagnosis = machine.diagnosis(with(|it| it.streams = Streams::One));
+        assert_eq!(names(&diagnosis), ["OneStream", "Delayed"], "{diagnosis:?}");
+        let others = diagnosis.others.iter();
+        assert!(
+            others
+                .clone()
+                .all(|it| !matches!(it.cause, Cause::OneStream(_)))
+        );
+    }
+}
+
+/// Before ops were run alone, nothing is said of what a cause costs.
+#[test]
+fn costs_are_unknown_until_ops_ran_alone() {
+    let switches = with(|it| it.streams = Streams::One);
+    let round = GOOD.round(switches);
+    let circumstances = Circumstances {
+        isolated: None,
+        ..GOOD.circumstances(&round)
+    };
+    let diagnosis = Diagnosis::of(&round, &circumstances).unwrap();
+    assert_eq!(names(&diagnosis), ["OneStream"]);
+    assert_eq!(
+        (diagnosis.causes[0].cost_us, &diagnosis.overlap),
+        (None, &None)
+    );
+    let round = GOOD.round(Switches::DEFAULT);
+    let diagnosis = Diagnosis::of(&round, &circumstances).unwrap();
+    assert_eq!(diagnosis.verdict(), Verdict::Measuring);
+}
+
+/// A staircase of short kernels is no overlap, however long each took to wake an idle device.
+#[test]
+fn ops_that_ran_longer_alone_do_not_make_a_staircase_overlap() {
+    let machine = Machine {
+        launch: 5.0,
+        pack: 1.0,
+        copy: 1.0,
+        call: 8.0,
+        ..GOOD
+    };
+    let round = machine.round(Switches::DEFAULT);
+    let slow = Machine {
+        launch: 50.0,
+        ..machine.clone()
+    };
+    let circumstances = slow.circumstances(&round);
+    let diagnosis = Diagnosis::of(&round, &circumstances).unwrap();
+    assert_eq!(diagnosis.verdict(), Verdict::NoOverlap, "{diagnosis:?}");
+    assert!(diagnosis.overlap.as_ref().unwrap().factor() < 1.05);
+}
+
+#[test]
+fn random_settings_never_contradict_what_is_drawn() {
+    let mut state = 30u64;
+    let mut random = |below: u64| {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) % below
+    };
+    let mut verdicts = HashSet::new();
+    for _ in 0..1000 {
+        let mut pick = |values: &[f64]| values[random(values.len() as u64) as usize];
+        let machine = Machine {
+            instances: pick(&[1.0, 2.0, 4.0, 16.0, 40.0]) as u32,
+            call: pick(&[0.5, 3.0, 20.0]),
+            launch: pick(&[2.0, 10.0, 100.0, 1000.0]),
+            pack: pick(&[1.0, 10.0]),
+            copy: pick(&[2.0, 20.0, 300.0]),
+            latency: pick(&[0.5, 4.0]),
+            share: pick(&[0.01, 0.2, 1.0]),
+            queues: pick(&[1.0, 8.0, 32.0]) as u32,
+            slower: pick(&[1.0, 1.0, 1.5]),
+            is_drawn_here: pick(&[0.0, 1.0]) > 0.0,
+        };
+        let switches = Switches {
+            streams: [
+                Streams::PerInstance,
+                Streams::One,
+                Streams::Default,
+                Streams::Batch,
+            ][random(4) as usize],
+            host_memory: [HostMemory::Pinned, HostMemory::Pageable][random(2) as usize],
+            wait: [Wait::Poll, Wait::Each][random(2) as usize],
+            order: [Order::Breadth, Order::Depth][random(2) as usize],
+            graphs: random(2) == 0,
+            ..Switches::DEFAULT
+        };
+        if switches
+            .incompatibility(kernels::find("sync-global").unwrap())
+            .is_none()
+        {
+            verdicts.insert(format!("{:?}", machine.diagnosis(switches).verdict()));
+        }
+    }
+    assert_eq!(verdicts.len(), 3, "{verdicts:?}");
+}

@@ -1,0 +1,297 @@
+//! When a round's work would run, predicted from the times that its ops take alone.
+//!
+//! # What it leaves out
+//! Ops slow one another down only by the SMs: they share no caches, memory bandwidth or power. A kernel
+//! runs at its full speed or waits until its share of the SMs is free, and kernels get theirs in the order
+//! of issue. Copies never slow kernels. The bus carries one copy a direction. A call of the host takes
+//! always the same time, and queues are as many as streams.
+
+use std::collections::HashMap;
+
+use engine::{EventId, Nanos, Span, StreamId};
+use script::{Call, CallKind, Place, Round};
+use session::trace::{EventUse, StepFacts, StepKind, TimedRound};
+use session::{IsolatedOp, Order, Switches};
+
+/// How long the parts of a round take alone.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct OpTimes {
+    /// The kernel that advances an instance.
+    pub kernel: Nanos,
+    /// Which part of the SMs that keeps busy, from 0 to 1.
+    pub share: f64,
+    /// The copy of an instance to the host, with the kernels that prepare it.
+    pub copy: Nanos,
+    /// A call of the host.
+    pub call: Nanos,
+}
+
+impl OpTimes {
+    /// Where nothing was measured: kernels and copies take equally long.
+    pub const EQUAL: OpTimes = OpTimes {
+        kernel: Nanos(40_000),
+        share: 0.0,
+        copy: Nanos(40_000),
+        call: Nanos(2_000),
+    };
+
+    /// Of a round's ops that were each run alone, and of a round that was timed as a whole, whose calls
+    /// count; `None` if no instance was advanced or none copied.
+    pub fn of(isolated: &[IsolatedOp], timed: &TimedRound) -> Option<OpTimes> {
+        let launches = || {
+            let is_launch = |op: &&IsolatedOp| op.facts.kind == StepKind::Launch;
+            isolated.iter().filter(is_launch)
+        };
+        let instances = launches().map(|op| op.facts.instance).max()??;
+        let instances = f64::from(instances) + 1.0;
+        let of_each = |kinds: &[StepKind]| {
+            let ops = isolated.iter().filter(|op| kinds.contains(&op.facts.kind));
+            let all: i64 = ops.map(|op| op.took.0).sum();
+            Nanos((all as f64 / instances) as i64)
+        };
+        let copy = of_each(&[StepKind::Upload, StepKind::Download, StepKind::Support]);
+        let shares = launches().map(|op| op.share);
+        // A graph's launch is one call, whatever the order is.
+        let calls = timed.host.len().max(1) as f64;
+        let call = Nanos((1e3 * timed.host_us() / calls) as i64);
+        (copy.0 > 0).then(|| OpTimes {
+            kernel: of_each(&[StepKind::Launch]),
+            share: shares.fold(0.0, f64::max),
+            copy,
+            call: if timed.replayed { Nanos(0) } else { call },
+        })
+    }
+}
+
+/// The most calls that a round has whose prediction does not take long.
+pub const MAX_PREDICTED_CALLS: usize = 10_000;
+
+/// A round by itself as it would be timed, with its functions' names for labels. Takes `calls` squared
+/// steps at worst: [`MAX_PREDICTED_CALLS`] take about 0.1 s.
+pub fn predict(round: &Round, times: &OpTimes) -> TimedRound {
+    let mut machine = Machine::default();
+    let calls = round.calls.iter().zip(0..);
+    let (spans, host) = calls
+        .map(|(call, step)| machine.push(call, step, times))
+        .unzip();
+    TimedRound {
+        steps: round.calls.iter().map(facts).collect(),
+        spans,
+        host,
+        switches: Switches {
+            order: Order::Own,
+            ..Switches::DEFAULT
+        },
+        ..TimedRound::default()
+    }
+}
+
+/// By which factor a round of these instances would be faster than one in a built-in order.
+pub fn predicted_factor(round: &Round, before: Order, instances: u32, times: &OpTimes) -> f64 {
+    let length = |round: &Round| {
+        let bounds = predict(round, times).bounds();
+        bounds.map_or(1.0, |(start, end)| (end.0 - start.0).max(1) as f64)
+    };
+    length(&in_order(before, instances)) / length(round)
+}
+
+/// The calls of a built-in order, with a stream for each instance.
+fn in_order(order: Order, instances: u32) -> Round {
+    let call = |kind: fn(u32) -> CallKind, stream| Call {
+        kind: kind(stream),
+        stream,
+        place: Place { line: 1, column: 1 },
+    };
+    let kernel = |instance| call(CallKind::Advance, instance);
+    let copy = |instance| call(CallKind::Download, instance);
+    let all = 0..instances;
+    let calls = match order {
+        Order::Depth => all.flat_map(|it| [kernel(it), copy(it)]).collect(),
+        Order::Breadth | Order::Own => all.clone().map(kernel).chain(all.map(copy)).collect(),
+    };
+    Round { calls }
+}
+
+fn facts(call: &Call) -> StepFacts {
+    let (label, kind) = match call.kind {
+        CallKind::Advance(_) => ("advance", StepKind::Launch),
+        CallKind::Upload(_) => ("upload", StepKind::Upload),
+        CallKind::Scale(_) => ("scale", StepKind::Launch),
+        CallKind::Download(_) => ("download", StepKind::Download),
+        CallKind::Record(_) => ("record", StepKind::Event),
+        CallKind::Wait(_) => ("wait", StepKind::Event),
+        CallKind::Synchronize => ("synchronize", StepKind::Wait),
+    };
+    StepFacts {
+        label,
+        kind,
+        stream: StreamId(call.stream),
+        own_number: Some(call.stream),
+        instance: call.kind.item(),
+        instances: u32::from(call.kind.item().is_some()),
+        event: match call.kind {
+            CallKind::Record(event) => Some(EventUse::Record(EventId(event))),
+            CallKind::Wait(event) => Some(EventUse::Wait(EventId(event))),
+            _ => None,
+        },
+        ..StepFacts::default()
+    }
+}
+
+/// What the calls so far keep busy, in nanoseconds from the first one.
+#[derive(Default)]
+struct Machine {
+    host: i64,
+    streams: HashMap<u32, i64>,
+    events: HashMap<u32, i64>,
+    /// The engines that copy, to the device and to the host.
+    uploads: i64,
+    downloads: i64,
+    /// When kernels end that may still run, the earliest first, and their shares of the SMs.
+    kernels: Vec<(i64, f64)>,
+}
+
+impl Machine {
+    /// When a call's work runs, and when the host is inside the call.
+    fn push(&mut self, call: &Call, step: u32, times: &OpTimes) -> (Span, Span) {
+        let issued = self.host + times.call.0;
+        let ready = issued.max(self.streams.get(&call.stream).copied().unwrap_or(0));
+        let (start, end) = match call.kind {
+            CallKind::Advance(_) | CallKind::Scale(_) => self.run(ready, times),
+            CallKind::Upload(_) => copy(&mut self.uploads, ready, times),
+            CallKind::Download(_) => copy(&mut self.downloads, ready, times),
+            CallKind::Record(event) => {
+                self.events.insert(event, ready);
+                (ready, ready)
+            }
+            CallKind::Wait(event) => {
+                let recorded = self.events.get(&event).copied();
+                let end = recorded.map_or(ready, |recorded| ready.max(recorded));
+                (end, end)
+            }
+            CallKind::Synchronize => (ready, ready),
+        };
+        self.streams.insert(call.stream, end);
+        let returns = match call.kind {
+            CallKind::Synchronize => end,
+            _ => issued,
+        };
+        let span = |start, end| Span {
+            step,
+            stream: StreamId(call.stream),
+            start: Nanos(start),
+            end: Nanos(end),
+        };
+        let host = span(self.host, returns);
+        self.host = returns;
+        (span(start, end), host)
+    }
+
+    /// Runs a kernel as soon as its share of the SMs is free.
+    fn run(&mut self, ready: i64, times: &OpTimes) -> (i64, i64) {
+        const ROUNDING: f64 = 1e-9;
+        // The host's calls come one after the other: none of the kernels to come starts before.
+        let host = self.host;
+        self.kernels.retain(|(end, _)| *end > host);
+        let running = self.kernels.iter().filter(|(end, _)| *end > ready);
+        let mut busy: f64 = running.clone().map(|(_, share)| share).sum();
+        let mut start = ready;
+        for (end, share) in running {
+            if busy + times.share <= 1.0 + ROUNDING {
+                break;
+            }
+            busy -= share;
+            start = *end;
+        }
+        let end = start + times.kernel.0;
+        let place = self.kernels.partition_point(|(other, _)| *other <= end);
+        self.kernels.insert(place, (end, times.share));
+        (start, end)
+    }
+}
+
+/// Runs a copy as soon as the engine of its direction is free.
+fn copy(engine: &mut i64, ready: i64, times: &OpTimes) -> (i64, i64) {
+    let start = ready.max(*engine);
+    *engine = start + times.copy.0;
+    (start, *engine)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use script::Work;
+
+    fn times(share: f64, call_us: i64) -> OpTimes {
+        OpTimes {
+            kernel: Nanos(30_000),
+            share,
+            copy: Nanos(10_000),
+            call: Nanos(1000 * call_us),
+        }
+    }
+
+    fn round(source: &str, work: Work, items: u32) -> Round {
+        let script = script::Script::compile(source, work).unwrap();
+        script.round(items).unwrap()
+    }
+
+    fn length_us(source: &str, items: u32, times: &OpTimes) -> f64 {
+        let predicted = predict(&round(source, Work::Lattices, items), times);
+        let (start, end) = predicted.bounds().unwrap();
+        (end.0 - start.0) as f64 / 1e3
+    }
+
+    #[test]
+    fn one_stream_takes_the_sum_and_small_kernels_of_several_run_at_once() {
+        let one = "for i in 0..N { advance(i, 0); download(i, 0); }";
+        assert_eq!(length_us(one, 3, &times(0.2, 0)), 120.0);
+        let several = "for i in 0..N { advance(i, i); }";
+        assert_eq!(length_us(several, 3, &times(0.3, 0)), 30.0);
+    }
+
+    #[test]
+    fn kernels_wait_for_sms_and_copies_for_the_engine() {
+        let kernels = "for i in 0..N { advance(i, i); }";
+        assert_eq!(length_us(kernels, 3, &times(1.0, 0)), 90.0);
+        assert_eq!(length_us(kernels, 3, &times(0.5, 0)), 60.0);
+        let copies = "for i in 0..N { download(i, i); }";
+        assert_eq!(length_us(copies, 3, &times(1.0, 0)), 30.0);
+        assert_eq!(
+            length_us("advance(0, 0); download(1, 1);", 2, &times(1.0, 0)),
+            30.0
+        );
+        let both_ways = round("upload(0, 0); download(1, 1);", Work::Arrays, 2);
+        let both_ways = predict(&both_ways, &times(1.0, 0)).bounds();
+        assert_eq!(both_ways, Some((Nanos(0), Nanos(10_000))));
+    }
+
+    #[test]
+    fn an_event_orders_and_the_host_waits() {
+        let behind = "advance(0, 0); record(0, 0); wait(0, 1); download(1, 1);";
+        assert_eq!(length_us(behind, 2, &times(0.1, 0)), 40.0);
+        let waits = "advance(0, 0); synchronize(0); advance(1, 1);";
+        let predicted = predict(&round(waits, Work::Lattices, 2), &times(0.1, 1));
+        assert_eq!(predicted.host[1].end, Nanos(31_000));
+        assert_eq!(predicted.spans[2].start, Nanos(32_000));
+        assert_eq!(predicted.steps[0].label, "advance");
+    }
+
+    #[test]
+    fn a_round_is_compared_with_a_built_in_order() {
+        let factor = |source: &str, before, call_us| {
+            let round = round(source, Work::Lattices, 4);
+            predicted_factor(&round, before, 4, &times(0.1, call_us))
+        };
+        let breadth = "for i in 0..N { advance(i, i); } for i in 0..N { download(i, i); }";
+        assert_eq!(factor(breadth, Order::Breadth, 1), 1.0);
+        let depth = "for i in 0..N { advance(i, i); download(i, i); }";
+        assert_eq!(factor(depth, Order::Depth, 1), 1.0);
+        assert!(
+            factor(depth, Order::Breadth, 20) < 1.0,
+            "its kernels are issued later"
+        );
+        let one = "for i in 0..N { advance(i, 0); download(i, 0); }";
+        assert!(factor(one, Order::Breadth, 1) < 0.6);
+    }
+}
