@@ -5,7 +5,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use engine::cuda::{CudaEngine, Ordinals};
-use engine::{DeviceId, Engine, LatticeId, Layout, Op, Slot, SlotsSpec, StreamSpec, Transfer};
+use engine::{
+    DeviceId, Engine, LatticeId, LatticeOp, Layout, Op, Slot, SlotsSpec, StreamSpec, Transfer,
+};
 use life::{Rule, Size, reference, soup};
 
 use crate::cuda_lab::{Variable, query};
@@ -63,7 +65,7 @@ fn the_function_for_every_rule_serves_until_the_rule_s_own_is_compiled() {
     engine.submit(&step(day_and_night)).unwrap();
 
     let download = download(0..1, 0, Transfer::Bits);
-    let back = program([(stream, Op::Pack(0..1)), (stream, download)]);
+    let back = program([(stream, LatticeOp::Pack.on(0..1)), (stream, download)]);
     engine.submit(&back).unwrap();
     engine.synchronize().unwrap();
     engine.poll(&mut Vec::new()).unwrap();

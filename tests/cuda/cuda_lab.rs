@@ -7,9 +7,10 @@ use engine::buffer_kernels::{GRAY, MEET, SPIN};
 use engine::cuda::{CudaEngine, Ordinals};
 use engine::kernels::Batch;
 use engine::{
-    Argument, BlockTimestamp, BufferId, BufferLaunch, BufferLocation, Completion, DeviceId, Engine,
-    HostMemory, IssuerId, LatticeId, Layout, Measure, Nanos, Op, Priority, Program, Scope, Slot,
-    SlotsSpec, Span, StreamId, StreamKind, StreamSpec, Transfer, kernels,
+    Argument, BlockTimestamp, BufferId, BufferLaunch, BufferLocation, BufferOp, Completion,
+    DeviceId, Engine, HostMemory, IssuerId, LatticeId, LatticeOp, Layout, Measure, Nanos, Op,
+    OrderOp, Priority, Program, Scope, Slot, SlotsSpec, Span, StreamId, StreamKind, StreamSpec,
+    Transfer, kernels,
 };
 use life::{Lattice, Rule, Size, reference, soup};
 
@@ -189,11 +190,12 @@ fn spin(done: BufferId, ms: i64) -> Op {
         Argument::Buffer(at(done, 0)),
         Argument::U64((ms * MS) as u64),
     ];
-    Op::LaunchOnBuffers(BufferLaunch {
+    BufferOp::Launch(BufferLaunch {
         grid: 1,
         block: 1,
         ..call(&SPIN, arguments)
     })
+    .into()
 }
 
 fn gray(from: BufferId, to: BufferId, pixels: i32) -> Op {
@@ -202,7 +204,7 @@ fn gray(from: BufferId, to: BufferId, pixels: i32) -> Op {
         Argument::Buffer(at(to, 0)),
         Argument::I32(pixels),
     ];
-    Op::LaunchOnBuffers(call(&GRAY, arguments))
+    BufferOp::Launch(call(&GRAY, arguments)).into()
 }
 
 fn timed() -> Program {
@@ -343,7 +345,7 @@ fn the_host_waits_where_it_is_told_to() {
             let mut program = timed();
             program.push(b, spin(done, 300 * times));
             program.push(a, spin(done, 50 * times));
-            program.push(a, Op::Synchronize(scope));
+            program.push(a, OrderOp::Synchronize(scope));
             program.push(a, spin(done, 1));
             let ran = lab.run(&program);
             let steps: Vec<u32> = ran.spans.iter().map(|span| span.step).collect();
@@ -373,9 +375,9 @@ fn an_event_is_asked() {
     let done = lab.buffer(D0, 4);
     in_some_tries(|times| {
         let ops = [
-            Op::Record(started),
+            OrderOp::Record(started).into(),
             spin(done, 200 * times),
-            Op::Record(ended),
+            OrderOp::Record(ended).into(),
         ];
         lab.0.submit(&program(ops.map(|op| (stream, op)))).unwrap();
         let over_at_once = lab.0.query(ended).unwrap();
@@ -416,14 +418,14 @@ fn several_issuers_issue_at_the_same_time() {
                 block: 1,
                 ..call(&MEET, arguments)
             };
-            program.push_from(from, stream, Op::LaunchOnBuffers(meet));
+            program.push_from(from, stream, BufferOp::Launch(meet));
             meetings.push(met);
         } else {
             program.push_from(from, stream, spin(done, 1));
         }
-        program.push_from(from, stream, Op::Synchronize(Scope::Stream));
-        program.push_from(from, stream, Op::Record(event));
-        program.push_from(from, stream, Op::Wait(event));
+        program.push_from(from, stream, OrderOp::Synchronize(Scope::Stream));
+        program.push_from(from, stream, OrderOp::Record(event));
+        program.push_from(from, stream, OrderOp::Wait(event));
         program.push_from(from, stream, spin(done, 5));
     }
     let ran = lab.run(&program);
@@ -527,7 +529,7 @@ fn measures_agree_with_the_cpu_eagerly_and_in_graphs() {
     let mut program = Program::default();
     for slot in 0..2 {
         program.push(stream, advance("bits", 0..3, 1));
-        program.push(stream, Op::Measure(0..3));
+        program.push(stream, LatticeOp::Measure.on(0..3));
         program.push(stream, to(slot));
     }
     let mut then: Vec<_> = (0..3).map(|_| Lattice::new(size)).collect();
@@ -582,7 +584,7 @@ fn blocks_say_when_and_where_they_ran() {
     program.push(stream, Op::unpack(0..1, Layout::I32));
     program.push(stream, advance("sync-global", 0..1, 50)); // step 6
     program.push(stream, advance("global", 0..1, 100)); // step 7
-    program.push(stream, Op::Pack(lattice.as_range()));
+    program.push(stream, LatticeOp::Pack.on(lattice.as_range()));
     program.push(stream, download(0..1, 0, Transfer::Bits));
     let ran = lab.run(&program);
     let sm_count = lab.0.devices()[0].sm_count;
@@ -728,10 +730,10 @@ fn occupancy_is_what_the_driver_says() {
     assert_eq!((occupancy.blocks, occupancy.block_threads), (1, 1));
     assert_eq!(occupancy.blocks_per_sm, 32);
     // A kernel that packs has a thread per cell, as the kernel above.
-    let pack = Op::Pack(LatticeId(0).as_range());
+    let pack = LatticeOp::Pack.on(LatticeId(0).as_range());
     let pack = lab.0.occupancy(D0, &pack).unwrap().unwrap();
     assert_eq!((pack.blocks, pack.block_threads), (cells, 256));
-    let measure = Op::Measure(LatticeId(0).as_range());
+    let measure = LatticeOp::Measure.on(LatticeId(0).as_range());
     assert_eq!(lab.0.occupancy(D0, &measure).unwrap(), None);
     lab.leaves_nothing();
 }

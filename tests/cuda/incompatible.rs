@@ -8,10 +8,11 @@ use engine::cpu::CpuEngine;
 use engine::cuda::{CudaEngine, Ordinals};
 use engine::kernels::{Entry, Iteration, Kernel, SupportedSizes};
 use engine::{
-    Advice, Argument, BufferId, BufferKernel, BufferLaunch, BufferLocation, Completion, DeviceId,
-    Engine, EngineError, EventId, HostFunction, HostMemory, IssuerId, LatticeId, Layout, MemoryOp,
-    Op, PageLocation, PreparedId, Priority, Program, ReduceRegion, Scope, Slot, Slots, SlotsSpec,
-    StreamId, StreamKind, StreamSpec, Transfer, WordEdit,
+    Advice, Argument, BufferId, BufferKernel, BufferLaunch, BufferLocation, BufferOp, Completion,
+    DeviceId, Engine, EngineError, EventId, HostFunction, HostMemory, IssuerId, LatticeId,
+    LatticeOp, Layout, MemoryOp, Op, OrderOp, PageLocation, PreparedId, Priority, Program,
+    ReduceRegion, Scope, Slot, Slots, SlotsSpec, StreamId, StreamKind, StreamSpec, Transfer,
+    WordEdit,
 };
 use life::{Lattice, Rule, Size, reference, soup};
 use proptest::prelude::*;
@@ -180,7 +181,7 @@ fn engines() -> [Stage; 2] {
 
 fn reduce(lattices: std::ops::Range<u32>, width: u32, height: u32) -> Op {
     let region = ReduceRegion::of_cells(width, height);
-    Op::Reduce { lattices, region }
+    LatticeOp::Reduce(region).on(lattices)
 }
 
 fn upload(lattice: u32, words: usize) -> Op {
@@ -188,14 +189,12 @@ fn upload(lattice: u32, words: usize) -> Op {
 }
 
 fn set_soup(lattice: u32, seed: u64) -> Op {
-    Op::Soup {
-        lattice: LatticeId(lattice),
-        soup: life::Soup {
-            density: 0.3,
-            seed,
-            instance: lattice.into(),
-        },
-    }
+    LatticeOp::Soup(life::Soup {
+        density: 0.3,
+        seed,
+        instance: lattice.into(),
+    })
+    .on(LatticeId(lattice).as_range())
 }
 
 fn edit(lattice: u32, edits: &[(u32, u32)]) -> Op {
@@ -204,21 +203,19 @@ fn edit(lattice: u32, edits: &[(u32, u32)]) -> Op {
         mask,
         bits: 0,
     });
-    Op::Edit {
-        lattice: LatticeId(lattice),
-        edits: edits.collect(),
-    }
+    LatticeOp::Edit(edits.collect()).on(LatticeId(lattice).as_range())
 }
 
 fn call(kernel: &'static BufferKernel, grid: u32, block: u32, arguments: &[Argument]) -> Op {
     let arguments = arguments.to_vec();
-    Op::LaunchOnBuffers(BufferLaunch {
+    BufferOp::Launch(BufferLaunch {
         kernel,
         grid,
         block,
         shared_bytes: 0,
         arguments,
     })
+    .into()
 }
 
 /// A kernel that is in no table.
@@ -266,47 +263,26 @@ fn wrong_steps(ids: &Ids) -> Vec<(&'static str, StreamId, Op, &'static str)> {
     let on_device = Buffer(at(device, 0)); // 64 words
     let size = size_of(GOOD);
     let words = size.words();
-    let region = |region: ReduceRegion| Op::Reduce {
-        lattices: 0..1,
-        region,
-    };
+    let region = |region: ReduceRegion| Op::Lattices(0..1, LatticeOp::Reduce(region));
     let view = ReduceRegion::of_cells(4, 1);
     let by = |kernel: &str, block| match advance(kernel, 0..1, 1) {
-        Op::Advance {
-            kernel,
-            lattices,
-            rule,
-            generations,
-            ..
-        } => Op::Advance {
-            kernel,
-            lattices,
-            rule,
-            generations,
-            block,
-        },
+        Op::Lattices(lattices, LatticeOp::Advance { kernel, rule, generations, .. }) => LatticeOp::Advance { kernel, rule, generations, block }.on(lattices),
         _ => unreachable!(),
     };
-    let strange = Op::Advance {
-        kernel: &STRANGE,
-        lattices: 0..1,
-        rule: Rule::LIFE,
-        generations: 1,
-        block: (32, 8),
-    };
+    let strange = LatticeOp::Advance { kernel: &STRANGE, rule: Rule::LIFE, generations: 1, block: (32, 8) }.on(0..1);
     vec![
         // Ids that are not there.
-        ("unknown stream", StreamId(NOWHERE), Op::Pack(0..1), "no StreamId(99)"),
-        ("unknown stream, no lattice", StreamId(NOWHERE), Op::Pack(0..0), "no StreamId(99)"),
-        ("unknown event recorded", stream, Op::Record(EventId(NOWHERE)), "no EventId(99)"),
-        ("unknown event awaited", stream, Op::Wait(EventId(NOWHERE)), "no EventId(99)"),
-        ("unknown lattice packed", stream, Op::Pack(NOWHERE..NOWHERE + 1), "no LatticeId(99)"),
+        ("unknown stream", StreamId(NOWHERE), LatticeOp::Pack.on(0..1), "no StreamId(99)"),
+        ("unknown stream, no lattice", StreamId(NOWHERE), LatticeOp::Pack.on(0..0), "no StreamId(99)"),
+        ("unknown event recorded", stream, OrderOp::Record(EventId(NOWHERE)).into(), "no EventId(99)"),
+        ("unknown event awaited", stream, OrderOp::Wait(EventId(NOWHERE)).into(), "no EventId(99)"),
+        ("unknown lattice packed", stream, LatticeOp::Pack.on(NOWHERE..NOWHERE + 1), "no LatticeId(99)"),
         ("unknown lattice uploaded", stream, upload(NOWHERE, words), "no LatticeId(99)"),
         ("unknown lattice edited", stream, edit(NOWHERE, &[]), "no LatticeId(99)"),
         ("unknown lattice advanced", stream, advance("bits", 99..100, 1), "no LatticeId(99)"),
         ("unknown lattice unpacked", stream, Op::unpack(99..100, Layout::I32), "no LatticeId(99)"),
         ("unknown lattice reduced", stream, reduce(99..100, 4, 1), "no LatticeId(99)"),
-        ("unknown lattice measured", stream, Op::Measure(99..100), "no LatticeId(99)"),
+        ("unknown lattice measured", stream, LatticeOp::Measure.on(99..100), "no LatticeId(99)"),
         ("unknown lattice downloaded", stream, download(99..100, 0, Transfer::Bits), "no LatticeId(99)"),
         ("a range beyond the last lattice", foreign, advance("bits", 4..6, 1), "no LatticeId(5)"),
         ("a range without end", foreign, advance("bits", 4..u32::MAX, 1), "no LatticeId(5)"),
@@ -318,8 +294,8 @@ fn wrong_steps(ids: &Ids) -> Vec<(&'static str, StreamId, Op, &'static str)> {
         ("a foreign stream", foreign, advance("bits", 0..1, 1), "LatticeId(0) is not on the stream's device"),
         ("a foreign lattice uploaded", stream, upload(4, words), "not on the stream's device"),
         ("a foreign lattice downloaded", stream, download(4..5, 0, Transfer::Bits), "not on the stream's device"),
-        ("a foreign event recorded", stream, Op::Record(ids.foreign_event), "not on the stream's device"),
-        ("an event recorded by a foreign stream", foreign, Op::Record(ids.event), "not on the stream's device"),
+        ("a foreign event recorded", stream, OrderOp::Record(ids.foreign_event).into(), "not on the stream's device"),
+        ("an event recorded by a foreign stream", foreign, OrderOp::Record(ids.event).into(), "not on the stream's device"),
         ("a copy from a foreign buffer", stream, copy(at(ids.foreign_device, 0), at(pinned, 0), 4), "not on the stream's device"),
         ("a copy between two that a stream is not of", foreign, copy(at(device, 0), at(device, 4), 4), "not on the stream's device"),
         ("a copy to a foreign buffer", stream, copy(at(pinned, 0), at(ids.foreign_device, 0), 4), "not on the stream's device"),
@@ -381,15 +357,15 @@ fn wrong_steps(ids: &Ids) -> Vec<(&'static str, StreamId, Op, &'static str)> {
         ("a copy from nowhere", stream, copy(at(BufferId(NOWHERE), 0), at(pinned, 0), 4), "no BufferId(99)"),
         ("a copy to nowhere", stream, copy(at(pinned, 0), at(BufferId(NOWHERE), 0), 4), "no BufferId(99)"),
         ("a copy from what was given back", stream, copy(at(ids.gone, 0), at(pinned, 0), 4), "no BufferId(0)"),
-        ("a host function on the device", stream, Op::HostFunction(HostFunction::Invert, device), "cannot be used like this in Device"),
-        ("a host function on nothing", stream, Op::HostFunction(HostFunction::Invert, BufferId(NOWHERE)), "no BufferId(99)"),
+        ("a host function on the device", stream, BufferOp::HostFunction(HostFunction::Invert, device).into(), "cannot be used like this in Device"),
+        ("a host function on nothing", stream, BufferOp::HostFunction(HostFunction::Invert, BufferId(NOWHERE)).into(), "no BufferId(99)"),
         // Memory.
-        ("allocation of device memory", stream, Op::Memory(MemoryOp::Allocate(device)), "cannot be used like this in Device"),
-        ("advice on device memory", stream, Op::Memory(MemoryOp::Advise(device, Advice::ReadMostly)), "cannot be used like this in Device"),
-        ("a prefetch of a pool's memory", stream, Op::Memory(MemoryOp::Prefetch(ids.pooled, PageLocation::Host)), "cannot be used like this in Pool"),
-        ("allocation on another device", foreign, Op::Memory(MemoryOp::Allocate(ids.pooled)), "not on the stream's device"),
-        ("allocation without an end", stream, Op::Memory(MemoryOp::Allocate(ids.pooled)), "allocated and not freed"),
-        ("an end without allocation", stream, Op::Memory(MemoryOp::Free(ids.pooled)), "not allocated in this stream"),
+        ("allocation of device memory", stream, BufferOp::Memory(MemoryOp::Allocate(device)).into(), "cannot be used like this in Device"),
+        ("advice on device memory", stream, BufferOp::Memory(MemoryOp::Advise(device, Advice::ReadMostly)).into(), "cannot be used like this in Device"),
+        ("a prefetch of a pool's memory", stream, BufferOp::Memory(MemoryOp::Prefetch(ids.pooled, PageLocation::Host)).into(), "cannot be used like this in Pool"),
+        ("allocation on another device", foreign, BufferOp::Memory(MemoryOp::Allocate(ids.pooled)).into(), "not on the stream's device"),
+        ("allocation without an end", stream, BufferOp::Memory(MemoryOp::Allocate(ids.pooled)).into(), "allocated and not freed"),
+        ("an end without allocation", stream, BufferOp::Memory(MemoryOp::Free(ids.pooled)).into(), "not allocated in this stream"),
         ("a copy from what is not allocated", stream, copy(at(ids.pooled, 0), at(pinned, 0), 4), "not allocated in this stream"),
         ("a call with what is not allocated", stream, call(&SPIN, 1, 1, &[Buffer(at(ids.pooled, 0)), U64(0)]), "not allocated in this stream"),
         // Calls.
@@ -443,24 +419,24 @@ fn wrong_programs(ids: &Ids) -> Vec<Wrong> {
         }
         program
     };
-    let memory = |op: MemoryOp| Op::Memory(op);
+    let memory = |op: MemoryOp| Op::Buffers(BufferOp::Memory(op));
     let (allocate, free) = (memory(MemoryOp::Allocate(ids.pooled)), memory(MemoryOp::Free(ids.pooled)));
     vec![
         ("allocated twice", on(vec![allocate.clone(), allocate.clone(), free.clone()]), "allocated and not freed"),
         ("used after its end", on(vec![allocate.clone(), free.clone(), copy(at(ids.pooled, 0), at(ids.pinned, 0), 4)]), "not allocated in this stream"),
         ("freed in another stream", program([(stream, allocate.clone()), (second, free.clone())]), "not allocated in this stream"),
-        ("allocated by one of several threads", issued(vec![(0, stream, allocate), (0, stream, free), (1, second, Op::Pack(0..1))]), "one of several threads"),
+        ("allocated by one of several threads", issued(vec![(0, stream, allocate), (0, stream, free), (1, second, LatticeOp::Pack.on(0..1))]), "one of several threads"),
         ("cells after an upload", on(vec![Op::unpack(0..1, Layout::I32), upload(0, 23), download(0..1, 0, Transfer::Cells)]), "no i32 cells"),
         ("a kernel after unpacking", on(vec![Op::unpack(0..1, Layout::I32), advance("bits", 0..1, 1)]), "bits needs layout Bits"),
         ("a kernel of a range in two layouts", on(vec![Op::unpack(1..2, Layout::I32), advance("bits", 0..3, 1)]), "LatticeId(1) is in layout I32"),
         ("a view that has grown out of its slot", on(vec![reduce(0..1, 4, 47), download(0..1, 0, Transfer::View)]), "47 words"),
         ("the view of a neighbour", on(vec![reduce(0..1, 4, 1), download(0..2, 0, Transfer::View)]), "LatticeId(1) has no view"),
-        ("the measure of a neighbour", on(vec![Op::Measure(0..1), download(0..2, 4, Transfer::Measure)]), "LatticeId(1) has not been measured"),
+        ("the measure of a neighbour", on(vec![LatticeOp::Measure.on(0..1), download(0..2, 4, Transfer::Measure)]), "LatticeId(1) has not been measured"),
         ("a slot twice", on(vec![download(0..1, 0, Transfer::Bits), download(0..1, 0, Transfer::Bits)]), "LatticeId(0) is in use"),
         ("a slot twice, in ranges", on(vec![download(0..2, 0, Transfer::Bits), download(1..3, 0, Transfer::Bits)]), "LatticeId(1) is in use"),
-        ("an event of another issuer", issued(vec![(0, stream, Op::Record(event)), (1, second, Op::Wait(event))]), "another issuer"),
-        ("an event that another issuer records later", issued(vec![(1, second, Op::Wait(event)), (2, stream, Op::Record(event))]), "another issuer"),
-        ("an event of two issuers", issued(vec![(1, stream, Op::Record(event)), (2, second, Op::Record(event)), (2, second, Op::Wait(event))]), "another issuer"),
+        ("an event of another issuer", issued(vec![(0, stream, OrderOp::Record(event).into()), (1, second, OrderOp::Wait(event).into())]), "another issuer"),
+        ("an event that another issuer records later", issued(vec![(1, second, OrderOp::Wait(event).into()), (2, stream, OrderOp::Record(event).into())]), "another issuer"),
+        ("an event of two issuers", issued(vec![(1, stream, OrderOp::Record(event).into()), (2, second, OrderOp::Record(event).into()), (2, second, OrderOp::Wait(event).into())]), "another issuer"),
     ]
 }
 
@@ -479,7 +455,7 @@ fn unpreparable(ids: &Ids) -> Vec<Wrong> {
     let one = |op: Op| program([(stream, op)]);
     let round = one(advance("bits", 0..1, 1));
     let mut several = round.clone();
-    several.push_from(IssuerId(1), second, Op::Pack(1..2));
+    several.push_from(IssuerId(1), second, LatticeOp::Pack.on(1..2));
     let block_timestamps = Program {
         block_timestamps: true,
         ..round.clone()
@@ -487,17 +463,17 @@ fn unpreparable(ids: &Ids) -> Vec<Wrong> {
     vec![
         ("stamped", block_timestamps, "a program with block timestamps"),
         ("several issuers", several, "several threads"),
-        ("the default stream", program([(default, Op::Pack(0..1))]), "the default stream"),
-        ("waiting for a stream", one(Op::Synchronize(Scope::Stream)), "waiting on the host"),
-        ("waiting for a device", one(Op::Synchronize(Scope::Device)), "waiting on the host"),
+        ("the default stream", program([(default, LatticeOp::Pack.on(0..1))]), "the default stream"),
+        ("waiting for a stream", one(OrderOp::Synchronize(Scope::Stream).into()), "waiting on the host"),
+        ("waiting for a device", one(OrderOp::Synchronize(Scope::Device).into()), "waiting on the host"),
         ("an upload", one(upload(GOOD, 23)), "an upload"),
         ("an edit", one(edit(GOOD, &[])), "an edit"),
         ("a pageable slot", one(download(0..1, 2, Transfer::Bits)), "pageable memory"),
         ("a copy to pageable memory", one(copy(at(device, 0), at(pageable, 0), 4)), "pageable memory"),
         ("a copy from pageable memory", one(copy(at(pageable, 0), at(device, 0), 4)), "pageable memory"),
-        ("memory of a pool", program([MemoryOp::Allocate(ids.pooled), MemoryOp::Free(ids.pooled)].map(|op| (stream, Op::Memory(op)))), "managing memory"),
-        ("a wait for an event from before", one(Op::Wait(event)), "has not recorded"),
-        ("a wait before its record", program([(stream, Op::Wait(event)), (second, Op::Record(event))]), "has not recorded"),
+        ("memory of a pool", program([MemoryOp::Allocate(ids.pooled), MemoryOp::Free(ids.pooled)].map(|op| (stream, BufferOp::Memory(op).into()))), "managing memory"),
+        ("a wait for an event from before", one(OrderOp::Wait(event).into()), "has not recorded"),
+        ("a wait before its record", program([(stream, OrderOp::Wait(event).into()), (second, OrderOp::Record(event).into())]), "has not recorded"),
     ]
 }
 
@@ -623,7 +599,7 @@ fn preparing_moves_no_state_and_a_replay_needs_the_state_that_it_was_prepared_fr
         // What is made in a prepared program is not there before it has been replayed.
         let made = vec![
             reduce(0..1, 4, 1),
-            Op::Measure(0..1),
+            LatticeOp::Measure.on(0..1),
             Op::unpack(1..2, Layout::I32),
             advance("global", 1..2, 1),
             advance("bits", 2..3, 1),
@@ -650,7 +626,10 @@ fn preparing_moves_no_state_and_a_replay_needs_the_state_that_it_was_prepared_fr
         ] {
             stage.run(&on(vec![now]));
         }
-        let later = on(vec![Op::Pack(1..2), Op::unpack(1..2, Layout::Bits)]);
+        let later = on(vec![
+            LatticeOp::Pack.on(1..2),
+            Op::unpack(1..2, Layout::Bits),
+        ]);
         stage.run(&later);
         for cells in &mut stage.cells[1..3] {
             *cells = reference::run(cells, Rule::LIFE, 1);
@@ -669,7 +648,10 @@ fn preparing_moves_no_state_and_a_replay_needs_the_state_that_it_was_prepared_fr
         errors.push(stage.engine.replay(view).unwrap_err());
         stage.engine.release(view);
         errors.push(stage.engine.replay(view).unwrap_err());
-        let old = stage.engine.prepare(&on(vec![Op::Pack(0..1)])).unwrap();
+        let old = stage
+            .engine
+            .prepare(&on(vec![LatticeOp::Pack.on(0..1)]))
+            .unwrap();
         stage.slots = stage.engine.allocate_slots(stage.spec).unwrap();
         errors.push(stage.engine.replay(old).unwrap_err());
         errors
@@ -757,7 +739,7 @@ fn a_reserve_that_fails_leaves_the_state_that_there_is() {
     let there = vec![Op::unpack(0..1, Layout::I32), advance("global", 0..1, 1)];
     stage.run(&on(there));
     stage.engine.reserve(Layout::I32).unwrap_err();
-    let back = vec![Op::Pack(0..1), Op::unpack(0..1, Layout::Bits)];
+    let back = vec![LatticeOp::Pack.on(0..1), Op::unpack(0..1, Layout::Bits)];
     stage.run(&on(back));
     stage.cells[0] = reference::run(&stage.cells[0], Rule::LIFE, 1);
     let parities = stage.parities();
@@ -785,11 +767,11 @@ fn any_op() -> impl Strategy<Value = Op> {
         (0u32..30, 0u32..30).prop_map(|(first, count)| Transfer::Rows { first, count }),
     ];
     prop_oneof![
-        2 => lattices.clone().prop_map(Op::Pack),
+        2 => lattices.clone().prop_map(|range| LatticeOp::Pack.on(range)),
         3 => (lattices.clone(), layout).prop_map(|(lattices, to)| Op::unpack(lattices, to)),
         6 => (lattices.clone(), kernel, 0u32..4).prop_map(|(l, kernel, n)| advance(kernel, l, n)),
         1 => (lattices.clone(), 0u32..4, 0u32..3).prop_map(|(l, w, h)| reduce(l, 4 * w, h)),
-        1 => lattices.clone().prop_map(Op::Measure),
+        1 => lattices.clone().prop_map(|range| LatticeOp::Measure.on(range)),
         2 => (lattices, 0u8..6, transfer).prop_map(|(l, slot, what)| download(l, slot, what)),
         1 => (0u32..4, 0usize..60).prop_map(|(l, words)| upload(l, words)),
         1 => (0u32..4, any::<u64>()).prop_map(|(l, seed)| set_soup(l, seed)),
@@ -809,27 +791,27 @@ struct ReferenceLattice {
 impl ReferenceLattice {
     fn apply(&mut self, op: &Op) {
         match op {
-            Op::Upload { words, .. } => {
+            Op::Lattices(_, LatticeOp::Upload(words)) => {
                 self.cells = Lattice::from_words(self.cells.size(), words.to_vec());
                 self.layout = Layout::Bits;
             }
-            Op::Soup { soup, .. } => {
+            Op::Lattices(_, LatticeOp::Soup(soup)) => {
                 self.cells = soup.lattice(self.cells.size());
                 self.layout = Layout::Bits;
             }
-            Op::Edit { edits, .. } => {
+            Op::Lattices(_, LatticeOp::Edit(edits)) => {
                 let mut words = self.cells.words().to_vec();
                 edits
                     .iter()
                     .for_each(|edit| edit.apply(&mut words[edit.word as usize]));
                 self.cells = Lattice::from_words(self.cells.size(), words);
             }
-            Op::Pack(_) => self.bits = self.cells.clone(),
-            Op::Unpack { to, .. } => {
+            Op::Lattices(_, LatticeOp::Pack) => self.bits = self.cells.clone(),
+            Op::Lattices(_, LatticeOp::Unpack(to)) => {
                 self.layout = *to;
                 self.cells = self.bits.clone();
             }
-            Op::Advance { generations, .. } => {
+            Op::Lattices(_, LatticeOp::Advance { generations, .. }) => {
                 self.cells = reference::run(&self.cells, Rule::LIFE, u64::from(*generations));
             }
             _ => {}

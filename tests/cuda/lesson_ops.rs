@@ -6,8 +6,9 @@ use engine::buffer_kernels::SPIN;
 use engine::cpu::CpuEngine;
 use engine::cuda::{CudaEngine, Ordinals};
 use engine::{
-    Advice, Argument, BufferId, BufferLaunch, BufferLocation, DeviceId, Engine, EngineError,
-    Feature, HostFunction, HostMemory, MemoryOp, Op, PageLocation, StreamId, StreamSpec,
+    Advice, Argument, BufferId, BufferLaunch, BufferLocation, BufferOp, DeviceId, Engine,
+    EngineError, Feature, HostFunction, HostMemory, MemoryOp, Op, OrderOp, PageLocation, StreamId,
+    StreamSpec,
 };
 
 use crate::cuda_lab::{Variable, query};
@@ -57,13 +58,14 @@ fn words(engine: &mut dyn Engine, buffer: BufferId) -> Vec<u32> {
 
 /// A launch of 50 ms that then adds 1 to a word.
 fn spin(word: BufferId) -> Op {
-    Op::LaunchOnBuffers(BufferLaunch {
+    BufferOp::Launch(BufferLaunch {
         kernel: &SPIN,
         grid: 1,
         block: 1,
         shared_bytes: 0,
         arguments: vec![Argument::Buffer(at(word, 0)), Argument::U64(50_000_000)],
     })
+    .into()
 }
 
 #[test]
@@ -72,7 +74,7 @@ fn a_host_function_runs_in_the_order_of_its_stream_and_keeps_nobody_waiting() {
         let stream = stream(engine);
         let device = buffer(engine, BufferLocation::Device, &[0; 4]);
         let host = buffer(engine, PINNED, &[5; 4]);
-        let invert = Op::HostFunction(HostFunction::Invert, host);
+        let invert = BufferOp::HostFunction(HostFunction::Invert, host).into();
         let ops = [
             copy(at(host, 0), at(device, 0), 16),
             spin(device),
@@ -82,7 +84,7 @@ fn a_host_function_runs_in_the_order_of_its_stream_and_keeps_nobody_waiting() {
         let steps = program(ops.map(|op| (stream, op)));
         let over = engine.create_event(D0).unwrap();
         let mut recorded = steps.clone();
-        recorded.push(stream, Op::Record(over));
+        recorded.push(stream, OrderOp::Record(over));
         engine.submit(&recorded).unwrap();
         assert!(!engine.query(over).unwrap(), "the call waited");
         assert_eq!(words(engine, host), [!6, !5, !5, !5]);
@@ -101,12 +103,12 @@ fn memory_of_a_pool_is_there_from_its_allocation_to_its_end() {
         let pooled = buffer(engine, BufferLocation::Pool, &[0; 4]);
         let host = buffer(engine, PINNED, &[7; 4]);
         let round = [
-            Op::Memory(MemoryOp::SetReleaseThreshold(1 << 20)),
-            Op::Memory(MemoryOp::Allocate(pooled)),
+            BufferOp::Memory(MemoryOp::SetReleaseThreshold(1 << 20)).into(),
+            BufferOp::Memory(MemoryOp::Allocate(pooled)).into(),
             copy(at(host, 0), at(pooled, 0), 16),
             spin(pooled),
             copy(at(pooled, 0), at(host, 0), 16),
-            Op::Memory(MemoryOp::Free(pooled)),
+            BufferOp::Memory(MemoryOp::Free(pooled)).into(),
         ];
         let twice = round.iter().chain(&round).cloned();
         let steps = program(twice.map(|op| (stream, op)));
@@ -129,17 +131,18 @@ fn host_and_device_use_unified_memory_at_one_address() {
         let unified = buffer(engine, BufferLocation::Managed, &[40; 3]);
         let device = buffer(engine, BufferLocation::Device, &[0; 3]);
         let ops = [
-            Op::Memory(MemoryOp::Advise(unified, Advice::ReadMostly)),
-            Op::Memory(MemoryOp::Advise(
+            BufferOp::Memory(MemoryOp::Advise(unified, Advice::ReadMostly)).into(),
+            BufferOp::Memory(MemoryOp::Advise(
                 unified,
                 Advice::Preferred(PageLocation::Device),
-            )),
-            Op::Memory(MemoryOp::Prefetch(unified, PageLocation::Device)),
+            ))
+            .into(),
+            BufferOp::Memory(MemoryOp::Prefetch(unified, PageLocation::Device)).into(),
             spin(unified),
             copy(at(unified, 0), at(device, 0), 12),
             spin(device),
             copy(at(device, 0), at(unified, 4), 4),
-            Op::Memory(MemoryOp::Prefetch(unified, PageLocation::Host)),
+            BufferOp::Memory(MemoryOp::Prefetch(unified, PageLocation::Host)).into(),
         ];
         let steps = program(ops.map(|op| (stream, op)));
         for _ in 0..2 {
@@ -164,12 +167,12 @@ fn there_and_back(engine: &mut dyn Engine, peer: DeviceId) -> Vec<u32> {
         (here, copy(at(host, 0), at(own, 0), 16)),
         (here, spin(own)),
         (here, copy(at(own, 0), at(other, 0), 16)),
-        (here, Op::Record(arrived)),
-        (there, Op::Wait(arrived)),
+        (here, OrderOp::Record(arrived).into()),
+        (there, OrderOp::Wait(arrived).into()),
         (there, spin(other)),
         (there, copy(at(other, 0), at(own, 4), 8)),
-        (there, Op::Record(left)),
-        (here, Op::Wait(left)),
+        (there, OrderOp::Record(left).into()),
+        (here, OrderOp::Wait(left).into()),
         (here, copy(at(own, 0), at(host, 0), 16)),
     ]);
     engine.submit(&steps).unwrap();

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, Once, PoisonError};
 
-use engine::{BufferId, BufferOffset, Op, Program, Slot, StreamId, Transfer, kernels};
+use engine::{BufferId, BufferOffset, BufferOp, Op, Program, Slot, StreamId, Transfer, kernels};
 use life::Rule;
 
 /// Waits for the right to be the only test with an engine: engines would share the primary
@@ -44,5 +44,5 @@ pub(crate) fn at(buffer: BufferId, offset: usize) -> BufferOffset {
 }
 
 pub(crate) fn copy(from: BufferOffset, to: BufferOffset, bytes: usize) -> Op {
-    Op::Copy { from, to, bytes }
+    BufferOp::Copy { from, to, bytes }.into()
 }

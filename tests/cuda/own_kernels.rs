@@ -4,8 +4,8 @@
 use engine::cuda::{CudaEngine, Ordinals};
 use engine::kernels::{self, GpuCode, Layout, OwnCode, Ptx};
 use engine::{
-    BlockTimestamp, Completion, DeviceId, DeviceInfo, Engine, EngineError, Kernel, LatticeId, Op,
-    Slot, Slots, SlotsSpec, StreamId, StreamSpec, Transfer,
+    BlockTimestamp, Completion, DeviceId, DeviceInfo, Engine, EngineError, Kernel, LatticeId,
+    LatticeOp, Op, Slot, Slots, SlotsSpec, StreamId, StreamSpec, Transfer,
 };
 use life::{Lattice, Rule, Size, reference, soup};
 use std::sync::Arc;
@@ -96,7 +96,7 @@ impl Bench {
     }
 
     fn assert_cells(&mut self, want: &Lattice) {
-        let pack = (self.stream, Op::Pack(0..1));
+        let pack = (self.stream, LatticeOp::Pack.on(0..1));
         let back = (self.stream, download(0..1, 0, Transfer::Bits));
         self.engine.submit(&program([pack, back])).unwrap();
         self.engine.synchronize().unwrap();

@@ -4,7 +4,7 @@ use anyhow::Result;
 
 use crate::Outcome;
 use crate::fixture::{Fixture, SLOT, VIEW_PIXELS, VIEW_SLOT};
-use engine::{Kernel, LatticeId, Op, Program, ReduceRegion, Transfer};
+use engine::{Kernel, LatticeId, LatticeOp, Op, Program, ReduceRegion, Transfer};
 use life::{Lattice, Rule, Size, reference, soup};
 use session::instances::read_lattice;
 
@@ -64,11 +64,8 @@ impl Fixture {
             for lattices in [lattices.clone(), one..one + 1, lattices.clone()] {
                 program.push(stream, Op::advance(kernel, lattices, rule, 3));
             }
-            program.push(stream, Op::Pack(lattices.clone()));
-            let reduce = Op::Reduce {
-                lattices: lattices.clone(),
-                region,
-            };
+            program.push(stream, LatticeOp::Pack.on(lattices.clone()));
+            let reduce = LatticeOp::Reduce(region).on(lattices.clone());
             program.push(stream, reduce);
             for (slot, what) in [(SLOT, Transfer::Bits), (VIEW_SLOT, Transfer::View)] {
                 program.push(stream, Op::download(lattices.clone(), slot, what));

@@ -5,7 +5,7 @@ use anyhow::Result;
 use crate::Outcome;
 use crate::fixture::Fixture;
 use engine::kernels::KERNELS;
-use engine::{Kernel, LatticeId, Op, Program, WordEdit};
+use engine::{Kernel, LatticeId, LatticeOp, Op, Program, WordEdit};
 use life::{Lattice, Rule, Size, reference, soup};
 
 /// The most cells of a lattice that is edited; some sizes beyond have more words than travel at
@@ -40,7 +40,7 @@ impl Fixture {
             for (sparse, generations) in [(true, 1), (false, 2)] {
                 let edited = edited(&want, case as u64, sparse);
                 let edits = WordEdit::between(&want, &edited).into();
-                program.push(stream, Op::Edit { lattice, edits });
+                program.push(stream, LatticeOp::Edit(edits).on(lattice.as_range()));
                 let advances = [(kernel, rule, generations)];
                 self.push_advances(&mut program, case, &advances, kernel.layout);
                 want = reference::run(&edited, rule, generations.into());
@@ -51,7 +51,9 @@ impl Fixture {
         let mut downloaded = std::collections::HashSet::new();
         let steps = std::mem::take(&mut program.steps).into_iter().rev();
         let last = |step: &engine::Step| match step.op {
-            Op::Download { ref lattices, .. } => downloaded.insert(lattices.start),
+            Op::Lattices(ref lattices, LatticeOp::Download { .. }) => {
+                downloaded.insert(lattices.start)
+            }
             _ => true,
         };
         program.steps = steps.filter(last).collect();

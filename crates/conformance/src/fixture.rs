@@ -7,8 +7,8 @@ use anyhow::Result;
 use crate::{Cases, Outcome, batches};
 use engine::kernels::{self, KERNELS, Kernel, Layout};
 use engine::{
-    Completion, Cut, DeviceId, Engine, EngineError, LatticeId, Op, Program, ReduceRegion, Slot,
-    Slots, SlotsSpec, SplitEngine, StreamId, StreamSpec, Transfer,
+    Completion, Cut, DeviceId, Engine, EngineError, LatticeId, LatticeOp, Op, OrderOp, Program,
+    ReduceRegion, Slot, Slots, SlotsSpec, SplitEngine, StreamId, StreamSpec, Transfer,
 };
 use life::{Lattice, Rule, Size, reference, soup};
 use session::instances::{read_lattice, validate_kernel};
@@ -192,13 +192,13 @@ impl Fixture {
         let mut push = |op| program.push(self.streams[case], op);
         for &(kernel, rule, generations) in advances {
             if layout != kernel.layout {
-                push(Op::Pack(lattice()));
+                push(LatticeOp::Pack.on(lattice()));
                 push(Op::unpack(lattice(), kernel.layout));
                 layout = kernel.layout;
             }
             push(Op::advance(kernel, lattice(), rule, generations));
         }
-        push(Op::Pack(lattice()));
+        push(LatticeOp::Pack.on(lattice()));
         push(Op::download(lattice(), SLOT, Transfer::Bits));
     }
 
@@ -376,11 +376,11 @@ impl Fixture {
                 for (mine, theirs, event) in [(one, two, handed_on), (two, one, handed_back)] {
                     let advance = Op::advance(kernel, lattice.as_range(), Rule::LIFE, 1);
                     program.push(mine, advance);
-                    program.push(mine, Op::Record(event));
-                    program.push(theirs, Op::Wait(event));
+                    program.push(mine, OrderOp::Record(event));
+                    program.push(theirs, OrderOp::Wait(event));
                 }
             }
-            program.push(one, Op::Pack(lattice.as_range()));
+            program.push(one, LatticeOp::Pack.on(lattice.as_range()));
             let download = Op::download(lattice.as_range(), SLOT, Transfer::Bits);
             program.push(one, download);
             self.run(&program)?;

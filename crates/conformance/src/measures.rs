@@ -4,7 +4,7 @@ use anyhow::Result;
 
 use crate::Outcome;
 use crate::fixture::{Fixture, MEASURE_SLOT};
-use engine::{LatticeId, Measure, Op, Program, Transfer};
+use engine::{LatticeId, LatticeOp, Measure, Op, Program, Transfer};
 use life::{Lattice, Rule, reference, soup};
 
 /// The most cells of a lattice that is measured.
@@ -29,9 +29,9 @@ impl Fixture {
                     let advances = if generations > 0 { &advances[..] } else { &[] };
                     self.push(&mut program, case, &now, advances);
                     // What is downloaded here is the measure alone.
-                    let whole = |op: &Op| matches!(op, Op::Download { .. });
+                    let whole = |op: &Op| matches!(op, Op::Lattices(_, LatticeOp::Download { .. }));
                     program.steps.retain(|step| !whole(&step.op));
-                    program.push(stream, Op::Measure(lattice.as_range()));
+                    program.push(stream, LatticeOp::Measure.on(lattice.as_range()));
                     let download =
                         Op::download(lattice.as_range(), MEASURE_SLOT, Transfer::Measure);
                     program.push(stream, download);

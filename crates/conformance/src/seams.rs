@@ -5,7 +5,7 @@ use anyhow::Result;
 use crate::Outcome;
 use crate::fixture::Fixture;
 use engine::kernels::KERNELS;
-use engine::{LatticeId, Op, Program, WordEdit};
+use engine::{LatticeId, LatticeOp, Op, Program, WordEdit};
 use life::{Lattice, Rule, reference, soup};
 
 /// The most cells of a lattice that is stepped so far.
@@ -52,7 +52,10 @@ impl Fixture {
                     self.push_advances(&mut advances, case, &of_part, layout);
                     if !edits.is_empty() {
                         let edits = std::mem::take(&mut edits).into();
-                        program.push(self.streams[case], Op::Edit { lattice, edits });
+                        program.push(
+                            self.streams[case],
+                            LatticeOp::Edit(edits).on(lattice.as_range()),
+                        );
                     }
                     program.steps.extend(advances.steps);
                     self.run(&std::mem::take(&mut program))?;

@@ -5,7 +5,7 @@ use anyhow::Result;
 use crate::Outcome;
 use crate::fixture::Fixture;
 use engine::kernels::Layout;
-use engine::{LatticeId, Op, Program};
+use engine::{LatticeId, LatticeOp, Program};
 use life::{Rule, Soup, reference};
 
 /// Densities with one binary digit to sixteen of them, and the extremes.
@@ -30,7 +30,7 @@ impl Fixture {
                     let advances = [(kernel, Rule::LIFE, generations)];
                     let advances = if generations > 0 { &advances[..] } else { &[] };
                     let mut program = Program::default();
-                    program.push(stream, Op::Soup { lattice, soup });
+                    program.push(stream, LatticeOp::Soup(soup).on(lattice.as_range()));
                     self.push_advances(&mut program, case, advances, Layout::Bits);
                     self.run(&program)?;
                     let want = reference::run(&start, Rule::LIFE, generations.into());

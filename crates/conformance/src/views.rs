@@ -4,7 +4,7 @@ use anyhow::Result;
 
 use crate::Outcome;
 use crate::fixture::{Fixture, VIEW_PIXELS, VIEW_SLOT};
-use engine::{LatticeId, Op, Program, ReduceRegion, Transfer};
+use engine::{LatticeId, LatticeOp, Op, Program, ReduceRegion, Transfer};
 use life::soup;
 
 impl Fixture {
@@ -52,10 +52,7 @@ impl Fixture {
                 let mut program = Program::default();
                 for op in [
                     Op::upload(lattice, start.words()),
-                    Op::Reduce {
-                        lattices: lattices.clone(),
-                        region,
-                    },
+                    LatticeOp::Reduce(region).on(lattices.clone()),
                     Op::download(lattices, VIEW_SLOT, Transfer::View),
                 ] {
                     program.push(stream, op);

@@ -10,7 +10,7 @@ use std::num::NonZeroUsize;
 use engine::cpu::CpuEngine;
 use engine::kernels;
 use engine::{
-    DeviceId, Engine, LatticeId, Op, Program, Result, Slot, SlotsSpec, StreamSpec, Transfer,
+    DeviceId, Engine, LatticeId, LatticeOp, Program, Result, Slot, SlotsSpec, StreamSpec, Transfer,
 };
 use life::{Lattice, Rule, Size, reference, soup};
 
@@ -42,24 +42,24 @@ fn main() -> Result<()> {
         let stream = engine.create_stream(device, StreamSpec::PLAIN)?;
         let lattice = LatticeId(id);
         let words = soup.words().into();
-        program.push(stream, Op::Upload { lattice, words });
+        program.push(stream, LatticeOp::Upload(words).on(lattice.as_range()));
         program.push(
             stream,
-            Op::Advance {
+            LatticeOp::Advance {
                 kernel,
-                lattices: lattice.as_range(),
                 rule: Rule::LIFE,
                 generations: GENERATIONS,
                 block: kernel.block(),
-            },
+            }
+            .on(lattice.as_range()),
         );
         program.push(
             stream,
-            Op::Download {
-                lattices: lattice.as_range(),
+            LatticeOp::Download {
                 slot: SLOT,
                 what: Transfer::Bits,
-            },
+            }
+            .on(lattice.as_range()),
         );
     }
 

@@ -9,7 +9,7 @@ use life::Size;
 ///
 /// The lattice is stepped as if it were a torus itself. So a generation spoils a row of the halo at
 /// each end, and after `halo` generations the halo must be copied anew from the bands that have its
-/// rows ([`Op::CopyRows`](crate::Op::CopyRows)); the band's own rows are right all the time.
+/// rows ([`LatticeOp::CopyRows`](crate::LatticeOp::CopyRows)); the band's own rows are right all the time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Band {
     /// The size of the torus.

@@ -1,4 +1,4 @@
-//! The tables of kernels that [`Op::LaunchOnBuffers`](crate::Op::LaunchOnBuffers) launches: those of
+//! The tables of kernels that [`BufferOp::Launch`](crate::BufferOp::Launch) launches: those of
 //! lessons, whose sources are in `kernels/lessons`, and those that benchmarks launch to measure a
 //! device's limits, whose sources are in `kernels/support`.
 

@@ -71,6 +71,11 @@ impl Layout {
             Layout::Planar => planar_words_per_row(size) as usize * size.height() as usize,
         }
     }
+
+    /// Bytes of a row of a lattice on a GPU.
+    pub fn row_bytes(self, size: Size) -> usize {
+        4 * self.words(size) / size.height() as usize
+    }
 }
 
 /// Words of a planar row on a GPU.

@@ -3,10 +3,10 @@
 //! Work is data: a [`Program`] is a list of [`Step`]s, each an [`Op`] for a stream. An [`Engine`]
 //! runs a program eagerly ([`Engine::submit`]), or prepares it once and replays it
 //! ([`Engine::prepare`], a CUDA graph). Ops of one stream run in order. Ops of different streams
-//! are ordered only by [`Op::Record`] and [`Op::Wait`], by the default stream, and by replays: a
+//! are ordered only by [`OrderOp::Record`] and [`OrderOp::Wait`], by the default stream, and by replays: a
 //! replay starts after all work issued before it and ends before all work issued later. Nothing
 //! blocks except [`Engine::synchronize`], [`Engine::wait`], and programs that request it
-//! ([`Op::Synchronize`], copies to pageable memory). [`Engine::poll`] returns completed work as
+//! ([`OrderOp::Synchronize`], copies to pageable memory). [`Engine::poll`] returns completed work as
 //! [`Completion`]s.
 //!
 //! One validator (`check`) checks programs for both engines. It tracks the state that every lattice
@@ -43,9 +43,10 @@ pub use error::{DriverFault, EngineError, Feature, Loss, MemoryUse};
 pub use kernels::{Kernel, Layout};
 pub use measure::Measure;
 pub use ops::{
-    Advice, Argument, BlockTimestamp, BufferId, BufferLaunch, BufferOffset, Completion, DeviceId,
-    EventId, HostFunction, IssuedStep, IssuerId, LatticeId, MemoryOp, Nanos, Op, PageLocation,
-    PreparedId, Program, RunId, Scope, Slot, Span, Step, StreamId, Transfer,
+    Advice, Argument, BlockTimestamp, BufferId, BufferLaunch, BufferOffset, BufferOp, Completion,
+    DeviceId, EventId, HostFunction, IssuedStep, IssuerId, LatticeId, LatticeOp, MemoryOp, Nanos,
+    Op, OrderOp, PageLocation, PreparedId, Program, RunId, Scope, Slot, Span, Step, StreamId,
+    Transfer,
 };
 pub use reduce_region::ReduceRegion;
 pub use split::SplitEngine;
@@ -79,7 +80,7 @@ pub trait Engine: Send {
 
     /// Allocates memory for every lattice in `layout`, and frees that of all other layouts except
     /// [`Layout::Bits`]. Waits until no work runs. A lattice whose layout was freed returns to
-    /// [`Layout::Bits`]: its cells are those of its last [`Op::Pack`].
+    /// [`Layout::Bits`]: its cells are those of its last [`LatticeOp::Pack`].
     ///
     /// Errors if memory runs out. Other layouts are freed even then; lattices that were in `layout`
     /// before remain in it.
@@ -182,7 +183,7 @@ pub trait Engine: Send {
     /// without such limits.
     fn occupancy(&mut self, device: DeviceId, op: &Op) -> Result<Option<Occupancy>>;
 
-    /// Creates an event for [`Op::Record`] and [`Op::Wait`].
+    /// Creates an event for [`OrderOp::Record`] and [`OrderOp::Wait`].
     fn create_event(&mut self, device: DeviceId) -> Result<EventId>;
 
     /// Starts a program and returns once it is queued. Errors if the program is invalid or memory

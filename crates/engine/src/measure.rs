@@ -1,4 +1,4 @@
-//! The result of [`Op::Measure`](crate::Op::Measure).
+//! The result of [`LatticeOp::Measure`](crate::LatticeOp::Measure).
 
 /// Four numbers that describe a lattice: enough to plot its history and to recognise a repeated
 /// state.

@@ -67,52 +67,39 @@ impl Nanos {
 }
 
 /// One piece of work for a stream.
-///
-/// An op on several lattices has the same effect as one op for each. Lattices that are adjacent in
-/// memory and in the same state share one launch or one copy; others get one each.
 #[derive(Clone, Debug)]
 pub enum Op {
-    /// Copies a lattice's bits from pageable host memory to the device. The working layout becomes
-    /// [`Layout::Bits`].
-    Upload {
-        /// The lattice.
-        lattice: LatticeId,
-        /// [`Size::words`](life::Size::words) words.
-        words: Arc<[u32]>,
-    },
+    /// Work on lattices. It has the same effect as one op for each. Lattices that are adjacent in
+    /// memory and in the same state share one launch or one copy; others get one each.
+    Lattices(Range<u32>, LatticeOp),
+    /// Work on buffers.
+    Buffers(BufferOp),
+    /// What orders other work, and does none.
+    Order(OrderOp),
+}
+
+/// Work on lattices.
+#[derive(Clone, Debug)]
+pub enum LatticeOp {
+    /// Copies a lattice's bits from pageable host memory to the device:
+    /// [`Size::words`](life::Size::words) words. The working layout becomes [`Layout::Bits`].
+    Upload(Arc<[u32]>),
     /// Makes a lattice's bits on the device: the same that [`Soup::lattice`] makes on the host. The
     /// working layout becomes [`Layout::Bits`]. In a [`Band`](crate::Band) its own rows are those of the
     /// torus, and its halo has any cells.
-    Soup {
-        /// The lattice.
-        lattice: LatticeId,
-        /// What it is made from.
-        soup: Soup,
-    },
-    /// Sets cells of a lattice in its current working layout. Only the edited words cross the bus.
-    /// In layouts other than [`Layout::Bits`], the lattice's bits are out of date until the next
-    /// [`Op::Pack`].
-    Edit {
-        /// The lattice.
-        lattice: LatticeId,
-        /// Sorted by word index, each word at most once.
-        edits: Arc<[WordEdit]>,
-    },
+    Soup(Soup),
+    /// Sets cells of a lattice in its current working layout. Only the edited words cross the bus:
+    /// sorted by word index, each word at most once. In layouts other than [`Layout::Bits`], the
+    /// lattice's bits are out of date until the next [`LatticeOp::Pack`].
+    Edit(Arc<[WordEdit]>),
     /// Updates lattices' bits from their working layout.
-    Pack(Range<u32>),
-    /// Converts lattices' bits to the working layout `to`.
-    Unpack {
-        /// The lattices.
-        lattices: Range<u32>,
-        /// A reserved layout.
-        to: Layout,
-    },
+    Pack,
+    /// Converts lattices' bits to this working layout, which must be reserved.
+    Unpack(Layout),
     /// Advances lattices by generations. Their working layout must be the kernel's.
     Advance {
-        /// The kernel to launch.
+        /// The kernel to launch. Only [`Kernel::batched`] kernels step several lattices in one launch.
         kernel: &'static Kernel,
-        /// The lattices. Only [`Kernel::batched`] kernels step several in one launch.
-        lattices: Range<u32>,
         /// The rule.
         rule: Rule,
         /// The number of generations.
@@ -120,29 +107,38 @@ pub enum Op {
         /// Threads per block, width and height: one of the kernel's [`Kernel::blocks`].
         block: (u32, u32),
     },
-    /// Reduces lattices' bits on the device to one byte of density per pixel; those of a
+    /// Reduces lattices' bits on the device to one byte of density per pixel of a region; those of a
     /// [`Band`](crate::Band) to one `u32` per pixel, the number of its own rows' live cells there. The
     /// region is one of the torus.
-    Reduce {
-        /// The lattices.
-        lattices: Range<u32>,
-        /// The region of the lattice and its resolution.
-        region: ReduceRegion,
-    },
+    Reduce(ReduceRegion),
     /// Measures lattices' bits on the device: see [`Measure`](crate::Measure). The device keeps a
     /// copy of the bits for the next measure; memory for it is allocated at the first one. Of a
     /// [`Band`](crate::Band) its own rows are measured.
-    Measure(Range<u32>),
+    Measure,
     /// Copies to each lattice's host slot, asynchronously if the slot is page-locked: the copy is
     /// complete once the event after it has fired. (PyCUDA calls this `get_async`.)
     Download {
-        /// The lattices.
-        lattices: Range<u32>,
         /// The slot to copy to.
         slot: Slot,
         /// What to copy.
         what: Transfer,
     },
+    /// Copies rows of cells from another lattice of the same width. The stream is one of the device of
+    /// the lattice that gets them; the other may be on another one, as for [`BufferOp::Copy`]. Within a
+    /// lattice, no row may be copied and replaced.
+    CopyRows {
+        /// The lattice that has them.
+        from: LatticeId,
+        /// Which rows.
+        rows: RowCopy,
+        /// The working layout of both.
+        layout: Layout,
+    },
+}
+
+/// Work on buffers.
+#[derive(Clone, Debug)]
+pub enum BufferOp {
     /// Copies bytes between buffers, asynchronously if host memory is page-locked. Of two buffers in
     /// device memory one may be another device's; such a copy goes through the host's memory unless
     /// [`Engine::set_peer_access`](crate::Engine::set_peer_access) allows a direct one.
@@ -154,46 +150,54 @@ pub enum Op {
         /// Number of bytes; a multiple of 4, like the offsets.
         bytes: usize,
     },
-    /// Copies rows of cells from one lattice to another of the same width. The stream is one of the
-    /// second lattice's device; the first may be on another one, as for [`Op::Copy`]. Within a lattice,
-    /// no row may be copied and replaced.
-    CopyRows {
-        /// The lattice that has them.
-        from: LatticeId,
-        /// The lattice that gets them.
-        to: LatticeId,
-        /// Which rows.
-        rows: RowCopy,
-        /// The working layout of both.
-        layout: Layout,
-    },
     /// Launches a kernel that takes buffers instead of lattices.
-    LaunchOnBuffers(BufferLaunch),
+    Launch(BufferLaunch),
     /// Calls a function of the host in the order of the stream, while the thread that issued it goes
     /// on.
     HostFunction(HostFunction, BufferId),
     /// Manages the memory of a buffer.
     Memory(MemoryOp),
+}
+
+/// What orders other work, and does none.
+#[derive(Clone, Copy, Debug)]
+pub enum OrderOp {
     /// Blocks the host before it issues the next step.
     Synchronize(Scope),
     /// Records an event in the stream.
-    Record(crate::EventId),
+    Record(EventId),
     /// Makes the stream wait for the event's latest record.
-    Wait(crate::EventId),
+    Wait(EventId),
+}
+
+impl From<BufferOp> for Op {
+    fn from(op: BufferOp) -> Op {
+        Op::Buffers(op)
+    }
+}
+
+impl From<OrderOp> for Op {
+    fn from(op: OrderOp) -> Op {
+        Op::Order(op)
+    }
+}
+
+impl LatticeOp {
+    /// The op on these lattices.
+    pub fn on(self, lattices: Range<u32>) -> Op {
+        Op::Lattices(lattices, self)
+    }
 }
 
 impl Op {
     /// An upload of a lattice's words.
     pub fn upload(lattice: LatticeId, words: &[u32]) -> Op {
-        Op::Upload {
-            lattice,
-            words: words.into(),
-        }
+        LatticeOp::Upload(words.into()).on(lattice.as_range())
     }
 
     /// A conversion to a layout.
     pub fn unpack(lattices: Range<u32>, to: Layout) -> Op {
-        Op::Unpack { lattices, to }
+        LatticeOp::Unpack(to).on(lattices)
     }
 
     /// So many generations, in blocks of the kernel's usual size.
@@ -203,98 +207,56 @@ impl Op {
         rule: Rule,
         generations: u32,
     ) -> Op {
-        Op::Advance {
+        let advance = LatticeOp::Advance {
             kernel,
-            lattices,
             rule,
             generations,
             block: kernel.block(),
-        }
+        };
+        advance.on(lattices)
     }
 
     /// A download to a slot.
     pub fn download(lattices: Range<u32>, slot: Slot, what: Transfer) -> Op {
-        Op::Download {
-            lattices,
-            slot,
-            what,
-        }
+        LatticeOp::Download { slot, what }.on(lattices)
     }
 
     /// The lattices that the op works on; empty for ops without lattices.
     pub fn lattices(&self) -> Range<u32> {
         match self {
-            Op::Upload { lattice, .. } | Op::Soup { lattice, .. } | Op::Edit { lattice, .. } => {
-                lattice.as_range()
-            }
-            Op::Pack(lattices)
-            | Op::Measure(lattices)
-            | Op::Unpack { lattices, .. }
-            | Op::Advance { lattices, .. }
-            | Op::Reduce { lattices, .. }
-            | Op::Download { lattices, .. } => lattices.clone(),
-            Op::CopyRows { to, .. } => to.as_range(),
-            Op::Copy { .. }
-            | Op::LaunchOnBuffers(_)
-            | Op::HostFunction(..)
-            | Op::Memory(_)
-            | Op::Synchronize(_)
-            | Op::Record(_)
-            | Op::Wait(_) => 0..0,
+            Op::Lattices(lattices, _) => lattices.clone(),
+            Op::Buffers(_) | Op::Order(_) => 0..0,
         }
-    }
-
-    /// The same op on other lattices, of which an op on a single one takes the first. Ops without
-    /// lattices stay as they are, and so does the source of [`Op::CopyRows`].
-    #[must_use]
-    pub fn on(&self, lattices: Range<u32>) -> Op {
-        let mut op = self.clone();
-        match &mut op {
-            Op::Upload { lattice, .. }
-            | Op::Soup { lattice, .. }
-            | Op::Edit { lattice, .. }
-            | Op::CopyRows { to: lattice, .. } => *lattice = LatticeId(lattices.start),
-            Op::Pack(of)
-            | Op::Measure(of)
-            | Op::Unpack { lattices: of, .. }
-            | Op::Advance { lattices: of, .. }
-            | Op::Reduce { lattices: of, .. }
-            | Op::Download { lattices: of, .. } => *of = lattices,
-            Op::Copy { .. }
-            | Op::LaunchOnBuffers(_)
-            | Op::HostFunction(..)
-            | Op::Memory(_)
-            | Op::Synchronize(_)
-            | Op::Record(_)
-            | Op::Wait(_) => {}
-        }
-        op
     }
 
     /// Name of the op on timelines and in figures.
     pub fn label(&self) -> &'static str {
         match self {
-            Op::Upload { .. } => mark!("upload"),
-            Op::Soup { .. } => mark!("soup"),
-            Op::Edit { .. } => mark!("edit"),
-            Op::Pack(_) => mark!("pack"),
-            Op::Unpack { .. } => mark!("unpack"),
-            Op::Advance { kernel, .. } => kernel.name,
-            Op::Reduce { .. } => mark!("reduce"),
-            Op::Measure(_) => mark!("measure"),
-            Op::Download { .. } => mark!("download"),
-            Op::Copy { .. } => mark!("copy"),
-            Op::CopyRows { .. } => mark!("copy rows"),
-            Op::LaunchOnBuffers(call) => call.kernel.name,
-            Op::HostFunction(..) => mark!("host function"),
-            Op::Memory(MemoryOp::Allocate(_)) => mark!("allocate"),
-            Op::Memory(MemoryOp::Free(_)) => mark!("free"),
-            Op::Memory(MemoryOp::SetReleaseThreshold(_)) => mark!("release threshold"),
-            Op::Memory(MemoryOp::Advise(..)) => mark!("advise"),
-            Op::Memory(MemoryOp::Prefetch(..)) => mark!("prefetch"),
-            Op::Synchronize(_) => mark!("synchronize"),
-            Op::Record(_) => mark!("record"),
-            Op::Wait(_) => "wait",
+            Op::Lattices(_, op) => match op {
+                LatticeOp::Upload(_) => mark!("upload"),
+                LatticeOp::Soup(_) => mark!("soup"),
+                LatticeOp::Edit(_) => mark!("edit"),
+                LatticeOp::Pack => mark!("pack"),
+                LatticeOp::Unpack(_) => mark!("unpack"),
+                LatticeOp::Advance { kernel, .. } => kernel.name,
+                LatticeOp::Reduce(_) => mark!("reduce"),
+                LatticeOp::Measure => mark!("measure"),
+                LatticeOp::Download { .. } => mark!("download"),
+                LatticeOp::CopyRows { .. } => mark!("copy rows"),
+            },
+            Op::Buffers(op) => match op {
+                BufferOp::Copy { .. } => mark!("copy"),
+                BufferOp::Launch(call) => call.kernel.name,
+                BufferOp::HostFunction(..) => mark!("host function"),
+                BufferOp::Memory(MemoryOp::Allocate(_)) => mark!("allocate"),
+                BufferOp::Memory(MemoryOp::Free(_)) => mark!("free"),
+                BufferOp::Memory(MemoryOp::SetReleaseThreshold(_)) => mark!("release threshold"),
+                BufferOp::Memory(MemoryOp::Advise(..)) => mark!("advise"),
+                BufferOp::Memory(MemoryOp::Prefetch(..)) => mark!("prefetch"),
+            },
+            Op::Order(OrderOp::Synchronize(_)) => mark!("synchronize"),
+            Op::Order(OrderOp::Record(_)) => mark!("record"),
+            Op::Order(OrderOp::Wait(_)) => "wait",
         }
     }
 }
@@ -302,7 +264,7 @@ impl Op {
 /// The data that a download copies.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Transfer {
-    /// The lattice's bits: current in layout [`Layout::Bits`], else as of the last [`Op::Pack`].
+    /// The lattice's bits: current in layout [`Layout::Bits`], else as of the last [`LatticeOp::Pack`].
     Bits,
     /// Some rows of these bits.
     Rows {
@@ -311,11 +273,11 @@ pub enum Transfer {
         /// At least one.
         count: u32,
     },
-    /// The result of the last [`Op::Reduce`]: bytes, four per word, or counts of a band.
+    /// The result of the last [`LatticeOp::Reduce`]: bytes, four per word, or counts of a band.
     View,
     /// The cells as one `i32` each; only in layout [`Layout::I32`].
     Cells,
-    /// The result of the last [`Op::Measure`], [`Measure::WORDS`](crate::Measure::WORDS) words.
+    /// The result of the last [`LatticeOp::Measure`], [`Measure::WORDS`](crate::Measure::WORDS) words.
     Measure,
 }
 
@@ -422,7 +384,7 @@ pub enum Advice {
     Preferred(PageLocation),
 }
 
-/// What the host waits for in [`Op::Synchronize`].
+/// What the host waits for in [`OrderOp::Synchronize`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Scope {
     /// All work issued to the step's stream.
@@ -435,7 +397,7 @@ pub enum Scope {
 #[derive(Clone, Debug)]
 pub struct Step {
     /// The issuing host thread. Steps of one issuer are issued in order. Steps of different issuers
-    /// are not ordered, not even by events: an [`Op::Wait`] may only wait for an event that its own
+    /// are not ordered, not even by events: an [`OrderOp::Wait`] may only wait for an event that its own
     /// issuer recorded.
     pub issuer: IssuerId,
     /// The stream.
@@ -493,7 +455,9 @@ impl Program {
     /// Every slot that the program's downloads write.
     pub fn downloads(&self) -> impl Iterator<Item = (LatticeId, Slot)> + Clone {
         let of_step = |step: &Step| match &step.op {
-            Op::Download { lattices, slot, .. } => Some((lattices.clone(), *slot)),
+            Op::Lattices(lattices, LatticeOp::Download { slot, .. }) => {
+                Some((lattices.clone(), *slot))
+            }
             _ => None,
         };
         let downloads = self.steps.iter().filter_map(of_step);
@@ -503,21 +467,23 @@ impl Program {
     /// Whether the program changes cells. If such a program fails halfway, the cells are unknown.
     pub fn changes_cells(&self) -> bool {
         let changes = |step: &Step| {
+            use LatticeOp::{Advance, Edit, Soup, Upload};
             matches!(
                 step.op,
-                Op::Upload { .. } | Op::Soup { .. } | Op::Edit { .. } | Op::Advance { .. }
+                Op::Lattices(_, Upload(_) | Soup(_) | Edit(_) | Advance { .. })
             )
         };
         self.steps.iter().any(changes)
     }
 
     /// Appends an op for a stream.
-    pub fn push(&mut self, stream: StreamId, op: Op) {
+    pub fn push(&mut self, stream: StreamId, op: impl Into<Op>) {
         self.push_from(IssuerId(0), stream, op);
     }
 
     /// Appends an op that another host thread issues.
-    pub fn push_from(&mut self, issuer: IssuerId, stream: StreamId, op: Op) {
+    pub fn push_from(&mut self, issuer: IssuerId, stream: StreamId, op: impl Into<Op>) {
+        let op = op.into();
         self.steps.push(Step { issuer, stream, op });
     }
 }

@@ -1,4 +1,4 @@
-//! The region of a lattice that [`Op::Reduce`](crate::Op::Reduce) reduces, in integers, so that
+//! The region of a lattice that [`LatticeOp::Reduce`](crate::LatticeOp::Reduce) reduces, in integers, so that
 //! every engine computes the same bytes.
 
 use crate::EngineError;

@@ -5,9 +5,9 @@ use std::time::{Duration, Instant};
 
 use super::{Result, SweepSetup, data};
 use engine::{
-    Argument, BufferId, BufferKernel, BufferLaunch, BufferLocation, BufferOffset, Completion, Cut,
-    DeviceId, DeviceInfo, Engine, EngineError, HostMemory, IssuedStep, Nanos, Op, Program, RunId,
-    Span, SplitEngine, Step, StreamId, StreamKind, StreamSpec,
+    Argument, BufferId, BufferKernel, BufferLaunch, BufferLocation, BufferOffset, BufferOp,
+    Completion, Cut, DeviceId, DeviceInfo, Engine, EngineError, HostMemory, IssuedStep, Nanos, Op,
+    Program, RunId, Span, SplitEngine, Step, StreamId, StreamKind, StreamSpec,
 };
 use life::Size;
 use session::instances::open_engine;
@@ -359,8 +359,12 @@ impl Bench {
         let facts = |(step, size, gpu): (&Step, Size, Option<u16>)| {
             let facts = StepFacts::of(step, size, 0);
             let kind = match &step.op {
-                Op::Copy { from, .. } if self.is_on_host(from.buffer) => StepKind::Upload,
-                Op::Copy { to, .. } if self.is_on_host(to.buffer) => StepKind::Download,
+                Op::Buffers(BufferOp::Copy { from, .. }) if self.is_on_host(from.buffer) => {
+                    StepKind::Upload
+                }
+                Op::Buffers(BufferOp::Copy { to, .. }) if self.is_on_host(to.buffer) => {
+                    StepKind::Download
+                }
                 _ => facts.kind,
             };
             StepFacts {
@@ -407,7 +411,7 @@ pub(super) fn copy_part(from: BufferId, to: BufferId, bytes: std::ops::Range<usi
 
 /// A copy from one place to another.
 pub(super) fn copy_between(from: BufferOffset, to: BufferOffset, bytes: usize) -> Op {
-    Op::Copy { from, to, bytes }
+    BufferOp::Copy { from, to, bytes }.into()
 }
 
 /// The start of a buffer.
@@ -422,13 +426,14 @@ pub(super) fn call(
     block: u32,
     arguments: impl Into<Vec<Argument>>,
 ) -> Op {
-    Op::LaunchOnBuffers(BufferLaunch {
+    BufferOp::Launch(BufferLaunch {
         kernel,
         grid,
         block,
         shared_bytes: 0,
         arguments: arguments.into(),
     })
+    .into()
 }
 
 /// The start of a buffer, as an argument.

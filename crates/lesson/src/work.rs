@@ -6,7 +6,8 @@ use super::bench::DEVICE;
 use super::{Bench, Measured, Result, data};
 use engine::kernels::{self, Iteration};
 use engine::{
-    Kernel, LatticeId, Layout, Op, Program, Slot, Slots, SlotsSpec, StreamId, StreamKind, Transfer,
+    Kernel, LatticeId, LatticeOp, Layout, Op, Program, Slot, Slots, SlotsSpec, StreamId,
+    StreamKind, Transfer,
 };
 use lang::{mark, tr};
 use life::{Lattice, Rule, Size, reference, soup};
@@ -387,16 +388,10 @@ impl BenchLattices {
         for (i, (&stream, start)) in streams.iter().zip(&starts).enumerate() {
             let lattice = LatticeId(i as u32);
             let words = start.words().into();
-            program.push(stream, Op::Upload { lattice, words });
+            program.push(stream, LatticeOp::Upload(words).on(lattice.as_range()));
             if kernel.layout != Layout::Bits {
                 let to = kernel.layout;
-                program.push(
-                    stream,
-                    Op::Unpack {
-                        lattices: lattice.as_range(),
-                        to,
-                    },
-                );
+                program.push(stream, LatticeOp::Unpack(to).on(lattice.as_range()));
             }
         }
         bench.run(&program)?;
@@ -411,13 +406,13 @@ impl BenchLattices {
 
     /// Lattice i steps this many generations.
     pub(super) fn advance_one(&self, lattice: u32, generations: u32) -> Op {
-        Op::Advance {
+        LatticeOp::Advance {
             kernel: self.kernel,
-            lattices: lattice..lattice + 1,
             rule: Rule::LIFE,
             generations,
             block: self.kernel.block(),
         }
+        .on(lattice..lattice + 1)
     }
 
     /// A program in which every lattice steps this many generations, which are counted.
@@ -436,16 +431,12 @@ impl BenchLattices {
         for (i, &stream) in self.streams.iter().enumerate() {
             let lattice = LatticeId(i as u32);
             if self.kernel.layout != Layout::Bits {
-                program.push(stream, Op::Pack(lattice.as_range()));
+                program.push(stream, LatticeOp::Pack.on(lattice.as_range()));
             }
             let (slot, what) = (Self::WHOLE, Transfer::Bits);
             program.push(
                 stream,
-                Op::Download {
-                    lattices: lattice.as_range(),
-                    slot,
-                    what,
-                },
+                LatticeOp::Download { slot, what }.on(lattice.as_range()),
             );
         }
         bench.run(&program)?;

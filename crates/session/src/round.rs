@@ -5,7 +5,10 @@ use std::sync::Arc;
 
 use crate::instances::MEASURE_SLOTS;
 use crate::{Order, PicturePlan, Streams, Switches, Wait};
-use engine::{EventId, HostMemory, Kernel, Layout, Op, Program, Scope, Slot, StreamId, Transfer};
+use engine::{
+    EventId, HostMemory, Kernel, LatticeOp, Layout, Op, OrderOp, Program, Scope, Slot, StreamId,
+    Transfer,
+};
 use life::Rule;
 use script::CallKind;
 
@@ -93,7 +96,9 @@ impl RoundPlan {
         }
         if self.switches.wait == Wait::All {
             for &stream in &self.devices {
-                round.program.push(stream, Op::Synchronize(Scope::Device));
+                round
+                    .program
+                    .push(stream, OrderOp::Synchronize(Scope::Device));
             }
         }
         round.program
@@ -115,7 +120,7 @@ impl RoundPlan {
     /// The program that measures every lattice's bits and downloads the measures into `slot`.
     pub fn measure_all(&self, slot: Slot) -> Program {
         self.of_all(|program, stream, group| {
-            program.push(stream, Op::Measure(ids(group.clone())));
+            program.push(stream, LatticeOp::Measure.on(ids(group.clone())));
             program.push(stream, Op::download(ids(group), slot, Transfer::Measure));
         })
     }
@@ -124,7 +129,7 @@ impl RoundPlan {
     pub fn relayout(&self, to: Layout) -> Program {
         self.of_all(|program, stream, group| {
             let lattices = ids(group);
-            program.push(stream, Op::Unpack { lattices, to });
+            program.push(stream, LatticeOp::Unpack(to).on(lattices));
         })
     }
 
@@ -143,7 +148,7 @@ impl RoundPlan {
 
     fn pack(&self, program: &mut Program, stream: StreamId, group: Range<usize>) {
         if self.kernel.layout != Layout::Bits {
-            program.push(stream, Op::Pack(ids(group)));
+            program.push(stream, LatticeOp::Pack.on(ids(group)));
         }
     }
 
@@ -189,14 +194,15 @@ impl Round<'_> {
                 CallKind::Download(item) => self.whole_picture(stream, &instance(item)),
                 CallKind::Record(event) => {
                     let event = own.events[event as usize];
-                    self.program.push(stream, Op::Record(event));
+                    self.program.push(stream, OrderOp::Record(event));
                 }
                 CallKind::Wait(event) => {
                     let event = own.events[event as usize];
-                    self.program.push(stream, Op::Wait(event));
+                    self.program.push(stream, OrderOp::Wait(event));
                 }
                 CallKind::Synchronize => {
-                    self.program.push(stream, Op::Synchronize(Scope::Stream));
+                    self.program
+                        .push(stream, OrderOp::Synchronize(Scope::Stream));
                 }
                 // Calls on arrays are in no round of lattices.
                 CallKind::Upload(_) | CallKind::Scale(_) => {}
@@ -209,13 +215,13 @@ impl Round<'_> {
             let RoundPlan { kernel, rule, .. } = *self.plan;
             self.program.push(
                 stream,
-                Op::Advance {
+                LatticeOp::Advance {
                     kernel: kernel.stepping(rule),
-                    lattices: instances.start as u32..instances.end as u32,
                     rule,
                     generations: self.generations,
                     block: self.plan.switches.block_of(kernel),
-                },
+                }
+                .on(instances.start as u32..instances.end as u32),
             );
         }
     }
@@ -241,11 +247,11 @@ impl Round<'_> {
             (1, _) => {
                 if let (Some(Transfer::View), Some(picture)) = (transfer, picture) {
                     let (lattices, region) = (ids(group), picture.region);
-                    let reduce = Op::Reduce { lattices, region };
+                    let reduce = LatticeOp::Reduce(region).on(lattices);
                     self.program.push(stream, reduce);
                 }
                 if measures.is_some() {
-                    self.program.push(stream, Op::Measure(ids(all)));
+                    self.program.push(stream, LatticeOp::Measure.on(ids(all)));
                 }
             }
             (2, _) => {
@@ -259,7 +265,8 @@ impl Round<'_> {
                     self.program.push(stream, download);
                 }
                 if self.plan.switches.wait == Wait::Each {
-                    self.program.push(stream, Op::Synchronize(Scope::Stream));
+                    self.program
+                        .push(stream, OrderOp::Synchronize(Scope::Stream));
                 }
             }
             _ => {}

@@ -9,7 +9,8 @@ use serde_json::json;
 
 use crate::{Streams, Switches};
 use engine::{
-    BlockTimestamp, DeviceId, EventId, Measure, Nanos, Op, Span, Step, StreamId, Transfer,
+    BlockTimestamp, BufferOp, DeviceId, EventId, LatticeOp, Measure, Nanos, Op, OrderOp, Span,
+    Step, StreamId, Transfer,
 };
 use life::Size;
 
@@ -76,35 +77,41 @@ impl StepFacts {
         let bits = size.words() as u64 * 4;
         // Of each lattice, its cells' share and its bytes.
         let (kind, shares, bytes) = match &step.op {
-            Op::Advance { generations, .. } => (StepKind::Launch, u64::from(*generations), 0),
-            Op::Soup { .. }
-            | Op::Pack(_)
-            | Op::Unpack { .. }
-            | Op::Reduce { .. }
-            | Op::Measure(_) => (StepKind::Support, 1, 0),
-            Op::Edit { edits, .. } => (StepKind::Support, 1, size_of_val(&**edits) as u64),
-            Op::Upload { .. } => (StepKind::Upload, 1, bits),
-            Op::Download { what, .. } => {
-                let bytes = match what {
-                    Transfer::Bits => bits,
-                    Transfer::Rows { count, .. } => {
-                        size.words_per_row() as u64 * 4 * u64::from(*count)
-                    }
-                    Transfer::View => view_bytes,
-                    Transfer::Cells => size.cells() * 4,
-                    Transfer::Measure => 4 * Measure::WORDS as u64,
-                };
-                (StepKind::Download, 1, bytes)
+            Op::Lattices(_, op) => match op {
+                LatticeOp::Advance { generations, .. } => {
+                    (StepKind::Launch, u64::from(*generations), 0)
+                }
+                LatticeOp::Soup(_)
+                | LatticeOp::Pack
+                | LatticeOp::Unpack(_)
+                | LatticeOp::Reduce(_)
+                | LatticeOp::Measure => (StepKind::Support, 1, 0),
+                LatticeOp::Edit(edits) => (StepKind::Support, 1, size_of_val(&**edits) as u64),
+                LatticeOp::Upload(_) => (StepKind::Upload, 1, bits),
+                LatticeOp::Download { what, .. } => {
+                    let bytes = match what {
+                        Transfer::Bits => bits,
+                        Transfer::Rows { count, .. } => {
+                            size.words_per_row() as u64 * 4 * u64::from(*count)
+                        }
+                        Transfer::View => view_bytes,
+                        Transfer::Cells => size.cells() * 4,
+                        Transfer::Measure => 4 * Measure::WORDS as u64,
+                    };
+                    (StepKind::Download, 1, bytes)
+                }
+                LatticeOp::CopyRows { rows, layout, .. } => {
+                    let row = layout.row_bytes(size) as u64;
+                    (StepKind::DeviceCopy, 0, row * u64::from(rows.count))
+                }
+            },
+            Op::Buffers(BufferOp::Copy { .. }) => (StepKind::DeviceCopy, 0, 0),
+            Op::Buffers(BufferOp::Launch(_)) => (StepKind::Launch, 0, 0),
+            Op::Buffers(BufferOp::HostFunction(..) | BufferOp::Memory(_)) => {
+                (StepKind::Support, 0, 0)
             }
-            Op::Copy { .. } => (StepKind::DeviceCopy, 0, 0),
-            Op::CopyRows { rows, layout, .. } => {
-                let row = 4 * layout.words(size) as u64 / u64::from(size.height());
-                (StepKind::DeviceCopy, 0, row * u64::from(rows.count))
-            }
-            Op::LaunchOnBuffers(_) => (StepKind::Launch, 0, 0),
-            Op::HostFunction(..) | Op::Memory(_) => (StepKind::Support, 0, 0),
-            Op::Synchronize(_) => (StepKind::Wait, 0, 0),
-            Op::Record(_) | Op::Wait(_) => (StepKind::Event, 0, 0),
+            Op::Order(OrderOp::Synchronize(_)) => (StepKind::Wait, 0, 0),
+            Op::Order(OrderOp::Record(_) | OrderOp::Wait(_)) => (StepKind::Event, 0, 0),
         };
         let count = lattices.len() as u64;
         StepFacts {
@@ -117,12 +124,12 @@ impl StepFacts {
             instances: count as u32,
             cells: size.cells() * shares * count,
             bytes: match step.op {
-                Op::Copy { bytes, .. } => bytes as u64,
+                Op::Buffers(BufferOp::Copy { bytes, .. }) => bytes as u64,
                 _ => bytes * count,
             },
             event: match step.op {
-                Op::Record(event) => Some(EventUse::Record(event)),
-                Op::Wait(event) => Some(EventUse::Wait(event)),
+                Op::Order(OrderOp::Record(event)) => Some(EventUse::Record(event)),
+                Op::Order(OrderOp::Wait(event)) => Some(EventUse::Wait(event)),
                 _ => None,
             },
         }

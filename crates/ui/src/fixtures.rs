@@ -5,8 +5,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use engine::{
-    BlockTimestamp, DeviceId, DeviceInfo, Measure, Nanos, Op, ReduceRegion, Scope, Slot, Span,
-    Startup, StreamId, Transfer, kernels,
+    BlockTimestamp, DeviceId, DeviceInfo, Measure, Nanos, Op, OrderOp, ReduceRegion, Scope, Slot,
+    Span, Startup, StreamId, Transfer, kernels,
 };
 
 use crate::{
@@ -246,7 +246,7 @@ pub fn waited_round(streams: u32) -> TimedRound {
     let start = round.host.last().unwrap().end;
     let (step, stream) = (round.steps.len() as u32, StreamId(0));
     let waits = StepFacts {
-        label: Op::Synchronize(Scope::Device).label(),
+        label: Op::Order(OrderOp::Synchronize(Scope::Device)).label(),
         kind: StepKind::Event,
         ..StepFacts::default()
     };

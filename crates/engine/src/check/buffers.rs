@@ -1,12 +1,12 @@
 //! Validates copies between buffers and calls of kernels without lattices.
 
-use super::{Plan, Validator};
+use super::{Plan, Validator, unknown};
 use crate::buffer_kernels::{ArgumentType, LESSON_KERNELS, PROBE_KERNELS};
 use crate::error::invalid;
 use crate::kernels::Function;
 use crate::{
-    Argument, BufferId, BufferLaunch, BufferLocation, BufferOffset, DeviceId, HostMemory, MemoryOp,
-    Result, StreamId,
+    Argument, BufferId, BufferLaunch, BufferLocation, BufferOffset, BufferOp, DeviceId, HostMemory,
+    MemoryOp, Result, StreamId,
 };
 
 /// The facts about a buffer that programs are checked against.
@@ -20,7 +20,7 @@ impl Validator {
     fn buffer(&self, id: BufferId) -> Result<&BufferFacts> {
         match self.buffers.get(id.0 as usize) {
             Some(Some(buffer)) => Ok(buffer),
-            _ => Err(invalid(format!("there is no {id:?}"))),
+            _ => unknown(id),
         }
     }
 
@@ -50,18 +50,34 @@ impl Validator {
         Ok(buffer)
     }
 
-    pub(super) fn check_copy(
+    /// Validates an op on buffers in a stream.
+    pub(super) fn validate_on_buffers(
+        &mut self,
+        op: &BufferOp,
+        stream: StreamId,
+        plan: &mut Plan,
+    ) -> Result<()> {
+        match op {
+            BufferOp::Copy { from, to, bytes } => self.check_copy(*from, *to, *bytes, stream),
+            BufferOp::HostFunction(_, buffer) => match self.buffer(*buffer)?.place {
+                BufferLocation::Host(_) => Ok(()),
+                other => Err(invalid(format!(
+                    "{buffer:?} cannot be used like this in {other:?}"
+                ))),
+            },
+            BufferOp::Memory(op) => self.check_memory(*op, stream),
+            BufferOp::Launch(call) => self.check_call(call, stream, plan),
+        }
+    }
+
+    fn check_copy(
         &self,
         from: BufferOffset,
         to: BufferOffset,
         bytes: usize,
         stream: StreamId,
     ) -> Result<()> {
-        if bytes == 0 || !bytes.is_multiple_of(4) {
-            return Err(invalid(format!(
-                "{bytes} bytes: the size must be a positive multiple of 4"
-            )));
-        }
+        self.check_buffer_size(bytes)?;
         let source = self.region(from, bytes, stream)?;
         let target = self.region(to, bytes, stream)?;
         if !source.place.is_on_device() && !target.place.is_on_device() {
@@ -99,17 +115,7 @@ impl Validator {
         Ok(())
     }
 
-    /// Errors unless a buffer is in host memory.
-    pub(super) fn check_on_host(&self, buffer: BufferId) -> Result<()> {
-        match self.buffer(buffer)?.place {
-            BufferLocation::Host(_) => Ok(()),
-            other => Err(invalid(format!(
-                "{buffer:?} cannot be used like this in {other:?}"
-            ))),
-        }
-    }
-
-    pub(super) fn check_memory(&mut self, op: MemoryOp, stream: StreamId) -> Result<()> {
+    fn check_memory(&mut self, op: MemoryOp, stream: StreamId) -> Result<()> {
         let (id, needed) = match op {
             MemoryOp::Allocate(id) | MemoryOp::Free(id) => (id, BufferLocation::Pool),
             MemoryOp::Advise(id, _) | MemoryOp::Prefetch(id, _) => (id, BufferLocation::Managed),
@@ -140,12 +146,7 @@ impl Validator {
     }
 
     /// Checks a call, and adds its kernel to the plan.
-    pub(super) fn check_call(
-        &self,
-        call: &BufferLaunch,
-        stream: StreamId,
-        plan: &mut Plan,
-    ) -> Result<()> {
+    fn check_call(&self, call: &BufferLaunch, stream: StreamId, plan: &mut Plan) -> Result<()> {
         let kernel = call.kernel;
         let name = kernel.name;
         let mut known = LESSON_KERNELS.into_iter().chain(PROBE_KERNELS);

@@ -14,28 +14,26 @@
 //! effect, and both engines report it with the same message.
 
 mod buffers;
-mod plan;
-mod prepared;
 mod state;
 
 #[cfg(test)]
 mod tests;
 
+use std::collections::HashSet;
 use std::fmt;
 use std::ops::Range;
+use std::sync::Arc;
 
 use crate::error::invalid;
-use crate::kernels::{Batch, Function, KERNELS, Kernel};
+use crate::kernels::{Batch, Function, KERNELS, Kernel, LadderFunction};
 use crate::{
-    Band, BufferId, BufferLocation, DeviceId, DeviceInfo, EventId, IssuerId, LatticeId, Layout,
-    Measure, Op, Program, Result, RowCopy, Slot, SlotsSpec, Step, StreamId, SupportKernel,
-    Transfer, WordEdit,
+    Band, BufferId, BufferLocation, BufferOp, DeviceId, DeviceInfo, EventId, IssuerId, LatticeId,
+    LatticeOp, Layout, Measure, Op, OrderOp, PreparedId, Program, Result, RowCopy, Slot, SlotsSpec,
+    Step, StreamId, SupportKernel, Transfer, WordEdit,
 };
 use buffers::BufferFacts;
 use life::Size;
-use prepared::Prepared;
 
-pub(crate) use plan::Plan;
 pub(crate) use state::{LatticeState, States};
 
 /// How a program will run once it is valid.
@@ -59,7 +57,8 @@ pub(crate) struct Validator {
     buffers: Vec<Option<BufferFacts>>,
     /// Buffers that the program being validated has allocated and not freed, each with its stream.
     allocated: Vec<(BufferId, StreamId)>,
-    slots: Option<SlotFacts>,
+    /// The host slots, and how many lattices existed when they were allocated.
+    slots: Option<(SlotsSpec, usize)>,
     prepared: Vec<Option<Prepared>>,
     /// Counts replacements of memory that a prepared program may refer to. A prepared program is
     /// valid only while the count is unchanged.
@@ -74,18 +73,55 @@ struct StreamFacts {
     is_default: bool,
 }
 
-/// The host slots, and how many lattices existed when they were allocated.
-struct SlotFacts {
-    spec: SlotsSpec,
-    lattices: usize,
-}
-
 /// The lattices, and the memory allocated for them besides their cells.
 #[derive(Default)]
 pub(crate) struct Lattices {
     pub(crate) groups: Vec<GroupFacts>,
     /// The group of each lattice.
     group_of: Vec<u32>,
+}
+
+/// The memory and functions that a program needs before its first step is issued. (Host slots are
+/// listed by [`Program::downloads`](crate::Program::downloads); the engine plans memory for block
+/// timestamps itself.)
+#[derive(Default, Debug)]
+pub(crate) struct Plan {
+    /// Groups whose views need more memory: group index, and words per lattice.
+    pub(crate) views: Vec<(usize, usize)>,
+    /// Groups that need memory for measures.
+    pub(crate) measures: Vec<usize>,
+    /// Functions that are launched on each device, each once.
+    pub(crate) functions: Vec<(DeviceId, Function)>,
+    /// Whether the program changes cells. If it fails halfway, every lattice must be restored.
+    pub(crate) changes_cells: bool,
+    /// Whether several host threads issue the program.
+    pub(crate) several_issuers: bool,
+}
+
+impl Plan {
+    fn needs_view(&mut self, group: usize, words: usize) {
+        match self.views.iter_mut().find(|(of, _)| *of == group) {
+            Some((_, max)) => *max = words.max(*max),
+            None => self.views.push((group, words)),
+        }
+    }
+
+    #[inline]
+    fn launches(&mut self, device: DeviceId, function: Function) {
+        if !self.functions.contains(&(device, function)) {
+            self.functions.push((device, function));
+        }
+    }
+
+    /// The functions of the ladder that are launched on each device.
+    pub(crate) fn of_ladder(&self) -> impl Iterator<Item = (DeviceId, LadderFunction)> {
+        self.functions
+            .iter()
+            .filter_map(|(device, launched)| match launched {
+                Function::Ladder(function) => Some((*device, *function)),
+                Function::Support(_) | Function::Buffer(_) => None,
+            })
+    }
 }
 
 /// Lattices of one size, created in one call and one allocation.
@@ -283,8 +319,7 @@ impl Validator {
     /// Records that slots were allocated for all current lattices.
     pub(crate) fn set_slots(&mut self, spec: SlotsSpec) {
         self.memory += 1;
-        let lattices = self.lattices.group_of.len();
-        self.slots = Some(SlotFacts { spec, lattices });
+        self.slots = Some((spec, self.lattices.group_of.len()));
     }
 
     /// See [`Engine::parity`](crate::Engine::parity).
@@ -314,26 +349,23 @@ impl Validator {
         for step in &program.steps {
             let stream = self.stream(step.stream)?;
             match &step.op {
-                Op::Synchronize(_) => {}
-                Op::Wait(event) => self.check_event(*event)?,
-                Op::Record(event) => {
-                    if self.device_of(*event)? != stream.device {
-                        return Err(invalid(format!("{event:?} is not on the stream's device")));
-                    }
+                Op::Lattices(lattices, op) => {
+                    self.validate_on(lattices.clone(), op, stream.device, &mut plan)?;
                 }
-                Op::Copy { from, to, bytes } => {
-                    self.check_copy(*from, *to, *bytes, step.stream)?;
-                }
-                Op::HostFunction(_, buffer) => self.check_on_host(*buffer)?,
-                Op::Memory(_) if plan.several_issuers => {
+                Op::Buffers(BufferOp::Memory(_)) if plan.several_issuers => {
                     return Err(invalid(format!(
                         "{} cannot be issued by one of several threads",
                         step.op.label()
                     )));
                 }
-                Op::Memory(op) => self.check_memory(*op, step.stream)?,
-                Op::LaunchOnBuffers(call) => self.check_call(call, step.stream, &mut plan)?,
-                op => self.validate_op(op, stream.device, &mut plan)?,
+                Op::Buffers(op) => self.validate_on_buffers(op, step.stream, &mut plan)?,
+                Op::Order(OrderOp::Synchronize(_)) => {}
+                Op::Order(OrderOp::Wait(event)) => self.check_event(*event)?,
+                Op::Order(OrderOp::Record(event)) => {
+                    if self.device_of(*event)? != stream.device {
+                        return Err(invalid(format!("{event:?} is not on the stream's device")));
+                    }
+                }
             }
         }
         match self.allocated.first() {
@@ -350,39 +382,29 @@ impl Validator {
     }
 
     /// Validates an op on lattices, which must be on `device`, and drafts the states it leaves.
-    fn validate_op(&mut self, op: &Op, device: DeviceId, plan: &mut Plan) -> Result<()> {
-        let support = match op {
-            Op::Advance { kernel, block, .. } => {
+    fn validate_on(
+        &mut self,
+        mut rest: Range<u32>,
+        op: &LatticeOp,
+        device: DeviceId,
+        plan: &mut Plan,
+    ) -> Result<()> {
+        match op {
+            LatticeOp::Advance { kernel, block, .. } => {
                 let mut known = KERNELS.iter();
                 if kernel.own.is_none() && !known.any(|known| std::ptr::eq(known, *kernel)) {
                     return Err(invalid(format!("there is no kernel {}", kernel.name)));
                 }
                 kernel.validate_block(*block)?;
-                None
             }
-            Op::Reduce { region, .. } => {
-                region.check()?;
-                Some(SupportKernel::Reduce)
-            }
-            Op::Edit { .. } => Some(SupportKernel::Edit),
-            Op::Soup { .. } => Some(SupportKernel::Soup),
-            Op::Measure(_) => Some(SupportKernel::Measure),
-            Op::Unpack { to, .. } => SupportKernel::unpack(*to),
-            _ => None,
-        };
-        let mut rest = op.lattices();
-        if !rest.is_empty()
-            && let Some(kernel) = support
-        {
-            plan.launches(device, Function::Support(kernel));
+            LatticeOp::Reduce(region) => region.check()?,
+            _ => {}
         }
         while !rest.is_empty() {
             let lattice = LatticeId(rest.start);
-            let Some(&group) = self.lattices.group_of.get(lattice.index()) else {
+            let Some(facts) = self.lattices.find(lattice) else {
                 return unknown(lattice);
             };
-            let group = group as usize;
-            let facts = &self.lattices.groups[group];
             if facts.device != device {
                 return Err(invalid(format!(
                     "{lattice:?} is not on the stream's device"
@@ -393,39 +415,8 @@ impl Validator {
             let (count, state) = self.states.run(&(rest.start..end));
             let run = rest.start..rest.start + count;
             rest.start = run.end;
-            self.check_state(op, lattice, state, facts.size)?;
-            match op {
-                Op::Advance {
-                    kernel,
-                    rule,
-                    block,
-                    ..
-                } => {
-                    let facts_of_device = &self.devices[usize::from(device.0)];
-                    kernel.validate_device(facts_of_device, facts.size)?;
-                    let sm_count = facts_of_device.sm_count;
-                    let launch = kernel.launch(facts.size, *block, facts.batch(1, 1), sm_count);
-                    plan.launches(device, kernel.function(launch.entry, *rule));
-                }
-                Op::Pack(_) => {
-                    if let Some(kernel) = SupportKernel::pack(state.layout) {
-                        plan.launches(device, Function::Support(kernel));
-                    }
-                }
-                Op::Reduce { region, .. } => {
-                    let words = state.words_of_view(*region);
-                    if words > facts.view_capacity {
-                        plan.needs_view(group, words);
-                    }
-                    if state.band.is_some() {
-                        plan.launches(device, Function::Support(SupportKernel::Count));
-                    }
-                }
-                Op::CopyRows {
-                    from, rows, layout, ..
-                } => self.check_rows(*from, lattice, *rows, *layout)?,
-                Op::Measure(_) if !facts.has_measures_memory => plan.needs_measures(group),
-                _ => {}
+            if let Some(function) = self.check_run(&run, op, state, plan)? {
+                plan.launches(device, function);
             }
             plan.changes_cells |= state.is_changed_by(op);
             self.states.change(run, state, state.after(op));
@@ -433,74 +424,137 @@ impl Validator {
         Ok(())
     }
 
-    /// Errors if an op is incompatible with a lattice's size or state.
-    fn check_state(
+    /// Errors if an op is incompatible with lattices of one group that are in one state. Plans the
+    /// memory that it needs, and returns the function that it launches.
+    fn check_run(
         &self,
-        op: &Op,
+        run: &Range<u32>,
+        op: &LatticeOp,
+        state: LatticeState,
+        plan: &mut Plan,
+    ) -> Result<Option<Function>> {
+        let lattice = LatticeId(run.start);
+        let group = self.lattices.group_of(lattice);
+        let facts = &self.lattices.groups[group];
+        let size = facts.size;
+        let support = match op {
+            LatticeOp::Upload(words) if words.len() != size.words() => {
+                return Err(invalid(format!(
+                    "an upload of {} words to {lattice:?}, which has {}",
+                    words.len(),
+                    size.words()
+                )));
+            }
+            LatticeOp::Upload(_) => None,
+            LatticeOp::Soup(_) => Some(SupportKernel::Soup),
+            LatticeOp::Edit(edits) => {
+                WordEdit::check_all(edits, size)?;
+                Some(SupportKernel::Edit)
+            }
+            LatticeOp::Pack => SupportKernel::pack(state.layout),
+            LatticeOp::Unpack(to) if !to.supports(size) => {
+                return Err(invalid(format!(
+                    "a lattice of {size} cannot be in layout {to:?}"
+                )));
+            }
+            LatticeOp::Unpack(to) if *to != Layout::Bits && *to != state.reserved => {
+                return Err(invalid(format!(
+                    "layout {to:?} is not reserved for {lattice:?}"
+                )));
+            }
+            LatticeOp::Unpack(to) => SupportKernel::unpack(*to),
+            LatticeOp::Advance {
+                kernel,
+                rule,
+                block,
+                ..
+            } => {
+                kernel.validate_size(size)?;
+                if kernel.layout != state.layout {
+                    return Err(invalid(format!(
+                        "{} needs layout {:?}, but {lattice:?} is in layout {:?}",
+                        kernel.name, kernel.layout, state.layout
+                    )));
+                }
+                let device = &self.devices[usize::from(facts.device.0)];
+                kernel.validate_device(device, size)?;
+                let launch = kernel.launch(size, *block, facts.batch(1, 1), device.sm_count);
+                return Ok(Some(kernel.function(launch.entry, *rule)));
+            }
+            LatticeOp::Reduce(region) => {
+                let words = state.words_of_view(*region);
+                if words > facts.view_capacity {
+                    plan.needs_view(group, words);
+                }
+                Some(match state.band {
+                    None => SupportKernel::Reduce,
+                    Some(_) => SupportKernel::Count,
+                })
+            }
+            LatticeOp::Measure => {
+                if !facts.has_measures_memory && !plan.measures.contains(&group) {
+                    plan.measures.push(group);
+                }
+                Some(SupportKernel::Measure)
+            }
+            LatticeOp::Download { slot, what } => {
+                self.check_download(lattice, *slot, *what, state, size)?;
+                None
+            }
+            LatticeOp::CopyRows { from, rows, layout } => {
+                let mut each = run.clone().map(LatticeId);
+                each.try_for_each(|to| self.check_rows(*from, to, *rows, *layout))?;
+                None
+            }
+        };
+        Ok(support.map(Function::Support))
+    }
+
+    fn check_download(
+        &self,
         lattice: LatticeId,
+        slot: Slot,
+        what: Transfer,
         state: LatticeState,
         size: Size,
     ) -> Result<()> {
-        let error = match op {
-            Op::Upload { words, .. } if words.len() != size.words() => invalid(format!(
-                "an upload of {} words to {lattice:?}, which has {}",
-                words.len(),
-                size.words()
-            )),
-            Op::Edit { edits, .. } => return WordEdit::check_all(edits, size),
-            Op::Unpack { to, .. } if !to.supports(size) => {
-                invalid(format!("a lattice of {size} cannot be in layout {to:?}"))
+        let words = match what {
+            Transfer::Bits => size.words(),
+            Transfer::Rows { first, count } => {
+                let end = first.checked_add(count);
+                if count == 0 || end.is_none_or(|end| end > size.height()) {
+                    return Err(invalid(format!("{lattice:?} of {size} has no {what:?}")));
+                }
+                size.words_per_row() * count as usize
             }
-            Op::Unpack { to, .. } if *to != Layout::Bits && *to != state.reserved => {
-                invalid(format!("layout {to:?} is not reserved for {lattice:?}"))
+            Transfer::View if state.view_words == 0 => {
+                return Err(invalid(format!("{lattice:?} has no view: reduce it first")));
             }
-            Op::Advance { kernel, .. } => {
-                kernel.validate_size(size)?;
-                if kernel.layout == state.layout {
+            Transfer::View => state.view_words as usize,
+            Transfer::Cells if state.layout != Layout::I32 => {
+                return Err(invalid(format!(
+                    "{lattice:?} has no i32 cells: it is in layout {:?}",
+                    state.layout
+                )));
+            }
+            Transfer::Cells => size.cells() as usize,
+            Transfer::Measure if !state.measured => {
+                return Err(invalid(format!("{lattice:?} has not been measured")));
+            }
+            Transfer::Measure => Measure::WORDS,
+        };
+        match self.slots {
+            Some((spec, lattices)) if lattice.index() < lattices && slot.0 < spec.count() => {
+                let capacity = spec.words(slot, size.words());
+                if capacity >= words {
                     return Ok(());
                 }
-                invalid(format!(
-                    "{} needs layout {:?}, but {lattice:?} is in layout {:?}",
-                    kernel.name, kernel.layout, state.layout
-                ))
+                Err(invalid(format!(
+                    "{what:?} of {lattice:?} needs {words} words, but {slot:?} has {capacity}"
+                )))
             }
-            Op::Download { slot, what, .. } => {
-                let words = match what {
-                    Transfer::Bits => size.words(),
-                    Transfer::Rows { first, count } => {
-                        let end = first.checked_add(*count);
-                        if *count == 0 || end.is_none_or(|end| end > size.height()) {
-                            return Err(invalid(format!("{lattice:?} of {size} has no {what:?}")));
-                        }
-                        size.words_per_row() * *count as usize
-                    }
-                    Transfer::View if state.view_words == 0 => {
-                        return Err(invalid(format!("{lattice:?} has no view: reduce it first")));
-                    }
-                    Transfer::View => state.view_words as usize,
-                    Transfer::Cells if state.layout != Layout::I32 => {
-                        return Err(invalid(format!(
-                            "{lattice:?} has no i32 cells: it is in layout {:?}",
-                            state.layout
-                        )));
-                    }
-                    Transfer::Cells => size.cells() as usize,
-                    Transfer::Measure if !state.measured => {
-                        return Err(invalid(format!("{lattice:?} has not been measured")));
-                    }
-                    Transfer::Measure => Measure::WORDS,
-                };
-                match self.slot_words(lattice, *slot, size) {
-                    None => invalid(format!("{lattice:?} has no {slot:?}")),
-                    Some(capacity) if capacity < words => invalid(format!(
-                        "{what:?} of {lattice:?} needs {words} words, but {slot:?} has {capacity}"
-                    )),
-                    Some(_) => return Ok(()),
-                }
-            }
-            _ => return Ok(()),
-        };
-        Err(error)
+            _ => Err(invalid(format!("{lattice:?} has no {slot:?}"))),
+        }
     }
 
     /// Errors unless rows can be copied between two lattices, the second of which is known.
@@ -538,13 +592,6 @@ impl Validator {
         )))
     }
 
-    /// Words of a lattice's slot, or `None` if there is no such slot.
-    fn slot_words(&self, lattice: LatticeId, slot: Slot, size: Size) -> Option<usize> {
-        let slots = self.slots.as_ref()?;
-        let there = lattice.index() < slots.lattices && slot.0 < slots.spec.count();
-        there.then(|| slots.spec.words(slot, size.words()))
-    }
-
     /// Errors for steps that a CUDA graph cannot contain.
     fn check_preparable(&self, program: &Program, plan: &Plan) -> Result<()> {
         let unpreparable = |what| Err(invalid(format!("{what} cannot be prepared")));
@@ -560,22 +607,29 @@ impl Validator {
                 return unpreparable("work in the default stream");
             }
             match &step.op {
-                Op::Upload { .. } => {
+                Op::Lattices(_, LatticeOp::Upload(_)) => {
                     return unpreparable("an upload (a graph would keep its address)");
                 }
-                Op::Edit { .. } => {
+                Op::Lattices(_, LatticeOp::Edit(_)) => {
                     return unpreparable("an edit (a graph would keep its address)");
                 }
-                Op::Synchronize(_) => return unpreparable("waiting on the host"),
-                Op::Memory(_) => return unpreparable("managing memory"),
-                Op::Download { slot, .. } if self.is_pageable_slot(*slot) => {
+                Op::Lattices(_, LatticeOp::CopyRows { .. }) => {
+                    return unpreparable("copying rows between lattices");
+                }
+                Op::Lattices(_, LatticeOp::Download { slot, .. })
+                    if self.slots.is_some_and(|(spec, _)| spec.is_pageable(*slot)) =>
+                {
                     return unpreparable("a download to pageable memory");
                 }
-                Op::Copy { from, to, .. } => self.check_copy_preparable(*from, *to)?,
-                Op::CopyRows { .. } => return unpreparable("copying rows between lattices"),
-                Op::Wait(event) => {
+                Op::Buffers(BufferOp::Memory(_)) => return unpreparable("managing memory"),
+                Op::Buffers(BufferOp::Copy { from, to, .. }) => {
+                    self.check_copy_preparable(*from, *to)?;
+                }
+                Op::Order(OrderOp::Synchronize(_)) => return unpreparable("waiting on the host"),
+                Op::Order(OrderOp::Wait(event)) => {
                     let records = |step: &Step| {
-                        let same = matches!(step.op, Op::Record(of) if of == *event);
+                        let same =
+                            matches!(step.op, Op::Order(OrderOp::Record(of)) if of == *event);
                         let device = self.stream(step.stream).map(|of| of.device);
                         same && device == Ok(stream.device)
                     };
@@ -591,10 +645,110 @@ impl Validator {
         }
         Ok(())
     }
+}
 
-    fn is_pageable_slot(&self, slot: Slot) -> bool {
-        let spec = self.slots.as_ref().map(|slots| slots.spec);
-        spec.is_some_and(|spec| spec.is_pageable(slot))
+/// A prepared program and the states it was prepared from.
+pub(crate) struct Prepared {
+    pub(crate) program: Arc<Program>,
+    /// Whether a replay changes cells.
+    pub(crate) changes_cells: bool,
+    /// The states that its lattices must have at replay.
+    before: Vec<(LatticeId, LatticeState)>,
+    /// Lattices whose view it downloads without reducing them first.
+    reads_view: HashSet<LatticeId>,
+    /// Groups whose views it uses, with the words allocated per view when it was prepared.
+    views: Vec<(usize, usize)>,
+    /// [`Validator::memory`] when it was prepared.
+    memory: u64,
+}
+
+/// Prepared programs, and the conditions for replaying them.
+impl Validator {
+    /// Stores a program that its engine has prepared after validation.
+    pub(crate) fn add_prepared(&mut self, program: &Arc<Program>, plan: &Plan) -> PreparedId {
+        let mut reduced = HashSet::new();
+        let mut reads_view = HashSet::new();
+        let mut viewed = Vec::new();
+        let mut about = Vec::new();
+        for step in &program.steps {
+            let Op::Lattices(lattices, op) = &step.op else {
+                continue;
+            };
+            let lattices = || lattices.clone().map(LatticeId);
+            about.extend(lattices());
+            match op {
+                LatticeOp::Reduce(_) => reduced.extend(lattices()),
+                LatticeOp::Download {
+                    what: Transfer::View,
+                    ..
+                } => reads_view.extend(lattices().filter(|lattice| !reduced.contains(lattice))),
+                _ => continue,
+            }
+            viewed.extend(lattices().map(|lattice| self.lattices.group_of(lattice)));
+        }
+        viewed.sort_unstable();
+        viewed.dedup();
+        let capacity = |group: usize| (group, self.lattices.groups[group].view_capacity);
+        about.sort_unstable();
+        about.dedup();
+        let prepared = Prepared {
+            program: program.clone(),
+            changes_cells: plan.changes_cells,
+            before: about
+                .into_iter()
+                .map(|lattice| (lattice, self.states.committed(lattice)))
+                .collect(),
+            reads_view,
+            views: viewed.into_iter().map(capacity).collect(),
+            memory: self.memory,
+        };
+        self.prepared.push(Some(prepared));
+        PreparedId(self.prepared.len() as u32 - 1)
+    }
+
+    /// Returns a prepared program, or an error if it cannot be replayed now.
+    pub(crate) fn validate_replay(&self, id: PreparedId) -> Result<&Prepared> {
+        let Some(Some(prepared)) = self.prepared.get(id.0 as usize) else {
+            return unknown(id);
+        };
+        let capacity = |group: usize| self.lattices.groups[group].view_capacity;
+        let moved = |&(group, words): &(usize, usize)| capacity(group) != words;
+        if prepared.memory != self.memory || prepared.views.iter().any(moved) {
+            return Err(invalid(format!(
+                "memory that {id:?} uses was replaced since it was prepared"
+            )));
+        }
+        for &(lattice, before) in &prepared.before {
+            let now = self.states.committed(lattice);
+            let other_view =
+                now.view_words != before.view_words && prepared.reads_view.contains(&lattice);
+            if !now.has_buffers_of(before) || other_view {
+                return Err(invalid(format!(
+                    "{id:?} was prepared from another state of {lattice:?}"
+                )));
+            }
+        }
+        Ok(prepared)
+    }
+
+    /// Commits the states that a replay leaves.
+    pub(crate) fn commit_replay(&mut self, id: PreparedId) {
+        self.states.begin();
+        if let Some(Some(prepared)) = self.prepared.get(id.0 as usize) {
+            for step in &prepared.program.steps {
+                if let Op::Lattices(lattices, op) = &step.op {
+                    self.states.apply(lattices.clone(), op);
+                }
+            }
+        }
+        self.states.commit();
+    }
+
+    /// Removes a prepared program.
+    pub(crate) fn release(&mut self, id: PreparedId) {
+        if let Some(prepared) = self.prepared.get_mut(id.0 as usize) {
+            *prepared = None;
+        }
     }
 }
 
@@ -603,14 +757,16 @@ impl Validator {
 fn check_issuers(program: &Program) -> Result<()> {
     let mut recorded: Vec<(EventId, IssuerId)> = Vec::new();
     for step in &program.steps {
-        if let Op::Record(event) = step.op {
+        if let Op::Order(OrderOp::Record(event)) = step.op {
             recorded.push((event, step.issuer));
         }
     }
     recorded.sort_unstable();
     recorded.dedup();
     for Step { issuer, op, .. } in &program.steps {
-        let Op::Wait(event) = *op else { continue };
+        let Op::Order(OrderOp::Wait(event)) = *op else {
+            continue;
+        };
         let first = recorded.partition_point(|(of, _)| *of < event);
         let by_others = recorded[first..].iter();
         let mut by_others = by_others.take_while(|(of, _)| *of == event);

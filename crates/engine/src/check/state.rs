@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::kernels::Layout;
-use crate::{Band, LatticeId, Op, ReduceRegion};
+use crate::{Band, LatticeId, LatticeOp, ReduceRegion};
 
 /// The state that a lattice will have once all issued work is done.
 ///
@@ -18,13 +18,13 @@ pub(crate) struct LatticeState {
     /// Which of the working layout's two buffers holds the cells: 0 or 1.
     pub(crate) parity: u8,
     /// Which bit buffer holds the bits: 0 or 1. In other layouts these are the bits of the last
-    /// [`Op::Pack`].
+    /// [`LatticeOp::Pack`].
     pub(crate) bits_parity: u8,
     /// Whether the bits equal the cells. False if they are of an earlier generation.
     pub(crate) bits_current: bool,
     /// Whether it has been measured at least once.
     pub(crate) measured: bool,
-    /// Words of the view that the last [`Op::Reduce`] made; 0 before the first.
+    /// Words of the view that the last [`LatticeOp::Reduce`] made; 0 before the first.
     pub(crate) view_words: u32,
     /// The rows that it has, if it is no whole torus.
     pub(crate) band: Option<Band>,
@@ -45,28 +45,28 @@ impl LatticeState {
 
     /// The state after an op. The op must be compatible with this state.
     #[must_use]
-    pub(crate) fn after(mut self, op: &Op) -> LatticeState {
+    pub(crate) fn after(mut self, op: &LatticeOp) -> LatticeState {
         match op {
-            Op::Upload { .. } | Op::Soup { .. } => {
+            LatticeOp::Upload(_) | LatticeOp::Soup(_) => {
                 (self.layout, self.bits_current) = (Layout::Bits, true);
                 (self.parity, self.bits_parity) = (0, 0);
             }
-            Op::Edit { .. } | Op::CopyRows { .. } => {
+            LatticeOp::Edit(_) | LatticeOp::CopyRows { .. } => {
                 self.bits_current &= self.layout == Layout::Bits;
             }
-            Op::Pack(_) => {
+            LatticeOp::Pack => {
                 if self.layout != Layout::Bits {
                     (self.bits_parity, self.bits_current) = (0, true);
                 }
             }
-            Op::Unpack { to, .. } => {
+            LatticeOp::Unpack(to) => {
                 (self.layout, self.bits_current) = (*to, true);
                 self.parity = match to {
                     Layout::Bits => self.bits_parity,
                     Layout::I32 | Layout::Planar => 0,
                 };
             }
-            Op::Advance {
+            LatticeOp::Advance {
                 kernel,
                 generations,
                 ..
@@ -77,16 +77,9 @@ impl LatticeState {
                     Layout::I32 | Layout::Planar => self.bits_current &= *generations == 0,
                 }
             }
-            Op::Reduce { region, .. } => self.view_words = self.words_of_view(*region) as u32,
-            Op::Measure(_) => self.measured = true,
-            Op::Download { .. }
-            | Op::Copy { .. }
-            | Op::LaunchOnBuffers(_)
-            | Op::HostFunction(..)
-            | Op::Memory(_)
-            | Op::Synchronize(_)
-            | Op::Record(_)
-            | Op::Wait(_) => {}
+            LatticeOp::Reduce(region) => self.view_words = self.words_of_view(*region) as u32,
+            LatticeOp::Measure => self.measured = true,
+            LatticeOp::Download { .. } => {}
         }
         self
     }
@@ -100,14 +93,14 @@ impl LatticeState {
     }
 
     /// Whether an op changes cells, so that its result must not be kept if it fails halfway.
-    pub(crate) fn is_changed_by(self, op: &Op) -> bool {
+    pub(crate) fn is_changed_by(self, op: &LatticeOp) -> bool {
         match op {
-            Op::Upload { .. }
-            | Op::Soup { .. }
-            | Op::Edit { .. }
-            | Op::CopyRows { .. }
-            | Op::Advance { .. } => true,
-            Op::Unpack { .. } => !self.bits_current,
+            LatticeOp::Upload(_)
+            | LatticeOp::Soup(_)
+            | LatticeOp::Edit(_)
+            | LatticeOp::CopyRows { .. }
+            | LatticeOp::Advance { .. } => true,
+            LatticeOp::Unpack(_) => !self.bits_current,
             _ => false,
         }
     }
@@ -208,9 +201,8 @@ impl States {
         }
     }
 
-    /// Drafts the effect of a compatible op on its lattices.
-    pub(crate) fn apply(&mut self, op: &Op) {
-        let mut rest = op.lattices();
+    /// Drafts the effect of a compatible op on lattices.
+    pub(crate) fn apply(&mut self, mut rest: Range<u32>, op: &LatticeOp) {
         while !rest.is_empty() {
             let (count, state) = self.run(&rest);
             let run = rest.start..rest.start + count;

@@ -7,31 +7,22 @@ use crate::kernels::{LadderFunction, find};
 use crate::{LatticeId, ReduceRegion};
 use life::Rule;
 
-fn advance(kernel: &str, generations: u32) -> Op {
+fn advance(kernel: &str, generations: u32) -> LatticeOp {
     let kernel = find(kernel).unwrap();
-    Op::Advance {
+    LatticeOp::Advance {
         kernel,
-        lattices: 0..1,
         rule: Rule::LIFE,
         generations,
         block: kernel.block(),
     }
 }
 
-fn unpack(to: Layout) -> Op {
-    let lattices = 0..1;
-    Op::Unpack { lattices, to }
-}
-
-fn upload(words: usize) -> Op {
-    Op::Upload {
-        lattice: LatticeId(0),
-        words: Arc::from(vec![0; words]),
-    }
+fn upload(words: usize) -> LatticeOp {
+    LatticeOp::Upload(Arc::from(vec![0; words]))
 }
 
 /// Layout, parity of the cells, parity of the bits, and whether the bits are current.
-fn after(ops: &[Op]) -> (Layout, u8, u8, bool) {
+fn after(ops: &[LatticeOp]) -> (Layout, u8, u8, bool) {
     let state = ops
         .iter()
         .fold(LatticeState::NEW, |state, op| state.after(op));
@@ -45,49 +36,45 @@ fn after(ops: &[Op]) -> (Layout, u8, u8, bool) {
 
 #[test]
 fn every_op_leaves_the_state_that_it_should() {
+    use LatticeOp::{Pack, Unpack};
     use Layout::{Bits, I32, Planar};
-    let pack = || Op::Pack(0..1);
-    let edit = || Op::Edit {
-        lattice: LatticeId(0),
-        edits: Arc::from([]),
-    };
-    let soup = || Op::Soup {
-        lattice: LatticeId(0),
-        soup: life::Soup {
+    let edit = || LatticeOp::Edit(Arc::from([]));
+    let soup = || {
+        LatticeOp::Soup(life::Soup {
             density: 0.4,
             seed: 1,
             instance: 0,
-        },
+        })
     };
     let bits = || advance("bits", 1);
     for (ops, expected) in [
         (vec![], (Bits, 0, 0, true)),
         (vec![bits()], (Bits, 1, 1, true)),
         (vec![advance("bits", 2)], (Bits, 0, 0, true)),
-        (vec![bits(), pack(), edit()], (Bits, 1, 1, true)),
+        (vec![bits(), Pack, edit()], (Bits, 1, 1, true)),
         (vec![bits(), upload(1)], (Bits, 0, 0, true)),
-        (vec![unpack(I32), bits(), soup()], (Bits, 0, 0, true)),
-        (vec![bits(), unpack(I32)], (I32, 0, 1, true)),
-        (vec![bits(), unpack(I32), edit()], (I32, 0, 1, false)),
+        (vec![Unpack(I32), bits(), soup()], (Bits, 0, 0, true)),
+        (vec![bits(), Unpack(I32)], (I32, 0, 1, true)),
+        (vec![bits(), Unpack(I32), edit()], (I32, 0, 1, false)),
         (
-            vec![bits(), unpack(I32), advance("global", 3)],
+            vec![bits(), Unpack(I32), advance("global", 3)],
             (I32, 1, 1, false),
         ),
-        (vec![unpack(I32), advance("global", 0)], (I32, 0, 0, true)),
+        (vec![Unpack(I32), advance("global", 0)], (I32, 0, 0, true)),
         (
-            vec![bits(), unpack(I32), advance("global", 3), pack()],
+            vec![bits(), Unpack(I32), advance("global", 3), Pack],
             (I32, 1, 0, true),
         ),
         (
-            vec![bits(), unpack(I32), advance("global", 3), unpack(Bits)],
+            vec![bits(), Unpack(I32), advance("global", 3), Unpack(Bits)],
             (Bits, 1, 1, true),
         ),
         (
-            vec![unpack(Planar), advance("multistep", 5), unpack(I32)],
+            vec![Unpack(Planar), advance("multistep", 5), Unpack(I32)],
             (I32, 0, 0, true),
         ),
         (
-            vec![unpack(Planar), advance("resident", 5)],
+            vec![Unpack(Planar), advance("resident", 5)],
             (Planar, 0, 0, false),
         ),
     ] {
@@ -98,23 +85,23 @@ fn every_op_leaves_the_state_that_it_should() {
 #[test]
 fn what_goes_back_to_earlier_bits_changes_cells() {
     let stepped = LatticeState::NEW
-        .after(&unpack(Layout::I32))
+        .after(&LatticeOp::Unpack(Layout::I32))
         .after(&advance("global", 1));
-    assert!(!LatticeState::NEW.is_changed_by(&unpack(Layout::I32)));
-    assert!(stepped.is_changed_by(&unpack(Layout::I32)));
+    assert!(!LatticeState::NEW.is_changed_by(&LatticeOp::Unpack(Layout::I32)));
+    assert!(stepped.is_changed_by(&LatticeOp::Unpack(Layout::I32)));
     assert!(
         !stepped
-            .after(&Op::Pack(0..1))
-            .is_changed_by(&unpack(Layout::Bits))
+            .after(&LatticeOp::Pack)
+            .is_changed_by(&LatticeOp::Unpack(Layout::Bits))
     );
     assert!(stepped.is_changed_by(&upload(1)));
-    assert!(!stepped.is_changed_by(&Op::Measure(0..1)));
+    assert!(!stepped.is_changed_by(&LatticeOp::Measure));
 }
 
 #[test]
 fn a_layout_that_is_given_back_takes_its_cells_with_it() {
     let start = LatticeState::NEW.after(&advance("bits", 1));
-    let mut state = start.after(&unpack(Layout::I32));
+    let mut state = start.after(&LatticeOp::Unpack(Layout::I32));
     state.reserve(Layout::I32, true);
     state = state.after(&advance("global", 1));
     let before = state;
@@ -155,7 +142,7 @@ fn program(ops: impl IntoIterator<Item = Op>) -> Program {
 
 fn reduce(lattices: std::ops::Range<u32>, height: u32) -> Op {
     let region = ReduceRegion::of_cells(8, height);
-    Op::Reduce { lattices, region }
+    LatticeOp::Reduce(region).on(lattices)
 }
 
 #[test]
@@ -164,8 +151,8 @@ fn a_plan_says_which_memory_a_program_needs() {
     let ops = [
         reduce(0..3, 2),
         reduce(4..5, 7),
-        Op::Measure(1..4),
-        Op::Measure(4..5),
+        LatticeOp::Measure.on(1..4),
+        LatticeOp::Measure.on(4..5),
         reduce(2..3, 3),
     ];
     let plan = check
@@ -187,10 +174,10 @@ fn a_plan_says_which_memory_a_program_needs() {
 fn a_plan_names_every_function_that_is_launched() {
     let mut check = validator();
     let ops = [
-        unpack(Layout::I32),
-        advance("global", 1),
-        Op::Pack(0..5),
-        advance("shared", 1),
+        LatticeOp::Unpack(Layout::I32).on(0..1),
+        advance("global", 1).on(0..1),
+        LatticeOp::Pack.on(0..5),
+        advance("shared", 1).on(0..1),
     ];
     let plan = check.validate(&program(ops), ProgramMode::Submit).unwrap();
     let of_support = plan
@@ -214,17 +201,18 @@ fn a_plan_names_the_networks_of_rules_once() {
     let rule: Rule = "B36/S23".parse().unwrap();
     let by = |kernel: &str, by: Rule| {
         let mut op = advance(kernel, 1);
-        if let Op::Advance { rule, .. } = &mut op {
+        if let LatticeOp::Advance { rule, .. } = &mut op {
             *rule = by;
         }
-        op
+        op.on(0..1)
     };
     let ops = [
         by("planar", rule),
         by("planar", rule),
         by("planar", Rule::LIFE),
     ];
-    let ops = [unpack(Layout::Planar)].into_iter().chain(ops);
+    let unpack = LatticeOp::Unpack(Layout::Planar).on(0..1);
+    let ops = [unpack].into_iter().chain(ops);
     let plan = check
         .validate(&program(ops.collect::<Vec<_>>()), ProgramMode::Submit)
         .unwrap();
@@ -246,14 +234,8 @@ fn a_device_that_lacks_what_a_kernel_needs_is_refused() {
     let size = Size::new(4096, 4096).unwrap();
     check.add_lattices(DeviceId(0), 1, size, None);
     check.reserve(Layout::Planar, &[true, true, true]);
-    let lattices = 5..6;
-    let [mut unpack, mut step] = [unpack(Layout::Planar), advance("cooperative", 1)];
-    for op in [&mut unpack, &mut step] {
-        if let Op::Unpack { lattices: of, .. } | Op::Advance { lattices: of, .. } = op {
-            *of = lattices.clone();
-        }
-    }
-    let program = program([unpack, step]);
+    let ops = [LatticeOp::Unpack(Layout::Planar), advance("cooperative", 1)];
+    let program = program(ops.map(|op| op.on(5..6)));
     let error = check.validate(&program, ProgramMode::Submit).unwrap_err();
     let error = error.to_string();
     assert!(
@@ -268,14 +250,16 @@ fn a_device_that_lacks_what_a_kernel_needs_is_refused() {
 fn a_draft_that_is_not_committed_leaves_no_trace() {
     let mut check = validator();
     let all = LatticeId(0);
-    let step = program([advance("bits", 1)]);
+    let step = program([advance("bits", 1).on(0..1)]);
     for _ in 0..2 {
         check.validate(&step, ProgramMode::Submit).unwrap();
         assert_eq!(check.parity(all), 0);
     }
     check.states.commit();
     assert_eq!(check.parity(all), 3);
-    let twice = program([advance("bits", 1), advance("bits", 2), advance("global", 1)]);
+    let twice = program(
+        [advance("bits", 1), advance("bits", 2), advance("global", 1)].map(|op| op.on(0..1)),
+    );
     check.validate(&twice, ProgramMode::Submit).unwrap_err();
     check.states.begin();
     assert_eq!(check.states.get(all), check.states.committed(all));

@@ -11,7 +11,8 @@ use super::kernels::lessons::{self, Value};
 use super::memory;
 use crate::error::invalid;
 use crate::{
-    Argument, BufferId, BufferLaunch, BufferLocation, BufferOffset, MemoryOp, MemoryUse, Op, Result,
+    Argument, BufferId, BufferLaunch, BufferLocation, BufferOffset, BufferOp, MemoryOp, MemoryUse,
+    Result,
 };
 
 /// All buffers, shared with the workers; those given back leave their place empty.
@@ -81,27 +82,26 @@ impl Buffers {
     }
 
     /// Runs a validated op.
-    pub(super) fn execute(&self, op: &Op, stop: &AtomicBool) -> Result<()> {
+    pub(super) fn execute(&self, op: &BufferOp, stop: &AtomicBool) -> Result<()> {
         match op {
-            Op::Copy { from, to, bytes } => {
+            BufferOp::Copy { from, to, bytes } => {
                 let (from, to) = (self.at(*from)?, self.at(*to)?);
                 for (to, from) in to.words(*bytes).iter().zip(from.words(*bytes)) {
                     to.store(from.load(Ordering::Relaxed), Ordering::Relaxed);
                 }
                 Ok(())
             }
-            Op::LaunchOnBuffers(call) => self.call(call, stop),
-            Op::HostFunction(function, buffer) => {
+            BufferOp::Launch(call) => self.call(call, stop),
+            BufferOp::HostFunction(function, buffer) => {
                 for word in &self.get(*buffer)?.words {
                     let changed = function.apply(word.load(Ordering::Relaxed));
                     word.store(changed, Ordering::Relaxed);
                 }
                 Ok(())
             }
-            Op::Memory(MemoryOp::Allocate(buffer)) => self.allocate(*buffer, true),
-            Op::Memory(MemoryOp::Free(buffer)) => self.allocate(*buffer, false),
-            Op::Memory(_) => Ok(()), // hints that change nothing here
-            other => Err(invalid(format!("{} cannot be done here", other.label()))),
+            BufferOp::Memory(MemoryOp::Allocate(buffer)) => self.allocate(*buffer, true),
+            BufferOp::Memory(MemoryOp::Free(buffer)) => self.allocate(*buffer, false),
+            BufferOp::Memory(_) => Ok(()), // hints that change nothing here
         }
     }
 

@@ -1,5 +1,6 @@
 //! The lattices' memory and all ops on it.
 
+use std::mem;
 use std::ops::Range;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
@@ -13,8 +14,8 @@ use super::{measure, memory, reduce};
 use crate::error::invalid;
 use crate::kernels::{OwnCode, no_own_code};
 use crate::{
-    Band, EngineError, Kernel, LatticeId, Layout, Loss, Measure, MemoryUse, Op, Result, RowCopy,
-    Transfer, WordEdit,
+    Band, EngineError, Kernel, LatticeId, LatticeOp, Layout, Loss, Measure, MemoryUse, Result,
+    RowCopy, Transfer, WordEdit,
 };
 use life::{Rule, Size};
 
@@ -187,109 +188,80 @@ impl Lattices {
     }
 
     /// Runs an op of a validated program; only memory can still run out.
-    pub(super) fn execute(&self, op: &Op, stop: &AtomicBool) -> Result<()> {
-        self.worker_pool.run(|| self.execute_op(op, stop))
+    pub(super) fn execute(
+        &self,
+        lattices: Range<u32>,
+        op: &LatticeOp,
+        stop: &AtomicBool,
+    ) -> Result<()> {
+        let mut lattices = lattices.map(LatticeId);
+        self.worker_pool
+            .run(|| lattices.try_for_each(|lattice| self.execute_on(lattice, op, stop)))
     }
 
-    fn execute_op(&self, op: &Op, stop: &AtomicBool) -> Result<()> {
+    fn execute_on(&self, lattice: LatticeId, op: &LatticeOp, stop: &AtomicBool) -> Result<()> {
+        // Rows of a lattice may be copied to itself.
+        let copied = match op {
+            LatticeOp::CopyRows { from, rows, .. } => self.entry(*from).stored().copy_out(*rows)?,
+            _ => Vec::new(),
+        };
+        let entry = self.entry(lattice);
+        let mut stored = entry.stored();
         match op {
-            Op::Upload { lattice, words } => self.with(*lattice, |stored| {
+            LatticeOp::Upload(words) => {
                 stored.bits.now.load(words);
                 stored.layout = Layout::Bits;
-                Ok(())
-            }),
-            Op::Soup { lattice, soup } => self.with(*lattice, |stored| {
+            }
+            LatticeOp::Soup(soup) => {
                 let first_row = stored.band.map_or(0, Band::first_of_halo);
                 stored.bits.now.make_soup(*soup, first_row);
                 stored.layout = Layout::Bits;
-                Ok(())
-            }),
-            Op::Edit { lattice, edits } => self.with(*lattice, |stored| stored.edit(edits)),
-            Op::Pack(lattices) => self.each(lattices, |_, stored| stored.pack()),
-            Op::Unpack { lattices, to } => self.each(lattices, |_, stored| stored.unpack(*to)),
-            Op::Advance {
+            }
+            LatticeOp::Edit(edits) => return stored.edit(edits),
+            LatticeOp::Pack => return stored.pack(),
+            LatticeOp::Unpack(to) => return stored.unpack(*to),
+            LatticeOp::Advance {
                 kernel,
-                lattices,
                 rule,
                 generations,
                 ..
-            } => self.each(lattices, |_, stored| {
-                stored.advance(kernel, *rule, *generations, stop, &self.worker_pool)
-            }),
-            Op::Reduce { lattices, region } => {
-                for entry in lattices.clone().map(|id| self.entry(LatticeId(id))) {
-                    let mut stored = entry.stored();
-                    stored.take_larger_view(&mut entry.spare());
-                    let Stored {
-                        bits, view, band, ..
-                    } = &mut *stored;
-                    match *band {
-                        None => reduce::reduce(&bits.now, *region, view),
-                        Some(band) => reduce::count_in_band(&bits.now, band, *region, view),
-                    }
+            } => return stored.advance(kernel, *rule, *generations, stop, &self.worker_pool),
+            LatticeOp::Reduce(region) => {
+                let spare = &mut entry.spare().view;
+                if spare.capacity() > stored.view.capacity() {
+                    stored.view = mem::take(spare);
                 }
-                Ok(())
-            }
-            Op::Measure(lattices) => {
-                for entry in lattices.clone().map(|id| self.entry(LatticeId(id))) {
-                    let mut stored = entry.stored();
-                    stored.take_measures(&mut entry.spare());
-                    let Stored {
-                        bits,
-                        measured,
-                        band,
-                        ..
-                    } = &mut *stored;
-                    measured.0 = measure::measure(&bits.now, *band, &mut measured.1);
+                let Stored {
+                    bits, view, band, ..
+                } = &mut *stored;
+                match *band {
+                    None => reduce::reduce(&bits.now, *region, view),
+                    Some(band) => reduce::count_in_band(&bits.now, band, *region, view),
                 }
-                Ok(())
             }
-            Op::CopyRows { from, to, rows, .. } => {
-                let copied = self.entry(*from).stored().copy_out(*rows)?;
-                self.with(*to, |stored| stored.copy_in(*rows, &copied))
+            LatticeOp::Measure => {
+                if stored.measured.1.is_empty() {
+                    stored.measured.1 = mem::take(&mut entry.spare().before);
+                }
+                let Stored {
+                    bits,
+                    measured,
+                    band,
+                    ..
+                } = &mut *stored;
+                measured.0 = measure::measure(&bits.now, *band, &mut measured.1);
             }
-            Op::Download {
-                lattices,
-                slot,
-                what,
-            } => {
-                let slots = self
-                    .slots
-                    .read()
-                    .unwrap_or_else(PoisonError::into_inner)
-                    .clone();
-                let first = LatticeId(lattices.start);
-                let slots = slots.ok_or_else(|| invalid(format!("{first:?} has no {slot:?}")))?;
-                self.each(lattices, |lattice, stored| {
-                    let mut done = Ok(());
-                    slots.land(lattice, *slot, |words| {
-                        done = stored.download(*what, words);
-                    });
-                    done
-                })
+            LatticeOp::CopyRows { rows, .. } => return stored.copy_in(*rows, &copied),
+            LatticeOp::Download { slot, what } => {
+                let slots = self.slots.read().unwrap_or_else(PoisonError::into_inner);
+                let slots = slots.clone();
+                let slots = slots.ok_or_else(|| invalid(format!("{lattice:?} has no {slot:?}")))?;
+                let mut done = Ok(());
+                slots.land(lattice, *slot, |words| done = stored.download(*what, words));
+                return done;
             }
-            Op::Copy { .. }
-            | Op::LaunchOnBuffers(_)
-            | Op::HostFunction(..)
-            | Op::Memory(_)
-            | Op::Synchronize(_)
-            | Op::Record(_)
-            | Op::Wait(_) => Err(invalid(format!("{} cannot be done here", op.label()))),
         }
-    }
-
-    /// Runs `work` on one lattice after the other.
-    fn each(
-        &self,
-        lattices: &Range<u32>,
-        mut work: impl FnMut(LatticeId, &mut Stored) -> Result<()>,
-    ) -> Result<()> {
-        let mut lattices = lattices.clone().map(LatticeId);
-        lattices.try_for_each(|lattice| self.with(lattice, |stored| work(lattice, stored)))
-    }
-
-    fn with(&self, lattice: LatticeId, work: impl FnOnce(&mut Stored) -> Result<()>) -> Result<()> {
-        work(&mut self.entry(lattice).stored())
+        Ok(())
     }
 }
 
@@ -304,20 +276,6 @@ impl Entry {
 }
 
 impl Stored {
-    /// Takes over larger memory for the view, whose contents are about to be replaced.
-    fn take_larger_view(&mut self, spare: &mut Spare) {
-        if spare.view.capacity() > self.view.capacity() {
-            self.view = std::mem::take(&mut spare.view);
-        }
-    }
-
-    /// Takes over the memory for measures before the first one.
-    fn take_measures(&mut self, spare: &mut Spare) {
-        if self.measured.1.is_empty() {
-            self.measured.1 = std::mem::take(&mut spare.before);
-        }
-    }
-
     /// Frees all layouts except this one and [`Layout::Bits`].
     fn keep_only(&mut self, layout: Layout) {
         if layout != Layout::I32 {

@@ -82,10 +82,9 @@ impl CpuEngine {
         let buffers = Arc::new(Buffers::default());
         let (store, other) = (lattices.clone(), buffers.clone());
         let mut pool = StreamPool::new(workers, move |op, stop| match op {
-            Op::Copy { .. } | Op::LaunchOnBuffers(_) | Op::HostFunction(..) | Op::Memory(_) => {
-                other.execute(op, stop)
-            }
-            _ => store.execute(op, stop),
+            Op::Lattices(lattices, op) => store.execute(lattices.clone(), op, stop),
+            Op::Buffers(op) => other.execute(op, stop),
+            Op::Order(_) => Ok(()),
         });
         (1..devices).for_each(|_| pool.create_context());
         let device = describe(pool.workers().max(1));

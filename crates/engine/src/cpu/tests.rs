@@ -13,7 +13,7 @@ use std::num::NonZeroUsize;
 
 use super::*;
 use crate::kernels::find;
-use crate::{Slot, Span, Transfer};
+use crate::{BufferOp, LatticeOp, OrderOp, Slot, Span, Transfer};
 use life::{Lattice, Rule, reference};
 
 /// Random cells, about three in eight alive.
@@ -70,10 +70,7 @@ impl Bench {
     }
 
     fn upload(&self, i: usize) -> Op {
-        Op::Upload {
-            lattice: LatticeId(i as u32),
-            words: self.soups[i].words().into(),
-        }
+        LatticeOp::Upload(self.soups[i].words().into()).on(LatticeId(i as u32).as_range())
     }
 
     /// Runs steps to completion and returns the completions.
@@ -93,7 +90,7 @@ impl Bench {
     fn lattice(&mut self, lattice: LatticeId) -> Lattice {
         let stream = self.streams[lattice.index()];
         self.run([
-            (stream, Op::Pack(lattice.as_range())),
+            (stream, LatticeOp::Pack.on(lattice.as_range())),
             (stream, download(lattice, 0)),
         ]);
         let mut words = Vec::new();
@@ -128,21 +125,21 @@ fn program(steps: impl IntoIterator<Item = (StreamId, Op)>) -> Program {
 
 fn advance(kernel: &str, lattice: LatticeId, generations: u32) -> Op {
     let (kernel, rule) = (find(kernel).unwrap(), Rule::LIFE);
-    Op::Advance {
+    LatticeOp::Advance {
         kernel,
-        lattices: lattice.0..lattice.0 + 1,
         rule,
         generations,
         block: kernel.block(),
     }
+    .on(lattice.0..lattice.0 + 1)
 }
 
 fn download(lattice: LatticeId, slot: u8) -> Op {
-    Op::Download {
-        lattices: lattice.as_range(),
+    LatticeOp::Download {
         slot: Slot(slot),
         what: Transfer::Bits,
     }
+    .on(lattice.as_range())
 }
 
 fn spans(completions: &[Completion]) -> Vec<Span> {
@@ -158,14 +155,8 @@ fn layouts_keep_the_state_and_bits_are_as_of_the_last_pack() {
     for (width, height) in [(1, 1), (31, 3), (65, 6), (128, 1), (545, 13)] {
         let mut bench = Bench::new(1, &format!("{width}x{height}"));
         let (stream, start) = (bench.streams[0], bench.soups[0].clone());
-        let to_i32 = Op::Unpack {
-            lattices: FIRST.as_range(),
-            to: Layout::I32,
-        };
-        let to_bits = Op::Unpack {
-            lattices: FIRST.as_range(),
-            to: Layout::Bits,
-        };
+        let to_i32 = LatticeOp::Unpack(Layout::I32).on(FIRST.as_range());
+        let to_bits = LatticeOp::Unpack(Layout::Bits).on(FIRST.as_range());
         bench.run([(stream, to_i32), (stream, advance("global", FIRST, 1))]);
         bench.run([(stream, download(FIRST, 1))]);
         let unpacked = bench.slots.read(FIRST, Slot(1), &mut |words| {
@@ -173,7 +164,7 @@ fn layouts_keep_the_state_and_bits_are_as_of_the_last_pack() {
         });
         assert!(unpacked, "{width}x{height}");
         bench.run([
-            (stream, Op::Pack(FIRST.as_range())),
+            (stream, LatticeOp::Pack.on(FIRST.as_range())),
             (stream, to_bits),
             (stream, advance("bits", FIRST, 2)),
         ]);

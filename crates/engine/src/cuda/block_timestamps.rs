@@ -1,7 +1,7 @@
 //! Block timestamps: when and where each block ran, recorded by instrumented kernels (see
 //! [`instrumentation`]).
 //!
-//! Launches of [`Op::Advance`] and [`Op::LaunchOnBuffers`] are recorded: per op and lattice the last ones, at
+//! Launches of [`LatticeOp::Advance`] and [`BufferOp::Launch`] are recorded: per op and lattice the last ones, at
 //! most [`MAX_LAUNCHES`] per op, and per program, in its order, as many as fit [`MAX_BYTES`]. Other
 //! launches run without instrumentation.
 
@@ -15,7 +15,7 @@ use super::memory::MirroredWords;
 use crate::check::Lattices;
 use crate::kernels::Launch;
 use crate::kernels::instrumentation;
-use crate::{BlockTimestamp, LatticeId, Nanos, Op, Program, Result, StreamId};
+use crate::{BlockTimestamp, BufferOp, LatticeId, LatticeOp, Nanos, Op, Program, Result, StreamId};
 
 /// Maximum recorded launches per op.
 const MAX_LAUNCHES: u32 = 64;
@@ -219,15 +219,16 @@ impl TimestampRecorder {
 /// op.
 fn launches(op: &Op, all: &Lattices, sm_count: u32) -> Vec<(Launch, u32)> {
     match op {
-        Op::LaunchOnBuffers(call) => vec![(call.shape(), 1)],
-        Op::Advance { kernel, .. } if !kernel.block_timestamps => Vec::new(),
-        Op::Advance {
-            kernel,
+        Op::Buffers(BufferOp::Launch(call)) => vec![(call.shape(), 1)],
+        Op::Lattices(
             lattices,
-            generations,
-            block,
-            ..
-        } => {
+            LatticeOp::Advance {
+                kernel,
+                generations,
+                block,
+                ..
+            },
+        ) if kernel.block_timestamps => {
             let batches = all.batches(kernel, lattices.clone(), sm_count);
             let each = (MAX_LAUNCHES / (batches.len() as u32).max(1)).max(1);
             let launches = kernel.launches(*generations).min(each);

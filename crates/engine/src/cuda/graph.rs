@@ -13,7 +13,7 @@ use super::resources::Resources;
 use super::runs::{GraphDownload, Replay, Runs};
 use super::slots::CudaSlots;
 use super::timing::{TimedStep, Timer, Timing};
-use crate::{IssuerId, LatticeId, Op, Program, Result, RunId, Slot, Span, StreamId};
+use crate::{IssuerId, LatticeId, LatticeOp, Op, Program, Result, RunId, Slot, Span, StreamId};
 
 /// A program captured for replay, as one graph per device.
 pub(super) struct Prepared {
@@ -159,7 +159,7 @@ impl Part {
                 if program.timed {
                     timer.after(&mut resources.gpus[gpu].pool, index, step.stream, record)?;
                 }
-                if let Op::Download { lattices, slot, .. } = &step.op {
+                if let Op::Lattices(lattices, LatticeOp::Download { slot, .. }) = &step.op {
                     let event = resources.gpus[gpu].pool.plain()?;
                     event.record_external(raw)?;
                     downloads.push(GraphDownload {

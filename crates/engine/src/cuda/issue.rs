@@ -5,30 +5,27 @@ use std::ops::Range;
 use cust::sys;
 
 use super::block_timestamps::{TimestampRecorder, TimestampTarget};
-use super::buffers::{Address, Buffer, find};
+use super::buffers::{Address, find};
 use super::calls::{Arguments, Call, Sink, Values};
-use super::gpu::Gpu;
-use super::slots::CudaSlots;
-use crate::check::{LatticeState, Lattices, States};
+use super::group::Group;
+use super::resources::Resources;
+use crate::check::LatticeState;
 use crate::error::invalid;
-use crate::kernels::Parameter::{
-    self, Arrived, Before, Cells, Chance, Columns, EditCount, Edits, FirstRow, FirstWord, From,
-    Generations, Height, Key, LayoutIndex, Left, Mail, OwnRows, Pitch, RuleTable, Shares, To, Top,
-    Width, Words,
-};
+use crate::kernels::Parameter::*;
 use crate::kernels::{Function, Kernel, Launch, Layout};
 use crate::{
-    Argument, Band, BufferLaunch, BufferOffset, LatticeId, Measure, MemoryOp, Op, ReduceRegion,
-    Result, Scope, Slot, SupportKernel, Transfer, WordEdit,
+    Argument, Band, BufferLaunch, BufferOffset, BufferOp, EventId, LatticeId, LatticeOp, Measure,
+    MemoryOp, Op, OrderOp, ReduceRegion, Result, Scope, Slot, SupportKernel, Transfer, WordEdit,
 };
 use life::{Rule, Size, Soup};
 
 /// Lattices that are adjacent in memory and in the same state.
 #[derive(Clone, Copy)]
-struct Adjacent {
+struct Run {
     first: LatticeId,
     count: usize,
-    /// The group of the first lattice, and its index there.
+    gpu: usize,
+    /// Index among the GPU's groups, and of the first lattice there.
     group: usize,
     index: usize,
     size: Size,
@@ -36,129 +33,158 @@ struct Adjacent {
     state: LatticeState,
 }
 
-impl Adjacent {
-    /// Width and total height of the lattices stacked vertically, since rows are converted
-    /// independently.
-    fn sides(&self) -> (i32, i32) {
-        let (width, height) = sides(self.size);
-        (width, height * self.count as i32)
-    }
-}
-
-/// Device memory with `words` words for each lattice of a run, at a pitch in words.
-struct Rows {
-    at: sys::CUdeviceptr,
-    words: usize,
-    pitch: usize,
-}
-
-/// Issues ops of one GPU: eagerly, into a capture, or for another thread, with the same calls.
-pub(super) struct Issuer<'a> {
-    pub(super) gpu: &'a mut Gpu,
-    pub(super) lattices: &'a Lattices,
-    /// The drafted states after the steps so far.
-    pub(super) states: &'a mut States,
-    pub(super) buffers: &'a [Option<Buffer>],
-    pub(super) slots: Option<&'a CudaSlots>,
-    pub(super) stream: sys::CUstream,
+/// Issues the steps of one GPU: eagerly, into a capture, or for another thread, with the same calls.
+struct Issuer<'a> {
+    resources: &'a mut Resources,
+    gpu: usize,
+    stream: sys::CUstream,
     /// Where the calls are sent.
-    pub(super) sink: &'a mut Sink,
+    sink: &'a mut Sink,
     /// The step's index and the recorder of its block timestamps, if requested.
-    pub(super) block_timestamps: Option<(u32, &'a mut TimestampRecorder)>,
+    block_timestamps: Option<(u32, &'a mut TimestampRecorder)>,
+}
+
+impl Resources {
+    /// Issues one step of a valid program on its stream, and drafts its effect on lattices.
+    pub(super) fn issue(
+        &mut self,
+        gpu: usize,
+        step: &crate::Step,
+        sink: &mut Sink,
+        block_timestamps: Option<(u32, &mut TimestampRecorder)>,
+    ) -> Result<()> {
+        let mut issuer = Issuer {
+            stream: self.raw(step.stream),
+            resources: self,
+            gpu,
+            sink,
+            block_timestamps,
+        };
+        match &step.op {
+            Op::Lattices(lattices, op) => {
+                issuer.on_lattices(lattices, op)?;
+                self.check.states.apply(lattices.clone(), op);
+                Ok(())
+            }
+            Op::Buffers(op) => issuer.on_buffers(op),
+            Op::Order(op) => issuer.order(*op),
+        }
+    }
 }
 
 impl Issuer<'_> {
-    /// Issues one op of a valid program and drafts its effect on lattices. The caller handles
-    /// [`Op::Record`], [`Op::Wait`] and [`Op::CopyRows`], which may be about another GPU.
-    pub(super) fn issue(&mut self, op: &Op) -> Result<()> {
-        match op {
-            Op::Upload { lattice, words } => self.upload(*lattice, words),
-            Op::Soup { lattice, soup } => self.soup(*lattice, *soup),
-            Op::Edit { lattice, edits } => self.edit(*lattice, edits),
-            Op::Pack(lattices) => self.each_run(lattices, false, Self::pack),
-            Op::Unpack { lattices, to } => {
-                self.each_run(lattices, false, |this, run| this.unpack(run, *to))
-            }
-            Op::Advance {
-                kernel,
-                lattices,
-                rule,
-                generations,
-                block,
-            } => self.advance(kernel, lattices.clone(), *rule, *generations, *block),
-            Op::Reduce { lattices, region } => {
-                self.each_run(lattices, false, |this, run| this.reduce(run, *region))
-            }
-            Op::Measure(lattices) => self.each_run(lattices, false, Self::measure),
-            Op::Download {
-                lattices,
-                slot,
-                what,
-            } => self.each_run(lattices, *what == Transfer::View, |this, run| {
-                this.download(run, *slot, *what)
-            }),
-            Op::Copy { from, to, bytes } => self.copy(*from, *to, *bytes),
-            Op::LaunchOnBuffers(call) => self.launch_on_buffers(call),
-            Op::HostFunction(function, buffer) => {
-                let (function, words) = find(self.buffers, *buffer)?.on_host(*function)?;
-                self.sink.push(Call::HostFunction {
-                    function,
-                    words,
-                    stream: self.stream,
-                })
-            }
-            Op::Memory(op) => self.manage(*op),
-            Op::Synchronize(Scope::Stream) => self.sink.push(Call::Synchronize(self.stream)),
-            Op::Synchronize(Scope::Device) => self.sink.push(Call::SynchronizeContext),
-            Op::CopyRows { .. } | Op::Record(_) | Op::Wait(_) => Ok(()),
-        }?;
-        self.states.apply(op);
-        Ok(())
+    fn order(&mut self, op: OrderOp) -> Result<()> {
+        let stream = self.stream;
+        let event = |id: EventId| self.resources.events[id.0 as usize].1.raw();
+        self.sink.push(match op {
+            OrderOp::Synchronize(Scope::Stream) => Call::Synchronize(stream),
+            OrderOp::Synchronize(Scope::Device) => Call::SynchronizeContext,
+            OrderOp::Record(id) => Call::Record {
+                event: event(id),
+                stream,
+            },
+            OrderOp::Wait(id) => Call::WaitEvent {
+                event: event(id),
+                stream,
+            },
+        })
     }
 
-    /// A lattice's group on its device, its index there, its state and its size.
-    fn place(&self, lattice: LatticeId) -> (usize, usize, LatticeState, Size) {
-        let group = &self.lattices.groups[self.lattices.group_of(lattice)];
-        let index = (lattice.0 - group.first.0) as usize;
-        (group.on_device, index, self.states.get(lattice), group.size)
-    }
-
-    /// Calls `work` for runs of lattices that are adjacent and in one state. With `of_views`,
-    /// their views must also have the same length.
-    fn each_run(
-        &mut self,
-        lattices: &Range<u32>,
-        of_views: bool,
-        mut work: impl FnMut(&mut Self, Adjacent) -> Result<()>,
-    ) -> Result<()> {
+    fn on_lattices(&mut self, lattices: &Range<u32>, op: &LatticeOp) -> Result<()> {
+        if let LatticeOp::Advance {
+            kernel,
+            rule,
+            generations,
+            block,
+        } = *op
+        {
+            return self.advance(kernel, lattices.clone(), rule, generations, block);
+        }
         let mut rest = lattices.clone();
         while !rest.is_empty() {
-            let first = LatticeId(rest.start);
-            let (group, index, state, size) = self.place(first);
-            let of_first = self.lattices.group_of(first);
-            // A run is one tall lattice, whose rows the kernels count in an int, or one grid
-            // layer per lattice.
-            let max = (i32::MAX as u32 / size.height()).min(Launch::MAX_GRID_Z) as usize;
-            let follows = |&lattice: &LatticeId| {
-                let other = self.states.get(lattice);
-                self.lattices.group_of(lattice) == of_first
-                    && other.has_buffers_of(state)
-                    && (!of_views || other.view_words == state.view_words)
-            };
-            let candidates = rest.clone().map(LatticeId).take(max);
-            let count = candidates.take_while(follows).count();
-            rest.start += count as u32;
-            let run = Adjacent {
-                first,
-                count,
-                group,
-                index,
-                size,
-                state,
-            };
-            work(self, run)?;
+            let run = self.run(&rest, op);
+            rest.start += run.count as u32;
+            match op {
+                LatticeOp::Upload(words) => self.upload(run, words),
+                LatticeOp::Soup(soup) => self.soup(run, *soup),
+                LatticeOp::Edit(edits) => self.edit(run, edits),
+                LatticeOp::Pack => self.pack(run),
+                LatticeOp::Unpack(to) => self.unpack(run, *to),
+                LatticeOp::Reduce(region) => self.reduce(run, *region),
+                LatticeOp::Measure => self.measure(run),
+                LatticeOp::Download { slot, what } => self.download(run, *slot, *what),
+                LatticeOp::CopyRows { from, rows, .. } => {
+                    let source = self.rows_at(self.place(*from), rows.from)?;
+                    let target = self.rows_at(run, rows.to)?;
+                    let row_bytes = run.state.layout.row_bytes(run.size);
+                    self.copy_on_devices(source, target, row_bytes * rows.count as usize)
+                }
+                LatticeOp::Advance { .. } => Ok(()), // issued above
+            }?;
         }
         Ok(())
+    }
+
+    /// One lattice.
+    fn place(&self, lattice: LatticeId) -> Run {
+        let check = &self.resources.check;
+        let group = &check.lattices.groups[check.lattices.group_of(lattice)];
+        Run {
+            first: lattice,
+            count: 1,
+            gpu: usize::from(group.device.0),
+            group: group.on_device,
+            index: (lattice.0 - group.first.0) as usize,
+            size: group.size,
+            state: check.states.get(lattice),
+        }
+    }
+
+    /// The first lattices that an op can be issued for at once.
+    fn run(&self, lattices: &Range<u32>, op: &LatticeOp) -> Run {
+        use LatticeOp::{CopyRows, Download, Edit, Measure, Reduce, Soup, Upload};
+        let mut run = self.place(LatticeId(lattices.start));
+        let state = run.state;
+        // A run is one tall lattice, whose rows the kernels count in an int, or one grid layer per
+        // lattice.
+        let max = match op {
+            Upload(_) | Soup(_) | Edit(_) | CopyRows { .. } => 1,
+            Reduce(_) | Measure if state.band.is_some() => 1,
+            _ => (i32::MAX as u32 / run.size.height()).min(Launch::MAX_GRID_Z),
+        };
+        let of_views = matches!(
+            op,
+            Download {
+                what: Transfer::View,
+                ..
+            }
+        );
+        let check = &self.resources.check;
+        let group = check.lattices.group_of(run.first);
+        let follows = |&lattice: &LatticeId| {
+            let other = check.states.get(lattice);
+            check.lattices.group_of(lattice) == group
+                && other.has_buffers_of(state)
+                && (!of_views || other.view_words == state.view_words)
+        };
+        let candidates = lattices.clone().map(LatticeId).take(max as usize);
+        run.count = candidates.take_while(follows).count();
+        run
+    }
+
+    fn group(&self, run: Run) -> &Group {
+        &self.resources.gpus[run.gpu].groups[run.group]
+    }
+
+    /// The address of a row of a lattice's cells, in its context.
+    fn rows_at(&self, run: Run, row: u32) -> Result<(sys::CUdeviceptr, sys::CUcontext)> {
+        let Run { state, index, .. } = run;
+        let cells = self
+            .group(run)
+            .buffer_at(state.layout, index, state.parity)?;
+        let offset = state.layout.row_bytes(run.size) * row as usize;
+        let context = self.resources.gpus[run.gpu].context.raw();
+        Ok((cells + offset as u64, context))
     }
 
     /// Advances lattices: adjacent ones in one launch if the kernel is batched and they are all in
@@ -171,24 +197,27 @@ impl Issuer<'_> {
         generations: u32,
         block: (u32, u32),
     ) -> Result<()> {
-        let sm_count = self.gpu.sm_count;
-        let batches = self.lattices.batches(kernel, lattices, sm_count);
-        for (lattices, part) in batches.into_iter().zip(0..) {
+        let sm_count = self.resources.gpus[self.gpu].sm_count;
+        let all = &self.resources.check.lattices;
+        for (lattices, part) in all.batches(kernel, lattices, sm_count).into_iter().zip(0..) {
             let target = self.timestamp_target(part);
             let (count, first) = (lattices.len() as u32, LatticeId(lattices.start));
-            let group = &self.lattices.groups[self.lattices.group_of(first)];
-            let size = group.size;
-            let state = self.states.get(first);
-            let differs = |lattice| !self.states.get(lattice).has_buffers_of(state);
+            let check = &self.resources.check;
+            let group = check.lattices.groups[check.lattices.group_of(first)];
+            let launch = |launched| {
+                let batch = group.batch(launched, count);
+                kernel.launch(group.size, block, batch, sm_count)
+            };
+            let state = check.states.get(first);
+            let differs = |lattice| !check.states.get(lattice).has_buffers_of(state);
             if lattices.clone().map(LatticeId).any(differs) {
-                let shape = kernel.launch(size, block, group.batch(1, count), sm_count);
                 for (lattice, index) in lattices.zip(0..) {
                     let target = target.map(|target| target.share(index, count));
-                    self.step(kernel, LatticeId(lattice), rule, generations, shape, target)?;
+                    let lattice = LatticeId(lattice);
+                    self.step(kernel, lattice, rule, generations, launch(1), target)?;
                 }
             } else {
-                let shape = kernel.launch(size, block, group.batch(count, count), sm_count);
-                self.step(kernel, first, rule, generations, shape, target)?;
+                self.step(kernel, first, rule, generations, launch(count), target)?;
             }
         }
         Ok(())
@@ -204,25 +233,26 @@ impl Issuer<'_> {
         shape: Launch,
         target: Option<TimestampTarget>,
     ) -> Result<()> {
-        let (group, index, state, size) = self.place(lattice);
-        let group = &self.gpu.groups[group];
-        let buffer = |parity| group.buffer_at(kernel.layout, index, parity);
+        let run = self.place(lattice);
+        let group = self.group(run);
+        let buffer = |parity| group.buffer_at(kernel.layout, run.index, parity);
         let buffers = [buffer(0)?, buffer(1)?];
         let mail = if kernel.parameters.contains(&Mail) {
-            group.halo_mailbox(index)?
+            group.halo_mailbox(run.index)?
         } else {
             0 // nobody takes it
         };
         let function = kernel.function(shape.entry, rule);
-        let plain = self.gpu.functions.get(function, false)?;
+        let functions = &mut self.resources.gpus[self.gpu].functions;
+        let plain = functions.get(function, false)?;
         let instrumented = match target {
-            Some(_) => self.gpu.functions.get(function, true)?,
+            Some(_) => functions.get(function, true)?,
             None => plain,
         };
-        let (width, height) = sides(size);
+        let (width, height) = sides(run.size);
         let table = rule.table();
         let launches = kernel.launches(generations);
-        let mut parity = state.parity;
+        let mut parity = run.state.parity;
         for index in 0..launches {
             let [from, to] = [parity, parity ^ 1].map(|parity| buffers[usize::from(parity)]);
             let max = kernel.iteration.generations_per_launch();
@@ -250,24 +280,22 @@ impl Issuer<'_> {
         Ok(())
     }
 
-    fn upload(&mut self, lattice: LatticeId, words: &[u32]) -> Result<()> {
-        let (group, index, ..) = self.place(lattice);
-        let to = self.gpu.groups[group].bits_at(index, 0);
+    fn upload(&mut self, run: Run, words: &[u32]) -> Result<()> {
         // The lengths were validated, and the program keeps the words alive until the call is made.
-        self.sink.push(Call::CopyIn {
-            to,
+        let call = Call::CopyIn {
+            to: self.group(run).bits_at(run.index, 0),
             from: words.as_ptr().cast(),
             bytes: words.len() * 4,
             stream: self.stream,
-        })
+        };
+        self.sink.push(call)
     }
 
-    fn soup(&mut self, lattice: LatticeId, soup: Soup) -> Result<()> {
-        let (group, index, state, size) = self.place(lattice);
-        let bits = self.gpu.groups[group].bits_at(index, 0);
-        let (width, height) = sides(size);
+    fn soup(&mut self, run: Run, soup: Soup) -> Result<()> {
+        let bits = self.group(run).bits_at(run.index, 0);
+        let (width, height) = sides(run.size);
         // A row's generator is seeded from the key and the row's number on the torus.
-        let first_row = state.band.map_or(0, Band::first_of_halo);
+        let first_row = run.state.band.map_or(0, Band::first_of_halo);
         let (chance, key) = (soup.chance(), soup.key().wrapping_add_signed(first_row));
         let values: &Values = &[
             (To, &bits),
@@ -276,17 +304,17 @@ impl Issuer<'_> {
             (Chance, &chance),
             (Key, &key),
         ];
-        self.launch_support(SupportKernel::Soup, Launch::soup(size), values)
+        self.launch_support(SupportKernel::Soup, Launch::soup(run.size), values)
     }
 
-    fn edit(&mut self, lattice: LatticeId, edits: &[WordEdit]) -> Result<()> {
-        let (group, index, state, size) = self.place(lattice);
-        let group = &self.gpu.groups[group];
+    fn edit(&mut self, run: Run, edits: &[WordEdit]) -> Result<()> {
+        let Run { index, state, .. } = run;
+        let group = self.group(run);
         let cells = group.buffer_at(state.layout, index, state.parity)?;
-        let list = group.edits_at(index);
-        let (width, layout) = (size.width() as i32, state.layout.index());
+        let (list, max_edits) = (group.edits_at(index), group.max_edits());
+        let (width, layout) = (run.size.width() as i32, state.layout.index());
         // Copies and launches of a stream run in order, so one list serves all chunks.
-        for edits in edits.chunks(group.max_edits()) {
+        for edits in edits.chunks(max_edits) {
             self.sink.push(Call::CopyIn {
                 to: list,
                 from: edits.as_ptr().cast(),
@@ -307,129 +335,92 @@ impl Issuer<'_> {
         Ok(())
     }
 
-    fn pack(&mut self, run: Adjacent) -> Result<()> {
-        let state = run.state;
+    fn pack(&mut self, run: Run) -> Result<()> {
+        let Run { index, state, .. } = run;
         let Some(kernel) = SupportKernel::pack(state.layout) else {
             return Ok(()); // the bits are the cells
         };
-        let group = &self.gpu.groups[run.group];
-        let cells = group.buffer_at(state.layout, run.index, state.parity)?;
-        let bits = group.bits_at(run.index, 0);
+        let group = self.group(run);
+        let cells = group.buffer_at(state.layout, index, state.parity)?;
+        let bits = group.bits_at(index, 0);
         self.convert(kernel, run, state.layout, cells, bits)
     }
 
-    fn unpack(&mut self, run: Adjacent, to: Layout) -> Result<()> {
+    fn unpack(&mut self, run: Run, to: Layout) -> Result<()> {
         let Some(kernel) = SupportKernel::unpack(to) else {
             return Ok(()); // the bits are there
         };
-        let group = &self.gpu.groups[run.group];
+        let group = self.group(run);
         let bits = group.bits_at(run.index, run.state.bits_parity);
         let cells = group.buffer_at(to, run.index, 0)?;
         self.convert(kernel, run, to, bits, cells)
     }
 
-    /// Converts a run between bits and a layout.
+    /// Converts a run between bits and a layout, as one tall lattice: rows are converted independently.
     fn convert(
         &mut self,
         kernel: SupportKernel,
-        run: Adjacent,
+        run: Run,
         layout: Layout,
         from: sys::CUdeviceptr,
         to: sys::CUdeviceptr,
     ) -> Result<()> {
         let shape = Launch::convert(run.size, run.count as u32, layout);
-        let (width, height) = run.sides();
+        let (width, height) = sides(run.size);
+        let height = height * run.count as i32;
         let values: &Values = &[(From, &from), (To, &to), (Width, &width), (Height, &height)];
         self.launch_support(kernel, shape, values)
     }
 
-    fn reduce(&mut self, run: Adjacent, region: ReduceRegion) -> Result<()> {
-        if let Some(band) = run.state.band {
-            let mut indices = run.index..run.index + run.count;
-            return indices.try_for_each(|index| self.count(run, index, band, region));
-        }
-        let group = &self.gpu.groups[run.group];
-        let bits = group.bits_at(run.index, run.state.bits_parity);
+    /// Reduces lattices to bytes, or counts the live cells that the own rows of a band have in each pixel.
+    fn reduce(&mut self, run: Run, region: ReduceRegion) -> Result<()> {
+        let (kernel, torus, offset, first_row, rows) = match run.state.band {
+            None => (SupportKernel::Reduce, run.size, 0, 0, 0),
+            Some(band) => (
+                SupportKernel::Count,
+                band.torus,
+                own_offset(band),
+                band.first as i32,
+                band.rows as i32,
+            ),
+        };
+        let group = self.group(run);
+        let bits = group.bits_at(run.index, run.state.bits_parity) + offset;
         let (pixels, stride) = group.view_at(run.index)?;
-        let (width, height) = sides(run.size);
+        let (width, height) = sides(torus);
         let (across, down) = (region.width as i32, region.height as i32);
-        let (x0, y0, step) = (region.x0, region.y0, region.step);
-        let shape = Launch::reduce(region, run.count as u32);
-        let stride = stride as u64 * 4;
+        let pitch = stride as u64 * 4;
         let values: &Values = &[
             (From, &bits),
             (To, &pixels),
             (Width, &width),
             (Height, &height),
-            (Left, &x0),
-            (Top, &y0),
-            (Parameter::Step, &step),
-            (Columns, &across),
-            (Parameter::Rows, &down),
-            (Pitch, &stride),
-        ];
-        self.launch_support(SupportKernel::Reduce, shape, values)
-    }
-
-    /// Counts the live cells that the own rows of one band of a run have in each pixel.
-    fn count(
-        &mut self,
-        run: Adjacent,
-        index: usize,
-        band: Band,
-        region: ReduceRegion,
-    ) -> Result<()> {
-        let group = &self.gpu.groups[run.group];
-        let bits = group.bits_at(index, run.state.bits_parity) + own_offset(band);
-        let (counts, _) = group.view_at(index)?;
-        let (width, height) = sides(band.torus);
-        let (first_row, rows) = (band.first as i32, band.rows as i32);
-        let (across, down) = (region.width as i32, region.height as i32);
-        let (x0, y0, step) = (region.x0, region.y0, region.step);
-        let values: &Values = &[
-            (From, &bits),
-            (To, &counts),
-            (Width, &width),
-            (Height, &height),
             (FirstRow, &first_row),
             (OwnRows, &rows),
-            (Left, &x0),
-            (Top, &y0),
-            (Parameter::Step, &step),
+            (Left, &region.x0),
+            (Top, &region.y0),
+            (Step, &region.step),
             (Columns, &across),
-            (Parameter::Rows, &down),
+            (Rows, &down),
+            (Pitch, &pitch),
         ];
-        self.launch_support(SupportKernel::Count, Launch::reduce(region, 1), values)
+        self.launch_support(kernel, Launch::reduce(region, run.count as u32), values)
     }
 
-    fn measure(&mut self, run: Adjacent) -> Result<()> {
-        match run.state.band {
-            None => self.measure_part(run, run.index, run.count, 0, run.size, 0),
+    /// Measures lattices, or the own rows of a band.
+    fn measure(&mut self, run: Run) -> Result<()> {
+        let (offset, size, first_word) = match run.state.band {
+            None => (0, run.size, 0),
             Some(band) => {
-                let mut indices = run.index..run.index + run.count;
-                let first = (band.first as usize * run.size.words_per_row()) as u64;
-                let (offset, size) = (own_offset(band), band.own_size());
-                indices.try_for_each(|index| self.measure_part(run, index, 1, offset, size, first))
+                let first = band.first as usize * run.size.words_per_row();
+                (own_offset(band), band.own_size(), first as u64)
             }
-        }
-    }
-
-    /// Measures a part of each of `count` lattices of a run: of `size`, `offset` bytes behind the
-    /// lattice's start, with `first_word` as the index of its first word.
-    fn measure_part(
-        &mut self,
-        run: Adjacent,
-        index: usize,
-        count: usize,
-        offset: u64,
-        size: Size,
-        first_word: u64,
-    ) -> Result<()> {
-        let group = &self.gpu.groups[run.group];
-        let bits = group.bits_at(index, run.state.bits_parity) + offset;
-        let at = group.measures_at(index)?;
+        };
+        let group = self.group(run);
+        let bits = group.bits_at(run.index, run.state.bits_parity) + offset;
+        let at = group.measures_at(run.index)?;
         let words = size.words() as u64;
-        let shape = Launch::measure(size, count as u32);
+        let shape = Launch::measure(size, run.count as u32);
         let values: &Values = &[
             (From, &bits),
             (Before, &at.before),
@@ -442,74 +433,60 @@ impl Issuer<'_> {
         self.launch_support(SupportKernel::Measure, shape, values)
     }
 
-    /// The memory that a download copies from each lattice of a run.
-    fn source(&self, what: Transfer, run: Adjacent) -> Result<Rows> {
-        let (index, state, size) = (run.index, run.state, run.size);
-        let group = &self.gpu.groups[run.group];
-        let dense = |at, words| Rows {
-            at,
-            words,
-            pitch: words,
-        };
-        match what {
-            Transfer::Bits => Ok(dense(group.bits_at(index, state.bits_parity), size.words())),
+    fn download(&mut self, run: Run, slot: Slot, what: Transfer) -> Result<()> {
+        let Run {
+            index, state, size, ..
+        } = run;
+        let group = self.group(run);
+        let bits = group.bits_at(index, state.bits_parity);
+        // The address of the first lattice's part, its words, and the words from one lattice to the next.
+        let (at, words, pitch) = match what {
+            Transfer::Bits => (bits, size.words(), size.words()),
             Transfer::Rows { first, count } => {
                 let per_row = size.words_per_row();
-                let bits = group.bits_at(index, state.bits_parity);
-                Ok(Rows {
-                    at: bits + 4 * (per_row * first as usize) as u64,
-                    words: per_row * count as usize,
-                    pitch: size.words(),
-                })
+                let at = bits + 4 * (per_row * first as usize) as u64;
+                (at, per_row * count as usize, size.words())
             }
             Transfer::Cells => {
                 let cells = group.buffer_at(Layout::I32, index, state.parity)?;
-                Ok(dense(cells, size.cells() as usize))
+                (cells, size.cells() as usize, size.cells() as usize)
             }
             Transfer::Measure => {
-                let at = group.measures_at(index)?;
-                Ok(dense(at.measures, Measure::WORDS))
+                let at = group.measures_at(index)?.measures;
+                (at, Measure::WORDS, Measure::WORDS)
             }
             Transfer::View => {
-                let words = state.view_words as usize;
                 let (at, pitch) = group.view_at(index)?;
-                Ok(Rows { at, words, pitch })
+                (at, state.view_words as usize, pitch)
             }
-        }
-    }
-
-    fn download(&mut self, run: Adjacent, slot: Slot, what: Transfer) -> Result<()> {
-        let from = self.source(what, run)?;
-        let slots = self
-            .slots
-            .ok_or_else(|| invalid(format!("{:?} has no {slot:?}", run.first)))?;
-        let to = slots
-            .address(run.first, slot)
-            .ok_or_else(|| invalid(format!("{:?} has no {slot:?}", run.first)))?;
-        let pitch = slots.pitch(run.first, slot);
+        };
+        let slots = self.resources.slots.as_ref();
+        let place = slots.and_then(|slots| slots.place(run.first, slot));
+        let (to, slot_pitch) =
+            place.ok_or_else(|| invalid(format!("{:?} has no {slot:?}", run.first)))?;
         let stream = self.stream;
         // The program is valid, so the slot is large enough and the group's slots are adjacent like
         // its lattices. The slots are bound to this download, so nobody else uses them until the
         // event after the copy has fired. This holds for pageable memory too, where the copy is
         // complete by then or by the call's return.
-        let words = from.words;
-        let copy = if run.count == 1 || (from.pitch == words && pitch == words) {
-            Call::CopyOut {
-                to: to.cast(),
-                from: from.at,
-                bytes: run.count * words * 4,
-                stream,
-            }
-        } else {
-            Call::CopyRowsOut {
-                to: (to.cast(), pitch * 4),
-                from: (from.at, from.pitch * 4),
-                row_bytes: words * 4,
-                rows: run.count,
-                stream,
-            }
-        };
-        self.sink.push(copy)
+        self.sink.push(
+            if run.count == 1 || (pitch == words && slot_pitch == words) {
+                Call::CopyOut {
+                    to: to.cast(),
+                    from: at,
+                    bytes: run.count * words * 4,
+                    stream,
+                }
+            } else {
+                Call::CopyRowsOut {
+                    to: (to.cast(), slot_pitch * 4),
+                    from: (at, pitch * 4),
+                    row_bytes: words * 4,
+                    rows: run.count,
+                    stream,
+                }
+            },
+        )
     }
 
     fn launch_support(
@@ -519,61 +496,90 @@ impl Issuer<'_> {
         values: &Values,
     ) -> Result<()> {
         let arguments = Arguments::fill(kernel.row().parameters, values)?;
-        let function = self.gpu.functions.get(Function::Support(kernel), false)?;
+        let functions = &mut self.resources.gpus[self.gpu].functions;
+        let function = functions.get(Function::Support(kernel), false)?;
         self.launch(function, shape, arguments)
+    }
+
+    fn on_buffers(&mut self, op: &BufferOp) -> Result<()> {
+        let buffers = &self.resources.buffers;
+        let gpu = &self.resources.gpus[self.gpu];
+        match op {
+            BufferOp::Copy { from, to, bytes } => self.copy(*from, *to, *bytes),
+            BufferOp::Launch(launch) => self.launch_on_buffers(launch),
+            BufferOp::HostFunction(function, buffer) => {
+                let (function, words) = find(buffers, *buffer)?.on_host(*function)?;
+                self.sink.push(Call::HostFunction {
+                    function,
+                    words,
+                    stream: self.stream,
+                })
+            }
+            // These calls are made at once: only one thread issues such a program.
+            BufferOp::Memory(op) => match *op {
+                MemoryOp::Allocate(buffer) => find(buffers, buffer)?.allocate(self.stream),
+                MemoryOp::Free(buffer) => find(buffers, buffer)?.free(self.stream),
+                MemoryOp::SetReleaseThreshold(bytes) => gpu.set_release_threshold(bytes),
+                MemoryOp::Advise(buffer, advice) => {
+                    find(buffers, buffer)?.advise(advice, gpu.device)
+                }
+                MemoryOp::Prefetch(buffer, to) => {
+                    find(buffers, buffer)?.prefetch(to, gpu.device, self.stream)
+                }
+            },
+        }
     }
 
     fn copy(&mut self, from: BufferOffset, to: BufferOffset, bytes: usize) -> Result<()> {
         let stream = self.stream;
-        let source = find(self.buffers, from.buffer)?;
-        let target = find(self.buffers, to.buffer)?;
-        let call = match (source.address(from)?, target.address(to)?) {
-            (Address::Host(from), Address::Device(to)) => Call::CopyIn {
+        let source = find(&self.resources.buffers, from.buffer)?;
+        let target = find(&self.resources.buffers, to.buffer)?;
+        match (source.address(from)?, target.address(to)?) {
+            (Address::Host(from), Address::Device(to)) => self.sink.push(Call::CopyIn {
                 to,
                 from,
                 bytes,
                 stream,
-            },
-            (Address::Device(from), Address::Host(to)) => Call::CopyOut {
+            }),
+            (Address::Device(from), Address::Host(to)) => self.sink.push(Call::CopyOut {
                 to,
                 from,
                 bytes,
                 stream,
-            },
-            (Address::Device(from), Address::Device(to)) if source.gpu != target.gpu => {
-                Call::CopyPeer {
-                    to: (to, target.context.raw()),
-                    from: (from, source.context.raw()),
-                    bytes,
-                    stream,
-                }
+            }),
+            (Address::Device(from), Address::Device(to)) => {
+                let (from, to) = ((from, source.context.raw()), (to, target.context.raw()));
+                self.copy_on_devices(from, to, bytes)
             }
-            (Address::Device(from), Address::Device(to)) => Call::CopyWithin {
-                to,
-                from,
-                bytes,
-                stream,
-            },
             (Address::Host(_), Address::Host(_)) => {
-                return Err(invalid("a device cannot copy from host to host"));
-            }
-        };
-        self.sink.push(call)
-    }
-
-    /// Manages the memory of a buffer. The calls are made at once: only one thread issues such a program.
-    fn manage(&mut self, op: MemoryOp) -> Result<()> {
-        match op {
-            MemoryOp::Allocate(buffer) => find(self.buffers, buffer)?.allocate(self.stream),
-            MemoryOp::Free(buffer) => find(self.buffers, buffer)?.free(self.stream),
-            MemoryOp::SetReleaseThreshold(bytes) => self.gpu.set_release_threshold(bytes),
-            MemoryOp::Advise(buffer, advice) => {
-                find(self.buffers, buffer)?.advise(advice, self.gpu.device)
-            }
-            MemoryOp::Prefetch(buffer, to) => {
-                find(self.buffers, buffer)?.prefetch(to, self.gpu.device, self.stream)
+                Err(invalid("a device cannot copy from host to host"))
             }
         }
+    }
+
+    /// Copies between two addresses, each with its context.
+    fn copy_on_devices(
+        &mut self,
+        from: (sys::CUdeviceptr, sys::CUcontext),
+        to: (sys::CUdeviceptr, sys::CUcontext),
+        bytes: usize,
+    ) -> Result<()> {
+        let stream = self.stream;
+        self.sink.push(if from.1 == to.1 {
+            Call::CopyWithin {
+                to: to.0,
+                from: from.0,
+                bytes,
+                stream,
+            }
+        } else {
+            Call::CopyPeer {
+                to,
+                from,
+                bytes,
+                stream,
+            }
+        })
     }
 
     fn launch_on_buffers(&mut self, launch: &BufferLaunch) -> Result<()> {
@@ -581,7 +587,7 @@ impl Issuer<'_> {
         for argument in &launch.arguments {
             match *argument {
                 Argument::Buffer(region) => {
-                    let buffer = find(self.buffers, region.buffer)?;
+                    let buffer = find(&self.resources.buffers, region.buffer)?;
                     let Address::Device(at) = buffer.address(region)? else {
                         return Err(invalid(format!("{:?} is not on the device", region.buffer)));
                     };
@@ -597,8 +603,8 @@ impl Issuer<'_> {
         if let Some(records) = records {
             arguments.push(&records);
         }
-        let function = Function::Buffer(launch.kernel);
-        let function = self.gpu.functions.get(function, records.is_some())?;
+        let functions = &mut self.resources.gpus[self.gpu].functions;
+        let function = functions.get(Function::Buffer(launch.kernel), records.is_some())?;
         self.launch(function, launch.shape(), arguments)
     }
 

@@ -10,7 +10,7 @@ use super::resources::Resources;
 use crate::check::GroupFacts;
 use crate::error::invalid;
 use crate::kernels::{Function, Launch};
-use crate::{DeviceId, LatticeId, Occupancy, Op, Result, SupportKernel};
+use crate::{BufferOp, DeviceId, LatticeId, LatticeOp, Occupancy, Op, Result, SupportKernel};
 use life::Rule;
 
 /// The occupancy of an op's kernel. If the op has several lattices, the size of the first one
@@ -22,13 +22,8 @@ pub(super) fn occupancy_of(
 ) -> Result<Option<Occupancy>> {
     let gpu = resources.gpu_at(device)?;
     let (shape, function) = match op {
-        Op::LaunchOnBuffers(call) => (call.shape(), Function::Buffer(call.kernel)),
-        Op::Advance {
-            kernel,
-            lattices,
-            block,
-            ..
-        } => {
+        Op::Buffers(BufferOp::Launch(call)) => (call.shape(), Function::Buffer(call.kernel)),
+        Op::Lattices(lattices, LatticeOp::Advance { kernel, block, .. }) => {
             let group = group_of(resources, device, lattices)?;
             let size = group.size;
             kernel.validate_size(size)?;
@@ -39,7 +34,7 @@ pub(super) fn occupancy_of(
             let shape = kernel.launch(size, *block, group.batch(count, count), sm_count);
             (shape, kernel.function(shape.entry, Rule::LIFE))
         }
-        Op::Pack(lattices) => {
+        Op::Lattices(lattices, LatticeOp::Pack) => {
             let size = group_of(resources, device, lattices)?.size;
             let first = LatticeId(lattices.start);
             let layout = resources.check.states.committed(first).layout;
@@ -49,7 +44,7 @@ pub(super) fn occupancy_of(
             let shape = Launch::convert(size, lattices.len() as u32, layout);
             (shape, Function::Support(kernel))
         }
-        Op::Reduce { lattices, region } => {
+        Op::Lattices(lattices, LatticeOp::Reduce(region)) => {
             let state = resources.check.states.committed(LatticeId(lattices.start));
             let (kernel, count) = match state.band {
                 None => (SupportKernel::Reduce, lattices.len() as u32),

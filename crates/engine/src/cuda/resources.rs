@@ -5,22 +5,19 @@ use std::time::Instant;
 
 use cust::sys;
 
-use super::block_timestamps::TimestampRecorder;
 use super::buffers::{Buffer, find};
-use super::calls::{Call, Sink};
 use super::context::{self, OwnedContext};
 use super::driver::{self, check};
 use super::event::Event;
 use super::gpu::Gpu;
 use super::group::Group;
-use super::issue::Issuer;
 use super::slots::{CudaSlots, GroupShape};
 use super::stream::RawStream;
 use crate::check::{Plan, Validator};
 use crate::error::invalid;
 use crate::{
-    Band, BufferId, BufferLocation, DeviceId, EngineError, EventId, Feature, LatticeId, Layout, Op,
-    Program, Result, Slot, Slots, SlotsSpec, Step, StreamId, StreamKind, StreamSpec, nvtx,
+    Band, BufferId, BufferLocation, DeviceId, EngineError, EventId, Feature, LatticeId, Layout,
+    Program, Result, Slot, Slots, SlotsSpec, StreamId, StreamKind, StreamSpec, nvtx,
 };
 use life::Size;
 
@@ -45,33 +42,6 @@ pub(super) struct Stream {
     pub(super) raw: RawStream,
     /// The number of replays on its GPU that it already waits for.
     pub(super) replays_seen: u64,
-}
-
-/// Adjacent rows of a lattice in a GPU's memory.
-struct DeviceRows {
-    at: sys::CUdeviceptr,
-    context: sys::CUcontext,
-    bytes: usize,
-}
-
-impl DeviceRows {
-    /// The call that copies them to as many bytes, which may be another GPU's.
-    fn copy_to(&self, to: &DeviceRows, stream: sys::CUstream) -> Call {
-        if self.context == to.context {
-            return Call::CopyWithin {
-                to: to.at,
-                from: self.at,
-                bytes: self.bytes,
-                stream,
-            };
-        }
-        Call::CopyPeer {
-            to: (to.at, to.context),
-            from: (self.at, self.context),
-            bytes: self.bytes,
-            stream,
-        }
-    }
 }
 
 impl Resources {
@@ -373,61 +343,6 @@ impl Resources {
     ) -> Result<()> {
         let slots = self.slots.as_ref();
         slots.map_or(Ok(()), |slots| slots.locks.bind_all(downloads))
-    }
-
-    /// Issues one step on its stream: eagerly, into a capture, or into another thread's list.
-    pub(super) fn issue(
-        &mut self,
-        gpu: usize,
-        step: &Step,
-        sink: &mut Sink,
-        block_timestamps: Option<(u32, &mut TimestampRecorder)>,
-    ) -> Result<()> {
-        let stream = self.raw(step.stream);
-        let event = |id: &EventId| self.events[id.0 as usize].1.raw();
-        match &step.op {
-            Op::Record(id) => {
-                let event = event(id);
-                sink.push(Call::Record { event, stream })
-            }
-            Op::Wait(id) => {
-                let event = event(id);
-                sink.push(Call::WaitEvent { event, stream })
-            }
-            Op::CopyRows { from, to, rows, .. } => {
-                let from = self.rows_at(*from, rows.from, rows.count)?;
-                let to = self.rows_at(*to, rows.to, rows.count)?;
-                sink.push(from.copy_to(&to, stream))?;
-                self.check.states.apply(&step.op);
-                Ok(())
-            }
-            op => Issuer {
-                gpu: &mut self.gpus[gpu],
-                lattices: &self.check.lattices,
-                states: &mut self.check.states,
-                buffers: &self.buffers,
-                slots: self.slots.as_deref(),
-                stream,
-                sink,
-                block_timestamps,
-            }
-            .issue(op),
-        }
-    }
-
-    /// Rows of a lattice's cells, after the steps drafted so far.
-    fn rows_at(&self, lattice: LatticeId, first: u32, count: u32) -> Result<DeviceRows> {
-        let group = &self.check.lattices.groups[self.check.lattices.group_of(lattice)];
-        let state = self.check.states.get(lattice);
-        let gpu = &self.gpus[usize::from(group.device.0)];
-        let index = (lattice.0 - group.first.0) as usize;
-        let cells = gpu.groups[group.on_device].buffer_at(state.layout, index, state.parity)?;
-        let row_bytes = 4 * state.layout.words(group.size) / group.size.height() as usize;
-        Ok(DeviceRows {
-            at: cells + (row_bytes * first as usize) as u64,
-            context: gpu.context.raw(),
-            bytes: row_bytes * count as usize,
-        })
     }
 
     /// The GPUs a program uses, each with its streams in the order of first use.

@@ -12,7 +12,8 @@ use crate::{HostMemory, LatticeId, MemoryUse, Result, Slot, Slots, SlotsSpec};
 pub(super) struct CudaSlots {
     spec: SlotsSpec,
     groups: Vec<GroupSlots>,
-    lattices: Vec<LatticeSlots>,
+    /// Of each lattice its group, and its index there.
+    lattices: Vec<(usize, usize)>,
     pub(super) locks: SlotLocks,
 }
 
@@ -20,12 +21,6 @@ pub(super) struct CudaSlots {
 struct GroupSlots {
     shape: GroupShape,
     regions: Vec<OnceLock<HostWords>>,
-}
-
-/// Where one lattice's slots are: its group, and its index there.
-struct LatticeSlots {
-    group: usize,
-    index: usize,
 }
 
 /// Number and size of a group's lattices, for [`CudaSlots::allocate`].
@@ -47,8 +42,7 @@ impl CudaSlots {
     pub(super) fn allocate(spec: SlotsSpec, groups: &[GroupShape]) -> Result<CudaSlots> {
         let mut lattices = Vec::new();
         for (group, shape) in groups.iter().enumerate() {
-            let of_group = (0..shape.count).map(|index| LatticeSlots { group, index });
-            lattices.extend(of_group);
+            lattices.extend((0..shape.count).map(|index| (group, index)));
         }
         let group = |shape: &GroupShape| GroupSlots {
             shape: shape.clone(),
@@ -97,31 +91,20 @@ impl CudaSlots {
         downloads: impl Iterator<Item = (LatticeId, Slot)>,
     ) -> Result<()> {
         for (lattice, slot) in downloads {
-            let group = &self.groups[self.lattices[lattice.index()].group];
+            let group = &self.groups[self.lattices[lattice.index()].0];
             self.allocate_slot(group, slot)?;
         }
         Ok(())
     }
 
-    fn words(&self, slots: &LatticeSlots, slot: Slot) -> usize {
-        self.spec.words(slot, self.groups[slots.group].shape.words)
-    }
-
-    /// The address of a slot, or `None` if it is not allocated. Panics for an unknown slot.
-    pub(super) fn address(&self, lattice: LatticeId, slot: Slot) -> Option<*mut u32> {
-        let slots = &self.lattices[lattice.index()];
-        let region = self.groups[slots.group].regions[usize::from(slot.0)].get()?;
-        Some(
-            region
-                .at()
-                .wrapping_add(slots.index * self.words(slots, slot)),
-        )
-    }
-
-    /// Words from a lattice's slot to the same slot of the next lattice in its group.
-    pub(super) fn pitch(&self, lattice: LatticeId, slot: Slot) -> usize {
-        let slots = self.lattices.get(lattice.index());
-        slots.map_or(0, |slots| self.words(slots, slot))
+    /// The address of a lattice's slot, and the words from there to the same slot of the next lattice in
+    /// its group; `None` if it is not allocated.
+    pub(super) fn place(&self, lattice: LatticeId, slot: Slot) -> Option<(*mut u32, usize)> {
+        let (group, index) = *self.lattices.get(lattice.index())?;
+        let GroupSlots { shape, regions } = &self.groups[group];
+        let region = regions.get(usize::from(slot.0))?.get()?;
+        let words = self.spec.words(slot, shape.words);
+        Some((region.at().wrapping_add(index * words), words))
     }
 }
 
@@ -130,8 +113,7 @@ impl Slots for CudaSlots {
         let Some(_reading) = self.locks.read(lattice, slot) else {
             return false;
         };
-        let words = self.words(&self.lattices[lattice.index()], slot);
-        let Some(at) = self.address(lattice, slot) else {
+        let Some((at, words)) = self.place(lattice, slot) else {
             return false;
         };
         // SAFETY: the region holds `words` words from `at` and lives as long as `self`; nothing

@@ -15,7 +15,7 @@ use super::runs::{Marker, Runs};
 use super::threads::{Meetings, Threads, make_concurrently};
 use super::timing::Timer;
 use crate::check::{Plan, issuers};
-use crate::{Op, Program, Result, RunId, Slot, Step, StreamId, nvtx};
+use crate::{LatticeOp, Op, OrderOp, Program, Result, RunId, Slot, Step, StreamId, nvtx};
 
 /// A program while it is being issued.
 pub(super) struct Submission<'a> {
@@ -161,7 +161,9 @@ impl Submission<'_> {
         for (index, step) in program.steps.iter().enumerate() {
             let gpu = self.resources.gpu_of(step.stream);
             let at = part_of(step, gpu);
-            if is_per_gpu && meetings.must_meet(at, &step.op) {
+            if let (true, Op::Order(op)) = (is_per_gpu, &step.op)
+                && meetings.must_meet(at, op)
+            {
                 parts.values_mut().for_each(|part| part.sink.meet());
             }
             let part = parts.get_mut(&at).expect("made above");
@@ -209,7 +211,7 @@ impl Submission<'_> {
         let timer = timers.find(|timer| timer.gpu == gpu && timer.issuer == step.issuer);
         if let Some(timer) = timer {
             // While the host waits, there is no device work to time.
-            let on_device = !matches!(step.op, Op::Synchronize(_));
+            let on_device = !matches!(step.op, Op::Order(OrderOp::Synchronize(_)));
             let record = |event: &Event, sink: &mut Sink| {
                 let event = event.raw();
                 sink.push(Call::Record { event, stream: raw })
@@ -235,7 +237,9 @@ impl Submission<'_> {
             begun.map(|begun| sink.end(at, stream, begun));
         }
         let download = match &step.op {
-            Op::Download { lattices, slot, .. } => Some((lattices.clone(), *slot)),
+            Op::Lattices(lattices, LatticeOp::Download { slot, .. }) => {
+                Some((lattices.clone(), *slot))
+            }
             _ => None,
         };
         let last = self.threads == Threads::Own && self.last_step[stream.0 as usize] == index;

@@ -15,7 +15,7 @@ use cust::sys;
 
 use super::calls::{Entry, HostTime, make_all};
 use crate::check::Plan;
-use crate::{EngineError, EventId, Op, Program, Result};
+use crate::{EngineError, EventId, LatticeOp, Op, OrderOp, Program, Result};
 
 /// The host threads that issue a program.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -62,33 +62,22 @@ impl Threads {
 /// Whether an op only depends on earlier ones of its own GPU, or waits for others by an event.
 fn is_ordered_by_events(op: &Op) -> bool {
     match op {
-        Op::Upload { .. }
-        | Op::Soup { .. }
-        | Op::Edit { .. }
-        | Op::Pack(_)
-        | Op::Unpack { .. }
-        | Op::Advance { .. }
-        | Op::Reduce { .. }
-        | Op::Measure(_)
-        | Op::Download { .. }
-        | Op::CopyRows { .. }
-        | Op::Synchronize(_)
-        | Op::Record(_)
-        | Op::Wait(_) => true,
-        // Buffers on the host, and graphs.
-        Op::Copy { .. } | Op::LaunchOnBuffers(_) | Op::HostFunction(..) | Op::Memory(_) => false,
+        Op::Lattices(..) | Op::Order(_) => true,
+        Op::Buffers(_) => false, // some are on the host
     }
 }
 
 /// The kernel launches that step the lattices of a program.
 fn launches(program: &Program) -> u64 {
     let of_step = |op: &Op| match op {
-        Op::Advance {
-            kernel,
+        Op::Lattices(
             lattices,
-            generations,
-            ..
-        } => {
+            LatticeOp::Advance {
+                kernel,
+                generations,
+                ..
+            },
+        ) => {
             let batches = if kernel.batched { 1 } else { lattices.len() };
             u64::from(kernel.launches(*generations)) * batches as u64
         }
@@ -107,23 +96,23 @@ pub(super) struct Meetings {
 impl Meetings {
     /// Whether the threads must meet before thread `by` makes this op's calls: another has recorded the
     /// event that it waits for, or waits for the one that it records anew.
-    pub(super) fn must_meet(&mut self, by: usize, op: &Op) -> bool {
+    pub(super) fn must_meet(&mut self, by: usize, op: &OrderOp) -> bool {
         let other = |thread: usize| thread != by;
         let must = match op {
-            Op::Wait(event) => self.recorded.get(event).copied().is_some_and(other),
-            Op::Record(event) => {
+            OrderOp::Wait(event) => self.recorded.get(event).copied().is_some_and(other),
+            OrderOp::Record(event) => {
                 let mut awaited = self.awaited.iter();
                 awaited.any(|(of, thread)| of == event && other(*thread))
             }
-            _ => return false,
+            OrderOp::Synchronize(_) => return false,
         };
         if must {
             *self = Meetings::default();
         }
         match op {
-            Op::Wait(event) => self.awaited.push((*event, by)),
-            Op::Record(event) => drop(self.recorded.insert(*event, by)),
-            _ => {}
+            OrderOp::Wait(event) => self.awaited.push((*event, by)),
+            OrderOp::Record(event) => drop(self.recorded.insert(*event, by)),
+            OrderOp::Synchronize(_) => {}
         }
         must
     }

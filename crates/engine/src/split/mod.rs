@@ -295,13 +295,12 @@ impl Engine for SplitEngine {
     }
 
     fn occupancy(&mut self, device: DeviceId, op: &Op) -> Result<Option<Occupancy>> {
-        let lattices = op.lattices();
-        if lattices.is_empty() {
+        let Op::Lattices(lattices, of_bands) = op else {
             return self.inner.occupancy(device, op);
-        }
-        let bands = self.toruses.bands_on(device, &lattices);
+        };
+        let bands = self.toruses.bands_on(device, lattices);
         bands.map_or(Ok(None), |bands| {
-            self.inner.occupancy(device, &op.on(bands))
+            self.inner.occupancy(device, &of_bands.clone().on(bands))
         })
     }
 

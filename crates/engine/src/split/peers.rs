@@ -1,8 +1,8 @@
 //! Direct copies between devices.
 
 use crate::{
-    BufferId, BufferLocation, BufferOffset, DeviceId, Engine, HostMemory, Op, Program, Result,
-    StreamSpec,
+    BufferId, BufferLocation, BufferOffset, BufferOp, DeviceId, Engine, HostMemory, Op, Program,
+    Result, StreamSpec,
 };
 
 /// Allows direct copies between any two devices, and tries each: between some, they are possible and
@@ -63,9 +63,10 @@ fn arrives_unchanged(engine: &mut dyn Engine, from: DeviceId, to: DeviceId) -> R
 
 fn copy(from: BufferId, to: BufferId, bytes: usize) -> Op {
     let start = |buffer| BufferOffset { buffer, offset: 0 };
-    Op::Copy {
+    BufferOp::Copy {
         from: start(from),
         to: start(to),
         bytes,
     }
+    .into()
 }

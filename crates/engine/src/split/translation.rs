@@ -7,8 +7,8 @@ use super::torus::Torus;
 use super::{Known, SplitEngine, SplitStream};
 use crate::error::invalid;
 use crate::{
-    Band, EventId, IssuedStep, LatticeId, Layout, Op, Program, ReduceRegion, Result, RowCopy, Slot,
-    Step, Transfer, WordEdit,
+    Band, EventId, IssuedStep, LatticeId, LatticeOp, Layout, Op, OrderOp, Program, ReduceRegion,
+    Result, RowCopy, Slot, Step, Transfer, WordEdit,
 };
 use life::Size;
 
@@ -68,6 +68,7 @@ struct Translator<'a> {
 /// A step whose op is on lattices, as far as these are of one group.
 struct Part<'a> {
     step: &'a Step,
+    op: &'a LatticeOp,
     stream: &'a SplitStream,
     torus: &'a Torus,
     lattices: Range<u32>,
@@ -100,31 +101,24 @@ impl Translator<'_> {
         let stream = engine.streams.get(step.stream.0 as usize);
         let stream = stream.ok_or_else(|| invalid(format!("there is no {:?}", step.stream)))?;
         match &step.op {
-            Op::Record(event) => self.on_each_event(step, stream, *event, Op::Record),
-            Op::Wait(event) => self.on_each_event(step, stream, *event, Op::Wait),
-            op @ Op::Synchronize(_) => {
-                for band in 0..stream.bands.len() {
-                    self.push(step, stream, band, op.clone(), None);
-                }
+            Op::Order(op) => self.order(step, stream, *op),
+            Op::Buffers(_) => {
+                self.push(step, stream, 0, step.op.clone(), None);
                 Ok(())
             }
-            Op::CopyRows { .. } => Err(invalid(
+            Op::Lattices(_, LatticeOp::CopyRows { .. }) => Err(invalid(
                 "lattices in bands have no bands or rows of their own",
             )),
-            op if op.lattices().is_empty() => {
-                self.push(step, stream, 0, op.clone(), None);
-                Ok(())
-            }
-            op => {
-                let lattices = op.lattices();
-                let last = LatticeId(lattices.end - 1);
-                if engine.toruses.of(last).is_none() {
+            Op::Lattices(lattices, op) => {
+                let last = LatticeId(lattices.end.saturating_sub(1));
+                if !lattices.is_empty() && engine.toruses.of(last).is_none() {
                     return Err(invalid(format!("there is no {last:?}")));
                 }
-                let mut groups = engine.toruses.groups(&lattices);
+                let mut groups = engine.toruses.groups(lattices);
                 groups.try_for_each(|(torus, lattices)| {
                     self.part(&Part {
                         step,
+                        op,
                         stream,
                         torus,
                         lattices,
@@ -132,6 +126,24 @@ impl Translator<'_> {
                 })
             }
         }
+    }
+
+    /// Appends an op for each band, on the band's event if it is about one.
+    fn order(&mut self, step: &Step, stream: &SplitStream, op: OrderOp) -> Result<()> {
+        for band in 0..stream.bands.len() {
+            let of_band = |event: EventId| {
+                let events = self.engine.events.get(event.0 as usize);
+                let event_of_band = events.map(|events| events[band]);
+                event_of_band.ok_or_else(|| invalid(format!("there is no {event:?}")))
+            };
+            let op = match op {
+                OrderOp::Synchronize(scope) => OrderOp::Synchronize(scope),
+                OrderOp::Record(event) => OrderOp::Record(of_band(event)?),
+                OrderOp::Wait(event) => OrderOp::Wait(of_band(event)?),
+            };
+            self.push(step, stream, band, op.into(), None);
+        }
+        Ok(())
     }
 
     /// Appends a step to a band's stream. In a program that bands take one after the other, it waits for
@@ -147,8 +159,8 @@ impl Translator<'_> {
         let last = self.last.replace(band).filter(|last| *last != band);
         if let Some(last) = last.filter(|_| self.done.program.band_by_band) {
             let event = stream.stepped[last];
-            self.append(step, stream, last, Op::Record(event), None);
-            self.append(step, stream, band, Op::Wait(event), None);
+            self.append(step, stream, last, OrderOp::Record(event).into(), None);
+            self.append(step, stream, band, OrderOp::Wait(event).into(), None);
         }
         self.append(step, stream, band, op, part);
     }
@@ -169,9 +181,11 @@ impl Translator<'_> {
             op,
         };
         if self.done.program.timed {
-            let (op, size) = match part {
-                Some((lattices, size)) => (of_band.op.on(lattices.clone()), size),
-                None => (of_band.op.clone(), Size::new(1, 1).expect("a cell")), // nobody asks
+            let (op, size) = match (part, &of_band.op) {
+                (Some((lattices, size)), Op::Lattices(_, op)) => {
+                    (op.clone().on(lattices.clone()), size)
+                }
+                _ => (of_band.op.clone(), Size::new(1, 1).expect("a cell")), // nobody asks
             };
             self.done.issued.push(IssuedStep {
                 device: self.engine.cut.device(band),
@@ -183,64 +197,48 @@ impl Translator<'_> {
         self.done.program.steps.push(of_band);
     }
 
-    fn on_each_event(
-        &mut self,
-        step: &Step,
-        stream: &SplitStream,
-        event: EventId,
-        op: fn(EventId) -> Op,
-    ) -> Result<()> {
-        let events = self.engine.events.get(event.0 as usize);
-        let events = events.ok_or_else(|| invalid(format!("there is no {event:?}")))?;
-        for (band, &event) in events.iter().enumerate() {
-            self.push(step, stream, band, op(event), None);
-        }
-        Ok(())
-    }
-
     fn part(&mut self, part: &Part) -> Result<()> {
-        match &part.step.op {
-            Op::Advance {
+        match part.op {
+            LatticeOp::Advance {
                 kernel,
                 generations,
                 ..
             } => self.advance(part, kernel.layout, *generations),
-            Op::Download { slot, what, .. } => self.download(part, *slot, *what)?,
-            Op::Upload { lattice, words } => {
+            LatticeOp::Download { slot, what } => self.download(part, *slot, *what)?,
+            LatticeOp::Upload(words) => {
                 let size = part.torus.size();
                 if words.len() != size.words() {
-                    let error = invalid(format!(
-                        "an upload of {} words to {lattice:?}, which has {}",
+                    return Err(invalid(format!(
+                        "an upload of {} words to {:?}, which has {}",
                         words.len(),
+                        LatticeId(part.lattices.start),
                         size.words()
-                    ));
-                    return Err(error);
+                    )));
                 }
-                self.on_bands(part, |band, bands| {
-                    let lattice = LatticeId(bands.start);
-                    let words = words_of_band(band, words);
-                    Some(Op::Upload { lattice, words })
+                self.on_bands(part, |band| {
+                    Some(LatticeOp::Upload(words_of_band(band, words)))
                 });
             }
-            Op::Edit { edits, .. } => {
+            LatticeOp::Edit(edits) => {
                 WordEdit::check_all(edits, part.torus.size())?;
-                self.on_bands(part, |band, bands| {
-                    let lattice = LatticeId(bands.start);
+                self.on_bands(part, |band| {
                     let edits = edits_of_band(band, edits);
-                    (!edits.is_empty()).then_some(Op::Edit { lattice, edits })
+                    (!edits.is_empty()).then_some(LatticeOp::Edit(edits))
                 });
             }
             op => {
-                self.on_bands(part, |_, bands| Some(op.on(bands)));
+                self.on_bands(part, |_| Some(op.clone()));
             }
         }
         for known in self.known(part) {
-            match &part.step.op {
-                Op::Upload { .. } => known.good_for = part.torus.halo(),
+            match part.op {
+                LatticeOp::Upload(_) => known.good_for = part.torus.halo(),
                 // Of a soup the halo has any cells; an edit is in one band alone; bits that are
                 // unpacked may be older than the halo.
-                Op::Soup { .. } | Op::Edit { .. } | Op::Unpack { .. } => known.good_for = 0,
-                Op::Reduce { region, .. } => known.region = Some(*region),
+                LatticeOp::Soup(_) | LatticeOp::Edit(_) | LatticeOp::Unpack(_) => {
+                    known.good_for = 0;
+                }
+                LatticeOp::Reduce(region) => known.region = Some(*region),
                 _ => {}
             }
         }
@@ -248,10 +246,11 @@ impl Translator<'_> {
     }
 
     /// Appends an op for each band that has one; how many they are.
-    fn on_bands(&mut self, part: &Part, op: impl Fn(Band, Range<u32>) -> Option<Op>) -> usize {
+    fn on_bands(&mut self, part: &Part, op: impl Fn(Band) -> Option<LatticeOp>) -> usize {
         let mut count = 0;
         for (index, &band) in part.torus.bands.iter().enumerate() {
-            if let Some(op) = op(band, part.torus.bands_of(index, &part.lattices)) {
+            if let Some(op) = op(band) {
+                let op = op.on(part.torus.bands_of(index, &part.lattices));
                 let of = (&part.lattices, band.own_size());
                 self.push(part.step, part.stream, index, op, Some(of));
                 count += 1;
@@ -272,13 +271,11 @@ impl Translator<'_> {
             if self.known(part).iter().any(|known| known.good_for < now) {
                 self.exchange(part, layout);
             }
-            self.on_bands(part, |_, bands| {
-                let mut op = part.step.op.on(bands);
-                if let Op::Advance { generations, .. } = &mut op {
-                    *generations = now;
-                }
-                Some(op)
-            });
+            let mut op = part.op.clone();
+            if let LatticeOp::Advance { generations, .. } = &mut op {
+                *generations = now;
+            }
+            self.on_bands(part, |_| Some(op.clone()));
             for known in self.known(part) {
                 known.good_for -= now;
             }
@@ -297,6 +294,7 @@ impl Translator<'_> {
             stream,
             torus,
             ref lattices,
+            ..
         } = part;
         let bands = &torus.bands;
         let copies: Vec<_> = bands.iter().map(|band| band.halo_copies(bands)).collect();
@@ -305,32 +303,32 @@ impl Translator<'_> {
         };
         for band in 0..bands.len() {
             let event = stream.stepped[band];
-            self.push(step, stream, band, Op::Record(event), None);
+            self.push(step, stream, band, OrderOp::Record(event).into(), None);
         }
         for band in 0..bands.len() {
             for other in (0..bands.len()).filter(|&other| copies_from(band, other)) {
                 let event = stream.stepped[other];
-                self.push(step, stream, band, Op::Wait(event), None);
+                self.push(step, stream, band, OrderOp::Wait(event).into(), None);
             }
             for lattice in lattices.clone().map(LatticeId) {
                 for &(from, rows) in &copies[band] {
-                    let op = Op::CopyRows {
+                    let copy = LatticeOp::CopyRows {
                         from: torus.band_of(from, lattice),
-                        to: torus.band_of(band, lattice),
                         rows,
                         layout,
                     };
+                    let op = copy.on(torus.bands_of(band, &lattice.as_range()));
                     let of = (&lattice.as_range(), bands[band].own_size());
                     self.push(step, stream, band, op, Some(of));
                 }
             }
             let event = stream.copied[band];
-            self.push(step, stream, band, Op::Record(event), None);
+            self.push(step, stream, band, OrderOp::Record(event).into(), None);
         }
         for band in 0..bands.len() {
             for other in (0..bands.len()).filter(|&other| copies_from(other, band)) {
                 let event = stream.copied[other];
-                self.push(step, stream, band, Op::Wait(event), None);
+                self.push(step, stream, band, OrderOp::Wait(event).into(), None);
             }
         }
         for known in self.known(part) {
@@ -363,7 +361,7 @@ impl Translator<'_> {
         };
         let contents = self.known(part).iter().map(content);
         let contents: Vec<Content> = contents.collect::<Result<_, _>>()?;
-        let left = self.on_bands(part, |band, bands| {
+        let left = self.on_bands(part, |band| {
             let what = match contents[0] {
                 Content::Rows { first, count } => {
                     let RowCopy { from, count, .. } = band.own_part(first, count)?;
@@ -371,7 +369,7 @@ impl Translator<'_> {
                 }
                 Content::View(_) | Content::Measure => what,
             };
-            Some(Op::download(bands, slot, what))
+            Some(LatticeOp::Download { slot, what })
         });
         self.done.landings.push(Landing {
             lattices: part.lattices.clone(),

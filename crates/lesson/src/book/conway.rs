@@ -6,7 +6,10 @@ use crate::{
     Bench, Choices, Closing, Compare, Experiment, Group, Lesson, Measured, Origin, Part, PartWork,
     Ran, Result,
 };
-use engine::{BufferId, HostMemory, LatticeId, Op, Program, Scope, Slot, StreamKind, Transfer};
+use engine::{
+    BufferId, BufferOp, HostMemory, LatticeId, LatticeOp, Op, OrderOp, Program, Scope, Slot,
+    StreamKind, Transfer,
+};
 use lang::{mark, tr};
 use session::median;
 
@@ -220,15 +223,11 @@ impl Way {
             let id = LatticeId(lattice);
             let mut ops = vec![bench_lattices.advance_one(lattice, 1)];
             if self.bits {
-                ops.push(Op::Pack(id.as_range()));
+                ops.push(LatticeOp::Pack.on(id.as_range()));
             }
-            ops.push(Op::Download {
-                lattices: id.as_range(),
-                slot,
-                what,
-            });
+            ops.push(LatticeOp::Download { slot, what }.on(id.as_range()));
             if self.wait_each {
-                ops.push(Op::Synchronize(Scope::Stream));
+                ops.push(OrderOp::Synchronize(Scope::Stream).into());
             }
             if self.copy_back {
                 let [new, old] = spare[lattice as usize];
@@ -330,10 +329,10 @@ impl Experiment for Frames {
         let mut shown = Vec::new();
         for (i, step) in self.frame.steps.iter().enumerate() {
             let label = match step.op {
-                Op::Advance { .. } => LAUNCH,
-                Op::Pack(_) => mark!("packing its cells into bits"),
-                Op::Download { .. } => TO_HOST,
-                Op::Copy { .. } => COPY_BACK,
+                Op::Lattices(_, LatticeOp::Advance { .. }) => LAUNCH,
+                Op::Lattices(_, LatticeOp::Pack) => mark!("packing its cells into bits"),
+                Op::Lattices(_, LatticeOp::Download { .. }) => TO_HOST,
+                Op::Buffers(BufferOp::Copy { .. }) => COPY_BACK,
                 _ => continue,
             };
             if !shown.contains(&label) {

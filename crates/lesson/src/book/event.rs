@@ -3,7 +3,7 @@
 use super::multi_kernel::launch;
 use crate::bench::{DEVICE, copy};
 use crate::{Bench, Choices, Closing, Group, Lesson, Measured, Origin, Part, PartWork, Result};
-use engine::{HostMemory, Op, Program};
+use engine::{HostMemory, OrderOp, Program};
 use lang::{mark, tr};
 
 /// Floats.
@@ -79,7 +79,11 @@ fn run(bench: &mut Bench) -> Result<Measured> {
     let before = bench.engine()?.create_event(DEVICE)?;
     let behind = bench.engine()?.create_event(DEVICE)?;
     let between = launch(device, LENGTH as i32);
-    let ops = [Op::Record(before), between, Op::Record(behind)];
+    let ops = [
+        OrderOp::Record(before).into(),
+        between,
+        OrderOp::Record(behind).into(),
+    ];
     let program = Program::in_stream(stream, ops).with_spans();
     let started = bench.start(&program)?;
     let engine = bench.engine()?;

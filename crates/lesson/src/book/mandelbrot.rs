@@ -6,7 +6,7 @@ use crate::{
     Part, PartWork, Result,
 };
 use engine::buffer_kernels::MANDELBROT;
-use engine::{Argument, BufferId, HostMemory, Op, Program, Scope, StreamId};
+use engine::{Argument, BufferId, HostMemory, OrderOp, Program, Scope, StreamId};
 use lang::{mark, tr};
 
 const SIDE: usize = 512;
@@ -119,7 +119,7 @@ impl Buffers {
         ] {
             program.push(self.stream, op);
             if waits {
-                program.push(self.stream, Op::Synchronize(Scope::Stream));
+                program.push(self.stream, OrderOp::Synchronize(Scope::Stream));
             }
         }
         program

@@ -5,9 +5,11 @@ use crate::{
     Bench, Choices, Closing, Compare, Experiment, Group, Lesson, Measured, Origin, Part, PartWork,
     Ran, Result, data,
 };
-use engine::Op;
+
 use engine::buffer_kernels::SCALE;
-use engine::{Argument, BufferId, BufferLocation, HostMemory, Program, StreamId, StreamKind};
+use engine::{
+    Argument, BufferId, BufferLocation, BufferOp, HostMemory, Op, Program, StreamId, StreamKind,
+};
 use lang::{mark, tr};
 use session::median;
 
@@ -331,7 +333,8 @@ impl Arrays {
     /// The times of the launches of a timed run, in milliseconds.
     fn launches(&self, ran: &Ran) -> Vec<f64> {
         let steps = self.program.steps.iter().enumerate();
-        let launches = steps.filter(|(_, step)| matches!(step.op, Op::LaunchOnBuffers(_)));
+        let launches =
+            steps.filter(|(_, step)| matches!(step.op, Op::Buffers(BufferOp::Launch(_))));
         launches.map(|(i, _)| ran.step_ms(i)).collect()
     }
 }

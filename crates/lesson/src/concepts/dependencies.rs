@@ -6,7 +6,7 @@ use crate::{
     Bench, Choices, Closing, Compare, Experiment, Group, Lesson, Measured, Origin, Part, PartWork,
     Ran, Result,
 };
-use engine::{BufferId, HostMemory, Op, Program, StreamId, StreamKind};
+use engine::{BufferId, HostMemory, OrderOp, Program, StreamId, StreamKind};
 use lang::{mark, tr};
 
 /// Words of each array.
@@ -148,8 +148,8 @@ impl Diamond {
         let counter = Counter::new(bench)?;
         let mut program = Program::in_stream(left, [copy(host, device, BYTES)]);
         if way == Way::Events {
-            program.push(left, Op::Record(up));
-            program.push(right, Op::Wait(up));
+            program.push(left, OrderOp::Record(up));
+            program.push(right, OrderOp::Wait(up));
         }
         let lengths = [left, right].into_iter().zip(BRANCHES_NS);
         for (branch, (stream, length)) in branches.iter().zip(lengths) {
@@ -157,8 +157,8 @@ impl Diamond {
             program.push(stream, copy(device, branch.device, BYTES));
         }
         if way == Way::Events {
-            program.push(right, Op::Record(done));
-            program.push(left, Op::Wait(done));
+            program.push(right, OrderOp::Record(done));
+            program.push(left, OrderOp::Wait(done));
         }
         for branch in &branches {
             program.push(left, copy(branch.device, branch.host, BYTES));

@@ -7,7 +7,9 @@ use crate::{
     Bench, Choices, Closing, Compare, Experiment, Group, Lesson, Measured, Missing, Origin, Part,
     PartWork, Ran, Result, data,
 };
-use engine::{BufferId, BufferOffset, HostFunction, HostMemory, Op, Program, StreamId, StreamKind};
+use engine::{
+    BufferId, BufferOffset, BufferOp, HostFunction, HostMemory, Op, Program, StreamId, StreamKind,
+};
 use lang::{mark, tr};
 
 const CHUNKS: usize = 16;
@@ -124,7 +126,7 @@ impl Chunks {
             program.push(stream, self.down(chunk));
             program.push(
                 stream,
-                Op::HostFunction(HostFunction::Invert, self.host[chunk]),
+                BufferOp::HostFunction(HostFunction::Invert, self.host[chunk]),
             );
             program.push(stream, self.up(chunk));
         }

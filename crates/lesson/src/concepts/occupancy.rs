@@ -8,7 +8,7 @@ use crate::{
     Bench, Choices, Closing, Compare, Experiment, Group, Lesson, Measured, MeasuredValue, Missing,
     Origin, Outcome, Part, PartWork, Result,
 };
-use engine::{Kernel, LatticeId, Layout, Op, Program, Slot, Slots, SlotsSpec, StreamId};
+use engine::{Kernel, LatticeId, LatticeOp, Layout, Op, Program, Slot, Slots, SlotsSpec, StreamId};
 use engine::{StreamSpec, Transfer};
 use lang::{mark, tr};
 use life::{Lattice, Rule, reference, soup};
@@ -130,13 +130,13 @@ impl Stepper {
     }
 
     fn advance(&self, block: (u32, u32), generations: u32) -> Op {
-        Op::Advance {
+        LatticeOp::Advance {
             kernel: self.kernel,
-            lattices: 0..1,
             rule: Rule::LIFE,
             generations,
             block,
         }
+        .on(0..1)
     }
 
     /// Sets the lattice to its start, and says whether two generations from there are right.
@@ -144,21 +144,11 @@ impl Stepper {
         let lattice = LatticeId(0);
         let (slot, what) = (Slot(0), Transfer::Bits);
         let ops = [
-            Op::Upload {
-                lattice,
-                words: self.start.words().into(),
-            },
-            Op::Unpack {
-                lattices: lattice.as_range(),
-                to: Layout::I32,
-            },
+            LatticeOp::Upload(self.start.words().into()).on(lattice.as_range()),
+            LatticeOp::Unpack(Layout::I32).on(lattice.as_range()),
             self.advance(block, 2),
-            Op::Pack(lattice.as_range()),
-            Op::Download {
-                lattices: lattice.as_range(),
-                slot,
-                what,
-            },
+            LatticeOp::Pack.on(lattice.as_range()),
+            LatticeOp::Download { slot, what }.on(lattice.as_range()),
         ];
         self.bench.run(&Program::in_stream(self.stream, ops))?;
         Ok(read_lattice(&*self.slots, 0, slot, self.start.size())? == self.want)

@@ -6,7 +6,7 @@ use crate::{
     PartWork, Result,
 };
 use engine::buffer_kernels::SCALE;
-use engine::{Argument, BufferId, BufferLocation, HostMemory, MemoryOp, Op, Program};
+use engine::{Argument, BufferId, BufferLocation, BufferOp, HostMemory, MemoryOp, Program};
 use lang::{mark, tr};
 
 /// Bytes of the memory that is allocated.
@@ -133,12 +133,15 @@ impl Rounds {
         ];
         let mut program = Program::default();
         if let Some(threshold) = threshold {
-            program.push(stream, Op::Memory(MemoryOp::SetReleaseThreshold(threshold)));
-            program.push(stream, Op::Memory(MemoryOp::Allocate(array)));
+            program.push(
+                stream,
+                BufferOp::Memory(MemoryOp::SetReleaseThreshold(threshold)),
+            );
+            program.push(stream, BufferOp::Memory(MemoryOp::Allocate(array)));
         }
         use_it.into_iter().for_each(|op| program.push(stream, op));
         if threshold.is_some() {
-            program.push(stream, Op::Memory(MemoryOp::Free(array)));
+            program.push(stream, BufferOp::Memory(MemoryOp::Free(array)));
         }
         let mut rounds = Rounds { host, program };
         rounds.sample(bench)?;

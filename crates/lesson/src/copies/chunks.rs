@@ -6,7 +6,7 @@ use crate::{
     PartWork, Result, data,
 };
 use engine::buffer_kernels::SCALE;
-use engine::{Argument, BufferId, BufferOffset, HostMemory, Op, Program, StreamKind};
+use engine::{Argument, BufferId, BufferOffset, BufferOp, HostMemory, Op, Program, StreamKind};
 use lang::{mark, tr};
 
 /// Pieces of the array.
@@ -186,10 +186,12 @@ impl Pieces {
             let there = piece % room * size..(piece % room + 1) * size;
             let of = |buffer, offset| BufferOffset { buffer, offset };
             let [on_host, on_device] = [of(host, piece * size), of(device, there.start)];
-            let copy = |from, to| Op::Copy {
-                from,
-                to,
-                bytes: size,
+            let copy = |from, to| {
+                Op::Buffers(BufferOp::Copy {
+                    from,
+                    to,
+                    bytes: size,
+                })
             };
             program.push(stream, copy(on_host, on_device));
             program.push(stream, launch(device, there, times));

@@ -6,7 +6,7 @@ use crate::{
     Origin, Part, PartWork, Result,
 };
 use engine::buffer_kernels::GRAY;
-use engine::{Argument, BufferId, HostMemory, Op, Program, Scope, StreamKind};
+use engine::{Argument, BufferId, HostMemory, OrderOp, Program, Scope, StreamKind};
 use lang::{mark, tr};
 use life::SplitMix64;
 
@@ -136,7 +136,7 @@ impl Pictures {
                 program.push(stream, op);
             }
             if !streams {
-                program.push(stream, Op::Synchronize(Scope::Stream));
+                program.push(stream, OrderOp::Synchronize(Scope::Stream));
             }
         }
         bench.run(&program)?;

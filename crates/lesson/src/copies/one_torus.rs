@@ -8,7 +8,9 @@ use crate::{
     Bench, Choices, Closing, Compare, Experiment, Group, Lesson, Measured, Missing, Origin, Part,
     PartWork, Ran, Result,
 };
-use engine::{Feature, LatticeId, Layout, Op, Program, Slot, Slots, SlotsSpec, StreamId, Transfer};
+use engine::{
+    Feature, LatticeId, LatticeOp, Layout, Op, Program, Slot, Slots, SlotsSpec, StreamId, Transfer,
+};
 use lang::{mark, tr};
 use life::{Lattice, Rule, Size, Soup};
 use session::DeviceChoice;
@@ -177,20 +179,23 @@ impl Torus {
             instance: 0,
         };
         let (lattices, to) = (lattice.as_range(), Layout::Planar);
-        let ops = [Op::Soup { lattice, soup }, Op::Unpack { lattices, to }];
+        let ops = [
+            LatticeOp::Soup(soup).on(lattice.as_range()),
+            LatticeOp::Unpack(to).on(lattices),
+        ];
         self.bench.run(&Program::in_stream(self.stream, ops))?;
         Ok(())
     }
 
     fn advance(&self, generations: u32) -> Program {
         let kernel = kernel("multistep");
-        let advance = Op::Advance {
+        let advance = LatticeOp::Advance {
             kernel,
-            lattices: LatticeId(0).as_range(),
             rule: Rule::LIFE,
             generations,
             block: kernel.block(),
-        };
+        }
+        .on(LatticeId(0).as_range());
         Program::in_stream(self.stream, [advance])
     }
 
@@ -201,7 +206,7 @@ impl Torus {
         let ran = self.bench.run_timed(&mut program)?;
         let lattices = LatticeId(0).as_range();
         let download = Op::download(lattices.clone(), Slot(0), Transfer::Bits);
-        let fetch = Program::in_stream(self.stream, [Op::Pack(lattices), download]);
+        let fetch = Program::in_stream(self.stream, [LatticeOp::Pack.on(lattices), download]);
         self.bench.run(&fetch)?;
         let lattice = read_lattice(&*self.slots, 0, Slot(0), self.size)?;
         Ok((program, ran, lattice))

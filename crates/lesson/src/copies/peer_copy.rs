@@ -5,7 +5,7 @@ use crate::{
     Bench, Choices, Closing, Compare, Experiment, Group, Lesson, Measured, Missing, Origin, Part,
     PartWork, Result,
 };
-use engine::{BufferLocation, DeviceId, Feature, HostMemory, Op, Program, StreamSpec};
+use engine::{BufferLocation, DeviceId, Feature, HostMemory, OrderOp, Program, StreamSpec};
 use lang::{mark, tr};
 use session::DeviceChoice;
 
@@ -119,8 +119,8 @@ impl Way {
             program.push(here, copy(source, target, BYTES));
         } else {
             program.push(here, copy(source, between, BYTES));
-            program.push(here, Op::Record(arrived));
-            program.push(there, Op::Wait(arrived));
+            program.push(here, OrderOp::Record(arrived));
+            program.push(there, OrderOp::Wait(arrived));
             program.push(there, copy(between, target, BYTES));
         }
         bench.fill_floats(sent, 6)?;

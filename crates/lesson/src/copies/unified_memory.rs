@@ -10,8 +10,8 @@ use crate::{
 };
 use engine::buffer_kernels::GRAY;
 use engine::{
-    Advice, Argument, BufferId, BufferLocation, HostMemory, MemoryOp, Op, PageLocation, Program,
-    StreamId,
+    Advice, Argument, BufferId, BufferLocation, BufferOp, HostMemory, MemoryOp, Op, PageLocation,
+    Program, StreamId,
 };
 use lang::{mark, tr};
 
@@ -122,12 +122,12 @@ impl Pixels {
             }
         })?;
         if way == Way::Advised {
-            let advice = Op::Memory(MemoryOp::Advise(color, Advice::ReadMostly));
+            let advice = BufferOp::Memory(MemoryOp::Advise(color, Advice::ReadMostly)).into();
             bench.run(&Program::in_stream(stream, [advice]))?;
         }
         let arguments = [at(color), at(gray), Argument::I32(PIXELS as i32)];
         let launch = call(&GRAY, (PIXELS / 1024) as u32, 256, arguments);
-        let prefetch = |to| Op::Memory(MemoryOp::Prefetch(color, to));
+        let prefetch = |to| Op::Buffers(BufferOp::Memory(MemoryOp::Prefetch(color, to)));
         let ops = match way {
             Way::OnDemand | Way::Advised => vec![launch],
             Way::Prefetched => vec![

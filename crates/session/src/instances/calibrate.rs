@@ -10,7 +10,9 @@ use std::time::Instant;
 use super::issue::{InFlight, Kind};
 use super::{Instances, Measuring, shares};
 use crate::trace::StepFacts;
-use engine::{DeviceId, EngineError, Nanos, Op, Program, Result, RunId, Slot, Span, Step};
+use engine::{
+    BufferOp, DeviceId, EngineError, LatticeOp, Nanos, Op, Program, Result, RunId, Slot, Span, Step,
+};
 
 /// A calibration under way.
 pub(super) struct Calibration {
@@ -43,7 +45,7 @@ impl Instances {
         };
         let mut program = self.plan().program(generations, slot);
         // Nothing to wait for: each op begins when the one before it has ended.
-        let is_work = |op: &Op| !matches!(op, Op::Synchronize(_) | Op::Record(_) | Op::Wait(_));
+        let is_work = |op: &Op| !matches!(op, Op::Order(_));
         program.steps.retain(|step| is_work(&step.op));
         self.calibration = Some(Calibration {
             left: program.steps.into(),
@@ -77,7 +79,8 @@ impl Instances {
         let Some(step) = calibration.left.pop_front() else {
             return Ok(());
         };
-        let steps_lattices = |step: &Step| matches!(step.op, Op::Advance { .. });
+        let steps_lattices =
+            |step: &Step| matches!(step.op, Op::Lattices(_, LatticeOp::Advance { .. }));
         let is_last_advance = steps_lattices(&step) && !calibration.left.iter().any(steps_lattices);
         let mut program = Program {
             steps: vec![step],
@@ -178,7 +181,9 @@ impl Instances {
         if self.engine.name() == "cpu" {
             return Ok(1.0 / f64::from(sm_count.max(1)));
         }
-        if let Op::Upload { .. } | Op::Download { .. } | Op::Copy { .. } | Op::CopyRows { .. } = op
+        use LatticeOp::{CopyRows, Download, Upload};
+        if let Op::Lattices(_, Upload(_) | Download { .. } | CopyRows { .. })
+        | Op::Buffers(BufferOp::Copy { .. }) = op
         {
             return Ok(0.0);
         }

@@ -9,7 +9,9 @@ use super::Instances;
 use super::issue::Kind;
 use crate::Streams;
 use crate::start::NewCells;
-use engine::{EngineError, LatticeId, Layout, Op, Program, Result, Slot, Slots, WordEdit};
+use engine::{
+    EngineError, LatticeId, LatticeOp, Layout, Op, Program, Result, Slot, Slots, WordEdit,
+};
 use life::{Lattice, Size};
 
 impl Instances {
@@ -28,7 +30,7 @@ impl Instances {
                     drop(life::Lattice::try_copy(lattice.size(), lattice.words())?);
                     Op::upload(id, lattice.words())
                 }
-                NewCells::Soup(soup) => Op::Soup { lattice: id, soup },
+                NewCells::Soup(soup) => LatticeOp::Soup(soup).on(id.as_range()),
             };
             program.push(stream, set);
             if layout != Layout::Bits {
@@ -48,10 +50,7 @@ impl Instances {
     pub fn edit(&mut self, instances: &[usize], edits: &Arc<[WordEdit]>) -> Result<()> {
         let mut program = Program::default();
         for &instance in instances.iter().filter(|_| !edits.is_empty()) {
-            let edit = Op::Edit {
-                lattice: LatticeId(instance as u32),
-                edits: edits.clone(),
-            };
+            let edit = LatticeOp::Edit(edits.clone()).on(LatticeId(instance as u32).as_range());
             program.push(self.plan().streams[instance], edit);
         }
         self.submit(&program, Kind::Other, None)

@@ -10,8 +10,8 @@ use crate::round::RoundPlan;
 use crate::trace::StepFacts;
 use crate::{PicturePlan, Side, Switches, Wait};
 use engine::{
-    EngineError, IssuedStep, Kernel, LatticeId, Op, Program, Result, RunId, Slot, Step, StreamId,
-    nvtx,
+    EngineError, IssuedStep, Kernel, LatticeId, LatticeOp, Op, OrderOp, Program, Result, RunId,
+    Slot, Step, StreamId, nvtx,
 };
 use life::Size;
 
@@ -345,7 +345,7 @@ impl Instances {
                 // The host cannot wait inside a graph; it waits after it.
                 program
                     .steps
-                    .retain(|step| !matches!(step.op, Op::Synchronize(_)));
+                    .retain(|step| !matches!(step.op, Op::Order(OrderOp::Synchronize(_))));
                 program.timed = timed;
                 let made = (self.engine.prepare(&program)?, self.facts(&program));
                 self.prepared.insert(key, made.clone());
@@ -382,7 +382,7 @@ impl Instances {
             None => self.facts(program),
         };
         let generations = program.steps.iter().find_map(|step| match step.op {
-            Op::Advance { generations, .. } => Some(generations),
+            Op::Lattices(_, LatticeOp::Advance { generations, .. }) => Some(generations),
             _ => None,
         });
         self.accepted(run, issued, kind, picture, steps, generations.unwrap_or(0));

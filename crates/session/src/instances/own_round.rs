@@ -14,7 +14,7 @@ use std::sync::Arc;
 use super::Instances;
 use crate::round::OwnCalls;
 use crate::{Order, OwnRound, Streams};
-use engine::{DeviceId, EventId, Op, Program, Result, StreamId, StreamSpec, nvtx};
+use engine::{DeviceId, EventId, OrderOp, Program, Result, StreamId, StreamSpec, nvtx};
 
 /// Streams and events of users' rounds: created when a round first needs them, and used again by others.
 #[derive(Default)]
@@ -120,9 +120,9 @@ impl Instances {
                 own.joins.push(self.engine.create_event(DeviceId(0))?);
             }
             let event = own.joins[at];
-            joins.push(waits[0].0, Op::Record(event));
+            joins.push(waits[0].0, OrderOp::Record(event));
             for &(_, stream) in waits {
-                joins.push(stream, Op::Wait(event));
+                joins.push(stream, OrderOp::Wait(event));
             }
         }
         // Nobody asks for its completion: what comes behind it is later.

@@ -45,7 +45,7 @@ mod tests {
     use crate::instances::Instances;
     use crate::{DeviceChoice, Start};
     use engine::cpu::CpuEngine;
-    use engine::{DeviceId, Op, Program, StreamSpec, kernels};
+    use engine::{DeviceId, LatticeOp, Op, OrderOp, Program, StreamSpec, kernels};
     use life::{Size, reference};
 
     fn setup(instances: usize, side: u64, split: Split) -> Setup {
@@ -89,14 +89,14 @@ mod tests {
         let program = Program {
             timed: true,
             band_by_band: true,
-            ..Program::in_stream(stream.unwrap(), [Op::Measure(0..1)])
+            ..Program::in_stream(stream.unwrap(), [LatticeOp::Measure.on(0..1)])
         };
         let run = instances.engine.submit(&program).unwrap();
         let steps = instances.engine.issued_steps(run).unwrap();
         let name = |it: &engine::IssuedStep| match it.step.op {
-            Op::Measure(_) => 'm',
-            Op::Record(_) => 'r',
-            Op::Wait(_) => 'w',
+            Op::Lattices(_, LatticeOp::Measure) => 'm',
+            Op::Order(OrderOp::Record(_)) => 'r',
+            Op::Order(OrderOp::Wait(_)) => 'w',
             _ => '?',
         };
         assert_eq!(steps.iter().map(name).collect::<String>(), "mrwmrwm");

@@ -7,7 +7,8 @@ use anyhow::{Result, bail};
 use crate::cli::bench::spread;
 use engine::buffer_kernels::{COPY_RATE, LOP3_PER_ITERATION, LOP3_RATE, lop3_word};
 use engine::{
-    Argument, BufferId, BufferKernel, BufferLaunch, BufferOffset, HostMemory, Op, Program, StreamId,
+    Argument, BufferId, BufferKernel, BufferLaunch, BufferOffset, BufferOp, HostMemory, Op,
+    Program, StreamId,
 };
 use lesson::Bench;
 use session::DeviceChoice;
@@ -143,13 +144,14 @@ impl Probe {
         &mut self,
         (kernel, arguments): (&'static BufferKernel, Vec<Argument>),
     ) -> Result<f64> {
-        let launch = Op::LaunchOnBuffers(BufferLaunch {
+        let launch = BufferOp::Launch(BufferLaunch {
             kernel,
             grid: self.grid,
             block: BLOCK,
             shared_bytes: 0,
             arguments,
-        });
+        })
+        .into();
         let ms = self.run(launch)?;
         if ms > 0.0 {
             Ok(ms / 1e3)
@@ -180,11 +182,12 @@ fn at(buffer: BufferId, offset: usize) -> Argument {
 
 fn copy(from: (BufferId, usize), to: (BufferId, usize), bytes: usize) -> Op {
     let region = |(buffer, offset)| BufferOffset { buffer, offset };
-    Op::Copy {
+    BufferOp::Copy {
         from: region(from),
         to: region(to),
         bytes,
     }
+    .into()
 }
 
 #[cfg(test)]

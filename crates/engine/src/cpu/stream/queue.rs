@@ -1,5 +1,5 @@
 //! Issues programs: one or several host threads queue the steps and wait at each
-//! [`Op::Synchronize`].
+//! [`OrderOp::Synchronize`].
 
 use std::ops::Range;
 use std::sync::{Arc, MutexGuard, PoisonError, RwLock};
@@ -8,10 +8,10 @@ use std::thread;
 use super::scheduler::{Point, StreamScheduler};
 use super::{Shared, StreamPool};
 use crate::check::issuers;
-use crate::{EngineError, IssuerId, Nanos, Op, Program, Result, RunId, Span, Step};
+use crate::{EngineError, IssuerId, Nanos, Op, OrderOp, Program, Result, RunId, Span, Step};
 
 impl StreamPool {
-    /// Queues a valid program. With one issuer, all steps up to an [`Op::Synchronize`] are queued
+    /// Queues a valid program. With one issuer, all steps up to an [`OrderOp::Synchronize`] are queued
     /// before any of them can be observed as done.
     ///
     /// With several issuers, each has its own thread and all start together. The host then has a
@@ -62,7 +62,7 @@ impl Shared {
         let mut scheduler = self.scheduler();
         scheduler.begin(run, program);
         for (step, Step { stream, op, .. }) in program.steps.iter().enumerate() {
-            let Op::Synchronize(scope) = *op else {
+            let Op::Order(OrderOp::Synchronize(scope)) = *op else {
                 self.queue(&mut scheduler, run, program, step);
                 continue;
             };
@@ -108,7 +108,7 @@ impl Shared {
             let mut own = own.filter(|(_, step)| step.issuer == issuer);
             own.try_for_each(|(step, Step { stream, op, .. })| {
                 let mut scheduler = self.scheduler();
-                let Op::Synchronize(scope) = *op else {
+                let Op::Order(OrderOp::Synchronize(scope)) = *op else {
                     self.queue(&mut scheduler, run, program, step);
                     return Ok(());
                 };

@@ -6,8 +6,8 @@ use std::mem;
 use std::sync::Arc;
 
 use crate::{
-    BlockTimestamp, Completion, DeviceId, EngineError, Nanos, Op, Priority, Program, Result, RunId,
-    Scope, Span, Step, StreamId, StreamKind, StreamSpec,
+    BlockTimestamp, BufferOp, Completion, DeviceId, EngineError, LatticeOp, Nanos, Op, OrderOp,
+    Priority, Program, Result, RunId, Scope, Span, Step, StreamId, StreamKind, StreamSpec,
 };
 
 /// The shared state, behind one lock.
@@ -157,7 +157,7 @@ impl StreamScheduler {
         self.stream(point.stream).done >= point.count
     }
 
-    /// The points that the host waits for in an [`Op::Synchronize`].
+    /// The points that the host waits for in an [`OrderOp::Synchronize`].
     pub(super) fn ends(&self, stream: StreamId, scope: Scope) -> Vec<Point> {
         let context = self.stream(stream).context;
         let all = (0..self.streams.len() as u32).map(StreamId);
@@ -178,7 +178,7 @@ impl StreamScheduler {
             StreamKind::Default => &context.blocking[..],
         };
         let recorded = match op {
-            Op::Wait(event) => self.events[event.0 as usize],
+            Op::Order(OrderOp::Wait(event)) => self.events[event.0 as usize],
             _ => None,
         };
         let ends = others.iter().map(|&other| self.end(other));
@@ -217,7 +217,7 @@ impl StreamScheduler {
             fence,
         });
         let idle = !mem::replace(&mut queue.busy, true);
-        if let Op::Record(event) = *op {
+        if let Op::Order(OrderOp::Record(event)) = *op {
             self.events[event.0 as usize] = Some(self.end(stream));
         }
         if idle {
@@ -287,11 +287,13 @@ impl StreamScheduler {
     pub(super) fn complete(&mut self, task: &Task, span: Span, worker: u32) -> (usize, bool) {
         let run = task.run;
         let download = match task.op() {
-            Op::Download { lattices, slot, .. } => Some(Completion::Downloaded {
-                run,
-                lattices: lattices.clone(),
-                slot: *slot,
-            }),
+            Op::Lattices(lattices, LatticeOp::Download { slot, .. }) => {
+                Some(Completion::Downloaded {
+                    run,
+                    lattices: lattices.clone(),
+                    slot: *slot,
+                })
+            }
             _ => None,
         };
         let news = download.is_some() || self.waiting > 0;
@@ -367,23 +369,10 @@ impl StreamScheduler {
 
 /// Whether a GPU would launch a kernel for the op.
 fn is_kernel(op: &Op) -> bool {
+    use LatticeOp::{CopyRows, Download, Upload};
     match op {
-        Op::Soup { .. }
-        | Op::Edit { .. }
-        | Op::Pack(_)
-        | Op::Unpack { .. }
-        | Op::Advance { .. }
-        | Op::Reduce { .. }
-        | Op::Measure(_)
-        | Op::LaunchOnBuffers(_) => true,
-        Op::Upload { .. }
-        | Op::Download { .. }
-        | Op::Copy { .. }
-        | Op::CopyRows { .. }
-        | Op::HostFunction(..)
-        | Op::Memory(_)
-        | Op::Synchronize(_)
-        | Op::Record(_)
-        | Op::Wait(_) => false,
+        Op::Lattices(_, op) => !matches!(op, Upload(_) | Download { .. } | CopyRows { .. }),
+        Op::Buffers(op) => matches!(op, BufferOp::Launch(_)),
+        Op::Order(_) => false,
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::mpsc::channel;
 
 use super::*;
-use crate::{EngineError, LatticeId, Priority, Program, RunId, StreamKind};
+use crate::{EngineError, LatticeId, LatticeOp, OrderOp, Priority, Program, RunId, StreamKind};
 
 /// Creates a pool with streams and events.
 fn pool(
@@ -13,7 +13,7 @@ fn pool(
     work: impl Fn(u32) -> Result<()> + Send + Sync + 'static,
 ) -> StreamPool {
     let execute = move |op: &Op, _: &AtomicBool| match op {
-        Op::Pack(lattices) => work(lattices.start),
+        Op::Lattices(lattices, LatticeOp::Pack) => work(lattices.start),
         other => panic!("{other:?}"),
     };
     let mut pool = StreamPool::new(NonZeroUsize::new(workers), execute);
@@ -42,17 +42,22 @@ fn submit(pool: &mut StreamPool, steps: impl IntoIterator<Item = (u32, Op)>) -> 
 }
 
 fn work(number: u32) -> Op {
-    Op::Pack(LatticeId(number).as_range())
+    LatticeOp::Pack.on(LatticeId(number).as_range())
 }
 
 #[test]
 fn fewer_workers_than_streams_get_through() {
     let mut pool = pool(2, 9, 1, |_| Ok(()));
     let event = EventId(0);
-    let all = (1..9).flat_map(|stream| [(stream, Op::Wait(event)), (stream, work(stream))]);
+    let all = (1..9).flat_map(|stream| {
+        [
+            (stream, OrderOp::Wait(event).into()),
+            (stream, work(stream)),
+        ]
+    });
     submit(
         &mut pool,
-        [(0, work(0)), (0, Op::Record(event))]
+        [(0, work(0)), (0, OrderOp::Record(event).into())]
             .into_iter()
             .chain(all),
     );
@@ -72,7 +77,7 @@ fn a_wait_is_for_the_mark_before_it_and_for_no_later_one() {
         Ok(())
     });
     let event = EventId(0);
-    let free = submit(&mut pool, [(2, Op::Wait(event)), (2, work(9))]);
+    let free = submit(&mut pool, [(2, OrderOp::Wait(event).into()), (2, work(9))]);
     let mut done = Vec::new();
     while done.is_empty() {
         pool.wait(Duration::from_secs(1));
@@ -87,14 +92,18 @@ fn a_wait_is_for_the_mark_before_it_and_for_no_later_one() {
         &mut pool,
         [
             (0, work(0)),
-            (0, Op::Record(event)),
-            (1, Op::Wait(event)),
+            (0, OrderOp::Record(event).into()),
+            (1, OrderOp::Wait(event).into()),
             (1, work(1)),
         ],
     );
     let second = submit(
         &mut pool,
-        [(2, Op::Record(event)), (2, Op::Wait(event)), (2, work(2))],
+        [
+            (2, OrderOp::Record(event).into()),
+            (2, OrderOp::Wait(event).into()),
+            (2, work(2)),
+        ],
     );
     done.clear();
     while done.is_empty() {

@@ -5,7 +5,7 @@ use std::sync::{MutexGuard, PoisonError};
 
 use super::Shared;
 use super::scheduler::{StreamScheduler, Task};
-use crate::{EngineError, Op, Result, Span, StreamId, nvtx};
+use crate::{EngineError, Op, OrderOp, Result, Span, StreamId, nvtx};
 
 impl Shared {
     /// Serves streams until the pool stops.
@@ -61,8 +61,8 @@ impl Shared {
             let held_since = scheduler.stream_mut(stream).held_since.take();
             let mut start = self.now();
             match task.op() {
-                Op::Wait(_) => start = held_since.unwrap_or(start),
-                Op::Record(_) => {}
+                Op::Order(OrderOp::Wait(_)) => start = held_since.unwrap_or(start),
+                Op::Order(_) => {}
                 op => {
                     drop(scheduler);
                     let result = self.execute(op);

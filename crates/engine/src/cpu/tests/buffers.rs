@@ -6,7 +6,7 @@ use crate::buffer_kernels::SCALE;
 use crate::{Argument, BufferOffset, HostMemory};
 
 fn copy(from: BufferOffset, to: BufferOffset, bytes: usize) -> Op {
-    Op::Copy { from, to, bytes }
+    BufferOp::Copy { from, to, bytes }.into()
 }
 
 #[test]
@@ -84,7 +84,7 @@ fn stamps_say_which_worker_did_a_kernel_and_when() {
     let streams = bench.streams.clone();
     let mut steps = program([
         (streams[0], advance("bits", FIRST, 40)),
-        (streams[0], Op::Pack(FIRST.as_range())),
+        (streams[0], LatticeOp::Pack.on(FIRST.as_range())),
         (streams[0], download(FIRST, 0)),
         (streams[1], advance("bits", LatticeId(1), 40)),
     ]);
@@ -135,21 +135,19 @@ fn cells_are_downloaded_as_they_are() {
     };
     let slots = bench.engine.allocate_slots(spec).unwrap();
     let stream = bench.streams[0];
-    let cells = |slot| Op::Download {
-        lattices: FIRST.as_range(),
-        slot: Slot(slot),
-        what: Transfer::Cells,
+    let cells = |slot| {
+        Op::Lattices(
+            FIRST.as_range(),
+            LatticeOp::Download {
+                slot: Slot(slot),
+                what: Transfer::Cells,
+            },
+        )
     };
     assert!(bench.refused(cells(0)).contains("no i32 cells"));
     let (lattice, to) = (FIRST, Layout::I32);
     bench.run([
-        (
-            stream,
-            Op::Unpack {
-                lattices: lattice.as_range(),
-                to,
-            },
-        ),
+        (stream, LatticeOp::Unpack(to).on(lattice.as_range())),
         (stream, advance("global", FIRST, 3)),
         (stream, cells(0)),
     ]);

@@ -73,7 +73,7 @@ impl Lab {
 
     /// An op that is done immediately, in any context.
     pub(super) fn nothing(&self) -> Op {
-        Op::Pack(0..0)
+        LatticeOp::Pack.on(0..0)
     }
 
     /// Runs a program to completion.
@@ -97,10 +97,12 @@ impl Lab {
     pub(super) fn take(&mut self) -> Vec<u32> {
         let bytes = 4 * self.words;
         let (device, host) = (self.device, self.host);
-        let copy = |from, to| Op::Copy {
-            from: start(from),
-            to: start(to),
-            bytes,
+        let copy = |from, to| {
+            Op::Buffers(BufferOp::Copy {
+                from: start(from),
+                to: start(to),
+                bytes,
+            })
         };
         let plain = self.plain;
         self.run(&program([(plain, copy(device, host))]));
@@ -135,13 +137,14 @@ pub(super) fn start(buffer: BufferId) -> BufferOffset {
 }
 
 pub(super) fn call<const N: usize>(kernel: &'static BufferKernel, arguments: [Argument; N]) -> Op {
-    Op::LaunchOnBuffers(BufferLaunch {
+    BufferOp::Launch(BufferLaunch {
         kernel,
         grid: 1,
         block: 32,
         shared_bytes: 0,
         arguments: arguments.into(),
     })
+    .into()
 }
 
 /// A program of steps by several issuers.

@@ -110,9 +110,9 @@ fn high_priority_goes_first() {
     let event = lab.engine.create_event(DeviceId(0)).unwrap();
     let ran = lab.run(&program([
         (normal[0], op.clone()),
-        (normal[0], Op::Record(event)),
+        (normal[0], OrderOp::Record(event).into()),
         (normal[0], op.clone()),
-        (high, Op::Wait(event)),
+        (high, OrderOp::Wait(event).into()),
         (high, op),
     ]));
     assert!(ran.span(0).end <= ran.span(4).start);
@@ -158,8 +158,8 @@ fn spans_of_a_stream_never_overlap_whatever_its_kind() {
     let event = lab.engine.create_event(DeviceId(0)).unwrap();
     let steps = (0..100).map(|i| {
         let op = match i % 7 {
-            0 => Op::Record(event),
-            3 => Op::Wait(event),
+            0 => OrderOp::Record(event).into(),
+            3 => OrderOp::Wait(event).into(),
             _ => lab.spin(Duration::from_micros(50)),
         };
         (streams[(i * i + i / 3) % streams.len()], op)
@@ -186,9 +186,9 @@ fn nothing_behind_a_synchronization_begins_before_it_ends() {
     for scope in [Scope::Stream, Scope::Device] {
         let ran = lab.run(&program([
             (streams[0], op.clone()),
-            (streams[0], Op::Synchronize(scope)),
+            (streams[0], OrderOp::Synchronize(scope).into()),
             (streams[1], op.clone()),
-            (streams[1], Op::Synchronize(scope)),
+            (streams[1], OrderOp::Synchronize(scope).into()),
         ]));
         let steps: Vec<_> = ran.spans.iter().map(|span| span.step).collect();
         assert_eq!(steps, [0, 2], "it has no span of the device");
@@ -211,7 +211,7 @@ fn a_synchronization_waits_for_what_it_says_and_no_more() {
         program([
             (streams[0], lab.meet(1, 2, timeout)),
             (by, lab.nothing()),
-            (by, Op::Synchronize(scope)),
+            (by, OrderOp::Synchronize(scope).into()),
             (streams[2], lab.meet(2, 2, timeout)),
         ])
     };
@@ -237,7 +237,7 @@ fn issuers_issue_at_the_same_time_and_each_in_its_order() {
             let stream = streams[place - 1];
             [
                 (stream, lab.meet(place, 2, timeout)),
-                (stream, Op::Synchronize(Scope::Stream)),
+                (stream, OrderOp::Synchronize(Scope::Stream).into()),
                 (stream, lab.spin(Duration::from_micros(100))),
             ]
         };
@@ -284,7 +284,7 @@ fn an_event_is_over_when_what_stands_before_its_mark_is() {
     assert_eq!(lab.engine.query(event), Ok(true), "there is no mark");
     let held = program([
         (streams[0], lab.meet(1, 2, LONG)),
-        (streams[0], Op::Record(event)),
+        (streams[0], OrderOp::Record(event).into()),
     ]);
     lab.engine.submit(&held).unwrap();
     assert_eq!(lab.engine.query(event), Ok(false));

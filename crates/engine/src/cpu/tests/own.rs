@@ -43,13 +43,13 @@ fn own(rung: &str, cpu: Option<Box<dyn OwnStepper>>) -> &'static crate::Kernel {
 }
 
 fn advance_by(kernel: &'static crate::Kernel, rule: &str, generations: u32) -> Op {
-    Op::Advance {
+    LatticeOp::Advance {
         kernel,
-        lattices: FIRST.as_range(),
         rule: rule.parse().unwrap(),
         generations,
         block: kernel.block(),
     }
+    .on(FIRST.as_range())
 }
 
 #[test]
@@ -60,10 +60,7 @@ fn an_own_kernel_steps_in_its_rungs_layout_and_keeps_the_bits_of_the_last_pack()
             let mut bench = Bench::new(1, size);
             bench.engine.reserve(kernel.layout).unwrap();
             let (stream, start) = (bench.streams[0], bench.soups[0].clone());
-            let unpack = Op::Unpack {
-                lattices: FIRST.as_range(),
-                to: kernel.layout,
-            };
+            let unpack = LatticeOp::Unpack(kernel.layout).on(FIRST.as_range());
             let is_supported = kernel.supports(start.size());
             if !is_supported {
                 continue;
@@ -71,7 +68,7 @@ fn an_own_kernel_steps_in_its_rungs_layout_and_keeps_the_bits_of_the_last_pack()
             let steps = [
                 unpack,
                 advance_by(kernel, "B3/S23", 3),
-                Op::Pack(FIRST.as_range()),
+                LatticeOp::Pack.on(FIRST.as_range()),
                 advance_by(kernel, "B36/S23", 2),
                 download(FIRST, 1),
             ];

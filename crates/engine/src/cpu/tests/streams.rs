@@ -10,13 +10,13 @@ fn a_downloaded_picture_does_not_wait_for_the_run() {
     let [first, second] = bench.streams[..] else {
         unreachable!()
     };
-    let endless = Op::Advance {
+    let endless = LatticeOp::Advance {
         kernel: find("bits").unwrap(),
-        lattices: 0..1,
         rule: Rule::LIFE,
         generations: u32::MAX,
         block: (32, 8),
-    };
+    }
+    .on(0..1);
     let run = bench.engine.submit(&program([
         (first, endless),
         (second, download(LatticeId(1), 0)),

@@ -3,7 +3,7 @@
 use super::*;
 use crate::{OwnRound, Split};
 use engine::cpu::CpuEngine;
-use engine::{EventId, Op, Scope};
+use engine::{EventId, Op, OrderOp, Scope};
 
 /// Right rounds: one stream; a stream each; two streams; compute and copy streams; downloads in
 /// another instance's stream; copies after everything, with a wait of the host.
@@ -58,9 +58,9 @@ fn check_order(programs: &[Program]) {
             *count += 1;
             let count = *count;
             match step.op {
-                Op::Record(event) => drop(events.insert(event, clock.clone())),
-                Op::Wait(event) => learn(clock, &events[&event]),
-                Op::Synchronize(Scope::Stream) => learn(&mut host, clock),
+                Op::Order(OrderOp::Record(event)) => drop(events.insert(event, clock.clone())),
+                Op::Order(OrderOp::Wait(event)) => learn(clock, &events[&event]),
+                Op::Order(OrderOp::Synchronize(Scope::Stream)) => learn(&mut host, clock),
                 _ => {}
             }
             for lattice in step.op.lattices() {
@@ -131,7 +131,9 @@ fn work_on_a_lattice_is_ordered_across_rounds_edits_and_snapshots() {
             script.submitted(Program::default());
         }
         let is_join = |program: &Program| {
-            let only = |step: &engine::Step| matches!(step.op, Op::Record(_) | Op::Wait(_));
+            let only = |step: &engine::Step| {
+                matches!(step.op, Op::Order(OrderOp::Record(_) | OrderOp::Wait(_)))
+            };
             !program.steps.is_empty() && program.steps.iter().all(only)
         };
         if step % 500 == 499 {

@@ -16,7 +16,8 @@ use crate::scripted_engine::Issued;
 use crate::{Area, PicturePlan, Switch};
 use engine::kernels::KERNELS;
 use engine::{
-    HostMemory, Layout, Op, ReduceRegion, Scope, Step as ProgramStep, StreamKind, Transfer,
+    HostMemory, LatticeOp, Layout, Op, OrderOp, ReduceRegion, Scope, Step as ProgramStep,
+    StreamKind, Transfer,
 };
 use life::SplitMix64;
 use test_support::{compare_with_stored, fingerprint};
@@ -73,7 +74,9 @@ fn program(issued: &Issued) -> (String, String) {
         assert_eq!(issuer.0, 0, "rounds are issued by one thread");
         // The host waits for a device whatever the stream is.
         let on = match (op, issued.streams[stream]) {
-            (Op::Synchronize(Scope::Device), (device, _)) => format!("gpu{}", device.0),
+            (Op::Order(OrderOp::Synchronize(Scope::Device)), (device, _)) => {
+                format!("gpu{}", device.0)
+            }
             (_, (device, spec)) => {
                 let at = number(&mut streams, stream.0);
                 let kind = match spec.kind {
@@ -95,31 +98,33 @@ fn program(issued: &Issued) -> (String, String) {
             _ => format!("{}-{}", of.start, of.end - 1),
         };
         let op = match op {
-            Op::Upload { .. } => format!("upload {of}"),
-            Op::Soup { .. } => format!("soup {of}"),
-            Op::Edit { edits, .. } => format!("edit {of} {} words", edits.len()),
-            Op::Pack(_) => format!("pack {of}"),
-            Op::Unpack { to, .. } => match to {
+            Op::Lattices(_, LatticeOp::Upload(_)) => format!("upload {of}"),
+            Op::Lattices(_, LatticeOp::Soup(_)) => format!("soup {of}"),
+            Op::Lattices(_, LatticeOp::Edit(edits)) => format!("edit {of} {} words", edits.len()),
+            Op::Lattices(_, LatticeOp::Pack) => format!("pack {of}"),
+            Op::Lattices(_, LatticeOp::Unpack(to)) => match to {
                 Layout::I32 => format!("unpack {of} i32"),
                 Layout::Bits => format!("unpack {of} bits"),
                 Layout::Planar => format!("unpack {of} planar"),
             },
-            Op::Advance {
-                kernel,
-                rule,
-                generations,
-                block: (across, down),
-                ..
-            } => format!("{} {of} {rule} +{generations} {across}x{down}", kernel.name),
-            Op::Reduce { region, .. } => {
+            Op::Lattices(
+                _,
+                LatticeOp::Advance {
+                    kernel,
+                    rule,
+                    generations,
+                    block: (across, down),
+                },
+            ) => format!("{} {of} {rule} +{generations} {across}x{down}", kernel.name),
+            Op::Lattices(_, LatticeOp::Reduce(region)) => {
                 let ReduceRegion { width, height, .. } = region;
                 format!(
                     "reduce {of} {},{} {width}x{height} by {}",
                     region.x0, region.y0, region.step
                 )
             }
-            Op::Measure(_) => format!("measure {of}"),
-            Op::Download { slot, what, .. } => {
+            Op::Lattices(_, LatticeOp::Measure) => format!("measure {of}"),
+            Op::Lattices(_, LatticeOp::Download { slot, what }) => {
                 let what = match what {
                     Transfer::Bits => "bits",
                     Transfer::Rows { first, count } => &format!("rows {first}+{count}"),
@@ -134,14 +139,16 @@ fn program(issued: &Issued) -> (String, String) {
                 };
                 format!("download {of} {what} {memory}")
             }
-            Op::CopyRows { from, rows, .. } => {
+            Op::Lattices(_, LatticeOp::CopyRows { from, rows, .. }) => {
                 format!("rows {} of {} to {} of {of}", rows.from, from.0, rows.to)
             }
-            Op::Synchronize(Scope::Stream) => "wait".into(),
-            Op::Synchronize(Scope::Device) => "wait for all".into(),
-            Op::Record(event) => format!("record e{}", number(&mut events, event.0)),
-            Op::Wait(event) => format!("wait e{}", number(&mut events, event.0)),
-            Op::Copy { .. } | Op::LaunchOnBuffers(_) | Op::HostFunction(..) | Op::Memory(_) => {
+            Op::Order(OrderOp::Synchronize(Scope::Stream)) => "wait".into(),
+            Op::Order(OrderOp::Synchronize(Scope::Device)) => "wait for all".into(),
+            Op::Order(OrderOp::Record(event)) => {
+                format!("record e{}", number(&mut events, event.0))
+            }
+            Op::Order(OrderOp::Wait(event)) => format!("wait e{}", number(&mut events, event.0)),
+            Op::Buffers(_) => {
                 unreachable!("no op of lattices")
             }
         };
@@ -287,7 +294,7 @@ impl Oracle {
         let issued = self.driver.script.issued().into_iter();
         let steps = |it: &Issued| {
             let mut steps = it.program.steps.iter();
-            steps.any(|step| matches!(step.op, Op::Advance { .. }))
+            steps.any(|step| matches!(step.op, Op::Lattices(_, LatticeOp::Advance { .. })))
         };
         let rounds: BTreeMap<String, String> =
             issued.filter(steps).map(|it| program(&it)).collect();
