@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use super::bit_rows::BitRows;
-use super::kernels::{CpuKernel, Launch, Pair, cpu_kernel};
+use super::kernels::{Launch, Pair, bits, cells, multistep, planar};
 use super::planar_rows::PlanarRows;
 use super::slots::CpuSlots;
 use super::worker_pool::WorkerPool;
@@ -398,39 +398,40 @@ impl Stored {
         if let Some(own) = &kernel.own {
             return self.advance_by(own, rule, generations);
         }
+        let size = self.size;
         let launch = Launch {
-            size: self.size,
+            size,
             rule,
             generations,
             stop,
             worker_pool,
         };
-        match cpu_kernel(kernel) {
-            Some(CpuKernel::Cells(step)) => {
+        match kernel.name {
+            "global" | "sync-global" => {
                 let cells = reserved(self.cells.as_mut(), Layout::I32)?;
-                for _ in launch.generations() {
-                    step(launch.size, rule, &cells.now, &mut cells.next);
-                    cells.flip();
-                }
+                launch.each_generation(cells, |from, to| cells::step(size, rule, from, to));
             }
-            Some(CpuKernel::CellsInKernel(run)) => {
-                run(&launch, reserved(self.cells.as_mut(), Layout::I32)?)
+            "shared" => {
+                let cells = reserved(self.cells.as_mut(), Layout::I32)?;
+                launch.each_generation(cells, |from, to| {
+                    cells::step_in_tiles(size, rule, from, to);
+                });
             }
-            Some(CpuKernel::Bits(step)) => {
-                for _ in launch.generations() {
-                    step(rule, &self.bits.now, &mut self.bits.next);
-                    self.bits.flip();
-                }
+            "sync-shared" => {
+                let cells = reserved(self.cells.as_mut(), Layout::I32)?;
+                cells::run_in_bytes(&launch, &mut cells.now);
             }
-            Some(CpuKernel::Planar(run)) => {
-                run(&launch, reserved(self.planar.as_mut(), Layout::Planar)?);
+            "bits" => {
+                launch.each_generation(&mut self.bits, |from, to| bits::step(rule, from, to));
             }
-            None => {
-                return Err(invalid(format!(
-                    "kernel {} has no CPU version",
-                    kernel.name
-                )));
+            // On a CPU, a lattice that a GPU keeps in registers stays in the cache anyway.
+            "planar" | "resident" | "cooperative" => {
+                planar::run(&launch, reserved(self.planar.as_mut(), Layout::Planar)?);
             }
+            "multistep" | "deep" => {
+                multistep::run(&launch, reserved(self.planar.as_mut(), Layout::Planar)?);
+            }
+            name => return Err(invalid(format!("kernel {name} has no CPU version"))),
         }
         Ok(())
     }

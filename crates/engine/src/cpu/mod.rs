@@ -8,7 +8,6 @@
 
 mod bit_rows;
 mod buffers;
-mod exchange;
 mod kernels;
 mod lattices;
 #[cfg(test)]

@@ -15,11 +15,13 @@
 
 use std::ops::Range;
 
-use super::kernels::ROWS;
 use super::memory;
 use super::vector::{self, LANES, Lanes};
 use crate::{MemoryUse, Result};
 use life::Size;
+
+/// Rows per group, as many as a column sweep reads at once.
+pub(super) const ROWS: usize = 4;
 
 /// A lattice's planar words.
 pub(super) struct PlanarRows {
@@ -186,14 +188,6 @@ pub(super) struct Rows<'a> {
 }
 
 impl<'a> Rows<'a> {
-    pub(super) fn new(shape: &'a Shape, first: usize, vectors: &'a [Lanes]) -> Rows<'a> {
-        Rows {
-            shape,
-            first,
-            vectors,
-        }
-    }
-
     /// Index of the row after the last one.
     pub(super) fn end(&self) -> usize {
         let rows = self.vectors.len() / self.shape.across();
@@ -312,7 +306,11 @@ impl PlanarRows {
 
     /// All rows.
     pub(super) fn all(&self) -> Rows<'_> {
-        Rows::new(&self.shape, 0, &self.vectors)
+        Rows {
+            shape: &self.shape,
+            first: 0,
+            vectors: &self.vectors,
+        }
     }
 
     /// Loads a lattice from bits; `bits` returns a row's words.

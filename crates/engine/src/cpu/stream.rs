@@ -10,22 +10,25 @@
 //! and the blocking ones. A point is fixed when a step is queued and refers only to earlier steps,
 //! so there is no deadlock.
 
-mod queue;
 mod scheduler;
-mod worker;
 
 #[cfg(test)]
 mod tests;
 
 use std::num::NonZeroUsize;
+use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use scheduler::StreamScheduler;
+use scheduler::{Point, StreamScheduler, Task};
 
-use crate::{Completion, DeviceId, EngineError, EventId, Nanos, Op, Result, StreamId, StreamSpec};
+use crate::check::issuers;
+use crate::{
+    Completion, DeviceId, EngineError, EventId, IssuerId, Nanos, Op, OrderOp, Program, Result,
+    RunId, Span, Step, StreamId, StreamSpec, nvtx,
+};
 
 /// Runs one op other than a record, wait or synchronization. The flag is set when the engine stops
 /// and the result no longer matters.
@@ -124,6 +127,45 @@ impl StreamPool {
         self.shared.scheduler().check_fault()
     }
 
+    /// Queues a valid program. With one issuer, all steps up to an [`OrderOp::Synchronize`] are queued
+    /// before any of them can be observed as done.
+    ///
+    /// With several issuers, each has its own thread and all start together. The host then has a
+    /// single span, since theirs would overlap.
+    ///
+    /// # Errors
+    ///
+    /// [`EngineError::NoThread`] if a thread cannot be started; nothing was queued then. The fault,
+    /// if one occurred while the host waited.
+    pub(super) fn submit(&mut self, program: &Arc<Program>) -> Result<RunId> {
+        let run = RunId(self.runs);
+        self.runs += 1;
+        let issuers = issuers(program);
+        let host = if issuers.len() > 1 {
+            self.shared.issue_concurrently(run, program, &issuers)?
+        } else {
+            self.shared.issue_sequentially(run, program)?
+        };
+        let mut scheduler = self.shared.scheduler();
+        if scheduler.issued(run, host) {
+            self.shared.news.notify_all();
+        }
+        Ok(run)
+    }
+
+    /// Queues a prepared program: after all work queued before and before all work queued later, in
+    /// any stream, like a CUDA graph.
+    ///
+    /// # Errors
+    ///
+    /// As [`StreamPool::submit`].
+    pub(super) fn replay(&mut self, program: &Arc<Program>) -> Result<RunId> {
+        self.shared.scheduler().put_up_fence();
+        let run = self.submit(program)?;
+        self.shared.scheduler().put_up_fence();
+        Ok(run)
+    }
+
     /// Appends completed work. Errors if there is a fault.
     pub(super) fn poll(&mut self, completions: &mut Vec<Completion>) -> Result<()> {
         let mut scheduler = self.shared.scheduler();
@@ -181,4 +223,235 @@ impl Shared {
         self.work.notify_all();
         self.news.notify_all();
     }
+
+    // Host threads queue the steps of programs, and wait at each synchronization.
+
+    /// Issues all steps from this thread. Returns the host's spans.
+    fn issue_sequentially(&self, run: RunId, program: &Arc<Program>) -> Result<Vec<Span>> {
+        let mut host = Vec::new();
+        let mut start = self.now();
+        let mut first = 0;
+        let mut scheduler = self.scheduler();
+        scheduler.begin(run, program);
+        for (step, Step { stream, op, .. }) in program.steps.iter().enumerate() {
+            let Op::Order(OrderOp::Synchronize(scope)) = *op else {
+                self.queue(&mut scheduler, run, program, step);
+                continue;
+            };
+            let arrived = self.now();
+            host.extend(queued(program, first..step, start, arrived));
+            let ends = scheduler.ends(*stream, scope);
+            scheduler = self.wait_for(&ends, scheduler)?;
+            scheduler.one_less(run);
+            start = self.now();
+            host.push(Span {
+                step: step as u32,
+                stream: *stream,
+                start: arrived,
+                end: start,
+            });
+            first = step + 1;
+        }
+        host.extend(queued(
+            program,
+            first..program.steps.len(),
+            start,
+            self.now(),
+        ));
+        host.retain(|_| program.timed);
+        Ok(host)
+    }
+
+    /// Issues the steps of each issuer from its own thread. Returns the host's span.
+    fn issue_concurrently(
+        &self,
+        run: RunId,
+        program: &Arc<Program>,
+        issuers: &[IssuerId],
+    ) -> Result<Vec<Span>> {
+        let start = self.now();
+        // Locked until all threads are started; then they read from it whether to begin.
+        let gate = RwLock::new(true);
+        let issue = |issuer: IssuerId| {
+            if !*gate.read().unwrap_or_else(PoisonError::into_inner) {
+                return Ok(());
+            }
+            let own = program.steps.iter().enumerate();
+            let mut own = own.filter(|(_, step)| step.issuer == issuer);
+            own.try_for_each(|(step, Step { stream, op, .. })| {
+                let mut scheduler = self.scheduler();
+                let Op::Order(OrderOp::Synchronize(scope)) = *op else {
+                    self.queue(&mut scheduler, run, program, step);
+                    return Ok(());
+                };
+                let ends = scheduler.ends(*stream, scope);
+                self.wait_for(&ends, scheduler)?.one_less(run);
+                Ok(())
+            })
+        };
+        thread::scope(|scope| {
+            let mut go = gate.write().unwrap_or_else(PoisonError::into_inner);
+            let issue = &issue;
+            let begin = |&issuer: &IssuerId| {
+                thread::Builder::new()
+                    .name(format!("issuer {}", issuer.0))
+                    .spawn_scoped(scope, move || issue(issuer))
+            };
+            let threads: Vec<_> = issuers.iter().map_while(|id| begin(id).ok()).collect();
+            *go = threads.len() == issuers.len();
+            let all = if *go {
+                self.scheduler().begin(run, program);
+                Ok(())
+            } else {
+                Err(EngineError::NoThread)
+            };
+            drop(go);
+            threads.into_iter().fold(all, |all, thread| {
+                let lost = || EngineError::thread_panicked();
+                all.and(thread.join().unwrap_or_else(|_| Err(lost())))
+            })
+        })?;
+        let all = 0..program.steps.len();
+        let host = queued(program, all, start, self.now());
+        Ok(host.filter(|_| program.timed).into_iter().collect())
+    }
+
+    fn queue(
+        &self,
+        scheduler: &mut StreamScheduler,
+        run: RunId,
+        program: &Arc<Program>,
+        step: usize,
+    ) {
+        if scheduler.queue(run, program, step) {
+            self.work.notify_one();
+        }
+    }
+
+    /// Blocks until all points are passed or a fault occurs.
+    fn wait_for<'a>(
+        &'a self,
+        points: &[Point],
+        scheduler: MutexGuard<'a, StreamScheduler>,
+    ) -> Result<MutexGuard<'a, StreamScheduler>> {
+        let mut scheduler = self.serve_without_workers(scheduler);
+        let ahead = |scheduler: &mut StreamScheduler| {
+            scheduler.fault.is_none() && points.iter().any(|&point| !scheduler.passed(point))
+        };
+        scheduler.waiting += 1;
+        let waited = self.news.wait_while(scheduler, ahead);
+        let mut scheduler = waited.unwrap_or_else(PoisonError::into_inner);
+        scheduler.waiting -= 1;
+        scheduler.check_fault().map(|()| scheduler)
+    }
+
+    // Workers serve the streams.
+
+    /// Serves streams until the pool stops.
+    fn work(&self, worker: u32) {
+        let mut scheduler = self.scheduler();
+        while !self.stop.load(Ordering::Relaxed) {
+            scheduler = match scheduler.next_runnable() {
+                Some(stream) => self.serve(worker, stream, scheduler),
+                None => self
+                    .work
+                    .wait(scheduler)
+                    .unwrap_or_else(PoisonError::into_inner),
+            };
+        }
+    }
+
+    /// In a pool without workers, serves every stream that can run.
+    fn serve_without_workers<'a>(
+        &'a self,
+        mut scheduler: MutexGuard<'a, StreamScheduler>,
+    ) -> MutexGuard<'a, StreamScheduler> {
+        while !self.has_workers
+            && let Some(stream) = scheduler.next_runnable()
+        {
+            scheduler = self.serve(0, stream, scheduler);
+        }
+        scheduler
+    }
+
+    /// Runs a stream's steps until it is empty, has to wait, or yields to a stream of higher
+    /// priority, or until the pool stops.
+    fn serve<'a>(
+        &'a self,
+        worker: u32,
+        stream: StreamId,
+        mut scheduler: MutexGuard<'a, StreamScheduler>,
+    ) -> MutexGuard<'a, StreamScheduler> {
+        while !self.stop.load(Ordering::Relaxed) && !scheduler.yields(stream) {
+            let queue = scheduler.stream_mut(stream);
+            let Some(task) = queue.tasks.pop_front() else {
+                queue.busy = false;
+                break;
+            };
+            if let Some(&until) = task.after.iter().find(|&&point| !scheduler.passed(point)) {
+                scheduler.stream_mut(stream).tasks.push_front(task);
+                scheduler.hold(stream, until, self.now());
+                break;
+            }
+            if scheduler.held_by(task.fence, stream, self.now()) {
+                scheduler.stream_mut(stream).tasks.push_front(task);
+                break;
+            }
+            let held_since = scheduler.stream_mut(stream).held_since.take();
+            let mut start = self.now();
+            match task.op() {
+                Op::Order(OrderOp::Wait(_)) => start = held_since.unwrap_or(start),
+                Op::Order(_) => {}
+                op => {
+                    drop(scheduler);
+                    let result = self.execute(op);
+                    scheduler = self.scheduler();
+                    if let Err(fault) = result {
+                        scheduler.fault.get_or_insert(fault);
+                        self.end(&mut scheduler);
+                        break;
+                    }
+                }
+            }
+            let span = Span {
+                step: task.step as u32,
+                stream,
+                start,
+                end: self.now(),
+            };
+            self.complete(&mut scheduler, &task, span, worker);
+        }
+        scheduler
+    }
+
+    fn complete(&self, scheduler: &mut StreamScheduler, task: &Task, span: Span, worker: u32) {
+        let (freed, news) = scheduler.complete(task, span, worker);
+        (0..freed).for_each(|_| self.work.notify_one());
+        if news {
+            self.news.notify_all();
+        }
+    }
+
+    /// Runs an op. Any error or panic in it is a fault of the whole engine.
+    fn execute(&self, op: &Op) -> Result<()> {
+        let _range = nvtx::range(op.label());
+        match platform::catch_panic(|| (self.execute)(op, &self.stop)) {
+            Ok(Ok(())) => Ok(()),
+            Ok(Err(lost @ EngineError::ContextLost(_))) => Err(lost),
+            Ok(Err(error)) => Err(EngineError::failed_op(op.label(), error)),
+            Err(why) => Err(EngineError::failed_op(op.label(), why)),
+        }
+    }
+}
+
+/// The host's span for queueing these steps; `None` if there are none.
+fn queued(program: &Program, steps: Range<usize>, start: Nanos, end: Nanos) -> Option<Span> {
+    let stream = program.steps[steps].first()?.stream;
+    let step = Span::WHOLE;
+    Some(Span {
+        step,
+        stream,
+        start,
+        end,
+    })
 }

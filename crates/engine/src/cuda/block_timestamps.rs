@@ -142,7 +142,7 @@ impl TimestampRecorder {
         }
         self.taken += 1;
         Some(TimestampTarget {
-            at: self.memory.device.at() + (piece.first * instrumentation::RECORD_BYTES) as u64,
+            at: self.memory.device.at + (piece.first * instrumentation::RECORD_BYTES) as u64,
             blocks: piece.blocks,
             launches: piece.launches,
         })
@@ -158,7 +158,7 @@ impl TimestampRecorder {
         let Some(range) = self.range(stream) else {
             return Ok(());
         };
-        let at = self.memory.device.at() + (range.start * instrumentation::RECORD_BYTES) as u64;
+        let at = self.memory.device.at + (range.start * instrumentation::RECORD_BYTES) as u64;
         // SAFETY: the records are allocated, and no earlier writer is running.
         check("cuMemsetD8Async", unsafe {
             sys::cuMemsetD8Async(at, 0, range.len() * instrumentation::RECORD_BYTES, raw)
@@ -170,12 +170,8 @@ impl TimestampRecorder {
         let Some(range) = self.range(stream) else {
             return Ok(());
         };
-        let at = self.memory.device.at() + (range.start * instrumentation::RECORD_BYTES) as u64;
-        let to = self
-            .memory
-            .host
-            .at()
-            .wrapping_add(range.start * RECORD_WORDS);
+        let at = self.memory.device.at + (range.start * instrumentation::RECORD_BYTES) as u64;
+        let to = self.memory.host.at.wrapping_add(range.start * RECORD_WORDS);
         // SAFETY: the records are allocated on both sides; the host reads them only after the run.
         check("cuMemcpyDtoHAsync", unsafe {
             sys::cuMemcpyDtoHAsync_v2(
@@ -192,7 +188,7 @@ impl TimestampRecorder {
         // SAFETY: the allocation has that many initialised words, and every stream's copy has
         // ended.
         let words =
-            unsafe { std::slice::from_raw_parts(self.memory.host.at(), self.memory.host.words()) };
+            unsafe { std::slice::from_raw_parts(self.memory.host.at, self.memory.host.words) };
         let mut block_timestamps = Vec::new();
         for piece in &self.pieces[..self.taken] {
             let count = piece.blocks as usize * piece.launches as usize;

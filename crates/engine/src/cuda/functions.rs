@@ -10,8 +10,8 @@ use cust::link::Linker;
 use cust::module::Module;
 use cust::sys;
 
-use super::context::OwnedContext;
 use super::driver::cust;
+use super::handles::OwnedContext;
 use crate::error::invalid;
 use crate::kernels::instrumentation;
 use crate::kernels::{Function, GpuCode, LadderFunction, OwnCode, Ptx, no_own_code};

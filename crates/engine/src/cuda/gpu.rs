@@ -7,28 +7,26 @@ use cust::device::{Device, DeviceAttribute};
 use cust::sys;
 
 use super::calls::{Arguments, Call};
-use super::context::OwnedContext;
 use super::driver::{check, cust};
-use super::event::{Event, EventPool};
 use super::functions::Functions;
 use super::group::Group;
+use super::handles::{Event, EventPool, OwnedContext, RawStream};
 use super::memory::MirroredWords;
-use super::stream::RawStream;
 use super::timing::{Clock, Origin};
 use crate::kernels::{Function, Launch, Parameter};
-use crate::{Layout, Result, StreamId, StreamSpec, SupportKernel};
+use crate::{Result, StreamId, StreamSpec, SupportKernel};
 
 /// One GPU, or another context on it. Fields drop in order: the context last.
 pub(super) struct Gpu {
     pub(super) groups: Vec<Group>,
     pub(super) pool: EventPool,
     /// Unused memory for block timestamps.
-    timestamp_pool: Vec<MirroredWords>,
+    pub(super) timestamp_pool: Vec<MirroredWords>,
     /// Offset between `%globaltimer` and the events' clock, and when it was measured.
     skew: Option<(i64, Instant)>,
-    clock: Clock,
-    /// An idle stream for the clock's anchors.
-    clock_stream: RawStream,
+    pub(super) clock: Clock,
+    /// For the clock's anchors, and for copies that are waited for.
+    pub(super) idle_stream: RawStream,
     /// The stream for graph launches.
     pub(super) graph_stream: RawStream,
     /// The number of graphs launched.
@@ -45,7 +43,7 @@ impl Gpu {
     /// Uses a context of the device, which must be current. The device's clock shows 0 at `zero`.
     pub(super) fn new(device: Device, context: OwnedContext, zero: Instant) -> Result<Gpu> {
         let context = Arc::new(context);
-        let clock_stream = RawStream::new(StreamSpec::PLAIN)?;
+        let idle_stream = RawStream::new(StreamSpec::PLAIN)?;
         let sm_count = device.get_attribute(DeviceAttribute::MultiprocessorCount);
         Ok(Gpu {
             sm_count: cust("cuDeviceGetAttribute", sm_count)? as u32,
@@ -53,8 +51,8 @@ impl Gpu {
             pool: EventPool::default(),
             timestamp_pool: Vec::new(),
             skew: None,
-            clock: Clock::new(clock_stream.raw(), zero)?,
-            clock_stream,
+            clock: Clock::new(idle_stream.0, zero)?,
+            idle_stream,
             graph_stream: RawStream::new(StreamSpec::PLAIN)?,
             replays: 0,
             default_stream: None,
@@ -64,40 +62,19 @@ impl Gpu {
         })
     }
 
-    /// How far the device's clock can be from the host's, in nanoseconds.
-    pub(super) fn clock_error(&self) -> i64 {
-        self.clock.error()
-    }
-
     /// The anchor for the times of events recorded from now on.
     pub(super) fn origin(&self) -> Result<Origin> {
-        self.clock.origin(self.clock_stream.raw())
-    }
-
-    /// Enlarges the views of a group and keeps their contents. Waits for running work.
-    pub(super) fn grow_views(&mut self, group: usize, words: usize) -> Result<()> {
-        self.groups[group].grow_views(words, self.clock_stream.raw())
-    }
-
-    /// Allocates a layout for every group, unless it already is.
-    pub(super) fn reserve(&mut self, layout: Layout) -> Result<()> {
-        let mut groups = self.groups.iter_mut();
-        groups.try_for_each(|group| group.reserve(layout, self.sm_count))
+        self.clock.origin(self.idle_stream.0)
     }
 
     /// Takes large enough memory for block timestamps from the pool, or allocates it.
     pub(super) fn take_timestamp_memory(&mut self, words: usize) -> Result<MirroredWords> {
-        let fits = |memory: &MirroredWords| memory.host.words() >= words;
+        let fits = |memory: &MirroredWords| memory.host.words >= words;
         if let Some(found) = self.timestamp_pool.iter().position(fits) {
             return Ok(self.timestamp_pool.swap_remove(found));
         }
         self.timestamp_pool.pop(); // too small; the new one replaces it
         MirroredWords::new(&self.context, words.next_power_of_two())
-    }
-
-    /// Returns memory for block timestamps to the pool.
-    pub(super) fn give_back_timestamp_memory(&mut self, memory: MirroredWords) {
-        self.timestamp_pool.push(memory);
     }
 
     /// See [`MemoryOp::SetReleaseThreshold`](crate::MemoryOp::SetReleaseThreshold).
@@ -127,14 +104,14 @@ impl Gpu {
             .get(Function::Support(SupportKernel::Clock), false)?;
         let memory = self.take_timestamp_memory(8)?;
         let origin = self.origin()?;
-        let stream = self.clock_stream.raw();
+        let stream = self.idle_stream.0;
         let (before, after) = (Event::new(true)?, Event::new(true)?);
         let mut best = (i64::MAX, 0);
         for _ in 0..4 {
             // Use the shortest of four: the first may wait for the function to load, and any may
             // wait for other work on the device.
             before.record(stream)?;
-            let at = memory.device.at(); // 8 bytes are written, 32 allocated
+            let at = memory.device.at; // 8 bytes are written, 32 allocated
             let parameters = SupportKernel::Clock.row().parameters;
             Call::Launch {
                 function,
@@ -144,21 +121,22 @@ impl Gpu {
             }
             .make()?;
             after.record(stream)?;
-            // SAFETY: 8 bytes on both sides; the stream is waited for before they are read.
-            check("cuMemcpyDtoHAsync", unsafe {
-                sys::cuMemcpyDtoHAsync_v2(memory.host.at().cast(), at, 8, stream)
-            })?;
-            // SAFETY: the stream is alive.
-            check("cuStreamSynchronize", unsafe {
-                sys::cuStreamSynchronize(stream)
-            })?;
+            // 8 bytes on both sides; the stream is waited for before they are read.
+            Call::CopyOut {
+                to: memory.host.at.cast(),
+                from: at,
+                bytes: 8,
+                stream,
+            }
+            .make()?;
+            Call::Synchronize(stream).make()?;
             // SAFETY: the copy above wrote two words there.
-            let shown = unsafe { memory.host.at().cast::<u64>().read_unaligned() } as i64;
+            let shown = unsafe { memory.host.at.cast::<u64>().read_unaligned() } as i64;
             let (from, to) = (origin.nanos(&before)?, origin.nanos(&after)?);
             let middle = from + (to - from) / 2;
             best = best.min((to - from, shown.wrapping_sub(middle)));
         }
-        self.give_back_timestamp_memory(memory);
+        self.timestamp_pool.push(memory);
         let (_, nanos) = best;
         self.skew = Some((nanos, Instant::now()));
         Ok(nanos)

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use cust::sys;
 
-use super::context::{self, OwnedContext};
 use super::driver::check;
+use super::handles::{self, OwnedContext};
 use super::memory::DeviceWords;
 use crate::error::invalid;
 use crate::kernels::Launch;
@@ -174,9 +174,9 @@ impl Group {
         let all = words * self.count;
         let larger = DeviceWords::uninitialized(&self.context, all, MemoryUse::Views)?;
         if let Some((smaller, pitch)) = &self.view {
-            context::synchronize()?;
-            copy_rows(idle, larger.at(), words, smaller.at(), *pitch, self.count)?;
-            context::synchronize()?;
+            handles::synchronize()?;
+            copy_rows(idle, larger.at, words, smaller.at, *pitch, self.count)?;
+            handles::synchronize()?;
         }
         self.view = Some((larger, words));
         Ok(())
@@ -184,14 +184,14 @@ impl Group {
 
     /// The address of a lattice's bit buffer with this parity.
     pub(super) fn bits_at(&self, index: usize, parity: u8) -> sys::CUdeviceptr {
-        let base = self.bits[usize::from(parity)].at();
+        let base = self.bits[usize::from(parity)].at;
         base + (index * self.size.words() * 4) as u64
     }
 
     /// The address of a lattice's edits.
     pub(super) fn edits_at(&self, index: usize) -> sys::CUdeviceptr {
         let stride = self.max_edits() * WORDS_AN_EDIT * 4;
-        self.edits.at() + (index * stride) as u64
+        self.edits.at + (index * stride) as u64
     }
 
     /// The number of edits that fit.
@@ -210,7 +210,7 @@ impl Group {
         match &self.reserved {
             _ if layout == Layout::Bits => Ok(self.bits_at(index, parity)),
             Some((reserved, buffers)) if *reserved == layout => {
-                let base = buffers[usize::from(parity)].at();
+                let base = buffers[usize::from(parity)].at;
                 Ok(base + 4 * (index * layout.words(self.size)) as u64)
             }
             _ => {
@@ -226,7 +226,7 @@ impl Group {
             .mail
             .as_ref()
             .ok_or_else(|| no_memory(MemoryUse::Mail))?;
-        Ok(buffer.at() + (index * words * 4) as u64)
+        Ok(buffer.at + (index * words * 4) as u64)
     }
 
     /// The address of a lattice's reduced view, and the pitch in words between views.
@@ -235,7 +235,7 @@ impl Group {
             .view
             .as_ref()
             .ok_or_else(|| no_memory(MemoryUse::Views))?;
-        let at = buffer.at() + (index * stride * 4) as u64;
+        let at = buffer.at + (index * stride * 4) as u64;
         Ok((at, *stride))
     }
 
@@ -258,10 +258,10 @@ impl Group {
             .as_ref()
             .ok_or_else(|| no_memory(MemoryUse::Measures))?;
         let blocks = Launch::measure(self.size, 1).grid[0] as usize;
-        let shares: sys::CUdeviceptr = measures.shares.at();
+        let shares: sys::CUdeviceptr = measures.shares.at;
         let of = |words: usize| shares + (words * 4) as u64;
         let whole = blocks * Measure::WORDS * self.count;
-        let before: sys::CUdeviceptr = measures.before.at();
+        let before: sys::CUdeviceptr = measures.before.at;
         Ok(MeasureAt {
             before: before + (index * self.size.words() * 4) as u64,
             shares: of(blocks * Measure::WORDS * index),

@@ -2,20 +2,23 @@
 
 use std::ops::Range;
 
+use cust::device::DeviceAttribute;
 use cust::sys;
 
 use super::block_timestamps::{TimestampRecorder, TimestampTarget};
-use super::buffers::{Address, find};
 use super::calls::{Arguments, Call, Sink, Values};
+use super::driver::{check, cust};
 use super::group::Group;
+use super::memory::{Address, find};
 use super::resources::Resources;
 use crate::check::LatticeState;
 use crate::error::invalid;
 use crate::kernels::Parameter::*;
 use crate::kernels::{Function, Kernel, Launch, Layout};
 use crate::{
-    Argument, Band, BufferLaunch, BufferOffset, BufferOp, EventId, LatticeId, LatticeOp, Measure,
-    MemoryOp, Op, OrderOp, ReduceRegion, Result, Scope, Slot, SupportKernel, Transfer, WordEdit,
+    Argument, Band, BufferLaunch, BufferOffset, BufferOp, DeviceId, EventId, LatticeId, LatticeOp,
+    Measure, MemoryOp, Occupancy, Op, OrderOp, ReduceRegion, Result, Scope, Slot, SupportKernel,
+    Transfer, WordEdit,
 };
 use life::{Rule, Size, Soup};
 
@@ -70,12 +73,81 @@ impl Resources {
             Op::Order(op) => issuer.order(*op),
         }
     }
+
+    /// The occupancy of an op's kernel. If the op has several lattices, the size of the first one
+    /// counts.
+    pub(super) fn occupancy(&mut self, device: DeviceId, op: &Op) -> Result<Option<Occupancy>> {
+        let gpu = self.gpu_at(device)?;
+        let sm_count = self.gpus[gpu].sm_count;
+        let (shape, function) = match op {
+            Op::Buffers(BufferOp::Launch(call)) => (call.shape(), Function::Buffer(call.kernel)),
+            Op::Lattices(lattices, op) => {
+                let first = LatticeId(lattices.start);
+                let group = self.check.lattices.find(first);
+                let group = group.filter(|group| group.device == device);
+                let group = group
+                    .ok_or_else(|| invalid(format!("{first:?} is not on the stream's device")))?;
+                let (size, count) = (group.size, lattices.len() as u32);
+                let state = self.check.states.committed(first);
+                match op {
+                    LatticeOp::Advance { kernel, block, .. } => {
+                        kernel.validate_size(size)?;
+                        kernel.validate_block(*block)?;
+                        let count = count.min(kernel.max_batch(size, group.alike(), sm_count));
+                        let batch = group.batch(count, count);
+                        let shape = kernel.launch(size, *block, batch, sm_count);
+                        (shape, kernel.function(shape.entry, Rule::LIFE))
+                    }
+                    LatticeOp::Pack => {
+                        let Some(kernel) = SupportKernel::pack(state.layout) else {
+                            return Ok(None);
+                        };
+                        let shape = Launch::convert(size, count, state.layout);
+                        (shape, Function::Support(kernel))
+                    }
+                    LatticeOp::Reduce(region) => {
+                        let (kernel, count) = match state.band {
+                            None => (SupportKernel::Reduce, count),
+                            Some(_) => (SupportKernel::Count, 1),
+                        };
+                        (Launch::reduce(*region, count), Function::Support(kernel))
+                    }
+                    _ => return Ok(None),
+                }
+            }
+            _ => return Ok(None),
+        };
+        self.make_current(gpu)?;
+        let function = self.gpus[gpu].functions.get(function, false)?;
+        let block_threads: u32 = shape.block.iter().product();
+        let mut blocks_per_sm = 0;
+        // SAFETY: the function is of the current context; the number is valid for the write.
+        check("cuOccupancyMaxActiveBlocksPerMultiprocessor", unsafe {
+            sys::cuOccupancyMaxActiveBlocksPerMultiprocessor(
+                &mut blocks_per_sm,
+                function,
+                block_threads as i32,
+                shape.shared_bytes as usize,
+            )
+        })?;
+        let attribute = |which| {
+            let answer = self.gpus[gpu].device.get_attribute(which);
+            cust("cuDeviceGetAttribute", answer).map(|number| number as u32)
+        };
+        Ok(Some(Occupancy {
+            blocks: shape.grid.iter().copied().map(u64::from).product(),
+            blocks_per_sm: blocks_per_sm as u32,
+            sm_count: attribute(DeviceAttribute::MultiprocessorCount)?,
+            block_threads,
+            max_threads_per_sm: attribute(DeviceAttribute::MaxThreadsPerMultiprocessor)?,
+        }))
+    }
 }
 
 impl Issuer<'_> {
     fn order(&mut self, op: OrderOp) -> Result<()> {
         let stream = self.stream;
-        let event = |id: EventId| self.resources.events[id.0 as usize].1.raw();
+        let event = |id: EventId| self.resources.events[id.0 as usize].1.0;
         self.sink.push(match op {
             OrderOp::Synchronize(Scope::Stream) => Call::Synchronize(stream),
             OrderOp::Synchronize(Scope::Device) => Call::SynchronizeContext,
@@ -183,7 +255,7 @@ impl Issuer<'_> {
             .group(run)
             .buffer_at(state.layout, index, state.parity)?;
         let offset = state.layout.row_bytes(run.size) * row as usize;
-        let context = self.resources.gpus[run.gpu].context.raw();
+        let context = self.resources.gpus[run.gpu].context.raw;
         Ok((cells + offset as u64, context))
     }
 
@@ -548,7 +620,7 @@ impl Issuer<'_> {
                 stream,
             }),
             (Address::Device(from), Address::Device(to)) => {
-                let (from, to) = ((from, source.context.raw()), (to, target.context.raw()));
+                let (from, to) = ((from, source.context.raw), (to, target.context.raw));
                 self.copy_on_devices(from, to, bytes)
             }
             (Address::Host(_), Address::Host(_)) => {

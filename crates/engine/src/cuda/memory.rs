@@ -1,18 +1,27 @@
-//! Memory besides the lattices': host memory for copies, and device memory.
+//! Memory besides the lattices': host memory for copies, device memory, buffers and host slots.
 
 use std::alloc::{Layout, alloc_zeroed, dealloc};
-use std::sync::Arc;
+use std::cell::RefCell;
+use std::ffi::c_void;
+use std::sync::{Arc, OnceLock};
 
-use cust::sys;
+use cust::device::Device;
+use cust::sys::CUmem_advise_enum::*;
+use cust::sys::{self, CUresult};
 
-use super::context::{self, OwnedContext};
 use super::driver::check;
-use crate::{BufferLocation, EngineError, HostMemory, MemoryUse, Result};
+use super::handles::{self, OwnedContext};
+use crate::error::invalid;
+use crate::slot_locks::SlotLocks;
+use crate::{
+    Advice, BufferId, BufferLocation, BufferOffset, EngineError, HostFunction, HostMemory,
+    LatticeId, MemoryUse, PageLocation, Result, Slot, Slots, SlotsSpec,
+};
 
 /// A host allocation. Its owner is responsible for synchronising access.
 pub(super) struct HostWords {
-    at: *mut u32,
-    words: usize,
+    pub(super) at: *mut u32,
+    pub(super) words: usize,
     kind: HostMemory,
     context: Arc<OwnedContext>,
 }
@@ -30,15 +39,22 @@ impl HostWords {
         kind: HostMemory,
         what: MemoryUse,
     ) -> Result<HostWords> {
-        let at: *mut u32 = match kind {
-            HostMemory::Pinned => {
-                let at = page_locked(words, what)?;
-                // SAFETY: just allocated with this length.
-                unsafe { std::ptr::write_bytes(at, 0, words) };
-                at
-            }
-            HostMemory::Pageable => pageable(words, what)?,
-        };
+        if kind == HostMemory::Pinned {
+            let memory = HostWords::unzeroed(context, words, what)?;
+            // SAFETY: just allocated with this length.
+            unsafe { std::ptr::write_bytes(memory.at, 0, words) };
+            return Ok(memory);
+        }
+        // SAFETY: the layout is not empty.
+        let at: *mut u32 = unsafe { alloc_zeroed(layout_of(words)) }.cast();
+        if at.is_null() {
+            return Err(out_of(BufferLocation::Host(kind), words, what));
+        }
+        for word in (0..words).step_by(HostWords::PAGE_WORDS) {
+            // SAFETY: within the allocation. Volatile, so that the compiler does not remove the write
+            // of 0.
+            unsafe { at.add(word).write_volatile(0) };
+        }
         Ok(HostWords {
             at,
             words,
@@ -54,55 +70,39 @@ impl HostWords {
         words: usize,
         what: MemoryUse,
     ) -> Result<HostWords> {
-        Ok(HostWords {
-            at: page_locked(words, what)?,
+        let mut at = std::ptr::null_mut();
+        let kind = HostMemory::Pinned;
+        // SAFETY: `at` is valid for the write; a context is current. 1 is CU_MEMHOSTALLOC_PORTABLE:
+        // page-locked for every context.
+        let code = unsafe { sys::cuMemHostAlloc(&mut at, words * 4, 1) };
+        allocated(
+            "cuMemHostAlloc",
+            code,
+            BufferLocation::Host(kind),
             words,
-            kind: HostMemory::Pinned,
+            what,
+        )?;
+        Ok(HostWords {
+            at: at.cast(),
+            words,
+            kind,
             context: context.clone(),
         })
     }
-
-    pub(super) fn at(&self) -> *mut u32 {
-        self.at
-    }
-
-    pub(super) fn words(&self) -> usize {
-        self.words
-    }
 }
 
-fn page_locked(words: usize, what: MemoryUse) -> Result<*mut u32> {
-    let mut at = std::ptr::null_mut();
-    // SAFETY: `at` is valid for the write; a context is current. 1 is CU_MEMHOSTALLOC_PORTABLE:
-    // page-locked for every context.
-    let code = unsafe { sys::cuMemHostAlloc(&mut at, words * 4, 1) };
-    if code == sys::CUresult::CUDA_ERROR_OUT_OF_MEMORY {
-        return Err(out_of(
-            BufferLocation::Host(HostMemory::Pinned),
-            words,
-            what,
-        ));
+/// Errors if memory of `words` words could not be allocated.
+fn allocated(
+    call: &'static str,
+    code: CUresult,
+    place: BufferLocation,
+    words: usize,
+    what: MemoryUse,
+) -> Result<()> {
+    match code {
+        CUresult::CUDA_ERROR_OUT_OF_MEMORY => Err(out_of(place, words, what)),
+        code => check(call, code),
     }
-    check("cuMemHostAlloc", code)?;
-    Ok(at.cast())
-}
-
-fn pageable(words: usize, what: MemoryUse) -> Result<*mut u32> {
-    // SAFETY: the layout is not empty.
-    let at: *mut u32 = unsafe { alloc_zeroed(layout_of(words)) }.cast();
-    if at.is_null() {
-        return Err(out_of(
-            BufferLocation::Host(HostMemory::Pageable),
-            words,
-            what,
-        ));
-    }
-    for word in (0..words).step_by(HostWords::PAGE_WORDS) {
-        // SAFETY: within the allocation. Volatile, so that the compiler does not remove the write
-        // of 0.
-        unsafe { at.add(word).write_volatile(0) };
-    }
-    Ok(at)
 }
 
 fn out_of(place: BufferLocation, words: usize, what: MemoryUse) -> EngineError {
@@ -135,7 +135,7 @@ impl Drop for HostWords {
 
 /// A device allocation.
 pub(super) struct DeviceWords {
-    at: sys::CUdeviceptr,
+    pub(super) at: sys::CUdeviceptr,
     context: Arc<OwnedContext>,
 }
 
@@ -149,10 +149,7 @@ impl DeviceWords {
         let mut at = 0;
         // SAFETY: `at` is valid for the write; a context is current.
         let code = unsafe { sys::cuMemAlloc_v2(&mut at, words * 4) };
-        if code == sys::CUresult::CUDA_ERROR_OUT_OF_MEMORY {
-            return Err(out_of(BufferLocation::Device, words, what));
-        }
-        check("cuMemAlloc", code)?;
+        allocated("cuMemAlloc", code, BufferLocation::Device, words, what)?;
         let context = context.clone();
         Ok(DeviceWords { at, context })
     }
@@ -169,56 +166,12 @@ impl DeviceWords {
             sys::cuMemsetD32_v2(memory.at, 0, words)
         })?;
         // The memset runs in the default stream, which other streams do not wait for.
-        context::synchronize().map(|()| memory)
-    }
-
-    /// Allocates from the device's pool in the order of a stream. The context must be current.
-    pub(super) fn from_pool(
-        context: &Arc<OwnedContext>,
-        words: usize,
-        stream: sys::CUstream,
-    ) -> Result<DeviceWords> {
-        let mut at = 0;
-        // SAFETY: `at` is valid for the write; the stream is alive.
-        let code = unsafe { sys::cuMemAllocAsync(&mut at, words * 4, stream) };
-        if code == sys::CUresult::CUDA_ERROR_OUT_OF_MEMORY {
-            return Err(out_of(BufferLocation::Pool, words, MemoryUse::Buffer));
-        }
-        check("cuMemAllocAsync", code)?;
-        let context = context.clone();
-        Ok(DeviceWords { at, context })
-    }
-
-    /// Frees memory of the pool in the order of a stream.
-    pub(super) fn free_in(mut self, stream: sys::CUstream) -> Result<()> {
-        let at = std::mem::take(&mut self.at);
-        // SAFETY: allocated by cuMemAllocAsync, freed once: to free address 0 does nothing.
-        check("cuMemFreeAsync", unsafe { sys::cuMemFreeAsync(at, stream) })
-    }
-
-    /// Allocates zeroed unified memory. The context must be current.
-    pub(super) fn managed(context: &Arc<OwnedContext>, words: usize) -> Result<DeviceWords> {
-        let mut at = 0;
-        // SAFETY: `at` is valid for the write; a context is current. 1 is CU_MEM_ATTACH_GLOBAL.
-        let code = unsafe { sys::cuMemAllocManaged(&mut at, words * 4, 1) };
-        if code == sys::CUresult::CUDA_ERROR_OUT_OF_MEMORY {
-            return Err(out_of(BufferLocation::Managed, words, MemoryUse::Buffer));
-        }
-        check("cuMemAllocManaged", code)?;
-        let context = context.clone();
-        let memory = DeviceWords { at, context };
-        // SAFETY: the host may write to unified memory that nothing uses yet.
-        unsafe { std::ptr::write_bytes(memory.on_host(), 0, words) };
-        Ok(memory)
+        handles::synchronize().map(|()| memory)
     }
 
     /// The host's address of unified memory, which is the same.
-    pub(super) fn on_host(&self) -> *mut u32 {
+    fn on_host(&self) -> *mut u32 {
         std::ptr::with_exposed_provenance_mut(self.at as usize)
-    }
-
-    pub(super) fn at(&self) -> sys::CUdeviceptr {
-        self.at
     }
 }
 
@@ -244,5 +197,331 @@ impl MirroredWords {
             device: DeviceWords::uninitialized(context, words, what)?,
             host: HostWords::new(context, words, HostMemory::Pinned, what)?,
         })
+    }
+}
+
+/// A device or host buffer.
+pub(super) struct Buffer {
+    pub(super) gpu: usize,
+    pub(super) context: Arc<OwnedContext>,
+    bytes: usize,
+    memory: Memory,
+}
+
+enum Memory {
+    Device(DeviceWords),
+    /// At an address of its own, where host functions find it.
+    Host(Box<HostWords>),
+    Managed(DeviceWords),
+    /// Words while it is allocated.
+    Pool(RefCell<Option<DeviceWords>>),
+}
+
+/// Where a part of a buffer is.
+pub(super) enum Address {
+    Device(sys::CUdeviceptr),
+    Host(*mut c_void),
+}
+
+impl Buffer {
+    /// Allocates a zeroed buffer in a GPU's context, which must be current.
+    pub(super) fn new(
+        gpu: usize,
+        context: &Arc<OwnedContext>,
+        bytes: usize,
+        place: BufferLocation,
+    ) -> Result<Buffer> {
+        let (words, what, context) = (bytes / 4, MemoryUse::Buffer, context.clone());
+        let memory = match place {
+            BufferLocation::Device => Memory::Device(DeviceWords::zeroed(&context, words, what)?),
+            BufferLocation::Host(kind) => {
+                Memory::Host(Box::new(HostWords::new(&context, words, kind, what)?))
+            }
+            BufferLocation::Managed => {
+                let mut at = 0;
+                // SAFETY: `at` is valid for the write; a context is current. 1 is
+                // CU_MEM_ATTACH_GLOBAL.
+                let code = unsafe { sys::cuMemAllocManaged(&mut at, bytes, 1) };
+                allocated("cuMemAllocManaged", code, place, words, what)?;
+                let context = context.clone();
+                let memory = DeviceWords { at, context };
+                // SAFETY: the host may write to unified memory that nothing uses yet.
+                unsafe { std::ptr::write_bytes(memory.on_host(), 0, words) };
+                Memory::Managed(memory)
+            }
+            BufferLocation::Pool => Memory::Pool(RefCell::default()),
+        };
+        Ok(Buffer {
+            gpu,
+            context,
+            bytes,
+            memory,
+        })
+    }
+
+    /// The address of a part of it. Errors if it is not allocated.
+    pub(super) fn address(&self, part: BufferOffset) -> Result<Address> {
+        let at = match &self.memory {
+            Memory::Host(words) => {
+                let at = words.at.wrapping_byte_add(part.offset);
+                return Ok(Address::Host(at.cast()));
+            }
+            Memory::Device(words) | Memory::Managed(words) => words.at,
+            Memory::Pool(words) => match &*words.borrow() {
+                Some(words) => words.at,
+                None => {
+                    return Err(invalid(format!(
+                        "{:?} is not allocated in this stream",
+                        part.buffer
+                    )));
+                }
+            },
+        };
+        Ok(Address::Device(at + part.offset as u64))
+    }
+
+    pub(super) fn is_pooled(&self) -> bool {
+        matches!(self.memory, Memory::Pool(_))
+    }
+
+    /// Allocates a buffer of a pool in the order of a stream, whose context must be current.
+    pub(super) fn allocate(&self, stream: sys::CUstream) -> Result<()> {
+        if let Memory::Pool(words) = &self.memory {
+            let mut at = 0;
+            // SAFETY: `at` is valid for the write; the stream is alive.
+            let code = unsafe { sys::cuMemAllocAsync(&mut at, self.bytes, stream) };
+            let (place, what) = (BufferLocation::Pool, MemoryUse::Buffer);
+            allocated("cuMemAllocAsync", code, place, self.bytes / 4, what)?;
+            let context = self.context.clone();
+            words.replace(Some(DeviceWords { at, context }));
+        }
+        Ok(())
+    }
+
+    /// Frees a buffer of a pool in the order of a stream.
+    pub(super) fn free(&self, stream: sys::CUstream) -> Result<()> {
+        if let Memory::Pool(words) = &self.memory
+            && let Some(mut words) = words.take()
+        {
+            let at = std::mem::take(&mut words.at);
+            // SAFETY: allocated by cuMemAllocAsync, freed once: to free address 0 does nothing.
+            check("cuMemFreeAsync", unsafe { sys::cuMemFreeAsync(at, stream) })?;
+        }
+        Ok(())
+    }
+
+    /// Advises the driver how unified memory will be used.
+    pub(super) fn advise(&self, advice: Advice, device: Device) -> Result<()> {
+        let (advice, side) = match advice {
+            Advice::ReadMostly => (CU_MEM_ADVISE_SET_READ_MOSTLY, PageLocation::Device),
+            Advice::Preferred(side) => (CU_MEM_ADVISE_SET_PREFERRED_LOCATION, side),
+        };
+        let Memory::Managed(words) = &self.memory else {
+            return Err(invalid("advise cannot be done here"));
+        };
+        // SAFETY: the allocation has `bytes` bytes.
+        check("cuMemAdvise", unsafe {
+            sys::cuMemAdvise(words.at, self.bytes, advice, number(side, device))
+        })
+    }
+
+    /// Moves unified memory in the order of a stream.
+    pub(super) fn prefetch(
+        &self,
+        to: PageLocation,
+        device: Device,
+        stream: sys::CUstream,
+    ) -> Result<()> {
+        let Memory::Managed(words) = &self.memory else {
+            return Err(invalid("prefetch cannot be done here"));
+        };
+        // SAFETY: the allocation has `bytes` bytes; the stream is alive.
+        check("cuMemPrefetchAsync", unsafe {
+            sys::cuMemPrefetchAsync(words.at, self.bytes, number(to, device), stream)
+        })
+    }
+
+    /// A function of the host as the driver calls it, and its argument: the buffer's words.
+    pub(super) fn on_host(&self, function: HostFunction) -> Result<(sys::CUhostFn, *mut c_void)> {
+        match (&self.memory, function) {
+            (Memory::Host(words), HostFunction::Invert) => {
+                Ok((Some(invert), (&raw const **words).cast_mut().cast()))
+            }
+            _ => Err(invalid("a host function cannot be done here")),
+        }
+    }
+
+    /// Calls `visit` with its words. Nothing else may be using them.
+    pub(super) fn visit(&self, visit: &mut dyn FnMut(&mut [u32])) -> Result<()> {
+        let count = self.bytes / 4;
+        let at = match &self.memory {
+            Memory::Host(words) => words.at,
+            Memory::Managed(words) => words.on_host(),
+            Memory::Device(words) => {
+                let mut copy = vec![0u32; count];
+                // SAFETY: both have `bytes` bytes; the call waits for the copy.
+                check("cuMemcpyDtoH", unsafe {
+                    sys::cuMemcpyDtoH_v2(copy.as_mut_ptr().cast(), words.at, self.bytes)
+                })?;
+                visit(&mut copy);
+                // SAFETY: both have `bytes` bytes; the driver has read `copy` when the call returns.
+                check("cuMemcpyHtoD", unsafe {
+                    sys::cuMemcpyHtoD_v2(words.at, copy.as_ptr().cast(), self.bytes)
+                })?;
+                return handles::synchronize(); // other streams do not wait for the default stream
+            }
+            Memory::Pool(..) => return Err(invalid("a device cannot copy from host to host")),
+        };
+        // SAFETY: the allocation has that many initialised words; nothing runs, on the device
+        // either, and this is the only place that makes a reference to them.
+        visit(unsafe { std::slice::from_raw_parts_mut(at, count) });
+        Ok(())
+    }
+}
+
+/// A side as the functions for unified memory number it: -1 is the host.
+fn number(side: PageLocation, device: Device) -> sys::CUdevice {
+    match side {
+        PageLocation::Device => device.as_raw(),
+        PageLocation::Host => -1,
+    }
+}
+
+/// [`HostFunction::Invert`] on the [`HostWords`] at this address.
+unsafe extern "C" fn invert(words: *mut c_void) {
+    // SAFETY: `Buffer::on_host` passed the words, and buffers are dropped only when nothing runs. The
+    // order of the stream keeps other work away.
+    let words = unsafe {
+        let words: &HostWords = &*words.cast();
+        std::slice::from_raw_parts_mut(words.at, words.words)
+    };
+    for word in words {
+        *word = HostFunction::Invert.apply(*word);
+    }
+}
+
+pub(super) fn find(buffers: &[Option<Buffer>], id: BufferId) -> Result<&Buffer> {
+    let found = buffers.get(id.0 as usize).and_then(Option::as_ref);
+    found.ok_or_else(|| invalid(format!("there is no {id:?}")))
+}
+
+/// The slots of all lattices: host memory that downloads are copied to, page-locked, or pageable for
+/// comparison. Each slot of a group of lattices is one allocation. Slots for whole lattices are allocated
+/// when they are first needed: to lock the pages of gigabytes takes seconds.
+pub(super) struct CudaSlots {
+    spec: SlotsSpec,
+    groups: Vec<GroupSlots>,
+    /// Of each lattice its group, and its index there.
+    lattices: Vec<(usize, usize)>,
+    pub(super) locks: SlotLocks,
+}
+
+/// The memory of a group's slots.
+struct GroupSlots {
+    context: Arc<OwnedContext>,
+    /// The group's lattices, and the words of each.
+    count: usize,
+    lattice_words: usize,
+    regions: Vec<OnceLock<HostWords>>,
+}
+
+// SAFETY: the addresses are of host memory that lives as long as the struct; who may touch which
+// slot when is decided by `locks`.
+unsafe impl Send for CudaSlots {}
+// SAFETY: as above.
+unsafe impl Sync for CudaSlots {}
+
+impl CudaSlots {
+    /// Allocates the slots of all groups, each given by its context, its number of lattices and the words
+    /// of each.
+    pub(super) fn allocate(
+        spec: SlotsSpec,
+        groups: impl Iterator<Item = (Arc<OwnedContext>, usize, usize)>,
+    ) -> Result<CudaSlots> {
+        let mut lattices = Vec::new();
+        let group = |(group, (context, count, lattice_words))| {
+            lattices.extend((0..count).map(|index| (group, index)));
+            GroupSlots {
+                context,
+                count,
+                lattice_words,
+                regions: (0..spec.count()).map(|_| OnceLock::new()).collect(),
+            }
+        };
+        let groups: Vec<GroupSlots> = groups.enumerate().map(group).collect();
+        let slots = CudaSlots {
+            spec,
+            groups,
+            locks: SlotLocks::new(lattices.len(), spec.count()),
+            lattices,
+        };
+        for group in &slots.groups {
+            let at_once = (0..spec.count()).map(Slot);
+            for slot in at_once.filter(|slot| !spec.is_whole(*slot)) {
+                slots.allocate_slot(group, slot)?;
+            }
+        }
+        Ok(slots)
+    }
+
+    /// Allocates a slot of a group, unless it already is.
+    fn allocate_slot(&self, group: &GroupSlots, slot: Slot) -> Result<()> {
+        let region = &group.regions[usize::from(slot.0)];
+        if region.get().is_some() {
+            return Ok(());
+        }
+        let words = self.spec.words(slot, group.lattice_words).max(1) * group.count;
+        let (context, what) = (&group.context, MemoryUse::Slot(group.count));
+        context.make_current()?;
+        let allocated = if self.spec.is_pageable(slot) {
+            HostWords::new(context, words, HostMemory::Pageable, what)?
+        } else if self.spec.is_whole(slot) {
+            HostWords::unzeroed(context, words, what)?
+        } else {
+            HostWords::new(context, words, HostMemory::Pinned, what)?
+        };
+        // Only the thread that owns the engine allocates.
+        let _ = region.set(allocated);
+        Ok(())
+    }
+
+    /// Allocates the slots that downloads need and that are not yet allocated.
+    pub(super) fn allocate_for(
+        &self,
+        mut downloads: impl Iterator<Item = (LatticeId, Slot)>,
+    ) -> Result<()> {
+        downloads.try_for_each(|(lattice, slot)| {
+            let (group, _) = self.lattices[lattice.index()];
+            self.allocate_slot(&self.groups[group], slot)
+        })
+    }
+
+    /// The address of a lattice's slot, and the words from there to the same slot of the next lattice in
+    /// its group; `None` if it is not allocated.
+    pub(super) fn place(&self, lattice: LatticeId, slot: Slot) -> Option<(*mut u32, usize)> {
+        let (group, index) = *self.lattices.get(lattice.index())?;
+        let group = &self.groups[group];
+        let region = group.regions.get(usize::from(slot.0))?.get()?;
+        let words = self.spec.words(slot, group.lattice_words);
+        Some((region.at.wrapping_add(index * words), words))
+    }
+}
+
+impl Slots for CudaSlots {
+    fn read(&self, lattice: LatticeId, slot: Slot, visit: &mut dyn FnMut(&[u32])) -> bool {
+        let Some(_reading) = self.locks.read(lattice, slot) else {
+            return false;
+        };
+        let Some((at, words)) = self.place(lattice, slot) else {
+            return false;
+        };
+        // SAFETY: the region holds `words` words from `at` and lives as long as `self`; nothing
+        // writes them, because `locks` counts us as a reader and binds no slot that has one.
+        visit(unsafe { std::slice::from_raw_parts(at, words) });
+        true
+    }
+
+    fn is_free(&self, lattice: LatticeId, slot: Slot) -> bool {
+        self.locks.is_free(lattice, slot)
     }
 }

@@ -1,34 +1,25 @@
 //! The CUDA engine. It uses `cust`, and the driver's own functions where `cust` lacks one.
 //!
 //! Imports go one way, from the end of this list to its start: [`driver`] opens the driver;
-//! [`context`], [`stream`], [`event`], [`memory`] and [`slots`] own its handles and memory;
-//! [`calls`] are its calls as data; [`functions`] loads kernels, with block timestamps added to their
-//! PTX where they are wanted; [`group`] has the lattices of a size, [`timing`] a device's clock,
-//! [`gpu`] all of a device; [`block_timestamps`] collects timestamps; [`issue`] turns ops into calls;
-//! [`resources`] is everything that was created; [`runs`] tracks running work and reports it;
-//! [`submit`] issues a program, from several [`threads`] if it names several issuers or has several
-//! GPUs; [`graph`] captures it for replay.
+//! [`handles`] and [`memory`] own its handles and memory; [`calls`] are its calls as data, for several
+//! threads if a program names several issuers or has several GPUs; [`functions`] loads kernels, with block
+//! timestamps added to their PTX where they are wanted; [`group`] has the lattices of a size, [`timing`]
+//! a device's clock, [`gpu`] all of a device; [`block_timestamps`] collects timestamps; [`resources`] is
+//! everything that was created, and [`issue`] turns ops on it into calls; [`runs`] tracks running work and
+//! reports it, issues programs, and captures them for replay.
 #![allow(unsafe_code)] // driver calls; each block says why it is sound
 
 mod block_timestamps;
-mod buffers;
 mod calls;
-mod context;
 mod driver;
-mod event;
 mod functions;
 mod gpu;
-mod graph;
 mod group;
+mod handles;
 mod issue;
 mod memory;
-mod occupancy;
 mod resources;
 mod runs;
-mod slots;
-mod stream;
-mod submit;
-mod threads;
 mod timing;
 
 use std::collections::HashMap;
@@ -36,20 +27,22 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use cust::device::Device;
+use cust::sys;
 
-use context::OwnedContext;
-use driver::cust;
+use driver::{check, cust};
 use gpu::Gpu;
-use graph::Prepared;
-use resources::Resources;
-use runs::Runs;
-use submit::Submission;
+use group::Group;
+use handles::{OwnedContext, RawStream};
+use memory::{Buffer, CudaSlots, find};
+use resources::{Resources, Stream};
+use runs::{Prepared, Runs, Submission};
 
 use crate::check::{ProgramMode, Validator};
+use crate::error::invalid;
 use crate::{
     Band, BufferId, BufferLocation, Completion, DeviceId, DeviceInfo, Engine, EngineError, EventId,
     Feature, LatticeId, Layout, Nanos, Occupancy, Op, PreparedId, Program, Result, RunId, Slots,
-    SlotsSpec, Startup, StreamId, StreamSpec,
+    SlotsSpec, Startup, StreamId, StreamKind, StreamSpec, nvtx,
 };
 use life::Size;
 
@@ -74,6 +67,8 @@ pub struct CudaEngine {
     runs: Runs,
     prepared: HashMap<PreparedId, Prepared>,
     resources: Resources,
+    /// The time at which every device's clock shows 0.
+    zero: Instant,
     driver_ms: f64,
     left_out: Vec<(u32, EngineError)>,
 }
@@ -110,7 +105,7 @@ fn describe(ordinal: u32, present: u32) -> Result<(Device, DeviceInfo)> {
 fn open_gpu(ordinal: u32, present: u32, began: Instant) -> Result<(DeviceInfo, Gpu)> {
     let (device, info) = describe(ordinal, present)?;
     driver::validate_device(&info)?;
-    let context = OwnedContext::primary(device).map_err(driver::at_start)?;
+    let context = OwnedContext::new(device, true).map_err(driver::at_start)?;
     let gpu = Gpu::new(device, context, began).map_err(driver::at_start)?;
     Ok((info, gpu))
 }
@@ -151,7 +146,15 @@ impl CudaEngine {
         Ok(CudaEngine {
             runs: Runs::default(),
             prepared: HashMap::new(),
-            resources: Resources::new(gpus, Validator::new(infos), began),
+            resources: Resources {
+                events: Vec::new(),
+                streams: Vec::new(),
+                buffers: Vec::new(),
+                slots: None,
+                gpus,
+                check: Validator::new(infos),
+            },
+            zero: began,
             driver_ms: began.elapsed().as_secs_f64() * 1e3,
             left_out: refused,
         })
@@ -160,6 +163,24 @@ impl CudaEngine {
     /// The ordinals of devices that were asked for and cannot be used, if others were enough.
     pub fn left_out(&self) -> &[(u32, EngineError)] {
         &self.left_out
+    }
+
+    fn make_lattices(
+        &mut self,
+        device: DeviceId,
+        count: usize,
+        size: Size,
+        band: Option<Band>,
+    ) -> Result<()> {
+        let Resources { gpus, check, .. } = &mut self.resources;
+        check.check_device(device)?;
+        let gpu = &mut gpus[usize::from(device.0)];
+        gpu.context.make_current()?;
+        let alike = count * band.map_or(1, |band| band.per_device as usize);
+        gpu.groups
+            .push(Group::new(&gpu.context, count, alike, size)?);
+        check.add_lattices(device, count, size, band);
+        Ok(())
     }
 }
 
@@ -173,49 +194,119 @@ impl Engine for CudaEngine {
     }
 
     fn create_lattices(&mut self, device: DeviceId, count: usize, size: Size) -> Result<()> {
-        self.resources.make_lattices(device, count, size, None)
+        self.make_lattices(device, count, size, None)
     }
 
     fn create_bands(&mut self, count: usize, band: Band) -> Result<()> {
         let size = band.size()?;
-        self.resources
-            .make_lattices(band.device, count, size, Some(band))
+        self.make_lattices(band.device, count, size, Some(band))
     }
 
     fn clear(&mut self) -> Result<()> {
         self.synchronize()?;
         self.runs = Runs::default();
         self.prepared.clear();
-        self.resources.clear()
+        let of = &mut self.resources;
+        of.events.clear();
+        of.streams.clear();
+        of.buffers.clear();
+        of.slots = None;
+        of.check = Validator::new(std::mem::take(&mut of.check.devices));
+        for gpu in &mut of.gpus {
+            gpu.context.make_current()?;
+            gpu.groups.clear();
+            gpu.default_stream = None;
+        }
+        Ok(())
     }
 
     fn reserve(&mut self, layout: Layout) -> Result<()> {
         self.synchronize()?;
-        self.resources.reserve(layout)
+        let Resources { gpus, check, .. } = &mut self.resources;
+        // Every device frees other layouts before one allocates.
+        let mut each = gpus.iter_mut();
+        let freed = each.try_for_each(|gpu| {
+            gpu.context.make_current()?;
+            let groups = gpu.groups.iter_mut();
+            groups.for_each(|group| group.keep_only(layout));
+            Ok(())
+        });
+        let mut each = gpus.iter_mut();
+        let answer = freed.and_then(|()| {
+            each.try_for_each(|gpu| {
+                gpu.context.make_current()?;
+                let mut groups = gpu.groups.iter_mut();
+                groups.try_for_each(|group| group.reserve(layout, gpu.sm_count))
+            })
+        });
+        // The states must match what was allocated, also after an error.
+        let groups = check.lattices.groups.iter();
+        let has = groups.map(|it| gpus[usize::from(it.device.0)].groups[it.on_device].has(layout));
+        let allocated: Vec<bool> = has.collect();
+        check.reserve(layout, &allocated);
+        answer
     }
 
     fn allocate_slots(&mut self, spec: SlotsSpec) -> Result<Arc<dyn Slots>> {
         self.synchronize()?;
-        self.resources.make_slots(spec)
+        let Resources { gpus, check, .. } = &mut self.resources;
+        let groups = check.lattices.groups.iter().map(|group| {
+            let context = gpus[usize::from(group.device.0)].context.clone();
+            (context, group.count, group.size.words())
+        });
+        let slots = Arc::new(CudaSlots::allocate(spec, groups)?);
+        check.set_slots(spec);
+        self.resources.slots = Some(slots.clone());
+        Ok(slots)
     }
 
     fn create_stream(&mut self, device: DeviceId, spec: StreamSpec) -> Result<StreamId> {
-        let stream = self.resources.make_stream(device, spec)?;
-        let streams = self.resources.streams.len();
-        self.runs.markers.resize_with(streams, Default::default);
-        Ok(stream)
+        let of = &mut self.resources;
+        let gpu = of.gpu_at(device)?;
+        let is_default = spec.kind == StreamKind::Default;
+        if let (true, Some(known)) = (is_default, of.gpus[gpu].default_stream) {
+            return Ok(known);
+        }
+        of.make_current(gpu)?;
+        of.streams.push(Stream {
+            gpu,
+            raw: RawStream::new(spec)?,
+            replays_seen: of.gpus[gpu].replays,
+        });
+        let id = StreamId(of.streams.len() as u32 - 1);
+        of.check.add_stream(id, device, is_default);
+        if is_default {
+            of.gpus[gpu].default_stream = Some(id);
+        }
+        self.name_stream(id, &format!("stream {}", id.0));
+        self.runs.markers.push(Default::default());
+        Ok(id)
     }
 
     fn name_stream(&mut self, stream: StreamId, name: &str) {
-        self.resources.name_stream(stream, name);
+        // SAFETY: the stream is alive.
+        unsafe { nvtx::name_stream(self.resources.raw(stream).cast(), name) };
     }
 
     fn create_context(&mut self, device: DeviceId) -> Result<DeviceId> {
-        self.resources.make_context(device)
+        let of = &mut self.resources;
+        let device_of = of.gpus[of.gpu_at(device)?].device;
+        if of.gpus.len() > usize::from(u16::MAX) {
+            return Err(invalid("too many contexts"));
+        }
+        let context = OwnedContext::new(device_of, false)?;
+        of.gpus.push(Gpu::new(device_of, context, self.zero)?);
+        Ok(of.check.add_context(device))
     }
 
     fn check_feature(&self, device: DeviceId, feature: Feature) -> Result<()> {
-        self.resources.check_feature(device, feature)
+        let of = &self.resources;
+        let device = of.gpus[of.gpu_at(device)?].device;
+        let is_other = |gpu: &Gpu| gpu.device.as_raw() != device.as_raw();
+        if feature == Feature::PeerCopies && !of.gpus.iter().any(is_other) {
+            return Err(EngineError::no_second_device(feature));
+        }
+        driver::check_feature(device, feature)
     }
 
     fn set_peer_access(
@@ -225,7 +316,18 @@ impl Engine for CudaEngine {
         is_allowed: bool,
     ) -> Result<bool> {
         self.synchronize()?;
-        self.resources.set_peer_access(device, peer, is_allowed)
+        let of = &self.resources;
+        let (own, peer) = (of.gpu_at(device)?, of.gpu_at(peer)?);
+        let (own, peer) = (&of.gpus[own], &of.gpus[peer]);
+        let mut can = 0;
+        // SAFETY: `can` is valid for the write.
+        check("cuDeviceCanAccessPeer", unsafe {
+            sys::cuDeviceCanAccessPeer(&mut can, own.device.as_raw(), peer.device.as_raw())
+        })?;
+        if can == 0 {
+            return Ok(false);
+        }
+        own.context.set_peer_access(&peer.context, is_allowed)
     }
 
     fn create_buffer(
@@ -234,35 +336,67 @@ impl Engine for CudaEngine {
         bytes: usize,
         place: BufferLocation,
     ) -> Result<BufferId> {
-        self.resources.make_buffer(device, bytes, place)
+        let gpu = self.resources.gpu_at(device)?;
+        self.resources.check.check_buffer_size(bytes)?;
+        match place {
+            BufferLocation::Pool => self.check_feature(device, Feature::MemoryPools)?,
+            BufferLocation::Managed => self.check_feature(device, Feature::ManagedMemory)?,
+            BufferLocation::Device | BufferLocation::Host(_) => {}
+        }
+        let of = &mut self.resources;
+        of.make_current(gpu)?;
+        let buffer = Buffer::new(gpu, &of.gpus[gpu].context, bytes, place)?;
+        of.buffers.push(Some(buffer));
+        of.check.add_buffer(device, bytes, place);
+        Ok(BufferId(of.buffers.len() as u32 - 1))
     }
 
     fn access(&mut self, buffer: BufferId, visit: &mut dyn FnMut(&mut [u32])) -> Result<()> {
         self.synchronize()?;
-        self.resources.visit_buffer(buffer, visit)
+        let buffer = find(&self.resources.buffers, buffer)?;
+        buffer.context.make_current()?;
+        buffer.visit(visit)
     }
 
     fn drop_buffers(&mut self) -> Result<()> {
         let answer = self.synchronize();
-        self.resources.drop_buffers();
+        let of = &mut self.resources;
+        of.check.drop_buffers();
+        for buffer in of.buffers.iter().flatten().filter(|it| it.is_pooled()) {
+            // The pools of devices keep nothing; what one keeps is only a loss of memory.
+            let _ = of.gpus[buffer.gpu].set_release_threshold(0);
+        }
+        of.buffers.fill_with(|| None);
         answer
     }
 
     fn query(&mut self, event: EventId) -> Result<bool> {
-        self.resources.has_fired(event)
+        let of = &self.resources;
+        of.check.check_event(event)?;
+        let (gpu, event) = &of.events[event.0 as usize];
+        of.make_current(*gpu)?;
+        event.fired()
     }
 
     fn occupancy(&mut self, device: DeviceId, op: &Op) -> Result<Option<Occupancy>> {
-        occupancy::occupancy_of(&mut self.resources, device, op)
+        self.resources.occupancy(device, op)
     }
 
     fn create_event(&mut self, device: DeviceId) -> Result<EventId> {
-        self.resources.make_event(device)
+        let of = &mut self.resources;
+        let gpu = of.gpu_at(device)?;
+        of.make_current(gpu)?;
+        let event = of.gpus[gpu].pool.plain()?;
+        of.events.push((gpu, event));
+        of.check.add_event(device);
+        Ok(EventId(of.events.len() as u32 - 1))
     }
 
     fn submit(&mut self, program: &Program) -> Result<RunId> {
-        let Resources { check, .. } = &mut self.resources;
-        let plan = check.validate(program, ProgramMode::Submit)?;
+        let plan = self
+            .resources
+            .check
+            .validate(program, ProgramMode::Submit)?;
         self.resources.allocate_for(program, &plan)?;
         self.resources.bind(program.downloads())?;
         let run = Submission::issue(&mut self.resources, &mut self.runs, program, &plan)?;
@@ -281,28 +415,31 @@ impl Engine for CudaEngine {
     }
 
     fn load(&mut self, program: &Program) -> Result<()> {
-        let Resources { check, .. } = &mut self.resources;
-        let plan = check.validate(program, ProgramMode::Submit)?;
+        let plan = self
+            .resources
+            .check
+            .validate(program, ProgramMode::Submit)?;
         self.resources.finish_compiling(&plan);
         self.resources.allocate_for(program, &plan)
     }
 
     fn prepare(&mut self, program: &Program) -> Result<PreparedId> {
-        let Resources { check, .. } = &mut self.resources;
-        let plan = check.validate(program, ProgramMode::Prepare)?;
+        let plan = self
+            .resources
+            .check
+            .validate(program, ProgramMode::Prepare)?;
         // A graph keeps the functions that it was captured with.
         self.resources.finish_compiling(&plan);
         self.resources.allocate_for(program, &plan)?;
         let prepared = Prepared::capture(&mut self.resources, program)?;
-        let Resources { check, .. } = &mut self.resources;
-        let id = check.add_prepared(&Arc::new(program.clone()), &plan);
+        let program = Arc::new(program.clone());
+        let id = self.resources.check.add_prepared(&program, &plan);
         self.prepared.insert(id, prepared);
         Ok(id)
     }
 
     fn replay(&mut self, id: PreparedId) -> Result<RunId> {
-        let Resources { check, .. } = &mut self.resources;
-        let changes_cells = check.validate_replay(id)?.changes_cells;
+        let changes_cells = self.resources.check.validate_replay(id)?.changes_cells;
         let program = &self.prepared[&id];
         let run = program.replay(&mut self.resources, &mut self.runs, changes_cells)?;
         self.resources.check.commit_replay(id);
@@ -324,7 +461,7 @@ impl Engine for CudaEngine {
 
     fn clock_error(&self) -> Nanos {
         let gpus = self.resources.gpus.iter();
-        let mut errors: Vec<i64> = gpus.map(|gpu| gpu.clock_error()).collect();
+        let mut errors: Vec<i64> = gpus.map(|gpu| gpu.clock.error()).collect();
         errors.sort_unstable();
         match errors[..] {
             [.., second, worst] => Nanos(second + worst),

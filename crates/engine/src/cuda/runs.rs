@@ -1,55 +1,67 @@
-//! Tracks running work and detects its end.
+//! Runs: programs are issued eagerly, or captured once and replayed as CUDA graphs, one launch by the host
+//! instead of hundreds; running work is tracked until its end is reported.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::ops::Range;
 use std::rc::Rc;
 use std::sync::Arc;
+use std::time::Instant;
+
+use cust::sys::{self, CUstreamCaptureMode};
 
 use super::block_timestamps::TimestampRecorder;
-use super::event::Event;
+use super::calls::{Call, Meetings, Sink, Threads, make_concurrently};
+use super::driver::{check, into_partially_applied};
+use super::handles::Event;
+use super::memory::CudaSlots;
 use super::resources::Resources;
-use super::timing::Timing;
-use crate::{BlockTimestamp, Completion, LatticeId, Result, RunId, Slot, Span, StreamId};
+use super::timing::{TimedStep, Timer, Timing};
+use crate::check::{Plan, issuers};
+use crate::{
+    BlockTimestamp, Completion, IssuerId, LatticeId, LatticeOp, Op, OrderOp, Program, Result,
+    RunId, Slot, Span, Step, StreamId, nvtx,
+};
 
 /// An event that marks progress of a run.
 pub(super) struct Marker {
-    pub(super) event: Event,
-    pub(super) run: RunId,
+    event: Event,
+    run: RunId,
     /// The download that is complete when the event has fired.
-    pub(super) download: Option<(Range<u32>, Slot)>,
+    download: Option<(Range<u32>, Slot)>,
     /// Whether the run has no later work in this stream.
-    pub(super) last: bool,
+    last: bool,
 }
 
 /// A running run.
 #[derive(Default)]
-pub(super) struct Run {
+struct Run {
     /// The number of streams and graphs that are not done.
-    pub(super) open: usize,
-    pub(super) timings: Vec<Timing>,
+    open: usize,
+    timings: Vec<Timing>,
     /// Its timestamp recorders, by GPU.
-    pub(super) recorders: Vec<(usize, TimestampRecorder)>,
+    recorders: Vec<(usize, TimestampRecorder)>,
 }
 
 /// A download in a graph, and the event that each replay records after it, so that the picture is
 /// available before the whole round is done. (On an H200 such a node has no measurable cost. Right
 /// after a launch the event counts as not fired.)
-pub(super) struct GraphDownload {
-    pub(super) lattices: Range<u32>,
-    pub(super) slot: Slot,
-    pub(super) event: Event,
+struct GraphDownload {
+    lattices: Range<u32>,
+    slot: Slot,
+    event: Event,
 }
 
 /// A replayed graph that is running.
-pub(super) struct Replay {
-    pub(super) run: RunId,
-    pub(super) gpu: usize,
-    pub(super) end: Event,
-    pub(super) downloads: Arc<[GraphDownload]>,
+struct Replay {
+    run: RunId,
+    gpu: usize,
+    end: Event,
+    downloads: Arc<[GraphDownload]>,
     /// Which downloads have been reported.
-    pub(super) landed: Vec<bool>,
+    landed: Vec<bool>,
     /// Whether its spans will be read.
-    pub(super) timed: bool,
+    timed: bool,
 }
 
 /// All running work.
@@ -57,7 +69,7 @@ pub(super) struct Replay {
 pub(super) struct Runs {
     open: HashMap<RunId, Run>,
     pub(super) markers: Vec<VecDeque<Marker>>, // by stream
-    pub(super) replays: VecDeque<Replay>,
+    replays: VecDeque<Replay>,
     next: u64,
     /// Runs of empty programs, which the next poll reports.
     empty: Vec<RunId>,
@@ -67,7 +79,7 @@ pub(super) struct Runs {
 
 impl Runs {
     /// Begins a run of so many streams and graphs.
-    pub(super) fn begin(&mut self, open: usize) -> RunId {
+    fn begin(&mut self, open: usize) -> RunId {
         let run = RunId(self.next);
         self.next += 1;
         if open == 0 {
@@ -84,7 +96,7 @@ impl Runs {
     }
 
     /// A run that has begun and is not empty.
-    pub(super) fn of(&mut self, run: RunId) -> &mut Run {
+    fn of(&mut self, run: RunId) -> &mut Run {
         self.open.get_mut(&run).expect("the run was opened")
     }
 
@@ -93,13 +105,13 @@ impl Runs {
     }
 
     /// Makes a stream wait for earlier graph replays, which run in a stream of their own.
-    pub(super) fn fence(&self, stream: StreamId, resources: &mut Resources) -> Result<()> {
+    fn fence(&self, stream: StreamId, resources: &mut Resources) -> Result<()> {
         let stream = &mut resources.streams[stream.0 as usize];
         let gpu = stream.gpu;
         let replayed = resources.gpus[gpu].replays;
         if stream.replays_seen < replayed {
             if let Some(replay) = self.replays.iter().rev().find(|r| r.gpu == gpu) {
-                replay.end.make_stream_wait(stream.raw.raw())?;
+                replay.end.make_stream_wait(stream.raw.0)?;
             }
             stream.replays_seen = replayed;
         }
@@ -107,7 +119,7 @@ impl Runs {
     }
 
     /// Discards a partly issued run, after waiting for the issued part.
-    pub(super) fn abandon(
+    fn abandon(
         &mut self,
         run: RunId,
         downloads: impl Iterator<Item = (LatticeId, Slot)>,
@@ -145,7 +157,7 @@ impl Runs {
                     completions.push(landed(marker.run, download, resources));
                 }
                 let gpu = resources.streams[stream].gpu;
-                resources.gpus[gpu].pool.give_back_plain(marker.event);
+                resources.gpus[gpu].pool.plain.push(marker.event);
                 if marker.last {
                     self.end_part(marker.run, resources, completions)?;
                 }
@@ -182,8 +194,7 @@ impl Runs {
             host.extend_from_slice(&timing.host);
             if timing.pooled {
                 let events = Rc::into_inner(timing.events).into_iter().flatten();
-                let pool = &mut resources.gpus[timing.gpu].pool;
-                events.for_each(|event| pool.give_back_timing(event));
+                resources.gpus[timing.gpu].pool.timing.extend(events);
             }
         }
         let mut block_timestamps = Vec::new();
@@ -197,7 +208,7 @@ impl Runs {
                 sm: before + timestamp.sm,
                 ..timestamp
             }));
-            resources.gpus[gpu].give_back_timestamp_memory(memory);
+            resources.gpus[gpu].timestamp_pool.push(memory);
         }
         completions.push(finished(run, spans, host, block_timestamps));
         Ok(())
@@ -228,7 +239,7 @@ impl Runs {
             }
         }
         for replay in replays.drain(..ended) {
-            resources.gpus[replay.gpu].pool.give_back_plain(replay.end);
+            resources.gpus[replay.gpu].pool.plain.push(replay.end);
             self.end_part(replay.run, resources, completions)?;
         }
         self.replays = replays;
@@ -264,5 +275,500 @@ fn finished(
         spans,
         host,
         block_timestamps,
+    }
+}
+
+/// A program while it is being issued.
+pub(super) struct Submission<'a> {
+    resources: &'a mut Resources,
+    runs: &'a mut Runs,
+    program: &'a Program,
+    run: RunId,
+    /// The GPUs it uses, each with its streams in the order of first use.
+    used: Vec<(usize, Vec<StreamId>)>,
+    /// The index of each stream's last step.
+    last_step: Vec<usize>,
+    timers: Vec<Timer>,
+    /// Timestamp recorders by GPU.
+    recorders: Vec<(usize, TimestampRecorder)>,
+    /// The threads that issue it. With several, the ends of its streams are marked after all of them
+    /// are done.
+    threads: Threads,
+    /// Whether any step may have reached the driver.
+    begun: bool,
+}
+
+impl Submission<'_> {
+    /// Issues a program that is valid, has its memory and its slots bound.
+    pub(super) fn issue(
+        resources: &mut Resources,
+        runs: &mut Runs,
+        program: &Program,
+        plan: &Plan,
+    ) -> Result<RunId> {
+        let used = resources.streams_used(program);
+        let run = runs.begin(used.iter().map(|(_, streams)| streams.len()).sum());
+        if program.steps.is_empty() {
+            return Ok(run);
+        }
+        let mut last_step = vec![usize::MAX; resources.streams.len()];
+        for (index, step) in program.steps.iter().enumerate() {
+            last_step[step.stream.0 as usize] = index;
+        }
+        let device = |(gpu, _): &(usize, _)| resources.gpus[*gpu].device.as_raw();
+        let threads = Threads::of(program, plan, used.iter().map(device).collect());
+        let mut submission = Submission {
+            resources,
+            runs,
+            program,
+            run,
+            used,
+            last_step,
+            timers: Vec::new(),
+            recorders: Vec::new(),
+            threads,
+            begun: false,
+        };
+        if let Err(error) = submission.issue_all() {
+            let Submission {
+                resources,
+                runs,
+                begun,
+                ..
+            } = &mut submission;
+            // Waits for issued work: no timestamp may be written to freed memory.
+            runs.abandon(run, program.downloads(), resources);
+            return Err(if *begun && plan.changes_cells {
+                into_partially_applied(error)
+            } else {
+                error
+            });
+        }
+        let open = submission.runs.of(run);
+        let timings = submission.timers.into_iter().map(Timer::finish);
+        open.timings.extend(timings);
+        open.recorders = submission.recorders;
+        Ok(run)
+    }
+
+    fn issue_all(&mut self) -> Result<()> {
+        let program = self.program;
+        let issuers = match self.threads {
+            Threads::PerIssuer => issuers(program),
+            Threads::Own | Threads::PerGpu => vec![program.steps[0].issuer],
+        };
+        for (gpu, streams) in &self.used {
+            self.resources.make_current(*gpu)?;
+            for &stream in streams {
+                self.runs.fence(stream, self.resources)?;
+            }
+            if program.timed {
+                let origin = self.resources.gpus[*gpu].origin()?;
+                let timer = |&issuer| Timer::new(*gpu, issuer, origin.clone());
+                self.timers.extend(issuers.iter().map(timer));
+            }
+            if program.block_timestamps {
+                let Resources { gpus, check, .. } = &mut *self.resources;
+                let of_gpu = &mut gpus[*gpu];
+                let recorder = TimestampRecorder::plan(program, streams, &check.lattices, of_gpu)?;
+                if let Some(recorder) = recorder {
+                    self.recorders.push((*gpu, recorder));
+                    let (_, recorder) = self.recorders.last().expect("just pushed");
+                    for &stream in streams {
+                        recorder.clear(stream, self.resources.raw(stream))?;
+                    }
+                }
+            }
+        }
+        // The steps now repeat in a new draft the changes from validation.
+        self.resources.check.states.begin();
+        if self.threads != Threads::Own {
+            return self.issue_from_threads();
+        }
+        self.begun = true;
+        let mut sink = Sink::Now;
+        (0..program.steps.len()).try_for_each(|index| self.issue_step(index, &mut sink))
+    }
+
+    /// Turns the steps into a list of calls for each thread, and has the threads make them.
+    fn issue_from_threads(&mut self) -> Result<()> {
+        /// The calls of one thread.
+        struct Part {
+            /// The GPU whose context is current after the calls so far.
+            gpu: usize,
+            sink: Sink,
+        }
+        let program = self.program;
+        let is_per_gpu = self.threads == Threads::PerGpu;
+        // By the number of the issuer or of the GPU.
+        let mut parts: BTreeMap<usize, Part> = BTreeMap::new();
+        let part_of = |step: &Step, gpu| {
+            if is_per_gpu {
+                gpu
+            } else {
+                usize::from(step.issuer.0)
+            }
+        };
+        for step in &program.steps {
+            let gpu = self.resources.gpu_of(step.stream);
+            if let Entry::Vacant(place) = parts.entry(part_of(step, gpu)) {
+                let mut sink = Sink::Later(Vec::new());
+                sink.push(Call::Current(self.resources.gpus[gpu].context.raw))?;
+                sink.meet();
+                place.insert(Part { gpu, sink });
+            }
+        }
+        let mut meetings = Meetings::default();
+        for (index, step) in program.steps.iter().enumerate() {
+            let gpu = self.resources.gpu_of(step.stream);
+            let at = part_of(step, gpu);
+            if let (true, Op::Order(op)) = (is_per_gpu, &step.op)
+                && meetings.must_meet(at, op)
+            {
+                parts.values_mut().for_each(|part| part.sink.meet());
+            }
+            let part = parts.get_mut(&at).expect("made above");
+            if std::mem::replace(&mut part.gpu, gpu) != gpu {
+                let context = self.resources.gpus[gpu].context.raw;
+                part.sink.push(Call::Current(context))?;
+            }
+            self.issue_step(index, &mut part.sink)?;
+        }
+        let lists = parts.into_values().map(|part| match part.sink {
+            Sink::Later(entries) => entries,
+            Sink::Now => unreachable!("every sink was made as Later"),
+        });
+        self.begun = true;
+        for time in make_concurrently(&lists.collect::<Vec<_>>())? {
+            let gpu = self.resources.gpu_of(time.stream);
+            let issuer = program.steps[time.step as usize].issuer;
+            let mut timers = self.timers.iter_mut();
+            if let Some(timer) = timers.find(|t| t.gpu == gpu && t.issuer == issuer) {
+                timer.host(&time);
+            }
+        }
+        let ends: Vec<_> = std::mem::take(&mut self.used);
+        for (gpu, streams) in ends {
+            self.resources.make_current(gpu)?;
+            for stream in streams {
+                self.fetch_timestamps(gpu, stream)?;
+                self.record_marker(stream, &mut Sink::Now, None, true)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Issues a step with its timing events, block timestamps and end markers.
+    fn issue_step(&mut self, index: usize, sink: &mut Sink) -> Result<()> {
+        let step = &self.program.steps[index];
+        let (stream, at) = (step.stream, index as u32);
+        let gpu = self.resources.gpu_of(stream);
+        self.resources.make_current(gpu)?;
+        let raw = self.resources.raw(stream);
+        let mut recorders = self.recorders.iter_mut();
+        let block_timestamps = recorders.find(|(of, _)| *of == gpu);
+        let block_timestamps = block_timestamps.map(|(_, recorder)| (at, recorder));
+        let mut timers = self.timers.iter_mut();
+        let timer = timers.find(|timer| timer.gpu == gpu && timer.issuer == step.issuer);
+        if let Some(timer) = timer {
+            // While the host waits, there is no device work to time.
+            let on_device = !matches!(step.op, Op::Order(OrderOp::Synchronize(_)));
+            let record = |event: &Event, sink: &mut Sink| {
+                let event = event.0;
+                sink.push(Call::Record { event, stream: raw })
+            };
+            if on_device {
+                let pool = &mut self.resources.gpus[gpu].pool;
+                timer.before(pool, stream, |event| record(event, sink))?;
+            } else {
+                timer.pause();
+            }
+            let begun = sink.begin(step.op.label());
+            self.resources.issue(gpu, step, sink, block_timestamps)?;
+            if let Some(time) = sink.end(at, stream, begun) {
+                timer.host(&time);
+            }
+            if on_device {
+                let pool = &mut self.resources.gpus[gpu].pool;
+                timer.after(pool, index, stream, |event| record(event, sink))?;
+            }
+        } else {
+            let begun = nvtx::is_attached().then(|| sink.begin(step.op.label()));
+            self.resources.issue(gpu, step, sink, block_timestamps)?;
+            begun.map(|begun| sink.end(at, stream, begun));
+        }
+        let download = match &step.op {
+            Op::Lattices(lattices, LatticeOp::Download { slot, .. }) => {
+                Some((lattices.clone(), *slot))
+            }
+            _ => None,
+        };
+        let last = self.threads == Threads::Own && self.last_step[stream.0 as usize] == index;
+        if last {
+            self.fetch_timestamps(gpu, stream)?;
+        }
+        if download.is_some() || last {
+            self.record_marker(stream, sink, download, last)?;
+        }
+        Ok(())
+    }
+
+    /// Records an event at this point of a stream, for polling.
+    fn record_marker(
+        &mut self,
+        stream: StreamId,
+        sink: &mut Sink,
+        download: Option<(Range<u32>, Slot)>,
+        last: bool,
+    ) -> Result<()> {
+        let gpu = self.resources.gpu_of(stream);
+        let event = self.resources.gpus[gpu].pool.plain()?;
+        sink.push(Call::Record {
+            event: event.0,
+            stream: self.resources.raw(stream),
+        })?;
+        self.runs.markers[stream.0 as usize].push_back(Marker {
+            event,
+            run: self.run,
+            download,
+            last,
+        });
+        Ok(())
+    }
+
+    /// Copies the block timestamps of a stream's kernels to the host.
+    fn fetch_timestamps(&self, gpu: usize, stream: StreamId) -> Result<()> {
+        let mut recorders = self.recorders.iter();
+        let Some((_, recorder)) = recorders.find(|(of, _)| *of == gpu) else {
+            return Ok(());
+        };
+        recorder.fetch(stream, self.resources.raw(stream))
+    }
+}
+
+/// A program captured for replay, as one graph per device.
+pub(super) struct Prepared {
+    parts: Vec<Part>,
+    /// The downloads of all parts, to bind before a replay.
+    downloads: Vec<(LatticeId, Slot)>,
+    _slots: Option<Arc<CudaSlots>>,
+}
+
+/// One device's graph.
+struct Part {
+    gpu: usize,
+    graph: Graph,
+    downloads: Arc<[GraphDownload]>,
+    events: Rc<Vec<Event>>,
+    steps: Arc<[TimedStep]>,
+}
+
+/// An instantiated graph.
+struct Graph(sys::CUgraphExec);
+
+impl Graph {
+    /// Captures what `issue` issues to `origin` and to streams that wait for it.
+    fn capture(origin: sys::CUstream, issue: impl FnOnce() -> Result<()>) -> Result<Graph> {
+        let mode = CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_RELAXED;
+        // SAFETY: the stream is alive; the capture is ended below.
+        check("cuStreamBeginCapture", unsafe {
+            sys::cuStreamBeginCapture_v2(origin, mode)
+        })?;
+        let issued = issue();
+        let mut graph = std::ptr::null_mut();
+        // SAFETY: `graph` is valid for the write. After a failed issue it may come back null.
+        let ended = check("cuStreamEndCapture", unsafe {
+            sys::cuStreamEndCapture(origin, &mut graph)
+        });
+        let instantiated = issued.and(ended).and_then(|()| {
+            let mut exec = std::ptr::null_mut();
+            // SAFETY: the graph is complete, `exec` is valid for the write.
+            let code = unsafe { sys::cuGraphInstantiateWithFlags(&mut exec, graph, 0) };
+            check("cuGraphInstantiateWithFlags", code).map(|()| Graph(exec))
+        });
+        if !graph.is_null() {
+            // SAFETY: destroyed once; an instantiated graph does not need it.
+            unsafe { sys::cuGraphDestroy(graph) };
+        }
+        let graph = instantiated?;
+        // Prepares the first replay. Old drivers lack this call; their first replay is slower.
+        // SAFETY: graph and stream are alive.
+        unsafe { sys::cuGraphUpload(graph.0, origin) };
+        Ok(graph)
+    }
+
+    fn launch(&self, stream: sys::CUstream) -> Result<()> {
+        // SAFETY: graph and stream are alive, and so are the addresses in the graph: the validator
+        // rejects a replay after memory was replaced.
+        check("cuGraphLaunch", unsafe {
+            sys::cuGraphLaunch(self.0, stream)
+        })
+    }
+}
+
+impl Drop for Graph {
+    fn drop(&mut self) {
+        // SAFETY: destroyed once; the driver keeps what still runs.
+        unsafe { sys::cuGraphExecDestroy(self.0) };
+    }
+}
+
+impl Prepared {
+    /// Captures a valid program whose memory is allocated, as one graph per device. The lattices'
+    /// states change only in a draft.
+    pub(super) fn capture(resources: &mut Resources, program: &Program) -> Result<Prepared> {
+        resources.check.states.begin();
+        let used = resources.streams_used(program);
+        let parts = used
+            .iter()
+            .map(|(gpu, streams)| Part::capture(resources, *gpu, streams, program))
+            .collect::<Result<Vec<Part>>>()?;
+        Ok(Prepared {
+            parts,
+            downloads: program.downloads().collect(),
+            _slots: resources.slots.clone(),
+        })
+    }
+
+    /// Starts the program. Its graphs wait for all work in their streams.
+    pub(super) fn replay(
+        &self,
+        resources: &mut Resources,
+        runs: &mut Runs,
+        changes_cells: bool,
+    ) -> Result<RunId> {
+        resources.bind(self.downloads.iter().copied())?;
+        let run = runs.begin(self.parts.len());
+        let mut begun = false;
+        let mut parts = self.parts.iter();
+        match parts.try_for_each(|part| part.launch(run, resources, runs, &mut begun)) {
+            Ok(()) => Ok(run),
+            Err(error) => {
+                runs.abandon(run, self.downloads.iter().copied(), resources);
+                Err(if begun && changes_cells {
+                    into_partially_applied(error)
+                } else {
+                    error
+                })
+            }
+        }
+    }
+}
+
+impl Part {
+    /// Captures one device's steps of a program.
+    fn capture(
+        resources: &mut Resources,
+        gpu: usize,
+        streams: &[StreamId],
+        program: &Program,
+    ) -> Result<Part> {
+        resources.make_current(gpu)?;
+        let origin = resources.gpus[gpu].graph_stream.0;
+        let fork = Event::new(false)?;
+        let joins: Vec<Event> = streams
+            .iter()
+            .map(|_| Event::new(false))
+            .collect::<Result<_>>()?;
+        let mut timer = Timer::new(gpu, IssuerId(0), resources.gpus[gpu].origin()?);
+        let mut downloads = Vec::new();
+        let graph = Graph::capture(origin, || {
+            fork.record(origin)?;
+            for stream in streams {
+                fork.make_stream_wait(resources.raw(*stream))?;
+            }
+            for (index, step) in program.steps.iter().enumerate() {
+                if resources.gpu_of(step.stream) != gpu {
+                    continue;
+                }
+                let raw = resources.raw(step.stream);
+                let record = |event: &Event| event.record_external(raw);
+                if program.timed {
+                    timer.before(&mut resources.gpus[gpu].pool, step.stream, record)?;
+                }
+                resources.issue(gpu, step, &mut Sink::Now, None)?;
+                if program.timed {
+                    timer.after(&mut resources.gpus[gpu].pool, index, step.stream, record)?;
+                }
+                if let Op::Lattices(lattices, LatticeOp::Download { slot, .. }) = &step.op {
+                    let event = resources.gpus[gpu].pool.plain()?;
+                    event.record_external(raw)?;
+                    downloads.push(GraphDownload {
+                        lattices: lattices.clone(),
+                        slot: *slot,
+                        event,
+                    });
+                }
+            }
+            for (stream, join) in streams.iter().zip(&joins) {
+                join.record(resources.raw(*stream))?;
+                join.make_stream_wait(origin)?;
+            }
+            Ok(())
+        })?;
+        // Not returned to the pool: an event last recorded in a capture cannot be queried, even if
+        // the next record is a graph node.
+        drop((fork, joins));
+        Ok(Part {
+            gpu,
+            graph,
+            downloads: downloads.into(),
+            events: Rc::new(timer.events),
+            steps: timer.steps.into(),
+        })
+    }
+
+    /// Launches the graph; `begun` tells whether a launch was attempted.
+    fn launch(
+        &self,
+        run: RunId,
+        resources: &mut Resources,
+        runs: &mut Runs,
+        begun: &mut bool,
+    ) -> Result<()> {
+        resources.make_current(self.gpu)?;
+        let raw = resources.gpus[self.gpu].graph_stream.0;
+        for (stream, markers) in resources.streams.iter().zip(&runs.markers) {
+            if let (true, Some(marker)) = (stream.gpu == self.gpu, markers.back()) {
+                marker.event.make_stream_wait(raw)?;
+            }
+        }
+        let gpu = &mut resources.gpus[self.gpu];
+        let timed = !self.steps.is_empty();
+        let origin = timed.then(|| gpu.origin()).transpose()?;
+        let began = Instant::now();
+        *begun = true;
+        self.graph.launch(raw)?;
+        let launched = Instant::now();
+        let end = gpu.pool.plain()?;
+        end.record(raw)?;
+        gpu.replays += 1;
+        let downloads = self.downloads.clone();
+        let landed = vec![false; downloads.len()];
+        runs.replays.push_back(Replay {
+            run,
+            gpu: self.gpu,
+            end,
+            downloads,
+            landed,
+            timed,
+        });
+        if let Some(origin) = origin {
+            let call = Span {
+                step: Span::WHOLE,
+                stream: self.steps.first().map_or(StreamId(0), |step| step.stream),
+                start: origin.of(began),
+                end: origin.of(launched),
+            };
+            runs.of(run).timings.push(Timing {
+                gpu: self.gpu,
+                origin,
+                events: self.events.clone(),
+                steps: self.steps.clone(),
+                pooled: false,
+                host: vec![call],
+            });
+        }
+        Ok(())
     }
 }

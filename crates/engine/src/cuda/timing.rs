@@ -8,7 +8,7 @@ use std::time::Instant;
 use cust::sys;
 
 use super::calls::HostTime;
-use super::event::{Event, EventPool};
+use super::handles::{Event, EventPool};
 use crate::{IssuerId, Nanos, Result, Span, StreamId};
 
 /// A device's clock: nanoseconds since the engine's start, derived from events.

@@ -17,9 +17,6 @@ use crate::cpu::planar_rows::Planes;
 use crate::cpu::vector::{Logic, Sum};
 use life::Rule;
 
-/// Rows per group.
-pub(in crate::cpu) const ROWS: usize = 4;
-
 /// The sums of a column of four rows: of the upper three and of the lower three.
 type Sums<V> = [Sum<V>; 2];
 

@@ -13,11 +13,11 @@ use std::{array, mem};
 
 use bytemuck::{Pod, cast_slice, cast_slice_mut};
 
-use super::column_sweep::{self, Any, Life, Next, ROWS, Strip};
+use super::column_sweep::{self, Any, Life, Next, Strip};
 use super::passes;
 use super::planar::Generation;
 use super::{Launch, Pair};
-use crate::cpu::planar_rows::{PlanarRows, Source};
+use crate::cpu::planar_rows::{PlanarRows, ROWS, Source};
 use crate::cpu::vector::{self, Lanes, Logic, Work};
 use life::Rule;
 
@@ -27,7 +27,7 @@ use life::Rule;
 const TILE: usize = 512;
 
 /// Runs all generations of a launch, in passes.
-pub(super) fn run(launch: &Launch, cells: &mut Pair<PlanarRows>) {
+pub(in crate::cpu) fn run(launch: &Launch, cells: &mut Pair<PlanarRows>) {
     let rule = launch.rule;
     passes::run(launch, cells, depth, |from, generations, out| {
         if generations == 1 {

@@ -1,16 +1,19 @@
 //! Launches of the planar kernels: passes over a lattice, by one thread or by a team on idle cores.
 //!
 //! The threads of a team stay for many passes. Each one keeps its share of the rows, so that they
-//! stay in its core's cache, and exchanges only its outer rows with its [`Neighbours`]. Now and then
-//! the team is formed anew, since the engine may stop or other work may want the cores.
+//! stay in its core's cache. A share's pass needs rows of both neighbours from the pass before, and nothing
+//! of the others. So no thread waits for all of them: each one gives its outer rows to its [`Neighbours`],
+//! and waits for theirs only. Now and then the team is formed anew, since the engine may stop or other
+//! work may want the cores.
 
 use std::cell::RefCell;
 use std::mem;
+use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, sync_channel};
 
-use super::{Launch, Pair, ROWS};
-use crate::cpu::exchange::Neighbours;
-use crate::cpu::planar_rows::{PlanarRows, Rows, Shape, Source, halo_rows};
+use super::{Launch, Pair};
+use crate::cpu::planar_rows::{PlanarRows, ROWS, Rows, Shape, Source, halo_rows};
 use crate::cpu::vector::Lanes;
+use crate::cpu::worker_pool;
 
 /// Minimum work of a thread, in vectors times generations. Less is not worth waking it.
 const MIN_SHARE_WORK: usize = 1 << 13;
@@ -99,7 +102,11 @@ impl Share<'_> {
             halo.resize(halo_rows(depth) * self.shape.across(), Lanes::default());
         }
         for _ in 0..count {
-            let own = Rows::new(self.shape, self.first, self.now);
+            let own = Rows {
+                shape: self.shape,
+                first: self.first,
+                vectors: self.now,
+            };
             own.copy_outer(depth, &mut halos);
             if self.neighbours.exchange(&mut halos).is_none() {
                 return;
@@ -109,5 +116,59 @@ impl Share<'_> {
             mem::swap(&mut self.now, &mut self.next);
         }
         HALOS.set(halos);
+    }
+}
+
+/// A share's connection to the shares above and below it, or `None` if it is the whole torus.
+struct Neighbours(Option<[Link; 2]>);
+
+/// One of the two ends of the connection between neighbours.
+struct Link {
+    to: SyncSender<Vec<Lanes>>,
+    from: Receiver<Vec<Lanes>>,
+}
+
+impl Link {
+    /// Both ends.
+    fn pair() -> (Link, Link) {
+        // A neighbour is at most one pass ahead.
+        let (to_lower, from_upper) = sync_channel(2);
+        let (to_upper, from_lower) = sync_channel(2);
+        let link = |to, from| Link { to, from };
+        (link(to_lower, from_lower), link(to_upper, from_upper))
+    }
+}
+
+impl Neighbours {
+    /// The neighbours of each share around the torus.
+    fn around(shares: usize) -> Vec<Neighbours> {
+        if shares == 1 {
+            return vec![Neighbours(None)];
+        }
+        let (below, mut above): (Vec<_>, Vec<_>) = (0..shares).map(|_| Link::pair()).unzip();
+        above.rotate_right(1);
+        let both = above.into_iter().zip(below);
+        both.map(|(above, below)| Neighbours(Some([above, below])))
+            .collect()
+    }
+
+    /// Gives the neighbours above and below the rows that they need, and waits for theirs. `None` if
+    /// the thread of a neighbour has panicked.
+    fn exchange(&self, rows: &mut [Vec<Lanes>; 2]) -> Option<()> {
+        let Some(links) = &self.0 else {
+            // What the upper neighbour gets from below is this share's own.
+            rows.swap(0, 1);
+            return Some(());
+        };
+        for (link, rows) in links.iter().zip(&mut *rows) {
+            link.to.send(mem::take(rows)).ok()?;
+        }
+        for (link, rows) in links.iter().zip(rows) {
+            *rows = worker_pool::wait(|| match link.from.try_recv() {
+                Err(TryRecvError::Empty) => None,
+                received => Some(received.ok()),
+            })?;
+        }
+        Some(())
     }
 }

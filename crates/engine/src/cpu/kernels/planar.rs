@@ -8,14 +8,14 @@ use std::cell::Cell;
 
 use bytemuck::{cast_slice, cast_slice_mut};
 
-use super::column_sweep::{self, Any, Life, Next, ROWS, Strip};
+use super::column_sweep::{self, Any, Life, Next, Strip};
 use super::{Launch, Pair, passes};
-use crate::cpu::planar_rows::{PlanarRows, Planes, Source};
+use crate::cpu::planar_rows::{PlanarRows, Planes, ROWS, Source};
 use crate::cpu::vector::{self, Lanes, Logic, Work};
 use life::Rule;
 
 /// Runs all generations of a launch, one pass each.
-pub(super) fn run(launch: &Launch, cells: &mut Pair<PlanarRows>) {
+pub(in crate::cpu) fn run(launch: &Launch, cells: &mut Pair<PlanarRows>) {
     let rule = launch.rule;
     passes::run(
         launch,

@@ -1,0 +1,127 @@
+//! The first rungs: a number for each cell.
+//!
+//! `global`: one cell per thread on the GPU, one cell per iteration here; every neighbour is read from the
+//! source. `shared`: a tile and its halo are first copied to a local array and stepped from there; on a GPU
+//! this saves reads of global memory, on a CPU the cache already does, and the copy only costs time.
+//! `sync-shared`: the whole lattice is copied to a local array, one byte per cell, stepped there through
+//! all generations, and written back.
+
+use super::{Launch, Pair};
+use crate::cpu::vector;
+use life::{Rule, Size};
+
+/// A cell stored as a number.
+pub(in crate::cpu) trait Cell: Copy {
+    fn count(self) -> u32;
+    fn from_bit(bit: u32) -> Self;
+}
+
+impl Cell for i32 {
+    fn count(self) -> u32 {
+        self as u32
+    }
+    fn from_bit(bit: u32) -> i32 {
+        bit as i32
+    }
+}
+
+impl Cell for u8 {
+    fn count(self) -> u32 {
+        self.into()
+    }
+    fn from_bit(bit: u32) -> u8 {
+        bit as u8
+    }
+}
+
+/// Steps one generation, as `global` does.
+pub(in crate::cpu) fn step<C: Cell>(size: Size, rule: Rule, from: &[C], to: &mut [C]) {
+    let (width, height) = (size.width() as usize, size.height() as usize);
+    let row = |y: usize| &from[y % height * width..][..width];
+    vector::vectorize(
+        #[inline(always)]
+        || {
+            for (y, out) in to.chunks_exact_mut(width).enumerate() {
+                torus_row([row(y + height - 1), row(y), row(y + 1)], rule.table(), out);
+            }
+        },
+    );
+}
+
+/// Steps one generation, as `shared` does.
+pub(in crate::cpu) fn step_in_tiles(size: Size, rule: Rule, from: &[i32], to: &mut [i32]) {
+    const ACROSS: usize = 32;
+    const DOWN: usize = 8;
+    let (width, height) = (size.width() as usize, size.height() as usize);
+    let mut tile = [[0; ACROSS + 2]; DOWN + 2];
+    for top in (0..height).step_by(DOWN) {
+        for left in (0..width).step_by(ACROSS) {
+            let across = ACROSS.min(width - left);
+            let down = DOWN.min(height - top);
+            for (j, row) in tile[..down + 2].iter_mut().enumerate() {
+                let source = &from[(top + height + j - 1) % height * width..][..width];
+                row[0] = source[(left + width - 1) % width];
+                row[1..=across].copy_from_slice(&source[left..left + across]);
+                row[across + 1] = source[(left + across) % width];
+            }
+            vector::vectorize(
+                #[inline(always)]
+                || {
+                    for j in 0..down {
+                        let out = &mut to[(top + j) * width + left..][..across];
+                        inner_row([&tile[j], &tile[j + 1], &tile[j + 2]], rule.table(), out);
+                    }
+                },
+            );
+        }
+    }
+}
+
+/// Runs all generations of a launch in bytes, as `sync-shared` does.
+pub(in crate::cpu) fn run_in_bytes(launch: &Launch, cells: &mut [i32]) {
+    let now: Vec<u8> = cells.iter().map(|&cell| cell as u8).collect();
+    let next = vec![0; now.len()];
+    let mut bytes = Pair { now, next };
+    launch.each_generation(&mut bytes, |from, to| {
+        step(launch.size, launch.rule, from, to);
+    });
+    for (cell, byte) in cells.iter_mut().zip(bytes.now) {
+        *cell = byte.into();
+    }
+}
+
+/// Steps one row of a torus. Only the first and the last cell have neighbours across the edge.
+#[inline(always)]
+fn torus_row<C: Cell>(rows: [&[C]; 3], table: u32, out: &mut [C]) {
+    let width = out.len();
+    if width > 2 {
+        inner_row(rows, table, &mut out[1..width - 1]);
+    }
+    for x in [0, width - 1] {
+        let columns = [(x + width - 1) % width, x, (x + 1) % width];
+        let all: u32 = rows
+            .iter()
+            .flat_map(|row| columns.map(|x| row[x].count()))
+            .sum();
+        let alive = rows[1][x].count();
+        out[x] = C::from_bit(table >> (9 * alive + all - alive) & 1);
+    }
+}
+
+/// Steps one row whose neighbours need no wrapping: the input rows start one cell before `out` and
+/// end one after.
+#[inline(always)]
+fn inner_row<C: Cell>(rows: [&[C]; 3], table: u32, out: &mut [C]) {
+    let width = out.len();
+    // Nine slices of equal length let the compiler remove bounds checks and vectorise.
+    let shifted = |row: usize, by: usize| &rows[row][by..][..width];
+    let (nw, n, ne) = (shifted(0, 0), shifted(0, 1), shifted(0, 2));
+    let (w, cell, e) = (shifted(1, 0), shifted(1, 1), shifted(1, 2));
+    let (sw, s, se) = (shifted(2, 0), shifted(2, 1), shifted(2, 2));
+    for x in 0..width {
+        let above = nw[x].count() + n[x].count() + ne[x].count();
+        let below = sw[x].count() + s[x].count() + se[x].count();
+        let neighbours = above + below + w[x].count() + e[x].count();
+        out[x] = C::from_bit(table >> (9 * cell[x].count() + neighbours) & 1);
+    }
+}
