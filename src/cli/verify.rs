@@ -5,7 +5,7 @@ use anyhow::Result;
 use super::failure::CheckFailed;
 use super::options::VerifyArguments;
 use super::text::print;
-use conformance::Report;
+use engine::conformance::Report;
 use lang::tr;
 use session::instances::open_engine;
 

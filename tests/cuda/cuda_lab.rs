@@ -539,7 +539,7 @@ fn measures_agree_with_the_cpu_eagerly_and_in_graphs() {
             generation += 1;
             for (i, then) in then.iter_mut().enumerate() {
                 let now = reference::run(&soup(size, 0.4, 3, i as u64), Rule::LIFE, generation);
-                let want = conformance::counted(&now, Some(then));
+                let want = engine::conformance::counted(&now, Some(then));
                 let mut found = Measure::default();
                 let mut look = |words: &[u32]| found = Measure::from_words(words);
                 let slot = spec.measure_slot(slot);

@@ -160,7 +160,7 @@ fn stepped_on(
 
 /// The rules that every kernel is held to, and some at random.
 fn rules(numbers: &mut Numbers) -> Vec<Rule> {
-    let mut rules = conformance::rules();
+    let mut rules = engine::conformance::rules();
     rules.extend((0..4).map(|_| {
         let masks = numbers.next();
         Rule::from_masks(masks as u16, (masks >> 16) as u16)
@@ -176,7 +176,7 @@ fn agrees(name: &str, blocks: &[(u32, u32)]) {
     let mut numbers = Numbers(7);
     let rules = rules(&mut numbers);
     let mut turn = 0;
-    for (width, height) in conformance::AWKWARD {
+    for (width, height) in engine::conformance::AWKWARD {
         let size = Size::new(width, height).unwrap();
         if !kernel.supports(size) {
             continue;
@@ -488,7 +488,7 @@ fn layouts_convert_both_ways() {
     let emulator = Emulator::load();
     let mut numbers = Numbers(19);
     let kernels = [SupportKernel::UnpackI32, SupportKernel::PackI32];
-    for (width, height) in conformance::AWKWARD {
+    for (width, height) in engine::conformance::AWKWARD {
         let lattice = numbers.lattice(Size::new(width, height).unwrap());
         converts_both_ways(&emulator, Layout::I32, kernels, &lattice);
     }
@@ -630,7 +630,7 @@ fn measures_are_against_the_one_before() {
                 deaths: found[2],
                 hash: found[3],
             });
-            let want = (0..2).map(|i| conformance::counted(&now[i], Some(&then[i])));
+            let want = (0..2).map(|i| engine::conformance::counted(&now[i], Some(&then[i])));
             assert!(found.eq(want), "{size}: {:?}", measures.inner());
             assert_eq!(before.inner(), both, "{size}");
             assert_eq!(bits.inner(), both, "{size}: only read");
@@ -704,7 +704,11 @@ fn a_view_has_the_density_of_its_cells() {
                     );
                     let (first, second) = pixels.inner().split_at(stride as usize);
                     for (is, of) in [(&first[..bytes], &before), (second, &lattice)] {
-                        assert_eq!(is, view.by_definition(of), "{view:?} {width}x{height}");
+                        assert_eq!(
+                            is,
+                            engine::conformance::reduced(view, of),
+                            "{view:?} {width}x{height}"
+                        );
                     }
                     assert_eq!(first[bytes..], [77; 12], "between two views");
                 }

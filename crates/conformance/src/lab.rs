@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use anyhow::Result;
 
-use crate::Outcome;
+use engine::conformance::Outcome;
 use engine::kernels::{self, Kernel};
 use engine::{HostMemory, LatticeId, Nanos, Slot, Transfer};
 use life::{Lattice, Size, reference};

@@ -1,125 +1,17 @@
-//! The CPU engine, held against the reference: every check, and random tori.
+//! What rounds do on the CPU engine.
 
-use conformance::{AWKWARD, Cases, Fixture, Outcome, rules};
-use engine::cpu::CpuEngine;
-use engine::kernels::{KERNELS, SupportedSizes};
-use engine::{Cut, Engine, Kernel};
-use life::{Rule, Size};
-use proptest::prelude::*;
 use session::DeviceChoice;
-use session::instances::open_engine;
-use std::num::NonZeroUsize;
-
-fn engine() -> Box<dyn Engine> {
-    open_engine(DeviceChoice::Cpu).unwrap()
-}
-
-#[track_caller]
-fn assert_right(name: &str, outcome: &Outcome) {
-    assert_eq!(outcome.wrong, Vec::<String>::new(), "{name}");
-    assert!(outcome.cases > 0, "{name}");
-}
 
 #[test]
-fn every_check_agrees() {
-    let (mut whole, mut in_bands) = (0, 0);
-    conformance::verify(engine(), DeviceChoice::Cpu, true, &mut |report| {
-        match report.outcome {
-            Ok(outcome) => assert_right(report.name, &outcome),
-            // Kernels that take squares alone have none in bands.
-            Err(why) => assert!(report.is_split, "{why}"),
-        }
-        *if report.is_split {
-            &mut in_bands
-        } else {
-            &mut whole
-        } += 1;
+fn rounds_step_and_are_ordered_as_their_settings_say() {
+    let mut checks = 0;
+    conformance::verify_rounds(DeviceChoice::Cpu, true, &mut |report| {
+        let outcome = report.outcome?;
+        assert_eq!(outcome.wrong, Vec::<String>::new(), "{}", report.name);
+        assert!(outcome.cases > 0, "{}", report.name);
+        checks += 1;
         Ok(())
     })
     .unwrap();
-    assert_eq!((whole, in_bands), (KERNELS.len() + 16, KERNELS.len() + 12));
-}
-
-/// Lattices in bands on more devices than two, with halos longer than some bands.
-#[test]
-fn lattices_in_bands_agree() {
-    for (devices, per_device, halo) in [(2, 2, 32), (3, 1, 1), (4, 2, 7), (8, 1, 16)] {
-        let workers = NonZeroUsize::new(2).unwrap();
-        let engine = Box::new(CpuEngine::with_devices(workers, devices));
-        let cases = Cases {
-            generations: vec![1, 9, 41],
-            max_cells: 6000,
-            ..Cases::quick()
-        };
-        let fixture = Fixture::new(engine, cases).unwrap();
-        let mut fixture = fixture.split(Cut { per_device, halo }).unwrap();
-        for kernel in KERNELS.iter().filter(|kernel| !kernel.cooperative) {
-            if fixture.validate_device(kernel).is_ok() {
-                let outcome = fixture.check_kernel(kernel).unwrap();
-                assert_right(kernel.name, &outcome);
-            }
-        }
-        assert_right("seams", &fixture.check_seams().unwrap());
-    }
-}
-
-/// Every rule, by each kernel on every awkward size that it takes.
-#[test]
-fn every_rule_agrees_on_awkward_tori() {
-    let cases = Cases {
-        rules: rules(),
-        generations: vec![1, 2, 3, 9],
-        ..Cases::quick()
-    };
-    assert_eq!(cases.sizes.len(), AWKWARD.len());
-    let mut fixture = Fixture::new(engine(), cases).unwrap();
-    for kernel in &KERNELS {
-        assert_right(kernel.name, &fixture.check_kernel(kernel).unwrap());
-    }
-}
-
-/// Steps a soup by a kernel, and also by B3/S23, for which kernels have code of their own.
-fn check(kernel: &'static Kernel, size: Size, rule: Rule, generations: u32) {
-    let cases = Cases {
-        sizes: vec![size],
-        rules: vec![rule, Rule::LIFE],
-        generations: vec![generations],
-        ..Cases::quick()
-    };
-    let mut fixture = Fixture::new(engine(), cases).unwrap();
-    assert_right(kernel.name, &fixture.check_kernel(kernel).unwrap());
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(64))]
-    #[test]
-    fn random_tori_and_rules_agree(
-        width in 1u64..180, height in 1u64..20,
-        birth in 0u16..512, survival in 0u16..512, generations in 1u32..6,
-    ) {
-        let size = Size::new(width, height).unwrap();
-        let rule = Rule::from_masks(birth, survival);
-        for kernel in KERNELS.iter().filter(|kernel| kernel.supports(size)) {
-            check(kernel, size, rule, generations);
-        }
-    }
-
-    #[test]
-    fn random_tori_of_planar_words_agree(
-        width in 0u64..400, height in 1u64..80, less in 0u64..32,
-        birth in 0u16..512, survival in 0u16..512, generations in 1u32..14,
-    ) {
-        for kernel in &KERNELS {
-            let size = match kernel.sides {
-                SupportedSizes::WidthsFrom(cells) => Size::new(u64::from(cells) + width, height),
-                SupportedSizes::NearSquares(most) => {
-                    let side = 32 * ((width % u64::from(most / 32)).max(1) + 1);
-                    Size::new(side - less, side - height % 32)
-                }
-                // Steps on the CPU as the one before does.
-                SupportedSizes::Any | SupportedSizes::Between { .. } => continue,
-            };
-            check(kernel, size.unwrap(), Rule::from_masks(birth, survival), generations);
-        }
-    }
+    assert_eq!(checks, 2);
 }

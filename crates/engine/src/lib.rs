@@ -19,6 +19,7 @@
 mod band;
 pub mod buffer_kernels;
 mod check;
+pub mod conformance;
 pub mod cpu;
 pub mod cuda;
 mod edit;

@@ -3,7 +3,7 @@
 
 use crate::EngineError;
 use crate::error::invalid;
-use life::{Lattice, Size};
+use life::Size;
 
 /// A rectangle of a lattice and its division into pixels.
 ///
@@ -43,31 +43,6 @@ impl ReduceRegion {
     /// Size of the reduced bytes, in 32-bit words.
     pub const fn words(self) -> usize {
         self.width as usize / 4 * self.height as usize
-    }
-
-    /// The reduced bytes of a lattice, row by row, computed cell by cell as they are defined above:
-    /// slow, and the reference for all kernels.
-    pub fn by_definition(self, lattice: &Lattice) -> Vec<u8> {
-        let cells = |(from, to): (i64, i64), side: u32| -> Vec<u32> {
-            let side = i64::from(side);
-            let each_once = from..to.min(from + side);
-            each_once.map(|at| at.rem_euclid(side) as u32).collect()
-        };
-        let size = lattice.size();
-        let columns: Vec<_> = (0..self.width)
-            .map(|i| cells(self.columns(i), size.width()))
-            .collect();
-        let mut bytes = Vec::new();
-        for j in 0..self.height {
-            let rows = cells(self.rows(j), size.height());
-            for columns in &columns {
-                let covered = rows.len() * columns.len();
-                let alive = |y: u32| columns.iter().filter(|&&x| lattice.get(x, y)).count();
-                let alive: usize = rows.iter().map(|&y| alive(y)).sum();
-                bytes.push(ReduceRegion::density(alive as u64, covered as u64));
-            }
-        }
-        bytes
     }
 
     /// The byte of a pixel that covers so many cells.

@@ -348,7 +348,7 @@ mod tests {
             .iter()
             .for_each(|&[x, y]| two.set(x, y, true));
         let all = ReduceRegion::of_cells(100, 60);
-        let bytes = all.by_definition(&two);
+        let bytes = engine::conformance::reduced(all, &two);
         let view: Vec<u32> = bytes.chunks_exact(4).map(four).collect();
         let area = Some(LiveArea {
             middle: [41.5, 8.5],

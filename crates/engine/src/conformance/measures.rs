@@ -1,11 +1,10 @@
 //! Compares measures with a count of the cells on the host.
 
-use anyhow::Result;
-
-use crate::Outcome;
-use crate::fixture::{Fixture, MEASURE_SLOT};
-use engine::{LatticeId, LatticeOp, Measure, Op, Program, Transfer};
-use life::{Lattice, Rule, reference, soup};
+use super::cases::Outcome;
+use super::expected::counted;
+use super::fixture::{Fixture, MEASURE_SLOT};
+use crate::{LatticeId, LatticeOp, Measure, Op, Program, Result, Transfer};
+use life::{Rule, reference, soup};
 
 /// The most cells of a lattice that is measured.
 const MAX_CELLS: u64 = 1 << 21;
@@ -13,7 +12,7 @@ const MAX_CELLS: u64 = 1 << 21;
 impl Fixture {
     /// Population, births, deaths and hash of three lattices that follow one another, through
     /// every layout: the first has none before it.
-    pub(crate) fn check_measures(&mut self) -> Result<Outcome> {
+    pub(super) fn check_measures(&mut self) -> Result<Outcome> {
         let mut outcome = Outcome::default();
         for kernel in self.kernel_of_each_layout() {
             self.engine.reserve(kernel.layout)?;
@@ -49,17 +48,4 @@ impl Fixture {
         }
         Ok(outcome)
     }
-}
-
-/// The measure expected of a lattice, counted word by word.
-pub fn counted(now: &Lattice, before: Option<&Lattice>) -> Measure {
-    let mut measure = Measure::default();
-    for (index, &word) in (0..).zip(now.words()) {
-        let then = before.map_or(0, |before| before.words()[index as usize]);
-        measure.population += u64::from(word.count_ones());
-        measure.births += u64::from((word & !then).count_ones());
-        measure.deaths += u64::from((then & !word).count_ones());
-        measure.hash = measure.hash.wrapping_add(Measure::mixed(index, word));
-    }
-    measure
 }

@@ -50,6 +50,33 @@ pub fn rules() -> Vec<Rule> {
     RULES.iter().map(rule).collect()
 }
 
+/// Lattices of a batch, in one allocation.
+pub(super) const BATCH: usize = 3;
+
+/// The sizes of batches, of which every kernel takes one.
+pub(super) fn batch_sizes() -> [Size; 2] {
+    [128, 512].map(|side| Size::new(side, side).expect("a lattice"))
+}
+
+/// What a check found.
+#[derive(Clone, Debug, Default)]
+pub struct Outcome {
+    /// Number of cases that were compared.
+    pub cases: usize,
+    /// Those that differ, described in English.
+    pub wrong: Vec<String>,
+}
+
+impl Outcome {
+    /// Counts a case, and notes what is wrong unless it holds.
+    pub fn expect(&mut self, holds: bool, what: impl FnOnce() -> String) {
+        self.cases += 1;
+        if !holds {
+            self.wrong.push(what());
+        }
+    }
+}
+
 /// What is checked, and how thoroughly.
 #[derive(Clone, Debug)]
 pub struct Cases {
@@ -93,7 +120,7 @@ impl Cases {
     }
 
     /// Maximum cells of a lattice that is compared after this many generations: the reference is slow.
-    pub(crate) fn max_cells_after(&self, generations: u32) -> u64 {
+    pub(super) fn max_cells_after(&self, generations: u32) -> u64 {
         /// Maximum cells times generations of one case.
         const BUDGET: u64 = 20_000_000;
         /// Generations after which lattices of every size are compared; after others, small ones.

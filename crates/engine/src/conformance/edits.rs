@@ -1,11 +1,9 @@
 //! Cells set between two launches, in every kernel's layout.
 
-use anyhow::Result;
-
-use crate::Outcome;
-use crate::fixture::Fixture;
-use engine::kernels::KERNELS;
-use engine::{Kernel, LatticeId, LatticeOp, Op, Program, WordEdit};
+use super::cases::Outcome;
+use super::fixture::Fixture;
+use crate::kernels::KERNELS;
+use crate::{Kernel, LatticeId, LatticeOp, Op, Program, Result, WordEdit};
 use life::{Lattice, Rule, Size, reference, soup};
 
 /// The most cells of a lattice that is edited; some sizes beyond have more words than travel at
@@ -14,7 +12,7 @@ const MAX_CELLS: u64 = 1 << 19;
 
 impl Fixture {
     /// Edits a few cells, then many, each after some generations of the kernel.
-    pub(crate) fn check_edits(&mut self) -> Result<Outcome> {
+    pub(super) fn check_edits(&mut self) -> Result<Outcome> {
         let mut outcome = Outcome::default();
         for kernel in &KERNELS {
             if self.validate_device(kernel).is_ok() {
@@ -50,7 +48,7 @@ impl Fixture {
         // A slot is bound once a program; what counts is what is there at the end.
         let mut downloaded = std::collections::HashSet::new();
         let steps = std::mem::take(&mut program.steps).into_iter().rev();
-        let last = |step: &engine::Step| match step.op {
+        let last = |step: &crate::Step| match step.op {
             Op::Lattices(ref lattices, LatticeOp::Download { .. }) => {
                 downloaded.insert(lattices.start)
             }
@@ -60,7 +58,7 @@ impl Fixture {
         program.steps.reverse();
         self.run(&program)?;
         for (&case, want) in chosen.iter().zip(&wanted) {
-            let same = &self.read(case)? == want;
+            let same = &self.read(case) == want;
             let size: Size = self.cases.sizes[case];
             outcome.expect(same, || format!("{}: {size}", kernel.name));
         }

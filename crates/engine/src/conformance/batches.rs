@@ -1,29 +1,18 @@
 //! Several lattices in one op, which some kernels step in one launch.
 
-use anyhow::Result;
-
-use crate::Outcome;
-use crate::fixture::{Fixture, SLOT, VIEW_PIXELS, VIEW_SLOT};
-use engine::{Kernel, LatticeId, LatticeOp, Op, Program, ReduceRegion, Transfer};
+use super::cases::{BATCH, Outcome, batch_sizes};
+use super::fixture::{Fixture, SLOT, VIEW_PIXELS, VIEW_SLOT};
+use crate::{Kernel, LatticeId, LatticeOp, Op, Program, ReduceRegion, Result, Transfer};
 use life::{Lattice, Rule, Size, reference, soup};
-use session::instances::read_lattice;
-
-/// Lattices of one allocation.
-pub(crate) const COUNT: usize = 3;
-
-/// Their sizes, of which every kernel takes one.
-pub(crate) fn sizes() -> [Size; 2] {
-    [128, 512].map(|side| Size::new(side, side).expect("a lattice"))
-}
 
 impl Fixture {
     /// Adjacent lattices, all in one op; then one of them alone, so that not all are in the same of
     /// the two buffers, if there are two.
-    pub(crate) fn check_batches(&mut self) -> Result<Outcome> {
+    pub(super) fn check_batches(&mut self) -> Result<Outcome> {
         let mut outcome = Outcome::default();
         let mut done: Vec<&Kernel> = Vec::new();
-        for (at, size) in sizes().into_iter().enumerate() {
-            let first = self.cases.sizes.len() + at * COUNT;
+        for (at, size) in batch_sizes().into_iter().enumerate() {
+            let first = self.cases.sizes.len() + at * BATCH;
             let mut kernels = self.kernels_for(size);
             kernels.retain(|kernel| !done.contains(kernel));
             self.check_batches_of(first as u32, size, &kernels, &mut outcome)?;
@@ -39,9 +28,9 @@ impl Fixture {
         kernels: &[&'static Kernel],
         outcome: &mut Outcome,
     ) -> Result<()> {
-        let lattices = first..first + COUNT as u32;
+        let lattices = first..first + BATCH as u32;
         let stream = self.streams[0]; // of device 0
-        let rule: Rule = "B36/S23".parse()?;
+        let rule: Rule = "B36/S23".parse().expect("a rule");
         let one = first + 1;
         let (width, height) = VIEW_PIXELS;
         let region = ReduceRegion {
@@ -72,7 +61,7 @@ impl Fixture {
             }
             self.run(&program)?;
             for (i, want) in lattices.clone().zip(&wanted) {
-                let same = &read_lattice(&*self.slots, i as usize, SLOT, size)? == want;
+                let same = &self.read_lattice(LatticeId(i), size) == want;
                 outcome.expect(same, || format!("{}: lattice {i}", kernel.name));
                 let same = self.shows(LatticeId(i), region, want);
                 outcome.expect(same, || format!("{}: the view of lattice {i}", kernel.name));

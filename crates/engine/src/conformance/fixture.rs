@@ -2,34 +2,32 @@
 
 use std::collections::HashMap;
 
-use anyhow::Result;
-
-use crate::{Cases, Outcome, batches};
-use engine::kernels::{self, KERNELS, Kernel, Layout};
-use engine::{
-    Completion, Cut, DeviceId, Engine, EngineError, LatticeId, LatticeOp, Op, OrderOp, Program,
-    ReduceRegion, Slot, Slots, SlotsSpec, SplitEngine, StreamId, StreamSpec, Transfer,
+use super::cases::{BATCH, Cases, Outcome, batch_sizes};
+use super::expected::reduced;
+use crate::kernels::{self, KERNELS, Kernel, Layout};
+use crate::{
+    Completion, Cut, DeviceId, Engine, LatticeId, LatticeOp, Op, OrderOp, Program, ReduceRegion,
+    Result, Slot, Slots, SlotsSpec, SplitEngine, StreamId, StreamSpec, Transfer,
 };
 use life::{Lattice, Rule, Size, reference, soup};
-use session::instances::{read_lattice, validate_kernel};
 
 /// An engine with a lattice of each size, every one in its own stream, and some that lie one
 /// behind the other.
 pub struct Fixture {
-    pub(crate) engine: Box<dyn Engine>,
-    pub(crate) cases: Cases,
-    pub(crate) streams: Vec<StreamId>,
-    pub(crate) slots: std::sync::Arc<dyn Slots>,
+    pub(super) engine: Box<dyn Engine>,
+    pub(super) cases: Cases,
+    pub(super) streams: Vec<StreamId>,
+    pub(super) slots: std::sync::Arc<dyn Slots>,
     /// Results of the reference by case, seed, rule and generations, since every kernel needs them.
     references: HashMap<(usize, u64, u32, u32), Lattice>,
     /// The lattice that was measured last, by case.
-    pub(crate) measured: HashMap<usize, Lattice>,
+    pub(super) measured: HashMap<usize, Lattice>,
 }
 
-pub(crate) const SLOT: Slot = Slot(1);
-pub(crate) const VIEW_SLOT: Slot = Slot(0);
-pub(crate) const MEASURE_SLOT: Slot = Slot(2);
-pub(crate) const VIEW_PIXELS: (u32, u32) = (64, 48);
+pub(super) const SLOT: Slot = Slot(1);
+pub(super) const VIEW_SLOT: Slot = Slot(0);
+pub(super) const MEASURE_SLOT: Slot = Slot(2);
+pub(super) const VIEW_PIXELS: (u32, u32) = (64, 48);
 
 impl Fixture {
     /// The lattices of some cases on an engine that has none.
@@ -45,8 +43,8 @@ impl Fixture {
             engine.create_lattices(device, 1, size)?;
             streams.push(engine.create_stream(device, StreamSpec::PLAIN)?);
         }
-        for size in batches::sizes() {
-            engine.create_lattices(DeviceId(0), batches::COUNT, size)?;
+        for size in batch_sizes() {
+            engine.create_lattices(DeviceId(0), BATCH, size)?;
         }
         // In bands, a view has a word for each pixel.
         let picture_words = (VIEW_PIXELS.0 * VIEW_PIXELS.1) as usize;
@@ -87,7 +85,7 @@ impl Fixture {
     }
 
     /// Errors for a kernel that a device cannot run with any of the sizes.
-    pub fn validate_device(&self, kernel: &Kernel) -> Result<(), EngineError> {
+    pub fn validate_device(&self, kernel: &Kernel) -> Result<()> {
         let mut found = Ok(());
         let taken = |size: &&Size| kernel.supports(**size);
         for &size in self.cases.sizes.iter().filter(taken) {
@@ -100,7 +98,7 @@ impl Fixture {
     }
 
     /// The first kernel of each layout that a device can run.
-    pub(crate) fn kernel_of_each_layout(&self) -> Vec<&'static Kernel> {
+    pub(super) fn kernel_of_each_layout(&self) -> Vec<&'static Kernel> {
         let mut kernels: Vec<&'static Kernel> = Vec::new();
         for kernel in &KERNELS {
             let is_new = kernels.iter().all(|it| it.layout != kernel.layout);
@@ -112,19 +110,25 @@ impl Fixture {
     }
 
     /// Errors for a kernel that does not take this size, or not on a device.
-    fn validate(&self, kernel: &Kernel, size: Size) -> Result<(), EngineError> {
-        validate_kernel(&*self.engine, kernel, size)
+    fn validate(&self, kernel: &Kernel, size: Size) -> Result<()> {
+        kernel.validate_size(size)?;
+        let mut sizes = self.engine.stepped_sizes(size).into_iter();
+        sizes.try_for_each(|size| {
+            kernel.validate_size(size)?;
+            let mut devices = self.engine.devices().iter();
+            devices.try_for_each(|device| kernel.validate_device(device, size))
+        })
     }
 
     /// The kernels that all devices can run, and that take such a lattice.
-    pub(crate) fn kernels_for(&self, size: Size) -> Vec<&'static Kernel> {
+    pub(super) fn kernels_for(&self, size: Size) -> Vec<&'static Kernel> {
         let can = |kernel: &&Kernel| self.validate(kernel, size).is_ok();
         KERNELS.iter().filter(can).collect()
     }
 
     /// The cases that a kernel takes, of at most this many cells; if there is none, the smallest
     /// that it takes.
-    pub(crate) fn cases_for(&self, kernel: &Kernel, max_cells: u64) -> Vec<usize> {
+    pub(super) fn cases_for(&self, kernel: &Kernel, max_cells: u64) -> Vec<usize> {
         let cells = |&case: &usize| self.cases.sizes[case].cells();
         let takes = |&case: &usize| self.validate(kernel, self.cases.sizes[case]).is_ok();
         let all = || (0..self.cases.sizes.len()).filter(takes);
@@ -136,7 +140,7 @@ impl Fixture {
         }
     }
 
-    pub(crate) fn finish(&mut self) -> Result<Vec<Completion>> {
+    pub(super) fn finish(&mut self) -> Result<Vec<Completion>> {
         self.engine.synchronize()?;
         let mut completions = Vec::new();
         self.engine.poll(&mut completions)?;
@@ -144,14 +148,14 @@ impl Fixture {
     }
 
     /// Runs a program to its end.
-    pub(crate) fn run(&mut self, program: &Program) -> Result<Vec<Completion>> {
+    pub(super) fn run(&mut self, program: &Program) -> Result<Vec<Completion>> {
         self.engine.submit(program)?;
         self.finish()
     }
 
     /// Whether a view that was downloaded shows what its definition has of a lattice.
-    pub(crate) fn shows(&self, id: LatticeId, region: ReduceRegion, lattice: &Lattice) -> bool {
-        let pixels = region.by_definition(lattice);
+    pub(super) fn shows(&self, id: LatticeId, region: ReduceRegion, lattice: &Lattice) -> bool {
+        let pixels = reduced(region, lattice);
         let mut same = false;
         self.slots.read(id, VIEW_SLOT, &mut |words| {
             same = bytemuck::cast_slice::<u32, u8>(words)[..pixels.len()] == pixels[..];
@@ -159,17 +163,22 @@ impl Fixture {
         same
     }
 
-    pub(crate) fn read(&self, case: usize) -> Result<Lattice> {
-        Ok(read_lattice(
-            &*self.slots,
-            case,
-            SLOT,
-            self.cases.sizes[case],
-        )?)
+    /// What was downloaded of a case's lattice.
+    pub(super) fn read(&self, case: usize) -> Lattice {
+        self.read_lattice(LatticeId(case as u32), self.cases.sizes[case])
+    }
+
+    /// What was downloaded of a lattice of this size; a dead one where nothing has landed.
+    pub(super) fn read_lattice(&self, id: LatticeId, size: Size) -> Lattice {
+        let mut lattice = Lattice::new(size);
+        self.slots.read(id, SLOT, &mut |words| {
+            lattice = Lattice::from_words(size, words[..size.words()].to_vec());
+        });
+        lattice
     }
 
     /// Upload, advance, download: in the case's stream.
-    pub(crate) fn push(
+    pub(super) fn push(
         &self,
         program: &mut Program,
         case: usize,
@@ -181,7 +190,7 @@ impl Fixture {
         self.push_advances(program, case, advances, Layout::Bits);
     }
 
-    pub(crate) fn push_advances(
+    pub(super) fn push_advances(
         &self,
         program: &mut Program,
         case: usize,
@@ -230,7 +239,7 @@ impl Fixture {
                     }
                     self.finish()?;
                     for &case in &chosen {
-                        let got = self.read(case)?;
+                        let got = self.read(case);
                         let want = &self.references[&(case, seed, rule.table(), generations)];
                         outcome.expect(&got == want, || {
                             let size = self.cases.sizes[case];
@@ -267,7 +276,7 @@ impl Fixture {
     }
 
     /// One lattice through all kernels in turn, some generations each: no cell is lost.
-    pub(crate) fn check_switches(&mut self) -> Result<Outcome> {
+    pub(super) fn check_switches(&mut self) -> Result<Outcome> {
         let mut outcome = Outcome::default();
         let rule = Rule::LIFE;
         for case in 0..self.cases.sizes.len() {
@@ -302,18 +311,18 @@ impl Fixture {
                 self.run(&program)?;
                 layout = wanted;
             }
-            let same = self.read(case)? == reference::run(&start, rule, total.into());
+            let same = self.read(case) == reference::run(&start, rule, total.into());
             outcome.expect(same, || format!("{size} after {total} generations"));
         }
         Ok(outcome)
     }
 
     /// Rounds of all lattices prepared once and replayed, between eager ones.
-    pub(crate) fn check_graphs(&mut self) -> Result<Outcome> {
+    pub(super) fn check_graphs(&mut self) -> Result<Outcome> {
         let mut outcome = Outcome::default();
         for kernel in &KERNELS {
             let chosen = self.cases_for(kernel, 70_000);
-            let rule: Rule = "B36/S23".parse()?;
+            let rule: Rule = "B36/S23".parse().expect("a rule");
             // So many that the graph fits the buffers it leaves.
             let fits = |generations: &u32| !kernel.swaps_buffers(*generations);
             let again = (2..).find(fits).expect("two launches change back");
@@ -335,7 +344,7 @@ impl Fixture {
             self.engine.release(prepared);
             for &case in &chosen {
                 let same =
-                    self.read(case)? == reference::run(&start(case), rule, (1 + 3 * again).into());
+                    self.read(case) == reference::run(&start(case), rule, (1 + 3 * again).into());
                 outcome.expect(same, || {
                     format!("{} on {}", kernel.name, self.cases.sizes[case])
                 });
@@ -345,7 +354,7 @@ impl Fixture {
     }
 
     /// A lattice stepped by turns in two streams that hand it over by events.
-    pub(crate) fn check_events(&mut self) -> Result<Outcome> {
+    pub(super) fn check_events(&mut self) -> Result<Outcome> {
         let mut outcome = Outcome::default();
         let device = DeviceId(0);
         let one = self.engine.create_stream(device, StreamSpec::PLAIN)?;
@@ -384,14 +393,14 @@ impl Fixture {
             let download = Op::download(lattice.as_range(), SLOT, Transfer::Bits);
             program.push(one, download);
             self.run(&program)?;
-            let same = self.read(case)? == reference::run(&start, Rule::LIFE, 20);
+            let same = self.read(case) == reference::run(&start, Rule::LIFE, 20);
             outcome.expect(same, || format!("{} on {size}", kernel.name));
         }
         Ok(outcome)
     }
 
     /// Spans of one stream follow one another and are as many as the steps.
-    pub(crate) fn check_spans(&mut self) -> Result<Outcome> {
+    pub(super) fn check_spans(&mut self) -> Result<Outcome> {
         let mut outcome = Outcome::default();
         let mut program = Program {
             timed: true,
@@ -433,7 +442,7 @@ impl Fixture {
 
     /// Every kernel steps the same cells with block timestamps in its code, and no block ends before it
     /// begins.
-    pub(crate) fn check_block_timestamps(&mut self) -> Result<Outcome> {
+    pub(super) fn check_block_timestamps(&mut self) -> Result<Outcome> {
         const GENERATIONS: u32 = 13;
         let mut outcome = Outcome::default();
         for kernel in KERNELS.iter().filter(|kernel| kernel.block_timestamps) {
@@ -464,7 +473,7 @@ impl Fixture {
                 }
                 let all_end = blocks.iter().all(|block| block.start <= block.end);
                 let wanted = reference::run(&start, Rule::LIFE, GENERATIONS.into());
-                let same = self.read(case)? == wanted;
+                let same = self.read(case) == wanted;
                 outcome.expect(same, || format!("{}: cells of {size}", kernel.name));
                 outcome.expect(all_end && !blocks.is_empty(), || {
                     format!("{}: {size}, {} blocks", kernel.name, blocks.len())

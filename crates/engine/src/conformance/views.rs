@@ -1,15 +1,13 @@
 //! Compares reduced views with their definition.
 
-use anyhow::Result;
-
-use crate::Outcome;
-use crate::fixture::{Fixture, VIEW_PIXELS, VIEW_SLOT};
-use engine::{LatticeId, LatticeOp, Op, Program, ReduceRegion, Transfer};
+use super::cases::Outcome;
+use super::fixture::{Fixture, VIEW_PIXELS, VIEW_SLOT};
+use crate::{LatticeId, LatticeOp, Op, Program, ReduceRegion, Result, Transfer};
 use life::soup;
 
 impl Fixture {
     /// Reduced views, byte by byte against their definition.
-    pub(crate) fn check_views(&mut self) -> Result<Outcome> {
+    pub(super) fn check_views(&mut self) -> Result<Outcome> {
         let mut outcome = Outcome::default();
         let (width, height) = VIEW_PIXELS;
         for case in 0..self.cases.sizes.len() {

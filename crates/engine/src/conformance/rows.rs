@@ -1,15 +1,13 @@
 //! Compares downloads of some rows with the whole lattice.
 
-use anyhow::Result;
-
-use crate::Outcome;
-use crate::fixture::{Fixture, SLOT};
-use engine::{LatticeId, Op, Program, Transfer};
+use super::cases::Outcome;
+use super::fixture::{Fixture, SLOT};
+use crate::{LatticeId, Op, Program, Result, Transfer};
 use life::soup;
 
 impl Fixture {
     /// The first rows of every lattice, some in its middle, the last ones, and all.
-    pub(crate) fn check_rows(&mut self) -> Result<Outcome> {
+    pub(super) fn check_rows(&mut self) -> Result<Outcome> {
         let mut outcome = Outcome::default();
         for case in 0..self.cases.sizes.len() {
             let size = self.cases.sizes[case];
