@@ -10,7 +10,7 @@ use std::num::NonZeroUsize;
 use engine::cpu::CpuEngine;
 use engine::kernels;
 use engine::{
-    DeviceId, Engine, LatticeId, LatticeOp, Program, Result, Slot, SlotsSpec, StreamSpec, Transfer,
+    DeviceId, Engine, LatticeId, Op, Program, Result, Slot, SlotsSpec, StreamSpec, Transfer,
 };
 use life::{Lattice, Rule, Size, reference, soup};
 
@@ -41,26 +41,10 @@ fn main() -> Result<()> {
     for (id, soup) in (0..).zip(&soups) {
         let stream = engine.create_stream(device, StreamSpec::PLAIN)?;
         let lattice = LatticeId(id);
-        let words = soup.words().into();
-        program.push(stream, LatticeOp::Upload(words).on(lattice.as_range()));
-        program.push(
-            stream,
-            LatticeOp::Advance {
-                kernel,
-                rule: Rule::LIFE,
-                generations: GENERATIONS,
-                block: kernel.block(),
-            }
-            .on(lattice.as_range()),
-        );
-        program.push(
-            stream,
-            LatticeOp::Download {
-                slot: SLOT,
-                what: Transfer::Bits,
-            }
-            .on(lattice.as_range()),
-        );
+        let of = || lattice.as_range();
+        program.push(stream, Op::upload(lattice, soup.words()));
+        program.push(stream, Op::advance(kernel, of(), Rule::LIFE, GENERATIONS));
+        program.push(stream, Op::download(of(), SLOT, Transfer::Bits));
     }
 
     // The engine checks the whole program first, and returns once it is queued.

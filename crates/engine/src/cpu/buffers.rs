@@ -7,7 +7,7 @@
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
-use super::kernels::lessons::{self, Value};
+use super::kernels::lessons;
 use super::memory;
 use crate::error::invalid;
 use crate::{
@@ -107,23 +107,13 @@ impl Buffers {
 
     /// Runs the CPU version of a call's kernel.
     fn call(&self, call: &BufferLaunch, stop: &AtomicBool) -> Result<()> {
-        let places = call.arguments.iter().map(|argument| match argument {
-            Argument::Buffer(region) => self.at(*region).map(Some),
-            _ => Ok(None),
+        let regions = call.arguments.iter().filter_map(|argument| match argument {
+            Argument::Buffer(region) => Some(self.at(*region)),
+            _ => None,
         });
-        let places: Vec<Option<At>> = places.collect::<Result<_>>()?;
-        let values = call.arguments.iter().zip(&places);
-        let values: Vec<Value> = values
-            .map(|(argument, place)| match (*argument, place) {
-                (Argument::Buffer(_), Some(at)) => Value::Buffer(at.rest()),
-                (Argument::Buffer(_), None) => Value::Buffer(&[]),
-                (Argument::I32(number), _) => Value::I32(number),
-                (Argument::U32(number), _) => Value::U32(number),
-                (Argument::U64(number), _) => Value::U64(number),
-                (Argument::F32(number), _) => Value::F32(number),
-            })
-            .collect();
-        lessons::run(call, &values, stop)
+        let places: Vec<At> = regions.collect::<Result<_>>()?;
+        let buffers: Vec<_> = places.iter().map(At::rest).collect();
+        lessons::run(call, &buffers, stop)
     }
 
     fn get(&self, buffer: BufferId) -> Result<Arc<Buffer>> {

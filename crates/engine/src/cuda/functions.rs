@@ -13,38 +13,74 @@ use cust::sys;
 use super::driver::cust;
 use super::handles::OwnedContext;
 use crate::error::invalid;
-use crate::kernels::instrumentation;
+use crate::kernels::instrumentation::instrument;
 use crate::kernels::{Function, GpuCode, LadderFunction, OwnCode, Ptx, no_own_code};
-use crate::rule_network::{self, RuleNetwork};
+use crate::rule_network::{RuleNetwork, specialise};
 use crate::{EngineError, Result};
 use lang::message;
 use life::Rule;
 
 /// The loaded functions of one context, which must be current in every call.
 pub(super) struct Functions {
-    /// Functions without the network of a rule.
-    any_rule: HashMap<FunctionKey, sys::CUfunction>,
-    /// Functions with the network of a rule.
-    networks: HashMap<NetworkKey, Network>,
+    known: HashMap<Key, Known>,
     modules: Vec<Module>,
     /// How long the driver took to load them, in milliseconds.
     pub(super) modules_ms: f64,
     context: Arc<OwnedContext>,
 }
 
-/// A user's own code or none, the symbol, and whether the function has block timestamps.
-type FunctionKey = (Option<&'static OwnCode>, &'static str, bool);
+/// A function of a kernel file, or of a user's own code in its place.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+struct Key {
+    own: Option<&'static OwnCode>,
+    file: &'static str,
+    symbol: &'static str,
+    /// The rule whose network it has; `None` for a function that takes every rule.
+    rule: Option<Rule>,
+    has_timestamps: bool,
+}
 
-/// The symbol of a function with a network, the rule, and whether it has block timestamps.
-type NetworkKey = (&'static str, Rule, bool);
-
-/// A function with the network of a rule.
-enum Network {
+enum Known {
     /// Another thread has the driver compile it.
     Compiling(JoinHandle<Result<Loaded>>),
     Ready(sys::CUfunction),
-    /// The driver could not compile it.
+    /// The driver could not compile it, which is a network.
     Refused,
+}
+
+impl Key {
+    /// The function with the network of a rule, if the kernel has one.
+    fn of_network(function: LadderFunction, has_timestamps: bool) -> Option<Key> {
+        let LadderFunction {
+            kernel,
+            entry,
+            rule,
+        } = function;
+        let symbol = kernel.entries[entry].network_symbol?;
+        kernel.has_network(rule).then_some(Key {
+            own: None,
+            file: kernel.file,
+            symbol,
+            rule: Some(rule),
+            has_timestamps,
+        })
+    }
+
+    /// Its PTX in a kernel file.
+    fn ptx(self) -> Result<String> {
+        let (file, symbol) = (self.file, self.symbol);
+        let ptx = Ptx::find(file).ok_or_else(|| invalid(format!("there is no file {file}")))?;
+        let text = ptx.only(symbol);
+        let unchanged = |why| invalid(format!("{symbol} cannot be changed: {why}"));
+        let text = match self.rule {
+            Some(rule) => specialise(&text, &RuleNetwork::of(rule)).map_err(unchanged)?,
+            None => text,
+        };
+        if self.has_timestamps {
+            return instrument(&text).map_err(unchanged);
+        }
+        Ok(text)
+    }
 }
 
 /// A module, the one function that it was loaded for, and how long the driver took.
@@ -81,10 +117,14 @@ impl Loaded {
     ///
     /// # Errors
     /// Unless the context is lost or memory runs out, it is the code that the driver does not take.
-    fn own(code: &GpuCode, symbol: &'static str, instrumented: bool) -> Result<Loaded> {
+    fn own(code: &GpuCode, key: Key) -> Result<Loaded> {
+        let symbol = key.symbol;
         let loaded = match code {
-            GpuCode::Ptx(text) if instrumented => {
-                Loaded::new(&with_timestamps(text, symbol)?, symbol)
+            GpuCode::Ptx(text) if key.has_timestamps => {
+                let text = instrument(text);
+                let text =
+                    text.map_err(|why| invalid(format!("{symbol} cannot be changed: {why}")))?;
+                Loaded::new(&text, symbol)
             }
             GpuCode::Ptx(text) => Loaded::new(text, symbol),
             GpuCode::Cubin(code) => {
@@ -116,15 +156,14 @@ impl Loaded {
 impl Functions {
     pub(super) fn new(context: Arc<OwnedContext>) -> Functions {
         Functions {
-            any_rule: HashMap::new(),
-            networks: HashMap::new(),
+            known: HashMap::new(),
             modules: Vec::new(),
             modules_ms: 0.0,
             context,
         }
     }
 
-    /// The function, loading it on first use: one with block timestamps if `instrumented`, which takes
+    /// The function, loading it on first use: one with block timestamps if `has_timestamps`, which takes
     /// the address of the records as an additional last argument.
     ///
     /// A function of the ladder is the one with the rule's network, if there is one and the driver
@@ -134,191 +173,144 @@ impl Functions {
     pub(super) fn get(
         &mut self,
         function: Function,
-        instrumented: bool,
+        has_timestamps: bool,
     ) -> Result<sys::CUfunction> {
-        match function {
+        let mut network = None;
+        let (own, file, symbol) = match function {
             Function::Support(kernel) => {
                 let row = kernel.row();
-                self.any_rule(None, row.file, row.symbol, instrumented)
+                (None, row.file, row.symbol)
             }
-            Function::Buffer(kernel) => self.any_rule(None, kernel.name, kernel.name, instrumented),
+            Function::Buffer(kernel) => (None, kernel.name, kernel.name),
             Function::Ladder(function) => {
-                let entry = &function.kernel.entries[function.entry];
-                if let Some(key) = network_key(function, instrumented) {
-                    let is_ready = match self.networks.get(&key) {
-                        Some(Network::Compiling(thread)) => {
-                            thread.is_finished()
-                                || !self.any_rule.contains_key(&(None, entry.symbol, false))
-                        }
-                        Some(Network::Ready(_) | Network::Refused) => true,
-                        None => {
-                            self.load_network(function.kernel.file, key);
-                            true
-                        }
-                    };
-                    if is_ready && let Some(function) = self.network(key) {
-                        return Ok(function);
-                    }
-                }
-                let own = function.kernel.own.as_ref();
-                self.any_rule(own, function.kernel.file, entry.symbol, instrumented)
-            }
-        }
-    }
-
-    /// A function that needs no rule's network: of a user's own code, or of a kernel file.
-    fn any_rule(
-        &mut self,
-        own: Option<&'static OwnCode>,
-        file: &'static str,
-        symbol: &'static str,
-        instrumented: bool,
-    ) -> Result<sys::CUfunction> {
-        let key = (own, symbol, instrumented);
-        if let Some(&function) = self.any_rule.get(&key) {
-            return Ok(function);
-        }
-        let loaded = match own {
-            Some(OwnCode { gpu: None, .. }) => Err(no_own_code(true)),
-            Some(OwnCode {
-                gpu: Some(code), ..
-            }) => Loaded::own(code, symbol, instrumented),
-            None => {
-                let text = ptx_of(file)?.only(symbol);
-                let text = if instrumented {
-                    with_timestamps(&text, symbol)?
-                } else {
-                    text
-                };
-                Loaded::new(&text, symbol)
+                network = Key::of_network(function, has_timestamps);
+                let LadderFunction { kernel, entry, .. } = function;
+                (
+                    kernel.own.as_ref(),
+                    kernel.file,
+                    kernel.entries[entry].symbol,
+                )
             }
         };
-        let function = self.keep(loaded?);
-        self.any_rule.insert(key, function);
+        let key = Key {
+            own,
+            file,
+            symbol,
+            rule: None,
+            has_timestamps,
+        };
+        if let Some(network) = network {
+            let plain = Key {
+                has_timestamps: false,
+                ..key
+            };
+            let is_ready = match self.known.get(&network) {
+                Some(Known::Compiling(thread)) => {
+                    thread.is_finished() || !self.known.contains_key(&plain)
+                }
+                Some(Known::Ready(_) | Known::Refused) => true,
+                None => {
+                    if self.known.len() < MAX_FUNCTIONS {
+                        let text = network.ptx();
+                        let loaded = text.and_then(|text| Loaded::new(&text, network.symbol));
+                        self.keep_network(network, loaded);
+                    }
+                    true
+                }
+            };
+            if is_ready && let Some(function) = self.network(network) {
+                return Ok(function);
+            }
+        }
+        if let Some(Known::Ready(function)) = self.known.get(&key) {
+            return Ok(*function);
+        }
+        let loaded = match own {
+            None => Loaded::new(&key.ptx()?, symbol),
+            Some(own) => match &own.gpu {
+                Some(code) => Loaded::own(code, key),
+                None => Err(no_own_code(true)),
+            },
+        }?;
+        let function = loaded.function;
+        self.keep(key, loaded);
         Ok(function)
     }
 
     /// Starts to compile the function with the network of a rule, if there is one and it is not
     /// known.
     pub(super) fn compile_in_background(&mut self, function: LadderFunction) -> Result<()> {
-        let Some(key) = network_key(function, false) else {
+        let Some(key) = Key::of_network(function, false) else {
             return Ok(());
         };
-        if self.networks.contains_key(&key) || self.networks.len() >= MAX_NETWORKS {
+        if self.known.contains_key(&key) || self.known.len() >= MAX_FUNCTIONS {
             return Ok(());
         }
-        let (file, context) = (function.kernel.file, self.context.clone());
+        let context = self.context.clone();
         let compile = move || {
             context.make_current()?;
-            Loaded::by_linker(&with_network(file, key)?, key.0)
+            Loaded::by_linker(&key.ptx()?, key.symbol)
         };
         let thread = thread::Builder::new()
             .name("compiler".into())
             .spawn(compile);
         let thread = thread.map_err(|_| EngineError::NoThread)?;
-        self.networks.insert(key, Network::Compiling(thread));
+        self.known.insert(key, Known::Compiling(thread));
         Ok(())
     }
 
     /// Waits until a function that is being compiled is loaded.
     pub(super) fn finish_compiling(&mut self, function: LadderFunction) {
-        if let Some(key) = network_key(function, false) {
+        if let Some(key) = Key::of_network(function, false) {
             self.network(key);
         }
     }
 
     /// The function with the network of a rule, waiting for it if it is being compiled; `None` if it
     /// was not asked for or the driver cannot compile it.
-    fn network(&mut self, key: NetworkKey) -> Option<sys::CUfunction> {
-        let compiled = match self.networks.remove(&key)? {
-            Network::Compiling(thread) => {
-                let loaded = thread.join();
-                let loaded = loaded.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-                self.keep_network(key, loaded)
-            }
-            known => known,
-        };
-        let function = match compiled {
-            Network::Ready(function) => Some(function),
-            Network::Refused | Network::Compiling(_) => None,
-        };
-        self.networks.insert(key, compiled);
-        function
-    }
-
-    /// Loads a function with the network of a rule, unless there are very many already.
-    fn load_network(&mut self, file: &'static str, key: NetworkKey) {
-        if self.networks.len() < MAX_NETWORKS {
-            let loaded = with_network(file, key).and_then(|text| Loaded::new(&text, key.0));
-            let network = self.keep_network(key, loaded);
-            self.networks.insert(key, network);
+    fn network(&mut self, key: Key) -> Option<sys::CUfunction> {
+        if matches!(self.known.get(&key), Some(Known::Compiling(_)))
+            && let Some(Known::Compiling(thread)) = self.known.remove(&key)
+        {
+            let loaded = thread.join();
+            let loaded = loaded.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+            self.keep_network(key, loaded);
+        }
+        match self.known.get(&key) {
+            Some(Known::Ready(function)) => Some(*function),
+            _ => None,
         }
     }
 
-    /// Keeps the module of a network. If the driver could not compile it, logs why.
-    fn keep_network(&mut self, key: NetworkKey, loaded: Result<Loaded>) -> Network {
+    /// Keeps a network. If the driver could not compile it, logs why.
+    fn keep_network(&mut self, key: Key, loaded: Result<Loaded>) {
         match loaded {
-            Ok(loaded) => Network::Ready(self.keep(loaded)),
+            Ok(loaded) => self.keep(key, loaded),
             Err(why) => {
-                let (symbol, rule, _) = key;
-                let why = lang::english(why);
+                let (symbol, why) = (key.symbol, lang::english(why));
+                let rule = key.rule.unwrap_or(Rule::LIFE);
                 tracing::warn!("{symbol} is not compiled for {rule}, its table is used: {why}");
-                Network::Refused
+                self.known.insert(key, Known::Refused);
             }
         }
     }
 
-    fn keep(&mut self, loaded: Loaded) -> sys::CUfunction {
+    fn keep(&mut self, key: Key, loaded: Loaded) {
         self.modules_ms += loaded.ms;
         self.modules.push(loaded.module);
-        loaded.function
+        self.known.insert(key, Known::Ready(loaded.function));
     }
 
     /// Waits for functions that are still being compiled and unloads them.
     pub(super) fn stop_compiling(&mut self) {
-        for (_, network) in self.networks.drain() {
-            if let Network::Compiling(thread) = network {
+        for (_, known) in self.known.drain() {
+            if let Known::Compiling(thread) = known {
                 drop(thread.join());
             }
         }
     }
 }
 
-/// Maximum functions with networks: each takes some hundred kilobytes of the device's memory.
-const MAX_NETWORKS: usize = 1024;
-
-/// The function with the network of a rule, if the kernel has one.
-fn network_key(function: LadderFunction, instrumented: bool) -> Option<NetworkKey> {
-    let LadderFunction {
-        kernel,
-        entry,
-        rule,
-    } = function;
-    let symbol = kernel.entries[entry].network_symbol?;
-    kernel
-        .has_network(rule)
-        .then_some((symbol, rule, instrumented))
-}
-
-/// The PTX of a function with the network of a rule.
-fn with_network(file: &'static str, (symbol, rule, is_instrumented): NetworkKey) -> Result<String> {
-    let text = ptx_of(file)?.only(symbol);
-    let network = RuleNetwork::of(rule);
-    let text = rule_network::specialise(&text, &network)
-        .map_err(|why| invalid(format!("{symbol} cannot be changed: {why}")))?;
-    if is_instrumented {
-        with_timestamps(&text, symbol)
-    } else {
-        Ok(text)
-    }
-}
-
-/// The PTX with block timestamps.
-fn with_timestamps(text: &str, symbol: &'static str) -> Result<String> {
-    instrumentation::instrument(text)
-        .map_err(|why| invalid(format!("{symbol} cannot be changed: {why}")))
-}
-
-fn ptx_of(file: &'static str) -> Result<&'static Ptx> {
-    Ptx::find(file).ok_or_else(|| invalid(format!("there is no file {file}")))
-}
+/// Maximum functions before no more networks are loaded: each takes some hundred kilobytes of the
+/// device's memory.
+const MAX_FUNCTIONS: usize = 1024;

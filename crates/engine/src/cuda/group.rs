@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use cust::sys;
 
-use super::driver::check;
+use super::calls::Call;
 use super::handles::{self, OwnedContext};
 use super::memory::DeviceWords;
 use crate::error::invalid;
@@ -76,66 +76,21 @@ fn bytes(size: Size, count: usize, layout: Layout) -> u64 {
 /// Adds to an out-of-memory error the largest size of which `count` lattices would fit, if the
 /// `allocated` bytes that they have now were freed. The context must be current.
 fn with_size_that_fits(
-    error: EngineError,
+    mut error: EngineError,
     count: usize,
     size: Size,
     layout: Layout,
     allocated: u64,
 ) -> EngineError {
-    match error {
-        EngineError::OutOfMemory {
-            place,
-            what,
-            needed_mib,
-            fits: _,
-        } => {
-            let (mut free, mut all) = (0, 0);
-            // SAFETY: both are valid for the write.
-            let known = unsafe { sys::cuMemGetInfo_v2(&mut free, &mut all) };
-            let usable = (free as u64 + allocated) / 16 * 15; // the rest for streams, code and views
-            let fits = life::memory::largest(size, |size| bytes(size, count, layout) <= usable);
-            EngineError::OutOfMemory {
-                place,
-                what,
-                needed_mib,
-                fits: fits.filter(|_| known == sys::CUresult::CUDA_SUCCESS),
-            }
-        }
-        other => other,
+    if let EngineError::OutOfMemory { fits, .. } = &mut error {
+        let (mut free, mut all) = (0, 0);
+        // SAFETY: both are valid for the write.
+        let known = unsafe { sys::cuMemGetInfo_v2(&mut free, &mut all) };
+        let usable = (free as u64 + allocated) / 16 * 15; // the rest for streams, code and views
+        let largest = life::memory::largest(size, |size| bytes(size, count, layout) <= usable);
+        *fits = largest.filter(|_| known == sys::CUresult::CUDA_SUCCESS);
     }
-}
-
-/// Copies rows to longer rows on the device. Each side is an address and a pitch in words.
-fn copy_rows(
-    stream: sys::CUstream,
-    to: sys::CUdeviceptr,
-    to_pitch: usize,
-    from: sys::CUdeviceptr,
-    from_pitch: usize,
-    rows: usize,
-) -> Result<()> {
-    let copy = sys::CUDA_MEMCPY2D {
-        srcXInBytes: 0,
-        srcY: 0,
-        srcMemoryType: sys::CUmemorytype::CU_MEMORYTYPE_DEVICE,
-        srcHost: std::ptr::null(),
-        srcDevice: from,
-        srcArray: std::ptr::null_mut(),
-        srcPitch: from_pitch * 4,
-        dstXInBytes: 0,
-        dstY: 0,
-        dstMemoryType: sys::CUmemorytype::CU_MEMORYTYPE_DEVICE,
-        dstHost: std::ptr::null_mut(),
-        dstDevice: to,
-        dstArray: std::ptr::null_mut(),
-        dstPitch: to_pitch * 4,
-        WidthInBytes: from_pitch * 4,
-        Height: rows,
-    };
-    // SAFETY: both sides have that many rows, and the stream is alive.
-    check("cuMemcpy2DAsync", unsafe {
-        sys::cuMemcpy2DAsync_v2(&copy, stream)
-    })
+    error
 }
 
 impl Group {
@@ -175,7 +130,15 @@ impl Group {
         let larger = DeviceWords::uninitialized(&self.context, all, MemoryUse::Views)?;
         if let Some((smaller, pitch)) = &self.view {
             handles::synchronize()?;
-            copy_rows(idle, larger.at, words, smaller.at, *pitch, self.count)?;
+            for index in 0..self.count {
+                let copy = Call::CopyWithin {
+                    to: larger.at + (index * words * 4) as u64,
+                    from: smaller.at + (index * pitch * 4) as u64,
+                    bytes: pitch * 4,
+                    stream: idle,
+                };
+                copy.make()?;
+            }
             handles::synchronize()?;
         }
         self.view = Some((larger, words));

@@ -330,15 +330,10 @@ impl Submission<'_> {
             begun: false,
         };
         if let Err(error) = submission.issue_all() {
-            let Submission {
-                resources,
-                runs,
-                begun,
-                ..
-            } = &mut submission;
             // Waits for issued work: no timestamp may be written to freed memory.
-            runs.abandon(run, program.downloads(), resources);
-            return Err(if *begun && plan.changes_cells {
+            let resources = &*submission.resources;
+            submission.runs.abandon(run, program.downloads(), resources);
+            return Err(if submission.begun && plan.changes_cells {
                 into_partially_applied(error)
             } else {
                 error

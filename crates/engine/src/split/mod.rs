@@ -108,32 +108,22 @@ impl SplitEngine {
 
     /// An error about bands, as one about whole lattices. `others`: the cells of other bands that the
     /// device has already.
-    fn of_whole(&self, error: EngineError, others: u64) -> EngineError {
-        match error {
-            EngineError::OutOfMemory {
-                place,
-                what,
-                needed_mib,
-                fits: Some(band),
-            } => {
-                let room = band.cells() + others;
-                let longer =
-                    (self.inner.devices().len() as f64 * room as f64 / band.cells() as f64).sqrt();
-                let side = (f64::from(band.width()) * longer) as u64;
-                let has_bands_as_large = |size| {
-                    let largest = self.stepped_sizes(size).first().copied();
-                    largest.is_some_and(|it| u64::from(self.cut.per_device) * it.cells() <= room)
-                };
-                let fits = Size::new(side, side).ok();
-                EngineError::OutOfMemory {
-                    place,
-                    what,
-                    needed_mib,
-                    fits: fits.and_then(|size| life::memory::largest(size, has_bands_as_large)),
-                }
-            }
-            other => other,
+    fn of_whole(&self, mut error: EngineError, others: u64) -> EngineError {
+        if let EngineError::OutOfMemory { fits, .. } = &mut error
+            && let Some(band) = *fits
+        {
+            let room = band.cells() + others;
+            let longer =
+                (self.inner.devices().len() as f64 * room as f64 / band.cells() as f64).sqrt();
+            let side = (f64::from(band.width()) * longer) as u64;
+            let has_bands_as_large = |size| {
+                let largest = self.stepped_sizes(size).first().copied();
+                largest.is_some_and(|it| u64::from(self.cut.per_device) * it.cells() <= room)
+            };
+            let largest = Size::new(side, side).ok();
+            *fits = largest.and_then(|size| life::memory::largest(size, has_bands_as_large));
         }
+        error
     }
 
     /// The completion of a download from every band, once this one is the last.

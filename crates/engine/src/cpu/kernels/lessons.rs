@@ -11,54 +11,39 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::error::invalid;
-use crate::{BufferLaunch, Result, buffer_kernels};
+use crate::{Argument, BufferLaunch, Result, buffer_kernels};
 use barrier::Block;
 
-/// A resolved argument.
-#[derive(Clone, Copy)]
-pub(in crate::cpu) enum Value<'a> {
-    /// The words from the address to the buffer's end.
-    Buffer(&'a [AtomicU32]),
-    I32(i32),
-    U32(u32),
-    U64(u64),
-    F32(f32),
-}
-
-/// Runs the kernel of a validated call with these argument values. Returns early once `stop` is set.
+/// Runs the kernel of a validated call. `buffers` are its buffer arguments, each the words from the
+/// address to the buffer's end. Returns early once `stop` is set.
 ///
 /// # Errors
 ///
 /// For a kernel without a CPU version.
-pub(in crate::cpu) fn run(call: &BufferLaunch, values: &[Value], stop: &AtomicBool) -> Result<()> {
+pub(in crate::cpu) fn run(
+    call: &BufferLaunch,
+    buffers: &[&[AtomicU32]],
+    stop: &AtomicBool,
+) -> Result<()> {
     let name = call.kernel.name;
-    use Value::{Buffer, F32, I32, U32, U64};
-    match (name, values) {
-        ("scale", &[Buffer(array), I32(length), I32(times)]) => {
+    use Argument::{Buffer, F32, I32, U32, U64};
+    match (name, call.arguments.as_slice(), buffers) {
+        ("scale", &[_, I32(length), I32(times)], [array]) => {
             scale::run(first(array, length), repetitions(times), stop);
         }
-        ("gray", &[Buffer(pixels), Buffer(gray), I32(length)]) => {
+        ("gray", &[.., I32(length)], [pixels, gray]) => {
             to_gray(first(pixels, length), first(gray, length / 4));
         }
-        (
-            "mandelbrot",
-            &[
-                Buffer(numbers),
-                Buffer(graph),
-                I32(length),
-                I32(iterations),
-                F32(bound),
-            ],
-        ) => {
+        ("mandelbrot", &[.., I32(length), I32(iterations), F32(bound)], [numbers, graph]) => {
             let (numbers, graph) = (first(numbers, 2 * length), first(graph, length));
             mandelbrot(numbers, graph, repetitions(iterations), bound, stop);
         }
-        ("spin", &[Buffer(done), U64(nanoseconds)]) => {
+        ("spin", &[_, U64(nanoseconds)], [done]) => {
             let (length, nap) = (Duration::from_nanos(nanoseconds), Duration::from_millis(10));
             until(Instant::now(), length, nap, stop, || false);
             done[0].fetch_add(1, Ordering::Relaxed);
         }
-        ("meet", &[Buffer(entered), U32(wanted), U64(timeout), Buffer(met)]) => {
+        ("meet", &[_, U32(wanted), U64(timeout), _], [entered, met]) => {
             let (since, timeout) = (Instant::now(), Duration::from_nanos(timeout));
             entered[0].fetch_add(1, Ordering::Relaxed);
             let all = || entered[0].load(Ordering::Relaxed) >= wanted;
@@ -68,8 +53,8 @@ pub(in crate::cpu) fn run(call: &BufferLaunch, values: &[Value], stop: &AtomicBo
         (
             "barrier",
             &[
-                Buffer(a),
-                Buffer(b),
+                Buffer(_),
+                Buffer(_),
                 I32(width),
                 I32(height),
                 U32(rule),
@@ -77,6 +62,7 @@ pub(in crate::cpu) fn run(call: &BufferLaunch, values: &[Value], stop: &AtomicBo
                 I32(barrier),
                 U64(_),
             ],
+            [a, b],
         ) => {
             let (width, height) = (width as usize, height as usize);
             let block = Block {
@@ -91,9 +77,9 @@ pub(in crate::cpu) fn run(call: &BufferLaunch, values: &[Value], stop: &AtomicBo
             };
             block.run(stop);
         }
-        ("lop3_rate", &[Buffer(out), U32(seed), I32(iterations)]) => {
+        ("lop3_rate", &[_, U32(seed), I32(iterations)], [out]) => {
             let threads = call.grid * call.block;
-            for (thread, word) in (0..threads).zip(out) {
+            for (thread, word) in (0..threads).zip(*out) {
                 if stop.load(Ordering::Relaxed) {
                     break;
                 }
@@ -101,8 +87,8 @@ pub(in crate::cpu) fn run(call: &BufferLaunch, values: &[Value], stop: &AtomicBo
                 word.store(value, Ordering::Relaxed);
             }
         }
-        ("copy_rate", &[Buffer(from), Buffer(to), U64(quads)]) => {
-            for (from, to) in from.iter().zip(to).take(4 * quads as usize) {
+        ("copy_rate", &[.., U64(quads)], [from, to]) => {
+            for (from, to) in from.iter().zip(*to).take(4 * quads as usize) {
                 to.store(from.load(Ordering::Relaxed), Ordering::Relaxed);
             }
         }

@@ -20,29 +20,31 @@ fn read(words: &[AtomicU32]) -> Vec<u32> {
         .collect()
 }
 
-fn argument(value: &Value) -> Argument {
-    let (buffer, offset) = (BufferId(0), 0);
-    match *value {
-        Value::Buffer(_) => Argument::Buffer(BufferOffset { buffer, offset }),
-        Value::I32(number) => Argument::I32(number),
-        Value::U32(number) => Argument::U32(number),
-        Value::U64(number) => Argument::U64(number),
-        Value::F32(number) => Argument::F32(number),
-    }
+/// An argument of a call.
+#[derive(Clone, Copy)]
+enum Value<'a> {
+    Buffer(&'a [AtomicU32]),
+    Number(Argument),
 }
 
-fn call(kernel: &'static BufferKernel, block: u32, values: &[Value]) -> BufferLaunch {
-    BufferLaunch {
+fn run(kernel: &'static BufferKernel, block: u32, values: &[Value]) {
+    let (buffer, offset) = (BufferId(0), 0);
+    let arguments = values.iter().map(|value| match *value {
+        Value::Buffer(_) => Argument::Buffer(BufferOffset { buffer, offset }),
+        Value::Number(number) => number,
+    });
+    let buffers = values.iter().filter_map(|value| match *value {
+        Value::Buffer(words) => Some(words),
+        Value::Number(_) => None,
+    });
+    let call = BufferLaunch {
         kernel,
         grid: 1,
         block,
         shared_bytes: 0,
-        arguments: values.iter().map(argument).collect(),
-    }
-}
-
-fn run(kernel: &'static BufferKernel, block: u32, values: &[Value]) {
-    super::run(&call(kernel, block, values), values, &NEVER).unwrap();
+        arguments: arguments.collect(),
+    };
+    super::run(&call, &buffers.collect::<Vec<_>>(), &NEVER).unwrap();
 }
 
 #[test]
@@ -51,10 +53,10 @@ fn every_kernel_of_the_table_has_a_twin() {
     for kernel in LESSON_KERNELS.into_iter().chain(PROBE_KERNELS) {
         let value = |parameter: &ArgumentType| match parameter {
             ArgumentType::Buffer => Value::Buffer(&buffer),
-            ArgumentType::I32 => Value::I32(4),
-            ArgumentType::U32 => Value::U32(1),
-            ArgumentType::U64 => Value::U64(0),
-            ArgumentType::F32 => Value::F32(2.0),
+            ArgumentType::I32 => Value::Number(Argument::I32(4)),
+            ArgumentType::U32 => Value::Number(Argument::U32(1)),
+            ArgumentType::U64 => Value::Number(Argument::U64(0)),
+            ArgumentType::F32 => Value::Number(Argument::F32(2.0)),
         };
         let values: Vec<_> = kernel.parameters.iter().map(value).collect();
         run(kernel, 32, &values);
@@ -64,7 +66,11 @@ fn every_kernel_of_the_table_has_a_twin() {
 #[test]
 fn a_copy_ends_where_it_was_told_to() {
     let (from, to) = (words(1..=16), words([0; 16]));
-    let values = [Value::Buffer(&from), Value::Buffer(&to), Value::U64(3)];
+    let values = [
+        Value::Buffer(&from),
+        Value::Buffer(&to),
+        Value::Number(Argument::U64(3)),
+    ];
     run(&COPY_RATE, 32, &values);
     let copied: Vec<u32> = (1..=12).chain([0; 4]).collect();
     assert_eq!(read(&to), copied);
@@ -79,7 +85,11 @@ fn scale_leaves_numbers_as_they_were_and_overflow_as_it_is() {
     run(
         &SCALE,
         64,
-        &[Value::Buffer(&array), Value::I32(199), Value::I32(50)],
+        &[
+            Value::Buffer(&array),
+            Value::Number(Argument::I32(199)),
+            Value::Number(Argument::I32(50)),
+        ],
     );
     numbers[7] = f32::INFINITY;
     let after: Vec<_> = read(&array).into_iter().map(f32::from_bits).collect();
@@ -93,7 +103,11 @@ fn gray_is_as_defined() {
     run(
         &GRAY,
         128,
-        &[Value::Buffer(&from), Value::Buffer(&to), Value::I32(64)],
+        &[
+            Value::Buffer(&from),
+            Value::Buffer(&to),
+            Value::Number(Argument::I32(64)),
+        ],
     );
     let bytes: Vec<u8> = read(&to).into_iter().flat_map(u32::to_le_bytes).collect();
     let expected = pixels.iter().map(|pixel| {
@@ -127,9 +141,9 @@ fn the_mandelbrot_set_is_where_it_should_be() {
     let values = [
         Value::Buffer(&c),
         Value::Buffer(&graph),
-        Value::I32(9),
-        Value::I32(256),
-        Value::F32(2.0),
+        Value::Number(Argument::I32(9)),
+        Value::Number(Argument::I32(256)),
+        Value::Number(Argument::F32(2.0)),
     ];
     run(&MANDELBROT, 32, &values);
     let graph: Vec<_> = read(&graph).into_iter().map(f32::from_bits).collect();
@@ -140,7 +154,14 @@ fn the_mandelbrot_set_is_where_it_should_be() {
 fn spin_takes_its_time_and_counts() {
     let done = words([41]);
     let started = Instant::now();
-    run(&SPIN, 32, &[Value::Buffer(&done), Value::U64(3_000_000)]);
+    run(
+        &SPIN,
+        32,
+        &[
+            Value::Buffer(&done),
+            Value::Number(Argument::U64(3_000_000)),
+        ],
+    );
     assert!(started.elapsed() >= Duration::from_millis(3));
     assert_eq!(read(&done), [42]);
 }
@@ -158,12 +179,12 @@ fn life(width: u64, height: u64, generations: i32, barrier: i32) -> (Vec<u32>, V
     let values = [
         Value::Buffer(&a),
         Value::Buffer(&b),
-        Value::I32(width as i32),
-        Value::I32(height as i32),
-        Value::U32(Rule::LIFE.table()),
-        Value::I32(generations),
-        Value::I32(barrier),
-        Value::U64(1 << 40),
+        Value::Number(Argument::I32(width as i32)),
+        Value::Number(Argument::I32(height as i32)),
+        Value::Number(Argument::U32(Rule::LIFE.table())),
+        Value::Number(Argument::I32(generations)),
+        Value::Number(Argument::I32(barrier)),
+        Value::Number(Argument::U64(1 << 40)),
     ];
     run(&BARRIER, 1024, &values);
     let result = if generations % 2 == 0 { &a } else { &b };
