@@ -165,16 +165,19 @@ pub(crate) fn check(what: &str, saved: &SavedSession) {
 }
 
 fn check_timeline(what: &str, timeline: &SavedTimeline) {
-    let (log, (position, lattices)) = (&timeline.log, &timeline.newest);
+    let (log, newest) = (&timeline.log, timeline.copies.last());
+    let Some(newest) = newest else { return };
+    let (position, lattices) = (newest.position, newest.lattices().unwrap());
     assert!(
         log.contains(timeline.position),
         "{what}: {:?}",
         timeline.position
     );
-    let want = replay(log, timeline.base.as_deref(), *position);
+    let base = timeline.copies.iter().find(|copy| copy.position == log.base());
+    let want = replay(log, base.map(|copy| copy.lattices().unwrap()), position);
     assert_eq!(want.len(), lattices.len(), "{what}");
     let stepped = log.parameters(position.records).stepped();
-    for (instance, (want, got)) in want.iter().zip(lattices).enumerate() {
+    for (instance, (want, got)) in want.iter().zip(&lattices).enumerate() {
         if stepped.contains(&instance) {
             assert!(want == got, "{what}: instance {instance} at {position:?}");
         }
@@ -182,10 +185,10 @@ fn check_timeline(what: &str, timeline: &SavedTimeline) {
 }
 
 /// What a log makes of its base, by the reference step.
-fn replay(log: &Log, base: Option<&[Arc<Lattice>]>, to: Position) -> Vec<Arc<Lattice>> {
+fn replay(log: &Log, base: Option<Vec<Arc<Lattice>>>, to: Position) -> Vec<Arc<Lattice>> {
     let start = log.base_parameters();
     let mut lattices = match base {
-        Some(base) => base.to_vec(),
+        Some(base) => base,
         None => (0..start.instances)
             .map(|i| start.start_lattice(i).unwrap())
             .collect(),

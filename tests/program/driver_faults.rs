@@ -155,9 +155,12 @@ impl Use {
             Work::Session if !file.exists() => Vec::new(),
             Work::Session => {
                 let saved = SavedSession::load(&file).map_err(|why| why.to_string())?;
-                let (newest, lattices) = &saved.main.newest;
-                let generation = newest.generation;
                 position = Some(saved.main.position.generation);
+                let Some(newest) = saved.main.copies.last() else {
+                    return Ok(position);
+                };
+                let generation = newest.position.generation;
+                let lattices = newest.lattices().map_err(|why| why.to_string())?;
                 lattices
                     .iter()
                     .map(|lattice| (generation, (**lattice).clone()))

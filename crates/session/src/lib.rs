@@ -9,16 +9,15 @@
 
 mod action;
 mod background;
-mod cell_write;
 mod command;
 mod comparison;
+pub mod copies;
 mod edits;
 pub mod fastest;
 mod finding;
 mod health;
 pub mod instances;
 mod kernel_choice;
-mod known_cells;
 mod lab;
 pub mod ladder;
 mod last_known;
@@ -42,7 +41,6 @@ pub mod recording;
 mod reference_kernel;
 pub mod round;
 pub mod run;
-mod safety_copy;
 mod sampling;
 mod saved;
 #[cfg(test)]
@@ -51,7 +49,6 @@ mod settled;
 mod settling;
 mod setup;
 mod snapshot_store;
-pub mod snapshots;
 mod start;
 mod state;
 mod statistics;
@@ -71,7 +68,6 @@ use std::time::Duration;
 pub use action::{
     AUTO_KERNEL, RECORDED_KEY, Requirement, SLOWER_KEY, SessionAction, timestamps_of_own,
 };
-pub use cell_write::CellWrite;
 pub use edits::{Area, Change, Edit, Patch};
 pub use experiment::{Finding, Load, Recorded, Side, Source, median};
 pub use finding::{finding_in_words, load_in_words, recorded_in_words, unknown_in_words};

@@ -10,18 +10,16 @@
 //! is then taken off the log with everything later.
 //!
 //! The log has no cells beyond those that people drew. [`Log::route`] finds where to start in order
-//! to reach a position, given the positions of copies of all lattices ([`snapshots`]).
+//! to reach a position, given the positions of copies of all lattices ([`copies`]).
 //!
 //! This module knows no engine, thread or clock.
 //!
-//! [`snapshots`]: crate::snapshots
+//! [`copies`]: crate::copies
 
 use std::collections::{BTreeSet, VecDeque};
-use std::ops::Range;
 use std::sync::Arc;
 
 use crate::Start;
-use crate::cell_write::CellWrite;
 use crate::record::lattices_of;
 pub use crate::record::{Author, CellChange, Content, Record, SessionParameters};
 use lang::{Message, message};
@@ -94,14 +92,12 @@ enum Undone {
     },
 }
 
-/// How a position is reached: cells to begin with, records to revert, generations to step.
+/// How a position is reached: cells to begin with, generations to step.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Route {
     /// The cells to begin with.
     pub source: Source,
-    /// Number of records to revert there by their inverses.
-    pub inverses: u64,
-    /// Generations to step after that.
+    /// Generations to step from there.
     pub generations: u64,
 }
 
@@ -295,7 +291,6 @@ impl Log {
             author,
             generation: here.generation,
             content,
-            inverse: None,
         });
         self.after_next(here)
     }
@@ -327,28 +322,6 @@ impl Log {
         self.undone.clear();
         self.records
             .truncate(at.saturating_sub(self.first) as usize);
-    }
-
-    /// Reverts records on the lattices of a snapshot, the last record first. Records without an
-    /// inverse are skipped: they change no cells.
-    pub(crate) fn take_back(&self, records: Range<u64>, lattices: &mut [Arc<Lattice>]) {
-        for record in records.rev().filter_map(|at| self.record(at)) {
-            if let (Content::Cells { instance, .. }, Some(inverse)) =
-                (&record.content, &record.inverse)
-            {
-                for instance in self.base_parameters().instances_of(*instance) {
-                    inverse.apply(&mut lattices[instance]);
-                }
-            }
-        }
-    }
-
-    /// Sets the inverse of record number `at`.
-    pub fn set_inverse(&mut self, at: u64, inverse: CellWrite) {
-        let at = at.checked_sub(self.first).map(|at| at as usize);
-        if let Some(record) = at.and_then(|at| self.records.get_mut(at)) {
-            record.inverse = Some(inverse);
-        }
     }
 
     /// The target of an undo from here; `None` if no record of the user's is kept.
@@ -444,35 +417,10 @@ impl Log {
         if !self.contains(from) || !self.contains(target) {
             return None;
         }
-        if from <= target {
-            return Some(Route {
-                source,
-                inverses: 0,
-                generations: self.generations_between(from, target),
-            });
-        }
-        let back = from.records - target.records;
-        let invertible = back > 0
-            && from.generation == target.generation
-            && back <= self.invertible_before(from);
-        invertible.then_some(Route {
+        (from <= target).then(|| Route {
             source,
-            inverses: back,
-            generations: 0,
+            generations: self.generations_between(from, target),
         })
-    }
-
-    /// Number of records directly before a position that can be reverted by their inverses. A change
-    /// of the rule changes no cells and needs none.
-    fn invertible_before(&self, from: Position) -> u64 {
-        let records = (self.first..from.records).rev();
-        let invertible = |&at: &u64| {
-            self.record(at).is_some_and(|record| {
-                let is_rule = matches!(record.content, Content::Rule(_));
-                record.generation == from.generation && (is_rule || record.inverse.is_some())
-            })
-        };
-        records.take_while(invertible).count() as u64
     }
 
     /// The generations to step from one position to a later one.
@@ -496,14 +444,9 @@ impl Log {
         if self.base_is_start {
             return Some(self.base());
         }
-        let taken_back = |from: Position| Position {
-            records: from.records - self.invertible_before(from),
-            ..from
-        };
         here.into_iter()
             .chain(snapshots)
             .filter(|&position| self.contains(position))
-            .map(taken_back)
             .chain(self.starts())
             .min()
     }

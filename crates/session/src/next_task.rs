@@ -29,14 +29,12 @@ pub(crate) struct EngineFacts {
     pub(crate) can_snapshot: bool,
     /// Positions of snapshots, finished or under way.
     pub(crate) snapshots: Arc<[Position]>,
-    /// The position of the last [`SnapshotReason::AllCells`] snapshot, once it is on the host.
-    pub(crate) whole: Option<Position>,
-    /// The instance whose present cells are known to the host.
-    pub(crate) known: Option<usize>,
+    /// The host has a copy of the present cells.
+    pub(crate) has_copy: bool,
     /// A periodic snapshot is due.
     pub(crate) snapshot_due: bool,
-    /// A snapshot of the present position that somebody waits for.
-    pub(crate) snapshot_wanted: Option<SnapshotReason>,
+    /// Somebody waits for a snapshot of the present position.
+    pub(crate) snapshot_wanted: bool,
 }
 
 /// Why all lattices are copied into a host slot.
@@ -46,10 +44,8 @@ pub(crate) enum SnapshotReason {
     Periodic,
     /// The user is about to change cells, or a move passes its waypoint.
     Landmark,
-    /// All lattices are needed on the host.
-    AllCells,
-    /// One instance's lattice is needed on the host.
-    Instance(usize),
+    /// Cells are needed on the host.
+    Wanted,
 }
 
 /// The next piece of work.
@@ -90,10 +86,9 @@ impl EngineFacts {
             pending_second_round: None,
             can_snapshot: false,
             snapshots: Arc::default(),
-            whole: None,
-            known: None,
+            has_copy: false,
             snapshot_due: false,
-            snapshot_wanted: None,
+            snapshot_wanted: false,
         }
     }
 }
@@ -123,16 +118,11 @@ pub(crate) fn next_task(state: &State, facts: &EngineFacts, now: Instant) -> Nex
     if let Some(record) = state.due_record() {
         return apply_due(state, record, facts);
     }
-    // A copy of one instance is made after a move; a session can be saved in its middle.
-    let waits = |why: &SnapshotReason| {
-        matches!(why, SnapshotReason::Instance(_)) && state.moving().is_some()
-    };
     // While no slot is free for the snapshot, rounds go on, but later commands wait.
-    let wanted = facts.snapshot_wanted.filter(|why| !waits(why));
-    let waits_for_slot = match wanted {
-        Some(why) if facts.can_snapshot => return NextTask::Snapshot(why),
-        wanted => wanted.is_some(),
-    };
+    let waits_for_slot = facts.snapshot_wanted;
+    if waits_for_slot && facts.can_snapshot {
+        return NextTask::Snapshot(SnapshotReason::Wanted);
+    }
     let first = state.first_command_waits_for();
     if first.is_some_and(|when| when <= When::InTurn) {
         return NextTask::TakeCommand;
@@ -153,13 +143,10 @@ pub(crate) fn next_task(state: &State, facts: &EngineFacts, now: Instant) -> Nex
         return match when {
             When::AtOnce | When::InTurn | When::NoMove => NextTask::TakeCommand,
             When::EngineIdle | When::AllCellsOnHost if !facts.engine_idle => wait,
-            When::AllCellsOnHost if facts.whole != Some(state.position()) => {
-                if facts.can_snapshot {
-                    NextTask::Snapshot(SnapshotReason::AllCells)
-                } else {
-                    wait
-                }
+            When::AllCellsOnHost if !facts.has_copy && facts.can_snapshot => {
+                NextTask::Snapshot(SnapshotReason::Wanted)
             }
+            When::AllCellsOnHost if !facts.has_copy => wait,
             When::EngineIdle | When::AllCellsOnHost => NextTask::TakeCommand,
         };
     }
@@ -242,27 +229,25 @@ fn apply_due(state: &State, record: &Record, facts: &EngineFacts) -> NextTask {
             wait
         };
     }
-    match &record.content {
-        Content::Cells { instance, cells } => {
-            let instance = state.log().base_parameters().instances_of(*instance)[0];
-            let reads = match cells {
-                CellChange::Edit(change) => change.reads_cells(),
-                CellChange::Start | CellChange::Soup { .. } => false,
-            };
-            if !reads || facts.known == Some(instance) {
-                NextTask::Apply
-            } else if facts.engine_idle && facts.can_snapshot {
-                NextTask::Snapshot(SnapshotReason::Instance(instance))
-            } else {
-                wait
+    let needs_cells = match &record.content {
+        Content::Cells { cells, .. } => match cells {
+            CellChange::Edit(change) if change.reads_cells() => true,
+            CellChange::Edit(_) | CellChange::Start | CellChange::Soup { .. } => {
+                return NextTask::Apply;
             }
-        }
-        Content::Start(_) | Content::Rule(_) if facts.engine_idle => NextTask::Apply,
-        Content::Grid { .. } if facts.engine_idle && facts.whole == Some(here) => NextTask::Apply,
-        Content::Grid { .. } if facts.engine_idle && facts.can_snapshot => {
-            NextTask::Snapshot(SnapshotReason::AllCells)
-        }
-        Content::Start(_) | Content::Rule(_) | Content::Grid { .. } => wait,
+        },
+        Content::Start(_) | Content::Rule(_) => false,
+        Content::Grid { .. } => true,
+    };
+    match facts {
+        EngineFacts {
+            engine_idle: false, ..
+        } => wait,
+        EngineFacts { has_copy, .. } if *has_copy || !needs_cells => NextTask::Apply,
+        EngineFacts {
+            can_snapshot: true, ..
+        } => NextTask::Snapshot(SnapshotReason::Wanted),
+        EngineFacts { .. } => wait,
     }
 }
 

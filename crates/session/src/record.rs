@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use crate::cell_write::{CellWrite, apply};
 use crate::{Change, NewCells, Setup, Start, start_cells, start_lattice};
 use engine::WordEdit;
 use life::{Lattice, MemoryError, Rule, Size, Soup};
@@ -30,9 +29,6 @@ pub struct Record {
     pub generation: u64,
     /// The change.
     pub content: Content,
-    /// What reverts it at the same generation, if nothing was stepped since; known once the cells before
-    /// it are.
-    pub inverse: Option<CellWrite>,
 }
 
 /// The change of a record.
@@ -72,6 +68,15 @@ pub enum CellChange {
         /// The seed; each instance gets another soup of it.
         seed: u64,
     },
+}
+
+/// What is written into a lattice.
+#[derive(Clone, Debug)]
+pub(crate) enum CellWrite {
+    /// Some of its words.
+    Words(Arc<[WordEdit]>),
+    /// All cells.
+    Whole(NewCells),
 }
 
 /// Everything about a session at a position except its cells.
@@ -171,11 +176,7 @@ impl Record {
             } => size_of_val(&cells[..]) as u64,
             _ => 0,
         };
-        let words = match &self.inverse {
-            Some(CellWrite::Words(words)) => size_of_val(&words[..]) as u64,
-            Some(CellWrite::Whole(_)) | None => 0,
-        };
-        size_of::<Record>() as u64 + cells + words
+        size_of::<Record>() as u64 + cells
     }
 
     /// The lattices that it shares.
@@ -188,12 +189,8 @@ impl Record {
             } => (None, Some(pattern)),
             _ => (None, None),
         };
-        let inverse = match &self.inverse {
-            Some(CellWrite::Whole(NewCells::Lattice(lattice))) => Some(lattice),
-            Some(CellWrite::Whole(NewCells::Soup(_)) | CellWrite::Words(_)) | None => None,
-        };
         let start = start.into_iter().flat_map(lattices_of);
-        start.chain(pattern).chain(inverse)
+        start.chain(pattern)
     }
 }
 
@@ -272,7 +269,10 @@ impl CellChange {
             && words.len() > WordEdit::MAX_PER_COPY
         {
             let mut after = Lattice::try_copy(parameters.size, before.words())?;
-            apply(&words, &mut after);
+            let cells = after.words_mut();
+            words
+                .iter()
+                .for_each(|edit| edit.apply(&mut cells[edit.word as usize]));
             return Ok(Some(CellWrite::Whole(Arc::new(after).into())));
         }
         Ok(Some(CellWrite::Words(words.into())))

@@ -27,6 +27,7 @@ use serde::de::{Deserialize, Deserializer};
 use serde::ser::{Serialize, Serializer};
 use serde_json::error::Category;
 
+use crate::copies::Snapshot;
 use crate::log::{Log, Position};
 use crate::{
     DeviceChoice, KernelChoice, OwnRound, Pace, Setup, Split, StoredKernel, Switches, TimeSettings,
@@ -34,7 +35,7 @@ use crate::{
 use engine::Kernel;
 use engine::kernels::{self, KERNELS};
 use lang::{Message, message, tr};
-use life::{Lattice, SaveError, SaveTarget, Size, read_regular_file, shown};
+use life::{SaveError, SaveTarget, Size, read_regular_file, shown};
 use own_kernel::OwnKernel;
 
 /// A session as it is saved in a file.
@@ -74,10 +75,9 @@ pub struct SavedTimeline {
     pub log: Log,
     /// The session's position on the log.
     pub position: Position,
-    /// The lattices of the log's base, unless that is a start.
-    pub base: Option<Vec<Arc<Lattice>>>,
-    /// The newest known lattices and their position, which is that of the session or earlier.
-    pub newest: (Position, Vec<Arc<Lattice>>),
+    /// Copies from which it goes on, ascending: of the log's base, unless that is a start, and the newest
+    /// that leads to the position.
+    pub copies: Vec<Snapshot>,
 }
 
 /// A comparison of two settings.

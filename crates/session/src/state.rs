@@ -10,7 +10,6 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use crate::cell_write::CellWrite;
 use crate::command::{Command, When};
 use crate::log::{
     Author, CellChange, Content, Log, Position, Record, Route, SessionParameters, Undo,
@@ -232,11 +231,6 @@ impl State {
     /// positions are void.
     pub(crate) fn take_stale_after(&mut self) -> Option<Position> {
         self.stale_after.take()
-    }
-
-    /// Notes the inverse of a record.
-    pub(crate) fn set_inverse(&mut self, at: u64, inverse: CellWrite) {
-        self.log.set_inverse(at, inverse);
     }
 
     /// Discards records before the oldest position that can be reached, and those that take more
@@ -888,11 +882,6 @@ impl State {
     /// Notes that the cells on the device are those of the position.
     pub(crate) fn cells_set(&mut self) {
         self.cells_known = true;
-    }
-
-    /// Notes that the last record before the position was reverted.
-    pub(crate) fn reverted(&mut self) {
-        self.position.records -= 1;
     }
 
     /// Notes that the cells were set to those of a position, where a route begins.

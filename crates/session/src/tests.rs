@@ -60,12 +60,12 @@ fn wait_for_notice(session: &Session, words: &str) {
 /// The lattices of a session that stands still.
 fn newest_lattices(session: &Session) -> Vec<Arc<Lattice>> {
     let saved = session.saved().recv_timeout(TIMEOUT).unwrap();
-    let (position, lattices) = match saved.comparison {
-        Some(comparison) => comparison.timeline.newest,
-        None => saved.main.newest,
-    };
-    assert_eq!(position.generation, session.status().clock.generation);
-    lattices
+    let newest = saved.timeline().copies.last().unwrap();
+    assert_eq!(
+        newest.position.generation,
+        session.status().clock.generation
+    );
+    newest.lattices().unwrap()
 }
 
 /// Pauses a session that runs. Returns the generation where it stands still.

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use life::{Lattice, Rule, Size, soup};
+use life::{Rule, Size, soup};
+use session::copies::{Copies, Snapshot};
 use session::log::{Author, CellChange, Content, Log, SessionParameters};
-use session::snapshots::{Keep, Snapshots};
-use session::{CellWrite, Change, Start};
+use session::{Change, Start};
 use test_support::{CountingAllocator, peak_of_all_threads};
 
 #[global_allocator]
@@ -22,9 +22,9 @@ fn whole() -> u64 {
     4 * (size().words() * INSTANCES) as u64
 }
 
-/// What comes here before anything else goes: the lattices of a start and those of a copy.
+/// What comes here before anything else goes: the lattices of a start, those of a copy, and its packing.
 fn slack() -> i64 {
-    2 * whole() as i64
+    3 * whole() as i64
 }
 
 fn start(seed: u64) -> Start {
@@ -35,8 +35,8 @@ fn start(seed: u64) -> Start {
     }
 }
 
-/// Forty times a start from lattices, and ten times a fill of a panel with the inverse that undoes
-/// it, each with a snapshot; answers how many snapshots were left.
+/// Forty times a start from lattices, and ten times a fill of a panel, each with a copy; answers how many
+/// copies were left.
 fn forty_starts(budget: u64) -> usize {
     let parameters = SessionParameters {
         size: size(),
@@ -48,7 +48,7 @@ fn forty_starts(budget: u64) -> usize {
     };
     let mut log = Log::new(parameters);
     let mut here = log.base();
-    let mut snapshots = Snapshots::new(budget);
+    let mut copies = Copies::new(budget);
     for seed in 1..=40 {
         let begin = start(seed);
         let Start::Lattices { lattices, .. } = &begin else {
@@ -69,27 +69,20 @@ fn forty_starts(budget: u64) -> usize {
                 cells: fill.clone(),
             };
             here = log.push(here, Author::Person, content, false);
-            let inverse = CellWrite::Whole(lattices[instance].clone().into());
-            log.set_inverse(before, inverse);
             let parameters = log.parameters(before);
             fill.apply(&parameters, instance, &mut lattices[instance])
                 .unwrap();
-
-            let keep = Keep {
-                max_gap: u64::MAX,
-                log_bytes: log.bytes(),
-                before_edit: false,
-            };
-            snapshots.add(here, lattices.clone(), keep);
+            let copy = Snapshot::new(here, &lattices).unwrap();
+            copies.add(copy, log.bytes());
             if budget < u64::MAX {
-                log.discard_beyond(budget / 2, here, snapshots.positions());
+                log.discard_beyond(budget / 2, here, copies.positions());
                 let base = log.base();
-                snapshots.retain(|position| position >= base);
+                copies.retain(|position| position >= base);
             }
             here.generation += 1;
         }
     }
-    snapshots.positions().count()
+    copies.positions().count()
 }
 
 #[test]
@@ -104,43 +97,4 @@ fn forty_starts_stay_within_the_budget_of_sixteen_snapshots() {
     // Without a budget the same takes far more: the count sees it.
     let (_, peak) = peak_of_all_threads(|| forty_starts(u64::MAX));
     assert!(peak > 3 * allowed, "{peak} bytes");
-}
-
-/// Lattices that hardly change: many more snapshots than would fit unpacked.
-#[test]
-fn quiet_lattices_are_packed() {
-    let mut lattices: Vec<Arc<Lattice>> = (0..INSTANCES as u64)
-        .map(|instance| Arc::new(soup(size(), 0.03, 1, instance)))
-        .collect();
-    let mut added = Vec::new();
-    let mut snapshots = Snapshots::new(8 * whole());
-    for generation in 0..100u32 {
-        let lattice = Arc::make_mut(&mut lattices[generation as usize % INSTANCES]);
-        for n in 0..20 {
-            let at = generation * 31 + n * 97;
-            lattice.set(at % 512, at / 3 % 512, n % 2 == 0);
-        }
-        let position = session::log::Position::new(0, generation.into());
-        added.push((position, lattices.clone()));
-        snapshots.add(
-            position,
-            lattices.clone(),
-            Keep {
-                max_gap: u64::MAX,
-                log_bytes: 0,
-                before_edit: false,
-            },
-        );
-        // Snapshots come more slowly than they are packed.
-        let mut waits = 0;
-        while snapshots.bytes() > 6 * whole() && waits < 1000 {
-            std::thread::sleep(std::time::Duration::from_millis(1));
-            waits += 1;
-        }
-    }
-    assert_eq!(snapshots.positions().count(), 100);
-    for (position, lattices) in added {
-        let found = snapshots.get(position).unwrap().unwrap();
-        assert!(found == lattices, "{position:?}");
-    }
 }

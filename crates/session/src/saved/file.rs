@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::cells::{Cells, DrawnCells};
 use super::{FORMAT, SavedComparison, SavedSession, SavedTimeline, Settings, Text, check_format};
+use crate::copies::Snapshot;
 use crate::log::{Author, CellChange, Content, Log, Position, Record, SessionParameters};
 use crate::{Area, Change, Setup, Start, Switches};
 use lang::{Message, message};
@@ -204,7 +205,7 @@ impl File {
             .settings
             .session(main, comparison, self.running, self.selected)?;
         if is_begun {
-            let (newest, _) = session.timeline().newest;
+            let newest = session.timeline().log.base();
             session.notices.push(message!(
                 "Symmetric soups are not supported: the session begins with the file's lattices of generation {}",
                 grouped(newest.generation)
@@ -216,14 +217,18 @@ impl File {
 
 impl TimelineFile {
     fn of(timeline: &SavedTimeline) -> TimelineFile {
-        let (newest, lattices) = &timeline.newest;
-        let mut log = timeline.log.clone();
-        if timeline.base.is_none() && !log.base_is_start() {
-            // Nothing leads to what was before the newest lattices.
-            log.discard_before(*newest);
-        }
+        let log = &timeline.log;
         let parameters = log.base_parameters();
-        let base = timeline.base.as_ref();
+        let unpacked = |copy: &Snapshot| (copy.position, copy.lattices().unwrap_or_default());
+        let start = || {
+            let all = (0..parameters.instances).map(|i| parameters.start_lattice(i));
+            (
+                log.base(),
+                all.collect::<Result<_, _>>().unwrap_or_default(),
+            )
+        };
+        let (newest, lattices) = &timeline.copies.last().map_or_else(start, unpacked);
+        let base = timeline.copies.first().map(unpacked);
         let base = base.filter(|_| !log.base_is_start() && log.base() != *newest);
         let all = |lattices: &[Arc<Lattice>], rule, generation| {
             let cells = |lattice| cells(lattice, rule, generation);
@@ -246,7 +251,7 @@ impl TimelineFile {
                 start: StartFile::of(&parameters.start, parameters.rule),
                 counterparts: parameters.counterparts,
                 drawn: parameters.drawn.clone(),
-                lattices: base.map(|base| all(base, parameters.rule, log.base().generation)),
+                lattices: base.map(|(_, base)| all(&base, parameters.rule, log.base().generation)),
             },
             position: timeline.position,
             newest: SnapshotFile {
@@ -351,7 +356,7 @@ impl TimelineFile {
         let is_newest = log.base() == newest;
         let base = match (log.base_is_start(), is_newest, base.lattices) {
             (true, _, None) => None,
-            (false, true, None) => Some(newest_lattices.clone()),
+            (false, true, None) => None,
             (false, false, Some(own)) => {
                 Some(lattices(own, log.base(), message!("its first lattices"))?)
             }
@@ -369,11 +374,13 @@ impl TimelineFile {
                 ));
             }
         };
+        let pack = |at, lattices: &[Arc<Lattice>]| Snapshot::new(at, lattices).map_err(Message::of);
+        let base = base.map(|base| pack(log.base(), &base)).transpose()?;
+        let copies = base.into_iter().chain([pack(newest, &newest_lattices)?]);
         let mut timeline = SavedTimeline {
+            copies: copies.collect(),
             log,
             position: self.position,
-            base,
-            newest: (newest, newest_lattices),
         };
         if !symmetric_starts.is_empty() {
             let first = timeline.log.base().records;
@@ -382,9 +389,8 @@ impl TimelineFile {
                 timeline.log.discard_from(later - 1);
                 timeline.position = newest;
             }
-            let lattices = timeline.newest.1.clone();
-            timeline.log.begin_with(newest, lattices);
-            timeline.base = None;
+            timeline.log.begin_with(newest, newest_lattices);
+            timeline.copies.clear();
         }
         Ok(timeline)
     }
@@ -481,7 +487,6 @@ impl RecordFile {
             author: self.author,
             generation: self.generation,
             content,
-            inverse: None,
         })
     }
 }

@@ -2,9 +2,9 @@
 
 use super::*;
 use crate::log::random::{Random, size};
-use crate::log::{Author, CellChange, Content, Record, SessionParameters, at};
+use crate::log::{Author, CellChange, Content, SessionParameters, at};
 use crate::{Area, Change, Setup, Split, Start, StopWhenStill, Streams, Wait};
-use life::{Rule, grouped, soup};
+use life::{Lattice, Rule, grouped, soup};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 use std::iter::once;
@@ -66,22 +66,15 @@ fn random_timeline(random: &mut Random, parameters: SessionParameters) -> SavedT
     let (log, passed) = random_log(random, parameters);
     let at = random.below(passed.len() as u64) as usize;
     let newest = passed[random.below(at as u64 + 1) as usize];
-    let mut lattices = |records| {
-        let parameters = log.parameters(records);
-        random.lattices(parameters.instances, parameters.size)
+    let mut copy = |at: Position| {
+        let parameters = log.parameters(at.records);
+        let lattices = random.lattices(parameters.instances, parameters.size);
+        Snapshot::new(at, &lattices).unwrap()
     };
-    let newest_lattices = lattices(newest.records);
-    let base = (!log.base_is_start()).then(|| {
-        if newest == log.base() {
-            newest_lattices.clone()
-        } else {
-            lattices(log.base().records)
-        }
-    });
+    let base = Some(log.base()).filter(|base| !log.base_is_start() && *base != newest);
     SavedTimeline {
         position: passed[at],
-        base,
-        newest: (newest, newest_lattices),
+        copies: base.into_iter().chain([newest]).map(&mut copy).collect(),
         log,
     }
 }
@@ -253,16 +246,17 @@ fn sample() -> SavedSession {
         main: SavedTimeline {
             log,
             position: here,
-            base: Some(lattices(4, 1)),
-            newest: (newest, Random::new(2).lattices(5, grown)),
+            copies: vec![
+                Snapshot::new(base, &lattices(4, 1)).unwrap(),
+                Snapshot::new(newest, &Random::new(2).lattices(5, grown)).unwrap(),
+            ],
         },
         comparison: Some(SavedComparison {
             second: Switches::DEFAULT,
             timeline: SavedTimeline {
                 log: Log::from_parts(parameters(Some(2)), scratch, false, Vec::new()).unwrap(),
                 position: at(0, 160),
-                base: Some(compared.clone()),
-                newest: (scratch, compared),
+                copies: vec![Snapshot::new(scratch, &compared).unwrap()],
             },
         }),
         running: true,
@@ -277,16 +271,14 @@ fn timelines(session: &SavedSession) -> impl Iterator<Item = &SavedTimeline> {
     once(&session.main).chain(compared)
 }
 
-/// The session without what is not saved: inverses, and what could be redone.
+/// The session without what is not saved: what could be redone.
 fn without_unsaved(session: &SavedSession) -> SavedSession {
     let without = |timeline: &mut SavedTimeline| {
         let log = &timeline.log;
-        let records = log.records().map(|record| Record {
-            inverse: None,
-            ..record.clone()
-        });
-        let parts = (log.base_parameters().clone(), records.collect());
-        timeline.log = Log::from_parts(parts.0, log.base(), log.base_is_start(), parts.1).unwrap();
+        let parts = (log.base_parameters().clone(),);
+        let records = log.records().cloned().collect();
+        let begin = (log.base(), log.base_is_start());
+        timeline.log = Log::from_parts(parts.0, begin.0, begin.1, records).unwrap();
     };
     let mut session = session.clone();
     without(&mut session.main);
@@ -299,9 +291,6 @@ fn without_unsaved(session: &SavedSession) -> SavedSession {
 #[track_caller]
 fn assert_same(before: &SavedSession, after: &SavedSession) {
     assert_eq!(format!("{before:#?}"), format!("{after:#?}"));
-    for (before, after) in timelines(before).zip(timelines(after)) {
-        assert!(before.base == after.base && before.newest == after.newest);
-    }
 }
 
 /// A session can go on from it: every invariant holds, and its log can be followed from the newest
@@ -317,20 +306,24 @@ fn assert_sound(session: &SavedSession) {
     assert!(session.comparison.is_some() || session.selected < setup.instances);
     for (timeline, compares) in timelines(session).zip([false, true]) {
         let SavedTimeline { log, position, .. } = timeline;
-        let (newest, lattices) = &timeline.newest;
-        assert!(log.contains(*position) && log.contains(*newest) && newest <= position);
-        assert!(log.route(None, once(*newest), *position).is_some());
-        assert_eq!(timeline.base.is_some(), !log.base_is_start());
-        let base = timeline
-            .base
-            .as_ref()
-            .map(|lattices| (log.base(), lattices));
-        for (at, lattices) in once((*newest, lattices)).chain(base) {
-            let parameters = log.parameters(at.records);
-            assert_eq!(lattices.len(), parameters.instances);
-            assert!(lattices.iter().all(|own| own.size() == parameters.size));
+        assert!(log.contains(*position));
+        let copies = &timeline.copies;
+        let has_base = copies
+            .first()
+            .is_some_and(|copy| copy.position == log.base());
+        assert!(log.base_is_start() || has_base);
+        for copy in copies {
+            assert!(log.contains(copy.position) && copy.position <= *position);
+            let parameters = log.parameters(copy.position.records);
+            assert_eq!(copy.sizes().len(), parameters.instances);
+            assert!(copy.sizes().all(|size| size == parameters.size));
         }
-        let mut lattices = lattices.clone();
+        let Some(newest) = copies.last() else {
+            continue;
+        };
+        let mut lattices = newest.lattices().unwrap();
+        let newest = newest.position;
+        assert!(log.route(None, once(newest), *position).is_some());
         let mut before = log.base();
         for number in log.base().records..=log.end() {
             let parameters = log.parameters(number);
@@ -419,17 +412,6 @@ fn the_fields_may_have_another_order() {
     assert_same(&parse(text).unwrap(), &parse(sorted).unwrap());
 }
 
-/// Where nothing leads to the base any more, the file begins with the newest lattices.
-#[test]
-fn a_log_without_the_lattices_of_its_base_begins_with_the_newest() {
-    let mut session = sample();
-    session.main.base = None;
-    let loaded = parse(text_of(&session)).unwrap();
-    assert_eq!(loaded.main.log.base(), session.main.newest.0);
-    assert_eq!(loaded.main.position, session.main.position);
-    assert_sound_and_stable(&loaded);
-}
-
 /// A soup with symmetry cannot be made: what is known of its cells is kept, and the edits after it.
 #[test]
 fn symmetric_soups_give_way_to_the_newest_lattices() {
@@ -465,11 +447,11 @@ fn symmetric_soups_give_way_to_the_newest_lattices() {
         }
         let after = parse(file.to_string()).unwrap();
         assert_sound(&after);
-        let (newest, lattices) = &after.main.newest;
+        let newest = before.main.copies.last().unwrap();
+        let (newest, lattices) = (&newest.position, newest.lattices().unwrap());
         let said = after.notices.last().expect("what it begins with");
         let words = format!("lattices of generation {}", grouped(newest.generation));
         assert!(said.ends_with(&words), "{said}");
-        assert!((newest, lattices) == (&before.main.newest.0, &before.main.newest.1));
         assert_eq!(
             (after.main.log.base(), after.main.log.base_is_start()),
             (*newest, true)
@@ -538,8 +520,7 @@ fn edits_are_written_as_the_file_has_them() {
         here = log.push(here, Author::Person, content, false);
     }
     session.main = SavedTimeline {
-        base: None,
-        newest: (log.base(), Random::new(4).lattices(1, of)),
+        copies: vec![Snapshot::new(log.base(), &Random::new(4).lattices(1, of)).unwrap()],
         position: here,
         log,
     };

@@ -58,8 +58,8 @@ impl EngineFacts {
         self.but(|it| it.engine_idle = false)
     }
 
-    fn wanting(self, why: SnapshotReason) -> EngineFacts {
-        self.but(|it| it.snapshot_wanted = Some(why))
+    fn wanting(self) -> EngineFacts {
+        self.but(|it| it.snapshot_wanted = true)
     }
 
     fn without_slots(self) -> EngineFacts {
@@ -174,12 +174,12 @@ fn before_an_edit_all_lattices_are_copied_once() {
 #[test]
 fn a_copy_that_is_wanted_comes_before_the_next_round_and_command() {
     let state = running().with_command(STEP);
-    let why = SnapshotReason::Instance(1);
-    assert_eq!(state.next(facts().wanting(why)), NextTask::Snapshot(why));
+    let copy = NextTask::Snapshot(SnapshotReason::Wanted);
+    assert_eq!(state.next(facts().wanting()), copy);
     // Rounds go on until a slot is free for it; what was asked for later waits.
-    let without = facts().wanting(why).without_slots();
+    let without = facts().wanting().without_slots();
     assert!(matches!(state.next(without), NextTask::Round(_)));
-    let without = facts().wanting(why).without_slots();
+    let without = facts().wanting().without_slots();
     assert_eq!(paused().with_command(STEP).next(without), WAIT);
 }
 

@@ -127,10 +127,10 @@ fn what_died_down_gets_a_soup_and_the_clock_goes_on() {
         std::thread::sleep(Duration::from_millis(20));
     };
     assert_eq!(seed, 2, "another than before");
-    let (position, lattices) = &saved.main.newest;
-    let generations = position.generation - at;
+    let copy = saved.main.copies.last().unwrap();
+    let generations = copy.position.generation - at;
     let soup = soup(size, density, seed, instance as u64);
-    assert!(*lattices[instance] == reference::run(&soup, rule, generations));
+    assert!(*copy.lattice(instance).unwrap() == reference::run(&soup, rule, generations));
     assert!(at > 0);
     wait_for(&session, "the clock goes on", |status| {
         status.clock.generation > at

@@ -1,40 +1,21 @@
-//! Applies records of the log to the lattices, and reverts them.
+//! Applies records of the log to the lattices.
 //!
 //! A change of few cells is uploaded as the words that it touches, in the lattice's stream, so rounds
-//! do not wait for it. Before a person's change a copy is made; once it is on the host,
-//! [`update_known_cells`](SessionWorker::update_known_cells) finds the change's inverse.
+//! do not wait for it. Before a person's change a copy is made, to which undo leads.
 
 use std::sync::Arc;
 
 use super::SessionWorker;
-use crate::cell_write::CellWrite;
-use crate::known_cells::KnownCells;
-use crate::log::{CellChange, Content, Position, Record, SessionParameters};
+use crate::copies::Snapshot;
+use crate::log::{CellChange, Content, Record, SessionParameters};
 use crate::publisher::Notice;
+use crate::record::CellWrite;
 use crate::{KernelChoice, NewCells, Setup, Switches};
 use engine::{EngineError, Result};
 use lang::{Message, message};
 use life::{Lattice, MemoryError, counted_lattices};
 
 impl SessionWorker {
-    /// The instance whose present cells are known to the host.
-    pub(super) fn known_instance(&self) -> Option<usize> {
-        let known = self.known_cells.as_ref()?;
-        (known.at == self.state.position() && self.state.cells_known()).then_some(known.instance)
-    }
-
-    /// An instance's present cells, if they are known to the host.
-    pub(super) fn known_cells(&self, instance: usize) -> Option<Arc<Lattice>> {
-        let instance = self.state.log().base_parameters().instances_of(instance)[0];
-        let known = self.known_cells.as_ref()?;
-        (self.known_instance() == Some(instance)).then(|| known.lattice.clone())
-    }
-
-    /// Forgets the cells known to the host.
-    pub(super) fn forget_known(&mut self) {
-        self.known_cells = None;
-    }
-
     /// Applies the due record. If it cannot be applied, takes it off the log.
     pub(super) fn apply_due(&mut self) -> Result<()> {
         let Some(record) = self
@@ -101,7 +82,7 @@ impl SessionWorker {
     }
 
     fn record_applied(&mut self, record: &Record) {
-        let (number, before) = (self.state.due_edit_number(), self.state.position());
+        let number = self.state.due_edit_number();
         self.state.applied();
         self.log_changed();
         let touched = match &record.content {
@@ -133,14 +114,6 @@ impl SessionWorker {
                 | Content::Grid { .. } => self.watch.replaced(instance..instance + 1),
             }
         }
-        if let Some(known) = &mut self.known_cells
-            && known.at == before
-        {
-            known.at = self.state.position();
-            if !matches!(record.content, Content::Cells { .. }) {
-                self.known_cells = None;
-            }
-        }
         self.snapshots.mark_stale();
         self.publisher.mark_changed();
     }
@@ -148,18 +121,13 @@ impl SessionWorker {
     fn apply_cells(&mut self, instance: usize, cells: &CellChange) -> Result<()> {
         let parameters = self.state.log().parameters(self.state.position().records);
         let instances = parameters.instances_of(instance);
-        let known = self.known_instance() == Some(instances[0]);
-        let mut known = self.known_cells.take_if(|_| known);
-        let before = known.as_ref().map(|known| &known.lattice);
-        if let Some(write) = cells.write(&parameters, instances[0], before)? {
-            self.write(&instances, &write)?;
-            if let Some(known) = &mut known {
-                let (at, inverse) = (self.state.position().records, known.apply(&write));
-                self.state.set_inverse(at, inverse);
-            }
+        let reads = matches!(cells, CellChange::Edit(change) if change.reads_cells());
+        let copy = self.present_copy().filter(|_| reads);
+        let before = copy.and_then(|copy| copy.lattice(instances[0]));
+        match cells.write(&parameters, instances[0], before.as_ref())? {
+            Some(write) => self.write(&instances, &write),
+            None => Ok(()),
         }
-        self.known_cells = known.or(self.known_cells.take());
-        Ok(())
     }
 
     /// Writes into the lattices of instances.
@@ -184,7 +152,6 @@ impl SessionWorker {
             .parameters(self.state.position().records + 1);
         let all = (0..after.instances).map(|i| Ok((i, after.start_cells(i)?)));
         let all = all.collect::<Result<Vec<_>, MemoryError>>()?;
-        self.forget_known();
         self.lab.statistics.restart();
         match &mut self.lattices.instances {
             Some(instances) => instances.set_lattices(all),
@@ -199,8 +166,7 @@ impl SessionWorker {
             .state
             .log()
             .parameters(self.state.position().records + 1);
-        // It stays in the store until it is known that it need not be restored.
-        let Some(lattices) = self.snapshots.whole_lattices() else {
+        let Some(lattices) = self.present_copy().map(Snapshot::lattices).transpose()? else {
             return Ok(());
         };
         let all = resized(lattices, &before, &after)?;
@@ -234,96 +200,6 @@ impl SessionWorker {
         }
         if leaves_own_round {
             self.own_round_left(after.instances);
-        }
-        Ok(())
-    }
-
-    /// Notes a lattice that was copied at a position. Later changes at the same generation get their
-    /// inverses; if nothing was stepped since, the host now knows the present cells.
-    pub(super) fn update_known_cells(
-        &mut self,
-        instance: usize,
-        lattice: Arc<Lattice>,
-        position: Position,
-    ) {
-        let mut known = KnownCells {
-            instance,
-            lattice,
-            at: position,
-        };
-        let same = |record: &Record| record.generation == position.generation;
-        while known.at.records < self.state.position().records
-            && let log = self.state.log()
-            && let Some(record) = log.record(known.at.records).filter(|it| same(it))
-        {
-            let Content::Cells {
-                instance: of,
-                cells,
-            } = &record.content
-            else {
-                break;
-            };
-            let parameters = log.parameters(known.at.records);
-            if parameters.instances_of(*of)[0] == instance {
-                let before = Some(&known.lattice);
-                let Ok(Some(write)) = cells.write(&parameters, instance, before) else {
-                    return;
-                };
-                let inverse = known.apply(&write);
-                self.state.set_inverse(known.at.records, inverse);
-            }
-            known.at.records += 1;
-        }
-        if known.at == self.state.position() && self.state.cells_known() {
-            self.known_cells = Some(known);
-        }
-    }
-
-    /// Reverts `count` records by their inverses, the last one first. After an error, the position is
-    /// before the last record that was reverted.
-    pub(super) fn take_back(&mut self, count: u64) -> Result<()> {
-        for _ in 0..count {
-            let from = self.state.position();
-            let before = Position {
-                records: from.records - 1,
-                ..from
-            };
-            self.take_one_back(before.records)?;
-            self.state.reverted();
-            // The known cells were reverted with it.
-            if let Some(known) = &mut self.known_cells
-                && known.at == from
-            {
-                known.at = before;
-            }
-        }
-        Ok(())
-    }
-
-    fn take_one_back(&mut self, at: u64) -> Result<()> {
-        let Some(record) = self.state.log().record(at) else {
-            return Ok(());
-        };
-        match (&record.content, record.inverse.clone()) {
-            (Content::Cells { instance, .. }, Some(inverse)) => {
-                let instances = self.state.log().base_parameters().instances_of(*instance);
-                self.write(&instances, &inverse)?;
-                for &instance in &instances {
-                    self.watch.changed(instance..instance + 1);
-                }
-                if let Some(known) = &mut self.known_cells
-                    && known.instance == instances[0]
-                {
-                    inverse.apply(&mut known.lattice);
-                }
-            }
-            (Content::Rule(_), _) => {
-                let rule = self.state.log().parameters(at).rule;
-                if let Some(instances) = &mut self.lattices.instances {
-                    instances.set_rule(rule);
-                }
-            }
-            (Content::Cells { .. } | Content::Start(_) | Content::Grid { .. }, _) => {}
         }
         Ok(())
     }

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use super::SessionWorker;
 use crate::command::{AfterEnd, Command, When};
+use crate::copies::Snapshot;
 use crate::publisher::Notice;
 use crate::{Pace, PicturePlan, SessionAction};
 use engine::Result;
@@ -166,8 +167,8 @@ impl SessionWorker {
             }
             Command::SetOwnKernel(kernel) => self.use_if_available(kernel)?,
             Command::OpenPattern(instance, lattice, generation) => {
-                let lattices = self.snapshots.whole_lattices();
-                lattices.and_then(|all| self.state.open_pattern(instance, lattice, generation, all))
+                let all = self.present_copy().map(Snapshot::lattices).transpose()?;
+                all.and_then(|all| self.state.open_pattern(instance, lattice, generation, all))
             }
             Command::ReadCells(instance, query) => {
                 self.wait_for_cells(instance, query);

@@ -3,19 +3,17 @@
 //! Meanwhile the main log and its position are pinned. Changes are recorded on a scratch log, which
 //! is dropped when the comparison ends.
 
-use std::sync::Arc;
-
 use super::SessionWorker;
 use crate::comparison::Comparison;
+use crate::copies::Copies;
 use crate::instances::Instances;
 use crate::log::{Log, Position};
 use crate::measurement::Measurement;
 use crate::publisher::Notice;
-use crate::snapshots::Snapshots;
 use crate::{AbComparison, Order, Streams, Switch, Switches};
 use engine::Result;
 use lang::message;
-use life::{Lattice, grouped};
+use life::grouped;
 
 impl SessionWorker {
     /// Begins or ends a comparison. Nothing may be in flight. To begin one, all lattices must be on
@@ -45,9 +43,9 @@ impl SessionWorker {
     }
 
     fn begin_comparison(&mut self) -> Result<Option<Notice>> {
-        let Some(lattices) = self.snapshots.take_whole() else {
+        if self.present_copy().is_none() {
             return Ok(None);
-        };
+        }
         if self.lattices.is_kernel_due(false) {
             self.fit_kernel(false)?; // chosen settings are compared
         }
@@ -55,7 +53,7 @@ impl SessionWorker {
         parameters.counterparts = Some(parameters.instances / 2);
         let (log, position) = (Log::new(parameters), self.state.position());
         let begin = log.base();
-        self.split(self.other_setting(), log, begin, (position, lattices))?;
+        self.split(self.other_setting(), log, begin)?;
         self.state.return_to(begin);
         self.log_changed();
         Ok(Some(Notice::Done(message!(
@@ -66,35 +64,32 @@ impl SessionWorker {
         ))))
     }
 
-    /// Splits the instances into A and B, which gets these switches, at a position of a scratch log.
-    /// `main_snapshot` has all lattices of the main log.
+    /// Splits the instances into A and B, which gets these switches, at a position of a scratch log. A
+    /// copy leads to the position on the main log.
     pub(super) fn split(
         &mut self,
         b_switches: Switches,
         log: Log,
         position: Position,
-        main_snapshot: (Position, Vec<Arc<Lattice>>),
     ) -> Result<()> {
         self.change_slots(false, |lattices| lattices.compare(Some(b_switches)))?;
-        let left = self.snapshots.kept().bytes();
+        let left = self.snapshots.copies.bytes();
         let budget = self
             .lattices
             .setup()
             .time
             .history_bytes
             .saturating_sub(left);
-        let snapshots = self.snapshots.exchange(Snapshots::new(budget));
+        let copies = self.snapshots.exchange(Copies::new(budget));
         let each = log.base_parameters().instances / 2;
         let (log, position) = self.state.exchange_log(log, position);
         self.comparison = Some(Comparison {
             log,
             position,
-            snapshots,
-            main_snapshot,
+            copies,
             each,
             differing: None,
         });
-        self.forget_known();
         self.measure_a_and_b();
         Ok(())
     }
@@ -107,14 +102,8 @@ impl SessionWorker {
             return ended.map(|()| None);
         };
         self.lab.measurement = None;
-        self.snapshots.exchange(comparison.snapshots);
+        self.snapshots.exchange(comparison.copies);
         self.state.exchange_log(comparison.log, comparison.position);
-        self.forget_known();
-        // It leads back even where there is no memory to keep it among the others.
-        let (position, lattices) = comparison.main_snapshot;
-        self.snapshots.set_whole(position, lattices.clone());
-        self.snapshots
-            .add(position, lattices, self.state.log().bytes());
         self.state.return_to(comparison.position);
         self.log_changed();
         ended?;

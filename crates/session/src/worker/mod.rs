@@ -46,16 +46,14 @@ mod watching;
 use crate::command::Command;
 use crate::comparison::Comparison;
 use crate::health::{Health, internal};
-use crate::known_cells::KnownCells;
 use crate::lab::Lab;
-use crate::last_known::LastKnown;
+use crate::last_known::{LastKnown, SafetyCopy};
 use crate::lattices::{Engines, Lattices};
 use crate::log::{Log, SessionParameters};
 use crate::next_task::{EngineFacts, NextTask, next_task};
 use crate::pacing::Pacing;
 use crate::population::Populations;
 use crate::publisher::{Notice, Publisher};
-use crate::safety_copy::SafetyCopy;
 use crate::saved::SavedSession;
 use crate::snapshot_store::SnapshotStore;
 use crate::state::{Mode, State};
@@ -101,7 +99,7 @@ pub(super) fn run(
         pictures: worker.publisher.pictures().clone(),
         trace: worker.publisher.trace().clone(),
         populations: worker.watch.populations.clone(),
-        last_known: worker.safety_copy.shared().clone(),
+        last_known: worker.safety_copy.shared.clone(),
     };
     if ready.send(Ok(shared)).is_err() {
         return;
@@ -121,7 +119,6 @@ struct SessionWorker {
     lattices: Lattices,
     state: State,
     snapshots: SnapshotStore,
-    known_cells: Option<KnownCells>,
     /// The main log while two settings are compared on a scratch log.
     comparison: Option<Comparison>,
     watch: Watch,
@@ -151,7 +148,6 @@ impl SessionWorker {
         let mut worker = SessionWorker {
             snapshots: SnapshotStore::new(setup.time.history_bytes, sender),
             state: State::new(log, pacing, setup.rounds),
-            known_cells: None,
             comparison: None,
             watch: Watch::default(),
             lab: Lab::default(),
@@ -270,10 +266,9 @@ impl SessionWorker {
             pending_second_round: instances.pending_second_round(),
             can_snapshot: self.snapshots.free_slot().is_some() && !instances.is_one_ahead(),
             snapshots: self.snapshots.positions(),
-            whole: self.snapshots.whole(),
-            known: self.known_instance(),
+            has_copy: self.present_copy().is_some(),
             snapshot_due: self.snapshots.is_due(now) && !instances.is_one_ahead(),
-            snapshot_wanted: self.snapshots.wanted(self.state.moving().is_some()),
+            snapshot_wanted: self.snapshots.is_wanted(self.state.moving().is_some()),
         }
     }
 
@@ -287,14 +282,9 @@ impl SessionWorker {
             NextTask::Snapshot(why) => self.issue_snapshot(why, now),
             NextTask::Restore => self.restore(),
             NextTask::Arrive => {
-                let last = self.last_copy_of_undone();
                 let notice = self.state.arrived(now);
                 self.safety_copy.restore_pending = false;
                 self.log_changed();
-                if let Some((position, lattices)) = last {
-                    let log_bytes = self.state.log().bytes();
-                    self.snapshots.add(position, lattices, log_bytes);
-                }
                 self.lab.statistics.restart();
                 if let Some(notice) = notice {
                     self.notify(notice);

@@ -8,7 +8,6 @@ use std::time::{Duration, Instant};
 use super::SessionWorker;
 use crate::instances::Instances;
 use crate::lattices::Equipment;
-use crate::log::Position;
 use crate::publisher::Notice;
 use crate::{DeviceChoice, NewCells, Setup};
 use engine::kernels::OwnStepError;
@@ -79,11 +78,6 @@ impl SessionWorker {
         self.publisher.wake();
     }
 
-    /// Forgets past losses once the host has a copy from after them.
-    pub(super) fn snapshot_stored(&mut self, position: Position) {
-        self.lattices.losses.copied(position);
-    }
-
     /// Replaces a lost engine and begins a move that restores the lattices and returns to the
     /// position of the loss. Ends the session if no engine can be opened.
     ///
@@ -101,7 +95,6 @@ impl SessionWorker {
             ));
         }
         self.lab.changed();
-        self.forget_known();
         self.state.lost_cells();
         let instances = self.lattices.instances.as_ref();
         let is_on_gpu = instances.is_some_and(|it| it.engine().name() == "cuda");
@@ -164,7 +157,6 @@ impl SessionWorker {
         let Some(old) = self.lattices.instances.take() else {
             return Ok(());
         };
-        self.forget_known();
         self.state.cells_unknown();
         self.snapshots
             .save_from_slots(&old, self.state.log().bytes());

@@ -1,22 +1,19 @@
 //! Hands a session over to be saved, and continues a saved session.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use super::SessionWorker;
-use crate::health::no_snapshot;
-use crate::last_known::HostCopy;
+use crate::comparison::Comparison;
+use crate::copies::{Copies, Snapshot};
 use crate::log::{Log, Position};
 use crate::own_file::OwnFile;
 use crate::pacing::Pacing;
 use crate::publisher::Notice;
 use crate::saved::{Drafts, SavedComparison, SavedSession, SavedTimeline};
-use crate::snapshots::Snapshots;
 use crate::state::{Mode, MoveReason};
 use crate::{Setup, StoredKernel};
-use engine::{EngineError, Result};
+use engine::Result;
 use lang::message;
-use life::Lattice;
 
 impl SavedSession {
     /// The timeline that is stepped: that of the comparison, if there is one.
@@ -26,70 +23,61 @@ impl SavedSession {
             None => &self.main,
         }
     }
+}
 
-    /// Sets the newest lattices of the timeline that is stepped.
-    pub(crate) fn set_newest(&mut self, position: Position, lattices: Vec<Arc<Lattice>>) {
-        let timeline = match &mut self.comparison {
-            Some(comparison) => &mut comparison.timeline,
-            None => &mut self.main,
-        };
-        if timeline.base.is_none() && !timeline.log.base_is_start() {
-            // Nothing leads to positions before the snapshot.
-            timeline.log.discard_before(position);
-            timeline.base = (!timeline.log.base_is_start()).then(|| lattices.clone());
+impl SavedTimeline {
+    /// A log and a position on it with the newest copy that leads there, and the one that the log then begins
+    /// with, unless that is a start; `None` if nothing leads there.
+    fn of(log: &Log, position: Position, copies: &Copies) -> Option<SavedTimeline> {
+        let mut log = log.clone();
+        let leads = |copy: &&Snapshot| copy.position <= position && log.contains(copy.position);
+        let newest = copies.iter().rev().find(leads);
+        let oldest = copies.iter().find(leads).filter(|_| !log.base_is_start());
+        if !log.base_is_start() {
+            log.discard_before(oldest?.position);
         }
-        timeline.newest = (position, lattices);
+        let newest = newest.filter(|newest| oldest.is_none_or(|it| it.position != newest.position));
+        let copies = oldest.into_iter().chain(newest).cloned().collect();
+        Some(SavedTimeline {
+            log,
+            position,
+            copies,
+        })
     }
 }
 
 impl SessionWorker {
-    /// The session as it is saved, without the newest snapshot of its cells.
-    pub(super) fn session_without_copy(&self) -> SavedSession {
-        let mut session = self.session_without_cells();
-        match (&self.comparison, &mut session.comparison) {
-            (Some(_), Some(saved)) => {
-                saved.timeline.base = self.base_lattices(self.state.log());
-                session.main.base = self.pinned_base(&mut session.main.log);
-            }
-            _ => session.main.base = self.base_lattices(self.state.log()),
-        }
-        session
-    }
-
     /// The position that is saved: during a move its end, since the way there follows from the log.
     pub(super) fn saved_position(&self) -> Position {
         let moving = self.state.moving();
         moving.map_or(self.state.position(), |moving| moving.target)
     }
 
-    /// The session as it is saved, with no cells but those of the main session during a comparison.
-    fn session_without_cells(&self) -> SavedSession {
-        let position = self.saved_position();
-        let now = SavedTimeline {
-            log: self.state.log().clone(),
-            position,
-            base: None,
-            newest: (position, Vec::new()),
-        };
+    /// The session as it is saved; `None` if nothing leads to its position.
+    pub(super) fn saved_session(&self) -> Option<SavedSession> {
+        let copies = &self.snapshots.copies;
+        let now = SavedTimeline::of(self.state.log(), self.saved_position(), copies)?;
         let comparison = self.comparison.as_ref().zip(self.lattices.b_switches());
         let (main, comparison) = match comparison {
             None => (now, None),
-            Some((comparison, second)) => {
-                let main = SavedTimeline {
-                    log: comparison.log.clone(),
-                    position: comparison.position,
-                    base: None,
-                    newest: comparison.main_snapshot.clone(),
-                };
+            Some((
+                Comparison {
+                    log,
+                    position,
+                    copies,
+                    ..
+                },
+                second,
+            )) => {
                 let comparison = SavedComparison {
                     second,
                     timeline: now,
                 };
-                (main, Some(comparison))
+                (SavedTimeline::of(log, *position, copies)?, Some(comparison))
             }
         };
         let parameters = main.log.parameters(main.position.records);
-        SavedSession {
+        Some(SavedSession {
             setup: Setup {
                 pace: self.state.pacing.pace(),
                 generations_per_round: self.state.pacing.chosen(),
@@ -106,66 +94,31 @@ impl SessionWorker {
             running: self.is_running(),
             selected: self.watch.selected,
             drafts: Drafts::default(),
-        }
+        })
     }
 
     /// Publishes the session for those who save it while this thread hangs, if that is due.
     pub(super) fn publish_last_known(&mut self, interval: Duration) {
         let began = self.now();
         if self.safety_copy.is_due(interval, began) {
-            let session = self.session_without_cells();
-            let copy = self.newest_host_copy(session.timeline().position);
+            let session = self.saved_session();
             let now = self.now();
-            self.safety_copy.publish(session, copy, began, now);
+            self.safety_copy.publish(session, began, now);
         }
     }
 
-    /// The newest copy of all lattices that is on the host, at `limit` or before.
-    fn newest_host_copy(&self, limit: Position) -> Option<(Position, HostCopy)> {
-        let instances = self.lattices.instances.as_ref();
-        let copy = instances.and_then(|instances| self.snapshots.newest(limit, instances));
-        let log = self.state.log();
-        copy.or_else(|| log.base_is_start().then(|| (log.base(), HostCopy::Start)))
-    }
-
-    /// The lattices of a log's base, if it is no start and a snapshot leads there without stepping.
-    fn base_lattices(&self, log: &Log) -> Option<Vec<Arc<Lattice>>> {
-        (!log.base_is_start()).then(|| self.lattices_at(log, log.base()))?
-    }
-
-    /// The lattices of a position, if a snapshot leads there without stepping.
-    pub(super) fn lattices_at(&self, log: &Log, at: Position) -> Option<Vec<Arc<Lattice>>> {
-        let from = self.snapshots.arrived().find(|&from| {
-            let route = log.route(None, std::iter::once(from), at);
-            route.is_some_and(|route| route.generations == 0)
-        })?;
-        let mut lattices = self.lattices_of_copy(from)?;
-        log.take_back(at.records..from.records, &mut lattices);
-        Some(lattices)
-    }
-
-    /// The same for the main log during a comparison. If no snapshot leads to its base, the base is moved
-    /// to the pinned position.
-    fn pinned_base(&self, log: &mut Log) -> Option<Vec<Arc<Lattice>>> {
-        let comparison = self.comparison.as_ref()?;
-        if log.base_is_start() {
-            return None;
+    /// The newest copy that leads to the session's position, or that of the start.
+    pub(super) fn last_copy(&self) -> Option<Snapshot> {
+        let (log, limit) = (self.state.log(), self.saved_position());
+        let copies = self.snapshots.copies.iter().rev();
+        let newest = copies.into_iter().find(|copy| copy.position <= limit);
+        if newest.is_some() || !log.base_is_start() {
+            return newest.cloned();
         }
-        let leads = |&from: &Position| {
-            let route = log.route(None, std::iter::once(from), log.base());
-            route.is_some_and(|route| route.generations == 0)
-        };
-        let kept = comparison.snapshots.positions().find(leads);
-        let lattices = kept.and_then(|from| {
-            let mut lattices = comparison.snapshots.get(from)?.ok()?;
-            log.take_back(log.base().records..from.records, &mut lattices);
-            Some(lattices)
-        });
-        lattices.or_else(|| {
-            let (position, lattices) = comparison.main_snapshot.clone();
-            log.discard_before(position);
-            (!log.base_is_start()).then_some(lattices)
-        })
+        let parameters = log.base_parameters();
+        let all = (0..parameters.instances).map(|i| parameters.start_lattice(i));
+        let all = all.collect::<Result<Vec<_>, _>>().ok()?;
+        Snapshot::new(log.base(), &all).ok()
     }
 
     /// Continues a saved session, whose setup this worker has. Nothing may be in flight. If that
@@ -251,19 +204,15 @@ impl SessionWorker {
         let limited = self.lattices.setup().rounds.is_some(); // a requested number of rounds is run
         let runs = (saved.running || limited) && self.lattices.setup().rounds != Some(0);
         let mode = if runs { Mode::Running } else { Mode::Paused };
-        self.forget_known();
         self.safety_copy.clear();
         self.lab.statistics.restart();
         // Copies of other cells may have the positions of this session.
         self.snapshots
-            .exchange(Snapshots::new(self.lattices.setup().time.history_bytes));
+            .exchange(Copies::new(self.lattices.setup().time.history_bytes));
         self.take_timeline(saved.main);
         if let Some(SavedComparison { second, timeline }) = saved.comparison {
-            let copy = self
-                .last_lattices()
-                .ok_or_else(|| EngineError::lost(no_snapshot()))?;
             let (log, position) = (timeline.log.clone(), timeline.position);
-            self.split(second, log, position, copy)?;
+            self.split(second, log, position)?;
             self.take_timeline(timeline);
         }
         let target = self.state.position();
@@ -296,10 +245,8 @@ impl SessionWorker {
     fn take_timeline(&mut self, timeline: SavedTimeline) {
         let log_bytes = timeline.log.bytes();
         self.state.exchange_log(timeline.log, timeline.position);
-        if let Some(base) = timeline.base {
-            self.snapshots.add(self.state.log().base(), base, log_bytes);
+        for copy in timeline.copies {
+            self.snapshots.add(copy, log_bytes);
         }
-        let (newest, lattices) = timeline.newest;
-        self.snapshots.add(newest, lattices, log_bytes);
     }
 }

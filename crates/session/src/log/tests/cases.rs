@@ -3,10 +3,9 @@
 use std::sync::Arc;
 
 use super::super::*;
-use super::device::{Device, Invert};
+use super::device::Device;
 use crate::log::random::size;
 use crate::log::reference_log::{Cells, Joins};
-use crate::snapshots::Keep;
 use crate::{Change, Start};
 use Author::{Person, Program};
 use life::Rule;
@@ -48,15 +47,15 @@ fn new_seed(seed: u64) -> Content {
 
 impl Device {
     fn edit(&mut self, content: Content) {
-        self.push(Person, &content, Joins::No, Invert::No);
+        self.push(Person, &content, Joins::No);
     }
 
     fn join(&mut self, content: Content) {
-        self.push(Person, &content, Joins::Stroke, Invert::No);
+        self.push(Person, &content, Joins::Stroke);
     }
 
     fn reseeded(&mut self, content: Content) {
-        self.push(Program, &content, Joins::No, Invert::No);
+        self.push(Program, &content, Joins::No);
     }
 
     fn stand(&self) -> (Position, Cells) {
@@ -65,14 +64,6 @@ impl Device {
 
     fn run_to(&mut self, generation: u64) {
         self.go(self.log.at_generation(self.here, generation));
-    }
-
-    fn snapshot(&mut self) {
-        self.add_snapshot(Keep {
-            max_gap: u64::MAX,
-            log_bytes: self.log.bytes(),
-            before_edit: false,
-        });
     }
 }
 
@@ -106,60 +97,12 @@ fn a_stroke_is_undone_whole_with_what_the_program_did_meanwhile() {
 }
 
 #[test]
-fn edits_of_a_lattice_at_rest_are_undone_without_any_snapshot() {
-    let mut device = session(2, 0);
-    device.run(3);
-    let position = device.here;
-    device.log = Log::from_parts(device.log.parameters(0), position, false, Vec::new()).unwrap();
-    let mut stands = vec![device.stand()];
-    let whole = Change::Clear(crate::Area::whole(size(SIZE.0, SIZE.1)));
-    for (content, invert) in [
-        (segment(0, 1), Invert::Words),
-        (segment(1, 4), Invert::Words),
-        (cells(0, CellChange::Edit(whole)), Invert::Whole),
-        (Content::Rule("B36/S23".parse().unwrap()), Invert::No),
-        (cells(1, CellChange::Start), Invert::Whole),
-    ] {
-        device.push(Person, &content, Joins::No, invert);
-        stands.push(device.stand());
-    }
-    // The newest is kept although it exceeds the budget, and does not help.
-    device.snapshot();
-    assert_eq!(device.snapshots.positions().count(), 1);
-    let last = stands.pop().unwrap();
-    while let Some(stand) = stands.pop() {
-        let route = device.route(stand.0).unwrap();
-        let (source, generations) = (route.source, route.generations);
-        assert_eq!((source, generations), (Source::Here, 0));
-        assert_eq!(device.undo(), Some(Undo::Before(stand.0)));
-        assert_eq!(device.stand(), stand);
-    }
-    assert_eq!(device.undo(), None);
-    while device.redo().is_some() {}
-    assert_eq!(device.stand(), last);
-
-    // Once it has run on, the snapshot leads back, and its records are taken back there.
-    device.run(5);
-    device.undo();
-    assert_eq!(device.stand(), last);
-    device.run_to(6);
-    let oldest = |device: &Device, here| {
-        let snapshots = device.snapshots.positions();
-        device.log.oldest_reachable(here, snapshots)
-    };
-    assert_eq!(oldest(&device, Some(device.here)), Some(position));
-    device.snapshots.retain(|_| false);
-    assert_eq!(oldest(&device, Some(device.here)), Some(device.here));
-    assert_eq!(oldest(&device, None), None);
-}
-
-#[test]
 fn nothing_that_can_be_reached_is_discarded() {
     let mut device = session(1, 1 << 20);
     for _ in 0..4 {
         device.run(3);
         device.edit(segment(0, 4));
-        device.snapshot();
+        device.copy();
     }
     device.discard();
     assert_eq!(device.log.base(), at(0, 0), "its start is made anew");
@@ -170,7 +113,7 @@ fn nothing_that_can_be_reached_is_discarded() {
     assert_eq!(device.log.base(), at(2, 6), "the oldest snapshot");
     device.edit(new_seed(1));
     device.run(1);
-    device.snapshots.retain(|_| false);
+    device.copies.retain(|_| false);
     device.discard();
     assert_eq!(device.log.base(), at(5, 0));
     assert!(device.log.base_is_start());
@@ -214,11 +157,11 @@ fn the_oldest_records_go_where_there_are_too_many() {
         device.run(1);
         device.reseeded(reseed(0, seed));
         if seed % 5 == 0 {
-            device.snapshot(); // after 1, 6, 11 and 16
+            device.copy(); // after 1, 6, 11 and 16
         }
     }
     let limit = |device: &mut Device, records| {
-        let snapshots = device.snapshots.positions();
+        let snapshots = device.copies.positions();
         let here = device.here;
         device.log.discard_beyond(records * each, here, snapshots);
         device.log.base()

@@ -3,24 +3,15 @@
 use std::sync::Arc;
 
 use super::super::*;
+use crate::copies::{Copies, Snapshot};
 use crate::log::reference_log::{Cells, Joins};
-use crate::snapshots::{Keep, Snapshots};
-use engine::WordEdit;
 use life::reference;
 
 pub(super) struct Device {
     pub(super) log: Log,
     pub(super) here: Position,
     pub(super) cells: Cells,
-    pub(super) snapshots: Snapshots,
-}
-
-/// Which inverse a record gets.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Invert {
-    No,
-    Words,
-    Whole,
+    pub(super) copies: Copies,
 }
 
 impl Device {
@@ -30,7 +21,7 @@ impl Device {
             here: log.base(),
             log: log.clone(),
             cells: Vec::new(),
-            snapshots: Snapshots::new(budget),
+            copies: Copies::new(budget),
         };
         device.load(&log, Source::Start(log.base()));
         device
@@ -39,7 +30,7 @@ impl Device {
     /// The route to a position from here, the snapshots and the starts.
     pub(super) fn route(&self, target: Position) -> Option<Route> {
         let here = Some(self.here);
-        self.log.route(here, self.snapshots.positions(), target)
+        self.log.route(here, self.copies.positions(), target)
     }
 
     /// Takes the cells of a route's source.
@@ -53,8 +44,8 @@ impl Device {
                 self.here = position;
             }
             Source::Snapshot(position) => {
-                let snapshot = self.snapshots.get(position).expect("it was named");
-                self.cells = snapshot.unwrap();
+                let snapshot = self.copies.get(position).expect("it was named");
+                self.cells = snapshot.lattices().unwrap();
                 self.here = position;
             }
         }
@@ -63,9 +54,6 @@ impl Device {
     /// Follows a route, record by record and generation by generation.
     pub(super) fn follow(&mut self, log: &Log, route: Route, target: Position) {
         self.load(log, route.source);
-        for _ in 0..route.inverses {
-            self.take_back(log);
-        }
         self.run_on(log, route.generations, target.records);
         assert_eq!(self.here, target, "by {route:?}");
     }
@@ -136,28 +124,11 @@ impl Device {
         }
     }
 
-    fn take_back(&mut self, log: &Log) {
-        self.here.records -= 1;
-        let record = log.record(self.here.records).expect("it is kept");
-        let Content::Cells { instance, .. } = record.content else {
-            assert!(matches!(record.content, Content::Rule(_)));
-            return;
-        };
-        let inverse = record.inverse.clone().expect("the route says so");
-        for it in log.parameters(self.here.records).instances_of(instance) {
-            inverse.apply(&mut self.cells[it]);
-        }
-    }
-
     /// Adds a record here and applies it.
-    pub(super) fn push(&mut self, author: Author, content: &Content, joins: Joins, invert: Invert) {
+    pub(super) fn push(&mut self, author: Author, content: &Content, joins: Joins) {
         let before = self.here;
-        let at = match content {
-            Content::Cells { instance, .. } => Some((*instance, self.cells[*instance].clone())),
-            _ => None,
-        };
         let parameters = self.log.parameters(before.records);
-        self.snapshots.retain(|at| at <= before);
+        self.copies.retain(|at| at <= before);
         self.here = match joins {
             Joins::Last => self.log.push_joined(before, author, content.clone()),
             _ => {
@@ -166,14 +137,6 @@ impl Device {
             }
         };
         self.apply(&parameters, content);
-        let Some((instance, old)) = at else { return };
-        let new = &self.cells[instance];
-        let inverse = match invert {
-            Invert::No => return,
-            Invert::Words => CellWrite::Words(WordEdit::between(new, &old).into()),
-            Invert::Whole => CellWrite::Whole(old.into()),
-        };
-        self.log.set_inverse(before.records, inverse);
     }
 
     /// Where undo leads, if anything leads there.
@@ -190,20 +153,21 @@ impl Device {
     pub(super) fn redo(&mut self) -> Option<Position> {
         let (log, target) = self.log.after_redo()?;
         let here = Some(self.here);
-        let route = log.route(here, self.snapshots.positions(), target)?;
+        let route = log.route(here, self.copies.positions(), target)?;
         self.follow(&log, route, target);
         assert_eq!(self.log.redo(), Some(target));
         Some(target)
     }
 
-    pub(super) fn add_snapshot(&mut self, keep: Keep) {
-        self.snapshots.add(self.here, self.cells.clone(), keep);
+    pub(super) fn copy(&mut self) {
+        let copy = Snapshot::new(self.here, &self.cells).unwrap();
+        self.copies.add(copy, self.log.bytes() / 8);
     }
 
     /// Lets go of what nothing leads to any more, and of snapshots off the line before it.
     pub(super) fn discard(&mut self) {
         let here = Some(self.here);
-        let oldest = self.log.oldest_reachable(here, self.snapshots.positions());
+        let oldest = self.log.oldest_reachable(here, self.copies.positions());
         if let Some(oldest) = oldest {
             self.log.discard_before(oldest);
         }

@@ -4,13 +4,13 @@
 use proptest::prelude::*;
 
 use super::super::*;
-use super::device::{Device, Invert};
+use super::device::Device;
+use crate::copies::Copies;
 use crate::log::random::{Random, size};
 use crate::log::reference_log::{Back, Joins, ReferenceLog, test_histories};
-use crate::snapshots::{Keep, Snapshots};
 
-/// Of a record of the smallest kind with three lattices and the largest inverse.
-const MAX_BYTES_OF_A_RECORD: u64 = size_of::<Record>() as u64 + 3 * 4 * 16 + 12 * 16;
+/// Of a record of the smallest kind with three lattices.
+const MAX_BYTES_OF_A_RECORD: u64 = size_of::<Record>() as u64 + 3 * 4 * 16;
 
 /// The largest lattice of a history, and the most of them.
 const MAX_SIZE: (u64, u64) = (20, 16);
@@ -20,7 +20,7 @@ const MAX_INSTANCES: u64 = 4;
 #[derive(Clone, Debug)]
 enum Event {
     /// Of a content from this seed.
-    Push(Author, u64, Joins, Invert),
+    Push(Author, u64, Joins),
     Run(u64),
     StepBack,
     GoTo(u64),
@@ -62,7 +62,6 @@ fn parameters(random: &mut Random) -> SessionParameters {
 }
 
 fn event(random: &mut Random) -> Event {
-    let inverts = [Invert::No, Invert::Words, Invert::Words, Invert::Whole];
     match random.below(33) {
         0..8 => {
             let content = random.below(u64::MAX);
@@ -74,7 +73,7 @@ fn event(random: &mut Random) -> Event {
                 random,
                 &[Joins::No, Joins::Stroke, Joins::Stroke, Joins::Last],
             );
-            Event::Push(author, content, joins, one_of(random, &inverts))
+            Event::Push(author, content, joins)
         }
         8..14 => Event::Run(random.below(6)),
         14 => Event::StepBack,
@@ -128,10 +127,10 @@ impl Pair {
             undone,
         } = self;
         match event {
-            Event::Push(author, seed, joins, invert) => {
+            Event::Push(author, seed, joins) => {
                 let content = content(&device.log.parameters(device.here.records), *seed);
                 reference_log.push(device.here, *author, content.clone(), *joins);
-                device.push(*author, &content, *joins, *invert);
+                device.push(*author, &content, *joins);
                 undone.clear();
             }
             Event::Run(generations) => device.run(*generations),
@@ -172,21 +171,23 @@ impl Pair {
             Event::Snapshot {
                 before_edit,
                 max_gap,
-            } => device.add_snapshot(Keep {
-                max_gap: *max_gap,
-                log_bytes: device.log.bytes() / 8,
-                before_edit: *before_edit,
-            }),
+            } => {
+                device.copies.max_gap = *max_gap;
+                if *before_edit {
+                    device.copies.landmark = Some(device.here);
+                }
+                device.copy();
+            }
             Event::ForgetSnapshots(which) => {
                 let mut bits = *which;
-                device.snapshots.retain(|_| {
+                device.copies.retain(|_| {
                     bits = bits.rotate_left(1);
                     bits & 1 == 0
                 });
             }
-            Event::SetBudget(budget) => device.snapshots = Snapshots::new(*budget),
+            Event::SetBudget(budget) => device.copies = Copies::new(*budget),
             Event::Lose => {
-                let snapshots = device.snapshots.positions();
+                let snapshots = device.copies.positions();
                 if let Some(route) = device.log.route(None, snapshots, device.here) {
                     let (log, target) = (device.log.clone(), device.here);
                     device.cells.clear();
@@ -199,7 +200,7 @@ impl Pair {
             }
             Event::DiscardBeyond(records) => {
                 let bytes = records * size_of::<Record>() as u64;
-                let snapshots = device.snapshots.positions();
+                let snapshots = device.copies.positions();
                 device.log.discard_beyond(bytes, device.here, snapshots);
                 self.forget_undone();
             }
@@ -273,7 +274,7 @@ impl Pair {
     fn check_reach(&self) {
         let (device, reference_log) = (&self.device, &self.reference_log);
         let (log, here) = (&device.log, device.here);
-        let snapshots = || device.snapshots.positions();
+        let snapshots = || device.copies.positions();
         let oldest = log.oldest_reachable(Some(here), snapshots());
         let oldest = oldest.expect("here at least");
         for records in log.base().records..=log.end() {

@@ -409,13 +409,15 @@ impl Driver {
                 assert!(been_at.contains(&at), "saved at {at:?}");
                 assert_eq!(reread(&saved).timeline().position, at);
                 let timeline = saved.comparison.as_ref().map(|it| &it.timeline);
-                let (position, lattices) = &timeline.unwrap_or(&saved.main).newest;
-                for (i, lattice) in lattices.iter().enumerate() {
-                    assert!(
-                        self.was_seen(i, position.generation, lattice)
-                            || self.would_have_begun(i, lattice),
-                        "instance {i} is saved as it never was at {position:?}"
-                    );
+                let copies = timeline.unwrap_or(&saved.main).copies.iter();
+                for copy in copies.rev().take(1) {
+                    let position = copy.position;
+                    for (i, lattice) in copy.lattices().unwrap().iter().enumerate() {
+                        assert!(
+                            self.was_seen(i, position.generation, lattice),
+                            "instance {i} is saved as it never was at {position:?}"
+                        );
+                    }
                 }
                 self.last_saved = Some(saved);
                 false
@@ -577,7 +579,7 @@ impl Driver {
     /// The cells on the device; only a slot that holds nothing of use is overwritten.
     pub(super) fn fetch(&mut self) -> Vec<Lattice> {
         let worker = &mut self.worker;
-        let slot = worker.snapshots.take_slot();
+        let slot = worker.snapshots.free_slot().expect("nothing is under way");
         let instances = worker.lattices.instances.as_mut().unwrap();
         self.script.protected(|| {
             assert!(instances.issue_snapshot(slot as u8).unwrap());
@@ -606,7 +608,7 @@ impl Driver {
             Reopen::LastKnown => {
                 self.step(Step::Pass(Duration::from_secs(1)));
                 self.turn();
-                let Some(known) = self.worker.safety_copy.shared().session() else {
+                let Some(known) = self.worker.safety_copy.shared.session() else {
                     // Of an edit that was taken back there may be no copy that comes before it.
                     return assert!(self.is_forgetful(), "nothing is known");
                 };

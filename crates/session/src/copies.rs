@@ -1,0 +1,360 @@
+//! Copies of all lattices on the host, within a budget of memory.
+//!
+//! A copy is a cache: positions between two of them are reached by stepping. So when the budget is used up,
+//! copies are thinned: the older they are, the further apart they may lie. The newest, the one before the
+//! last edit and the one that was added last stay whatever the budget, and the oldest as long as there is
+//! room.
+//!
+//! Each lattice is compressed by itself with LZ4.
+//!
+//! The module is public for `tests/memory.rs`, which counts the memory of a whole process.
+
+use std::sync::Arc;
+
+use crate::log::Position;
+use engine::{EngineError, LatticeId, Slot, Slots};
+use lang::message;
+use life::{Lattice, MemoryError, Size, memory};
+
+/// All lattices at a position. A clone shares their memory.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Snapshot {
+    /// Where they are of.
+    pub position: Position,
+    lattices: Arc<[Packed]>,
+}
+
+/// A compressed lattice, in pieces of [`PIECE`] words.
+#[derive(PartialEq, Debug)]
+struct Packed {
+    size: Size,
+    pieces: Box<[Box<[u8]>]>,
+}
+
+/// Words that are compressed at a time.
+const PIECE: usize = 1 << 18;
+
+/// Bytes of bookkeeping for each allocation, rounded up.
+const BOOKKEEPING: u64 = 64;
+
+impl Packed {
+    fn new(size: Size, words: &[u32]) -> Result<Packed, MemoryError> {
+        let bytes = |size: Size| 4 * size.words() as u64;
+        memory::ensure(size, bytes, || message!("a lattice of {size}"))?;
+        let pack = |words: &[u32]| lz4_flex::compress(bytemuck::cast_slice(words)).into();
+        Ok(Packed {
+            size,
+            pieces: words.chunks(PIECE).map(pack).collect(),
+        })
+    }
+
+    fn lattice(&self) -> Result<Arc<Lattice>, MemoryError> {
+        let mut lattice = Lattice::try_new(self.size)?;
+        let words = lattice.words_mut().chunks_mut(PIECE);
+        for (words, piece) in words.zip(&self.pieces) {
+            lz4_flex::decompress_into(piece, bytemuck::cast_slice_mut(words))
+                .expect("compressed here, and kept in memory since");
+        }
+        Ok(Arc::new(lattice))
+    }
+
+    fn bytes(&self) -> u64 {
+        let of_piece = |piece: &Box<[u8]>| size_of_val(piece) + piece.len();
+        let pieces: usize = self.pieces.iter().map(of_piece).sum();
+        (size_of::<Packed>() + pieces) as u64 + BOOKKEEPING * (1 + self.pieces.len() as u64)
+    }
+}
+
+impl Snapshot {
+    /// A copy of these lattices.
+    ///
+    /// # Errors
+    /// The host has no memory for them.
+    pub fn new(position: Position, lattices: &[Arc<Lattice>]) -> Result<Snapshot, MemoryError> {
+        let pack = |lattice: &Arc<Lattice>| Packed::new(lattice.size(), lattice.words());
+        let lattices = lattices.iter().map(pack).collect::<Result<_, _>>()?;
+        Ok(Snapshot { position, lattices })
+    }
+
+    /// A copy of the lattices in a slot.
+    pub(crate) fn read(
+        position: Position,
+        (slots, slot): (&dyn Slots, Slot),
+        (instances, size): (usize, Size),
+    ) -> engine::Result<Snapshot> {
+        let read = |instance| {
+            let id = LatticeId(instance as u32);
+            let mut packed = None;
+            slots.read(id, slot, &mut |words| {
+                packed = Some(Packed::new(size, &words[..size.words()]));
+            });
+            Ok::<_, EngineError>(packed.ok_or(EngineError::SlotBusy(id, slot))??)
+        };
+        let lattices = (0..instances).map(read).collect::<Result<_, _>>()?;
+        Ok(Snapshot { position, lattices })
+    }
+
+    /// An instance's lattice, if there is such an instance, and memory for it.
+    pub fn lattice(&self, instance: usize) -> Option<Arc<Lattice>> {
+        let lattice = self.lattices.get(instance)?.lattice();
+        lattice
+            .inspect_err(|why| tracing::warn!("{}", lang::english(why)))
+            .ok()
+    }
+
+    /// Every lattice.
+    ///
+    /// # Errors
+    /// The host has no memory for them.
+    pub fn lattices(&self) -> Result<Vec<Arc<Lattice>>, MemoryError> {
+        self.lattices.iter().map(Packed::lattice).collect()
+    }
+
+    /// The sizes of the lattices.
+    #[cfg(test)]
+    pub(crate) fn sizes(&self) -> impl ExactSizeIterator<Item = Size> {
+        self.lattices.iter().map(|packed| packed.size)
+    }
+
+    /// Number of cells that differ between the first `each` lattices and the next.
+    pub(crate) fn differing(&self, each: usize) -> u64 {
+        let pairs = self.lattices.iter().zip(self.lattices.iter().skip(each));
+        let differing = pairs.take(each).filter(|(a, b)| a != b).map(|(a, b)| {
+            let (Ok(a), Ok(b)) = (a.lattice(), b.lattice()) else {
+                return 0;
+            };
+            let words = a.words().iter().zip(b.words());
+            words.map(|(a, b)| u64::from((a ^ b).count_ones())).sum()
+        });
+        differing.sum()
+    }
+
+    fn bytes(&self) -> u64 {
+        let lattices: u64 = self.lattices.iter().map(Packed::bytes).sum();
+        lattices + size_of::<Kept>() as u64 + 2 * BOOKKEEPING
+    }
+}
+
+/// Copies within a budget; see the module's documentation.
+#[derive(Debug)]
+pub struct Copies {
+    /// In the order of their positions.
+    all: Vec<Kept>,
+    budget: u64,
+    /// Thinning leaves no more than this many generations between two neighbours: stepping through them must
+    /// not take long.
+    pub max_gap: u64,
+    /// The position before the user's last edit.
+    pub landmark: Option<Position>,
+    /// The position of the last one added.
+    added: Option<Position>,
+}
+
+#[derive(Debug)]
+struct Kept {
+    snapshot: Snapshot,
+    bytes: u64,
+    /// Whether undo leads there: thinning prefers others.
+    is_before_edit: bool,
+}
+
+/// Weight of a copy before an edit of the user's, for thinning.
+const BEFORE_EDIT_WEIGHT: u128 = 8;
+
+impl Copies {
+    /// No copies yet; they and the log may take `budget` bytes.
+    pub fn new(budget: u64) -> Copies {
+        Copies {
+            all: Vec::new(),
+            budget,
+            max_gap: u32::MAX.into(),
+            landmark: None,
+            added: None,
+        }
+    }
+
+    /// The copies, ascending.
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = &Snapshot> {
+        self.all.iter().map(|kept| &kept.snapshot)
+    }
+
+    /// Their positions, ascending.
+    pub fn positions(&self) -> impl Iterator<Item = Position> + '_ {
+        self.iter().map(|snapshot| snapshot.position)
+    }
+
+    /// The copy at a position.
+    pub fn get(&self, position: Position) -> Option<&Snapshot> {
+        self.iter().find(|snapshot| snapshot.position == position)
+    }
+
+    /// Bytes in use.
+    pub fn bytes(&self) -> u64 {
+        self.all.iter().map(|kept| kept.bytes).sum()
+    }
+
+    /// Adds a copy, replacing one at the same position, and drops others until all fit into the budget beside
+    /// so many bytes of the log. Returns whether this one alone does.
+    pub fn add(&mut self, snapshot: Snapshot, log_bytes: u64) -> bool {
+        let position = snapshot.position;
+        self.all.retain(|kept| kept.snapshot.position != position);
+        let at = self.positions().filter(|it| *it < position).count();
+        let kept = Kept {
+            bytes: snapshot.bytes(),
+            is_before_edit: self.landmark == Some(position),
+            snapshot,
+        };
+        let fits = kept.bytes.saturating_add(log_bytes) <= self.budget;
+        self.all.insert(at, kept);
+        self.added = Some(position);
+        while self.bytes().saturating_add(log_bytes) > self.budget {
+            let Some(at) = self.least_missed() else {
+                break;
+            };
+            self.all.remove(at);
+        }
+        fits
+    }
+
+    /// Keeps only the copies at positions for which `keep` is true.
+    pub fn retain(&mut self, mut keep: impl FnMut(Position) -> bool) {
+        self.all.retain(|kept| keep(kept.snapshot.position));
+        self.landmark.take_if(|position| !keep(*position));
+    }
+
+    /// The copy between two others whose gap, when it is gone, is smallest for its age, those before an edit
+    /// last; where each gap would be too large, the oldest.
+    fn least_missed(&self) -> Option<usize> {
+        let stays = |at: &usize| {
+            let position = Some(self.all[*at].snapshot.position);
+            at + 1 == self.all.len() || position == self.landmark || position == self.added
+        };
+        let positions: Vec<Position> = self.positions().collect();
+        let gaps = positions.windows(2).map(|two| gap(two[0], two[1]));
+        let gaps: Vec<u64> = gaps.collect();
+        let mut age: u64 = 1;
+        let mut least = None;
+        for at in (1..gaps.len()).rev() {
+            age = age.saturating_add(gaps[at]);
+            let gap = gaps[at - 1].saturating_add(gaps[at]);
+            if gap > self.max_gap || stays(&at) {
+                continue;
+            }
+            let weight = if self.all[at].is_before_edit {
+                BEFORE_EDIT_WEIGHT
+            } else {
+                1
+            };
+            let missed = (u128::from(gap) + 1) * weight * 1024 / u128::from(age);
+            if least.is_none_or(|(_, least)| missed <= least) {
+                least = Some((at, missed));
+            }
+        }
+        let oldest = || (0..self.all.len()).find(|at| !stays(at));
+        least.map(|(at, _)| at).or_else(oldest)
+    }
+}
+
+/// Generations from one position to a later one; where the clock shows fewer there, a start lies between
+/// them, and these are counted from generation 0.
+fn gap(from: Position, to: Position) -> u64 {
+    let between = to.generation.checked_sub(from.generation);
+    between.unwrap_or(to.generation)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::log::at;
+    use life::soup;
+
+    fn noise(position: Position) -> Snapshot {
+        let seed = 10_000 * position.records + position.generation;
+        let size = Size::new(32, 32).unwrap();
+        Snapshot::new(position, &[Arc::new(soup(size, 0.5, seed, 0))]).unwrap()
+    }
+
+    /// Room for this many copies.
+    fn room_for(copies: u64) -> Copies {
+        Copies::new(copies * noise(at(0, 0)).bytes())
+    }
+
+    fn generations(copies: &Copies) -> Vec<u64> {
+        copies.positions().map(|it| it.generation).collect()
+    }
+
+    #[test]
+    fn copies_grow_sparse_with_age() {
+        let mut copies = room_for(20);
+        for generation in 0..1000 {
+            copies.add(noise(at(0, generation)), 0);
+            assert!(copies.bytes() <= copies.budget);
+        }
+        let kept = generations(&copies);
+        assert_eq!((kept[0], kept.len(), kept[19]), (0, 20, 999));
+        assert!(kept[17] > 990, "{kept:?}");
+        let gaps: Vec<u64> = kept.windows(2).map(|two| two[1] - two[0]).collect();
+        assert!(gaps[0] > 100 && gaps[18] == 1, "{gaps:?}");
+        assert!(copies.iter().all(|copy| *copy == noise(copy.position)));
+    }
+
+    #[test]
+    fn where_stepping_would_take_long_the_oldest_go() {
+        let mut copies = room_for(10);
+        copies.max_gap = 250;
+        for generation in 0..1000 {
+            copies.add(noise(at(0, generation * 100)), 0);
+        }
+        let kept = generations(&copies);
+        assert!(kept.windows(2).all(|two| two[1] - two[0] <= 250));
+        assert!(kept.len() > 5 && kept[0] > 90_000, "{kept:?}");
+    }
+
+    #[test]
+    fn what_somebody_needs_stays_whatever_the_budget() {
+        let mut copies = room_for(0);
+        copies.landmark = Some(at(0, 3));
+        let added = [(0, [0].as_slice()), (3, &[3]), (5, &[3, 5]), (7, &[3, 7])];
+        for (generation, kept) in added.into_iter().chain([(4, [3, 4, 7].as_slice())]) {
+            copies.add(noise(at(0, generation)), 0);
+            assert_eq!(generations(&copies), kept);
+        }
+        // One before an edit outlives its neighbours, though another edit has come since.
+        let mut copies = room_for(10);
+        for generation in 0..60 {
+            if generation % 31 == 0 {
+                copies.landmark = Some(at(0, generation));
+            }
+            copies.add(noise(at(0, generation)), 0);
+        }
+        copies.landmark = None;
+        for generation in 60..70 {
+            assert!(copies.add(noise(at(0, generation)), 0));
+        }
+        assert!(copies.get(at(0, 31)).is_some(), "{copies:?}");
+        assert!(!copies.add(noise(at(0, 70)), copies.budget));
+        assert_eq!(generations(&copies), [70], "the log takes it all");
+    }
+
+    #[test]
+    fn copies_come_in_any_order_and_of_any_grid() {
+        let mut copies = Copies::new(u64::MAX);
+        let of = |number: u64| {
+            let size = Size::new(300 + 5000 * (number / 3), 2100).unwrap();
+            let lattice = |instance| Arc::new(soup(size, 0.02, number, instance));
+            (0..1 + number % 3).map(lattice).collect::<Vec<_>>()
+        };
+        for (records, generation) in [(0, 5), (2, 7), (1, 9), (0, 2), (1, 9), (3, 0)] {
+            let copy = Snapshot::new(at(records, generation), &of(generation)).unwrap();
+            copies.add(copy, 0);
+        }
+        let all: Vec<_> = copies.positions().collect();
+        assert_eq!(all, [at(0, 2), at(0, 5), at(1, 9), at(2, 7), at(3, 0)]);
+        for copy in copies.iter() {
+            assert_eq!(copy.lattices().unwrap(), of(copy.position.generation));
+        }
+        assert_eq!(copies.get(at(1, 7)), None);
+        copies.retain(|position| position == at(0, 5));
+        assert_eq!(generations(&copies), [5]);
+    }
+}
