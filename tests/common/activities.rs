@@ -173,7 +173,10 @@ fn check_timeline(what: &str, timeline: &SavedTimeline) {
         "{what}: {:?}",
         timeline.position
     );
-    let base = timeline.copies.iter().find(|copy| copy.position == log.base());
+    let base = timeline
+        .copies
+        .iter()
+        .find(|copy| copy.position == log.base());
     let want = replay(log, base.map(|copy| copy.lattices().unwrap()), position);
     assert_eq!(want.len(), lattices.len(), "{what}");
     let stepped = log.parameters(position.records).stepped();

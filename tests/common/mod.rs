@@ -274,6 +274,18 @@ pub(crate) fn names(folder: &Path) -> Vec<String> {
     names
 }
 
+/// The newest copy of a session in its file.
+pub(crate) fn newest_copy(session: &serde_json::Value) -> &serde_json::Value {
+    let copies = session["timeline"]["copies"].as_array().unwrap();
+    copies.last().unwrap()
+}
+
+/// The cells of an RLE text, without what stands before them: a session's file says the rule elsewhere.
+pub(crate) fn cells_of(rle: &str) -> String {
+    let is_before = |line: &&str| line.starts_with(['#', 'x']);
+    rle.lines().skip_while(is_before).collect()
+}
+
 /// The picture of a PNG.
 pub(crate) fn picture_of(png: &Path) -> (png::OutputInfo, Vec<u8>) {
     let file = std::io::BufReader::new(std::fs::File::open(png).unwrap());

@@ -10,15 +10,15 @@ use crate::common::{
 
 const START: &str = "--size 70x40 --instances 3 --seed 11 --kernel bits --device cpu";
 
-/// The newest lattices of a session's file, each as RLE with its generation.
+/// The newest lattices of a session's file, each as the text of its cells with its generation.
 fn lattices(file: &Path) -> Vec<(String, u64)> {
     let text = fs::read_to_string(file).unwrap();
     let session: serde_json::Value = serde_json::from_str(&text).unwrap();
-    let newest = &session["main"]["newest"];
+    let newest = common::newest_copy(&session);
     let generation = newest["position"]["generation"].as_u64().unwrap();
     let lattices = newest["lattices"].as_array().unwrap().iter();
     lattices
-        .map(|cells| (cells.as_str().unwrap().to_owned(), generation))
+        .map(|cells| (common::cells_of(cells.as_str().unwrap()), generation))
         .collect()
 }
 
@@ -30,7 +30,7 @@ fn simulated(folder: &Path, generations: u64) -> Vec<(String, u64)> {
     names(&folder.join(&saved))
         .iter()
         .map(|name| fs::read_to_string(folder.join(&saved).join(name)).unwrap())
-        .map(|text| (text, generations))
+        .map(|text| (common::cells_of(&text), generations))
         .collect()
 }
 
@@ -222,7 +222,7 @@ fn a_session_that_is_too_far_from_its_lattices_says_how_long_it_takes() {
     let (good, line) = saved_session(folder);
     let mut session: serde_json::Value = serde_json::from_str(&good).unwrap();
     let far = 1u64 << 62;
-    session["main"]["position"]["generation"] = far.into();
+    session["timeline"]["position"]["generation"] = far.into();
     fs::write(folder.join("s.json"), session.to_string()).unwrap();
     let mut command = program(folder);
     let mut running = Running::start(command.args(line.split(' ')));
@@ -238,7 +238,7 @@ fn a_session_that_is_too_far_from_its_lattices_says_how_long_it_takes() {
     running.end(common::TIMEOUT).succeeds();
     let text = fs::read_to_string(folder.join("s.json")).unwrap();
     let saved: serde_json::Value = serde_json::from_str(&text).unwrap();
-    assert_eq!(saved["main"]["position"]["generation"], far);
+    assert_eq!(saved["timeline"]["position"]["generation"], far);
     let [before, done] = [1, lattices(&folder.join("s.json"))[0].1];
     assert!(done > before, "generation {done} is saved");
     let recording = lifestreams(
@@ -335,7 +335,7 @@ fn a_number_that_nothing_can_be_counted_on_by_is_refused_with_its_bounds() {
         ("/settings/pace", "0", "take 0.001 to"),
         ("/settings/pace", "1e300", "take 0.001 to"),
         (
-            "/main/position/generation",
+            "/timeline/position/generation",
             "18446744073709551615",
             "generation 18446744073709551615; take at most",
         ),
@@ -455,7 +455,7 @@ fn nothing_from_files_or_arguments_is_obeyed_by_a_terminal() {
         assert!(!ended.stderr.contains(['\u{7}', '\t']), "{ended:?}");
     };
     let quoted = serde_json::to_string(HOSTILE).unwrap();
-    for from in ["\"running\"", "\"bits\"", "\"70x40\""] {
+    for from in ["\"per-instance\"", "\"bits\"", "\"70x40\""] {
         let broken = good.replacen(from, &quoted, 1);
         assert_ne!(broken, good);
         fs::write(folder.join("s.json"), &broken).unwrap();

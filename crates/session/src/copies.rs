@@ -11,22 +11,41 @@
 
 use std::sync::Arc;
 
+use serde::de::{Deserialize, Deserializer, Error as _};
+use serde::ser::{Error as _, Serialize, Serializer};
+
 use crate::log::Position;
+use crate::saved::text;
 use engine::{EngineError, LatticeId, Slot, Slots};
 use lang::message;
 use life::{Lattice, MemoryError, Size, memory};
 
 /// All lattices at a position. A clone shares their memory.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Snapshot {
     /// Where they are of.
     pub position: Position,
-    lattices: Arc<[Packed]>,
+    #[serde(with = "shared")]
+    pub(crate) lattices: Arc<[Packed]>,
+}
+
+mod shared {
+    use super::*;
+
+    pub(super) fn serialize<S: Serializer>(it: &[Packed], to: S) -> Result<S::Ok, S::Error> {
+        it.serialize(to)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        from: D,
+    ) -> Result<Arc<[Packed]>, D::Error> {
+        Ok(Vec::deserialize(from)?.into())
+    }
 }
 
 /// A compressed lattice, in pieces of [`PIECE`] words.
 #[derive(PartialEq, Debug)]
-struct Packed {
+pub(crate) struct Packed {
     size: Size,
     pieces: Box<[Box<[u8]>]>,
 }
@@ -62,6 +81,20 @@ impl Packed {
         let of_piece = |piece: &Box<[u8]>| size_of_val(piece) + piece.len();
         let pieces: usize = self.pieces.iter().map(of_piece).sum();
         (size_of::<Packed>() + pieces) as u64 + BOOKKEEPING * (1 + self.pieces.len() as u64)
+    }
+}
+
+impl Serialize for Packed {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let lattice = self.lattice().map_err(S::Error::custom)?;
+        text::lattice::serialize(&lattice, to)
+    }
+}
+
+impl<'de> Deserialize<'de> for Packed {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Packed, D::Error> {
+        let lattice = text::lattice::deserialize(from)?;
+        Packed::new(lattice.size(), lattice.words()).map_err(D::Error::custom)
     }
 }
 
@@ -111,7 +144,6 @@ impl Snapshot {
     }
 
     /// The sizes of the lattices.
-    #[cfg(test)]
     pub(crate) fn sizes(&self) -> impl ExactSizeIterator<Item = Size> {
         self.lattices.iter().map(|packed| packed.size)
     }

@@ -113,19 +113,21 @@ pub enum Source {
 }
 
 /// The log; see the module's documentation.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Log {
+    /// The position before the first kept record.
+    begin: Position,
+    /// Whether that is the first position of a start, whose lattices can be generated.
+    is_start: bool,
     /// The parameters before the first kept record.
     base: SessionParameters,
-    base_generation: u64,
-    /// Whether the base is the first position of a start, whose lattices can be generated.
-    base_is_start: bool,
-    /// The number of the first kept record.
-    first: u64,
     records: VecDeque<Record>,
+    #[serde(skip)]
     undone: Vec<Undone>,
+    #[serde(skip)]
     next_entry: u64,
     /// The stroke that later segments may join: its entry and its instance.
+    #[serde(skip)]
     stroke: Option<(u64, usize)>,
 }
 
@@ -135,12 +137,22 @@ impl Log {
 
     /// A log that begins with the start of these parameters.
     pub fn new(parameters: SessionParameters) -> Log {
+        let begin = Position::new(0, parameters.start.generation());
+        Log::from_parts(parameters, begin, true, VecDeque::new())
+    }
+
+    /// A log from the parts that a file has.
+    pub(crate) fn from_parts(
+        base: SessionParameters,
+        begin: Position,
+        is_start: bool,
+        records: VecDeque<Record>,
+    ) -> Log {
         Log {
-            base_generation: parameters.start.generation(),
-            base: parameters,
-            base_is_start: true,
-            first: 0,
-            records: VecDeque::new(),
+            begin,
+            is_start,
+            base,
+            records,
             undone: Vec::new(),
             next_entry: 0,
             stroke: None,
@@ -149,7 +161,7 @@ impl Log {
 
     /// The position before the first kept record.
     pub fn base(&self) -> Position {
-        Position::new(self.first, self.base_generation)
+        self.begin
     }
 
     /// The parameters before the first kept record.
@@ -159,7 +171,7 @@ impl Log {
 
     /// Whether the base's lattices are those of its start.
     pub fn base_is_start(&self) -> bool {
-        self.base_is_start
+        self.is_start
     }
 
     /// The kept records, oldest first.
@@ -169,19 +181,19 @@ impl Log {
 
     /// The number of records so far, discarded ones included.
     pub fn end(&self) -> u64 {
-        self.first + self.records.len() as u64
+        self.begin.records + self.records.len() as u64
     }
 
     /// Record number `at`, if it is kept and exists.
     pub fn record(&self, at: u64) -> Option<&Record> {
-        let at = at.checked_sub(self.first)?;
+        let at = at.checked_sub(self.begin.records)?;
         self.records.get(usize::try_from(at).ok()?)
     }
 
     /// The parameters once the first `records` records have been applied.
     pub fn parameters(&self, records: u64) -> SessionParameters {
         let mut parameters = self.base.clone();
-        let applied = records.saturating_sub(self.first) as usize;
+        let applied = records.saturating_sub(self.begin.records) as usize;
         for record in self.records.iter().take(applied) {
             parameters.apply(&record.content);
         }
@@ -208,7 +220,7 @@ impl Log {
     /// The generation just after this many records have been applied.
     fn generation_after(&self, records: u64) -> u64 {
         match records.checked_sub(1).and_then(|last| self.record(last)) {
-            None => self.base_generation,
+            None => self.begin.generation,
             Some(Record {
                 content: Content::Start(start),
                 ..
@@ -222,7 +234,7 @@ impl Log {
         let before_next = self
             .record(position.records)
             .is_none_or(|next| position.generation <= next.generation);
-        (self.first..=self.end()).contains(&position.records)
+        (self.begin.records..=self.end()).contains(&position.records)
             && position.generation >= self.generation_after(position.records)
             && before_next
     }
@@ -236,8 +248,8 @@ impl Log {
                 Some(Content::Start(_))
             )
         };
-        let records = (self.first..here.records).rev().find(is_start);
-        let records = records.map_or(self.first, |at| at + 1);
+        let records = (self.begin.records..here.records).rev().find(is_start);
+        let records = records.map_or(self.begin.records, |at| at + 1);
         Position::new(records, self.generation_after(records))
     }
 
@@ -272,7 +284,7 @@ impl Log {
     ) -> Position {
         self.undone.clear();
         self.records
-            .truncate(here.records.saturating_sub(self.first) as usize);
+            .truncate(here.records.saturating_sub(self.begin.records) as usize);
         let instance = match &content {
             Content::Cells { instance, .. } => Some(self.base.instances_of(*instance)[0]),
             Content::Start(_) | Content::Rule(_) | Content::Grid { .. } => None,
@@ -321,17 +333,17 @@ impl Log {
         self.stroke = None;
         self.undone.clear();
         self.records
-            .truncate(at.saturating_sub(self.first) as usize);
+            .truncate(at.saturating_sub(self.begin.records) as usize);
     }
 
     /// The target of an undo from here; `None` if no record of the user's is kept.
     pub fn undo_target(&self, here: Position) -> Option<Undo> {
-        let applied = here.records.saturating_sub(self.first) as usize;
+        let applied = here.records.saturating_sub(self.begin.records) as usize;
         let last = self.records.iter().take(applied);
         let last = last.rev().find(|record| record.author == Author::Person)?;
         let of_entry = |record: &Record| record.entry == last.entry;
-        let begin = self.first + self.records.iter().position(of_entry)? as u64;
-        let mut end = self.first + 1 + self.records.iter().rposition(of_entry)? as u64;
+        let begin = self.begin.records + self.records.iter().position(of_entry)? as u64;
+        let mut end = self.begin.records + 1 + self.records.iter().rposition(of_entry)? as u64;
         // Records of the program at the same generation are due there, and applied again at once.
         let at_once = |record: &Record, end| {
             record.author == Author::Program && record.generation == self.generation_after(end)
@@ -354,7 +366,7 @@ impl Log {
         match undo {
             Undo::After(_) => self.undone.push(Undone::Left(from)),
             Undo::Before(position) => {
-                let at = position.records.saturating_sub(self.first) as usize;
+                let at = position.records.saturating_sub(self.begin.records) as usize;
                 let records = self.records.split_off(at.min(self.records.len()));
                 self.undone.push(Undone::Removed {
                     from,
@@ -409,7 +421,7 @@ impl Log {
     /// The first position of the start in force at `target`, if its lattices can be generated.
     fn start_source(&self, target: Position) -> Option<Position> {
         let start = self.start_of(target);
-        let made_anew = start.records > self.first || self.base_is_start;
+        let made_anew = start.records > self.begin.records || self.is_start;
         (made_anew && start <= target).then_some(start)
     }
 
@@ -441,7 +453,7 @@ impl Log {
         here: Option<Position>,
         snapshots: impl Iterator<Item = Position>,
     ) -> Option<Position> {
-        if self.base_is_start {
+        if self.is_start {
             return Some(self.base());
         }
         here.into_iter()
@@ -456,14 +468,13 @@ impl Log {
         if position <= self.base() || !self.contains(position) {
             return;
         }
-        self.base_is_start = self.start_source(position) == Some(position);
-        for _ in self.first..position.records {
+        self.is_start = self.start_source(position) == Some(position);
+        for _ in self.begin.records..position.records {
             if let Some(record) = self.records.pop_front() {
                 self.base.apply(&record.content);
             }
         }
-        self.first = position.records;
-        self.base_generation = position.generation;
+        self.begin = position;
         // A redo to before the base is impossible, and so is any older one.
         let is_lost = |undone: &Undone| match undone {
             Undone::Left(to) | Undone::Removed { position: to, .. } => *to < position,
@@ -475,7 +486,7 @@ impl Log {
     /// Makes a position the base, with these lattices as its start.
     pub(crate) fn begin_with(&mut self, position: Position, lattices: Vec<Arc<Lattice>>) {
         self.discard_before(position);
-        self.base_is_start = true;
+        self.is_start = true;
         self.base.start = Start::Lattices {
             lattices,
             generation: position.generation,
@@ -485,7 +496,7 @@ impl Log {
     /// Memory of the records in bytes, including records that can be redone. Shared lattices and
     /// patterns count once; those of the base's start do not count, as a session always has them.
     pub fn bytes(&self) -> u64 {
-        self.bytes_from(self.first)
+        self.bytes_from(self.begin.records)
     }
 
     /// The same without the records before number `at`.
@@ -494,7 +505,7 @@ impl Log {
             Undone::Left(_) => None,
             Undone::Removed { records, .. } => Some(records.iter()),
         });
-        let kept = self.records.iter().skip((at - self.first) as usize);
+        let kept = self.records.iter().skip((at - self.begin.records) as usize);
         let base = lattices_of(&self.base.start);
         let mut counted: BTreeSet<_> = base.map(Arc::as_ptr).collect();
         let mut bytes = 0;
@@ -537,8 +548,8 @@ impl Log {
 
     /// The first position of each start on the log: its lattices can be generated.
     pub fn starts(&self) -> impl Iterator<Item = Position> {
-        let base = self.base_is_start.then(|| self.base());
-        let records = self.records.iter().zip(self.first + 1..);
+        let base = self.is_start.then(|| self.base());
+        let records = self.records.iter().zip(self.begin.records + 1..);
         let later = records.filter_map(|(record, records)| match &record.content {
             Content::Start(start) => Some(Position::new(records, start.generation())),
             Content::Cells { .. } | Content::Rule(_) | Content::Grid { .. } => None,
@@ -546,16 +557,12 @@ impl Log {
         base.into_iter().chain(later)
     }
 
-    /// A log from the parts that a file has. Checks numbers and generations, not the changes.
+    /// Checks what was read from a file, of a comparison or of the session itself. Later entries get numbers of
+    /// their own.
     ///
     /// # Errors
     /// What is inconsistent.
-    pub(crate) fn from_parts(
-        base: SessionParameters,
-        base_position: Position,
-        base_is_start: bool,
-        records: Vec<Record>,
-    ) -> Result<Log, Message> {
+    pub(crate) fn validate(&mut self, compares: bool) -> Result<(), Message> {
         // Numbers up to here can be added to without care.
         const MAX: u64 = life::MAX_GENERATION;
         let within = |number: u64| match number {
@@ -564,48 +571,52 @@ impl Log {
                 "its log has the number {number}; take at most {MAX}"
             )),
         };
-        within(base_position.records)?;
-        within(base_position.generation)?;
-        within(base.start.generation())?;
-        if base_is_start && base_position.generation != base.start.generation() {
-            let (log, start) = (base_position.generation, base.start.generation());
+        within(self.begin.records)?;
+        within(self.begin.generation)?;
+        let mut parameters = self.base.clone();
+        parameters.validate(compares)?;
+        let (log, start) = (self.begin.generation, parameters.start.generation());
+        within(start)?;
+        if self.is_start && log != start {
             return Err(message!(
                 "its log begins with a start at generation {}, but the start has generation {}",
                 log,
                 start
             ));
         }
-        let mut now = base_position.generation;
+        let mut now = log;
         let mut generations = 0;
-        let mut next_entry = 0;
-        for (record, number) in records.iter().zip(base_position.records..) {
-            within(record.entry)?;
-            within(record.generation)?;
-            if record.generation < now {
-                return Err(message!(
-                    "in record {number}: it has generation {}, but the clock shows {now} before it",
-                    record.generation
-                ));
-            }
-            generations += record.generation - now;
-            within(generations)?;
-            now = match &record.content {
-                Content::Start(start) => start.generation(),
-                Content::Cells { .. } | Content::Rule(_) | Content::Grid { .. } => {
-                    record.generation
+        for (record, number) in self.records.iter().zip(self.begin.records..) {
+            let mut check = || {
+                within(record.entry)?;
+                within(record.generation)?;
+                if record.generation < now {
+                    return Err(message!(
+                        "it has generation {}, but the clock shows {now} before it",
+                        record.generation
+                    ));
                 }
+                generations += record.generation - now;
+                within(generations)?;
+                now = record.generation;
+                match &record.content {
+                    Content::Start(start) => now = start.generation(),
+                    Content::Cells { instance, .. } if *instance >= parameters.instances => {
+                        return Err(message!(
+                            "cells of instance {instance} change, but there are {}, counted from 0",
+                            parameters.instances
+                        ));
+                    }
+                    Content::Cells { .. } | Content::Rule(_) | Content::Grid { .. } => {}
+                }
+                within(now)?;
+                parameters.apply(&record.content);
+                parameters.validate(compares)
             };
-            within(now)?;
-            next_entry = next_entry.max(record.entry + 1);
+            check().map_err(|reason| message!("in record {number}: {reason}"))?;
+            self.next_entry = self.next_entry.max(record.entry + 1);
         }
-        Ok(Log {
-            first: base_position.records,
-            base_generation: base_position.generation,
-            base_is_start,
-            records: records.into(),
-            next_entry,
-            ..Log::new(base)
-        })
+        Ok(())
     }
 }
 

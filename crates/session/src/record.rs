@@ -3,8 +3,10 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use crate::saved::text;
 use crate::{Change, NewCells, Setup, Start, start_cells, start_lattice};
 use engine::WordEdit;
+use lang::{Message, message};
 use life::{Lattice, MemoryError, Rule, Size, Soup};
 
 /// The author of a record.
@@ -19,7 +21,7 @@ pub enum Author {
 
 /// One change at one generation. A stroke drawn while the session runs is several records of one
 /// entry.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Record {
     /// Records of the same entry are undone together.
     pub entry: u64,
@@ -32,7 +34,8 @@ pub struct Record {
 }
 
 /// The change of a record.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Content {
     /// Sets every lattice to a start, and the clock to the start's generation.
     Start(Start),
@@ -41,13 +44,15 @@ pub enum Content {
         /// The instance, counted from 0.
         instance: usize,
         /// The change of its cells.
+        #[serde(rename = "change")]
         cells: CellChange,
     },
     /// Sets the rule.
-    Rule(Rule),
+    Rule(#[serde(with = "text")] Rule),
     /// Enlarges or reduces the lattices about their middle, or changes their number.
     Grid {
         /// The size of every lattice.
+        #[serde(with = "text")]
         size: Size,
         /// Number of lattices. Added ones get their lattices of the start in force.
         instances: usize,
@@ -55,10 +60,9 @@ pub enum Content {
 }
 
 /// How the cells of an instance change.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum CellChange {
-    /// An edit by the user: drawn, pasted, filled, flipped or turned cells.
-    Edit(Change),
     /// The instance's lattice of the start in force.
     Start,
     /// A new soup.
@@ -68,6 +72,9 @@ pub enum CellChange {
         /// The seed; each instance gets another soup of it.
         seed: u64,
     },
+    /// An edit by the user: drawn, pasted, filled, flipped or turned cells.
+    #[serde(untagged)]
+    Edit(Change),
 }
 
 /// What is written into a lattice.
@@ -80,20 +87,24 @@ pub(crate) enum CellWrite {
 }
 
 /// Everything about a session at a position except its cells.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct SessionParameters {
     /// The size of every lattice.
+    #[serde(with = "text")]
     pub size: Size,
     /// Number of lattices.
     pub instances: usize,
     /// The rule.
+    #[serde(with = "text")]
     pub rule: Rule,
     /// The start in force.
     pub start: Start,
     /// During a comparison, the distance from each of A's instances to its counterpart of B.
     /// Changes of one are made to both; if the number of instances is odd, the last is not stepped.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub counterparts: Option<usize>,
     /// Instances whose cells the user drew or opened: the program never refills them.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub drawn: BTreeSet<usize>,
 }
 
@@ -138,6 +149,37 @@ impl SessionParameters {
     /// The instances that rounds step.
     pub fn stepped(&self) -> std::ops::Range<usize> {
         0..self.counterparts.map_or(self.instances, |each| 2 * each)
+    }
+
+    /// Checks what was read from a file, of a comparison or of the session itself.
+    pub(crate) fn validate(&self, compares: bool) -> Result<(), Message> {
+        let instances = self.instances;
+        if !(1..=Setup::MAX_INSTANCES).contains(&instances) {
+            return Err(message!(
+                "it has {instances} instances; take 1 to {most}",
+                most = Setup::MAX_INSTANCES
+            ));
+        }
+        let wanted = compares.then_some(instances / 2);
+        match self.counterparts {
+            of if of == wanted && of != Some(0) => {}
+            Some(_) if !compares => {
+                return Err(message!("it has counterparts, but compares nothing"));
+            }
+            Some(each) => {
+                return Err(message!(
+                    "it has {instances} instances, so instance {each} is not the counterpart of instance 0"
+                ));
+            }
+            None => return Err(message!("it has no counterparts")),
+        }
+        match self.drawn.last() {
+            Some(last) if *last >= instances => Err(message!(
+                "a person drew on instance {last}, but there are {}, counted from 0",
+                instances
+            )),
+            _ => Ok(()),
+        }
     }
 
     /// Updates the parameters by a record.

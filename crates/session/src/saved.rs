@@ -1,30 +1,26 @@
 //! A session in a file: its log, its position on it, and its cells.
 //!
 //! The file is JSON with each lattice as the text of an RLE file, so that it can be read, compared
-//! and taken apart with ordinary tools. It has the base of the log, the records since, the position
-//! and the newest snapshot: the session goes on from the snapshot, and can still go back as far as
-//! the log does. What could be redone is not saved.
+//! and taken apart with ordinary tools. It has the log, the position on it and copies of the lattices: the
+//! session goes on from the newest, and can still go back as far as the log does. What could be redone is
+//! not saved.
 //!
 //! Loading checks everything: a file that this program cannot have written is refused with a
 //! sentence that names the field and the line. It takes no more memory than the machine has.
 
-mod cells;
-mod file;
-mod reading;
+pub(crate) mod text;
+mod version_2;
 
 #[cfg(test)]
 mod tests;
 
-use std::fmt;
-use std::fs::File;
+use std::fs;
 use std::io::Read as _;
+use std::iter;
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
-use std::str::FromStr;
 use std::sync::Arc;
 
-use serde::de::{Deserialize, Deserializer};
-use serde::ser::{Serialize, Serializer};
 use serde_json::error::Category;
 
 use crate::copies::Snapshot;
@@ -33,7 +29,7 @@ use crate::{
     DeviceChoice, KernelChoice, OwnRound, Pace, Setup, Split, StoredKernel, Switches, TimeSettings,
 };
 use engine::Kernel;
-use engine::kernels::{self, KERNELS};
+use engine::kernels::KERNELS;
 use lang::{Message, message, tr};
 use life::{SaveError, SaveTarget, Size, read_regular_file, shown};
 use own_kernel::OwnKernel;
@@ -69,7 +65,7 @@ pub struct Drafts {
 }
 
 /// A log, a position on it, and cells to continue from.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct SavedTimeline {
     /// The log.
     pub log: Log,
@@ -81,7 +77,7 @@ pub struct SavedTimeline {
 }
 
 /// A comparison of two settings.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct SavedComparison {
     /// B's switches; A's are the setup's.
     pub second: Switches,
@@ -125,7 +121,7 @@ fn beginning(path: &Path) -> Option<Vec<u8>> {
         return None;
     }
     let mut text = Vec::new();
-    let file = std::fs::File::open(path).ok()?;
+    let file = fs::File::open(path).ok()?;
     file.take(64).read_to_end(&mut text).ok()?;
     Some(text)
 }
@@ -140,8 +136,8 @@ impl SavedSession {
     }
 
     /// Writes a file atomically, and returns its name and the file.
-    pub(crate) fn write_to(&self, target: &SaveTarget) -> Result<(PathBuf, File), SaveError> {
-        let file = file::File::of(self);
+    pub(crate) fn write_to(&self, target: &SaveTarget) -> Result<(PathBuf, fs::File), SaveError> {
+        let file = File::of(self);
         target.write(|out| {
             serde_json::to_writer_pretty(&mut *out, &file)?;
             out.write_all(b"\n")
@@ -150,7 +146,7 @@ impl SavedSession {
 
     /// Checks that the file that this session is written to can be opened again.
     pub(crate) fn check(&self) -> Result<(), Message> {
-        file::File::of(self).session().map(drop)
+        File::of(self).session().map(drop)
     }
 
     /// Whether a file is meant to be a session: it begins as one does, and as no pattern does.
@@ -181,10 +177,13 @@ impl SavedSession {
 
     /// Reads the text of a file.
     fn parse(path: &Path, text: Vec<u8>) -> Result<SavedSession, SavedError> {
-        let file = read(path, &text)?;
-        drop(text); // before anything else is made
-        let session = file.session();
-        let mut session = session.map_err(|why| SavedError::new(path, (0, 0), why))?;
+        let (session, lacks_memory) = text::within_memory(|| read(&text));
+        drop(text);
+        let refused = |(place, why)| SavedError {
+            lacks_memory,
+            ..SavedError::new(path, place, why)
+        };
+        let mut session = session.map_err(refused)?;
         if let Some(stored) = &mut session.setup.stored_kernel {
             Arc::make_mut(stored).file = shown(path);
         }
@@ -192,34 +191,54 @@ impl SavedSession {
     }
 }
 
-/// Reads a file of this format, or says where and why that is impossible.
-fn read(path: &Path, text: &[u8]) -> Result<file::File, SavedError> {
+/// What is wrong, and where: line and column.
+type Fault = ((usize, usize), Message);
+
+/// Reads a file of this format or of version 2.
+fn read(text: &[u8]) -> Result<SavedSession, Fault> {
+    #[derive(serde::Deserialize)]
+    struct Header {
+        lifestreams_session: Option<u64>,
+    }
+    // Faults of the syntax are found here, wherever they are.
+    let header = serde_json::from_slice(text);
+    let no_session = || message!("this is not a session that lifestreams saved; name another file");
+    let header: Header = header.map_err(|error: serde_json::Error| {
+        let why = match error.classify() {
+            Category::Eof => {
+                message!("the file was cut off here; restore a copy of it, or name another file")
+            }
+            Category::Data => no_session(),
+            Category::Syntax | Category::Io => message!(
+                "this is not a session that lifestreams saved, or it is damaged here; restore a copy of it, or name another file"
+            ),
+        };
+        ((error.line(), error.column()), why)
+    })?;
+    let session = match header.lifestreams_session {
+        Some(FORMAT) => typed::<File>(text)?.session(),
+        Some(2) => {
+            let symmetry = b"\"symmetry\":"; // in a text, the quotes would be escaped
+            let is_symmetric = text.windows(symmetry.len()).any(|it| it == symmetry);
+            typed::<version_2::File>(text)?.session(is_symmetric)
+        }
+        Some(other) => Err(message!(
+            "it has format {other}, and this program reads format {own}; use the lifestreams that saved it",
+            own = FORMAT
+        )),
+        None => Err(no_session()),
+    };
+    session.map_err(|why| ((0, 0), why))
+}
+
+/// Reads a text, or says which field is wrong.
+fn typed<'a, T: serde::Deserialize<'a>>(text: &'a [u8]) -> Result<T, Fault> {
     let mut json = serde_json::Deserializer::from_slice(text);
-    let (file, reading) = reading::read(|| serde_path_to_error::deserialize(&mut json));
-    let (error, field) = match (file, json.end()) {
-        (Ok(file), Ok(())) => return Ok(file),
-        (Ok(_), Err(error)) => (error, None),
-        (Err(error), _) => {
-            let field = error.path().iter().next().map(|_| error.path().to_string());
-            (error.into_inner(), field)
-        }
-    };
-    let why = match (error.classify(), reading.fault) {
-        (_, Some(why)) if reading.lacks_memory => why,
-        (Category::Eof, _) => {
-            message!("the file was cut off here; restore a copy of it, or name another file")
-        }
-        (Category::Data, why) => check_format(format_of(text)).err().unwrap_or_else(|| {
-            let why = why.unwrap_or_else(|| type_fault(&error));
-            field_fault(field.as_deref(), &why)
-        }),
-        (Category::Syntax | Category::Io, _) => message!(
-            "this is not a session that lifestreams saved, or it is damaged here; restore a copy of it, or name another file"
-        ),
-    };
-    Err(SavedError {
-        lacks_memory: reading.lacks_memory,
-        ..SavedError::new(path, (error.line(), error.column()), why)
+    serde_path_to_error::deserialize(&mut json).map_err(|error| {
+        let field = error.path().iter().next().map(|_| error.path().to_string());
+        let error = error.into_inner();
+        let why = field_fault(field.as_deref(), &type_fault(&error));
+        ((error.line(), error.column()), why)
     })
 }
 
@@ -244,42 +263,99 @@ fn field_fault(field: Option<&str>, reason: &Message) -> Message {
 }
 
 /// The version of the format, which stands at the beginning of a file.
-const FORMAT: u64 = 2;
+const FORMAT: u64 = 3;
 
-/// The format of a file that cannot be read, unless it is no session.
-fn format_of(text: &[u8]) -> Option<u64> {
-    #[derive(serde::Deserialize)]
-    struct Header {
-        lifestreams_session: Option<u64>,
+/// A session's file.
+#[derive(serde::Serialize, serde::Deserialize)]
+struct File {
+    lifestreams_session: u64,
+    settings: Settings,
+    running: bool,
+    selected: usize,
+    timeline: SavedTimeline,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    comparison: Option<SavedComparison>,
+}
+
+impl File {
+    fn of(session: &SavedSession) -> File {
+        File {
+            lifestreams_session: FORMAT,
+            settings: Settings::of(session),
+            running: session.running,
+            selected: session.selected,
+            timeline: session.main.clone(),
+            comparison: session.comparison.clone(),
+        }
     }
-    match serde_json::from_slice(text) {
-        Ok(Header {
-            lifestreams_session: format,
-        }) => format,
-        Err(error) if error.is_data() => None,
-        Err(_) => Some(FORMAT), // what is wrong comes behind the header
+
+    fn session(self) -> Result<SavedSession, Message> {
+        self.settings
+            .session(self.timeline, self.comparison, self.running, self.selected)
     }
 }
 
-fn check_format(format: Option<u64>) -> Result<(), Message> {
-    match format {
-        Some(FORMAT) => Ok(()),
-        Some(other) => Err(message!(
-            "it has format {other}, and this program reads format {own}; use the lifestreams that saved it",
-            own = FORMAT
-        )),
-        None => Err(message!(
-            "this is not a session that lifestreams saved; name another file"
-        )),
+impl SavedTimeline {
+    /// Checks what was read from a file, of a comparison or of the session itself.
+    fn validate(&mut self, compares: bool) -> Result<(), Message> {
+        let (log, here) = (&mut self.log, self.position);
+        log.validate(compares)?;
+        let positions = self.copies.iter().map(|copy| copy.position);
+        for position in iter::once(here).chain(positions) {
+            let generation = position.generation;
+            if generation > life::MAX_GENERATION {
+                return Err(message!(
+                    "it has generation {generation}; take at most {most}",
+                    most = life::MAX_GENERATION
+                ));
+            }
+            if !log.contains(position) {
+                return Err(message!(
+                    "generation {} with {} records applied is not on its log",
+                    generation,
+                    position.records
+                ));
+            }
+            if position > here {
+                return Err(message!(
+                    "its newest lattices are of generation {}, which comes after its position, generation {}",
+                    generation,
+                    here.generation
+                ));
+            }
+        }
+        for copy in &self.copies {
+            let parameters = log.parameters(copy.position.records);
+            let (count, instances) = (copy.sizes().len(), parameters.instances);
+            let what = message!("its newest lattices");
+            if count != instances {
+                return Err(message!(
+                    "{what}: there are {count} for {instances} instances"
+                ));
+            }
+            let mut sizes = copy.sizes().enumerate();
+            if let Some((at, has)) = sizes.find(|(_, size)| *size != parameters.size) {
+                return Err(message!(
+                    "{what}: instance {at} has size {has}, not {size}",
+                    size = parameters.size
+                ));
+            }
+        }
+        let first = self.copies.first().map(|copy| copy.position);
+        if !log.base_is_start() && first != Some(log.base()) {
+            return Err(message!("it lacks the lattices that its log begins with"));
+        }
+        Ok(())
     }
 }
 
 /// Settings that do not influence the cells.
 #[derive(serde::Serialize, serde::Deserialize)]
-#[serde(deny_unknown_fields)]
 struct Settings {
-    kernel: KernelName,
-    device: Text<DeviceChoice>,
+    #[serde(with = "text::kernel")]
+    kernel: &'static Kernel,
+    #[serde(with = "text")]
+    device: DeviceChoice,
     switches: Switches,
     generations_per_round: NonZeroU32,
     /// Rounds per second, or `null` for as many as possible.
@@ -289,22 +365,21 @@ struct Settings {
     maximum: bool,
     time: TimeSettings,
     /// The script of the round that a user wrote, if any.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     own_round: Option<String>,
     /// The kernel that a user wrote, if any. While it is in use, `kernel` is its rung.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     own_kernel: Option<KernelSource>,
     /// The script of a round in the editor.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     round_draft: Option<String>,
     /// The source of a kernel in the editor.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     kernel_draft: Option<String>,
 }
 
 /// A kernel of the user's own.
 #[derive(serde::Serialize, serde::Deserialize)]
-#[serde(deny_unknown_fields)]
 struct KernelSource {
     source: String,
     in_use: bool,
@@ -348,8 +423,8 @@ impl Settings {
         let setup = &session.setup;
         let paces = Pace::MIN_PER_SECOND..=Pace::MAX_PER_SECOND;
         Settings {
-            kernel: KernelName(setup.kernel.rung()),
-            device: Text(setup.device),
+            kernel: setup.kernel.rung(),
+            device: setup.device,
             switches: setup.switches,
             generations_per_round: setup
                 .generations_per_round
@@ -378,11 +453,17 @@ impl Settings {
     /// A session with these settings, after checks that they fit its lattices.
     fn session(
         mut self,
-        main: SavedTimeline,
+        mut main: SavedTimeline,
         mut comparison: Option<SavedComparison>,
         running: bool,
         selected: usize,
     ) -> Result<SavedSession, Message> {
+        main.validate(false)?;
+        if let Some(comparison) = &mut comparison {
+            let compared = comparison.timeline.validate(true);
+            compared.map_err(|reason| message!("in the comparison of A and B: {reason}"))?;
+        }
+        let rung = self.kernel;
         if let Some(rounds) = self.pace
             && !(Pace::MIN_PER_SECOND..=Pace::MAX_PER_SECOND).contains(&rounds)
         {
@@ -400,7 +481,7 @@ impl Settings {
                 most = TimeSettings::MAX_HISTORY_BYTES
             ));
         }
-        let stored = self.own_kernel.map(|own| own.read(self.kernel.0));
+        let stored = self.own_kernel.map(|own| own.read(rung));
         let mut stored = stored.transpose()?;
         let parameters = main.log.parameters(main.position.records);
         let compared = comparison.as_ref().map(|comparison| &comparison.timeline);
@@ -408,7 +489,7 @@ impl Settings {
         let second = comparison.as_mut().map(|comparison| &mut comparison.second);
         let mut switches = [Some(&mut self.switches), second];
         for switches in switches.iter().flatten() {
-            let why = || switches.incompatibility(self.kernel.0);
+            let why = || switches.incompatibility(rung);
             if why().is_some() {
                 return Err(Message::new(|| why().unwrap_or_default()));
             }
@@ -416,12 +497,12 @@ impl Settings {
         // During a comparison the lattices may have another size than before and after it.
         let sizes = std::iter::once(&parameters).chain(&compared);
         let sizes: Vec<_> = sizes.map(|parameters| parameters.size).collect();
-        let kernel = nearest_rung(self.kernel.0, &sizes);
+        let kernel = nearest_rung(rung, &sizes);
         let mut notices = Vec::new();
-        if kernel != self.kernel.0 {
+        if kernel != rung {
             notices.push(message!(
                 "Kernel {unsuited} does not support the lattice size in this file; {kernel} takes its place",
-                unsuited = self.kernel.0.name,
+                unsuited = rung.name,
                 kernel = kernel.name
             ));
             let switches = switches.iter_mut().flatten();
@@ -446,7 +527,7 @@ impl Settings {
                 own_kernel: None,
                 stored_kernel: stored.map(Arc::new),
                 kernel_choice: KernelChoice::Explicit,
-                device: self.device.0,
+                device: self.device,
                 split: Split::default(), // whoever opens the file says so
                 switches: self.switches,
                 own_round: own_round.map(Arc::new),
@@ -478,37 +559,4 @@ fn nearest_rung(rung: &'static Kernel, sizes: &[Size]) -> &'static Kernel {
     let rungs = KERNELS.iter().filter(|kernel| takes(kernel));
     let nearest = rungs.min_by_key(|kernel| kernel.index().abs_diff(rung.index()));
     nearest.unwrap_or(rung)
-}
-
-/// A value that is text in the file.
-struct Text<T>(T);
-
-impl<T: fmt::Display> Serialize for Text<T> {
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        to.collect_str(&self.0)
-    }
-}
-
-impl<'de, T: FromStr<Err: fmt::Display>> Deserialize<'de> for Text<T> {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Text<T>, D::Error> {
-        let text = String::deserialize(from)?;
-        let value = text.parse().map(Text);
-        value.map_err(|error| reading::refuse(Message::of(error)))
-    }
-}
-
-struct KernelName(&'static Kernel);
-
-impl Serialize for KernelName {
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        to.serialize_str(self.0.name)
-    }
-}
-
-impl<'de> Deserialize<'de> for KernelName {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<KernelName, D::Error> {
-        let name = String::deserialize(from)?;
-        let found = kernels::find(&name).map(KernelName);
-        found.ok_or_else(|| reading::refuse(message!("there is no kernel '{name}'")))
-    }
 }

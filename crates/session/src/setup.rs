@@ -140,7 +140,8 @@ pub enum Split {
 }
 
 /// The first generation.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Start {
     /// Random cells, alive with probability `density`; each instance another soup of `seed`.
     Soup {
@@ -150,6 +151,7 @@ pub enum Start {
         seed: u64,
     },
     /// Instance i starts as lattice `i mod count`.
+    #[serde(with = "crate::saved::text::start")]
     Lattices {
         /// At least one.
         lattices: Vec<Arc<Lattice>>,

@@ -2,7 +2,7 @@
 
 use crate::formats::{Head, Notes, Sheet};
 use crate::run::LiveRuns;
-use crate::{Lattice, Rule};
+use crate::{Lattice, Rule, Size};
 use std::io::{self, Write};
 use std::{panic, thread};
 
@@ -75,13 +75,18 @@ impl<'a, W: Write + ?Sized> RowWriter<'a, W> {
         let (width, height) = (head.size.width(), head.size.height());
         let rule = head.rule_and_torus();
         writeln!(out, "x = {width}, y = {height}, rule = {rule}")?;
-        Ok(RowWriter {
+        Ok(RowWriter::body(head.size, out))
+    }
+
+    /// Begins with the cells: whoever calls it has written what stands before them.
+    pub fn body(size: Size, out: &'a mut W) -> RowWriter<'a, W> {
+        RowWriter {
             out,
-            words_per_row: head.size.words_per_row(),
+            words_per_row: size.words_per_row(),
             row_ends: 0,
             text: Vec::with_capacity(CHUNK + 2 * LINE),
             line: 0,
-        })
+        }
     }
 
     /// Writes the next rows, whole ones.

@@ -11,6 +11,7 @@ mod place;
 #[cfg(test)]
 mod tests;
 
+use crate::saved::text;
 use std::sync::Arc;
 
 pub use patch::Patch;
@@ -31,11 +32,13 @@ pub struct Edit {
 }
 
 /// What is done to a lattice. Whatever reaches beyond an edge goes around the torus.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Change {
     /// Makes cells alive or dead, by column and row.
     Draw {
         /// The cells.
+        #[serde(with = "text::cells")]
         cells: Arc<[[u32; 2]]>,
         /// What they become.
         alive: bool,
@@ -43,10 +46,12 @@ pub enum Change {
     /// Puts a pattern on it.
     Place {
         /// The pattern.
+        #[serde(with = "text::lattice")]
         pattern: Arc<Lattice>,
         /// Column and row of its top left.
         at: [u32; 2],
         /// Whether its dead cells are put there too, or only its live ones.
+        #[serde(rename = "dead_too")]
         overwrites_dead: bool,
     },
     /// Makes every cell of an area dead.
@@ -65,10 +70,12 @@ pub enum Change {
         /// Where.
         area: Area,
         /// Left becomes right, or top becomes bottom.
+        #[serde(rename = "sideways")]
         horizontal: bool,
     },
     /// Turns an area by a quarter about its middle; what was there before and is no more in it
     /// becomes dead.
+    #[serde(rename = "turn")]
     Rotate {
         /// Where.
         area: Area,
@@ -78,13 +85,14 @@ pub enum Change {
 }
 
 /// A rectangle of cells, which may go around the torus; no larger than the lattice.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Area {
     /// The column of its top left.
     pub x: u32,
     /// The row.
     pub y: u32,
     /// Its sides.
+    #[serde(with = "text")]
     pub size: Size,
 }
 

@@ -274,13 +274,8 @@ fn a_redo_that_nothing_leads_to_leaves_the_log_as_it_was() {
 #[test]
 fn an_undo_that_is_lost_with_the_cells_takes_nothing_off_the_log() {
     let mut state = paused();
-    state.log = Log::from_parts(
-        state.log.base_parameters().clone(),
-        at(0, 4),
-        false,
-        Vec::new(),
-    )
-    .unwrap();
+    let base = state.log.base_parameters().clone();
+    state.log = Log::from_parts(base, at(0, 4), false, Default::default());
     state.position = at(0, 4);
     state.draws(0);
     state.applied();

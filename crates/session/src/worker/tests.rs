@@ -448,7 +448,12 @@ fn what_was_opened_or_asked_empty_is_never_filled_with_a_soup() {
     // A session.
     let at = at(0, 12);
     let main = SavedTimeline {
-        log: Log::from_parts(SessionParameters::of(&patterns), at, false, Vec::new()).unwrap(),
+        log: Log::from_parts(
+            SessionParameters::of(&patterns),
+            at,
+            false,
+            Default::default(),
+        ),
         position: at,
         copies: vec![Snapshot::new(at, &[dead(), dead()]).unwrap()],
     };

@@ -1,0 +1,93 @@
+//! Files of version 2, which releases before this one have saved.
+
+use std::collections::VecDeque;
+
+use super::{SavedComparison, SavedSession, SavedTimeline, Settings};
+use crate::Switches;
+use crate::copies::{Packed, Snapshot};
+use crate::log::{Log, Position, Record, SessionParameters};
+use lang::{Message, message};
+use life::grouped;
+
+#[derive(serde::Deserialize)]
+pub(super) struct File {
+    settings: Settings,
+    running: bool,
+    selected: usize,
+    main: Timeline,
+    comparison: Option<Comparison>,
+}
+
+#[derive(serde::Deserialize)]
+struct Comparison {
+    second: Switches,
+    timeline: Timeline,
+}
+
+#[derive(serde::Deserialize)]
+struct Timeline {
+    base: Base,
+    records: VecDeque<Record>,
+    position: Position,
+    newest: Snapshot,
+}
+
+#[derive(serde::Deserialize)]
+struct Base {
+    position: Position,
+    is_start: bool,
+    #[serde(flatten)]
+    parameters: SessionParameters,
+    /// Its lattices, unless it is a start or the newest ones are the same.
+    lattices: Option<Vec<Packed>>,
+}
+
+impl Timeline {
+    /// With `is_symmetric` it begins with its newest lattices and has nothing later.
+    fn timeline(self, is_symmetric: bool) -> Result<SavedTimeline, Message> {
+        let (newest, base) = (self.newest, self.base);
+        let mut log = Log::from_parts(base.parameters, base.position, base.is_start, self.records);
+        if is_symmetric {
+            let position = newest.position;
+            log.discard_from(position.records);
+            log.begin_with(position, newest.lattices().map_err(Message::of)?);
+            return Ok(SavedTimeline {
+                log,
+                position,
+                copies: Vec::new(),
+            });
+        }
+        let begin = base.lattices.map(|lattices| Snapshot {
+            position: base.position,
+            lattices: lattices.into(),
+        });
+        Ok(SavedTimeline {
+            log,
+            position: self.position,
+            copies: begin.into_iter().chain([newest]).collect(),
+        })
+    }
+}
+
+impl File {
+    /// The session. Soups with symmetry cannot be made any more.
+    pub(super) fn session(self, is_symmetric: bool) -> Result<SavedSession, Message> {
+        let main = self.main.timeline(is_symmetric)?;
+        let comparison = self.comparison.map(|file| {
+            Ok::<_, Message>(SavedComparison {
+                second: file.second,
+                timeline: file.timeline.timeline(is_symmetric)?,
+            })
+        });
+        let settings = self.settings;
+        let mut session =
+            settings.session(main, comparison.transpose()?, self.running, self.selected)?;
+        if is_symmetric {
+            session.notices.push(message!(
+                "Symmetric soups are not supported: the session begins with the file's lattices of generation {}",
+                grouped(session.timeline().position.generation)
+            ));
+        }
+        Ok(session)
+    }
+}
