@@ -88,61 +88,6 @@ pub enum SessionAction {
     SaveSession,
 }
 
-impl SessionAction {
-    /// What must be there for it.
-    pub fn needs(self) -> Requirement {
-        match self {
-            SessionAction::TogglePause
-            | SessionAction::StepGeneration
-            | SessionAction::StepRound
-            | SessionAction::StepBack
-            | SessionAction::StepRoundBack
-            | SessionAction::RunTo(_)
-            | SessionAction::NextStopWhenStill
-            | SessionAction::ToggleReseed
-            | SessionAction::Faster
-            | SessionAction::Slower
-            | SessionAction::SetPace(_)
-            | SessionAction::ResetPanel
-            | SessionAction::ResetAll
-            | SessionAction::NewSeed
-            | SessionAction::SetInstances(_)
-            | SessionAction::DoubleInstances
-            | SessionAction::HalveInstances
-            | SessionAction::SetSize(_)
-            | SessionAction::SetRule(_)
-            | SessionAction::SetDensity(_)
-            | SessionAction::SetGenerationsPerRound(_)
-            | SessionAction::UseKernel(_)
-            | SessionAction::NextKernel
-            | SessionAction::PreviousKernel
-            | SessionAction::CycleSwitch(_)
-            | SessionAction::SetSwitch(..)
-            | SessionAction::ToggleComparison
-            | SessionAction::ToggleBlockTimestamps
-            | SessionAction::ToggleRecorded
-            | SessionAction::Undo
-            | SessionAction::Redo => Requirement::Engine,
-            // An ended session's last pictures can be selected, and what it reached is saved.
-            SessionAction::SelectNext
-            | SessionAction::SelectPrevious
-            | SessionAction::Select(_)
-            | SessionAction::SaveSession => Requirement::Session,
-        }
-    }
-}
-
-/// What must be there for an action to have an effect.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum Requirement {
-    /// Nothing: it works while the engine starts, too.
-    Nothing,
-    /// A session that has started; one that has ended still shows its last pictures.
-    Session,
-    /// An engine: it steps, changes or times lattices.
-    Engine,
-}
-
 /// Why a kernel of the user's own has no block timestamps.
 pub fn timestamps_of_own() -> &'static str {
     tr!("block timestamps cannot be added to the code of your kernel")

@@ -12,7 +12,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use crate::own_file::OwnFile;
 use crate::publisher::Notice;
 use crate::saved::SavedSession;
-use crate::{Edit, OwnRound, OwnRoundError, PicturePlan, Requirement, SessionAction};
+use crate::{Edit, OwnRound, OwnRoundError, PicturePlan, SessionAction};
 use engine::Kernel;
 use life::Lattice;
 
@@ -110,29 +110,42 @@ pub(crate) enum When {
     AllCellsOnHost,
 }
 
+/// What a command needs, and what comes before it and after it.
+#[derive(Clone, Copy)]
+pub(crate) struct Needs {
+    pub(crate) when: When,
+    /// What it overtakes in the queue during a move.
+    pub(crate) overtakes: Overtakes,
+    /// Whether it changes what is saved of a session, so that saving waits for it.
+    pub(crate) changes_what_is_saved: bool,
+    pub(crate) after_end: AfterEnd,
+}
+
 impl Command {
-    /// When it is taken. `begins_comparison` says whether [`SessionAction::ToggleComparison`] would begin
-    /// one now.
-    pub(crate) fn when(&self, begins_comparison: impl FnOnce() -> bool) -> When {
-        match self {
+    /// What it needs.
+    pub(crate) fn needs(&self) -> Needs {
+        use AfterEnd::{Ignore, Perform, Refuse, RefuseToOpen};
+        use When::{AllCellsOnHost, AtOnce, EngineIdle, InTurn, NoMove};
+        let (when, changes_what_is_saved, after_end) = match self {
             Command::Act(action) => match action {
+                // An ended session's last pictures can be selected, and what it reached is saved.
+                SessionAction::SelectNext
+                | SessionAction::SelectPrevious
+                | SessionAction::Select(_)
+                | SessionAction::SaveSession => (AtOnce, true, Perform),
                 SessionAction::Faster
                 | SessionAction::Slower
                 | SessionAction::SetPace(_)
                 | SessionAction::SetGenerationsPerRound(_)
                 | SessionAction::NextStopWhenStill
                 | SessionAction::ToggleReseed
-                | SessionAction::ToggleBlockTimestamps
-                | SessionAction::SelectNext
-                | SessionAction::SelectPrevious
-                | SessionAction::Select(_)
-                | SessionAction::SaveSession => When::AtOnce,
-                SessionAction::TogglePause => When::InTurn,
-                SessionAction::StepGeneration | SessionAction::StepRound => When::NoMove,
+                | SessionAction::ToggleBlockTimestamps => (AtOnce, true, Refuse),
+                SessionAction::TogglePause => (InTurn, false, Refuse),
+                SessionAction::StepGeneration | SessionAction::StepRound => (NoMove, false, Refuse),
                 SessionAction::StepBack
                 | SessionAction::StepRoundBack
-                | SessionAction::RunTo(_)
-                | SessionAction::ResetPanel
+                | SessionAction::RunTo(_) => (EngineIdle, false, Refuse),
+                SessionAction::ResetPanel
                 | SessionAction::ResetAll
                 | SessionAction::NewSeed
                 | SessionAction::SetInstances(_)
@@ -148,56 +161,35 @@ impl Command {
                 | SessionAction::SetSwitch(..)
                 | SessionAction::ToggleRecorded
                 | SessionAction::Undo
-                | SessionAction::Redo => When::EngineIdle,
-                SessionAction::ToggleComparison if begins_comparison() => When::AllCellsOnHost,
-                SessionAction::ToggleComparison => When::EngineIdle,
+                | SessionAction::Redo => (EngineIdle, true, Refuse),
+                SessionAction::ToggleComparison => (AllCellsOnHost, true, Refuse),
             },
             Command::WatchPopulation(_)
             | Command::WatchOverlap(_)
-            | Command::Notify(_)
             | Command::Ready
-            | Command::Close => When::AtOnce,
-            Command::PauseForLesson(_) | Command::Save(_) => When::InTurn,
-            Command::Edit(..) | Command::Reseed { .. } | Command::ReadCells(..) => When::NoMove,
-            Command::OpenPattern(..) => When::AllCellsOnHost,
-            Command::View(_)
-            | Command::ResetPanel(_)
+            | Command::Close => (AtOnce, false, Ignore),
+            Command::Notify(_) => (AtOnce, false, Perform),
+            Command::PauseForLesson(_) => (InTurn, false, Ignore),
+            Command::Save(_) => (InTurn, false, Perform),
+            Command::ReadCells(..) => (NoMove, false, Perform),
+            Command::Edit(..) | Command::Reseed { .. } => (NoMove, true, Ignore),
+            Command::View(_) => (EngineIdle, false, Ignore),
+            Command::ResetPanel(_)
             | Command::SetOwnRound(..)
             | Command::SetOwnKernel(_)
-            | Command::Open(_)
-            | Command::Replace(..) => When::EngineIdle,
-        }
-    }
-
-    /// Whether it changes what is saved of a session, so that saving waits for it.
-    pub(crate) fn changes_what_is_saved(&self) -> bool {
-        match self {
-            Command::Act(action) => !matches!(
-                action,
-                SessionAction::TogglePause
-                    | SessionAction::StepGeneration
-                    | SessionAction::StepRound
-                    | SessionAction::StepBack
-                    | SessionAction::StepRoundBack
-                    | SessionAction::RunTo(_)
-            ),
-            Command::PauseForLesson(_)
-            | Command::View(_)
-            | Command::ReadCells(..)
-            | Command::Save(_)
-            | Command::WatchPopulation(_)
-            | Command::WatchOverlap(_)
-            | Command::Notify(_)
-            | Command::Ready
-            | Command::Close => false,
-            Command::Edit(..)
-            | Command::Reseed { .. }
-            | Command::ResetPanel(_)
-            | Command::SetOwnRound(..)
-            | Command::SetOwnKernel(_)
-            | Command::OpenPattern(..)
-            | Command::Open(_)
-            | Command::Replace(..) => true,
+            | Command::Open(_) => (EngineIdle, true, Ignore),
+            Command::Replace(..) => (EngineIdle, true, RefuseToOpen),
+            Command::OpenPattern(..) => (AllCellsOnHost, true, RefuseToOpen),
+        };
+        Needs {
+            when,
+            overtakes: match self {
+                Command::Act(SessionAction::TogglePause) => Overtakes::All,
+                Command::Save(_) => Overtakes::WhatIsNotSaved,
+                _ => Overtakes::Nothing,
+            },
+            changes_what_is_saved,
+            after_end,
         }
     }
 
@@ -216,30 +208,24 @@ impl Command {
             Command::Edit(..) | Command::ReadCells(..) | Command::Act(Undo | Redo)
         )
     }
+}
 
-    /// What is done with it after the session's end.
-    pub(crate) fn after_end(&self) -> AfterEnd {
-        match self {
-            Command::Act(action) => match action.needs() {
-                Requirement::Engine => AfterEnd::Refuse,
-                Requirement::Nothing | Requirement::Session => AfterEnd::Perform,
-            },
-            Command::ReadCells(..) | Command::Save(_) | Command::Notify(_) => AfterEnd::Perform,
-            Command::Replace(..) | Command::OpenPattern(..) => AfterEnd::RefuseToOpen,
-            Command::WatchPopulation(_)
-            | Command::WatchOverlap(_)
-            | Command::PauseForLesson(_)
-            | Command::View(_)
-            | Command::Edit(..)
-            | Command::Reseed { .. }
-            | Command::ResetPanel(_)
-            | Command::SetOwnRound(..)
-            | Command::SetOwnKernel(_)
-            | Command::Open(_)
-            | Command::Ready
-            | Command::Close => AfterEnd::Ignore,
-        }
+impl SessionAction {
+    /// Whether it needs an engine, and is refused after the session's end.
+    pub fn needs_engine(self) -> bool {
+        Command::Act(self).needs().after_end == AfterEnd::Refuse
     }
+}
+
+/// What a command overtakes in the queue during a move, whose end others wait for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Overtakes {
+    /// Nothing.
+    Nothing,
+    /// Everything: it stops the move.
+    All,
+    /// Those behind the last that changes what is saved.
+    WhatIsNotSaved,
 }
 
 /// What is done with a command after the session's end.

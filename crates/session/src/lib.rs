@@ -65,9 +65,7 @@ use std::sync::{Arc, TryLockError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-pub use action::{
-    AUTO_KERNEL, RECORDED_KEY, Requirement, SLOWER_KEY, SessionAction, timestamps_of_own,
-};
+pub use action::{AUTO_KERNEL, RECORDED_KEY, SLOWER_KEY, SessionAction, timestamps_of_own};
 pub use edits::{Area, Change, Edit, Patch};
 pub use experiment::{Finding, Load, Recorded, Side, Source, median};
 pub use finding::{finding_in_words, load_in_words, recorded_in_words, unknown_in_words};

@@ -2,8 +2,7 @@
 
 use std::collections::VecDeque;
 
-use crate::SessionAction;
-use crate::command::Command;
+use crate::command::{Command, Overtakes};
 
 /// Single steps that may wait: a key that is held down must not queue minutes of work.
 const MAX_STEPS: usize = 4;
@@ -26,15 +25,13 @@ impl Queue {
             *waiting = command;
             return;
         }
-        // During a move, a command that stops it overtakes those that wait for its end. One that saves
-        // the session overtakes those of them that do not change what is saved.
-        let at = match &command {
-            Command::Act(SessionAction::TogglePause) if is_moving => 0,
-            Command::Save(_) if is_moving => {
-                let last = self.0.iter().rposition(Command::changes_what_is_saved);
-                last.map_or(0, |last| last + 1)
+        let changes = |waiting: &Command| waiting.needs().changes_what_is_saved;
+        let at = match command.needs().overtakes {
+            Overtakes::All if is_moving => 0,
+            Overtakes::WhatIsNotSaved if is_moving => {
+                self.0.iter().rposition(changes).map_or(0, |last| last + 1)
             }
-            _ => self.0.len(),
+            Overtakes::Nothing | Overtakes::All | Overtakes::WhatIsNotSaved => self.0.len(),
         };
         self.0.insert(at, command);
     }

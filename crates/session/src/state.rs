@@ -331,9 +331,7 @@ impl State {
 
     /// When the first command of the queue may be taken.
     pub(crate) fn first_command_waits_for(&self) -> Option<When> {
-        let is_comparing = self.log.base_parameters().counterparts.is_some();
-        let may_compare = || !is_comparing && self.parameters().instances >= 2;
-        Some(self.queue.first()?.when(may_compare))
+        Some(self.queue.first()?.needs().when)
     }
 
     /// Changes a lattice, on behalf of a person.

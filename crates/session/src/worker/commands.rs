@@ -29,7 +29,7 @@ impl SessionWorker {
                     self.handle_error(error, false);
                 }
             }
-            command if command.when(|| false) == When::AtOnce => self.perform_at_once(command),
+            command if command.needs().when == When::AtOnce => self.perform_at_once(command),
             command => self.state.enqueue(command),
         }
     }
@@ -47,7 +47,7 @@ impl SessionWorker {
 
     /// Handles a command after the session has ended: only what needs no engine is done.
     fn dispatch_after_end(&mut self, command: Command) {
-        match (command.after_end(), command) {
+        match (command.needs().after_end, command) {
             (AfterEnd::Perform, command) => {
                 self.perform_at_once(command);
                 self.answer_waiters_at_the_end();
@@ -69,7 +69,7 @@ impl SessionWorker {
     /// Clears the queue when the session ends; copies and saves are still answered.
     pub(super) fn end_commands(&mut self) {
         while let Some(command) = self.state.queue.take() {
-            if command.after_end() != AfterEnd::Refuse {
+            if command.needs().after_end != AfterEnd::Refuse {
                 self.dispatch_after_end(command);
             }
         }

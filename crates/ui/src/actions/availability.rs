@@ -6,9 +6,20 @@
 use crate::actions::{Action, EditAction, ViewAction};
 use lang::tr;
 use session::{
-    AUTO_KERNEL, KernelChoice, Pace, Requirement, SessionAction, Setup, Status, StopWhenStill,
-    Switch, timestamps_of_own,
+    AUTO_KERNEL, KernelChoice, Pace, SessionAction, Setup, Status, StopWhenStill, Switch,
+    timestamps_of_own,
 };
+
+/// What must be there for an action to have an effect.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Requirement {
+    /// Nothing: it works while the engine starts, too.
+    Nothing,
+    /// A session that has started; one that has ended still shows its last pictures.
+    Session,
+    /// An engine: it steps, changes or times lattices.
+    Engine,
+}
 
 /// What a person looks at.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -90,7 +101,8 @@ impl Action {
     /// What must be there for it.
     pub fn needs(self) -> Requirement {
         match self {
-            Action::Session(action) => action.needs(),
+            Action::Session(action) if action.needs_engine() => Requirement::Engine,
+            Action::Session(_) => Requirement::Session,
             Action::View(action) => action.needs(),
             Action::Edit(action) => action.needs(),
         }

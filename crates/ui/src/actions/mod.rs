@@ -16,7 +16,7 @@ mod topics;
 
 use session::SessionAction;
 
-pub use availability::{Context, FrontEnd, Toggles};
+pub use availability::{Context, FrontEnd, Requirement, Toggles};
 pub use keys::{Chord, Key};
 pub use prompt::Prompt;
 pub use setting::{Amount, Setting};

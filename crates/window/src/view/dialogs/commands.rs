@@ -132,9 +132,8 @@ fn said(chosen: Option<&Entry>, palette: &Palette<Color32>) -> (String, Color32)
 #[cfg(test)]
 mod tests {
     use super::*;
-    use session::Requirement;
     use session::{SessionAction, Status};
-    use ui::actions::{Context, FrontEnd, Toggles};
+    use ui::actions::{Context, FrontEnd, Requirement, Toggles};
     use ui::fixtures;
     use ui::{Action, EditAction, ViewAction};
 
