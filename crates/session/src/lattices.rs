@@ -11,7 +11,7 @@ use crate::fastest::{FastestPlan, Requested};
 use crate::instances::{Instances, make_on_devices, open_engine, reopen_engine};
 use crate::ladder::recorded;
 use crate::log::SessionParameters;
-use crate::losses::Losses;
+use crate::losses::{Losses, make_again};
 use crate::next_task::part_of_round;
 use crate::pacing::Pacing;
 use crate::recording::{RecordedGroup, RecordedSetting, Recording, RoundWork};
@@ -633,23 +633,16 @@ impl Lattices {
         equipment: Equipment,
     ) -> Result<Instances> {
         self.setup.fit_own_round(); // the number of instances may be another by now
-        let mut made = Err(lost);
-        for choice in devices {
+        let (instances, source) = make_again(lost, devices, |choice| {
             let source = Source::Reopen(choice);
-            let instances = self.make_from(source, &self.setup);
-            made = instances.and_then(|it| equip(it, equipment, self.stepped_b()));
-            match &made {
-                Ok(_) => {
-                    self.source = source;
-                    if let Some(chosen) = &mut self.chosen {
-                        chosen.grid.1 = 0; // what was fastest on the lost device may not be here
-                    }
-                    break;
-                }
-                Err(error) => tracing::warn!("{}", lang::english(error)),
-            }
+            let instances = self.make_from(source, &self.setup)?;
+            Ok((equip(instances, equipment, self.stepped_b())?, source))
+        })?;
+        self.source = source;
+        if let Some(chosen) = &mut self.chosen {
+            chosen.grid.1 = 0; // what was fastest on the lost device may not be here
         }
-        made
+        Ok(instances)
     }
 
     /// Makes lattices of another size or number, all cells dead, on the contexts of `old`, whose memory

@@ -2,6 +2,7 @@
 
 use crate::DeviceChoice;
 use crate::log::Position;
+use engine::{EngineError, Result};
 
 /// Losses in a row that are survived.
 const MAX_LOSSES: u32 = 3;
@@ -43,4 +44,24 @@ impl Losses {
             (true, _) => vec![DeviceChoice::Cpu],
         }
     }
+}
+
+/// What `make` gives on the first of these devices that can be used, in the place of what was lost.
+///
+/// # Errors
+/// No device can be used: that of the last one, or what lost it.
+pub(crate) fn make_again<T>(
+    lost: EngineError,
+    devices: Vec<DeviceChoice>,
+    mut make: impl FnMut(DeviceChoice) -> Result<T>,
+) -> Result<T> {
+    let mut made = Err(lost);
+    for choice in devices {
+        made = make(choice);
+        match &made {
+            Ok(_) => break,
+            Err(error) => tracing::warn!("{choice} does not go on: {}", lang::english(error)),
+        }
+    }
+    made
 }

@@ -13,7 +13,7 @@ use crate::instances::{
     start_lattice,
 };
 use crate::log::Position;
-use crate::losses::Losses;
+use crate::losses::{Losses, make_again};
 use crate::{DeviceChoice, Setup, Start};
 use engine::{Engine, EngineError, Result};
 use life::Lattice;
@@ -98,7 +98,7 @@ impl<'a> Run<'a> {
             losses: Losses::default(),
             present: None,
         };
-        match run.open(run.asked.device, open_engine) {
+        match run.make(run.asked.device, open_engine) {
             // As at a loss later on; but a kernel of the user's own may be the reason.
             Err(lost) if lost.loses_lattices() && run.asked.kernel.own.is_none() => {
                 let why = lang::english(&lost);
@@ -107,17 +107,17 @@ impl<'a> Run<'a> {
                 let names: Vec<&str> = devices.map(|device| device.name.as_str()).collect();
                 tracing::warn!("{why}; {} starts instead", names.join(" + "));
             }
-            opened => opened?,
+            made => run.present = Some(made?),
         }
         Ok(run)
     }
 
     /// Prepares instances with the newest copy on devices that `open` opens.
-    fn open(
-        &mut self,
+    fn make(
+        &self,
         choice: DeviceChoice,
         open: impl Fn(DeviceChoice) -> Result<Box<dyn Engine>>,
-    ) -> Result<()> {
+    ) -> Result<Present> {
         let left = self.generations - self.copied;
         let make = |engine| {
             let mut setup = self.asked.clone();
@@ -135,8 +135,7 @@ impl<'a> Run<'a> {
                 copy_at: is_gpu.then(|| Instant::now() + first_copy),
             })
         };
-        self.present = Some(make_on_devices(choice, open, make)?);
-        Ok(())
+        make_on_devices(choice, open, make)
     }
 
     /// Steps all generations that are left, and passes events on; once `on_event` breaks, no other
@@ -226,26 +225,17 @@ impl<'a> Run<'a> {
         let again = self.completed - self.copied;
         let position = after(self.completed);
         (self.done, self.completed) = (self.copied, self.copied);
-        let mut why = error;
-        while self.losses.survive(position) {
-            let choice = self.asked.device;
-            let may_take_over = choice == DeviceChoice::Auto;
-            for choice in self.losses.devices(choice, may_take_over) {
-                match self.open(choice, reopen_engine) {
-                    Ok(()) => {
-                        return Ok(Recovery {
-                            generation: self.copied_generation(),
-                            again,
-                        });
-                    }
-                    Err(error) => {
-                        tracing::debug!("{choice} does not go on: {}", lang::english(&error));
-                        why = error;
-                    }
-                }
-            }
+        if !self.losses.survive(position) {
+            return Err(error);
         }
-        Err(why)
+        let choice = self.asked.device;
+        let devices = self.losses.devices(choice, choice == DeviceChoice::Auto);
+        let made = make_again(error, devices, |choice| self.make(choice, reopen_engine))?;
+        self.present = Some(made);
+        Ok(Recovery {
+            generation: self.copied_generation(),
+            again,
+        })
     }
 
     /// The lattices as they are, to be counted and downloaded.
