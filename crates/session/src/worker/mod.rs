@@ -194,7 +194,9 @@ impl SessionWorker {
         match command {
             Err(sleep::Gone) | Ok(Some(Command::Close)) => return false,
             Ok(Some(command)) => {
-                self.lab.last_command = Some(self.now());
+                if !matches!(command, Command::Ready) {
+                    self.lab.last_command = Some(self.now());
+                }
                 self.dispatch(command);
             }
             Ok(None) => {}
