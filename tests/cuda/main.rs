@@ -8,6 +8,7 @@ mod compiling;
 mod cuda_lab;
 mod fake_driver;
 mod incompatible;
+mod kernels;
 mod lesson_ops;
 mod ops;
 mod own_kernels;

@@ -7,6 +7,7 @@
 //   FAKE_CUDA_CAPABILITY=90     compute capability
 //   FAKE_CUDA_MEMORY=bytes      memory of each device (1 GiB)
 //   FAKE_CUDA_HOST_MEMORY=bytes page-locked memory there is (1 GiB)
+//   FAKE_CUDA_SMS=n             multiprocessors of each device (4)
 //   FAKE_CUDA_LACKS=attribute   the device's attribute of this number is 0
 //   FAKE_CUDA_INIT_ERROR=code   what cuInit says
 //   FAKE_CUDA_FAIL_AFTER=n      the launch after n good ones ends in error 700, and with it the
@@ -117,7 +118,7 @@ API fake_cuda_arm(const char* text)
 }
 
 // Takes the lock and finds the thread's context; leaves with its error.
-constexpr int SM_COUNT = 4;
+static int sm_count() { return setting("FAKE_CUDA_SMS", 4); }
 
 #define ENTER                                                            \
     State& s = state();                                                  \
@@ -445,7 +446,7 @@ API cuDeviceGetAttribute(int* value, int attribute, int device)
     case 10: *value = 32; break;                          // a warp
     case 12: *value = 65536; break;                       // registers a block
     case 13: case 36: *value = 1000000; break;            // clocks, kHz
-    case 16: *value = SM_COUNT; break;
+    case 16: *value = sm_count(); break;
     case 31: case 41: *value = 1; break;                  // concurrent kernels, one address space
     case 33: *value = device + 1; break;                  // PCI bus
     case 37: *value = 256; break;                         // memory bus, bits
@@ -1386,7 +1387,7 @@ API cuLaunchCooperativeKernel(Function* function, unsigned gx, unsigned gy, unsi
                               void** parameters)
 {
     ENTER
-    REFUSE((size_t)gx * gy * gz > SM_COUNT, COOPERATIVE_LAUNCH_TOO_LARGE);
+    REFUSE((size_t)gx * gy * gz > (size_t)sm_count(), COOPERATIVE_LAUNCH_TOO_LARGE);
     return enqueue_launch(lock, context, true, function, gx, gy, gz, bx, by, bz, shared, handle, parameters);
 }
 

@@ -7,7 +7,6 @@ mod driver;
 mod emulated;
 
 mod instrumentation;
-mod kernels_emulated;
 mod lesson_kernels_emulated;
 mod own_kernels;
 mod own_workshop;

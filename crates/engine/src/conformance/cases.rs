@@ -5,7 +5,7 @@ use life::{Rule, Size};
 /// Sizes that expose errors at a torus's edges, in words that are partly used, and where blocks, lanes
 /// and planes end: sides shorter than 3, around a word, around a block, long and thin.
 #[rustfmt::skip]
-pub const AWKWARD: [(u64, u64); 56] = [
+const AWKWARD: [(u64, u64); 56] = [
     (1, 1), (1, 2), (2, 1), (2, 2), (1, 3), (3, 1), (3, 3), (1, 7), (9, 1), (2, 9), (7, 2), (5, 4),
     (1, 37), (37, 1), (2, 40), (8, 33), (30, 5), (31, 1), (31, 3), (32, 1), (32, 8), (32, 32),
     (33, 2), (33, 7), (34, 70), (63, 4), (63, 9), (64, 5), (64, 64), (65, 1), (65, 6), (65, 16),

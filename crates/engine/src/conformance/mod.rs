@@ -1,8 +1,8 @@
 //! Holds engines and kernels against the reference, bit by bit: the cases that `lifestreams verify`
-//! runs on a device, that the tests run on the CPU engine, and from which the kernels' emulator takes
-//! its sizes and rules.
+//! runs on a device, and the tests on the CPU engine and on the CUDA engine over a driver of their own.
 
 mod batches;
+mod blocks;
 mod cases;
 mod edits;
 mod expected;
@@ -21,7 +21,7 @@ use std::time::{Duration, Instant};
 use crate::kernels::KERNELS;
 use crate::{Cut, Engine, EngineError, Result};
 
-pub use cases::{AWKWARD, Cases, Outcome, rules};
+pub use cases::{Cases, Outcome, rules};
 pub use expected::{counted, reduced};
 pub use fixture::Fixture;
 
@@ -90,8 +90,9 @@ fn verify_ops<E: From<EngineError>>(
         })?;
     }
     type Check = fn(&mut Fixture) -> Result<Outcome>;
-    let checks: [(&'static str, Check); 13] = [
+    let checks: [(&'static str, Check); 14] = [
         ("batches", Fixture::check_batches),
+        ("shapes of blocks", Fixture::check_blocks),
         ("rules at random", Fixture::check_rules),
         ("soups", Fixture::check_soups),
         ("rows", Fixture::check_rows),
