@@ -5,7 +5,7 @@ use std::sync::MutexGuard;
 
 use engine::buffer_kernels::{GRAY, MEET, SPIN};
 use engine::cuda::{CudaEngine, Ordinals};
-use engine::kernels::Batch;
+use engine::kernels::{Batch, Launch};
 use engine::{
     Argument, BlockTimestamp, BufferId, BufferLaunch, BufferLocation, BufferOp, Completion,
     DeviceId, Engine, HostMemory, IssuerId, LatticeId, LatticeOp, Layout, Measure, Nanos, Op,
@@ -178,9 +178,7 @@ fn copy(from: BufferId, to: BufferId, bytes: usize) -> Op {
 fn call(kernel: &'static engine::BufferKernel, arguments: Vec<Argument>) -> BufferLaunch {
     BufferLaunch {
         kernel,
-        grid: 2,
-        block: 32,
-        shared_bytes: 0,
+        shape: Launch::in_row(2, 32),
         arguments,
     }
 }
@@ -191,8 +189,7 @@ fn spin(done: BufferId, ms: i64) -> Op {
         Argument::U64((ms * MS) as u64),
     ];
     BufferOp::Launch(BufferLaunch {
-        grid: 1,
-        block: 1,
+        shape: Launch::in_row(1, 1),
         ..call(&SPIN, arguments)
     })
     .into()
@@ -414,8 +411,7 @@ fn several_issuers_issue_at_the_same_time() {
                 Argument::Buffer(at(met, 0)),
             ];
             let meet = BufferLaunch {
-                grid: 1,
-                block: 1,
+                shape: Launch::in_row(1, 1),
                 ..call(&MEET, arguments)
             };
             program.push_from(from, stream, BufferOp::Launch(meet));

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use engine::buffer_kernels::{BARRIER, COPY_RATE, GRAY, LOP3_RATE, MANDELBROT, MEET, SCALE, SPIN};
 use engine::cpu::CpuEngine;
 use engine::cuda::{CudaEngine, Ordinals};
-use engine::kernels::{Entry, Iteration, Kernel, SupportedSizes};
+use engine::kernels::{Entry, Iteration, Kernel, Launch, SupportedSizes};
 use engine::{
     Advice, Argument, BufferId, BufferKernel, BufferLaunch, BufferLocation, BufferOp, Completion,
     DeviceId, Engine, EngineError, EventId, HostFunction, HostMemory, IssuerId, LatticeId,
@@ -210,9 +210,7 @@ fn call(kernel: &'static BufferKernel, grid: u32, block: u32, arguments: &[Argum
     let arguments = arguments.to_vec();
     BufferOp::Launch(BufferLaunch {
         kernel,
-        grid,
-        block,
-        shared_bytes: 0,
+        shape: Launch::in_row(grid, block),
         arguments,
     })
     .into()
@@ -244,6 +242,7 @@ static STRANGE: Kernel = Kernel {
 static STRANGE_CALL: BufferKernel = BufferKernel {
     name: "strange",
     parameters: &[],
+    own: None,
 };
 
 /// What is wrong with a program, and how that is said.

@@ -5,6 +5,7 @@ use std::num::NonZeroUsize;
 use engine::buffer_kernels::SPIN;
 use engine::cpu::CpuEngine;
 use engine::cuda::{CudaEngine, Ordinals};
+use engine::kernels::Launch;
 use engine::{
     Advice, Argument, BufferId, BufferLaunch, BufferLocation, BufferOp, DeviceId, Engine,
     EngineError, Feature, HostFunction, HostMemory, MemoryOp, Op, OrderOp, PageLocation, StreamId,
@@ -60,9 +61,7 @@ fn words(engine: &mut dyn Engine, buffer: BufferId) -> Vec<u32> {
 fn spin(word: BufferId) -> Op {
     BufferOp::Launch(BufferLaunch {
         kernel: &SPIN,
-        grid: 1,
-        block: 1,
-        shared_bytes: 0,
+        shape: Launch::in_row(1, 1),
         arguments: vec![Argument::Buffer(at(word, 0)), Argument::U64(50_000_000)],
     })
     .into()

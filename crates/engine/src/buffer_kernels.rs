@@ -2,6 +2,7 @@
 //! lessons, whose sources are in `kernels/lessons`, and those that benchmarks launch to measure a
 //! device's limits, whose sources are in `kernels/support`.
 
+use crate::kernels::OwnCode;
 use ArgumentType::{Buffer, F32, I32, U32, U64};
 
 /// A kernel that takes buffers and numbers instead of lattices.
@@ -11,11 +12,17 @@ pub struct BufferKernel {
     pub name: &'static str,
     /// What it takes, in order.
     pub parameters: &'static [ArgumentType],
+    /// A user's own code in place of that file.
+    pub own: Option<&'static OwnCode>,
 }
 
 impl BufferKernel {
     const fn new(name: &'static str, parameters: &'static [ArgumentType]) -> BufferKernel {
-        BufferKernel { name, parameters }
+        BufferKernel {
+            name,
+            parameters,
+            own: None,
+        }
     }
 }
 
@@ -46,7 +53,7 @@ impl ArgumentType {
 
 impl PartialEq for BufferKernel {
     fn eq(&self, other: &Self) -> bool {
-        self.name == other.name
+        (self.name, self.own) == (other.name, other.own)
     }
 }
 

@@ -59,7 +59,9 @@ pub enum EngineError {
 pub enum Loss {
     /// A kernel of a user's own failed on the CPU, or seems to run without an end on a GPU.
     OwnKernel(OwnStepError),
-    /// Anything else: a driver call destroyed the context, or an op or a thread of the engine failed.
+    /// A driver call destroyed the context.
+    Driver(DriverFault),
+    /// An op or a thread of the engine failed.
     Engine(Message),
 }
 
@@ -102,6 +104,7 @@ impl EngineError {
             EngineError::ContextLost(Loss::Engine(why)) | EngineError::PartiallyApplied(why) => {
                 why.clone()
             }
+            EngineError::ContextLost(Loss::Driver(fault)) => Message::of(fault),
             EngineError::ContextLost(Loss::OwnKernel(why)) => Message::of(why),
             other => Message::of(other),
         }
@@ -181,7 +184,8 @@ impl fmt::Display for EngineError {
             )
             .into(),
             EngineError::ContextLost(Loss::OwnKernel(it)) => tr!("your kernel failed: {it}"),
-            EngineError::ContextLost(Loss::Engine(it)) => {
+            EngineError::ContextLost(_) => {
+                let it = self.reason();
                 tr!("the engine is lost ({it}); every lattice must be restored")
             }
             EngineError::PartiallyApplied(it) => {

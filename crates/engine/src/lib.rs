@@ -373,6 +373,15 @@ pub struct Occupancy {
     pub block_threads: u32,
     /// Maximum resident threads per SM.
     pub max_threads_per_sm: u32,
+    /// Registers per thread.
+    #[serde(skip)]
+    pub registers: u32,
+    /// Shared memory per block, in bytes.
+    #[serde(skip)]
+    pub shared_bytes: u32,
+    /// Local memory per thread, in bytes: arrays with computed indices, and spilled registers.
+    #[serde(skip)]
+    pub local_bytes: u32,
 }
 
 /// A device's name and properties.

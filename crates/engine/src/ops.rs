@@ -295,24 +295,10 @@ pub struct BufferOffset {
 pub struct BufferLaunch {
     /// The kernel to launch.
     pub kernel: &'static BufferKernel,
-    /// Blocks in the grid.
-    pub grid: u32,
-    /// Threads per block.
-    pub block: u32,
-    /// Dynamic shared memory per block, in bytes.
-    pub shared_bytes: u32,
+    /// Its grid and blocks.
+    pub shape: Launch,
     /// Arguments in the order of the kernel's parameters.
     pub arguments: Vec<Argument>,
-}
-
-impl BufferLaunch {
-    /// Its launch configuration.
-    pub(crate) fn shape(&self) -> Launch {
-        Launch {
-            shared_bytes: u64::from(self.shared_bytes),
-            ..Launch::new([self.grid, 1, 1], [self.block, 1, 1])
-        }
-    }
 }
 
 /// An argument of a [`BufferLaunch`].

@@ -4,6 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::time::{Duration, Instant};
 
 use super::{Result, SweepSetup, data};
+use engine::kernels::Launch;
 use engine::{
     Argument, BufferId, BufferKernel, BufferLaunch, BufferLocation, BufferOffset, BufferOp,
     Completion, Cut, DeviceId, DeviceInfo, Engine, EngineError, HostMemory, IssuedStep, Nanos, Op,
@@ -428,9 +429,7 @@ pub(super) fn call(
 ) -> Op {
     BufferOp::Launch(BufferLaunch {
         kernel,
-        grid,
-        block,
-        shared_bytes: 0,
+        shape: Launch::in_row(grid, block),
         arguments: arguments.into(),
     })
     .into()

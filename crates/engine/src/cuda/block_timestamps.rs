@@ -215,7 +215,7 @@ impl TimestampRecorder {
 /// op.
 fn launches(op: &Op, all: &Lattices, sm_count: u32) -> Vec<(Launch, u32)> {
     match op {
-        Op::Buffers(BufferOp::Launch(call)) => vec![(call.shape(), 1)],
+        Op::Buffers(BufferOp::Launch(call)) => vec![(call.shape, 1)],
         Op::Lattices(
             lattices,
             LatticeOp::Advance {

@@ -65,7 +65,7 @@ fn failed(call: &'static str, code: u32) -> EngineError {
     } else if SURVIVED.iter().any(|codes| codes.contains(&fault.code)) {
         EngineError::Driver(fault)
     } else {
-        EngineError::lost(fault.to_string().into())
+        EngineError::ContextLost(Loss::Driver(fault))
     }
 }
 
@@ -80,7 +80,7 @@ fn fault(call: &'static str, code: u32) -> DriverFault {
 /// Converts an error during start-up, when there are no lattices to lose and no memory is allocated.
 pub(super) fn at_start(error: EngineError) -> EngineError {
     match error {
-        EngineError::ContextLost(Loss::Engine(why)) => EngineError::UnusableGpu(message!(
+        EngineError::ContextLost(Loss::Driver(why)) => EngineError::UnusableGpu(message!(
             "the GPU cannot be used: {why}; check nvidia-smi, or use --device cpu"
         )),
         EngineError::DriverOutOfMemory(call) => EngineError::UnusableGpu(message!(
@@ -208,7 +208,9 @@ fn no_gpu() -> Message {
     )
 }
 
-fn driver_version() -> i32 {
+/// The newest CUDA version that the driver supports: a thousand times its major number and ten times its
+/// minor one; 0 if it does not say.
+pub(super) fn driver_version() -> i32 {
     let mut version = 0;
     // SAFETY: `version` is valid for the write; on failure it stays 0.
     unsafe { sys::cuDriverGetVersion(&mut version) };

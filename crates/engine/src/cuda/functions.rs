@@ -2,6 +2,7 @@
 //! until the context ends, since a graph may have them.
 
 use std::collections::HashMap;
+use std::ffi::{CString, c_void};
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::time::Instant;
@@ -137,7 +138,7 @@ impl Loaded {
         loaded.map_err(|error| match error {
             EngineError::Driver(fault) => EngineError::OwnCodeRefused(message!(
                 "the driver does not load your kernel: {reason}",
-                reason = fault.reason()
+                reason = compiler_log(code).unwrap_or_else(|| fault.reason())
             )),
             other => other,
         })
@@ -151,6 +152,41 @@ impl Loaded {
             ms: began.elapsed().as_secs_f64() * 1e3,
         })
     }
+}
+
+/// The first line that the driver's compiler says of PTX that it refuses, such as that it uses too much
+/// shared memory.
+fn compiler_log(code: &GpuCode) -> Option<String> {
+    const LOG_BYTES: usize = 8 << 10;
+    let GpuCode::Ptx(text) = code else {
+        return None;
+    };
+    let text = CString::new(text.as_str()).ok()?;
+    let mut log = vec![0u8; LOG_BYTES];
+    let mut options = [
+        sys::CUjit_option::CU_JIT_ERROR_LOG_BUFFER,
+        sys::CUjit_option::CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES,
+    ];
+    // A size is given in the place of an address.
+    let mut values = [
+        log.as_mut_ptr().cast::<c_void>(),
+        std::ptr::without_provenance_mut(LOG_BYTES),
+    ];
+    let mut module = std::ptr::null_mut();
+    // SAFETY: the text ends with 0, and the log has as many bytes as the options say. A module is not
+    // expected; it would stay.
+    unsafe {
+        sys::cuModuleLoadDataEx(
+            &mut module,
+            text.as_ptr().cast(),
+            options.len() as u32,
+            options.as_mut_ptr(),
+            values.as_mut_ptr(),
+        )
+    };
+    let log = String::from_utf8_lossy(&log);
+    let line = log.trim_matches(['\0', '\n']).lines().next()?;
+    (!line.is_empty()).then(|| line.chars().take(200).collect())
 }
 
 impl Functions {
@@ -181,7 +217,7 @@ impl Functions {
                 let row = kernel.row();
                 (None, row.file, row.symbol)
             }
-            Function::Buffer(kernel) => (None, kernel.name, kernel.name),
+            Function::Buffer(kernel) => (kernel.own, kernel.name, kernel.name),
             Function::Ladder(function) => {
                 network = Key::of_network(function, has_timestamps);
                 let LadderFunction { kernel, entry, .. } = function;

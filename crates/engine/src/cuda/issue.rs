@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use cust::device::DeviceAttribute;
-use cust::sys;
+use cust::sys::{self, CUfunction_attribute_enum::*};
 
 use super::block_timestamps::{TimestampRecorder, TimestampTarget};
 use super::calls::{Arguments, Call, Sink, Values};
@@ -80,7 +80,7 @@ impl Resources {
         let gpu = self.gpu_at(device)?;
         let sm_count = self.gpus[gpu].sm_count;
         let (shape, function) = match op {
-            Op::Buffers(BufferOp::Launch(call)) => (call.shape(), Function::Buffer(call.kernel)),
+            Op::Buffers(BufferOp::Launch(call)) => (call.shape, Function::Buffer(call.kernel)),
             Op::Lattices(lattices, op) => {
                 let first = LatticeId(lattices.start);
                 let group = self.check.lattices.find(first);
@@ -119,7 +119,7 @@ impl Resources {
         };
         self.make_current(gpu)?;
         let function = self.gpus[gpu].functions.get(function, false)?;
-        let block_threads: u32 = shape.block.iter().product();
+        let (blocks, block_threads) = shape.counts();
         let mut blocks_per_sm = 0;
         // SAFETY: the function is of the current context; the number is valid for the write.
         check("cuOccupancyMaxActiveBlocksPerMultiprocessor", unsafe {
@@ -130,16 +130,28 @@ impl Resources {
                 shape.shared_bytes as usize,
             )
         })?;
+        let of_function = |which| {
+            let mut value = 0;
+            // SAFETY: as above.
+            check("cuFuncGetAttribute", unsafe {
+                sys::cuFuncGetAttribute(&mut value, which, function)
+            })
+            .map(|()| value as u32)
+        };
         let attribute = |which| {
             let answer = self.gpus[gpu].device.get_attribute(which);
             cust("cuDeviceGetAttribute", answer).map(|number| number as u32)
         };
         Ok(Some(Occupancy {
-            blocks: shape.grid.iter().copied().map(u64::from).product(),
+            blocks,
             blocks_per_sm: blocks_per_sm as u32,
             sm_count: attribute(DeviceAttribute::MultiprocessorCount)?,
             block_threads,
             max_threads_per_sm: attribute(DeviceAttribute::MaxThreadsPerMultiprocessor)?,
+            registers: of_function(CU_FUNC_ATTRIBUTE_NUM_REGS)?,
+            shared_bytes: of_function(CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES)?
+                + shape.shared_bytes as u32,
+            local_bytes: of_function(CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES)?,
         }))
     }
 }
@@ -677,7 +689,7 @@ impl Issuer<'_> {
         }
         let functions = &mut self.resources.gpus[self.gpu].functions;
         let function = functions.get(Function::Buffer(launch.kernel), records.is_some())?;
-        self.launch(function, launch.shape(), arguments)
+        self.launch(function, launch.shape, arguments)
     }
 
     /// The target of the block timestamps of a part of this step, if requested.

@@ -91,6 +91,12 @@ pub fn first_device() -> Result<DeviceInfo> {
     driver::validate_device(&info).map(|()| info)
 }
 
+/// The newest CUDA version that the driver supports, major and minor.
+pub fn driver_version() -> (u32, u32) {
+    let version = driver::driver_version() as u32;
+    (version / 1000, version % 1000 / 10)
+}
+
 /// A device and its properties.
 fn describe(ordinal: u32, present: u32) -> Result<(Device, DeviceInfo)> {
     if ordinal >= present {

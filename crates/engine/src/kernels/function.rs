@@ -20,7 +20,7 @@ impl Function {
     pub(crate) fn has_timestamps(self) -> bool {
         match self {
             Function::Ladder(function) => function.kernel.block_timestamps,
-            Function::Buffer(_) => true,
+            Function::Buffer(kernel) => kernel.own.is_none(),
             Function::Support(_) => false,
         }
     }

@@ -48,6 +48,11 @@ impl Launch {
     /// The block shape of most support kernels; they support no other.
     pub const SUPPORT_BLOCK: (u32, u32) = (32, 8);
 
+    /// So many blocks of so many threads, in a row.
+    pub const fn in_row(blocks: u32, threads: u32) -> Launch {
+        Self::new([blocks, 1, 1], [threads, 1, 1])
+    }
+
     /// A launch of a kernel's first function, without dynamic shared memory.
     pub(crate) const fn new(grid: [u32; 3], block: [u32; 3]) -> Launch {
         Launch {
@@ -57,6 +62,12 @@ impl Launch {
             entry: 0,
             cooperative: false,
         }
+    }
+
+    /// How many blocks there are, and how many threads each has.
+    pub(crate) fn counts(&self) -> (u64, u32) {
+        let blocks = self.grid.iter().map(|side| u64::from(*side)).product();
+        (blocks, self.block.iter().product())
     }
 
     /// Maximum grid size in y.

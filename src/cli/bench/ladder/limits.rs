@@ -6,6 +6,7 @@ use anyhow::{Result, bail};
 
 use crate::cli::bench::spread;
 use engine::buffer_kernels::{COPY_RATE, LOP3_PER_ITERATION, LOP3_RATE, lop3_word};
+use engine::kernels::Launch;
 use engine::{
     Argument, BufferId, BufferKernel, BufferLaunch, BufferOffset, BufferOp, HostMemory, Op,
     Program, StreamId,
@@ -146,9 +147,7 @@ impl Probe {
     ) -> Result<f64> {
         let launch = BufferOp::Launch(BufferLaunch {
             kernel,
-            grid: self.grid,
-            block: BLOCK,
-            shared_bytes: 0,
+            shape: Launch::in_row(self.grid, BLOCK),
             arguments,
         })
         .into();

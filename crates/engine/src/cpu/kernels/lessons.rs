@@ -73,12 +73,12 @@ pub(in crate::cpu) fn run(
                 rule,
                 generations: repetitions(generations),
                 barrier: barrier != 0,
-                warps: call.block as usize / 32,
+                warps: call.shape.block[0] as usize / 32,
             };
             block.run(stop);
         }
         ("lop3_rate", &[_, U32(seed), I32(iterations)], [out]) => {
-            let threads = call.grid * call.block;
+            let threads = call.shape.grid[0] * call.shape.block[0];
             for (thread, word) in (0..threads).zip(*out) {
                 if stop.load(Ordering::Relaxed) {
                     break;

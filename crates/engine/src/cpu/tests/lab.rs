@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::buffer_kernels::{MEET, SPIN};
+use crate::kernels::Launch;
 use crate::{
     Argument, BufferKernel, BufferLaunch, BufferOffset, HostMemory, IssuerId, Priority, StreamKind,
 };
@@ -139,9 +140,7 @@ pub(super) fn start(buffer: BufferId) -> BufferOffset {
 pub(super) fn call<const N: usize>(kernel: &'static BufferKernel, arguments: [Argument; N]) -> Op {
     BufferOp::Launch(BufferLaunch {
         kernel,
-        grid: 1,
-        block: 32,
-        shared_bytes: 0,
+        shape: Launch::in_row(1, 32),
         arguments: arguments.into(),
     })
     .into()

@@ -4,6 +4,7 @@ use super::*;
 use crate::buffer_kernels::{
     ArgumentType, BARRIER, COPY_RATE, GRAY, LESSON_KERNELS, MANDELBROT, PROBE_KERNELS, SCALE, SPIN,
 };
+use crate::kernels::Launch;
 use crate::{Argument, BufferId, BufferKernel, BufferOffset};
 use life::{Rule, Size};
 
@@ -39,9 +40,7 @@ fn run(kernel: &'static BufferKernel, block: u32, values: &[Value]) {
     });
     let call = BufferLaunch {
         kernel,
-        grid: 1,
-        block,
-        shared_bytes: 0,
+        shape: Launch::in_row(1, block),
         arguments: arguments.collect(),
     };
     super::run(&call, &buffers.collect::<Vec<_>>(), &NEVER).unwrap();
