@@ -11,10 +11,9 @@ use engine::cpu::CpuEngine;
 use engine::cuda::{first_device, list_devices};
 use engine::{DeviceInfo, Engine};
 use lang::tr;
-use own_kernel::CppCompiler;
-use own_kernel::compilers::{GpuCompiler, PACKAGE, search};
 use ui::AdapterFacts;
 use window::list_adapters;
+use workshop::{CppCompiler, GpuCompiler, PACKAGE, search};
 
 /// What `--json` prints.
 #[derive(serde::Serialize)]
@@ -43,11 +42,10 @@ struct KernelCompilers {
 
 impl KernelCompilers {
     fn find() -> KernelCompilers {
-        let looked = search();
-        let gpu = looked.last().and_then(|last| last.found.clone());
+        let (looked, gpu) = search();
         KernelCompilers {
             gpu,
-            looked: looked.into_iter().map(|looked| looked.place).collect(),
+            looked,
             cpp: CppCompiler::find(),
         }
     }

@@ -22,15 +22,14 @@ use engine::{EngineError, Kernel};
 use exercise::KernelTask;
 use lang::tr;
 use life::{read_regular_file, shown};
-use own_kernel::compilers::GpuCompiler;
-use own_kernel::{
-    CheckError, CompilerError, Facts, Fault, Machine, NoWorkshop, OwnKernel, Right, Verdict,
-    Workshop,
-};
 use session::DeviceChoice;
 use table::table;
 use timing::Timing;
 use ui::rung_source::unified_diff;
+use workshop::{
+    CompilerError, Facts, Fault, GpuCompiler, Machine, OwnKernel, PACKAGE, Right, Unchecked,
+    Verdict, Workshop,
+};
 
 pub(super) fn main(what: &KernelCommand) -> Result<()> {
     match what {
@@ -38,14 +37,14 @@ pub(super) fn main(what: &KernelCommand) -> Result<()> {
         KernelCommand::Check(arguments) => check(arguments, None),
         KernelCommand::Serve { folder, gpu } => {
             let machine = gpu.map_or(Machine::Emulator, Machine::Gpu);
-            Ok(own_kernel::serve(folder, machine)?)
+            Ok(workshop::serve(folder, machine)?)
         }
         KernelCommand::Time { folder } => timing::serve(folder),
     }
 }
 
 fn new(file: &Path, rung: &Kernel) -> Result<()> {
-    write_new(file, &own_kernel::skeleton(rung, &file.to_string_lossy()))?;
+    write_new(file, &workshop::skeleton(rung, &file.to_string_lossy()))?;
     print(&tr!(
         "wrote {file}; check it with 'lifestreams kernel check {file}'",
         file = file.display()
@@ -131,7 +130,7 @@ fn interrupted() -> Interrupted {
 /// # Errors
 /// There is no compiler for it, or the check was interrupted.
 fn judge(own: &OwnKernel, machine: Machine, cancel: &AtomicBool) -> Result<Verdict> {
-    own_kernel::trust(&own.source);
+    workshop::trust(&own.source);
     let serve = child()?;
     let workshop = Workshop::open(machine, move || serve("serve"))?;
     judge_in(&workshop, own, cancel)
@@ -143,22 +142,21 @@ fn judge_hidden(own: &OwnKernel, cancel: &AtomicBool) -> Result<Option<Verdict>>
     let serve = child()?;
     let workshop = match Workshop::open(Machine::Emulator, move || serve("serve")) {
         Ok(workshop) => workshop,
-        Err(NoWorkshop::NoCppCompiler) => return Ok(None),
+        Err(Unchecked::NoCppCompiler) => return Ok(None),
         Err(error) => return Err(error.into()),
     };
     let verdict = judge_in(&workshop, own, cancel)?;
-    let is_of_emulator = match &verdict {
-        Verdict::Right(_) => false,
-        Verdict::Wrong(fault) => fault.is_of_emulator(),
-    };
-    Ok(Some(verdict).filter(|_| !is_of_emulator))
+    Ok(match verdict {
+        Err(fault) if fault.is_of_emulator() => None,
+        other => Some(other),
+    })
 }
 
 fn judge_in(workshop: &Workshop, own: &OwnKernel, cancel: &AtomicBool) -> Result<Verdict> {
-    let limit = platform::timeout(own_kernel::LAUNCH_LIMIT);
+    let limit = platform::timeout(workshop::LAUNCH_LIMIT);
     let verdict = workshop.check(own, seed(), limit, cancel);
     verdict.map_err(|error| match error {
-        CheckError::Cancelled => interrupted().into(),
+        Unchecked::Cancelled => interrupted().into(),
         other => other.into(),
     })
 }
@@ -179,8 +177,8 @@ pub(super) fn compile(
         DeviceChoice::Auto | DeviceChoice::Cpu | DeviceChoice::Recorded => Machine::Emulator,
     };
     match judge(own, machine, &cancelled())? {
-        Verdict::Right(right) => Ok(right.kernel),
-        Verdict::Wrong(fault) => Err(CheckFailed(format!("{file}: {fault}")).into()),
+        Ok(right) => Ok(right.kernel),
+        Err(fault) => Err(CheckFailed(format!("{file}: {fault}")).into()),
     }
 }
 
@@ -227,21 +225,21 @@ fn run_check(own: OwnKernel, arguments: &KernelCheckArguments) -> Result<Checked
     let cancel = cancelled();
     let mut verdict = judge(&own, gpu.map_or(Machine::Emulator, Machine::Gpu), &cancel)?;
     let mut looks_for_hidden = true;
-    if let (Some(_), Verdict::Right(_)) = (gpu, &verdict) {
+    if let (Some(_), Ok(_)) = (gpu, &verdict) {
         match judge_hidden(&own, &cancel)? {
-            Some(wrong @ Verdict::Wrong(_)) => verdict = wrong,
-            Some(Verdict::Right(_)) => {}
+            Some(wrong @ Err(_)) => verdict = wrong,
+            Some(Ok(_)) => {}
             None => looks_for_hidden = false,
         }
     }
     let mut timing = None;
-    if let (Some(gpu), Verdict::Right(right)) = (gpu, &verdict)
+    if let (Some(gpu), Ok(right)) = (gpu, &verdict)
         && let Some(code) = compiled(right)
     {
         let timed = timing::time(&own, code, gpu, child()?("time"), &cancel)?;
         match timed.ok_or_else(interrupted)? {
             Ok(rates) => timing = Some(rates),
-            Err(fault) => verdict = Verdict::Wrong(Box::new(fault)),
+            Err(fault) => verdict = Err(Box::new(fault)),
         }
     }
     Ok(Checked {
@@ -283,11 +281,11 @@ fn choose_gpu(device: DeviceChoice) -> Result<Option<u32>> {
 fn report(checked: &Checked, arguments: &KernelCheckArguments) -> Result<()> {
     let name = shown(&arguments.file).to_string();
     let (right, fault) = match &checked.verdict {
-        Verdict::Right(right) => (Some(right), None),
-        Verdict::Wrong(fault) => (None, Some(&**fault)),
+        Ok(right) => (Some(right), None),
+        Err(fault) => (None, Some(&**fault)),
     };
     let rung = checked.own.rung;
-    let was = own_kernel::skeleton(rung, &arguments.file.to_string_lossy());
+    let was = workshop::skeleton(rung, &arguments.file.to_string_lossy());
     let diff = unified_diff((rung.file, &was), (&name, &checked.own.source));
     let ptx = right.and_then(compiled).and_then(|code| match code {
         GpuCode::Ptx(ptx) => Some(&ptx[..]),
@@ -375,7 +373,7 @@ fn print_right(
 fn not_timed(device: DeviceChoice) -> String {
     let exactness = tr!("Checked for exactness only: times mean nothing without a GPU");
     if device == DeviceChoice::Auto && first_device().is_ok() {
-        let package = own_kernel::compilers::PACKAGE;
+        let package = PACKAGE;
         return tr!("{exactness}; there is a GPU, but no compiler for it: pip install {package}");
     }
     exactness.into()

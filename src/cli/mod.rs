@@ -149,8 +149,8 @@ fn say_what_is_ignored(matches: &clap::ArgMatches) {
 }
 
 /// The crates of this program, whose warnings are shown.
-const OWN_CRATES: &str = "emulator engine lang lesson life lifestreams model own_kernel session \
-                          simulation terminal ui window";
+const OWN_CRATES: &str = "engine lang lesson life lifestreams session terminal ui \
+                          window workshop";
 
 /// Warnings go to stderr; `LIFESTREAMS_LOG=debug` shows more, and `lifestreams=debug` within it more
 /// of this program alone.

@@ -775,9 +775,9 @@ fn rung(text: &str) -> Result<&'static Kernel, String> {
 
 /// A rung that a kernel of one's own may begin with, by its file.
 fn own_rung() -> impl TypedValueParser<Value = &'static Kernel> {
-    let files = own_kernel::rungs().map(|rung| rung.file);
+    let files = workshop::rungs().map(|rung| rung.file);
     PossibleValuesParser::new(files).try_map(|file| {
-        own_kernel::rungs()
+        workshop::rungs()
             .find(|rung| rung.file == file)
             .ok_or("no rung")
     })

@@ -18,13 +18,13 @@ use lang::{message, tr};
 use life::{
     Format, Pattern, PatternError, Shelved, Size, settle, settle_generation, shown, too_large,
 };
-use own_kernel::OwnKernel;
 use session::fastest::Requested;
 use session::instances::{MAX_GRAPH_LAUNCHES, ensure_room};
 use session::{
     DeviceChoice, KernelChoice, Order, OwnRound, OwnRoundError, Pace, Setup, Split, Start, Streams,
     Switches, TimeSettings, default_kernels,
 };
+use workshop::OwnKernel;
 
 /// The default side of a lattice, in cells. It is so large that a kernel with one block per lattice
 /// takes longer than the host's calls of a round; otherwise F2 would measure those calls.

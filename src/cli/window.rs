@@ -13,7 +13,6 @@ use super::text::{print, print_text, say};
 use super::{headless, kernel, record};
 use engine::{DeviceInfo, EngineError, cuda};
 use lang::tr;
-use own_kernel::OwnKernel;
 use session::{
     DeviceChoice, SavedSession, Session, SessionFile, Setup, Status, StoredKernel,
     recorded_in_words,
@@ -23,6 +22,7 @@ use ui::code_editor::Code;
 use ui::{Camera, Drawing, LectureOptions, Notes, ViewOptions, Wake};
 use window::Recorder;
 use window::{WindowError, WindowOptions};
+use workshop::OwnKernel;
 
 /// Checks that the options go together, before anything is opened.
 pub(super) fn check(common: &Common, window: &WindowArguments) -> Result<()> {
@@ -135,7 +135,7 @@ fn saved_or_new(common: &Common, window: &WindowArguments) -> Result<(Setup, Ses
         check_gpus(setup.split, setup.device)?;
     }
     setup.rounds = window.rounds;
-    let is_trusted = |it: &StoredKernel| window.trust_kernel || own_kernel::is_trusted(&it.source);
+    let is_trusted = |it: &StoredKernel| window.trust_kernel || workshop::is_trusted(&it.source);
     if let Some(stored) = setup.stored_kernel.clone().filter(|it| is_trusted(it)) {
         run_kernel(&mut setup, &stored)?;
     }
@@ -174,7 +174,7 @@ fn run_kernel(setup: &mut Setup, stored: &StoredKernel) -> Result<()> {
 /// The kernel in a session's file that is to step the lattices once its user lets it.
 fn unanswered(setup: &Setup) -> Option<Arc<StoredKernel>> {
     let stored = setup.stored_kernel.clone().filter(|it| it.in_use);
-    stored.filter(|it| !own_kernel::is_trusted(&it.source))
+    stored.filter(|it| !workshop::is_trusted(&it.source))
 }
 
 /// Says that the kernel in a session's file does not run, as nobody can be asked.

@@ -1,5 +1,5 @@
 //! A driver of our own under the program: the functions of `libcuda` that it calls, with real
-//! asynchrony, and kernels that are the committed `.cu` files compiled as C++ (`crates/emulator`).
+//! asynchrony, and kernels that are the committed `.cu` files compiled as C++ (`crates/workshop`).
 //!
 //! [`library`] builds it once and gives its path; put that into `LIFESTREAMS_LIBCUDA`. What it
 //! can be told by environment variables stands at the top of `driver.cpp`. The same library takes a
@@ -31,7 +31,7 @@ const DRIVER: [&str; 4] = [
     "tests/driver/driver.cpp",
     "tests/driver/nvtx.cpp",
     "tests/driver/tasks.cpp",
-    "crates/emulator/cpp/emulator.cpp",
+    "crates/workshop/cpp/emulator.cpp",
 ];
 
 /// The fake driver's shared library, built if its sources have changed.
@@ -42,9 +42,9 @@ pub(crate) fn library() -> PathBuf {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut sources = kernel_sources(root);
     let others = [
-        "crates/emulator/cpp/emulator.h",
-        "crates/emulator/cpp/launch.h",
-        "crates/emulator/src/translation.rs",
+        "crates/workshop/cpp/emulator.h",
+        "crates/workshop/cpp/launch.h",
+        "crates/workshop/src/translation.rs",
         "tests/driver/driver.h",
         "tests/driver/mod.rs",
         "kernels/cuda.h",
@@ -87,7 +87,7 @@ fn compile(root: &Path, work: &Path, library: &Path) {
     let mut kernels = gxx(root, work);
     kernels
         .args(["-c", "-include"])
-        .arg(root.join("crates/emulator/cpp/emulator.h"));
+        .arg(root.join("crates/workshop/cpp/emulator.h"));
     kernels.arg("-I").arg(root.join("kernels"));
     for source in kernel_sources(root) {
         let stem = source
@@ -127,7 +127,7 @@ fn files_in(folder: &Path, extension: &str) -> Vec<PathBuf> {
 /// A kernel's text for g++. Those of the ladder that macros define are in its table alone.
 fn as_cpp(source: &Path) -> String {
     let text = read(source);
-    let mut symbols: BTreeSet<String> = emulator::kernel_names(&text)
+    let mut symbols: BTreeSet<String> = workshop::kernel_names(&text)
         .into_iter()
         .map(|kernel| kernel.symbol)
         .collect();
@@ -142,7 +142,7 @@ fn as_cpp(source: &Path) -> String {
         );
     }
     let symbols: Vec<String> = symbols.into_iter().collect();
-    emulator::translate(&text, &source.to_string_lossy(), &symbols, false).cpp
+    workshop::translate(&text, &source.to_string_lossy(), &symbols, false).cpp
 }
 
 fn gxx(root: &Path, work: &Path) -> Command {
@@ -151,7 +151,7 @@ fn gxx(root: &Path, work: &Path) -> Command {
         .current_dir(work)
         .args(GXX)
         .arg("-I")
-        .arg(root.join("crates/emulator/cpp"));
+        .arg(root.join("crates/workshop/cpp"));
     command
 }
 

@@ -2,9 +2,9 @@
 
 use std::ffi::c_void;
 
-use emulator::Library;
 use engine::kernels::Launch;
 use life::{Lattice, Size};
+use workshop::Library;
 
 use crate::driver;
 

@@ -1,5 +1,5 @@
 //! The lessons' kernels and the bench's probes, as they stand in their `.cu` files, against the obvious: compiled by
-//! `g++` and run thread by thread by the emulator (`crates/emulator`). No GPU is needed.
+//! `g++` and run thread by thread by the emulator (`crates/workshop`). No GPU is needed.
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -9,7 +9,7 @@ use engine::Layout;
 use engine::buffer_kernels::{LESSON_KERNELS, LOP3_CHAINS, LOP3_LINKS, lop3_word};
 use engine::kernels::Launch;
 use life::{Lattice, Rule, Size, reference};
-use own_kernel::words_of;
+use workshop::words_of;
 
 /// A cell a word.
 fn ints(lattice: &Lattice) -> Vec<u32> {

@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use engine::Kernel;
-use own_kernel::{Fault, Machine, OwnKernel, Right, Verdict, Workshop};
+use workshop::{Fault, Machine, OwnKernel, Right, Verdict, Workshop};
 
 use crate::wrong_kernels::{WRONG, Wrong};
 
@@ -52,10 +52,10 @@ fn with_workshops<T: Sync>(things: &[T], work: impl Fn(&T, &Workshop) + Sync) {
 
 /// A copy of a rung with something replaced, which must be there once.
 fn mutated(wrong: &Wrong) -> String {
-    let rung = own_kernel::rungs()
+    let rung = workshop::rungs()
         .find(|rung| rung.file == wrong.rung)
         .unwrap();
-    let source = own_kernel::skeleton(rung, "mine.cu");
+    let source = workshop::skeleton(rung, "mine.cu");
     assert_eq!(
         source.matches(wrong.from).count(),
         1,
@@ -77,8 +77,8 @@ fn wrong_kernels_are_caught_each_with_its_sentence() {
             LAUNCH_LIMIT
         };
         let said = match verdict(&mutated(wrong), workshop, limit) {
-            Verdict::Right(_) => "right".to_owned(),
-            Verdict::Wrong(fault) => fault.to_string(),
+            Ok(_) => "right".to_owned(),
+            Err(fault) => fault.to_string(),
         };
         if !wrong.said.split('…').all(|part| said.contains(part)) {
             let Wrong { rung, from, to, .. } = wrong;
@@ -99,16 +99,12 @@ fn wrong_kernels_are_caught_each_with_its_sentence() {
 
 #[test]
 fn rungs_pass_as_kernels_of_ones_own() {
-    let rungs: Vec<&Kernel> = own_kernel::rungs().collect();
+    let rungs: Vec<&Kernel> = workshop::rungs().collect();
     assert!(rungs.len() >= 7);
     with_workshops(&rungs, |rung, workshop| {
-        let verdict = verdict(
-            &own_kernel::skeleton(rung, "mine.cu"),
-            workshop,
-            LAUNCH_LIMIT,
-        );
+        let verdict = verdict(&workshop::skeleton(rung, "mine.cu"), workshop, LAUNCH_LIMIT);
         assert!(
-            matches!(verdict, Verdict::Right(Right { cases: 60, .. })),
+            matches!(verdict, Ok(Right { cases: 60, .. })),
             "{}: {verdict:?}",
             rung.file
         );
@@ -125,8 +121,8 @@ fn a_missing_barrier_is_named_by_its_place() {
         ("04_sync_shared", "        }\n        __syncthreads();\n"),
     ];
     with_workshops(&barriers, |(name, barrier), workshop| {
-        let rung = own_kernel::rungs().find(|rung| rung.file == *name).unwrap();
-        let source = own_kernel::skeleton(rung, "mine.cu");
+        let rung = workshop::rungs().find(|rung| rung.file == *name).unwrap();
+        let source = workshop::skeleton(rung, "mine.cu");
         let at = source.find(barrier).unwrap();
         let line = source[..at].matches('\n').count() as u32 + 1;
         let without = barrier.split_inclusive('\n').next().unwrap();
@@ -135,7 +131,7 @@ fn a_missing_barrier_is_named_by_its_place() {
             workshop,
             LAUNCH_LIMIT,
         ) {
-            Verdict::Wrong(fault) => {
+            Err(fault) => {
                 let found =
                     matches!(*fault, Fault::Race { barrier_after: Some(it), .. } if it == line);
                 assert!(found, "{name}, line {line}: {fault:?}");

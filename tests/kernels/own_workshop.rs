@@ -10,9 +10,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use engine::Kernel;
-use engine::kernels::{GpuCode, OwnStepError, OwnStepper, Ptx};
+use engine::kernels::{OwnStepError, OwnStepper};
 use life::{Rule, Size, reference, soup};
-use own_kernel::{CheckError, Fault, Machine, OwnKernel, Right, Verdict, Workshop};
+use workshop::{Fault, Machine, OwnKernel, Right, Unchecked, Verdict, Workshop};
 
 use crate::driver;
 use crate::wrong_kernels::{WRONG, Wrong};
@@ -46,16 +46,16 @@ fn open(machine: Machine) -> (Workshop, Environment) {
 }
 
 fn rung(name: &str) -> &'static Kernel {
-    own_kernel::rungs().find(|rung| rung.file == name).unwrap()
+    workshop::rungs().find(|rung| rung.file == name).unwrap()
 }
 
 fn copy(rung: &Kernel) -> OwnKernel {
-    OwnKernel::read(own_kernel::skeleton(rung, "mine.cu").into_bytes()).unwrap()
+    OwnKernel::read(workshop::skeleton(rung, "mine.cu").into_bytes()).unwrap()
 }
 
 /// A copy of `01_global` that does something first.
 fn global(first: &str) -> OwnKernel {
-    let source = own_kernel::skeleton(rung("01_global"), "mine.cu");
+    let source = workshop::skeleton(rung("01_global"), "mine.cu");
     let functions = "extern \"C\" int access(const char*, int);\n\
                      extern \"C\" int creat(const char*, unsigned);\n\
                      extern \"C\" int puts(const char*);\n\
@@ -76,14 +76,14 @@ fn check(workshop: &Workshop, own: &OwnKernel, limit: Duration) -> Verdict {
 
 fn fault(workshop: &Workshop, own: &OwnKernel, limit: Duration) -> Fault {
     match check(workshop, own, limit) {
-        Verdict::Wrong(fault) => *fault,
+        Err(fault) => *fault,
         right => panic!("{right:?}"),
     }
 }
 
 fn passes(workshop: &Workshop) -> Right {
     match check(workshop, &copy(rung("05_bits")), LAUNCH_LIMIT) {
-        Verdict::Right(right) => right,
+        Ok(right) => right,
         wrong => panic!("{wrong:?}"),
     }
 }
@@ -173,7 +173,7 @@ fn a_workshop_goes_on_after_what_ends_its_process() {
     // What a kernel prints is not taken for an answer.
     let prints = global("if (!blockIdx.x && !threadIdx.x) puts(\"{}\");");
     let verdict = check(&workshop, &prints, LAUNCH_LIMIT);
-    assert!(matches!(verdict, Verdict::Right(_)), "{verdict:?}");
+    assert!(matches!(verdict, Ok(_)), "{verdict:?}");
 }
 
 #[test]
@@ -192,7 +192,7 @@ fn a_check_is_cancelled_while_its_kernel_runs() {
         });
         let cancelled = workshop.check(&own, 5, LAUNCH_LIMIT, &cancel);
         assert!(
-            matches!(cancelled, Err(CheckError::Cancelled)),
+            matches!(cancelled, Err(Unchecked::Cancelled)),
             "{cancelled:?}"
         );
     });
@@ -210,7 +210,7 @@ fn kernels_that_passed_step_lattices_on_several_threads() {
     let rules = ["B3/S23", "B36/S23", "B1357/S02468", "B0/S8"].map(|rule| rule.parse().unwrap());
     let sizes = [(128, 16), (129, 40), (300, 7), (131, 64)];
     for name in ["02_shared", "05_bits", "07_multistep", "03_sync_global"] {
-        let Verdict::Right(right) = check(&workshop, &copy(rung(name)), LAUNCH_LIMIT) else {
+        let Ok(right) = check(&workshop, &copy(rung(name)), LAUNCH_LIMIT) else {
             panic!("{name}");
         };
         assert_eq!(right.kernel.name, Kernel::OWN);
@@ -259,7 +259,7 @@ fn a_step_that_fails_changes_nothing_and_the_next_one_works() {
         crash = is_there(&file("crash")),
         hang = is_there(&file("hang")),
     ));
-    let Verdict::Right(right) = check(&workshop, &own, LAUNCH_LIMIT) else {
+    let Ok(right) = check(&workshop, &own, LAUNCH_LIMIT) else {
         panic!("it is right as long as there are no such files");
     };
     let size = Size::new(65, 33).unwrap();
@@ -288,24 +288,13 @@ fn a_step_that_fails_changes_nothing_and_the_next_one_works() {
     assert!(step() == stepped);
 }
 
-fn ptx(rung: &Kernel) -> GpuCode {
-    GpuCode::Ptx(Ptx::find(rung.file).unwrap().text.into())
-}
-
-fn check_code(workshop: &Workshop, rung: &Kernel, code: &GpuCode, limit: Duration) -> Verdict {
-    let cancel = AtomicBool::new(false);
-    workshop
-        .check_code(&copy(rung), code, 5, limit, &cancel)
-        .unwrap()
-}
-
 #[test]
 fn a_gpu_checks_kernels_and_says_what_they_need() {
     let (workshop, environment) = open(Machine::Gpu(0));
     for name in ["05_bits", "07_multistep", "04_sync_shared"] {
         let rung = rung(name);
-        let verdict = check_code(&workshop, rung, &ptx(rung), LAUNCH_LIMIT);
-        let Verdict::Right(right) = verdict else {
+        let verdict = check(&workshop, &copy(rung), LAUNCH_LIMIT);
+        let Ok(right) = verdict else {
             panic!("{name}: {verdict:?}");
         };
         let facts = right.facts.unwrap();
@@ -313,35 +302,25 @@ fn a_gpu_checks_kernels_and_says_what_they_need() {
         let (across, down) = rung.block();
         assert_eq!(facts.block_threads, across * down);
         let own = right.kernel.own.as_ref().unwrap();
-        assert!(own.gpu == Some(ptx(rung)) && own.cpu.is_none());
+        assert!(own.gpu.is_some() && own.cpu.is_none() && right.compiler.is_some());
     }
-    let rung = rung("05_bits");
-    let GpuCode::Ptx(text) = ptx(rung) else {
-        unreachable!()
-    };
-    let fewer = text.replacen(".param .u32 life_bits_param_4", "", 1);
-    assert_ne!(fewer, text);
-    let verdict = check_code(&workshop, rung, &GpuCode::Ptx(fewer), LAUNCH_LIMIT);
-    let is_said =
-        matches!(&verdict, Verdict::Wrong(fault) if matches!(**fault, Fault::BadParameters { .. }));
-    assert!(is_said, "{verdict:?}");
+    let wider = replaced(
+        rung("01_global"),
+        "unsigned rule)",
+        "unsigned long long rule)",
+    );
+    let wrong = fault(&workshop, &wider, LAUNCH_LIMIT);
+    assert!(matches!(wrong, Fault::BadParameters { .. }), "{wrong:?}");
 
     // What ends the context or the process, and then a check that passes.
     let after = |name, value: &str| {
         environment.lock().unwrap().push((name, value.into()));
         end_children();
-        let verdict = check_code(&workshop, rung, &ptx(rung), ENDLESS_LAUNCH_LIMIT);
+        let wrong = fault(&workshop, &copy(rung("05_bits")), ENDLESS_LAUNCH_LIMIT);
         environment.lock().unwrap().pop();
         end_children();
-        let right = check_code(&workshop, rung, &ptx(rung), LAUNCH_LIMIT);
-        assert!(
-            matches!(right, Verdict::Right(_)),
-            "after {name}: {right:?}"
-        );
-        match verdict {
-            Verdict::Wrong(fault) => *fault,
-            right => panic!("{name}: {right:?}"),
-        }
+        passes(&workshop);
+        wrong
     };
     let nowhere = Fault::OutOfBounds {
         thread: None,
@@ -354,15 +333,6 @@ fn a_gpu_checks_kernels_and_says_what_they_need() {
     };
     // No launch is ever done.
     assert_eq!(after("FAKE_CUDA_FAULT", "cuEventQuery:600:0:-1"), endless);
-    // Where there is a compiler, its code passes, too.
-    match workshop.check(&copy(rung), 5, LAUNCH_LIMIT, &AtomicBool::new(false)) {
-        Ok(Verdict::Right(right)) => assert!(right.compiler.is_some()),
-        Ok(wrong) => panic!("{wrong:?}"),
-        Err(error) => {
-            let said = error.to_string();
-            assert!(said.starts_with("no compiler for a GPU found:"), "{said}");
-        }
-    }
 }
 
 #[test]
@@ -373,19 +343,15 @@ fn a_gpu_that_cannot_be_used_is_said() {
         .unwrap()
         .push(("FAKE_CUDA_INIT_ERROR", "999".into()));
     end_children();
-    let refused = workshop.check(
-        &copy(rung("05_bits")),
-        5,
-        LAUNCH_LIMIT,
-        &AtomicBool::new(false),
-    );
-    let said = "the GPU cannot check kernels: cuInit fails with error 999";
-    assert_eq!(refused.unwrap_err().to_string(), said);
+    let (own, cancel) = (copy(rung("05_bits")), AtomicBool::new(false));
+    let refused = workshop.check(&own, 5, LAUNCH_LIMIT, &cancel).unwrap_err();
+    let said = "the NVIDIA driver does not start: ";
+    assert!(refused.to_string().starts_with(said), "{refused}");
 }
 
 /// A copy of a rung with something replaced.
 fn replaced(rung: &Kernel, from: &str, to: &str) -> OwnKernel {
-    let source = own_kernel::skeleton(rung, "mine.cu").replace(from, to);
+    let source = workshop::skeleton(rung, "mine.cu").replace(from, to);
     OwnKernel::read(source.into_bytes()).unwrap()
 }
 
@@ -406,9 +372,9 @@ fn a_real_gpu_checks_kernels() {
     };
     passes(&workshop);
     println!("opened, and checked 05_bits, in {:?}", began.elapsed());
-    for rung in own_kernel::rungs() {
+    for rung in workshop::rungs() {
         let (verdict, took) = timed(&copy(rung), LAUNCH_LIMIT);
-        let Verdict::Right(right) = verdict else {
+        let Ok(right) = verdict else {
             panic!("{}: {verdict:?}", rung.file);
         };
         println!("{}: {} cases in {took:?}", rung.file, right.cases);
@@ -417,19 +383,14 @@ fn a_real_gpu_checks_kernels() {
             right.facts.unwrap(),
             right.compiler.unwrap()
         );
-        let code = right.kernel.own.as_ref().unwrap().gpu.as_ref().unwrap();
-        let began = Instant::now();
-        let again = check_code(&workshop, rung, code, LAUNCH_LIMIT);
-        assert!(matches!(again, Verdict::Right(_)), "{again:?}");
-        println!("    again in {:?}", began.elapsed());
     }
     for wrong in WRONG {
         let rung = rung(wrong.rung);
         let (verdict, took) = timed(&replaced(rung, wrong.from, wrong.to), endless);
         // Some are right on a GPU of today, such as those that read a little beyond their memory.
         let said = match verdict {
-            Verdict::Right(_) => "RIGHT".into(),
-            Verdict::Wrong(fault) => fault.to_string(),
+            Ok(_) => "RIGHT".into(),
+            Err(fault) => fault.to_string(),
         };
         let Wrong { rung, from, to, .. } = wrong;
         println!("{rung}: {from:?} -> {to:?}\n    {said} ({took:?})");

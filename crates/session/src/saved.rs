@@ -32,7 +32,7 @@ use engine::Kernel;
 use engine::kernels::KERNELS;
 use lang::{Message, message, tr};
 use life::{SaveError, SaveTarget, Size, read_regular_file, shown};
-use own_kernel::OwnKernel;
+use workshop::OwnKernel;
 
 /// A session as it is saved in a file.
 #[derive(Clone, Debug)]

@@ -122,7 +122,7 @@ impl CodeEditor {
     pub fn of_kernel(kernel: &'static Kernel) -> CodeEditor {
         let rung = rung_to_copy(kernel);
         let name = format!("FILE.{}", Code::Kernel.extension());
-        CodeEditor::new(Code::Kernel, own_kernel::skeleton(rung, &name).into())
+        CodeEditor::new(Code::Kernel, workshop::skeleton(rung, &name).into())
     }
 
     fn new(code: Code, text: Arc<str>) -> CodeEditor {
@@ -441,7 +441,7 @@ mod tests {
 
     use super::*;
     use crate::prediction::OpTimes;
-    use own_kernel::NoWorkshop;
+    use workshop::Unchecked;
 
     fn text(text: &str) -> Arc<str> {
         text.into()
@@ -603,13 +603,13 @@ mod tests {
         let text = editor.text().clone();
         editor.begin_check();
         assert!(editor.is_checking());
-        let error = |line, text: &str| own_kernel::CompilerError {
+        let error = |line, text: &str| workshop::CompilerError {
             line: Some(line),
             column: None,
             text: text.into(),
         };
         let errors = vec![error(7, "expected ';'"), error(9, "no 'x' here")];
-        let fault = own_kernel::Fault::DoesNotCompile { errors, more: 1 };
+        let fault = workshop::Fault::DoesNotCompile { errors, more: 1 };
         let wrong = KernelFindings::Wrong(Box::new(fault));
         editor.end_check(&text, Some(wrong.clone()));
         assert_eq!(editor.wrong_lines(), [7, 9].into());
@@ -629,7 +629,7 @@ mod tests {
     fn a_kernel_that_cannot_be_checked_says_why() {
         let cancel = AtomicBool::new(false);
         let checked = |source: &str, task| {
-            let open = || Err(NoWorkshop::NoCppCompiler);
+            let open = || Err(Unchecked::NoCppCompiler);
             KernelFindings::of(source, task, &mut None, open, 1, &cancel)
         };
         let mut editor = kernel_editor();

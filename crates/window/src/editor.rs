@@ -20,7 +20,6 @@ use engine::kernels::KERNELS;
 use exercise::{EXERCISES, Exercise, Progress};
 use lang::{message, tr};
 use life::{ReadError, SaveTarget, dated_stem, read_regular_file, shown};
-use own_kernel::{Machine, OwnKernel, Workshop};
 use script::{MAX_SOURCE_BYTES, Script, Work};
 use session::{
     DeviceChoice, Drafts, IsolatedOp, Order, OwnRound, OwnRoundError, Session, Status, StoredKernel,
@@ -29,6 +28,7 @@ use ui::actions::Key;
 use ui::code_editor::{Code, FileChange, KernelFindings, Race, RoundContext, RoundFindings, judge};
 use ui::prediction::OpTimes;
 use ui::{Action, CodeEditor, EditAction, Lessons, SidePanel, ViewAction};
+use workshop::{Machine, OwnKernel, Workshop};
 
 /// How long a file that changed is left alone before it is read: who writes it has more to write.
 const WRITING_TIME: Duration = Duration::from_millis(50);
@@ -231,7 +231,7 @@ impl Handler {
         self.show_editor();
         match self.editor.code {
             Code::Round => self.run_round(),
-            Code::Kernel if was_shown || own_kernel::is_trusted(self.editor.kernel.text.text()) => {
+            Code::Kernel if was_shown || workshop::is_trusted(self.editor.kernel.text.text()) => {
                 self.check_kernel();
             }
             Code::Kernel => self.show_notice(message!(
@@ -262,7 +262,7 @@ impl Handler {
         if asked.is_some_and(|asked| Arc::ptr_eq(&asked, &stored)) {
             return;
         }
-        if own_kernel::is_trusted(&stored.source) {
+        if workshop::is_trusted(&stored.source) {
             return self.run_stored_kernel(&stored);
         }
         tracing::debug!("asks about the kernel in {}", stored.file);
@@ -271,7 +271,7 @@ impl Handler {
 
     /// Runs a kernel that came with the session: it is checked in the editor.
     pub(super) fn run_stored_kernel(&mut self, stored: &StoredKernel) {
-        own_kernel::trust(&stored.source);
+        workshop::trust(&stored.source);
         self.editor.code = Code::Kernel;
         if *self.editor.kernel.text.text() != stored.source {
             self.editor.draft_before = self.editor.kernel.text.draft();
@@ -303,7 +303,7 @@ impl Handler {
         };
         let text = self.editor.kernel.text.text();
         let stored = status.setting.stored_kernel.clone();
-        let stored = stored.filter(|it| it.source == *text && !own_kernel::is_trusted(text));
+        let stored = stored.filter(|it| it.source == *text && !workshop::is_trusted(text));
         if let Some(stored) = stored {
             return self.dialogs.open(Dialog::Kernel(KernelDialog(stored)));
         }
@@ -323,7 +323,7 @@ impl Handler {
         let (workshop, process) = (self.editor.workshop.clone(), self.options.kernel_process);
         let unchecked = text.clone();
         let check = move || {
-            own_kernel::trust(&text);
+            workshop::trust(&text);
             let mut workshop = workshop.lock().unwrap_or_else(PoisonError::into_inner);
             let open = || Workshop::open(machine, process);
             let seed = RandomState::new().build_hasher().finish();
@@ -547,7 +547,7 @@ impl Handler {
         }
         let own = setting.own_kernel.and_then(|it| it.own.as_ref());
         // The command line has said why one that is trusted does not run.
-        let is_trusted = |it: &Arc<StoredKernel>| own_kernel::is_trusted(&it.source);
+        let is_trusted = |it: &Arc<StoredKernel>| workshop::is_trusted(&it.source);
         self.editor.asked = setting.stored_kernel.clone().filter(is_trusted);
         match (own, &setting.stored_kernel) {
             (Some(own), _) => self.editor.kernel.text.begin(own.source.as_str()),

@@ -72,7 +72,7 @@ pub struct WindowOptions {
     pub lecture: Option<LectureOptions>,
     /// Scripts of rounds and sources of kernels to open in the editor; the last one is shown.
     pub code: Vec<(ui::code_editor::Code, std::path::PathBuf)>,
-    /// Makes a command that calls [`own_kernel::serve`] with its last arguments.
+    /// Makes a command that calls [`workshop::serve`] with its last arguments.
     pub kernel_process: fn() -> std::process::Command,
     /// Called once, with the first frame that shows the session.
     pub announce: Option<fn(&Status, &Drawing)>,

@@ -16,12 +16,11 @@ use crate::cli::bench::spread;
 use engine::DeviceInfo;
 use engine::kernels::{GpuCode, KERNELS, Kernel, find};
 use life::Rule;
-use own_kernel::compilers::GpuCompiler;
-use own_kernel::{DeclaredRules, Fault, OwnKernel, gpu_target, skeleton};
 use platform::contained::{self, Ended, Limits};
 use session::DeviceChoice;
 use session::instances::open_engine;
 use session::ladder::{DeviceLimits, LeftOut, Workload, bytes_per_cell};
+use workshop::{Fault, GpuCompiler, OwnKernel, Target, skeleton};
 
 /// Runs of each kernel, in turn with those of the others.
 pub(super) const RUNS: usize = 5;
@@ -187,10 +186,10 @@ pub(super) fn serve(folder: &Path) -> Result<()> {
     drop(engine);
     let kernel = own.kernel(Some(request.code), None);
     let rule = match &own.rules {
-        DeclaredRules::Only(rules) if !rules.contains(&Rule::LIFE) => rules[0],
+        Some(rules) if !rules.contains(&Rule::LIFE) => rules[0],
         _ => Rule::LIFE,
     };
-    let recompiled = recompiled(own.rung, request.gpu);
+    let recompiled = recompiled(own.rung, &info);
     let kernels: Vec<_> = [kernel].into_iter().chain(recompiled).collect();
     let answer = measure(&kernels, own.rung, rule, device, &info, false)?;
     Ok(fs::write(
@@ -201,9 +200,9 @@ pub(super) fn serve(folder: &Path) -> Result<()> {
 
 /// A rung, compiled here from its source: what differs between it and a kernel that began as its copy is
 /// the source alone. `None` if it does not compile.
-fn recompiled(rung: &'static Kernel, gpu: u32) -> Option<&'static Kernel> {
+fn recompiled(rung: &'static Kernel, gpu: &DeviceInfo) -> Option<&'static Kernel> {
     let own = OwnKernel::read(skeleton(rung, "rung.cu").into_bytes()).ok()?;
-    let code = GpuCompiler::find()?.compile(&own.source, gpu_target(gpu)?);
+    let code = GpuCompiler::find()?.compile(&own.source, Target::of(gpu)?);
     Some(own.kernel(Some(code.ok()?), None))
 }
 

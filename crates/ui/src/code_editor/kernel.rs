@@ -6,9 +6,7 @@ use std::sync::atomic::AtomicBool;
 use engine::Kernel;
 use exercise::KernelTask;
 use lang::{Message, tr};
-use own_kernel::{
-    CheckError, Facts, Fault, LAUNCH_LIMIT, NoWorkshop, OwnKernel, SourceError, Verdict, Workshop,
-};
+use workshop::{Facts, Fault, LAUNCH_LIMIT, OwnKernel, SourceError, Unchecked, Workshop};
 
 /// See the module.
 #[derive(Clone, PartialEq, Debug)]
@@ -39,7 +37,7 @@ impl KernelFindings {
         source: &str,
         task: Option<&KernelTask>,
         workshop: &mut Option<Workshop>,
-        open: impl FnOnce() -> Result<Workshop, NoWorkshop>,
+        open: impl FnOnce() -> Result<Workshop, Unchecked>,
         seed: u64,
         cancel: &AtomicBool,
     ) -> Option<KernelFindings> {
@@ -50,23 +48,16 @@ impl KernelFindings {
         if let Some(word) = task.and_then(|task| task.missing(source)) {
             return Some(KernelFindings::Lacks(word));
         }
-        let workshop = match workshop.take().map_or_else(open, Ok) {
-            Ok(opened) => workshop.insert(opened),
-            Err(error) => {
-                return Some(KernelFindings::Unchecked(Message::new(|| {
-                    error.to_string()
-                })));
-            }
-        };
         let limit = platform::timeout(LAUNCH_LIMIT);
-        match workshop.check(&own, seed, limit, cancel) {
-            Ok(Verdict::Right(right)) => Some(KernelFindings::Right {
+        let opened = workshop.take().map_or_else(open, Ok);
+        match opened.and_then(|it| workshop.insert(it).check(&own, seed, limit, cancel)) {
+            Ok(Ok(right)) => Some(KernelFindings::Right {
                 cases: right.cases,
                 kernel: right.kernel,
                 facts: right.facts,
             }),
-            Ok(Verdict::Wrong(fault)) => Some(KernelFindings::Wrong(fault)),
-            Err(CheckError::Cancelled) => None,
+            Ok(Err(fault)) => Some(KernelFindings::Wrong(fault)),
+            Err(Unchecked::Cancelled) => None,
             Err(error) => Some(KernelFindings::Unchecked(Message::new(|| {
                 error.to_string()
             }))),

@@ -6,7 +6,6 @@ use crate::view::gallery::panels::{halve, lost, settle};
 use crate::view::gallery::{Scenario, screen};
 use engine::Kernel;
 use engine::kernels::OwnCode;
-use own_kernel::{Case, CompilerError, Facts, Fault, Found};
 use session::ladder::fixtures::ladder;
 use session::{Effect, Order, OwnRound, Status, Streams};
 use ui::code_editor::{Guess, KernelFindings, RoundContext, judge};
@@ -16,6 +15,7 @@ use ui::fixtures::{
 };
 use ui::prediction::OpTimes;
 use ui::{CodeEditor, LessonScreen, SidePanel};
+use workshop::{Case, CompilerError, Facts, Fault, Found};
 
 pub(super) fn screens() -> Vec<Scenario> {
     [

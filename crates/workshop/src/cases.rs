@@ -7,8 +7,7 @@ use lang::tr;
 use life::{Lattice, Rule, Size, Soup, SplitMix64};
 use serde::{Deserialize, Serialize};
 
-use crate::stepping::Lattices;
-use crate::{DeclaredRules, OwnKernel};
+use crate::OwnKernel;
 
 /// A lattice and a rule.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -90,13 +89,13 @@ impl Case {
             let size = sizes[number % sizes.len()];
             let round = number / sizes.len();
             let rule = match &own.rules {
-                DeclaredRules::Only(rules) => rules[(number + round) % rules.len()],
+                Some(rules) => rules[(number + round) % rules.len()],
                 // Every third one is drawn.
-                DeclaredRules::Any if number % 3 == 2 => {
+                None if number % 3 == 2 => {
                     let masks = numbers.draw();
                     Rule::from_masks(masks as u16, (masks >> 16) as u16)
                 }
-                DeclaredRules::Any => {
+                None => {
                     let rule = RULES[(number / 3 * 2 + number % 3 + round) % RULES.len()];
                     rule.parse().expect("a rule")
                 }
@@ -146,15 +145,6 @@ impl Case {
     /// Its rule.
     pub(crate) fn rule(&self) -> Rule {
         self.rule.parse().expect("a case's rule")
-    }
-
-    /// Its lattices, without their cells.
-    pub(crate) fn lattices(&self) -> Lattices {
-        Lattices {
-            size: self.size(),
-            rule: self.rule(),
-            count: self.lattices,
-        }
     }
 
     /// The lattices that it begins with.

@@ -1,4 +1,4 @@
-// The emulator's C interface, for the fake driver and for Rust (crates/emulator/src/library.rs).
+// The emulator's C interface, for the fake driver and for Rust (crates/workshop/src/emulator.rs).
 #pragma once
 #include <stddef.h>
 

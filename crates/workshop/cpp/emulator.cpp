@@ -555,7 +555,10 @@ extern "C" int emulator_launch(const char* symbol, unsigned gx, unsigned gy, uns
                                bool cooperative, void** parameters)
 {
     const void* kernel = emulator_find(symbol, nullptr, nullptr, nullptr);
-    if (!kernel) return EMULATOR_NO_SUCH_KERNEL;
+    if (!kernel) {
+        own_block().fault = {};
+        return own_block().fault.code = EMULATOR_NO_SUCH_KERNEL;
+    }
     const unsigned grid[3] = {gx, gy, gz}, size[3] = {bx, by, bz};
     return emulator_run(kernel, grid, size, shared_size, cooperative, parameters);
 }

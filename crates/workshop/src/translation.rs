@@ -133,7 +133,7 @@ fn matching(code: &str, open: usize) -> Option<usize> {
 
 /// The first character of a source's code that C++ has no use for and an editor hides or another program
 /// put there, such as a no-break space or a typographic quotation mark; with its line and column.
-pub fn stray_character(source: &str) -> Option<(u32, u32, char)> {
+pub(crate) fn stray_character(source: &str) -> Option<(u32, u32, char)> {
     let code = blanked(source, true);
     let is_stray = |letter: char| {
         matches!(letter, '\u{80}'..='\u{bf}' | '×' | '÷' | '\u{1680}' | '\u{180e}' | '\u{feff}'

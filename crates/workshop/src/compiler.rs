@@ -23,7 +23,7 @@ const FILES: [(&str, &str); 3] = [
 ];
 
 /// The files that a kernel's source may include.
-pub const HEADERS: [(&str, &str); 2] = [
+pub(crate) const HEADERS: [(&str, &str); 2] = [
     ("cuda.h", include_str!("../../../kernels/cuda.h")),
     ("life.cuh", include_str!("../../../kernels/life.cuh")),
 ];
@@ -43,7 +43,7 @@ const OPTIONS: [&str; 9] = [
 ];
 
 /// The name of a kernel's source in messages.
-pub const SOURCE_NAME: &str = "kernel.cu";
+pub(crate) const SOURCE_NAME: &str = "kernel.cu";
 
 const LIMITS: Limits = Limits {
     time: Duration::from_secs(30),
@@ -129,11 +129,6 @@ impl CppCompiler {
         Ok(cpp)
     }
 
-    /// The compiler.
-    pub fn compiler(&self) -> &Path {
-        &self.compiler
-    }
-
     /// Where it has its files.
     pub fn folder(&self) -> &Path {
         self.folder.path()
@@ -190,7 +185,7 @@ fn run_compiler(command: Command, cancel: &AtomicBool) -> Result<(), NotCompiled
 }
 
 /// The path from the root of a program on the `PATH`, or of one that is named with its folder.
-pub fn find_program(name: &Path) -> Option<PathBuf> {
+pub(crate) fn find_program(name: &Path) -> Option<PathBuf> {
     let path = match name.components().count() {
         1 => env::var_os("PATH")?,
         _ => ".".into(),
@@ -213,7 +208,7 @@ fn is_program(file: &Path) -> bool {
 }
 
 /// The errors in what a compiler says: the first ones, shortened, and how many more there are.
-pub fn compiler_errors(said: &str) -> (Vec<CompilerError>, usize) {
+pub(crate) fn compiler_errors(said: &str) -> (Vec<CompilerError>, usize) {
     const MAX_ERRORS: usize = 5;
     let lines: Vec<&str> = said.lines().collect();
     let mut found: Vec<CompilerError> = (0..lines.len())

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 /// Where a toolkit has its files.
 #[derive(Clone, Debug)]
-pub(super) struct Toolkit {
+pub(crate) struct Toolkit {
     /// What is found below it.
     pub root: PathBuf,
     /// Folders of libraries, below the root.
@@ -15,7 +15,7 @@ pub(super) struct Toolkit {
 
 impl Toolkit {
     /// Its folders of libraries; conda has them below `targets`.
-    pub(super) fn libraries(&self) -> impl Iterator<Item = PathBuf> {
+    pub(crate) fn libraries(&self) -> impl Iterator<Item = PathBuf> {
         let targets = children(&self.root.join("targets"), "").into_iter();
         let own = self.libraries.iter().map(|folder| self.root.join(folder));
         own.chain(targets.map(|target| target.join("lib")))
@@ -24,7 +24,7 @@ impl Toolkit {
 
 /// Folders that may have a toolkit, or a part of one: those that `$CUDA_HOME` and `$CUDA_PATH` name,
 /// `/usr/local/cuda*`, conda's environment, and Python's packages from PyPI.
-pub(super) fn toolkits() -> Vec<Toolkit> {
+pub(crate) fn toolkits() -> Vec<Toolkit> {
     let named = ["CUDA_HOME", "CUDA_PATH"].into_iter().filter_map(folder_of);
     let usual = children(Path::new("/usr/local"), "cuda");
     let conda = folder_of("CONDA_PREFIX").into_iter().chain(of_python());
@@ -46,7 +46,7 @@ pub(super) fn toolkits() -> Vec<Toolkit> {
 
 /// The folder of the Python on the `PATH`, of which it is `bin/python3`.
 fn of_python() -> Option<PathBuf> {
-    let python = emulator::find_program(Path::new("python3"))?;
+    let python = crate::compiler::find_program(Path::new("python3"))?;
     Some(python.parent()?.parent()?.to_owned())
 }
 
@@ -96,7 +96,7 @@ fn folder_of(variable: &str) -> Option<PathBuf> {
 }
 
 /// What a folder has whose names begin so, the last by name first.
-pub(super) fn children(folder: &Path, prefix: &str) -> Vec<PathBuf> {
+pub(crate) fn children(folder: &Path, prefix: &str) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let mut found: Vec<PathBuf> = entries
         .filter(|entry| entry.file_name().to_string_lossy().starts_with(prefix))

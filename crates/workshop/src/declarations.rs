@@ -7,8 +7,9 @@ use engine::Kernel;
 use engine::kernels::{GpuCode, KERNELS, OwnCode, OwnStepper};
 use life::Rule;
 
+use crate::compiler::CompilerError;
 use crate::fault::Fault;
-use emulator::{CompilerError, kernel_names, stray_character};
+use crate::translation::{kernel_names, stray_character};
 use lang::{Message, message, tr};
 
 /// A kernel of the user's own, as its source declares it.
@@ -18,19 +19,10 @@ pub struct OwnKernel {
     pub source: String,
     /// The rung whose place it takes: its symbol, parameters, layout and launches are those of this one.
     pub rung: &'static Kernel,
-    /// The rules that it steps.
-    pub rules: DeclaredRules,
+    /// The rules that it steps; `None` for every rule.
+    pub rules: Option<Vec<Rule>>,
     /// The shape of its blocks.
     pub block: (u32, u32),
-}
-
-/// The rules that a kernel says it steps.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum DeclaredRules {
-    /// Every rule.
-    Any,
-    /// These alone.
-    Only(Vec<Rule>),
 }
 
 /// Why a source cannot be checked at all.
@@ -116,7 +108,7 @@ impl OwnKernel {
             in_line(line, message)
         })?;
         let rules = match declared(&source, "rules") {
-            None | Some((_, "any")) => DeclaredRules::Any,
+            None | Some((_, "any")) => None,
             Some((line, text)) => {
                 let rules = text.split([',', ' ']).filter(|rule| !rule.is_empty());
                 let rules = rules.map(|rule| {
@@ -128,7 +120,7 @@ impl OwnKernel {
                         in_line(line, message)
                     })
                 });
-                DeclaredRules::Only(rules.collect::<Result<_, _>>()?)
+                Some(rules.collect::<Result<_, _>>()?)
             }
         };
         let block = match declared(&source, "block") {
@@ -170,14 +162,10 @@ impl OwnKernel {
         gpu: Option<GpuCode>,
         cpu: Option<Box<dyn OwnStepper>>,
     ) -> &'static Kernel {
-        let rules = match &self.rules {
-            DeclaredRules::Any => None,
-            DeclaredRules::Only(rules) => Some(rules.clone()),
-        };
         let code = OwnCode {
             rung: self.rung,
             source: self.source.clone(),
-            rules,
+            rules: self.rules.clone(),
             gpu,
             cpu,
         };
@@ -299,7 +287,7 @@ mod tests {
             let copy = skeleton(rung, "mine.cu");
             let own = OwnKernel::read(copy.clone().into_bytes()).unwrap();
             assert_eq!((own.rung, own.block), (rung, rung.block()), "{copy}");
-            assert_eq!(own.rules, DeclaredRules::Any);
+            assert_eq!(own.rules, None);
             assert_eq!(own.check_source(), Ok(()));
             assert!(
                 !copy.contains("Measured") && !copy.contains("../"),
@@ -338,7 +326,7 @@ mod tests {
         let source = "// from: 02_shared\n  //rules: B3/S23, B36/S23\n// block: 16x16";
         let own = OwnKernel::read(source.as_bytes().to_vec()).unwrap();
         let rules = vec![Rule::LIFE, "B36/S23".parse().unwrap()];
-        assert_eq!(own.rules, DeclaredRules::Only(rules));
+        assert_eq!(own.rules, Some(rules));
         assert_eq!(own.block, (16, 16));
     }
 

@@ -3,70 +3,63 @@
 use engine::Layout;
 use life::{Lattice, Size};
 
-use crate::device::POISON;
+use crate::check::POISON;
 use crate::fault::Found;
 
-/// Words of a planar row.
-fn planar_words_per_row(size: Size) -> u32 {
-    (Layout::Planar.words(size) / size.height() as usize) as u32
+/// Words of a row.
+fn words_per_row(size: Size, layout: Layout) -> u32 {
+    (layout.words(size) / size.height() as usize) as u32
 }
 
-/// The column of a bit of a planar word.
-fn planar_column(size: Size, plane: u32, word: u32) -> u32 {
-    (plane * size.width() / 32 + word) % size.width()
+/// The column of a bit of a row's word, which may be beyond the width.
+fn column(size: Size, layout: Layout, word: u32, bit: u32) -> u32 {
+    match layout {
+        Layout::I32 => word,
+        Layout::Bits => 32 * word + bit,
+        Layout::Planar => (bit * size.width() / 32 + word) % size.width(),
+    }
+}
+
+/// How many bits of a word are cells.
+fn bits_per_word(layout: Layout) -> u32 {
+    match layout {
+        Layout::I32 => 1,
+        Layout::Bits | Layout::Planar => 32,
+    }
 }
 
 /// A lattice in a layout, by the layout's definition.
 pub fn words_of(lattice: &Lattice, layout: Layout) -> Vec<u32> {
     let size = lattice.size();
-    let rows = 0..size.height();
-    match layout {
-        Layout::Bits => lattice.words().to_vec(),
-        Layout::I32 => {
-            let cells = rows.flat_map(|y| (0..size.width()).map(move |x| lattice.get(x, y)));
-            cells.map(u32::from).collect()
-        }
-        Layout::Planar => {
-            let places = rows.flat_map(|y| (0..planar_words_per_row(size)).map(move |x| (x, y)));
-            let bit =
-                |plane, x, y| u32::from(lattice.get(planar_column(size, plane, x), y)) << plane;
-            places
-                .map(|(x, y)| (0..32).map(|plane| bit(plane, x, y)).sum())
-                .collect()
-        }
+    let mut words = Vec::with_capacity(layout.words(size));
+    for y in 0..size.height() {
+        words.extend((0..words_per_row(size, layout)).map(|word| {
+            let is_alive = |&bit: &u32| {
+                let x = column(size, layout, word, bit);
+                x < size.width() && lattice.get(x, y)
+            };
+            let alive = (0..bits_per_word(layout)).filter(is_alive);
+            alive.map(|bit| 1 << bit).sum::<u32>()
+        }));
     }
+    words
 }
 
 /// The lattice of these words in a layout: [`words_of`] the other way round.
 pub fn lattice_of(size: Size, words: &[u32], layout: Layout) -> Lattice {
-    let (width, per_row) = (size.width(), layout.words(size) / size.height() as usize);
-    let bits = match layout {
-        Layout::Bits => words.to_vec(),
-        Layout::I32 | Layout::Planar => {
-            let mut bits = Vec::with_capacity(size.words());
-            for row in words.chunks_exact(per_row) {
-                bits.extend((0..width).step_by(32).map(|first| {
-                    let columns = first..width.min(first + 32);
-                    let cells = columns.map(|column| match layout {
-                        Layout::I32 => row[column as usize] & 1,
-                        _ => planar_cell(size, row, column),
-                    });
-                    (0..).zip(cells).map(|(bit, cell)| cell << bit).sum::<u32>()
-                }));
+    let mut lattice = Lattice::new(size);
+    let per_row = words_per_row(size, layout);
+    for (y, row) in (0..).zip(words.chunks_exact(per_row as usize)) {
+        for (index, word) in (0..).zip(row) {
+            for bit in 0..bits_per_word(layout) {
+                let x = column(size, layout, index, bit);
+                if x < size.width() {
+                    lattice.set(x, y, word >> bit & 1 == 1);
+                }
             }
-            bits
         }
-    };
-    Lattice::from_words(size, bits)
-}
-
-/// The cell of a planar row in this column.
-fn planar_cell(size: Size, row: &[u32], column: u32) -> u32 {
-    // The last plane that begins at this column or left of it has it in its first words.
-    let plane = (32 * (u64::from(column) + 1) - 1) / u64::from(size.width());
-    let plane = plane.min(31) as u32;
-    let word = column - plane * size.width() / 32;
-    row[word as usize] >> plane & 1
+    }
+    lattice
 }
 
 /// Where words of adjacent lattices differ from what they should be.
@@ -87,43 +80,32 @@ pub(crate) fn first_difference(
     is: &[u32],
     expected: &[u32],
 ) -> Difference {
-    let per_row = (layout.words(size) / size.height() as usize) as u32;
-    let differing = is
-        .iter()
-        .zip(expected)
-        .enumerate()
-        .filter(|(_, (is, expected))| is != expected);
+    let per_row = words_per_row(size, layout);
+    let differing = is.iter().zip(expected).enumerate();
+    let differing = differing.filter(|(_, (is, expected))| is != expected);
     let mut first: Option<Difference> = None;
     let mut cells = 0;
     for (index, (&is, &expected)) in differing {
         let index = (index % layout.words(size)) as u32;
         let (word, row) = (index % per_row, index / per_row);
-        let bit = (is ^ expected).trailing_zeros();
-        let (column, expected_alive, alive) = match layout {
-            Layout::I32 => (word, expected == 1, is == 1),
-            Layout::Bits => (
-                32 * word + bit,
-                expected >> bit & 1 == 1,
-                is >> bit & 1 == 1,
-            ),
-            Layout::Planar => {
-                let column = planar_column(size, bit, word);
-                (column, expected >> bit & 1 == 1, is >> bit & 1 == 1)
+        let (bit, count) = match layout {
+            Layout::I32 => (0, 1),
+            Layout::Bits | Layout::Planar => {
+                let differ = is ^ expected;
+                (differ.trailing_zeros(), differ.count_ones())
             }
         };
-        cells += match layout {
-            Layout::I32 => 1,
-            Layout::Bits | Layout::Planar => u64::from((is ^ expected).count_ones()),
-        };
+        cells += u64::from(count);
+        let is_alive = |word: u32| word >> bit & 1 == 1;
         let found = match layout {
             _ if is == POISON => Found::Unwritten,
             Layout::I32 if is > 1 => Found::Number(is as i32),
-            _ if alive => Found::Alive,
+            _ if is_alive(is) => Found::Alive,
             _ => Found::Dead,
         };
         first.get_or_insert(Difference {
-            cell: (column, row),
-            expected: expected_alive,
+            cell: (column(size, layout, word, bit), row),
+            expected: is_alive(expected),
             found,
             cells: 0,
         });

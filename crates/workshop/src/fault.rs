@@ -6,7 +6,7 @@ use lang::tr;
 use serde::{Deserialize, Serialize};
 
 use crate::Case;
-use emulator::{CompilerError, NotCompiled};
+use crate::compiler::{CompilerError, NotCompiled};
 
 /// The first thing that is wrong with a kernel.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -223,21 +223,6 @@ impl Fault {
                 | Fault::CompilesTooLong { .. }
                 | Fault::TooLong { thread: None, .. }
                 | Fault::TooMuchMemory { .. }
-        )
-    }
-
-    /// Whether the GPU's context and what is in it are as before.
-    pub(crate) fn leaves_context_intact(&self) -> bool {
-        matches!(
-            self,
-            Fault::DoesNotCompile { .. }
-                | Fault::CompilesTooLong { .. }
-                | Fault::NoSymbol { .. }
-                | Fault::BadParameters { .. }
-                | Fault::WrongCell { .. }
-                | Fault::BitsBeyondWidth { .. }
-                | Fault::InputChanged { .. }
-                | Fault::Race { .. }
         )
     }
 

@@ -1,0 +1,33 @@
+//! Kernels that a user writes: a copy of a rung to begin with ([`skeleton`]), what its source declares
+//! ([`OwnKernel`]), and whether it is right ([`Workshop`]), found out in a process of its own.
+//!
+//! A GPU runs what NVRTC makes of it. Without one, a C++ compiler builds it as it stands ([`translate`]), and
+//! an emulator in C++ (`cpp/`) runs its threads one after another.
+#![allow(unsafe_code)] // calls compiled kernels and NVRTC; each block says why it is sound
+
+mod cases;
+mod check;
+mod child;
+mod compiler;
+mod declarations;
+mod emulator;
+mod fault;
+mod folders;
+mod gpu;
+mod layouts;
+mod nvrtc;
+mod translation;
+mod trust;
+mod workshop;
+
+pub use cases::Case;
+pub use child::{Machine, serve};
+pub use compiler::{CompilerError, CppCompiler};
+pub use declarations::{OwnKernel, SourceError, rungs, skeleton};
+pub use emulator::Library;
+pub use fault::{Fault, Found, Thread};
+pub use layouts::{lattice_of, words_of};
+pub use nvrtc::{GpuCompiler, PACKAGE, Target, search};
+pub use translation::{kernel_names, translate};
+pub use trust::{is_trusted, trust};
+pub use workshop::{Facts, LAUNCH_LIMIT, Right, Unchecked, Verdict, Workshop};
