@@ -1,12 +1,13 @@
 //! The fastest plan: which kernel steps some lattices, how its launches are submitted, and how many
 //! generations a round has, as far as the user has not said so.
 //!
-//! [`FastestPlan::all`] decides, a pure function of the work and of what the user requested: of all
-//! [`candidates`], it takes the one with the shortest estimated time.
+//! [`FastestPlan::all`] decides, a pure function of the work and of what the user requested: a short table
+//! of what was measured says which kernel comes first, and a test holds it against every recorded work. The
+//! numbers are those of an H100, an H200 and server CPUs; on other devices all are higher or lower together,
+//! and the order stays.
 
 use std::time::Duration;
 
-mod estimate;
 mod round_length;
 #[cfg(test)]
 mod tests;
@@ -17,6 +18,59 @@ use crate::{KernelChoice, Order, Streams, Switches};
 use engine::kernels::{self, Iteration};
 use engine::{DeviceInfo, Kernel, Layout};
 use life::Size;
+
+/// A row of the table: what is fastest on a GPU for the lattices that fit.
+struct Row {
+    kernel: &'static str,
+    /// How many lattices each SM has at least.
+    per_sm: u32,
+    /// How many cells a lattice has at most.
+    cells: u64,
+    /// How many cells all lattices of a device have at most.
+    all_cells: u64,
+    /// The same where rows are not of whole quads of words, of which a lane steps one.
+    all_cells_if_ragged: u64,
+}
+
+const ANY: Row = Row {
+    kernel: "deep",
+    per_sm: 0,
+    cells: u64::MAX,
+    all_cells: u64::MAX,
+    all_cells_if_ragged: u64::MAX,
+};
+
+/// The first row that fits decides.
+#[rustfmt::skip]
+const ON_GPU: [Row; 4] = [
+    // A warp for each lattice pays where there are enough for the schedulers.
+    Row { kernel: "resident", per_sm: 2, cells: 128 * 128, ..ANY },
+    Row { kernel: "resident", per_sm: 3, cells: 256 * 256, ..ANY },
+    // All lattices in registers, or some groups of them one after another.
+    Row { kernel: "cooperative", all_cells: 1 << 29, all_cells_if_ragged: 50_000_000, ..ANY },
+    ANY,
+];
+
+/// What follows where the first kernel does not take the lattices, or was not wanted.
+const OTHERS_ON_GPU: [&str; 6] = [
+    "cooperative",
+    "resident",
+    "deep",
+    "multistep",
+    "bits",
+    "planar",
+];
+
+/// With fewer generations, rounds are stepped one by one, since all other kernels convert the cells.
+const MIN_GENERATIONS: u32 = 4;
+
+/// On a CPU a pass of several generations goes through a lattice in tiles, and the threads that share it
+/// exchange rows once a pass; `cooperative` and `resident` do that in every generation, and pay for small
+/// lattices alone.
+const MAX_CELLS_IN_PLACE: u64 = 1 << 21;
+
+/// So few rows a CPU steps as fast in bits, which need no conversion.
+const MAX_ROWS_IN_BITS: u32 = 16;
 
 /// How long a round of a run takes: long enough that issuing it costs nothing, and short enough that
 /// Ctrl+C is answered at once.
@@ -122,7 +176,7 @@ pub struct FastestPlan {
     pub switches: Switches,
     /// How many candidates there were.
     pub choices: usize,
-    /// Estimated generations of all instances per second.
+    /// Generations per second that any kernel reaches.
     generations_per_second: f64,
     /// Generations per round, if they were requested.
     requested_generations: Option<u32>,
@@ -133,30 +187,20 @@ pub struct FastestPlan {
 }
 
 impl FastestPlan {
-    /// The plans for some work that respect what was requested, the fastest by the estimate first.
+    /// The plans for some work that respect what was requested, the fastest by the tables first.
     /// Empty if no kernel fits the request.
     pub fn all(work: &Work, requested: &Requested) -> Vec<FastestPlan> {
         let candidates = candidates(work, requested);
-        let plan = |candidate: Candidate| {
-            let seconds = estimate::seconds_per_generation(work, candidate, requested.generations);
-            FastestPlan {
-                candidate,
-                switches: requested.switches_of(candidate),
-                choices: candidates.len(),
-                generations_per_second: 1.0 / seconds,
-                requested_generations: requested.generations,
-                kernel_was_requested: requested.kernel.is_some(),
-                instances: work.instances_per_device(),
-            }
+        let plan = |&candidate: &Candidate| FastestPlan {
+            candidate,
+            switches: requested.switches_of(candidate),
+            choices: candidates.len(),
+            generations_per_second: work.least_generations_per_second(),
+            requested_generations: requested.generations,
+            kernel_was_requested: requested.kernel.is_some(),
+            instances: work.instances_per_device(),
         };
-        let mut plans: Vec<FastestPlan> = candidates.iter().copied().map(plan).collect();
-        let seconds = |plan: &FastestPlan| {
-            let generations = work.generations.unwrap_or(u64::MAX) as f64;
-            let stepping = generations / plan.generations_per_second;
-            stepping + estimate::seconds_of_preparing(plan.candidate, stepping)
-        };
-        plans.sort_by(|a, b| seconds(a).total_cmp(&seconds(b)));
-        plans
+        candidates.iter().map(plan).collect()
     }
 
     /// How the kernel was chosen, as a session says it.
@@ -176,7 +220,7 @@ impl FastestPlan {
             None => target,
         };
         let launches = self.candidate.max_launches(self.instances);
-        // The estimate may be far too high; the first rounds say so while they are short.
+        // The first rounds are short, and say how long others may be.
         let expected = self.generations_per_second * target.as_secs_f64();
         RoundLength::adapting(self.candidate.kernel, launches, target, 1)
             .at_most(self.requested_generations.unwrap_or(u32::MAX))
@@ -201,6 +245,61 @@ impl Work<'_> {
             .all(|device| device.capability.is_some())
     }
 
+    /// Generations per second that every kernel reaches, if not by far.
+    fn least_generations_per_second(&self) -> f64 {
+        /// Those of a launch for each.
+        const OF_LAUNCHES: f64 = 1e5;
+        let cells_per_second = |device: &DeviceInfo| match device.capability {
+            Some(_) => 2e11,
+            None => 1e9 * f64::from(device.sm_count),
+        };
+        let all: f64 = self.devices.iter().map(cells_per_second).sum();
+        (all / self.cells()).min(OF_LAUNCHES)
+    }
+
+    /// The names of kernels, the fastest first; those of `i32` cells come after them.
+    fn fastest_first(&self, requested: &Requested) -> Vec<&'static str> {
+        let cells = self.size.cells();
+        if !self.is_on_gpu() {
+            let mut order = vec![
+                "cooperative",
+                "resident",
+                "multistep",
+                "deep",
+                "planar",
+                "bits",
+            ];
+            if cells > MAX_CELLS_IN_PLACE {
+                order[..4].rotate_left(2);
+            } else if self.size.height() <= MAX_ROWS_IN_BITS {
+                order.insert(0, "bits");
+            }
+            return order;
+        }
+        let lattices = (self.instances_per_device() * self.bands) as u64;
+        let at_once = match requested.streams {
+            Some(Streams::One | Streams::Default) => 1,
+            Some(Streams::PerInstance | Streams::Batch) | None => lattices,
+        };
+        let is_ragged = !self.size.width().is_multiple_of(128);
+        let fits = |row: &&Row| {
+            let all_cells = if is_ragged {
+                row.all_cells_if_ragged
+            } else {
+                row.all_cells
+            };
+            at_once >= u64::from(row.per_sm * self.devices[0].sm_count)
+                && cells <= row.cells
+                && lattices.saturating_mul(cells) <= all_cells
+        };
+        let is_short = requested.generations.is_some_and(|it| it < MIN_GENERATIONS);
+        let first = match ON_GPU.iter().find(fits) {
+            _ if is_short => "bits",
+            row => row.map_or(ANY.kernel, |row| row.kernel),
+        };
+        [first].into_iter().chain(OTHERS_ON_GPU).collect()
+    }
+
     /// Whether a kernel takes these lattices on these devices.
     fn is_taken_by(&self, kernel: &Kernel) -> bool {
         let runs = |device: &DeviceInfo| kernel.validate_device(device, self.size).is_ok();
@@ -216,41 +315,39 @@ const MAX_CELL_BYTES: f64 = (64 << 20) as f64;
 /// longer than they save, and one stream or a batch fills the device as well.
 const MAX_STREAMS: usize = 256;
 
-/// Everything that can be the fastest and respects what was requested, the upper rungs first; of a
-/// kernel's submissions, launches before graphs.
+/// Everything that can be the fastest and respects what was requested, the fastest by the table first.
 pub fn candidates(work: &Work, requested: &Requested) -> Vec<Candidate> {
-    let submitted = |kernel: &'static Kernel| {
-        let fits = |candidate: &Candidate| {
+    let order = work.fastest_first(requested);
+    let place = |kernel: &Kernel| order.iter().position(|name| *name == kernel.name);
+    let own = requested.kernel.filter(|kernel| kernel.own.is_some());
+    let is_wanted = |kernel: &Kernel| requested.kernel.is_none_or(|wanted| wanted == kernel);
+    let mut kernels: Vec<&'static Kernel> = kernels::with_own(own).rev().collect();
+    kernels.retain(|kernel| is_wanted(kernel) && work.is_taken_by(kernel));
+    kernels.sort_by_key(|kernel| place(kernel).unwrap_or(order.len()));
+    let mut all: Vec<Candidate> = Vec::new();
+    for kernel in kernels {
+        let mut submissions = submissions(kernel, work, requested);
+        submissions.retain(|candidate| {
             let switches = requested.switches_of(*candidate);
             switches.incompatibility(kernel).is_none()
-        };
-        submissions(kernel, work, requested)
-            .into_iter()
-            .filter(fits)
-    };
-    let own = requested.kernel.filter(|kernel| kernel.own.is_some());
-    let kernels = kernels::with_own(own).rev().filter(|kernel| {
-        requested
-            .kernel
-            .is_none_or(|requested| requested == *kernel)
-            && work.is_taken_by(kernel)
-    });
-    let all: Vec<Candidate> = kernels.flat_map(submitted).collect();
+        });
+        all.append(&mut submissions);
+    }
     let of_bits = |candidate: &Candidate| candidate.kernel.layout != Layout::I32;
     // Unless there is no other way.
     if 4.0 * work.cells() > MAX_CELL_BYTES && all.iter().any(of_bits) {
-        return all.into_iter().filter(of_bits).collect();
+        all.retain(of_bits);
     }
     all
 }
 
-/// The submissions that suit a kernel.
+/// The submissions that suit a kernel, the best first.
 fn submissions(kernel: &'static Kernel, work: &Work, requested: &Requested) -> Vec<Candidate> {
+    /// To prepare a graph takes some milliseconds, which shorter runs do not win back.
+    const MIN_GENERATIONS_OF_GRAPHS: u64 = 100_000;
     let instances = work.instances_per_device();
-    // A graph saves calls, of which a kernel that iterates itself makes one; and the CPU has none.
-    let with_graphs = work.is_on_gpu() && kernel.iteration != Iteration::InKernel;
     let streams: &[Streams] = match requested.streams {
-        Some(streams) => &[streams],
+        Some(ref streams) => std::slice::from_ref(streams),
         None if instances == 1 => &[Streams::PerInstance],
         None if kernel.batched && work.is_on_gpu() => &[Streams::Batch],
         None if kernel.batched => &[Streams::PerInstance, Streams::Batch],
@@ -259,9 +356,13 @@ fn submissions(kernel: &'static Kernel, work: &Work, requested: &Requested) -> V
         }
         None => &[Streams::One],
     };
+    // A graph saves calls, of which a kernel that iterates itself makes one; and the CPU has none.
+    let with_graphs = work.is_on_gpu() && kernel.iteration != Iteration::InKernel;
+    let generations = work.generations.unwrap_or(u64::MAX);
     let graphs: &[bool] = match requested.graphs {
         Some(true) => &[true],
         Some(false) => &[false],
+        None if with_graphs && generations >= MIN_GENERATIONS_OF_GRAPHS => &[true, false],
         None if with_graphs => &[false, true],
         None => &[false],
     };
