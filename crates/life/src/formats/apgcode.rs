@@ -4,7 +4,7 @@
 use std::fmt::Write;
 
 use crate::fault::Flaw;
-use crate::rle::read_rule;
+use crate::frame::read_rule;
 use crate::text::printable;
 
 /// The live cells of an apgcode, and its rule after a slash, as a Life 1.05 text around the origin;

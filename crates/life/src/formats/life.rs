@@ -4,10 +4,9 @@
 //! Positions may be negative. The pattern extends from the first column and row with a live cell to
 //! the last.
 
-use crate::fault::{Flaw, far_apart, named};
-use crate::formats::plaintext::{PartFlaw, each_part};
-use crate::formats::{Corner, Frame};
-use crate::rle::read_rule;
+use crate::fault::{Flaw, far_apart};
+use crate::formats::plaintext::each_part;
+use crate::frame::{Corner, Frame, read_rule};
 use crate::run::{Extent, Run};
 use crate::text::{self, lines, whole, word};
 use crate::{Rule, Size};
@@ -55,17 +54,10 @@ pub(crate) fn read_105(text: &[u8]) -> Result<(Frame, Corner), Flaw> {
     for step in Walk::new(text) {
         match step? {
             Step::Row { at, x, y, row } => {
-                let added = each_part(row, false, |offset, first, length| {
-                    let added = bounds.add(x + first as i64, y, length as i64);
-                    added.map_err(|flaw| (at + offset, flaw))
+                let added = each_part(row, false, unknown, |first, length| {
+                    bounds.add(x + first as i64, y, length as i64)
                 });
-                added.map_err(|flaw| match flaw {
-                    PartFlaw::Letter(offset) => (
-                        at + offset,
-                        message!("unknown {it}; a row has . (dead) and * (alive), and a block of rows starts with a line such as '#P -1 -1'", it = named(row[offset])),
-                    ),
-                    PartFlaw::Told(flaw) => flaw,
-                })?;
+                added.map_err(|(offset, flaw)| (at + offset, flaw))?;
             }
             Step::Rule { at, text } => {
                 frame.take_rule(read_rule(text).map_err(|error| (at, error.message))?);
@@ -76,11 +68,18 @@ pub(crate) fn read_105(text: &[u8]) -> Result<(Frame, Corner), Flaw> {
     Ok(bounds.measure(frame))
 }
 
+/// The flaw of a character that is no cell.
+fn unknown(it: String) -> Message {
+    message!(
+        "unknown {it}; a row has . (dead) and * (alive), and a block of rows starts with a line such as '#P -1 -1'"
+    )
+}
+
 /// Calls `run` with the live cells of a checked Life 1.05 text.
 pub(crate) fn each_run_105(text: &[u8], corner: Corner, mut run: impl FnMut(Run)) {
     for step in Walk::new(text) {
         if let Ok(Step::Row { x, y, row, .. }) = step {
-            let _: Result<_, PartFlaw<()>> = each_part(row, false, |_, first, length| {
+            let _ = each_part(row, false, unknown, |first, length| {
                 run(Run {
                     x: (x + first as i64 - corner.x) as u32,
                     y: (y - corner.y) as u32,

@@ -1,10 +1,11 @@
 //! Plaintext: one line per row; `!` starts a comment. Rows may use dblife's counts, as in
 //! `23.O15.3O`, and its commands, as in `5k10h@!`, which are ignored.
 
-use super::{Frame, Sheet};
 use crate::Size;
 use crate::fault::{Flaw, named};
+use crate::frame::Frame;
 use crate::run::{LiveRuns, Run};
+use crate::sheet::Sheet;
 use crate::text::{self, lines};
 use lang::{Message, message};
 use std::io::{self, Write};
@@ -25,9 +26,9 @@ pub(crate) fn read(text: &[u8]) -> Result<Frame, Flaw> {
             return Err((at, long_side()));
         }
         let live = &mut frame.live;
-        let width = each_part(row, true, |offset, first, length| {
+        let width = each_part(row, true, unknown, |first, length| {
             if first + length > longest {
-                return Err((at + offset, long_side()));
+                return Err(long_side());
             }
             live.add(Run {
                 x: first as u32,
@@ -36,13 +37,7 @@ pub(crate) fn read(text: &[u8]) -> Result<Frame, Flaw> {
             });
             Ok(())
         });
-        let width = width.map_err(|flaw| match flaw {
-            PartFlaw::Letter(offset) => (
-                at + offset,
-                message!("unknown {it}; a row of a plaintext pattern has . (dead) and O (alive), and a comment starts with !", it = named(row[offset])),
-            ),
-            PartFlaw::Told(flaw) => flaw,
-        })?;
+        let width = width.map_err(|(offset, flaw)| (at + offset, flaw))?;
         if width > longest {
             return Err((at + (longest as usize).min(row.len()), long_side()));
         }
@@ -50,6 +45,13 @@ pub(crate) fn read(text: &[u8]) -> Result<Frame, Flaw> {
         frame.height = y + 1;
     }
     Ok(frame)
+}
+
+/// The flaw of a character that is no cell.
+fn unknown(it: String) -> Message {
+    message!(
+        "unknown {it}; a row of a plaintext pattern has . (dead) and O (alive), and a comment starts with !"
+    )
 }
 
 /// The flaw of a row or column longer than a lattice's side.
@@ -63,7 +65,7 @@ fn long_side() -> Message {
 /// Calls `run` with the live cells of a checked text.
 pub(crate) fn each_run(text: &[u8], mut run: impl FnMut(Run)) {
     for (y, _, row) in rows(text) {
-        let _: Result<_, PartFlaw<()>> = each_part(row, true, |_, first, length| {
+        let _ = each_part(row, true, unknown, |first, length| {
             let (x, length) = (first as u32, length as u32);
             run(Run { x, y, length });
             Ok(())
@@ -102,24 +104,17 @@ fn is_live(cell: u8) -> bool {
     matches!(cell, b'O' | b'o' | b'*' | b'X' | b'x')
 }
 
-/// An error of [`each_part`].
-pub(super) enum PartFlaw<E> {
-    /// An invalid character, by offset.
-    Letter(usize),
-    /// An error of the caller's closure.
-    Told(E),
-}
-
-/// Calls `live` with the live cells of a row of characters: offset of the first character, first
-/// column, number of cells. Returns the row's columns.
+/// Calls `live` with the live cells of a row of characters: first column, number of cells. Returns the
+/// row's columns. `unknown` says what is wrong with a character.
 ///
 /// With `counted`, a number repeats the next cell, and dblife's commands (`5k10h@!`) are ignored, as
 /// Golly does.
-pub(super) fn each_part<E>(
+pub(super) fn each_part(
     row: &[u8],
     counted: bool,
-    mut live: impl FnMut(usize, u64, u64) -> Result<(), E>,
-) -> Result<u64, PartFlaw<E>> {
+    unknown: fn(String) -> Message,
+    mut live: impl FnMut(u64, u64) -> Result<(), Message>,
+) -> Result<u64, Flaw> {
     // The current run: offset, first column, number of cells.
     let mut part: Option<(usize, u64, u64)> = None;
     let (mut x, mut count) = (0u64, None);
@@ -139,17 +134,17 @@ pub(super) fn each_part<E>(
             x += cells;
         } else {
             if let Some((from, first, length)) = part.take() {
-                live(from, first, length).map_err(PartFlaw::Told)?;
+                live(first, length).map_err(|flaw| (from, flaw))?;
             }
             match cell {
                 b'.' => x += cells,
                 b'h' | b'j' | b'k' | b'l' | b'@' | b'!' if counted => {}
-                _ => return Err(PartFlaw::Letter(at)),
+                _ => return Err((at, unknown(named(cell)))),
             }
         }
     }
     if let Some((from, first, length)) = part {
-        live(from, first, length).map_err(PartFlaw::Told)?;
+        live(first, length).map_err(|flaw| (from, flaw))?;
     }
     Ok(x)
 }
@@ -158,7 +153,7 @@ pub(super) fn each_part<E>(
 ///
 /// # Errors
 /// Errors of `out`.
-pub fn write(sheet: Sheet, out: &mut dyn Write) -> io::Result<()> {
+pub(crate) fn write(sheet: Sheet, out: &mut dyn Write) -> io::Result<()> {
     sheet.notes.write(["!Name: ", "!Author: ", "! "], out)?;
     let size = sheet.lattice.size();
     let mut line = vec![b'.'; size.width() as usize + 1];

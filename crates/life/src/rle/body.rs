@@ -3,7 +3,7 @@
 
 use crate::Size;
 use crate::fault::{Flaw, named};
-use crate::formats::Remarks;
+use crate::frame::Remarks;
 use crate::run::Run;
 use crate::text::line_end;
 use lang::{Message, message};

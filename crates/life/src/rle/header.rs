@@ -3,15 +3,11 @@
 //! `#r 23/3`, Golly the generation, `#CXRLE Gen=100`, and LifeBC has `skip`, `fps`, `h`, `v` and `gen` in
 //! the header.
 
+use crate::Size;
 use crate::fault::Flaw;
-use crate::formats::Frame;
-use crate::text::{self, line_end, whole, word};
-use crate::{Rule, RuleError, Size};
+use crate::frame::{Frame, read_rule};
+use crate::text::{self, count_numbers, line_end, whole, word};
 use lang::{Message, message};
-use std::str::FromStr;
-
-/// Maximum length of a rule in bytes. Valid rules have at most about 50.
-const MAX_RULE: usize = 200;
 
 /// The header and the offset at which the body starts.
 pub(super) fn read(text: &[u8]) -> Result<(Frame, usize), Flaw> {
@@ -63,11 +59,13 @@ fn read_comments(text: &[u8], mut at: usize, frame: &mut Frame) -> Result<usize,
                 frame.take_rule(read);
             }
             // Some files use it for comments or the pattern's position.
-            [b'R', ..] if !is_place(rule) => match read_rule(rule) {
-                Ok(read) => frame.take_rule(read),
-                Err(error) if !error.is_notation => {}
-                Err(error) => return Err((rule_at, error.message)),
-            },
+            [b'R', ..] if count_numbers(rule).is_none_or(|count| count == 0) => {
+                match read_rule(rule) {
+                    Ok(read) => frame.take_rule(read),
+                    Err(error) if !error.is_notation => {}
+                    Err(error) => return Err((rule_at, error.message)),
+                }
+            }
             _ => {
                 if let Some(keys) = line.strip_prefix(b"CXRLE") {
                     read_keys(keys, frame);
@@ -86,11 +84,6 @@ fn read_keys(keys: &[u8], frame: &mut Frame) {
             frame.read_generation(generation);
         }
     }
-}
-
-fn is_place(text: &[u8]) -> bool {
-    let mut words = text.split(u8::is_ascii_whitespace);
-    words.all(|word| word.is_empty() || whole(word).is_some()) && !text.is_empty()
 }
 
 /// Whether a line contains only cells, up to a `!`.
@@ -197,98 +190,4 @@ fn read_side(line: &[u8], at: &mut usize, name: char) -> Result<u32, Flaw> {
     *at += length;
     let side = u32::try_from(number).ok();
     Ok(side.filter(|&side| side <= Size::MAX_SIDE).unwrap_or(0))
-}
-
-/// A rule as written in files, with an optional torus.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct FileRule {
-    pub(crate) rule: Rule,
-    pub(crate) torus: Option<Size>,
-    /// Whether it replaces a rule of several states, such as LifeHistory.
-    pub(crate) history: bool,
-}
-
-/// The rule and, after a colon, the torus.
-pub(crate) fn read_rule(text: &[u8]) -> Result<FileRule, RuleError> {
-    let text = shortened(text);
-    let (rule, topology) = match text.split_once(':') {
-        Some((rule, topology)) => (rule, Some(topology)),
-        None => (text.as_str(), None),
-    };
-    let (rule, history) = match without_history(rule) {
-        Some(rule) => (rule, true),
-        None => (rule.parse()?, false),
-    };
-    let torus = topology.map(read_torus).transpose();
-    let torus = torus.map_err(|message| RuleError {
-        message,
-        is_notation: true,
-    })?;
-    Ok(FileRule {
-        rule,
-        torus: torus.flatten(),
-        history,
-    })
-}
-
-/// The two-state rule behind `LifeHistory`, `B36/S23History` or `LifeSuper`. Odd states are alive
-/// and even ones dead.
-fn without_history(text: &str) -> Option<Rule> {
-    let text = text.trim();
-    let rule = ["history", "super"].iter().find_map(|suffix| {
-        let (rule, end) = text.split_at_checked(text.len().checked_sub(suffix.len())?)?;
-        end.eq_ignore_ascii_case(suffix).then_some(rule)
-    });
-    rule?.parse().ok()
-}
-
-/// The torus of `T100,80`, or of `T100`, which is square; `None` for `T0,0`, an infinite plane.
-/// Golly's other topologies (planes, Klein bottles, twists, shifts, one infinite side) are not
-/// supported.
-fn read_torus(topology: &str) -> Result<Option<Size>, Message> {
-    let sides = || {
-        let sides = topology.trim().strip_prefix(['T', 't'])?;
-        let (width, height) = sides.split_once(',').unwrap_or((sides, sides));
-        let side = |text: &str| text.trim().parse::<u64>().ok();
-        Some((side(width)?, side(height)?)).filter(|(w, h)| (*w == 0) == (*h == 0))
-    };
-    let (width, height) = sides().ok_or_else(|| {
-        let shown: String = topology.trim().chars().take(40).collect();
-        message!(
-            "'{it}' is no torus, and only a torus can be run; write its sides, such as :T100,100, or leave it out",
-            it = shown
-        )
-    })?;
-    if width == 0 {
-        return Ok(None);
-    }
-    let size = Size::new(width, height).map(Some);
-    size.map_err(|it| message!("the torus {it}"))
-}
-
-/// A rule as users type it, with an optional torus.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct RuleAndTorus {
-    /// The rule.
-    pub rule: Rule,
-    /// The torus.
-    pub torus: Option<Size>,
-}
-
-impl FromStr for RuleAndTorus {
-    type Err = Message;
-
-    /// Reads `B3/S23`, `Day & Night` or `B3/S23:T64,64`; `LifeHistory` is Conway's Life.
-    fn from_str(text: &str) -> Result<RuleAndTorus, Message> {
-        let read = read_rule(text.as_bytes()).map_err(|error| error.message);
-        let FileRule { rule, torus, .. } = read?;
-        Ok(RuleAndTorus { rule, torus })
-    }
-}
-
-/// The text without control characters, shortened with a mark if it is too long.
-fn shortened(text: &[u8]) -> String {
-    let mut shown = text::printable(&text[..text.len().min(MAX_RULE)]);
-    shown.extend((text.len() > MAX_RULE).then_some('…'));
-    shown
 }

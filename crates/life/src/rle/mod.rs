@@ -11,15 +11,12 @@ mod tests;
 mod write;
 
 pub use body::Runs;
-pub use header::RuleAndTorus;
-pub use write::{RowWriter, write, write_sheet};
-
-pub(crate) use header::{FileRule, read_rule};
+pub use write::{RowWriter, write_sheet};
 
 pub use super::run::Run;
 
 use super::fault::{Flaw, TextError};
-use super::formats::Frame;
+use super::frame::Frame;
 use super::{Lattice, Rule, Size};
 use body::Cursor;
 
@@ -27,20 +24,8 @@ use body::Cursor;
 #[derive(Clone, Copy, Debug)]
 pub struct Rle<'a> {
     text: &'a [u8],
-    outline: Outline,
-}
-
-/// The result of parsing a pattern, without its text.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Outline {
-    header: Frame,
-    body_at: usize,
-}
-
-impl Outline {
-    pub(crate) fn frame(self) -> Frame {
-        self.header
-    }
+    pub(crate) frame: Frame,
+    pub(crate) body_at: usize,
 }
 
 impl<'a> Rle<'a> {
@@ -53,64 +38,56 @@ impl<'a> Rle<'a> {
     }
 
     pub(crate) fn read(text: &'a [u8]) -> Result<Rle<'a>, Flaw> {
-        let (mut header, body_at) = header::read(text)?;
+        let (mut frame, body_at) = header::read(text)?;
         let mut cursor = Cursor::new(text, body_at);
         while let Some(run) = cursor.next_run()? {
-            header.live.add(run);
-            header.width = header.width.max(run.x + run.length);
-            header.height = header.height.max(run.y + 1);
+            frame.live.add(run);
+            frame.width = frame.width.max(run.x + run.length);
+            frame.height = frame.height.max(run.y + 1);
         }
-        header.remarks.states = cursor.states();
-        header.remarks.no_end = !cursor.has_ended();
+        frame.remarks.states = cursor.states();
+        frame.remarks.no_end = !cursor.has_ended();
         Ok(Rle {
             text,
-            outline: Outline { header, body_at },
+            frame,
+            body_at,
         })
-    }
-
-    /// Combines a text with its known outline.
-    pub(crate) fn of(text: &'a [u8], outline: Outline) -> Rle<'a> {
-        Rle { text, outline }
-    }
-
-    pub(crate) fn outline(&self) -> Outline {
-        self.outline
     }
 
     /// Columns as the header says, or more if live cells lie further out; may be 0.
     pub fn width(&self) -> u32 {
-        self.outline.header.width
+        self.frame.width
     }
 
     /// Rows as the header says, or more if live cells lie further out; may be 0.
     pub fn height(&self) -> u32 {
-        self.outline.header.height
+        self.frame.height
     }
 
     /// The rule, if the header names one.
     pub fn rule(&self) -> Option<Rule> {
-        self.outline.header.rule
+        self.frame.rule
     }
 
     /// The torus, if the header gives one (`:TW,H` after the rule).
     pub fn torus(&self) -> Option<Size> {
-        self.outline.header.torus
+        self.frame.torus
     }
 
     /// The generation of the cells; 0 if the text does not say.
     pub fn generation(&self) -> u64 {
-        self.outline.header.generation
+        self.frame.generation
     }
 
     /// Whether the text has an end mark and only two states.
     pub fn is_plain(&self) -> bool {
-        let remarks = self.outline.header.remarks;
+        let remarks = self.frame.remarks;
         !remarks.no_end && !remarks.history && remarks.states == 0
     }
 
     /// The live cells, from the top, as runs.
     pub fn runs(&self) -> Runs<'a> {
-        Runs(Cursor::new(self.text, self.outline.body_at))
+        runs(self.text, self.body_at)
     }
 
     /// Draws the live cells into a lattice, with the pattern's top left at column `x`, row `y`. The
@@ -118,4 +95,9 @@ impl<'a> Rle<'a> {
     pub fn draw_into(&self, lattice: &mut Lattice, x: u32, y: u32) {
         self.runs().for_each(|run| run.draw_into(lattice, x, y));
     }
+}
+
+/// The live cells of a checked text whose body begins there.
+pub(crate) fn runs(text: &[u8], body_at: usize) -> Runs<'_> {
+    Runs(Cursor::new(text, body_at))
 }

@@ -1,8 +1,8 @@
 //! Writing a whole lattice as RLE.
 
-use crate::formats::{Head, Notes, Sheet};
+use crate::Size;
 use crate::run::LiveRuns;
-use crate::{Lattice, Rule, Size};
+use crate::sheet::{Head, Sheet};
 use std::io::{self, Write};
 use std::{panic, thread};
 
@@ -18,28 +18,12 @@ const WORDS_PER_THREAD: usize = 1 << 14;
 /// The same without other threads.
 const WORDS_ALONE: usize = 1 << 8;
 
-/// Writes the whole lattice: the header `x = W, y = H, rule = R:TW,H`, then runs in lines of at
-/// most 70 characters, dead cells at the ends of rows left out, ended by `!` and a line feed.
+/// Writes a lattice: the generation, unless it is 0, and the notes, the header
+/// `x = W, y = H, rule = R:TW,H`, with the torus only if it is one, then runs in lines of at most 70
+/// characters, dead cells at the ends of rows left out, ended by `!` and a line feed.
 ///
 /// Buffers up to 64 KiB, so `out` needs no buffer; of a large lattice also some MiB of text for each
 /// core.
-///
-/// # Errors
-/// Errors of `out`.
-pub fn write(lattice: &Lattice, rule: Rule, out: &mut dyn Write) -> io::Result<()> {
-    let notes = &Notes::default();
-    let sheet = Sheet {
-        lattice,
-        rule,
-        torus: true,
-        generation: 0,
-        notes,
-    };
-    write_sheet(sheet, out)
-}
-
-/// As [`write()`], with the generation, unless it is 0, and the notes before the header, and the torus
-/// named only if it is one.
 ///
 /// # Errors
 /// Errors of `out`.

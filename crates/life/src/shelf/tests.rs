@@ -3,7 +3,7 @@
 
 use super::*;
 use crate::testing::{live_cells, scattered_step};
-use crate::{Lattice, Rule, Size, reference};
+use crate::{Rule, Size, reference};
 use std::collections::HashSet;
 
 type Cell = (i64, i64);
@@ -290,19 +290,6 @@ fn methuselahs_settle_when_they_should_and_not_before() {
 #[test]
 fn puffers_leave_the_same_again_and_again() {
     check_all(Kind::Puffer);
-}
-
-#[test]
-fn the_r_pentomino_grows_as_it_is_known_to() {
-    let early = [
-        5, 6, 7, 9, 8, 9, 12, 11, 18, 11, 11, 10, 13, 16, 19, 19, 23, 25, 35, 25,
-    ];
-    let pattern = Shelved::find("r-pentomino").unwrap().pattern();
-    let mut now: Lattice = pattern.centred_in(Size::new(64, 64).unwrap()).unwrap();
-    for (generation, population) in early.into_iter().enumerate() {
-        assert_eq!(now.population(), population, "generation {generation}");
-        now = reference::step(&now, Rule::LIFE);
-    }
 }
 
 #[test]

@@ -13,8 +13,8 @@ pub(crate) use read::read;
 pub(crate) use tree::Tree;
 
 /// The highest level of a node: a square of 2^62 cells a side.
-pub const MAX_LEVEL: u8 = 62;
+pub(crate) const MAX_LEVEL: u8 = 62;
 
 /// Maximum nodes. They take 17 bytes each, and 8 more while they are measured: up to 400 MiB, which
 /// a small packed file could otherwise exceed.
-pub const MAX_NODES: usize = 1 << 24;
+pub(crate) const MAX_NODES: usize = 1 << 24;

@@ -1,7 +1,7 @@
 //! The quadtree of a macrocell, as a list of nodes that is measured and drawn without being
 //! expanded.
 
-use crate::formats::Corner;
+use crate::frame::Corner;
 use crate::memory;
 use crate::run::Run;
 use lang::{Message, message};

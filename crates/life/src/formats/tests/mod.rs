@@ -3,9 +3,8 @@
 mod flaws;
 mod properties;
 
-use super::*;
 use crate::testing::{drawn, rule, size};
-use crate::{Pattern, soup};
+use crate::{Format, Lattice, Notes, Pattern, Rule, Sheet, Size, soup};
 
 fn parse(text: &str) -> Pattern {
     Pattern::from_text("text", text).unwrap_or_else(|error| panic!("{text:?}: {error:?}"))
@@ -39,22 +38,24 @@ fn trimmed(lattice: &Lattice) -> Option<Lattice> {
 /// The formats that are written.
 const WRITTEN: [Format; 2] = [Format::Rle, Format::Plaintext];
 
-fn written(format: Format, lattice: &Lattice, rule: Rule, torus: bool, notes: &Notes) -> Vec<u8> {
-    let sheet = Sheet {
-        lattice,
-        rule,
-        torus,
-        generation: 0,
-        notes,
-    };
+fn written(format: Format, sheet: Sheet) -> Vec<u8> {
     let mut text = Vec::new();
     format.writer().unwrap()(sheet, &mut text).unwrap();
     text
 }
 
+fn plain<'a>(lattice: &'a Lattice, notes: &'a Notes) -> Sheet<'a> {
+    Sheet {
+        lattice,
+        rule: Rule::LIFE,
+        torus: false,
+        generation: 0,
+        notes,
+    }
+}
+
 fn plainly(format: Format, lattice: &Lattice) -> String {
-    let text = written(format, lattice, Rule::LIFE, false, &Notes::default());
-    String::from_utf8(text).unwrap()
+    String::from_utf8(written(format, plain(lattice, &Notes::default()))).unwrap()
 }
 
 /// The lattice as other programs write it, with its middle at 0 0 where the format has positions.
@@ -274,38 +275,6 @@ fn macrocells_of_several_states_have_odd_ones_alive() {
 }
 
 #[test]
-fn the_generation_travels_where_formats_take_it() {
-    let lattice = drawn(&["O.O"]);
-    let notes = &Notes {
-        name: Some("a".into()),
-        ..Notes::default()
-    };
-    for format in WRITTEN {
-        for generation in [0, 1, 3_480_106_827_776] {
-            let sheet = Sheet {
-                lattice: &lattice,
-                rule: Rule::LIFE,
-                torus: true,
-                generation,
-                notes,
-            };
-            let mut text = Vec::new();
-            format.writer().unwrap()(sheet, &mut text).unwrap();
-            let pattern = Pattern::from_text("a", text).unwrap();
-            let takes = format == Format::Rle;
-            assert_eq!(
-                pattern.generation(),
-                if takes { generation } else { 0 },
-                "{format}"
-            );
-            assert_eq!(pattern.notes(), *notes, "{format}");
-            assert_eq!(pattern.format(), format);
-        }
-    }
-    assert_eq!(parse("[M2]\n#G 77\n1 0 1 1 1\n").generation(), 77);
-}
-
-#[test]
 fn live_cells_decide_whether_it_fits_and_the_header_where_it_lies() {
     // A domino in a box of 9 x 5 cells, by the header of RLE and by rows.
     for text in [
@@ -333,32 +302,6 @@ fn live_cells_decide_whether_it_fits_and_the_header_where_it_lies() {
         Some(drawn(&[".O.", "..O", "OOO"]))
     );
     assert_eq!(parse("x = 3, y = 3\n!").live_part().unwrap(), None);
-}
-
-/// Every lattice of up to four columns and rows with two live cells or fewer, or all alive.
-#[test]
-fn small_lattices_come_back_in_the_same_places() {
-    for (width, height) in (1..=4).flat_map(|width| (1..=7).map(move |height| (width, height))) {
-        let size = size(width, height);
-        let cells: Vec<_> = (0..size.height())
-            .flat_map(|y| (0..size.width()).map(move |x| (x, y)))
-            .collect();
-        let mut lattices = vec![Lattice::new(size), soup(size, 1.0, 0, 0)];
-        for (first, second) in cells.iter().flat_map(|a| cells.iter().map(move |b| (a, b))) {
-            let mut lattice = Lattice::new(size);
-            for &(x, y) in [first, second] {
-                lattice.set(x, y, true);
-            }
-            lattices.push(lattice);
-        }
-        for (lattice, format) in lattices
-            .iter()
-            .flat_map(|it| Format::ALL.map(|of| (it, of)))
-        {
-            let pattern = parse(&text_of(format, lattice));
-            assert_eq!(pattern.centred_in(size).unwrap(), *lattice, "{format}");
-        }
-    }
 }
 
 #[test]
@@ -398,45 +341,6 @@ fn a_lattice_is_written_as_others_write_it() {
         plainly(Format::Plaintext, &drawn(&[".O.", "...", "OOO"])),
         ".O.\n...\nOOO\n"
     );
-}
-
-/// The example of the Life Lexicon, and the first rows of what it is there said to be.
-#[test]
-fn a_macrocell_that_others_wrote_is_read_as_they_read_it() {
-    let pattern = parse(
-        "[M2] (golly 3.0)\n#R B3/S23\n#O -100 400\n\
-         .**.**$*.*.*.*$**...**$$**...**$*.*.*.*$.**.**$\n\
-         4 0 1 1 1\n5 2 0 2 2\n6 3 3 0 3\n7 4 4 4 4\n",
-    );
-    let rows = "9b2ob2o27b2ob2o27b2ob2o27b2ob2o$8bobobobo25bobobobo25bobobobo25bobobobo$\
-                8b2o3b2o25b2o3b2o25b2o3b2o25b2o3b2o!";
-    let rows = parse(&format!("x = 127, y = 3\n{rows}"));
-    let (lattice, rows) = (tight(&pattern).unwrap(), tight(&rows).unwrap());
-    assert_eq!(lattice.size(), size(127, 127));
-    assert_eq!(lattice.part(0, 0, size(127, 3)), rows);
-    assert_eq!(lattice.population(), 4 * 3 * 3 * 3 * 24);
-    assert_eq!(pattern.notes(), Notes::default(), "#O is a place there");
-}
-
-#[test]
-fn cells_and_squares_smaller_than_eight_are_read_as_golly_reads_them() {
-    // A glider in a square of 4 x 4, made of cells.
-    let four =
-        "[M2] (golly 4.2)\n#R B3/S23\n1 0 1 0 0\n1 0 0 1 0\n1 1 1 0 0\n1 1 0 0 0\n2 1 2 3 4\n";
-    let glider = tight(&parse("bo$2bo$3o!")).unwrap();
-    assert_eq!(tight(&parse(four)), Some(glider.clone()));
-    // The same in the south-east of one of 8 x 8, and that in the north-west of one of 16 x 16,
-    // beside a square that is drawn.
-    let eight = format!("{four}3 0 0 0 5\n");
-    assert_eq!(tight(&parse(&eight)), Some(glider));
-    let sixteen = format!("{eight}*\n4 6 7 0 0\n");
-    let mut both = Lattice::new(size(5, 7));
-    for (x, y) in [(1, 4), (2, 5), (0, 6), (1, 6), (2, 6), (4, 0)] {
-        both.set(x, y, true);
-    }
-    assert_eq!(tight(&parse(&sixteen)), Some(both));
-    // An empty one has no cells.
-    assert_eq!(tight(&parse("[M2]\n1 0 0 0 0\n")), None);
 }
 
 #[test]
@@ -527,6 +431,8 @@ fn notes_are_read_from_every_format() {
         let text = text.replace("#P 1 1\nx", "x");
         assert_eq!(parse(&text).notes(), expected, "{text}");
     }
+    let place = parse("[M2]\n#G 77\n#O -100 400\n1 0 1 1 1\n");
+    assert_eq!((place.notes(), place.generation()), (Notes::default(), 77));
     let hostile = parse("#N a\u{1b}[31mb\n#N second\nx = 1, y = 1\no!").notes();
     assert_eq!(hostile.name.as_deref(), Some("a\u{fffd}[31mb"));
     assert_eq!(hostile.comments, ["second"]);
@@ -541,7 +447,7 @@ fn notes_cannot_break_out_of_their_lines() {
     };
     let lattice = drawn(&["O.O"]);
     for format in WRITTEN {
-        let text = written(format, &lattice, Rule::LIFE, false, &notes);
+        let text = written(format, plain(&lattice, &notes));
         let pattern = Pattern::from_text("a", text).unwrap();
         assert_eq!(
             (pattern.format(), tight(&pattern)),

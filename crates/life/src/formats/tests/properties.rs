@@ -1,6 +1,7 @@
 //! What holds for any lattice and any text.
 
 use super::*;
+use crate::MAX_GENERATION;
 use proptest::prelude::*;
 
 /// A lattice of a size and density of all kinds, with empty stretches.
@@ -41,15 +42,18 @@ proptest! {
     #[test]
     fn what_is_written_is_read_back(
         lattice in lattices(), torus: bool, birth in 0u16..512, survival in 0u16..512, notes in notes(),
+        generation in prop_oneof![Just(0), 1..=MAX_GENERATION],
     ) {
         let rule = Rule::from_masks(birth, survival);
         for format in WRITTEN {
-            let text = written(format, &lattice, rule, torus, &notes);
+            let sheet = Sheet { rule, torus, generation, ..plain(&lattice, &notes) };
+            let text = written(format, sheet);
             let pattern = Pattern::from_text("written", text).unwrap();
             prop_assert_eq!(pattern.format(), format);
             prop_assert_eq!(pattern.notes(), notes.clone(), "{}", format);
             let is_rle = format == Format::Rle;
             prop_assert_eq!(pattern.rule(), is_rle.then_some(rule));
+            prop_assert_eq!(pattern.generation(), if is_rle { generation } else { 0 });
             prop_assert_eq!(pattern.torus(), (is_rle && torus).then_some(lattice.size()));
             prop_assert_eq!(tight(&pattern), Some(lattice.clone()), "{}", format);
         }
@@ -106,17 +110,6 @@ const NAMES: [&str; 5] = ["a.rle", "a.cells", "a.lif", "a.mc", "a"];
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(1000))]
-
-    #[test]
-    fn no_bytes_make_it_panic(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
-        for head in [
-            "", "!\n", "#Life 1.05\n", "#Life 1.05\n#P ", "#Life 1.06\n", "[M2]\n", "[M2]\n#R ",
-            "x = 3, y = 3\n", "x = 3, y = 3, rule = ",
-        ] {
-            read_and_draw("a", &[head.as_bytes(), &bytes[..]].concat());
-        }
-        NAMES.iter().for_each(|name| read_and_draw(name, &bytes));
-    }
 
     #[test]
     fn no_likely_text_makes_it_panic(

@@ -1,7 +1,7 @@
 //! Name, author and comments of pattern files.
 
-use super::Format;
-use crate::text::{self, lines, printable};
+use crate::format::Format;
+use crate::text::{self, count_numbers, lines, printable};
 use std::io::{self, Write};
 
 /// A pattern's name, author and comments, one string per line.
@@ -82,7 +82,7 @@ fn read_line(line: &[u8], format: Format) -> Option<Line<'_>> {
         return None;
     }
     // In a macrocell, the position of the origin.
-    if format == Format::Macrocell && letter == b'O' && is_place(text) {
+    if format == Format::Macrocell && letter == b'O' && count_numbers(text) == Some(2) {
         return None;
     }
     let is_life = matches!(format, Format::Life105 | Format::Life106);
@@ -109,18 +109,6 @@ fn titled(text: &[u8]) -> Line<'_> {
     } else {
         Line::Comment(text)
     }
-}
-
-fn is_place(text: &[u8]) -> bool {
-    let mut at = 0;
-    let mut numbers = 0;
-    while let Some((_, word)) = text::word(text, &mut at) {
-        if text::whole(word).is_none() {
-            return false;
-        }
-        numbers += 1;
-    }
-    numbers == 2
 }
 
 /// Removes the blank after a comment mark.

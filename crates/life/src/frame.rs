@@ -1,0 +1,175 @@
+//! What the readers of all formats find besides cells, and the rules that files have.
+
+use crate::run::Extent;
+use crate::text;
+use crate::{Rule, RuleError, Size};
+use lang::{Message, message};
+use std::str::FromStr;
+
+/// Data of a pattern besides its cells.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Frame {
+    /// Columns; may be 0.
+    pub(crate) width: u32,
+    /// Rows; may be 0.
+    pub(crate) height: u32,
+    /// Bounding box of the live cells.
+    pub(crate) live: Extent,
+    pub(crate) rule: Option<Rule>,
+    pub(crate) torus: Option<Size>,
+    /// The generation of the cells; 0 if the text does not say.
+    pub(crate) generation: u64,
+    pub(crate) remarks: Remarks,
+}
+
+/// Coordinates of the pattern's top left, in a format whose cells have coordinates. The origin, column
+/// 0 and row 0, is the middle.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Corner {
+    pub(crate) x: i64,
+    pub(crate) y: i64,
+}
+
+/// What was interpreted differently from the text and should be reported.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Remarks {
+    /// The highest state of a cell; 0 for a text with two states.
+    pub(crate) states: u8,
+    /// The text's rule has several states and was replaced by one with two.
+    pub(crate) history: bool,
+    /// The text has no `!` at its end.
+    pub(crate) no_end: bool,
+    /// The generation is beyond [`MAX_GENERATION`].
+    pub(crate) far_generation: bool,
+}
+
+/// The maximum start generation of a pattern; it leaves as many generations to run.
+pub const MAX_GENERATION: u64 = 1 << 62;
+
+impl Frame {
+    /// Parses the generation from leading digits; 0 if there are none.
+    pub(crate) fn read_generation(&mut self, text: &[u8]) {
+        let digits = text.iter().take_while(|byte| byte.is_ascii_digit());
+        let generation = digits.fold(0u64, |so_far, digit| {
+            so_far
+                .saturating_mul(10)
+                .saturating_add(u64::from(digit - b'0'))
+        });
+        self.remarks.far_generation = generation > MAX_GENERATION;
+        self.generation = if self.remarks.far_generation {
+            0
+        } else {
+            generation
+        };
+    }
+
+    /// Sets the rule and the torus.
+    pub(crate) fn take_rule(&mut self, read: RuleAndTorus) {
+        (self.rule, self.torus) = (Some(read.rule), read.torus);
+        self.remarks.history = read.history;
+    }
+}
+
+impl Remarks {
+    /// Records a cell's state and returns whether the cell is alive. In LifeHistory and similar
+    /// rules odd states are alive.
+    pub(crate) fn see(&mut self, state: u8) -> bool {
+        if state > 1 {
+            self.states = self.states.max(state);
+        }
+        is_alive(state)
+    }
+}
+
+/// Whether a cell of this state is alive. In LifeHistory and similar rules odd states are.
+pub(crate) fn is_alive(state: u8) -> bool {
+    state % 2 == 1
+}
+
+/// Maximum length of a rule in bytes. Valid rules have at most about 50.
+const MAX_RULE: usize = 200;
+
+/// A rule as users type it and files have it, with an optional torus.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct RuleAndTorus {
+    /// The rule.
+    pub rule: Rule,
+    /// The torus.
+    pub torus: Option<Size>,
+    /// Whether it replaces a rule of several states, such as LifeHistory.
+    pub(crate) history: bool,
+}
+
+/// The rule and, after a colon, the torus.
+pub(crate) fn read_rule(text: &[u8]) -> Result<RuleAndTorus, RuleError> {
+    let text = shortened(text);
+    let (rule, topology) = match text.split_once(':') {
+        Some((rule, topology)) => (rule, Some(topology)),
+        None => (text.as_str(), None),
+    };
+    let (rule, history) = match without_history(rule) {
+        Some(rule) => (rule, true),
+        None => (rule.parse()?, false),
+    };
+    let torus = topology.map(read_torus).transpose();
+    let torus = torus.map_err(|message| RuleError {
+        message,
+        is_notation: true,
+    })?;
+    Ok(RuleAndTorus {
+        rule,
+        torus: torus.flatten(),
+        history,
+    })
+}
+
+/// The two-state rule behind `LifeHistory`, `B36/S23History` or `LifeSuper`. Odd states are alive
+/// and even ones dead.
+fn without_history(text: &str) -> Option<Rule> {
+    let text = text.trim();
+    let rule = ["history", "super"].iter().find_map(|suffix| {
+        let (rule, end) = text.split_at_checked(text.len().checked_sub(suffix.len())?)?;
+        end.eq_ignore_ascii_case(suffix).then_some(rule)
+    });
+    rule?.parse().ok()
+}
+
+/// The torus of `T100,80`, or of `T100`, which is square; `None` for `T0,0`, an infinite plane.
+/// Golly's other topologies (planes, Klein bottles, twists, shifts, one infinite side) are not
+/// supported.
+fn read_torus(topology: &str) -> Result<Option<Size>, Message> {
+    let sides = || {
+        let sides = topology.trim().strip_prefix(['T', 't'])?;
+        let (width, height) = sides.split_once(',').unwrap_or((sides, sides));
+        let side = |text: &str| text.trim().parse::<u64>().ok();
+        Some((side(width)?, side(height)?)).filter(|(w, h)| (*w == 0) == (*h == 0))
+    };
+    let (width, height) = sides().ok_or_else(|| {
+        let shown: String = topology.trim().chars().take(40).collect();
+        message!(
+            "'{it}' is no torus, and only a torus can be run; write its sides, such as :T100,100, or leave it out",
+            it = shown
+        )
+    })?;
+    if width == 0 {
+        return Ok(None);
+    }
+    let size = Size::new(width, height).map(Some);
+    size.map_err(|it| message!("the torus {it}"))
+}
+
+impl FromStr for RuleAndTorus {
+    type Err = Message;
+
+    /// Reads `B3/S23`, `Day & Night` or `B3/S23:T64,64`; `LifeHistory` is Conway's Life.
+    fn from_str(text: &str) -> Result<RuleAndTorus, Message> {
+        read_rule(text.as_bytes()).map_err(|error| error.message)
+    }
+}
+
+/// The text without control characters, shortened with a mark if it is too long.
+fn shortened(text: &[u8]) -> String {
+    let mut shown = text::printable(&text[..text.len().min(MAX_RULE)]);
+    shown.extend((text.len() > MAX_RULE).then_some('…'));
+    shown
+}
