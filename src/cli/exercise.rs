@@ -9,11 +9,11 @@ use super::kernel;
 use super::options::{ExerciseCommand, KernelCheckArguments};
 use super::round;
 use super::text::{print, say};
-use ::exercise::{EXERCISES, Exercise, Progress, Task};
 use lang::tr;
+use lesson::{EXERCISES, Exercise, ExerciseProgress, Task};
 
 pub(super) fn main(command: &ExerciseCommand) -> Result<()> {
-    let path = Progress::path().ok_or_else(|| {
+    let path = ExerciseProgress::path().ok_or_else(|| {
         BadArguments(
             tr!("there is no folder for progress in the exercises here: HOME is not set").into(),
         )
@@ -39,19 +39,19 @@ pub(super) fn main(command: &ExerciseCommand) -> Result<()> {
 }
 
 /// The progress so far: none if its file is not readable, which is said.
-fn read(path: &Path) -> Progress {
-    Progress::read(path).unwrap_or_else(|why| {
+fn read(path: &Path) -> ExerciseProgress {
+    ExerciseProgress::read(path).unwrap_or_else(|why| {
         say(&tr!(
             "{path} cannot be read: {why}; no exercise counts as solved",
             path = path.display()
         ));
-        Progress::default()
+        ExerciseProgress::default()
     })
 }
 
 /// Changes the progress. A damaged file is kept, which is said.
-fn update(path: &Path, change: impl FnOnce(&mut Progress)) -> Result<Progress> {
-    let (progress, kept) = Progress::update(path, change)?;
+fn update(path: &Path, change: impl FnOnce(&mut ExerciseProgress)) -> Result<ExerciseProgress> {
+    let (progress, kept) = ExerciseProgress::update(path, change)?;
     if let Some(kept) = kept {
         say(&tr!("the damaged file is kept as {}", kept.display()));
     }
@@ -62,7 +62,7 @@ fn file(exercise: &Exercise) -> PathBuf {
     PathBuf::from(exercise.name).with_extension(exercise.extension())
 }
 
-fn list(progress: &Progress) -> Result<()> {
+fn list(progress: &ExerciseProgress) -> Result<()> {
     let widths = EXERCISES.iter().map(|it| it.name.len());
     let width = widths.max().unwrap_or(0);
     for (number, exercise) in (1..).zip(EXERCISES) {

@@ -8,9 +8,8 @@ use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 
 use engine::kernels::{self, KERNELS};
 use engine::{HostMemory, Kernel};
-use exercise::Exercise;
 use lang::Language;
-use lesson::LESSONS;
+use lesson::{Exercise, LESSONS};
 use life::{RuleAndTorus, Size};
 use session::{
     DeviceChoice, Order, Pace, Setup, Split, StopWhenStill, Streams, Switches, TimeSettings,
@@ -830,7 +829,7 @@ fn block(text: &str) -> Result<(u32, u32), String> {
 
 fn exercise(text: &str) -> Result<&'static Exercise, String> {
     let names = || {
-        exercise::EXERCISES
+        lesson::EXERCISES
             .iter()
             .map(|it| it.name)
             .collect::<Vec<_>>()

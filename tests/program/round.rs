@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::Path;
 
-use exercise::{EXERCISES, Task};
+use lesson::{EXERCISES, Task};
 
 use crate::common::{Ended, lifestreams, lifestreams_with, scratch};
 

@@ -16,6 +16,9 @@
 //!
 //! What a GPU measured of the lessons is in the program, too ([`recorded`]), for machines without one.
 //!
+//! An exercise asks for a round or a kernel of one's own ([`EXERCISES`]), and which of them a user has solved
+//! is in a file ([`ExerciseProgress`]).
+//!
 //! The checks of a lesson concern results, never times: factors are reported as measured. Parts
 //! that are not listed in [`Lesson::compared`] get no factor; the conclusion must not compare them.
 
@@ -24,9 +27,11 @@ mod book;
 mod concepts;
 mod copies;
 mod data;
+mod exercise;
 mod interleave;
 mod lecture;
 mod outcome;
+mod progress;
 mod question;
 mod recorded;
 mod speedup;
@@ -36,11 +41,13 @@ mod work;
 pub use bench::{Bench, Ran, Started};
 pub use concepts::connections::serve as serve_connections;
 pub use concepts::speedup::SPEEDUP;
+pub use exercise::{EXERCISES, Exercise, KernelTask, RoundTask, Task};
 pub use interleave::limits;
 pub use lecture::{Lecture, LecturePanel, LectureStep};
 pub use outcome::{
     Check, Factor, LessonImage, Measured, MeasuredValue, Outcome, PartOutcome, Windows,
 };
+pub use progress::ExerciseProgress;
 pub use question::{Choices, Origin, factor_in_words, nearest_factor};
 pub use recorded::{record, recorded, recording_order};
 pub use speedup::{Speedup, SpeedupPoint, SpeedupSeries};

@@ -10,8 +10,8 @@ use std::sync::Arc;
 
 use engine::Kernel;
 use engine::kernels::KERNELS;
-use exercise::{EXERCISES, Exercise, KernelTask, RoundTask, Task};
 use lang::tr;
+use lesson::{EXERCISES, Exercise, KernelTask, RoundTask, Task};
 use session::{Order, Status};
 
 pub use kernel::KernelFindings;

@@ -647,7 +647,7 @@ pub fn lesson_list(selected: usize) -> LessonScreen {
         title: lang::shown(title),
         heading: None,
     };
-    let unsolved = exercise::Progress::default();
+    let unsolved = lesson::ExerciseProgress::default();
     let exercises = crate::lessons::exercises(&unsolved);
     LessonScreen::List {
         entries: entries.map(entry).into_iter().chain(exercises).collect(),

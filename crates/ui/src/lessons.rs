@@ -14,10 +14,10 @@ use crate::{
     Action, Answer, Chart, CodeLine, LessonChoice, LessonColumn, LessonEntry, LessonPage,
     LessonPicture, LessonScreen, TimeBar, ViewAction, Wake,
 };
-use exercise::EXERCISES;
 use lang::{Language, tr};
-use lesson::Speedup;
-use lesson::{LESSONS, Lesson, Outcome, PartOutcome, Progress, SPEEDUP, Scene, SweepSetup};
+use lesson::{
+    EXERCISES, LESSONS, Lesson, Outcome, PartOutcome, Progress, SPEEDUP, Scene, Speedup, SweepSetup,
+};
 use session::{DeviceChoice, Session, Status};
 
 /// All lessons, in their order.
@@ -31,7 +31,7 @@ pub fn entries() -> Vec<LessonEntry> {
 }
 
 /// All exercises, in their order.
-pub(crate) fn exercises(solved: &exercise::Progress) -> impl Iterator<Item = LessonEntry> {
+pub(crate) fn exercises(solved: &lesson::ExerciseProgress) -> impl Iterator<Item = LessonEntry> {
     EXERCISES.iter().enumerate().map(|(at, exercise)| {
         let title = lang::text(exercise.title);
         LessonEntry {
@@ -53,7 +53,7 @@ pub struct Lessons {
     /// What the state shows, as of the last update.
     screen: Option<LessonScreen>,
     /// What is solved of the exercises, which are listed behind the lessons where they can be opened.
-    exercises: Option<exercise::Progress>,
+    exercises: Option<lesson::ExerciseProgress>,
     /// The last lesson that was opened, where the list goes on.
     last: usize,
     /// In which language it says that.
@@ -94,7 +94,7 @@ impl Lessons {
     }
 
     /// Lists the exercises behind the lessons. The front end opens them itself.
-    pub fn offer_exercises(&mut self, progress: exercise::Progress) {
+    pub fn offer_exercises(&mut self, progress: lesson::ExerciseProgress) {
         self.exercises = Some(progress);
         self.show();
     }

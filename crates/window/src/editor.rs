@@ -17,8 +17,8 @@ use crate::keys;
 use crate::view::code_editor::{EditorRequest, field};
 use crate::view::{Dialog, KernelDialog};
 use engine::kernels::KERNELS;
-use exercise::{EXERCISES, Exercise, Progress};
 use lang::{message, tr};
+use lesson::{EXERCISES, Exercise, ExerciseProgress};
 use life::{ReadError, SaveTarget, dated_stem, read_regular_file, shown};
 use script::{MAX_SOURCE_BYTES, Script, Work};
 use session::{
@@ -58,7 +58,7 @@ pub(super) struct Editor {
     /// A kernel's text that another one takes the place of while that is checked.
     draft_before: Option<Arc<str>>,
     /// The file that remembers which exercises are solved, and what it says.
-    progress: Option<(PathBuf, Progress)>,
+    progress: Option<(PathBuf, ExerciseProgress)>,
     /// What the session says of the round that it is to run, once it does.
     answer: Option<Receiver<Result<Arc<OwnRound>, OwnRoundError>>>,
 }
@@ -84,9 +84,9 @@ impl Document {
 impl Editor {
     /// With the usual round and kernel, and what was solved of the exercises.
     pub(super) fn new() -> Editor {
-        let path = Progress::path();
+        let path = ExerciseProgress::path();
         let read = |path: PathBuf| {
-            let progress = Progress::read(&path).unwrap_or_default();
+            let progress = ExerciseProgress::read(&path).unwrap_or_default();
             (path, progress)
         };
         Editor {
@@ -350,7 +350,7 @@ impl Handler {
             session.set_own_kernel(kernel);
         }
         if is_solved {
-            self.note_progress(Code::Kernel, Progress::solve);
+            self.note_progress(Code::Kernel, ExerciseProgress::solve);
         }
         if let Some(draft) = self.editor.draft_before.take() {
             self.editor.kernel.text.edit(draft);
@@ -447,7 +447,7 @@ impl Handler {
         self.editor.is_checking_round = false;
         self.editor.round.text.take_findings(text, findings);
         if self.editor.round.text.is_solved() {
-            self.note_progress(Code::Round, Progress::solve);
+            self.note_progress(Code::Round, ExerciseProgress::solve);
         }
     }
 
@@ -476,13 +476,13 @@ impl Handler {
             document.text.start(index);
             document.watch = None;
         }
-        self.note_progress(code, Progress::start);
+        self.note_progress(code, ExerciseProgress::start);
         self.show_editor();
         self.give_keys_to_text();
     }
 
     /// Notes what was done with the exercise in the editor, if there is one.
-    fn note_progress(&mut self, code: Code, note: fn(&mut Progress, &Exercise)) {
+    fn note_progress(&mut self, code: Code, note: fn(&mut ExerciseProgress, &Exercise)) {
         let exercise = self.editor.document(code).text.exercise();
         let (Some((path, progress)), Some(exercise)) = (&mut self.editor.progress, exercise) else {
             return;
@@ -491,7 +491,8 @@ impl Handler {
         note(progress, exercise);
         if *progress != before {
             let path = path.clone();
-            let update = move || Progress::update(&path, |progress| note(progress, exercise));
+            let update =
+                move || ExerciseProgress::update(&path, |progress| note(progress, exercise));
             self.run_in_background(move || match update() {
                 Ok((_, None)) => BackgroundResult::Nothing,
                 Ok((_, Some(kept))) => {

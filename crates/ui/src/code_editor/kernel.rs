@@ -4,8 +4,8 @@ use std::fmt;
 use std::sync::atomic::AtomicBool;
 
 use engine::Kernel;
-use exercise::KernelTask;
 use lang::{Message, tr};
+use lesson::KernelTask;
 use workshop::{Facts, Fault, LAUNCH_LIMIT, OwnKernel, SourceError, Unchecked, Workshop};
 
 /// See the module.

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use crate::Chart;
 use crate::prediction::{MAX_PREDICTED_CALLS, OpTimes, predict, predicted_factor};
-use exercise::RoundTask;
 use lang::{message, tr};
+use lesson::RoundTask;
 use script::{CallKind, Fault, Place, Round, ScriptError, Verdict, Work};
 use session::{Order, Status, Streams};
 

@@ -106,7 +106,7 @@ fn exercises_are_listed_behind_the_lessons_where_they_can_be_opened() {
     };
     lessons.toggle(&session);
     assert_eq!(listed(&lessons), LESSONS.len());
-    lessons.offer_exercises(exercise::Progress::default());
+    lessons.offer_exercises(lesson::ExerciseProgress::default());
     assert_eq!(listed(&lessons), LESSONS.len() + EXERCISES.len());
     for _ in 0..LESSONS.len() {
         assert_eq!(lessons.selected_exercise(), None);

@@ -10,7 +10,7 @@ use lang::{Message, message};
 use life::{ReadError, SaveError, dated_name, read_regular_file, write_atomically};
 use serde::{Deserialize, Serialize};
 
-use crate::{EXERCISES, Exercise};
+use crate::exercise::{EXERCISES, Exercise};
 
 /// The longest file that is read.
 const MAX_BYTES: u64 = 1 << 20;
@@ -19,12 +19,12 @@ const MAX_BYTES: u64 = 1 << 20;
 /// are kept.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Progress {
+pub struct ExerciseProgress {
     current: Option<String>,
     solved: BTreeSet<String>,
 }
 
-impl Progress {
+impl ExerciseProgress {
     /// Where the file is, or would be; `None` if the platform has no folder for it.
     pub fn path() -> Option<PathBuf> {
         let folders = ProjectDirs::from("", "", "lifestreams")?;
@@ -35,11 +35,11 @@ impl Progress {
     ///
     /// # Errors
     /// If it cannot be read, or is damaged.
-    pub fn read(path: &Path) -> Result<Progress, Message> {
+    pub fn read(path: &Path) -> Result<ExerciseProgress, Message> {
         match read_regular_file(path, MAX_BYTES) {
             Ok(bytes) => serde_json::from_slice(&bytes).map_err(|_| message!("it is damaged")),
             Err(ReadError::Io(error)) if error.kind() == io::ErrorKind::NotFound => {
-                Ok(Progress::default())
+                Ok(ExerciseProgress::default())
             }
             Err(error) => Err(Message::of(error)),
         }
@@ -52,8 +52,8 @@ impl Progress {
     /// The folder or the file cannot be written; an existing file is unchanged.
     pub fn update(
         path: &Path,
-        change: impl FnOnce(&mut Progress),
-    ) -> Result<(Progress, Option<PathBuf>), SaveError> {
+        change: impl FnOnce(&mut ExerciseProgress),
+    ) -> Result<(ExerciseProgress, Option<PathBuf>), SaveError> {
         let failed = |error| SaveError::new(path, &error);
         let folder = path.parent().unwrap_or(path);
         fs::create_dir_all(folder).map_err(failed)?;
@@ -61,11 +61,11 @@ impl Progress {
         // Not every system locks folders. It lasts until the end of this function.
         let _ = lock.as_ref().map(File::lock);
         let mut kept = None;
-        let mut progress = Progress::read(path).or_else(|_| {
+        let mut progress = ExerciseProgress::read(path).or_else(|_| {
             let beside = path.with_file_name(dated_name(path, "json"));
             fs::rename(path, &beside).map_err(failed)?;
             kept = Some(beside);
-            Ok(Progress::default())
+            Ok(ExerciseProgress::default())
         })?;
         change(&mut progress);
         write_atomically(path, |file| {
@@ -113,13 +113,16 @@ mod tests {
     fn progress_is_what_all_have_written_and_a_damaged_file_is_kept() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("not/yet/exercises.json");
-        assert_eq!(Progress::read(&path).unwrap(), Progress::default());
-        let change = |progress: &mut Progress| {
+        assert_eq!(
+            ExerciseProgress::read(&path).unwrap(),
+            ExerciseProgress::default()
+        );
+        let change = |progress: &mut ExerciseProgress| {
             progress.start(&EXERCISES[2]);
             progress.solve(&EXERCISES[0]);
         };
-        let updated = Progress::update(&path, change).unwrap();
-        assert_eq!(updated, (Progress::read(&path).unwrap(), None));
+        let updated = ExerciseProgress::update(&path, change).unwrap();
+        assert_eq!(updated, (ExerciseProgress::read(&path).unwrap(), None));
         let text = fs::read_to_string(&path).unwrap();
         assert_eq!(text, "{\"current\":\"race\",\"solved\":[\"overlap\"]}\n");
         for damaged in [
@@ -131,34 +134,37 @@ mod tests {
             "{\"other\": 1}",
         ] {
             fs::write(&path, damaged).unwrap();
-            assert!(Progress::read(&path).is_err(), "{damaged}");
+            assert!(ExerciseProgress::read(&path).is_err(), "{damaged}");
         }
-        let (progress, kept) = Progress::update(&path, |_| ()).unwrap();
-        assert_eq!(progress, Progress::default());
+        let (progress, kept) = ExerciseProgress::update(&path, |_| ()).unwrap();
+        assert_eq!(progress, ExerciseProgress::default());
         let kept = fs::read_to_string(kept.unwrap()).unwrap();
         assert_eq!(kept, "{\"other\": 1}");
         std::thread::scope(|scope| {
             for exercise in EXERCISES {
-                let solve = || Progress::update(&path, |progress| progress.solve(exercise));
+                let solve = || ExerciseProgress::update(&path, |progress| progress.solve(exercise));
                 scope.spawn(solve);
             }
         });
         assert_eq!(
-            Progress::read(&path).unwrap().next().map(|it| it.name),
+            ExerciseProgress::read(&path)
+                .unwrap()
+                .next()
+                .map(|it| it.name),
             None
         );
         fs::write(&path, "{\"solved\":[\"of-another-version\"]}").unwrap();
         assert_eq!(
-            Progress::read(&path).unwrap().next().unwrap().name,
+            ExerciseProgress::read(&path).unwrap().next().unwrap().name,
             "overlap"
         );
-        assert!(Progress::read(folder.path()).is_err());
+        assert!(ExerciseProgress::read(folder.path()).is_err());
     }
 
     #[test]
     fn the_next_exercise_is_the_first_unsolved_one_behind_the_one_in_progress() {
-        let mut progress = Progress::default();
-        let next = |progress: &Progress| progress.next().map(|it| it.name);
+        let mut progress = ExerciseProgress::default();
+        let next = |progress: &ExerciseProgress| progress.next().map(|it| it.name);
         assert_eq!(next(&progress), Some("overlap"));
         progress.start(&EXERCISES[0]);
         assert_eq!(next(&progress), Some("order"));
