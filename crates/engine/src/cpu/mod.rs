@@ -17,7 +17,6 @@ pub mod memory;
 mod planar_rows;
 mod reduce;
 mod slots;
-mod stepper;
 mod stream;
 mod vector;
 mod worker_pool;
@@ -42,8 +41,6 @@ use life::Size;
 use slots::CpuSlots;
 use stream::StreamPool;
 use worker_pool::WorkerPool;
-
-pub use stepper::Stepper;
 
 /// The engine for machines without CUDA, and the reference for the CUDA engine.
 pub struct CpuEngine {
