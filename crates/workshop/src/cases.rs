@@ -1,43 +1,9 @@
 //! The lattices and rules that a kernel is checked with.
 
-use std::fmt;
+use life::{Rule, Size, SplitMix64};
 
-use engine::Kernel;
-use lang::tr;
-use life::{Lattice, Rule, Size, Soup, SplitMix64};
-use serde::{Deserialize, Serialize};
-
-use crate::OwnKernel;
-
-/// A lattice and a rule.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct Case {
-    /// Width of the lattice in cells.
-    pub width: u32,
-    /// Height of the lattice in cells.
-    pub height: u32,
-    /// The rule, such as `B3/S23`.
-    pub rule: String,
-    /// Fraction of cells alive at the start.
-    pub density: f64,
-    /// Seed of the soup.
-    pub seed: u64,
-    /// How many generations are stepped.
-    pub generations: u32,
-    /// How many adjacent lattices a launch steps.
-    pub lattices: u32,
-}
-
-impl fmt::Display for Case {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&tr!(
-            "{rule} on {width} × {height} cells",
-            rule = &self.rule,
-            width = self.width,
-            height = self.height
-        ))
-    }
-}
+use crate::case::Case;
+use crate::declarations::OwnKernel;
 
 /// Odd and even sizes, narrow ones, and those around a word, a block and a lane.
 #[rustfmt::skip]
@@ -76,106 +42,62 @@ const RULES: [&str; 8] = [
 /// How many cases a kernel is checked with.
 const COUNT: usize = 60;
 
-impl Case {
-    /// The cases for a kernel that the emulator runs: every size that its rung supports, by rules that it declares.
-    pub(crate) fn all(own: &OwnKernel, seed: u64) -> Vec<Case> {
-        let mut numbers = SplitMix64(seed);
-        let sizes = SIZES.map(|(width, height)| Size::new(width, height).expect("a lattice"));
-        let sizes: Vec<Size> = sizes
-            .into_iter()
-            .filter(|it| own.rung.supports(*it))
-            .collect();
-        let case = |number: usize| {
-            let size = sizes[number % sizes.len()];
-            let round = number / sizes.len();
-            let rule = match &own.rules {
-                Some(rules) => rules[(number + round) % rules.len()],
-                // Every third one is drawn.
-                None if number % 3 == 2 => {
-                    let masks = numbers.draw();
-                    Rule::from_masks(masks as u16, (masks >> 16) as u16)
-                }
-                None => {
-                    let rule = RULES[(number / 3 * 2 + number % 3 + round) % RULES.len()];
-                    rule.parse().expect("a rule")
-                }
-            };
-            Case {
-                width: size.width(),
-                height: size.height(),
-                rule: rule.to_string(),
-                density: DENSITIES[(number + round) % DENSITIES.len()],
-                seed: numbers.draw(),
-                generations: GENERATIONS[(number + round) % GENERATIONS.len()],
-                lattices: if own.rung.batched {
-                    1 + (number as u32 + 1) % 2
-                } else {
-                    1
-                },
+/// The cases for a kernel that the emulator runs: every size that its rung supports, by rules that it declares.
+pub(crate) fn cases(own: &OwnKernel, seed: u64) -> Vec<Case> {
+    let mut numbers = SplitMix64(seed);
+    let sizes = SIZES.map(|(width, height)| Size::new(width, height).expect("a lattice"));
+    let sizes: Vec<Size> = sizes
+        .into_iter()
+        .filter(|it| own.rung.supports(*it))
+        .collect();
+    let case = |number: usize| {
+        let size = sizes[number % sizes.len()];
+        let round = number / sizes.len();
+        let rule = match &own.rules {
+            Some(rules) => rules[(number + round) % rules.len()],
+            // Every third one is drawn.
+            None if number % 3 == 2 => {
+                let masks = numbers.draw();
+                Rule::from_masks(masks as u16, (masks >> 16) as u16)
+            }
+            None => {
+                let rule = RULES[(number / 3 * 2 + number % 3 + round) % RULES.len()];
+                rule.parse().expect("a rule")
             }
         };
-        (0..COUNT).map(case).collect()
-    }
-
-    /// The cases for a kernel that a GPU runs: the same, and large lattices.
-    pub(crate) fn for_gpu(own: &OwnKernel, seed: u64) -> Vec<Case> {
-        let mut cases = Case::all(own, seed);
-        let large = LARGE_SIZES.map(|(width, height)| Size::new(width, height).expect("a lattice"));
-        let large = large.into_iter().filter(|it| own.rung.supports(*it));
-        // They take the rules and the soups of others.
-        let large: Vec<Case> = large
-            .zip(&cases)
-            .map(|(size, case)| Case {
-                width: size.width(),
-                height: size.height(),
-                generations: if size.cells() > HUGE { 1 } else { 2 },
-                lattices: 1,
-                ..case.clone()
-            })
-            .collect();
-        cases.extend(large);
-        cases
-    }
-
-    /// The size of its lattices.
-    pub(crate) fn size(&self) -> Size {
-        Size::new(self.width.into(), self.height.into()).expect("a case's size")
-    }
-
-    /// Its rule.
-    pub(crate) fn rule(&self) -> Rule {
-        self.rule.parse().expect("a case's rule")
-    }
-
-    /// The lattices that it begins with.
-    pub(crate) fn starts(&self) -> Vec<Lattice> {
-        let soup = |instance| Soup {
-            density: self.density,
-            seed: self.seed,
-            instance,
-        };
-        let lattices = 0..u64::from(self.lattices);
-        lattices
-            .map(|instance| soup(instance).lattice(self.size()))
-            .collect()
-    }
-
-    /// After how many generations its lattices are compared with the reference.
-    pub(crate) fn compared_after(&self, rung: &Kernel) -> Vec<u32> {
-        match rung.iteration {
-            engine::kernels::Iteration::InKernel => {
-                let mut after = vec![1, 2, self.generations];
-                after.retain(|generations| *generations <= self.generations);
-                after.dedup();
-                after
-            }
-            other => {
-                let each = other.generations_per_launch();
-                let launches = 1..=self.generations.div_ceil(each);
-                launches
-                    .map(|launch| (launch * each).min(self.generations))
-                    .collect()
-            }
+        Case {
+            width: size.width(),
+            height: size.height(),
+            rule: rule.to_string(),
+            density: DENSITIES[(number + round) % DENSITIES.len()],
+            seed: numbers.draw(),
+            generations: GENERATIONS[(number + round) % GENERATIONS.len()],
+            lattices: if own.rung.batched {
+                1 + (number as u32 + 1) % 2
+            } else {
+                1
+            },
         }
-    }
+    };
+    (0..COUNT).map(case).collect()
+}
+
+/// The cases for a kernel that a GPU runs: the same, and large lattices.
+pub(crate) fn cases_for_gpu(own: &OwnKernel, seed: u64) -> Vec<Case> {
+    let mut cases = cases(own, seed);
+    let large = LARGE_SIZES.map(|(width, height)| Size::new(width, height).expect("a lattice"));
+    let large = large.into_iter().filter(|it| own.rung.supports(*it));
+    // They take the rules and the soups of others.
+    let large: Vec<Case> = large
+        .zip(&cases)
+        .map(|(size, case)| Case {
+            width: size.width(),
+            height: size.height(),
+            generations: if size.cells() > HUGE { 1 } else { 2 },
+            lattices: 1,
+            ..case.clone()
+        })
+        .collect();
+    cases.extend(large);
+    cases
 }

@@ -5,12 +5,10 @@ use engine::Layout;
 use engine::kernels::{Batch, Iteration, Launch, Parameter};
 use life::{Lattice, Rule, Size, reference};
 
+use crate::case::Case;
+use crate::declarations::OwnKernel;
 use crate::fault::Fault;
-use crate::layouts::{first_difference, words_of};
-use crate::{Case, OwnKernel};
-
-/// What no kernel writes.
-pub(crate) const POISON: u32 = 0xa5a5_a5a5;
+use crate::layouts::{POISON, first_difference, words_of};
 
 /// A machine with a kernel loaded to it.
 pub(crate) trait Device {

@@ -15,13 +15,15 @@ use platform::contained::{Ended, Limits, Process};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
+use crate::case::Case;
+use crate::cases::{cases, cases_for_gpu};
 use crate::check::{Device, Stepper, check_case, shape};
-use crate::compiler::NotCompiled;
+use crate::declarations::OwnKernel;
 use crate::emulator::Emulated;
-use crate::gpu::Gpu;
+use crate::fault::{Failure, Fault};
+use crate::gpu::{Facts, Gpu};
 use crate::layouts::{lattice_of, words_of};
 use crate::nvrtc::GpuCompiler;
-use crate::{Case, Facts, Fault, OwnKernel};
 
 /// What runs the kernels of a [`Workshop`](crate::Workshop).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -65,7 +67,7 @@ pub(crate) enum Request {
     },
 }
 
-/// What a child answers.
+/// What a child answers if nothing is wrong.
 #[derive(Serialize, Deserialize)]
 pub(crate) enum Answer {
     /// Every case is right.
@@ -76,8 +78,6 @@ pub(crate) enum Answer {
         compiled: Option<(GpuCode, GpuCompiler)>,
         facts: Option<Facts>,
     },
-    /// Something is wrong.
-    Wrong(Fault),
     /// Behind this line a barrier was missing, or behind none.
     Barrier(Option<u32>),
     /// The kernel can step lattices.
@@ -86,8 +86,8 @@ pub(crate) enum Answer {
     Stepped,
     /// There is no compiler for the GPU.
     NoCompiler,
-    /// The GPU cannot be used, the compiler not be started, or a file not written.
-    Failed(String),
+    /// The kernel was not checked: why.
+    Unchecked(String),
 }
 
 /// Makes commands that call [`serve`].
@@ -130,7 +130,7 @@ pub(crate) fn ask(
     request: &Request,
     following: &[u8],
     cancel: &AtomicBool,
-) -> io::Result<Result<(Answer, Vec<u8>), Ended>> {
+) -> io::Result<Result<(Result<Answer, Fault>, Vec<u8>), Ended>> {
     process.ask(cancel, |input, output| {
         send(input, request, following)?;
         receive(output)
@@ -176,12 +176,12 @@ fn receive<T: DeserializeOwned>(input: &mut impl Read) -> io::Result<(T, Vec<u8>
 pub fn serve(folder: &Path, machine: Machine) -> io::Result<()> {
     let mut output = platform::contained::take_stdout()?;
     let mut input = io::stdin().lock();
-    let mut loaded = None;
     // Opened before anything is asked, since it takes long.
     let mut gpu = match machine {
         Machine::Gpu(ordinal) => Some(Gpu::open(ordinal)),
         Machine::Emulator => None,
     };
+    let mut loaded = None;
     loop {
         let (request, following) = match receive(&mut input) {
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(()),
@@ -189,136 +189,106 @@ pub fn serve(folder: &Path, machine: Machine) -> io::Result<()> {
         };
         let mut stepped = Vec::new();
         let answer = match (request, &mut gpu) {
-            (
-                Request::Check {
-                    source,
-                    seconds,
-                    seed,
-                },
-                Some(gpu),
-            ) => match gpu {
-                Ok(gpu) => check_on_gpu(gpu, &read(source)?, seconds, seed),
-                Err(error) => Answer::Failed(error.to_string()),
-            },
-            (
-                Request::Check {
-                    source,
-                    seconds,
-                    seed,
-                },
-                None,
-            ) => match load(folder, read(source)?, &following)? {
-                Err(fault) => Answer::Wrong(fault),
-                Ok(kernel) => {
-                    let (own, emulated) = loaded.insert(kernel);
-                    emulated.contain(seconds);
-                    let cases = Case::all(own, seed);
-                    match check_cases(emulated, own, &cases) {
-                        Err(fault) => Answer::Wrong(fault),
-                        Ok(()) => Answer::Right {
-                            cases: cases.len(),
-                            compiled: None,
-                            facts: None,
-                        },
-                    }
-                }
-            },
-            (Request::Load { source }, _) => match load(folder, read(source)?, &following)? {
-                Err(fault) => Answer::Wrong(fault),
-                Ok(kernel) => {
-                    loaded = Some(kernel);
-                    Answer::Loaded
-                }
-            },
-            (Request::FindBarrier { seed, case, lines }, _) => {
-                let (own, emulated) = loaded.as_mut().ok_or(io::ErrorKind::InvalidInput)?;
-                Answer::Barrier(find_barrier(emulated, own, seed, &case, &lines))
-            }
-            (
-                Request::Step {
-                    sides: (width, height),
-                    rule,
-                    generations,
-                    seconds,
-                },
-                _,
-            ) => {
-                let (own, emulated) = loaded.as_mut().ok_or(io::ErrorKind::InvalidInput)?;
-                let size = Size::new(width.into(), height.into()).map_err(io::Error::other)?;
-                let lattice = Lattice::from_words(size, bytemuck::pod_collect_to_vec(&following));
-                emulated.contain(seconds);
-                let mut stepper = Stepper {
-                    device: emulated,
-                    own,
-                    size,
-                    rule: rule.parse().map_err(io::Error::other)?,
-                    lattices: 1,
-                };
-                let layout = own.rung.layout;
-                match stepper.step(words_of(&lattice, layout), generations) {
-                    Err(fault) => Answer::Wrong(fault),
-                    Ok(words) => {
-                        let lattice = lattice_of(size, &words, layout);
-                        stepped = bytemuck::cast_slice(lattice.words()).to_vec();
-                        Answer::Stepped
-                    }
-                }
-            }
+            (_, Some(Err(error))) => Ok(Answer::Unchecked(error.to_string())),
+            (request, Some(Ok(gpu))) => check_on_gpu(gpu, request),
+            (request, None) => emulate(folder, &mut loaded, request, &following, &mut stepped),
+        };
+        let answer = match answer {
+            Ok(answer) => Ok(answer),
+            Err(Failure::Wrong(fault)) => Err(fault),
+            Err(Failure::Unchecked(why)) => Ok(Answer::Unchecked(why.to_string())),
         };
         send(&mut output, &answer, &stepped)?;
     }
 }
 
-fn read(source: String) -> io::Result<OwnKernel> {
-    OwnKernel::read(source.into_bytes()).map_err(io::Error::other)
+/// Does what a request asks in the emulator, with the kernel that was loaded last.
+fn emulate(
+    folder: &Path,
+    loaded: &mut Option<(OwnKernel, Emulated)>,
+    request: Request,
+    following: &[u8],
+    stepped: &mut Vec<u8>,
+) -> Result<Answer, Failure> {
+    if let Request::Check { source, .. } | Request::Load { source } = &request {
+        let own = read(source)?;
+        let file = tempfile::Builder::new().suffix(".so").tempfile_in(folder)?;
+        fs::write(file.path(), following)?;
+        let emulated = Emulated::load(file.path(), &own)?;
+        *loaded = Some((own, emulated));
+    }
+    let none = io::Error::from(io::ErrorKind::InvalidInput);
+    let (own, emulated) = loaded.as_mut().ok_or(none)?;
+    Ok(match request {
+        Request::Load { .. } => Answer::Loaded,
+        Request::Check { seconds, seed, .. } => {
+            emulated.contain(seconds);
+            let cases = cases(own, seed);
+            check_cases(emulated, own, &cases)?;
+            Answer::Right {
+                cases: cases.len(),
+                compiled: None,
+                facts: None,
+            }
+        }
+        Request::FindBarrier { seed, case, lines } => {
+            Answer::Barrier(find_barrier(emulated, own, seed, &case, &lines))
+        }
+        Request::Step {
+            sides: (width, height),
+            rule,
+            generations,
+            seconds,
+        } => {
+            let size = Size::new(width.into(), height.into()).map_err(io::Error::other)?;
+            let lattice = Lattice::from_words(size, bytemuck::pod_collect_to_vec(following));
+            emulated.contain(seconds);
+            let mut stepper = Stepper {
+                device: emulated,
+                own,
+                size,
+                rule: rule.parse().map_err(io::Error::other)?,
+                lattices: 1,
+            };
+            let layout = own.rung.layout;
+            let words = stepper.step(words_of(&lattice, layout), generations)?;
+            let lattice = lattice_of(size, &words, layout);
+            *stepped = bytemuck::cast_slice(lattice.words()).to_vec();
+            Answer::Stepped
+        }
+    })
 }
 
-/// Loads a kernel's library, whose bytes these are, to the emulator.
-fn load(
-    folder: &Path,
-    own: OwnKernel,
-    library: &[u8],
-) -> io::Result<Result<(OwnKernel, Emulated), Fault>> {
-    let file = tempfile::Builder::new().suffix(".so").tempfile_in(folder)?;
-    fs::write(file.path(), library)?;
-    Ok(Emulated::load(file.path(), &own).map(|emulated| (own, emulated)))
+fn read(source: &str) -> io::Result<OwnKernel> {
+    OwnKernel::read(source.into()).map_err(io::Error::other)
 }
 
 /// Compiles a kernel for the GPU and checks it there.
-fn check_on_gpu(gpu: &mut Gpu, own: &OwnKernel, seconds: u32, seed: u64) -> Answer {
+fn check_on_gpu(gpu: &mut Gpu, request: Request) -> Result<Answer, Failure> {
+    let Request::Check {
+        source,
+        seconds,
+        seed,
+    } = request
+    else {
+        return Err(io::Error::from(io::ErrorKind::InvalidInput).into());
+    };
     let (Some(compiler), Some(target)) = (GpuCompiler::find(), gpu.target()) else {
-        return Answer::NoCompiler;
+        return Ok(Answer::NoCompiler);
     };
-    let code = match compiler.compile(&own.source, target) {
-        Ok(code) => code,
-        Err(why) => return Answer::not_compiled(why),
-    };
-    let cases = Case::for_gpu(own, seed);
+    let code = compiler.compile(&source, target)?;
+    let own = &read(&source)?;
+    gpu.load(own, code.clone(), Duration::from_secs(seconds.into()))?;
+    let cases = cases_for_gpu(own, seed);
+    check_cases(gpu, own, &cases)?;
     let launch = |case: &Case| shape(own, case.size(), case.lattices, gpu.sm_count());
     let shapes = cases.iter().map(launch);
     let largest = shapes.max_by_key(|shape| shape.shared_bytes);
-    let limit = Duration::from_secs(seconds.into());
-    let facts = gpu
-        .load(own, code.clone(), limit)
-        .and_then(|()| check_cases(gpu, own, &cases))
-        .and_then(|()| largest.map_or(Ok(None), |shape| gpu.facts(shape)));
-    match facts {
-        Err(fault) => Answer::Wrong(fault),
-        Ok(facts) => Answer::Right {
-            cases: cases.len(),
-            compiled: Some((code, compiler)),
-            facts,
-        },
-    }
-}
-
-impl Answer {
-    fn not_compiled(why: NotCompiled) -> Answer {
-        match Fault::of_compiler(why) {
-            Ok(fault) => Answer::Wrong(fault),
-            Err(error) => Answer::Failed(error.to_string()),
-        }
-    }
+    Ok(Answer::Right {
+        cases: cases.len(),
+        compiled: Some((code, compiler)),
+        facts: largest.map_or(Ok(None), |shape| gpu.facts(shape))?,
+    })
 }
 
 /// Runs cases until one is wrong.
@@ -341,7 +311,7 @@ fn find_barrier(
         kernel.set_extra_barrier(line);
         check_case(kernel, own, case, true).is_ok()
     };
-    let all = Case::all(own, seed);
+    let all = cases(own, seed);
     let mut first = None;
     for &line in lines {
         if is_mended(line, case) {

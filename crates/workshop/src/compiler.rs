@@ -1,19 +1,16 @@
 //! A C++ compiler of this machine, and what it says.
 
 use std::env;
-use std::fmt;
 use std::fs;
-use std::io;
 use std::path::{Path, PathBuf, absolute};
 use std::process::Command;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use lang::tr;
-use serde::{Deserialize, Serialize};
+use platform::contained::{self, Ended, Limits};
 use tempfile::TempDir;
 
-use platform::contained::{self, Ended, Limits};
+use crate::fault::{CompilerError, Failure, Fault, Unchecked};
 
 /// The files of the emulator.
 const FILES: [(&str, &str); 3] = [
@@ -58,47 +55,6 @@ pub struct CppCompiler {
     folder: TempDir,
 }
 
-/// Why a kernel could not be compiled.
-#[derive(Debug)]
-pub enum NotCompiled {
-    /// The compiler refuses it: the first of its errors, and how many more there are.
-    Refused(Vec<CompilerError>, usize),
-    /// The compiler took too long: the limit in seconds.
-    TooLong(u64),
-    /// The user did not want to wait for it.
-    Cancelled,
-    /// It cannot be started, or a file cannot be written.
-    Failed(io::Error),
-}
-
-/// A message of the compiler.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct CompilerError {
-    /// The line of the source; `None` if it is about another file.
-    pub line: Option<u32>,
-    /// The column, in bytes from 1.
-    pub column: Option<u32>,
-    /// What it says.
-    pub text: String,
-}
-
-impl fmt::Display for CompilerError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let text = &self.text;
-        match (self.line, self.column) {
-            (Some(line), Some(column)) => f.write_str(&tr!("line {line}, column {column}: {text}")),
-            (Some(line), None) => f.write_str(&tr!("line {line}: {text}")),
-            (None, _) => f.write_str(text),
-        }
-    }
-}
-
-impl From<io::Error> for NotCompiled {
-    fn from(error: io::Error) -> NotCompiled {
-        NotCompiled::Failed(error)
-    }
-}
-
 impl CppCompiler {
     /// The path of a compiler: the one that `$CXX` names, else `c++`, `g++` or `clang++` on the `PATH`.
     pub fn find() -> Option<PathBuf> {
@@ -115,7 +71,7 @@ impl CppCompiler {
     ///
     /// # Errors
     /// The compiler cannot be started, or does not take the emulator; or its folder cannot be written.
-    pub fn open(compiler: PathBuf) -> Result<CppCompiler, NotCompiled> {
+    pub fn open(compiler: PathBuf) -> Result<CppCompiler, Failure> {
         let folder = tempfile::Builder::new()
             .prefix("lifestreams-kernel-")
             .tempdir()?;
@@ -135,14 +91,9 @@ impl CppCompiler {
     }
 
     /// Compiles a translated kernel to a library of this name in its folder.
-    pub fn library(
-        &self,
-        name: &str,
-        cpp: &str,
-        cancel: &AtomicBool,
-    ) -> Result<PathBuf, NotCompiled> {
+    pub fn library(&self, name: &str, cpp: &str, cancel: &AtomicBool) -> Result<PathBuf, Failure> {
         let source = format!("{name}.cpp");
-        fs::write(self.folder().join(&source), cpp).map_err(NotCompiled::Failed)?;
+        fs::write(self.folder().join(&source), cpp)?;
         let library = self.folder().join(format!("{name}.so"));
         let mut command = self.command();
         command.args(["-O1", "-shared", "-Wl,-Bsymbolic", "-include", "emulator.h"]);
@@ -171,16 +122,15 @@ impl CppCompiler {
 ///
 /// # Errors
 /// It does not compile what it is given, or was ended.
-fn run_compiler(command: Command, cancel: &AtomicBool) -> Result<(), NotCompiled> {
+fn run_compiler(command: Command, cancel: &AtomicBool) -> Result<(), Failure> {
     let (ended, said) = contained::run(command, LIMITS, cancel)?;
     match ended {
         Ended::ByItself(status) if status.success() => Ok(()),
-        Ended::ByItself(_) | Ended::TooMuchMemory => {
-            let (errors, more) = compiler_errors(&String::from_utf8_lossy(&said));
-            Err(NotCompiled::Refused(errors, more))
-        }
-        Ended::TooLong => Err(NotCompiled::TooLong(LIMITS.time.as_secs())),
-        Ended::Cancelled => Err(NotCompiled::Cancelled),
+        Ended::ByItself(_) | Ended::TooMuchMemory => Err(refused(&String::from_utf8_lossy(&said))),
+        Ended::TooLong => Err(Failure::Wrong(Fault::CompilesTooLong {
+            seconds: LIMITS.time.as_secs(),
+        })),
+        Ended::Cancelled => Err(Failure::Unchecked(Unchecked::Cancelled)),
     }
 }
 
@@ -207,8 +157,8 @@ fn is_program(file: &Path) -> bool {
     file.is_file()
 }
 
-/// The errors in what a compiler says: the first ones, shortened, and how many more there are.
-pub(crate) fn compiler_errors(said: &str) -> (Vec<CompilerError>, usize) {
+/// What a compiler says of a source that it refuses: the first errors, shortened.
+pub(crate) fn refused(said: &str) -> Failure {
     const MAX_ERRORS: usize = 5;
     let lines: Vec<&str> = said.lines().collect();
     let mut found: Vec<CompilerError> = (0..lines.len())
@@ -228,7 +178,10 @@ pub(crate) fn compiler_errors(said: &str) -> (Vec<CompilerError>, usize) {
     }
     let more = found.len().saturating_sub(MAX_ERRORS);
     found.truncate(MAX_ERRORS);
-    (found, more)
+    Failure::Wrong(Fault::DoesNotCompile {
+        errors: found,
+        more,
+    })
 }
 
 /// `FILE:LINE:COLUMN: error: TEXT`, as g++ and clang say it.
@@ -281,9 +234,16 @@ fn shortened(text: &str) -> String {
 mod tests {
     use super::*;
 
+    fn errors(said: &str) -> (Vec<CompilerError>, usize) {
+        match refused(said) {
+            Failure::Wrong(Fault::DoesNotCompile { errors, more }) => (errors, more),
+            other => panic!("{other:?}"),
+        }
+    }
+
     /// Line, column and text of each error, of which there are no more.
     fn read(said: &str) -> Vec<(Option<u32>, Option<u32>, String)> {
-        let (found, more) = compiler_errors(said);
+        let (found, more) = errors(said);
         assert_eq!(more, 0);
         let parts = found.into_iter().map(|it| (it.line, it.column, it.text));
         parts.collect()
@@ -303,7 +263,7 @@ mod tests {
                 (None, None, "no".into())
             ]
         );
-        let (found, more) = compiler_errors(&"kernel.cu:1:1: error: x\n".repeat(100));
+        let (found, more) = errors(&"kernel.cu:1:1: error: x\n".repeat(100));
         assert_eq!((found.len(), more), (5, 95));
         let said = "kernel.cu(5): error: identifier \"foo\" is undefined\n      a[0] = foo;\n             ^\n\n\
                     kernel.cu(4): warning #177-D: variable \"x\" was declared but never referenced\n\

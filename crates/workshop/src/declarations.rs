@@ -7,8 +7,7 @@ use engine::Kernel;
 use engine::kernels::{GpuCode, KERNELS, OwnCode, OwnStepper};
 use life::Rule;
 
-use crate::compiler::CompilerError;
-use crate::fault::Fault;
+use crate::fault::{CompilerError, Fault};
 use crate::translation::{kernel_names, stray_character};
 use lang::{Message, message, tr};
 

@@ -9,8 +9,8 @@ use std::ptr::{copy_nonoverlapping, null, null_mut, slice_from_raw_parts_mut};
 use engine::kernels::Launch;
 use libloading::Symbol;
 
-use crate::OwnKernel;
 use crate::check::{Contents, Device, FIRST_OF_BLOCKS, Value};
+use crate::declarations::OwnKernel;
 use crate::fault::{Fault, Thread};
 
 /// Kernels, compiled together with the emulator.
@@ -307,7 +307,7 @@ struct Pages<'a> {
     library: &'a Library,
     at: *mut u32,
     words: usize,
-    /// All words between the pages, [`POISON`](crate::check::POISON) at first.
+    /// All words between the pages, [`POISON`](crate::layouts::POISON) at first.
     room: *mut [u32],
 }
 

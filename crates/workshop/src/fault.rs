@@ -2,11 +2,11 @@
 
 use std::{fmt, io};
 
-use lang::tr;
+use lang::{Message, tr};
+use life::system_reason;
 use serde::{Deserialize, Serialize};
 
-use crate::Case;
-use crate::compiler::{CompilerError, NotCompiled};
+use crate::case::Case;
 
 /// The first thing that is wrong with a kernel.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -202,19 +202,6 @@ pub enum Fault {
 }
 
 impl Fault {
-    /// Of what a compiler said.
-    ///
-    /// # Errors
-    /// It did not get as far as the source.
-    pub(crate) fn of_compiler(why: NotCompiled) -> io::Result<Fault> {
-        match why {
-            NotCompiled::Refused(errors, more) => Ok(Fault::DoesNotCompile { errors, more }),
-            NotCompiled::TooLong(seconds) => Ok(Fault::CompilesTooLong { seconds }),
-            NotCompiled::Cancelled => Err(io::ErrorKind::Interrupted.into()),
-            NotCompiled::Failed(error) => Err(error),
-        }
-    }
-
     /// Whether it says that the emulator did not manage, and nothing of what the kernel does.
     pub fn is_of_emulator(&self) -> bool {
         matches!(
@@ -477,5 +464,85 @@ impl fmt::Display for Found {
             Found::Unwritten => f.write_str(tr!("not written")),
             Found::Number(number) => number.fmt(f),
         }
+    }
+}
+
+/// A message of the compiler.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct CompilerError {
+    /// The line of the source; `None` if it is about another file.
+    pub line: Option<u32>,
+    /// The column, in bytes from 1.
+    pub column: Option<u32>,
+    /// What it says.
+    pub text: String,
+}
+
+impl fmt::Display for CompilerError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let text = &self.text;
+        match (self.line, self.column) {
+            (Some(line), Some(column)) => f.write_str(&tr!("line {line}, column {column}: {text}")),
+            (Some(line), None) => f.write_str(&tr!("line {line}: {text}")),
+            (None, _) => f.write_str(text),
+        }
+    }
+}
+
+/// Why a kernel did not pass.
+#[derive(Debug)]
+pub enum Failure {
+    /// Something is wrong with it.
+    Wrong(Fault),
+    /// It was not checked.
+    Unchecked(Unchecked),
+}
+
+impl From<Fault> for Failure {
+    fn from(fault: Fault) -> Failure {
+        Failure::Wrong(fault)
+    }
+}
+
+impl From<Unchecked> for Failure {
+    fn from(why: Unchecked) -> Failure {
+        Failure::Unchecked(why)
+    }
+}
+
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Failure {
+        Failure::Unchecked(error.into())
+    }
+}
+
+/// Why a kernel was not checked.
+#[derive(Debug)]
+pub enum Unchecked {
+    /// The emulator needs a C++ compiler, and none was found.
+    NoCppCompiler,
+    /// The user did not want to wait for it.
+    Cancelled,
+    /// Anything else that this computer lacks, such as a compiler for the GPU.
+    Failed(Message),
+}
+
+impl fmt::Display for Unchecked {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Unchecked::NoCppCompiler => f.write_str(tr!(
+                "no C++ compiler found, which a kernel needs without a GPU: apt-get install g++"
+            )),
+            Unchecked::Cancelled => f.write_str(tr!("the check was interrupted")),
+            Unchecked::Failed(why) => why.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for Unchecked {}
+
+impl From<io::Error> for Unchecked {
+    fn from(error: io::Error) -> Unchecked {
+        Unchecked::Failed(Message::new(|| system_reason(&error)))
     }
 }

@@ -11,10 +11,14 @@ use engine::{
     DriverFault, Engine, EngineError, HostMemory, Loss, Op, Program, StreamId, StreamSpec,
 };
 
-use crate::check::{Contents, Device, POISON, Value};
-use crate::fault::Fault;
+use lang::tr;
+use serde::{Deserialize, Serialize};
+
+use crate::check::{Contents, Device, Value};
+use crate::declarations::OwnKernel;
+use crate::fault::{CompilerError, Fault};
+use crate::layouts::POISON;
 use crate::nvrtc::Target;
-use crate::{CompilerError, Facts, OwnKernel};
 
 const DEVICE: DeviceId = DeviceId(0);
 
@@ -181,6 +185,48 @@ impl Device for Gpu {
 
     fn runs(&self) -> usize {
         2
+    }
+}
+
+/// What the driver says about a compiled kernel.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Facts {
+    /// Registers per thread.
+    pub registers: u32,
+    /// Shared memory per block in bytes, for the largest lattice that was checked.
+    pub shared_bytes: u32,
+    /// Local memory per thread in bytes: arrays with computed indices, and registers that were spilled.
+    pub local_bytes: u32,
+    /// How many blocks an SM can hold at once.
+    pub blocks_per_sm: u32,
+    /// Threads per block.
+    pub block_threads: u32,
+    /// Maximum threads that an SM can hold at once.
+    pub max_threads_per_sm: u32,
+}
+
+impl Facts {
+    /// What decides how many threads an SM holds, and how many those are.
+    pub fn sentences(&self) -> Vec<String> {
+        let threads = self.blocks_per_sm * self.block_threads;
+        let occupancy = 100.0 * f64::from(threads) / f64::from(self.max_threads_per_sm.max(1));
+        vec![
+            tr!(
+                "{registers} registers and {local} B of spilled or local memory per thread",
+                registers = self.registers,
+                local = self.local_bytes
+            ),
+            tr!(
+                "{shared} B of shared memory per block",
+                shared = self.shared_bytes
+            ),
+            tr!(
+                "{blocks} blocks of {threads} threads per SM: occupancy {percent} %",
+                blocks = self.blocks_per_sm,
+                threads = self.block_threads,
+                percent = occupancy.round()
+            ),
+        ]
     }
 }
 

@@ -3,8 +3,10 @@
 use engine::Layout;
 use life::{Lattice, Size};
 
-use crate::check::POISON;
 use crate::fault::Found;
+
+/// What no kernel writes.
+pub(crate) const POISON: u32 = 0xa5a5_a5a5;
 
 /// Words of a row.
 fn words_per_row(size: Size, layout: Layout) -> u32 {

@@ -5,6 +5,7 @@
 //! an emulator in C++ (`cpp/`) runs its threads one after another.
 #![allow(unsafe_code)] // calls compiled kernels and NVRTC; each block says why it is sound
 
+mod case;
 mod cases;
 mod check;
 mod child;
@@ -20,14 +21,15 @@ mod translation;
 mod trust;
 mod workshop;
 
-pub use cases::Case;
+pub use case::Case;
 pub use child::{Machine, serve};
-pub use compiler::{CompilerError, CppCompiler};
+pub use compiler::CppCompiler;
 pub use declarations::{OwnKernel, SourceError, rungs, skeleton};
 pub use emulator::Library;
-pub use fault::{Fault, Found, Thread};
+pub use fault::{CompilerError, Failure, Fault, Found, Thread, Unchecked};
+pub use gpu::Facts;
 pub use layouts::{lattice_of, words_of};
 pub use nvrtc::{GpuCompiler, PACKAGE, Target, search};
 pub use translation::{kernel_names, translate};
 pub use trust::{is_trusted, trust};
-pub use workshop::{Facts, LAUNCH_LIMIT, Right, Unchecked, Verdict, Workshop};
+pub use workshop::{LAUNCH_LIMIT, Right, Verdict, Workshop};

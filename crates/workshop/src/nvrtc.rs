@@ -11,7 +11,8 @@ use engine::kernels::GpuCode;
 use libloading::{Library, Symbol};
 use serde::{Deserialize, Serialize};
 
-use crate::compiler::{HEADERS, NotCompiled, SOURCE_NAME, compiler_errors};
+use crate::compiler::{HEADERS, SOURCE_NAME, refused};
+use crate::fault::Failure;
 use crate::folders::{children, toolkits};
 
 /// The pip package that has it.
@@ -109,7 +110,7 @@ impl GpuCompiler {
     ///
     /// # Errors
     /// It refuses the source, or cannot be opened.
-    pub fn compile(&self, source: &str, target: Target) -> Result<GpuCode, NotCompiled> {
+    pub fn compile(&self, source: &str, target: Target) -> Result<GpuCode, Failure> {
         let nvrtc = Nvrtc::open(&self.path)?;
         let (major, minor) = target.capability;
         let wanted = (10 * major + minor) as c_int;
@@ -185,7 +186,7 @@ impl Nvrtc {
         source: &str,
         architecture: &str,
         result: [&CStr; 2],
-    ) -> Result<Vec<u8>, NotCompiled> {
+    ) -> Result<Vec<u8>, Failure> {
         type Create = unsafe extern "C" fn(
             *mut Handle,
             *const c_char,
@@ -237,8 +238,7 @@ impl Nvrtc {
         if code != REFUSED && log.trim().is_empty() {
             self.check(code)?;
         }
-        let (errors, more) = compiler_errors(log);
-        Err(NotCompiled::Refused(errors, more))
+        Err(refused(log))
     }
 
     /// What two functions return of a program: the number of bytes, and the bytes.
@@ -280,13 +280,14 @@ fn c_string(text: &str) -> CString {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Fault;
 
     const TARGET: Target = Target {
         capability: (7, 5),
         driver: (99, 0),
     };
 
-    fn compile(source: &str, target: Target) -> Result<GpuCode, NotCompiled> {
+    fn compile(source: &str, target: Target) -> Result<GpuCode, Failure> {
         let compiler = GpuCompiler::find().expect("scripts/test installs NVRTC");
         compiler.compile(source, target)
     }
@@ -318,7 +319,7 @@ mod tests {
         let source = "#include \"life.cuh\"\nextern \"C\" __global__ void f(int* to)\n{\n    \
                       int unused;\n    to[0] = nothing;\n}\n";
         match compile(source, TARGET) {
-            Err(NotCompiled::Refused(errors, 0)) => {
+            Err(Failure::Wrong(Fault::DoesNotCompile { errors, more: 0 })) => {
                 let places: Vec<_> = errors.iter().map(|it| (it.line, it.column)).collect();
                 assert_eq!(places, [(Some(5), Some(13))], "{errors:?}");
                 assert!(errors[0].text.contains("nothing"), "{errors:?}");

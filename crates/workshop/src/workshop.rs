@@ -11,17 +11,18 @@ use std::time::Duration;
 
 use engine::Kernel;
 use engine::kernels::{OwnStepError, OwnStepper};
-use lang::{Message, message, tr};
-use life::{Rule, Size, system_reason};
+use lang::message;
+use life::{Rule, Size};
 use platform::contained::{Ended, Process};
-use serde::{Deserialize, Serialize};
 use tempfile::TempDir;
 
-use crate::child::{Answer, Child, Request, ask, start};
-use crate::compiler::{CppCompiler, NotCompiled, SOURCE_NAME};
+use crate::child::{Answer, Child, Machine, Request, ask, start};
+use crate::compiler::{CppCompiler, SOURCE_NAME};
+use crate::declarations::OwnKernel;
+use crate::fault::{Failure, Fault, Unchecked};
+use crate::gpu::Facts;
 use crate::nvrtc::{GpuCompiler, PACKAGE};
 use crate::translation::translate;
-use crate::{Fault, Machine, OwnKernel};
 
 /// A machine that runs kernels, and the process in which it does; opened once, for any number of checks.
 /// The process stays between checks, so that they need not wait for it or for a GPU's driver.
@@ -36,37 +37,6 @@ pub struct Workshop {
 enum Tools {
     Emulator(CppCompiler),
     Gpu { ordinal: u32, folder: TempDir },
-}
-
-/// Why a kernel was not checked.
-#[derive(Debug)]
-pub enum Unchecked {
-    /// The emulator needs a C++ compiler, and none was found.
-    NoCppCompiler,
-    /// The user did not want to wait for it.
-    Cancelled,
-    /// Anything else that this computer lacks, such as a compiler for the GPU.
-    Failed(Message),
-}
-
-impl fmt::Display for Unchecked {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Unchecked::NoCppCompiler => f.write_str(tr!(
-                "no C++ compiler found, which a kernel needs without a GPU: apt-get install g++"
-            )),
-            Unchecked::Cancelled => f.write_str(tr!("the check was interrupted")),
-            Unchecked::Failed(why) => why.fmt(f),
-        }
-    }
-}
-
-impl std::error::Error for Unchecked {}
-
-impl From<io::Error> for Unchecked {
-    fn from(error: io::Error) -> Unchecked {
-        Unchecked::Failed(Message::new(|| system_reason(&error)))
-    }
 }
 
 /// What a check found: a kernel that is right, or the first thing that is wrong.
@@ -85,53 +55,11 @@ pub struct Right {
     pub compiler: Option<GpuCompiler>,
 }
 
-/// What the driver says about a compiled kernel.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Facts {
-    /// Registers per thread.
-    pub registers: u32,
-    /// Shared memory per block in bytes, for the largest lattice that was checked.
-    pub shared_bytes: u32,
-    /// Local memory per thread in bytes: arrays with computed indices, and registers that were spilled.
-    pub local_bytes: u32,
-    /// How many blocks an SM can hold at once.
-    pub blocks_per_sm: u32,
-    /// Threads per block.
-    pub block_threads: u32,
-    /// Maximum threads that an SM can hold at once.
-    pub max_threads_per_sm: u32,
-}
-
-impl Facts {
-    /// What decides how many threads an SM holds, and how many those are.
-    pub fn sentences(&self) -> Vec<String> {
-        let threads = self.blocks_per_sm * self.block_threads;
-        let occupancy = 100.0 * f64::from(threads) / f64::from(self.max_threads_per_sm.max(1));
-        vec![
-            tr!(
-                "{registers} registers and {local} B of spilled or local memory per thread",
-                registers = self.registers,
-                local = self.local_bytes
-            ),
-            tr!(
-                "{shared} B of shared memory per block",
-                shared = self.shared_bytes
-            ),
-            tr!(
-                "{blocks} blocks of {threads} threads per SM: occupancy {percent} %",
-                blocks = self.blocks_per_sm,
-                threads = self.block_threads,
-                percent = occupancy.round()
-            ),
-        ]
-    }
-}
-
 /// How long a launch may take; whole seconds count.
 pub const LAUNCH_LIMIT: Duration = Duration::from_secs(5);
 
 /// How long a process may take to answer.
-const ANSWER_LIMIT: Duration = Duration::from_secs(90);
+const ANSWER_LIMIT: Duration = Duration::from_secs(120);
 
 impl Workshop {
     /// Prepares a machine. `child` makes a command that calls [`serve`](crate::serve) with what its
@@ -148,12 +76,11 @@ impl Workshop {
                 let found = CppCompiler::find().ok_or(Unchecked::NoCppCompiler)?;
                 match CppCompiler::open(found.clone()) {
                     Ok(compiler) => Tools::Emulator(compiler),
-                    Err(why) => {
-                        let fault = Fault::of_compiler(why)?;
+                    Err(Failure::Unchecked(why)) => return Err(why),
+                    Err(Failure::Wrong(why)) => {
                         return Err(Unchecked::Failed(message!(
                             "{compiler} does not compile the emulator: {why}; set CXX to another C++ compiler",
-                            compiler = found.display(),
-                            why = fault
+                            compiler = found.display()
                         )));
                     }
                 }
@@ -175,8 +102,7 @@ impl Workshop {
         Ok(workshop)
     }
 
-    /// The machine.
-    pub fn machine(&self) -> Machine {
+    fn machine(&self) -> Machine {
         match self.tools {
             Tools::Emulator(_) => Machine::Emulator,
             Tools::Gpu { ordinal, .. } => Machine::Gpu(ordinal),
@@ -195,15 +121,24 @@ impl Workshop {
         launch_limit: Duration,
         cancel: &AtomicBool,
     ) -> Result<Verdict, Unchecked> {
-        if let Err(fault) = own.check_source() {
-            return Ok(Err(Box::new(fault)));
+        match self.verdict(own, seed, launch_limit, cancel) {
+            Ok(right) => Ok(Ok(right)),
+            Err(Failure::Wrong(fault)) => Ok(Err(Box::new(fault))),
+            Err(Failure::Unchecked(why)) => Err(why),
         }
+    }
+
+    fn verdict(
+        &self,
+        own: &OwnKernel,
+        seed: u64,
+        launch_limit: Duration,
+        cancel: &AtomicBool,
+    ) -> Result<Right, Failure> {
+        own.check_source()?;
         let (library, lines) = match &self.tools {
             Tools::Gpu { .. } => Default::default(),
-            Tools::Emulator(compiler) => match compile(compiler, own, cancel)? {
-                Ok(compiled) => compiled,
-                Err(fault) => return Ok(Err(Box::new(fault))),
-            },
+            Tools::Emulator(compiler) => compile(compiler, own, cancel)?,
         };
         let request = Request::Check {
             source: own.source.clone(),
@@ -216,24 +151,8 @@ impl Workshop {
             Some(process) => process,
             None => self.start()?,
         };
-        let mut ask = |request: &Request, following: &[u8]| {
-            let limits = process.limits();
-            Ok(match ask(&mut process, request, following, cancel)? {
-                Ok((answer, _)) => answer,
-                Err(Ended::Cancelled) => return Err(Unchecked::Cancelled),
-                // What ends the process is an answer, too.
-                Err(Ended::TooLong) => Answer::Wrong(Fault::TooLong {
-                    seconds: limits.time.as_secs() as u32,
-                    thread: None,
-                }),
-                Err(Ended::TooMuchMemory) => Answer::Wrong(Fault::TooMuchMemory {
-                    bytes: limits.resident,
-                }),
-                Err(Ended::ByItself(_)) => Answer::Wrong(Fault::Crashed),
-            })
-        };
-        let mut answer = ask(&request, &library);
-        if let Ok(Answer::Wrong(Fault::Race {
+        let mut answer = answer_of(&mut process, &request, &library, cancel);
+        if let Err(Failure::Wrong(Fault::Race {
             case,
             barrier_after,
             ..
@@ -241,22 +160,19 @@ impl Workshop {
             && !lines.is_empty()
         {
             let case = case.clone();
-            let found = ask(&Request::FindBarrier { seed, case, lines }, &[])?;
-            if let Answer::Barrier(line) = found {
-                *barrier_after = line;
+            let find = Request::FindBarrier { seed, case, lines };
+            match answer_of(&mut process, &find, &[], cancel) {
+                Ok(Answer::Barrier(line)) => *barrier_after = line,
+                Err(unchecked @ Failure::Unchecked(_)) => answer = Err(unchecked),
+                Ok(_) | Err(Failure::Wrong(_)) => {}
             }
         }
         // A wrong kernel may have spoilt the GPU's context, and any kernel of the emulator its process.
-        if !matches!(
-            (&self.tools, &answer),
-            (Tools::Gpu { .. }, Ok(Answer::Right { .. }))
-        ) {
-            drop(process);
-            // The next one gets ready until the next check, which reports why there is none.
-            *kept = self.start().ok();
-        } else {
-            *kept = Some(process);
-        }
+        let is_intact = answer.is_ok() && matches!(self.tools, Tools::Gpu { .. });
+        let mut process = Some(process).filter(|_| is_intact);
+        // The next one gets ready until the next check, which reports why there is none.
+        process = process.or_else(|| self.start().ok());
+        *kept = process;
         drop(kept);
         match answer? {
             Answer::Right {
@@ -269,20 +185,19 @@ impl Workshop {
                     Box::new(EmulatedStepper::new(own, library, &self.child))
                 };
                 let cpu = matches!(self.tools, Tools::Emulator(_)).then(stepper);
-                Ok(Ok(Right {
+                Ok(Right {
                     cases,
                     kernel: own.kernel(code, cpu),
                     facts,
                     compiler,
-                }))
+                })
             }
-            Answer::Wrong(fault) => Ok(Err(Box::new(fault))),
-            Answer::NoCompiler => Err(Unchecked::Failed(message!(
-                "no compiler for a GPU found: pip install {}",
-                PACKAGE
-            ))),
-            Answer::Failed(why) => Err(Unchecked::Failed(why.into())),
-            Answer::Barrier(_) | Answer::Loaded | Answer::Stepped => Ok(Err(Fault::Crashed.into())),
+            Answer::NoCompiler => {
+                let why = message!("no compiler for a GPU found: pip install {}", PACKAGE);
+                Err(Unchecked::Failed(why).into())
+            }
+            Answer::Unchecked(why) => Err(Unchecked::Failed(why.into()).into()),
+            Answer::Barrier(_) | Answer::Loaded | Answer::Stepped => Err(Fault::Crashed.into()),
         }
     }
 
@@ -300,28 +215,46 @@ impl Workshop {
     }
 }
 
+/// A process's answer to a request. What ends the process is wrong with the kernel.
+fn answer_of(
+    process: &mut Process,
+    request: &Request,
+    following: &[u8],
+    cancel: &AtomicBool,
+) -> Result<Answer, Failure> {
+    let limits = process.limits();
+    Err(match ask(process, request, following, cancel)? {
+        Ok((answer, _)) => return Ok(answer?),
+        Err(Ended::Cancelled) => Unchecked::Cancelled.into(),
+        Err(Ended::TooLong) => Failure::Wrong(Fault::TooLong {
+            seconds: limits.time.as_secs() as u32,
+            thread: None,
+        }),
+        Err(Ended::TooMuchMemory) => Failure::Wrong(Fault::TooMuchMemory {
+            bytes: limits.resident,
+        }),
+        Err(Ended::ByItself(_)) => Fault::Crashed.into(),
+    })
+}
+
 /// Compiles a kernel for the emulator, to the bytes of its library and the lines behind which a barrier can
-/// be put; or says what is wrong with it.
+/// be put.
 fn compile(
     compiler: &CppCompiler,
     own: &OwnKernel,
     cancel: &AtomicBool,
-) -> Result<Result<(Vec<u8>, Vec<u32>), Fault>, Unchecked> {
+) -> Result<(Vec<u8>, Vec<u32>), Failure> {
     let symbols = [own.symbol().to_owned()];
     // Marks tell lines; where a source does not compile with them, it is compiled without.
     let marked = translate(&own.source, SOURCE_NAME, &symbols, true);
     let mut lines = marked.lines;
     let mut compiled = compiler.library("kernel", &marked.cpp, cancel);
-    if matches!(compiled, Err(NotCompiled::Refused(..))) {
+    if matches!(compiled, Err(Failure::Wrong(Fault::DoesNotCompile { .. }))) {
         lines.clear();
         let plain = translate(&own.source, SOURCE_NAME, &symbols, false);
         compiled = compiler.library("kernel", &plain.cpp, cancel);
     }
-    match compiled {
-        Ok(path) => Ok(Ok((fs::read(path)?, lines))),
-        Err(NotCompiled::Cancelled) => Err(Unchecked::Cancelled),
-        Err(why) => Ok(Err(Fault::of_compiler(why)?)),
-    }
+    Ok((fs::read(compiled?)?, lines))
 }
 
 /// A kernel in the emulator that steps lattices of the CPU engine. Each thread that calls it has a process,
@@ -376,7 +309,7 @@ impl EmulatedStepper {
         let mut process = started.map_err(failed)?;
         let source = self.source.clone();
         match answer(&mut process, &Request::Load { source }, &self.library)? {
-            (Answer::Loaded, _) => Ok(process),
+            (Ok(Answer::Loaded), _) => Ok(process),
             _ => Err(OwnStepError::Crashed),
         }
     }
@@ -392,7 +325,7 @@ fn answer(
     process: &mut Process,
     request: &Request,
     following: &[u8],
-) -> Result<(Answer, Vec<u8>), OwnStepError> {
+) -> Result<(Result<Answer, Fault>, Vec<u8>), OwnStepError> {
     let answered = ask(process, request, following, &AtomicBool::new(false)).map_err(failed)?;
     answered.map_err(|ended| match ended {
         Ended::TooLong => OwnStepError::TooLong,
@@ -424,8 +357,8 @@ impl OwnStepper for EmulatedStepper {
         };
         // A process that fails ends here.
         let stepped = match answer(&mut process, &request, bytemuck::cast_slice(words))? {
-            (Answer::Stepped, stepped) => stepped,
-            (Answer::Wrong(Fault::TooLong { .. }), _) => return Err(OwnStepError::TooLong),
+            (Ok(Answer::Stepped), stepped) => stepped,
+            (Err(Fault::TooLong { .. }), _) => return Err(OwnStepError::TooLong),
             _ => return Err(OwnStepError::Crashed),
         };
         if stepped.len() != size_of_val(words) {
