@@ -66,27 +66,3 @@ impl WordEdit {
         set.map(move |bit| (bit, self.bits >> bit & 1 == 1))
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn edits_of_what_is_not_there_are_refused() {
-        let size = Size::new(33, 2).unwrap();
-        let edit = |word, mask| WordEdit {
-            word,
-            mask,
-            bits: 0,
-        };
-        assert!(WordEdit::check_all(&[edit(0, !0), edit(1, 1), edit(3, 1)], size).is_ok());
-        for bad in [
-            [edit(0, 1), edit(4, 1)],
-            [edit(0, 1), edit(3, 2)],
-            [edit(1, 1), edit(1, 1)],
-            [edit(1, 1), edit(0, 1)],
-        ] {
-            assert!(WordEdit::check_all(&bad, size).is_err(), "{bad:?}");
-        }
-    }
-}

@@ -80,17 +80,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_measure_comes_through_its_words() {
-        let measure = Measure {
-            population: 1 << 40 | 3,
-            births: 2,
-            deaths: u64::MAX,
-            hash: 0x0123_4567_89ab_cdef,
-        };
-        assert_eq!(Measure::from_words(&measure.to_words()), measure);
-    }
-
-    #[test]
     fn the_hash_knows_where_a_word_is() {
         let of = |words: &[u32]| {
             let mut measure = Measure::default();

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use super::*;
+use crate::ReduceRegion;
 use crate::kernels::{LadderFunction, find};
-use crate::{LatticeId, ReduceRegion};
 use life::Rule;
 
 fn advance(kernel: &str, generations: u32) -> LatticeOp {
@@ -19,67 +19,6 @@ fn advance(kernel: &str, generations: u32) -> LatticeOp {
 
 fn upload(words: usize) -> LatticeOp {
     LatticeOp::Upload(Arc::from(vec![0; words]))
-}
-
-/// Layout, parity of the cells, parity of the bits, and whether the bits are current.
-fn after(ops: &[LatticeOp]) -> (Layout, u8, u8, bool) {
-    let state = ops
-        .iter()
-        .fold(LatticeState::NEW, |state, op| state.after(op));
-    (
-        state.layout,
-        state.parity,
-        state.bits_parity,
-        state.bits_current,
-    )
-}
-
-#[test]
-fn every_op_leaves_the_state_that_it_should() {
-    use LatticeOp::{Pack, Unpack};
-    use Layout::{Bits, I32, Planar};
-    let edit = || LatticeOp::Edit(Arc::from([]));
-    let soup = || {
-        LatticeOp::Soup(life::Soup {
-            density: 0.4,
-            seed: 1,
-            instance: 0,
-        })
-    };
-    let bits = || advance("bits", 1);
-    for (ops, expected) in [
-        (vec![], (Bits, 0, 0, true)),
-        (vec![bits()], (Bits, 1, 1, true)),
-        (vec![advance("bits", 2)], (Bits, 0, 0, true)),
-        (vec![bits(), Pack, edit()], (Bits, 1, 1, true)),
-        (vec![bits(), upload(1)], (Bits, 0, 0, true)),
-        (vec![Unpack(I32), bits(), soup()], (Bits, 0, 0, true)),
-        (vec![bits(), Unpack(I32)], (I32, 0, 1, true)),
-        (vec![bits(), Unpack(I32), edit()], (I32, 0, 1, false)),
-        (
-            vec![bits(), Unpack(I32), advance("global", 3)],
-            (I32, 1, 1, false),
-        ),
-        (vec![Unpack(I32), advance("global", 0)], (I32, 0, 0, true)),
-        (
-            vec![bits(), Unpack(I32), advance("global", 3), Pack],
-            (I32, 1, 0, true),
-        ),
-        (
-            vec![bits(), Unpack(I32), advance("global", 3), Unpack(Bits)],
-            (Bits, 1, 1, true),
-        ),
-        (
-            vec![Unpack(Planar), advance("multistep", 5), Unpack(I32)],
-            (I32, 0, 0, true),
-        ),
-        (
-            vec![Unpack(Planar), advance("resident", 5)],
-            (Planar, 0, 0, false),
-        ),
-    ] {
-        assert_eq!(after(&ops), expected, "{ops:?}");
-    }
 }
 
 #[test]
@@ -244,27 +183,6 @@ fn a_device_that_lacks_what_a_kernel_needs_is_refused() {
     );
     check.devices[0].sm_count = 32;
     check.validate(&program, ProgramMode::Submit).unwrap();
-}
-
-#[test]
-fn a_draft_that_is_not_committed_leaves_no_trace() {
-    let mut check = validator();
-    let all = LatticeId(0);
-    let step = program([advance("bits", 1).on(0..1)]);
-    for _ in 0..2 {
-        check.validate(&step, ProgramMode::Submit).unwrap();
-        assert_eq!(check.parity(all), 0);
-    }
-    check.states.commit();
-    assert_eq!(check.parity(all), 3);
-    let twice = program(
-        [advance("bits", 1), advance("bits", 2), advance("global", 1)].map(|op| op.on(0..1)),
-    );
-    check.validate(&twice, ProgramMode::Submit).unwrap_err();
-    check.states.begin();
-    assert_eq!(check.states.get(all), check.states.committed(all));
-    check.validate(&step, ProgramMode::Prepare).unwrap();
-    assert_eq!(check.parity(all), 3);
 }
 
 #[test]

@@ -1,9 +1,8 @@
-//! The engine's guarantees: stream order and concurrency, events as in CUDA, and lattices that keep
-//! their state when the kernel changes. That its results are those of the reference is tested with the
-//! other engine's, in the crate `conformance`.
+//! The engine's guarantees: stream order and concurrency, and events as in CUDA. That its results are those
+//! of the reference is tested in [`conformance`](crate::conformance); `tests/cuda/incompatible.rs` holds on
+//! both engines which programs are refused, and what each leaves.
 
 mod buffers;
-mod incompatible;
 mod lab;
 mod order;
 mod own;
@@ -142,86 +141,16 @@ fn download(lattice: LatticeId, slot: u8) -> Op {
     .on(lattice.as_range())
 }
 
-fn spans(completions: &[Completion]) -> Vec<Span> {
-    let finished = completions.iter().find_map(|completion| match completion {
-        Completion::Finished { spans, .. } => Some(spans.clone()),
-        _ => None,
-    });
-    finished.expect("the run has finished")
-}
-
 #[test]
-fn layouts_keep_the_state_and_bits_are_as_of_the_last_pack() {
-    for (width, height) in [(1, 1), (31, 3), (65, 6), (128, 1), (545, 13)] {
-        let mut bench = Bench::new(1, &format!("{width}x{height}"));
-        let (stream, start) = (bench.streams[0], bench.soups[0].clone());
-        let to_i32 = LatticeOp::Unpack(Layout::I32).on(FIRST.as_range());
-        let to_bits = LatticeOp::Unpack(Layout::Bits).on(FIRST.as_range());
-        bench.run([(stream, to_i32), (stream, advance("global", FIRST, 1))]);
-        bench.run([(stream, download(FIRST, 1))]);
-        let unpacked = bench.slots.read(FIRST, Slot(1), &mut |words| {
-            assert_eq!(words, start.words())
-        });
-        assert!(unpacked, "{width}x{height}");
-        bench.run([
-            (stream, LatticeOp::Pack.on(FIRST.as_range())),
-            (stream, to_bits),
-            (stream, advance("bits", FIRST, 2)),
-        ]);
-        assert_eq!(
-            bench.lattice(FIRST),
-            generations_later(&start, Rule::LIFE, 3)
-        );
-    }
-}
-
-#[test]
-fn a_prepared_program_replays_from_its_state_only() {
-    let mut bench = Bench::new(1, "33x17");
-    let stream = bench.streams[0];
-    let round = [
-        (stream, advance("bits", FIRST, 1)),
-        (stream, download(FIRST, 1)),
-    ];
-    let round = program(round);
-    let even = bench.engine.prepare(&round).unwrap();
-    assert_eq!(bench.engine.parity(FIRST), 0, "preparing changes nothing");
-    bench.engine.replay(even).unwrap();
-    bench.drain();
-    let error = bench.engine.replay(even).unwrap_err();
-    assert!(matches!(error, EngineError::InvalidProgram(_)), "{error}");
-    let odd = bench.engine.prepare(&round).unwrap();
-    for prepared in [odd, even, odd, even] {
-        bench.engine.replay(prepared).unwrap();
-        let completions = bench.drain();
-        assert!(matches!(completions[0], Completion::Downloaded { .. }));
-        assert_eq!(spans(&completions).len(), 2);
-    }
-    assert_eq!(
-        bench.lattice(FIRST),
-        generations_later(&bench.soups[0].clone(), Rule::LIFE, 5)
-    );
-    bench.engine.release(even);
-    assert!(bench.engine.replay(even).is_err());
-    let spec = SlotsSpec {
-        pinned: 2,
-        picture_words: 34,
-        ..SlotsSpec::default()
-    };
-    bench.engine.allocate_slots(spec).unwrap();
-    assert!(
-        bench
-            .engine
-            .replay(odd)
-            .unwrap_err()
-            .to_string()
-            .contains("replaced")
-    );
-}
-
-#[test]
-fn an_empty_program_finishes() {
-    let mut bench = Bench::new(1, "8x8");
-    assert!(spans(&bench.run([])).is_empty());
-    assert_eq!(bench.engine.devices()[0].sm_count, 1);
+fn what_no_machine_has_is_refused() {
+    let mut engine = CpuEngine::new(NonZeroUsize::MIN);
+    let size = Size::new(1 << 18, 1 << 18).unwrap();
+    let error = engine
+        .create_lattices(DeviceId(0), 1 << 20, size)
+        .unwrap_err();
+    assert!(matches!(error, EngineError::OutOfMemory { .. }), "{error}");
+    engine
+        .create_lattices(DeviceId(0), 1, Size::new(8, 8).unwrap())
+        .unwrap();
+    assert_eq!(engine.parity(FIRST), 0);
 }

@@ -74,43 +74,6 @@ fn every_rule_has_a_network_that_is_right_in_every_neighbourhood() {
     );
 }
 
-#[test]
-fn well_known_rules_have_shortest_networks() {
-    // Lengths proved by exact synthesis with a SAT solver.
-    for (name, length) in [
-        ("B36/S23", 4),
-        ("B3678/S34678", 3),
-        ("B35678/S5678", 3),
-        ("B2/S", 2),
-        ("B1357/S1357", 1),
-        ("B3/S012345678", 2),
-        ("B0123478/S01234678", 3),
-        ("B34/S34", 3),
-        ("B368/S245", 4),
-        ("B3/S23", 3),
-    ] {
-        let network = RuleNetwork::of(name.parse().unwrap());
-        assert_eq!(network.ops().len(), length, "{name}: {network:?}");
-    }
-}
-
-#[test]
-fn rules_that_need_no_instruction_have_none() {
-    for (name, output) in [
-        ("B/S", Output::Constant(false)),
-        ("B012345678/S012345678", Output::Constant(true)),
-        ("B/S012345678", Output::Wire(Wire::Center)),
-        ("B1357/S02468", Output::Wire(Wire::X)),
-    ] {
-        let network = RuleNetwork::of(name.parse().unwrap());
-        assert_eq!(
-            (network.ops(), network.output()),
-            (&[][..], output),
-            "{name}"
-        );
-    }
-}
-
 /// A kernel as clang 16 compiles it, shortened. Two words per thread.
 const KERNEL: &str = "\
 .visible .entry sample(

@@ -123,37 +123,3 @@ fn stamps_say_which_worker_did_a_kernel_and_when() {
         matches!(last, Some(Completion::Finished { block_timestamps, .. }) if block_timestamps.is_empty())
     );
 }
-
-#[test]
-fn cells_are_downloaded_as_they_are() {
-    let mut bench = Bench::new(1, "65x3");
-    let spec = SlotsSpec {
-        pageable: 1,
-        picture_words: 195,
-        snapshots: 1,
-        ..SlotsSpec::default()
-    };
-    let slots = bench.engine.allocate_slots(spec).unwrap();
-    let stream = bench.streams[0];
-    let cells = |slot| {
-        Op::Lattices(
-            FIRST.as_range(),
-            LatticeOp::Download {
-                slot: Slot(slot),
-                what: Transfer::Cells,
-            },
-        )
-    };
-    assert!(bench.refused(cells(0)).contains("no i32 cells"));
-    let (lattice, to) = (FIRST, Layout::I32);
-    bench.run([
-        (stream, LatticeOp::Unpack(to).on(lattice.as_range())),
-        (stream, advance("global", FIRST, 3)),
-        (stream, cells(0)),
-    ]);
-    assert!(bench.refused(cells(1)).contains("195 words"));
-    let expected = generations_later(&bench.soups[0], Rule::LIFE, 3);
-    let cell = |at: usize| u32::from(expected.get(at as u32 % 65, at as u32 / 65));
-    let mut visit = |words: &[u32]| assert!((0..195).map(cell).eq(words.iter().copied()));
-    assert!(slots.read(FIRST, Slot(0), &mut visit));
-}

@@ -145,40 +145,6 @@ fn as_many_streams_run_at_once_as_there_are_workers() {
 }
 
 #[test]
-fn spans_of_a_stream_never_overlap_whatever_its_kind() {
-    let mut lab = Lab::new(3);
-    let mut streams = lab.streams(2);
-    for kind in [
-        StreamKind::Default,
-        StreamKind::Blocking,
-        StreamKind::Blocking,
-    ] {
-        streams.push(lab.stream(DeviceId(0), kind));
-    }
-    let event = lab.engine.create_event(DeviceId(0)).unwrap();
-    let steps = (0..100).map(|i| {
-        let op = match i % 7 {
-            0 => OrderOp::Record(event).into(),
-            3 => OrderOp::Wait(event).into(),
-            _ => lab.spin(Duration::from_micros(50)),
-        };
-        (streams[(i * i + i / 3) % streams.len()], op)
-    });
-    let all = program(steps.collect::<Vec<_>>());
-    let ran = lab.run(&all);
-    assert!(ran.spans.iter().map(|span| span.step).eq(0..100));
-    for stream in streams {
-        let of = |spans: &[Span]| -> Vec<Span> {
-            let own = spans.iter().filter(|span| span.stream == stream);
-            own.copied().collect()
-        };
-        let own = of(&ran.spans);
-        assert!(own.iter().all(|span| span.start <= span.end));
-        assert!(own.windows(2).all(|pair| pair[0].end <= pair[1].start));
-    }
-}
-
-#[test]
 fn nothing_behind_a_synchronization_begins_before_it_ends() {
     let mut lab = Lab::new(3);
     let streams = lab.streams(3);

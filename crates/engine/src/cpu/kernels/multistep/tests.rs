@@ -117,25 +117,6 @@ proptest! {
     }
 }
 
-#[test]
-fn tiles_and_rings_of_the_real_width_are_exact() {
-    for (words, height) in [(TILE, 40), (TILE + 1, 33), (2 * TILE + 5, 18), (5, 130)] {
-        // As many words, of which the last one may not be full.
-        let size = Size::new(32 * words as u64 - height % 32, height).unwrap();
-        let lattice = &soup(size, height);
-        for generations in [2, 6, 16] {
-            let (rule, tile, rows) = (Rule::LIFE, TILE, 1 << 20);
-            agree(Shared {
-                lattice,
-                rule,
-                generations,
-                tile,
-                rows,
-            });
-        }
-    }
-}
-
 /// The shares of an instruction set's limit that single generations and passes of 8 reach.
 #[derive(Clone, Copy)]
 struct ShareOfLimit(Rule);
