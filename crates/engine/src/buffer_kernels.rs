@@ -41,16 +41,6 @@ pub enum ArgumentType {
     F32,
 }
 
-impl ArgumentType {
-    /// Its size in bytes, as a kernel's parameter.
-    pub const fn bytes(self) -> usize {
-        match self {
-            ArgumentType::Buffer | ArgumentType::U64 => 8,
-            ArgumentType::I32 | ArgumentType::U32 | ArgumentType::F32 => 4,
-        }
-    }
-}
-
 impl PartialEq for BufferKernel {
     fn eq(&self, other: &Self) -> bool {
         (self.name, self.own) == (other.name, other.own)

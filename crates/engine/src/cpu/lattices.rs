@@ -35,11 +35,11 @@ struct Entry {
 
 /// Memory allocated for a program, until its first op takes it.
 #[derive(Default)]
-struct Spare {
+pub(super) struct Spare {
     /// A larger view.
-    view: Vec<u32>,
+    pub(super) view: Vec<u32>,
     /// The previous bits for the first measure: zeros.
-    before: Vec<u32>,
+    pub(super) before: Vec<u32>,
 }
 
 /// One lattice's buffers.
@@ -117,24 +117,32 @@ impl Lattices {
         };
         let bytes = without.iter().map(|one| bytes_of(one));
         memory::ensure(bytes.fold(0, u64::saturating_add), what)?;
+        fn allocate<B>(
+            without: &mut [MutexGuard<Stored>],
+            make: impl Fn(Size) -> Result<B>,
+            set: fn(&mut Stored, Pair<B>),
+        ) -> Result<()> {
+            let pairs = without.iter().map(|one| Pair::of(|| make(one.size)));
+            let pairs: Vec<_> = pairs.collect::<Result<_>>()?;
+            let each = without.iter_mut().zip(pairs);
+            each.for_each(|(stored, pair)| set(stored, pair));
+            Ok(())
+        }
         match layout {
-            Layout::Bits => {}
+            Layout::Bits => Ok(()),
             Layout::I32 => {
                 let cells = |size: Size| memory::zeroed(size.cells() as usize, what);
-                let pairs = without.iter().map(|one| Pair::of(|| cells(one.size)));
-                let pairs: Vec<_> = pairs.collect::<Result<_>>()?;
-                let each = without.iter_mut().zip(pairs);
-                each.for_each(|(stored, pair)| stored.cells = Some(pair));
+                allocate(&mut without, cells, |stored, pair| {
+                    stored.cells = Some(pair)
+                })
             }
             Layout::Planar => {
                 let rows = |size| PlanarRows::new(size, what);
-                let pairs = without.iter().map(|one| Pair::of(|| rows(one.size)));
-                let pairs: Vec<_> = pairs.collect::<Result<_>>()?;
-                let each = without.iter_mut().zip(pairs);
-                each.for_each(|(stored, pair)| stored.planar = Some(pair));
+                allocate(&mut without, rows, |stored, pair| {
+                    stored.planar = Some(pair)
+                })
             }
         }
-        Ok(())
     }
 
     /// Whether a layout is allocated, or cannot be used for the lattice's size.
@@ -143,36 +151,19 @@ impl Lattices {
         !all[lattice.index()].stored().lacks(layout)
     }
 
-    /// Allocates views of `words` words. Does not wait.
-    pub(super) fn make_views(
+    /// Allocates memory that each of these lattices' next op takes. Does not wait.
+    pub(super) fn make_spare(
         &self,
         lattices: impl Iterator<Item = LatticeId> + Clone,
         words: usize,
+        what: MemoryUse,
+        set: fn(&mut Spare, Vec<u32>),
     ) -> Result<()> {
-        let bytes = memory::bytes_of::<u32>(words);
-        memory::ensure(
-            bytes.saturating_mul(lattices.clone().count() as u64),
-            MemoryUse::Views,
-        )?;
-        for lattice in lattices {
-            let view = memory::zeroed(words, MemoryUse::Views)?;
-            self.entry(lattice).spare().view = view;
-        }
-        Ok(())
-    }
-
-    /// Allocates memory for measures. Does not wait.
-    pub(super) fn make_measures(
-        &self,
-        lattices: impl Iterator<Item = LatticeId> + Clone,
-        size: Size,
-    ) -> Result<()> {
-        let (words, what) = (size.words(), MemoryUse::Measures);
         let bytes = memory::bytes_of::<u32>(words);
         memory::ensure(bytes.saturating_mul(lattices.clone().count() as u64), what)?;
         for lattice in lattices {
-            let before = memory::zeroed(words, what)?;
-            self.entry(lattice).spare().before = before;
+            let zeroed = memory::zeroed(words, what)?;
+            set(&mut self.entry(lattice).spare(), zeroed);
         }
         Ok(())
     }

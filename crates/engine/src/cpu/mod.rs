@@ -32,11 +32,11 @@ use std::time::{Duration, Instant};
 use crate::check::{Plan, ProgramMode, Validator};
 use crate::{
     Band, BufferId, BufferLocation, Completion, DeviceId, DeviceInfo, Engine, EngineError, EventId,
-    LatticeId, Layout, Occupancy, Op, PreparedId, Program, Result, RunId, Slots, SlotsSpec,
-    Startup, StreamId, StreamKind, StreamSpec,
+    LatticeId, Layout, MemoryUse, Occupancy, Op, PreparedId, Program, Result, RunId, Slots,
+    SlotsSpec, Startup, StreamId, StreamKind, StreamSpec,
 };
 use buffers::Buffers;
-use lattices::Lattices;
+use lattices::{Lattices, Spare};
 use life::Size;
 use slots::CpuSlots;
 use stream::StreamPool;
@@ -101,13 +101,16 @@ impl CpuEngine {
     fn allocate_for(&mut self, plan: &Plan) -> Result<()> {
         let groups = &mut self.check.lattices.groups;
         for &(group, words) in &plan.views {
-            self.lattices.make_views(groups[group].lattices(), words)?;
+            let (lattices, what) = (groups[group].lattices(), MemoryUse::Views);
+            let set = |spare: &mut Spare, view| spare.view = view;
+            self.lattices.make_spare(lattices, words, what, set)?;
             groups[group].view_capacity = words;
         }
         for &group in &plan.measures {
-            let size = groups[group].size;
-            self.lattices
-                .make_measures(groups[group].lattices(), size)?;
+            let (words, what) = (groups[group].size.words(), MemoryUse::Measures);
+            let set = |spare: &mut Spare, before| spare.before = before;
+            let lattices = groups[group].lattices();
+            self.lattices.make_spare(lattices, words, what, set)?;
             groups[group].has_measures_memory = true;
         }
         Ok(())

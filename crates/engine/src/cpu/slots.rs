@@ -4,7 +4,7 @@ use std::sync::{PoisonError, RwLock};
 
 use super::memory;
 use crate::slot_locks::SlotLocks;
-use crate::{LatticeId, Measure, MemoryUse, Result, Slot, Slots, SlotsSpec};
+use crate::{LatticeId, MemoryUse, Result, Slot, Slots, SlotsSpec};
 
 /// The slots of all lattices.
 pub(super) struct CpuSlots {
@@ -17,24 +17,16 @@ pub(super) struct CpuSlots {
 impl CpuSlots {
     /// Allocates slots for lattices of these sizes in words.
     pub(super) fn new(spec: SlotsSpec, lattice_words: &[usize]) -> Result<CpuSlots> {
-        let kinds = |whole: usize| {
-            let picture = (spec.pictures(), spec.picture_words);
-            let measures = (spec.measures, Measure::WORDS);
-            [picture, (spec.snapshots, whole), measures]
+        let words = |&whole: &usize| {
+            let slots = (0..spec.count()).map(Slot);
+            slots.map(move |slot| spec.words(slot, whole))
         };
-        let words = lattice_words.iter().flat_map(|&whole| kinds(whole));
-        let all = words.fold(0, |sum: usize, (count, words)| {
-            sum.saturating_add(words.saturating_mul(count.into()))
-        });
+        let all = lattice_words.iter().flat_map(words);
         let what = MemoryUse::Slot(lattice_words.len());
-        memory::ensure(memory::bytes_of::<u32>(all), what)?;
+        let sum = all.fold(0, usize::saturating_add);
+        memory::ensure(memory::bytes_of::<u32>(sum), what)?;
         let slot = |length| Ok(RwLock::new(memory::zeroed(length, what)?));
-        let lattice = |&whole: &usize| {
-            let counts = kinds(whole).into_iter();
-            counts
-                .flat_map(|(count, words)| (0..count).map(move |_| slot(words)))
-                .collect()
-        };
+        let lattice = |whole| words(whole).map(slot).collect();
         Ok(CpuSlots {
             lattices: lattice_words.iter().map(lattice).collect::<Result<_>>()?,
             locks: SlotLocks::new(lattice_words.len(), spec.count()),

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::instrumentation::instrument;
 use super::*;
 use crate::SupportKernel;
-use crate::buffer_kernels::{LESSON_KERNELS, LOP3_PER_ITERATION, PROBE_KERNELS};
+use crate::buffer_kernels::{ArgumentType, LESSON_KERNELS, LOP3_PER_ITERATION, PROBE_KERNELS};
 
 #[test]
 fn launches_and_changes_of_buffer_are_counted() {
@@ -129,7 +129,11 @@ fn every_entry_takes_the_parameters_of_its_row() {
         rows.push((row.file, row.symbol, bytes(row.parameters)));
     }
     for kernel in LESSON_KERNELS.into_iter().chain(PROBE_KERNELS) {
-        let list = kernel.parameters.iter().map(|one| one.bytes()).collect();
+        let bytes = |of: &ArgumentType| match of {
+            ArgumentType::Buffer | ArgumentType::U64 => 8,
+            ArgumentType::I32 | ArgumentType::U32 | ArgumentType::F32 => 4,
+        };
+        let list = kernel.parameters.iter().map(bytes).collect();
         rows.push((kernel.name, kernel.name, list));
     }
     for (file, symbol, mut expected) in rows.clone() {
