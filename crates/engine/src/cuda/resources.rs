@@ -39,10 +39,12 @@ impl Resources {
 
     /// Waits until nothing runs on any device, even if one fails.
     pub(super) fn synchronize(&self) -> Result<()> {
-        self.gpus.iter().fold(Ok(()), |answer, gpu| {
+        let mut answer = Ok(());
+        for gpu in &self.gpus {
             let current = gpu.context.make_current();
-            answer.and(current.and_then(|()| handles::synchronize()))
-        })
+            answer = answer.and(current.and_then(|()| handles::synchronize()));
+        }
+        answer
     }
 
     /// The driver's handle of a stream. Panics for an unknown stream.
