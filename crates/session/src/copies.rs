@@ -10,6 +10,7 @@
 //! The module is public for `tests/memory.rs`, which counts the memory of a whole process.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde::de::{Deserialize, Deserializer, Error as _};
 use serde::ser::{Error as _, Serialize, Serializer};
@@ -168,10 +169,12 @@ impl Snapshot {
 }
 
 /// Copies within a budget; see the module's documentation.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Copies {
     /// In the order of their positions.
     all: Vec<Kept>,
+    /// The positions of those that are under way.
+    pub(crate) coming: Vec<Position>,
     budget: u64,
     /// Thinning leaves no more than this many generations between two neighbours: stepping through them must
     /// not take long.
@@ -180,15 +183,19 @@ pub struct Copies {
     pub landmark: Option<Position>,
     /// The position of the last one added.
     added: Option<Position>,
+    generation_us: Option<f64>,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Kept {
     snapshot: Snapshot,
     bytes: u64,
     /// Whether undo leads there: thinning prefers others.
     is_before_edit: bool,
 }
+
+/// How long stepping from one copy to the next may take, in microseconds.
+const MAX_GAP_US: f64 = 2e6;
 
 /// Weight of a copy before an edit of the user's, for thinning.
 const BEFORE_EDIT_WEIGHT: u128 = 8;
@@ -198,10 +205,12 @@ impl Copies {
     pub fn new(budget: u64) -> Copies {
         Copies {
             all: Vec::new(),
+            coming: Vec::new(),
             budget,
             max_gap: u32::MAX.into(),
             landmark: None,
             added: None,
+            generation_us: None,
         }
     }
 
@@ -213,6 +222,27 @@ impl Copies {
     /// Their positions, ascending.
     pub fn positions(&self) -> impl Iterator<Item = Position> + '_ {
         self.iter().map(|snapshot| snapshot.position)
+    }
+
+    /// The positions of all copies, finished or under way.
+    pub(crate) fn all_positions(&self) -> impl Iterator<Item = Position> {
+        self.positions().chain(self.coming.iter().copied())
+    }
+
+    /// Notes that a copy is no longer under way. Returns `false` if the log has changed meanwhile: the copy
+    /// only serves those who wait for cells.
+    pub(crate) fn arrive(&mut self, position: Position) -> bool {
+        let at = self.coming.iter().position(|it| *it == position);
+        at.map(|at| self.coming.remove(at)).is_some()
+    }
+
+    /// Notes the time of a round, from which the maximum gap follows.
+    pub(crate) fn round(&mut self, generations: u32, took: Duration) {
+        let us = took.as_secs_f64() * 1e6 / f64::from(generations.max(1));
+        let before = self.generation_us.unwrap_or(us);
+        let us = before + 0.1 * (us - before);
+        self.generation_us = Some(us);
+        self.max_gap = (MAX_GAP_US / us.max(1e-6)).clamp(1.0, u32::MAX.into()) as u64;
     }
 
     /// The copy at a position.
@@ -251,6 +281,7 @@ impl Copies {
     /// Keeps only the copies at positions for which `keep` is true.
     pub fn retain(&mut self, mut keep: impl FnMut(Position) -> bool) {
         self.all.retain(|kept| keep(kept.snapshot.position));
+        self.coming.retain(|position| keep(*position));
         self.landmark.take_if(|position| !keep(*position));
     }
 

@@ -55,6 +55,7 @@ mod statistics;
 mod status;
 mod switches;
 mod time;
+mod timeline;
 pub mod trace;
 mod watch;
 mod worker;

@@ -1,11 +1,10 @@
 //! What a session does next, decided from its state and a few facts about the engine.
 
-use std::sync::Arc;
 use std::time::Instant;
 
 use crate::SessionAction;
 use crate::command::{Command, When};
-use crate::log::{Author, CellChange, Content, Position, Record};
+use crate::log::{Author, CellChange, Content, Record};
 use crate::state::{Mode, Move, State};
 
 /// Facts about the engine and the snapshots that [`next_task`] decides by.
@@ -27,8 +26,6 @@ pub(crate) struct EngineFacts {
     pub(crate) pending_second_round: Option<u32>,
     /// A slot is free for a snapshot, and all lattices are at one generation.
     pub(crate) can_snapshot: bool,
-    /// Positions of snapshots, finished or under way.
-    pub(crate) snapshots: Arc<[Position]>,
     /// The host has a copy of the present cells.
     pub(crate) has_copy: bool,
     /// A periodic snapshot is due.
@@ -85,7 +82,6 @@ impl EngineFacts {
             kernel_due: false,
             pending_second_round: None,
             can_snapshot: false,
-            snapshots: Arc::default(),
             has_copy: false,
             snapshot_due: false,
             snapshot_wanted: false,
@@ -222,7 +218,7 @@ fn apply_due(state: &State, record: &Record, facts: &EngineFacts) -> NextTask {
         .and_then(|at| state.log().record(at));
     let begins = previous.is_none_or(|previous| previous.entry != record.entry);
     let is_landmark = record.author == Author::Person && begins && state.moving().is_none();
-    if is_landmark && !state.is_at_hand(&facts.snapshots, here) {
+    if is_landmark && !state.is_at_hand(here) {
         return if facts.can_snapshot {
             NextTask::Snapshot(SnapshotReason::Landmark)
         } else {

@@ -17,6 +17,7 @@ use crate::log::{
 use crate::pacing::Pacing;
 use crate::publisher::Notice;
 use crate::queue::Queue;
+use crate::timeline::Timeline;
 use crate::{Edit, Pace, Setup, Start};
 use lang::message;
 use life::{Lattice, Rule, Size, counted_lattices, grouped};
@@ -113,10 +114,7 @@ pub(crate) enum MoveReason {
 pub(crate) struct State {
     /// What the session is doing.
     mode: Mode,
-    /// The changes of the cells.
-    log: Log,
-    /// The position of the cells, or the last one if they are lost.
-    position: Position,
+    pub(crate) timeline: Timeline,
     /// Whether the cells on the device are those of the position.
     cells_known: bool,
     /// The commands that wait.
@@ -137,20 +135,17 @@ pub(crate) struct State {
     last_edit: u64,
     /// The log before a redo, until the cells are set for the log after it.
     before_redo: Option<Box<Log>>,
-    /// The log has changed after this position: snapshots of later positions are void.
-    stale_after: Option<Position>,
 }
 
 impl State {
-    /// A running session at the beginning of a log.
-    pub(crate) fn new(log: Log, pacing: Pacing, rounds: Option<u64>) -> State {
+    /// A running session at the beginning of a timeline.
+    pub(crate) fn new(timeline: Timeline, pacing: Pacing, rounds: Option<u64>) -> State {
         State {
             mode: match rounds {
                 Some(0) => Mode::Paused,
                 _ => Mode::Running,
             },
-            position: log.base(),
-            log,
+            timeline,
             cells_known: true,
             queue: Queue::default(),
             pacing,
@@ -161,7 +156,6 @@ impl State {
             edit_number: None,
             last_edit: 0,
             before_redo: None,
-            stale_after: None,
         }
     }
 
@@ -172,12 +166,12 @@ impl State {
 
     /// The changes of the cells.
     pub(crate) fn log(&self) -> &Log {
-        &self.log
+        &self.timeline.log
     }
 
     /// The position of the cells, or the last one if they are lost.
     pub(crate) fn position(&self) -> Position {
-        self.position
+        self.timeline.here
     }
 
     /// Whether the cells on the device are those of the position.
@@ -227,48 +221,38 @@ impl State {
         self.last_edit = self.last_edit.max(number);
     }
 
-    /// The position after which the log has changed since this was asked last: snapshots of later
-    /// positions are void.
-    pub(crate) fn take_stale_after(&mut self) -> Option<Position> {
-        self.stale_after.take()
-    }
-
     /// Discards records before the oldest position that can be reached, and those that take more
-    /// than `budget` bytes. `snapshots` are the positions of all snapshots, `arrived` of those that outlive
-    /// the device. Returns the new base of the log if it has another one.
-    pub(crate) fn discard_unreachable(
-        &mut self,
-        snapshots: &[Position],
-        arrived: impl Iterator<Item = Position>,
-        budget: u64,
-    ) -> Option<Position> {
-        let here = self.cells_known.then_some(self.position);
-        let base = self.log.base();
-        let oldest = self.log.oldest_reachable(here, snapshots.iter().copied());
+    /// than `budget` bytes.
+    pub(crate) fn discard_unreachable(&mut self, budget: u64) {
+        let Timeline { log, here, copies } = &mut self.timeline;
+        let known = self.cells_known.then_some(*here);
+        let oldest = log.oldest_reachable(known, copies.all_positions());
         if let Some(oldest) = oldest {
-            self.log.discard_before(oldest);
+            log.discard_before(oldest);
         }
-        self.log.discard_beyond(budget, self.position, arrived);
-        Some(self.log.base()).filter(|&first| first != base)
+        log.discard_beyond(budget, *here, copies.positions());
+        self.timeline.drop_void();
     }
 
-    /// Goes on with another log, at a position of it, whose cells are not set yet. Returns the log before
-    /// and the position on it.
-    pub(crate) fn exchange_log(&mut self, log: Log, position: Position) -> (Log, Position) {
+    /// Goes on with another timeline, whose cells are not set yet. Returns the one before.
+    pub(crate) fn exchange(&mut self, timeline: Timeline) -> Timeline {
         self.cells_known = false;
-        (
-            std::mem::replace(&mut self.log, log),
-            std::mem::replace(&mut self.position, position),
-        )
+        std::mem::replace(&mut self.timeline, timeline)
+    }
+
+    /// The log changes after a position: copies of later ones are void.
+    fn drop_copies_after(&mut self, position: Position) {
+        self.timeline.copies.retain(|at| at <= position);
     }
 
     /// Adds a record at the present position, where it is due.
     fn push(&mut self, author: Author, content: Content, continues_stroke: bool) -> Position {
         if self.has_records_ahead() {
-            self.stale_after = Some(self.position);
+            self.drop_copies_after(self.timeline.here);
         }
-        self.log
-            .push(self.position, author, content, continues_stroke)
+        self.timeline
+            .log
+            .push(self.timeline.here, author, content, continues_stroke)
     }
 
     /// Whether rounds follow one another, or will after the move under way.
@@ -313,15 +297,18 @@ impl State {
     /// The finished part of a move, from 0 to 1.
     pub(crate) fn progress(&self) -> Option<f64> {
         let moving = self.moving().filter(|moving| moving.begun)?;
-        let here = Some(self.position);
-        let left = self.log.route(here, std::iter::empty(), moving.target)?;
+        let here = Some(self.timeline.here);
+        let left = self
+            .timeline
+            .log
+            .route(here, std::iter::empty(), moving.target)?;
         let done = moving.total.saturating_sub(left.generations);
         Some(done as f64 / moving.total.max(1) as f64)
     }
 
     /// Everything about the session at its position except its cells.
     fn parameters(&self) -> SessionParameters {
-        self.log.parameters(self.position.records)
+        self.timeline.log.parameters(self.timeline.here.records)
     }
 
     /// Queues a command. During a move some overtake others.
@@ -345,7 +332,7 @@ impl State {
         };
         let other = self.leave_run_to();
         self.push(Author::Person, content, edit.continues_stroke);
-        self.edit_number = Some((self.position.records, number));
+        self.edit_number = Some((self.timeline.here.records, number));
         other
     }
 
@@ -390,7 +377,7 @@ impl State {
         } else {
             let instances = now.instances;
             let after = self.push(Author::Person, Content::Grid { size, instances }, false);
-            self.log.push_joined(after, Author::Person, start);
+            self.timeline.log.push_joined(after, Author::Person, start);
         }
         other
     }
@@ -521,7 +508,7 @@ impl State {
                 (Mode::Moving(moving), None)
             }
             Mode::Moving(moving) => {
-                let (now, target) = (self.position.generation, moving.target.generation);
+                let (now, target) = (self.timeline.here.generation, moving.target.generation);
                 let told = message!("Stopped at generation {now}, on the way to {target}");
                 (Mode::Paused, Some(Notice::Done(told)))
             }
@@ -535,7 +522,7 @@ impl State {
 
     /// Pauses for a lesson, or goes on after it if nobody has paused or stepped meanwhile.
     pub(crate) fn pause_for_lesson(&mut self, pause: bool, now: Instant) {
-        let here = self.position.generation;
+        let here = self.timeline.here.generation;
         // The present mode, or the mode after the move.
         let mode = match &mut self.mode {
             Mode::Moving(moving) => &mut moving.then,
@@ -560,8 +547,8 @@ impl State {
     }
 
     /// Begins a move, if a route leads there.
-    fn move_to(&mut self, target: Position, purpose: MoveReason, snapshots: &[Position]) -> bool {
-        let route = self.route(snapshots, target);
+    fn move_to(&mut self, target: Position, purpose: MoveReason) -> bool {
+        let route = self.route(target);
         if route.is_some() {
             self.begin_move(target, purpose, Mode::Paused);
         }
@@ -599,24 +586,22 @@ impl State {
     }
 
     /// The shortest route to a position, from the present cells, a snapshot or a start.
-    pub(crate) fn route(&self, snapshots: &[Position], target: Position) -> Option<Route> {
-        let here = self.cells_known.then_some(self.position);
-        self.log.route(here, snapshots.iter().copied(), target)
+    pub(crate) fn route(&self, target: Position) -> Option<Route> {
+        self.timeline.route(self.cells_known, target)
     }
 
-    /// Goes back so many generations, at most to the start in force. `snapshots` are the positions of
-    /// snapshots of all lattices, as in the methods below.
-    pub(crate) fn step_back(&mut self, by: u64, snapshots: &[Position]) -> Option<Notice> {
+    /// Goes back so many generations, at most to the start in force.
+    pub(crate) fn step_back(&mut self, by: u64) -> Option<Notice> {
         self.begin_anew();
         self.mode = Mode::Paused;
         let generation = self.start_generation();
-        if self.position.generation == generation {
+        if self.timeline.here.generation == generation {
             return Some(Notice::Done(message!(
                 "Already at the start (generation {generation}); Ctrl+Z undoes the start"
             )));
         }
-        let wanted = self.position.generation.saturating_sub(by);
-        self.go_back(wanted.max(generation), false, snapshots)
+        let wanted = self.timeline.here.generation.saturating_sub(by);
+        self.go_back(wanted.max(generation), false)
     }
 
     /// The generation of the start in force, which the log may have discarded.
@@ -625,26 +610,24 @@ impl State {
     }
 
     /// Goes back to a generation of the start in force, or as far back as a route leads.
-    fn go_back(
-        &mut self,
-        generation: u64,
-        is_entered: bool,
-        snapshots: &[Position],
-    ) -> Option<Notice> {
+    fn go_back(&mut self, generation: u64, is_entered: bool) -> Option<Notice> {
         let reason = MoveReason::Back { is_entered };
-        let target = self.log.at_generation(self.position, generation);
+        let target = self
+            .timeline
+            .log
+            .at_generation(self.timeline.here, generation);
         let is_kept = target.generation == generation;
-        if is_kept && self.move_to(target, reason, snapshots) {
+        if is_kept && self.move_to(target, reason) {
             return None;
         }
-        let here = self.cells_known.then_some(self.position);
-        let oldest = self.log.oldest_reachable(here, snapshots.iter().copied());
+        let oldest = self.timeline.oldest_reachable(self.cells_known);
         let oldest = oldest.filter(|&oldest| {
-            oldest.generation < self.position.generation
-                && self.log.start_of(oldest) == self.log.start_of(self.position)
+            oldest.generation < self.timeline.here.generation
+                && self.timeline.log.start_of(oldest)
+                    == self.timeline.log.start_of(self.timeline.here)
         });
         match oldest {
-            Some(oldest) if self.move_to(oldest, reason, snapshots) => {
+            Some(oldest) if self.move_to(oldest, reason) => {
                 let generation = oldest.generation;
                 Some(Notice::Done(message!(
                     "Generation {generation} is the oldest one kept"
@@ -657,9 +640,9 @@ impl State {
     }
 
     /// Runs to a generation, or goes back to it.
-    pub(crate) fn run_to(&mut self, generation: u64, snapshots: &[Position]) -> Option<Notice> {
+    pub(crate) fn run_to(&mut self, generation: u64) -> Option<Notice> {
         self.begin_anew();
-        let now = self.position.generation;
+        let now = self.timeline.here.generation;
         if generation > now {
             self.mode = Mode::RunningTo(RunTo {
                 generation,
@@ -675,39 +658,39 @@ impl State {
             before if before < start => Some(Notice::Refused(message!(
                 "Cannot go back before the start (generation {start})"
             ))),
-            _ => self.go_back(generation, true, snapshots),
+            _ => self.go_back(generation, true),
         }
     }
 
     /// Undoes the last edit.
-    pub(crate) fn undo(&mut self, snapshots: &[Position]) -> Option<Notice> {
+    pub(crate) fn undo(&mut self) -> Option<Notice> {
         self.begin_anew();
         self.mode = Mode::Paused;
-        let Some(undo) = self.log.undo_target(self.position) else {
+        let Some(undo) = self.timeline.log.undo_target(self.timeline.here) else {
             return Some(Notice::Refused(message!("Nothing to undo")));
         };
-        let from = self.position;
-        if self.move_to(undo.position(), MoveReason::Undo { from, undo }, snapshots) {
+        let from = self.timeline.here;
+        if self.move_to(undo.position(), MoveReason::Undo { from, undo }) {
             return None;
         }
         Some(not_kept(undo.position()))
     }
 
     /// Brings back what was undone last.
-    pub(crate) fn redo(&mut self, snapshots: &[Position]) -> Option<Notice> {
+    pub(crate) fn redo(&mut self) -> Option<Notice> {
         self.begin_anew();
         self.mode = Mode::Paused;
-        let Some((log, position)) = self.log.after_redo() else {
+        let Some((log, position)) = self.timeline.log.after_redo() else {
             return Some(Notice::Refused(message!("Nothing to redo")));
         };
-        let here = self.cells_known.then_some(self.position);
+        let here = self.cells_known.then_some(self.timeline.here);
         if log
-            .route(here, snapshots.iter().copied(), position)
+            .route(here, self.timeline.copies.all_positions(), position)
             .is_none()
         {
             return Some(not_kept(position));
         }
-        self.before_redo = Some(Box::new(std::mem::replace(&mut self.log, log)));
+        self.before_redo = Some(Box::new(std::mem::replace(&mut self.timeline.log, log)));
         self.begin_move(position, MoveReason::Redo, Mode::Paused);
         None
     }
@@ -715,7 +698,7 @@ impl State {
     /// The number of the edit whose record is due.
     pub(crate) fn due_edit_number(&self) -> Option<u64> {
         let (record, number) = self.edit_number?;
-        (record == self.position.records).then_some(number)
+        (record == self.timeline.here.records).then_some(number)
     }
 
     /// The number of the last edit taken, until its record is applied.
@@ -726,13 +709,13 @@ impl State {
 
     /// Notes that the due record was applied.
     pub(crate) fn applied(&mut self) {
-        let at = self.position.records;
+        let at = self.timeline.here.records;
         self.edit_number.take_if(|(record, _)| *record <= at);
-        let applied = self.log.record(at).map(|record| &record.content);
+        let applied = self.timeline.log.record(at).map(|record| &record.content);
         if let (Some(Content::Start(_)), Mode::RunningTo(_)) = (applied, &self.mode) {
             self.mode = Mode::Paused; // the run was to a generation of the start before
         }
-        self.position = self.log.after_next(self.position);
+        self.timeline.here = self.timeline.log.after_next(self.timeline.here);
         self.refresh = true;
     }
 
@@ -742,15 +725,15 @@ impl State {
         if let Mode::Moving(_) = self.mode {
             self.mode = Mode::Paused;
         }
-        self.log.discard_from(self.position.records);
-        self.stale_after = Some(self.position);
+        self.timeline.log.discard_from(self.timeline.here.records);
+        self.drop_copies_after(self.timeline.here);
         self.edit_number = None;
         self.refresh = true;
     }
 
     /// Notes that a round of this many generations was issued.
     pub(crate) fn stepped(&mut self, generations: u32, now: Instant) {
-        self.position.generation += u64::from(generations);
+        self.timeline.here.generation += u64::from(generations);
         self.refresh = false; // the round's own pictures are newer
         let whole = match self.mode {
             Mode::Moving(_) => return,
@@ -760,7 +743,7 @@ impl State {
         };
         let left = whole.saturating_sub(generations);
         // A record cuts a round short.
-        let is_cut = self.log.generations_to_next(self.position) == Some(0);
+        let is_cut = self.timeline.log.generations_to_next(self.timeline.here) == Some(0);
         let is_ended = left == 0 || is_cut;
         self.pacing.set_left((!is_ended).then_some(left));
         if let Mode::Stepping(_) = self.mode {
@@ -775,7 +758,7 @@ impl State {
         self.count_round();
         match self.mode {
             Mode::Running => self.pacing.keep(now),
-            Mode::RunningTo(run_to) if self.position.generation >= run_to.generation => {
+            Mode::RunningTo(run_to) if self.timeline.here.generation >= run_to.generation => {
                 self.mode = Mode::Paused;
             }
             Mode::RunningTo(_) | Mode::Stepping(_) | Mode::Paused | Mode::Moving(_) => {}
@@ -809,14 +792,14 @@ impl State {
     /// Restores the log from before a redo whose cells were not set yet.
     fn drop_redo(&mut self) {
         if let Some(log) = self.before_redo.take() {
-            self.log = *log;
+            self.timeline.log = *log;
         }
     }
 
     /// Handles a move to whose target no route leads any more. If the cells are known, the move
     /// ends; otherwise it goes to the nearest reachable position. `None` if there is none: the
     /// session cannot continue.
-    pub(crate) fn handle_unreachable_target(&mut self, snapshots: &[Position]) -> Option<Notice> {
+    pub(crate) fn handle_unreachable_target(&mut self) -> Option<Notice> {
         if self.cells_known {
             self.pause_now();
             return Some(Notice::Refused(message!(
@@ -826,14 +809,14 @@ impl State {
         // An edit that cannot be redone stays undone.
         let lost = match (&self.before_redo, self.moving()) {
             (None, Some(moving)) => moving.target,
-            _ => self.position,
+            _ => self.timeline.here,
         };
         self.drop_redo();
-        let log = &self.log;
-        let target = match log.route(None, snapshots.iter().copied(), lost) {
+        let log = &self.timeline.log;
+        let target = match self.timeline.route(false, lost) {
             Some(_) => lost,
             None => {
-                let all = snapshots.iter().copied().chain(log.starts());
+                let all = self.timeline.copies.all_positions().chain(log.starts());
                 let all = all.filter(|&position| log.contains(position));
                 let apart = |position: &Position| (*position < lost, *position);
                 all.min_by_key(apart)?
@@ -884,7 +867,7 @@ impl State {
 
     /// Notes that the cells were set to those of a position, where a route begins.
     pub(crate) fn restored(&mut self, position: Position) {
-        self.position = position;
+        self.timeline.here = position;
         self.cells_known = true;
         self.refresh = true;
         self.before_redo = None;
@@ -893,6 +876,7 @@ impl State {
         };
         moving.begun = true;
         let route = self
+            .timeline
             .log
             .route(Some(position), std::iter::empty(), moving.target);
         moving.total = route.map_or(0, |route| route.generations);
@@ -914,7 +898,7 @@ impl State {
         let Mode::Moving(moving) = std::mem::replace(&mut self.mode, Mode::Paused) else {
             return None;
         };
-        let generation = self.position.generation;
+        let generation = self.timeline.here.generation;
         self.mode = match moving.then {
             Mode::RunningTo(run_to) if run_to.generation <= generation => Mode::Paused,
             then => then,
@@ -928,9 +912,9 @@ impl State {
             | MoveReason::Opening => return None,
             MoveReason::Back { is_entered: true } => message!("Back to generation {generation}"),
             MoveReason::Undo { from, undo } => {
-                self.log.commit_undo(from, undo);
+                self.timeline.log.commit_undo(from, undo);
                 if let Undo::Before(position) = undo {
-                    self.stale_after = Some(position);
+                    self.drop_copies_after(position);
                 }
                 let generation = grouped(generation);
                 match undo {
@@ -954,7 +938,7 @@ impl State {
     pub(crate) fn lost_cells(&mut self) {
         self.cells_known = false;
         let mode = std::mem::replace(&mut self.mode, Mode::Paused);
-        let position = self.position;
+        let position = self.timeline.here;
         match mode {
             Mode::Moving(mut moving) => {
                 moving.begun = false;
@@ -969,25 +953,31 @@ impl State {
     pub(crate) fn due_record(&self) -> Option<&Record> {
         let within = self
             .moving()
-            .is_none_or(|moving| self.position.records < moving.target.records);
-        self.log.due_record(self.position).filter(|_| within)
+            .is_none_or(|moving| self.timeline.here.records < moving.target.records);
+        self.timeline
+            .log
+            .due_record(self.timeline.here)
+            .filter(|_| within)
     }
 
     /// Whether the log has records after the present position.
     pub(crate) fn has_records_ahead(&self) -> bool {
-        self.log.record(self.position.records).is_some()
+        self.timeline
+            .log
+            .record(self.timeline.here.records)
+            .is_some()
     }
 
     /// At most `wanted` generations, up to the next record.
     pub(crate) fn until_next(&self, wanted: u64) -> u32 {
-        let next = self.log.generations_to_next(self.position);
+        let next = self.timeline.log.generations_to_next(self.timeline.here);
         let left = wanted.min(next.unwrap_or(u64::MAX));
         left.min(u32::MAX.into()) as u32
     }
 
     /// Whether the cells of a position can be restored from a snapshot without stepping.
-    pub(crate) fn is_at_hand(&self, snapshots: &[Position], position: Position) -> bool {
-        let route = self.log.route(None, snapshots.iter().copied(), position);
+    pub(crate) fn is_at_hand(&self, position: Position) -> bool {
+        let route = self.timeline.route(false, position);
         route.is_some_and(|route| route.generations == 0)
     }
 }

@@ -19,7 +19,7 @@ fn paused() -> State {
         drawn: Default::default(),
     };
     let mut state = State::new(
-        Log::new(parameters),
+        Timeline::new(Log::new(parameters), 0),
         Pacing::new(Pace::Unthrottled, 4, Instant::now()),
         None,
     );
@@ -163,7 +163,8 @@ fn before_an_edit_all_lattices_are_copied_once() {
     let landmark = NextTask::Snapshot(SnapshotReason::Landmark);
     assert_eq!(state.next(facts()), landmark);
     assert_eq!(state.next(facts().without_slots()), WAIT);
-    let copied = facts().busy().but(|it| it.snapshots = [at(0, 4)].into());
+    state.timeline.copies.coming = vec![at(0, 4)];
+    let copied = facts().busy();
     assert_eq!(
         state.next(copied),
         NextTask::Apply,
@@ -254,16 +255,17 @@ fn a_redo_that_nothing_leads_to_leaves_the_log_as_it_was() {
     state.steps(4);
     state.draws(0);
     state.applied();
-    let snapshots = [at(0, 4)];
-    state.undo(&snapshots);
+    state.timeline.copies.coming = vec![at(0, 4)];
+    state.undo();
     state.restored(at(0, 4));
     state.arrived(state.pacing.due());
     state.steps(8);
-    state.redo(&snapshots);
-    assert_eq!(state.log.end(), 1);
-    let answer = state.handle_unreachable_target(&[]);
+    state.redo();
+    assert_eq!(state.timeline.log.end(), 1);
+    state.timeline.copies.coming.clear();
+    let answer = state.handle_unreachable_target();
     assert!(matches!(answer, Some(Notice::Refused(_))));
-    assert_eq!((state.log.end(), &state.mode), (0, &Mode::Paused));
+    assert_eq!((state.timeline.log.end(), &state.mode), (0, &Mode::Paused));
     assert_eq!(
         state.next(facts()),
         WAIT,
@@ -274,24 +276,29 @@ fn a_redo_that_nothing_leads_to_leaves_the_log_as_it_was() {
 #[test]
 fn an_undo_that_is_lost_with_the_cells_takes_nothing_off_the_log() {
     let mut state = paused();
-    let base = state.log.base_parameters().clone();
-    state.log = Log::from_parts(base, at(0, 4), false, Default::default());
-    state.position = at(0, 4);
+    let base = state.timeline.log.base_parameters().clone();
+    state.timeline.log = Log::from_parts(base, at(0, 4), false, Default::default());
+    state.timeline.here = at(0, 4);
     state.draws(0);
     state.applied();
     state.steps(4);
-    state.undo(&[at(1, 4)]);
+    state.timeline.copies.coming = vec![at(1, 4)];
+    state.undo();
     state.restored(at(1, 4));
     state.arrived(state.pacing.due());
-    state.undo(&[at(0, 4)]);
+    state.timeline.copies.coming = vec![at(0, 4)];
+    state.undo();
     state.lost_cells();
     // The copy before the edit is gone; the nearest behind it is taken.
-    let copies = [at(1, 9), at(1, 6)];
-    state.handle_unreachable_target(&copies).unwrap();
+    state.timeline.copies.coming = vec![at(1, 9), at(1, 6)];
+    state.handle_unreachable_target().unwrap();
     state.restored(at(1, 6));
     assert_eq!(state.next(facts()), NextTask::Arrive);
     state.arrived(state.pacing.due());
-    assert_eq!((state.log.end(), state.position), (1, at(1, 6)));
+    assert_eq!(
+        (state.timeline.log.end(), state.timeline.here),
+        (1, at(1, 6))
+    );
 }
 
 #[test]
@@ -300,13 +307,13 @@ fn what_is_gone_by_the_time_cannot_be_changed() {
     let refused = |answer| matches!(answer, Some(Notice::Refused(_)));
     assert!(refused(state.draws(2)));
     assert!(refused(state.reset_panel(2)));
-    assert_eq!(state.log.end(), 0);
+    assert_eq!(state.timeline.log.end(), 0);
 }
 
 #[test]
 fn an_edit_ends_a_run_that_a_lesson_paused() {
     let mut state = running();
-    state.run_to(100, &[]);
+    state.run_to(100);
     state.pause_for_lesson(true, state.pacing.due());
     assert!(state.draws(0).is_some());
     state.applied();
@@ -333,7 +340,7 @@ fn whoever_wants_more_than_the_rounds_asked_for_gets_them_after_a_loss_too() {
 fn on_a_long_way_a_pause_and_a_save_overtake_what_waits_for_its_end() {
     let mut state = paused();
     state.steps(50);
-    state.run_to(40, &[]);
+    state.run_to(40);
     state.restored(at(0, 0));
     for command in [draw(0), STEP, save(), TOGGLE_PAUSE] {
         state.enqueue(command);
@@ -352,12 +359,12 @@ fn on_a_long_way_a_pause_and_a_save_overtake_what_waits_for_its_end() {
 fn on_a_long_way_back_a_copy_is_made_for_the_next_step_back() {
     let mut state = paused();
     state.steps(1000);
-    state.step_back(1, &[]);
+    state.step_back(1);
     state.restored(at(0, 0));
     while let NextTask::Round(generations) = state.next(facts()) {
         state.steps(generations);
     }
     let landmark = NextTask::Snapshot(SnapshotReason::Landmark);
     assert_eq!(state.next(facts()), landmark);
-    assert_eq!(state.position, at(0, 999 - 64));
+    assert_eq!(state.timeline.here, at(0, 999 - 64));
 }

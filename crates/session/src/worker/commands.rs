@@ -192,7 +192,6 @@ impl SessionWorker {
     }
 
     fn perform_action(&mut self, action: SessionAction, now: Instant) -> Result<Option<Notice>> {
-        let snapshots = self.snapshots.positions();
         let state = &mut self.state;
         let per_round = state.pacing.generations();
         Ok(match action {
@@ -205,14 +204,14 @@ impl SessionWorker {
                 state.step(per_round);
                 None
             }
-            SessionAction::StepBack => state.step_back(1, &snapshots),
-            SessionAction::StepRoundBack => state.step_back(per_round.into(), &snapshots),
-            SessionAction::RunTo(generation) => state.run_to(generation, &snapshots),
+            SessionAction::StepBack => state.step_back(1),
+            SessionAction::StepRoundBack => state.step_back(per_round.into()),
+            SessionAction::RunTo(generation) => state.run_to(generation),
             SessionAction::ResetAll => state.reset_all(),
             SessionAction::NewSeed => state.new_seed(None),
             SessionAction::SetDensity(thousandths) => state.new_seed(Some(thousandths)),
-            SessionAction::Undo => state.undo(&snapshots),
-            SessionAction::Redo => state.redo(&snapshots),
+            SessionAction::Undo => state.undo(),
+            SessionAction::Redo => state.redo(),
             SessionAction::SetInstances(count) => state.set_instances(count.into()),
             SessionAction::DoubleInstances => state.double_instances(),
             SessionAction::HalveInstances => state.halve_instances(),

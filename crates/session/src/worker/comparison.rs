@@ -5,11 +5,11 @@
 
 use super::SessionWorker;
 use crate::comparison::Comparison;
-use crate::copies::Copies;
 use crate::instances::Instances;
 use crate::log::{Log, Position};
 use crate::measurement::Measurement;
 use crate::publisher::Notice;
+use crate::timeline::Timeline;
 use crate::{AbComparison, Order, Streams, Switch, Switches};
 use engine::Result;
 use lang::message;
@@ -73,20 +73,16 @@ impl SessionWorker {
         position: Position,
     ) -> Result<()> {
         self.change_slots(false, |lattices| lattices.compare(Some(b_switches)))?;
-        let left = self.snapshots.copies.bytes();
-        let budget = self
-            .lattices
-            .setup()
-            .time
-            .history_bytes
-            .saturating_sub(left);
-        let copies = self.snapshots.exchange(Copies::new(budget));
-        let each = log.base_parameters().instances / 2;
-        let (log, position) = self.state.exchange_log(log, position);
+        let left = self.state.timeline.copies.bytes();
+        let budget = self.lattices.setup().time.history_bytes;
+        let scratch = Timeline {
+            here: position,
+            ..Timeline::new(log, budget.saturating_sub(left))
+        };
+        let each = scratch.log.base_parameters().instances / 2;
+        self.forget_slots();
         self.comparison = Some(Comparison {
-            log,
-            position,
-            copies,
+            timeline: self.state.exchange(scratch),
             each,
             differing: None,
         });
@@ -102,9 +98,10 @@ impl SessionWorker {
             return ended.map(|()| None);
         };
         self.lab.measurement = None;
-        self.snapshots.exchange(comparison.copies);
-        self.state.exchange_log(comparison.log, comparison.position);
-        self.state.return_to(comparison.position);
+        self.forget_slots();
+        let main = comparison.timeline.here;
+        self.state.exchange(comparison.timeline);
+        self.state.return_to(main);
         self.log_changed();
         ended?;
         Ok(Some(Notice::Done(message!(

@@ -57,6 +57,7 @@ use crate::publisher::{Notice, Publisher};
 use crate::saved::SavedSession;
 use crate::snapshot_store::SnapshotStore;
 use crate::state::{Mode, State};
+use crate::timeline::Timeline;
 use crate::trace::Trace;
 use crate::watch::Watch;
 use crate::{DEFAULT_KERNEL, KernelChoice, Pictures, Setup, Status};
@@ -142,12 +143,13 @@ impl SessionWorker {
         let (lattices, pictures) = Lattices::new(setup, engines)?;
         let (setup, now) = (lattices.setup(), clock());
         let log = Log::new(SessionParameters::of(setup));
+        let timeline = Timeline::new(log, setup.time.history_bytes);
         let mut pacing = Pacing::new(setup.pace, setup.generations_per_round, now);
         // A new setup has been made for its pace; of a saved one, the kernel is the chosen one.
         pacing.keeps_kernel = from.is_none();
         let mut worker = SessionWorker {
-            snapshots: SnapshotStore::new(setup.time.history_bytes, sender),
-            state: State::new(log, pacing, setup.rounds),
+            snapshots: SnapshotStore::new(sender),
+            state: State::new(timeline, pacing, setup.rounds),
             comparison: None,
             watch: Watch::default(),
             lab: Lab::default(),
@@ -267,7 +269,6 @@ impl SessionWorker {
             kernel_due: self.lattices.is_kernel_due(self.wants_fastest()),
             pending_second_round: instances.pending_second_round(),
             can_snapshot: self.snapshots.free_slot().is_some() && !instances.is_one_ahead(),
-            snapshots: self.snapshots.positions(),
             has_copy: self.present_copy().is_some(),
             snapshot_due: self.snapshots.is_due(now) && !instances.is_one_ahead(),
             snapshot_wanted: self.snapshots.is_wanted(self.state.moving().is_some()),
@@ -388,11 +389,8 @@ impl SessionWorker {
     /// Follows a change of the log or the position: drops void snapshots and updates the setup.
     fn log_changed(&mut self) {
         self.safety_copy.mark_stale();
-        if let Some(position) = self.state.take_stale_after() {
-            self.snapshots.forget_after(position);
-        }
+        self.state.timeline.drop_void();
         let log = self.state.log();
-        self.snapshots.retain(|position| log.contains(position));
         let parameters = log.parameters(self.state.position().records);
         let drawn = parameters.drawn.clone();
         self.lattices.set_parameters(parameters);

@@ -15,8 +15,7 @@ impl SessionWorker {
         let Some(target) = self.state.moving().map(|moving| moving.target) else {
             return Ok(());
         };
-        let snapshots = self.snapshots.positions();
-        let Some(route) = self.state.route(&snapshots, target) else {
+        let Some(route) = self.state.route(target) else {
             return self.handle_unreachable_target();
         };
         let before = self.state.position();
@@ -48,7 +47,7 @@ impl SessionWorker {
         let instances = 0..parameters.instances;
         let all: Vec<(usize, NewCells)> = match source {
             Source::Snapshot(position) => {
-                let copy = self.snapshots.copies.get(position);
+                let copy = self.state.timeline.copies.get(position);
                 let lattices = match copy.map(Snapshot::lattices) {
                     Some(Ok(lattices)) => lattices,
                     failed => {
@@ -56,7 +55,7 @@ impl SessionWorker {
                             tracing::warn!("{}", english(why));
                         }
                         // Another snapshot or a start is tried instead.
-                        self.snapshots.retain(|at| at != position);
+                        self.state.timeline.copies.retain(|at| at != position);
                         return Ok(false);
                     }
                 };
@@ -85,8 +84,7 @@ impl SessionWorker {
 
     /// Handles a move whose target no route reaches: goes as near as possible, or ends the session.
     fn handle_unreachable_target(&mut self) -> Result<()> {
-        let snapshots = self.snapshots.positions();
-        match self.state.handle_unreachable_target(&snapshots) {
+        match self.state.handle_unreachable_target() {
             Some(notice) => self.notify(notice),
             None => self.fail(no_snapshot()),
         }

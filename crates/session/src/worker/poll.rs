@@ -30,7 +30,7 @@ impl SessionWorker {
         let mut landed = Vec::new();
         let mut found = Vec::new();
         let (publisher, lab) = (&self.publisher, &mut self.lab);
-        let (snapshots, state) = (&mut self.snapshots, &mut self.state);
+        let state = &mut self.state;
         let polled = instances.poll(|event| {
             news |= !matches!(event, Event::Snapshot { .. });
             match event {
@@ -51,7 +51,7 @@ impl SessionWorker {
                     took,
                 } => {
                     last_round = Some((generations, took));
-                    snapshots.round(generations, took);
+                    state.timeline.copies.round(generations, took);
                     state.fit_chunk(took, max);
                     let measurement = lab.measurement.as_mut();
                     let is_before = measurement.is_some_and(|it| it.round(took, now));

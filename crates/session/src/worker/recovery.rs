@@ -159,8 +159,8 @@ impl SessionWorker {
         };
         self.state.cells_unknown();
         self.snapshots
-            .save_from_slots(&old, self.state.log().bytes());
-        self.snapshots.clear_slots();
+            .save_from_slots(&old, &mut self.state.timeline);
+        self.forget_slots();
         self.publisher.pictures().clear();
         let (instances, setup, done) = self.lattices.resized(old, setup, self.equipment())?;
         self.take_instances(instances, setup);
@@ -176,7 +176,7 @@ impl SessionWorker {
     /// Replaces the instances, if there are any, and everything that refers to their slots.
     pub(super) fn take_instances(&mut self, instances: Instances, setup: Setup) {
         self.save_from_slots();
-        self.snapshots.clear_slots();
+        self.forget_slots();
         let (slots, pictures) = (instances.slots().clone(), self.publisher.pictures());
         let (size, count) = (setup.size, setup.instances);
         let is_other_grid = (size, count) != (pictures.size(), pictures.instances());
@@ -210,12 +210,12 @@ impl SessionWorker {
     fn release_instances(&mut self, is_stuck: bool) {
         self.publisher.pictures().clear();
         let Some(old) = self.lattices.instances.take() else {
-            self.snapshots.clear_slots();
+            self.forget_slots();
             return;
         };
         self.snapshots
-            .save_from_slots(&old, self.state.log().bytes());
-        self.snapshots.clear_slots();
+            .save_from_slots(&old, &mut self.state.timeline);
+        self.forget_slots();
         if is_stuck {
             let old = ManuallyDrop::new(old); // never dropped if no thread starts
             let drop_it = move || drop(ManuallyDrop::into_inner(old));

@@ -93,11 +93,8 @@ impl SessionWorker {
     /// The oldest generation of the start in force that a route leads to.
     fn oldest_generation(&self) -> Option<u64> {
         let (log, here) = (self.state.log(), self.state.position());
-        let snapshots = self.snapshots.positions();
-        let oldest = log.oldest_reachable(
-            self.state.cells_known().then_some(here),
-            snapshots.iter().copied(),
-        )?;
+        let known = self.state.cells_known();
+        let oldest = self.state.timeline.oldest_reachable(known)?;
         Some(oldest.max(log.start_of(here)).generation)
     }
 

@@ -4,13 +4,14 @@ use std::time::Duration;
 
 use super::SessionWorker;
 use crate::comparison::Comparison;
-use crate::copies::{Copies, Snapshot};
-use crate::log::{Log, Position};
+use crate::copies::Snapshot;
+use crate::log::Position;
 use crate::own_file::OwnFile;
 use crate::pacing::Pacing;
 use crate::publisher::Notice;
 use crate::saved::{Drafts, SavedComparison, SavedSession, SavedTimeline};
 use crate::state::{Mode, MoveReason};
+use crate::timeline::Timeline;
 use crate::{Setup, StoredKernel};
 use engine::Result;
 use lang::message;
@@ -25,27 +26,6 @@ impl SavedSession {
     }
 }
 
-impl SavedTimeline {
-    /// A log and a position on it with the newest copy that leads there, and the one that the log then begins
-    /// with, unless that is a start; `None` if nothing leads there.
-    fn of(log: &Log, position: Position, copies: &Copies) -> Option<SavedTimeline> {
-        let mut log = log.clone();
-        let leads = |copy: &&Snapshot| copy.position <= position && log.contains(copy.position);
-        let newest = copies.iter().rev().find(leads);
-        let oldest = copies.iter().find(leads).filter(|_| !log.base_is_start());
-        if !log.base_is_start() {
-            log.discard_before(oldest?.position);
-        }
-        let newest = newest.filter(|newest| oldest.is_none_or(|it| it.position != newest.position));
-        let copies = oldest.into_iter().chain(newest).cloned().collect();
-        Some(SavedTimeline {
-            log,
-            position,
-            copies,
-        })
-    }
-}
-
 impl SessionWorker {
     /// The position that is saved: during a move its end, since the way there follows from the log.
     pub(super) fn saved_position(&self) -> Position {
@@ -55,25 +35,16 @@ impl SessionWorker {
 
     /// The session as it is saved; `None` if nothing leads to its position.
     pub(super) fn saved_session(&self) -> Option<SavedSession> {
-        let copies = &self.snapshots.copies;
-        let now = SavedTimeline::of(self.state.log(), self.saved_position(), copies)?;
+        let now = self.state.timeline.saved(self.saved_position())?;
         let comparison = self.comparison.as_ref().zip(self.lattices.b_switches());
         let (main, comparison) = match comparison {
             None => (now, None),
-            Some((
-                Comparison {
-                    log,
-                    position,
-                    copies,
-                    ..
-                },
-                second,
-            )) => {
+            Some((Comparison { timeline, .. }, second)) => {
                 let comparison = SavedComparison {
                     second,
                     timeline: now,
                 };
-                (SavedTimeline::of(log, *position, copies)?, Some(comparison))
+                (timeline.saved(timeline.here)?, Some(comparison))
             }
         };
         let parameters = main.log.parameters(main.position.records);
@@ -110,7 +81,7 @@ impl SessionWorker {
     /// The newest copy that leads to the session's position, or that of the start.
     pub(super) fn last_copy(&self) -> Option<Snapshot> {
         let (log, limit) = (self.state.log(), self.saved_position());
-        let copies = self.snapshots.copies.iter().rev();
+        let copies = self.state.timeline.copies.iter().rev();
         let newest = copies.into_iter().find(|copy| copy.position <= limit);
         if newest.is_some() || !log.base_is_start() {
             return newest.cloned();
@@ -206,9 +177,7 @@ impl SessionWorker {
         let mode = if runs { Mode::Running } else { Mode::Paused };
         self.safety_copy.clear();
         self.lab.statistics.restart();
-        // Copies of other cells may have the positions of this session.
-        self.snapshots
-            .exchange(Copies::new(self.lattices.setup().time.history_bytes));
+        self.forget_slots();
         self.take_timeline(saved.main);
         if let Some(SavedComparison { second, timeline }) = saved.comparison {
             let (log, position) = (timeline.log.clone(), timeline.position);
@@ -241,12 +210,16 @@ impl SessionWorker {
         )));
     }
 
-    /// Replaces the log and adds its snapshots. Its cells are not on the device yet.
-    fn take_timeline(&mut self, timeline: SavedTimeline) {
-        let log_bytes = timeline.log.bytes();
-        self.state.exchange_log(timeline.log, timeline.position);
-        for copy in timeline.copies {
-            self.snapshots.add(copy, log_bytes);
+    /// Replaces the timeline. Its cells are not on the device yet.
+    fn take_timeline(&mut self, saved: SavedTimeline) {
+        let budget = self.lattices.setup().time.history_bytes;
+        let mut timeline = Timeline {
+            here: saved.position,
+            ..Timeline::new(saved.log, budget)
+        };
+        for copy in saved.copies {
+            timeline.add(copy);
         }
+        self.state.exchange(timeline);
     }
 }

@@ -302,7 +302,7 @@ impl SessionWorker {
             && !std::ptr::addr_eq(before.as_ptr(), Arc::as_ptr(&slots))
         {
             self.publisher.pictures().replace_slots(slots);
-            self.snapshots.clear_slots();
+            self.forget_slots();
             self.state.want_pictures();
         }
         changed
@@ -312,7 +312,7 @@ impl SessionWorker {
     pub(super) fn save_from_slots(&mut self) {
         if let Some(instances) = &self.lattices.instances {
             self.snapshots
-                .save_from_slots(instances, self.state.log().bytes());
+                .save_from_slots(instances, &mut self.state.timeline);
         }
     }
 

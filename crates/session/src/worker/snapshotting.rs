@@ -15,7 +15,7 @@ use life::Lattice;
 impl SessionWorker {
     /// The copy of the present cells, if there is one.
     pub(super) fn present_copy(&self) -> Option<&Snapshot> {
-        let copy = self.snapshots.copies.get(self.state.position());
+        let copy = self.state.timeline.copies.get(self.state.position());
         copy.filter(|_| self.state.cells_known())
     }
 
@@ -54,10 +54,11 @@ impl SessionWorker {
         }
         let position = self.state.position();
         self.snapshots.begin(slot, position, now);
+        self.state.timeline.copies.coming.push(position);
         let is_moving = self.state.moving().is_some();
         match why {
             SnapshotReason::Landmark if is_moving => self.state.passed_waypoint(),
-            SnapshotReason::Landmark => self.snapshots.copies.landmark = Some(position),
+            SnapshotReason::Landmark => self.state.timeline.copies.landmark = Some(position),
             SnapshotReason::Periodic | SnapshotReason::Wanted => {}
         }
         for waiter in &mut self.snapshots.waiters {
@@ -79,18 +80,19 @@ impl SessionWorker {
     /// Takes the copies that background tasks have read.
     pub(super) fn take_read(&mut self) -> Result<()> {
         let now = self.now();
-        while let Some((snapshot, is_void)) = self.snapshots.take_read(now)? {
+        while let Some(snapshot) = self.snapshots.take_read(now)? {
             self.publisher.mark_changed();
             self.safety_copy.mark_stale();
+            let position = snapshot.position;
+            let is_void = !self.state.timeline.copies.arrive(position);
             if !is_void {
-                let position = snapshot.position;
                 if let Some(comparison) = &mut self.comparison {
                     let differing = snapshot.differing(comparison.each);
                     comparison.differing = Some((differing, position.generation));
                 }
-                let log_bytes = self.state.log().bytes();
-                if self.snapshots.add(snapshot.clone(), log_bytes) {
-                    self.forget_unreachable();
+                if self.state.timeline.add(snapshot.clone()) {
+                    let budget = self.lattices.setup().time.history_bytes / 2;
+                    self.state.discard_unreachable(budget);
                 }
                 self.lattices.losses.copied(position);
             }
@@ -127,14 +129,10 @@ impl SessionWorker {
         }
     }
 
-    /// Discards records before the oldest reachable position, and those beyond the budget.
-    pub(super) fn forget_unreachable(&mut self) {
-        let budget = self.lattices.setup().time.history_bytes / 2;
-        let all = self.snapshots.positions();
-        let arrived = self.snapshots.copies.positions();
-        if let Some(base) = self.state.discard_unreachable(&all, arrived, budget) {
-            self.snapshots.retain(|position| position >= base);
-        }
+    /// Forgets the copies under way, whose slots are gone.
+    pub(super) fn forget_slots(&mut self) {
+        self.snapshots.clear_slots();
+        self.state.timeline.copies.coming.clear();
     }
 
     /// Answers all who wait after the session's end with the newest lattices on the host. No

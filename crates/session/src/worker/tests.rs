@@ -13,7 +13,7 @@ use super::*;
 use crate::command::Query;
 use crate::copies::Snapshot;
 use crate::instances::Instances;
-use crate::log::at;
+use crate::log::{Position, at};
 use crate::saved::{Drafts, SavedSession, SavedTimeline};
 use crate::scripted_engine::{Call, Fault, Gpus};
 use crate::state::MoveReason;
@@ -82,6 +82,11 @@ fn generation(worker: &SessionWorker) -> u64 {
 
 fn act(made: &mut Made, action: SessionAction) {
     made.0.dispatch(Command::Act(action));
+}
+
+/// The positions of all copies, finished or under way.
+fn copies_of(made: &Made) -> Vec<Position> {
+    made.0.state.timeline.copies.all_positions().collect()
 }
 
 fn save(worker: &mut SessionWorker) -> Receiver<SavedSession> {
@@ -309,7 +314,13 @@ fn who_waits_for_a_copy_gets_it_though_the_slots_are_others_now() {
     let mut made = worker(setup(Some(0)));
     let saved = save(&mut made.0);
     turn_until(&mut made, "a copy under way", |worker| {
-        !worker.snapshots.positions().is_empty()
+        !worker
+            .state
+            .timeline
+            .copies
+            .all_positions()
+            .next()
+            .is_none()
     });
     let plan = PicturePlan {
         transfer: engine::Transfer::View,
@@ -360,8 +371,8 @@ fn a_stroke_is_copied_where_it_begins_and_not_at_each_of_its_segments() {
     draw_now(&mut made, false);
     let first = made.0.state.log().record(0).unwrap().generation;
     let before = at(0, first);
-    assert!(made.0.snapshots.positions().contains(&before));
-    let known = made.0.snapshots.positions().len();
+    assert!(copies_of(&made).contains(&before));
+    let known = copies_of(&made).len();
     for _ in 0..5 {
         let rounds = made.0.state.rounds();
         turn_until(&mut made, "a round", |worker| {
@@ -369,7 +380,7 @@ fn a_stroke_is_copied_where_it_begins_and_not_at_each_of_its_segments() {
         });
         draw_now(&mut made, true);
     }
-    let later = made.0.snapshots.positions();
+    let later = copies_of(&made);
     let more = later.iter().filter(|at| at.records > 0).count();
     assert!(later.len() <= known + more && more <= 2, "{later:?}");
 }
@@ -825,7 +836,14 @@ fn a_round_of_ones_own_goes_on_after_a_lost_device() {
 fn rounds_that_were_lost_are_made_again_and_counted_once() {
     let mut made = worker(setup(Some(400)));
     turn_until(&mut made, "a copy", |worker| {
-        worker.state.rounds() > 20 && !worker.snapshots.positions().is_empty()
+        worker.state.rounds() > 20
+            && !worker
+                .state
+                .timeline
+                .copies
+                .all_positions()
+                .next()
+                .is_none()
     });
     let lose = |made: &mut Made| {
         made.0.handle_error(

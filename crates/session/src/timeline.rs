@@ -1,0 +1,69 @@
+//! Where a session is and how it came there.
+
+use crate::copies::{Copies, Snapshot};
+use crate::log::{Log, Position, Route};
+use crate::saved::SavedTimeline;
+
+/// A log, a position on it, and copies of all lattices along it.
+#[derive(Clone, Debug)]
+pub(crate) struct Timeline {
+    pub(crate) log: Log,
+    /// The position of the cells, or the last one if they are lost.
+    pub(crate) here: Position,
+    pub(crate) copies: Copies,
+}
+
+impl Timeline {
+    /// The beginning of a log. Copies and log may take `budget` bytes.
+    pub(crate) fn new(log: Log, budget: u64) -> Timeline {
+        Timeline {
+            here: log.base(),
+            log,
+            copies: Copies::new(budget),
+        }
+    }
+
+    /// Adds a copy. Returns whether it alone fits into the budget beside the log.
+    pub(crate) fn add(&mut self, copy: Snapshot) -> bool {
+        self.copies.add(copy, self.log.bytes())
+    }
+
+    /// The shortest route to a position, from the present cells, if they are known, a copy or a start.
+    pub(crate) fn route(&self, cells_known: bool, target: Position) -> Option<Route> {
+        let here = cells_known.then_some(self.here);
+        self.log.route(here, self.copies.all_positions(), target)
+    }
+
+    /// The oldest position that a route leads to.
+    pub(crate) fn oldest_reachable(&self, cells_known: bool) -> Option<Position> {
+        let here = cells_known.then_some(self.here);
+        let copies = self.copies.all_positions();
+        self.log.oldest_reachable(here, copies)
+    }
+
+    /// Drops copies of positions that are not on the log.
+    pub(crate) fn drop_void(&mut self) {
+        self.copies.retain(|position| self.log.contains(position));
+    }
+
+    /// What is saved of it at a position: with the newest copy that leads there, and the one that the log then
+    /// begins with, unless that is a start; `None` if nothing leads there.
+    pub(crate) fn saved(&self, position: Position) -> Option<SavedTimeline> {
+        let mut log = self.log.clone();
+        let leads =
+            |copy: &&Snapshot| copy.position <= position && self.log.contains(copy.position);
+        let newest = self.copies.iter().rev().find(leads);
+        let is_start = log.base_is_start();
+        let oldest = self.copies.iter().find(leads).filter(|_| !is_start);
+        if !is_start {
+            log.discard_before(oldest?.position);
+        }
+        let newest = newest.filter(|newest| oldest.is_none_or(|it| it.position != newest.position));
+        let copies = oldest.into_iter().chain(newest).cloned().collect();
+        Some(SavedTimeline {
+            log,
+            position,
+            copies,
+        })
+    }
+}
