@@ -77,7 +77,7 @@ fn a_broken_file_is_named_with_its_place_and_left_alone() {
         ("\"bits\"", "\"nothing\"", "no kernel 'nothing'"),
         ("{", "[", "not a session that lifestreams saved"),
         ("70x40", "70x", "'70x' is not a size"),
-        ("x = 70", "x = 7y", "line 2, column"),
+        ("x = 70", "x = 7y", "line 1, column"),
     ] {
         let broken = good.replacen(from, to, 1);
         assert_ne!(broken, good);
