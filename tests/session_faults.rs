@@ -168,11 +168,12 @@ fn lose_a_run(driver: &Driver) {
         start: Start::soup(0.4, 11),
         ..Setup::new(3, size, kernel, DeviceChoice::CudaOrdinal(0))
     };
-    let prepare = |instances: &mut session::instances::Instances, setup: &mut Setup, _: u64| {
-        instances.start(setup)?;
+    let prepare = |instances: &mut session::instances::Sim, setup: &mut Setup, _: u64| {
+        instances.start(setup, None)?;
         Ok(Entered {
             rounds: RoundLength::fixed(kernel, PER_ROUND),
             plan: None,
+            picture: None,
         })
     };
     let mut run = Run::start(setup.clone(), 1 << 40, Box::new(prepare)).unwrap();

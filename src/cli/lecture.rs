@@ -112,9 +112,9 @@ fn rehearse(path: &Path, device: DeviceChoice) -> Result<()> {
     for (number, step) in (1..).zip(&lecture.steps) {
         let name = tr!("Step {number} of {of}", of = lecture.steps.len());
         if let Some(before) = before.filter(|before| step.is_one_change_from(before)) {
-            let mut instances = with_pictures(&before.setting_where(is_cpu))?;
+            let (mut sim, share) = with_pictures(&before.setting_where(is_cpu))?;
             let plan = Plan::Windows(lesson::limits());
-            let executor = compare(&mut instances, step.measured(), plan)?;
+            let executor = compare(&mut sim, &share.setting, step.measured(), plan)?;
             let found = executor.across_windows(0, 1);
             let found = found.map_or(tr!("not resolved").into(), |it| finding_in_words(it.1));
             print(&format!("{name}: {found}"))?;

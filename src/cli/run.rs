@@ -1,6 +1,6 @@
 //! `lifestreams run`: steps every instance as fast as it can, reports, saves.
 
-use session::{DeviceChoice, PicturePlan, Setup, TransferChoice, time_left};
+use session::{DeviceChoice, PicturePlan, Setting, Setup, TransferChoice, time_left};
 use std::collections::VecDeque;
 use std::io::{self, Write};
 use std::ops::ControlFlow;
@@ -19,7 +19,7 @@ use engine::{EngineError, Transfer};
 use lang::tr;
 use life::{Head, Notes, SaveError, grouped, rle, write_atomically};
 use session::fastest::{FastestPlan, RUN_ROUND};
-use session::instances::{Event, Instances};
+use session::instances::{Event, Sim};
 use session::run::{Entered, Prepare, Recovery, Run};
 use session::trace::{TimedRound, write_chrome};
 use ui::numbers::si;
@@ -87,10 +87,11 @@ pub(super) fn main(arguments: &RunArguments) -> Result<()> {
         Box::new(prepare_traced)
     } else {
         Box::new(|instances, setup, generations| {
-            let plan = instances.start_fastest(setup, &requested, Some(generations))?;
+            let plan = instances.start_fastest(setup, &requested, Some(generations), None)?;
             Ok(Entered {
                 rounds: plan.rounds(RUN_ROUND),
                 plan: Some(plan),
+                picture: None,
             })
         })
     };
@@ -115,19 +116,21 @@ pub(super) fn main(arguments: &RunArguments) -> Result<()> {
 }
 
 /// Prepares instances whose rounds are traced.
-fn prepare_traced(instances: &mut Instances, setup: &mut Setup, _: u64) -> engine::Result<Entered> {
-    instances.start(setup)?;
+fn prepare_traced(instances: &mut Sim, setup: &mut Setup, _: u64) -> engine::Result<Entered> {
+    instances.start(setup, None)?;
     let transfer = match setup.switches.transfer {
         TransferChoice::Cells => Transfer::Cells,
         _ => Transfer::Bits,
     };
-    instances.set_picture(Some(PicturePlan {
+    let picture = PicturePlan {
         transfer,
         ..PicturePlan::BITS
-    }))?;
+    };
+    let setting = Setting::of(setup);
     Ok(Entered {
-        rounds: instances.stoppable_rounds(setup.generations_per_round),
+        rounds: instances.stoppable_rounds(&setting, setup.generations_per_round),
         plan: None,
+        picture: Some(picture),
     })
 }
 
@@ -154,12 +157,9 @@ fn finish(run: &mut Run, stepping: &mut Stepping, arguments: &RunArguments) -> R
     } = stepping;
     waiting.next(tr!("the next round"));
     run.step(arguments.trace.is_some(), &mut |event| {
-        if let Event::Round {
-            generations, timed, ..
-        } = event
-        {
+        if let Event::Round { round, timed, .. } = event {
             waiting.next(tr!("the next round"));
-            progress.add(generations);
+            progress.add(round.generations);
             traced.extend(timed);
             if traced.len() > ROUNDS_TRACED {
                 traced.pop_front();
@@ -247,7 +247,7 @@ fn go_on(
 /// Prints what a run came to.
 fn report(run: &Run, finished: Finished, arguments: &RunArguments) -> Result<()> {
     let (setup, done) = (run.setup(), run.done());
-    let Entered { rounds, plan } = run.entered();
+    let Entered { rounds, plan, .. } = run.entered();
     // The last rounds may have been planned longer than the run.
     let generations_per_round = match arguments.common.generations_per_round {
         Some(requested) => requested,
@@ -359,7 +359,7 @@ fn rle_file(folder: &Path, instance: usize, instances: usize) -> PathBuf {
 }
 
 /// The names of the devices in use.
-fn devices(instances: &Instances) -> String {
+fn devices(instances: &Sim) -> String {
     let devices = instances.engine().devices().iter();
     let names: Vec<&str> = devices.map(|device| device.name.as_str()).collect();
     names.join(" + ")

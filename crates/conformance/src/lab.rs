@@ -10,10 +10,11 @@ use engine::conformance::Outcome;
 use engine::kernels::{self, Kernel};
 use engine::{HostMemory, LatticeId, Nanos, Slot, Transfer};
 use life::{Lattice, Size, reference};
-use session::instances::{Event, Instances, open_engine, start_lattice, starts};
+use session::instances::{Event, Sim, open_engine, start_lattice, starts};
 use session::trace::{StepKind, TimedRound};
 use session::{
-    DeviceChoice, Order, PicturePlan, Setup, Start, Streams, Switches, TransferChoice, Wait,
+    DeviceChoice, Order, PicturePlan, Request, Setting, Setup, Share, Start, Streams, Switches,
+    TransferChoice, Wait,
 };
 
 /// Instances of a check.
@@ -72,8 +73,8 @@ fn setup(kernel: &'static Kernel, side: u64, device: DeviceChoice) -> Result<Set
 }
 
 /// The instances of a setup at their start, and their lattices.
-fn open_instances(setup: &Setup) -> Result<(Instances, Vec<Lattice>)> {
-    let mut instances = Instances::new(open_engine(setup.device)?, setup, 1)?;
+fn open_instances(setup: &Setup) -> Result<(Sim, Vec<Lattice>)> {
+    let mut instances = Sim::new(open_engine(setup.device)?, setup, 1)?;
     instances.set_lattices(starts(setup, 0..setup.instances)?)?;
     let lattice = |i| Ok(Arc::unwrap_or_clone(start_lattice(setup, i)?));
     let lattices = (0..setup.instances).map(lattice).collect::<Result<_>>()?;
@@ -104,17 +105,24 @@ fn named(kernel: &Kernel, s: Switches) -> String {
     )
 }
 
-/// Makes rounds with the present settings. Returns the timed ones, and the last pictures'
+/// Makes rounds of all lattices with these switches. Returns the timed ones, and the last pictures'
 /// slots by instance.
 fn rounds(
-    instances: &mut Instances,
+    instances: &mut Sim,
+    share: &Share,
     generations: u32,
     timed: bool,
 ) -> Result<(Vec<TimedRound>, Vec<Option<Slot>>)> {
+    let request = Request {
+        timed,
+        ..Request::of(generations)
+    };
+    instances.finish()?;
+    instances.ensure(std::slice::from_ref(share))?;
     let (mut seen, mut slots) = (Vec::new(), vec![None; INSTANCES]);
     let (mut issued, mut ended) = (0, 0);
     while ended < ROUNDS {
-        if issued < ROUNDS && instances.issue_round(generations, timed, |_| false)? {
+        if issued < ROUNDS && instances.issue(share, request, |_| false)? {
             issued += 1;
         }
         instances.poll(|event| match event {
@@ -142,10 +150,9 @@ pub(crate) fn check_settings(device: DeviceChoice) -> Result<Outcome> {
         let setup = setup(kernel, 65, device)?;
         let (mut instances, mut lattices) = open_instances(&setup)?;
         for switches in settings(kernel) {
-            instances.finish()?;
-            instances.set_switches(session::Side::A, switches)?;
-            instances.set_picture(Some(picture(switches)))?;
-            let (_, slots) = rounds(&mut instances, 1, false)?;
+            let setting = Setting::of(&setup).with_switches(switches);
+            let share = instances.all(&setting, Some(picture(switches)));
+            let (_, slots) = rounds(&mut instances, &share, 1, false)?;
             for (instance, lattice) in lattices.iter_mut().enumerate() {
                 *lattice = reference::run(lattice, setup.rule, ROUNDS as u64);
                 let same = slots[instance].is_some_and(|slot| {
@@ -198,9 +205,8 @@ pub(crate) fn check_order(device: DeviceChoice, small: bool) -> Result<Outcome> 
             && s.block.is_none()
     };
     for switches in settings(kernel).into_iter().filter(simple) {
-        instances.finish()?;
-        instances.set_switches(session::Side::A, switches)?;
-        instances.set_picture(Some(PicturePlan::BITS))?;
+        let setting = Setting::of(&setup).with_switches(switches);
+        let share = instances.all(&setting, Some(PicturePlan::BITS));
         let one_by_one = (switches.wait, switches.order) == (Wait::Each, Order::Depth);
         let free = switches.streams == Streams::PerInstance && !one_by_one;
         let mut overlapped = false;
@@ -208,7 +214,7 @@ pub(crate) fn check_order(device: DeviceChoice, small: bool) -> Result<Outcome> 
         // ever longer launches, that slow calls of the host's do not keep apart.
         for generations in [20, 20, 80, 320, 1280] {
             let before = instances.engine().clock_error();
-            let (timed, _) = rounds(&mut instances, generations, true)?;
+            let (timed, _) = rounds(&mut instances, &share, generations, true)?;
             // Between rounds, a device's clock may have been compared with the host's anew.
             let shift = Nanos(before.0 + instances.engine().clock_error().0);
             let name = || named(kernel, switches);

@@ -11,9 +11,9 @@ use engine::{
 };
 use lang::{mark, tr};
 use life::{Lattice, Rule, Size, reference, soup};
-use session::instances::{Instances, read_lattice, start_lattice, starts};
+use session::instances::{Sim, read_lattice, start_lattice, starts};
 use session::trace::TimedRound;
-use session::{DeviceChoice, PicturePlan, Setup, Start, Switches, TransferChoice};
+use session::{DeviceChoice, PicturePlan, Setting, Setup, Share, Start, Switches, TransferChoice};
 
 /// The soups of the lessons.
 pub(super) const SEED: u64 = 1;
@@ -152,7 +152,9 @@ impl SweepSetup {
 /// Rounds on an engine of their own.
 struct RoundsRun {
     setup: Setup,
-    instances: Instances,
+    sim: Sim,
+    /// What its rounds step.
+    share: Share,
     first: Arc<Lattice>,
     /// Rounds of a sample.
     in_a_row: u32,
@@ -162,19 +164,21 @@ struct RoundsRun {
 impl RoundsRun {
     /// `rounds` in a row are a sample; a fifth of them on the CPU.
     fn new(setup: Setup, rounds: u32, bench: &Bench) -> Result<RoundsRun> {
-        let mut instances = Instances::new(bench.open_engine()?, &setup, 1)?;
-        instances.set_lattices(starts(&setup, 0..setup.instances)?)?;
+        let mut sim = Sim::new(bench.open_engine()?, &setup, 1)?;
+        sim.set_lattices(starts(&setup, 0..setup.instances)?)?;
         let first = start_lattice(&setup, 0)?;
-        instances.set_picture(Some(PicturePlan {
+        let picture = PicturePlan {
             transfer: match setup.switches.transfer {
                 TransferChoice::Cells => Transfer::Cells,
                 _ => Transfer::Bits,
             },
             ..PicturePlan::BITS
-        }))?;
+        };
+        let share = sim.all(&Setting::of(&setup), Some(picture));
         let mut run = RoundsRun {
             setup,
-            instances,
+            sim,
+            share,
             first,
             in_a_row: bench.pick(rounds, (rounds / 5).max(1)),
             stepped: 0,
@@ -188,7 +192,7 @@ impl RoundsRun {
         let each = self.setup.generations_per_round;
         let generations = u64::from(rounds) * u64::from(each);
         self.stepped += generations;
-        let took = self.instances.run(generations, each, traced)?;
+        let took = self.sim.run(&self.share, generations, each, traced)?;
         Ok(took.as_secs_f64() * 1e3)
     }
 }
@@ -208,7 +212,7 @@ impl Experiment for RoundsRun {
         let mut trace = None;
         let mut keep = |round: TimedRound| trace = Some(round);
         self.step(4, Some(&mut keep))?;
-        let got = self.instances.fetch()?;
+        let got = self.sim.fetch()?;
         let want = reference::run(&self.first, Rule::LIFE, self.stepped);
         let all = tr!(
             "after {stepped} generations the first of {} lattices matches the reference",

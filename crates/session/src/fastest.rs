@@ -6,6 +6,7 @@
 //! numbers are those of an H100, an H200 and server CPUs; on other devices all are higher or lower together,
 //! and the order stays.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 mod round_length;
@@ -14,7 +15,7 @@ mod tests;
 
 pub use round_length::RoundLength;
 
-use crate::{KernelChoice, Order, Streams, Switches};
+use crate::{KernelChoice, Order, OwnRound, Setting, Streams, Switches};
 use engine::kernels::{self, Iteration};
 use engine::{DeviceInfo, Kernel, Layout};
 use life::Size;
@@ -201,6 +202,15 @@ impl FastestPlan {
             instances: work.instances_per_device(),
         };
         candidates.iter().map(plan).collect()
+    }
+
+    /// What its rounds are stepped with.
+    pub fn setting(&self, own_round: Option<Arc<OwnRound>>) -> Setting {
+        Setting {
+            kernel: self.candidate.kernel,
+            switches: self.switches,
+            own_round,
+        }
     }
 
     /// How the kernel was chosen, as a session says it.

@@ -1,55 +1,51 @@
-//! The instances on their engine: issues rounds, turns completions into events, and changes kernels
-//! and settings without losing a cell.
+//! Lattices on their engine: makes what settings need, issues rounds, and turns completions into events.
 //!
-//! All instances are at the same generation at every round boundary: [`Instances::generation`].
-//! Generations are counted only once the engine has accepted what steps them. After an error that
-//! may have left half of a program done ([`EngineError::loses_lattices`], or a failed call of the
-//! driver) nothing is counted and the cells are unknown: [`Instances::abandon`], then
-//! [`Instances::set_lattices`] with all of them.
+//! A [`Sim`] has no setting. It knows of every lattice where its cells are (generation, layout, stream)
+//! and what is allocated (streams, one layout besides the bits, host slots, graphs). These are facts about
+//! the engine, true after every call, also one that failed: there is nothing to roll back. A setting that
+//! the engine has no memory for leaves the lattices as bits, and the next round converts them again.
+//!
+//! Generations are counted only once the engine has accepted what steps them. After an error that may have
+//! left half of a program done ([`EngineError::loses_lattices`], or a failed call of the driver) nothing
+//! is counted and the cells are unknown: [`Sim::abandon`], then [`Sim::set_lattices`] with all of them.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 use std::num::NonZero;
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::fastest::{Requested, RoundLength};
-use crate::round::RoundPlan;
+use crate::round::{Setting, Share};
 use crate::start::{self, NewCells, start_cells};
-use crate::trace::StepFacts;
-use crate::{DeviceChoice, KernelChoice, OwnRound, Pace, PicturePlan, Setup, Side, Start};
+use crate::{DeviceChoice, KernelChoice, Pace, PicturePlan, Setup, Start, Switches};
+use calibrate::Calibration;
 use engine::cpu::CpuEngine;
 use engine::cuda::{CudaEngine, Ordinals};
 use engine::{
-    Completion, Cut, DeviceId, Engine, EngineError, Kernel, Layout, Measure, PreparedId, Program,
-    Result, Slot, Slots, SlotsSpec, StreamId, Transfer,
+    Completion, Cut, DeviceId, Engine, EngineError, Kernel, Layout, Measure, ReduceRegion, Result,
+    Slots, SlotsSpec, StreamId, Transfer,
 };
+use issue::{Graph, InFlight, Made, make_streams};
 use lang::message;
-use life::{Lattice, MemoryError, Size, counted_lattices};
+use life::{Lattice, MemoryError, Rule, Size, counted_lattices};
 
 mod calibrate;
 mod cells;
-mod compared;
 mod events;
 mod fastest;
 mod issue;
-mod own_round;
 mod results;
-mod settings;
 mod split;
 #[cfg(test)]
 mod tests;
 
-use calibrate::Calibration;
 pub use cells::read_lattice;
 pub use events::Event;
 pub use issue::MAX_GRAPH_LAUNCHES;
 #[cfg(test)]
 pub use issue::limit;
-use issue::{InFlight, PreparedKey, longest_round};
-use own_round::OwnStreams;
 pub use results::Results;
-use settings::{make_streams, one_of_each_device};
 
 /// Picture slots per instance: one being drawn, the newest, one being filled.
 pub const PICTURE_SLOTS: u8 = 3;
@@ -59,7 +55,7 @@ pub const MEASURE_SLOTS: u8 = PICTURE_SLOTS;
 
 /// Rounds in flight at once: the next is queued while one runs, so the device never waits for the
 /// host.
-const MAX_IN_FLIGHT: usize = 2;
+pub const MAX_IN_FLIGHT: usize = 2;
 
 /// Opens an engine on every device of a choice; `Auto` is the first GPU, or the CPU if that cannot be
 /// used.
@@ -138,7 +134,7 @@ pub fn make_on_devices<T>(
     }
 }
 
-/// The cells of a setup's start, as [`Instances::set_lattices`] takes them.
+/// The cells of a setup's start, as [`Sim::set_lattices`] takes them.
 ///
 /// # Errors
 /// The host has no memory for them.
@@ -156,93 +152,66 @@ pub fn start_lattice(setup: &Setup, instance: usize) -> Result<Arc<Lattice>> {
     Ok(start::start_lattice(&setup.start, setup.size, instance)?)
 }
 
-/// Which rounds measure the lattices' population and hash.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Measuring {
-    /// None.
-    Never,
-    /// One round in [`SPARSE_ROUNDS`], never a timed one.
-    Sparse,
-    /// Every round.
-    Always,
+/// Where a lattice is, once all issued work is done.
+#[derive(Clone, Copy)]
+struct LatticeFacts {
+    generation: u64,
+    layout: Layout,
+    /// The stream of the last work on it. All earlier work on it comes before that.
+    stream: StreamId,
+    /// Whether it has cells: not before the first ones are set, nor after [`Sim::abandon`].
+    is_set: bool,
 }
 
-/// With [`Measuring::Sparse`], one round in this many measures. A power of two, as the period of a glider
-/// on a torus mostly is: then few measures show the repeat.
-pub const SPARSE_ROUNDS: u32 = 16;
-
-/// N lattices on an engine, all at one generation at every round boundary.
-pub struct Instances {
+/// Lattices on an engine. See the module.
+pub struct Sim {
     engine: Box<dyn Engine>,
-    /// The plan of a round, and a second one while rounds of two settings are compared: either B's,
-    /// for other instances than A's, or the alternative, for the same.
-    plans: Vec<RoundPlan>,
-    /// Which plan is in use: the next round has it.
-    in_use: Side,
-    /// During a comparison of A and B, who has yet to make the second round of a pair, and its
-    /// generations.
-    behind: Option<(Side, u32)>,
-    /// The longest rounds allowed of each plan.
-    longest: [RoundLength; 2],
-    /// The pictures that the drawing side requested.
-    request: Option<PicturePlan>,
-    /// The last request for a reduced view: only the drawing side knows of which region.
-    last_view: Option<PicturePlan>,
     size: Size,
-    /// Number of lattices.
-    count: usize,
-    /// The generation of all instances but those that are behind, as of the last submission.
-    generation: u64,
-    measuring: Measuring,
-    /// Rounds since the last one that measured.
-    rounds_since_measure: u32,
-    /// The number of the last edit that was applied.
-    edit_number: u64,
+    rule: Rule,
+    lattices: Vec<LatticeFacts>,
+    /// The layout that memory is allocated for besides [`Layout::Bits`].
+    reserved: Layout,
+    made: Made,
     slots: Arc<dyn Slots>,
     spec: SlotsSpec,
+    /// The latest used last.
+    graphs: Vec<Graph>,
+    /// The view that was last reduced, and of which lattice alone.
+    viewed: Option<(ReduceRegion, Option<usize>)>,
     in_flight: VecDeque<InFlight>,
-    prepared: HashMap<PreparedKey, (PreparedId, Arc<[StepFacts]>)>,
-    /// The programs of rounds, by slot, generations, plan and whether they measure. Cleared when a
-    /// setting changes.
-    programs: HashMap<(Slot, u32, Side, bool), Arc<Program>>,
     completions: Vec<Completion>,
-    /// The streams of each way of sharing them, once created.
-    streams: [Option<Vec<StreamId>>; 3],
-    /// The round that a user wrote.
-    own_round: Option<Arc<OwnRound>>,
-    own_streams: OwnStreams,
+    /// The longest rounds allowed of a kernel and switches.
+    longest: Vec<(&'static Kernel, Switches, RoundLength)>,
     /// When the last round ended.
     ended: Option<Instant>,
-    /// Whether every second timed round records block timestamps.
-    block_timestamps: bool,
     /// Number of timed rounds.
     timed: u64,
     calibration: Option<Calibration>,
 }
 
-impl Instances {
-    /// Creates the instances of a setup on an engine, with all cells dead, at generation 0;
-    /// [`Instances::start`] or [`Instances::set_lattices`] sets their cells. `whole_slots` is the
-    /// number of host slots for copies of whole lattices.
+impl Sim {
+    /// Creates the lattices of a setup on an engine, without cells, at generation 0; [`Sim::start`] or
+    /// [`Sim::set_lattices`] sets them. `whole_slots` is the number of host slots for copies of whole
+    /// lattices.
     ///
     /// # Errors
     /// The kernel does not accept the size or a device, or memory is lacking.
-    pub fn new(engine: Box<dyn Engine>, setup: &Setup, whole_slots: u8) -> Result<Instances> {
-        Instances::on(engine, setup, whole_slots).map_err(|(_, error)| error)
+    pub fn new(engine: Box<dyn Engine>, setup: &Setup, whole_slots: u8) -> Result<Sim> {
+        Sim::on(engine, setup, whole_slots).map_err(|(_, error)| error)
     }
 
-    /// The same, but with the engine's memory freed first: instances of another size or number in the
+    /// The same, but with the engine's memory freed first: lattices of another size or number in the
     /// place of these, on the same contexts.
     ///
     /// # Errors
     /// The error, with the engine, which has no lattices then, unless the error says that it is lost.
-    pub fn replaced(mut self, setup: &Setup) -> Result<Instances, (Box<dyn Engine>, EngineError)> {
+    pub fn replaced(mut self, setup: &Setup) -> Result<Sim, (Box<dyn Engine>, EngineError)> {
         let whole_slots = self.spec.snapshots;
         if let Err(error) = self.engine.clear() {
             return Err((self.engine, error.into_lost()));
         }
         // What was allocated before the error would stay beside the lattices that come after it.
-        Instances::on(self.engine, setup, whole_slots).map_err(|(mut engine, error)| {
+        Sim::on(self.engine, setup, whole_slots).map_err(|(mut engine, error)| {
             let error = engine
                 .clear()
                 .map_or_else(EngineError::into_lost, |()| error);
@@ -250,86 +219,76 @@ impl Instances {
         })
     }
 
-    /// [`Instances::new`], which gives the engine back with an error.
+    /// [`Sim::new`], which gives the engine back with an error.
     pub fn on(
         engine: Box<dyn Engine>,
         setup: &Setup,
         whole_slots: u8,
-    ) -> Result<Instances, (Box<dyn Engine>, EngineError)> {
+    ) -> Result<Sim, (Box<dyn Engine>, EngineError)> {
         let mut engine = split::arranged(engine, setup)?;
         let spec = SlotsSpec {
-            pinned: 0,
-            pageable: 0,
-            picture_words: 0,
             snapshots: whole_slots,
             measures: MEASURE_SLOTS,
+            ..SlotsSpec::default()
         };
         let (streams, slots) = match allocate(&mut *engine, setup, spec) {
             Ok(allocated) => allocated,
             Err(error) => return Err((engine, error)),
         };
-        let devices = one_of_each_device(&streams, engine.places());
-        let mut made = [None, None, None];
-        made[setup.switches.streams.sharing() as usize] = Some(streams.clone());
-        let mut instances = Instances {
-            engine,
-            plans: vec![RoundPlan {
-                instances: 0..setup.instances,
-                streams,
-                devices,
-                kernel: setup.kernel,
-                rule: setup.rule,
-                picture: None,
-                measures: None,
-                switches: setup.switches,
-                own: None,
-            }],
-            in_use: Side::A,
-            behind: None,
-            longest: [longest_round(setup.kernel, setup.size, setup.instances); 2],
-            request: None,
-            last_view: None,
-            size: setup.size,
-            count: setup.instances,
+        let lattice = |&stream: &StreamId| LatticeFacts {
             generation: 0,
-            measuring: Measuring::Never,
-            rounds_since_measure: 0,
-            edit_number: 0,
+            layout: setup.kernel.layout,
+            stream,
+            is_set: false,
+        };
+        let lattices: Vec<_> = streams.iter().map(lattice).collect();
+        let mut made = Made::default();
+        made.of[setup.switches.streams.sharing() as usize] = Some(streams);
+        let mut sim = Sim {
+            engine,
+            size: setup.size,
+            rule: setup.rule,
+            lattices,
+            reserved: setup.kernel.layout,
+            made,
             slots,
             spec,
+            graphs: Vec::new(),
+            viewed: None,
             in_flight: VecDeque::new(),
-            prepared: HashMap::new(),
-            programs: HashMap::new(),
             completions: Vec::new(),
-            streams: made,
-            own_round: setup.own_round.clone(),
-            own_streams: OwnStreams::default(),
+            longest: Vec::new(),
             ended: None,
-            block_timestamps: false,
             timed: 0,
             calibration: None,
         };
-        match instances.plan_own_round() {
-            Ok(()) => Ok(instances),
-            Err(error) => Err((instances.engine, error)),
+        match sim.ensure(&[sim.all(&Setting::of(setup), None)]) {
+            Ok(_) => Ok(sim),
+            Err(error) => Err((sim.engine, error)),
         }
     }
 
+    /// All lattices, stepped with this setting.
+    pub fn all(&self, setting: &Setting, picture: Option<PicturePlan>) -> Share {
+        setting.share(0..self.lattices.len(), picture)
+    }
+
     /// Sets every lattice to the setup's start, and the generation to the start's. If the setup
-    /// leaves the kernel open, picks one and enters it there.
-    pub fn start(&mut self, setup: &mut Setup) -> Result<()> {
+    /// leaves the kernel open, picks one and enters it there. Rounds will download this picture.
+    pub fn start(&mut self, setup: &mut Setup, picture: Option<PicturePlan>) -> Result<()> {
         match setup.kernel_choice {
             KernelChoice::Auto => {
                 let generations = setup.generations_per_round;
                 let requested = Requested::all_but_the_kernel(setup.switches, generations);
-                self.start_fastest(setup, &requested, None)?;
+                self.start_fastest(setup, &requested, None, picture)?;
             }
             KernelChoice::AutoWithSubmission => {
                 let requested = Requested::switches(setup.switches);
-                let plan = self.start_fastest(setup, &requested, None)?;
+                let plan = self.start_fastest(setup, &requested, None, picture)?;
                 setup.generations_per_round = plan.rounds(Pace::FRAME).generations();
             }
             KernelChoice::Explicit | KernelChoice::FirstFitting | KernelChoice::Estimated => {
+                self.ensure_at_rest(&[self.all(&Setting::of(setup), picture)])?;
                 self.set_lattices(starts(setup, 0..setup.instances)?)?;
                 self.set_generation(setup.start.generation());
             }
@@ -342,34 +301,9 @@ impl Instances {
         &*self.engine
     }
 
-    /// The plan in use: the next round has it.
-    pub fn plan(&self) -> &RoundPlan {
-        &self.plans[self.in_use as usize]
-    }
-
-    /// The instances' own plan, whether it is in use or not; A's during a comparison.
-    pub fn own_plan(&self) -> &RoundPlan {
-        &self.plans[0]
-    }
-
-    /// The kernel of the user's own that a plan has, if one has.
-    pub fn own_kernel(&self) -> Option<&'static Kernel> {
-        let mut kernels = self.plans.iter().map(|plan| plan.kernel);
-        kernels.find(|kernel| kernel.own.is_some())
-    }
-
-    /// The plan that steps an instance, or the one in use if none does.
-    #[cfg(test)]
-    pub fn plan_of(&self, instance: usize) -> &RoundPlan {
-        let mut plans = self.sides_in_turn().map(|side| &self.plans[side as usize]);
-        plans
-            .find(|plan| plan.instances.contains(&instance))
-            .unwrap_or(self.plan())
-    }
-
-    /// Number of instances.
+    /// Number of lattices.
     pub fn instances(&self) -> usize {
-        self.count
+        self.lattices.len()
     }
 
     /// The size of every lattice.
@@ -377,17 +311,20 @@ impl Instances {
         self.size
     }
 
-    /// The generation of the instances, as of the last round issued. In a comparison it is that of
-    /// A or B, whichever went first and may be a round ahead. A round that is calibrated is counted
-    /// once all its launches are issued.
-    pub fn generation(&self) -> u64 {
-        self.generation
+    /// The rule of every lattice.
+    pub fn rule(&self) -> Rule {
+        self.rule
     }
 
-    /// Sets the generation of all lattices. A round that was issued by A or B alone is forgotten.
+    /// The generation of a lattice, as of the last program issued.
+    pub fn generation(&self, lattice: usize) -> u64 {
+        self.lattices[lattice].generation
+    }
+
+    /// Sets the generation of all lattices.
     pub fn set_generation(&mut self, generation: u64) {
-        self.generation = generation;
-        self.forget_round();
+        let lattices = self.lattices.iter_mut();
+        lattices.for_each(|it| it.generation = generation);
     }
 
     /// The host slots.
@@ -412,17 +349,16 @@ impl Instances {
         self.in_flight.len()
     }
 
-    /// Bytes that a round transfers to the host; in a comparison, a round of A.
-    pub fn bytes_per_round(&self) -> u64 {
-        let plan = self.own_plan();
-        let words = plan.picture.map_or(0, |p| self.picture_words(p));
+    /// Bytes that a share's round transfers to the host.
+    pub fn bytes_per_round(&self, share: &Share) -> u64 {
+        let words = share.picture.map_or(0, |p| self.picture_words(p));
         // Each band of a lattice counts in all pixels of a view.
         let bands = |cut: Cut| self.engine.devices().len() * cut.per_device as usize;
-        let parts = match plan.picture.map(|picture| picture.transfer) {
+        let parts = match share.picture.map(|picture| picture.transfer) {
             Some(Transfer::View) => self.engine.cut().map_or(1, bands),
             _ => 1,
         };
-        (words * parts * 4 * plan.downloads().len()) as u64
+        (words * parts * 4 * share.downloads().len()) as u64
     }
 
     /// Bytes of all lattices at 1 bit per cell.
@@ -430,35 +366,24 @@ impl Instances {
         4 * self.size.words() as u64 * self.instances() as u64
     }
 
-    /// Gives up what is under way, after a submission that failed midway: waits until nothing
-    /// runs, and forgets what was in flight (its events never come), prepared programs and a
-    /// round that was issued by A or B alone. The cells are unknown then, until
-    /// [`Instances::set_lattices`] has set all of them; so is the generation.
+    /// Gives up what is under way, after a submission that failed midway: waits until nothing runs, and
+    /// forgets what was in flight (its events never come). The lattices have no cells then, until
+    /// [`Sim::set_lattices`] has set all of them.
     ///
     /// # Errors
     /// The engine is lost.
     pub fn abandon(&mut self) -> Result<()> {
-        self.forget_prepared();
-        self.forget_round();
+        self.release_graphs(|_| false);
         self.calibration = None;
         self.ended = None;
         self.in_flight.clear();
+        self.lattices.iter_mut().for_each(|it| it.is_set = false);
         self.engine.synchronize()?;
         self.engine
             .poll(&mut self.completions)
             .map_err(EngineError::into_lost)?;
         self.completions.clear();
-        // A change of kernels that failed may have left another layout's memory.
-        self.engine.reserve(self.plan().kernel.layout)
-    }
-
-    /// Forgets a round issued by A or B alone: the next round is A's, and both are at the same
-    /// generation.
-    fn forget_round(&mut self) {
-        self.behind = None;
-        if self.is_comparing() {
-            self.in_use = Side::A;
-        }
+        Ok(())
     }
 
     /// The size of an instance's picture in 32-bit words.
@@ -469,13 +394,6 @@ impl Instances {
             Transfer::View => self.engine.view_words(picture.region),
             Transfer::Cells => self.size.cells() as usize,
             Transfer::Measure => Measure::WORDS,
-        }
-    }
-
-    fn forget_prepared(&mut self) {
-        self.programs.clear();
-        for (_, (prepared, _)) in self.prepared.drain() {
-            self.engine.release(prepared);
         }
     }
 }
@@ -561,7 +479,7 @@ pub fn ensure_room(
 }
 
 /// The devices and the number of instances of each: consecutive instances share a device.
-fn shares(instances: usize, devices: usize) -> impl Iterator<Item = (DeviceId, usize)> {
+pub(crate) fn shares(instances: usize, devices: usize) -> impl Iterator<Item = (DeviceId, usize)> {
     let share = move |device: usize| device * instances / devices;
     (0..devices)
         .map(move |device| (DeviceId(device as u16), share(device + 1) - share(device)))

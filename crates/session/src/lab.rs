@@ -4,11 +4,11 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Instant;
 
-use crate::measurement::Measurement;
 use crate::recording::RoundWork;
 use crate::statistics::{Statistics, push};
-use crate::{AbComparison, Effect, IsolatedOp, LabStatus, PicturePlan, Sampling, Switches, median};
-use engine::Kernel;
+use crate::{
+    AbComparison, Effect, IsolatedOp, LabStatus, Sampling, Setting, Share, Switches, median,
+};
 
 /// What is measured of a session's rounds.
 #[derive(Default)]
@@ -17,44 +17,35 @@ pub(crate) struct Lab {
     pub(crate) sampling: Sampling,
     /// When the last command came, or the session began.
     pub(crate) last_command: Option<Instant>,
-    /// Rounds that are compared: before and after the last change, or A's and B's.
-    pub(crate) measurement: Option<Measurement>,
-    /// How many comparisons of rounds have begun.
-    pub(crate) measurements: u64,
+    /// How many trials have begun.
+    pub(crate) trials: u64,
     /// By what factor rounds of equal settings differ, once that was measured.
     pub(crate) spread: Option<f64>,
     /// What the last change of a switch or of the kernel did to the time of a round.
     pub(crate) last_effect: Option<Effect>,
     /// The setting before the last change, if a recorded effect of that change is shown.
-    pub(crate) before_change: Option<(&'static Kernel, Switches)>,
+    pub(crate) before_change: Option<Setting>,
     /// The recorded rounds that are shown.
     pub(crate) recorded: Option<RecordedKey>,
     /// The setting before the last switch.
     pub(crate) previous: Option<Switches>,
     /// Whether the overlap is shown.
-    watching: bool,
+    pub(crate) is_watching: bool,
     /// The time of each op of a round when it runs alone, with the present setting, once measured.
     pub(crate) isolated: Option<Arc<[IsolatedOp]>>,
-    /// The setting of the calibration under way.
-    pub(crate) calibrating: Option<CalibrationKey>,
-    block_timestamps: bool,
+    /// What the calibration under way is of.
+    pub(crate) calibrating: Option<Share>,
+    /// Whether timed rounds record block timestamps.
+    pub(crate) block_timestamps: bool,
     /// The latest launches in microseconds: without and with block timestamps.
     launches: [VecDeque<f64>; 2],
 }
 
 /// What the recorded rounds depend on that are shown: the lattices, and the settings of the round that is
 /// drawn and of the one above it.
-pub(crate) type RecordedKey = (RoundWork, [Option<(&'static Kernel, Switches)>; 2]);
-
-/// The settings that a calibration depends on.
-pub(crate) type CalibrationKey = (Switches, &'static Kernel, Option<PicturePlan>);
+pub(crate) type RecordedKey = (RoundWork, [Option<Setting>; 2]);
 
 impl Lab {
-    /// Sets whether the overlap is shown.
-    pub(crate) fn watch(&mut self, watching: bool) {
-        self.watching = watching;
-    }
-
     /// Forgets measurements after a change of something that rounds depend on.
     pub(crate) fn changed(&mut self) {
         (self.isolated, self.recorded) = (None, None);
@@ -66,15 +57,10 @@ impl Lab {
         push(&mut self.launches[usize::from(!plain)], us);
     }
 
-    /// Whether the overlap is shown.
-    pub(crate) fn is_watching(&self) -> bool {
-        self.watching
-    }
-
     /// What is measured of rounds, for the status.
     pub(crate) fn status(&self, comparison: Option<AbComparison>, tells_effect: bool) -> LabStatus {
         LabStatus {
-            isolated: self.isolated.clone().filter(|_| self.watching),
+            isolated: self.isolated.clone().filter(|_| self.is_watching),
             comparison,
             last_effect: self.last_effect.clone(),
             tells_effect,
@@ -93,15 +79,9 @@ impl Lab {
         Some(block_timestamps? / plain?)
     }
 
-    /// Turns block timestamps of timed rounds on or off. Returns whether they are on.
-    pub(crate) fn toggle_block_timestamps(&mut self) -> bool {
+    /// Turns block timestamps of timed rounds on or off.
+    pub(crate) fn toggle_block_timestamps(&mut self) {
         self.block_timestamps = !self.block_timestamps;
         self.launches.iter_mut().for_each(VecDeque::clear);
-        self.block_timestamps
-    }
-
-    /// Whether timed rounds record block timestamps.
-    pub(crate) fn block_timestamps(&self) -> bool {
-        self.block_timestamps
     }
 }

@@ -1,14 +1,14 @@
 //! What rounds step: the lattices on their engine, the settings by which they are stepped, and how
 //! another engine is made in the place of one that is lost.
 //!
-//! A setting is committed before the engine is touched: an engine in the place of one that was lost
-//! meanwhile has it. If the engine refuses it, the one before is in force again.
+//! The engine has no setting: each round is given one. A change asks the engine first, and takes the setting
+//! afterwards; so a refused one has changed nothing.
 
-use std::sync::Arc;
+use std::ops::Range;
 use std::time::Instant;
 
 use crate::fastest::{FastestPlan, Requested};
-use crate::instances::{Instances, make_on_devices, open_engine, reopen_engine};
+use crate::instances::{Sim, make_on_devices, open_engine, reopen_engine};
 use crate::ladder::recorded;
 use crate::log::SessionParameters;
 use crate::losses::{Losses, make_again};
@@ -16,13 +16,13 @@ use crate::next_task::part_of_round;
 use crate::pacing::Pacing;
 use crate::recording::{RecordedGroup, RecordedSetting, Recording, RoundWork};
 use crate::snapshot_store::SNAPSHOT_SLOTS;
+use crate::trial::Trial;
 use crate::{
-    DeviceChoice, EngineStatus, KernelChoice, Order, OwnOrder, OwnRound, Pace, PicturePlan,
-    Pictures, SettingStatus, Setup, Side, SwitchContext, Switches, TimeSettings, TransferChoice,
-    default_kernels,
+    DeviceChoice, EngineStatus, KernelChoice, Order, OwnOrder, PicturePlan, Pictures, Setting,
+    SettingStatus, Setup, Share, SwitchContext, Switches, TransferChoice, default_kernels,
 };
 use engine::kernels::{self, KERNELS, Kernel};
-use engine::{Engine, EngineError, Layout, Result};
+use engine::{Engine, EngineError, Layout, Result, Transfer};
 use life::Size;
 
 /// Largest lattice, in 32-bit words, downloaded whole before the drawing side says what it wants.
@@ -61,18 +61,9 @@ impl Source {
     }
 }
 
-/// What a session has set on its instances besides the settings.
-#[derive(Clone, Copy)]
-pub(crate) struct Equipment {
-    /// The number of the last edit.
-    pub(crate) edit: u64,
-    /// Whether timed rounds record block timestamps.
-    pub(crate) block_timestamps: bool,
-}
-
 /// What the user chose, while the fastest setting steps the lattices.
 #[derive(Clone, Copy)]
-struct Chosen {
+pub(crate) struct Chosen {
     kernel: &'static Kernel,
     kernel_choice: KernelChoice,
     switches: Switches,
@@ -82,24 +73,28 @@ struct Chosen {
     grid: (Size, usize),
 }
 
-/// Instances, or the engine without lattices and why it has none.
-type Made = Result<Instances, (Box<dyn Engine>, EngineError)>;
+/// Lattices, or the engine without lattices and why it has none.
+type Made = Result<Sim, (Box<dyn Engine>, EngineError)>;
 
 /// The lattices and their settings.
 pub(crate) struct Lattices {
     /// `None` only while a lost engine is being replaced, or if the session has ended.
-    pub(crate) instances: Option<Instances>,
-    setup: Setup,
+    pub(crate) sim: Option<Sim>,
+    /// Size, number of instances, rule and start are those of the position.
+    pub(crate) setup: Setup,
     /// What the maximum pace or a run to a generation took the place of.
-    chosen: Option<Chosen>,
-    /// B's switches while two settings are compared; A's are the setup's.
-    b_switches: Option<Switches>,
-    view: Option<PicturePlan>,
+    pub(crate) chosen: Option<Chosen>,
+    /// Two settings that are compared: the setup's, and another one.
+    pub(crate) trial: Option<Trial>,
+    /// What the drawing side wants to see, and the last view that it asked for: only it knows of which
+    /// region.
+    pub(crate) view: Option<PicturePlan>,
+    last_view: Option<PicturePlan>,
     engines: Engines,
     source: Source,
     /// What was recorded on a GPU, if that is shown instead of measurements. The CPU steps the lattices
     /// as fast as it can then, whatever the settings are.
-    recording: Option<&'static Recording>,
+    pub(crate) recording: Option<&'static Recording>,
     pub(crate) losses: Losses,
     /// Until then, work that found no free slot is not tried again.
     pub(crate) retry_at: Option<Instant>,
@@ -114,7 +109,7 @@ impl Lattices {
         let recording = (setup.device == DeviceChoice::Recorded).then(Recording::shipped);
         let make = |engine| match recording {
             None => start(engine, setup.clone()),
-            Some(_) => Ok((start(engine, on_cpu(setup.clone()))?.0, setup.clone())),
+            Some(_) => Ok((start(engine, setup_on_cpu(setup.clone()))?.0, setup.clone())),
         };
         let (instances, setup) = make_on_devices(setup.device, &engines.open, make)?;
         // Where the CPU computes because a GPU cannot, it does so for larger lattices, too.
@@ -124,11 +119,12 @@ impl Lattices {
         };
         let pictures = Pictures::new(instances.slots().clone(), setup.instances, setup.size);
         let lattices = Lattices {
-            instances: Some(instances),
+            sim: Some(instances),
             setup,
             chosen: None,
-            b_switches: None,
+            trial: None,
             view: None,
+            last_view: None,
             engines,
             source: Source::Open(choice),
             recording,
@@ -136,11 +132,6 @@ impl Lattices {
             retry_at: None,
         };
         Ok((lattices, pictures))
-    }
-
-    /// The settings. Size, number of instances, rule and start are those of the position.
-    pub(crate) fn setup(&self) -> &Setup {
-        &self.setup
     }
 
     /// The settings as the user chose them, also while the fastest ones step the lattices.
@@ -176,8 +167,9 @@ impl Lattices {
         if switches.transfer == TransferChoice::Cells {
             switches.transfer = TransferChoice::Auto; // few kernels have cells
         }
-        let instances = self.instances.as_ref();
-        instances.map_or(Vec::new(), |it| it.plans(&requested(switches)))
+        let instances = self.sim.as_ref();
+        let pictures = self.view.is_some();
+        instances.map_or(Vec::new(), |it| it.plans(&requested(switches), pictures))
     }
 
     /// The fastest kernel by the estimate, for rounds of this many generations.
@@ -186,40 +178,25 @@ impl Lattices {
         Some(plans.first()?.candidate.kernel)
     }
 
-    /// Takes the fastest setting in the place of the chosen one. Returns the generations of its first
-    /// round at the maximum pace.
-    ///
-    /// # Errors
-    /// The engine refuses it, or is lost.
-    pub(crate) fn take_fastest(&mut self) -> Result<Option<u32>> {
+    /// The fastest settings by the estimate, each with the generations of its first round at the maximum
+    /// pace and with what it takes the place of.
+    pub(crate) fn fastest(&self) -> Vec<(FastestPlan, Chosen)> {
         let chosen = self.chosen_setup();
-        let mut taken = Ok(None);
-        for plan in self.plans(Requested::switches) {
-            let kept = Chosen {
-                kernel: chosen.kernel,
-                kernel_choice: chosen.kernel_choice,
-                switches: chosen.switches,
-                fastest: plan.switches,
-                grid: (chosen.size, chosen.instances),
-            };
-            let setting = (plan.candidate.kernel, plan.switches);
-            let entered = self.enter(setting, KernelChoice::Estimated, Some(kept));
-            let lacks_memory = entered.as_ref().is_err_and(EngineError::lacks_memory);
-            taken = entered.map(|()| Some(plan.rounds(Pace::FRAME).generations()));
-            if !lacks_memory {
-                break;
-            }
-        }
-        taken
+        let plans = self.plans(Requested::switches).into_iter();
+        let kept = |plan: FastestPlan| Chosen {
+            kernel: chosen.kernel,
+            kernel_choice: chosen.kernel_choice,
+            switches: chosen.switches,
+            fastest: plan.switches,
+            grid: (chosen.size, chosen.instances),
+        };
+        plans.map(|plan| (plan, kept(plan))).collect()
     }
 
-    /// Takes the chosen setting back.
-    ///
-    /// # Errors
-    /// The engine refuses it, or is lost.
-    pub(crate) fn take_chosen(&mut self) -> Result<()> {
+    /// The chosen setting, to be taken back.
+    pub(crate) fn chosen_setting(&self) -> (Setting, KernelChoice) {
         let chosen = self.chosen_setup();
-        let instances = self.instances.as_ref();
+        let instances = self.sim.as_ref();
         let is_valid = instances.is_none_or(|it| it.validate(chosen.kernel).is_ok());
         let is_kept = is_valid && chosen.kernel_choice != KernelChoice::FirstFitting;
         let kernel = if is_kept {
@@ -227,53 +204,42 @@ impl Lattices {
         } else {
             self.kernel_of(&chosen, chosen.size)
         };
-        let switches = chosen.switches.fitted_to(kernel);
-        self.enter((kernel, switches), chosen.kernel_choice, None)
-    }
-
-    /// Forgets the setting before the fastest one, which stays.
-    pub(crate) fn forget_chosen(&mut self) {
-        self.chosen = None;
-    }
-
-    /// Sets the kernel and the switches, and what they take the place of.
-    fn enter(
-        &mut self,
-        (kernel, switches): (&'static Kernel, Switches),
-        kernel_choice: KernelChoice,
-        chosen: Option<Chosen>,
-    ) -> Result<()> {
-        let is_recorded = self.is_recorded();
-        self.change(
-            |lattices| {
-                let setup = &mut lattices.setup;
-                (setup.kernel, setup.switches) = (kernel, switches);
-                setup.kernel_choice = kernel_choice;
-                if kernel.own.is_some() {
-                    setup.own_kernel = Some(kernel);
-                    setup.stored_kernel = None;
-                }
-                lattices.chosen = chosen;
-                lattices.b_switches = lattices.b_switches.map(|it| it.fitted_to(kernel));
-            },
-            |instances| {
-                if is_recorded {
-                    return Ok(()); // the CPU goes on as before
-                }
-                let before = instances.own_plan();
-                let (kernel_before, switches_before) = (before.kernel, before.switches);
-                let entered = instances.enter(kernel, switches);
-                if entered.as_ref().is_err_and(|it| !it.loses_lattices()) {
-                    instances.enter(kernel_before, switches_before)?;
-                }
-                entered
-            },
+        (
+            Setting::of(&chosen).with_kernel(kernel),
+            chosen.kernel_choice,
         )
     }
 
-    /// The settings that concern time, which no engine needs.
-    pub(crate) fn time_settings_mut(&mut self) -> &mut TimeSettings {
-        &mut self.setup.time
+    /// Takes a setting, which the engine has what it needs for, and notes what it takes the place of.
+    pub(crate) fn take_setting(
+        &mut self,
+        setting: Setting,
+        kernel_choice: KernelChoice,
+        chosen: Option<Chosen>,
+    ) {
+        let kernel = setting.kernel;
+        let setup = &mut self.setup;
+        (setup.kernel, setup.switches) = (kernel, setting.switches);
+        (setup.own_round, setup.kernel_choice) = (setting.own_round, kernel_choice);
+        if kernel.own.is_some() {
+            setup.own_kernel = Some(kernel);
+            setup.stored_kernel = None;
+        }
+        self.chosen = chosen;
+        self.fit_b();
+    }
+
+    /// Takes switches, and the user's round.
+    pub(crate) fn take_switches(&mut self, setting: Setting) {
+        (self.setup.switches, self.setup.own_round) = (setting.switches, setting.own_round);
+    }
+
+    /// Fits B's setting to the kernel, which is the same for both.
+    fn fit_b(&mut self) {
+        let kernel = self.setup.kernel;
+        if let Some(trial) = &mut self.trial {
+            trial.other = trial.other.with_kernel(kernel);
+        }
     }
 
     /// Sets what the log says of the lattices.
@@ -302,7 +268,7 @@ impl Lattices {
 
     /// The kernel of a setup, or another one that takes lattices of this size.
     fn kernel_of(&self, setup: &Setup, size: Size) -> &'static Kernel {
-        let instances = self.instances.as_ref();
+        let instances = self.sim.as_ref();
         let stepped = instances.map(|it| it.engine().stepped_sizes(size));
         let sizes = [vec![size], stepped.unwrap_or_default()].concat();
         let takes = |it: &&Kernel| sizes.iter().all(|&size| it.supports(size));
@@ -315,25 +281,13 @@ impl Lattices {
 
     /// What decides which positions of the switches can be taken.
     pub(crate) fn context(&self) -> SwitchContext<'static> {
-        let instances = self.instances.as_ref();
+        let instances = self.sim.as_ref();
         let devices = instances.map_or(1, |it| it.engine().places());
-        let stepped = self.setup.instances / self.b_switches.map_or(1, |_| 2);
+        let stepped = self.setup.instances / if self.is_comparing() { 2 } else { 1 };
         SwitchContext {
             kernel: self.setup.kernel,
             own_order: OwnOrder::of(self.setup.own_round.as_deref(), stepped, devices),
         }
-    }
-
-    /// Sets the round that a user wrote.
-    ///
-    /// # Errors
-    /// The engine lacks the memory for its streams, or is lost.
-    pub(crate) fn set_own_round(&mut self, own_round: Arc<OwnRound>) -> Result<()> {
-        let own_round = Some(own_round);
-        self.change(
-            |lattices| lattices.setup.own_round.clone_from(&own_round),
-            |instances| instances.set_own_round(own_round.clone()),
-        )
     }
 
     /// Whether what was recorded on a GPU is shown instead of measurements.
@@ -341,90 +295,137 @@ impl Lattices {
         self.recording.is_some()
     }
 
-    /// What was recorded on a GPU, if that is shown.
-    pub(crate) fn recording(&self) -> Option<&'static Recording> {
-        self.recording
-    }
-
-    /// Shows what was recorded on a GPU from now on, or measures.
-    ///
-    /// # Errors
-    /// The engine is lost, or lacks the memory for the settings.
-    pub(crate) fn set_recording(&mut self, recording: Option<&'static Recording>) -> Result<()> {
-        let before = std::mem::replace(&mut self.recording, recording);
-        let Setup {
-            kernel, switches, ..
-        } = self.stepped(self.setup.clone());
-        let Some(instances) = &mut self.instances else {
-            return Ok(());
-        };
-        let set = instances
-            .set_kernel(kernel)
-            .and_then(|()| instances.set_switches(Side::A, switches));
-        set.inspect_err(|_| self.recording = before)
-    }
-
     /// A setup with the kernel and the switches by which its lattices are stepped.
-    fn stepped(&self, setup: Setup) -> Setup {
+    fn stepped_setup(&self, setup: Setup) -> Setup {
         match self.recording {
             None => setup,
-            Some(_) => on_cpu(setup),
+            Some(_) => setup_on_cpu(setup),
         }
     }
 
-    /// The switches by which lattices are stepped that are set to these.
-    fn stepped_switches(&self, switches: Switches) -> Switches {
-        let setup = Setup {
-            switches,
-            ..self.setup.clone()
+    /// The setting; A's while A and B are compared.
+    pub(crate) fn setting(&self) -> Setting {
+        Setting::of(&self.setup)
+    }
+
+    /// Whether A and B are compared.
+    pub(crate) fn is_comparing(&self) -> bool {
+        self.trial.as_ref().is_some_and(|it| it.each().is_some())
+    }
+
+    /// The setting that keys change: B's while A and B are compared.
+    pub(crate) fn changed_setting(&self) -> Setting {
+        match &self.trial {
+            Some(trial) if trial.each().is_some() => trial.other.clone(),
+            _ => self.setting(),
+        }
+    }
+
+    /// What steps lattices that are set to this: while recorded rounds are shown, what the CPU is fastest
+    /// with.
+    fn stepped(&self, setting: &Setting) -> Setting {
+        match self.recording {
+            None => setting.clone(),
+            Some(_) => on_cpu(setting, self.setup.size),
+        }
+    }
+
+    /// The shares in use, if this is the present setting: of a trial by side (A and B, or before and after a
+    /// change), otherwise one alone.
+    pub(crate) fn shares(&self, now: &Setting, trial: Option<&Trial>) -> Vec<Share> {
+        let now = self.stepped(now);
+        let sim = self.sim.as_ref();
+        let all = sim.map_or(self.setup.instances, Sim::instances);
+        let is_comparing = trial.is_some_and(|it| it.each().is_some());
+        let share = |lattices: Range<usize>, setting: Setting| Share {
+            picture: self.picture(&setting, &now, is_comparing),
+            lattices,
+            setting,
         };
-        self.stepped(setup).switches
+        let other = |trial: &Trial| self.stepped(&trial.other);
+        match trial.map(|trial| (trial.each(), other(trial))) {
+            None => vec![share(0..all, now.clone())],
+            Some((None, before)) => vec![share(0..all, before), share(0..all, now.clone())],
+            Some((Some(each), b)) => {
+                vec![share(0..each, now.clone()), share(each..2 * each, b)]
+            }
+        }
     }
 
-    /// The switches by which B's lattices are stepped, while two settings are compared.
-    fn stepped_b(&self) -> Option<Switches> {
-        let switches = self.b_switches?;
-        Some(self.stepped_switches(switches))
+    /// The shares in use at present.
+    pub(crate) fn shares_in_use(&self) -> Vec<Share> {
+        self.shares(&self.setting(), self.trial.as_ref())
     }
 
-    /// The recorded rounds with a kernel and switches, of the present lattices; while two settings are
+    /// The present setting's share; A's in a comparison.
+    pub(crate) fn present(&self) -> Share {
+        let trial = self.trial.as_ref().filter(|it| it.each().is_some());
+        self.shares(&self.setting(), trial).swap_remove(0)
+    }
+
+    /// What a setting's rounds download while `now` is the present one. The drawing side says what to
+    /// transfer, but for A and B, and for the setting before a change, which has other switches.
+    fn picture(&self, setting: &Setting, now: &Setting, is_comparing: bool) -> Option<PicturePlan> {
+        let mut picture = self.view?;
+        let sim = self.sim.as_ref()?;
+        let is_split = sim.engine().is_split();
+        let allows_cells = |it: &Setting| it.kernel.layout == Layout::I32 && !is_split;
+        if picture.transfer == Transfer::Cells && !allows_cells(now) {
+            picture.transfer = Transfer::Bits;
+        }
+        let choice = setting.switches.transfer;
+        let chosen = choice.transfer(sim.all_bits(), PicturePlan::MAX_AUTO_BITS_BYTES);
+        if is_comparing {
+            picture.transfer = chosen;
+        } else if choice != now.switches.transfer {
+            // Only the drawing side knows of which region a view is.
+            picture = match (chosen, self.last_view) {
+                (Transfer::View, Some(view)) => view,
+                (Transfer::View, None) => PicturePlan::BITS,
+                (transfer, _) => PicturePlan {
+                    transfer,
+                    ..picture
+                },
+            };
+        }
+        // The drawing side changes its request a moment after a change of the kernel.
+        if picture.transfer == Transfer::Cells && !allows_cells(setting) {
+            picture.transfer = Transfer::Bits;
+        }
+        Some(picture)
+    }
+
+    /// Maximum number of generations of a round of every setting in use.
+    pub(crate) fn longest_round(&self) -> u32 {
+        let Some(sim) = &self.sim else {
+            return u32::MAX;
+        };
+        let longest = |setting: &Setting| sim.longest_round(&self.stepped(setting));
+        let now = longest(&self.setting());
+        let other = self.trial.as_ref().map(|it| longest(&it.other));
+        other.map_or(now, |other| other.min(now))
+    }
+
+    /// The recorded rounds with a setting, of the present lattices; while two settings are
     /// compared, of as many as each has.
     pub(crate) fn recorded(
         &self,
-        (kernel, switches): (&'static Kernel, Switches),
+        setting: &Setting,
         generations: u32,
     ) -> Option<(&'static RecordedGroup, &'static RecordedSetting)> {
         let group = self.recording?.group(&self.round_work(generations))?;
-        Some((group, group.find(kernel, switches)?))
+        Some((group, group.find(setting.kernel, setting.switches)?))
     }
 
     /// What a round of this many generations steps; while two settings are compared, with one of them.
     pub(crate) fn round_work(&self, generations: u32) -> RoundWork {
-        let instances = self.setup.instances / self.b_switches.map_or(1, |_| 2);
+        let instances = self.setup.instances / if self.is_comparing() { 2 } else { 1 };
         RoundWork::of(&self.setup, instances, generations)
-    }
-
-    /// B's switches, while two settings are compared.
-    pub(crate) fn b_switches(&self) -> Option<Switches> {
-        self.b_switches
-    }
-
-    /// The switches that keys change: B's during a comparison.
-    pub(crate) fn switches(&self) -> Switches {
-        self.b_switches.unwrap_or(self.setup.switches)
-    }
-
-    /// Whose switches keys change.
-    pub(crate) fn changed_side(&self) -> Side {
-        match self.b_switches {
-            Some(_) => Side::B,
-            None => Side::A,
-        }
     }
 
     /// What computes, for the status.
     pub(crate) fn engine_status(&self) -> EngineStatus {
-        let Some(instances) = &self.instances else {
+        let Some(instances) = &self.sim else {
             return EngineStatus::default();
         };
         let engine = instances.engine();
@@ -454,7 +455,7 @@ impl Lattices {
     /// How lattices are stepped, for the status.
     pub(crate) fn setting_status(&self, pacing: &Pacing) -> SettingStatus {
         let mut status = SettingStatus {
-            switches: self.switches(),
+            switches: self.changed_setting().switches,
             chosen_kernel: self
                 .chosen
                 .map(|it| it.kernel)
@@ -463,12 +464,12 @@ impl Lattices {
             pace: pacing.pace(),
             ..SettingStatus::of(&self.setup)
         };
-        if let Some(instances) = &self.instances {
-            let picture = instances.own_plan().picture;
-            status.transfer = picture.map_or(status.transfer, |picture| picture.transfer);
-            status.bytes_per_round = instances.bytes_per_round();
+        if let Some(instances) = &self.sim {
+            let present = self.present();
+            status.transfer = present.picture.map_or(status.transfer, |it| it.transfer);
+            status.bytes_per_round = instances.bytes_per_round(&present);
             status.generations_per_round =
-                part_of_round(pacing.generations(), instances.longest_round());
+                part_of_round(pacing.generations(), self.longest_round());
         }
         status
     }
@@ -476,126 +477,33 @@ impl Lattices {
     /// Takes the rung of the user's own kernel if rounds are stepped by that, and keeps only its source. The
     /// engine is lost: the one in its place has the rung. Returns the kernel.
     pub(crate) fn leave_own_kernel(&mut self) -> Option<&'static Kernel> {
-        let instances = self.instances.as_ref()?;
-        let own_kernel = instances.own_kernel()?;
+        let own_kernel = self.own_kernel()?;
         self.setup.leave_own_kernel();
-        let kernel = self.setup.kernel;
-        self.b_switches = self.b_switches.map(|it| it.fitted_to(kernel));
+        self.fit_b();
         Some(own_kernel)
     }
 
-    /// Sets the kernel, with the switches that it allows; one of the user's own is kept beside the rungs.
-    ///
-    /// # Errors
-    /// The engine refuses it, or is lost.
-    pub(crate) fn set_kernel(
-        &mut self,
-        kernel: &'static Kernel,
-        kernel_choice: KernelChoice,
-    ) -> Result<()> {
-        let switches = self.chosen_setup().switches.fitted_to(kernel);
-        self.enter((kernel, switches), kernel_choice, None)?;
-        if let Some(stored) = &mut self.setup.stored_kernel {
-            Arc::make_mut(stored).in_use = false;
-        }
-        Ok(())
+    /// The kernel of the user's own by which rounds are stepped.
+    pub(crate) fn own_kernel(&self) -> Option<&'static Kernel> {
+        let other = self.trial.as_ref().map(|it| it.other.kernel);
+        let mut kernels = [Some(self.setup.kernel), other].into_iter().flatten();
+        kernels.find(|it| it.own.is_some() && !self.is_recorded())
     }
 
-    /// Sets the switches that keys change.
-    ///
-    /// # Errors
-    /// The engine refuses them, or is lost.
-    pub(crate) fn set_switches(&mut self, switches: Switches) -> Result<()> {
-        let side = self.changed_side();
-        let stepped = self.stepped_switches(switches);
-        self.change(
-            |lattices| match &mut lattices.b_switches {
-                Some(of_b) => *of_b = switches,
-                None => lattices.setup.switches = switches,
-            },
-            |instances| instances.set_switches(side, stepped),
-        )
+    /// Sets what the drawing side wants to see. Returns what it wanted before.
+    pub(crate) fn set_view(&mut self, view: Option<PicturePlan>) -> Option<PicturePlan> {
+        let seen = view.filter(|it| it.transfer == Transfer::View);
+        self.last_view = seen.or(self.last_view);
+        std::mem::replace(&mut self.view, view)
     }
 
-    /// Commits settings, then has the instances adopt them. If the engine refuses, the settings of before
-    /// are in force again.
-    fn change(
-        &mut self,
-        commit: impl FnOnce(&mut Lattices),
-        adopt: impl FnOnce(&mut Instances) -> Result<()>,
-    ) -> Result<()> {
-        let before = (self.setup.clone(), self.chosen, self.b_switches);
-        commit(self);
-        let adopted = self.instances.as_mut().map_or(Ok(()), adopt);
-        if adopted.as_ref().is_err_and(|error| !error.loses_lattices()) {
-            (self.setup, self.chosen, self.b_switches) = before;
-        }
-        adopted
-    }
-
-    /// Whether switches need other slots than the present ones.
-    pub(crate) fn needs_slots_for(&self, switches: Switches) -> bool {
-        let instances = self.instances.as_ref();
-        let switches = self.stepped_switches(switches);
-        instances.is_some_and(|it| it.switches_need_slots(self.changed_side(), switches))
-    }
-
-    /// Begins a comparison, with these switches for B, or ends it.
-    ///
-    /// # Errors
-    /// There is no memory for both, or the engine is lost.
-    pub(crate) fn compare(&mut self, b_switches: Option<Switches>) -> Result<()> {
-        let stepped = b_switches.map(|switches| self.stepped_switches(switches));
-        let Some(instances) = &mut self.instances else {
-            return Ok(());
-        };
-        let set = instances.compare(stepped);
-        let now = b_switches.or(self.b_switches);
-        self.b_switches = now.filter(|_| instances.is_comparing());
-        set
-    }
-
-    /// Sets another setting whose rounds are compared with those of the present one, or none.
-    ///
-    /// # Errors
-    /// There is no room for both, or the engine is lost.
-    pub(crate) fn set_alternative(
-        &mut self,
-        setting: Option<(&'static Kernel, Switches)>,
-    ) -> Result<()> {
-        let instances = self.instances.as_mut();
-        let set = instances.map(|it| it.set_alternative(setting));
-        set.unwrap_or(Ok(()))
-    }
-
-    /// What the drawing side wants to see.
-    pub(crate) fn view(&self) -> Option<PicturePlan> {
-        self.view
-    }
-
-    /// Sets what rounds download.
-    ///
-    /// # Errors
-    /// There is no memory for it, or the engine is lost.
-    pub(crate) fn set_view(&mut self, view: PicturePlan) -> Result<()> {
-        self.view = Some(view);
-        let instances = self.instances.as_mut();
-        let set = instances.map(|it| it.set_picture(self.view));
-        set.unwrap_or(Ok(()))
-    }
-
-    /// What is downloaded as long as the drawing side has not said what it wants: bits, if the lattices
-    /// are not enormous.
-    pub(crate) fn first_view(&self) -> Option<PicturePlan> {
-        first_view(&self.setup)
-    }
-
-    /// Uses other instances, whose settings these are.
-    pub(crate) fn take(&mut self, instances: Instances, setup: Setup) {
-        let of_b = self.b_switches.filter(|_| instances.is_comparing());
-        self.b_switches = of_b.map(|it| it.fitted_to(setup.kernel));
-        self.instances = Some(instances);
+    /// Uses other lattices, whose settings these are. A change is measured no longer.
+    pub(crate) fn take(&mut self, sim: Sim, setup: Setup) {
+        self.sim = Some(sim);
         self.setup = setup;
+        self.view = None;
+        self.trial = self.trial.take().filter(|it| it.each().is_some());
+        self.fit_b();
     }
 
     /// Makes the lattices of another setup, all cells dead, on a new engine of the same devices as the
@@ -603,17 +511,16 @@ impl Lattices {
     ///
     /// # Errors
     /// The devices cannot be opened, or there is no memory.
-    pub(crate) fn make(&self, setup: &Setup, equipment: Equipment) -> Result<Instances> {
-        let instances = self.make_from(self.source, setup)?;
-        equip(instances, equipment, None)
+    pub(crate) fn make(&self, setup: &Setup) -> Result<Sim> {
+        self.make_from(self.source, setup)
     }
 
-    fn make_from(&self, source: Source, setup: &Setup) -> Result<Instances> {
+    fn make_from(&self, source: Source, setup: &Setup) -> Result<Sim> {
         let engine = match source {
             Source::Open(choice) => (self.engines.open)(choice),
             Source::Reopen(choice) => (self.engines.reopen)(choice),
         };
-        Instances::new(engine?, &self.stepped(setup.clone()), SNAPSHOT_SLOTS)
+        Sim::new(engine?, &self.stepped_setup(setup.clone()), SNAPSHOT_SLOTS)
     }
 
     /// The devices to try after a loss, one after the other: those that still work, or the CPU.
@@ -630,19 +537,17 @@ impl Lattices {
         &mut self,
         lost: EngineError,
         devices: Vec<DeviceChoice>,
-        equipment: Equipment,
-    ) -> Result<Instances> {
+    ) -> Result<Sim> {
         self.setup.fit_own_round(); // the number of instances may be another by now
-        let (instances, source) = make_again(lost, devices, |choice| {
+        let (sim, source) = make_again(lost, devices, |choice| {
             let source = Source::Reopen(choice);
-            let instances = self.make_from(source, &self.setup)?;
-            Ok((equip(instances, equipment, self.stepped_b())?, source))
+            Ok((self.make_from(source, &self.setup)?, source))
         })?;
         self.source = source;
         if let Some(chosen) = &mut self.chosen {
             chosen.grid.1 = 0; // what was fastest on the lost device may not be here
         }
-        Ok(instances)
+        Ok(sim)
     }
 
     /// Makes lattices of another size or number, all cells dead, on the contexts of `old`, whose memory
@@ -650,14 +555,8 @@ impl Lattices {
     ///
     /// # Errors
     /// The engine is lost.
-    pub(crate) fn resized(
-        &self,
-        old: Instances,
-        setup: Setup,
-        equipment: Equipment,
-    ) -> Result<(Instances, Setup, Result<()>)> {
-        let mut setup = setup;
-        let mut made = old.replaced(&self.stepped(setup.clone()));
+    pub(crate) fn resized(&self, old: Sim, mut setup: Setup) -> Result<(Sim, Setup, Result<()>)> {
+        let mut made = old.replaced(&self.stepped_setup(setup.clone()));
         if !self.is_recorded() {
             made = or_by_bits(made, &mut setup);
         }
@@ -665,50 +564,43 @@ impl Lattices {
             Ok(instances) => (instances, setup, Ok(())),
             Err((_, error)) if error.loses_lattices() => return Err(error),
             Err((engine, error)) => {
-                let stepped = self.stepped(self.setup.clone());
-                let instances = Instances::on(engine, &stepped, SNAPSHOT_SLOTS);
+                let stepped = self.stepped_setup(self.setup.clone());
+                let instances = Sim::on(engine, &stepped, SNAPSHOT_SLOTS);
                 let instances = instances.map_err(|(_, error)| error.into_lost())?;
                 (instances, self.setup.clone(), Err(error))
             }
         };
-        let kernel = instances.own_plan().kernel; // another size may have another one
-        let of_b = self.stepped_b().map(|it| it.fitted_to(kernel));
-        let instances = equip(instances, equipment, of_b).map_err(EngineError::into_lost)?;
         Ok((instances, setup, done))
     }
 }
 
-/// A setup that the CPU steps as fast as it can, with pictures as its switches say.
-fn on_cpu(setup: Setup) -> Setup {
-    let bits = kernels::find("bits").unwrap_or(setup.kernel);
-    let kernel = kernel_for(&[setup.size], bits);
+/// A setting by which the CPU steps lattices as fast as it can, with pictures as this one says.
+fn on_cpu(setting: &Setting, size: Size) -> Setting {
+    let bits = kernels::find("bits").unwrap_or(setting.kernel);
     let switches = Switches {
-        transfer: setup.switches.transfer,
+        transfer: setting.switches.transfer,
         ..Switches::DEFAULT
     };
+    setting
+        .with_switches(switches)
+        .with_kernel(kernel_for(&[size], bits))
+}
+
+fn setup_on_cpu(setup: Setup) -> Setup {
+    let Setting {
+        kernel, switches, ..
+    } = on_cpu(&Setting::of(&setup), setup.size);
     Setup {
         kernel,
         kernel_choice: KernelChoice::Explicit,
-        switches: switches.fitted_to(kernel),
+        switches,
         ..setup
     }
 }
 
-/// Instances with what the session has set.
-fn equip(
-    mut instances: Instances,
-    equipment: Equipment,
-    b_switches: Option<Switches>,
-) -> Result<Instances> {
-    instances.set_edit_number(equipment.edit);
-    instances.set_block_timestamps(equipment.block_timestamps);
-    if b_switches.is_some() {
-        instances.compare(b_switches)?;
-    }
-    Ok(instances)
-}
-
-fn first_view(setup: &Setup) -> Option<PicturePlan> {
+/// What is downloaded as long as the drawing side has not said what it wants: bits, if the lattices
+/// are not enormous.
+pub(crate) fn first_view(setup: &Setup) -> Option<PicturePlan> {
     (setup.size.words() <= MAX_PICTURE_WORDS).then_some(PicturePlan::BITS)
 }
 
@@ -730,25 +622,22 @@ fn or_by_bits(made: Made, setup: &mut Setup) -> Made {
         return Err((engine, error));
     }
     setup.kernel = kernel;
-    Instances::on(engine, setup, SNAPSHOT_SLOTS)
+    Sim::on(engine, setup, SNAPSHOT_SLOTS)
 }
 
-/// Makes a setup's instances on an engine, with all that their first round needs.
-fn start(engine: Box<dyn Engine>, mut setup: Setup) -> Result<(Instances, Setup)> {
-    let made = Instances::on(engine, &setup, SNAPSHOT_SLOTS);
-    let mut instances = or_by_bits(made, &mut setup).map_err(|(_, error)| error)?;
-    let picture = first_view(&setup);
-    if setup.kernel_choice == KernelChoice::Auto {
-        instances.set_picture(picture)?; // what pictures cost counts
-    }
-    instances.start(&mut setup)?;
-    instances.set_picture(picture)?;
-    instances.load()?;
-    if setup.switches.order == Order::Own && instances.engine().places() > 1 {
+/// Makes a setup's lattices on an engine, with all that their first round needs.
+fn start(engine: Box<dyn Engine>, mut setup: Setup) -> Result<(Sim, Setup)> {
+    let made = Sim::on(engine, &setup, SNAPSHOT_SLOTS);
+    let mut sim = or_by_bits(made, &mut setup).map_err(|(_, error)| error)?;
+    let picture = first_view(&setup); // what pictures cost counts
+    sim.start(&mut setup, picture)?;
+    let share = sim.all(&Setting::of(&setup), picture);
+    sim.load(&share)?;
+    if setup.switches.order == Order::Own && sim.engine().places() > 1 {
         tracing::warn!("a round of your own runs on one device; rounds are breadth-first");
         setup.switches.order = Order::Breadth;
     }
-    Ok((instances, setup))
+    Ok((sim, setup))
 }
 
 /// The present kernel, or another one if it does not accept lattices of all these sizes.

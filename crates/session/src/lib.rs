@@ -2,8 +2,8 @@
 //!
 //! A [`Session`] owns the thread that drives the engine (`worker`). A window or a terminal sends it
 //! [`SessionAction`]s and draws the newest complete [`Pictures`]; neither side waits for the other.
-//! [`instances`] holds the lattices and their engine: it issues rounds and changes settings without
-//! losing a cell, and the bench, `verify` and the lessons use it directly. [`round`] says what a round
+//! [`instances`] holds the lattices and their engine and issues rounds, each with a [`Setting`] of its
+//! own; the bench, `verify` and the lessons use it directly. [`round`] says what a round
 //! does, [`fastest`] how it is done in the least time. [`log`] is what a session remembers; [`run`]
 //! steps instances to a generation without a session.
 
@@ -24,7 +24,6 @@ mod last_known;
 mod lattices;
 pub mod log;
 mod losses;
-mod measurement;
 mod next_task;
 mod own_file;
 mod own_round;
@@ -57,6 +56,7 @@ mod switches;
 mod time;
 mod timeline;
 pub mod trace;
+mod trial;
 mod watch;
 mod worker;
 
@@ -77,6 +77,7 @@ pub use persistence::Saver;
 pub use picture_plan::PicturePlan;
 pub use pictures::{LiveArea, Picture, PictureSource, Pictures};
 pub use population::Series;
+pub use round::{Request, Setting, Share};
 pub use sampling::Sampling;
 pub use saved::{Drafts, SavedComparison, SavedError, SavedSession, SavedTimeline};
 pub use settled::Settled;

@@ -8,7 +8,7 @@ use crate::log::{Author, CellChange, Content, Record};
 use crate::state::{Mode, Move, State};
 
 /// Facts about the engine and the snapshots that [`next_task`] decides by.
-#[derive(Clone, Debug)]
+#[derive(Clone, Default, Debug)]
 pub(crate) struct EngineFacts {
     /// Nothing is in flight on the engine, and nothing is being read from its slots.
     pub(crate) engine_idle: bool,
@@ -68,25 +68,6 @@ pub(crate) enum NextTask {
     Calibrate,
     /// Take the fastest kernel, or the chosen one back.
     FitKernel,
-}
-
-impl EngineFacts {
-    /// The facts while there is no engine.
-    pub(crate) fn none() -> EngineFacts {
-        EngineFacts {
-            engine_idle: false,
-            has_room: false,
-            longest_round: u32::MAX,
-            calibrating: false,
-            wants_calibration: false,
-            kernel_due: false,
-            pending_second_round: None,
-            can_snapshot: false,
-            has_copy: false,
-            snapshot_due: false,
-            snapshot_wanted: false,
-        }
-    }
 }
 
 /// Decides the next piece of work.

@@ -1,10 +1,11 @@
-//! The program of a round: every instance advances and downloads once, in its stream.
+//! A round: what it steps, what it is stepped with, and its program: every lattice advances and downloads
+//! once, in its stream.
 
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::instances::MEASURE_SLOTS;
-use crate::{Order, PicturePlan, Streams, Switches, Wait};
+use crate::instances::shares;
+use crate::{Order, OwnRound, PicturePlan, Setup, Streams, Switches, Wait};
 use engine::{
     EventId, HostMemory, Kernel, LatticeOp, Layout, Op, OrderOp, Program, Scope, Slot, StreamId,
     Transfer,
@@ -12,43 +13,94 @@ use engine::{
 use life::Rule;
 use script::CallKind;
 
-/// The settings that a round's program is made from.
+/// What a round is stepped with: an argument of the round. How many generations it has is not part of
+/// it: that changes from round to round.
 #[derive(Clone, Debug)]
-pub struct RoundPlan {
-    /// The instances to step; instance i is lattice i.
-    pub instances: Range<usize>,
-    /// The stream of every instance, also of instances that are not stepped.
-    pub streams: Vec<StreamId>,
-    /// One stream of each device in use.
-    pub devices: Vec<StreamId>,
-    /// The kernel that steps them.
+pub struct Setting {
+    /// The kernel.
     pub kernel: &'static Kernel,
-    /// The rule.
-    pub rule: Rule,
-    /// The pictures to download, if any.
-    pub picture: Option<PicturePlan>,
-    /// The first of [`MEASURE_SLOTS`] slots that measures
-    /// go to, if the lattices are measured.
-    pub measures: Option<Slot>,
-    /// How the round is issued, copied and waited for; the order within a stream is always the same.
+    /// How the round is issued, copied and waited for.
     pub switches: Switches,
-    /// The user's round, if that is the order.
-    pub own: Option<OwnCalls>,
+    /// The round that a user wrote; [`Order::Own`] takes it.
+    pub own_round: Option<Arc<OwnRound>>,
 }
 
-/// A round that a user wrote, with the streams and events that its numbers stand for.
-#[derive(Clone, Debug)]
-pub struct OwnCalls {
-    /// Its calls, on items counted from 0: from the plan's first instance on.
-    pub round: Arc<script::Round>,
-    /// At least as many as it uses.
-    pub streams: Vec<StreamId>,
-    /// The same of its events.
-    pub events: Vec<EventId>,
+impl PartialEq for Setting {
+    fn eq(&self, other: &Setting) -> bool {
+        let own = |it: &Setting| it.own_round.as_ref().map(Arc::as_ptr);
+        (self.kernel, self.switches, own(self)) == (other.kernel, other.switches, own(other))
+    }
 }
 
-impl RoundPlan {
-    /// The instances that a round downloads.
+impl Setting {
+    /// A setup's.
+    pub fn of(setup: &Setup) -> Setting {
+        Setting {
+            kernel: setup.kernel,
+            switches: setup.switches,
+            own_round: setup.own_round.clone(),
+        }
+    }
+
+    /// With another kernel, and without the switches that it does not take.
+    #[must_use]
+    pub fn with_kernel(&self, kernel: &'static Kernel) -> Setting {
+        Setting {
+            kernel,
+            switches: self.switches.fitted_to(kernel),
+            ..self.clone()
+        }
+    }
+
+    /// With other switches.
+    #[must_use]
+    pub fn with_switches(&self, switches: Switches) -> Setting {
+        Setting {
+            switches,
+            ..self.clone()
+        }
+    }
+
+    /// These lattices, stepped with it.
+    pub fn share(&self, lattices: Range<usize>, picture: Option<PicturePlan>) -> Share {
+        Share {
+            lattices,
+            setting: self.clone(),
+            picture,
+        }
+    }
+
+    pub(crate) fn is_pinned(&self) -> bool {
+        self.switches.host_memory == HostMemory::Pinned
+    }
+
+    /// Whether one op steps all lattices of a stream, so that all must be in the same one of two buffers.
+    pub(crate) fn aligns_buffers(&self) -> bool {
+        let has_two = self.kernel.layout != Layout::Bits && !self.kernel.is_in_place();
+        self.switches.streams == Streams::Batch && has_two
+    }
+
+    /// The calls of the user's round for so many lattices, if that is the order.
+    pub(crate) fn own_calls(&self, lattices: usize) -> Option<&Arc<script::Round>> {
+        let own = self.own_round.as_ref()?;
+        own.round_of(lattices)
+            .filter(|_| self.switches.order == Order::Own)
+    }
+}
+
+/// Lattices, what they are stepped with, and what is downloaded of them.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Share {
+    /// They follow one another.
+    pub lattices: Range<usize>,
+    /// Their rounds have it.
+    pub setting: Setting,
+    /// What their rounds download, if anything.
+    pub picture: Option<PicturePlan>,
+}
+
+impl Share {
+    /// The lattices that a round downloads.
     pub fn downloads(&self) -> Range<usize> {
         match self.picture {
             None => 0..0,
@@ -56,173 +108,191 @@ impl RoundPlan {
                 transfer: Transfer::View,
                 only: Some(one),
                 ..
-            }) if self.instances.contains(&one) => one..one + 1,
-            Some(PicturePlan {
-                transfer: Transfer::View,
-                only: Some(_),
-                ..
-            }) => 0..0,
-            Some(_) => self.instances.clone(),
+            }) => {
+                if self.lattices.contains(&one) {
+                    one..one + 1
+                } else {
+                    0..0
+                }
+            }
+            Some(_) => self.lattices.clone(),
         }
     }
+}
 
-    /// The program of a round of this many generations with pictures in `slot`.
-    pub fn program(&self, generations: u32, slot: Slot) -> Program {
-        let mut round = Round {
-            plan: self,
-            program: Program::default(),
+/// A round that is asked for.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct Request {
+    /// At 0 it only downloads.
+    pub generations: u32,
+    /// Whether its event has spans.
+    pub timed: bool,
+    /// Whether every second timed round records when and where its blocks ran: those without show what
+    /// that costs.
+    pub block_timestamps: bool,
+    /// Whether its lattices are measured.
+    pub measured: bool,
+    /// A number that its pictures are given: that of the last edit.
+    pub edits: u64,
+}
+
+impl Request {
+    /// So many generations.
+    pub fn of(generations: u32) -> Request {
+        Request {
             generations,
-            slot,
+            ..Request::default()
+        }
+    }
+}
+
+/// A round: all that its program depends on. (The streams follow from the setting.)
+#[derive(Clone, PartialEq, Debug)]
+pub struct Round {
+    /// What it steps, and with what.
+    pub share: Share,
+    /// The lattices' rule.
+    pub rule: Rule,
+    /// At 0 it only downloads.
+    pub generations: u32,
+    /// Where pictures go to.
+    pub slot: Slot,
+    /// Where measures go to, if the lattices are measured.
+    pub measures: Option<Slot>,
+}
+
+/// The streams and events that a round's setting takes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RoundStreams<'a> {
+    /// The stream of every lattice, also of those that are not in the round.
+    pub(crate) of: &'a [StreamId],
+    /// The number of devices that lattices lie on.
+    pub(crate) places: usize,
+    /// Those that the numbers of a user's round stand for.
+    pub(crate) own: (&'a [StreamId], &'a [EventId]),
+}
+
+impl Round {
+    /// The setting that it is stepped with.
+    pub fn setting(&self) -> &Setting {
+        &self.share.setting
+    }
+
+    /// Launches per lattice.
+    pub fn launches(&self) -> u32 {
+        self.setting().kernel.launches(self.generations.max(1))
+    }
+
+    /// Its program. On several devices, a user's order is breadth-first.
+    pub(crate) fn program(&self, streams: RoundStreams<'_>) -> Program {
+        let mut maker = Maker {
+            round: self,
+            program: Program::default(),
         };
-        let groups = || {
-            let groups = self.groups(self.instances.clone());
-            groups.map(|group| (self.streams[group.start], group))
-        };
-        match (self.switches.order, &self.own) {
+        let (setting, lattices) = (self.setting(), &self.share.lattices);
+        let batched = setting.switches.streams == Streams::Batch;
+        let groups = || groups(streams.of, lattices.clone(), batched);
+        let own = setting.own_calls(lattices.len());
+        let own = own.filter(|_| streams.places == 1);
+        match (setting.switches.order, own) {
             // A round that steps nothing only downloads: the user's order has no say in that.
-            (Order::Own, Some(own)) if generations > 0 => round.own(own),
+            (Order::Own, Some(own)) if self.generations > 0 => maker.own(&own.calls, streams.own),
             (Order::Depth, _) => {
                 for (stream, group) in groups() {
-                    round.advance(stream, group.clone());
-                    round.whole_picture(stream, &group);
+                    maker.advance(stream, group.clone());
+                    maker.whole_picture(stream, &group);
                 }
             }
             (Order::Breadth | Order::Own, _) => {
-                groups().for_each(|(stream, group)| round.advance(stream, group));
+                groups().for_each(|(stream, group)| maker.advance(stream, group));
                 for phase in 0..PHASES {
-                    groups().for_each(|(stream, group)| round.picture(stream, group, phase));
+                    groups().for_each(|(stream, group)| maker.picture(stream, group, phase));
                 }
             }
         }
-        if self.switches.wait == Wait::All {
-            for &stream in &self.devices {
-                round
+        if setting.switches.wait == Wait::All {
+            let mut first = 0;
+            for (_, count) in shares(streams.of.len(), streams.places) {
+                let stream = streams.of[first];
+                maker
                     .program
                     .push(stream, OrderOp::Synchronize(Scope::Device));
+                first += count;
             }
         }
-        round.program
+        maker.program
     }
+}
 
-    /// Whether its pictures land in page-locked memory.
-    pub fn pinned(&self) -> bool {
-        self.switches.host_memory == HostMemory::Pinned
-    }
-
-    /// The program that downloads every lattice's bits into `slot`.
-    pub fn snapshot(&self, slot: Slot) -> Program {
-        self.of_all(|program, stream, group| {
-            self.pack(program, stream, group.clone());
-            program.push(stream, Op::download(ids(group), slot, Transfer::Bits));
-        })
-    }
-
-    /// The program that measures every lattice's bits and downloads the measures into `slot`.
-    pub fn measure_all(&self, slot: Slot) -> Program {
-        self.of_all(|program, stream, group| {
-            program.push(stream, LatticeOp::Measure.on(ids(group.clone())));
-            program.push(stream, Op::download(ids(group), slot, Transfer::Measure));
-        })
-    }
-
-    /// The program that converts every lattice from its bits into layout `to`.
-    pub fn relayout(&self, to: Layout) -> Program {
-        self.of_all(|program, stream, group| {
-            let lattices = ids(group);
-            program.push(stream, LatticeOp::Unpack(to).on(lattices));
-        })
-    }
-
-    /// The program that packs every lattice's cells into bits.
-    pub fn pack_all(&self) -> Program {
-        self.of_all(|program, stream, group| self.pack(program, stream, group))
-    }
-
-    /// The program of these ops for every lattice.
-    fn of_all(&self, ops: impl Fn(&mut Program, StreamId, Range<usize>)) -> Program {
-        let mut program = Program::default();
-        let groups = self.groups(0..self.streams.len());
-        groups.for_each(|group| ops(&mut program, self.streams[group.start], group));
-        program
-    }
-
-    fn pack(&self, program: &mut Program, stream: StreamId, group: Range<usize>) {
-        if self.kernel.layout != Layout::Bits {
-            program.push(stream, LatticeOp::Pack.on(ids(group)));
+/// The lattices of each op and its stream: one lattice, or in a batch all that share a stream.
+fn groups(
+    streams: &[StreamId],
+    mut rest: Range<usize>,
+    batched: bool,
+) -> impl Iterator<Item = (StreamId, Range<usize>)> + '_ {
+    std::iter::from_fn(move || {
+        let first = rest.next()?;
+        while batched && !rest.is_empty() && streams[rest.start] == streams[first] {
+            rest.next();
         }
-    }
-
-    /// The instances of each op: one, or in a batch all that share a stream.
-    fn groups(&self, mut rest: Range<usize>) -> impl Iterator<Item = Range<usize>> {
-        let batched = self.switches.streams == Streams::Batch;
-        std::iter::from_fn(move || {
-            let first = rest.next()?;
-            while batched && !rest.is_empty() && self.streams[rest.start] == self.streams[first] {
-                rest.next();
-            }
-            Some(first..rest.start)
-        })
-    }
+        Some((streams[first], first..rest.start))
+    })
 }
 
 /// The phases of a picture: pack; reduce and measure; download and wait.
 const PHASES: u32 = 3;
 
-fn ids(instances: Range<usize>) -> Range<u32> {
-    instances.start as u32..instances.end as u32
+pub(crate) fn ids(lattices: Range<usize>) -> Range<u32> {
+    lattices.start as u32..lattices.end as u32
 }
 
-/// A round under construction.
-struct Round<'a> {
-    plan: &'a RoundPlan,
+/// A round's program under construction.
+struct Maker<'a> {
+    round: &'a Round,
     program: Program,
-    generations: u32,
-    slot: Slot,
 }
 
-impl Round<'_> {
+impl Maker<'_> {
     /// The calls of a user's round. At its downloads are all ops of a picture, in the download's stream.
-    fn own(&mut self, own: &OwnCalls) {
-        let instance = |item: u32| {
-            let at = self.plan.instances.start + item as usize;
+    fn own(&mut self, calls: &[script::Call], (streams, events): (&[StreamId], &[EventId])) {
+        let lattice = |item: u32| {
+            let at = self.round.share.lattices.start + item as usize;
             at..at + 1
         };
-        for call in &own.round.calls {
-            let stream = own.streams[call.stream as usize];
-            match call.kind {
-                CallKind::Advance(item) => self.advance(stream, instance(item)),
-                CallKind::Download(item) => self.whole_picture(stream, &instance(item)),
-                CallKind::Record(event) => {
-                    let event = own.events[event as usize];
-                    self.program.push(stream, OrderOp::Record(event));
+        for call in calls {
+            let stream = streams[call.stream as usize];
+            let op = match call.kind {
+                CallKind::Advance(item) => {
+                    self.advance(stream, lattice(item));
+                    continue;
                 }
-                CallKind::Wait(event) => {
-                    let event = own.events[event as usize];
-                    self.program.push(stream, OrderOp::Wait(event));
+                CallKind::Download(item) => {
+                    self.whole_picture(stream, &lattice(item));
+                    continue;
                 }
-                CallKind::Synchronize => {
-                    self.program
-                        .push(stream, OrderOp::Synchronize(Scope::Stream));
-                }
+                CallKind::Record(event) => OrderOp::Record(events[event as usize]),
+                CallKind::Wait(event) => OrderOp::Wait(events[event as usize]),
+                CallKind::Synchronize => OrderOp::Synchronize(Scope::Stream),
                 // Calls on arrays are in no round of lattices.
-                CallKind::Upload(_) | CallKind::Scale(_) => {}
-            }
+                CallKind::Upload(_) | CallKind::Scale(_) => continue,
+            };
+            self.program.push(stream, op);
         }
     }
 
-    fn advance(&mut self, stream: StreamId, instances: Range<usize>) {
-        if self.generations > 0 {
-            let RoundPlan { kernel, rule, .. } = *self.plan;
-            self.program.push(
-                stream,
-                LatticeOp::Advance {
-                    kernel: kernel.stepping(rule),
-                    rule,
-                    generations: self.generations,
-                    block: self.plan.switches.block_of(kernel),
-                }
-                .on(instances.start as u32..instances.end as u32),
-            );
+    fn advance(&mut self, stream: StreamId, lattices: Range<usize>) {
+        let Round {
+            generations, rule, ..
+        } = *self.round;
+        if generations > 0 {
+            let setting = self.round.setting();
+            let advance = LatticeOp::Advance {
+                kernel: setting.kernel.stepping(rule),
+                rule,
+                generations,
+                block: setting.switches.block_of(setting.kernel),
+            };
+            self.program.push(stream, advance.on(ids(lattices)));
         }
     }
 
@@ -231,24 +301,21 @@ impl Round<'_> {
     }
 
     /// A picture's ops, one phase after the other; not every picture needs the first two.
-    fn picture(&mut self, stream: StreamId, group: Range<usize>, phase: u32) {
-        let wanted = self.plan.downloads();
-        let all = group.clone();
+    fn picture(&mut self, stream: StreamId, all: Range<usize>, phase: u32) {
+        let wanted = self.round.share.downloads();
         // A round that steps nothing has nothing to measure.
-        let measures = self.plan.measures.filter(|_| self.generations > 0);
-        let group = group.start.max(wanted.start)..group.end.min(wanted.end);
-        let picture = self.plan.picture.filter(|_| !group.is_empty());
+        let measures = self.round.measures.filter(|_| self.round.generations > 0);
+        let group = all.start.max(wanted.start)..all.end.min(wanted.end);
+        let picture = self.round.share.picture.filter(|_| !group.is_empty());
         let transfer = picture.map(|picture| picture.transfer);
         match (phase, picture) {
-            (0, _) if measures.is_some() => self.plan.pack(&mut self.program, stream, all),
-            (0, Some(_)) if transfer != Some(Transfer::Cells) => {
-                self.plan.pack(&mut self.program, stream, group);
-            }
+            (0, _) if measures.is_some() => self.pack(stream, all),
+            (0, Some(_)) if transfer != Some(Transfer::Cells) => self.pack(stream, group),
             (1, _) => {
                 if let (Some(Transfer::View), Some(picture)) = (transfer, picture) {
                     let (lattices, region) = (ids(group), picture.region);
-                    let reduce = LatticeOp::Reduce(region).on(lattices);
-                    self.program.push(stream, reduce);
+                    self.program
+                        .push(stream, LatticeOp::Reduce(region).on(lattices));
                 }
                 if measures.is_some() {
                     self.program.push(stream, LatticeOp::Measure.on(ids(all)));
@@ -256,15 +323,14 @@ impl Round<'_> {
             }
             (2, _) => {
                 if let Some(what) = transfer {
-                    let download = Op::download(ids(group), self.slot, what);
+                    let download = Op::download(ids(group), self.round.slot, what);
                     self.program.push(stream, download);
                 }
-                if let Some(first) = measures {
-                    let slot = Slot(first.0 + self.slot.0 % MEASURE_SLOTS);
+                if let Some(slot) = measures {
                     let download = Op::download(ids(all), slot, Transfer::Measure);
                     self.program.push(stream, download);
                 }
-                if self.plan.switches.wait == Wait::Each {
+                if self.round.setting().switches.wait == Wait::Each {
                     self.program
                         .push(stream, OrderOp::Synchronize(Scope::Stream));
                 }
@@ -272,33 +338,68 @@ impl Round<'_> {
             _ => {}
         }
     }
+
+    fn pack(&mut self, stream: StreamId, group: Range<usize>) {
+        if self.round.setting().kernel.layout != Layout::Bits {
+            self.program.push(stream, LatticeOp::Pack.on(ids(group)));
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{OwnRound, PicturePlan, Switches};
     use engine::{ReduceRegion, kernels};
+    use std::sync::Arc;
 
-    fn plan(kernel: &str, transfer: Transfer) -> RoundPlan {
-        let region = ReduceRegion::of_cells(4, 4);
-        RoundPlan {
-            instances: 0..2,
-            streams: vec![StreamId(0), StreamId(1)],
-            devices: vec![StreamId(0)],
+    const STREAMS: [StreamId; 4] = [StreamId(0), StreamId(1), StreamId(2), StreamId(3)];
+
+    /// A depth-first round of two lattices.
+    fn round(kernel: &str, transfer: Transfer) -> Round {
+        let switches = Switches {
+            order: Order::Depth,
+            ..Switches::DEFAULT
+        };
+        let picture = PicturePlan {
+            transfer,
+            region: ReduceRegion::of_cells(4, 4),
+            only: None,
+        };
+        let setting = Setting {
             kernel: kernels::find(kernel).unwrap(),
+            switches,
+            own_round: None,
+        };
+        Round {
+            share: setting.share(0..2, Some(picture)),
             rule: Rule::LIFE,
-            picture: Some(PicturePlan {
-                transfer,
-                region,
-                only: None,
-            }),
+            generations: 1,
+            slot: Slot(0),
             measures: None,
-            switches: Switches {
-                order: Order::Depth,
-                ..Switches::DEFAULT
-            },
-            own: None,
         }
+    }
+
+    fn with_switches(mut round: Round, change: impl FnOnce(&mut Switches)) -> Round {
+        change(&mut round.share.setting.switches);
+        round
+    }
+
+    fn showing_only(mut round: Round, lattice: usize) -> Round {
+        round.share.picture.as_mut().unwrap().only = Some(lattice);
+        round
+    }
+
+    fn program_in(round: &Round, streams: &[StreamId]) -> Program {
+        round.program(RoundStreams {
+            of: streams,
+            places: 1,
+            own: (&[StreamId(7), StreamId(8)], &[EventId(3)]),
+        })
+    }
+
+    fn program(round: &Round) -> Program {
+        program_in(round, &STREAMS)
     }
 
     fn labels(program: &Program) -> Vec<(u32, &'static str)> {
@@ -311,53 +412,56 @@ mod tests {
 
     #[test]
     fn a_round_of_bits_launches_and_downloads() {
-        let program = plan("bits", Transfer::Bits).program(1, Slot(0));
+        let program = program(&round("bits", Transfer::Bits));
         let want = [(0, "bits"), (0, "download"), (1, "bits"), (1, "download")];
         assert_eq!(labels(&program), want);
     }
 
     #[test]
     fn a_measured_round_packs_once_and_downloads_both() {
-        let measured = |kernel, transfer| RoundPlan {
-            measures: Some(Slot(5)),
-            instances: 0..1,
-            ..plan(kernel, transfer)
+        let measured = |kernel, transfer, slot: u8| {
+            let mut round = round(kernel, transfer);
+            round.share.lattices = 0..1;
+            (round.slot, round.measures) = (Slot(slot), Some(Slot(5 + slot % 3)));
+            round
         };
-        let of = |plan: RoundPlan, slot| {
-            let program = plan.program(1, Slot(slot));
+        let of = |round: Round| {
+            let program = program(&round);
             let ops = program.steps.iter().map(|step| step.op.label());
             let slots = program.downloads().map(|(_, slot)| slot.0);
             (ops.collect::<Vec<_>>(), slots.collect::<Vec<_>>())
         };
-        let bits = of(measured("bits", Transfer::Bits), 2);
+        let bits = of(measured("bits", Transfer::Bits, 2));
         assert_eq!(
             bits,
             (vec!["bits", "measure", "download", "download"], vec![2, 7])
         );
-        let view = of(measured("global", Transfer::View), 4);
+        let view = of(measured("global", Transfer::View, 4));
         let ops = [
             "global", "pack", "reduce", "measure", "download", "download",
         ];
         assert_eq!(view, (ops.to_vec(), vec![4, 6]));
-        let none = RoundPlan {
-            picture: None,
-            ..measured("planar", Transfer::Bits)
-        };
+        let mut none = measured("planar", Transfer::Bits, 0);
+        none.share.picture = None;
         assert_eq!(
-            of(none, 0),
+            of(none),
             (vec!["planar", "pack", "measure", "download"], vec![5])
         );
-        let program = measured("bits", Transfer::Bits).program(0, Slot(0));
-        assert_eq!(labels(&program), [(0, "download")], "nothing to measure");
+        let mut pictures = measured("bits", Transfer::Bits, 0);
+        pictures.generations = 0;
+        assert_eq!(
+            labels(&program(&pictures)),
+            [(0, "download")],
+            "nothing to measure"
+        );
     }
 
     #[test]
     fn breadth_first_launches_everything_before_the_first_download() {
-        let plan = RoundPlan {
-            switches: Switches::DEFAULT,
-            ..plan("global", Transfer::View)
-        };
-        let program = plan.program(1, Slot(0));
+        let round = with_switches(round("global", Transfer::View), |it| {
+            it.order = Order::Breadth
+        });
+        let program = program(&round);
         let ops = ["global", "pack", "reduce", "download"];
         let want: Vec<_> = ops.iter().flat_map(|&op| [(0, op), (1, op)]).collect();
         assert_eq!(labels(&program), want);
@@ -365,96 +469,63 @@ mod tests {
 
     #[test]
     fn a_batch_is_an_op_for_all_that_share_a_stream() {
-        let plan = |streams: Vec<StreamId>, how| RoundPlan {
-            instances: 0..streams.len(),
-            streams,
-            switches: Switches {
-                streams: how,
-                ..Switches::DEFAULT
-            },
-            ..plan("resident", Transfer::View)
-        };
-        let lattices = |plan: &RoundPlan| -> Vec<(&str, u32, u32)> {
-            let steps = plan.program(5, Slot(0)).steps.into_iter();
+        let lattices = |streams: &[StreamId], how, only: Option<usize>| -> Vec<(&str, u32, u32)> {
+            let round = with_switches(round("resident", Transfer::View), |it| {
+                (it.streams, it.order) = (how, Order::Breadth);
+            });
+            let mut round = only.map_or(round.clone(), |only| showing_only(round, only));
+            round.share.lattices = 0..streams.len();
+            let steps = program_in(&round, streams).steps.into_iter();
             let of = |op: Op| (op.label(), op.lattices().start, op.lattices().end);
             steps.map(|step| of(step.op)).collect()
         };
         let [a, b] = [StreamId(0), StreamId(1)];
         let ops = ["resident", "pack", "reduce", "download"];
-        let all = plan(vec![a; 3], Streams::Batch);
-        assert_eq!(lattices(&all), ops.map(|op| (op, 0, 3)));
-        let two_devices = plan(vec![a, a, b], Streams::Batch);
+        let all = lattices(&[a; 3], Streams::Batch, None);
+        assert_eq!(all, ops.map(|op| (op, 0, 3)));
+        let two_devices = lattices(&[a, a, b], Streams::Batch, None);
         let of_both = ops.map(|op| [(op, 0, 2), (op, 2, 3)]);
-        assert_eq!(lattices(&two_devices), of_both.as_flattened());
-        let one_stream = plan(vec![a; 3], Streams::One);
-        assert_eq!(lattices(&one_stream).len(), 4 * 3);
-        let mut one_drawn = all;
-        one_drawn.picture.as_mut().unwrap().only = Some(1);
+        assert_eq!(two_devices, of_both.as_flattened());
+        assert_eq!(lattices(&[a; 3], Streams::One, None).len(), 4 * 3);
+        let one_drawn = lattices(&[a; 3], Streams::Batch, Some(1));
         let wanted = [
             ("resident", 0, 3),
             ("pack", 1, 2),
             ("reduce", 1, 2),
             ("download", 1, 2),
         ];
-        assert_eq!(lattices(&one_drawn), wanted);
+        assert_eq!(one_drawn, wanted);
     }
 
     #[test]
     fn other_layouts_pack_and_views_reduce() {
-        let program = plan("global", Transfer::View).program(3, Slot(0));
+        let program = program(&round("global", Transfer::View));
         let want = ["global", "pack", "reduce", "download"];
         assert_eq!(labels(&program)[..4], want.map(|label| (0, label)));
     }
 
     #[test]
     fn a_refresh_has_no_launch_and_one_panel_one_download() {
-        let mut plan = plan("bits", Transfer::View);
-        plan.picture.as_mut().unwrap().only = Some(1);
-        assert_eq!(
-            labels(&plan.program(0, Slot(0))),
-            [(1, "reduce"), (1, "download")]
-        );
+        let mut round = showing_only(round("bits", Transfer::View), 1);
+        round.generations = 0;
+        assert_eq!(labels(&program(&round)), [(1, "reduce"), (1, "download")]);
     }
 
     #[test]
     fn cells_cross_the_bus_as_they_are() {
-        let program = plan("global", Transfer::Cells).program(1, Slot(0));
+        let program = program(&round("global", Transfer::Cells));
         assert_eq!(labels(&program)[..2], [(0, "global"), (0, "download")]);
     }
 
     #[test]
     fn a_users_round_is_issued_as_written() {
-        use CallKind::{Advance, Download, Record, Synchronize, Wait};
-        let place = script::Place { line: 1, column: 1 };
-        let call = |(stream, kind)| script::Call {
-            kind,
-            stream,
-            place,
-        };
+        let script = "for i in 0..N { advance(i, 0); } record(0, 0); wait(0, 1);
+            for i in 0..N { download(N - 1 - i, 1); } synchronize(1);";
+        let mut own = with_switches(round("global", Transfer::Bits), |it| it.order = Order::Own);
+        let script = OwnRound::new(script.into(), 4);
+        assert_eq!((script.round().err(), script.half().err()), (None, None));
+        own.share.setting.own_round = Some(Arc::new(script));
         let calls = [
-            (0, Advance(0)),
-            (0, Advance(1)),
-            (0, Record(0)),
-            (1, Wait(0)),
-            (1, Download(1)),
-            (1, Download(0)),
-            (1, Synchronize),
-        ];
-        let mut own = RoundPlan {
-            switches: Switches {
-                order: Order::Own,
-                ..Switches::DEFAULT
-            },
-            own: Some(OwnCalls {
-                round: Arc::new(script::Round {
-                    calls: calls.map(call).into(),
-                }),
-                streams: vec![StreamId(7), StreamId(8)],
-                events: vec![EventId(3)],
-            }),
-            ..plan("global", Transfer::Bits)
-        };
-        let round = [
             (7, "global"),
             (7, "global"),
             (7, "record"),
@@ -465,32 +536,26 @@ mod tests {
             (8, "download"),
             (8, "synchronize"),
         ];
-        assert_eq!(labels(&own.program(1, Slot(0))), round);
+        assert_eq!(labels(&program(&own)), calls);
+        own.generations = 0;
         let of_all = [(0, "pack"), (1, "pack"), (0, "download"), (1, "download")];
-        assert_eq!(labels(&own.program(0, Slot(0))), of_all, "only pictures");
-        own.instances = 2..4;
-        let lattices = own.program(1, Slot(0)).steps.into_iter();
+        assert_eq!(labels(&program(&own)), of_all, "only pictures");
+        (own.generations, own.share.lattices) = (1, 2..4);
+        let lattices = program(&own).steps.into_iter();
         let lattices = lattices.map(|step| step.op.lattices()).take(2);
         assert_eq!(lattices.collect::<Vec<_>>(), [2..3, 3..4], "B's");
-        own.own = None;
-        own.instances = 0..2;
-        let breadth = labels(&own.program(1, Slot(0)));
+        (own.share.setting.own_round, own.share.lattices) = (None, 0..2);
+        let breadth = labels(&program(&own));
         assert_eq!(breadth[..2], [(0, "global"), (1, "global")]);
     }
 
     #[test]
     fn the_host_waits_where_it_is_told_to() {
         let waiting = |wait, order| {
-            let switches = Switches {
-                wait,
-                order,
-                ..Switches::DEFAULT
-            };
-            let plan = RoundPlan {
-                switches,
-                ..plan("bits", Transfer::Bits)
-            };
-            let program = plan.program(1, Slot(0));
+            let round = with_switches(round("bits", Transfer::Bits), |it| {
+                (it.wait, it.order) = (wait, order);
+            });
+            let program = program(&round);
             let labels = labels(&program).into_iter();
             labels
                 .map(|(stream, label)| format!("{}{stream}", &label[..1]))
@@ -504,15 +569,12 @@ mod tests {
     }
 
     #[test]
-    fn a_plan_leaves_other_instances_alone() {
-        let mut plan = plan("bits", Transfer::View);
-        plan.instances = 1..2;
-        assert!(
-            labels(&plan.program(1, Slot(0)))
-                .iter()
-                .all(|&(stream, _)| stream == 1)
-        );
-        plan.picture.as_mut().unwrap().only = Some(0);
-        assert_eq!(labels(&plan.program(1, Slot(0))), [(1, "bits")]);
+    fn a_round_leaves_other_lattices_alone() {
+        let mut round = round("bits", Transfer::View);
+        round.share.lattices = 1..2;
+        let all = labels(&program(&round));
+        assert!(all.iter().all(|&(stream, _)| stream == 1));
+        let round = showing_only(round, 0);
+        assert_eq!(labels(&program(&round)), [(1, "bits")]);
     }
 }

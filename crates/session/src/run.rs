@@ -9,12 +9,11 @@ use std::time::{Duration, Instant};
 
 use crate::fastest::{FastestPlan, RoundLength};
 use crate::instances::{
-    Event, Instances, Results, ensure_room, make_on_devices, open_engine, reopen_engine,
-    start_lattice,
+    Event, Results, Sim, ensure_room, make_on_devices, open_engine, reopen_engine, start_lattice,
 };
 use crate::log::Position;
 use crate::losses::{Losses, make_again};
-use crate::{DeviceChoice, Setup, Start};
+use crate::{DeviceChoice, PicturePlan, Setting, Setup, Share, Start};
 use engine::{Engine, EngineError, Result};
 use life::Lattice;
 
@@ -29,12 +28,12 @@ const INTERVAL_IN_COPIES: u32 = 50;
 const EXPECTED_COPY_RATE: f64 = 2e9;
 
 /// Copies that the host must have memory for where one is made: that one, and two more as a start
-/// with such lattices needs them ([`Instances::new`]).
+/// with such lattices needs them ([`Sim::new`]).
 const COPIES: u64 = 3;
 
 /// Prepares instances for so many generations: sets them to the start of the setup and enters a
 /// plan. The setup says afterwards what was entered.
-pub type Prepare<'a> = dyn Fn(&mut Instances, &mut Setup, u64) -> Result<Entered> + 'a;
+pub type Prepare<'a> = dyn Fn(&mut Sim, &mut Setup, u64) -> Result<Entered> + 'a;
 
 /// How prepared instances are stepped.
 pub struct Entered {
@@ -42,13 +41,17 @@ pub struct Entered {
     pub rounds: RoundLength,
     /// The plan, if one was chosen.
     pub plan: Option<FastestPlan>,
+    /// What rounds download, if anything.
+    pub picture: Option<PicturePlan>,
 }
 
 /// Instances on the devices that step them at present.
 struct Present {
-    instances: Instances,
+    instances: Sim,
     setup: Setup,
     entered: Entered,
+    /// What rounds step.
+    share: Share,
     /// When the lattices are copied next; never on the CPU, which is not lost.
     copy_at: Option<Instant>,
 }
@@ -121,9 +124,10 @@ impl<'a> Run<'a> {
         let left = self.generations - self.copied;
         let make = |engine| {
             let mut setup = self.asked.clone();
-            let mut instances = Instances::new(engine, &setup, 0)?;
+            let mut instances = Sim::new(engine, &setup, 0)?;
             let entered = (self.prepare)(&mut instances, &mut setup, left)?;
-            instances.load()?; // compiling a rule's kernel is not stepping
+            let share = instances.all(&Setting::of(&setup), entered.picture);
+            instances.load(&share)?; // compiling a rule's kernel is not stepping
             instances.finish()?;
             let is_gpu = instances.engine().name() != "cpu";
             let bytes = instances.all_bits() as f64;
@@ -132,6 +136,7 @@ impl<'a> Run<'a> {
                 instances,
                 setup,
                 entered,
+                share,
                 copy_at: is_gpu.then(|| Instant::now() + first_copy),
             })
         };
@@ -154,8 +159,8 @@ impl<'a> Run<'a> {
             let (copy_at, completed) = (present.copy_at, &mut self.completed);
             let mut is_stopped = false;
             let mut heard = |event: Event| {
-                if let Event::Round { generations, .. } = event {
-                    *completed += u64::from(generations);
+                if let Event::Round { round, .. } = &event {
+                    *completed += u64::from(round.generations);
                 }
                 is_stopped |= on_event(event).is_break();
                 if is_stopped || copy_at.is_some_and(|at| Instant::now() >= at) {
@@ -165,9 +170,8 @@ impl<'a> Run<'a> {
                 }
             };
             let rounds = &mut present.entered.rounds;
-            self.done += present
-                .instances
-                .run_rounds(left, rounds, timed, &mut heard)?;
+            let (sim, share) = (&mut present.instances, &present.share);
+            self.done += sim.run_rounds(share, left, rounds, timed, &mut heard)?;
             if is_stopped {
                 break;
             }
@@ -185,7 +189,7 @@ impl<'a> Run<'a> {
         let began = Instant::now();
         let room = ensure_room(self.asked.size, self.asked.instances, None, COPIES);
         let copied = match room {
-            Ok(()) => present.instances.copy(),
+            Ok(()) => present.instances.copy(&present.share),
             Err(why) => Err(why.into()),
         };
         let took = began.elapsed();
@@ -248,7 +252,7 @@ impl<'a> Run<'a> {
     }
 
     /// The instances.
-    pub fn instances(&self) -> &Instances {
+    pub fn instances(&self) -> &Sim {
         &self.present.as_ref().expect("a device is left").instances
     }
 

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use crate::background;
 use crate::command::{Command, Query};
 use crate::copies::Snapshot;
-use crate::instances::Instances;
+use crate::instances::Sim;
 use crate::log::Position;
 use crate::saved::SavedSession;
 use crate::timeline::Timeline;
@@ -112,7 +112,7 @@ impl SnapshotStore {
     }
 
     /// Begins to read the copy that has arrived in a slot in the background.
-    pub(crate) fn landed(&mut self, slot: usize, instances: &Instances) {
+    pub(crate) fn landed(&mut self, slot: usize, instances: &Sim) {
         let Some(under_way) = &mut self.slots[slot] else {
             return;
         };
@@ -156,7 +156,7 @@ impl SnapshotStore {
     }
 
     /// The slots are about to be given back: copies that have arrived in them are read now.
-    pub(crate) fn save_from_slots(&mut self, instances: &Instances, timeline: &mut Timeline) {
+    pub(crate) fn save_from_slots(&mut self, instances: &Sim, timeline: &mut Timeline) {
         let grid = (instances.instances(), instances.size());
         for at in 0..self.slots.len() {
             let arrived = self.slots[at].take_if(|it| it.read.is_some());

@@ -12,11 +12,11 @@ mod time;
 use std::time::{Duration, Instant};
 
 use super::*;
-use crate::instances::{Instances, open_engine};
+use crate::instances::{Sim, open_engine};
 use crate::trace::{StepKind, TimedRound};
 use crate::{
     AUTO_KERNEL, AbComparison, Area, Change, DeviceChoice, KernelChoice, Order, Pace,
-    PictureSource, Settled, Start, StopWhenStill, Streams, Switch, Switches, TimeSettings,
+    PictureSource, Setting, Settled, Start, StopWhenStill, Streams, Switch, Switches, TimeSettings,
 };
 use engine::kernels;
 use life::{Lattice, Rule, Size, reference, soup};
@@ -283,9 +283,10 @@ fn the_maximum_pace_fits_rounds_into_frames() {
     let generation = pause(&session);
     let got = pictures_of(&session, size, 2, generation);
     let engine = open_engine(DeviceChoice::Cpu).unwrap();
-    let mut instances = Instances::new(engine, &setup, 1).unwrap();
-    instances.start(&mut setup.clone()).unwrap();
-    instances.run(generation, 1 << 16, None).unwrap();
+    let mut instances = Sim::new(engine, &setup, 1).unwrap();
+    instances.start(&mut setup.clone(), None).unwrap();
+    let share = instances.all(&Setting::of(&setup), None);
+    instances.run(&share, generation, 1 << 16, None).unwrap();
     assert_eq!(got, instances.fetch().unwrap());
     session.act(SessionAction::Slower);
     let after = wait_for(&session, "another pace", |status| {

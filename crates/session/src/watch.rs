@@ -5,7 +5,6 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use crate::instances::Measuring;
 use crate::population::Populations;
 use crate::settling::Detector;
 use crate::state::Mode;
@@ -15,6 +14,22 @@ use life::Rule;
 
 /// How long a dead or periodic panel is shown before it is refilled.
 const RESEED_DELAY: Duration = Duration::from_secs(3);
+
+/// Which rounds measure the lattices' population and hash.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub(crate) enum Measuring {
+    /// None.
+    #[default]
+    Never,
+    /// One round in [`SPARSE_ROUNDS`], never a timed one.
+    Sparse,
+    /// Every round.
+    Always,
+}
+
+/// With [`Measuring::Sparse`], one round in this many measures. A power of two, as the period of a glider
+/// on a torus mostly is: then few measures show the repeat.
+pub(crate) const SPARSE_ROUNDS: u32 = 16;
 
 /// What is known of single panels: what their measures say, and which one is selected.
 #[derive(Default)]
@@ -27,8 +42,10 @@ pub(crate) struct Watch {
     /// What each instance has settled into, and since when that is known.
     settled: Arc<[Option<Settled>]>,
     since: Vec<Option<Instant>>,
-    /// Whether measures only serve to refill dead panels: then the status has no settled states.
-    sparse: bool,
+    /// If sparsely, measures only serve to refill dead panels, and the status has no settled states.
+    pub(crate) measuring: Measuring,
+    /// Rounds since the last one that measured.
+    pub(crate) rounds_since_measure: u32,
     /// Instances whose cells the user drew or opened: they are never refilled.
     drawn: BTreeSet<usize>,
     /// Whether the rounds were stopped for the present settled states.
@@ -51,7 +68,7 @@ impl Watch {
     pub(crate) fn status(&self) -> PanelStatus {
         PanelStatus {
             selected: self.selected,
-            settled: if self.sparse {
+            settled: if self.measuring == Measuring::Sparse {
                 Arc::default()
             } else {
                 self.settled.clone()
@@ -130,7 +147,7 @@ impl Watch {
 
     /// Sets what is measured of so many instances; `anew` if the engine was replaced.
     pub(crate) fn measure(&mut self, measuring: Measuring, instances: usize, anew: bool) {
-        self.sparse = measuring == Measuring::Sparse;
+        self.measuring = measuring;
         let is_wanted = measuring != Measuring::Never;
         if is_wanted == self.detectors.is_empty() || anew {
             self.begin(if is_wanted { instances } else { 0 });

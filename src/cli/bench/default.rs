@@ -15,8 +15,8 @@ use crate::cli::text::{print, say};
 use engine::kernels::Iteration;
 use life::{Lattice, Rule, Size, reference};
 use session::fastest::{Candidate, FastestPlan, RUN_ROUND, Requested, RoundLength};
-use session::instances::{Event, Instances, open_engine, start_lattice};
-use session::{DeviceChoice, Setup, Streams, Switches};
+use session::instances::{Event, Sim, open_engine, start_lattice};
+use session::{DeviceChoice, Setting, Setup, Share, Streams, Switches};
 
 /// Runs of each measurement.
 const RUNS: usize = 3;
@@ -200,7 +200,7 @@ impl Found {
 }
 
 fn measure(setup: &Setup, run: Duration) -> Result<Found> {
-    let mut instances = Instances::new(open_engine(setup.device)?, setup, 1)?;
+    let mut instances = Sim::new(open_engine(setup.device)?, setup, 1)?;
     let own = measure_plan(&mut instances, setup, &Requested::NOTHING, run)?;
     let fastest = best_other(own.candidate, &mut instances, setup, run)?;
     let best = measure_plan(&mut instances, setup, &requesting(fastest), run)?;
@@ -218,19 +218,21 @@ fn requesting(candidate: Candidate) -> Requested {
 
 /// Enters the plan for a request, compares the cells with the reference, and measures.
 fn measure_plan(
-    instances: &mut Instances,
+    instances: &mut Sim,
     setup: &Setup,
     requested: &Requested,
     run: Duration,
 ) -> Result<Measured> {
-    let plan = instances.start_fastest(&mut setup.clone(), requested, None)?;
-    check(instances, setup, &plan)
+    let mut entered = setup.clone();
+    let plan = instances.start_fastest(&mut entered, requested, None, None)?;
+    let share = instances.all(&Setting::of(&entered), None);
+    check(instances, &share, setup, &plan)
         .with_context(|| format!("kernel '{}'", plan.candidate.kernel.name))?;
     let mut rounds = plan.rounds(RUN_ROUND);
-    rate(instances, &mut rounds, run / 4)?; // until clocks and caches are as they stay
+    rate(instances, &share, &mut rounds, run / 4)?; // until clocks and caches are as they stay
     let mut rates = [0.0; RUNS];
     for one in &mut rates {
-        *one = rate(instances, &mut rounds, run)?;
+        *one = rate(instances, &share, &mut rounds, run)?;
     }
     Ok(Measured {
         candidate: plan.candidate,
@@ -240,13 +242,14 @@ fn measure_plan(
 
 /// Cells·generations per second in rounds for this long.
 pub(super) fn rate(
-    instances: &mut Instances,
+    instances: &mut Sim,
+    share: &Share,
     rounds: &mut RoundLength,
     time: Duration,
 ) -> Result<f64> {
     let cells = instances.size().cells() as f64 * instances.instances() as f64;
     let began = Instant::now();
-    let done = instances.run_rounds(u64::MAX, rounds, false, &mut |event| match event {
+    let done = instances.run_rounds(share, u64::MAX, rounds, false, &mut |event| match event {
         Event::Round { .. } if began.elapsed() >= time => ControlFlow::Break(()),
         _ => ControlFlow::Continue(()),
     })?;
@@ -254,10 +257,10 @@ pub(super) fn rate(
 }
 
 /// Steps some generations and compares the first and the last lattice with the reference.
-fn check(instances: &mut Instances, setup: &Setup, plan: &FastestPlan) -> Result<()> {
+fn check(instances: &mut Sim, share: &Share, setup: &Setup, plan: &FastestPlan) -> Result<()> {
     let mut rounds = plan.rounds(RUN_ROUND);
     let mut go_on = |_| ControlFlow::Continue(());
-    instances.run_rounds(u64::from(CHECKED), &mut rounds, false, &mut go_on)?;
+    instances.run_rounds(share, u64::from(CHECKED), &mut rounds, false, &mut go_on)?;
     let lattices = instances.fetch()?;
     let mut checked = vec![0, setup.instances - 1];
     checked.dedup();
@@ -289,7 +292,7 @@ fn agrees(start: &Lattice, end: &Lattice, rule: Rule) -> bool {
 /// meanwhile.
 fn best_other(
     own: Candidate,
-    instances: &mut Instances,
+    instances: &mut Sim,
     setup: &Setup,
     run: Duration,
 ) -> Result<Candidate> {
@@ -308,20 +311,23 @@ fn best_other(
             graphs: Some(graphs),
             ..Requested::NOTHING
         };
-        for plan in instances.plans(&requested) {
+        for plan in instances.plans(&requested, false) {
             if is_alike(plan.candidate, own, setup.instances) {
                 continue;
             }
             // What cannot be here after all leaves the lattices without cells.
-            if let Err(error) = instances.enter(plan.candidate.kernel, plan.switches) {
+            let share = instances.all(&plan.setting(setup.own_round.clone()), None);
+            let ensured = instances.ensure(std::slice::from_ref(&share));
+            if let Err(error) = ensured.and_then(|_| instances.enter(&share)) {
                 let error = lang::english(error);
                 tracing::warn!("{:?} is not timed: {error}", plan.candidate);
-                instances.start_fastest(&mut setup.clone(), &Requested::NOTHING, None)?;
+                instances.start_fastest(&mut setup.clone(), &Requested::NOTHING, None, None)?;
                 continue;
             }
             let mut rounds = plan.rounds(RUN_ROUND / 10);
-            rate(instances, &mut rounds, run / 50)?; // until rounds have their length
-            timed.push((rate(instances, &mut rounds, run / 25)?, plan.candidate));
+            rate(instances, &share, &mut rounds, run / 50)?; // until rounds have their length
+            let rate = rate(instances, &share, &mut rounds, run / 25)?;
+            timed.push((rate, plan.candidate));
         }
     }
     let fastest = timed.into_iter().max_by(|a, b| a.0.total_cmp(&b.0));

@@ -8,11 +8,14 @@ use anyhow::Result;
 use super::{Table, setup, with_pictures};
 use crate::cli::setup::DEFAULT_SIDE;
 use crate::cli::text::print;
-use engine::{Kernel, kernels};
+use engine::{Kernel, Layout, Transfer, kernels};
 use experiment::{Executor, Limits, Plan, Round, Turn};
 use lang::Message;
-use session::instances::{Event, Instances};
-use session::{DeviceChoice, Effect, Finding, Source, Switch, Switches};
+use session::instances::{Event, Sim};
+use session::{
+    DeviceChoice, Effect, Finding, PicturePlan, Request, Setting, Share, Source, Switch, Switches,
+    TransferChoice,
+};
 
 pub(super) fn table(device: DeviceChoice, quiet: bool) -> Result<Table> {
     let setup = setup("sync-global", 16, DEFAULT_SIDE, device)?;
@@ -36,9 +39,9 @@ pub(super) fn table(device: DeviceChoice, quiet: bool) -> Result<Table> {
     let bits = kernels::find("bits").expect("a kernel of the table");
     let instead = format!("kernel {} instead of {}", bits.name, setup.kernel.name);
     changes.push((instead, (bits, setup.switches)));
-    let mut instances = with_pictures(&setup)?;
+    let (mut sim, share) = with_pictures(&setup)?;
     for (what, changed) in changes {
-        let executor = compare(&mut instances, changed, Plan::Windows(limits))?;
+        let executor = compare(&mut sim, &share.setting, changed, Plan::Windows(limits))?;
         table.add_factor(format!("16 × {DEFAULT_SIDE}², {what}"), &executor);
         if !quiet {
             print(&format!("  {}", in_words(what, &executor)))?;
@@ -69,22 +72,30 @@ fn in_words(what: String, executor: &Executor) -> String {
     effect.in_words()
 }
 
-/// Compares the time of a round, in milliseconds, of the instances' present setting (subject 0) and of a
-/// changed one (subject 1), with one round in flight.
+/// Compares the time of a round, in milliseconds, with a setting (subject 0) and with the same of another
+/// kernel and other switches (subject 1), with one round in flight.
 ///
 /// # Errors
-/// The changed setting has no room on the device, or the engine fails.
+/// There is no room for both on the device, or the engine fails.
 pub(in crate::cli) fn compare(
-    instances: &mut Instances,
-    changed: (&'static Kernel, Switches),
+    sim: &mut Sim,
+    before: &Setting,
+    (kernel, switches): (&'static Kernel, Switches),
     plan: Plan,
 ) -> Result<Executor> {
-    instances.set_alternative(Some(changed))?;
+    let after = Setting {
+        kernel,
+        ..before.with_switches(switches)
+    };
+    let shares = [before, &after].map(|setting| sim.all(setting, Some(picture(setting))));
+    sim.finish()?;
+    sim.ensure(&shares)?;
     let mut executor = Executor::new(2, 7, plan);
     execute(&mut executor, &mut |subject| {
-        instances.use_alternative(subject == 1)?;
+        sim.enter(&shares[subject])?;
+        sim.finish()?;
         let before = platform::usage();
-        let took = round(instances, 1)?;
+        let took = round(sim, &shares[subject], 1)?;
         let used = platform::usage();
         Ok(Round {
             time: took.as_secs_f64() * 1e3,
@@ -93,8 +104,21 @@ pub(in crate::cli) fn compare(
             is_preempted: used.is_preempted_since(before),
         })
     })?;
-    instances.set_alternative(None)?;
     Ok(executor)
+}
+
+/// Pictures of all lattices, as cells if the setting wants those.
+fn picture(setting: &Setting) -> PicturePlan {
+    let is_of_cells =
+        setting.switches.transfer == TransferChoice::Cells && setting.kernel.layout == Layout::I32;
+    PicturePlan {
+        transfer: if is_of_cells {
+            Transfer::Cells
+        } else {
+            Transfer::Bits
+        },
+        ..PicturePlan::BITS
+    }
 }
 
 /// Makes the rounds that an executor asks for, each by `round`, until it is done.
@@ -114,11 +138,10 @@ pub(super) fn execute(
 }
 
 /// Issues a round of so many generations and waits for its end. Returns how long it took.
-pub(super) fn round(instances: &mut Instances, generations: u32) -> Result<Duration> {
+pub(super) fn round(sim: &mut Sim, share: &Share, generations: u32) -> Result<Duration> {
     let mut ended = Duration::ZERO;
-    let issue =
-        &mut |instances: &mut Instances| instances.issue_round(generations, false, |_| false);
-    wait_for(instances, issue, &mut |event| match event {
+    let issue = &mut |sim: &mut Sim| sim.issue(share, Request::of(generations), |_| false);
+    wait_for(sim, issue, &mut |event| match event {
         Event::Round { took, .. } => {
             ended = took;
             true
@@ -130,18 +153,18 @@ pub(super) fn round(instances: &mut Instances, generations: u32) -> Result<Durat
 
 /// Issues something as soon as that is possible, and takes events until `is_last` says so of one.
 pub(super) fn wait_for(
-    instances: &mut Instances,
-    issue: &mut dyn FnMut(&mut Instances) -> engine::Result<bool>,
+    sim: &mut Sim,
+    issue: &mut dyn FnMut(&mut Sim) -> engine::Result<bool>,
     is_last: &mut dyn FnMut(Event) -> bool,
 ) -> Result<()> {
     let (mut is_issued, mut is_over) = (false, false);
     loop {
-        is_issued = is_issued || issue(instances)?;
-        instances.poll(|event| is_over |= is_last(event))?;
+        is_issued = is_issued || issue(sim)?;
+        sim.poll(|event| is_over |= is_last(event))?;
         if is_over {
             return Ok(());
         }
-        instances.wait(Duration::from_millis(1));
+        sim.wait(Duration::from_millis(1));
     }
 }
 
@@ -152,14 +175,14 @@ mod tests {
     #[test]
     fn both_settings_are_measured_in_every_window() {
         let setup = setup("bits", 4, 64, DeviceChoice::Cpu).unwrap();
-        let mut instances = with_pictures(&setup).unwrap();
+        let (mut sim, share) = with_pictures(&setup).unwrap();
         let limits = Limits {
             window: Duration::ZERO,
             ..Limits::three_windows(Duration::from_millis(1))
         };
         let slow = kernels::find("global").unwrap();
         let changed = (slow, setup.switches);
-        let executor = compare(&mut instances, changed, Plan::Windows(limits)).unwrap();
+        let executor = compare(&mut sim, &share.setting, changed, Plan::Windows(limits)).unwrap();
         let mut table = Table::new("effect", &apart(&limits));
         table.add_time("before".into(), &executor, 0);
         table.add_time("after".into(), &executor, 1);
@@ -177,7 +200,5 @@ mod tests {
             "{text}"
         );
         assert_eq!(text.matches("; 3 windows").count(), 3, "{text}");
-        assert_eq!(instances.plan().kernel.name, "bits", "it is as before");
-        assert!(!instances.has_alternative());
     }
 }

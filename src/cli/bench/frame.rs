@@ -10,7 +10,9 @@ use super::{RUN, RUNS, Table, effect, fits, rate, setup, with_pictures};
 use crate::cli::setup::DEFAULT_SIDE;
 use experiment::Plan;
 use session::instances::Event;
-use session::{DeviceChoice, Order, Picture, PictureSource, Session, Setup, Streams, Switches};
+use session::{
+    DeviceChoice, Order, Picture, PictureSource, Request, Session, Setup, Streams, Switches,
+};
 use ui::ViewOptions;
 use window::list_adapters;
 use window::offscreen::Renderer;
@@ -69,7 +71,7 @@ pub(super) fn table(device: DeviceChoice, adapter: Option<&str>) -> Result<Table
 /// The times of rounds with one in flight, and the gain from streams.
 fn streams(table: &mut Table, side: u64, device: DeviceChoice) -> Result<()> {
     let setup = setup("sync-global", 16, side, device)?;
-    let mut instances = with_pictures(&setup)?;
+    let (mut sim, share) = with_pictures(&setup)?;
     let switches = setup.switches;
     let one = Switches {
         streams: Streams::One,
@@ -90,7 +92,7 @@ fn streams(table: &mut Table, side: u64, device: DeviceChoice) -> Result<()> {
         ("as one batch", batch),
     ] {
         let plan = Plan::Windows(lesson::limits());
-        let executor = effect::compare(&mut instances, (setup.kernel, changed), plan)?;
+        let executor = effect::compare(&mut sim, &share.setting, (setup.kernel, changed), plan)?;
         if changed == one {
             table.add_time(format!("{defaults}, a stream each"), &executor, 0);
             table.add_factor(format!("{defaults}, the factor of streams"), &executor);
@@ -101,15 +103,15 @@ fn streams(table: &mut Table, side: u64, device: DeviceChoice) -> Result<()> {
 }
 
 fn rounds_per_second(setup: &Setup) -> Result<[f64; RUNS]> {
-    let mut instances = with_pictures(setup)?;
+    let (mut sim, share) = with_pictures(setup)?;
     let mut latest = u64::MAX;
     rate(|rounds| {
         let (mut issued, mut done, mut pictures) = (0, 0, 0);
         while done < rounds {
-            if issued < rounds && instances.issue_round(1, false, |_| false)? {
+            if issued < rounds && sim.issue(&share, Request::of(1), |_| false)? {
                 issued += 1;
             }
-            instances.poll(|event| match event {
+            sim.poll(|event| match event {
                 Event::Round { .. } => done += 1,
                 Event::Pictures {
                     instances,
@@ -121,8 +123,8 @@ fn rounds_per_second(setup: &Setup) -> Result<[f64; RUNS]> {
                 }
                 Event::Snapshot { .. } | Event::Calibrated(_) | Event::Measured { .. } => {}
             })?;
-            if instances.depth() > 1 {
-                instances.wait(Duration::from_millis(1));
+            if sim.depth() > 1 {
+                sim.wait(Duration::from_millis(1));
             }
         }
         if pictures != rounds * setup.instances as u64 {

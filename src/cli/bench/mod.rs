@@ -26,8 +26,8 @@ use super::options::BenchArguments;
 use super::text::{print, print_text, say};
 use engine::kernels;
 use life::Size;
-use session::instances::{Instances, open_engine, starts};
-use session::{DeviceChoice, PicturePlan, Setup};
+use session::instances::{Sim, open_engine, starts};
+use session::{DeviceChoice, PicturePlan, Setting, Setup, Share};
 use ui::numbers::si;
 use window::list_adapters;
 
@@ -155,13 +155,14 @@ fn setup(kernel: &str, instances: usize, side: u64, device: DeviceChoice) -> Res
     ))
 }
 
-/// The setup's instances, uploaded, whose rounds download pictures of bits.
-pub(super) fn with_pictures(setup: &Setup) -> Result<Instances> {
-    let mut instances = Instances::new(open_engine(setup.device)?, setup, 0)?;
-    instances.set_lattices(starts(setup, 0..setup.instances)?)?;
-    instances.finish()?;
-    instances.set_picture(Some(PicturePlan::BITS))?;
-    Ok(instances)
+/// The setup's lattices, uploaded, and their rounds, which download pictures of bits.
+pub(super) fn with_pictures(setup: &Setup) -> Result<(Sim, Share)> {
+    let mut sim = Sim::new(open_engine(setup.device)?, setup, 0)?;
+    sim.set_lattices(starts(setup, 0..setup.instances)?)?;
+    sim.finish()?;
+    let share = sim.all(&Setting::of(setup), Some(PicturePlan::BITS));
+    sim.ensure(std::slice::from_ref(&share))?;
+    Ok((sim, share))
 }
 
 /// Whether a device surely has the memory for a setup (its bits and another layout's, both twice,

@@ -12,12 +12,12 @@ use crate::cli::text::print;
 use engine::kernels::{self, KERNELS};
 use engine::{DeviceInfo, Kernel, Nanos, ReduceRegion};
 use experiment::{Executor, Limits, Plan, Recorded, Round, median};
-use session::instances::{Event, Instances};
+use session::instances::{Event, Sim};
 use session::recording::{
     RecordedGroup, RecordedSetting, Recording, RoundWork, read_stored, write_stored,
 };
 use session::trace::{TimedRound, Trace};
-use session::{DeviceChoice, PicturePlan, Setup, Side, Switch, Switches};
+use session::{DeviceChoice, PicturePlan, Request, Setting, Setup, Share, Switch, Switches};
 
 /// The numbers of instances that are recorded with the lattices of the default.
 const COUNTS: [usize; 7] = [1, 2, 4, 8, 16, 32, 64];
@@ -141,14 +141,14 @@ fn plan(device: DeviceChoice, small: bool) -> Result<Vec<Group>> {
 /// Times a group's settings in turn, then looks at a round of each.
 fn record_group(group: Group) -> Result<RecordedGroup> {
     let Group { setup, settings } = group;
-    let instances = &mut with_pictures(&setup)?;
-    let takes = |&(kernel, _): &(&'static Kernel, Switches)| instances.validate(kernel).is_ok();
+    let (sim, _) = &mut with_pictures(&setup)?;
+    let takes = |&(kernel, _): &(&'static Kernel, Switches)| sim.validate(kernel).is_ok();
     let settings: Vec<_> = settings.into_iter().filter(takes).collect();
     let generations = setup.generations_per_round;
     let mut executor = Executor::new(settings.len(), 7, Plan::Windows(LIMITS));
     execute(&mut executor, &mut |subject| {
-        enter(instances, settings[subject], generations)?;
-        let time_us = typical_round_us(instances, generations)?;
+        let share = enter(sim, settings[subject], generations)?;
+        let time_us = typical_round_us(sim, &share, generations)?;
         Ok(Round {
             time: time_us,
             lasted: Duration::from_secs_f64(time_us / 1e6),
@@ -157,13 +157,8 @@ fn record_group(group: Group) -> Result<RecordedGroup> {
         })
     })?;
     let recorded = settings.iter().enumerate().map(|(subject, &setting)| {
-        enter(instances, setting, generations)?;
-        look_at(
-            instances,
-            setting,
-            generations,
-            executor.blocks().times(subject),
-        )
+        let share = enter(sim, setting, generations)?;
+        look_at(sim, &share, generations, executor.blocks().times(subject))
     });
     Ok(RecordedGroup {
         work: RoundWork::of(&setup, setup.instances, generations),
@@ -172,11 +167,11 @@ fn record_group(group: Group) -> Result<RecordedGroup> {
     })
 }
 
-/// The median time of some rounds of the present setting, in microseconds.
-fn typical_round_us(instances: &mut Instances, generations: u32) -> Result<f64> {
+/// The median time of some rounds, in microseconds.
+fn typical_round_us(sim: &mut Sim, share: &Share, generations: u32) -> Result<f64> {
     let (mut times, mut all) = (Vec::new(), Duration::ZERO);
     while times.len() < *ROUNDS.start() || (all < ROUNDS_TAKE && times.len() < *ROUNDS.end()) {
-        let took = round(instances, generations)?;
+        let took = round(sim, share, generations)?;
         times.push(took.as_secs_f64() * 1e6);
         all += took;
     }
@@ -184,9 +179,9 @@ fn typical_round_us(instances: &mut Instances, generations: u32) -> Result<f64> 
 }
 
 /// What a window of usual size asks for.
-fn picture(instances: &Instances, switches: Switches) -> PicturePlan {
+fn picture(sim: &Sim, switches: Switches) -> PicturePlan {
     const STEP: u32 = 4;
-    let (bits, size) = (instances.all_bits(), instances.size());
+    let (bits, size) = (sim.all_bits(), sim.size());
     PicturePlan {
         transfer: switches
             .transfer
@@ -199,39 +194,41 @@ fn picture(instances: &Instances, switches: Switches) -> PicturePlan {
     }
 }
 
-/// Sets a setting and warms it up.
+/// Makes what a setting's rounds need, and warms it up.
 fn enter(
-    instances: &mut Instances,
+    sim: &mut Sim,
     (kernel, switches): (&'static Kernel, Switches),
     generations: u32,
-) -> Result<()> {
-    if instances.plan().kernel != kernel || instances.plan().switches != switches {
-        instances.set_switches(Side::A, Switches::DEFAULT)?;
-        instances.set_kernel(kernel)?;
-        instances.set_switches(Side::A, switches)?;
-        instances.set_picture(Some(picture(instances, switches)))?;
-    }
+) -> Result<Share> {
+    let setting = Setting {
+        kernel,
+        switches,
+        own_round: None,
+    };
+    let share = sim.all(&setting, Some(picture(sim, switches)));
+    sim.finish()?;
+    sim.ensure(std::slice::from_ref(&share))?;
     let count = if switches.graphs {
         WARM_UP_OF_GRAPHS
     } else {
         WARM_UP
     };
     for _ in 0..count {
-        round(instances, generations)?;
+        round(sim, &share, generations)?;
     }
-    Ok(())
+    Ok(share)
 }
 
-/// A typical round of the present setting, and each of its ops alone.
+/// A typical round, and each of its ops alone.
 fn look_at(
-    instances: &mut Instances,
-    (kernel, switches): (&'static Kernel, Switches),
+    sim: &mut Sim,
+    share: &Share,
     generations: u32,
     times_us: &[f64],
 ) -> Result<RecordedSetting> {
     let (mut trace, mut launches, mut rates) = (Trace::default(), Vec::new(), Vec::new());
     for _ in 0..TIMED {
-        let (timed, count) = timed_round(instances, generations)?;
+        let (timed, count) = timed_round(sim, share, generations)?;
         launches.extend(
             timed
                 .median_launch()
@@ -242,28 +239,29 @@ fn look_at(
     }
     let typical = trace.drawn().context("no round was timed")?;
     Ok(RecordedSetting {
-        kernel: kernel.name.into(),
-        switches,
+        kernel: share.setting.kernel.name.into(),
+        switches: share.setting.switches,
         times_us: times_us.iter().map(|&us| rounded(us)).collect(),
         launch_us: rounded(median(launches).context("nothing was launched")?),
         cells_per_second: rounded(median(rates).context("nothing was stepped")?),
         round: TimedRound::clone(typical),
-        alone: alone(instances, generations)?,
+        alone: alone(sim, share, generations)?,
     })
 }
 
 /// A round with spans, and its launches per instance.
-fn timed_round(instances: &mut Instances, generations: u32) -> Result<(TimedRound, u32)> {
+fn timed_round(sim: &mut Sim, share: &Share, generations: u32) -> Result<(TimedRound, u32)> {
     let mut ended = None;
+    let request = Request {
+        timed: true,
+        ..Request::of(generations)
+    };
     wait_for(
-        instances,
-        &mut |instances| instances.issue_round(generations, true, |_| false),
+        sim,
+        &mut |sim| sim.issue(share, request, |_| false),
         &mut |event| {
-            if let Event::Round {
-                timed, launches, ..
-            } = event
-            {
-                ended = timed.map(|timed| (timed, launches));
+            if let Event::Round { timed, round, .. } = event {
+                ended = timed.map(|timed| (timed, round.launches()));
                 return true;
             }
             false
@@ -273,11 +271,11 @@ fn timed_round(instances: &mut Instances, generations: u32) -> Result<(TimedRoun
 }
 
 /// How long each op of a round takes alone, and which part of the device it keeps busy.
-fn alone(instances: &mut Instances, generations: u32) -> Result<Vec<(Nanos, f64)>> {
+fn alone(sim: &mut Sim, share: &Share, generations: u32) -> Result<Vec<(Nanos, f64)>> {
     let mut measured = Vec::new();
     wait_for(
-        instances,
-        &mut |instances| instances.begin_calibration(generations, |_| false),
+        sim,
+        &mut |sim| sim.begin_calibration(share, Request::of(generations), |_| false),
         &mut |event| {
             if let Event::Calibrated(ops) = event {
                 measured = ops.iter().map(|op| (op.took, rounded(op.share))).collect();

@@ -11,9 +11,9 @@ use engine::cuda::list_devices;
 use engine::{EngineError, Feature, Measure};
 use life::Size;
 use session::fastest::{RUN_ROUND, Requested};
-use session::instances::{Instances, open_engine};
+use session::instances::{Sim, open_engine};
 use session::trace::TimedRound;
-use session::{DeviceChoice, Setup, Split, Streams, Switches};
+use session::{DeviceChoice, Setting, Setup, Split, Streams, Switches};
 
 /// Sides of the squares that one GPU and all of them step.
 const STRONG: [u64; 6] = [8192, 16_384, 32_768, 65_536, 131_072, 262_144];
@@ -85,21 +85,23 @@ fn setup(device: DeviceChoice, [width, height]: [u64; 2]) -> Result<Setup> {
 }
 
 fn measure(setup: &Setup) -> Result<Measured> {
-    let mut instances = Instances::new(open_engine(setup.device)?, setup, 0)?;
-    let plan = instances.start_fastest(&mut setup.clone(), &Requested::NOTHING, None)?;
+    let mut instances = Sim::new(open_engine(setup.device)?, setup, 0)?;
+    let mut entered = setup.clone();
+    let plan = instances.start_fastest(&mut entered, &Requested::NOTHING, None, None)?;
+    let share = instances.all(&Setting::of(&entered), None);
     let mut rounds = plan.rounds(RUN_ROUND);
     let mut go_on = |_| std::ops::ControlFlow::Continue(());
-    instances.run_rounds(CHECKED, &mut rounds, false, &mut go_on)?;
+    instances.run_rounds(&share, CHECKED, &mut rounds, false, &mut go_on)?;
     instances.results()?; // brings the bits up to date
     let measure = instances.measure_bits()?[0];
-    rate(&mut instances, &mut rounds, RUN)?; // until clocks and caches are as they stay
+    rate(&mut instances, &share, &mut rounds, RUN)?; // until clocks and caches are as they stay
     let mut rates = [0.0; RUNS];
     for one in &mut rates {
-        *one = rate(&mut instances, &mut rounds, RUN)?;
+        *one = rate(&mut instances, &share, &mut rounds, RUN)?;
     }
     let mut shares = Vec::new();
     let mut traced = |round: TimedRound| shares.extend(round.exchange_share());
-    instances.run(1500, 300, Some(&mut traced))?;
+    instances.run(&share, 1500, 300, Some(&mut traced))?;
     Ok(Measured {
         rates,
         measure,

@@ -7,8 +7,8 @@ use anyhow::Result;
 
 use super::{RUN, RUNS, Table, setup, with_pictures};
 use experiment::{Blocks, ERROR, Estimate};
-use session::instances::Instances;
-use session::{DeviceChoice, Sampling, Session};
+use session::instances::Sim;
+use session::{DeviceChoice, Request, Sampling, Session, Share};
 use ui::ViewOptions;
 use window::list_adapters;
 use window::offscreen::Renderer;
@@ -29,7 +29,7 @@ enum Timed {
 
 pub(super) fn table(device: DeviceChoice, adapter: Option<&str>) -> Result<Table> {
     let setup = setup("bits", 16, 1024, device)?;
-    let mut instances = with_pictures(&setup)?;
+    let (mut sim, share) = with_pictures(&setup)?;
     let ways = [
         ("no round timed", Timed::None),
         (
@@ -50,7 +50,7 @@ pub(super) fn table(device: DeviceChoice, adapter: Option<&str>) -> Result<Table
     let mut blocks = Blocks::new(ways.len(), 1);
     while blocks.len() < BLOCKS {
         let timed = ways[blocks.next_subject()].1;
-        let (ms, m) = round_ms(&mut instances, timed)?;
+        let (ms, m) = round_ms(&mut sim, &share, timed)?;
         blocks.record(ms);
         if let Timed::Some {
             block_timestamps: false,
@@ -71,7 +71,7 @@ pub(super) fn table(device: DeviceChoice, adapter: Option<&str>) -> Result<Table
         let what = format!("{what}, a round takes longer by");
         table.add_interval(what, "%", cost, interval, blocks.len());
     }
-    drop(instances);
+    drop(sim);
     if !list_adapters().is_empty() {
         let [closed, open] = drawn(&setup, adapter)?;
         let costs = closed.rounds.iter().zip(&open.rounds);
@@ -111,13 +111,13 @@ pub(super) fn table(device: DeviceChoice, adapter: Option<&str>) -> Result<Table
 }
 
 /// The time of a round in milliseconds, as the mean over some time, and of how many one was timed.
-fn round_ms(instances: &mut Instances, timed: Timed) -> Result<(f64, u32)> {
-    instances.set_block_timestamps(matches!(
+fn round_ms(sim: &mut Sim, share: &Share, timed: Timed) -> Result<(f64, u32)> {
+    let block_timestamps = matches!(
         timed,
         Timed::Some {
             block_timestamps: true
         }
-    ));
+    );
     let mut sampling = Sampling::default();
     let (mut rounds, began) = (0u32, Instant::now());
     while began.elapsed() < 2 * RUN {
@@ -126,16 +126,21 @@ fn round_ms(instances: &mut Instances, timed: Timed) -> Result<(f64, u32)> {
             Timed::Some { .. } => sampling.wants(Instant::now(), false, false),
             Timed::All => true,
         };
-        if instances.issue_round(1, now, |_| false)? {
+        let request = Request {
+            timed: now,
+            block_timestamps,
+            ..Request::of(1)
+        };
+        if sim.issue(share, request, |_| false)? {
             sampling.issued(Instant::now(), now);
             rounds += 1;
         }
-        instances.poll(|_| {})?;
-        if instances.depth() > 1 {
-            instances.wait(Duration::from_millis(1));
+        sim.poll(|_| {})?;
+        if sim.depth() > 1 {
+            sim.wait(Duration::from_millis(1));
         }
     }
-    instances.finish()?;
+    sim.finish()?;
     let ms = began.elapsed().as_secs_f64() * 1e3 / f64::from(rounds);
     Ok((ms, sampling.one_in()))
 }

@@ -3,12 +3,14 @@
 //! It is a real round: the lattices advance and its pictures are drawn. But each op is submitted only
 //! when the one before it has ended.
 
-use crate::{IsolatedOp, PicturePlan, Side};
 use std::collections::VecDeque;
-use std::time::Instant;
+use std::sync::Arc;
 
-use super::issue::{InFlight, Kind};
-use super::{Instances, Measuring, shares};
+use super::Sim;
+use super::issue::Kind;
+use crate::IsolatedOp;
+use crate::round::Round;
+use crate::round::{Request, Share};
 use crate::trace::StepFacts;
 use engine::{
     BufferOp, DeviceId, EngineError, LatticeOp, Nanos, Op, Program, Result, RunId, Slot, Span, Step,
@@ -16,41 +18,44 @@ use engine::{
 
 /// A calibration under way.
 pub(super) struct Calibration {
+    round: Arc<Round>,
+    edits: u64,
     left: VecDeque<Step>,
-    /// Its pictures.
-    picture: Option<PicturePlan>,
-    /// The generation after it.
-    generation: u64,
     /// The op that runs; of one on lattices in bands, what each device got.
     running: Vec<IsolatedOp>,
     done: Vec<IsolatedOp>,
 }
 
-impl Instances {
-    /// Begins a round of this many generations whose ops run alone, one after the other; what they
-    /// took comes as [`Event::Calibrated`](super::Event::Calibrated). No round or snapshot is issued
-    /// meanwhile. Answers whether it could begin now: nothing must be in flight, and no settings
-    /// compared. A later op that cannot be submitted is tried again by
-    /// the next [`Instances::poll`]; if the first cannot be, no calibration has begun.
+impl Sim {
+    /// Begins a round whose ops run alone, one after the other; what they took comes as
+    /// [`Event::Calibrated`](super::Event::Calibrated). No round or snapshot is issued meanwhile. Answers
+    /// whether it could begin now: nothing must be in flight. A later op that cannot be submitted is tried
+    /// again by the next [`Sim::poll`]; if the first cannot be, no calibration has begun.
     pub fn begin_calibration(
         &mut self,
-        generations: u32,
+        share: &Share,
+        request: Request,
         newest: impl Fn(Slot) -> bool,
     ) -> Result<bool> {
-        if !self.is_idle() || self.is_comparing() {
+        if !self.is_idle() {
             return Ok(false);
         }
-        let Some(slot) = self.next_slot(newest) else {
+        if self.is_outside(share) {
+            self.enter(share)?;
+            return Ok(false);
+        }
+        let Some(round) = self.round(share, request, newest) else {
             return Ok(false);
         };
-        let mut program = self.plan().program(generations, slot);
+        self.note_view(share);
+        let mut program = round.program(self.streams_of(&share.setting));
         // Nothing to wait for: each op begins when the one before it has ended.
         let is_work = |op: &Op| !matches!(op, Op::Order(_));
         program.steps.retain(|step| is_work(&step.op));
         self.calibration = Some(Calibration {
+            round,
+            edits: request.edits,
             left: program.steps.into(),
-            picture: self.plan().picture,
-            generation: self.generation() + u64::from(generations),
             running: Vec::new(),
             done: Vec::new(),
         });
@@ -75,48 +80,29 @@ impl Instances {
         if !calibration.running.is_empty() || !self.in_flight.is_empty() {
             return Ok(());
         }
-        let (picture, generation) = (calibration.picture, calibration.generation);
         let Some(step) = calibration.left.pop_front() else {
             return Ok(());
         };
-        let steps_lattices =
-            |step: &Step| matches!(step.op, Op::Lattices(_, LatticeOp::Advance { .. }));
-        let is_last_advance = steps_lattices(&step) && !calibration.left.iter().any(steps_lattices);
+        let (kind, edits) = (
+            Kind::IsolatedStep(calibration.round.clone()),
+            calibration.edits,
+        );
         let mut program = Program {
             steps: vec![step],
             timed: true,
             block_timestamps: false,
             band_by_band: true,
         };
-        let issued = Instant::now();
-        let run = match self.engine.submit(&program) {
-            Ok(run) => run,
-            Err(error) => {
-                // It is tried again: the round must be completed.
-                let step = program.steps.pop().expect("it has one");
+        if let Err(error) = self.submit(&program, kind, edits) {
+            // It is tried again: the round must be completed.
+            let step = program.steps.pop().expect("it has one");
+            if let Some(calibration) = &mut self.calibration {
                 calibration.left.push_front(step);
-                let busy = matches!(error, EngineError::SlotBusy(..));
-                return if busy { Ok(()) } else { Err(error) };
             }
-        };
-        if is_last_advance {
-            self.generation = generation;
+            let busy = matches!(error, EngineError::SlotBusy(..));
+            return if busy { Ok(()) } else { Err(error) };
         }
-        self.in_flight.push_back(InFlight {
-            run,
-            generation,
-            measured: self.measuring != Measuring::Never,
-            edits: self.edit_number,
-            picture,
-            slot: None,
-            kind: Kind::IsolatedStep,
-            steps: [].into(),
-            switches: self.plan().switches,
-            side: Side::A,
-            launches: 1,
-            stepped: 0,
-            issued,
-        });
+        let run = self.in_flight.back().expect("it was submitted").run;
         let running = self.isolated(run, &program)?;
         if let Some(calibration) = &mut self.calibration {
             calibration.running = running;
@@ -161,17 +147,6 @@ impl Instances {
             return None;
         }
         Some(self.calibration.take()?.done)
-    }
-
-    pub(super) fn device_of(&self, instance: usize) -> DeviceId {
-        let mut first = 0;
-        for (device, count) in shares(self.instances(), self.engine.places()) {
-            first += count;
-            if instance < first {
-                return device;
-            }
-        }
-        DeviceId(0)
     }
 
     /// The fraction of its device's units that an op keeps busy: on a GPU, its blocks of those that

@@ -1,13 +1,16 @@
 //! Completions of submitted programs, as events.
 
 use std::ops::{ControlFlow, Range};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::issue::{InFlight, Kind};
-use super::{Instances, MAX_IN_FLIGHT};
+use super::{MAX_IN_FLIGHT, Sim};
 use crate::fastest::RoundLength;
+use crate::round::Round;
+use crate::round::{Request, Share};
 use crate::trace::TimedRound;
-use crate::{IsolatedOp, PicturePlan, Side};
+use crate::{IsolatedOp, PicturePlan};
 use engine::{Completion, EngineError, LatticeId, Measure, Result, Slot};
 
 /// A completion.
@@ -38,12 +41,8 @@ pub enum Event {
     Round {
         /// Its spans and their ops, if it was timed.
         timed: Option<TimedRound>,
-        /// Whose round in a comparison.
-        side: Side,
-        /// Generations stepped.
-        generations: u32,
-        /// Launches per instance.
-        launches: u32,
+        /// The round.
+        round: Arc<Round>,
         /// Time from its first call, or from the end of the round before it if that was later, to its
         /// end.
         took: Duration,
@@ -52,12 +51,12 @@ pub enum Event {
     Calibrated(Vec<IsolatedOp>),
     /// All lattices' bits are in a whole-lattice slot.
     Snapshot {
-        /// The index given to [`Instances::issue_snapshot`].
+        /// The index given to [`Sim::issue_snapshot`].
         index: u8,
     },
 }
 
-impl Instances {
+impl Sim {
     /// Passes completed events to `tell`. Never blocks.
     ///
     /// # Errors
@@ -76,26 +75,8 @@ impl Instances {
                     slot,
                 } => {
                     let of = self.in_flight.iter().find(|one| one.run == run);
-                    if let Some(of) = of
-                        && slot >= self.spec.measure_slot(0)
-                    {
-                        if let Some(measured) = self.measured(of, lattices, slot) {
-                            tell(measured);
-                        }
-                    } else if let Some(InFlight {
-                        generation,
-                        edits,
-                        picture: Some(picture),
-                        ..
-                    }) = of
-                    {
-                        tell(Event::Pictures {
-                            instances: lattices.start as usize..lattices.end as usize,
-                            generation: *generation,
-                            edits: *edits,
-                            picture: *picture,
-                            slot,
-                        });
+                    if let Some(event) = of.and_then(|of| self.downloaded(of, lattices, slot)) {
+                        tell(event);
                     }
                 }
                 Completion::Finished {
@@ -109,35 +90,28 @@ impl Instances {
                     };
                     let done = self.in_flight.remove(at).expect("its place was found");
                     match done.kind {
-                        Kind::Round { replayed } => {
-                            let timed = (!spans.is_empty()).then_some(TimedRound {
+                        Kind::Round { round, replayed } if round.generations > 0 => {
+                            let now = Instant::now();
+                            let took = now - self.ended.unwrap_or(done.issued).max(done.issued);
+                            self.ended = Some(now);
+                            self.learn(&round, took);
+                            let timed = (!spans.is_empty()).then(|| TimedRound {
                                 steps: done.steps,
                                 spans,
                                 host,
                                 block_timestamps,
                                 replayed,
-                                switches: done.switches,
+                                switches: round.setting().switches,
                             });
-                            let launches = done.launches;
-                            let now = Instant::now();
-                            let took = now - self.ended.unwrap_or(done.issued).max(done.issued);
-                            self.ended = Some(now);
-                            self.longest[done.side as usize].learn(done.stepped, took);
-                            tell(Event::Round {
-                                side: done.side,
-                                generations: done.stepped,
-                                timed,
-                                launches,
-                                took,
-                            });
+                            tell(Event::Round { round, timed, took });
                         }
                         Kind::Snapshot(index) => tell(Event::Snapshot { index }),
-                        Kind::IsolatedStep => {
+                        Kind::IsolatedStep(_) => {
                             if let Some(measured) = self.measured_alone(&spans) {
                                 tell(Event::Calibrated(measured));
                             }
                         }
-                        Kind::Refresh | Kind::Other => {}
+                        Kind::Round { .. } | Kind::Other => {}
                     }
                 }
             }
@@ -146,8 +120,18 @@ impl Instances {
         polled.and_then(|()| self.run_next_alone())
     }
 
-    /// The event of a round's measures; `None` if their slots are gone.
-    fn measured(&self, of: &InFlight, lattices: Range<u32>, slot: Slot) -> Option<Event> {
+    /// The event of a download of a round.
+    fn downloaded(&self, of: &InFlight, lattices: Range<u32>, slot: Slot) -> Option<Event> {
+        let (round, generation) = (of.kind.round()?, of.generation);
+        if round.measures != Some(slot) {
+            return Some(Event::Pictures {
+                instances: lattices.start as usize..lattices.end as usize,
+                generation,
+                edits: of.edits,
+                picture: round.share.picture?,
+                slot,
+            });
+        }
         let first = lattices.start as usize;
         let read = |lattice| {
             let mut measure = None;
@@ -156,9 +140,9 @@ impl Instances {
             measure
         };
         let measures = lattices.map(read).collect::<Option<_>>()?;
-        of.measured.then_some(Event::Measured {
+        Some(Event::Measured {
             first,
-            generation: of.generation,
+            generation,
             measures,
         })
     }
@@ -177,17 +161,18 @@ impl Instances {
         Ok(())
     }
 
-    /// Steps every instance by `generations`, `per_round` per round, and waits. Returns the wall time.
+    /// Steps a share by `generations`, `per_round` per round, and waits. Returns the wall time.
     /// With `traced`, times every round and passes it on.
     pub fn run(
         &mut self,
+        share: &Share,
         generations: u64,
         per_round: u32,
         mut traced: Option<&mut dyn FnMut(TimedRound)>,
     ) -> Result<Duration> {
         let began = Instant::now();
         let timed = traced.is_some();
-        let mut rounds = RoundLength::fixed(self.plan().kernel, per_round);
+        let mut rounds = RoundLength::fixed(share.setting.kernel, per_round);
         let mut tell = |event: Event| {
             if let (
                 Event::Round {
@@ -200,34 +185,37 @@ impl Instances {
             }
             ControlFlow::Continue(())
         };
-        self.run_rounds(generations, &mut rounds, timed, &mut tell)?;
+        self.run_rounds(share, generations, &mut rounds, timed, &mut tell)?;
         Ok(began.elapsed())
     }
 
-    /// Steps every instance by `generations` in rounds of the given length, which learns how long
+    /// Steps a share by `generations` in rounds of the given length, which learns how long
     /// they take, and waits. Passes events to `tell`; once that breaks, no other round is issued.
     /// With `timed`, rounds have spans. Returns the generations stepped.
     pub fn run_rounds(
         &mut self,
+        share: &Share,
         generations: u64,
         rounds: &mut RoundLength,
         timed: bool,
         tell: &mut dyn FnMut(Event) -> ControlFlow<()>,
     ) -> Result<u64> {
+        self.ensure_at_rest(&[share.clone()])?;
         let (mut issued, mut goes_on) = (0, true);
         let mut hear = |event: Event, rounds: &mut RoundLength| {
-            if let Event::Round {
-                generations, took, ..
-            } = event
-            {
-                rounds.learn(generations, took);
+            if let Event::Round { round, took, .. } = &event {
+                rounds.learn(round.generations, *took);
             }
             tell(event).is_continue()
         };
         while issued < generations && goes_on {
             let left = generations - issued;
             let next = u64::from(rounds.generations()).min(left);
-            if self.issue_round(next as u32, timed, |_| false)? {
+            let request = Request {
+                timed,
+                ..Request::of(next as u32)
+            };
+            if self.issue(share, request, |_| false)? {
                 issued += next;
             }
             self.poll(|event| goes_on &= hear(event, rounds))?;

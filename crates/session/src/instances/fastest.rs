@@ -2,16 +2,16 @@
 
 use std::time::Duration;
 
-use super::{Instances, starts};
+use super::{Sim, starts};
 use crate::fastest::{Candidate, FastestPlan, Requested, RoundLength, Work};
-use crate::round::RoundPlan;
-use crate::{Setup, Side, Switches};
-use engine::{EngineError, Kernel, Result};
+use crate::round::Setting;
+use crate::{PicturePlan, Setup};
+use engine::{EngineError, Result};
 use lang::message;
 
-impl Instances {
+impl Sim {
     /// What decides which plan is the fastest, with this many `generations` to do if that is known.
-    fn work(&self, generations: Option<u64>) -> Work<'_> {
+    fn work(&self, generations: Option<u64>, pictures: bool) -> Work<'_> {
         let devices = self.engine().devices();
         // Each device has bands of every lattice.
         let cut = self.engine.cut();
@@ -21,35 +21,37 @@ impl Instances {
             size: largest.unwrap_or(self.size),
             instances: self.instances() * cut.map_or(1, |_| devices.len()),
             bands: cut.map_or(1, |cut| cut.per_device as usize),
-            pictures: self.request.is_some(),
+            pictures,
             generations,
         }
     }
 
     /// The plans that respect what was requested, the fastest by the estimate first, for as many
-    /// generations as one likes.
-    pub fn plans(&self, requested: &Requested) -> Vec<FastestPlan> {
-        FastestPlan::all(&self.work(None), requested)
+    /// generations as one likes. `pictures` says whether their rounds download any.
+    pub fn plans(&self, requested: &Requested, pictures: bool) -> Vec<FastestPlan> {
+        FastestPlan::all(&self.work(None, pictures), requested)
     }
 
-    /// The lengths of rounds by the present plan that should take `target` each, from the present
-    /// number of generations on.
-    pub fn round_length(&self, target: Duration, generations: u32) -> RoundLength {
-        let RoundPlan {
-            kernel, switches, ..
-        } = *self.plan();
+    /// The lengths of rounds of a setting that should take `target` each, from the present number of
+    /// generations on.
+    pub fn round_length(
+        &self,
+        setting: &Setting,
+        target: Duration,
+        generations: u32,
+    ) -> RoundLength {
         let candidate = Candidate {
-            kernel,
-            streams: switches.streams,
-            graphs: switches.graphs,
+            kernel: setting.kernel,
+            streams: setting.switches.streams,
+            graphs: setting.switches.graphs,
         };
-        let launches = candidate.max_launches(self.work(None).instances_per_device());
-        RoundLength::adapting(kernel, launches, target, generations)
+        let launches = candidate.max_launches(self.work(None, false).instances_per_device());
+        RoundLength::adapting(setting.kernel, launches, target, generations)
     }
 
     /// Enters the fastest plan that respects what was requested, with `generations` to do if that
-    /// is known; then sets every lattice to the setup's start. The setup says afterwards what was
-    /// entered.
+    /// is known; then sets every lattice to the setup's start. Rounds will download this picture. The setup
+    /// says afterwards what was entered.
     ///
     /// # Errors
     /// The engine cannot enter any such plan, or memory is lacking for the start.
@@ -58,11 +60,16 @@ impl Instances {
         setup: &mut Setup,
         requested: &Requested,
         generations: Option<u64>,
+        picture: Option<PicturePlan>,
     ) -> Result<FastestPlan> {
-        let plans = FastestPlan::all(&self.work(generations), requested);
+        let plans = FastestPlan::all(&self.work(generations, picture.is_some()), requested);
         let mut result = Err(no_kernel());
         for plan in plans {
-            let entered = self.enter(plan.candidate.kernel, plan.switches);
+            let setting = plan.setting(setup.own_round.clone());
+            let share = self.all(&setting, picture);
+            let entered = self
+                .ensure_at_rest(std::slice::from_ref(&share))
+                .and_then(|()| self.enter(&share));
             result = entered.map(|()| plan);
             match &result {
                 Err(error) if is_of_this_plan(error) => {
@@ -70,31 +77,17 @@ impl Instances {
                     tracing::warn!("kernel '{name}' is not taken: {}", lang::english(error));
                     // Which lattices are in which layout is unknown, and so are their cells.
                     self.abandon()?;
-                    self.enter_layout(self.plan().kernel.layout)?;
                 }
                 Ok(_) | Err(_) => break,
             }
         }
         let plan = result?;
-        setup.kernel = self.plan().kernel;
-        setup.switches = self.plan().switches;
+        setup.kernel = plan.candidate.kernel;
+        setup.switches = plan.switches;
         setup.kernel_choice = plan.kernel_choice();
         self.set_lattices(starts(setup, 0..setup.instances)?)?;
         self.set_generation(setup.start.generation());
         Ok(plan)
-    }
-
-    /// Changes the kernel and how its launches are submitted; every lattice keeps its cells.
-    ///
-    /// # Errors
-    /// The engine cannot enter them.
-    pub fn enter(&mut self, kernel: &'static Kernel, switches: Switches) -> Result<()> {
-        // A batch in two buffers wants its lattices aligned, by the kernel that is to step them.
-        self.set_kernel(kernel)?;
-        if self.own_plan().switches != switches {
-            self.set_switches(Side::A, switches)?;
-        }
-        Ok(())
     }
 }
 

@@ -1,428 +1,447 @@
-//! Issues rounds: eagerly, or as graphs that are prepared once and replayed.
+//! Makes what settings need when they are first met (streams, host slots, the layout of the cells), and
+//! issues rounds: eagerly, or as graphs that are prepared once and replayed.
 
-use std::hash::Hasher;
+use std::collections::HashMap;
+use std::ops::Range;
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::{Instances, MAX_IN_FLIGHT, Measuring, SPARSE_ROUNDS};
+use super::{MAX_IN_FLIGHT, MEASURE_SLOTS, PICTURE_SLOTS, Sim, shares, validate_kernel};
 use crate::fastest::{MAX_ROUND, RoundLength};
-use crate::round::RoundPlan;
+use crate::round::{Request, Round, RoundStreams, Setting, Share, ids};
 use crate::trace::StepFacts;
-use crate::{PicturePlan, Side, Switches, Wait};
+use crate::{Streams, Wait};
 use engine::{
-    EngineError, IssuedStep, Kernel, LatticeId, LatticeOp, Op, OrderOp, Program, Result, RunId,
-    Slot, Step, StreamId, nvtx,
+    DeviceId, Engine, EngineError, EventId, IssuedStep, Kernel, LatticeId, LatticeOp, Layout, Op,
+    OrderOp, PreparedId, Program, Result, RunId, Slot, SlotsSpec, Step, StreamId, StreamKind,
+    StreamSpec, Transfer, nvtx,
 };
-use life::Size;
+use life::{Rule, Size};
 
 /// A program that the engine has accepted and not completed.
 pub(super) struct InFlight {
     pub(super) run: RunId,
-    /// The generation of the lattices that it downloads.
-    pub(super) generation: u64,
-    /// Whether the slots of its measures still exist.
-    pub(super) measured: bool,
-    /// The last edit in its pictures, by instance.
-    pub(super) edits: u64,
-    pub(super) picture: Option<PicturePlan>,
-    /// The picture slot of a round or a refresh, not filled again before its completion is handled.
-    pub(super) slot: Option<Slot>,
-    pub(super) kind: Kind,
-    pub(super) steps: Arc<[StepFacts]>,
-    /// How it is issued, copied and waited for.
-    pub(super) switches: Switches,
-    /// Whose plan it was made from.
-    pub(super) side: Side,
-    pub(super) launches: u32,
-    /// Generations stepped.
-    pub(super) stepped: u32,
     /// The time just before its first call.
     pub(super) issued: Instant,
+    pub(super) kind: Kind,
+    pub(super) steps: Arc<[StepFacts]>,
+    /// The last edit in its pictures.
+    pub(super) edits: u64,
+    /// The generation of the lattices that it works on.
+    pub(super) generation: u64,
 }
 
-impl InFlight {
-    /// Notes that the slots it was to fill are gone.
-    pub(super) fn forget_slots(&mut self) {
-        (self.picture, self.slot) = (None, None);
-        self.measured = false;
-        if let Kind::Snapshot(_) = self.kind {
-            self.kind = Kind::Other;
-        }
-    }
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Kind {
-    /// A round, issued step by step or replayed as a graph.
-    Round { replayed: bool },
-    /// Pictures of the lattices as they are.
-    Refresh,
+    /// A round, issued step by step or replayed as a graph; one of no generations only downloads.
+    Round { round: Arc<Round>, replayed: bool },
     /// All lattices' bits into the whole-lattice slot of this index.
     Snapshot(u8),
     /// One step of a round that runs op by op.
-    IsolatedStep,
+    IsolatedStep(Arc<Round>),
     /// Anything else; its completion is ignored.
     Other,
 }
 
-/// The facts that a prepared round depends on.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) struct PreparedKey {
-    pub(super) slot: Slot,
-    pub(super) parities: u64,
-    pub(super) generations: u32,
-    pub(super) timed: bool,
-    pub(super) side: Side,
-    pub(super) measured: bool,
+impl Kind {
+    /// The round that it is of.
+    pub(super) fn round(&self) -> Option<&Arc<Round>> {
+        match self {
+            Kind::Round { round, .. } | Kind::IsolatedStep(round) => Some(round),
+            Kind::Snapshot(_) | Kind::Other => None,
+        }
+    }
 }
 
-/// The longest round allowed of a kernel whose speed is not known yet; it learns from every round.
-pub(super) fn longest_round(kernel: &'static Kernel, size: Size, instances: usize) -> RoundLength {
-    /// Launches of all instances: some 40 ms of calls.
-    const LAUNCHES: u32 = 1 << 14;
-    /// Cells stepped by the first round, unless a generation has more: the slowest rung takes less
-    /// than half a second for them on one core.
-    const FIRST_CELLS: u64 = 1 << 28;
-    /// The same of a kernel of a user's own, which may be much slower.
-    const FIRST_OWN_CELLS: u64 = 1 << 22;
-    let launches = (LAUNCHES / instances as u32).max(1);
-    let first = match kernel.own {
-        None => FIRST_CELLS,
-        Some(_) => FIRST_OWN_CELLS,
-    };
-    let first = first / (size.cells() * instances as u64).max(1);
-    RoundLength::adapting(kernel, launches, MAX_ROUND, first.max(1) as u32)
+/// A graph, and what it was prepared from.
+pub(super) struct Graph {
+    round: Arc<Round>,
+    timed: bool,
+    /// Which buffers held the cells: a graph contains their addresses.
+    parities: Vec<u8>,
+    prepared: PreparedId,
+    steps: Arc<[StepFacts]>,
 }
 
 /// Maximum number of launches in a graph: capturing more takes seconds and gigabytes.
 pub const MAX_GRAPH_LAUNCHES: u64 = 1 << 16;
 
-impl Instances {
-    /// A free picture slot for the next round. Prefers slots that do not hold a newest picture, as
-    /// `newest` tells; takes one of those only when nothing is in flight. (That picture is then
-    /// unreadable until its successor has landed; nothing is torn.)
-    fn free_slot(&self, newest: impl Fn(Slot) -> bool) -> Option<Slot> {
-        let plan = self.plan();
-        let free = |slot: &Slot| {
-            if self.is_in_flight(*slot) {
-                return false;
+/// Graphs that are kept: of two settings, three slots, two parities, timed or not, measured or not.
+const MAX_GRAPHS: usize = 64;
+
+/// Settings whose speed is remembered.
+const MAX_LENGTHS: usize = 4;
+
+impl Sim {
+    /// Issues a round of a share, for which [`Sim::ensure`] has made what it needs, if fewer than two are
+    /// in flight and a slot is free; answers whether it did. Lattices that a round of another setting has
+    /// left in another layout are converted first. `newest` says whether a slot holds somebody's newest
+    /// picture. A round that must be timed alone is issued when nothing is in flight.
+    pub fn issue(
+        &mut self,
+        share: &Share,
+        request: Request,
+        newest: impl Fn(Slot) -> bool,
+    ) -> Result<bool> {
+        if self.in_flight.len() >= MAX_IN_FLIGHT || self.is_calibrating() {
+            return Ok(false);
+        }
+        if self.is_outside(share) {
+            if self.is_idle() {
+                self.enter(share)?;
             }
-            let free = |i: usize| self.slots.is_free(LatticeId(i as u32), *slot);
-            plan.downloads().all(free)
+            return Ok(false);
+        }
+        let Some(round) = self.round(share, request, newest) else {
+            return Ok(false);
         };
-        let of_its_memory = if plan.pinned() {
+        let steps = round.generations > 0;
+        let nodes = u64::from(round.launches()) * self.instances() as u64;
+        let replays = share.setting.switches.graphs
+            && steps
+            && nodes <= MAX_GRAPH_LAUNCHES
+            && !self.engine.is_split(); // a graph is one device's
+        // A graph has events of its own, whose times must be read before it is launched again.
+        if replays && request.timed && self.is_being_filled(share, round.slot) {
+            return Ok(false);
+        }
+        self.note_view(share);
+        let _range = steps.then(|| nvtx::range("round"));
+        let issued = if replays {
+            self.replay(round, request)
+        } else {
+            let mut program = round.program(self.streams_of(&share.setting));
+            program.timed = request.timed && steps;
+            self.timed += u64::from(program.timed);
+            program.block_timestamps =
+                program.timed && request.block_timestamps && self.timed % 2 == 1;
+            let kind = Kind::Round {
+                round,
+                replayed: false,
+            };
+            self.submit(&program, kind, request.edits)
+        };
+        match issued {
+            // A reader took the slot just now; another will be free.
+            Err(EngineError::SlotBusy(..)) => Ok(false),
+            other => other.map(|()| true),
+        }
+    }
+
+    /// The round that is asked for, if a slot is free.
+    pub(super) fn round(
+        &self,
+        share: &Share,
+        request: Request,
+        newest: impl Fn(Slot) -> bool,
+    ) -> Option<Arc<Round>> {
+        let measures = request.measured && request.generations > 0;
+        let slot = match share.picture {
+            None if measures && self.is_being_filled(share, Slot(0)) => return None,
+            None => Slot(0),
+            Some(_) => self.free_slot(share, newest)?,
+        };
+        let measure = self.spec.measure_slot(slot.0 % MEASURE_SLOTS);
+        Some(Arc::new(Round {
+            share: share.clone(),
+            rule: self.rule,
+            generations: request.generations,
+            slot,
+            measures: measures.then_some(measure),
+        }))
+    }
+
+    /// A free picture slot. Prefers slots that do not hold a newest picture; takes one of those only when
+    /// nothing is in flight. (That picture is then unreadable until its successor has landed; nothing is
+    /// torn.)
+    fn free_slot(&self, share: &Share, newest: impl Fn(Slot) -> bool) -> Option<Slot> {
+        let of_its_memory = if share.setting.is_pinned() {
             0..self.spec.pinned
         } else {
             self.spec.pinned..self.spec.pictures()
         };
-        let slots = || of_its_memory.clone().map(Slot).filter(free);
+        let is_free = |slot: &Slot| {
+            let free = |i: usize| self.slots.is_free(LatticeId(i as u32), *slot);
+            !self.is_being_filled(share, *slot) && share.downloads().all(free)
+        };
+        let slots = || of_its_memory.clone().map(Slot).filter(is_free);
         let spare = slots().find(|&slot| !newest(slot));
         spare.or_else(|| slots().next().filter(|_| self.is_idle()))
     }
 
-    /// The slot of the next round's pictures, if one is free.
-    pub(super) fn next_slot(&self, newest: impl Fn(Slot) -> bool) -> Option<Slot> {
-        match self.plan().picture {
-            None if self.measures_next() && self.is_in_flight(Slot(0)) => None,
-            None => Some(Slot(0)),
-            Some(_) => self.free_slot(newest),
-        }
-    }
-
-    /// Whether a round in flight fills a slot of the next plan's instances: it may have landed, but
-    /// what it brought has not been taken yet.
-    fn is_in_flight(&self, slot: Slot) -> bool {
-        let fills = |it: &InFlight| it.side == self.in_use && it.slot == Some(slot);
+    /// Whether a round in flight fills this slot of the same lattices: it may have landed, but what it
+    /// brought has not been taken yet.
+    fn is_being_filled(&self, share: &Share, slot: Slot) -> bool {
+        let fills = |it: &InFlight| {
+            let round = it.kind.round();
+            round.is_some_and(|round| {
+                round.slot == slot && round.share.lattices.start == share.lattices.start
+            })
+        };
         self.in_flight.iter().any(fills)
     }
 
-    /// Notes the slot that the round just issued fills.
-    fn fills(&mut self, slot: Slot) {
-        if let Some(issued) = self.in_flight.back_mut() {
-            issued.slot = Some(slot);
+    /// Releases the graphs of another view: a larger one takes the place of theirs in memory.
+    pub(super) fn note_view(&mut self, share: &Share) {
+        let view = share.picture.filter(|it| it.transfer == Transfer::View);
+        let view = view.map(|it| (it.region, it.only));
+        if view.is_some() && self.viewed != view {
+            self.viewed = view;
+            self.release_graphs(|it| {
+                let picture = it.share.picture;
+                picture.is_none_or(|it| it.transfer != Transfer::View)
+            });
         }
     }
 
-    /// Maximum number of rounds in flight: 1 where settings are compared and each is timed alone.
-    fn max_in_flight(&self) -> usize {
-        if self.plans.len() > 1 {
-            1
-        } else {
-            MAX_IN_FLIGHT
-        }
-    }
-
-    /// Whether another round may be in flight.
-    pub fn has_room(&self) -> bool {
-        self.in_flight.len() < self.max_in_flight() && !self.is_calibrating()
-    }
-
-    /// Issues a round (in a comparison, of A and B in turn) if fewer than two are in flight and a
-    /// slot is free; returns whether it did. `newest` says whether a slot holds somebody's newest
-    /// picture. With `timed`, its event has spans. A round of 0 generations only downloads.
-    pub fn issue_round(
-        &mut self,
-        generations: u32,
-        timed: bool,
-        newest: impl Fn(Slot) -> bool,
-    ) -> Result<bool> {
-        if !self.has_room() {
-            return Ok(false);
-        }
-        if generations == 0 {
-            return self.refresh(newest);
-        }
-        let Some(slot) = self.next_slot(newest) else {
-            return Ok(false);
-        };
-        let replays = self.plan().switches.graphs && self.fits_a_graph(generations);
-        // A graph has events of its own, whose times must be read before it is launched again.
-        if replays && timed && self.is_in_flight(slot) {
-            return Ok(false);
-        }
-        let _range = nvtx::range("round");
-        let issued = if replays {
-            self.replay_round(generations, slot, timed)
-        } else {
-            self.submit_round(generations, slot, timed, Kind::Round { replayed: false })
-        };
-        match issued {
-            Ok(()) => {}
-            // A reader took the slot just now; another will be free.
-            Err(EngineError::SlotBusy(..)) => return Ok(false),
-            Err(error) => return Err(error),
-        }
-        self.fills(slot);
-        self.rounds_since_measure = if self.measures_next() {
-            0
-        } else {
-            self.rounds_since_measure + 1
-        };
-        if self.is_comparing() {
-            self.in_use = self.in_use.other();
-        }
-        Ok(true)
-    }
-
-    /// Downloads every instance without stepping, as each plan says.
-    fn refresh(&mut self, newest: impl Fn(Slot) -> bool) -> Result<bool> {
-        let in_use = self.in_use;
-        let mut issued = Ok(true);
-        for side in self.sides_in_turn() {
-            self.in_use = side;
-            issued = match self.next_slot(&newest) {
-                Some(slot) => {
-                    let in_flight = self.in_flight.len();
-                    let issued = self.submit_round(0, slot, false, Kind::Refresh);
-                    if self.in_flight.len() > in_flight {
-                        self.fills(slot);
-                    }
-                    issued.map(|()| true)
-                }
-                None => Ok(false),
-            };
-            if !matches!(issued, Ok(true)) {
-                break;
-            }
-        }
-        self.in_use = in_use;
-        match issued {
-            Err(EngineError::SlotBusy(..)) => Ok(false),
-            other => other,
-        }
-    }
-
-    fn submit_round(
-        &mut self,
-        generations: u32,
-        slot: Slot,
-        timed: bool,
-        kind: Kind,
-    ) -> Result<()> {
-        let picture = self.plan().picture;
-        let program = self.round(generations, slot);
-        if !timed {
-            return self.submit(&program, kind, picture);
-        }
-        self.timed += 1;
-        let program = Program {
-            timed,
-            // Rounds without timestamps in between show what timestamps cost.
-            block_timestamps: self.block_timestamps && self.timed % 2 == 1,
-            ..Program::clone(&program)
-        };
-        self.submit(&program, kind, picture)
-    }
-
-    /// The next plan's round as a program, from the cache if possible.
-    fn round(&mut self, generations: u32, slot: Slot) -> Arc<Program> {
-        let key = (slot, generations, self.in_use, self.measures_next());
-        if let Some(known) = self.programs.get(&key) {
-            return known.clone();
-        }
-        let made = Arc::new(self.next_program(generations, slot));
-        self.programs.insert(key, made.clone());
-        made
-    }
-
-    pub(super) fn next_program(&self, generations: u32, slot: Slot) -> Program {
-        let plan = self.plan();
-        if self.measures_next() {
-            return plan.program(generations, slot);
-        }
-        let rounds_since_measure = RoundPlan {
+    /// Loads the functions and memory of a share's rounds, so that the first takes no longer than others.
+    pub fn load(&mut self, share: &Share) -> Result<()> {
+        let round = Round {
+            share: share.clone(),
+            rule: self.rule,
+            generations: 1,
+            slot: Slot(0),
             measures: None,
-            ..plan.clone()
         };
-        rounds_since_measure.program(generations, slot)
-    }
-
-    /// Whether the next round measures its lattices, if its plan has slots for it.
-    fn measures_next(&self) -> bool {
-        match self.measuring {
-            Measuring::Never => false,
-            // It would be a round that is not like the others.
-            Measuring::Sparse if self.has_alternative() => false,
-            Measuring::Sparse => self.rounds_since_measure + 1 >= SPARSE_ROUNDS,
-            Measuring::Always => true,
-        }
-    }
-
-    /// Whether the next round is one of the few that measure: its times are not representative.
-    pub fn is_next_an_exception(&self) -> bool {
-        self.measuring == Measuring::Sparse && self.measures_next()
-    }
-
-    /// Loads the functions and memory of a round, so that the first takes no longer than others.
-    pub fn load(&mut self) -> Result<()> {
-        let program = self.next_program(1, Slot(0));
+        let program = round.program(self.streams_of(&share.setting));
         self.engine.load(&program)
     }
 
-    /// Maximum number of generations of a round, so that it takes at most [`MAX_ROUND`] and its calls
-    /// some 40 ms: nothing stops in the middle of a round.
-    pub fn longest_round(&self) -> u32 {
+    /// Changes the rule between two rounds. What these shares need for it is compiled in the background.
+    pub fn set_rule(&mut self, rule: Rule, shares: &[Share]) {
+        self.release_graphs(|_| false);
+        self.rule = rule;
+        for Share {
+            lattices, setting, ..
+        } in shares
+        {
+            let mut program = Program::default();
+            for i in lattices.clone() {
+                let advance = LatticeOp::Advance {
+                    kernel: setting.kernel.stepping(rule),
+                    rule,
+                    generations: 1,
+                    block: setting.switches.block_of(setting.kernel),
+                };
+                let advance = advance.on(LatticeId(i as u32).as_range());
+                program.push(self.lattices[i].stream, advance);
+            }
+            if let Err(why) = self.engine.compile_in_background(&program) {
+                // The next round says why.
+                tracing::debug!("nothing is compiled for {rule}: {}", lang::english(why));
+            }
+        }
+    }
+
+    /// The longest round allowed of a setting, so that it takes at most [`MAX_ROUND`] and its calls some
+    /// 40 ms: nothing stops in the middle of a round.
+    pub fn longest_round(&self, setting: &Setting) -> u32 {
         #[cfg(test)]
         if let Some(max) = limit::get() {
             return max;
         }
-        let of_plans = self.longest.iter().take(self.plans.len());
-        let shortest = of_plans.map(|it| it.generations()).min();
-        shortest.expect("there is a plan")
+        self.round_lengths(setting).generations()
     }
 
     /// Rounds of this many generations, or fewer if so many would take longer than [`MAX_ROUND`].
-    pub fn stoppable_rounds(&self, generations: u32) -> RoundLength {
-        self.longest[0].at_most(generations)
+    pub fn stoppable_rounds(&self, setting: &Setting, generations: u32) -> RoundLength {
+        self.round_lengths(setting).at_most(generations)
     }
 
-    /// Forgets how long rounds took, after a change of the setting.
-    pub(super) fn reset_longest_round(&mut self) {
-        let plan = |side| self.plans.get(side).unwrap_or(self.own_plan());
-        self.longest = [0, 1].map(|side| longest_round(plan(side).kernel, self.size, self.count));
-    }
-
-    /// Whether a round of this many generations can be a graph: it stays within
-    /// [`MAX_GRAPH_LAUNCHES`], and no lattice is split over devices, as a graph is one device's.
-    fn fits_a_graph(&self, generations: u32) -> bool {
-        let nodes = u64::from(self.launches(generations)) * self.instances() as u64;
-        nodes <= MAX_GRAPH_LAUNCHES && !self.engine.is_split()
-    }
-
-    fn replay_round(&mut self, generations: u32, slot: Slot, timed: bool) -> Result<()> {
-        let key = PreparedKey {
-            slot,
-            parities: self.parities(),
-            generations,
-            timed,
-            side: self.in_use,
-            measured: self.measures_next(),
+    /// The longest rounds of a setting: as they were last found, or of a kernel whose speed is not known
+    /// yet.
+    pub(super) fn round_lengths(&self, setting: &Setting) -> RoundLength {
+        /// Launches of all instances: some 40 ms of calls.
+        const LAUNCHES: u32 = 1 << 14;
+        /// Cells stepped by the first round, unless a generation has more: the slowest rung takes less
+        /// than half a second for them on one core.
+        const FIRST_CELLS: u64 = 1 << 28;
+        /// The same of a kernel of a user's own, which may be much slower.
+        const FIRST_OWN_CELLS: u64 = 1 << 22;
+        let (kernel, switches) = (setting.kernel, setting.switches);
+        let mut known = self.longest.iter();
+        if let Some(known) = known.find(|it| (it.0, it.1) == (kernel, switches)) {
+            return known.2;
+        }
+        let launches = (LAUNCHES / self.instances() as u32).max(1);
+        let first = match kernel.own {
+            None => FIRST_CELLS,
+            Some(_) => FIRST_OWN_CELLS,
         };
-        let (prepared, steps) = match self.prepared.get(&key) {
-            Some(known) => known.clone(),
-            None => {
-                let mut program = self.next_program(generations, slot);
-                // The host cannot wait inside a graph; it waits after it.
-                program
-                    .steps
-                    .retain(|step| !matches!(step.op, Op::Order(OrderOp::Synchronize(_))));
-                program.timed = timed;
-                let made = (self.engine.prepare(&program)?, self.facts(&program));
-                self.prepared.insert(key, made.clone());
-                made
-            }
+        let first = first / (self.size.cells() * self.instances() as u64).max(1);
+        RoundLength::adapting(kernel, launches, MAX_ROUND, first.max(1) as u32)
+    }
+
+    /// Remembers how long a round took.
+    pub(super) fn learn(&mut self, round: &Round, took: std::time::Duration) {
+        let setting = round.setting();
+        let mut length = self.round_lengths(setting);
+        length.learn(round.generations, took);
+        let (kernel, switches) = (setting.kernel, setting.switches);
+        self.longest.retain(|it| (it.0, it.1) != (kernel, switches));
+        self.longest.push((kernel, switches, length));
+        if self.longest.len() > MAX_LENGTHS {
+            self.longest.remove(0);
+        }
+    }
+
+    /// Issues a round as a graph, which is prepared if none is known.
+    fn replay(&mut self, round: Arc<Round>, request: Request) -> Result<()> {
+        let parity = |i: usize| self.engine.parity(LatticeId(i as u32));
+        let parities: Vec<u8> = round.share.lattices.clone().map(parity).collect();
+        let is_it = |it: &Graph| {
+            (it.timed, &it.parities) == (request.timed, &parities) && it.round == round
+        };
+        let graph = match self.graphs.iter().position(is_it) {
+            Some(at) => self.graphs.remove(at),
+            None => self.prepare(round.clone(), parities, request.timed)?,
         };
         let issued = Instant::now();
-        let run = self.engine.replay(prepared)?;
-        if self.plan().switches.wait == Wait::All {
+        let run = self.engine.replay(graph.prepared);
+        let steps = graph.steps.clone();
+        self.graphs.push(graph);
+        if self.graphs.len() > MAX_GRAPHS {
+            let oldest = self.graphs.remove(0);
+            self.engine.release(oldest.prepared);
+        }
+        let run = run?;
+        if round.setting().switches.wait == Wait::All {
             self.engine.synchronize()?;
         }
-        let picture = self.plan().picture;
-        let kind = Kind::Round { replayed: true };
-        self.accepted(run, issued, kind, picture, steps, generations);
+        for lattice in &mut self.lattices[round.share.lattices.clone()] {
+            lattice.generation += u64::from(round.generations);
+        }
+        let first = round.share.lattices.start;
+        let kind = Kind::Round {
+            round,
+            replayed: true,
+        };
+        self.accepted(run, issued, kind, steps, request.edits, first);
         Ok(())
     }
 
-    /// Submits a program, and counts what it steps once the engine has accepted it.
-    pub(super) fn submit(
-        &mut self,
-        program: &Program,
-        kind: Kind,
-        picture: Option<PicturePlan>,
-    ) -> Result<()> {
-        if program.steps.is_empty() {
-            return Ok(());
+    fn prepare(&mut self, round: Arc<Round>, parities: Vec<u8>, timed: bool) -> Result<Graph> {
+        let mut program = round.program(self.streams_of(round.setting()));
+        // The host cannot wait inside a graph; it waits after it.
+        program
+            .steps
+            .retain(|step| !matches!(step.op, Op::Order(OrderOp::Synchronize(_))));
+        program.timed = timed;
+        let prepared = self.engine.prepare(&program)?;
+        Ok(Graph {
+            steps: self.facts(&program),
+            round,
+            timed,
+            parities,
+            prepared,
+        })
+    }
+
+    pub(super) fn release_graphs(&mut self, is_kept: impl Fn(&Round) -> bool) {
+        for graph in self.graphs.extract_if(.., |it| !is_kept(&it.round)) {
+            self.engine.release(graph.prepared);
         }
+    }
+
+    /// Submits a program, and notes what it does to its lattices once the engine has accepted it.
+    pub(super) fn submit(&mut self, program: &Program, kind: Kind, edits: u64) -> Result<()> {
+        let Some(first) = program.steps.first() else {
+            return Ok(());
+        };
         let issued = Instant::now();
         self.join(program)?;
         let run = self.engine.submit(program)?;
-        self.own_streams.issued(program);
+        for step in &program.steps {
+            let lattices = step.op.lattices();
+            for lattice in &mut self.lattices[lattices.start as usize..lattices.end as usize] {
+                lattice.stream = step.stream;
+                if let Op::Lattices(_, LatticeOp::Advance { generations, .. }) = step.op {
+                    lattice.generation += u64::from(generations);
+                }
+            }
+        }
         let steps = match self.engine.issued_steps(run) {
             Some(issued) => self.facts_of(issued),
             None => self.facts(program),
         };
-        let generations = program.steps.iter().find_map(|step| match step.op {
-            Op::Lattices(_, LatticeOp::Advance { generations, .. }) => Some(generations),
-            _ => None,
-        });
-        self.accepted(run, issued, kind, picture, steps, generations.unwrap_or(0));
+        let first = match &kind {
+            Kind::Round { round, .. } => round.share.lattices.start,
+            _ => first.op.lattices().start as usize,
+        };
+        self.accepted(run, issued, kind, steps, edits, first);
         Ok(())
     }
 
-    /// Counts the generations of an accepted program and adds it to those in flight.
+    /// Adds an accepted program to those in flight. `first` is one of its lattices.
     fn accepted(
         &mut self,
         run: RunId,
         issued: Instant,
         kind: Kind,
-        picture: Option<PicturePlan>,
         steps: Arc<[StepFacts]>,
-        stepped: u32,
+        edits: u64,
+        first: usize,
     ) {
-        let side = self.in_use;
-        if self.behind.is_some_and(|(of, _)| of == side && stepped > 0) {
-            self.behind = None; // that was the second round of a pair
-        } else if stepped > 0 {
-            self.generation += u64::from(stepped);
-            self.behind = self.is_comparing().then(|| (side.other(), stepped));
-        }
-        let behind = self.behind.filter(|(of, _)| *of == side);
-        let launches = self.launches(stepped.max(1));
         self.in_flight.push_back(InFlight {
             run,
-            generation: self.generation - behind.map_or(0, |(_, by)| u64::from(by)),
-            measured: self.measuring != Measuring::Never,
-            edits: self.edit_number,
-            picture,
-            slot: None,
+            issued,
             kind,
             steps,
-            switches: self.plan().switches,
-            side,
-            launches,
-            stepped,
-            issued,
+            edits,
+            generation: self.lattices[first].generation,
         });
+    }
+
+    /// Has a program that is about to be issued wait for work in flight on the same lattices in other
+    /// streams: after a change of the setting, and between the rounds of a user's own. Within the program,
+    /// the first op on a lattice comes before its others.
+    ///
+    /// It takes an event for each stream waited for, and a wait for each pair of streams. A round that works
+    /// on every lattice in one stream, always the same, needs none. These are a program of their own, which
+    /// is never timed: they are not calls of the round.
+    fn join(&mut self, program: &Program) -> Result<()> {
+        if self.in_flight.is_empty() {
+            return Ok(()); // what is not in flight is done
+        }
+        let mut pairs = Vec::new();
+        let mut is_joined = vec![false; self.lattices.len()];
+        for step in &program.steps {
+            for lattice in step.op.lattices().map(|it| it as usize) {
+                let last = self.lattices[lattice].stream;
+                if !std::mem::replace(&mut is_joined[lattice], true) && last != step.stream {
+                    pairs.push((last, step.stream, self.device_of(lattice)));
+                }
+            }
+        }
+        if pairs.is_empty() {
+            return Ok(());
+        }
+        pairs.sort_unstable();
+        pairs.dedup();
+        let mut joins = Program::default();
+        for waits in pairs.chunk_by(|a, b| a.0 == b.0) {
+            let (last, _, device) = waits[0];
+            let event = match self.made.joins.get(&last) {
+                Some(event) => *event,
+                None => self.engine.create_event(device)?,
+            };
+            self.made.joins.insert(last, event);
+            joins.push(last, OrderOp::Record(event));
+            for &(_, stream, _) in waits {
+                joins.push(stream, OrderOp::Wait(event));
+            }
+        }
+        // Nobody asks for its completion: what comes behind it is later.
+        self.engine.submit(&joins).map(drop)
+    }
+
+    pub(super) fn device_of(&self, lattice: usize) -> DeviceId {
+        let mut first = 0;
+        let mut devices = shares(self.instances(), self.engine.places());
+        let has_it = devices.find(|(_, count)| {
+            first += count;
+            lattice < first
+        });
+        has_it.map_or(DeviceId(0), |(device, _)| device)
     }
 
     /// Facts about a timed program's steps, for showing their spans.
@@ -451,12 +470,9 @@ impl Instances {
         &self,
         steps: impl Iterator<Item = (&'a Step, StreamId, Size, Option<u16>)>,
     ) -> Arc<[StepFacts]> {
-        let view = self
-            .plan()
-            .picture
-            .map_or(0, |picture| self.engine.view_words(picture.region));
-        let own = self.plan().own.as_ref();
-        let own_number = |stream| own?.streams.iter().position(|&it| it == stream);
+        let view = self.viewed.map_or(0, |(it, _)| self.engine.view_words(it));
+        let own = &self.made.own.0;
+        let own_number = |stream| own.iter().position(|&it| it == stream);
         let facts = |(step, stream, size, gpu): (&Step, StreamId, Size, Option<u16>)| StepFacts {
             gpu,
             own_number: own_number(stream).map(|number| number as u32),
@@ -464,19 +480,258 @@ impl Instances {
         };
         steps.map(facts).collect()
     }
+}
 
-    /// A hash of which buffer holds each lattice's cells: a graph contains their addresses.
-    fn parities(&self) -> u64 {
-        let mut hasher = std::hash::DefaultHasher::new();
-        for i in self.plan().instances.clone() {
-            hasher.write_u8(self.engine.parity(LatticeId(i as u32)));
+/// Streams and events: created when a setting first needs them, and used again by others.
+#[derive(Default)]
+pub(super) struct Made {
+    /// The stream of every lattice, for each way of sharing them.
+    pub(super) of: [Option<Vec<StreamId>>; 3],
+    /// Those of users' rounds.
+    pub(super) own: (Vec<StreamId>, Vec<EventId>),
+    /// The event after which others wait for a stream.
+    pub(super) joins: HashMap<StreamId, EventId>,
+}
+
+impl Sim {
+    /// Checks that a kernel accepts these lattices and that every device can run it.
+    ///
+    /// # Errors
+    /// The reason if not.
+    pub fn validate(&self, kernel: &Kernel) -> Result<()> {
+        validate_kernel(&*self.engine, kernel, self.size)
+    }
+
+    /// Makes what rounds of these shares need: streams, and host slots for the pictures of all of them.
+    /// All that are in use are named together, as all slots are allocated together. What none of them
+    /// needs is freed. To be called before every round; mostly there is nothing to do. Answers `false` if
+    /// memory has to be replaced that programs in flight use: then it is tried again when they are
+    /// complete.
+    ///
+    /// # Errors
+    /// A kernel does not accept the lattices, or memory is lacking. Nothing has to be undone.
+    pub fn ensure(&mut self, shares: &[Share]) -> Result<bool> {
+        let spec = self.wanted_slots(shares);
+        let is_used = |layout| {
+            let mut all = shares.iter();
+            all.any(|it| it.setting.kernel.layout == layout)
+        };
+        let is_superfluous = self.reserved != Layout::Bits && !is_used(self.reserved);
+        if !self.is_idle() && (spec.is_some() || is_superfluous) {
+            return Ok(false);
         }
-        hasher.finish()
+        for Share { setting, .. } in shares {
+            self.validate(setting.kernel)?;
+            self.make_streams_of(setting)?;
+        }
+        if is_superfluous {
+            self.reserve(Layout::Bits)?;
+        }
+        if let Some(spec) = spec {
+            self.release_graphs(|_| false);
+            self.slots = self.engine.allocate_slots(spec)?;
+            self.spec = spec;
+        }
+        self.release_graphs(|it| shares.iter().any(|share| share.setting == *it.setting()));
+        Ok(true)
     }
 
-    fn launches(&self, generations: u32) -> u32 {
-        self.plan().kernel.launches(generations)
+    /// [`Sim::ensure`], once nothing is in flight if it must wait for that.
+    pub(super) fn ensure_at_rest(&mut self, shares: &[Share]) -> Result<()> {
+        if !self.ensure(shares)? {
+            self.finish()?;
+            self.ensure(shares)?;
+        }
+        Ok(())
     }
+
+    /// Whether [`Sim::ensure`] would replace the slots, with all pictures and snapshots in them.
+    pub fn replaces_slots(&self, shares: &[Share]) -> bool {
+        self.wanted_slots(shares).is_some()
+    }
+
+    /// The slots that these shares' pictures need, or `None` if the present ones fit.
+    fn wanted_slots(&self, shares: &[Share]) -> Option<SlotsSpec> {
+        let pictures = shares.iter().filter_map(|it| it.picture);
+        let words = pictures.map(|picture| self.picture_words(picture)).max()?;
+        let slots = |pinned| {
+            let used = shares.iter().any(|it| it.setting.is_pinned() == pinned);
+            if used { PICTURE_SLOTS } else { 0 }
+        };
+        let (pinned, pageable, has) = (slots(true), slots(false), self.spec);
+        let enough = has.picture_words >= words && has.picture_words <= words * 4;
+        let suits = (has.pinned, has.pageable) == (pinned, pageable) && enough;
+        (!suits).then_some(SlotsSpec {
+            pinned,
+            pageable,
+            picture_words: words,
+            ..has
+        })
+    }
+
+    fn make_streams_of(&mut self, setting: &Setting) -> Result<()> {
+        let (how, instances) = (setting.switches.streams.sharing(), self.instances());
+        let places = self.engine.places();
+        if self.made.of[how as usize].is_none() {
+            let made = make_streams(&mut *self.engine, instances, how)?;
+            self.made.of[how as usize] = Some(made);
+        }
+        let own = &mut self.made.own;
+        for round in [instances, instances / 2]
+            .iter()
+            .filter_map(|&it| setting.own_calls(it))
+            .filter(|_| places == 1)
+        {
+            while own.0.len() < round.streams() as usize {
+                let stream = self.engine.create_stream(DeviceId(0), StreamSpec::PLAIN)?;
+                if nvtx::is_attached() {
+                    let name = Streams::PerInstance.stream_name(own.0.len() as u32, None);
+                    self.engine.name_stream(stream, &name);
+                }
+                own.0.push(stream);
+            }
+            while own.1.len() < round.events() as usize {
+                own.1.push(self.engine.create_event(DeviceId(0))?);
+            }
+        }
+        Ok(())
+    }
+
+    /// The streams of a setting, for which [`Sim::ensure`] has made what it needs.
+    pub(super) fn streams_of(&self, setting: &Setting) -> RoundStreams<'_> {
+        let how = setting.switches.streams.sharing() as usize;
+        let of = self.made.of[how].as_deref();
+        RoundStreams {
+            of: of.expect("they were made before"),
+            places: self.engine.places(),
+            own: (&self.made.own.0, &self.made.own.1),
+        }
+    }
+
+    /// Whether a share's lattices are in another layout than its kernel's, or not in the same one of two
+    /// buffers where they are stepped by one launch.
+    pub(super) fn is_outside(&self, share: &Share) -> bool {
+        let mut lattices = self.lattices[share.lattices.clone()].iter();
+        if lattices.any(|it| it.layout != share.setting.kernel.layout) {
+            return true;
+        }
+        let parity = |i: usize| self.engine.parity(LatticeId(i as u32)) & 1;
+        let mut all = share.lattices.clone();
+        share.setting.aligns_buffers() && all.any(|i| parity(i) != parity(share.lattices.start))
+    }
+
+    /// Converts a share's lattices into its kernel's layout, where they are not yet. [`Sim::issue`] does so
+    /// too; a change of the setting does it first, to know that there is memory. Nothing may be in flight.
+    ///
+    /// # Errors
+    /// There is no memory for the layout. The lattices are bits then.
+    pub fn enter(&mut self, share: &Share) -> Result<()> {
+        let to = share.setting.kernel.layout;
+        if !self.is_outside(share) {
+            return Ok(());
+        }
+        if to != Layout::Bits && to != self.reserved {
+            self.reserve(to)?;
+        }
+        let lattices = &mut self.lattices[share.lattices.clone()];
+        let unset = lattices.iter_mut().filter(|it| !it.is_set);
+        unset.for_each(|it| it.layout = to); // of the cells that it is given
+        let convert = self.of_groups(
+            share.lattices.clone(),
+            |program, stream, lattices, layout| {
+                if layout != Layout::Bits {
+                    program.push(stream, LatticeOp::Pack.on(lattices.clone()));
+                }
+                program.push(stream, LatticeOp::Unpack(to).on(lattices));
+            },
+        );
+        self.submit(&convert, Kind::Other, 0)?;
+        let lattices = &mut self.lattices[share.lattices.clone()];
+        lattices.iter_mut().for_each(|it| it.layout = to);
+        Ok(())
+    }
+
+    /// Allocates memory for a layout besides the bits, in the place of another one's. All lattices are bits
+    /// afterwards, also if there is no memory.
+    fn reserve(&mut self, layout: Layout) -> Result<()> {
+        let pack = self.pack_all();
+        self.submit(&pack, Kind::Other, 0)?;
+        self.release_graphs(|_| false);
+        let reserved = self.engine.reserve(layout);
+        self.reserved = layout;
+        let set = self.lattices.iter_mut();
+        set.for_each(|it| it.layout = Layout::Bits);
+        if reserved.as_ref().is_err_and(|it| !it.loses_lattices()) {
+            self.engine
+                .reserve(Layout::Bits) // which needs no memory
+                .map_err(EngineError::into_lost)?;
+            self.reserved = Layout::Bits;
+        }
+        reserved
+    }
+
+    /// The program that packs every lattice's cells into bits.
+    pub(super) fn pack_all(&self) -> Program {
+        self.of_groups(0..self.instances(), |program, stream, lattices, layout| {
+            if layout != Layout::Bits {
+                program.push(stream, LatticeOp::Pack.on(lattices));
+            }
+        })
+    }
+
+    /// The program of these ops for lattices with cells: each for as many as share a stream, a layout and
+    /// the buffers in use.
+    pub(super) fn of_groups(
+        &self,
+        lattices: Range<usize>,
+        mut ops: impl FnMut(&mut Program, StreamId, Range<u32>, Layout),
+    ) -> Program {
+        let mut program = Program::default();
+        let key = |i: usize| {
+            let parity = self.engine.parity(LatticeId(i as u32));
+            (self.lattices[i].stream, self.lattices[i].layout, parity)
+        };
+        let all: Vec<usize> = lattices.filter(|&i| self.lattices[i].is_set).collect();
+        for group in all.chunk_by(|&a, &b| a + 1 == b && key(a) == key(b)) {
+            let (stream, layout, _) = key(group[0]);
+            let lattices = group[0]..group[0] + group.len();
+            ops(&mut program, stream, ids(lattices), layout);
+        }
+        program
+    }
+}
+
+/// The stream of each lattice.
+pub(super) fn make_streams(
+    engine: &mut dyn Engine,
+    instances: usize,
+    how: Streams,
+) -> Result<Vec<StreamId>> {
+    let mut streams = Vec::with_capacity(instances);
+    for (device, count) in shares(instances, engine.places()) {
+        let kind = match how {
+            Streams::Default => StreamKind::Default,
+            Streams::PerInstance | Streams::One | Streams::Batch => StreamKind::NonBlocking,
+        };
+        let spec = StreamSpec {
+            kind,
+            ..StreamSpec::PLAIN
+        };
+        if how == Streams::PerInstance {
+            for _ in 0..count {
+                streams.push(engine.create_stream(device, spec)?);
+            }
+        } else {
+            let shared = engine.create_stream(device, spec)?;
+            streams.extend(std::iter::repeat_n(shared, count));
+        }
+    }
+    if nvtx::is_attached() {
+        for (&stream, instance) in streams.iter().zip(0..) {
+            engine.name_stream(stream, &how.stream_name(instance, None));
+        }
+    }
+    Ok(streams)
 }
 
 /// A lower limit of generations per round, for tests.

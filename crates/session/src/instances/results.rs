@@ -6,11 +6,12 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::Instances;
+use super::Sim;
 use super::issue::Kind;
+use crate::round::Share;
 use engine::{
-    EngineError, LatticeId, Measure, Op, Program, Result, RunId, Slot, SlotsSpec, StreamId,
-    Transfer,
+    EngineError, LatticeId, LatticeOp, Measure, Op, Program, Result, RunId, Slot, SlotsSpec,
+    StreamId, Transfer,
 };
 use life::Lattice;
 
@@ -20,12 +21,12 @@ const STREAMED_WORDS: usize = 8 << 20;
 
 /// The lattices of instances at the generation that they have reached.
 pub struct Results<'a> {
-    instances: &'a mut Instances,
+    sim: &'a mut Sim,
     /// Rows of a slot.
     rows: u32,
 }
 
-impl Instances {
+impl Sim {
     /// Ends rounds and pictures, whose slots are replaced by small ones for rows.
     ///
     /// # Errors
@@ -36,10 +37,9 @@ impl Instances {
         self.results_by(rows.clamp(1, self.size.height() as usize) as u32)
     }
 
-    /// [`Instances::results`] with this many rows in a slot.
+    /// [`Sim::results`] with this many rows in a slot.
     pub(super) fn results_by(&mut self, rows: u32) -> Result<Results<'_>> {
         self.finish()?;
-        self.set_picture(None)?;
         let spec = SlotsSpec {
             pinned: 2,
             pageable: 0,
@@ -47,25 +47,27 @@ impl Instances {
             ..self.spec
         };
         if self.spec != spec {
-            self.forget_prepared();
+            self.release_graphs(|_| false);
             self.slots = self.engine.allocate_slots(spec)?;
             self.spec = spec;
         }
-        let program = self.plan().pack_all();
-        self.submit(&program, Kind::Other, None)?;
-        let instances = self;
-        Ok(Results { instances, rows })
+        let program = self.pack_all();
+        self.submit(&program, Kind::Other, 0)?;
+        Ok(Results { sim: self, rows })
     }
 
-    /// Measures the bits of every lattice, which [`Instances::results`] and
-    /// [`Instances::issue_snapshot`] bring up to date, and waits.
+    /// Measures the bits of every lattice, which [`Sim::results`] and
+    /// [`Sim::issue_snapshot`] bring up to date, and waits.
     ///
     /// # Errors
     /// The engine is lost, or memory is lacking.
     pub fn measure_bits(&mut self) -> Result<Vec<Measure>> {
         let slot = self.spec.measure_slot(0);
-        let program = self.plan().measure_all(slot);
-        self.submit(&program, Kind::Other, None)?;
+        let program = self.of_groups(0..self.instances(), |program, stream, lattices, _| {
+            program.push(stream, LatticeOp::Measure.on(lattices.clone()));
+            program.push(stream, Op::download(lattices, slot, Transfer::Measure));
+        });
+        self.submit(&program, Kind::Other, 0)?;
         self.finish()?;
         let read = |i: usize| {
             let (id, mut measure) = (LatticeId(i as u32), None);
@@ -73,18 +75,16 @@ impl Instances {
             self.slots.read(id, slot, &mut look);
             measure.ok_or(EngineError::SlotBusy(id, slot))
         };
-        (0..self.count).map(read).collect()
+        (0..self.instances()).map(read).collect()
     }
 
-    /// Copies every lattice to the host, once nothing runs. Rounds download the same pictures
-    /// afterwards.
+    /// Copies every lattice to the host, once nothing runs. Rounds of the share go on afterwards.
     ///
     /// # Errors
     /// The engine is lost, or memory is lacking.
-    pub fn copy(&mut self) -> Result<Vec<Arc<Lattice>>> {
-        let picture = self.request;
+    pub fn copy(&mut self, share: &Share) -> Result<Vec<Arc<Lattice>>> {
         let copied = self.results().and_then(|mut results| results.lattices());
-        self.set_picture(picture)?;
+        self.ensure_at_rest(std::slice::from_ref(share))?;
         copied
     }
 }
@@ -95,10 +95,10 @@ impl Results<'_> {
     /// # Errors
     /// The engine is lost.
     pub fn populations(&mut self) -> Result<Vec<u64>> {
-        match self.instances.measure_bits() {
+        match self.sim.measure_bits() {
             Ok(measures) => Ok(measures.iter().map(|it| it.population).collect()),
             Err(EngineError::OutOfMemory { .. } | EngineError::DriverOutOfMemory(_)) => {
-                (0..self.instances.count).map(|i| self.count(i)).collect()
+                (0..self.sim.instances()).map(|i| self.count(i)).collect()
             }
             Err(error) => Err(error),
         }
@@ -118,13 +118,13 @@ impl Results<'_> {
 
     /// All lattices, on the host.
     fn lattices(&mut self) -> Result<Vec<Arc<Lattice>>> {
-        let all = 0..self.instances.count;
+        let all = 0..self.sim.instances();
         all.map(|i| self.lattice(i).map(Arc::new)).collect()
     }
 
     /// A lattice, on the host.
     fn lattice(&mut self, instance: usize) -> Result<Lattice> {
-        let mut lattice = Lattice::try_new(self.instances.size)?;
+        let mut lattice = Lattice::try_new(self.sim.size)?;
         let mut left = lattice.words_mut();
         let copied = self.rows(instance, |rows| {
             let (now, later) = std::mem::take(&mut left).split_at_mut(rows.len());
@@ -146,42 +146,39 @@ impl Results<'_> {
         instance: usize,
         mut take: impl FnMut(&[u32]) -> io::Result<()>,
     ) -> Result<io::Result<()>> {
-        let (rows, instances) = (self.rows, &mut *self.instances);
-        instances.finish()?;
-        let (id, stream) = (
-            LatticeId(instance as u32),
-            instances.plan().streams[instance],
-        );
-        let (height, words_per_row) = (instances.size.height(), instances.size.words_per_row());
+        let (rows, sim) = (self.rows, &mut *self.sim);
+        sim.finish()?;
+        let (id, stream) = (LatticeId(instance as u32), sim.lattices[instance].stream);
+        let (height, words_per_row) = (sim.size.height(), sim.size.words_per_row());
         let parts = height.div_ceil(rows);
         let count = |part: u32| rows.min(height - part * rows);
         let slot = |part: u32| Slot((part % 2) as u8);
-        let issue = |instances: &mut Instances, part: u32| -> Result<RunId> {
+        let issue = |sim: &mut Sim, part: u32| -> Result<RunId> {
             let what = Transfer::Rows {
                 first: part * rows,
                 count: count(part),
             };
             let program = download(stream, id, slot(part), what);
-            instances.submit(&program, Kind::Other, None)?;
-            let issued = instances.in_flight.back();
+            sim.submit(&program, Kind::Other, 0)?;
+            let issued = sim.in_flight.back();
             Ok(issued.expect("what was just submitted").run)
         };
-        let mut runs = VecDeque::from([issue(instances, 0)?]);
+        let mut runs = VecDeque::from([issue(sim, 0)?]);
         for part in 0..parts {
             let next = (part + 1 < parts).then_some(part + 1);
             if let Some(next) = next {
-                runs.push_back(issue(instances, next)?);
+                runs.push_back(issue(sim, next)?);
             }
             // Parts of a lattice in bands may come from several devices, a later one first.
             let run = runs.pop_front();
-            while instances.in_flight.iter().any(|it| Some(it.run) == run) {
-                instances.engine.wait(Duration::from_millis(1));
-                instances.poll(|_| {})?;
+            while sim.in_flight.iter().any(|it| Some(it.run) == run) {
+                sim.engine.wait(Duration::from_millis(1));
+                sim.poll(|_| {})?;
             }
             let mut taken = None;
             let words = count(part) as usize * words_per_row;
             let look = &mut |slot: &[u32]| taken = Some(take(&slot[..words]));
-            instances.slots.read(id, slot(part), look);
+            sim.slots.read(id, slot(part), look);
             let taken = taken.ok_or(EngineError::SlotBusy(id, slot(part)))?;
             if taken.is_err() {
                 return Ok(taken);

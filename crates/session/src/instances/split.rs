@@ -42,7 +42,8 @@ pub(super) fn arranged(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::instances::Instances;
+    use crate::instances::Sim;
+    use crate::round::Setting;
     use crate::{DeviceChoice, Start};
     use engine::cpu::CpuEngine;
     use engine::{DeviceId, LatticeOp, Op, OrderOp, Program, StreamSpec, kernels};
@@ -81,8 +82,8 @@ mod tests {
     fn bands_take_a_step_one_after_the_other() {
         let engine = Box::new(CpuEngine::without_threads(3));
         let mut setup = setup(1, 40, Split::On);
-        let mut instances = Instances::new(engine, &setup, 1).unwrap();
-        instances.start(&mut setup).unwrap();
+        let mut instances = Sim::new(engine, &setup, 1).unwrap();
+        instances.start(&mut setup, None).unwrap();
         let stream = instances
             .engine
             .create_stream(DeviceId(0), StreamSpec::PLAIN);
@@ -115,7 +116,7 @@ mod tests {
                 .unwrap(),
         );
         let mut setup = setup(2, 40, Split::On);
-        let mut instances = Instances::new(engine, &setup, 1).unwrap();
+        let mut instances = Sim::new(engine, &setup, 1).unwrap();
         for (split, side) in [
             (Split::On, 40),
             (Split::On, 33),
@@ -129,8 +130,9 @@ mod tests {
             };
             instances = instances.replaced(&setup).map_err(|(_, why)| why).unwrap();
             assert_eq!(instances.engine().is_split(), split == Split::On);
-            instances.start(&mut setup).unwrap();
-            instances.issue_round(130, false, |_| false).unwrap();
+            instances.start(&mut setup, None).unwrap();
+            let share = instances.all(&Setting::of(&setup), None);
+            instances.run(&share, 130, 130, None).unwrap();
             for (i, found) in instances.fetch().unwrap().iter().enumerate() {
                 let start = crate::instances::start_lattice(&setup, i).unwrap();
                 assert_eq!(*found, reference::run(&start, setup.rule, 130), "{split:?}");

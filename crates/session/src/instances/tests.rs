@@ -1,13 +1,14 @@
-//! Instances on the CPU engine: one clock, comparisons, and submissions that fail.
+//! Lattices on the CPU engine: their clocks, rounds of changing settings, and submissions that fail.
 
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
 use super::*;
+use crate::round::Request;
 use crate::scripted_engine::{Call, Fault, Script};
 use crate::trace::TimedRound;
-use crate::{KernelChoice, Order, Side, Start, Streams, Switches};
+use crate::{KernelChoice, Order, Start, Streams, Switches};
 use engine::{WordEdit, kernels};
 use life::{Lattice, Rule, Size, reference, soup};
 
@@ -39,18 +40,100 @@ fn engine() -> Box<dyn Engine> {
     open_engine(DeviceChoice::Cpu).unwrap()
 }
 
-fn started(setup: &Setup) -> Instances {
-    let mut instances = Instances::new(engine(), setup, 2).unwrap();
-    instances.start(&mut setup.clone()).unwrap();
-    instances
+/// Lattices, and what their rounds are made with.
+struct Stepped {
+    sim: Sim,
+    setting: Setting,
+    picture: Option<PicturePlan>,
 }
 
-/// Instances that have not started, on an engine that can be told to fail.
-fn scripted(setup: &Setup, snapshots: u8) -> (Arc<Script>, Instances) {
+impl std::ops::Deref for Stepped {
+    type Target = Sim;
+
+    fn deref(&self) -> &Sim {
+        &self.sim
+    }
+}
+
+impl std::ops::DerefMut for Stepped {
+    fn deref_mut(&mut self) -> &mut Sim {
+        &mut self.sim
+    }
+}
+
+impl Stepped {
+    /// Lattices that have not started.
+    fn on(engine: Box<dyn Engine>, setup: &Setup, snapshots: u8) -> Stepped {
+        Stepped {
+            sim: Sim::new(engine, setup, snapshots).unwrap(),
+            setting: Setting::of(setup),
+            picture: None,
+        }
+    }
+
+    /// The same at their start, with pictures of bits.
+    fn started_on(engine: Box<dyn Engine>, setup: &Setup) -> Stepped {
+        let mut stepped = Stepped::on(engine, setup, 2);
+        stepped.picture = Some(PicturePlan::BITS);
+        let (mut setup, picture) = (setup.clone(), stepped.picture);
+        stepped.sim.start(&mut setup, picture).unwrap();
+        stepped.setting = Setting::of(&setup);
+        stepped
+    }
+
+    fn share(&self) -> Share {
+        self.sim.all(&self.setting, self.picture)
+    }
+
+    fn issue(&mut self, request: Request) -> Result<bool> {
+        let share = self.share();
+        Ok(self.sim.ensure(std::slice::from_ref(&share))?
+            && self.sim.issue(&share, request, |_| false)?)
+    }
+
+    fn calibrate(&mut self, generations: u32) -> Result<bool> {
+        let share = self.share();
+        let request = Request::of(generations);
+        self.sim.begin_calibration(&share, request, |_| false)
+    }
+
+    fn step(&mut self, generations: u64, per_round: u32) {
+        let share = self.share();
+        self.sim.run(&share, generations, per_round, None).unwrap();
+    }
+
+    /// Everything that happens until nothing is in flight.
+    fn events(&mut self) -> Vec<Event> {
+        let mut events = Vec::new();
+        loop {
+            self.poll(|event| events.push(event)).unwrap();
+            if self.is_idle() {
+                return events;
+            }
+            self.wait(Duration::from_millis(1));
+        }
+    }
+
+    /// Issues a round as soon as there is room for it, and waits for it; what happens meanwhile.
+    fn round(&mut self, generations: u32) -> Vec<Event> {
+        let mut before = Vec::new();
+        while !self.issue(Request::of(generations)).unwrap() {
+            self.poll(|event| before.push(event)).unwrap();
+        }
+        before.extend(self.events());
+        before
+    }
+}
+
+fn started(setup: &Setup) -> Stepped {
+    Stepped::started_on(engine(), setup)
+}
+
+/// An engine that can be told to fail.
+fn scripted() -> (Arc<Script>, Box<dyn Engine>) {
     let script = Arc::new(Script::default());
     let engine = script.open(DeviceChoice::Cpu).unwrap();
-    let instances = Instances::new(engine, setup, snapshots).unwrap();
-    (script, instances)
+    (script, engine)
 }
 
 /// The first lattices of a setup, this many generations later.
@@ -65,9 +148,12 @@ fn later(setup: &Setup, generations: u64) -> Vec<Lattice> {
 /// A round of no generations would only download, and a run of such rounds never end.
 #[test]
 fn the_first_round_of_a_large_lattice_steps_a_generation() {
-    let large = Size::new(65536, 65536).unwrap();
-    let first = issue::longest_round(kernel("bits"), large, 1);
-    assert_eq!(first.generations(), 1);
+    let stepped = Stepped::on(engine(), &setup(1), 0);
+    let large = Sim {
+        size: Size::new(65536, 65536).unwrap(),
+        ..stepped.sim
+    };
+    assert_eq!(large.round_lengths(&stepped.setting).generations(), 1);
 }
 
 /// Lattices are bits before they have a start, whatever the layout of the kernel that is requested.
@@ -80,43 +166,12 @@ fn a_requested_kernel_is_entered_before_there_is_a_start() {
             kernel: Some(setup.kernel),
             ..Requested::NOTHING
         };
-        let mut instances = Instances::new(engine(), &setup, 2).unwrap();
-        let plan = instances.start_fastest(&mut setup, &requested, None);
+        let mut instances = Stepped::on(engine(), &setup, 2);
+        let plan = instances.start_fastest(&mut setup, &requested, None, None);
         assert_eq!(plan.unwrap().candidate.kernel.name, name);
-        instances.run(3, 3, None).unwrap();
+        instances.setting = Setting::of(&setup);
+        instances.step(3, 3);
         assert_eq!(instances.fetch().unwrap(), later(&setup, 3), "{name}");
-    }
-}
-
-/// Everything that happens until nothing is in flight.
-fn events(instances: &mut Instances) -> Vec<Event> {
-    let mut events = Vec::new();
-    loop {
-        instances.poll(|event| events.push(event)).unwrap();
-        if instances.is_idle() {
-            return events;
-        }
-        instances.wait(Duration::from_millis(1));
-    }
-}
-
-/// Issues a round as soon as there is room for it, and waits for it; what happens meanwhile.
-fn round(instances: &mut Instances, generations: u32) -> Vec<Event> {
-    let mut before = Vec::new();
-    while !instances
-        .issue_round(generations, false, |_| false)
-        .unwrap()
-    {
-        instances.poll(|event| before.push(event)).unwrap();
-    }
-    before.extend(events(instances));
-    before
-}
-
-/// Ends a round that was issued by A alone.
-fn end_round(instances: &mut Instances) {
-    if let Some(generations) = instances.pending_second_round() {
-        round(instances, generations);
     }
 }
 
@@ -156,80 +211,69 @@ fn rounds_are_counted_and_pictures_say_their_generation() {
         ..setup(1)
     };
     let mut instances = started(&setup);
-    instances.set_picture(Some(PicturePlan::BITS)).unwrap();
-    assert_eq!(instances.generation(), 1000);
-    assert_eq!(pictures(&round(&mut instances, 0)), [(0, 1000)]);
-    assert_eq!(pictures(&round(&mut instances, 3)), [(0, 1003)]);
-    assert_eq!(instances.generation(), 1003);
+    assert_eq!(instances.generation(0), 1000);
+    assert_eq!(pictures(&instances.round(0)), [(0, 1000)]);
+    assert_eq!(pictures(&instances.round(3)), [(0, 1003)]);
+    assert_eq!(instances.generation(0), 1003);
     assert_eq!(instances.fetch().unwrap(), later(&setup, 3));
     instances.set_generation(7);
-    assert_eq!(pictures(&round(&mut instances, 1)), [(0, 8)]);
+    assert_eq!(pictures(&instances.round(1)), [(0, 8)]);
 }
 
+/// Halves of the lattices have rounds, settings and generations of their own.
 #[test]
-fn in_a_comparison_the_clock_is_that_of_a_and_b_follows() {
+fn a_share_is_stepped_alone() {
     let setup = setup(5);
     let mut instances = started(&setup);
-    instances.set_picture(Some(PicturePlan::BITS)).unwrap();
-    round(&mut instances, 2);
-    let second = Switches {
+    instances.round(2);
+    let other = instances.setting.with_switches(Switches {
         streams: Streams::One,
         ..Switches::DEFAULT
+    });
+    let halves = [
+        instances.setting.share(0..2, instances.picture),
+        other.share(2..4, instances.picture),
+    ];
+    assert!(instances.ensure(&halves).unwrap());
+    let mut round = |share: &Share, generations| {
+        let request = Request::of(generations);
+        let issued = instances.sim.issue(share, request, |_| false);
+        assert!(issued.unwrap());
+        pictures(&instances.events())
     };
-    instances.compare(Some(second)).unwrap();
-    assert!(instances.is_comparing());
-    assert_eq!(instances.pending_second_round(), None);
-    let of_a = round(&mut instances, 3);
-    assert_eq!(pictures(&of_a), [(0, 5), (1, 5)]);
+    assert_eq!(round(&halves[0], 3), [(0, 5), (1, 5)]);
+    assert_eq!(round(&halves[0], 0), [(0, 5), (1, 5)]);
     assert_eq!(
-        (instances.generation(), instances.pending_second_round()),
-        (5, Some(3))
+        round(&halves[1], 0),
+        [(2, 2), (3, 2)],
+        "where each of them is"
     );
-    // Pictures between A's round and B's say where each of them is.
-    let between = round(&mut instances, 0);
-    assert_eq!(pictures(&between), [(0, 5), (1, 5), (2, 2), (3, 2)]);
-    assert_eq!(instances.pending_second_round(), Some(3));
-    let of_b = round(&mut instances, 3);
-    assert_eq!(pictures(&of_b), [(2, 5), (3, 5)]);
-    assert_eq!(
-        (instances.generation(), instances.pending_second_round()),
-        (5, None)
-    );
-    let before = instances.fetch().unwrap();
-    // Whoever sets all lattices anew leaves nothing to B.
-    round(&mut instances, 1);
-    assert_eq!(instances.pending_second_round(), Some(1));
-    let lattices = before.into_iter().map(Arc::new).enumerate();
-    instances.set_lattices(lattices.collect()).unwrap();
-    instances.set_generation(5);
-    assert_eq!(instances.pending_second_round(), None);
-    instances.compare(None).unwrap();
-    assert!(!instances.is_comparing());
-    assert_eq!(instances.generation(), 5);
+    assert_eq!(round(&halves[1], 3), [(2, 5), (3, 5)]);
+    let generations = [0, 2, 4].map(|i| instances.generation(i));
+    assert_eq!(generations, [5, 5, 2]);
     let mut want = later(&setup, 5);
     want[4] = later(&setup, 2).pop().unwrap();
-    assert_eq!(instances.fetch().unwrap(), want, "the last has no partner");
+    assert_eq!(instances.fetch().unwrap(), want, "the last is in neither");
 }
 
 #[test]
 fn a_calibrated_round_is_counted_when_every_lattice_has_been_stepped() {
     let setup = with_switches(3, |it| it.order = crate::Order::Depth);
     let mut instances = started(&setup);
-    instances.set_picture(Some(PicturePlan::BITS)).unwrap();
-    events(&mut instances);
-    assert!(instances.begin_calibration(4, |_| false).unwrap());
-    assert_eq!(instances.generation(), 0);
-    let comes_between = instances.issue_round(1, false, |_| false);
+    instances.events();
+    assert!(instances.calibrate(4).unwrap());
+    assert_eq!(instances.generation(2), 0);
+    let comes_between = instances.issue(Request::of(1));
     assert!(!comes_between.unwrap());
     assert!(!instances.issue_snapshot(0).unwrap());
-    let events = events(&mut instances);
+    let events = instances.events();
     assert_eq!(pictures(&events), [(0, 4), (1, 4), (2, 4)]);
     assert!(
         events
             .iter()
             .any(|event| matches!(event, Event::Calibrated(alone) if alone.len() == 6))
     );
-    assert_eq!(instances.generation(), 4);
+    assert_eq!(instances.generation(0), 4);
     assert_eq!(instances.fetch().unwrap(), later(&setup, 4));
 }
 
@@ -241,10 +285,10 @@ fn snapshots_come_back_as_they_were() {
             ..setup(3)
         };
         let mut instances = started(&setup);
-        round(&mut instances, 5);
+        instances.round(5);
         assert!(instances.issue_snapshot(1).unwrap());
         // Rounds behind it change nothing about it.
-        let events = round(&mut instances, 2);
+        let events = instances.round(2);
         assert!(
             events
                 .iter()
@@ -262,8 +306,8 @@ fn snapshots_come_back_as_they_were() {
         let lattices = snapshot.into_iter().map(Arc::new).enumerate();
         instances.set_lattices(lattices.collect()).unwrap();
         instances.set_generation(5);
-        round(&mut instances, 1);
-        assert_eq!(instances.generation(), 6);
+        instances.round(1);
+        assert_eq!(instances.generation(0), 6);
         assert_eq!(instances.fetch().unwrap(), later(&setup, 6), "{name}");
     }
 }
@@ -280,17 +324,18 @@ fn another_rule_and_another_kernel_take_effect_between_two_rounds() {
             ("B3/S23", "bits"),
         ] {
             let rule: Rule = rule.parse().unwrap();
-            instances.set_rule(rule);
-            instances.set_kernel(kernel(name)).unwrap();
+            let share = instances.share();
+            instances.set_rule(rule, &[share]);
+            instances.setting = instances.setting.with_kernel(kernel(name));
             for _ in 0..3 {
-                round(&mut instances, 2);
+                instances.round(2);
             }
             for lattice in &mut want {
                 *lattice = reference::run(lattice, rule, 6);
             }
             assert_eq!(instances.fetch().unwrap(), want, "{rule}");
         }
-        assert_eq!(instances.generation(), 18);
+        assert_eq!(instances.generation(0), 18);
     }
 }
 
@@ -298,19 +343,21 @@ fn another_rule_and_another_kernel_take_effect_between_two_rounds() {
 fn pictures_say_which_edit_they_show() {
     let setup = setup(2);
     let mut instances = started(&setup);
-    instances.set_picture(Some(PicturePlan::BITS)).unwrap();
     let edit = edit_of_word(3);
     instances.edit(&[1], &edit).unwrap();
-    instances.set_edit_number(4);
-    instances.set_edit_number(2);
-    assert_eq!(instances.edit_number(), 4);
-    let shown = round(&mut instances, 0)
-        .into_iter()
-        .map(|event| match event {
-            Event::Pictures { edits, .. } => edits,
-            _ => 4,
-        });
-    assert!(shown.into_iter().all(|edit| edit == 4));
+    let request = Request {
+        edits: 4,
+        ..Request::of(0)
+    };
+    while !instances.issue(request).unwrap() {
+        instances.poll(|_| {}).unwrap();
+    }
+    let edits = |event: Event| match event {
+        Event::Pictures { edits, .. } => Some(edits),
+        _ => None,
+    };
+    let shown: Vec<u64> = instances.events().into_iter().filter_map(edits).collect();
+    assert_eq!(shown, [4; 2]);
     let got = instances.fetch().unwrap();
     let mut want = later(&setup, 0);
     let mut words = want[1].words().to_vec();
@@ -329,16 +376,14 @@ fn a_lattice_that_is_set_stays_in_its_batch() {
     for streams in [Streams::Batch, Streams::PerInstance] {
         let setup = batch(streams);
         let mut instances = started(&setup);
-        instances.run(1, 1, None).unwrap();
+        instances.step(1, 1);
         instances
             .set_lattices(starts(&setup, 1..2).unwrap())
             .unwrap();
-        instances
-            .set_switches(Side::A, batch(Streams::Batch).switches)
-            .unwrap();
+        instances.setting = Setting::of(&batch(Streams::Batch));
+        instances.step(2, 1);
         let parities = [0, 1, 2].map(|i| instances.engine().parity(engine::LatticeId(i)));
         assert_eq!(parities, [parities[0]; 3], "{streams}");
-        instances.run(2, 1, None).unwrap();
         let mut want = later(&setup, 3);
         want[1] = later(&setup, 2).swap_remove(1);
         assert_eq!(instances.fetch().unwrap(), want);
@@ -347,24 +392,23 @@ fn a_lattice_that_is_set_stays_in_its_batch() {
 
 /// What a session does, one thing after the other; at each of them the generation is that of the
 /// cells. Answers how many things were done before one failed, and why.
-fn do_things(instances: &mut Instances, setup: &Setup) -> Result<(), (usize, EngineError)> {
-    let second = Switches {
-        streams: Streams::One,
-        ..setup.switches
-    };
-    type Thing<'a> = Box<dyn Fn(&mut Instances) -> Result<()> + 'a>;
+fn do_things(instances: &mut Stepped) -> Result<(), (usize, EngineError)> {
+    type Thing<'a> = Box<dyn Fn(&mut Stepped) -> Result<()> + 'a>;
     let step = |generations: u32| -> Thing<'_> {
         Box::new(move |instances| {
-            while !instances.issue_round(generations, false, |_| false)? {
+            while !instances.issue(Request::of(generations))? {
                 instances.poll(|_| {})?;
             }
             Ok(())
         })
     };
-    let to_kernel = |name: &'static str| -> Thing<'_> {
+    let with = |change: fn(&Setting) -> Setting| -> Thing<'_> {
         Box::new(move |instances| {
             instances.finish()?;
-            instances.set_kernel(kernel(name))
+            instances.setting = change(&instances.setting);
+            let share = instances.share();
+            instances.ensure(std::slice::from_ref(&share))?;
+            instances.enter(&share)
         })
     };
     let things: Vec<Thing<'_>> = vec![
@@ -375,25 +419,31 @@ fn do_things(instances: &mut Instances, setup: &Setup) -> Result<(), (usize, Eng
             instances.finish()?;
             instances.issue_snapshot(0).map(|_| ())
         }),
-        to_kernel("sync-global"),
+        with(|it| it.with_kernel(kernel("sync-global"))),
         step(3),
         step(3),
         Box::new(|instances| {
             instances.finish()?;
-            while !instances.begin_calibration(2, |_| false)? {}
+            while !instances.calibrate(2)? {
+                instances.finish()?;
+            }
             instances.finish()
         }),
-        to_kernel("planar"),
+        with(|it| it.with_kernel(kernel("planar"))),
         step(1),
-        Box::new(move |instances| {
-            instances.finish()?;
-            instances.compare(Some(second))
+        with(|it| {
+            it.with_switches(Switches {
+                streams: Streams::One,
+                ..it.switches
+            })
         }),
         step(2),
         step(2),
-        Box::new(|instances| {
-            instances.finish()?;
-            instances.compare(None)
+        with(|it| {
+            it.with_switches(Switches {
+                streams: Streams::PerInstance,
+                ..it.switches
+            })
         }),
         step(1),
         Box::new(|instances| instances.fetch().map(|_| ())),
@@ -413,11 +463,10 @@ fn a_submission_that_fails_leaves_generation_and_cells_in_step() {
         for fault in [Fault::Refused, Fault::Midway] {
             let mut failures = 0;
             loop {
-                let (script, mut instances) = scripted(&setup, 2);
-                instances.start(&mut setup.clone()).unwrap();
-                instances.set_picture(Some(PicturePlan::BITS)).unwrap();
+                let (script, engine) = scripted();
+                let mut instances = Stepped::started_on(engine, &setup);
                 script.fail(Call::Submit, failures, fault);
-                let Err((done, error)) = do_things(&mut instances, &setup) else {
+                let Err((done, error)) = do_things(&mut instances) else {
                     break;
                 };
                 failures += 1;
@@ -426,15 +475,13 @@ fn a_submission_that_fails_leaves_generation_and_cells_in_step() {
                     assert!(error.loses_lattices(), "{what}");
                     instances.abandon().unwrap();
                     assert!(instances.is_idle(), "{what}");
-                    assert_eq!(instances.pending_second_round(), None, "{what}");
                     let all = starts(&setup, 0..setup.instances).unwrap();
                     instances.set_lattices(all).unwrap();
                     instances.set_generation(0);
                 } else if instances.is_calibrating() {
                     instances.finish().unwrap(); // what was refused is done now
                 }
-                end_round(&mut instances);
-                let generation = instances.generation();
+                let generation = instances.generation(0);
                 assert_eq!(
                     instances.fetch().unwrap(),
                     later(&setup, generation),
@@ -442,10 +489,10 @@ fn a_submission_that_fails_leaves_generation_and_cells_in_step() {
                 );
                 // And rounds go on from there, of whatever kernel.
                 for name in ["bits", "sync-global", "planar"] {
-                    instances.set_kernel(kernel(name)).unwrap();
-                    instances.run(2, 1, None).unwrap();
+                    instances.setting = instances.setting.with_kernel(kernel(name));
+                    instances.step(2, 1);
                 }
-                let generation = instances.generation();
+                let generation = instances.generation(0);
                 assert_eq!(
                     instances.fetch().unwrap(),
                     later(&setup, generation),
@@ -466,14 +513,16 @@ fn a_plan_that_cannot_be_entered_is_passed_over() {
         generations_per_round: 2,
         ..setup(2)
     };
-    for fault in [Fault::Midway, Fault::OutOfMemory, Fault::Refused] {
-        let (script, mut instances) = scripted(&open, 1);
-        script.fail(Call::Submit, 1, fault);
+    for fault in [Fault::OutOfMemory, Fault::Refused] {
+        let (script, engine) = scripted();
+        let mut instances = Stepped::on(engine, &open, 1);
+        script.fail(Call::Allocate, 0, fault);
         let mut setup = open.clone();
-        instances.start(&mut setup).unwrap();
+        instances.start(&mut setup, None).unwrap();
+        instances.setting = Setting::of(&setup);
         assert!(!script.has_faults(), "{fault:?}");
-        assert_eq!(instances.generation(), 0);
-        round(&mut instances, 3);
+        assert_eq!(instances.generation(0), 0);
+        instances.round(3);
         assert_eq!(instances.fetch().unwrap(), later(&open, 3));
     }
 }
@@ -488,12 +537,11 @@ fn lattices_are_counted_and_streamed_without_a_slot_for_all_of_one() {
             kernel: kernel(name),
             ..setup(3)
         };
-        let (script, mut instances) = scripted(&setup, 0);
-        instances.start(&mut setup.clone()).unwrap();
-        instances.set_picture(Some(PicturePlan::BITS)).unwrap();
+        let (script, engine) = scripted();
+        let mut instances = Stepped::started_on(engine, &setup);
         let mut generations = 0;
         for rows in [1, 7, 20] {
-            round(&mut instances, 3);
+            instances.round(3);
             generations += 3;
             let want = later(&setup, generations);
             let populations: Vec<u64> = want.iter().map(Lattice::population).collect();

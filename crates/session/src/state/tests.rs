@@ -44,7 +44,8 @@ fn facts() -> EngineFacts {
         engine_idle: true,
         has_room: true,
         can_snapshot: true,
-        ..EngineFacts::none()
+        longest_round: u32::MAX,
+        ..EngineFacts::default()
     }
 }
 

@@ -13,7 +13,7 @@ use crate::record::CellWrite;
 use crate::{KernelChoice, NewCells, Setup, Switches};
 use engine::{EngineError, Result};
 use lang::{Message, message};
-use life::{Lattice, MemoryError, counted_lattices};
+use life::{Lattice, MemoryError, Rule, counted_lattices};
 
 impl SessionWorker {
     /// Applies the due record. If it cannot be applied, takes it off the log.
@@ -30,9 +30,7 @@ impl SessionWorker {
             Content::Cells { instance, cells } => self.apply_cells(*instance, cells),
             Content::Start(_) => self.apply_start(),
             Content::Rule(rule) => {
-                if let Some(instances) = &mut self.lattices.instances {
-                    instances.set_rule(*rule);
-                }
+                self.set_rule(*rule);
                 self.lab.statistics.restart();
                 if self.state.moving().is_none() {
                     self.notify(Notice::Done(message!("Rule {rule}")));
@@ -76,8 +74,13 @@ impl SessionWorker {
     /// Notes that pictures from now on show this edit, or that it was refused.
     pub(super) fn edit_done(&mut self, number: u64) {
         self.state.edit_done(number);
-        if let Some(instances) = &mut self.lattices.instances {
-            instances.set_edit_number(self.state.last_edit());
+    }
+
+    /// Sets the rule by which the lattices are stepped.
+    pub(super) fn set_rule(&mut self, rule: Rule) {
+        let shares = self.lattices.shares_in_use();
+        if let Some(sim) = &mut self.lattices.sim {
+            sim.set_rule(rule, &shares);
         }
     }
 
@@ -90,10 +93,10 @@ impl SessionWorker {
                 self.state.log().base_parameters().instances_of(*instance)
             }
             Content::Start(_) | Content::Rule(_) | Content::Grid { .. } => {
-                (0..self.lattices.setup().instances).collect()
+                (0..self.lattices.setup.instances).collect()
             }
         };
-        if let Some(instances) = &mut self.lattices.instances {
+        if let Some(instances) = &mut self.lattices.sim {
             instances.set_generation(self.state.position().generation);
         }
         if let Some(number) = number {
@@ -132,7 +135,7 @@ impl SessionWorker {
 
     /// Writes into the lattices of instances.
     fn write(&mut self, instances: &[usize], write: &CellWrite) -> Result<()> {
-        let Some(engine) = &mut self.lattices.instances else {
+        let Some(engine) = &mut self.lattices.sim else {
             return Ok(());
         };
         match write {
@@ -153,7 +156,7 @@ impl SessionWorker {
         let all = (0..after.instances).map(|i| Ok((i, after.start_cells(i)?)));
         let all = all.collect::<Result<Vec<_>, MemoryError>>()?;
         self.lab.statistics.restart();
-        match &mut self.lattices.instances {
+        match &mut self.lattices.sim {
             Some(instances) => instances.set_lattices(all),
             None => Ok(()),
         }
@@ -175,7 +178,7 @@ impl SessionWorker {
             kernel,
             switches: Switches { order, .. },
             ..
-        } = *self.lattices.setup();
+        } = self.lattices.setup;
         let leaves_own_round = order != setup.switches.order;
         self.replace_lattices(setup, all.into_iter().enumerate().collect())?;
         self.state.cells_set();
@@ -195,7 +198,7 @@ impl SessionWorker {
             }));
             self.tell_kernel(kernel);
         }
-        if self.lattices.setup().kernel_choice == KernelChoice::Estimated {
+        if self.lattices.setup.kernel_choice == KernelChoice::Estimated {
             self.state.keep_kernel(false); // another one may be the fastest now
         }
         if leaves_own_round {

@@ -35,14 +35,16 @@ impl SessionWorker {
     }
 
     /// Whether pictures can be changed without new slots, and no other change of them waits.
-    fn may_view_at_once(&self, plan: PicturePlan) -> bool {
+    fn may_view_at_once(&mut self, plan: PicturePlan) -> bool {
         let mut waiting = self.state.queue.iter();
-        !waiting.any(|command| matches!(command, Command::View(_)))
-            && self
-                .lattices
-                .instances
-                .as_ref()
-                .is_some_and(|it| !it.needs_slots(Some(plan)))
+        if waiting.any(|command| matches!(command, Command::View(_))) {
+            return false;
+        }
+        let before = self.lattices.set_view(Some(plan));
+        let shares = self.lattices.shares_in_use();
+        self.lattices.set_view(before);
+        let sim = self.lattices.sim.as_ref();
+        sim.is_some_and(|it| !it.replaces_slots(&shares))
     }
 
     /// Handles a command after the session has ended: only what needs no engine is done.
@@ -98,8 +100,8 @@ impl SessionWorker {
         self.log_changed();
         self.publish_last_known(Duration::ZERO); // before the engine is asked to apply a record
         if *self.state.mode() != mode {
-            if let Some(measurement) = &mut self.lab.measurement {
-                measurement.interrupt();
+            if let Some(trial) = &mut self.lattices.trial {
+                trial.interrupt();
             }
             self.lab.statistics.restart();
             self.health.resumed();
@@ -130,7 +132,7 @@ impl SessionWorker {
                 None
             }
             Command::WatchOverlap(watching) => {
-                self.lab.watch(watching);
+                self.lab.is_watching = watching;
                 None
             }
             Command::View(plan) => {
@@ -246,7 +248,7 @@ impl SessionWorker {
 
     /// Selects another instance, found from the present one and the number of all.
     fn select(&mut self, other: impl FnOnce(usize, usize) -> usize) -> Option<Notice> {
-        self.watch.selected = other(self.watch.selected, self.lattices.setup().instances);
+        self.watch.selected = other(self.watch.selected, self.lattices.setup.instances);
         None
     }
 
@@ -258,7 +260,7 @@ impl SessionWorker {
             "paused"
         };
         let generation = self.state.position().generation;
-        let (kernel, selected) = (self.lattices.setup().kernel.name, self.watch.selected);
+        let (kernel, selected) = (self.lattices.setup.kernel.name, self.watch.selected);
         tracing::debug!(
             "{action:?}: {state} at generation {generation}, kernel {kernel}, instance {selected} selected"
         );

@@ -5,12 +5,11 @@
 
 use super::SessionWorker;
 use crate::comparison::Comparison;
-use crate::instances::Instances;
 use crate::log::{Log, Position};
-use crate::measurement::Measurement;
 use crate::publisher::Notice;
 use crate::timeline::Timeline;
-use crate::{AbComparison, Order, Streams, Switch, Switches};
+use crate::trial::Subject;
+use crate::{AbComparison, Order, Setting, Streams, Switch, Switches};
 use engine::Result;
 use lang::message;
 use life::grouped;
@@ -20,17 +19,17 @@ impl SessionWorker {
     /// the host.
     pub(super) fn toggle_comparison(&mut self) -> Result<Option<Notice>> {
         self.lab.changed();
-        self.drop_measurement()?;
+        self.restart_trial();
         self.lab.statistics.restart();
-        self.watch.replaced(0..self.lattices.setup().instances);
+        self.watch.replaced(0..self.lattices.setup.instances);
         if self.comparison.is_some() {
-            self.end_comparison()
-        } else if self.lattices.setup().instances < 2 {
+            Ok(self.end_comparison())
+        } else if self.lattices.setup.instances < 2 {
             Ok(Some(Notice::Refused(message!(
                 "A and B need two instances or more; start with --instances 2"
             ))))
-        } else if let Some(own) = &self.lattices.setup().own_round
-            && self.lattices.setup().switches.order == Order::Own
+        } else if let Some(own) = &self.lattices.setup.own_round
+            && self.lattices.setup.switches.order == Order::Own
             && own.half().is_err()
         {
             let each = own.instances() / 2;
@@ -72,47 +71,45 @@ impl SessionWorker {
         log: Log,
         position: Position,
     ) -> Result<()> {
-        self.change_slots(false, |lattices| lattices.compare(Some(b_switches)))?;
+        let each = log.base_parameters().instances / 2;
+        let b = self.lattices.setting().with_switches(b_switches);
+        let trial = self.new_trial(Subject::Halves(each), b);
+        let shares = self.lattices.shares(&self.lattices.setting(), Some(&trial));
+        self.enter(&shares)?;
         let left = self.state.timeline.copies.bytes();
-        let budget = self.lattices.setup().time.history_bytes;
+        let budget = self.lattices.setup.time.history_bytes.saturating_sub(left);
         let scratch = Timeline {
             here: position,
-            ..Timeline::new(log, budget.saturating_sub(left))
+            ..Timeline::new(log, budget)
         };
-        let each = scratch.log.base_parameters().instances / 2;
         self.forget_slots();
         self.comparison = Some(Comparison {
             timeline: self.state.exchange(scratch),
             each,
             differing: None,
         });
-        self.measure_a_and_b();
+        self.forget_effect();
+        self.lattices.trial = Some(trial);
         Ok(())
     }
 
-    fn end_comparison(&mut self) -> Result<Option<Notice>> {
-        let ended = self.change_slots(false, |lattices| lattices.compare(None));
-        let instances = self.lattices.instances.as_ref();
-        let still = instances.is_none_or(Instances::is_comparing);
-        let Some(comparison) = self.comparison.take_if(|_| !still) else {
-            return ended.map(|()| None);
-        };
-        self.lab.measurement = None;
+    fn end_comparison(&mut self) -> Option<Notice> {
+        let comparison = self.comparison.take()?;
+        self.lattices.trial = None;
         self.forget_slots();
         let main = comparison.timeline.here;
         self.state.exchange(comparison.timeline);
         self.state.return_to(main);
         self.log_changed();
-        ended?;
-        Ok(Some(Notice::Done(message!(
+        Some(Notice::Done(message!(
             "The comparison has ended; every lattice is as it was before"
-        ))))
+        )))
     }
 
     /// B's first setting: the one before the last switch, or another way of sharing streams; for a round
     /// of the user's own, another order.
     fn other_setting(&self) -> Switches {
-        let (setup, context) = (self.lattices.setup(), self.lattices.context());
+        let (setup, context) = (&self.lattices.setup, self.lattices.context());
         let (now, kernel) = (setup.switches, setup.kernel);
         let has_half = setup.own_round.as_ref().is_some_and(|it| it.half().is_ok());
         let fits = |other: &Switches| {
@@ -141,17 +138,11 @@ impl SessionWorker {
     /// The comparison, for the status.
     pub(super) fn comparison(&self) -> Option<AbComparison> {
         let comparison = self.comparison.as_ref()?;
-        let measurement = self.lab.measurement.as_ref();
-        let switches = [self.lattices.setup().switches, self.lattices.b_switches()?];
-        let measured = || {
-            (
-                measurement.map_or([None; 2], Measurement::round_us),
-                measurement.and_then(Measurement::finding),
-                measurement.map(Measurement::source).unwrap_or_default(),
-            )
-        };
-        let kernel = self.lattices.setup().kernel;
-        let recorded = self.compare_recorded(switches.map(|switches| (kernel, switches)));
+        let trial = self.lattices.trial.as_ref()?;
+        let settings = [self.lattices.setting(), trial.other.clone()];
+        let switches = settings.each_ref().map(|it: &Setting| it.switches);
+        let measured = || (trial.round_us(), trial.finding(), trial.source());
+        let recorded = self.compare_recorded(settings);
         let (round_us, finding, source) = recorded.unwrap_or_else(measured);
         Some(AbComparison {
             switches,

@@ -15,8 +15,7 @@
 //! | `moving` | begins a move from a snapshot or a start |
 //! | `recovery` | handles errors and replaces a lost engine |
 //! | `comparison` | compares two settings, A and B, each on the same number of instances |
-//! | `effect` | compares rounds before and after a change, and A's and B's |
-//! | `settings` | changes pace, kernel, switches and pictures |
+//! | `settings` | changes pace, kernel, switches and pictures, and compares rounds before and after |
 //! | `recorded` | shows what was recorded on a GPU in the place of measurements |
 //! | `calibration` | runs rounds op by op, for the overlap |
 //! | `watching` | stops or refills settled panels |
@@ -27,11 +26,33 @@ use std::sync::mpsc::{Receiver, Sender};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use crate::command::Command;
+use crate::comparison::Comparison;
+use crate::health::{Health, internal};
+use crate::instances::MAX_IN_FLIGHT;
+use crate::lab::Lab;
+use crate::last_known::{LastKnown, SafetyCopy};
+use crate::lattices::{Engines, Lattices, first_view};
+use crate::log::{Log, SessionParameters};
+use crate::next_task::{EngineFacts, NextTask, next_task, part_of_round};
+use crate::pacing::Pacing;
+use crate::population::Populations;
+use crate::publisher::{Notice, Publisher};
+use crate::saved::SavedSession;
+use crate::snapshot_store::SnapshotStore;
+use crate::state::{Mode, State};
+use crate::timeline::Timeline;
+use crate::trace::Trace;
+use crate::trial::shown;
+use crate::watch::{Measuring, Watch};
+use crate::{DEFAULT_KERNEL, KernelChoice, Pictures, Request, Setup, Share, Side, Status};
+use engine::{Result, kernels};
+use lang::message;
+
 mod calibration;
 mod cells;
 mod commands;
 mod comparison;
-mod effect;
 mod moving;
 mod poll;
 mod recorded;
@@ -42,27 +63,6 @@ mod settings;
 mod sleep;
 mod snapshotting;
 mod watching;
-
-use crate::command::Command;
-use crate::comparison::Comparison;
-use crate::health::{Health, internal};
-use crate::lab::Lab;
-use crate::last_known::{LastKnown, SafetyCopy};
-use crate::lattices::{Engines, Lattices};
-use crate::log::{Log, SessionParameters};
-use crate::next_task::{EngineFacts, NextTask, next_task};
-use crate::pacing::Pacing;
-use crate::population::Populations;
-use crate::publisher::{Notice, Publisher};
-use crate::saved::SavedSession;
-use crate::snapshot_store::SnapshotStore;
-use crate::state::{Mode, State};
-use crate::timeline::Timeline;
-use crate::trace::Trace;
-use crate::watch::Watch;
-use crate::{DEFAULT_KERNEL, KernelChoice, Pictures, Setup, Status};
-use engine::{Result, kernels};
-use lang::message;
 
 /// Time between two publications for those who save the session while its thread hangs, at least.
 const PUBLISH_INTERVAL: Duration = Duration::from_millis(500);
@@ -141,7 +141,7 @@ impl SessionWorker {
         wake: Box<dyn Fn()>,
     ) -> Result<SessionWorker> {
         let (lattices, pictures) = Lattices::new(setup, engines)?;
-        let (setup, now) = (lattices.setup(), clock());
+        let (setup, now) = (&lattices.setup, clock());
         let log = Log::new(SessionParameters::of(setup));
         let timeline = Timeline::new(log, setup.time.history_bytes);
         let mut pacing = Pacing::new(setup.pace, setup.generations_per_round, now);
@@ -161,12 +161,12 @@ impl SessionWorker {
         };
         worker.lab.last_command = Some(now);
         // Until the drawing side says what it wants, bits, if the lattice is not enormous.
-        if let Some(view) = worker.lattices.first_view() {
+        if let Some(view) = first_view(&worker.lattices.setup) {
             worker.set_view(view)?;
         }
         worker.update_measuring(false);
         let default = kernels::find(DEFAULT_KERNEL);
-        let is_default = worker.lattices.setup().kernel_choice == KernelChoice::FirstFitting;
+        let is_default = worker.lattices.setup.kernel_choice == KernelChoice::FirstFitting;
         if let Some(default) = default.filter(|_| is_default) {
             worker.tell_kernel(default);
         }
@@ -216,10 +216,8 @@ impl SessionWorker {
             self.handle_error(error, true);
         }
         let now = self.now();
-        let measured = self.end_measurement();
-        if let Err(error) = measured.and_then(|()| self.measure_equal_settings(now)) {
-            self.handle_error(error, true);
-        }
+        self.end_trial_when_over();
+        self.measure_equal_settings(now);
         let work = match self.health.ended() {
             None => next_task(&self.state, &self.engine_facts(now), now),
             Some(_) => NextTask::Wait(None),
@@ -257,22 +255,34 @@ impl SessionWorker {
     }
 
     fn engine_facts(&self, now: Instant) -> EngineFacts {
-        let Some(instances) = &self.lattices.instances else {
-            return EngineFacts::none();
+        let Some(sim) = &self.lattices.sim else {
+            return EngineFacts::default(); // it is being replaced
+        };
+        let lagging = self.lagging_side();
+        // Each round of a trial is timed alone.
+        let max_in_flight = match self.lattices.trial {
+            Some(_) => 1,
+            None => MAX_IN_FLIGHT,
         };
         EngineFacts {
-            engine_idle: instances.is_idle() && !self.snapshots.is_reading(),
-            has_room: instances.has_room(),
-            longest_round: instances.longest_round(),
-            calibrating: instances.is_calibrating(),
-            wants_calibration: self.wants_calibration(instances),
+            engine_idle: sim.is_idle() && !self.snapshots.is_reading(),
+            has_room: sim.depth() < max_in_flight && !sim.is_calibrating(),
+            longest_round: self.lattices.longest_round(),
+            calibrating: sim.is_calibrating(),
+            wants_calibration: self.wants_calibration(),
             kernel_due: self.lattices.is_kernel_due(self.wants_fastest()),
-            pending_second_round: instances.pending_second_round(),
-            can_snapshot: self.snapshots.free_slot().is_some() && !instances.is_one_ahead(),
+            pending_second_round: lagging.map(|(_, generations)| generations),
+            can_snapshot: self.snapshots.free_slot().is_some() && lagging.is_none(),
             has_copy: self.present_copy().is_some(),
-            snapshot_due: self.snapshots.is_due(now) && !instances.is_one_ahead(),
+            snapshot_due: self.snapshots.is_due(now) && lagging.is_none(),
             snapshot_wanted: self.snapshots.is_wanted(self.state.moving().is_some()),
         }
+    }
+
+    /// Which one of A and B has generations to make that the other has, and how many.
+    fn lagging_side(&self) -> Option<(Side, u32)> {
+        let sim = self.lattices.sim.as_ref()?;
+        self.lattices.trial.as_ref()?.behind(sim)
     }
 
     fn perform(&mut self, work: NextTask) -> Result<()> {
@@ -296,7 +306,7 @@ impl SessionWorker {
                 Ok(())
             }
             NextTask::Refresh => {
-                let issued = self.issue(0, false);
+                let issued = self.refresh();
                 // After an error it is not tried again: it would fail again.
                 if !matches!(issued, Ok(false)) {
                     self.state.pictures_issued();
@@ -310,33 +320,44 @@ impl SessionWorker {
 
     /// Issues a round.
     fn issue_round(&mut self, generations: u32, now: Instant) -> Result<()> {
-        if !self.prepare_round(generations)? {
+        let shares = self.lattices.shares_in_use();
+        if !self.is_ready_for(&shares)? {
             return Ok(());
         }
-        let Some(instances) = &mut self.lattices.instances else {
-            return Ok(());
-        };
-        let is_second = instances.pending_second_round().is_some();
-        let may_be_timed = !instances.is_next_an_exception()
-            && !self.lattices.is_recorded()
-            && matches!(self.state.mode(), Mode::Running | Mode::RunningTo(_));
-        let wanted = || {
-            let soon = self.lab.statistics.stepping_rate().is_none();
-            self.lab
-                .sampling
-                .wants(now, soon, self.comparison.is_some())
-        };
+        let is_running = matches!(self.state.mode(), Mode::Running | Mode::RunningTo(_));
+        let measured = self.measures_next();
+        let is_exception = measured && self.watch.measuring == Measuring::Sparse;
+        let may_be_timed = !is_exception && !self.lattices.is_recorded() && is_running;
+        let soon = self.lab.statistics.stepping_rate().is_none();
+        let sampling = &mut self.lab.sampling;
+        let wanted = || sampling.wants(now, soon, self.comparison.is_some());
         let timed = may_be_timed
-            && match self.lab.measurement.as_ref() {
-                Some(measurement) if measurement.is_under_way() => !measurement.is_counting(),
+            && match &self.lattices.trial {
+                Some(trial) if trial.is_under_way() => !trial.executor.is_counting(),
                 _ => wanted(),
             };
-        if !self.issue(generations, timed)? {
+        let is_second = self.lagging_side().is_some();
+        let side = self.next_side(generations, is_running);
+        let share = &shares[side.map_or(0, |side| side as usize)];
+        let request = Request {
+            timed,
+            block_timestamps: self.lab.block_timestamps,
+            measured,
+            ..Request::of(generations)
+        };
+        if !self.issue(share, request)? {
             return Ok(());
+        }
+        self.watch.rounds_since_measure = if measured {
+            0
+        } else {
+            self.watch.rounds_since_measure + 1
+        };
+        if let Some(trial) = &mut self.lattices.trial {
+            trial.issued();
         }
         let by_hand = matches!(self.state.mode(), Mode::Stepping(_));
         let runs_to = matches!(self.state.mode(), Mode::RunningTo(_));
-        self.round_issued();
         if is_second {
             self.state.stepped_second(now);
         } else {
@@ -359,16 +380,52 @@ impl SessionWorker {
         Ok(())
     }
 
-    /// Issues a round; one of 0 generations only downloads pictures. Returns `false` if no slot is
-    /// free for them.
-    fn issue(&mut self, generations: u32, timed: bool) -> Result<bool> {
-        let Some(instances) = &mut self.lattices.instances else {
+    /// Decides whose round of so many generations is next in a trial.
+    fn next_side(&mut self, generations: u32, is_running: bool) -> Option<Side> {
+        // The last one of those as which a long round is issued may be shorter, and does not count.
+        let of_all = self.state.pacing.generations();
+        let is_whole = generations == part_of_round(of_all, self.lattices.longest_round());
+        let is_recorded = self.lattices.is_recorded();
+        let now = self.lattices.setting();
+        let (sim, trial) = (self.lattices.sim.as_ref()?, self.lattices.trial.as_mut()?);
+        // Between A and B with one setting there is only noise.
+        let is_of_equals = trial.each().is_some() && trial.other == now;
+        let counts = is_running && is_whole && !is_of_equals && !is_recorded;
+        Some(trial.next(sim, generations, counts))
+    }
+
+    /// Makes what rounds of these shares need, if nothing hinders; otherwise it is tried again.
+    fn is_ready_for(&mut self, shares: &[Share]) -> Result<bool> {
+        let is_ready = self.ensure(shares)?;
+        if !is_ready {
+            self.lattices.retry_at = Some(self.now() + RETRY_INTERVAL);
+        }
+        Ok(is_ready)
+    }
+
+    /// Downloads pictures of all lattices as they are. Returns `false` if no slot is free for them.
+    fn refresh(&mut self) -> Result<bool> {
+        let shares = self.lattices.shares_in_use();
+        let mut all = self.is_ready_for(&shares)?;
+        for share in shown(&shares) {
+            all = all && self.issue(share, Request::of(0))?;
+        }
+        Ok(all)
+    }
+
+    /// Issues a round. Returns `false` if no slot is free for its pictures, or if its lattices are being
+    /// converted first.
+    fn issue(&mut self, share: &Share, request: Request) -> Result<bool> {
+        let Some(sim) = &mut self.lattices.sim else {
             return Ok(false);
         };
         let pictures = self.publisher.pictures();
-        let wanted = instances.plan().downloads();
-        let newest = |slot| pictures.holds_newest(slot, wanted.clone());
-        let issued = instances.issue_round(generations, timed, newest);
+        let newest = |slot| pictures.holds_newest(slot, share.downloads());
+        let request = Request {
+            edits: self.state.last_edit(),
+            ..request
+        };
+        let issued = sim.issue(share, request, newest);
         if matches!(issued, Ok(false)) {
             self.lattices.retry_at = Some(self.now() + RETRY_INTERVAL);
         }
@@ -394,11 +451,10 @@ impl SessionWorker {
         let parameters = log.parameters(self.state.position().records);
         let drawn = parameters.drawn.clone();
         self.lattices.set_parameters(parameters);
-        self.watch.selected = self.watch.selected.min(self.lattices.setup().instances - 1);
+        self.watch.selected = self.watch.selected.min(self.lattices.setup.instances - 1);
         // A move may begin where there were fewer instances than at its end.
         if self.state.moving().is_none() {
-            self.snapshots
-                .forget_missing(self.lattices.setup().instances);
+            self.snapshots.forget_missing(self.lattices.setup.instances);
         }
         self.watch.set_drawn(drawn);
     }

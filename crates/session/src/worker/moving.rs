@@ -4,6 +4,7 @@ use super::SessionWorker;
 use crate::NewCells;
 use crate::copies::Snapshot;
 use crate::health::no_snapshot;
+use crate::instances::Sim;
 use crate::log::{Position, Source};
 use engine::Result;
 use lang::english;
@@ -28,12 +29,12 @@ impl SessionWorker {
         }
         self.state.restored(from);
         self.log_changed();
-        if let Some(instances) = &mut self.lattices.instances {
+        if let Some(instances) = &mut self.lattices.sim {
             instances.set_generation(from.generation);
         }
         // Cell ages, populations and cycle detection begin again.
         if route.source != Source::Here {
-            self.watch.moved(self.lattices.setup().instances);
+            self.watch.moved(self.lattices.setup.instances);
         }
         self.snapshots.mark_stale();
         self.lab.statistics.restart();
@@ -70,12 +71,14 @@ impl SessionWorker {
         };
         self.state.cells_unknown();
         let setup = self.lattices.setup_for(&parameters);
-        let Some(instances) = &mut self.lattices.instances else {
+        let grid = |it: &Sim| (it.size(), it.instances());
+        let Some(present) = self.lattices.sim.as_ref().map(grid) else {
             return Ok(false);
         };
-        if (instances.size(), instances.instances()) == (parameters.size, parameters.instances) {
-            instances.set_rule(parameters.rule);
-            instances.set_lattices(all)?;
+        if present == (parameters.size, parameters.instances) {
+            self.set_rule(parameters.rule);
+            let sim = self.lattices.sim.as_mut();
+            sim.map_or(Ok(()), |it| it.set_lattices(all))?;
             return Ok(true);
         }
         self.replace_lattices(setup, all)?;

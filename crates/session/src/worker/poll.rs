@@ -13,16 +13,16 @@ impl SessionWorker {
         if self.health.ended().is_some() {
             return Ok(()); // the session has ended
         }
-        let has_graphs = self.lattices.setup().switches.graphs;
-        let Some(instances) = &mut self.lattices.instances else {
-            return Ok(());
-        };
-        let comparing = instances.is_comparing();
+        let has_graphs = self.lattices.setup.switches.graphs;
         // A graph is made for each length of a round.
         let max = if has_graphs {
             1
         } else {
-            instances.longest_round()
+            self.lattices.longest_round()
+        };
+        let trial = &mut self.lattices.trial;
+        let Some(instances) = &mut self.lattices.sim else {
+            return Ok(());
         };
         let mut news = false;
         let mut calibrated = false;
@@ -43,19 +43,15 @@ impl SessionWorker {
                 } => publisher
                     .pictures()
                     .publish(instances, (generation, edits), picture, slot),
-                Event::Round {
-                    side,
-                    generations,
-                    timed,
-                    launches,
-                    took,
-                } => {
+                Event::Round { round, timed, took } => {
+                    let (generations, launches) = (round.generations, round.launches());
                     last_round = Some((generations, took));
                     state.timeline.copies.round(generations, took);
                     state.fit_chunk(took, max);
-                    let measurement = lab.measurement.as_mut();
-                    let is_before = measurement.is_some_and(|it| it.round(took, now));
-                    if !comparing || side == Side::B {
+                    let half = trial.as_ref();
+                    let half = half.and_then(|it| it.half_of(&round.share.lattices));
+                    let is_before = trial.as_mut().is_some_and(|it| it.round(took, now));
+                    if half != Some(Side::A) {
                         lab.statistics
                             .round(now, generations, (!is_before).then_some(took));
                     }
@@ -63,7 +59,7 @@ impl SessionWorker {
                         return;
                     };
                     // A's stands above B's, as the one before a change above the one after it.
-                    if is_before || (comparing && side == Side::A) {
+                    if is_before || half == Some(Side::A) {
                         publisher.add_round(timed, true);
                         return;
                     }
@@ -79,7 +75,7 @@ impl SessionWorker {
                         }
                     }
                     // While blocks are shown, rounds without timestamps only measure their cost.
-                    if !lab.block_timestamps() || !plain {
+                    if !lab.block_timestamps || !plain {
                         publisher.add_round(timed, false);
                     }
                 }

@@ -3,32 +3,31 @@
 use super::SessionWorker;
 use crate::publisher::Notice;
 use crate::recording::Recording;
-use crate::{Effect, Finding, Pace, RecordedStatus, Source, Status, Switches, recorded_in_words};
-use engine::{Kernel, Result};
+use crate::{Effect, Finding, Pace, RecordedStatus, Setting, Source, Status, recorded_in_words};
+use engine::Result;
 use lang::{Message, message};
-
-/// A kernel and switches.
-type Setting = (&'static Kernel, Switches);
 
 impl SessionWorker {
     /// Shows recorded rounds from now on, or measures again. Nothing may be in flight.
     pub(super) fn toggle_recorded(&mut self) -> Result<Option<Notice>> {
-        let instances = self.lattices.instances.as_ref();
+        let instances = self.lattices.sim.as_ref();
         if instances.is_some_and(|it| it.engine().name() != "cpu") {
             let why = message!("a GPU computes here, and is measured");
             return Ok(Some(Notice::Refused(why)));
         }
-        self.drop_measurement()?;
-        if self.lab.block_timestamps() {
+        self.restart_trial();
+        if self.lab.block_timestamps {
             self.toggle_block_timestamps();
         }
         let recording = (!self.lattices.is_recorded()).then(Recording::shipped);
-        self.change_slots(false, |lattices| lattices.set_recording(recording))?;
+        let before = std::mem::replace(&mut self.lattices.recording, recording);
+        let shares = self.lattices.shares_in_use();
+        if let Err(error) = self.enter(&shares) {
+            self.lattices.recording = before;
+            return Err(error);
+        }
         if recording.is_none() {
             self.publisher.show_rounds(None, None);
-            if self.comparison.is_some() {
-                self.measure_a_and_b();
-            }
         }
         self.lab.changed();
         self.lab.statistics.restart();
@@ -41,19 +40,14 @@ impl SessionWorker {
         })))
     }
 
-    /// The setting that keys change: B's while two are compared.
-    fn present_setting(&self) -> Setting {
-        (self.lattices.setup().kernel, self.lattices.switches())
-    }
-
     /// How two settings compare, as recorded; `None` if rounds are measured here.
     pub(super) fn compare_recorded(
         &self,
         settings: [Setting; 2],
     ) -> Option<([Option<f64>; 2], Option<Finding>, Source)> {
-        let recording = self.lattices.recording()?;
+        let recording = self.lattices.recording?;
         let generations = self.state.pacing.generations();
-        let found = settings.map(|setting| self.lattices.recorded(setting, generations));
+        let found = settings.map(|setting| self.lattices.recorded(&setting, generations));
         let compared = match found {
             [Some((group, before)), Some((_, after))] => group.compare(before, after),
             _ => None,
@@ -65,15 +59,10 @@ impl SessionWorker {
         })
     }
 
-    /// What a change from this kernel and these switches did to a round, as recorded; `None` if that is
+    /// What a change from this setting to the present one did to a round, as recorded; `None` if that is
     /// measured here.
-    pub(super) fn recorded_effect(
-        &self,
-        change: &Message,
-        kernel: &'static Kernel,
-        switches: Switches,
-    ) -> Option<Effect> {
-        let settings = [(kernel, switches), self.present_setting()];
+    pub(super) fn recorded_effect(&self, change: &Message, before: &Setting) -> Option<Effect> {
+        let settings = [before.clone(), self.lattices.changed_setting()];
         let (round_us, finding, source) = self.compare_recorded(settings)?;
         Some(Effect {
             what: change.clone(),
@@ -88,15 +77,18 @@ impl SessionWorker {
         if !self.lattices.is_recorded() {
             return;
         }
-        let setup = self.lattices.setup();
         let of_a = self
-            .comparison
-            .is_some()
-            .then_some((setup.kernel, setup.switches));
-        let before = of_a.or(self.lab.before_change);
+            .lattices
+            .is_comparing()
+            .then(|| self.lattices.setting());
+        let before = of_a.or(self.lab.before_change.clone());
         let generations = self.state.pacing.generations();
-        let shown = [Some(self.present_setting()), before];
-        let found = shown.map(|setting| self.lattices.recorded(setting?, generations));
+        let shown = [Some(self.lattices.changed_setting()), before];
+        let recorded = |setting: &Option<Setting>| {
+            let setting = setting.as_ref()?;
+            self.lattices.recorded(setting, generations)
+        };
+        let found = shown.each_ref().map(recorded);
         let present = found[0].map(|(_, setting)| setting);
         let key = (self.lattices.round_work(generations), shown);
         if self.lab.recorded.as_ref() == Some(&key) {
@@ -110,11 +102,12 @@ impl SessionWorker {
 
     /// Replaces measured figures by recorded ones, if those are shown.
     pub(super) fn put_recorded(&self, status: &mut Status) {
-        let Some(recording) = self.lattices.recording() else {
+        let Some(recording) = self.lattices.recording else {
             return;
         };
         let generations = self.state.pacing.generations();
-        let found = self.lattices.recorded(self.present_setting(), generations);
+        let present = self.lattices.changed_setting();
+        let found = self.lattices.recorded(&present, generations);
         let found = found.map(|(_, setting)| setting);
         let rates = &mut status.rates;
         rates.round_us = found.map(|setting| setting.round_us());

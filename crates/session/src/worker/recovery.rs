@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::SessionWorker;
-use crate::instances::Instances;
-use crate::lattices::Equipment;
+use crate::instances::Sim;
+use crate::lattices::first_view;
 use crate::publisher::Notice;
 use crate::{DeviceChoice, NewCells, Setup};
 use engine::kernels::OwnStepError;
@@ -27,10 +27,10 @@ const ENDLESS: Loss = Loss::OwnKernel(OwnStepError::TooLong);
 impl SessionWorker {
     /// Errors if a kernel of the user's own seems to run without an end on a GPU.
     pub(super) fn check_own_kernel(&self) -> Result<()> {
-        let instances = self.lattices.instances.as_ref();
-        let hangs = |it: &Instances| {
+        let instances = self.lattices.sim.as_ref();
+        let hangs = |it: &Sim| {
             it.engine().name() == "cuda"
-                && it.own_kernel().is_some()
+                && self.lattices.own_kernel().is_some()
                 && it.working_time() > platform::timeout(OWN_KERNEL_TIMEOUT)
         };
         if instances.is_some_and(hangs) {
@@ -96,7 +96,7 @@ impl SessionWorker {
         }
         self.lab.changed();
         self.state.lost_cells();
-        let instances = self.lattices.instances.as_ref();
+        let instances = self.lattices.sim.as_ref();
         let is_on_gpu = instances.is_some_and(|it| it.engine().name() == "cuda");
         let is_stuck = is_on_gpu && lost == EngineError::ContextLost(ENDLESS);
         self.release_instances(is_stuck);
@@ -105,8 +105,8 @@ impl SessionWorker {
         } else {
             self.lattices.devices_left()
         };
-        let (failed, equipment) = (lost.clone(), self.equipment());
-        let instances = match self.lattices.make_again(failed, devices, equipment) {
+        let failed = lost.clone();
+        let instances = match self.lattices.make_again(failed, devices) {
             Ok(instances) => instances,
             Err(error) => {
                 return self.fail(message!(
@@ -116,7 +116,7 @@ impl SessionWorker {
             }
         };
         let is_on_cpu = instances.engine().name() == "cpu";
-        let setup = self.lattices.setup().clone();
+        let setup = self.lattices.setup.clone();
         self.take_instances(instances, setup);
         let (why, generation) = (lost.reason(), position.generation);
         let place = if is_on_cpu {
@@ -135,14 +135,6 @@ impl SessionWorker {
         }));
     }
 
-    /// What the session has set on its instances besides the settings.
-    pub(super) fn equipment(&self) -> Equipment {
-        Equipment {
-            edit: self.state.last_edit(),
-            block_timestamps: self.lab.block_timestamps(),
-        }
-    }
-
     /// Replaces the lattices by those of another setup, of another size or number, on the same
     /// contexts, and sets their cells. The old ones' memory is freed first. Nothing may be in flight.
     ///
@@ -154,7 +146,7 @@ impl SessionWorker {
         setup: Setup,
         cells: Vec<(usize, NewCells)>,
     ) -> Result<()> {
-        let Some(old) = self.lattices.instances.take() else {
+        let Some(old) = self.lattices.sim.take() else {
             return Ok(());
         };
         self.state.cells_unknown();
@@ -162,19 +154,15 @@ impl SessionWorker {
             .save_from_slots(&old, &mut self.state.timeline);
         self.forget_slots();
         self.publisher.pictures().clear();
-        let (instances, setup, done) = self.lattices.resized(old, setup, self.equipment())?;
+        let (instances, setup, done) = self.lattices.resized(old, setup)?;
         self.take_instances(instances, setup);
         done?;
-        let set = self
-            .lattices
-            .instances
-            .as_mut()
-            .map(|it| it.set_lattices(cells));
+        let set = self.lattices.sim.as_mut().map(|it| it.set_lattices(cells));
         set.unwrap_or(Ok(()))
     }
 
     /// Replaces the instances, if there are any, and everything that refers to their slots.
-    pub(super) fn take_instances(&mut self, instances: Instances, setup: Setup) {
+    pub(super) fn take_instances(&mut self, instances: Sim, setup: Setup) {
         self.save_from_slots();
         self.forget_slots();
         let (slots, pictures) = (instances.slots().clone(), self.publisher.pictures());
@@ -185,19 +173,16 @@ impl SessionWorker {
         } else {
             pictures.replace_slots(slots);
         }
+        let view = self.lattices.view;
         self.lattices.take(instances, setup);
         self.lab.statistics.restart();
         self.lab.changed();
-        self.lab.measurement = None;
-        self.forget_effect();
-        if self.comparison.is_some() {
-            self.measure_a_and_b();
-        }
+        self.restart_trial();
         self.update_measuring(true);
         self.state.want_pictures();
         // A view of other lattices is void; the drawing side requests another one.
-        let view = self.lattices.view().filter(|_| !is_other_grid);
-        if let Some(view) = view.or(self.lattices.first_view())
+        let view = view.filter(|_| !is_other_grid);
+        if let Some(view) = view.or(first_view(&self.lattices.setup))
             && let Err(error) = self.set_view(view)
         {
             tracing::warn!("{}", english(error));
@@ -209,7 +194,7 @@ impl SessionWorker {
     /// milliseconds. An engine that is stuck would never be dropped: a thread is left to it.
     fn release_instances(&mut self, is_stuck: bool) {
         self.publisher.pictures().clear();
-        let Some(old) = self.lattices.instances.take() else {
+        let Some(old) = self.lattices.sim.take() else {
             self.forget_slots();
             return;
         };

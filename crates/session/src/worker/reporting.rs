@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use super::SessionWorker;
-use crate::instances::Instances;
+use crate::instances::Sim;
 use crate::publisher::Notice;
 use crate::state::Mode;
 use crate::{ClockStatus, LatticeStatus, RateStatus, Recomputing, Status, time_left};
@@ -29,7 +29,7 @@ impl SessionWorker {
     pub(super) fn make_status(&self, now: Instant) -> Status {
         let mut status = Status {
             engine: self.lattices.engine_status(),
-            lattices: LatticeStatus::of(self.lattices.setup()),
+            lattices: LatticeStatus::of(&self.lattices.setup),
             setting: self.lattices.setting_status(&self.state.pacing),
             clock: self.clock_status(now),
             rates: self.rate_status(now),
@@ -48,9 +48,7 @@ impl SessionWorker {
     }
 
     fn clock_status(&self, now: Instant) -> ClockStatus {
-        let is_complete = |instances: &Instances| {
-            instances.is_idle() && instances.pending_second_round().is_none()
-        };
+        let is_complete = |sim: &Sim| sim.is_idle() && self.lagging_side().is_none();
         ClockStatus {
             running: self.is_running(),
             generation: self.state.position().generation,
@@ -64,12 +62,12 @@ impl SessionWorker {
             finished: self.state.has_all_rounds()
                 && self.state.cells_known()
                 && self.state.moving().is_none()
-                && self.lattices.instances.as_ref().is_some_and(is_complete),
+                && self.lattices.sim.as_ref().is_some_and(is_complete),
         }
     }
 
     fn rate_status(&self, now: Instant) -> RateStatus {
-        let (setup, statistics) = (self.lattices.setup(), &self.lab.statistics);
+        let (setup, statistics) = (&self.lattices.setup, &self.lab.statistics);
         // What is computed again on the way to a generation has no rates.
         let at_work = self.state.is_at_work() && self.state.moving().is_none();
         let (rounds, generations) = if at_work {

@@ -12,7 +12,7 @@ use crate::publisher::Notice;
 use crate::saved::{Drafts, SavedComparison, SavedSession, SavedTimeline};
 use crate::state::{Mode, MoveReason};
 use crate::timeline::Timeline;
-use crate::{Setup, StoredKernel};
+use crate::{Setting, Setup, StoredKernel};
 use engine::Result;
 use lang::message;
 
@@ -36,7 +36,8 @@ impl SessionWorker {
     /// The session as it is saved; `None` if nothing leads to its position.
     pub(super) fn saved_session(&self) -> Option<SavedSession> {
         let now = self.state.timeline.saved(self.saved_position())?;
-        let comparison = self.comparison.as_ref().zip(self.lattices.b_switches());
+        let second = self.lattices.changed_setting().switches;
+        let comparison = self.comparison.as_ref().map(|it| (it, second));
         let (main, comparison) = match comparison {
             None => (now, None),
             Some((Comparison { timeline, .. }, second)) => {
@@ -124,7 +125,7 @@ impl SessionWorker {
             rounds,
             own_kernel,
             ..
-        } = *self.lattices.setup();
+        } = self.lattices.setup;
         let mut setup = Setup {
             device,
             split,
@@ -146,10 +147,10 @@ impl SessionWorker {
         }
         let left = setup.stored_kernel.as_ref().filter(|it| it.in_use);
         let left = left.map(|it| it.rung);
-        let instances = self.lattices.make(&setup, self.equipment())?;
-        self.comparison = None; // of the lattices before
+        let instances = self.lattices.make(&setup)?;
+        (self.comparison, self.lattices.trial) = (None, None); // of the lattices before
         let (pace, generations) = (setup.pace, setup.generations_per_round);
-        self.lattices.forget_chosen();
+        self.lattices.chosen = None;
         self.take_instances(instances, setup);
         file.leave();
         self.fit_block_timestamps();
@@ -167,13 +168,13 @@ impl SessionWorker {
     }
 
     fn load_saved(&mut self, saved: SavedSession) -> Result<()> {
-        self.watch.selected = saved.selected.min(self.lattices.setup().instances - 1);
+        self.watch.selected = saved.selected.min(self.lattices.setup.instances - 1);
         for notice in saved.notices {
             self.notify(Notice::Done(notice));
         }
-        self.fit_own_round()?;
-        let limited = self.lattices.setup().rounds.is_some(); // a requested number of rounds is run
-        let runs = (saved.running || limited) && self.lattices.setup().rounds != Some(0);
+        self.fit_own_round();
+        let limited = self.lattices.setup.rounds.is_some(); // a requested number of rounds is run
+        let runs = (saved.running || limited) && self.lattices.setup.rounds != Some(0);
         let mode = if runs { Mode::Running } else { Mode::Paused };
         self.safety_copy.clear();
         self.lab.statistics.restart();
@@ -193,14 +194,13 @@ impl SessionWorker {
     }
 
     /// Takes breadth-first if the order is the user's own and the saved round is no longer right.
-    fn fit_own_round(&mut self) -> Result<()> {
-        let setup = self.lattices.setup();
+    fn fit_own_round(&mut self) {
+        let setup = &self.lattices.setup;
         let mut fitted = setup.clone();
         if fitted.fit_own_round() {
-            self.lattices.set_switches(fitted.switches)?;
+            self.lattices.take_switches(Setting::of(&fitted));
             self.own_round_left(fitted.instances);
         }
-        Ok(())
     }
 
     /// Says that breadth-first took the place of the user's own round.
@@ -212,7 +212,7 @@ impl SessionWorker {
 
     /// Replaces the timeline. Its cells are not on the device yet.
     fn take_timeline(&mut self, saved: SavedTimeline) {
-        let budget = self.lattices.setup().time.history_bytes;
+        let budget = self.lattices.setup.time.history_bytes;
         let mut timeline = Timeline {
             here: saved.position,
             ..Timeline::new(saved.log, budget)

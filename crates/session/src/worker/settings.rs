@@ -1,20 +1,34 @@
-//! Changes how rounds are stepped: pace, kernel, switches, pictures.
+//! Changes how rounds are stepped: pace, kernel, switches, pictures; and compares rounds before and after a
+//! change.
+//!
+//! Rounds that differ from the others in anything else than the setting do not count: those stepped by
+//! hand, cut short, or timed by events.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::SessionWorker;
 use crate::command::Query;
+use crate::instances::Sim;
 use crate::lattices::Lattices;
 use crate::publisher::Notice;
 use crate::state::Mode;
+use crate::trial::{Subject, Trial, shown};
 use crate::{
-    AUTO_KERNEL, DEFAULT_KERNEL, KernelChoice, Order, OwnRound, OwnRoundError, Pace, PicturePlan,
-    SLOWER_KEY, Setup, Side, Streams, Switch, Switches, Wait, timestamps_of_own,
+    AUTO_KERNEL, DEFAULT_KERNEL, Effect, KernelChoice, Order, OwnRound, OwnRoundError, Pace,
+    PicturePlan, SLOWER_KEY, Setting, Setup, Share, Streams, Switch, Switches, Wait,
+    timestamps_of_own,
 };
-use engine::{Kernel, Result, kernels};
+use engine::{EngineError, Kernel, Result, kernels};
 use lang::{Message, message, tr};
 use life::grouped;
+
+/// Number of cells of all lattices up to which kernels of different layouts are compared: each change
+/// between them converts every lattice.
+const MAX_CONVERTED_CELLS: u64 = 1 << 28;
+
+/// How long nothing was asked of the session before equal settings are compared.
+const IDLE_BEFORE_EQUAL_SETTINGS: Duration = Duration::from_secs(10);
 
 impl SessionWorker {
     /// Sets the pace, found from the present one.
@@ -46,22 +60,23 @@ impl SessionWorker {
     /// At the maximum pace, fits the generations per round to the time that a round took: as many
     /// as fit in a frame. Not while settings are compared by the time of their rounds.
     pub(super) fn fit_rounds(&mut self, generations: u32, took: Duration) {
-        let Some(instances) = &self.lattices.instances else {
+        let Some(instances) = &self.lattices.sim else {
             return;
         };
-        let is_compared = instances.is_comparing() || self.lab.measurement.is_some();
+        let is_compared = self.lattices.trial.is_some();
         let pacing = &self.state.pacing;
         if pacing.pace() != Pace::Maximum || *self.state.mode() != Mode::Running || is_compared {
             return;
         }
-        let mut rounds = instances.round_length(Pace::FRAME, pacing.generations());
+        let setting = self.lattices.present().setting;
+        let mut rounds = instances.round_length(&setting, Pace::FRAME, pacing.generations());
         rounds.learn(generations, took);
         self.state.pacing.fit(rounds.generations());
     }
 
     /// The kernels that can be selected: the rungs, and the user's own.
     fn kernels(&self) -> impl Iterator<Item = &'static Kernel> + use<> {
-        kernels::with_own(self.lattices.setup().own_kernel)
+        kernels::with_own(self.lattices.setup.own_kernel)
     }
 
     /// Says which kernel steps the lattices, if their size or the memory has put it in the place of
@@ -72,7 +87,7 @@ impl SessionWorker {
             size,
             switches,
             ..
-        } = *self.lattices.setup();
+        } = self.lattices.setup;
         if kernel.name == DEFAULT_KERNEL && kernel != before {
             self.tell_kernel_set(kernel, [switches; 2]);
         } else if kernel != before {
@@ -103,10 +118,10 @@ impl SessionWorker {
 
     /// Selects the next kernel, or the one before, skipping unavailable kernels.
     pub(super) fn change_kernel(&mut self, is_next: bool) -> Result<Option<Notice>> {
-        let Some(instances) = &self.lattices.instances else {
+        let Some(instances) = &self.lattices.sim else {
             return Ok(None);
         };
-        let setup = self.lattices.setup();
+        let setup = &self.lattices.setup;
         // After the last one comes the program's choice.
         let mut others: Vec<_> = self.kernels().map(Some).chain([None]).collect();
         let here = match setup.kernel_choice {
@@ -157,23 +172,25 @@ impl SessionWorker {
     /// Takes the fastest setting in the place of the chosen one, or the chosen one back. Nothing may be in
     /// flight.
     pub(super) fn fit_kernel(&mut self, takes_fastest: bool) -> Result<()> {
-        self.publish_last_known(Duration::ZERO); // before the engine is asked for anything
-        self.drop_measurement()?;
+        self.restart_trial();
         self.state.pacing.end_round();
-        let mut first_round = None;
-        let fitted = self.change_slots(false, |lattices| {
-            if !takes_fastest {
-                return lattices.take_chosen();
-            }
-            first_round = lattices.take_fastest()?;
-            Ok(())
-        });
+        let fitted = if takes_fastest {
+            self.take_fastest()
+        } else {
+            let (setting, kernel_choice) = self.lattices.chosen_setting();
+            let take = |lattices: &mut Lattices, setting| {
+                lattices.take_setting(setting, kernel_choice, None);
+            };
+            let trial = self.trial_by(setting.kernel);
+            self.change(setting, trial, take).map(|()| None)
+        };
+        let first_round = fitted.as_ref().ok().copied().flatten();
         self.fit_block_timestamps();
         if let Err(error) = fitted {
             if error.loses_lattices() {
                 return Err(error);
             }
-            self.lattices.forget_chosen(); // it goes on as it is
+            self.lattices.chosen = None; // it goes on as it is
             self.notify(Notice::Warning(Message::of(error)));
         }
         if self.lattices.is_kernel_due(takes_fastest) {
@@ -182,7 +199,7 @@ impl SessionWorker {
         let per_round = first_round.unwrap_or(self.state.pacing.chosen());
         self.state.pacing.fit(per_round);
         let (now, before) = (
-            self.lattices.setup().kernel,
+            self.lattices.setup.kernel,
             self.lattices.chosen_setup().kernel,
         );
         if now != before {
@@ -203,13 +220,108 @@ impl SessionWorker {
         self.publisher.mark_changed();
         // Other pictures may be possible with this kernel.
         self.lattices
-            .view()
+            .view
             .map_or(Ok(()), |view| self.set_view(view))
+    }
+
+    /// The comparison of A and B, if there is one, with this kernel.
+    fn trial_by(&self, kernel: &'static Kernel) -> Option<Trial> {
+        let trial = self.lattices.trial.as_ref()?;
+        Some(trial.with_other(trial.other.with_kernel(kernel)))
+    }
+
+    /// Takes the fastest setting in the place of the chosen one. Returns the generations of its first
+    /// round at the maximum pace.
+    fn take_fastest(&mut self) -> Result<Option<u32>> {
+        let mut taken = Ok(None);
+        for (plan, chosen) in self.lattices.fastest() {
+            let setting = plan.setting(self.lattices.setting().own_round);
+            let take = |lattices: &mut Lattices, setting| {
+                lattices.take_setting(setting, KernelChoice::Estimated, Some(chosen));
+            };
+            let trial = self.trial_by(setting.kernel);
+            let changed = self.change(setting, trial, take);
+            let lacks_memory = changed.as_ref().is_err_and(EngineError::lacks_memory);
+            taken = changed.map(|()| Some(plan.rounds(Pace::FRAME).generations()));
+            if !lacks_memory {
+                break;
+            }
+        }
+        taken
+    }
+
+    /// Steps the lattices with another setting, if the engine can, and compares its rounds with those of
+    /// the trial's. Nothing may be in flight. Where there is no memory for both settings of a change, it is
+    /// made, and its effect not measured.
+    ///
+    /// # Errors
+    /// The engine refuses the setting, and the one before stays; or it is lost, and the one in its place
+    /// has it.
+    fn change(
+        &mut self,
+        setting: Setting,
+        mut trial: Option<Trial>,
+        take: impl FnOnce(&mut Lattices, Setting),
+    ) -> Result<()> {
+        let shares = self.lattices.shares(&setting, trial.as_ref());
+        let mut entered = self.enter(&shares);
+        if let Err(error) = &entered
+            && error.lacks_memory()
+            && trial.take_if(|it| it.each().is_none()).is_some()
+        {
+            let error = lang::english(error);
+            tracing::info!("the effect of the change is not measured: {error}");
+            entered = self.enter(&self.lattices.shares(&setting, None));
+        }
+        if entered.as_ref().is_err_and(|it| !it.loses_lattices()) {
+            return entered;
+        }
+        take(&mut self.lattices, setting);
+        self.lattices.trial = trial;
+        entered
+    }
+
+    /// Makes what rounds of these shares need, and converts the lattices for them. Nothing may be in flight.
+    ///
+    /// # Errors
+    /// The engine refuses, and rounds go on with what they had; or it is lost.
+    pub(super) fn enter(&mut self, shares: &[Share]) -> Result<()> {
+        self.publish_last_known(Duration::ZERO); // before the engine is asked for anything
+        self.ensure(shares)?;
+        let Some(sim) = &mut self.lattices.sim else {
+            return Ok(());
+        };
+        shown(shares).iter().try_for_each(|share| sim.enter(share))
+    }
+
+    /// Makes what rounds of these shares need. If that replaces slots, what was in them is saved before, and
+    /// the new ones are used afterwards. Answers `false` if programs in flight hinder it.
+    pub(super) fn ensure(&mut self, shares: &[Share]) -> Result<bool> {
+        let replaces = |it: &&Sim| it.is_idle() && it.replaces_slots(shares);
+        let before = self.lattices.sim.as_ref().filter(replaces);
+        // A weak reference: the slots must not be kept alive.
+        let before = before.map(|it| Arc::downgrade(it.slots()));
+        if before.is_some() {
+            self.save_from_slots();
+            self.safety_copy.mark_stale();
+            self.publish_last_known(Duration::ZERO);
+        }
+        let Some(sim) = &mut self.lattices.sim else {
+            return Ok(false);
+        };
+        let ensured = sim.ensure(shares);
+        let slots = sim.slots();
+        if before.is_some_and(|before| !std::ptr::addr_eq(before.as_ptr(), Arc::as_ptr(slots))) {
+            self.publisher.pictures().replace_slots(slots.clone());
+            self.snapshots.clear_slots();
+            self.state.want_pictures();
+        }
+        ensured
     }
 
     /// Selects this kernel, if it is available; one of the user's own takes the place of the one before.
     pub(super) fn use_if_available(&mut self, kernel: &'static Kernel) -> Result<Option<Notice>> {
-        let Some(instances) = &self.lattices.instances else {
+        let Some(instances) = &self.lattices.sim else {
             return Ok(None);
         };
         match instances.validate(kernel) {
@@ -223,55 +335,82 @@ impl SessionWorker {
         kernel: &'static Kernel,
         kernel_choice: KernelChoice,
     ) -> Result<Option<Notice>> {
-        self.publish_last_known(Duration::ZERO); // before the engine is asked for anything
-        self.drop_measurement()?;
-        let Setup {
-            kernel: before,
-            own_kernel: own_before,
-            switches: requested,
-            ..
-        } = *self.lattices.setup();
-        self.lattices.set_kernel(kernel, kernel_choice)?;
+        self.restart_trial();
+        let own_before = self.lattices.setup.own_kernel;
+        let before = self.lattices.setting();
+        let chosen = Setting::of(&self.lattices.chosen_setup());
+        let setting = chosen.with_kernel(kernel);
+        let change = if before.kernel.name == kernel.name {
+            message!("own kernel: this version instead of the one before")
+        } else {
+            message!(
+                "kernel {kernel} instead of {before}",
+                kernel = kernel.name,
+                before = before.kernel.name
+            )
+        };
+        let is_other = before.kernel != kernel && !self.lattices.is_comparing();
+        let trial = match &self.lattices.trial {
+            Some(_) => self.trial_by(kernel),
+            None if is_other && self.can_compare(&before, &setting) => {
+                Some(self.new_trial(Subject::Change(change.clone()), before.clone()))
+            }
+            None => None,
+        };
+        let switches = [before.switches, setting.switches];
+        let take = |lattices: &mut Lattices, setting| {
+            lattices.take_setting(setting, kernel_choice, None);
+            if let Some(stored) = &mut lattices.setup.stored_kernel {
+                Arc::make_mut(stored).in_use = false;
+            }
+        };
+        self.change(setting, trial, take)?;
         self.state
             .keep_kernel(kernel_choice == KernelChoice::Explicit);
         self.state.pacing.fit(self.state.pacing.chosen());
-        if self.lattices.setup().own_kernel != own_before {
+        if self.lattices.setup.own_kernel != own_before {
             self.lab.statistics.forget_reached(Kernel::OWN);
         }
         self.fit_block_timestamps();
-        let switches = [requested, self.lattices.setup().switches];
         self.tell_kernel_set(kernel, switches);
         self.lab.changed();
-        if self.comparison.is_none() && before != kernel {
-            let change = if before.name == kernel.name {
-                message!("own kernel: this version instead of the one before")
-            } else {
-                message!(
-                    "kernel {kernel} instead of {before}",
-                    kernel = kernel.name,
-                    before = before.name
-                )
-            };
-            self.measure_change(change, before, requested)?;
+        if is_other {
+            self.show_effect(&change, before);
         }
         self.lab.statistics.restart();
         // Other pictures may be possible with this kernel.
-        if let Some(view) = self.lattices.view() {
+        if let Some(view) = self.lattices.view {
             self.set_view(view)?;
         }
         Ok(None)
     }
 
+    /// Shows the effect of a change: as recorded, or as far as it is measured yet.
+    fn show_effect(&mut self, change: &Message, before: Setting) {
+        if let Some(effect) = self.recorded_effect(change, &before) {
+            self.lab.before_change = Some(before);
+            self.lab.last_effect = Some(effect);
+            self.notify(Notice::Effect);
+        }
+        self.publish_effect();
+    }
+
     pub(super) fn set_view(&mut self, view: PicturePlan) -> Result<()> {
-        let Some(instances) = &self.lattices.instances else {
+        if self.lattices.sim.is_none() {
             return Ok(());
-        };
-        let is_other = instances.own_plan().picture != Some(view);
+        }
+        let is_other = self.lattices.present().picture != Some(view);
         if is_other {
             self.lab.changed();
         }
-        let frees = instances.needs_slots(Some(view));
-        self.change_slots(frees, |lattices| lattices.set_view(view))?;
+        let before = self.lattices.set_view(Some(view));
+        let shares = self.lattices.shares_in_use();
+        if let Err(error) = self.ensure(&shares) {
+            if !error.loses_lattices() {
+                self.lattices.set_view(before);
+            }
+            return Err(error);
+        }
         if is_other {
             self.state.want_pictures();
         }
@@ -279,38 +418,9 @@ impl SessionWorker {
         Ok(())
     }
 
-    /// Makes a change that may allocate other slots, and uses those afterwards, even if the change
-    /// itself failed after the allocation. `frees` says that it is known to free the present ones.
-    pub(super) fn change_slots(
-        &mut self,
-        frees: bool,
-        change: impl FnOnce(&mut Lattices) -> Result<()>,
-    ) -> Result<()> {
-        let slots = |lattices: &Lattices| lattices.instances.as_ref().map(|it| it.slots().clone());
-        // A weak reference: the slots must not be kept alive.
-        let Some(before) = slots(&self.lattices).map(|slots| Arc::downgrade(&slots)) else {
-            return Ok(());
-        };
-        if frees {
-            self.save_from_slots();
-        }
-        // Copies in slots may be gone from now on.
-        self.safety_copy.mark_stale();
-        self.publish_last_known(Duration::ZERO);
-        let changed = change(&mut self.lattices);
-        if let Some(slots) = slots(&self.lattices)
-            && !std::ptr::addr_eq(before.as_ptr(), Arc::as_ptr(&slots))
-        {
-            self.publisher.pictures().replace_slots(slots);
-            self.forget_slots();
-            self.state.want_pictures();
-        }
-        changed
-    }
-
     /// Some snapshots are only in the slots, which are about to be freed: keeps those elsewhere.
     pub(super) fn save_from_slots(&mut self) {
-        if let Some(instances) = &self.lattices.instances {
+        if let Some(instances) = &self.lattices.sim {
             self.snapshots
                 .save_from_slots(instances, &mut self.state.timeline);
         }
@@ -318,9 +428,12 @@ impl SessionWorker {
 
     /// Sets a switch to its next possible position.
     pub(super) fn cycle_switch(&mut self, switch: Switch) -> Result<Option<Notice>> {
-        let (switches, context) = (self.lattices.switches(), self.lattices.context());
+        let (setting, context) = (self.lattices.changed_setting(), self.lattices.context());
+        let switches = setting.switches;
         match switch.next(switches, context) {
-            Ok(choice) => self.set_switch(switch, choice.switches, switches),
+            Ok(choice) => {
+                self.set_switches(switch, setting.with_switches(choice.switches), switches)
+            }
             Err(_) => Ok(Some(Notice::Refused(Message::new(|| {
                 switch.next(switches, context).err().unwrap_or_default()
             })))),
@@ -329,10 +442,11 @@ impl SessionWorker {
 
     /// Sets a switch to this position, if that is possible.
     pub(super) fn choose(&mut self, switch: Switch, at: usize) -> Result<Option<Notice>> {
-        let (switches, context) = (self.lattices.switches(), self.lattices.context());
+        let (setting, context) = (self.lattices.changed_setting(), self.lattices.context());
+        let switches = setting.switches;
         match switch.choices(switches, context).into_iter().nth(at) {
             Some(choice) if choice.unavailable.is_none() => {
-                self.set_switch(switch, choice.switches, switches)
+                self.set_switches(switch, setting.with_switches(choice.switches), switches)
             }
             Some(choice) => Ok(Some(Notice::Refused(Message::new(|| {
                 let why = context.incompatibility(&choice.switches);
@@ -349,7 +463,7 @@ impl SessionWorker {
         source: Arc<str>,
         query: Query<Result<Arc<OwnRound>, OwnRoundError>>,
     ) -> Result<Option<Notice>> {
-        let instances = self.lattices.instances.as_ref();
+        let instances = self.lattices.sim.as_ref();
         if instances.is_some_and(|it| it.engine().places() > 1) {
             query.answer(Err(OwnRoundError {
                 place: None,
@@ -357,7 +471,7 @@ impl SessionWorker {
             }));
             return Ok(None);
         }
-        let own = Arc::new(OwnRound::new(source, self.lattices.setup().instances));
+        let own = Arc::new(OwnRound::new(source, self.lattices.setup.instances));
         let checked = match self.comparison {
             Some(_) => own.round().and_then(|_| own.half()),
             None => own.round(),
@@ -369,7 +483,8 @@ impl SessionWorker {
                 return Ok(None);
             }
         };
-        let mut before = self.lattices.switches();
+        let setting = self.lattices.changed_setting();
+        let mut before = setting.switches;
         let switches = Switches {
             order: Order::Own,
             streams: Streams::PerInstance,
@@ -380,33 +495,65 @@ impl SessionWorker {
         if before.order == Order::Own {
             before.order = Order::Breadth;
         }
-        self.drop_measurement()?;
-        self.lattices.set_own_round(own.clone())?;
-        let notice = self.set_switch(Switch::Order, switches, before)?;
+        let setting = Setting {
+            switches,
+            own_round: Some(own.clone()),
+            ..setting
+        };
+        let notice = self.set_switches(Switch::Order, setting, before)?;
         query.answer(Ok(own));
         Ok(notice)
     }
 
-    /// Sets a switch, and begins to measure the effect against `before`.
-    fn set_switch(
+    /// Sets the switches and the user's round, of B while A and B are compared, and begins to measure the
+    /// effect of `switch` against `before`.
+    fn set_switches(
         &mut self,
         switch: Switch,
-        switches: Switches,
+        setting: Setting,
         before: Switches,
     ) -> Result<Option<Notice>> {
-        let kernel = self.lattices.setup().kernel;
-        let side = self.lattices.changed_side();
-        self.drop_measurement()?;
-        let frees = self.lattices.needs_slots_for(switches);
-        let set = self.change_slots(frees, |lattices| lattices.set_switches(switches));
+        self.restart_trial();
+        let change = self.change_in_words(switch, setting.switches, before);
+        let before = setting.with_switches(before);
+        let is_other = before != setting && !self.lattices.is_comparing();
+        let (now, trial) = match &self.lattices.trial {
+            Some(trial) => {
+                let now = Setting {
+                    own_round: setting.own_round.clone(),
+                    ..self.lattices.setting()
+                };
+                (now, Some(trial.with_other(setting)))
+            }
+            None if is_other && self.can_compare(&before, &setting) => {
+                let subject = Subject::Change(change.clone());
+                (setting, Some(self.new_trial(subject, before.clone())))
+            }
+            None => (setting, None),
+        };
+        let set = self.change(now, trial, Lattices::take_switches);
         // Also if the engine is lost: the one in its place has the switches.
         self.fit_block_timestamps();
         set?;
         self.lab.changed();
-        let instances = self.lattices.instances.as_ref();
+        self.lab.previous = Some(before.switches);
+        if is_other {
+            self.show_effect(&change, before);
+        }
+        self.lab.statistics.restart();
+        Ok(Some(match self.lab.last_effect {
+            Some(_) => Notice::Effect,
+            None => Notice::Done(change),
+        }))
+    }
+
+    /// What a change of a switch does, in words.
+    fn change_in_words(&self, switch: Switch, switches: Switches, before: Switches) -> Message {
+        let kernel = self.lattices.setup.kernel;
+        let instances = self.lattices.sim.as_ref();
         let engine = instances.map(|instances| instances.engine().name());
         let engine = engine.filter(|_| !self.lattices.is_recorded());
-        let change = match (switch, engine) {
+        match (switch, engine) {
             (Switch::HostMemory, Some("cpu")) => {
                 message!("host memory: all alike on the CPU engine")
             }
@@ -420,45 +567,33 @@ impl SessionWorker {
                     _ => choice.effect,
                 })
             }),
-        };
-        self.lab.previous = Some(before);
-        if side == Side::A && before != switches {
-            self.measure_change(change.clone(), kernel, before)?;
         }
-        self.lab.statistics.restart();
-        Ok(Some(match self.lab.last_effect {
-            Some(_) => Notice::Effect,
-            None => Notice::Done(change),
-        }))
     }
 
     /// Turns block timestamps of timed rounds on or off.
     pub(super) fn toggle_block_timestamps(&mut self) -> Option<Notice> {
-        if self.lattices.is_recorded() && !self.lab.block_timestamps() {
+        if self.lattices.is_recorded() && !self.lab.block_timestamps {
             return Some(Notice::Refused(message!(
                 "recorded rounds have no block timestamps"
             )));
         }
-        if let (Some(why), false) = (self.no_timestamps(), self.lab.block_timestamps()) {
+        if let (Some(why), false) = (self.no_timestamps(), self.lab.block_timestamps) {
             return Some(Notice::Refused(why));
         }
-        let are_on = self.lab.toggle_block_timestamps();
-        if let Some(instances) = &mut self.lattices.instances {
-            instances.set_block_timestamps(are_on);
-        }
+        self.lab.toggle_block_timestamps();
         None
     }
 
     /// Why rounds with the present settings have no block timestamps.
     fn no_timestamps(&self) -> Option<Message> {
-        let instances = self.lattices.instances.as_ref();
+        let instances = self.lattices.sim.as_ref();
         let is_on_gpu = instances.is_some_and(|it| it.engine().name() == "cuda");
-        if self.lattices.switches().graphs {
+        if self.lattices.changed_setting().switches.graphs {
             Some(message!(
                 "Block timestamps are unavailable with graphs; {key} turns graphs off",
                 key = Switch::Graphs.key()
             ))
-        } else if is_on_gpu && !self.lattices.setup().kernel.block_timestamps {
+        } else if is_on_gpu && !self.lattices.setup.kernel.block_timestamps {
             Some(Message::new(timestamps_of_own))
         } else {
             None
@@ -467,8 +602,106 @@ impl SessionWorker {
 
     /// Turns block timestamps off where the present settings have none.
     pub(super) fn fit_block_timestamps(&mut self) {
-        if self.no_timestamps().is_some() && self.lab.block_timestamps() {
+        if self.no_timestamps().is_some() && self.lab.block_timestamps {
             self.toggle_block_timestamps();
+        }
+    }
+}
+
+/// Trials.
+impl SessionWorker {
+    /// A trial of the present setting and another one.
+    pub(super) fn new_trial(&mut self, subject: Subject, other: Setting) -> Trial {
+        self.lab.trials += 1;
+        let spread = self.lab.spread.unwrap_or(1.0);
+        Trial::new(subject, other, self.lab.trials, spread)
+    }
+
+    /// Whether rounds before and after a change can be compared, if there is the memory for both.
+    pub(super) fn can_compare(&self, before: &Setting, after: &Setting) -> bool {
+        let setup = &self.lattices.setup;
+        let cells = setup.size.cells() * setup.instances as u64;
+        let has_one_layout = before.kernel.layout == after.kernel.layout;
+        before != after
+            && !self.lattices.is_recorded()
+            && (has_one_layout || cells <= MAX_CONVERTED_CELLS)
+    }
+
+    /// Stops comparing a change's rounds; its effect stays unknown. A comparison of A and B begins anew.
+    pub(super) fn restart_trial(&mut self) {
+        self.forget_effect();
+        if let Some(trial) = self.lattices.trial.take()
+            && trial.each().is_some()
+        {
+            self.lattices.trial = Some(self.new_trial(trial.subject, trial.other));
+        }
+    }
+
+    /// Begins to compare rounds of equal settings, once per session, if nothing was asked of it for a
+    /// while and it runs so slowly that rounds one at a time are no slower.
+    pub(super) fn measure_equal_settings(&mut self, now: Instant) {
+        let is_long_ago = |at: Instant| now - at >= IDLE_BEFORE_EQUAL_SETTINGS;
+        let is_idle = self.lab.last_command.is_some_and(is_long_ago)
+            && *self.state.mode() == Mode::Running
+            && matches!(self.state.pacing.pace(), Pace::PerSecond(_))
+            && self.state.queue.is_empty()
+            && !self.lab.is_watching;
+        let is_free = self.lattices.trial.is_none() && !self.lattices.is_recorded();
+        if is_idle && is_free && self.lab.spread.is_none() && self.is_engine_idle() {
+            let same = self.lattices.setting();
+            self.lattices.trial = Some(self.new_trial(Subject::EqualSettings, same));
+        }
+    }
+
+    fn is_engine_idle(&self) -> bool {
+        self.lattices.sim.as_ref().is_some_and(Sim::is_idle)
+    }
+
+    /// Ends a trial that has its finding, once nothing is in flight.
+    pub(super) fn end_trial_when_over(&mut self) {
+        let is_over = |it: &Trial| it.each().is_none() && !it.is_under_way();
+        if !self.is_engine_idle() || !self.lattices.trial.as_ref().is_some_and(is_over) {
+            return;
+        }
+        self.publish_effect();
+        match self.lattices.trial.take() {
+            Some(Trial {
+                subject: Subject::EqualSettings,
+                executor,
+                ..
+            }) => {
+                self.lab.spread = executor.excess();
+                tracing::debug!("equal settings differ by {:?}", self.lab.spread);
+            }
+            _ => {
+                self.lab.statistics.restart();
+                if let Some(effect) = &self.lab.last_effect {
+                    tracing::debug!("{}", effect.in_words());
+                    self.notify(Notice::Effect);
+                }
+            }
+        }
+    }
+
+    /// Forgets the effect that is shown, and the rounds before the change.
+    pub(super) fn forget_effect(&mut self) {
+        (self.lab.last_effect, self.lab.before_change) = (None, None);
+        self.lab.recorded = None; // it is drawn anew
+        self.publisher.setting_changed();
+    }
+
+    /// Updates the effect that is shown.
+    pub(super) fn publish_effect(&mut self) {
+        let Some(trial) = &self.lattices.trial else {
+            return;
+        };
+        if let Subject::Change(change) = &trial.subject {
+            self.lab.last_effect = Some(Effect {
+                what: change.clone(),
+                round_us: trial.round_us(),
+                finding: trial.finding(),
+                source: trial.source(),
+            });
         }
     }
 }

@@ -57,7 +57,7 @@ impl SessionWorker {
         commands: &Receiver<Command>,
     ) -> Result<Option<Command>, Gone> {
         let now = self.now();
-        if let Some(instances) = self.lattices.instances.as_mut().filter(|it| !it.is_idle()) {
+        if let Some(instances) = self.lattices.sim.as_mut().filter(|it| !it.is_idle()) {
             let command = poll_command(commands);
             if let Ok(None) = command {
                 instances.wait(ENGINE_POLL_INTERVAL);
@@ -68,11 +68,11 @@ impl SessionWorker {
         let at_most = until.map_or(MAX_SLEEP, |until| {
             until.saturating_duration_since(now).min(MAX_SLEEP)
         });
-        let on_a_gpu = |it: &crate::instances::Instances| it.engine().name() == "cuda";
+        let on_a_gpu = |it: &crate::instances::Sim| it.engine().name() == "cuda";
         let is_running = self.state.is_at_work() && self.health.ended().is_none();
         if at_most < MAX_SPIN
             && is_running
-            && self.lattices.instances.as_ref().is_some_and(on_a_gpu)
+            && self.lattices.sim.as_ref().is_some_and(on_a_gpu)
             && may_spin()
         {
             return spin(commands, Instant::now() + at_most);

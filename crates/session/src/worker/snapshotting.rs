@@ -24,7 +24,7 @@ impl SessionWorker {
         if let Some(lattice) = self.present_copy().and_then(|copy| copy.lattice(instance)) {
             query.answer((lattice, self.state.position().generation));
             self.publisher.wake();
-        } else if instance < self.lattices.setup().instances {
+        } else if instance < self.lattices.setup.instances {
             self.wait_for_copy(Wanted::Cells(instance, query));
         } else {
             self.publisher.wake(); // who asked finds the channel closed
@@ -43,8 +43,7 @@ impl SessionWorker {
 
     /// Issues a copy of all lattices into a slot.
     pub(super) fn issue_snapshot(&mut self, why: SnapshotReason, now: Instant) -> Result<()> {
-        let (Some(slot), Some(instances)) =
-            (self.snapshots.free_slot(), &mut self.lattices.instances)
+        let (Some(slot), Some(instances)) = (self.snapshots.free_slot(), &mut self.lattices.sim)
         else {
             return Ok(());
         };
@@ -72,7 +71,7 @@ impl SessionWorker {
 
     /// Begins to read a copy that has arrived in its slot.
     pub(super) fn snapshot_landed(&mut self, slot: usize) {
-        if let Some(instances) = &self.lattices.instances {
+        if let Some(instances) = &self.lattices.sim {
             self.snapshots.landed(slot, instances);
         }
     }
@@ -91,7 +90,7 @@ impl SessionWorker {
                     comparison.differing = Some((differing, position.generation));
                 }
                 if self.state.timeline.add(snapshot.clone()) {
-                    let budget = self.lattices.setup().time.history_bytes / 2;
+                    let budget = self.lattices.setup.time.history_bytes / 2;
                     self.state.discard_unreachable(budget);
                 }
                 self.lattices.losses.copied(position);

@@ -12,7 +12,7 @@ use std::sync::mpsc::{TryRecvError, channel};
 use super::*;
 use crate::command::Query;
 use crate::copies::Snapshot;
-use crate::instances::Instances;
+use crate::instances::Sim;
 use crate::log::{Position, at};
 use crate::saved::{Drafts, SavedSession, SavedTimeline};
 use crate::scripted_engine::{Call, Fault, Gpus};
@@ -72,8 +72,8 @@ fn turn_until(made: &mut Made, what: &str, mut so: impl FnMut(&mut SessionWorker
     }
 }
 
-fn instances(worker: &SessionWorker) -> &Instances {
-    worker.lattices.instances.as_ref().unwrap()
+fn instances(worker: &SessionWorker) -> &Sim {
+    worker.lattices.sim.as_ref().unwrap()
 }
 
 fn generation(worker: &SessionWorker) -> u64 {
@@ -327,7 +327,7 @@ fn who_waits_for_a_copy_gets_it_though_the_slots_are_others_now() {
         region: engine::ReduceRegion::of_cells(4, 1),
         only: None,
     };
-    made.0.set_view(plan).unwrap();
+    made.0.dispatch(Command::View(plan));
     turn_until(&mut made, "a copy to save", |_| match saved.try_recv() {
         Ok(saved) => saved.main.copies[0].sizes().len() == 2,
         Err(TryRecvError::Empty) => false,
@@ -417,7 +417,7 @@ fn a_lost_engine_goes_on_to_the_generation_that_was_asked_for() {
     made.0.handle_error(EngineError::thread_panicked(), true);
     turn_until(&mut made, "the end", |worker| !worker.is_running());
     assert_eq!(generation(&made.0), 5000);
-    assert_eq!(instances(&made.0).generation(), 5000);
+    assert_eq!(instances(&made.0).generation(0), 5000);
 }
 
 #[test]
@@ -507,7 +507,7 @@ fn looking_for_dead_panels_measures_one_round_in_sixteen_and_tells_nobody() {
             measured += u32::from(was_next);
             rounds = worker.state.rounds();
         }
-        was_next = instances(worker).is_next_an_exception();
+        was_next = worker.measures_next();
         rounds == 160
     });
     assert_eq!(measured, 10);
@@ -580,12 +580,12 @@ fn a_session_that_has_ended_says_that_it_opens_no_other() {
 #[test]
 fn a_change_of_the_kernel_says_which_one_steps_now() {
     let mut made = worker(setup(Some(0)));
-    let before = made.0.lattices.setup().kernel;
+    let before = made.0.lattices.setup.kernel;
     act(&mut made, SessionAction::NextKernel);
     turn_until(&mut made, "another kernel", |worker| {
-        worker.lattices.setup().kernel.name != before.name
+        worker.lattices.setup.kernel.name != before.name
     });
-    let now = made.0.lattices.setup().kernel;
+    let now = made.0.lattices.setup.kernel;
     let said = made.0.publisher.take_notice();
     assert_eq!(said, format!("kernel {}: {}", now.name, now.title));
 }
@@ -783,7 +783,7 @@ fn lattices_grow_and_shrink_again_on_the_devices_that_a_recovery_left() {
         driver.script.set_gpus(left);
         driver.step(Step::Fail(Call::Submit, 0, Fault::Lost));
         driver.step_and_settle(Step::Turns(9));
-        let before = driver.worker.lattices.setup().size;
+        let before = driver.worker.lattices.setup.size;
         let after = Size::new(38, 10).unwrap();
         for (action, size) in [
             (SessionAction::SetSize(after), after),
@@ -791,7 +791,7 @@ fn lattices_grow_and_shrink_again_on_the_devices_that_a_recovery_left() {
             (SessionAction::Redo, after),
         ] {
             driver.step_and_settle(Step::Act(action));
-            let found = driver.worker.lattices.setup().size;
+            let found = driver.worker.lattices.setup.size;
             assert_eq!(found, size, "{device:?} {left:?}");
             let is_split = instances(&driver.worker).engine().is_split();
             let has_several = (split, left) == (Split::On, Gpus::OneLost);
@@ -823,10 +823,8 @@ fn a_round_of_ones_own_goes_on_after_a_lost_device() {
             driver.step(Step::Fail(Call::Submit, after, fault));
             driver.step_and_settle(Step::Turns(200));
             assert_eq!(driver.script.failed(), 1);
-            let setup = driver.worker.lattices.setup();
+            let setup = &driver.worker.lattices.setup;
             assert_eq!(setup.switches.order, crate::Order::Own);
-            let plan = instances(&driver.worker).plan();
-            assert!(plan.own.is_some(), "the new device has its streams");
         }
     }
 }
@@ -859,7 +857,7 @@ fn rounds_that_were_lost_are_made_again_and_counted_once() {
                 && worker.make_status(Instant::now()).clock.finished
         });
         assert_eq!(generation(&made.0), 400);
-        assert_eq!(instances(&made.0).generation(), 400);
+        assert_eq!(instances(&made.0).generation(0), 400);
         assert_eq!(made.0.state.rounds(), 400);
         // All of them were issued, and the last were lost.
         lose(&mut made);
@@ -991,18 +989,17 @@ fn equal_settings_are_compared_once_while_nothing_is_asked() {
     turn_until(&mut made, "a round", |worker| {
         worker.lab.statistics.rounds() > 1
     });
-    assert!(made.0.lab.measurement.is_none());
+    assert!(made.0.lattices.trial.is_none());
     let last = made.0.lab.last_command.unwrap();
     made.0.lab.last_command = Some(last - Duration::from_secs(10));
-    let is_measuring = |worker: &mut SessionWorker| worker.lab.measurement.is_some();
+    let is_measuring = |worker: &mut SessionWorker| worker.lattices.trial.is_some();
     turn_until(&mut made, "a comparison", is_measuring);
     turn_until(&mut made, "its end", |worker| worker.lab.spread.is_some());
     assert!(made.0.lab.spread.is_some_and(|factor| factor >= 1.0));
-    assert!(!instances(&made.0).has_alternative());
     assert_eq!(made.0.lab.last_effect, None, "nothing was changed");
     let rounds = made.0.lab.statistics.rounds();
     turn_until(&mut made, "more rounds", |worker| {
         worker.lab.statistics.rounds() > rounds + 5
     });
-    assert!(made.0.lab.measurement.is_none(), "once");
+    assert!(made.0.lattices.trial.is_none(), "once");
 }

@@ -7,12 +7,12 @@ use super::{Cause, Circumstances, Diagnosis, Verdict};
 use engine::HostMemory;
 use engine::kernels;
 use life::Size;
-use session::instances::{Event, Instances, open_engine};
+use session::instances::{Event, Sim, open_engine};
 use session::trace::TimedRound;
-use session::{DeviceChoice, Order, PicturePlan, Setup, Streams, Switches, Wait};
+use session::{DeviceChoice, Order, PicturePlan, Request, Setting, Setup, Streams, Switches, Wait};
 
 /// What has happened once all that was issued is over.
-fn events(instances: &mut Instances) -> Vec<Event> {
+fn events(instances: &mut Sim) -> Vec<Event> {
     let mut events = Vec::new();
     loop {
         instances.poll(|event| events.push(event)).unwrap();
@@ -55,11 +55,13 @@ fn what_is_said_of_rounds_fits_their_spans() {
             continue;
         }
         let engine = open_engine(DeviceChoice::Cpu).unwrap();
-        let mut instances = Instances::new(engine, &setup, 2).unwrap();
-        instances.start(&mut setup.clone()).unwrap();
-        instances.set_picture(Some(PicturePlan::BITS)).unwrap();
+        let mut instances = Sim::new(engine, &setup, 2).unwrap();
+        let picture = Some(PicturePlan::BITS);
+        instances.start(&mut setup.clone(), picture).unwrap();
         events(&mut instances);
-        assert!(instances.begin_calibration(2, |_| false).unwrap());
+        let share = instances.all(&Setting::of(&setup), picture);
+        let begun = instances.begin_calibration(&share, Request::of(2), |_| false);
+        assert!(begun.unwrap());
         let isolated = events(&mut instances)
             .into_iter()
             .find_map(|event| match event {
@@ -103,6 +105,6 @@ fn what_is_said_of_rounds_fits_their_spans() {
                 );
             }
         };
-        instances.run(6, 2, Some(&mut judge)).unwrap();
+        instances.run(&share, 6, 2, Some(&mut judge)).unwrap();
     }
 }

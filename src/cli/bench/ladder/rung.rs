@@ -11,9 +11,9 @@ use crate::cli::text::print;
 use engine::kernels::{Iteration, Kernel};
 use engine::{DeviceInfo, Nanos};
 use life::{Lattice, Rule, Size, reference};
-use session::instances::{Event, Instances, open_engine, start_lattice, starts};
+use session::instances::{Event, Sim, open_engine, start_lattice, starts};
 use session::ladder::{LeftOut, Rate, Workload};
-use session::{DeviceChoice, Setup, Start, Streams, Switches};
+use session::{DeviceChoice, Request, Setting, Setup, Share, Start, Streams, Switches};
 
 /// Runs of each measurement.
 const RUNS: usize = 3;
@@ -222,8 +222,9 @@ impl Case {
     /// Makes its lattices, checks what becomes of them, and finds out how long rounds must be.
     pub(in crate::cli) fn prepare(&self, rule: Rule) -> Result<PreparedCase> {
         let setup = self.setup(rule)?;
-        let mut instances = Instances::new(open_engine(self.device)?, &setup, 1)?;
-        let lattices = self.step(&mut instances, &setup)?;
+        let mut instances = Sim::new(open_engine(self.device)?, &setup, 1)?;
+        let share = instances.all(&Setting::of(&setup), None);
+        let lattices = self.step(&mut instances, &share, &setup)?;
         let generations = generations(self.work);
         let cost = setup.size.cells() as f64 * f64::from(generations);
         if cost <= REFERENCE_BUDGET
@@ -234,12 +235,13 @@ impl Case {
         }
         let digest = digest(&lattices);
         drop(lattices);
-        let per_round = self.round(&mut instances, generations)?;
-        let one = timed(&mut instances, per_round, 1)?;
+        let per_round = self.round(&mut instances, &share, generations)?;
+        let one = timed(&mut instances, &share, per_round, 1)?;
         Ok(PreparedCase {
             case: *self,
             setup,
             instances,
+            share,
             digest,
             per_round,
             rounds: (self.run.as_secs_f64() / one).ceil().clamp(1.0, 1e6) as u64,
@@ -247,16 +249,16 @@ impl Case {
     }
 
     /// Its lattices after the generations that are compared, from the start.
-    fn step(&self, instances: &mut Instances, setup: &Setup) -> Result<Vec<Lattice>> {
+    fn step(&self, instances: &mut Sim, share: &Share, setup: &Setup) -> Result<Vec<Lattice>> {
         instances.set_lattices(starts(setup, 0..setup.instances)?)?;
         let generations = generations(self.work);
-        instances.run(u64::from(generations), generations, None)?;
+        instances.run(share, u64::from(generations), generations, None)?;
         Ok(instances.fetch()?)
     }
 
     /// The number of generations per round that makes it long enough to be timed. Such rounds have
     /// then been run, timed and not, from either of two buffers.
-    fn round(&self, instances: &mut Instances, generations: u32) -> Result<u32> {
+    fn round(&self, instances: &mut Sim, share: &Share, generations: u32) -> Result<u32> {
         let (times, long) = match self.kernel.iteration {
             Iteration::InKernel => (10, LONG_LAUNCH),
             Iteration::Launches | Iteration::Steps(_) => (5, LONG_GRAPH),
@@ -269,14 +271,14 @@ impl Case {
             Iteration::Launches if launches(generations) > MAX_LAUNCHES => generations / 4,
             _ => generations,
         };
-        while timed(instances, per_round, 1)? < long {
+        while timed(instances, share, per_round, 1)? < long {
             let more = per_round.saturating_mul(times);
             if more > 1_000_000 || launches(more) > MAX_LAUNCHES.max(launches(per_round)) {
                 break;
             }
             per_round = more;
         }
-        timed(instances, per_round, 4)?;
+        timed(instances, share, per_round, 4)?;
         Ok(per_round)
     }
 
@@ -302,7 +304,9 @@ impl Case {
 pub(in crate::cli) struct PreparedCase {
     case: Case,
     setup: Setup,
-    instances: Instances,
+    instances: Sim,
+    /// What its rounds step.
+    share: Share,
     /// All cells after the generations that are compared, as one number.
     pub digest: u64,
     per_round: u32,
@@ -318,14 +322,21 @@ impl PreparedCase {
 
     /// Times a run. Returns cells times generations per second.
     pub(in crate::cli) fn run(&mut self) -> Result<f64> {
-        let seconds = timed(&mut self.instances, self.per_round, self.rounds)?;
+        let seconds = timed(
+            &mut self.instances,
+            &self.share,
+            self.per_round,
+            self.rounds,
+        )?;
         let cells = self.case.work.cells() * f64::from(self.per_round);
         Ok(self.rounds as f64 * cells / seconds)
     }
 
     /// What the digest is now: it steps from the start again.
     pub(in crate::cli) fn digest_now(&mut self) -> Result<u64> {
-        let lattices = self.case.step(&mut self.instances, &self.setup)?;
+        let lattices = self
+            .case
+            .step(&mut self.instances, &self.share, &self.setup)?;
         Ok(digest(&lattices))
     }
 }
@@ -333,12 +344,16 @@ impl PreparedCase {
 /// Runs rounds one after the other. Returns the seconds from the first step's start to the last one's
 /// end, by events. Only the first and the last round have events, so that timing does not slow the
 /// others.
-fn timed(instances: &mut Instances, per_round: u32, rounds: u64) -> Result<f64> {
+fn timed(instances: &mut Sim, share: &Share, per_round: u32, rounds: u64) -> Result<f64> {
     let mut spans: Vec<(Nanos, Nanos)> = Vec::new();
     let (mut issued, mut done) = (0, 0);
     while done < rounds {
         let by_events = issued == 0 || issued + 1 == rounds;
-        if issued < rounds && instances.issue_round(per_round, by_events, |_| false)? {
+        let request = Request {
+            timed: by_events,
+            ..Request::of(per_round)
+        };
+        if issued < rounds && instances.issue(share, request, |_| false)? {
             issued += 1;
         }
         instances.poll(|event| {

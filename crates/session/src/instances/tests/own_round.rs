@@ -1,9 +1,11 @@
 //! Rounds that a user wrote, among built-in ones, edits and snapshots.
 
+use std::collections::HashMap;
+
 use super::*;
 use crate::{OwnRound, Split};
 use engine::cpu::CpuEngine;
-use engine::{EventId, Op, OrderOp, Scope};
+use engine::{EventId, Op, OrderOp, Program, Scope};
 
 /// Right rounds: one stream; a stream each; two streams; compute and copy streams; downloads in
 /// another instance's stream; copies after everything, with a wait of the host.
@@ -92,39 +94,39 @@ fn work_on_a_lattice_is_ordered_across_rounds_edits_and_snapshots() {
     };
     let script = Arc::new(Script::holding_completions());
     let engine = script.open(DeviceChoice::Cpu).unwrap();
-    let mut instances = Instances::new(engine, &setup, 2).unwrap();
     script.record();
-    instances.start(&mut setup.clone()).unwrap();
-    instances.set_picture(Some(PicturePlan::BITS)).unwrap();
+    let mut instances = Stepped::started_on(engine, &setup);
     let mut joined = 0;
-    for step in 0..3000 {
+    for step in 0..6000 {
         match random(24) {
-            0 => instances.set_own_round(own(random(6), 4)).unwrap(),
+            0 => instances.setting.own_round = own(random(6), 4),
             1 => {
                 let orders = [Order::Own, Order::Breadth, Order::Own, Order::Depth];
                 let order = orders[random(4)];
-                let switches = in_order(order, random(6) == 0);
-                instances.set_switches(Side::A, switches).unwrap();
+                let streams = [Streams::PerInstance, Streams::One];
+                instances.setting.switches = Switches {
+                    streams: streams[random(2)],
+                    ..in_order(order, random(6) == 0)
+                };
             }
             2 => {
                 let edit = edit_of_word(random(40) as u32);
                 instances.edit(&[random(4)], &edit).unwrap();
             }
             3 => drop(instances.issue_snapshot(random(2) as u8).unwrap()),
-            4 => drop(instances.issue_round(0, false, |_| false).unwrap()),
-            5 => {
-                let measuring = [Measuring::Never, Measuring::Sparse, Measuring::Always];
-                instances.set_measuring(measuring[random(3)]);
-            }
+            4 => drop(instances.issue(Request::of(0)).unwrap()),
             6 => instances
                 .set_lattices(starts(&setup, 1..2).unwrap())
                 .unwrap(),
             7..14 => drop(script.release()),
-            _ => drop(
-                instances
-                    .issue_round(1 + random(2) as u32, step % 7 == 0, |_| false)
-                    .unwrap(),
-            ),
+            _ => {
+                let request = Request {
+                    timed: step % 7 == 0,
+                    measured: random(4) == 0,
+                    ..Request::of(1 + random(2) as u32)
+                };
+                instances.issue(request).unwrap();
+            }
         }
         instances.poll(|_| {}).unwrap();
         if instances.is_idle() {
@@ -155,13 +157,11 @@ fn rounds_that_stay_in_their_streams_need_no_joins() {
         };
         let script = Arc::new(Script::holding_completions());
         let engine = script.open(DeviceChoice::Cpu).unwrap();
-        let mut instances = Instances::new(engine, &setup, 2).unwrap();
-        instances.start(&mut setup.clone()).unwrap();
-        instances.set_picture(Some(PicturePlan::BITS)).unwrap();
+        let mut instances = Stepped::started_on(engine, &setup);
         instances.finish().unwrap();
-        instances.issue_round(1, false, |_| false).unwrap();
+        instances.issue(Request::of(1)).unwrap();
         script.record();
-        assert!(instances.issue_round(1, false, |_| false).unwrap());
+        assert!(instances.issue(Request::of(1)).unwrap());
         let ops = |program: &Program| program.steps.len();
         let ops: Vec<usize> = script.record().iter().map(ops).collect();
         assert_eq!(ops.len(), joins + 1, "{}: {ops:?}", ROUNDS[round]);
@@ -179,16 +179,15 @@ fn own_rounds_step_the_lattices_as_the_reference_does() {
             ..setup(4)
         };
         let mut instances = started(&setup);
-        instances.set_picture(Some(PicturePlan::BITS)).unwrap();
         let mut want = later(&setup, 0);
         let mut generation = 0;
         for turn in 0..40 {
             let round = turn % ROUNDS.len();
-            instances.set_own_round(own(round, 4)).unwrap();
+            instances.setting.own_round = own(round, 4);
             let orders = [Order::Own, Order::Own, Order::Breadth];
             let is_capturable = round != 5; // the host waits in it
             let switches = in_order(orders[turn % 3], turn % 4 == 3 && is_capturable);
-            instances.set_switches(Side::A, switches).unwrap();
+            instances.setting.switches = switches;
             let edit = edit_of_word(turn as u32);
             instances.edit(&[turn % 4], &edit).unwrap();
             let mut words = want[turn % 4].words().to_vec();
@@ -197,9 +196,9 @@ fn own_rounds_step_the_lattices_as_the_reference_does() {
             for lattice in &mut want {
                 *lattice = reference::run(lattice, setup.rule, 12);
             }
-            instances.run(12, 2, None).unwrap();
+            instances.step(12, 2);
             generation += 12;
-            assert_eq!(instances.generation(), generation);
+            assert_eq!(instances.generation(0), generation);
             assert!(instances.fetch().unwrap() == want, "{name}, turn {turn}");
         }
     }
@@ -212,11 +211,10 @@ fn pictures_of_own_rounds_are_of_their_generation() {
         ..with_switches(3, |it| it.order = Order::Own)
     };
     let mut instances = started(&setup);
-    instances.set_picture(Some(PicturePlan::BITS)).unwrap();
     let slots = instances.slots().clone();
     let mut seen = 0;
     for _ in 0..200 {
-        instances.issue_round(1, false, |_| false).unwrap();
+        instances.issue(Request::of(1)).unwrap();
         instances.wait(Duration::from_millis(1));
         let mut arrived = Vec::new();
         instances.poll(|event| arrived.push(event)).unwrap();
@@ -253,26 +251,21 @@ fn a_and_b_compare_an_own_round_with_breadth() {
             ..with_switches(6, |it| it.order = sides[0])
         };
         let mut instances = started(&setup);
-        instances.set_picture(Some(PicturePlan::BITS)).unwrap();
-        round(&mut instances, 2);
-        let second = in_order(sides[1], false);
-        instances.compare(Some(second)).unwrap();
-        for _ in 0..20 {
-            round(&mut instances, 1);
-            round(&mut instances, 1);
+        instances.round(2);
+        let second = instances.setting.with_switches(in_order(sides[1], false));
+        let share = |setting: &Setting, lattices| setting.share(lattices, instances.picture);
+        let halves = [share(&instances.setting, 0..3), share(&second, 3..6)];
+        let both = [share(&instances.setting, 0..6), share(&second, 0..6)];
+        for shares in [halves, both] {
+            assert!(instances.ensure(&shares).unwrap());
+            for turn in 0..20 {
+                let request = Request::of(1);
+                let issued = instances.sim.issue(&shares[turn % 2], request, |_| false);
+                assert!(issued.unwrap());
+                instances.finish().unwrap();
+            }
         }
-        instances.compare(None).unwrap();
-        round(&mut instances, 1);
-        assert_eq!(instances.fetch().unwrap(), later(&setup, 23), "{sides:?}");
-        // The effect of a change, too.
-        let before = (setup.kernel, in_order(sides[1], false));
-        instances.set_alternative(Some(before)).unwrap();
-        for turn in 0..10 {
-            instances.use_alternative(turn % 2 == 0).unwrap();
-            round(&mut instances, 1);
-        }
-        instances.set_alternative(None).unwrap();
-        assert_eq!(instances.fetch().unwrap(), later(&setup, 33), "{sides:?}");
+        assert_eq!(instances.fetch().unwrap(), later(&setup, 32), "{sides:?}");
     }
 }
 
@@ -283,13 +276,13 @@ fn a_timed_own_round_numbers_its_streams_as_the_script_does() {
         ..with_switches(3, |it| it.order = Order::Own)
     };
     let mut instances = started(&setup);
-    instances.set_picture(Some(PicturePlan::BITS)).unwrap();
     let names = |round: &TimedRound| -> Vec<String> {
         round.streams().iter().map(|it| it.name()).collect()
     };
     let mut rounds = Vec::new();
     let mut take = |round: TimedRound| rounds.push(round);
-    instances.run(2, 1, Some(&mut take)).unwrap();
+    let share = instances.share();
+    instances.run(&share, 2, 1, Some(&mut take)).unwrap();
     for round in &rounds {
         assert_eq!(names(round), ["stream 0", "stream 1"]);
         assert_eq!(round.steps[3].stream, round.streams()[1].id);
@@ -299,15 +292,16 @@ fn a_timed_own_round_numbers_its_streams_as_the_script_does() {
     let mut split = setup.clone();
     split.split = Split::On;
     let two_devices = Box::new(CpuEngine::without_threads(2));
-    let mut in_bands = Instances::new(two_devices, &split, 2).unwrap();
-    in_bands.start(&mut split).unwrap();
+    let mut in_bands = Stepped::started_on(two_devices, &split);
     let wanted = ["GPU 0: 0", "GPU 0: 1", "GPU 1: 0", "GPU 1: 1"];
     let mut found = Vec::new();
     let mut take = |round: TimedRound| found.push(names(&round));
-    in_bands.run(1, 1, Some(&mut take)).unwrap();
+    let share = in_bands.share();
+    in_bands.run(&share, 1, 1, Some(&mut take)).unwrap();
     assert_eq!(found, [wanted]);
-    assert!(instances.begin_calibration(1, |_| false).unwrap());
-    let alone = events(&mut instances)
+    assert!(instances.calibrate(1).unwrap());
+    let alone = instances
+        .events()
         .into_iter()
         .find_map(|event| match event {
             Event::Calibrated(alone) => Some(alone),

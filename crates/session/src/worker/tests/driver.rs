@@ -10,14 +10,15 @@ use super::expected::Alone;
 use super::*;
 use crate::background::deferred;
 use crate::command::Query;
-use crate::instances::{Instances, read_lattice};
+use crate::instances::read_lattice;
 use crate::log::Position;
 use crate::log::reference_log::ReferenceLog;
 use crate::own_file::OwnFile;
 use crate::reference_kernel::ReferenceKernel;
 use crate::saved::SavedSession;
 use crate::scripted_engine::{Call, Fault, Script};
-use crate::{Edit, PicturePlan};
+use crate::trial::shown;
+use crate::{Edit, PicturePlan, Share};
 use engine::kernels::OwnStepError;
 use engine::{LatticeId, Slot, Transfer};
 use lang::Message;
@@ -172,14 +173,14 @@ impl Driver {
             Step::WatchOverlap(watch) => self.worker.dispatch(Command::WatchOverlap(watch)),
             Step::WatchPopulation(watch) => self.worker.dispatch(Command::WatchPopulation(watch)),
             Step::Edit(mut edit) => {
-                edit.instance %= self.worker.lattices.setup().instances;
+                edit.instance %= self.worker.lattices.setup.instances;
                 self.edits += 1;
                 self.edited.insert(edit.instance, self.edits);
                 self.worker.dispatch(Command::Edit(edit, self.edits));
             }
             Step::Copy(instance) => {
                 let (query, copy) = Query::new();
-                let instance = instance % self.worker.lattices.setup().instances;
+                let instance = instance % self.worker.lattices.setup.instances;
                 self.worker.dispatch(Command::ReadCells(instance, query));
                 self.cell_reads.push((instance, copy));
             }
@@ -192,7 +193,7 @@ impl Driver {
             Step::View(plan) => {
                 let only = plan
                     .only
-                    .filter(|&i| i < self.worker.lattices.setup().instances);
+                    .filter(|&i| i < self.worker.lattices.setup.instances);
                 let plan = PicturePlan { only, ..plan };
                 self.worker.dispatch(Command::View(plan));
             }
@@ -312,7 +313,7 @@ impl Driver {
     }
 
     fn read_meanwhile(&mut self, instance: usize, slot: u8, turns: u32) {
-        let Some(instances) = &self.worker.lattices.instances else {
+        let Some(instances) = &self.worker.lattices.sim else {
             return;
         };
         // An engine that is lost waits for its readers, in real time.
@@ -508,9 +509,9 @@ impl Driver {
         let want = self.reference().cells(position);
         let parameters = self.reference().parameters(position.records).clone();
         let on_engine = instances(&self.worker);
-        assert!(on_engine.is_idle() && on_engine.pending_second_round().is_none());
+        assert!(on_engine.is_idle() && self.worker.lagging_side().is_none());
         let label = [
-            on_engine.generation(),
+            on_engine.generation(0),
             self.worker.make_status(self.time.get()).clock.generation,
         ];
         assert_eq!(label, [position.generation; 2], "the label");
@@ -518,12 +519,12 @@ impl Driver {
             (on_engine.size(), on_engine.instances()),
             (parameters.size, parameters.instances)
         );
-        assert_eq!(on_engine.plan().rule, parameters.rule);
+        assert_eq!(on_engine.rule(), parameters.rule);
         let got = self.fetch();
         let differing: Vec<usize> = (0..want.len()).filter(|&i| got[i] != *want[i]).collect();
         assert!(differing.is_empty(), "{differing:?} at {position:?}");
         for (&i, &number) in &self.edited {
-            let shown = instances(&self.worker).edit_number();
+            let shown = self.worker.state.last_edit();
             // A recovery may have been stopped before it, and a later edit may have replaced it.
             let pending = self.worker.state.pending_edit();
             let is_pending = pending.is_some_and(|pending| number <= pending);
@@ -540,7 +541,7 @@ impl Driver {
 
     /// The pictures that are shown are those of the cells.
     fn check_pictures(&self, want: &[Arc<Lattice>]) {
-        let (state, instances) = (&self.worker.state, instances(&self.worker));
+        let state = &self.worker.state;
         // The last one of an odd number is not shown while two settings are compared.
         let counterparts = state.log().base_parameters().counterparts;
         let shown = counterparts.map_or(want.len(), |each| 2 * each);
@@ -551,7 +552,7 @@ impl Driver {
             .pictures()
             .visit_newer(&mut seen, &mut |i, picture, words| {
                 generations[i] = Some(picture.generation);
-                if !is_drawn(instances, i) {
+                if !self.is_drawn(i) {
                     return;
                 }
                 if let Some(region) = picture.region {
@@ -569,10 +570,24 @@ impl Driver {
                 }
             });
         for (i, generation) in generations.into_iter().enumerate() {
-            if is_drawn(instances, i) {
+            if self.is_drawn(i) {
                 let now = Some(state.position().generation);
                 assert_eq!(generation, now, "the picture of {i}");
             }
+        }
+    }
+
+    /// Whether an instance is drawn: all are, unless its setting downloads views of one instance alone.
+    fn is_drawn(&self, instance: usize) -> bool {
+        let shares = self.worker.lattices.shares_in_use();
+        let of_it = |share: &&Share| share.lattices.contains(&instance);
+        let share = shown(&shares).iter().find(of_it);
+        match share.unwrap_or(&shares[0]).picture {
+            None => false,
+            Some(plan) if plan.transfer == Transfer::View => {
+                plan.only.is_none_or(|i| i == instance)
+            }
+            Some(_) => true,
         }
     }
 
@@ -580,7 +595,7 @@ impl Driver {
     pub(super) fn fetch(&mut self) -> Vec<Lattice> {
         let worker = &mut self.worker;
         let slot = worker.snapshots.free_slot().expect("nothing is under way");
-        let instances = worker.lattices.instances.as_mut().unwrap();
+        let instances = worker.lattices.sim.as_mut().unwrap();
         self.script.protected(|| {
             assert!(instances.issue_snapshot(slot as u8).unwrap());
             instances.finish().unwrap();
@@ -634,11 +649,13 @@ impl Driver {
         let script = self.script.clone();
         let position = loaded.timeline().position;
         self.main_at = loaded.main.position;
-        let split = self.worker.lattices.setup().split;
+        let split = self.worker.lattices.setup.split;
         script.protected(|| self.reopen(way, loaded));
-        assert_eq!(self.worker.lattices.setup().split, split, "reopened");
+        assert_eq!(self.worker.lattices.setup.split, split, "reopened");
         assert_eq!(self.worker.state.position(), position, "reopened");
-        assert_eq!(self.worker.lattices.b_switches(), second, "reopened");
+        let b = self.worker.lattices.changed_setting().switches;
+        let b = self.worker.lattices.is_comparing().then_some(b);
+        assert_eq!(b, second, "reopened");
         self.cell_reads.clear();
         self.saves.clear();
         self.edited.clear();
@@ -652,7 +669,7 @@ impl Driver {
             Reopen::AtStart | Reopen::LastKnown => {
                 // The file does not say whether lattices are split; the options do.
                 let setup = Setup {
-                    split: self.worker.lattices.setup().split,
+                    split: self.worker.lattices.setup.split,
                     ..saved.setup.clone()
                 };
                 (self.worker, self.received) = make(setup, Some(saved), &self.script, &self.time);
@@ -693,13 +710,4 @@ fn reread(saved: &SavedSession) -> SavedSession {
     let path = folder.path().join("session.json");
     saved.save(&path).unwrap();
     SavedSession::load(&path).unwrap()
-}
-
-/// Whether an instance is drawn: all are, unless its setting downloads views of one instance alone.
-fn is_drawn(instances: &Instances, instance: usize) -> bool {
-    match instances.plan_of(instance).picture {
-        None => false,
-        Some(plan) if plan.transfer == Transfer::View => plan.only.is_none_or(|i| i == instance),
-        Some(_) => true,
-    }
 }

@@ -55,13 +55,13 @@ impl Driver {
         let worker = &self.worker;
         let may_stop = worker.state.position().generation > 500 // see `turn`
             || worker.state.pacing.pace() == Pace::Maximum
-            || worker.lattices.setup().time.stop_when_still != StopWhenStill::Never;
+            || worker.lattices.setup.time.stop_when_still != StopWhenStill::Never;
         worker.health.ended().is_none() && !self.script.has_faults() && !may_stop
     }
 
     /// Whether the memory for history is so small that positions are forgotten.
     pub(super) fn is_forgetful(&self) -> bool {
-        self.worker.lattices.setup().time.history_bytes < 1 << 20
+        self.worker.lattices.setup.time.history_bytes < 1 << 20
     }
 
     fn act(&mut self, action: SessionAction) {
@@ -106,7 +106,7 @@ impl Driver {
         match step {
             Step::Act(action) => self.expected_of(*action),
             Step::Edit(edit) => Some(self.adding(Content::Cells {
-                instance: edit.instance % self.worker.lattices.setup().instances,
+                instance: edit.instance % self.worker.lattices.setup.instances,
                 cells: CellChange::Edit(edit.change.clone()),
             })),
             _ => None,
@@ -229,7 +229,7 @@ impl Driver {
     fn copy_after(&mut self, edit: Edit) {
         let mut at = self.worker.state.position();
         at.records += 1;
-        let instance = edit.instance % self.worker.lattices.setup().instances;
+        let instance = edit.instance % self.worker.lattices.setup.instances;
         let (query, copy) = Query::new();
         self.step(Step::Edit(edit));
         self.worker.dispatch(Command::ReadCells(instance, query));
@@ -269,7 +269,7 @@ impl Driver {
         } else {
             SessionAction::TogglePause
         });
-        let all = self.worker.lattices.setup().instances;
+        let all = self.worker.lattices.setup.instances;
         let mut asked = Vec::new();
         for (edit, turns) in edits {
             asked.push(Content::Cells {

@@ -187,7 +187,7 @@ impl Oracle {
     fn is_estimated(&self) -> bool {
         let worker = &self.driver.worker;
         worker.state.pacing.pace() == Pace::Maximum
-            || worker.lattices.setup().kernel_choice == KernelChoice::Estimated
+            || worker.lattices.setup.kernel_choice == KernelChoice::Estimated
     }
 
     /// Runs until this many rounds more were issued, and pauses.
@@ -230,7 +230,7 @@ impl Oracle {
                     .dispatch(Command::SetOwnRound(source.into(), query));
             }
             Key::Opens => {
-                let pattern = life::soup(driver.worker.lattices.setup().size, 0.5, 77, 0);
+                let pattern = life::soup(driver.worker.lattices.setup.size, 0.5, 77, 0);
                 let pattern = Command::OpenPattern(0, Arc::new(pattern), 1000);
                 driver.worker.dispatch(pattern);
             }
@@ -320,9 +320,9 @@ impl Oracle {
 
     /// Asks for the pictures that go with the setting, as who draws does.
     fn look(&mut self) {
-        let setup = self.driver.worker.lattices.setup();
+        let setup = &self.driver.worker.lattices.setup;
         let bits = 4 * (setup.size.words() * setup.instances) as u64;
-        let switches = self.driver.worker.lattices.switches();
+        let switches = self.driver.worker.lattices.changed_setting().switches;
         let plan = PicturePlan {
             transfer: switches
                 .transfer
@@ -410,7 +410,7 @@ fn edit(random: &mut SplitMix64, setup: &Setup) -> (String, Step) {
 /// What a key does next, in words, and whether it can come while rounds go on.
 fn key(random: &mut SplitMix64, worker: &SessionWorker) -> (String, Key, bool) {
     use SessionAction::*;
-    let setup = worker.lattices.setup();
+    let setup = &worker.lattices.setup;
     let act = |name: &str, action| (name.to_owned(), Key::Does(Step::Act(action)), false);
     let live = |name: &str, action| (name.to_owned(), Key::Does(Step::Act(action)), true);
     let mut below = |end: u64| random.below(end);
@@ -708,7 +708,7 @@ fn leads_to(text: &str, actions: &[SessionAction]) -> String {
             let is_open = !worker.safety_copy.restore_pending && state.queue.is_empty();
             is_open && state.cells_known() && *state.mode() == Mode::Paused
         });
-        let copies: Vec<_> = (0..made.0.lattices.setup().instances)
+        let copies: Vec<_> = (0..made.0.lattices.setup.instances)
             .map(|instance| copy(&mut made.0, instance))
             .collect();
         let mut cells = generation(&made.0).to_string();
