@@ -271,13 +271,13 @@ fn report(run: &Run, finished: Finished, arguments: &RunArguments) -> Result<()>
         streams: setup.switches.streams.to_string(),
         graphs: setup.switches.graphs,
         generations_per_round,
-        chosen_by: plan.map_or("options", chosen_by),
+        chosen_by: plan.as_ref().map_or("options", chosen_by),
         stopped,
     };
     if arguments.json {
         print_json(&report)?;
     } else {
-        print_for_people(&report, *plan, setup, arguments)?;
+        print_for_people(&report, plan.as_ref(), setup, arguments)?;
     }
     if stopped {
         Err(Interrupted(tr!(
@@ -293,12 +293,12 @@ fn report(run: &Run, finished: Finished, arguments: &RunArguments) -> Result<()>
 
 fn print_for_people(
     report: &Report,
-    plan: Option<FastestPlan>,
+    plan: Option<&FastestPlan>,
     setup: &Setup,
     arguments: &RunArguments,
 ) -> Result<()> {
     if let Some(plan) = plan.filter(|plan| plan.choices > 1 && report.generations > 0) {
-        print(&choice(report, &plan))?;
+        print(&choice(report, plan))?;
     }
     let files = [
         started_from(&arguments.common.pattern),
@@ -366,7 +366,7 @@ fn devices(instances: &Sim) -> String {
 }
 
 /// What decided, as `--json` names it.
-fn chosen_by(plan: FastestPlan) -> &'static str {
+fn chosen_by(plan: &FastestPlan) -> &'static str {
     if plan.choices > 1 {
         "estimate"
     } else {

@@ -79,6 +79,7 @@ impl Common {
                 block: switches.block.filter(|_| setup.own_kernel.is_none()),
                 ..switches
             },
+            own_round: setup.own_round.clone(),
         }
     }
 

@@ -100,7 +100,7 @@ pub struct Work<'a> {
 }
 
 /// What the user has chosen already.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Requested {
     /// The kernel.
     pub kernel: Option<&'static Kernel>,
@@ -112,6 +112,8 @@ pub struct Requested {
     pub generations: Option<u32>,
     /// The other switches, which are never chosen.
     pub switches: Switches,
+    /// The round that a user wrote.
+    pub own_round: Option<Arc<OwnRound>>,
 }
 
 impl Requested {
@@ -122,59 +124,39 @@ impl Requested {
         graphs: None,
         generations: None,
         switches: Switches::DEFAULT,
+        own_round: None,
     };
 
-    /// Everything but the kernel.
-    pub fn all_but_the_kernel(switches: Switches, generations: u32) -> Requested {
+    /// Everything of a setting but the kernel.
+    pub fn all_but_the_kernel(setting: &Setting, generations: u32) -> Requested {
         Requested {
-            kernel: None,
-            streams: Some(switches.streams),
-            graphs: Some(switches.graphs),
+            streams: Some(setting.switches.streams),
+            graphs: Some(setting.switches.graphs),
             generations: Some(generations),
-            switches,
+            ..Requested::switches(setting)
         }
     }
 
-    /// Nothing but these switches, streams and graphs not even of them; those of a user's own round
+    /// Nothing but a setting's switches, streams and graphs not even of them; those of a user's own round
     /// stay.
-    pub fn switches(switches: Switches) -> Requested {
+    pub fn switches(setting: &Setting) -> Requested {
+        let switches = setting.switches;
         let is_own = switches.order == Order::Own;
         Requested {
             streams: is_own.then_some(switches.streams),
             graphs: is_own.then_some(switches.graphs),
             switches,
+            own_round: setting.own_round.clone(),
             ..Requested::NOTHING
         }
     }
-
-    /// The switches with which a candidate is submitted.
-    pub fn switches_of(&self, candidate: Candidate) -> Switches {
-        Switches {
-            streams: candidate.streams,
-            graphs: candidate.graphs,
-            ..self.switches
-        }
-    }
-}
-
-/// A kernel, and how its launches are submitted.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Candidate {
-    /// The kernel.
-    pub kernel: &'static Kernel,
-    /// How instances share streams.
-    pub streams: Streams,
-    /// Whether rounds are graphs.
-    pub graphs: bool,
 }
 
 /// Which kernel steps the lattices, how its launches are submitted, and in which rounds.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct FastestPlan {
-    /// The kernel and its submission.
-    pub candidate: Candidate,
-    /// The switches, those of the submission among them.
-    pub switches: Switches,
+    /// What steps the lattices.
+    pub setting: Setting,
     /// How many candidates there were.
     pub choices: usize,
     /// Generations per second that any kernel reaches.
@@ -192,25 +174,16 @@ impl FastestPlan {
     /// Empty if no kernel fits the request.
     pub fn all(work: &Work, requested: &Requested) -> Vec<FastestPlan> {
         let candidates = candidates(work, requested);
-        let plan = |&candidate: &Candidate| FastestPlan {
-            candidate,
-            switches: requested.switches_of(candidate),
-            choices: candidates.len(),
+        let choices = candidates.len();
+        let plan = |setting: Setting| FastestPlan {
+            setting,
+            choices,
             generations_per_second: work.least_generations_per_second(),
             requested_generations: requested.generations,
             kernel_was_requested: requested.kernel.is_some(),
             instances: work.instances_per_device(),
         };
-        candidates.iter().map(plan).collect()
-    }
-
-    /// What its rounds are stepped with.
-    pub fn setting(&self, own_round: Option<Arc<OwnRound>>) -> Setting {
-        Setting {
-            kernel: self.candidate.kernel,
-            switches: self.switches,
-            own_round,
-        }
+        candidates.into_iter().map(plan).collect()
     }
 
     /// How the kernel was chosen, as a session says it.
@@ -229,10 +202,10 @@ impl FastestPlan {
             Some(_) => MAX_ROUND,
             None => target,
         };
-        let launches = self.candidate.max_launches(self.instances);
+        let launches = self.setting.max_launches(self.instances);
         // The first rounds are short, and say how long others may be.
         let expected = self.generations_per_second * target.as_secs_f64();
-        RoundLength::adapting(self.candidate.kernel, launches, target, 1)
+        RoundLength::adapting(self.setting.kernel, launches, target, 1)
             .at_most(self.requested_generations.unwrap_or(u32::MAX))
             .starting_below(expected)
     }
@@ -326,7 +299,7 @@ const MAX_CELL_BYTES: f64 = (64 << 20) as f64;
 const MAX_STREAMS: usize = 256;
 
 /// Everything that can be the fastest and respects what was requested, the fastest by the table first.
-pub fn candidates(work: &Work, requested: &Requested) -> Vec<Candidate> {
+pub fn candidates(work: &Work, requested: &Requested) -> Vec<Setting> {
     let order = work.fastest_first(requested);
     let place = |kernel: &Kernel| order.iter().position(|name| *name == kernel.name);
     let own = requested.kernel.filter(|kernel| kernel.own.is_some());
@@ -334,16 +307,13 @@ pub fn candidates(work: &Work, requested: &Requested) -> Vec<Candidate> {
     let mut kernels: Vec<&'static Kernel> = kernels::with_own(own).rev().collect();
     kernels.retain(|kernel| is_wanted(kernel) && work.is_taken_by(kernel));
     kernels.sort_by_key(|kernel| place(kernel).unwrap_or(order.len()));
-    let mut all: Vec<Candidate> = Vec::new();
+    let mut all: Vec<Setting> = Vec::new();
     for kernel in kernels {
         let mut submissions = submissions(kernel, work, requested);
-        submissions.retain(|candidate| {
-            let switches = requested.switches_of(*candidate);
-            switches.incompatibility(kernel).is_none()
-        });
+        submissions.retain(|it| it.switches.incompatibility(kernel).is_none());
         all.append(&mut submissions);
     }
-    let of_bits = |candidate: &Candidate| candidate.kernel.layout != Layout::I32;
+    let of_bits = |it: &Setting| it.kernel.layout != Layout::I32;
     // Unless there is no other way.
     if 4.0 * work.cells() > MAX_CELL_BYTES && all.iter().any(of_bits) {
         all.retain(of_bits);
@@ -352,7 +322,7 @@ pub fn candidates(work: &Work, requested: &Requested) -> Vec<Candidate> {
 }
 
 /// The submissions that suit a kernel, the best first.
-fn submissions(kernel: &'static Kernel, work: &Work, requested: &Requested) -> Vec<Candidate> {
+fn submissions(kernel: &'static Kernel, work: &Work, requested: &Requested) -> Vec<Setting> {
     /// To prepare a graph takes some milliseconds, which shorter runs do not win back.
     const MIN_GENERATIONS_OF_GRAPHS: u64 = 100_000;
     let instances = work.instances_per_device();
@@ -378,19 +348,23 @@ fn submissions(kernel: &'static Kernel, work: &Work, requested: &Requested) -> V
     };
     let mut all = Vec::new();
     for &graphs in graphs {
-        all.extend(streams.iter().map(|&streams| Candidate {
+        all.extend(streams.iter().map(|&streams| Setting {
             kernel,
-            streams,
-            graphs,
+            switches: Switches {
+                streams,
+                graphs,
+                ..requested.switches
+            },
+            own_round: requested.own_round.clone(),
         }));
     }
     all
 }
 
-impl Candidate {
+impl Setting {
     /// Launches for this many generations of `instances` lattices on one device.
     pub fn launches(&self, generations: u32, instances: usize) -> u64 {
-        let lattices = match self.streams {
+        let lattices = match self.switches.streams {
             Streams::Batch => 1,
             Streams::PerInstance | Streams::One | Streams::Default => instances as u64,
         };
@@ -406,9 +380,14 @@ impl Candidate {
         /// Launches in one stream of several: a stream holds about 1000, and the host waits
         /// for it while the others run dry.
         const OF_STREAM: u64 = 512;
-        let of_all = if self.graphs { OF_GRAPH } else { OF_ROUND };
+        let of_all = if self.switches.graphs {
+            OF_GRAPH
+        } else {
+            OF_ROUND
+        };
         let each = of_all / self.launches(1, instances).max(1);
-        let several = instances > 1 && self.streams == Streams::PerInstance && !self.graphs;
+        let several =
+            instances > 1 && self.switches.streams == Streams::PerInstance && !self.switches.graphs;
         let most = if several { each.min(OF_STREAM) } else { each };
         most.max(1) as u32
     }

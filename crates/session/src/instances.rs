@@ -279,11 +279,11 @@ impl Sim {
         match setup.kernel_choice {
             KernelChoice::Auto => {
                 let generations = setup.generations_per_round;
-                let requested = Requested::all_but_the_kernel(setup.switches, generations);
+                let requested = Requested::all_but_the_kernel(&Setting::of(setup), generations);
                 self.start_fastest(setup, &requested, None, picture)?;
             }
             KernelChoice::AutoWithSubmission => {
-                let requested = Requested::switches(setup.switches);
+                let requested = Requested::switches(&Setting::of(setup));
                 let plan = self.start_fastest(setup, &requested, None, picture)?;
                 setup.generations_per_round = plan.rounds(Pace::FRAME).generations();
             }

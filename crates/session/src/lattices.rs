@@ -161,36 +161,37 @@ impl Lattices {
     }
 
     /// The plans for the chosen switches, the fastest by the estimate first.
-    fn plans(&self, requested: impl FnOnce(Switches) -> Requested) -> Vec<FastestPlan> {
-        let mut switches = self.chosen_setup().switches;
-        switches.block = None; // it is one kernel's
-        if switches.transfer == TransferChoice::Cells {
-            switches.transfer = TransferChoice::Auto; // few kernels have cells
+    fn plans(&self, requested: impl FnOnce(&Setting) -> Requested) -> Vec<FastestPlan> {
+        let mut setting = Setting::of(&self.chosen_setup());
+        setting.switches.block = None; // it is one kernel's
+        if setting.switches.transfer == TransferChoice::Cells {
+            setting.switches.transfer = TransferChoice::Auto; // few kernels have cells
         }
         let instances = self.sim.as_ref();
         let pictures = self.view.is_some();
-        instances.map_or(Vec::new(), |it| it.plans(&requested(switches), pictures))
+        instances.map_or(Vec::new(), |it| it.plans(&requested(&setting), pictures))
     }
 
     /// The fastest kernel by the estimate, for rounds of this many generations.
     pub(crate) fn auto_kernel(&self, generations: u32) -> Option<&'static Kernel> {
         let plans = self.plans(|it| Requested::all_but_the_kernel(it, generations));
-        Some(plans.first()?.candidate.kernel)
+        Some(plans.first()?.setting.kernel)
     }
 
     /// The fastest settings by the estimate, each with the generations of its first round at the maximum
     /// pace and with what it takes the place of.
-    pub(crate) fn fastest(&self) -> Vec<(FastestPlan, Chosen)> {
+    pub(crate) fn fastest(&self) -> Vec<(Chosen, FastestPlan)> {
         let chosen = self.chosen_setup();
         let plans = self.plans(Requested::switches).into_iter();
-        let kept = |plan: FastestPlan| Chosen {
+        let kept = |plan: &FastestPlan| Chosen {
             kernel: chosen.kernel,
             kernel_choice: chosen.kernel_choice,
             switches: chosen.switches,
-            fastest: plan.switches,
+            fastest: plan.setting.switches,
             grid: (chosen.size, chosen.instances),
         };
-        plans.map(|plan| (plan, kept(plan))).collect()
+        let with = |plan| (kept(&plan), plan);
+        plans.map(with).collect()
     }
 
     /// The chosen setting, to be taken back.

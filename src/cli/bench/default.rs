@@ -14,7 +14,7 @@ use super::{Table, fits, setup, shown, spread};
 use crate::cli::text::{print, say};
 use engine::kernels::Iteration;
 use life::{Lattice, Rule, Size, reference};
-use session::fastest::{Candidate, FastestPlan, RUN_ROUND, Requested, RoundLength};
+use session::fastest::{FastestPlan, RUN_ROUND, Requested, RoundLength};
 use session::instances::{Event, Sim, open_engine, start_lattice};
 use session::{DeviceChoice, Setting, Setup, Share, Streams, Switches};
 
@@ -163,7 +163,7 @@ struct Found {
 
 /// A kernel and its submission, and cells·generations per second in each run.
 struct Measured {
-    candidate: Candidate,
+    setting: Setting,
     rates: [f64; RUNS],
 }
 
@@ -173,11 +173,13 @@ impl Measured {
     }
 
     fn named(&self) -> String {
-        let Candidate {
+        let Setting {
             kernel,
-            streams,
-            graphs,
-        } = self.candidate;
+            switches: Switches {
+                streams, graphs, ..
+            },
+            ..
+        } = self.setting;
         let graphs = if graphs { " graphs" } else { "" };
         format!("`{} {streams}{graphs}`", kernel.name)
     }
@@ -202,16 +204,16 @@ impl Found {
 fn measure(setup: &Setup, run: Duration) -> Result<Found> {
     let mut instances = Sim::new(open_engine(setup.device)?, setup, 1)?;
     let own = measure_plan(&mut instances, setup, &Requested::NOTHING, run)?;
-    let fastest = best_other(own.candidate, &mut instances, setup, run)?;
-    let best = measure_plan(&mut instances, setup, &requesting(fastest), run)?;
+    let fastest = best_other(&own.setting, &mut instances, setup, run)?;
+    let best = measure_plan(&mut instances, setup, &requesting(&fastest), run)?;
     Ok(Found { own, best })
 }
 
-fn requesting(candidate: Candidate) -> Requested {
+fn requesting(setting: &Setting) -> Requested {
     Requested {
-        kernel: Some(candidate.kernel),
-        streams: Some(candidate.streams),
-        graphs: Some(candidate.graphs),
+        kernel: Some(setting.kernel),
+        streams: Some(setting.switches.streams),
+        graphs: Some(setting.switches.graphs),
         ..Requested::NOTHING
     }
 }
@@ -227,7 +229,7 @@ fn measure_plan(
     let plan = instances.start_fastest(&mut entered, requested, None, None)?;
     let share = instances.all(&Setting::of(&entered), None);
     check(instances, &share, setup, &plan)
-        .with_context(|| format!("kernel '{}'", plan.candidate.kernel.name))?;
+        .with_context(|| format!("kernel '{}'", plan.setting.kernel.name))?;
     let mut rounds = plan.rounds(RUN_ROUND);
     rate(instances, &share, &mut rounds, run / 4)?; // until clocks and caches are as they stay
     let mut rates = [0.0; RUNS];
@@ -235,7 +237,7 @@ fn measure_plan(
         *one = rate(instances, &share, &mut rounds, run)?;
     }
     Ok(Measured {
-        candidate: plan.candidate,
+        setting: plan.setting,
         rates,
     })
 }
@@ -290,13 +292,8 @@ fn agrees(start: &Lattice, end: &Lattice, rule: Rule) -> bool {
 
 /// The fastest of every kernel with every way of submitting it, but `own`. The lattices are stepped
 /// meanwhile.
-fn best_other(
-    own: Candidate,
-    instances: &mut Sim,
-    setup: &Setup,
-    run: Duration,
-) -> Result<Candidate> {
-    let mut timed: Vec<(f64, Candidate)> = Vec::new();
+fn best_other(own: &Setting, instances: &mut Sim, setup: &Setup, run: Duration) -> Result<Setting> {
+    let mut timed: Vec<(f64, Setting)> = Vec::new();
     // The CPU makes the same calls with graphs.
     let graphs: &[bool] = match instances.engine().name() {
         "cpu" => &[false],
@@ -312,36 +309,36 @@ fn best_other(
             ..Requested::NOTHING
         };
         for plan in instances.plans(&requested, false) {
-            if is_alike(plan.candidate, own, setup.instances) {
+            if is_alike(&plan.setting, own, setup.instances) {
                 continue;
             }
             // What cannot be here after all leaves the lattices without cells.
-            let share = instances.all(&plan.setting(setup.own_round.clone()), None);
+            let share = instances.all(&plan.setting, None);
             let ensured = instances.ensure(std::slice::from_ref(&share));
             if let Err(error) = ensured.and_then(|_| instances.enter(&share)) {
                 let error = lang::english(error);
-                tracing::warn!("{:?} is not timed: {error}", plan.candidate);
+                tracing::warn!("{:?} is not timed: {error}", plan.setting);
                 instances.start_fastest(&mut setup.clone(), &Requested::NOTHING, None, None)?;
                 continue;
             }
             let mut rounds = plan.rounds(RUN_ROUND / 10);
             rate(instances, &share, &mut rounds, run / 50)?; // until rounds have their length
             let rate = rate(instances, &share, &mut rounds, run / 25)?;
-            timed.push((rate, plan.candidate));
+            timed.push((rate, plan.setting));
         }
     }
     let fastest = timed.into_iter().max_by(|a, b| a.0.total_cmp(&b.0));
-    let (_, candidate) = fastest.context("no other kernel or submission fits")?;
-    Ok(candidate)
+    let (_, setting) = fastest.context("no other kernel or submission fits")?;
+    Ok(setting)
 }
 
 /// Whether both make the same calls: one launch is the same with and without a graph, and one
 /// instance in its stream is so however streams are shared.
-fn is_alike(a: Candidate, b: Candidate, instances: usize) -> bool {
+fn is_alike(a: &Setting, b: &Setting, instances: usize) -> bool {
     let is_one_launch = a.kernel.iteration == Iteration::InKernel;
     a.kernel == b.kernel
-        && (a.graphs == b.graphs || is_one_launch)
-        && (a.streams == b.streams || instances == 1)
+        && (a.switches.graphs == b.switches.graphs || is_one_launch)
+        && (a.switches.streams == b.switches.streams || instances == 1)
 }
 
 #[cfg(test)]

@@ -41,17 +41,21 @@ fn work(devices: &[DeviceInfo], instances: usize, width: u64, height: u64) -> Wo
     }
 }
 
-fn candidate(kernel: &str, streams: Streams, graphs: bool) -> Candidate {
-    Candidate {
+fn setting(kernel: &str, streams: Streams, graphs: bool) -> Setting {
+    Setting {
         kernel: find(kernel).unwrap(),
-        streams,
-        graphs,
+        switches: Switches {
+            streams,
+            graphs,
+            ..Switches::DEFAULT
+        },
+        own_round: None,
     }
 }
 
 #[track_caller]
 fn plan(work: &Work, requested: &Requested) -> FastestPlan {
-    FastestPlan::all(work, requested)[0]
+    FastestPlan::all(work, requested).swap_remove(0)
 }
 
 /// The works of a recording with the rates of kernels, in cells per second.
@@ -107,7 +111,7 @@ fn the_table_is_near_the_best_of_every_recorded_work() {
     for file in ["nvidia-h100-80gb-hbm3", "nvidia-h200"] {
         for ((instances, width, height), rates) in recorded(file) {
             let work = work(&devices, instances, width, height);
-            let kernel = plan(&work, &Requested::NOTHING).candidate.kernel.name;
+            let kernel = plan(&work, &Requested::NOTHING).setting.kernel.name;
             let best = rates.iter().map(|(_, rate)| *rate).fold(0.0, f64::max);
             let of_it = rates.iter().filter(|(name, _)| name == kernel);
             let what = format!("{file}: {instances} × {width} × {height}, {kernel}");
@@ -142,8 +146,8 @@ fn the_table_knows_what_suits_a_gpu() {
     ] {
         let work = work(&devices, instances, width, height);
         let plan = plan(&work, &Requested::NOTHING);
-        let want = candidate(kernel, streams, graphs);
-        assert_eq!(plan.candidate, want, "{instances} × {width} × {height}");
+        let want = setting(kernel, streams, graphs);
+        assert_eq!(plan.setting, want, "{instances} × {width} × {height}");
         assert_eq!(plan.kernel_choice(), KernelChoice::Estimated);
     }
 }
@@ -157,7 +161,7 @@ fn a_graph_is_prepared_only_where_that_pays() {
             ..work(&devices, 1, 16_384, 16_384)
         };
         let plan = plan(&work, &Requested::NOTHING);
-        assert_eq!(plan.candidate.graphs, graphs, "{generations}");
+        assert_eq!(plan.setting.switches.graphs, graphs, "{generations}");
     }
 }
 
@@ -170,8 +174,11 @@ fn short_rounds_with_pictures_stay_in_bits() {
             pictures: true,
             ..work(&devices, 16, 1024, 1024)
         };
-        let requested = Requested::all_but_the_kernel(Switches::DEFAULT, generations);
-        plan(&work, &requested).candidate.kernel.name
+        let requested = Requested::all_but_the_kernel(
+            &setting("bits", Streams::PerInstance, false),
+            generations,
+        );
+        plan(&work, &requested).setting.kernel.name
     };
     assert_eq!(of_window(1), "bits");
     assert_eq!(of_window(64), "cooperative");
@@ -190,10 +197,10 @@ fn the_table_knows_what_suits_a_cpu() {
         (4, 5, 1000, Layout::Bits),
     ] {
         let work = work(&devices, instances, width, height);
-        let candidate = plan(&work, &Requested::NOTHING).candidate;
+        let candidate = plan(&work, &Requested::NOTHING).setting;
         let what = format!("{instances} × {width}x{height}: {candidate:?}");
         assert_eq!(candidate.kernel.layout, layout, "{what}");
-        assert_eq!(candidate.streams, Streams::PerInstance, "{what}");
+        assert_eq!(candidate.switches.streams, Streams::PerInstance, "{what}");
     }
 }
 
@@ -212,7 +219,7 @@ fn large_lattices_are_stepped_in_tiles_on_a_cpu() {
         let work = work(&devices, instances, width, height);
         let plan = plan(&work, &Requested::NOTHING);
         assert_eq!(
-            plan.candidate.kernel.name, kernel,
+            plan.setting.kernel.name, kernel,
             "{instances} × {width}x{height}"
         );
     }
@@ -229,7 +236,7 @@ fn what_is_requested_is_respected_and_the_rest_is_chosen() {
     };
     let of_kernel = with(|it| it.kernel = find("bits"));
     let chosen = plan(&work, &of_kernel);
-    assert_eq!(Some(chosen.candidate.kernel), of_kernel.kernel);
+    assert_eq!(Some(chosen.setting.kernel), of_kernel.kernel);
     assert_eq!(chosen.kernel_choice(), KernelChoice::Explicit);
     for requested in [
         with(|it| it.streams = Some(Streams::One)),
@@ -243,19 +250,19 @@ fn what_is_requested_is_respected_and_the_rest_is_chosen() {
     ] {
         let all = candidates(&work, &requested);
         assert!(!all.is_empty(), "{requested:?}");
-        for one in all
-            .iter()
-            .copied()
-            .chain([plan(&work, &requested).candidate])
-        {
-            let switches = requested.switches_of(one);
+        for one in all.into_iter().chain([plan(&work, &requested).setting]) {
+            let switches = one.switches;
             assert!(requested.kernel.is_none_or(|kernel| kernel == one.kernel));
             assert!(
                 requested
                     .streams
-                    .is_none_or(|streams| streams == one.streams)
+                    .is_none_or(|streams| streams == switches.streams)
             );
-            assert!(requested.graphs.is_none_or(|graphs| graphs == one.graphs));
+            assert!(
+                requested
+                    .graphs
+                    .is_none_or(|graphs| graphs == switches.graphs)
+            );
             assert_eq!(switches.block, requested.switches.block);
             assert_eq!(switches.wait, requested.switches.wait);
             assert_eq!(switches.incompatibility(one.kernel), None, "{one:?}");
@@ -293,10 +300,13 @@ fn candidates_take_the_lattices_and_suit_the_device() {
     assert!(names(&work(&gpus, 1, 100, 100)).contains(&"sync-shared"));
     // The CPU has no graphs to gain from.
     let on_cpu = candidates(&work(&cpus, 16, 1024, 1024), &Requested::NOTHING);
-    assert!(on_cpu.iter().all(|one| !one.graphs) && !on_cpu.is_empty());
+    assert!(on_cpu.iter().all(|one| !one.switches.graphs) && !on_cpu.is_empty());
     // So many streams would take longer to create than to use.
     let many = candidates(&work(&gpus, 1056, 128, 128), &Requested::NOTHING);
-    assert!(many.iter().all(|one| one.streams != Streams::PerInstance));
+    assert!(
+        many.iter()
+            .all(|one| one.switches.streams != Streams::PerInstance)
+    );
 }
 
 #[test]
@@ -306,7 +316,7 @@ fn rounds_come_to_take_the_time_they_should() {
     for (instances, side) in [(1, 65_536), (16, 1024), (1056, 128), (100, 96), (1, 1000)] {
         let work = work(&devices, instances, side, side);
         for plan in FastestPlan::all(&work, &Requested::NOTHING) {
-            let candidate = plan.candidate;
+            let candidate = &plan.setting;
             for per_second in [1.0, 1e3, 1e6] {
                 let mut rounds = plan.rounds(target);
                 for _ in 0..20 {
@@ -328,7 +338,7 @@ fn rounds_come_to_take_the_time_they_should() {
                 assert!(seconds < 0.151 || is_least, "{what}");
                 assert!(seconds > 0.02 || is_most, "{what}");
                 assert!(launches <= 1 << 14, "{what}");
-                let is_one_graph = !candidate.graphs
+                let is_one_graph = !candidate.switches.graphs
                     || generations == per_launch
                     || !candidate.kernel.swaps_buffers(generations);
                 assert!(is_one_graph, "{what}");
@@ -343,5 +353,5 @@ fn instances_are_counted_on_each_device() {
     let [both, one] = [(&devices[..], 32), (&devices[..1], 16)].map(|(devices, instances)| {
         plan(&work(devices, instances, 1024, 1024), &Requested::NOTHING)
     });
-    assert_eq!(both.candidate, one.candidate);
+    assert_eq!(both.setting, one.setting);
 }

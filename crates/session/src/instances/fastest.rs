@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::{Sim, starts};
-use crate::fastest::{Candidate, FastestPlan, Requested, RoundLength, Work};
+use crate::fastest::{FastestPlan, Requested, RoundLength, Work};
 use crate::round::Setting;
 use crate::{PicturePlan, Setup};
 use engine::{EngineError, Result};
@@ -40,12 +40,7 @@ impl Sim {
         target: Duration,
         generations: u32,
     ) -> RoundLength {
-        let candidate = Candidate {
-            kernel: setting.kernel,
-            streams: setting.switches.streams,
-            graphs: setting.switches.graphs,
-        };
-        let launches = candidate.max_launches(self.work(None, false).instances_per_device());
+        let launches = setting.max_launches(self.work(None, false).instances_per_device());
         RoundLength::adapting(setting.kernel, launches, target, generations)
     }
 
@@ -65,15 +60,14 @@ impl Sim {
         let plans = FastestPlan::all(&self.work(generations, picture.is_some()), requested);
         let mut result = Err(no_kernel());
         for plan in plans {
-            let setting = plan.setting(setup.own_round.clone());
-            let share = self.all(&setting, picture);
+            let share = self.all(&plan.setting, picture);
             let entered = self
                 .ensure_at_rest(std::slice::from_ref(&share))
                 .and_then(|()| self.enter(&share));
             result = entered.map(|()| plan);
             match &result {
                 Err(error) if is_of_this_plan(error) => {
-                    let name = plan.candidate.kernel.name;
+                    let name = share.setting.kernel.name;
                     tracing::warn!("kernel '{name}' is not taken: {}", lang::english(error));
                     // Which lattices are in which layout is unknown, and so are their cells.
                     self.abandon()?;
@@ -82,8 +76,8 @@ impl Sim {
             }
         }
         let plan = result?;
-        setup.kernel = plan.candidate.kernel;
-        setup.switches = plan.switches;
+        setup.kernel = plan.setting.kernel;
+        setup.switches = plan.setting.switches;
         setup.kernel_choice = plan.kernel_choice();
         self.set_lattices(starts(setup, 0..setup.instances)?)?;
         self.set_generation(setup.start.generation());

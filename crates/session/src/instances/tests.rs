@@ -168,7 +168,7 @@ fn a_requested_kernel_is_entered_before_there_is_a_start() {
         };
         let mut instances = Stepped::on(engine(), &setup, 2);
         let plan = instances.start_fastest(&mut setup, &requested, None, None);
-        assert_eq!(plan.unwrap().candidate.kernel.name, name);
+        assert_eq!(plan.unwrap().setting.kernel.name, name);
         instances.setting = Setting::of(&setup);
         instances.step(3, 3);
         assert_eq!(instances.fetch().unwrap(), later(&setup, 3), "{name}");

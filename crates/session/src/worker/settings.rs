@@ -234,8 +234,8 @@ impl SessionWorker {
     /// round at the maximum pace.
     fn take_fastest(&mut self) -> Result<Option<u32>> {
         let mut taken = Ok(None);
-        for (plan, chosen) in self.lattices.fastest() {
-            let setting = plan.setting(self.lattices.setting().own_round);
+        for (chosen, plan) in self.lattices.fastest() {
+            let setting = plan.setting.clone();
             let take = |lattices: &mut Lattices, setting| {
                 lattices.take_setting(setting, KernelChoice::Estimated, Some(chosen));
             };
