@@ -2,8 +2,8 @@
 //!
 //! # What a position does
 //! [`Switch::next`] decides which position a key takes. The session's `worker/settings.rs` sets it, and
-//! simulation's `instances/settings.rs` gives every instance its stream or the host its slots. What a round then
-//! consists of (which ops, in which streams and order) is made in `simulation/src/round.rs`, and
+//! `instances/issue.rs` gives every instance its stream or the host its slots. What a round then
+//! consists of (which ops, in which streams and order) is made in `round.rs`, and
 //! nowhere else.
 
 use std::fmt;
