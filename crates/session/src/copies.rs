@@ -79,8 +79,8 @@ impl Packed {
     }
 
     fn bytes(&self) -> u64 {
-        let of_piece = |piece: &Box<[u8]>| size_of_val(piece) + piece.len();
-        let pieces: usize = self.pieces.iter().map(of_piece).sum();
+        let pieces: usize = self.pieces.iter().map(|piece| piece.len()).sum();
+        let pieces = pieces + size_of_val(&*self.pieces);
         (size_of::<Packed>() + pieces) as u64 + BOOKKEEPING * (1 + self.pieces.len() as u64)
     }
 }

@@ -121,6 +121,9 @@ pub(crate) fn start(
     Process::answering(command, limits)
 }
 
+/// What a child answers, and the bytes that follow it.
+type Reply = (Result<Answer, Fault>, Vec<u8>);
+
 /// Has a child answer a request.
 ///
 /// # Errors
@@ -130,7 +133,7 @@ pub(crate) fn ask(
     request: &Request,
     following: &[u8],
     cancel: &AtomicBool,
-) -> io::Result<Result<(Result<Answer, Fault>, Vec<u8>), Ended>> {
+) -> io::Result<Result<Reply, Ended>> {
     process.ask(cancel, |input, output| {
         send(input, request, following)?;
         receive(output)

@@ -270,7 +270,7 @@ fn parameter_sizes(ptx: &str, symbol: &str) -> Option<Vec<usize>> {
     let sizes = parameters.map(|parameter| {
         // The type follows the words that have a dot and no number behind their first letter.
         let number = |word: &str| word.strip_prefix('.')?.get(1..)?.parse().ok();
-        let bits: usize = parameter.split_whitespace().filter_map(number).last()?;
+        let bits: usize = parameter.split_whitespace().rev().find_map(number)?;
         let elements = parameter.split_once('[');
         let elements = elements.and_then(|(_, rest)| rest.split(']').next()?.parse().ok());
         Some(bits / 8 * elements.unwrap_or(1))

@@ -200,7 +200,7 @@ impl Sim {
         timed: bool,
         tell: &mut dyn FnMut(Event) -> ControlFlow<()>,
     ) -> Result<u64> {
-        self.ensure_at_rest(&[share.clone()])?;
+        self.ensure_at_rest(std::slice::from_ref(share))?;
         let (mut issued, mut goes_on) = (0, true);
         let mut hear = |event: Event, rounds: &mut RoundLength| {
             if let Event::Round { round, took, .. } = &event {

@@ -314,13 +314,13 @@ fn who_waits_for_a_copy_gets_it_though_the_slots_are_others_now() {
     let mut made = worker(setup(Some(0)));
     let saved = save(&mut made.0);
     turn_until(&mut made, "a copy under way", |worker| {
-        !worker
+        worker
             .state
             .timeline
             .copies
             .all_positions()
             .next()
-            .is_none()
+            .is_some()
     });
     let plan = PicturePlan {
         transfer: engine::Transfer::View,
@@ -835,13 +835,13 @@ fn rounds_that_were_lost_are_made_again_and_counted_once() {
     let mut made = worker(setup(Some(400)));
     turn_until(&mut made, "a copy", |worker| {
         worker.state.rounds() > 20
-            && !worker
+            && worker
                 .state
                 .timeline
                 .copies
                 .all_positions()
                 .next()
-                .is_none()
+                .is_some()
     });
     let lose = |made: &mut Made| {
         made.0.handle_error(
