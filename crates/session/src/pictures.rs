@@ -359,18 +359,4 @@ mod tests {
             assert_eq!(picture.live_area(size, words), area);
         }
     }
-
-    #[test]
-    fn the_live_area_is_the_smallest_of_the_torus() {
-        for (cells, area) in [
-            (&[][..], None),
-            (&[3], Some((3.5, 1.0))),
-            (&[3, 40], Some((22.0, 38.0))),
-            (&[98, 1], Some((100.0, 4.0))),
-        ] {
-            let mut set = [false; 100];
-            cells.iter().for_each(|&at: &usize| set[at] = true);
-            assert_eq!(around(&set), area, "{cells:?}");
-        }
-    }
 }

@@ -330,21 +330,4 @@ mod tests {
             "of another lattice"
         );
     }
-
-    #[test]
-    fn all_are_summed_round_by_round_however_they_come() {
-        let mut populations = Populations::default();
-        populations.clear(3);
-        // The first is two rounds ahead of the last.
-        for (lattice, generation) in [(0, 1), (0, 2), (1, 1), (0, 3), (1, 2), (2, 1), (2, 2)] {
-            populations.record(lattice, generation, measure(10 + generation, 2, 1));
-        }
-        let (_, all) = populations.newer(None, 0).unwrap();
-        let sums: Vec<_> = all.samples().iter().map(Sample::population).collect();
-        assert_eq!(sums, [33.0, 36.0]);
-        assert_eq!((all.births(), all.deaths()), (6, 3));
-        let (seen, second) = populations.newer(Some(1), 0).unwrap();
-        assert_eq!(second.generation(), Some(2));
-        assert_eq!(populations.newer(Some(1), seen), None);
-    }
 }

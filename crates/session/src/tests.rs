@@ -15,8 +15,8 @@ use super::*;
 use crate::instances::{Sim, open_engine};
 use crate::trace::{StepKind, TimedRound};
 use crate::{
-    AUTO_KERNEL, AbComparison, Area, Change, DeviceChoice, KernelChoice, Order, Pace,
-    PictureSource, Setting, Settled, Start, StopWhenStill, Streams, Switch, Switches, TimeSettings,
+    AUTO_KERNEL, AbComparison, Change, DeviceChoice, KernelChoice, Order, Pace, PictureSource,
+    Setting, Settled, Start, StopWhenStill, Streams, Switch, Switches, TimeSettings,
 };
 use engine::kernels;
 use life::{Lattice, Rule, Size, reference, soup};
@@ -124,24 +124,6 @@ fn rounds_without_end_can_be_saved_and_paused() {
             session.act(SessionAction::TogglePause);
         }
     }
-}
-
-#[test]
-fn every_kernel_that_stepped_is_known_by_what_it_reached() {
-    let size = Size::new(256, 64).unwrap();
-    let session = Session::start(setup(4, size), || {}).unwrap();
-    let stepped = |status: &Status| status.rates.stepping.is_some();
-    let first = wait_for(&session, "a rate", stepped);
-    assert_eq!(
-        first.rates.reached,
-        [("bits", first.rates.stepping.unwrap())]
-    );
-    session.act(SessionAction::NextKernel);
-    let both = wait_for(&session, "another's rate", |status| {
-        status.setting.kernel.name == "planar" && status.rates.reached.len() == 2
-    });
-    assert_eq!(both.rates.reached[1].0, "planar");
-    assert!(both.rates.reached.iter().all(|(_, rate)| *rate > 1e3));
 }
 
 /// A and B are timed and compared, whatever comes between A's round and B's.

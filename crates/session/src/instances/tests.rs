@@ -278,41 +278,6 @@ fn a_calibrated_round_is_counted_when_every_lattice_has_been_stepped() {
 }
 
 #[test]
-fn snapshots_come_back_as_they_were() {
-    for name in ["bits", "planar", "sync-global"] {
-        let setup = Setup {
-            kernel: kernel(name),
-            ..setup(3)
-        };
-        let mut instances = started(&setup);
-        instances.round(5);
-        assert!(instances.issue_snapshot(1).unwrap());
-        // Rounds behind it change nothing about it.
-        let events = instances.round(2);
-        assert!(
-            events
-                .iter()
-                .any(|event| matches!(event, Event::Snapshot { index: 1 }))
-        );
-        let slots = instances.slots().clone();
-        let slot = instances.snapshot_slot(1);
-        let read = |i| read_lattice(&*slots, i, slot, setup.size).unwrap();
-        let snapshot: Vec<Lattice> = (0..3).map(read).collect();
-        assert_eq!(snapshot, later(&setup, 5), "{name}");
-        // While somebody reads it, it is not overwritten.
-        slots.read(engine::LatticeId(2), slot, &mut |_| {
-            assert!(!instances.issue_snapshot(1).unwrap());
-        });
-        let lattices = snapshot.into_iter().map(Arc::new).enumerate();
-        instances.set_lattices(lattices.collect()).unwrap();
-        instances.set_generation(5);
-        instances.round(1);
-        assert_eq!(instances.generation(0), 6);
-        assert_eq!(instances.fetch().unwrap(), later(&setup, 6), "{name}");
-    }
-}
-
-#[test]
 fn another_rule_and_another_kernel_take_effect_between_two_rounds() {
     for graphs in [false, true] {
         let setup = with_switches(2, |it| it.graphs = graphs);

@@ -434,22 +434,6 @@ fn symmetric_soups_of_version_2_give_way_to_the_newest_lattices() {
 }
 
 #[test]
-fn what_is_no_session_is_called_so() {
-    for text in [
-        "hello",
-        "x = 3, y = 3\nbo!",
-        "{}",
-        r#"{"name": "a record"}"#,
-    ] {
-        let said = parse(text).unwrap_err().to_string();
-        assert!(
-            said.contains("not a session that lifestreams saved"),
-            "{said}"
-        );
-    }
-}
-
-#[test]
 fn a_file_that_is_cut_short_anywhere_is_refused() {
     let text = text_of(&sample());
     let whole = text.trim_end();
@@ -611,16 +595,6 @@ fn a_hostile_file_is_refused() {
     let records = format!("\"records\": [{}", far.repeat(9));
     let said = parse(replaced(&text, "\"records\": [", &records)).unwrap_err();
     assert!(said.to_string().contains("take at most"), "{said}");
-}
-
-#[test]
-fn a_kernel_that_does_not_take_the_size_gives_way_to_the_nearest_rung() {
-    let session = parse(replaced(&text_of(&sample()), "\"bits\"", "\"resident\"")).unwrap();
-    assert_sound(&session);
-    let said =
-        "Kernel resident does not support the lattice size in this file; bits takes its place";
-    assert_eq!(session.notices, [said.into()]);
-    assert_eq!(session.setup.kernel.name, "bits");
 }
 
 #[test]

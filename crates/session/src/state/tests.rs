@@ -116,14 +116,6 @@ fn save() -> Command {
 const WAIT: NextTask = NextTask::Wait(None);
 
 #[test]
-fn a_running_session_waits_for_its_pace() {
-    let state = running();
-    let early = state.pacing.due() - Duration::from_millis(3);
-    let work = next_task(&state, &facts(), early);
-    assert_eq!(work, NextTask::Wait(Some(state.pacing.due())));
-}
-
-#[test]
 fn edits_do_not_wait_for_rounds_under_way_and_moves_do() {
     let state = running().with_command(draw(0));
     assert_eq!(state.next(facts().busy()), NextTask::TakeCommand);
@@ -154,23 +146,6 @@ fn a_pause_and_a_save_do_not_wait_for_the_end_of_a_long_round() {
         state.steps(2);
         assert_eq!(state.next(short()), NextTask::TakeCommand);
     }
-}
-
-#[test]
-fn before_an_edit_all_lattices_are_copied_once() {
-    let mut state = running();
-    state.steps(4);
-    state.draws(0);
-    let landmark = NextTask::Snapshot(SnapshotReason::Landmark);
-    assert_eq!(state.next(facts()), landmark);
-    assert_eq!(state.next(facts().without_slots()), WAIT);
-    state.timeline.copies.coming = vec![at(0, 4)];
-    let copied = facts().busy();
-    assert_eq!(
-        state.next(copied),
-        NextTask::Apply,
-        "the copy need not have landed"
-    );
 }
 
 #[test]
@@ -300,15 +275,6 @@ fn an_undo_that_is_lost_with_the_cells_takes_nothing_off_the_log() {
         (state.timeline.log.end(), state.timeline.here),
         (1, at(1, 6))
     );
-}
-
-#[test]
-fn what_is_gone_by_the_time_cannot_be_changed() {
-    let mut state = paused();
-    let refused = |answer| matches!(answer, Some(Notice::Refused(_)));
-    assert!(refused(state.draws(2)));
-    assert!(refused(state.reset_panel(2)));
-    assert_eq!(state.timeline.log.end(), 0);
 }
 
 #[test]

@@ -60,60 +60,6 @@ fn the_effect_of_every_change_is_measured_and_leaves_every_lattice_as_it_was() {
 }
 
 #[test]
-fn another_change_before_the_finding_takes_its_place_and_a_pause_only_delays_it() {
-    let slow = Setup {
-        pace: Pace::PerSecond(60.0),
-        ..setup(2, size())
-    };
-    let session = Session::start(slow, || {}).unwrap();
-    wait_for(&session, "some rounds", |status| status.rates.rounds > 3);
-    session.act(SessionAction::CycleSwitch(Switch::Streams));
-    session.act(SessionAction::CycleSwitch(Switch::Order));
-    let status = wait_for(&session, "both", |status| {
-        status.setting.switches.streams == Streams::One
-            && status.setting.switches.order == Order::Depth
-    });
-    let what = |status: &Status| {
-        status
-            .lab
-            .last_effect
-            .as_ref()
-            .map(|it| it.what.to_string())
-    };
-    let told = what(&status).unwrap();
-    session.act(SessionAction::TogglePause);
-    let status = wait_for(&session, "a pause", |status| !status.clock.running);
-    assert_eq!(what(&status), Some(told.clone()));
-    session.act(SessionAction::TogglePause);
-    let status = wait_for(&session, "its effect", |status| {
-        let effect = status.lab.last_effect.as_ref();
-        effect.is_some_and(|effect| effect.finding.is_some())
-    });
-    assert_eq!(what(&status), Some(told));
-}
-
-#[test]
-fn a_and_b_are_compared_once_and_again_after_a_change() {
-    let session = fast(4);
-    session.act(SessionAction::ToggleComparison);
-    let finding = |status: &Status| status.lab.comparison.as_ref().and_then(|it| it.finding);
-    let times = |status: &Status| status.lab.comparison.as_ref().map(|it| it.round_us);
-    let found = wait_for(&session, "a finding", |status| finding(status).is_some());
-    std::thread::sleep(Duration::from_millis(50));
-    let later = session.status();
-    assert_eq!(finding(&later), finding(&found), "it stands");
-    assert_eq!(times(&later), times(&found), "no more rounds are compared");
-    session.act(SessionAction::CycleSwitch(Switch::Wait));
-    // A comparison without a finding may be over before this thread looks, so it isn't waited for.
-    let switches = |status: &Status| status.lab.comparison.as_ref().map(|it| it.switches);
-    let again = wait_for(&session, "the finding of other settings", |status| {
-        switches(status) != switches(&found) && finding(status).is_some()
-    });
-    // Both findings may be in the same words; two times are never the same.
-    assert_ne!(times(&again), times(&found), "measured anew");
-}
-
-#[test]
 fn equal_settings_of_a_and_b_are_not_measured_until_they_differ() {
     let session = fast(4);
     session.act(SessionAction::ToggleComparison);

@@ -108,28 +108,6 @@ fn the_cells_are_those_of_the_reference_whatever_is_shown() {
 }
 
 #[test]
-fn what_was_not_recorded_says_so_and_shows_no_figures() {
-    let session = recorded(3, DeviceChoice::Recorded);
-    let status = wait_for(&session, "no recording", |it| {
-        has_setting(it) == Some(false)
-    });
-    assert_eq!(
-        (status.rates.round_us, status.rates.launch_us),
-        (None, None)
-    );
-    assert!(session.trace().drawn().is_none() && status.lab.isolated.is_none());
-    session.act(SessionAction::CycleSwitch(Switch::Streams));
-    let status = wait_for(&session, "an effect", |it| it.lab.last_effect.is_some());
-    let effect = status.lab.last_effect.clone().unwrap();
-    assert_eq!(effect.in_short(), "not recorded");
-    session.act(SessionAction::SetInstances(2));
-    let status = wait_for(&session, "a recording", |it| {
-        it.lattices.instances == 2 && is_shown(it)
-    });
-    assert_drawn(&session, &status);
-}
-
-#[test]
 fn a_and_b_are_compared_as_recorded_with_half_of_the_instances() {
     let session = recorded(4, DeviceChoice::Recorded);
     session.act(SessionAction::ToggleComparison);

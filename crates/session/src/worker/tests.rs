@@ -169,26 +169,6 @@ fn small(instances: usize) -> Setup {
     }
 }
 
-/// Regression test: the rounds of the move ran past the refused record without end.
-#[test]
-fn a_record_that_is_refused_on_the_way_does_not_let_the_move_run_on_for_ever() {
-    let setup = Setup {
-        rounds: Some(3),
-        generations_per_round: 4,
-        time: TimeSettings::DEFAULT,
-        ..small(2)
-    };
-    let steps = vec![
-        Step::Settle,
-        Step::Fail(Call::Submit, 5, Fault::OutOfMemory),
-        Step::Fail(Call::Submit, 2, Fault::Midway),
-        Step::Settle,
-        Step::Act(SessionAction::NewSeed),
-        draw(0, 1, 1),
-    ];
-    Driver::run(setup, steps);
-}
-
 /// Regression test: what a refused size had allocated stayed on the engine, and the lattices that were put
 /// back got the memory of another size.
 #[test]
@@ -288,27 +268,6 @@ fn b_is_fitted_to_the_kernel_that_another_size_has() {
     Driver::run(setup, steps);
 }
 
-/// Regression test: B repeated its round without end.
-#[test]
-fn a_move_of_two_halves_ends_where_their_rounds_are_made_in_parts() {
-    crate::instances::limit::set(Some(2));
-    let setup = Setup {
-        generations_per_round: 3,
-        ..small(2)
-    };
-    let steps = vec![
-        Step::Act(SessionAction::ToggleComparison),
-        Step::Settle,
-        Step::Act(SessionAction::ResetPanel),
-        Step::Act(SessionAction::ResetPanel),
-        Step::Act(SessionAction::TogglePause),
-        Step::Reading(0, 0, 4),
-        Step::Turns(18),
-        Step::Act(SessionAction::StepBack),
-    ];
-    Driver::run(setup, steps);
-}
-
 #[test]
 fn who_waits_for_a_copy_gets_it_though_the_slots_are_others_now() {
     let mut made = worker(setup(Some(0)));
@@ -383,30 +342,6 @@ fn a_stroke_is_copied_where_it_begins_and_not_at_each_of_its_segments() {
     let later = copies_of(&made);
     let more = later.iter().filter(|at| at.records > 0).count();
     assert!(later.len() <= known + more && more <= 2, "{later:?}");
-}
-
-#[test]
-fn a_copy_waits_while_all_slots_are_read_and_rounds_go_on() {
-    let mut driver = Driver::new(small(1));
-    // What was copied is not read yet.
-    let mut saves: Vec<_> = Vec::new();
-    for _ in 0..4 {
-        saves.push(save(&mut driver.worker));
-        driver.turns_without_reading(20);
-    }
-    let requests_and = generation(&driver.worker);
-    driver.worker.dispatch(Command::Edit(dot(0, 1, 1), 1));
-    driver.turns_without_reading(50);
-    assert!(generation(&driver.worker) > requests_and + 10);
-    assert_eq!(
-        driver.worker.state.log().end(),
-        0,
-        "what was asked later waits"
-    );
-    driver.step_and_settle(Step::Background(true));
-    for saved in saves {
-        saved.try_recv().expect("an answer");
-    }
 }
 
 #[test]
@@ -515,30 +450,6 @@ fn looking_for_dead_panels_measures_one_round_in_sixteen_and_tells_nobody() {
         made.0.watch.status().settled.is_empty(),
         "nobody asked how they go on"
     );
-}
-
-#[test]
-fn a_notice_leaves_the_picture_that_is_still_to_come_and_one_that_failed_is_not_tried_again() {
-    let mut made = worker(setup(Some(0)));
-    turn_until(&mut made, "the first picture", |worker| {
-        !worker.state.wants_pictures()
-    });
-    made.0.state.want_pictures();
-    made.0.notify(Notice::Warning("no reason".into()));
-    assert!(made.0.state.wants_pictures(), "the picture is still wanted");
-    turn_until(&mut made, "the picture", |worker| {
-        !worker.state.wants_pictures()
-    });
-    // One that cannot be: of an instance that is not there.
-    let view = PicturePlan {
-        only: Some(77),
-        ..PicturePlan::BITS
-    };
-    let _ = made.0.set_view(view);
-    made.0.state.want_pictures();
-    turn_until(&mut made, "an end of trying", |worker| {
-        !worker.state.wants_pictures()
-    });
 }
 
 #[test]
@@ -684,24 +595,6 @@ fn a_session_that_has_ended_answers_from_the_last_lattices() {
         assert!(copy.0 == *known && copy.1 == position.generation);
     }
     assert!(made.0.state.queue.is_empty());
-}
-
-/// The edit's record lies ahead then, and is applied when its generation is reached.
-#[test]
-fn a_recovery_may_be_stopped_before_the_edit_that_was_to_follow_it() {
-    let mut driver = Driver::new(small(1));
-    let steps = vec![
-        Step::Turns(15),
-        Step::Fail(Call::Poll, 2, Fault::Lost),
-        draw(0, 0, 0),
-        Step::Turns(3),
-        Step::Settle,
-    ];
-    steps.into_iter().for_each(|step| driver.step(step));
-    assert_eq!(driver.worker.state.pending_edit(), Some(1));
-    assert!(driver.worker.state.has_records_ahead());
-    driver.step_and_settle(Step::Act(SessionAction::RunTo(9)));
-    assert_eq!(driver.worker.state.pending_edit(), None);
 }
 
 #[test]
@@ -864,16 +757,6 @@ fn rounds_that_were_lost_are_made_again_and_counted_once() {
     }
 }
 
-/// Two lattices on two halves at once, and back, and again.
-#[test]
-fn a_comparison_asked_for_right_after_the_end_of_another_begins() {
-    let mut driver = Driver::new(small(2));
-    driver.step_and_settle(Step::Act(SessionAction::ToggleComparison));
-    driver.step(Step::Act(SessionAction::ToggleComparison));
-    driver.step_and_settle(Step::Act(SessionAction::ToggleComparison));
-    assert!(driver.worker.comparison.is_some());
-}
-
 /// Regression test: the session ended with an error, because the slots were still those for bits.
 #[test]
 fn cells_wanted_just_before_another_kernel_find_slots_for_them() {
@@ -931,29 +814,6 @@ fn a_comparison_leads_back_though_there_is_no_memory_for_history() {
     }
     assert!(driver.worker.comparison.is_none());
     assert_eq!(driver.worker.state.position(), before);
-}
-
-/// Regression test: B was edited some generations too early.
-#[test]
-fn a_round_of_two_halves_that_is_refused_in_its_middle_ends_for_both() {
-    crate::instances::limit::set(Some(2));
-    let setup = Setup {
-        generations_per_round: 3,
-        ..small(4)
-    };
-    for after in 0..12 {
-        let steps = vec![
-            Step::Act(SessionAction::ToggleComparison),
-            Step::Turns(8),
-            Step::Fail(Call::Submit, after, Fault::OutOfMemory),
-            draw(0, 0, 0),
-            Step::Act(SessionAction::ResetPanel),
-            Step::Turns(21),
-            draw(0, 0, 1),
-            draw(0, 1, 1),
-        ];
-        Driver::run(setup.clone(), steps);
-    }
 }
 
 /// Regression test: B's cells were saved as they were a part of a round earlier.
