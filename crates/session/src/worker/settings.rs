@@ -313,7 +313,7 @@ impl SessionWorker {
         let slots = sim.slots();
         if before.is_some_and(|before| !std::ptr::addr_eq(before.as_ptr(), Arc::as_ptr(slots))) {
             self.publisher.pictures().replace_slots(slots.clone());
-            self.snapshots.clear_slots();
+            self.forget_slots();
             self.state.want_pictures();
         }
         ensured
