@@ -117,7 +117,6 @@ pub(super) fn main(arguments: &RunArguments) -> Result<()> {
 
 /// Prepares instances whose rounds are traced.
 fn prepare_traced(instances: &mut Sim, setup: &mut Setup, _: u64) -> engine::Result<Entered> {
-    instances.start(setup, None)?;
     let transfer = match setup.switches.transfer {
         TransferChoice::Cells => Transfer::Cells,
         _ => Transfer::Bits,
@@ -126,6 +125,7 @@ fn prepare_traced(instances: &mut Sim, setup: &mut Setup, _: u64) -> engine::Res
         transfer,
         ..PicturePlan::BITS
     };
+    instances.start(setup, Some(picture))?;
     let setting = Setting::of(setup);
     Ok(Entered {
         rounds: instances.stoppable_rounds(&setting, setup.generations_per_round),

@@ -147,7 +147,7 @@ fn a_profiler_sees_rounds_ops_and_streams_by_name() {
         let rounds = closed["round"]; // those that would take long are divided
         assert!(rounds >= 3, "{how}: {closed:?}");
         assert_eq!(closed["bits"], 3 * rounds, "{how}: {closed:?}");
-        assert!(closed["download"] >= 3, "{how}: {closed:?}");
+        assert!(closed["download"] >= 2, "{how}: {closed:?}");
         assert!(told.contains(streams), "{how}: {told}");
     }
 }
@@ -299,7 +299,7 @@ fn a_batch_is_one_launch_and_one_copy() {
         let (each, lattices) = ops("--streams per-instance");
         assert_eq!(each, (10, 5, 10));
         for (how, wanted) in [
-            ("--streams one", (10, 5, 10)),
+            ("--streams one", (10, 1, 6)),
             ("--streams batch", (2, 1, 6)),
             ("--streams batch --graphs on", (2, 1, 6)),
             ("--streams batch --order depth --wait each", (2, 1, 6)),

@@ -146,7 +146,7 @@ impl KnownFile {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, unix))]
 mod tests {
     use super::*;
 

@@ -9,11 +9,12 @@
 //!
 //! The module is public for `tests/memory.rs`, which counts the memory of a whole process.
 
+use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
 use serde::de::{Deserialize, Deserializer, Error as _};
-use serde::ser::{Error as _, Serialize, Serializer};
+use serde::ser::{Serialize, Serializer};
 
 use crate::log::Position;
 use crate::saved::text;
@@ -44,15 +45,19 @@ mod shared {
     }
 }
 
-/// A compressed lattice, in pieces of [`PIECE`] words.
+/// A compressed lattice, in [pieces](piece_of).
 #[derive(PartialEq, Debug)]
 pub(crate) struct Packed {
     size: Size,
     pieces: Box<[Box<[u8]>]>,
 }
 
-/// Words that are compressed at a time.
-const PIECE: usize = 1 << 18;
+/// Words that are compressed at a time: those of whole rows.
+fn piece_of(size: Size) -> usize {
+    const WORDS: usize = 1 << 18;
+    let row = size.words_per_row();
+    (WORDS / row).max(1) * row
+}
 
 /// Bytes of bookkeeping for each allocation, rounded up.
 const BOOKKEEPING: u64 = 64;
@@ -64,13 +69,13 @@ impl Packed {
         let pack = |words: &[u32]| lz4_flex::compress(bytemuck::cast_slice(words)).into();
         Ok(Packed {
             size,
-            pieces: words.chunks(PIECE).map(pack).collect(),
+            pieces: words.chunks(piece_of(size)).map(pack).collect(),
         })
     }
 
     fn lattice(&self) -> Result<Arc<Lattice>, MemoryError> {
         let mut lattice = Lattice::try_new(self.size)?;
-        let words = lattice.words_mut().chunks_mut(PIECE);
+        let words = lattice.words_mut().chunks_mut(piece_of(self.size));
         for (words, piece) in words.zip(&self.pieces) {
             lz4_flex::decompress_into(piece, bytemuck::cast_slice_mut(words))
                 .expect("compressed here, and kept in memory since");
@@ -85,10 +90,25 @@ impl Packed {
     }
 }
 
+/// As the text of a lattice, with the words of a piece in memory at a time.
+impl fmt::Display for Packed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut words = vec![0; piece_of(self.size).min(self.size.words())];
+        text::write_lattice(f, self.size, |rows| {
+            for piece in &self.pieces {
+                let bytes = bytemuck::cast_slice_mut(&mut words);
+                let count = lz4_flex::decompress_into(piece, bytes);
+                let count = count.expect("compressed here, and kept in memory since") / 4;
+                rows(&words[..count])?;
+            }
+            Ok(())
+        })
+    }
+}
+
 impl Serialize for Packed {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        let lattice = self.lattice().map_err(S::Error::custom)?;
-        text::lattice::serialize(&lattice, to)
+        text::serialize(self, to)
     }
 }
 
@@ -175,7 +195,7 @@ pub struct Copies {
     all: Vec<Kept>,
     /// The positions of those that are under way.
     pub(crate) coming: Vec<Position>,
-    budget: u64,
+    pub(crate) budget: u64,
     /// Thinning leaves no more than this many generations between two neighbours: stepping through them must
     /// not take long.
     pub max_gap: u64,
@@ -234,6 +254,15 @@ impl Copies {
     pub(crate) fn arrive(&mut self, position: Position) -> bool {
         let at = self.coming.iter().position(|it| *it == position);
         at.map(|at| self.coming.remove(at)).is_some()
+    }
+
+    /// Notes that the user edits the lattices at a position: undo leads there.
+    pub(crate) fn edited_at(&mut self, position: Position) {
+        self.landmark = Some(position);
+        let mut all = self.all.iter_mut();
+        if let Some(kept) = all.find(|kept| kept.snapshot.position == position) {
+            kept.is_before_edit = true;
+        }
     }
 
     /// Notes the time of a round, from which the maximum gap follows.

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use crate::SessionAction;
 use crate::command::{Command, When};
-use crate::log::{Author, CellChange, Content, Record};
+use crate::log::{CellChange, Content, Record};
 use crate::state::{Mode, Move, State};
 
 /// Facts about the engine and the snapshots that [`next_task`] decides by.
@@ -193,13 +193,7 @@ fn b_round(state: &State, generations: u32, facts: &EngineFacts, now: Instant) -
 fn apply_due(state: &State, record: &Record, facts: &EngineFacts) -> NextTask {
     let (here, wait) = (state.position(), NextTask::Wait(None));
     // An edit can be undone: a snapshot is made before it.
-    let previous = here
-        .records
-        .checked_sub(1)
-        .and_then(|at| state.log().record(at));
-    let begins = previous.is_none_or(|previous| previous.entry != record.entry);
-    let is_landmark = record.author == Author::Person && begins && state.moving().is_none();
-    if is_landmark && !state.is_at_hand(here) {
+    if state.begins_edit(record) && !state.is_at_hand(here) {
         return if facts.can_snapshot {
             NextTask::Snapshot(SnapshotReason::Landmark)
         } else {

@@ -138,21 +138,21 @@ impl SnapshotStore {
         });
     }
 
-    /// Takes a copy that was read, if there is one.
-    ///
-    /// # Errors
-    /// It could not be read.
-    pub(crate) fn take_read(&mut self, now: Instant) -> Result<Option<Snapshot>> {
+    /// Takes a copy that was read, or why it could not be read, if there is one.
+    pub(crate) fn take_read(&mut self, now: Instant) -> Option<(Position, Result<Snapshot>)> {
         for slot in &mut self.slots {
-            let read = slot.as_ref().and_then(|it| it.read.as_ref());
-            let Some(Ok((snapshot, took))) = read.map(Receiver::try_recv) else {
+            let Some(UnderWay { position, read }) = slot else {
+                continue;
+            };
+            let position = *position;
+            let Some(Ok((snapshot, took))) = read.as_ref().map(Receiver::try_recv) else {
                 continue;
             };
             *slot = None;
             self.due = self.due.max(Some(now + took * READING_SHARE));
-            return snapshot.map(Some);
+            return Some((position, snapshot));
         }
-        Ok(None)
+        None
     }
 
     /// The slots are about to be given back: copies that have arrived in them are read now.

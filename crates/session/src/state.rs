@@ -975,6 +975,15 @@ impl State {
         left.min(u32::MAX.into()) as u32
     }
 
+    /// Whether a record that is due here is the first of what the user did at once, so that undo leads here.
+    pub(crate) fn begins_edit(&self, record: &Record) -> bool {
+        let before = self.position().records.checked_sub(1);
+        let before = before.and_then(|at| self.log().record(at));
+        record.author == Author::Person
+            && before.is_none_or(|before| before.entry != record.entry)
+            && self.moving().is_none()
+    }
+
     /// Whether the cells of a position can be restored from a snapshot without stepping.
     pub(crate) fn is_at_hand(&self, position: Position) -> bool {
         let route = self.timeline.route(false, position);

@@ -133,8 +133,8 @@ impl Device for Gpu {
         input: &[u32],
         _: bool,
     ) -> Result<[Contents; 2], Fault> {
-        // One behind the other, each between its guard words.
-        let each = input.len() + 2 * GUARD;
+        // One behind the other, each between its guard words, and aligned as memory of its own is.
+        let each = (input.len() + 2 * GUARD).next_multiple_of(64);
         let bytes = 4 * 2 * each;
         let mut create = |place| {
             self.engine

@@ -168,7 +168,8 @@ impl Workshop {
             }
         }
         // A wrong kernel may have spoilt the GPU's context, and any kernel of the emulator its process.
-        let is_intact = answer.is_ok() && matches!(self.tools, Tools::Gpu { .. });
+        let is_right = matches!(answer, Ok(Answer::Right { .. }));
+        let is_intact = is_right && matches!(self.tools, Tools::Gpu { .. });
         let mut process = Some(process).filter(|_| is_intact);
         // The next one gets ready until the next check, which reports why there is none.
         process = process.or_else(|| self.start().ok());

@@ -70,15 +70,22 @@ impl fmt::Display for LatticeText {
         if self.generation > 0 {
             writeln!(f, "#CXRLE Gen={}", self.generation)?;
         }
-        let size = self.lattice.size();
-        writeln!(f, "x = {}, y = {}", size.width(), size.height())?;
-        let mut lines = Lines(f);
-        let mut writer = RowWriter::body(size, &mut lines);
-        let written = writer.rows(self.lattice.words());
-        written
-            .and_then(|()| writer.finish())
-            .map_err(|_| fmt::Error)
+        write_lattice(f, self.lattice.size(), |rows| rows(self.lattice.words()))
     }
+}
+
+/// Writes a lattice whose rows `all` passes on, some at a time.
+pub(crate) fn write_lattice(
+    f: &mut fmt::Formatter<'_>,
+    size: Size,
+    all: impl FnOnce(&mut dyn FnMut(&[u32]) -> io::Result<()>) -> io::Result<()>,
+) -> fmt::Result {
+    writeln!(f, "x = {}, y = {}", size.width(), size.height())?;
+    let mut lines = Lines(f);
+    let mut writer = RowWriter::body(size, &mut lines);
+    all(&mut |rows| writer.rows(rows))
+        .and_then(|()| writer.finish())
+        .map_err(|_| fmt::Error)
 }
 
 /// Passes on whole lines of ASCII text.

@@ -26,6 +26,10 @@ impl SessionWorker {
         else {
             return Ok(());
         };
+        let here = self.state.position();
+        if self.state.begins_edit(&record) {
+            self.state.timeline.copies.edited_at(here);
+        }
         let applied = match &record.content {
             Content::Cells { instance, cells } => self.apply_cells(*instance, cells),
             Content::Start(_) => self.apply_start(),

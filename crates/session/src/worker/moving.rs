@@ -2,12 +2,10 @@
 
 use super::SessionWorker;
 use crate::NewCells;
-use crate::copies::Snapshot;
 use crate::health::no_snapshot;
 use crate::instances::Sim;
 use crate::log::{Position, Source};
 use engine::Result;
-use lang::english;
 
 impl SessionWorker {
     /// Sets the lattices to the cells at the start of the route to the move's target. Nothing may be in
@@ -49,17 +47,12 @@ impl SessionWorker {
         let all: Vec<(usize, NewCells)> = match source {
             Source::Snapshot(position) => {
                 let copy = self.state.timeline.copies.get(position);
-                let lattices = match copy.map(Snapshot::lattices) {
-                    Some(Ok(lattices)) => lattices,
-                    failed => {
-                        if let Some(Err(why)) = failed {
-                            tracing::warn!("{}", english(why));
-                        }
-                        // Another snapshot or a start is tried instead.
-                        self.state.timeline.copies.retain(|at| at != position);
-                        return Ok(false);
-                    }
+                let Some(copy) = copy else {
+                    // It was under way, and could not be read: another, or a start, is tried instead.
+                    self.state.timeline.copies.retain(|at| at != position);
+                    return Ok(false);
                 };
+                let lattices = copy.lattices()?;
                 instances
                     .zip(lattices.into_iter().map(NewCells::from))
                     .collect()

@@ -104,12 +104,12 @@ impl SessionWorker {
         for slot in landed {
             self.snapshot_landed(slot);
         }
-        self.take_read()?;
+        let taken = self.take_read();
         self.take_measures(found, now);
         if news {
             self.publisher.mark_changed();
             self.publisher.wake();
         }
-        polled
+        polled.and(taken)
     }
 }

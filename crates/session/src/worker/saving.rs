@@ -6,6 +6,7 @@ use super::SessionWorker;
 use crate::comparison::Comparison;
 use crate::copies::Snapshot;
 use crate::log::Position;
+use crate::losses::Losses;
 use crate::own_file::OwnFile;
 use crate::pacing::Pacing;
 use crate::publisher::Notice;
@@ -36,6 +37,7 @@ impl SessionWorker {
     /// The session as it is saved; `None` if nothing leads to its position.
     pub(super) fn saved_session(&self) -> Option<SavedSession> {
         let now = self.state.timeline.saved(self.saved_position())?;
+        let instances = now.log.parameters(now.position.records).instances;
         let second = self.lattices.changed_setting().switches;
         let comparison = self.comparison.as_ref().map(|it| (it, second));
         let (main, comparison) = match comparison {
@@ -64,7 +66,7 @@ impl SessionWorker {
             main,
             comparison,
             running: self.is_running(),
-            selected: self.watch.selected,
+            selected: self.watch.selected.min(instances - 1),
             drafts: Drafts::default(),
         })
     }
@@ -148,6 +150,8 @@ impl SessionWorker {
         let left = setup.stored_kernel.as_ref().filter(|it| it.in_use);
         let left = left.map(|it| it.rung);
         let instances = self.lattices.make(&setup)?;
+        // What is published meanwhile is neither session.
+        self.safety_copy.restore_pending = true;
         (self.comparison, self.lattices.trial) = (None, None); // of the lattices before
         let (pace, generations) = (setup.pace, setup.generations_per_round);
         self.lattices.chosen = None;
@@ -155,7 +159,6 @@ impl SessionWorker {
         file.leave();
         self.fit_block_timestamps();
         self.state.pacing = Pacing::new(pace, generations, self.now());
-        self.safety_copy.restore_pending = true;
         self.notify(Notice::Done(message!("Opened the session {}", name)));
         self.open(saved)?;
         if let Some(rung) = left {
@@ -179,11 +182,14 @@ impl SessionWorker {
         self.safety_copy.clear();
         self.lab.statistics.restart();
         self.forget_slots();
-        self.take_timeline(saved.main);
+        self.lattices.losses = Losses::default(); // of other positions
+        let budget = self.lattices.setup.time.history_bytes;
+        self.take_timeline(saved.main, budget);
         if let Some(SavedComparison { second, timeline }) = saved.comparison {
             let (log, position) = (timeline.log.clone(), timeline.position);
             self.split(second, log, position)?;
-            self.take_timeline(timeline);
+            let budget = self.state.timeline.copies.budget;
+            self.take_timeline(timeline, budget);
         }
         let target = self.state.position();
         self.state.pacing.end_round();
@@ -210,9 +216,8 @@ impl SessionWorker {
         )));
     }
 
-    /// Replaces the timeline. Its cells are not on the device yet.
-    fn take_timeline(&mut self, saved: SavedTimeline) {
-        let budget = self.lattices.setup.time.history_bytes;
+    /// Replaces the timeline by one with this budget. Its cells are not on the device yet.
+    fn take_timeline(&mut self, saved: SavedTimeline, budget: u64) {
         let mut timeline = Timeline {
             here: saved.position,
             ..Timeline::new(saved.log, budget)

@@ -6,6 +6,7 @@ use std::time::Instant;
 use super::{RETRY_INTERVAL, SessionWorker};
 use crate::command::Query;
 use crate::copies::Snapshot;
+use crate::log::Position;
 use crate::next_task::SnapshotReason;
 use crate::saved::SavedSession;
 use crate::snapshot_store::{Waiter, Wanted};
@@ -55,10 +56,8 @@ impl SessionWorker {
         self.snapshots.begin(slot, position, now);
         self.state.timeline.copies.coming.push(position);
         let is_moving = self.state.moving().is_some();
-        match why {
-            SnapshotReason::Landmark if is_moving => self.state.passed_waypoint(),
-            SnapshotReason::Landmark => self.state.timeline.copies.landmark = Some(position),
-            SnapshotReason::Periodic | SnapshotReason::Wanted => {}
+        if is_moving && why == SnapshotReason::Landmark {
+            self.state.passed_waypoint();
         }
         for waiter in &mut self.snapshots.waiters {
             // Cells are wanted as they are once a move has arrived.
@@ -79,10 +78,19 @@ impl SessionWorker {
     /// Takes the copies that background tasks have read.
     pub(super) fn take_read(&mut self) -> Result<()> {
         let now = self.now();
-        while let Some(snapshot) = self.snapshots.take_read(now)? {
+        let mut all = Ok(());
+        while let Some((position, read)) = self.snapshots.take_read(now) {
+            let snapshot = match read {
+                Ok(snapshot) => snapshot,
+                Err(why) => {
+                    self.state.timeline.copies.arrive(position);
+                    self.copy_failed(position);
+                    all = Err(why);
+                    continue;
+                }
+            };
             self.publisher.mark_changed();
             self.safety_copy.mark_stale();
-            let position = snapshot.position;
             let is_void = !self.state.timeline.copies.arrive(position);
             if !is_void {
                 if let Some(comparison) = &mut self.comparison {
@@ -97,7 +105,23 @@ impl SessionWorker {
             }
             self.answer_waiters(&snapshot, is_void);
         }
-        Ok(())
+        all
+    }
+
+    /// Answers those who wait for a copy that cannot be read: the log and older copies make a session, too.
+    /// Who waits for cells finds the channel closed.
+    fn copy_failed(&mut self, position: Position) {
+        for waiter in std::mem::take(&mut self.snapshots.waiters) {
+            match waiter.wants {
+                _ if waiter.copy != Some(position) => self.snapshots.waiters.push(waiter),
+                Wanted::Session(query) if !self.safety_copy.restore_pending => {
+                    if let Some(session) = self.saved_session() {
+                        query.answer(session);
+                    }
+                }
+                Wanted::Session(_) | Wanted::Cells(..) => {}
+            }
+        }
     }
 
     fn answer_waiters(&mut self, snapshot: &Snapshot, is_void: bool) {
