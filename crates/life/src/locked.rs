@@ -146,8 +146,10 @@ impl KnownFile {
     }
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
 mod tests {
+    #![cfg(unix)] // links and locks are of Unix
+
     use super::*;
 
     #[test]

@@ -16,15 +16,15 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::fastest::{Requested, RoundLength};
-use crate::round::{Setting, Share};
+use crate::round::{Setting, Share, shares};
 use crate::start::{self, NewCells, start_cells};
 use crate::{DeviceChoice, KernelChoice, Pace, PicturePlan, Setup, Start, Switches};
 use calibrate::Calibration;
 use engine::cpu::CpuEngine;
 use engine::cuda::{CudaEngine, Ordinals};
 use engine::{
-    Completion, Cut, DeviceId, Engine, EngineError, Kernel, Layout, Measure, ReduceRegion, Result,
-    Slots, SlotsSpec, StreamId, Transfer,
+    Completion, Cut, Engine, EngineError, Kernel, Layout, Measure, ReduceRegion, Result, Slots,
+    SlotsSpec, StreamId, Transfer,
 };
 use issue::{Graph, InFlight, Made, make_streams};
 use lang::message;
@@ -476,12 +476,4 @@ pub fn ensure_room(
             size
         )
     })
-}
-
-/// The devices and the number of instances of each: consecutive instances share a device.
-pub(crate) fn shares(instances: usize, devices: usize) -> impl Iterator<Item = (DeviceId, usize)> {
-    let share = move |device: usize| device * instances / devices;
-    (0..devices)
-        .map(move |device| (DeviceId(device as u16), share(device + 1) - share(device)))
-        .filter(|(_, count)| *count > 0)
 }

@@ -4,11 +4,10 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::instances::shares;
 use crate::{Order, OwnRound, PicturePlan, Setup, Streams, Switches, Wait};
 use engine::{
-    EventId, HostMemory, Kernel, LatticeOp, Layout, Op, OrderOp, Program, Scope, Slot, StreamId,
-    Transfer,
+    DeviceId, EventId, HostMemory, Kernel, LatticeOp, Layout, Op, OrderOp, Program, Scope, Slot,
+    StreamId, Transfer,
 };
 use life::Rule;
 use script::CallKind;
@@ -344,6 +343,14 @@ impl Maker<'_> {
             self.program.push(stream, LatticeOp::Pack.on(ids(group)));
         }
     }
+}
+
+/// The devices and the number of instances of each: consecutive instances share a device.
+pub(crate) fn shares(instances: usize, devices: usize) -> impl Iterator<Item = (DeviceId, usize)> {
+    let share = move |device: usize| device * instances / devices;
+    (0..devices)
+        .map(move |device| (DeviceId(device as u16), share(device + 1) - share(device)))
+        .filter(|(_, count)| *count > 0)
 }
 
 #[cfg(test)]
