@@ -146,10 +146,9 @@ impl KnownFile {
     }
 }
 
+#[cfg(unix)] // links are of Unix
 #[cfg(test)]
 mod tests {
-    #![cfg(unix)] // links and locks are of Unix
-
     use super::*;
 
     #[test]
