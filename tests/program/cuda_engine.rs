@@ -333,11 +333,9 @@ fn auto_takes_the_gpu_and_falls_back_to_the_cpu() {
         ] {
             // Without the ten seconds between the windows of a lesson's comparison.
             let at_once = ("LIFESTREAMS_TEST_TIMEOUT_MS", "0");
-            let variables = match line.starts_with("lesson") {
-                true => &[("FAKE_CUDA_FAULT", fault), at_once][..],
-                false => &[("FAKE_CUDA_FAULT", fault)],
-            };
-            let said = succeeds(&line, variables);
+            let mut variables = vec![("FAKE_CUDA_FAULT", fault)];
+            variables.extend(line.starts_with("lesson").then_some(at_once));
+            let said = succeeds(&line, &variables);
             assert!(said.contains(on_the_cpu), "{fault}, {line}: {said}");
             assert!(said.contains(words), "{fault}, {line}: {said}");
             let sentence = "; the CPU computes instead";
