@@ -193,7 +193,7 @@ impl Snapshot {
 pub struct Copies {
     /// In the order of their positions.
     all: Vec<Kept>,
-    /// The positions of those that are under way.
+    /// The positions of the copies that are still being made.
     pub(crate) coming: Vec<Position>,
     pub(crate) budget: u64,
     /// Thinning leaves no more than this many generations between two neighbours: stepping through them must

@@ -163,7 +163,7 @@ pub struct Round {
 /// The streams and events that a round's setting takes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RoundStreams<'a> {
-    /// The stream of every lattice, also of those that are not in the round.
+    /// The stream of each lattice, including lattices outside the round.
     pub(crate) of: &'a [StreamId],
     /// The number of devices that lattices lie on.
     pub(crate) places: usize,

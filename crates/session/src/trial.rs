@@ -159,7 +159,7 @@ impl Trial {
     }
 }
 
-/// Those shares in use that show all lattices as they are: A's and B's, otherwise the present setting's.
+/// The shares that together cover every lattice once: A's and B's, or else the one of the present setting.
 pub(crate) fn shown(shares: &[Share]) -> &[Share] {
     match shares {
         [before, now] if before.lattices == now.lattices => &shares[1..],

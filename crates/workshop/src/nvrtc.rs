@@ -99,7 +99,7 @@ pub fn search() -> (Vec<String>, Option<GpuCompiler>) {
 }
 
 impl GpuCompiler {
-    /// The first compiler that there is.
+    /// NVRTC from the first place where it is found.
     pub fn find() -> Option<GpuCompiler> {
         search().1
     }

@@ -5,7 +5,8 @@
 //!
 //! Some programs say which thread issues which step. Of others, the steps of several GPUs are issued
 //! by a thread per GPU, so that each GPU is given its work as soon as if it were the only one. Before
-//! a GPU is told to wait for an event of another, the threads meet, so that the event is recorded.
+//! a thread has its GPU wait for an event of another GPU, the threads wait for each other: by then the
+//! event is recorded.
 
 use std::collections::HashMap;
 use std::ffi::c_void;

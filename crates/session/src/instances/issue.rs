@@ -621,7 +621,7 @@ impl Sim {
     }
 
     /// Converts a share's lattices into its kernel's layout, where they are not yet. [`Sim::issue`] does so
-    /// too; a change of the setting does it first, to know that there is memory. Nothing may be in flight.
+    /// too. Before a change of the setting it is called to find out whether there is enough memory. Nothing may be in flight.
     ///
     /// # Errors
     /// There is no memory for the layout. The lattices are bits then.

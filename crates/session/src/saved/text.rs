@@ -30,8 +30,8 @@ pub(crate) fn deserialize<'de, T: FromStr<Err: fmt::Display>, D: Deserializer<'d
 
 thread_local! {
     /// Bytes that the lattices which this thread reads may still take, if known; `Err` once they lacked.
-    /// Those without cells take memory only when they are stepped, so asking for what is free each time would
-    /// promise it to all of them.
+    /// An empty lattice takes its memory only when it is stepped. Asking anew for each lattice what is free
+    /// would count the same memory several times.
     static LEFT: Cell<Result<Option<u64>, ()>> = const { Cell::new(Ok(None)) };
 }
 

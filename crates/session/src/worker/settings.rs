@@ -418,7 +418,7 @@ impl SessionWorker {
         Ok(())
     }
 
-    /// Some snapshots are only in the slots, which are about to be freed: keeps those elsewhere.
+    /// Reads the snapshots that have arrived in the slots, before the slots are freed.
     pub(super) fn save_from_slots(&mut self) {
         if let Some(instances) = &self.lattices.sim {
             self.snapshots
