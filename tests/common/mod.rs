@@ -29,7 +29,11 @@ pub(crate) fn command(name: &str, folder: &Path) -> Command {
     command.current_dir(folder).stdin(Stdio::null());
     for (variable, _) in std::env::vars_os() {
         let name = variable.to_string_lossy();
-        if name.starts_with("LIFESTREAMS_") || name == "DISPLAY" || name == "WAYLAND_DISPLAY" {
+        let ours = ["LIFESTREAMS_", "FAKE_CUDA_"];
+        if ours.iter().any(|ours| name.starts_with(ours))
+            || name == "DISPLAY"
+            || name == "WAYLAND_DISPLAY"
+        {
             command.env_remove(&variable);
         }
     }

@@ -6,8 +6,6 @@
 mod common;
 #[path = "../driver/mod.rs"]
 mod driver;
-#[path = "../common/faults.rs"]
-mod faults;
 #[path = "../common/traced.rs"]
 mod traced;
 
@@ -17,7 +15,6 @@ mod collection;
 mod cuda_engine;
 mod cuda_ladder;
 mod documented;
-mod driver_faults;
 mod fastest;
 mod headless;
 mod kernel;

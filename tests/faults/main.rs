@@ -1,8 +1,22 @@
-//! The faults of the campaign: which of the driver's functions answer what.
-#![allow(dead_code)] // each test program uses its part
+//! The campaign of driver faults: functions of the driver × what they answer × which of their calls does
+//! so, while `run` and sessions without a window step lattices (`program.rs`), and in the middle of
+//! whatever a session does (`session.rs`). Each goes on without a wrong cell, or it ends in a sentence, and
+//! soon; what it saves is right in either case.
+//!
+//! A part of the campaign is always run; `scripts/test faults` runs all of it, and prints totals.
+#![cfg(unix)]
+
+#[path = "../common/activities.rs"]
+mod activities;
+#[path = "../common/mod.rs"]
+mod common;
+#[path = "../driver/mod.rs"]
+mod driver;
+mod program;
+mod session;
 
 /// The functions that the program calls from the opening of a device to its end.
-pub(crate) const CALLS: [&str; 40] = [
+const CALLS: [&str; 40] = [
     "cuInit",
     "cuDevicePrimaryCtxRetain",
     "cuCtxSetCurrent",
@@ -47,10 +61,10 @@ pub(crate) const CALLS: [&str; 40] = [
 
 /// What a call answers.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(crate) struct Answer {
-    pub(crate) code: u32,
+struct Answer {
+    code: u32,
     /// Whether the context ends with it, so that every later call answers the same.
-    pub(crate) ends_context: bool,
+    ends_context: bool,
 }
 
 const fn once(code: u32) -> Answer {
@@ -69,7 +83,7 @@ const fn lost(code: u32) -> Answer {
 
 /// Out of memory, arguments and handles that are refused, and errors that a context does not
 /// survive, whether the driver says so once or from then on.
-pub(crate) const ANSWERS: [Answer; 8] = [
+const ANSWERS: [Answer; 8] = [
     once(1),
     once(2),
     once(400),
@@ -81,7 +95,7 @@ pub(crate) const ANSWERS: [Answer; 8] = [
 ];
 
 /// How the driver is told that after so many good ones, so many calls of a function answer this.
-pub(crate) fn fault(call: &str, answer: Answer, after: u32, count: i32) -> String {
+fn fault(call: &str, answer: Answer, after: u32, count: i32) -> String {
     let how = if answer.ends_context { ":lost" } else { "" };
     format!("{call}:{}:{after}:{count}{how}", answer.code)
 }

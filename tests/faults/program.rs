@@ -1,20 +1,16 @@
-//! The campaign of driver faults: functions of the driver × what they answer × which of their calls
-//! does so, while `run` and sessions without a window step lattices, eagerly and as graphs, on a GPU
-//! that was asked for and on one that was found. Each goes on without a wrong cell, or it ends in a
-//! sentence, and soon; what it saves is right in either case. Calls that hang meet signals.
-//!
-//! A part of the campaign is always run; `scripts/test faults` runs all of it, and prints totals.
+//! Driver faults while `run` and sessions without a window step lattices, eagerly and as graphs, on a GPU
+//! that was asked for and on one that was found. Calls that hang meet signals.
 
-use std::fmt;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::common::{Ended, Running, names, program, scratch};
-use crate::faults::{ANSWERS, Answer, CALLS, fault};
+use crate::{ANSWERS, Answer, CALLS, fault};
 use life::{Lattice, Pattern, Rule, Size, reference, soup};
 use session::SavedSession;
 
@@ -62,34 +58,39 @@ struct Use {
     device: &'static str,
 }
 
-fn uses() -> Vec<Use> {
-    let mut all = Vec::new();
-    for work in [Work::Run, Work::Session] {
-        for graphs in [false, true] {
-            all.extend(["cuda", "auto"].map(|device| Use {
-                work,
-                graphs,
-                device,
-            }));
-        }
-    }
-    all
+fn uses() -> impl Iterator<Item = Use> {
+    (0..8).map(|i| Use {
+        work: [Work::Run, Work::Session][i / 4],
+        graphs: i / 2 % 2 == 1,
+        device: ["cuda", "auto"][i % 2],
+    })
 }
 
-/// A function that answers something, while something works.
+/// What one function of the driver does.
+#[derive(Clone, Copy, PartialEq, Debug)]
+enum Misdeed {
+    /// It answers so.
+    Answers {
+        answer: Answer,
+        /// How many calls answer so; all from then on with -1.
+        count: i32,
+        /// Whether a context that is made anew is a good one.
+        recovers: bool,
+    },
+    /// It never answers, and a person ends the program by this signal.
+    Hangs(&'static str),
+}
+
+/// A function that does something, while something works.
 #[derive(Clone, Copy, Debug)]
 struct Case {
     uses: Use,
     call: &'static str,
-    answer: Answer,
-    /// How many calls answer so; all from then on with -1.
-    count: i32,
-    /// Whether a context that is made anew is a good one.
-    recovers: bool,
+    misdeed: Misdeed,
 }
 
 /// What a fault came to.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum Outcome {
     /// There are not so many calls.
     NotStruck,
@@ -99,6 +100,8 @@ enum Outcome {
     Ended,
     /// A signal ended it.
     Interrupted,
+    /// It broke a rule.
+    Failed,
 }
 
 impl Use {
@@ -138,21 +141,19 @@ impl Use {
         let file = folder.join("kept");
         let mut position = None;
         let lattices: Vec<(u64, Lattice)> = match self.work {
+            _ if !file.exists() => return Ok(None),
             Work::Run => {
-                let names = if file.exists() {
-                    names(&file)
-                } else {
-                    Vec::new()
-                };
                 let size = Size::new(SIDE, SIDE).unwrap();
                 let load = |name: &String| {
                     let pattern = Pattern::load(file.join(name)).map_err(|why| why.to_string())?;
                     let lattice = pattern.centred_in(size).map_err(|why| why.to_string())?;
                     Ok((pattern.generation(), lattice))
                 };
-                names.iter().map(load).collect::<Result<_, String>>()?
+                names(&file)
+                    .iter()
+                    .map(load)
+                    .collect::<Result<_, String>>()?
             }
-            Work::Session if !file.exists() => Vec::new(),
             Work::Session => {
                 let saved = SavedSession::load(&file).map_err(|why| why.to_string())?;
                 position = Some(saved.main.position.generation);
@@ -161,10 +162,8 @@ impl Use {
                 };
                 let generation = newest.position.generation;
                 let lattices = newest.lattices().map_err(|why| why.to_string())?;
-                lattices
-                    .iter()
-                    .map(|lattice| (generation, (**lattice).clone()))
-                    .collect()
+                let lattices = lattices.into_iter().map(Arc::unwrap_or_clone);
+                lattices.map(|lattice| (generation, lattice)).collect()
             }
         };
         let Some(&(generation, _)) = lattices.first() else {
@@ -199,22 +198,6 @@ fn reference_at(generation: u64) -> Option<&'static Vec<Lattice>> {
     all.get(generation as usize)
 }
 
-impl fmt::Display for Case {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Case {
-            uses,
-            call,
-            answer,
-            count,
-            recovers,
-        } = self;
-        write!(
-            f,
-            "{call} {answer:?} ×{count}, {uses:?}, recovers: {recovers}"
-        )
-    }
-}
-
 fn check(holds: bool, rule: &str, ended: &Ended) -> Result<(), String> {
     if holds {
         Ok(())
@@ -224,34 +207,46 @@ fn check(holds: bool, rule: &str, ended: &Ended) -> Result<(), String> {
 }
 
 impl Case {
-    /// Has the calls after so many good ones fail, and holds what happens against the rules.
+    /// Has the calls after so many good ones do it, and holds what happens against the rules.
     fn play(&self, after: u32) -> Result<Outcome, String> {
         let folder = scratch();
         let mut command = self.uses.command(folder.path());
-        match self.call {
-            KERNEL => command.env("FAKE_CUDA_FAIL_AFTER", after.to_string()),
-            call => command.env(
-                "FAKE_CUDA_FAULT",
-                fault(call, self.answer, after, self.count),
-            ),
+        let ended = match self.misdeed {
+            Misdeed::Answers {
+                answer,
+                count,
+                recovers,
+            } => {
+                match self.call {
+                    KERNEL => command.env("FAKE_CUDA_FAIL_AFTER", after.to_string()),
+                    call => command.env("FAKE_CUDA_FAULT", fault(call, answer, after, count)),
+                };
+                if recovers {
+                    command.env("FAKE_CUDA_RECOVERS", "1");
+                }
+                Running::start(&mut command).end(LIMIT)
+            }
+            Misdeed::Hangs(signal) => {
+                let fault = format!("{}:702:{after}:-1:hangs", self.call);
+                command.env("LIFESTREAMS_TEST_TIMEOUT_MS", "500");
+                let running = Running::start(command.env("FAKE_CUDA_FAULT", fault));
+                self.interrupt(running, folder.path(), signal)?
+            }
         };
-        if self.recovers {
-            command.env("FAKE_CUDA_RECOVERS", "1");
-        }
-        let ended = Running::start(&mut command).end(LIMIT);
         let has_struck = folder.path().join("struck").exists();
         let saved = self.uses.saved(folder.path());
         let saved = saved.map_err(|why| format!("{why}: {ended:?}"))?;
         check(says_sentences(&ended), "it says sentences", &ended)?;
+        if let (Misdeed::Hangs(_), true) = (self.misdeed, has_struck) {
+            self.check_interrupted(saved, &ended)?;
+            return Ok(Outcome::Interrupted);
+        }
         match ended.code {
             Some(0) => {
                 let all = Some(ROUNDS * PER_ROUND);
                 check(saved == all, "all rounds are saved", &ended)?;
-                Ok(if has_struck {
-                    Outcome::Recovered
-                } else {
-                    Outcome::NotStruck
-                })
+                let recovered = [Outcome::NotStruck, Outcome::Recovered];
+                Ok(recovered[usize::from(has_struck)])
             }
             Some(3) => {
                 check(has_struck, "it ends for a reason", &ended)?;
@@ -260,6 +255,57 @@ impl Case {
             }
             _ => Err(format!("its exit code: {ended:?}")),
         }
+    }
+
+    /// Signals a program whose call hangs until it ends, or lets it end where none does.
+    fn interrupt(
+        &self,
+        mut running: Running,
+        folder: &Path,
+        signal: &str,
+    ) -> Result<Ended, String> {
+        let until = Instant::now() + LIMIT;
+        let wait = |running: &mut Running, is_over: &dyn Fn(&Running) -> bool| {
+            while running.runs() && !is_over(running) && Instant::now() < until {
+                thread::sleep(Duration::from_millis(10));
+            }
+        };
+        wait(&mut running, &|_| folder.join("struck").exists());
+        if self.uses.work == Work::Run {
+            wait(&mut running, &|running| {
+                running.said().contains("has not finished")
+            });
+        }
+        while running.runs() && Instant::now() < until {
+            running.signal(signal);
+            let soon = Instant::now() + Duration::from_millis(300);
+            wait(&mut running, &|_| Instant::now() >= soon);
+        }
+        if running.runs() {
+            return Err(format!("no signal ends it; it said: {}", running.said()));
+        }
+        Ok(running.end(LIMIT))
+    }
+
+    /// What a program says that a signal ended while a call hung.
+    fn check_interrupted(&self, saved: Option<u64>, ended: &Ended) -> Result<(), String> {
+        let says = |words: &str| ended.stderr.contains(words);
+        if self.uses.work == Work::Run {
+            check(says("has not finished"), "it says what it waits for", ended)?;
+            let is_ended = ended.code == Some(130);
+            return check(is_ended, "a second signal ends it at once", ended);
+        }
+        let is_said = says("the session is saved in");
+        let is_ended = match ended.code {
+            Some(0 | 2 | 3) => is_said,
+            // Before there is a session.
+            Some(130) => says("device had not finished its start"),
+            _ => false,
+        };
+        check(is_ended, "a signal ends it", ended)?;
+        check(saved.is_some() == is_said, "it saves what it says", ended)?;
+        let is_lost = says("the session was not saved");
+        check(!is_lost, "a session that has begun is saved", ended)
     }
 
     /// A run that ended early could not go on, and says what is saved.
@@ -273,7 +319,14 @@ impl Case {
             ended,
         )?;
         let has_begun = ended.stderr.contains("the run has no device left");
-        let can_go_on = self.recovers && self.count == 1;
+        let can_go_on = matches!(
+            self.misdeed,
+            Misdeed::Answers {
+                recovers: true,
+                count: 1,
+                ..
+            }
+        );
         check(!(has_begun && can_go_on), "it goes on where it can", ended)?;
         let said = saved.map(|generation| format!("generation {generation} is saved in kept"));
         let is_said = said.is_some_and(|said| ended.stderr.contains(&said));
@@ -287,152 +340,34 @@ fn says_sentences(ended: &Ended) -> bool {
     ended.stderr.lines().count() < 20 && !inside.iter().any(|word| ended.stderr.contains(word))
 }
 
-/// A call that never answers, and the signals that a person would end the program by.
-#[derive(Clone, Copy, Debug)]
-struct Hang {
-    uses: Use,
-    call: &'static str,
-    signal: &'static str,
-}
-
-impl Hang {
-    fn play(&self, after: u32) -> Result<Outcome, String> {
-        let folder = scratch();
-        let mut command = self.uses.command(folder.path());
-        let fault = format!("{}:702:{after}:-1:hangs", self.call);
-        command.env("LIFESTREAMS_TEST_TIMEOUT_MS", "500");
-        let mut running = Running::start(command.env("FAKE_CUDA_FAULT", fault));
-        let has_struck = || folder.path().join("struck").exists();
-        let until = Instant::now() + LIMIT;
-        let wait = |running: &mut Running, is_over: &dyn Fn(&Running) -> bool| {
-            while running.runs() && !is_over(running) && Instant::now() < until {
-                thread::sleep(Duration::from_millis(10));
-            }
-        };
-        wait(&mut running, &|_| has_struck());
-        if self.uses.work == Work::Run {
-            wait(&mut running, &|running| {
-                running.said().contains("has not finished")
-            });
-        }
-        while running.runs() && Instant::now() < until {
-            running.signal(self.signal);
-            let soon = Instant::now() + Duration::from_millis(300);
-            wait(&mut running, &|_| Instant::now() >= soon);
-        }
-        if running.runs() {
-            return Err(format!("no signal ends it; it said: {}", running.said()));
-        }
-        let ended = running.end(LIMIT);
-        let saved = self.uses.saved(folder.path());
-        let saved = saved.map_err(|why| format!("{why}: {ended:?}"))?;
-        check(says_sentences(&ended), "it says sentences", &ended)?;
-        if !has_struck() {
-            check(ended.code == Some(0), "nothing hung", &ended)?;
-            return Ok(Outcome::NotStruck);
-        }
-        match self.uses.work {
-            Work::Run => {
-                let said = ended.stderr.contains("has not finished");
-                check(said, "it says what it waits for", &ended)?;
-                let is_ended = ended.code == Some(130);
-                check(is_ended, "a second signal ends it at once", &ended)?;
-            }
-            Work::Session => {
-                let is_said = ended.stderr.contains("the session is saved in");
-                let is_ended = match ended.code {
-                    Some(0 | 2 | 3) => is_said,
-                    // Before there is a session.
-                    Some(130) => ended.stderr.contains("device had not finished its start"),
-                    _ => false,
-                };
-                check(is_ended, "a signal ends it", &ended)?;
-                check(saved.is_some() == is_said, "it saves what it says", &ended)?;
-                let is_lost = ended.stderr.contains("the session was not saved");
-                check(!is_lost, "a session that has begun is saved", &ended)?;
-            }
-        }
-        Ok(Outcome::Interrupted)
-    }
-}
-
 /// What a campaign came to.
 #[derive(Default)]
 struct Totals {
-    runs: usize,
-    recovered: usize,
-    ended: usize,
-    interrupted: usize,
-    not_struck: usize,
+    outcomes: BTreeMap<Outcome, usize>,
     /// Functions that were struck.
-    struck: Vec<&'static str>,
+    struck: BTreeSet<&'static str>,
     failures: Vec<String>,
 }
 
-impl Totals {
-    fn add(&mut self, call: &'static str, what: &str, outcome: Result<Outcome, String>) {
-        self.runs += 1;
-        match outcome {
-            Ok(Outcome::NotStruck) => return self.not_struck += 1,
-            Ok(Outcome::Recovered) => self.recovered += 1,
-            Ok(Outcome::Ended) => self.ended += 1,
-            Ok(Outcome::Interrupted) => self.interrupted += 1,
-            Err(why) => {
-                eprintln!("{what}: {why}");
-                self.failures.push(what.to_owned());
-            }
-        }
-        if self.runs.is_multiple_of(1000) {
-            println!("{} runs, {} failed", self.runs, self.failures.len());
-        }
-        if !self.struck.contains(&call) {
-            self.struck.push(call);
-        }
-    }
-
-    #[track_caller]
-    fn assert_none_failed(&self) {
-        println!(
-            "{} runs, {} functions: {} recovered, {} ended with a sentence, {} were interrupted, \
-             in {} the fault did not strike; {} failed",
-            self.runs,
-            self.struck.len(),
-            self.recovered,
-            self.ended,
-            self.interrupted,
-            self.not_struck,
-            self.failures.len()
-        );
-        assert!(self.failures.is_empty(), "{:#?}", self.failures);
-    }
-}
-
-/// A part of a campaign: the calls of one function, the earlier first.
-enum Part {
-    Faults(Case, Vec<u32>),
-    Hangs(Hang, Vec<u32>),
-}
-
-/// Plays all parts on a few threads more than there are cores: some parts wait.
-fn play(parts: Vec<Part>) -> Totals {
+/// Plays all cases, each after so many good calls, the fewer first, on a few threads more than there are
+/// cores: some cases wait.
+#[track_caller]
+fn play(cases: &[(Case, &[u32])]) -> Totals {
     let (next, totals) = (AtomicUsize::new(0), Mutex::new(Totals::default()));
     let work = || {
-        while let Some(part) = parts.get(next.fetch_add(1, Ordering::Relaxed)) {
-            let (call, afters) = match part {
-                Part::Faults(case, afters) => (case.call, afters),
-                Part::Hangs(hang, afters) => (hang.call, afters),
-            };
-            for &after in afters {
-                let (what, outcome) = match part {
-                    Part::Faults(case, _) => (case.to_string(), case.play(after)),
-                    Part::Hangs(hang, _) => (format!("{hang:?}"), hang.play(after)),
-                };
-                let is_over = outcome == Ok(Outcome::NotStruck);
-                let what = format!("{what}, after {after}");
-                totals.lock().unwrap().add(call, &what, outcome);
-                if is_over {
+        while let Some((case, afters)) = cases.get(next.fetch_add(1, Ordering::Relaxed)) {
+            for &after in *afters {
+                let outcome = case.play(after).unwrap_or_else(|why| {
+                    let what = format!("{case:?}, after {after}: {why}");
+                    totals.lock().unwrap().failures.push(what);
+                    Outcome::Failed
+                });
+                let mut totals = totals.lock().unwrap();
+                *totals.outcomes.entry(outcome).or_default() += 1;
+                if outcome == Outcome::NotStruck {
                     break; // there are not so many calls
                 }
+                totals.struck.insert(case.call);
             }
         }
     };
@@ -440,52 +375,62 @@ fn play(parts: Vec<Part>) -> Totals {
         let threads = thread::available_parallelism().map_or(1, usize::from);
         (0..2 * threads).for_each(|_| drop(scope.spawn(work)));
     });
-    totals.into_inner().unwrap()
+    let totals = totals.into_inner().unwrap();
+    let (outcomes, struck) = (&totals.outcomes, totals.struck.len());
+    println!("{outcomes:?}; {struck} functions");
+    assert!(totals.failures.is_empty(), "{:#?}", totals.failures);
+    totals
 }
 
 /// Each function fails once, in the work and with the answer whose turn it is; and some calls hang.
 #[test]
 fn a_part_of_the_campaign_of_driver_faults() {
-    let uses = uses();
-    let mut parts = Vec::new();
+    let uses: Vec<Use> = uses().collect();
+    let mut cases: Vec<(Case, &[u32])> = Vec::new();
     for (i, call) in CALLS.into_iter().chain([KERNEL]).enumerate() {
-        for (j, after) in [0, 4, 60].into_iter().enumerate() {
+        for (j, after) in [&[0], &[4], &[60]].into_iter().enumerate() {
             let turn = 3 * i + j;
             let case = Case {
                 // Graphs have functions of their own.
                 uses: uses[(5 * turn) % uses.len()],
                 call,
-                answer: ANSWERS[(turn + i / 8) % ANSWERS.len()],
-                count: if turn % 3 == 1 { -1 } else { 1 },
-                recovers: turn % 2 == 0,
+                misdeed: Misdeed::Answers {
+                    answer: ANSWERS[(turn + i / 8) % ANSWERS.len()],
+                    count: if turn % 3 == 1 { -1 } else { 1 },
+                    recovers: turn % 2 == 0,
+                },
             };
-            parts.push(Part::Faults(case, vec![after]));
+            cases.push((case, after));
         }
     }
-    for (work, graphs, call, after, signal) in [
-        (Work::Run, false, "cuLaunchKernel", 60, "INT"),
-        (Work::Run, true, "cuGraphLaunch", 9, "TERM"),
-        (Work::Run, false, "cuModuleLoadDataEx", 0, "TERM"),
-        (Work::Session, false, "cuEventQuery", 60, "INT"),
-        (Work::Session, false, "cuModuleLoadDataEx", 0, "TERM"),
+    for (of, call, after, signal) in [
+        (uses[0], "cuLaunchKernel", &[60], "INT"),
+        (uses[2], "cuGraphLaunch", &[9], "TERM"),
+        (uses[0], "cuModuleLoadDataEx", &[0], "TERM"),
+        (uses[4], "cuEventQuery", &[60], "INT"),
+        (uses[4], "cuModuleLoadDataEx", &[0], "TERM"),
     ] {
-        let uses = Use {
-            graphs,
-            ..Use::of(work)
-        };
-        let hang = Hang { uses, call, signal };
-        parts.push(Part::Hangs(hang, vec![after]));
+        let misdeed = Misdeed::Hangs(signal);
+        let uses = of;
+        cases.push((
+            Case {
+                uses,
+                call,
+                misdeed,
+            },
+            after,
+        ));
     }
-    let totals = play(parts);
-    totals.assert_none_failed();
-    assert!(totals.recovered > 20 && totals.ended > 10 && totals.interrupted == 5);
+    let outcomes = play(&cases).outcomes;
+    assert!(outcomes[&Outcome::Recovered] > 20 && outcomes[&Outcome::Ended] > 10);
+    assert_eq!(outcomes[&Outcome::Interrupted], 5);
 }
 
 /// `scripts/test faults`
 #[test]
 #[ignore = "takes minutes: scripts/test faults"]
 fn the_whole_campaign_of_driver_faults() {
-    let mut parts = Vec::new();
+    let mut cases: Vec<(Case, &[u32])> = Vec::new();
     for uses in uses() {
         for call in CALLS.into_iter().chain([KERNEL]) {
             let answers = match call {
@@ -493,39 +438,42 @@ fn the_whole_campaign_of_driver_faults() {
                 _ => &ANSWERS[..],
             };
             for &answer in answers {
-                for count in [1, -1] {
-                    for recovers in [false, true] {
-                        let ends = answer.ends_context || call == KERNEL;
-                        if recovers != ends && !(ends && count == 1) {
-                            continue; // it makes no difference
-                        }
-                        let case = Case {
+                let ends = answer.ends_context || call == KERNEL;
+                for (count, recovers) in [(1, false), (-1, false), (1, true), (-1, true)] {
+                    if recovers != ends && !(ends && count == 1) {
+                        continue; // it makes no difference
+                    }
+                    let misdeed = Misdeed::Answers {
+                        answer,
+                        count,
+                        recovers,
+                    };
+                    cases.push((
+                        Case {
                             uses,
                             call,
-                            answer,
-                            count,
-                            recovers,
-                        };
-                        parts.push(Part::Faults(case, AFTER.to_vec()));
-                    }
+                            misdeed,
+                        },
+                        &AFTER,
+                    ));
                 }
             }
             if call != KERNEL && uses.device == "cuda" {
-                let hang = Hang {
-                    uses,
-                    call,
-                    signal: ["INT", "TERM"][usize::from(uses.graphs)],
-                };
-                parts.push(Part::Hangs(hang, vec![0, 60]));
+                let misdeed = Misdeed::Hangs(["INT", "TERM"][usize::from(uses.graphs)]);
+                cases.push((
+                    Case {
+                        uses,
+                        call,
+                        misdeed,
+                    },
+                    &[0, 60],
+                ));
             }
         }
     }
-    let totals = play(parts);
-    let never: Vec<_> = CALLS
-        .into_iter()
-        .filter(|call| !totals.struck.contains(call))
-        .collect();
-    totals.assert_none_failed();
+    let struck = play(&cases).struck;
+    let mut never = CALLS.to_vec();
+    never.retain(|call| !struck.contains(call));
     assert_eq!(never, OF_OTHER_WORK, "never called");
 }
 

@@ -1,24 +1,17 @@
 //! Faults of the driver in whatever a session does: each session goes on, or ends in a sentence,
 //! and what it saves is, cell by cell, what its log says. Where one of two GPUs is lost, each
-//! session goes on with the other. It is the part of the campaign of driver faults
-//! (`tests/program/driver_faults.rs`) for which a session is driven by actions.
-#![allow(unsafe_code)] // the environment is set before any other thread is there
-
-#[path = "common/activities.rs"]
-mod activities;
-mod driver;
-#[path = "common/faults.rs"]
-mod faults;
+//! session goes on with the other.
+#![allow(unsafe_code)] // the environment is set, and the driver's library is called
 
 use std::ffi::CString;
 use std::ops::ControlFlow;
 use std::time::Duration;
 
-use activities::{
+use crate::activities::{
     ACTIVITIES, Activity, LIMIT, act, check, prepare, session, settled, stroke, wait_for,
 };
+use crate::{ANSWERS, Answer, CALLS, fault};
 use engine::kernels;
-use faults::{ANSWERS, Answer, CALLS, fault};
 use libloading::Library;
 use life::{Size, reference};
 use session::fastest::RoundLength;
@@ -48,8 +41,9 @@ struct Driver(Library);
 
 impl Driver {
     fn start() -> Driver {
-        let path = driver::library();
-        // SAFETY: each test here has a process of its own, and has started nothing yet.
+        let path = crate::driver::library();
+        // SAFETY: until the library is loaded, nothing here reads the environment but through `std`, which
+        // locks it.
         unsafe {
             std::env::set_var("LIFESTREAMS_TEST_TIMEOUT_MS", "1000");
             std::env::set_var("LIFESTREAMS_LIBCUDA", &path);
