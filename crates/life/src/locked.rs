@@ -150,6 +150,7 @@ impl KnownFile {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::time::{Duration, SystemTime};
 
     #[test]
     fn what_is_no_regular_file_is_left_alone() {
@@ -170,13 +171,12 @@ mod tests {
     fn a_lock_names_its_process_and_goes_with_its_owner() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("lock");
-        let first = SaveLock::acquire(path.clone()).unwrap().unwrap();
-        let holder = SaveLock::acquire(path.clone()).unwrap_err();
-        assert_eq!(holder, std::process::id().to_string());
+        let acquire = || SaveLock::acquire(path.clone());
+        let first = acquire().unwrap().unwrap();
+        assert_eq!(acquire().unwrap_err(), std::process::id().to_string());
         // The folder was made anew, and another process has the lock there.
         fs::remove_file(&path).unwrap();
-        let second = SaveLock::acquire(path.clone()).unwrap();
-        assert!(second.is_some());
+        let second = acquire().unwrap().unwrap();
         drop(first);
         assert!(path.exists(), "the second one's");
         drop(second);
@@ -185,25 +185,25 @@ mod tests {
 
     #[test]
     fn many_threads_get_a_lock_one_after_the_other() {
+        use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("lock");
-        let inside = std::sync::atomic::AtomicUsize::new(0);
-        let order = std::sync::atomic::Ordering::SeqCst;
+        let inside = AtomicUsize::new(0);
+        let have_it_often = || {
+            let mut had = 0;
+            while had < 50 {
+                let Ok(Some(_lock)) = SaveLock::acquire(path.clone()) else {
+                    std::thread::yield_now();
+                    continue;
+                };
+                assert_eq!(inside.fetch_add(1, SeqCst), 0, "only one has it");
+                inside.fetch_sub(1, SeqCst);
+                had += 1;
+            }
+        };
         std::thread::scope(|scope| {
             for _ in 0..4 {
-                scope.spawn(|| {
-                    let mut had = 0;
-                    while had < 50 {
-                        let Ok(Some(lock)) = SaveLock::acquire(path.clone()) else {
-                            std::thread::yield_now();
-                            continue;
-                        };
-                        assert_eq!(inside.fetch_add(1, order), 0, "only one has it");
-                        inside.fetch_sub(1, order);
-                        had += 1;
-                        drop(lock);
-                    }
-                });
+                scope.spawn(have_it_often);
             }
         });
         assert!(!path.exists());
@@ -213,27 +213,25 @@ mod tests {
     fn a_file_is_known_until_it_is_changed_or_replaced() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("file");
-        let known = |text: &str| {
-            fs::write(&path, text).unwrap();
-            KnownFile::new(File::open(&path).unwrap()).unwrap()
+        let write = |path: &Path, text: &str, seconds| {
+            fs::write(path, text).unwrap();
+            let file = OpenOptions::new().write(true).open(path).unwrap();
+            let time = SystemTime::UNIX_EPOCH + Duration::from_secs(seconds);
+            file.set_modified(time).unwrap();
         };
-        let is_unchanged = |known: &KnownFile| known.is_unchanged(&fs::metadata(&path).unwrap());
-        let file = known("text");
-        assert!(is_unchanged(&file));
-        fs::write(&path, "longer text").unwrap();
-        assert!(!is_unchanged(&file), "another length");
-        let file = known("text");
-        let later = std::time::SystemTime::now() + std::time::Duration::from_secs(2);
-        let written = OpenOptions::new().write(true).open(&path).unwrap();
-        written.set_modified(later).unwrap();
-        assert!(!is_unchanged(&file), "another time");
-        let file = known("text");
+        write(&path, "text", 1);
+        let known = KnownFile::new(File::open(&path).unwrap()).unwrap();
+        let is_unchanged = || known.is_unchanged(&fs::metadata(&path).unwrap());
+        assert!(is_unchanged());
+        write(&path, "longer text", 1);
+        assert!(!is_unchanged(), "another length");
+        write(&path, "text", 2);
+        assert!(!is_unchanged(), "another time");
+        write(&path, "text", 1);
+        assert!(is_unchanged());
         let copy = folder.path().join("copy");
-        fs::write(&copy, "text").unwrap();
-        let time = fs::metadata(&path).unwrap().modified().unwrap();
-        let copied = OpenOptions::new().write(true).open(&copy).unwrap();
-        copied.set_modified(time).unwrap();
+        write(&copy, "text", 1);
         fs::rename(&copy, &path).unwrap();
-        assert!(!is_unchanged(&file), "another file");
+        assert!(!is_unchanged(), "another file");
     }
 }

@@ -185,23 +185,26 @@ mod tests {
 
     #[test]
     fn the_largest_that_fits_is_named() {
-        let size = |side| Size::new(side, side).unwrap();
-        let fits = |max: u64| move |size: Size| bits(size) <= max;
-        assert_eq!(largest(size(65536), fits(32 << 20)), Some(size(16384)));
-        assert_eq!(
-            largest(size(65536), fits((32 << 20) - 1)),
-            Some(size(16256))
-        );
-        assert_eq!(largest(size(65536), fits(100)), None);
-        let narrow = Size::new(1 << 24, 64).unwrap();
-        assert!(largest(narrow, fits(100 << 20)).is_some_and(|size| size.height() == 28928));
+        let size = |width, height| Size::new(width, height).unwrap();
+        for (of, most, fits) in [
+            (size(65536, 65536), 32 << 20, Some(size(16384, 16384))),
+            (size(65536, 65536), (32 << 20) - 1, Some(size(16256, 16256))),
+            (size(65536, 65536), 100, None),
+            (size(1 << 24, 64), 100 << 20, Some(size(28928, 28928))),
+        ] {
+            assert_eq!(
+                largest(of, |size| bits(size) <= most),
+                fits,
+                "{of} in {most}"
+            );
+        }
         // More than any machine has.
         if available().is_some() {
-            let error = ensure(size(512), |size| bits(size) << 40, || "all".into());
+            let error = ensure(size(512, 512), |size| bits(size) << 40, || "all".into());
             let said = error.unwrap_err().to_string();
             let wanted = "out of host memory: all would take 34359738368 MiB, and ";
             assert!(said.starts_with(wanted), "{said}");
         }
-        ensure(size(512), bits, || "all".into()).unwrap();
+        ensure(size(512, 512), bits, || "all".into()).unwrap();
     }
 }

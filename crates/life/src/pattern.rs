@@ -418,47 +418,43 @@ mod tests {
     use std::fs::File;
 
     use super::*;
-    use crate::testing::{pattern, size};
-
-    #[test]
-    fn a_pattern_of_nothing_is_an_empty_lattice() {
-        let nothing = pattern("nothing.rle", "x = 0, y = 0\n!");
-        assert_eq!(nothing.centred_in(size(3, 3)).unwrap().population(), 0);
-    }
 
     #[test]
     fn what_cannot_be_read_is_named_with_its_reason() {
         let folder = tempfile::tempdir().unwrap();
-        let check = |path: &Path, why: &str| {
-            let said = Pattern::load(path).unwrap_err().to_string();
-            let wanted = format!("cannot read the pattern {}: {why}", path.display());
-            assert!(said.starts_with(&wanted), "{said}");
-        };
-        check(folder.path(), "it is a folder; name a pattern file");
-        let missing = folder.path().join("missing.rle");
-        check(&missing, "there is no such file; check its name");
         let sparse = folder.path().join("sparse.rle");
         let file = File::create(&sparse).unwrap();
         file.set_len(Pattern::MAX_FILE + 1).unwrap();
-        check(&sparse, "it is more than 4 GiB long; name a pattern file");
-        let device = Path::new("/dev/zero");
-        if device.exists() {
-            check(device, "it is a pipe or a device, not a regular file;");
+        for (path, why) in [
+            (folder.path(), "it is a folder; name a pattern file"),
+            (
+                &folder.path().join("missing.rle"),
+                "there is no such file; check its name",
+            ),
+            (&sparse, "it is more than 4 GiB long; name a pattern file"),
+            (
+                "/dev/zero".as_ref(),
+                "it is a pipe or a device, not a regular file;",
+            ),
+        ] {
+            let said = Pattern::load(path).unwrap_err().to_string();
+            let wanted = format!("cannot read the pattern {}: {why}", path.display());
+            assert!(said.starts_with(&wanted), "{said}");
         }
     }
 
     #[test]
     fn a_stream_is_read_to_its_end_and_no_further_than_its_limit() {
-        let text = "x = 3, y = 3\nbo$2bo$3o!".as_bytes();
-        let pattern = Pattern::read("the stream", text).unwrap();
+        let pattern = Pattern::read("the stream", &b"x = 3, y = 3\nbo$2bo$3o!"[..]).unwrap();
         assert_eq!(pattern.live_sides(), (3, 3));
-        let error = Pattern::read("the stream", "bz".as_bytes()).unwrap_err();
+        let error = Pattern::read("the stream", &b"bz"[..]).unwrap_err();
         let said = "the stream, line 1, column 1: this is not an RLE pattern;";
         assert!(error.to_string().starts_with(said), "{error}");
         assert_eq!(read_stream(&b"12345"[..], 5).unwrap(), b"12345");
         // This device never ends.
-        let why = read_stream(std::io::repeat(b' '), 3 << 20).unwrap_err();
-        let said = why.to_string();
-        assert!(said.starts_with("it is more than 3 MiB long;"), "{said}");
+        let why = read_stream(std::io::repeat(b' '), 3 << 20)
+            .unwrap_err()
+            .to_string();
+        assert!(why.starts_with("it is more than 3 MiB long;"), "{why}");
     }
 }

@@ -400,15 +400,17 @@ fn hard_links(_about: &fs::Metadata) -> u64 {
 mod tests {
     use super::*;
 
+    /// The names of a folder's files, sorted.
     fn names(folder: &Path) -> Vec<String> {
         let entries = fs::read_dir(folder).unwrap();
-        entries
-            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
-            .collect()
+        let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        let mut names: Vec<_> = names.collect();
+        names.sort();
+        names
     }
 
-    fn no_folder(folder: &Path) -> String {
-        format!("there is no folder {}; create it first", folder.display())
+    fn write_new(out: &mut dyn Write) -> io::Result<()> {
+        out.write_all(b"new")
     }
 
     #[test]
@@ -421,74 +423,84 @@ mod tests {
             Err(io::ErrorKind::StorageFull.into())
         });
         let error = error.unwrap_err();
-        assert_eq!(error.path, path);
         assert!(error.is_disk_full);
         let said = format!(
             "cannot save {}: the disk of {} is full; free some space or choose another folder",
             path.display(),
             folder.path().display()
         );
-        assert_eq!(error.to_string(), said);
+        assert_eq!((error.to_string(), error.path), (said, path.clone()));
         assert_eq!(fs::read_to_string(&path).unwrap(), "old");
         assert_eq!(names(folder.path()), ["000.rle"]);
     }
 
+    #[cfg(unix)]
     #[test]
-    fn what_is_no_file_is_left_alone() {
+    fn what_must_not_be_written_is_refused_and_stays_as_it_is() {
+        use std::os::unix::fs::symlink;
         let folder = tempfile::tempdir().unwrap();
-        let save = |path: &Path| {
-            let error =
-                write_atomically(path, |_| panic!("nothing should be written")).unwrap_err();
-            assert_eq!(error.path, path);
-            error.reason.to_string()
-        };
-        assert_eq!(save(folder.path()), "it is a folder; name a file in it");
-        let missing = folder.path().join("missing");
-        assert_eq!(save(&missing.join("a.rle")), no_folder(&missing));
-        if Path::new("/dev/null").exists() {
-            let said = "it is a pipe or a device; name a regular file";
-            assert_eq!(save(Path::new("/dev/null")), said);
+        let at = |name: &str| folder.path().join(name);
+        let no_folder =
+            |name| format!("there is no folder {}; create it first", at(name).display());
+        for name in ["one", "read-only", "file"] {
+            fs::write(at(name), "old").unwrap();
         }
-        assert_eq!(save(Path::new("")), "this names no file; add a file's name");
-        let file = folder.path().join("file");
-        fs::write(&file, "old").unwrap();
-        let said = format!("{} is not a folder; choose another", file.display());
-        assert_eq!(save(&file.join("a.rle")), said);
-    }
-
-    #[test]
-    fn a_protected_file_stays_as_it_is() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("kept");
-        fs::write(&path, "old").unwrap();
-        let mut permissions = fs::metadata(&path).unwrap().permissions();
+        fs::hard_link(at("one"), at("two")).unwrap();
+        symlink("two", at("link")).unwrap();
+        symlink("nowhere/file", at("broken")).unwrap();
+        symlink("circle", at("circle")).unwrap();
+        let mut permissions = fs::metadata(at("read-only")).unwrap().permissions();
         permissions.set_readonly(true);
-        fs::set_permissions(&path, permissions).unwrap();
-        let error = write_atomically(&path, |out| out.write_all(b"new")).unwrap_err();
-        assert!(error.reason.starts_with("it is read-only;"), "{error}");
-        assert_eq!(fs::read_to_string(&path).unwrap(), "old");
+        fs::set_permissions(at("read-only"), permissions).unwrap();
+        let before = names(folder.path());
+        for (path, why) in [
+            (at(""), "it is a folder; name a file in it"),
+            (at("missing/a.rle"), &no_folder("missing")),
+            (
+                "/dev/null".into(),
+                "it is a pipe or a device; name a regular file",
+            ),
+            ("".into(), "this names no file; add a file's name"),
+            (
+                at("file/a.rle"),
+                &format!("{} is not a folder; choose another", at("file").display()),
+            ),
+            (at("read-only"), "it is read-only;"),
+            (at("one"), "it is one of 2 hard links to a file,"),
+            (at("link"), "it is one of 2 hard links to a file,"),
+            (at("broken"), &no_folder("nowhere")),
+            (at("circle"), "it is a link that leads back to itself;"),
+            (at(&"n".repeat(256)), "its name is too long;"),
+        ] {
+            let written = write_atomically(&path, |_| panic!("nothing should be written"));
+            for refused in [written, check_writable(&path)] {
+                let error = refused.unwrap_err();
+                assert!(error.reason.starts_with(why), "{error}");
+                assert_eq!(error.path, path);
+            }
+        }
+        assert_eq!(names(folder.path()), before);
+        assert_eq!(fs::read_to_string(at("read-only")).unwrap(), "old");
     }
 
     #[cfg(unix)]
     #[test]
-    fn a_link_to_a_file_that_is_still_to_be_made_is_followed_and_a_circle_is_refused() {
+    fn links_are_followed_also_to_a_file_that_is_still_to_be_made() {
         use std::os::unix::fs::symlink;
         let folder = tempfile::tempdir().unwrap();
         let at = |name: &str| folder.path().join(name);
+        let file = &"n".repeat(255);
         fs::create_dir(at("deeper")).unwrap();
         symlink("deeper/second", at("first")).unwrap();
-        symlink("../file", at("deeper/second")).unwrap();
-        write_atomically(at("first"), |out| out.write_all(b"new")).unwrap();
+        symlink(format!("../{file}"), at("deeper/second")).unwrap();
+        check_writable(at("first")).unwrap();
+        assert_eq!(names(folder.path()), ["deeper", "first"], "without a trace");
+        write_atomically(at("first"), write_new).unwrap();
         assert!(at("first").is_symlink() && at("deeper/second").is_symlink());
-        assert_eq!(fs::read_to_string(at("file")).unwrap(), "new");
-        symlink("nowhere/file", at("broken")).unwrap();
-        let error = write_atomically(at("broken"), |_| panic!("nowhere")).unwrap_err();
-        assert_eq!(&*error.reason, no_folder(&at("nowhere")));
-        symlink("circle", at("circle")).unwrap();
-        let error = write_atomically(at("circle"), |_| panic!("nowhere")).unwrap_err();
-        let circle = "it is a link that leads back to itself;";
-        assert!(error.reason.starts_with(circle), "{error}");
-        assert!(at("broken").is_symlink() && at("circle").is_symlink());
+        assert_eq!(fs::read_to_string(at(file)).unwrap(), "new");
+        check_writable(at(file)).unwrap();
+        assert_eq!(fs::read_to_string(at(file)).unwrap(), "new");
+        assert_eq!(names(folder.path()), ["deeper", "first", file]);
     }
 
     #[cfg(unix)]
@@ -501,16 +513,12 @@ mod tests {
         for kept in [0o600, 0o640, 0o666] {
             fs::write(&path, "old").unwrap();
             fs::set_permissions(&path, Permissions::from_mode(kept)).unwrap();
-            let meanwhile = || {
-                let partial = names(folder.path());
-                let partial = partial.iter().find(|name| name.ends_with(".partial"));
-                mode(&folder.path().join(partial.unwrap()))
-            };
-            write_atomically(&path, |out| {
-                assert_eq!(meanwhile(), kept);
-                out.write_all(b"new")
-            })
-            .unwrap();
+            let written = write_atomically(&path, |out| {
+                // The hidden one comes first.
+                assert_eq!(mode(&folder.path().join(&names(folder.path())[0])), kept);
+                write_new(out)
+            });
+            written.unwrap();
             assert_eq!(mode(&path), kept);
         }
     }
@@ -523,24 +531,25 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let target = |name: &str| SaveTarget::find(&folder.path().join(name)).unwrap();
         let hidden = || {
-            let mut names = names(folder.path());
-            names.retain(|name| name.ends_with(".partial"));
-            names.len()
+            let names = names(folder.path()).into_iter();
+            names.filter(|name| name.ends_with(".partial")).count()
         };
         let others = target("another").create_partial().unwrap();
         for alive in 0..1 << 4 {
             let writers = [(); 4].map(|()| target("file").create_partial().unwrap());
             assert_eq!(hidden(), 5, "each writer has a file of its own");
-            let (living, killed): (Vec<_>, Vec<_>) = (0..4)
-                .zip(writers)
-                .partition(|(index, _)| alive >> index & 1 == 1);
-            for (_, mut killed) in killed {
-                killed.disable_cleanup(true);
+            let mut living = Vec::new();
+            for (index, mut writer) in writers.into_iter().enumerate() {
+                if alive >> index & 1 == 1 {
+                    living.push(writer);
+                } else {
+                    writer.disable_cleanup(true); // it was killed
+                }
             }
             check_writable(folder.path().join("file")).unwrap();
-            target("file").write(|out| out.write_all(b"new")).unwrap();
+            target("file").write(write_new).unwrap();
             assert_eq!(hidden(), 1 + living.len());
-            for (_, living) in living {
+            for living in living {
                 target("file").persist(living).unwrap(); // nobody has removed it
             }
         }
@@ -553,70 +562,30 @@ mod tests {
     fn a_partial_file_is_not_taken_for_another_process_s() {
         let folder = tempfile::tempdir().unwrap();
         let inner = folder.path().join("inner");
-        let target = || {
+        let create = || {
             fs::create_dir_all(&inner).unwrap();
-            SaveTarget::find(&inner.join("file")).unwrap()
+            let target = SaveTarget::find(&inner.join("file")).unwrap();
+            (target.create_partial().unwrap(), target)
         };
-        let first = target().create_partial().unwrap();
+        let (first, _) = create();
         fs::remove_dir_all(&inner).unwrap();
-        let second = target().create_partial().unwrap();
+        let (second, target) = create();
         assert_eq!(first.path(), second.path());
-        assert!(target().persist(first).is_err());
-        target().persist(second).unwrap();
+        assert!(target.persist(first).is_err());
+        target.persist(second).unwrap();
         assert_eq!(names(&inner), ["file"]);
     }
 
     #[test]
     fn a_file_beside_others_gets_a_number() {
         let folder = tempfile::tempdir().unwrap();
-        let wanted = folder.path().join("a.json");
-        for (number, name) in ["a.json", "a-2.json", "a-3.json"].into_iter().enumerate() {
-            let target = SaveTarget::beside(wanted.clone());
-            let (path, _) = target.write(|out| write!(out, "{number}")).unwrap();
-            assert_eq!(path, folder.path().join(name));
-        }
-        assert_eq!(fs::read_to_string(&wanted).unwrap(), "0");
-        assert_eq!(names(folder.path()).len(), 3);
-    }
-
-    #[cfg(unix)]
-    #[test]
-    fn hard_links_stay_together() {
-        let folder = tempfile::tempdir().unwrap();
         let at = |name: &str| folder.path().join(name);
-        fs::write(at("one"), "old").unwrap();
-        fs::hard_link(at("one"), at("two")).unwrap();
-        std::os::unix::fs::symlink("two", at("link")).unwrap();
-        for name in ["one", "two", "link"] {
-            let error = check_writable(at(name)).unwrap_err();
-            let said = "it is one of 2 hard links to a file,";
-            assert!(error.reason.starts_with(said), "{error}");
-            write_atomically(at(name), |_| panic!("nothing should be written")).unwrap_err();
+        for name in ["a.json", "a-2.json", "a-3.json"] {
+            let target = SaveTarget::beside(at("a.json"));
+            let (path, _) = target.write(|out| out.write_all(name.as_bytes())).unwrap();
+            assert_eq!(path, at(name));
         }
-        fs::remove_file(at("two")).unwrap();
-        write_atomically(at("one"), |out| out.write_all(b"new")).unwrap();
-    }
-
-    #[test]
-    fn a_name_may_be_as_long_as_the_file_system_has_it() {
-        let folder = tempfile::tempdir().unwrap();
-        let at = |length: usize| folder.path().join("n".repeat(length));
-        write_atomically(at(255), |out| out.write_all(b"new")).unwrap();
-        let error = check_writable(at(256)).unwrap_err();
-        assert!(error.reason.starts_with("its name is too long;"), "{error}");
-    }
-
-    #[test]
-    fn whether_a_file_could_be_written_is_found_without_a_trace() {
-        let folder = tempfile::tempdir().unwrap();
-        let at = |name: &str| folder.path().join(name);
-        check_writable(at("new")).unwrap();
-        fs::write(at("old"), "old").unwrap();
-        check_writable(at("old")).unwrap();
-        assert_eq!(fs::read_to_string(at("old")).unwrap(), "old");
-        assert_eq!(names(folder.path()), ["old"]);
-        let error = check_writable(at("missing/new")).unwrap_err();
-        assert_eq!(&*error.reason, no_folder(&at("missing")));
-        assert!(check_writable(folder.path()).is_err(), "a folder");
+        assert_eq!(fs::read_to_string(at("a.json")).unwrap(), "a.json");
+        assert_eq!(names(folder.path()), ["a-2.json", "a-3.json", "a.json"]);
     }
 }

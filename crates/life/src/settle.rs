@@ -76,54 +76,51 @@ mod tests {
 
     #[test]
     fn patterns_of_one_generation_start_at_it() {
-        let of = |texts: &[&str]| {
-            let patterns = texts.iter().map(|text| pattern("a", text));
-            settle_generation(&patterns.collect::<Vec<_>>())
-        };
         let (early, late) = ("bo!", "#CXRLE Pos=0,0 Gen=77\nx = 1, y = 1\no!");
-        assert_eq!(of(&[]), Some(0));
-        assert_eq!(of(&[early]), Some(0));
-        assert_eq!(of(&[late, late]), Some(77));
-        assert_eq!(of(&[late, early]), None);
+        for (texts, generation) in [
+            (&[][..], Some(0)),
+            (&[early], Some(0)),
+            (&[late, late], Some(77)),
+            (&[late, early], None),
+        ] {
+            let patterns: Vec<_> = texts.iter().map(|text| pattern("a", text)).collect();
+            assert_eq!(settle_generation(&patterns), generation);
+        }
     }
 
     #[test]
     fn all_share_one_size_and_one_rule() {
         let default = size(512, 512);
-        let plain = pattern("plain", "x = 1, y = 1\no!");
-        let life = pattern("life", "x = 1, y = 1, rule = B3/S23:T64,32\no!");
-        let high = pattern("high", "x = 1, y = 1, rule = B36/S23:T9,9\no!");
-        let settle = |patterns: &[&Pattern], size, rule| {
-            settle(
-                &patterns.iter().copied().cloned().collect::<Vec<_>>(),
-                size,
-                rule,
-                default,
-            )
-        };
-        let settled = |patterns: &[&Pattern], size, rule| settle(patterns, size, rule).unwrap();
-        assert_eq!(settled(&[], None, None), (default, Rule::LIFE));
-        assert_eq!(settled(&[&plain], None, None), (default, Rule::LIFE));
-        let high_life = rule("B36/S23");
-        assert_eq!(
-            settled(&[&plain, &high], None, None),
-            (size(9, 9), high_life)
-        );
+        let plain = &pattern("plain", "x = 1, y = 1\no!");
+        let life = &pattern("life", "x = 1, y = 1, rule = B3/S23:T64,32\no!");
+        let high = &pattern("high", "x = 1, y = 1, rule = B36/S23:T9,9\no!");
         let (asked_size, asked_rule) = (Some(size(7, 8)), Some(rule("B2/S")));
-        let asked = settled(&[&life, &high], asked_size, asked_rule);
-        assert_eq!(asked, (size(7, 8), rule("B2/S")));
-        let refused = |patterns: &[&Pattern], size, rule| {
-            settle(patterns, size, rule).unwrap_err().to_string()
-        };
-        assert_eq!(
-            refused(&[&plain, &life, &high], None, asked_rule),
-            "life is for a torus of 64x32 and high for one of 9x9, but all instances share one \
-             size; choose it with --size"
-        );
-        assert_eq!(
-            refused(&[&high, &plain, &life], asked_size, None),
-            "high has the rule B36/S23 and life has B3/S23, but all instances share one rule; \
-             choose it with --rule"
-        );
+        for (patterns, size, rule, settled) in [
+            (&[][..], None, None, "512x512 B3/S23"),
+            (&[plain], None, None, "512x512 B3/S23"),
+            (&[plain, high], None, None, "9x9 B36/S23"),
+            (&[life, high], asked_size, asked_rule, "7x8 B2/S"),
+            (
+                &[plain, life, high],
+                None,
+                asked_rule,
+                "life is for a torus of 64x32 and high for one of 9x9, but all instances share one \
+                 size; choose it with --size",
+            ),
+            (
+                &[high, plain, life],
+                asked_size,
+                None,
+                "high has the rule B36/S23 and life has B3/S23, but all instances share one rule; \
+                 choose it with --rule",
+            ),
+        ] {
+            let patterns: Vec<_> = patterns.iter().copied().cloned().collect();
+            let found = match settle(&patterns, size, rule, default) {
+                Ok((size, rule)) => format!("{size} {rule}"),
+                Err(why) => why.to_string(),
+            };
+            assert_eq!(found, settled);
+        }
     }
 }

@@ -154,21 +154,3 @@ pub(crate) fn printable(text: &[u8]) -> String {
         })
         .collect()
 }
-
-#[cfg(test)]
-mod tests {
-
-    #[test]
-    fn the_bytes_that_dos_put_at_the_end_are_left_out() {
-        for (text, end) in [
-            (&b"3o!\r\n\x1a"[..], 5),
-            (b"3o!\x1a\x1a\x1a\0\0\n", 3),
-            (b"3o!\n", 4),
-            (b"3o\x1ab!", 5),
-            (b"\x1a", 0),
-            (b"", 0),
-        ] {
-            assert_eq!(super::end(text), end, "{text:?}");
-        }
-    }
-}

@@ -6,8 +6,6 @@
 
 mod body;
 mod header;
-#[cfg(test)]
-mod tests;
 mod write;
 
 pub use body::Runs;

@@ -93,7 +93,7 @@ impl<'a, W: Write + ?Sized> RowWriter<'a, W> {
 
     /// The same, with this many threads that each take this many words at a time. While they turn rows
     /// into runs, this one writes those before.
-    pub(super) fn rows_by(
+    pub(crate) fn rows_by(
         &mut self,
         threads: usize,
         words_a_thread: usize,
