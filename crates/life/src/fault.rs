@@ -1,58 +1,23 @@
 //! What can be wrong with a pattern's text, in any format, and where.
 
-use std::fmt;
-
 use lang::{Message, message, tr};
 
 use crate::Size;
-
-/// What is wrong with a text, and where; lines and columns count from 1.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct TextError {
-    /// The line.
-    pub line: u64,
-    /// The character in that line.
-    pub column: u64,
-    /// What is wrong there.
-    pub message: Message,
-}
+use crate::text::lines;
 
 /// What is wrong, and the byte offset where it is.
 pub(crate) type Flaw = (usize, Message);
 
-impl TextError {
-    /// Converts a byte offset in this text to line and column. A line ends with LF, CR or both; a
-    /// column is a UTF-8 character.
-    pub(crate) fn new(text: &[u8], (offset, message): Flaw) -> TextError {
-        let before = &text[..offset.min(text.len())];
-        let ends_line = |at: usize| match before[at] {
-            b'\n' => true,
-            b'\r' => text.get(at + 1) != Some(&b'\n'),
-            _ => false,
-        };
-        let line = 1 + (0..before.len()).filter(|&at| ends_line(at)).count() as u64;
-        let line_start = (0..before.len())
-            .rposition(ends_line)
-            .map_or(0, |at| at + 1);
-        let is_first_of_character = |byte: &&u8| **byte & 0xc0 != 0x80;
-        let column = 1 + before[line_start..]
-            .iter()
-            .filter(is_first_of_character)
-            .count() as u64;
-        TextError {
-            line,
-            column,
-            message,
-        }
-    }
-}
-
-impl fmt::Display for TextError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (line, column) = (self.line, self.column);
-        let place = tr!("line {line}, column {column}: ");
-        write!(f, "{place}{}", self.message)
-    }
+/// What is wrong with this text, with its line and column, which count from 1. A line ends with LF, CR or
+/// both; a column is a UTF-8 character.
+pub(crate) fn located(text: &[u8], (offset, message): Flaw) -> Message {
+    let starts = (1..).zip(lines(text, 0).map(|(at, _)| at));
+    let before = starts.take_while(|(_, at)| *at <= offset);
+    let (line, start): (u64, usize) = before.last().unwrap_or_default();
+    let before = &text[start..offset.min(text.len())];
+    let is_first_of_character = |byte: &&u8| **byte & 0xc0 != 0x80;
+    let column = 1 + before.iter().filter(is_first_of_character).count();
+    Message::new(|| tr!("line {line}, column {column}: ") + &message)
 }
 
 /// A byte of a text, as the character if it is one.

@@ -1,7 +1,8 @@
 //! What the readers of all formats find besides cells, and the rules that files have.
 
+use crate::fault::Flaw;
 use crate::run::Extent;
-use crate::text;
+use crate::text::{blanks, printable};
 use crate::{Rule, RuleError, Size};
 use lang::{Message, message};
 use std::str::FromStr;
@@ -15,19 +16,14 @@ pub(crate) struct Frame {
     pub(crate) height: u32,
     /// Bounding box of the live cells.
     pub(crate) live: Extent,
+    /// Column and row of the pattern's top left, in a format whose cells have coordinates. The origin,
+    /// column 0 and row 0, is the middle. Such a pattern begins and ends with live cells.
+    pub(crate) corner: Option<[i64; 2]>,
     pub(crate) rule: Option<Rule>,
     pub(crate) torus: Option<Size>,
     /// The generation of the cells; 0 if the text does not say.
     pub(crate) generation: u64,
     pub(crate) remarks: Remarks,
-}
-
-/// Coordinates of the pattern's top left, in a format whose cells have coordinates. The origin, column
-/// 0 and row 0, is the middle.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(crate) struct Corner {
-    pub(crate) x: i64,
-    pub(crate) y: i64,
 }
 
 /// What was interpreted differently from the text and should be reported.
@@ -51,9 +47,8 @@ impl Frame {
     pub(crate) fn read_generation(&mut self, text: &[u8]) {
         let digits = text.iter().take_while(|byte| byte.is_ascii_digit());
         let generation = digits.fold(0u64, |so_far, digit| {
-            so_far
-                .saturating_mul(10)
-                .saturating_add(u64::from(digit - b'0'))
+            let shifted = so_far.saturating_mul(10);
+            shifted.saturating_add(u64::from(digit - b'0'))
         });
         self.remarks.far_generation = generation > MAX_GENERATION;
         self.generation = if self.remarks.far_generation {
@@ -61,6 +56,20 @@ impl Frame {
         } else {
             generation
         };
+    }
+
+    /// Has the pattern begin and end with its live cells.
+    pub(crate) fn fit(&mut self, [width, height]: [i64; 2], corner: [i64; 2]) {
+        (self.width, self.height) = (width as u32, height as u32);
+        self.corner = Some(corner);
+        self.live = Extent((width > 0).then_some([0, width, 0, height]));
+    }
+
+    /// Reads the rule and the torus from a text that begins at this offset, with any blanks around it.
+    pub(crate) fn read_rule(&mut self, text: &[u8], at: usize) -> Result<(), Flaw> {
+        let read = read_rule(text.trim_ascii());
+        self.take_rule(read.map_err(|error| (at + blanks(text), error.message))?);
+        Ok(())
     }
 
     /// Sets the rule and the torus.
@@ -77,13 +86,8 @@ impl Remarks {
         if state > 1 {
             self.states = self.states.max(state);
         }
-        is_alive(state)
+        state % 2 == 1
     }
-}
-
-/// Whether a cell of this state is alive. In LifeHistory and similar rules odd states are.
-pub(crate) fn is_alive(state: u8) -> bool {
-    state % 2 == 1
 }
 
 /// Maximum length of a rule in bytes. Valid rules have at most about 50.
@@ -169,7 +173,7 @@ impl FromStr for RuleAndTorus {
 
 /// The text without control characters, shortened with a mark if it is too long.
 fn shortened(text: &[u8]) -> String {
-    let mut shown = text::printable(&text[..text.len().min(MAX_RULE)]);
+    let mut shown = printable(&text[..text.len().min(MAX_RULE)]);
     shown.extend((text.len() > MAX_RULE).then_some('…'));
     shown
 }

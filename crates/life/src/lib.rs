@@ -31,7 +31,6 @@ mod text;
 mod words;
 
 pub use dated::{date, dated_name, dated_stem};
-pub use fault::TextError;
 pub use format::Format;
 pub use frame::{MAX_GENERATION, RuleAndTorus};
 pub use lattice::{Lattice, Size};
@@ -46,7 +45,7 @@ pub use rule::{Rule, RuleError};
 pub use run::Run;
 pub use save::{PendingFile, SaveError, SaveTarget, check_writable, write_atomically};
 pub use settle::{settle, settle_generation};
-pub use sheet::{Head, Sheet, Writer};
+pub use sheet::{Head, Writer};
 pub use shelf::{Behaviour, Kind, SHELF, Shelved};
 pub use soup::{Soup, soup};
 pub use words::{counted_lattices, grouped, shown, system_reason};

@@ -3,7 +3,7 @@
 //! Linux overcommits memory and kills processes that use too much. So the size of a lattice is
 //! first compared with the memory available to this machine or container.
 
-use std::{fmt, fs};
+use std::fs;
 
 use lang::{Message, message, tr};
 
@@ -13,7 +13,8 @@ use crate::Size;
 const MIN_CHECKED_BYTES: u64 = 256 << 10;
 
 /// Not enough memory for lattices.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("{0}")]
 pub struct MemoryError(Message);
 
 impl MemoryError {
@@ -27,14 +28,6 @@ impl MemoryError {
         ))
     }
 }
-
-impl fmt::Display for MemoryError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
-    }
-}
-
-impl std::error::Error for MemoryError {}
 
 /// What to do about too little memory, where lattices of this size fit.
 pub fn remedy(fits: Option<Size>) -> String {

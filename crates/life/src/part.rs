@@ -24,49 +24,41 @@ impl Lattice {
         part
     }
 
-    /// A larger lattice that has this one's cells in its middle, as a pattern lies there.
-    ///
-    /// # Errors
-    /// If memory is insufficient.
-    ///
-    /// # Panics
-    /// If a side of `size` is shorter than this lattice's.
-    pub fn in_the_middle_of(&self, size: Size) -> Result<Lattice, MemoryError> {
-        let before =
-            |side: u32, longer: u32| longer.checked_sub(side).expect("the target is larger") / 2;
-        let x = before(self.size().width(), size.width());
-        let y = before(self.size().height(), size.height());
-        let mut larger = Lattice::try_new(size)?;
-        let rows = self.words().chunks_exact(self.size().words_per_row());
-        for (row, words) in (0..).zip(rows) {
-            for (first, end) in LiveRuns::new(words) {
-                let run = Run {
-                    x: first,
-                    y: row,
-                    length: end - first,
-                };
-                run.draw_into(&mut larger, x, y);
-            }
-        }
-        Ok(larger)
-    }
-
     /// The lattice with sides of another length, about the same middle: a longer side gets dead cells at
-    /// both ends, a shorter one is cropped at both. Enlarging and then reducing to the former size
-    /// gives the same cells.
+    /// both ends, where patterns lie that way, too; a shorter one is cropped at both. Enlarging and then
+    /// reducing to the former size gives the same cells.
     ///
     /// # Errors
     /// If memory is insufficient.
     pub fn resized(&self, size: Size) -> Result<Lattice, MemoryError> {
         let own = self.size();
+        let shorter_by = |from: Size, to: Size| {
+            let half = |from: u32, to: u32| from.saturating_sub(to) / 2;
+            [
+                half(from.width(), to.width()),
+                half(from.height(), to.height()),
+            ]
+        };
+        let ([cut_x, cut_y], [x, y]) = (shorter_by(own, size), shorter_by(size, own));
         let width = own.width().min(size.width());
-        let height = own.height().min(size.height());
-        let kept = Size::new(width.into(), height.into()).unwrap_or(own);
-        if kept == own {
-            return self.in_the_middle_of(size);
+        let mut resized = Lattice::try_new(size)?;
+        let rows = self.words().chunks_exact(own.words_per_row());
+        let rows = rows.skip(cut_y as usize).take(size.height() as usize);
+        for (row, words) in (0..).zip(rows) {
+            for (first, end) in LiveRuns::new(words) {
+                let first = first.max(cut_x) - cut_x;
+                let end = end.saturating_sub(cut_x).min(width);
+                if first < end {
+                    let run = Run {
+                        x: first,
+                        y: row,
+                        length: end - first,
+                    };
+                    run.draw_into(&mut resized, x, y);
+                }
+            }
         }
-        let (x, y) = ((own.width() - width) / 2, (own.height() - height) / 2);
-        self.part(x, y, kept).in_the_middle_of(size)
+        Ok(resized)
     }
 }
 
@@ -102,6 +94,29 @@ mod tests {
                 prop_assert_eq!(part.get(column, row), there, "{} {}", column, row);
             }
             prop_assert_eq!(&part, &Lattice::from_words(part.size(), part.words().to_vec()));
+        }
+
+        #[test]
+        fn resized_lattices_have_the_same_middle(
+            sides: [u8; 4], seed: u64,
+        ) {
+            let [width, height, wide, high] = sides.map(|side| u32::from(side) + 1);
+            let size = |width: u32, height: u32| Size::new(width.into(), height.into()).unwrap();
+            let lattice = soup(size(width, height), 0.4, seed, 0);
+            let resized = lattice.resized(size(wide, high)).unwrap();
+            // Rounded down where cells are added and where they are cut off.
+            let from = |at: u32, side: u32, own: u32| {
+                let at = match own.checked_sub(side) {
+                    Some(more) => at + more / 2,
+                    None => at.checked_sub((side - own) / 2)?,
+                };
+                Some(at).filter(|at| *at < own)
+            };
+            for (column, row) in (0..wide).flat_map(|c| (0..high).map(move |r| (c, r))) {
+                let was = from(column, wide, width).zip(from(row, high, height));
+                let was = was.is_some_and(|(x, y)| lattice.get(x, y));
+                prop_assert_eq!(resized.get(column, row), was, "{} {}", column, row);
+            }
         }
     }
 }

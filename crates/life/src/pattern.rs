@@ -1,13 +1,13 @@
 //! Patterns: loading from files and drawing into lattices.
 
-use super::fault::{Flaw, TextError};
+use super::fault::{Flaw, located};
 use super::format::Format;
 use super::formats::macrocell::{self, Tree};
 use super::formats::{apgcode, life, packed, plaintext};
-use super::frame::{Corner, Frame};
+use super::frame::Frame;
 use super::notes::Notes;
 use super::read::{ReadError, read_regular_file};
-use super::rle::{self, Rle};
+use super::rle;
 use super::text;
 use super::{Lattice, MAX_GENERATION, MemoryError, Rule, Run, Size};
 use lang::{Message, message};
@@ -21,57 +21,26 @@ use std::sync::Arc;
 pub struct Pattern {
     name: String,
     text: Vec<u8>,
+    format: Format,
     frame: Frame,
-    cells: Cells,
-}
-
-/// Format-specific data needed to iterate over the cells.
-#[derive(Clone, Debug)]
-enum Cells {
-    /// Where the body begins.
-    Rle(usize),
-    Plaintext,
-    Life105(Corner),
-    Life106(Corner),
-    Macrocell(Arc<Tree>),
+    /// The cells of a macrocell.
+    tree: Option<Arc<Tree>>,
 }
 
 /// A pattern that cannot be used.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
+#[error(transparent)]
 pub enum PatternError {
     /// It cannot be read or is none, or it does not go together with the lattices or another pattern.
-    Unusable(Message),
+    Unusable(#[from] Message),
     /// Not enough memory for the lattice.
-    Memory(MemoryError),
+    Memory(#[from] MemoryError),
 }
 
 impl PatternError {
     /// The error for a file that cannot be read.
     pub fn unreadable(file: &str, reason: Message) -> PatternError {
         message!("cannot read the pattern {file}: {reason}").into()
-    }
-}
-
-impl fmt::Display for PatternError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            PatternError::Unusable(message) => message.fmt(f),
-            PatternError::Memory(error) => error.fmt(f),
-        }
-    }
-}
-
-impl std::error::Error for PatternError {}
-
-impl From<Message> for PatternError {
-    fn from(message: Message) -> PatternError {
-        PatternError::Unusable(message)
-    }
-}
-
-impl From<MemoryError> for PatternError {
-    fn from(error: MemoryError) -> PatternError {
-        PatternError::Memory(error)
     }
 }
 
@@ -148,29 +117,19 @@ impl Pattern {
         name: impl Into<String>,
         text: impl Into<Vec<u8>>,
     ) -> Result<Pattern, Message> {
-        let (name, text) = (name.into(), text.into());
-        let at_start = |flaw| TextError::new(&[], flaw);
-        let read = packed::unpacked(text)
-            .map_err(at_start)
-            .and_then(|mut text| {
-                text.truncate(text::end(&text));
-                packed::check_kind(&name, &text).map_err(at_start)?;
-                text = text::untagged(text);
-                if let Some(cells) = apgcode::to_life_105(&text) {
-                    text = cells.map_err(|flaw| TextError::new(&text, flaw))?;
-                }
-                let read = Cells::read(&text, Format::detect(&text, &name));
-                let (frame, cells) = read.map_err(|flaw| TextError::new(&text, flaw))?;
-                Ok((text, frame, cells))
-            });
-        match read {
-            Ok((text, frame, cells)) => Ok(Pattern {
+        let (name, mut text) = (name.into(), text.into());
+        match read(&name, &mut text) {
+            Ok((format, frame, tree)) => Ok(Pattern {
                 name,
                 text,
+                format,
                 frame,
-                cells,
+                tree,
             }),
-            Err(error) => Err(Message::new(|| format!("{name}, {error}"))),
+            Err(flaw) => {
+                let why = located(&text, flaw);
+                Err(Message::new(|| format!("{name}, {why}")))
+            }
         }
     }
 
@@ -181,18 +140,12 @@ impl Pattern {
 
     /// The format of the text.
     pub fn format(&self) -> Format {
-        match self.cells {
-            Cells::Rle(_) => Format::Rle,
-            Cells::Plaintext => Format::Plaintext,
-            Cells::Life105(_) => Format::Life105,
-            Cells::Life106(_) => Format::Life106,
-            Cells::Macrocell(_) => Format::Macrocell,
-        }
+        self.format
     }
 
     /// Name, author and comments, parsed from the text.
     pub fn notes(&self) -> Notes {
-        Notes::of(&self.text, self.format())
+        Notes::of(&self.text, self.format)
     }
 
     /// Columns as the text says, or more if live cells lie further out; may be 0.
@@ -208,7 +161,8 @@ impl Pattern {
     /// Columns and rows from the first live cell to the last; 0 without live cells. They decide
     /// whether the pattern fits a lattice.
     pub fn live_sides(&self) -> (u32, u32) {
-        self.frame.live.sides()
+        let [width, height] = self.frame.live.sides();
+        (width as u32, height as u32)
     }
 
     /// The generation of the cells, up to [`MAX_GENERATION`](super::MAX_GENERATION); 0 if the text
@@ -247,13 +201,14 @@ impl Pattern {
 
     /// Calls `run` with all live cells, as runs in unspecified order. A cell may occur twice.
     pub fn each_run(&self, run: impl FnMut(Run)) {
-        match &self.cells {
-            Cells::Rle(body_at) => rle::runs(&self.text, *body_at).for_each(run),
-            Cells::Plaintext => plaintext::each_run(&self.text, run),
-            Cells::Life105(corner) => life::each_run_105(&self.text, *corner, run),
-            Cells::Life106(corner) => life::each_run_106(&self.text, *corner, run),
-            Cells::Macrocell(tree) => tree.each_run(run),
-        }
+        let corner = self.frame.corner.unwrap_or_default();
+        let read = match (&self.tree, self.format) {
+            (Some(tree), _) => return tree.each_run(run),
+            (None, Format::Rle) => rle::read(&self.text, run),
+            (None, Format::Plaintext) => plaintext::read(&self.text, run),
+            (None, format) => life::read(&self.text, format, corner, run),
+        };
+        read.expect("the text was read before");
     }
 
     /// Draws the live cells into a lattice, with the pattern's top left at column `x`, row `y`. The
@@ -287,20 +242,11 @@ impl Pattern {
             let within = by_origin.filter(|first| (0..=side - own).contains(first));
             within.unwrap_or_else(|| (side - own).div_euclid(2).rem_euclid(side)) as u32
         };
-        let corner = self.corner();
-        let x = before(size.width(), self.width(), corner.map(|corner| corner.x));
-        let y = before(size.height(), self.height(), corner.map(|corner| corner.y));
+        let corner = self.frame.corner;
+        let x = before(size.width(), self.width(), corner.map(|[x, _]| x));
+        let y = before(size.height(), self.height(), corner.map(|[_, y]| y));
         self.draw_into(&mut lattice, x, y)?;
         Ok(lattice)
-    }
-
-    /// Where the top left lies from the text's origin, in a format that has one.
-    fn corner(&self) -> Option<Corner> {
-        match &self.cells {
-            Cells::Rle(_) | Cells::Plaintext => None,
-            Cells::Life105(corner) | Cells::Life106(corner) => Some(*corner),
-            Cells::Macrocell(tree) => Some(tree.corner()),
-        }
     }
 
     /// The smallest part with all live cells, as a lattice; `None` without live cells.
@@ -312,7 +258,7 @@ impl Pattern {
         let Ok(size) = Size::new(width.into(), height.into()) else {
             return Ok(None);
         };
-        let (left, top) = self.frame.live.corner();
+        let [left, top] = self.frame.live.corner().map(|at| at as u32);
         let mut lattice = Lattice::try_new(size)?;
         self.each_run(|run| {
             let run = Run {
@@ -367,29 +313,25 @@ impl Pattern {
     }
 }
 
-impl Cells {
-    /// Parses and measures a text of this format.
-    fn read(text: &[u8], format: Format) -> Result<(Frame, Cells), Flaw> {
-        Ok(match format {
-            Format::Rle => {
-                let rle = Rle::read(text)?;
-                (rle.frame, Cells::Rle(rle.body_at))
-            }
-            Format::Plaintext => (plaintext::read(text)?, Cells::Plaintext),
-            Format::Life105 => {
-                let (frame, corner) = life::read_105(text)?;
-                (frame, Cells::Life105(corner))
-            }
-            Format::Life106 => {
-                let (frame, corner) = life::read_106(text)?;
-                (frame, Cells::Life106(corner))
-            }
-            Format::Macrocell => {
-                let (frame, tree) = macrocell::read(text)?;
-                (frame, Cells::Macrocell(Arc::new(tree)))
-            }
-        })
+/// Finds the pattern in a text, which is only that afterwards, and checks and measures it.
+fn read(name: &str, text: &mut Vec<u8>) -> Result<(Format, Frame, Option<Arc<Tree>>), Flaw> {
+    packed::unpack(text)?;
+    packed::check_kind(name, text)?;
+    *text = text::untagged(std::mem::take(text));
+    if let Some(cells) = apgcode::to_life_105(text) {
+        *text = cells?;
     }
+    let format = Format::detect(text, name);
+    let frame = match format {
+        Format::Rle => rle::read(text, |_| {})?,
+        Format::Plaintext => plaintext::read(text, |_| {})?,
+        Format::Life105 | Format::Life106 => life::read(text, format, [0; 2], |_| {})?,
+        Format::Macrocell => {
+            let (frame, tree) = macrocell::read(text)?;
+            return Ok((format, frame, Some(Arc::new(tree))));
+        }
+    };
+    Ok((format, frame, None))
 }
 
 /// Reads a stream up to this limit.

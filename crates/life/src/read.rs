@@ -1,6 +1,5 @@
 //! Reads whole regular files. Rejects pipes, devices and too long files.
 
-use std::fmt;
 use std::fs::{self, File};
 use std::io::{self, Read as _};
 use std::path::Path;
@@ -11,29 +10,21 @@ use super::memory;
 use super::words::system_reason;
 
 /// Why a file or a stream was not read: without a remedy, since that depends on what it is for.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub enum ReadError {
     /// The file's length is 0: it is empty, or made while it is read, as those of `/proc`.
+    #[error("{}", tr!("it is 0 bytes long"))]
     Empty,
     /// It is no regular file, or too long.
+    #[error("{0}")]
     Unfit(Message),
     /// There is no memory for it, or it is a stream that is too long.
+    #[error("{0}")]
     NoRoom(Message),
     /// The system returned an error.
+    #[error("{}", system_reason(.0))]
     Io(io::Error),
 }
-
-impl fmt::Display for ReadError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            ReadError::Empty => f.write_str(tr!("it is 0 bytes long")),
-            ReadError::Unfit(message) | ReadError::NoRoom(message) => message.fmt(f),
-            ReadError::Io(error) => f.write_str(&system_reason(error)),
-        }
-    }
-}
-
-impl std::error::Error for ReadError {}
 
 impl From<io::Error> for ReadError {
     fn from(error: io::Error) -> ReadError {

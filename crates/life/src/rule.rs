@@ -13,20 +13,13 @@ pub struct Rule {
 }
 
 /// A text that is not a supported rule.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("{message}")]
 pub struct RuleError {
     pub(crate) message: Message,
     /// Whether the text is written like a rule, though one that cannot be run.
     pub(crate) is_notation: bool,
 }
-
-impl fmt::Display for RuleError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.message.fmt(f)
-    }
-}
-
-impl std::error::Error for RuleError {}
 
 /// Maximum characters of the text that an error quotes.
 const MAX_SHOWN: usize = 40;

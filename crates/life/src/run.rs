@@ -30,44 +30,32 @@ impl Run {
     }
 }
 
-/// The bounding box of runs of live cells.
+/// The bounding box of live cells: first column, column after the last, first row, row after the last.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(crate) struct Extent {
-    /// First column, column after the last, first row, row after the last.
-    edges: Option<[u32; 4]>,
-}
+pub(crate) struct Extent(pub(crate) Option<[i64; 4]>);
 
 impl Extent {
-    /// A box of these sides from column and row 0; empty if a side is 0.
-    pub(crate) fn whole(width: u32, height: u32) -> Extent {
-        Extent {
-            edges: (width > 0 && height > 0).then_some([0, width, 0, height]),
-        }
-    }
-
-    /// Extends the box by these cells, which reach up to
-    /// [`Size::MAX_SIDE`](super::Size::MAX_SIDE).
-    pub(crate) fn add(&mut self, run: Run) {
-        let (end, below) = (run.x + run.length, run.y + 1);
-        let [left, right, top, bottom] = self.edges.unwrap_or([run.x, end, run.y, below]);
-        self.edges = Some([
-            left.min(run.x),
-            right.max(end),
-            top.min(run.y),
-            bottom.max(below),
+    /// Extends the box by this many cells from column `x`, row `y` on.
+    pub(crate) fn add(&mut self, x: i64, y: i64, length: i64) {
+        let [left, right, top, bottom] = self.0.unwrap_or([x, x, y, y]);
+        self.0 = Some([
+            left.min(x),
+            right.max(x + length),
+            top.min(y),
+            bottom.max(y + 1),
         ]);
     }
 
     /// Columns and rows; 0 if the box is empty.
-    pub(crate) fn sides(self) -> (u32, u32) {
-        let [left, right, top, bottom] = self.edges.unwrap_or_default();
-        (right - left, bottom - top)
+    pub(crate) fn sides(self) -> [i64; 2] {
+        let [left, right, top, bottom] = self.0.unwrap_or_default();
+        [right - left, bottom - top]
     }
 
     /// Column and row of the first live cell.
-    pub(crate) fn corner(self) -> (u32, u32) {
-        let [left, _, top, _] = self.edges.unwrap_or_default();
-        (left, top)
+    pub(crate) fn corner(self) -> [i64; 2] {
+        let [left, _, top, _] = self.0.unwrap_or_default();
+        [left, top]
     }
 }
 

@@ -1,7 +1,6 @@
 //! Atomic file writes: a file is written whole or not at all.
 
 use std::ffi::OsStr;
-use std::fmt;
 use std::fs::{self, File, OpenOptions, Permissions};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::io::{self, BufWriter, Write};
@@ -26,7 +25,8 @@ pub trait PendingFile: Send + Sync {
 }
 
 /// A file that could not be saved. An existing file is unchanged.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("{}", tr!("cannot save {path}: {reason}", path = .path.display(), reason = .reason))]
 pub struct SaveError {
     /// The file's path.
     pub path: PathBuf,
@@ -35,18 +35,6 @@ pub struct SaveError {
     /// Whether the disk is full, so that another name would not help.
     pub is_disk_full: bool,
 }
-
-impl fmt::Display for SaveError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&tr!(
-            "cannot save {path}: {reason}",
-            path = self.path.display(),
-            reason = self.reason
-        ))
-    }
-}
-
-impl std::error::Error for SaveError {}
 
 impl SaveError {
     /// An error for a file or folder that could not be created.

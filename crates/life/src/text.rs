@@ -5,11 +5,7 @@ const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// Where the text starts: after its byte order mark, if it has one.
 pub(crate) fn start(text: &[u8]) -> usize {
-    if text.starts_with(BYTE_ORDER_MARK) {
-        BYTE_ORDER_MARK.len()
-    } else {
-        0
-    }
+    text.len() - text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text).len()
 }
 
 /// What stands before and after a pattern in a forum or a chat.
@@ -66,50 +62,38 @@ pub(crate) fn is_header(rest: &[u8]) -> bool {
 
 /// The end of the line at offset `from`: its LF or CR, or the text's end.
 pub(crate) fn line_end(text: &[u8], from: usize) -> usize {
-    let length = text[from..]
-        .iter()
-        .position(|byte| matches!(byte, b'\n' | b'\r'));
+    let is_end = |byte: &u8| matches!(byte, b'\n' | b'\r');
+    let length = text[from..].iter().position(is_end);
     length.map_or(text.len(), |length| from + length)
 }
 
 /// The text's lines from this offset on, each with its byte offset, without line ends and trailing
 /// white space.
-pub(crate) fn lines(text: &[u8], from: usize) -> Lines<'_> {
-    Lines {
-        text,
-        next: Some(from),
-    }
-}
-
-/// See [`lines`].
-#[derive(Clone, Debug)]
-pub(crate) struct Lines<'a> {
-    text: &'a [u8],
-    next: Option<usize>,
-}
-
-impl<'a> Iterator for Lines<'a> {
-    type Item = (usize, &'a [u8]);
-
-    fn next(&mut self) -> Option<(usize, &'a [u8])> {
-        let from = self.next?;
-        let end = line_end(self.text, from);
-        self.next = match &self.text[end..] {
+pub(crate) fn lines(text: &[u8], from: usize) -> impl Iterator<Item = (usize, &[u8])> {
+    let mut next = Some(from);
+    std::iter::from_fn(move || {
+        let from = next?;
+        let end = line_end(text, from);
+        next = match &text[end..] {
             [] => None,
             [b'\r', b'\n', ..] => Some(end + 2),
             _ => Some(end + 1),
         };
-        Some((from, self.text[from..end].trim_ascii_end()))
-    }
+        Some((from, text[from..end].trim_ascii_end()))
+    })
+}
+
+/// How much white space a text begins with.
+pub(crate) fn blanks(text: &[u8]) -> usize {
+    text.len() - text.trim_ascii_start().len()
 }
 
 /// The next word of a line from offset `*at` on, with its offset. Moves `*at` past it.
 pub(crate) fn word<'a>(line: &'a [u8], at: &mut usize) -> Option<(usize, &'a [u8])> {
-    let is_blank = |byte: &&u8| byte.is_ascii_whitespace();
-    let from = *at + line[*at..].iter().take_while(is_blank).count();
-    let length = line[from..].iter().take_while(|b| !is_blank(b)).count();
-    *at = from + length;
-    (length > 0).then(|| (from, &line[from..*at]))
+    let from = *at + blanks(&line[*at..]);
+    let length = line[from..].iter().position(u8::is_ascii_whitespace);
+    *at = length.map_or(line.len(), |length| from + length);
+    (from < *at).then(|| (from, &line[from..*at]))
 }
 
 /// Parses a word as an integer: digits with an optional sign. Numbers far beyond any lattice are
@@ -132,25 +116,12 @@ pub(crate) fn whole(word: &[u8]) -> Option<i64> {
 
 /// How many words a text has, if all of them are integers.
 pub(crate) fn count_numbers(text: &[u8]) -> Option<usize> {
-    let (mut at, mut count) = (0, 0);
-    while let Some((_, word)) = word(text, &mut at) {
-        whole(word)?;
-        count += 1;
-    }
-    Some(count)
+    let words = text.split(u8::is_ascii_whitespace);
+    let words = words.filter(|word| !word.is_empty());
+    words.map(|word| whole(word).map(|_| 1)).sum()
 }
 
 /// The bytes as text, with control characters replaced.
 pub(crate) fn printable(text: &[u8]) -> String {
-    let shown = String::from_utf8_lossy(text);
-    shown
-        .chars()
-        .map(|c| {
-            if c.is_control() {
-                char::REPLACEMENT_CHARACTER
-            } else {
-                c
-            }
-        })
-        .collect()
+    String::from_utf8_lossy(text).replace(char::is_control, "\u{fffd}")
 }

@@ -1,7 +1,7 @@
 //! Reading and drawing a hostile pattern only uses memory for its text and the lattice, and for a
 //! macrocell's nodes.
 
-use life::{Format, Lattice, Notes, Pattern, Rule, Sheet, Size, rle};
+use life::{Format, Head, Lattice, Notes, Pattern, Rule, Size, Writer, rle};
 use std::fs;
 use std::io::{Write, sink};
 use test_support::{CountingAllocator, peak_of_this_thread as peak_of};
@@ -27,19 +27,15 @@ fn soup(width: u64, height: u64) -> Lattice {
     life::soup(Size::new(width, height).unwrap(), 0.5, 1, 0)
 }
 
-fn sheet(lattice: &Lattice) -> Sheet<'_> {
-    static NOTES: Notes = Notes {
-        name: None,
-        author: None,
-        comments: Vec::new(),
-    };
-    Sheet {
-        lattice,
+fn write(writer: Writer, lattice: &Lattice, out: &mut dyn Write) {
+    let head = Head {
+        size: lattice.size(),
         rule: Rule::LIFE,
         torus: true,
         generation: 0,
-        notes: &NOTES,
-    }
+        notes: &Notes::default(),
+    };
+    writer(head, lattice.words(), out).unwrap();
 }
 
 #[test]
@@ -50,7 +46,7 @@ fn a_file_takes_itself_and_its_lattice() {
     let path = folder.path().join("dense.rle");
     let soup = soup(2048, 2048);
     let mut text = Vec::new();
-    rle::write_sheet(sheet(&soup), &mut text).unwrap();
+    write(rle::write, &soup, &mut text);
     fs::write(&path, &text).unwrap();
     let allowed = text.len() + soup.size().words() * 4 + SMALL;
     let load = || {
@@ -66,18 +62,16 @@ fn a_file_takes_itself_and_its_lattice() {
 fn writers_keep_a_chunk_and_some_for_each_thread() {
     let small = soup(4096, 256);
     for writer in Format::ALL.into_iter().filter_map(Format::writer) {
-        within(100_000, "a writer", || {
-            writer(sheet(&small), &mut sink()).unwrap()
-        });
+        within(100_000, "a writer", || write(writer, &small, &mut sink()));
     }
     let large = soup(8192, 4096);
     let mut text = Vec::new();
-    rle::write_sheet(sheet(&large), &mut text).unwrap();
+    write(rle::write, &large, &mut text);
     // At most eight threads, each with half a MiB of text and as much that is being written.
     let allowed = 100_000 + 8 * 2 * (1 << 20);
     assert!(allowed < text.len());
     within(allowed, "threads", || {
-        rle::write_sheet(sheet(&large), &mut sink()).unwrap()
+        write(rle::write, &large, &mut sink())
     });
 }
 

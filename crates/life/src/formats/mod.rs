@@ -64,10 +64,10 @@ impl Format {
         None
     }
 
-    /// What writes a sheet in this format, if it can be written. The lattice's size is preserved.
+    /// What writes a lattice in this format, if it can be written. The lattice's size is preserved.
     pub fn writer(self) -> Option<Writer> {
         match self {
-            Format::Rle => Some(rle::write_sheet),
+            Format::Rle => Some(rle::write),
             Format::Plaintext => Some(plaintext::write),
             Format::Life105 | Format::Life106 | Format::Macrocell => None,
         }

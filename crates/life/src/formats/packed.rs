@@ -2,7 +2,7 @@
 //! and other kinds of files found in pattern collections.
 
 use crate::fault::Flaw;
-use crate::text::{lines, printable};
+use crate::text::{self, lines, printable};
 use flate2::read::MultiGzDecoder;
 use lang::message;
 use std::io::Read;
@@ -11,24 +11,24 @@ use std::path::Path;
 /// Maximum unpacked size in bytes; gzip can expand a thousandfold.
 const MAX_UNPACKED: u64 = 64 << 20;
 
-/// The text itself, or its unpacked content.
-pub(crate) fn unpacked(text: Vec<u8>) -> Result<Vec<u8>, Flaw> {
-    if !text.starts_with(b"\x1f\x8b") {
-        return Ok(text);
+/// Unpacks a text that is packed. One without its end, DOS's, is left.
+pub(crate) fn unpack(text: &mut Vec<u8>) -> Result<(), Flaw> {
+    if text.starts_with(b"\x1f\x8b") {
+        *text = unpacked(&std::mem::take(text))?;
     }
+    text.truncate(text::end(text));
+    Ok(())
+}
+
+fn unpacked(text: &[u8]) -> Result<Vec<u8>, Flaw> {
     let mut inner = Vec::new();
-    let packed = MultiGzDecoder::new(&text[..]);
-    packed
-        .take(MAX_UNPACKED + 1)
-        .read_to_end(&mut inner)
-        .map_err(|reason| {
-            (
-                0,
-                message!(
-                    "this is compressed with gzip and cannot be unpacked: {reason}; fetch it again"
-                ),
-            )
-        })?;
+    let mut packed = MultiGzDecoder::new(text).take(MAX_UNPACKED + 1);
+    packed.read_to_end(&mut inner).map_err(|reason| {
+        let why = message!(
+            "this is compressed with gzip and cannot be unpacked: {reason}; fetch it again"
+        );
+        (0, why)
+    })?;
     if inner.len() as u64 > MAX_UNPACKED {
         return Err((
             0,
@@ -41,10 +41,12 @@ pub(crate) fn unpacked(text: Vec<u8>) -> Result<Vec<u8>, Flaw> {
     Ok(inner)
 }
 
+/// How the names of scripts end.
+const SCRIPTS: [&str; 3] = ["lua", "py", "pl"];
+
 /// Errors for files of known other kinds.
 pub(crate) fn check_kind(name: &str, text: &[u8]) -> Result<(), Flaw> {
     let ending = Path::new(name).extension();
-    let is_script = |ending: &&str| ["lua", "py", "pl"].contains(ending);
     if text.starts_with(b"PK\x03\x04") {
         return Err((
             0,
@@ -62,11 +64,7 @@ pub(crate) fn check_kind(name: &str, text: &[u8]) -> Result<(), Flaw> {
             ),
         ));
     }
-    if ending
-        .and_then(|ending| ending.to_str())
-        .filter(is_script)
-        .is_some()
-    {
+    if ending.is_some_and(|ending| SCRIPTS.iter().any(|script| ending == *script)) {
         return Err((
             0,
             message!(

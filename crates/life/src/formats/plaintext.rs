@@ -5,36 +5,38 @@ use crate::Size;
 use crate::fault::{Flaw, named};
 use crate::frame::Frame;
 use crate::run::{LiveRuns, Run};
-use crate::sheet::Sheet;
+use crate::sheet::Head;
 use crate::text::{self, lines};
 use lang::{Message, message};
 use std::io::{self, Write};
 
-/// Checks and measures the text. Empty lines are dead rows, but not before the first row or after
-/// the last.
-pub(crate) fn read(text: &[u8]) -> Result<Frame, Flaw> {
+/// Checks and measures the text, and calls `run` with its live cells. Empty lines are dead rows, but not
+/// before the first row or after the last.
+pub(crate) fn read(text: &[u8], mut run: impl FnMut(Run)) -> Result<Frame, Flaw> {
     if text[text::start(text)..].trim_ascii().is_empty() {
         return Err((
             text.len(),
             message!("the text is empty; a plaintext pattern has rows of . (dead) and O (alive)"),
         ));
     }
+    let unknown = |it| {
+        message!(
+            "unknown {it}; a row of a plaintext pattern has . (dead) and O (alive), and a comment starts with !"
+        )
+    };
     let mut frame = Frame::default();
+    let longest = u64::from(Size::MAX_SIDE);
     for (y, at, row) in rows(text) {
-        let longest = u64::from(Size::MAX_SIDE);
         if y >= Size::MAX_SIDE {
             return Err((at, long_side()));
         }
-        let live = &mut frame.live;
         let width = each_part(row, true, unknown, |first, length| {
             if first + length > longest {
                 return Err(long_side());
             }
-            live.add(Run {
-                x: first as u32,
-                y,
-                length: length as u32,
-            });
+            let (x, length) = (first as u32, length as u32);
+            frame.live.add(x.into(), y.into(), length.into());
+            run(Run { x, y, length });
             Ok(())
         });
         let width = width.map_err(|(offset, flaw)| (at + offset, flaw))?;
@@ -47,30 +49,12 @@ pub(crate) fn read(text: &[u8]) -> Result<Frame, Flaw> {
     Ok(frame)
 }
 
-/// The flaw of a character that is no cell.
-fn unknown(it: String) -> Message {
-    message!(
-        "unknown {it}; a row of a plaintext pattern has . (dead) and O (alive), and a comment starts with !"
-    )
-}
-
 /// The flaw of a row or column longer than a lattice's side.
 fn long_side() -> Message {
     message!(
         "the pattern reaches beyond {max} cells, the longest side of a lattice; a smaller pattern is needed",
         max = Size::MAX_SIDE
     )
-}
-
-/// Calls `run` with the live cells of a checked text.
-pub(crate) fn each_run(text: &[u8], mut run: impl FnMut(Run)) {
-    for (y, _, row) in rows(text) {
-        let _ = each_part(row, true, unknown, |first, length| {
-            let (x, length) = (first as u32, length as u32);
-            run(Run { x, y, length });
-            Ok(())
-        });
-    }
 }
 
 /// The rows with cells: row number, offset of the first cell, cells. Rows may all be indented as the
@@ -112,7 +96,7 @@ fn is_live(cell: u8) -> bool {
 pub(super) fn each_part(
     row: &[u8],
     counted: bool,
-    unknown: fn(String) -> Message,
+    unknown: impl Fn(String) -> Message,
     mut live: impl FnMut(u64, u64) -> Result<(), Message>,
 ) -> Result<u64, Flaw> {
     // The current run: offset, first column, number of cells.
@@ -149,20 +133,19 @@ pub(super) fn each_part(
     Ok(x)
 }
 
-/// Writes the sheet with full rows, which preserves the size.
+/// Writes the cells with full rows, which preserves the size.
 ///
 /// # Errors
 /// Errors of `out`.
-pub(crate) fn write(sheet: Sheet, out: &mut dyn Write) -> io::Result<()> {
-    sheet.notes.write(["!Name: ", "!Author: ", "! "], out)?;
-    let size = sheet.lattice.size();
-    let mut line = vec![b'.'; size.width() as usize + 1];
-    line[size.width() as usize] = b'\n';
-    for row in sheet.lattice.words().chunks_exact(size.words_per_row()) {
-        let cells = &mut line[..size.width() as usize];
-        cells.fill(b'.');
+pub(crate) fn write(head: Head, words: &[u32], out: &mut dyn Write) -> io::Result<()> {
+    head.notes.write(["!Name: ", "!Author: ", "! "], out)?;
+    let width = head.size.width() as usize;
+    let mut line = vec![b'.'; width + 1];
+    line[width] = b'\n';
+    for row in words.chunks_exact(head.size.words_per_row()) {
+        line[..width].fill(b'.');
         for (first, end) in LiveRuns::new(row) {
-            cells[first as usize..end as usize].fill(b'O');
+            line[first as usize..end as usize].fill(b'O');
         }
         out.write_all(&line)?;
     }

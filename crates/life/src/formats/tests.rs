@@ -6,9 +6,9 @@ use std::io::Write as _;
 use flate2::{Compression, write::GzEncoder};
 use proptest::prelude::*;
 
-use crate::rle::{RowWriter, write_sheet};
+use crate::rle::{RowWriter, write};
 use crate::testing::{drawn, live_cells, pattern, rule, size};
-use crate::{Format, Head, Lattice, MAX_GENERATION, Notes, Pattern, Rule, Sheet, soup};
+use crate::{Format, Head, Lattice, MAX_GENERATION, Notes, Pattern, Rule, soup};
 
 /// Names of files; the content counts more.
 const ANY: &[&str] = &["a.rle", "a.cells", "a.lif", "a.mc", "a"];
@@ -830,9 +830,9 @@ fn a_thumbnail_is_small_and_loses_no_cell() {
 /// The formats that are written.
 const WRITTEN: [Format; 2] = [Format::Rle, Format::Plaintext];
 
-fn written(format: Format, sheet: Sheet) -> String {
+fn written(format: Format, head: Head, lattice: &Lattice) -> String {
     let mut text = Vec::new();
-    format.writer().unwrap()(sheet, &mut text).unwrap();
+    format.writer().unwrap()(head, lattice.words(), &mut text).unwrap();
     String::from_utf8(text).unwrap()
 }
 
@@ -842,9 +842,9 @@ const NO_NOTES: &Notes = &Notes {
     comments: Vec::new(),
 };
 
-fn plain(lattice: &Lattice) -> Sheet<'_> {
-    Sheet {
-        lattice,
+fn plain(lattice: &Lattice) -> Head<'static> {
+    Head {
+        size: lattice.size(),
         rule: Rule::LIFE,
         torus: false,
         generation: 0,
@@ -860,14 +860,14 @@ fn notes_cannot_break_out_of_their_lines_and_a_writer_that_fails_is_heard() {
         comments: vec!["x = 1\n3o!".into()],
     };
     let lattice = drawn(&["O.O"]);
-    let sheet = Sheet {
+    let head = Head {
         notes,
         ..plain(&lattice)
     };
-    let said = WRITTEN.map(|format| read("a", written(format, sheet).as_bytes()));
+    let said = WRITTEN.map(|format| read("a", written(format, head, &lattice).as_bytes()));
     assert_eq!(said, ["RLE 3x1 B3/S23 | O.O", "plaintext 3x1 | O.O"]);
     let full = &mut [0; 40][..];
-    write_sheet(sheet, &mut { full }).unwrap_err();
+    write(head, lattice.words(), &mut { full }).unwrap_err();
 }
 
 /// The body of an RLE text by the format's words: run by run, each on the line if it fits there.
@@ -894,7 +894,7 @@ fn body_by_the_format(lattice: &Lattice) -> String {
 #[test]
 fn many_words_are_written_by_several_threads() {
     let lattice = soup(size(4096, 2100), 0.1, 3, 0);
-    let text = written(Format::Rle, plain(&lattice));
+    let text = written(Format::Rle, plain(&lattice), &lattice);
     assert!(text.split_once('\n').unwrap().1 == body_by_the_format(&lattice));
 }
 
@@ -905,9 +905,9 @@ fn text_of(format: Format, lattice: &Lattice) -> String {
     let cells = live_cells(lattice).into_iter();
     let mut cells = cells.map(|(column, row)| [x + i64::from(column), y + i64::from(row)]);
     match format {
-        Format::Rle | Format::Plaintext => written(format, plain(lattice)),
+        Format::Rle | Format::Plaintext => written(format, plain(lattice), lattice),
         Format::Life105 => {
-            let rows = written(Format::Plaintext, plain(lattice)).replace('O', "*");
+            let rows = written(Format::Plaintext, plain(lattice), lattice).replace('O', "*");
             format!("#Life 1.05\n#P {x} {y}\n{rows}")
         }
         Format::Life106 => cells.fold("#Life 1.06\n".into(), |text, [x, y]| {
@@ -1011,8 +1011,8 @@ proptest! {
         let lattice = soup(size(width, height), density, seed, 0);
         let rule = Rule::from_masks(birth, survival);
         for format in WRITTEN {
-            let sheet = Sheet { rule, torus, generation, notes: &notes, ..plain(&lattice) };
-            let pattern = pattern("written", &written(format, sheet));
+            let head = Head { rule, torus, generation, notes: &notes, ..plain(&lattice) };
+            let pattern = pattern("written", &written(format, head, &lattice));
             prop_assert_eq!(pattern.format(), format);
             prop_assert_eq!(pattern.notes(), notes.clone(), "{}", format);
             let is_rle = format == Format::Rle;
@@ -1034,9 +1034,7 @@ proptest! {
         threads in 0usize..5, words_a_thread in 1usize..40, rows_a_part in 1usize..70,
     ) {
         let lattice = soup(size(width, height), density, seed, 0);
-        let head = Head {
-            size: lattice.size(), rule: rule("B36/S23"), torus: true, generation: 0, notes: NO_NOTES,
-        };
+        let head = Head { rule: rule("B36/S23"), torus: true, ..plain(&lattice) };
         let mut text = Vec::new();
         let mut writer = RowWriter::begin(head, &mut text).unwrap();
         for part in lattice.words().chunks(rows_a_part * lattice.size().words_per_row()) {

@@ -6,27 +6,27 @@
 use crate::Size;
 use crate::fault::Flaw;
 use crate::frame::{Frame, read_rule};
-use crate::text::{self, count_numbers, line_end, whole, word};
+use crate::text::{self, blanks, count_numbers, line_end, whole};
 use lang::{Message, message};
 
 /// The header and the offset at which the body starts.
 pub(super) fn read(text: &[u8]) -> Result<(Frame, usize), Flaw> {
     let mut frame = Frame::default();
-    let mut at = read_comments(text, text::start(text), &mut frame)?;
+    let at = read_comments(text, text::start(text), &mut frame)?;
     let end = line_end(text, at);
-    match text.get(at) {
-        None => {
+    match &text[at..end] {
+        [] => {
             return Err((
-                text.len(),
+                end,
                 message!(
                     "the text ends without a header; an RLE pattern has a line such as 'x = 3, y = 3, rule = B3/S23', then the cells"
                 ),
             ));
         }
-        Some(b'x' | b'X') if text::is_header(&text[at + 1..end]) => {}
-        Some(_) if is_body(&text[at..end]) => return Ok((frame, at)),
-        Some(b'x' | b'X') => {}
-        Some(_) => {
+        [b'x' | b'X', rest @ ..] if text::is_header(rest) => {}
+        line if is_body(line) => return Ok((frame, at)),
+        [b'x' | b'X', ..] => {}
+        _ => {
             return Err((
                 at,
                 message!(
@@ -35,10 +35,10 @@ pub(super) fn read(text: &[u8]) -> Result<(Frame, usize), Flaw> {
             ));
         }
     }
-    read_line(text, at, end, &mut frame)?;
+    read_line(&text[..end], at, &mut frame)?;
     // Like Golly, which uses the last rule.
-    at = read_comments(text, end, &mut frame)?;
-    Ok((frame, at))
+    let body_at = read_comments(text, end, &mut frame)?;
+    Ok((frame, body_at))
 }
 
 /// Reads blank lines and comments from this offset on, up to anything else.
@@ -49,28 +49,18 @@ fn read_comments(text: &[u8], mut at: usize, frame: &mut Frame) -> Result<usize,
             return Ok(at);
         }
         let end = line_end(text, at);
-        let line = &text[at + 1..end];
-        let rest = &line[line.len().min(1)..];
-        let rule_at = at + 2 + blanks(rest);
-        let rule = rest.trim_ascii();
-        match line {
-            [b'r', ..] if !rule.is_empty() => {
-                let read = read_rule(rule).map_err(|error| (rule_at, error.message))?;
-                frame.take_rule(read);
-            }
+        match &text[at + 1..end] {
+            [b'r', rule @ ..] if !rule.trim_ascii().is_empty() => frame.read_rule(rule, at + 2)?,
             // Some files use it for comments or the pattern's position.
-            [b'R', ..] if count_numbers(rule).is_none_or(|count| count == 0) => {
-                match read_rule(rule) {
+            [b'R', rule @ ..] if count_numbers(rule).is_none_or(|count| count == 0) => {
+                match read_rule(rule.trim_ascii()) {
                     Ok(read) => frame.take_rule(read),
                     Err(error) if !error.is_notation => {}
-                    Err(error) => return Err((rule_at, error.message)),
+                    Err(error) => return Err((at + 2 + blanks(rule), error.message)),
                 }
             }
-            _ => {
-                if let Some(keys) = line.strip_prefix(b"CXRLE") {
-                    read_keys(keys, frame);
-                }
-            }
+            [b'C', b'X', b'R', b'L', b'E', keys @ ..] => read_keys(keys, frame),
+            _ => {}
         }
         at = end;
     }
@@ -78,11 +68,9 @@ fn read_comments(text: &[u8], mut at: usize, frame: &mut Frame) -> Result<usize,
 
 /// The generation among Golly's `Pos=0,-1377 Gen=3480106827776`.
 fn read_keys(keys: &[u8], frame: &mut Frame) {
-    let mut at = 0;
-    while let Some((_, key)) = word(keys, &mut at) {
-        if let Some(generation) = key.strip_prefix(b"Gen=") {
-            frame.read_generation(generation);
-        }
+    let keys = keys.split(u8::is_ascii_whitespace);
+    for generation in keys.filter_map(|key| key.strip_prefix(b"Gen=")) {
+        frame.read_generation(generation);
     }
 }
 
@@ -94,52 +82,41 @@ fn is_body(line: &[u8]) -> bool {
     cells.iter().any(letter) && cells.iter().all(|byte| letter(byte) || counts(byte))
 }
 
-fn blanks(text: &[u8]) -> usize {
-    text.iter()
-        .take_while(|byte| byte.is_ascii_whitespace())
-        .count()
-}
-
-/// Reads the header line, the bytes from `at` to `end`.
-fn read_line(text: &[u8], mut at: usize, end: usize, frame: &mut Frame) -> Result<(), Flaw> {
+/// Reads the header line, which begins at `at` and ends with the text.
+fn read_line(text: &[u8], mut at: usize, frame: &mut Frame) -> Result<(), Flaw> {
     let (mut width, mut height) = (None, None);
-    while at < end {
-        let name_at = at;
-        let name_length = name_length(&text[at..end]);
-        let name = &text[at..at + name_length];
-        at += name_length;
-        at += blanks(&text[at..end]);
-        if text[at..end].first() != Some(&b'=') {
-            return Err((name_at, bad_field()));
-        }
-        at += 1;
-        at += blanks(&text[at..end]);
-        match name.to_ascii_lowercase().as_slice() {
-            b"x" if width.is_none() => width = Some(read_side(&text[..end], &mut at, 'x')?),
-            b"y" if height.is_none() => height = Some(read_side(&text[..end], &mut at, 'y')?),
+    while at < text.len() {
+        let name = &text[at..][..name_length(&text[at..])];
+        let value = text[at + name.len()..].trim_ascii_start();
+        let value = value.strip_prefix(b"=").ok_or_else(|| (at, bad_field()))?;
+        let value = value.trim_ascii_start();
+        let value_at = text.len() - value.len();
+        let side = |name| read_side(value, name).map_err(|flaw| (value_at, flaw));
+        let name = name.to_ascii_lowercase();
+        let length = match name.as_slice() {
+            b"x" if width.is_none() => width.insert(side('x')?).1,
+            b"y" if height.is_none() => height.insert(side('y')?).1,
             b"rule" => {
-                let field = &text[at..at + rule_length(&text[at..end])];
-                let read = read_rule(field.trim_ascii_end());
-                frame.take_rule(read.map_err(|error| (at, error.message))?);
-                at += field.len();
+                let length = rule_length(value);
+                frame.read_rule(&value[..length], value_at)?;
+                length
             }
             // LifeBC's fields: display settings and the generation.
             b"skip" | b"fps" | b"h" | b"v" | b"gen" => {
-                if name.eq_ignore_ascii_case(b"gen") {
-                    frame.read_generation(&text[at..end]);
+                if name == b"gen" {
+                    frame.read_generation(value);
                 }
-                at += text[at..end].iter().take_while(|b| **b != b',').count();
+                value.iter().take_while(|byte| **byte != b',').count()
             }
-            _ => return Err((name_at, bad_field())),
-        }
-        at += text[at..end]
-            .iter()
-            .take_while(|b| **b == b',' || b.is_ascii_whitespace())
-            .count();
+            _ => return Err((at, bad_field())),
+        };
+        let is_next = |byte: &u8| !(*byte == b',' || byte.is_ascii_whitespace());
+        let next = value[length..].iter().position(is_next);
+        at = next.map_or(text.len(), |next| value_at + length + next);
     }
     let lacks = |it: char| message!("the header lacks {it}; write it as x = WIDTH, y = HEIGHT");
-    frame.width = width.ok_or_else(|| (end, lacks('x')))?;
-    frame.height = height.ok_or_else(|| (end, lacks('y')))?;
+    (frame.width, _) = width.ok_or_else(|| (at, lacks('x')))?;
+    (frame.height, _) = height.ok_or_else(|| (at, lacks('y')))?;
     Ok(())
 }
 
@@ -169,25 +146,20 @@ fn begins_field(text: &[u8]) -> bool {
     name > 0 && text::is_header(&rest[name..])
 }
 
-/// Reads a side at `at` and moves past it. A side that is blank (as in `y = rule = B3/S23`), negative
-/// or too large gives 0, so the live cells determine the size.
-fn read_side(line: &[u8], at: &mut usize, name: char) -> Result<u32, Flaw> {
-    let value = &line[*at..];
+/// Reads a side and returns how long its text is. A side that is blank (as in `y = rule = B3/S23`),
+/// negative or too large gives 0, so the live cells determine the size.
+fn read_side(value: &[u8], name: char) -> Result<(u32, usize), Message> {
     let is_blank = matches!(value.first(), None | Some(b',')) || begins_field(value);
     let sign = usize::from(matches!(value.first(), Some(b'-' | b'+')));
     let digits = value[sign..].iter().take_while(|b| b.is_ascii_digit());
     let length = sign + digits.count();
     if length == sign && !is_blank {
-        return Err((
-            *at,
-            message!(
-                "{it} must be a whole number of cells, such as '{it} = 3'",
-                it = name
-            ),
+        return Err(message!(
+            "{it} must be a whole number of cells, such as '{it} = 3'",
+            it = name
         ));
     }
-    let number = whole(&value[..length]).unwrap_or(0);
-    *at += length;
-    let side = u32::try_from(number).ok();
-    Ok(side.filter(|&side| side <= Size::MAX_SIDE).unwrap_or(0))
+    let side = whole(&value[..length]).and_then(|side| u32::try_from(side).ok());
+    let side = side.filter(|side| *side <= Size::MAX_SIDE);
+    Ok((side.unwrap_or(0), length))
 }

@@ -1,29 +1,26 @@
 //! RLE, the pattern format that all Life programs read and write.
 //!
-//! Reading makes two passes and stores no cells: [`Rle::parse`] checks and measures the whole text,
-//! then [`Rle::draw_into`] draws it. So a hostile text can only use memory for the text and the
+//! Reading stores no cells: [`Rle::parse`] checks and measures the whole text, then [`Rle::draw_into`]
+//! reads it once more and draws it. So a hostile text can only use memory for the text and the
 //! lattice, and an invalid text draws nothing.
 
 mod body;
 mod header;
 mod write;
 
-pub use body::Runs;
-pub use write::{RowWriter, write_sheet};
+pub use write::{RowWriter, write};
 
-pub use super::run::Run;
-
-use super::fault::{Flaw, TextError};
+use super::fault::{Flaw, located};
 use super::frame::Frame;
-use super::{Lattice, Rule, Size};
-use body::Cursor;
+use super::run::Run;
+use super::{Lattice, Size};
+use lang::Message;
 
 /// A checked and measured RLE pattern, borrowing its text.
 #[derive(Clone, Copy, Debug)]
 pub struct Rle<'a> {
     text: &'a [u8],
-    pub(crate) frame: Frame,
-    pub(crate) body_at: usize,
+    frame: Frame,
 }
 
 impl<'a> Rle<'a> {
@@ -31,25 +28,9 @@ impl<'a> Rle<'a> {
     ///
     /// # Errors
     /// The first thing that is wrong, with its line and column.
-    pub fn parse(text: &'a [u8]) -> Result<Rle<'a>, TextError> {
-        Self::read(text).map_err(|flaw| TextError::new(text, flaw))
-    }
-
-    pub(crate) fn read(text: &'a [u8]) -> Result<Rle<'a>, Flaw> {
-        let (mut frame, body_at) = header::read(text)?;
-        let mut cursor = Cursor::new(text, body_at);
-        while let Some(run) = cursor.next_run()? {
-            frame.live.add(run);
-            frame.width = frame.width.max(run.x + run.length);
-            frame.height = frame.height.max(run.y + 1);
-        }
-        frame.remarks.states = cursor.states();
-        frame.remarks.no_end = !cursor.has_ended();
-        Ok(Rle {
-            text,
-            frame,
-            body_at,
-        })
+    pub fn parse(text: &'a [u8]) -> Result<Rle<'a>, Message> {
+        let frame = read(text, |_| {}).map_err(|flaw| located(text, flaw))?;
+        Ok(Rle { text, frame })
     }
 
     /// Columns as the header says, or more if live cells lie further out; may be 0.
@@ -60,11 +41,6 @@ impl<'a> Rle<'a> {
     /// Rows as the header says, or more if live cells lie further out; may be 0.
     pub fn height(&self) -> u32 {
         self.frame.height
-    }
-
-    /// The rule, if the header names one.
-    pub fn rule(&self) -> Option<Rule> {
-        self.frame.rule
     }
 
     /// The torus, if the header gives one (`:TW,H` after the rule).
@@ -83,19 +59,24 @@ impl<'a> Rle<'a> {
         !remarks.no_end && !remarks.history && remarks.states == 0
     }
 
-    /// The live cells, from the top, as runs.
-    pub fn runs(&self) -> Runs<'a> {
-        runs(self.text, self.body_at)
-    }
-
     /// Draws the live cells into a lattice, with the pattern's top left at column `x`, row `y`. The
     /// pattern wraps around the torus; other cells are unchanged.
     pub fn draw_into(&self, lattice: &mut Lattice, x: u32, y: u32) {
-        self.runs().for_each(|run| run.draw_into(lattice, x, y));
+        let read = read(self.text, |run| run.draw_into(lattice, x, y));
+        read.expect("the text was read before");
     }
 }
 
-/// The live cells of a checked text whose body begins there.
-pub(crate) fn runs(text: &[u8], body_at: usize) -> Runs<'_> {
-    Runs(Cursor::new(text, body_at))
+/// Checks and measures the text, and calls `run` with its live cells, from the top.
+pub(crate) fn read(text: &[u8], mut run: impl FnMut(Run)) -> Result<Frame, Flaw> {
+    let (mut frame, body_at) = header::read(text)?;
+    body::read(text, body_at, &mut frame.remarks, |live| {
+        frame
+            .live
+            .add(live.x.into(), live.y.into(), live.length.into());
+        frame.width = frame.width.max(live.x + live.length);
+        frame.height = frame.height.max(live.y + 1);
+        run(live);
+    })?;
+    Ok(frame)
 }

@@ -2,7 +2,7 @@
 
 use crate::Size;
 use crate::run::LiveRuns;
-use crate::sheet::{Head, Sheet};
+use crate::sheet::Head;
 use std::io::{self, Write};
 use std::{panic, thread};
 
@@ -27,13 +27,13 @@ const WORDS_ALONE: usize = 1 << 8;
 ///
 /// # Errors
 /// Errors of `out`.
-pub fn write_sheet(sheet: Sheet, out: &mut dyn Write) -> io::Result<()> {
-    let mut writer = RowWriter::begin(sheet.head(), out)?;
-    writer.rows(sheet.lattice.words())?;
+pub fn write(head: Head, words: &[u32], out: &mut dyn Write) -> io::Result<()> {
+    let mut writer = RowWriter::begin(head, out)?;
+    writer.rows(words)?;
     writer.finish()
 }
 
-/// Writes the text of [`write_sheet`] for a lattice of which some rows at a time are in memory.
+/// Writes the text of [`write()`] for a lattice of which some rows at a time are in memory.
 pub struct RowWriter<'a, W: ?Sized> {
     out: &'a mut W,
     words_per_row: usize,
@@ -57,8 +57,11 @@ impl<'a, W: Write + ?Sized> RowWriter<'a, W> {
         }
         head.notes.write(["#N ", "#O ", "#C "], out)?;
         let (width, height) = (head.size.width(), head.size.height());
-        let rule = head.rule_and_torus();
-        writeln!(out, "x = {width}, y = {height}, rule = {rule}")?;
+        write!(out, "x = {width}, y = {height}, rule = {}", head.rule)?;
+        if head.torus {
+            write!(out, ":T{width},{height}")?;
+        }
+        writeln!(out)?;
         Ok(RowWriter::body(head.size, out))
     }
 
@@ -222,14 +225,11 @@ fn put(text: &mut Vec<u8>, count: u32, letter: u8) {
         1 => text.push(letter),
         2..=9 => text.extend([b'0' + count as u8, letter]),
         _ => {
-            let mut digits = [0; 10];
-            let (mut rest, mut first) = (count, digits.len());
-            while rest > 0 {
-                first -= 1;
-                digits[first] = b'0' + (rest % 10) as u8;
-                rest /= 10;
-            }
-            text.extend_from_slice(&digits[first..]);
+            let end = text.len();
+            let digits =
+                std::iter::successors(Some(count), |rest| Some(rest / 10).filter(|it| *it > 0));
+            text.extend(digits.map(|rest| b'0' + (rest % 10) as u8));
+            text[end..].reverse();
             text.push(letter);
         }
     }

@@ -9,41 +9,18 @@ use lang::tr;
 pub enum Behaviour {
     /// It never changes.
     Still,
-    /// Returns to its start after `period` generations, not earlier.
-    Oscillates {
-        /// The period in generations.
-        period: u32,
-    },
-    /// Reappears elsewhere after `period` generations, not earlier.
-    Travels {
-        /// The period in generations.
-        period: u32,
-        /// Columns to the right and rows down per period.
-        by: (i32, i32),
-    },
-    /// Stays in place and emits gliders.
-    Fires {
-        /// The period in generations.
-        period: u32,
-        /// Gliders per period.
-        gliders: u32,
-    },
-    /// Evolves for long until only still lifes, oscillators and gliders are left.
-    Settles {
-        /// The first generation in that state.
-        generation: u32,
-        /// The number of live cells then.
-        population: u32,
-    },
-    /// Travels and leaves debris or emits gliders.
-    Puffs {
-        /// The period in generations.
-        period: u32,
-        /// Columns to the right and rows down per period.
-        by: (i32, i32),
-        /// Additional live cells per period.
-        growth: u32,
-    },
+    /// Returns to its start after this many generations, not earlier.
+    Oscillates(u32),
+    /// Reappears after this many generations, not earlier, so many columns to the right and rows down.
+    Travels(u32, i32, i32),
+    /// Stays in place, and each time this many generations are over emits so many gliders.
+    Fires(u32, u32),
+    /// Evolves until only still lifes, oscillators and gliders are left: in this generation for the first
+    /// time, with so many live cells.
+    Settles(u32, u32),
+    /// Travels and leaves debris or emits gliders: a period in generations, columns to the right, rows
+    /// down and additional live cells per period.
+    Puffs(u32, i32, i32, u32),
 }
 
 /// The kinds of patterns in lists.
@@ -80,11 +57,11 @@ impl Behaviour {
     pub const fn kind(self) -> Kind {
         match self {
             Behaviour::Still => Kind::StillLife,
-            Behaviour::Oscillates { .. } => Kind::Oscillator,
-            Behaviour::Travels { .. } => Kind::Spaceship,
-            Behaviour::Fires { .. } => Kind::Gun,
-            Behaviour::Settles { .. } => Kind::Methuselah,
-            Behaviour::Puffs { .. } => Kind::Puffer,
+            Behaviour::Oscillates(..) => Kind::Oscillator,
+            Behaviour::Travels(..) => Kind::Spaceship,
+            Behaviour::Fires(..) => Kind::Gun,
+            Behaviour::Settles(..) => Kind::Methuselah,
+            Behaviour::Puffs(..) => Kind::Puffer,
         }
     }
 }
@@ -107,27 +84,21 @@ impl fmt::Display for Behaviour {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&match *self {
             Behaviour::Still => tr!("period 1").into(),
-            Behaviour::Oscillates { period } => tr!("period {period}"),
-            Behaviour::Travels { period, by } => {
-                tr!("period {period}, {}", speed(period, by))
+            Behaviour::Oscillates(period) => tr!("period {period}"),
+            Behaviour::Travels(period, right, down) => {
+                tr!("period {period}, {}", speed(period, right, down))
             }
-            Behaviour::Fires { period, gliders: 1 } => {
-                tr!("a glider every {period} generations")
-            }
-            Behaviour::Fires { period, gliders } => {
+            Behaviour::Fires(period, 1) => tr!("a glider every {period} generations"),
+            Behaviour::Fires(period, gliders) => {
                 tr!("{gliders} gliders every {period} generations")
             }
-            Behaviour::Settles {
-                generation,
-                population: 0,
-            } => tr!("{generation} generations, then nothing"),
-            Behaviour::Settles {
-                generation,
-                population,
-            } => tr!("{generation} generations, then {population} cells"),
-            Behaviour::Puffs { period, by, growth } => tr!(
+            Behaviour::Settles(generation, 0) => tr!("{generation} generations, then nothing"),
+            Behaviour::Settles(generation, population) => {
+                tr!("{generation} generations, then {population} cells")
+            }
+            Behaviour::Puffs(period, right, down, growth) => tr!(
                 "period {period}, {speed}, {growth} cells more each time",
-                speed = speed(period, by)
+                speed = speed(period, right, down)
             ),
         })
     }
@@ -135,8 +106,8 @@ impl fmt::Display for Behaviour {
 
 /// The speed of a pattern that moves by so many columns and rows per period, in units of c, which is
 /// one cell per generation.
-fn speed(period: u32, by: (i32, i32)) -> String {
-    let (dx, dy) = (by.0.unsigned_abs(), by.1.unsigned_abs());
+fn speed(period: u32, right: i32, down: i32) -> String {
+    let (dx, dy) = (right.unsigned_abs(), down.unsigned_abs());
     let cells = dx.max(dy);
     let common = greatest_divisor(cells, period);
     let factor = match cells / common {
@@ -160,38 +131,6 @@ fn greatest_divisor(a: u32, b: u32) -> u32 {
     }
 }
 
-pub(super) const STILL: Behaviour = Behaviour::Still;
-
-pub(super) const fn oscillates(period: u32) -> Behaviour {
-    Behaviour::Oscillates { period }
-}
-
-pub(super) const fn travels(period: u32, right: i32, down: i32) -> Behaviour {
-    Behaviour::Travels {
-        period,
-        by: (right, down),
-    }
-}
-
-pub(super) const fn fires(period: u32, gliders: u32) -> Behaviour {
-    Behaviour::Fires { period, gliders }
-}
-
-pub(super) const fn settles(generation: u32, population: u32) -> Behaviour {
-    Behaviour::Settles {
-        generation,
-        population,
-    }
-}
-
-pub(super) const fn puffs(period: u32, right: i32, down: i32, growth: u32) -> Behaviour {
-    Behaviour::Puffs {
-        period,
-        by: (right, down),
-        growth,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -199,15 +138,11 @@ mod tests {
 
     #[test]
     fn behaviours_are_said_in_a_few_words() {
-        let travels = |period, right, down| Behaviour::Travels {
-            period,
-            by: (right, down),
-        };
         for (behaviour, words) in [
-            (travels(4, 1, 1), "period 4, c/4 diagonally"),
-            (travels(4, -2, 0), "period 4, c/2 level"),
-            (travels(7, 0, -2), "period 7, 2c/7 upright"),
-            (travels(6, 2, 1), "period 6, c/3 obliquely"),
+            (Behaviour::Travels(4, 1, 1), "period 4, c/4 diagonally"),
+            (Behaviour::Travels(4, -2, 0), "period 4, c/2 level"),
+            (Behaviour::Travels(7, 0, -2), "period 7, 2c/7 upright"),
+            (Behaviour::Travels(6, 2, 1), "period 6, c/3 obliquely"),
         ] {
             assert_eq!(behaviour.to_string(), words);
         }

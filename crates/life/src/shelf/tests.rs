@@ -73,14 +73,14 @@ fn check(shelved: &Shelved) {
     let (name, side) = (shelved.name, shelved.side);
     match shelved.behaviour {
         Behaviour::Still => check_period(shelved, 0, Cells::clone, 1, (0, 0), 0),
-        Behaviour::Oscillates { period } => {
+        Behaviour::Oscillates(period) => {
             check_period(shelved, 0, Cells::clone, period, (0, 0), 0);
         }
-        Behaviour::Travels { period, by } => {
-            assert_ne!(by, (0, 0), "{name}");
-            check_period(shelved, 0, Cells::clone, period, by, 0);
+        Behaviour::Travels(period, right, down) => {
+            assert_ne!((right, down), (0, 0), "{name}");
+            check_period(shelved, 0, Cells::clone, period, (right, down), 0);
         }
-        Behaviour::Fires { period, gliders } => {
+        Behaviour::Fires(period, gliders) => {
             let pattern = shelved.pattern();
             let place = |own: u32| (side - own) / 2..(side - own) / 2 + own;
             let (columns, rows) = (place(pattern.width()), place(pattern.height()));
@@ -99,19 +99,16 @@ fn check(shelved: &Shelved) {
                 5 * gliders,
             );
         }
-        Behaviour::Settles {
-            generation,
-            population,
-        } => {
+        Behaviour::Settles(generation, population) => {
             let figures = figures(shelved, generation as usize - 1, 2 * ASH + 2);
             let recurs = |from: usize| figures[from] == figures[from + ASH];
             assert!((1..=1 + ASH).all(recurs), "{name} is not settled yet");
             assert!(!recurs(0), "{name} settles earlier");
             assert_eq!(figures[1].0, population as usize, "{name}");
         }
-        Behaviour::Puffs { period, by, growth } => {
+        Behaviour::Puffs(period, right, down, growth) => {
             let ahead =
-                |cell: &(u32, u32)| cell.0 as i32 * by.0.signum() + cell.1 as i32 * by.1.signum();
+                |cell: &(u32, u32)| cell.0 as i32 * right.signum() + cell.1 as i32 * down.signum();
             let front = |live: &Cells| {
                 let foremost = live.iter().map(ahead).max().unwrap();
                 let mut cells = live.clone();
@@ -121,7 +118,7 @@ fn check(shelved: &Shelved) {
             // Until that much of what it leaves is there, and what came of its start is past; one that
             // starts at once needs far less time, and the torus would be too small for more.
             let started = if side <= 1024 { 400 } else { 1500 };
-            check_period(shelved, started, front, period, by, growth);
+            check_period(shelved, started, front, period, (right, down), growth);
         }
     }
 }

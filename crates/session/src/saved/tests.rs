@@ -352,7 +352,7 @@ fn assert_sound(session: &SavedSession) {
                 Content::Grid { size, instances } => {
                     lattices.resize(*instances, Arc::new(Lattice::new(parameters.size)));
                     for lattice in &mut lattices {
-                        *lattice = Arc::new(lattice.in_the_middle_of(*size).unwrap());
+                        *lattice = Arc::new(lattice.resized(*size).unwrap());
                     }
                 }
             }

@@ -12,7 +12,7 @@ use crate::handler::Handler;
 use crate::view::{Dialog, FileDialog, FileList, FileTask};
 use lang::{Message, message, tr};
 use life::{
-    Format, Lattice, Notes, Pattern, Rule, Sheet, Shelved, Size, Writer, rle, shown,
+    Format, Head, Lattice, Notes, Pattern, Rule, Shelved, Size, Writer, rle, shown,
     write_atomically,
 };
 use session::{Area, SavedSession};
@@ -154,7 +154,7 @@ impl Handler {
             }
             Some(saving) => {
                 let mut text = Vec::new();
-                let written = saving.write(rle::write_sheet, &mut text);
+                let written = saving.write(rle::write, &mut text);
                 match written.ok().and_then(|()| String::from_utf8(text).ok()) {
                     None => BackgroundResult::Notice(
                         tr!("Nothing was copied: not enough memory").into(),
@@ -302,14 +302,14 @@ impl PatternToSave {
             comments: vec![format!("Generation {}, by lifestreams.", self.generation)],
             ..Notes::default()
         };
-        let sheet = Sheet {
-            lattice: &self.cells,
+        let head = Head {
+            size: self.cells.size(),
             rule: self.rule,
             torus: self.torus,
             generation: self.generation,
             notes,
         };
-        writer(sheet, out)
+        writer(head, self.cells.words(), out)
     }
 }
 

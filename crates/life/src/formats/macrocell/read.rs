@@ -4,8 +4,7 @@ use super::tree::{LEAF, Tree, leaf};
 use super::{MAX_LEVEL, MAX_NODES};
 use crate::Size;
 use crate::fault::{Flaw, far_apart, named};
-use crate::frame::{Frame, Remarks, read_rule};
-use crate::run::Extent;
+use crate::frame::{Frame, Remarks};
 use crate::text::{self, lines, whole, word};
 use lang::{Message, message};
 
@@ -36,9 +35,7 @@ pub(crate) fn read(text: &[u8]) -> Result<(Frame, Tree), Flaw> {
             }
             headed = true;
         } else if let Some(rule) = line.strip_prefix(b"#R") {
-            let offset = at + 2 + rule.len() - rule.trim_ascii_start().len();
-            let read = read_rule(rule.trim_ascii()).map_err(|error| (offset, error.message))?;
-            frame.take_rule(read);
+            frame.read_rule(rule, at + 2)?;
         } else if let Some(generation) = line.strip_prefix(b"#G") {
             frame.read_generation(generation.trim_ascii());
         } else if is_node(line) {
@@ -53,18 +50,19 @@ pub(crate) fn read(text: &[u8]) -> Result<(Frame, Tree), Flaw> {
             message!("the macrocell has no nodes, so it seems cut short; fetch it again"),
         ));
     }
-    let (width, height) = tree.measure().map_err(|flaw| (last, flaw))?;
-    let longest = u64::from(Size::MAX_SIDE);
-    if width > longest || height > longest {
+    let sides = tree.measure().map_err(|flaw| (last, flaw))?;
+    if sides
+        .into_iter()
+        .any(|side| side > i64::from(Size::MAX_SIDE))
+    {
         return Err((last, far_apart()));
     }
-    (frame.width, frame.height) = (width as u32, height as u32);
-    frame.live = Extent::whole(frame.width, frame.height);
+    frame.fit(sides, tree.corner());
     Ok((frame, tree))
 }
 
 fn is_node(line: &[u8]) -> bool {
-    !line.is_empty() && !line.starts_with(b"#") && !line.starts_with(b"[")
+    !matches!(line, [] | [b'#' | b'[', ..])
 }
 
 /// Reads one line. An error's offset is relative to the line.
@@ -74,16 +72,14 @@ fn read_node(line: &[u8], tree: &mut Tree, remarks: &mut Remarks) -> Result<(), 
         return Ok(());
     }
     let mut at = 0;
-    let mut number = || match word(line, &mut at) {
-        None => Err((line.len(), no_node())),
-        Some((from, word)) => match whole(word) {
-            None => Err((from, no_node())),
-            Some(number) => Ok((from, number)),
-        },
+    let mut number = || -> Result<(usize, i64), Flaw> {
+        let (from, word) = word(line, &mut at).ok_or_else(|| (line.len(), no_node()))?;
+        let number = whole(word).ok_or_else(|| (from, no_node()))?;
+        Ok((from, number))
     };
     let (from, level) = number()?;
-    let level = match level {
-        1.. if level <= i64::from(MAX_LEVEL) => level as u8,
+    let level = match u8::try_from(level) {
+        Ok(level @ 1..=MAX_LEVEL) => level,
         _ => {
             return Err((
                 from,
@@ -123,7 +119,7 @@ fn no_node() -> Message {
 /// The number of a quarter, 0 if it is empty.
 fn read_quarter(tree: &Tree, wanted: u8, named: i64) -> Result<u32, Message> {
     let number = usize::try_from(named).ok();
-    let number = number.filter(|&number| number < tree.next_number());
+    let number = number.filter(|number| *number < tree.next_number());
     let number = number.ok_or_else(|| {
         message!(
             "there is no node {it} before this line; the file seems changed or cut, fetch it again",

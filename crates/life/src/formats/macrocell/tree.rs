@@ -1,7 +1,6 @@
 //! The quadtree of a macrocell, as a list of nodes that is measured and drawn without being
 //! expanded.
 
-use crate::frame::Corner;
 use crate::memory;
 use crate::run::Run;
 use lang::{Message, message};
@@ -11,7 +10,7 @@ pub(super) const LEAF: u8 = 3;
 
 /// The nodes of a macrocell. Node 0 is an empty square of any level. No other referenced node is
 /// empty, so every path down the tree ends at a live cell.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Tree {
     /// For a leaf (or smaller square): rows 0 to 3 and 4 to 7 in the first two words, one byte per
     /// row, the least significant bit leftmost. For other nodes: the quarters NW, NE, SW, SE.
@@ -34,12 +33,7 @@ fn no_memory(nodes: usize) -> Message {
 impl Tree {
     /// Allocates a tree for this many nodes besides node 0.
     pub(super) fn with_room_for(nodes: usize) -> Result<Tree, Message> {
-        let mut tree = Tree {
-            nodes: Vec::new(),
-            levels: Vec::new(),
-            corner: (0, 0),
-            middle: 0,
-        };
+        let mut tree = Tree::default();
         // Needed while they are measured.
         if memory::lacks((nodes as u64 + 1) * 25) {
             return Err(no_memory(nodes));
@@ -91,10 +85,10 @@ impl Tree {
     }
 
     /// Finds the bounding box of the live cells. Returns the pattern's width and height.
-    pub(super) fn measure(&mut self) -> Result<(u64, u64), Message> {
+    pub(super) fn measure(&mut self) -> Result<[i64; 2], Message> {
         let root = self.nodes.len() - 1;
         if self.is_empty(root) {
-            return Ok((0, 0));
+            return Ok([0; 2]);
         }
         self.middle = 1 << (self.levels[root] - 1);
         self.levels[root] = self.levels[root].max(LEAF);
@@ -103,21 +97,17 @@ impl Tree {
             .try_reserve_exact(self.nodes.len())
             .map_err(|_| no_memory(root))?;
         let side = 1 << self.levels[root];
-        let left = self.margin(&mut memory, Edge::Left);
-        let right = side - self.margin(&mut memory, Edge::Right);
-        let top = self.margin(&mut memory, Edge::Top);
-        let bottom = side - self.margin(&mut memory, Edge::Bottom);
+        let mut margin = |axis, is_end| self.margin(&mut memory, Edge { axis, is_end });
+        let (left, top) = (margin(COLUMNS, false), margin(ROWS, false));
+        let (right, bottom) = (side - margin(COLUMNS, true), side - margin(ROWS, true));
         self.corner = (left, top);
-        Ok((right - left, bottom - top))
+        Ok([(right - left) as i64, (bottom - top) as i64])
     }
 
     /// Column and row of the pattern's top left, from the middle of the last node on.
-    pub(crate) fn corner(&self) -> Corner {
-        let from_middle = |at: u64| at as i64 - self.middle as i64;
-        Corner {
-            x: from_middle(self.corner.0),
-            y: from_middle(self.corner.1),
-        }
+    pub(super) fn corner(&self) -> [i64; 2] {
+        let (left, top) = self.corner;
+        [left, top].map(|at| at as i64 - self.middle as i64)
     }
 
     /// The number of empty columns or rows at this edge of the last node. Visits all nodes, each
@@ -128,12 +118,14 @@ impl Tree {
             let margin = if level <= LEAF {
                 u64::from(edge.of_leaf(leaf_rows(node)))
             } else {
-                let quarter = |i: usize| (node[i] != 0).then(|| margins[node[i] as usize]);
-                let [near, far] = edge.halves();
-                let near = quarter(near[0]).into_iter().chain(quarter(near[1])).min();
-                let far = quarter(far[0]).into_iter().chain(quarter(far[1])).min();
+                let quarters = |is_end| {
+                    let quarters = (0..4).filter(move |i| (i & edge.axis != 0) == is_end);
+                    let live = quarters.filter(|i| node[*i] != 0);
+                    live.map(|i| margins[node[i] as usize]).min()
+                };
                 let half = 1 << (level - 1);
-                near.or(far.map(|margin| margin + half)).unwrap_or(0)
+                let behind = || quarters(!edge.is_end).map(|margin| margin + half);
+                quarters(edge.is_end).or_else(behind).unwrap_or(0)
             };
             margins.push(margin);
         }
@@ -179,49 +171,40 @@ impl Tree {
 
 /// The node of these rows of 8 cells.
 pub(super) fn leaf(rows: [u8; 8]) -> [u32; 4] {
-    let [a, b, c, d, e, f, g, h] = rows;
-    let half = u32::from_le_bytes;
-    [half([a, b, c, d]), half([e, f, g, h]), 0, 0]
+    let cells = u64::from_le_bytes(rows);
+    [cells as u32, (cells >> 32) as u32, 0, 0]
 }
 
 fn leaf_rows(node: [u32; 4]) -> [u8; 8] {
-    let ([a, b, c, d], [e, f, g, h]) = (node[0].to_le_bytes(), node[1].to_le_bytes());
-    [a, b, c, d, e, f, g, h]
+    (u64::from(node[0]) | u64::from(node[1]) << 32).to_le_bytes()
 }
+
+/// The bit of a quarter's number that tells east from west.
+const COLUMNS: usize = 1;
+
+/// The bit of a quarter's number that tells south from north.
+const ROWS: usize = 2;
 
 /// A side of a square.
 #[derive(Clone, Copy)]
-enum Edge {
-    Left,
-    Right,
-    Top,
-    Bottom,
+struct Edge {
+    /// [`COLUMNS`] for left and right, [`ROWS`] for top and bottom.
+    axis: usize,
+    /// Whether it is the right or the bottom.
+    is_end: bool,
 }
 
 impl Edge {
-    /// The quarters at this edge, and the ones behind them.
-    fn halves(self) -> [[usize; 2]; 2] {
-        const NW: usize = 0;
-        const NE: usize = 1;
-        const SW: usize = 2;
-        const SE: usize = 3;
-        match self {
-            Edge::Left => [[NW, SW], [NE, SE]],
-            Edge::Right => [[NE, SE], [NW, SW]],
-            Edge::Top => [[NW, NE], [SW, SE]],
-            Edge::Bottom => [[SW, SE], [NW, NE]],
-        }
-    }
-
     /// The number of empty columns or rows of a leaf at this edge.
     fn of_leaf(self, rows: [u8; 8]) -> u32 {
-        let columns = rows.iter().fold(0, |all, row| all | row);
-        let live = |row: &u8| *row != 0;
-        match self {
-            Edge::Left => columns.trailing_zeros(),
-            Edge::Right => columns.leading_zeros(),
-            Edge::Top => rows.iter().position(live).unwrap_or(8) as u32,
-            Edge::Bottom => rows.iter().rev().position(live).unwrap_or(8) as u32,
+        let line = match self.axis {
+            COLUMNS => rows.iter().fold(0, |all, row| all | row),
+            _ => (0..8).fold(0, |all, row| all | u8::from(rows[row] != 0) << row),
+        };
+        if self.is_end {
+            line.leading_zeros()
+        } else {
+            line.trailing_zeros()
         }
     }
 }

@@ -115,7 +115,7 @@ impl Device {
                 (parameters.size, parameters.instances) = (*size, *instances);
                 self.cells.truncate(*instances);
                 for lattice in &mut self.cells {
-                    *lattice = Arc::new(lattice.in_the_middle_of(*size).unwrap());
+                    *lattice = Arc::new(lattice.resized(*size).unwrap());
                 }
                 let added = self.cells.len()..*instances;
                 let added = added.map(|instance| parameters.start_lattice(instance).unwrap());
