@@ -212,7 +212,7 @@ fn checked(code: u32) -> CUresult {
 
 #[cold]
 fn checked_error(code: u32) -> CUresult {
-    if symbols::KNOWN_CODES.binary_search(&code).is_ok() {
+    if symbols::is_known(code) {
         // SAFETY: `code` is one of the values of the enum, which is repr(u32).
         unsafe { std::mem::transmute::<u32, CUresult>(code) }
     } else {
