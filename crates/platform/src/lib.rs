@@ -211,7 +211,8 @@ pub fn end_with_x_display(on_lost: impl Fn() -> i32 + Send + Sync + 'static) {
     std::mem::forget(library);
 }
 
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(target_os = "linux")]
+#[cfg(test)]
 mod tests {
     use super::*;
 

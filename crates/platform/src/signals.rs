@@ -8,8 +8,27 @@ use std::io;
 ///
 /// # Errors
 /// The system's error if it provides no handler or no thread.
+#[cfg(unix)]
+pub fn on_signals(mut on_signal: impl FnMut() + Send + 'static) -> io::Result<()> {
+    let mut signals = signal_hook::iterator::Signals::new(ENDING)?;
+    let thread = std::thread::Builder::new().name("signals".into());
+    thread.spawn(move || signals.forever().for_each(|_| on_signal()))?;
+    Ok(())
+}
+
+#[cfg(unix)]
+const ENDING: [i32; 4] = {
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
+    [SIGINT, SIGTERM, SIGHUP, SIGQUIT]
+};
+
+/// Calls `on_signal` for Ctrl+C.
+///
+/// # Errors
+/// The system's error if it provides no handler.
+#[cfg(not(unix))]
 pub fn on_signals(on_signal: impl FnMut() + Send + 'static) -> io::Result<()> {
-    imp::on_signals(on_signal)
+    ctrlc::set_handler(on_signal).map_err(io::Error::other)
 }
 
 /// Lets a write beyond the limit on the size of files (`ulimit -f`) fail, instead of ending the process.
@@ -20,40 +39,16 @@ pub fn survive_file_size_limit() {
 }
 
 #[cfg(unix)]
-mod imp {
-    use std::io;
-
-    use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
-    use signal_hook::iterator::Signals;
-
-    pub(super) fn on_signals(mut on_signal: impl FnMut() + Send + 'static) -> io::Result<()> {
-        let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP, SIGQUIT])?;
-        let thread = std::thread::Builder::new().name("signals".into());
-        thread.spawn(move || signals.forever().for_each(|_| on_signal()))?;
-        Ok(())
-    }
-}
-
-#[cfg(not(unix))]
-mod imp {
-    use std::io;
-
-    pub(super) fn on_signals(on_signal: impl FnMut() + Send + 'static) -> io::Result<()> {
-        ctrlc::set_handler(on_signal).map_err(io::Error::other)
-    }
-}
-
-#[cfg(all(test, unix))]
+#[cfg(test)]
 mod tests {
     use super::*;
-    use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
     use std::sync::mpsc::channel;
 
     #[test]
     fn each_signal_that_asks_for_the_end_is_told() {
         let (sender, signals) = channel();
         on_signals(move || sender.send(()).unwrap()).unwrap();
-        for signal in [SIGINT, SIGTERM, SIGHUP, SIGQUIT] {
+        for signal in ENDING {
             signal_hook::low_level::raise(signal).unwrap();
             signals.recv().unwrap();
         }
