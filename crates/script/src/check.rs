@@ -57,15 +57,6 @@ pub struct IssuedCall {
 }
 
 impl Fault {
-    fn new(name: &'static str, calls: Vec<IssuedCall>, message: Message) -> Fault {
-        Fault {
-            name,
-            calls,
-            lacks_order: false,
-            message,
-        }
-    }
-
     /// Where in the script its calls are.
     pub fn places(&self) -> Vec<Place> {
         self.calls.iter().map(|it| it.call.place).collect()
@@ -96,7 +87,8 @@ pub fn check(round: &Round, items: u32, work: Work, requirements: &[Requirement]
     }
     check.find_missing(items);
     for requirement in requirements {
-        check.require(*requirement, &questions);
+        let unmet = check.unmet(*requirement, &questions);
+        check.faults.extend(unmet);
     }
     check.faults.truncate(MAX_FAULTS);
     check.faults
@@ -155,10 +147,17 @@ impl<'a> Check<'a> {
         }
     }
 
-    fn issued(&self, index: usize) -> IssuedCall {
-        IssuedCall {
+    /// A fault of these calls, if any.
+    fn fault(&self, name: &'static str, calls: &[usize], message: Message) -> Fault {
+        let calls = calls.iter().map(|&index| IssuedCall {
             index,
             call: self.round.calls[index],
+        });
+        Fault {
+            name,
+            calls: calls.collect(),
+            lacks_order: false,
+            message,
         }
     }
 
@@ -173,20 +172,25 @@ impl<'a> Check<'a> {
         if let CallKind::Wait(event) = kind
             && !order.is_recorded(event)
         {
-            let later = self.first.get(&CallKind::Record(event));
-            let later = later.map(|later| self.issued(*later));
             let (line, does) = self.said(newest);
-            let message = match later {
-                None => message!(
-                    "Line {line} {does}, which is never recorded, so it waits for nothing."
+            let fault = match self.first.get(&CallKind::Record(event)) {
+                None => self.fault(
+                    "not-recorded",
+                    &[newest],
+                    message!(
+                        "Line {line} {does}, which is never recorded, so it waits for nothing."
+                    ),
                 ),
-                Some(record) => message!(
-                    "Line {line} {does}, which line {record} records only later, so it waits for nothing. Record the event first.",
-                    record = record.call.place.line
+                Some(&record) => self.fault(
+                    "not-recorded",
+                    &[newest, record],
+                    message!(
+                        "Line {line} {does}, which line {record} records only later, so it waits for nothing. Record the event first.",
+                        record = self.round.calls[record].place.line
+                    ),
                 ),
             };
-            let calls = [self.issued(newest)].into_iter().chain(later).collect();
-            self.faults.push(Fault::new("not-recorded", calls, message));
+            self.faults.push(fault);
         }
         let (Some(item), Some(stage)) = (kind.item(), kind.stage()) else {
             return;
@@ -198,8 +202,8 @@ impl<'a> Check<'a> {
                 "Line {again} {does}, although line {first} already {did}. Remove one of them.",
                 first = line
             );
-            let calls = vec![self.issued(newest), self.issued(first)];
-            self.faults.push(Fault::new("repeated", calls, message));
+            let fault = self.fault("repeated", &[newest, first], message);
+            self.faults.push(fault);
         }
         // Any two calls use the same memory of the item, and all but two downloads' one writes there;
         // those write the same memory of the host.
@@ -214,8 +218,8 @@ impl<'a> Check<'a> {
                 let message = message!(
                     "Line {early} {does} before line {late} {needed}. Issue line {late} first."
                 );
-                let calls = vec![self.issued(earlier), self.issued(newest)];
-                self.faults.push(Fault::new("too-early", calls, message));
+                let fault = self.fault("too-early", &[earlier, newest], message);
+                self.faults.push(fault);
             }
         }
     }
@@ -240,7 +244,7 @@ impl<'a> Check<'a> {
                     0 => fault,
                     others => message!("{fault} The same goes for {others} more."),
                 };
-                let missing = Fault::new("missing", Vec::new(), message);
+                let missing = self.fault("missing", &[], message);
                 self.faults.push(missing);
             }
         }
@@ -259,88 +263,92 @@ impl<'a> Check<'a> {
         Some((*self.first.get(&a)?, *self.first.get(&b)?))
     }
 
-    /// Finds a requirement's fault, if any. Calls that are not made have their own.
-    fn require(&mut self, requirement: Requirement, questions: &Questions) {
+    /// A requirement's fault, if any. Calls that are not made have their own.
+    fn unmet(&self, requirement: Requirement, questions: &Questions) -> Option<Fault> {
+        let is_ordered = |a, b| questions.ordered.contains(&(a, b));
         let fault = match requirement {
-            Requirement::Before(a, b) => self.both(a, b).and_then(|(a, b)| {
+            Requirement::Before(a, b) => {
+                let (a, b) = self.both(a, b).filter(|(a, b)| !is_ordered(*a, *b))?;
                 let ((first, other), (second, does)) = (self.said(a), self.said(b));
-                let is_met = questions.ordered.contains(&(a, b));
-                (!is_met).then(|| Fault {
+                Fault {
                     lacks_order: true,
-                    ..Fault::new(
+                    ..self.fault(
                         "not-before",
-                        vec![self.issued(b), self.issued(a)],
-                        message!("Line {second} {does}, and must wait for line {first}, which {other}."),
+                        &[b, a],
+                        message!(
+                            "Line {second} {does}, and must wait for line {first}, which {other}."
+                        ),
                     )
-                })
-            }),
-            Requirement::Concurrent(..) => self.question(requirement).and_then(|(a, b)| {
+                }
+            }
+            Requirement::Concurrent(..) => {
+                let (a, b) = self
+                    .question(requirement)
+                    .filter(|(a, b)| is_ordered(*a, *b))?;
                 let ((first, other), (second, does)) = (self.said(a), self.said(b));
-                let is_ordered = questions.ordered.contains(&(a, b));
-                is_ordered.then(|| {
-                    Fault::new(
-                        "not-concurrent",
-                        vec![self.issued(b), self.issued(a)],
-                        message!("Line {second} {does}, and waits for line {first}, which {other}. Let both run at the same time."),
-                    )
-                })
-            }),
-            Requirement::IssuedBefore(a, b) => self.both(a, b).and_then(|(a, b)| {
+                self.fault(
+                    "not-concurrent",
+                    &[b, a],
+                    message!("Line {second} {does}, and waits for line {first}, which {other}. Let both run at the same time."),
+                )
+            }
+            Requirement::IssuedBefore(a, b) => {
+                let (a, b) = self.both(a, b).filter(|(a, b)| a > b)?;
                 let ((first, does), (second, other)) = (self.said(a), self.said(b));
-                (a > b).then(|| {
-                    Fault::new(
-                        "not-issued-before",
-                        vec![self.issued(a), self.issued(b)],
-                        message!("Line {first} {does}, and must be issued before line {second}, which {other}."),
-                    )
-                })
-            }),
+                self.fault(
+                    "not-issued-before",
+                    &[a, b],
+                    message!("Line {first} {does}, and must be issued before line {second}, which {other}."),
+                )
+            }
             Requirement::MaxRecords(max) => {
-                let is_record = |call: &Call| matches!(call.kind, CallKind::Record(_));
-                let records = self.indices(is_record);
-                records.get(max as usize).map(|index| {
-                    let (line, does) = self.said(*index);
-                    Fault::new(
-                        "too-many-records",
-                        vec![self.issued(*index)],
-                        message!("Line {line} {does}. Records of events: {records}; use at most {max}.", records = records.len()),
-                    )
-                })
+                let records = self.indices(|call| matches!(call.kind, CallKind::Record(_)));
+                let at = *records.get(max as usize)?;
+                let (line, does) = self.said(at);
+                self.fault(
+                    "too-many-records",
+                    &[at],
+                    message!(
+                        "Line {line} {does}. Records of events: {records}; use at most {max}.",
+                        records = records.len()
+                    ),
+                )
             }
             Requirement::MinStreams(min) => {
-                let streams = self.first_in_streams().len() as u32;
-                (streams < min).then(|| {
-                    Fault::new(
-                        "too-few-streams",
-                        Vec::new(),
-                        message!("Streams with work: {streams}; use at least {min}."),
-                    )
-                })
+                let streams = self.first_in_streams().len();
+                if streams >= min as usize {
+                    return None;
+                }
+                self.fault(
+                    "too-few-streams",
+                    &[],
+                    message!("Streams with work: {streams}; use at least {min}."),
+                )
             }
             Requirement::MaxStreams(max) => {
                 let first = self.first_in_streams();
-                first.get(max as usize).map(|index| {
-                    let (line, does) = self.said(*index);
-                    Fault::new(
-                        "too-many-streams",
-                        vec![self.issued(*index)],
-                        message!("Line {line} {does}. Streams with work: {streams}; use at most {max}.", streams = first.len()),
-                    )
-                })
+                let at = *first.get(max as usize)?;
+                let (line, does) = self.said(at);
+                self.fault(
+                    "too-many-streams",
+                    &[at],
+                    message!(
+                        "Line {line} {does}. Streams with work: {streams}; use at most {max}.",
+                        streams = first.len()
+                    ),
+                )
             }
             Requirement::NoSynchronize => {
-                let waits = self.indices(|call| call.kind == CallKind::Synchronize);
-                waits.first().map(|index| {
-                    let (line, does) = self.said(*index);
-                    Fault::new(
-                        "synchronizes",
-                        vec![self.issued(*index)],
-                        message!("Line {line} {does}; do without synchronize here."),
-                    )
-                })
+                let at = *self.first.get(&CallKind::Synchronize)?;
+                let (line, does) = self.said(at);
+                self.fault(
+                    "synchronizes",
+                    &[at],
+                    message!("Line {line} {does}; do without synchronize here."),
+                )
             }
         };
-        self.faults.extend(fault);
+        Some(fault)
     }
 
     /// Two calls that use the same item, and nothing orders their work.
@@ -374,11 +382,7 @@ impl<'a> Check<'a> {
         };
         Fault {
             lacks_order: true,
-            ..Fault::new(
-                "race",
-                vec![self.issued(second), self.issued(first)],
-                message,
-            )
+            ..self.fault("race", &[second, first], message)
         }
     }
 
