@@ -350,7 +350,6 @@ fn is_precise(finding: &Finding) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::convert::identity;
 
     /// A machine on which nothing happens but rounds.
     struct Script {
@@ -405,14 +404,6 @@ mod tests {
             while self.turn(ms, noise) != Turn::Done {}
             self
         }
-
-        fn found(&self) -> Finding {
-            self.executor.finding().expect("a finding")
-        }
-    }
-
-    fn live(ms: [f64; 2], noise: f64) -> Script {
-        Script::new(2, Plan::Live(1.0)).finish(&ms, noise)
     }
 
     const APART: Duration = Duration::from_secs(10);
@@ -422,46 +413,80 @@ mod tests {
         Script::new(ms.len(), plan).finish(ms, noise)
     }
 
+    /// What all windows found of the first two subjects, rounded.
+    fn across(executor: &Executor) -> String {
+        let found = executor.across_windows(0, 1);
+        format!("{:.2?}", found.map(|(_, finding)| finding))
+    }
+
     #[test]
     fn what_is_certain_is_found_at_the_first_look_and_the_rest_takes_the_time_there_is() {
-        let certain = live([8.0, 1.0], 0.0);
-        assert!(
-            matches!(certain.found(), Finding::Difference { ratio, interval: [low, high] }
-                if [ratio, low, high].iter().all(|it| (it - 8.0).abs() < 1e-9))
-        );
-        assert_eq!(certain.executor.elapsed.as_millis() / 10, 37);
-        let times = certain.executor.times().unwrap();
-        assert!((times[0] - 8.0).abs() < 1e-9 && (times[1] - 1.0).abs() < 1e-9);
-        let small = live([1.01, 1.0], 0.0);
-        assert!(matches!(small.found(), Finding::NoDifference { within } if within < 0.0101));
-        assert!(small.executor.elapsed < LIVE / 7);
-        let noisy = live([1.1, 1.0], 4.0);
-        let finding = noisy.found();
-        assert!(
-            !matches!(finding, Finding::NoDifference { .. }),
-            "{finding:?}"
-        );
-        assert!(noisy.executor.elapsed >= LIVE && noisy.executor.blocks.len() > 400);
-    }
-
-    #[test]
-    fn slow_rounds_are_compared_until_there_are_enough() {
-        let slow = live([3000.0, 1000.0], 0.0);
-        assert!(slow.found().is_faster());
-        // Seven blocks that agree are the fewest for an interval; one warms up, one is drawn.
-        let (blocks, elapsed) = (slow.executor.blocks.len(), slow.executor.elapsed);
-        assert_eq!((blocks, elapsed.as_secs()), (7, 36));
-        let load = slow.executor.load();
-        assert_eq!((load.rounds, load.cores()), (18, Some(2.0)));
-    }
-
-    #[test]
-    fn what_equal_settings_differ_by_widens_every_finding() {
-        let widened = Script::new(2, Plan::Live(1.05)).finish(&[1.0, 1.0], 0.0);
-        assert!(
-            matches!(widened.found(), Finding::NotResolved { at_most: Some(at_most) } if (at_most - 0.05).abs() < 1e-9)
-        );
-        assert_eq!(widened.executor.excess(), Some(1.0));
+        for (ms, noise, spread, said, blocks, elapsed) in [
+            (
+                [8.0, 1.0],
+                0.0,
+                1.0,
+                "Difference { ratio: 8.00, interval: [8.00, 8.00] }",
+                37,
+                37,
+            ),
+            (
+                [1.01, 1.0],
+                0.0,
+                1.0,
+                "NoDifference { within: 0.01 }",
+                180,
+                37,
+            ),
+            (
+                [1.1, 1.0],
+                4.0,
+                1.0,
+                "NotResolved { at_most: Some(0.31) }",
+                472,
+                300,
+            ),
+            // What equal settings differ by widens the finding.
+            (
+                [1.0, 1.0],
+                0.0,
+                1.05,
+                "NotResolved { at_most: Some(0.05) }",
+                1490,
+                300,
+            ),
+            // Seven blocks that agree are the fewest for an interval; one warms up, one is drawn.
+            (
+                [3000.0, 1000.0],
+                0.0,
+                1.0,
+                "Difference { ratio: 3.00, interval: [3.00, 3.00] }",
+                7,
+                3600,
+            ),
+        ] {
+            let script = Script::new(2, Plan::Live(spread)).finish(&ms, noise);
+            let executor = script.executor;
+            let found = format!("{:.2?}", executor.finding().unwrap());
+            let hundredths = executor.elapsed.as_millis() / 10;
+            assert_eq!(
+                (&*found, executor.blocks.len(), hundredths),
+                (said, blocks, elapsed)
+            );
+            let load = executor.load();
+            assert_eq!(
+                (load.rounds, load.cores().unwrap().round()),
+                (script.rounds, 2.0)
+            );
+            if noise == 0.0 {
+                let times = executor.times().unwrap().iter().zip(ms);
+                assert!({ times }.all(|(time, ms)| (time - ms).abs() < 1e-9));
+                assert_eq!(
+                    format!("{:.2?}", executor.excess()),
+                    format!("Some({:.2})", ms[0] / ms[1])
+                );
+            }
+        }
     }
 
     #[test]
@@ -478,22 +503,21 @@ mod tests {
         script.now += Duration::from_secs(60);
         script.turn(&[2.0, 1.0], 0.0);
         assert!(script.executor.elapsed - before <= Duration::from_millis(2));
-        let found = script.finish(&[2.0, 1.0], 0.0).found();
-        assert!(
-            matches!(found, Finding::Difference { interval: [_, high], .. } if high < 2.001),
-            "{found:?}"
-        );
+        let found = script.finish(&[2.0, 1.0], 0.0).executor.finding();
+        let said = "Some(Difference { ratio: 2.00, interval: [2.00, 2.00] })";
+        assert_eq!(format!("{found:.2?}"), said);
     }
 
     #[test]
     fn rounds_of_another_length_begin_anew() {
-        let mut script = live([2.0, 1.0], 0.0);
+        let mut script = Script::new(2, Plan::Live(1.0)).finish(&[2.0, 1.0], 0.0);
         script.executor.compare_rounds_of(0);
         assert!(script.executor.is_done(), "they are as long as before");
         script.executor.compare_rounds_of(5);
         assert!(!script.executor.is_done() && !script.executor.is_counting());
         assert_eq!(script.executor.load(), Load::default());
-        assert!(script.finish(&[1.0, 3.0], 0.0).found().is_slower());
+        let found = script.finish(&[1.0, 3.0], 0.0).executor.finding();
+        assert!(found.unwrap().is_slower());
     }
 
     #[test]
@@ -501,6 +525,7 @@ mod tests {
         let script = in_windows(&[8.0, 4.0, 1.0], 0.1);
         let executor = &script.executor;
         assert_eq!((executor.windows(), script.waited), (3, vec![APART; 2]));
+        assert_eq!(executor.elapsed.as_millis() / 100, 30);
         let times = executor.times().unwrap();
         for [slow, fast] in [[0, 1], [1, 2], [0, 2]] {
             let (found, finding) = executor.across_windows(slow, fast).unwrap();
@@ -509,52 +534,54 @@ mod tests {
         }
         for (subject, time) in times.iter().enumerate() {
             let [low, high] = executor.interval(subject).expect("enough blocks");
-            assert!(low <= *time && *time <= high);
+            assert!((low..=high).contains(time));
         }
-        let elapsed = executor.elapsed.as_secs_f64();
-        assert!((3.0..3.1).contains(&elapsed), "{elapsed}");
     }
 
     #[test]
     fn a_load_that_comes_with_a_window_is_said_to_change_the_ratio() {
-        let plan = Plan::Windows(Limits::three_windows(APART));
-        let mut script = Script::new(2, plan);
+        let mut script = Script::new(2, Plan::Windows(Limits::three_windows(APART)));
         while script.executor.windows() < 2 {
             script.turn(&[2.0, 1.0], 0.05);
         }
         let script = script.finish(&[6.0, 1.0], 0.05);
-        let found = script.executor.across_windows(0, 1).map(|found| found.1);
-        assert!(
-            matches!(found, Some(Finding::ChangesWithLoad { interval: [low, high] })
-                if low < 2.1 && high > 5.9),
-            "{found:?}"
-        );
+        let said = "Some(ChangesWithLoad { interval: [1.99, 6.04] })";
+        assert_eq!(across(&script.executor), said);
         let equal = in_windows(&[2.0, 2.0], 0.05).executor;
-        let found = equal.across_windows(0, 1).map(|found| found.1);
-        assert!(
-            matches!(found, Some(Finding::NoDifference { within }) if within < 0.02),
-            "{found:?}"
-        );
+        assert_eq!(across(&equal), "Some(NoDifference { within: 0.00 })");
     }
 
     #[test]
     fn slow_subjects_are_given_up_and_others_are_measured_until_it_is_enough() {
-        let measure = |ms: [f64; 2], into: fn(Executor) -> Executor| {
+        for (ms, is_warm, blocks, seconds, said) in [
+            ([20_000.0, 10_000.0], true, 1, 30, "None"),
+            ([20_000.0, 10_000.0], false, 1, 60, "None"),
+            (
+                [900.0, 300.0],
+                false,
+                MIN_BLOCKS,
+                9,
+                "Some(Difference { ratio: 3.00, interval: [3.00, 3.00] })",
+            ),
+            (
+                [0.02, 0.01],
+                false,
+                MAX_BLOCKS,
+                0,
+                "Some(Difference { ratio: 2.00, interval: [2.00, 2.00] })",
+            ),
+        ] {
             let mut script = Script::new(2, Plan::Windows(Limits::ONE_WINDOW));
-            script.executor = into(script.executor);
-            script.finish(&ms, 0.0).executor
-        };
-        let slow = measure([20_000.0, 10_000.0], Executor::warmed_up);
-        assert_eq!(slow.elapsed.as_secs(), 30);
-        assert_eq!(slow.times().unwrap().len(), 2);
-        assert_eq!(slow.interval(0), None);
-        assert!(slow.across_windows(0, 1).is_none());
-        let cold = measure([20_000.0, 10_000.0], identity);
-        assert_eq!((cold.elapsed.as_secs(), cold.blocks.len()), (60, 1));
-        let quick = measure([900.0, 300.0], identity);
-        assert_eq!(quick.blocks.len(), MIN_BLOCKS);
-        assert!(quick.across_windows(0, 1).unwrap().1.is_faster());
-        let quickest = measure([0.02, 0.01], identity);
-        assert_eq!(quickest.blocks.len(), MAX_BLOCKS);
+            script.executor.blocks.count_block(is_warm);
+            let executor = script.finish(&ms, 0.0).executor;
+            let found = (
+                executor.blocks.len(),
+                executor.elapsed.as_secs(),
+                across(&executor),
+            );
+            assert_eq!(found, (blocks, seconds, said.to_owned()));
+            assert_eq!(executor.times().unwrap().len(), 2);
+            assert_eq!(executor.interval(0).is_some(), said != "None");
+        }
     }
 }

@@ -97,31 +97,64 @@ mod tests {
 
     #[test]
     fn a_difference_is_beyond_two_per_cent_and_none_is_within() {
-        assert!(Finding::of(1.2, [1.03, 1.5]).is_faster());
-        assert!(Finding::of(0.5, [0.3, 0.9]).is_slower());
-        assert_eq!(Finding::of(1.2, [1.19, 1.22]).digits(), 3);
-        assert_eq!(Finding::of(1.2, [1.03, 1.5]).digits(), 2);
-        let certain_but_small = Finding::of(1.015, [1.012, 1.018]);
-        assert!(matches!(certain_but_small, Finding::NoDifference { within } if within < 0.0181));
-        for (interval, most) in [
-            ([0.98, 1.0], 0.0205),
-            ([1.01, 1.09], 0.0901),
-            ([0.5, 1.1], 1.01),
+        for (interval, said, direction, digits) in [
+            (
+                [1.03, 1.5],
+                "Difference { ratio: 1.250, interval: [1.030, 1.500] }",
+                [true, false],
+                2,
+            ),
+            (
+                [1.2, 1.3],
+                "Difference { ratio: 1.250, interval: [1.200, 1.300] }",
+                [true, false],
+                3,
+            ),
+            (
+                [0.3, 0.9],
+                "Difference { ratio: 1.250, interval: [0.300, 0.900] }",
+                [false, true],
+                2,
+            ),
+            // Certain, but small.
+            (
+                [1.012, 1.018],
+                "NoDifference { within: 0.018 }",
+                [false; 2],
+                3,
+            ),
+            (
+                [0.98, 1.0],
+                "NotResolved { at_most: Some(0.020) }",
+                [false; 2],
+                3,
+            ),
+            (
+                [1.01, 1.09],
+                "NotResolved { at_most: Some(0.090) }",
+                [false; 2],
+                2,
+            ),
+            (
+                [0.5, 1.1],
+                "NotResolved { at_most: Some(1.000) }",
+                [false; 2],
+                2,
+            ),
         ] {
-            let finding = Finding::of(1.0, interval);
-            assert!(!finding.is_faster() && !finding.is_slower());
-            assert!(
-                matches!(finding, Finding::NotResolved { at_most: Some(at_most) }
-                if at_most < most && at_most > 0.02)
-            );
+            let finding = Finding::of(1.25, interval);
+            assert_eq!(format!("{finding:.3?}"), said);
+            assert_eq!([finding.is_faster(), finding.is_slower()], direction);
+            assert_eq!(finding.digits(), digits, "{said}");
         }
-    }
-
-    #[test]
-    fn what_changes_with_the_load_has_a_direction_only_if_every_window_has_it() {
-        let of = |interval| Finding::ChangesWithLoad { interval };
-        assert!(of([1.2, 3.9]).is_faster() && of([0.2, 0.9]).is_slower());
-        let both = of([0.7, 3.9]);
-        assert!(!both.is_faster() && !both.is_slower());
+        // What changes with the load has a direction only if every window has it.
+        for (interval, direction) in [
+            ([1.2, 3.9], [true, false]),
+            ([0.2, 0.9], [false, true]),
+            ([0.7, 3.9], [false; 2]),
+        ] {
+            let finding = Finding::ChangesWithLoad { interval };
+            assert_eq!([finding.is_faster(), finding.is_slower()], direction);
+        }
     }
 }
