@@ -17,85 +17,85 @@ use session::{DeviceChoice, Switches};
 
 /// An engine and what a lesson has on it.
 pub struct Bench {
-    choice: DeviceChoice,
+    /// Which device it is, so that others can open the same.
+    pub(crate) choice: DeviceChoice,
     engine: Option<Box<dyn Engine>>,
-    name: &'static str,
-    info: DeviceInfo,
+    /// `cuda` or `cpu`.
+    pub(crate) engine_name: &'static str,
+    /// The device.
+    pub info: DeviceInfo,
     /// The places of the buffers made.
     places: HashMap<BufferId, BufferLocation>,
     /// Buffers that parts share, by their number and size.
     shared: HashMap<(usize, usize), Vec<BufferId>>,
     /// Numbers that one part stores for later parts, by name.
-    kept: HashMap<&'static str, f64>,
+    pub(crate) kept: HashMap<&'static str, f64>,
     /// What the rounds of a sweep step now; `None` in lessons without a sweep.
-    pub(super) sweep: Option<SweepSetup>,
+    pub(crate) sweep: Option<SweepSetup>,
 }
 
 /// The device that lessons use.
-pub(super) const DEVICE: DeviceId = DeviceId(0);
+pub(crate) const DEVICE: DeviceId = DeviceId(0);
 
 /// A program under way.
-pub struct Started {
+pub(crate) struct Started {
     run: RunId,
     began: Instant,
-    call: Duration,
+    call_ms: f64,
 }
 
 /// A program that has run.
 #[derive(Default)]
 pub struct Ran {
+    /// How long it took to do what is done before it, in milliseconds.
+    pub(crate) before_ms: f64,
     /// How long the host was inside the call.
-    pub call: Duration,
+    pub(crate) call_ms: f64,
     /// How long until everything was done.
-    pub wall: Duration,
+    pub(crate) wall_ms: f64,
     /// When each step ran, if the program was timed; in the order of the steps.
-    pub spans: Vec<Span>,
+    spans: Vec<Span>,
     /// When the host was inside the calls, if the program was timed.
-    pub host: Vec<Span>,
+    host: Vec<Span>,
     /// What the devices got of a timed program on lattices in bands.
     issued: Vec<IssuedStep>,
 }
 
 impl Ran {
     /// Adds what ran later: a program whose steps come after so many others.
-    pub(super) fn append(&mut self, later: Ran, steps: usize) {
-        self.call += later.call;
-        self.wall += later.wall;
+    pub(crate) fn append(&mut self, later: Ran, steps: usize) {
         let moved = |span: Span| Span {
             step: span.step.saturating_add(steps as u32),
             ..span
         };
         self.spans.extend(later.spans.into_iter().map(moved));
         self.host.extend(later.host.into_iter().map(moved));
+        self.issued.extend(later.issued);
     }
 
-    /// Until everything was done, in milliseconds.
-    pub fn wall_ms(&self) -> f64 {
-        self.wall.as_secs_f64() * 1e3
+    fn span(&self, step: usize) -> Option<&Span> {
+        self.spans.iter().find(|span| span.step as usize == step)
     }
 
     /// The length of this step in milliseconds; 0 if it was not timed.
     pub fn step_ms(&self, step: usize) -> f64 {
-        let span = self.spans.iter().find(|span| span.step as usize == step);
-        span.map_or(0.0, |span| span.length().as_ms())
+        self.span(step).map_or(0.0, |span| span.length().as_ms())
     }
 
     /// From the first step's start to this one's end, in milliseconds; 0 if it was not timed.
-    pub fn end_ms(&self, step: usize) -> f64 {
-        let start = self.spans.iter().map(|span| span.start).min();
-        let end = self.spans.iter().find(|span| span.step as usize == step);
-        start
-            .zip(end)
-            .map_or(0.0, |(start, end)| Nanos(end.end.0 - start.0).as_ms())
+    pub(crate) fn end_ms(&self, step: usize) -> f64 {
+        self.until(self.span(step).map(|span| span.end))
     }
 
     /// From the first step's start to the last one's end, in milliseconds; 0 if none was timed.
-    pub fn device_ms(&self) -> f64 {
+    pub(crate) fn device_ms(&self) -> f64 {
+        self.until(self.spans.iter().map(|span| span.end).max())
+    }
+
+    fn until(&self, end: Option<Nanos>) -> f64 {
         let start = self.spans.iter().map(|span| span.start).min();
-        let end = self.spans.iter().map(|span| span.end).max();
-        start
-            .zip(end)
-            .map_or(0.0, |(start, end)| Nanos(end.0 - start.0).as_ms())
+        let both = start.zip(end);
+        both.map_or(0.0, |(start, end)| Nanos(end.0 - start.0).as_ms())
     }
 }
 
@@ -111,7 +111,7 @@ impl Bench {
         };
         Ok(Bench {
             choice,
-            name: engine.name(),
+            engine_name: engine.name(),
             info: engine.devices()[0].clone(),
             engine: Some(engine),
             places: HashMap::new(),
@@ -121,39 +121,27 @@ impl Bench {
         })
     }
 
-    /// Which device it is, so that others can open the same.
-    pub fn choice(&self) -> DeviceChoice {
-        self.choice
-    }
-
-    /// `cuda` or `cpu`.
-    pub fn engine_name(&self) -> &'static str {
-        self.name
+    /// Another bench on the same device, with what earlier parts left, and with an engine of its own,
+    /// because an engine never frees its lattices. It is opened once it is asked for.
+    pub(crate) fn another(&self) -> Bench {
+        Bench {
+            engine: None,
+            info: self.info.clone(),
+            places: HashMap::new(),
+            shared: HashMap::new(),
+            kept: self.kept.clone(),
+            ..*self
+        }
     }
 
     /// Whether this is the CPU engine.
     pub fn is_cpu(&self) -> bool {
-        self.name == "cpu"
-    }
-
-    /// The device.
-    pub fn info(&self) -> &DeviceInfo {
-        &self.info
+        self.engine_name == "cpu"
     }
 
     /// The first of the two on a GPU, the second on the CPU: how often something is repeated.
     pub fn pick<T>(&self, on_gpu: T, on_cpu: T) -> T {
         if self.is_cpu() { on_cpu } else { on_gpu }
-    }
-
-    /// Leaves a number for the parts that follow.
-    pub fn keep(&mut self, name: &'static str, value: f64) {
-        self.kept.insert(name, value);
-    }
-
-    /// What an earlier part left.
-    pub fn kept(&self, name: &str) -> Option<f64> {
-        self.kept.get(name).copied()
     }
 
     /// The engine.
@@ -166,7 +154,7 @@ impl Bench {
     }
 
     /// Lays the lattices that will be created in bands on all devices, on two contexts on the CPU.
-    pub(super) fn split(&mut self, halo: u32) -> Result<()> {
+    pub(crate) fn split(&mut self, halo: u32) -> Result<()> {
         let is_cpu = self.is_cpu();
         self.engine()?;
         let mut engine = self.engine.take().expect("it was opened");
@@ -182,22 +170,9 @@ impl Bench {
         Ok(())
     }
 
-    /// Another engine on the same device, with nothing on it.
-    pub fn open_engine(&self) -> Result<Box<dyn Engine>> {
-        Ok(open_engine(self.choice)?)
-    }
-
-    /// Another bench on the same device, with an engine of its own, because an engine never frees
-    /// its lattices.
-    pub fn another(&self) -> Result<Bench> {
-        Bench::open(self.choice)
-    }
-
     /// Ends the engine; another one is opened when it is asked for.
-    pub fn close(&mut self) {
-        self.engine = None;
-        self.places.clear();
-        self.shared.clear();
+    pub(crate) fn close(&mut self) {
+        *self = self.another();
     }
 
     /// Gives back what a part had in memory.
@@ -283,42 +258,43 @@ impl Bench {
         self.finish(started)
     }
 
-    /// Runs a program once with a span for every step.
-    pub(super) fn run_timed(&mut self, program: &mut Program) -> Result<Ran> {
-        program.timed = true;
-        let ran = self.run(program);
-        program.timed = false;
-        ran
-    }
-
     /// Fills an array on the host with [random floats](data::fill_floats).
-    pub(super) fn fill_floats(&mut self, array: BufferId, seed: u64) -> Result<()> {
+    pub(crate) fn fill_floats(&mut self, array: BufferId, seed: u64) -> Result<()> {
         self.access(array, &mut |words| data::fill_floats(words, seed))
     }
 
+    /// Makes the number anew that the last run made infinite.
+    pub(crate) fn plant(&mut self, array: BufferId, seed: u64) -> Result<()> {
+        self.access(array, &mut |words| data::plant(words, seed))
+    }
+
     /// Whether an array on the host [is what `scale` makes of them](data::is_scaled).
-    pub(super) fn is_scaled(&mut self, array: BufferId, seed: u64) -> Result<bool> {
+    pub(crate) fn is_scaled(&mut self, array: BufferId, seed: u64) -> Result<bool> {
         let mut right = false;
         self.access(array, &mut |words| right = data::is_scaled(words, seed))?;
         Ok(right)
     }
 
     /// Starts a program.
-    pub fn start(&mut self, program: &Program) -> Result<Started> {
+    pub(crate) fn start(&mut self, program: &Program) -> Result<Started> {
         let engine = self.engine()?;
         let began = Instant::now();
         let run = engine.submit(program)?;
-        let call = began.elapsed();
-        Ok(Started { run, began, call })
+        let call_ms = ms_since(began);
+        Ok(Started {
+            run,
+            began,
+            call_ms,
+        })
     }
 
     /// Waits for a program that was started.
-    pub fn finish(&mut self, started: Started) -> Result<Ran> {
+    pub(crate) fn finish(&mut self, started: Started) -> Result<Ran> {
         let engine = self.engine()?;
         let issued = engine.issued_steps(started.run).unwrap_or_default();
         let mut issued = issued.to_vec();
         engine.synchronize()?;
-        let wall = started.began.elapsed();
+        let wall_ms = ms_since(started.began);
         let mut completions = Vec::new();
         loop {
             engine.poll(&mut completions)?;
@@ -329,11 +305,12 @@ impl Bench {
                     && run == started.run
                 {
                     return Ok(Ran {
-                        call: started.call,
-                        wall,
+                        call_ms: started.call_ms,
+                        wall_ms,
                         spans,
                         host,
                         issued: std::mem::take(&mut issued),
+                        ..Ran::default()
                     });
                 }
             }
@@ -398,30 +375,28 @@ impl Bench {
     }
 }
 
-/// A copy from the start of one buffer to the start of another.
-pub(super) fn copy(from: BufferId, to: BufferId, bytes: usize) -> Op {
-    copy_part(from, to, 0..bytes)
+/// Milliseconds since then.
+pub(crate) fn ms_since(began: Instant) -> f64 {
+    began.elapsed().as_secs_f64() * 1e3
 }
 
-/// A copy of these bytes of one buffer to the same place in another.
-pub(super) fn copy_part(from: BufferId, to: BufferId, bytes: std::ops::Range<usize>) -> Op {
-    let offset = bytes.start;
-    let [from, to] = [from, to].map(|buffer| BufferOffset { buffer, offset });
-    copy_between(from, to, bytes.len())
+/// A copy from the start of one buffer to the start of another.
+pub(crate) fn copy(from: BufferId, to: BufferId, bytes: usize) -> Op {
+    copy_between(place(from, 0), place(to, 0), bytes)
 }
 
 /// A copy from one place to another.
-pub(super) fn copy_between(from: BufferOffset, to: BufferOffset, bytes: usize) -> Op {
+pub(crate) fn copy_between(from: BufferOffset, to: BufferOffset, bytes: usize) -> Op {
     BufferOp::Copy { from, to, bytes }.into()
 }
 
-/// The start of a buffer.
-pub(super) fn start(buffer: BufferId) -> BufferOffset {
-    BufferOffset { buffer, offset: 0 }
+/// This many bytes into a buffer.
+pub(crate) fn place(buffer: BufferId, offset: usize) -> BufferOffset {
+    BufferOffset { buffer, offset }
 }
 
 /// A launch of `grid` blocks of `block` threads.
-pub(super) fn call(
+pub(crate) fn call(
     kernel: &'static BufferKernel,
     grid: u32,
     block: u32,
@@ -436,11 +411,6 @@ pub(super) fn call(
 }
 
 /// The start of a buffer, as an argument.
-pub(super) fn at(buffer: BufferId) -> Argument {
-    inside(buffer, 0)
-}
-
-/// This many bytes into a buffer, as an argument.
-pub(super) fn inside(buffer: BufferId, offset: usize) -> Argument {
-    Argument::Buffer(BufferOffset { buffer, offset })
+pub(crate) fn at(buffer: BufferId) -> Argument {
+    Argument::Buffer(place(buffer, 0))
 }

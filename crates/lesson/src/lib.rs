@@ -31,6 +31,7 @@ mod exercise;
 mod interleave;
 mod lecture;
 mod outcome;
+mod prelude;
 mod progress;
 mod question;
 mod recorded;
@@ -38,7 +39,7 @@ mod speedup;
 mod sweep;
 mod work;
 
-pub use bench::{Bench, Ran, Started};
+pub use bench::{Bench, Ran};
 pub use concepts::connections::serve as serve_connections;
 pub use concepts::speedup::SPEEDUP;
 pub use exercise::{EXERCISES, Exercise, KernelTask, RoundTask, Task};
@@ -51,7 +52,7 @@ pub use progress::ExerciseProgress;
 pub use question::{Choices, Origin, factor_in_words, nearest_factor};
 pub use recorded::{record, recorded, recording_order};
 pub use speedup::{Speedup, SpeedupPoint, SpeedupSeries};
-pub use work::{Experiment, InKernel, PartWork, Rounds, SweepSetup};
+pub use work::{PartWork, Programs, Rounds, SweepSetup};
 
 use engine::{EngineError, Nanos};
 use experiment::Limits;
@@ -63,6 +64,7 @@ use interleave::{WINDOWS_APART, interleave};
 use lang::tr;
 use session::trace::TimedRound;
 use session::{DeviceChoice, Source};
+use work::Experiment;
 
 /// An error that ends a lesson. (A failed check is part of the [`Outcome`] instead.)
 #[derive(Debug, thiserror::Error)]
@@ -484,8 +486,9 @@ fn measure(
             let mut sample = |i: usize| {
                 // The system may leave a thread of the CPU engine in a bad place for seconds, and the
                 // part to which it belongs would look slow: so threads are made anew for each run.
-                if bench.is_cpu() && experiments[i].has_own_engine() {
-                    experiments[i] = lesson.parts[parts[i]].work.prepare(bench)?;
+                let work = &lesson.parts[parts[i]].work;
+                if bench.is_cpu() && work.has_own_engine() {
+                    experiments[i] = work.prepare(bench)?;
                 }
                 experiments[i].sample(bench)
             };

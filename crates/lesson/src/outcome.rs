@@ -311,8 +311,8 @@ impl Outcome {
         let missing = lesson.missing_on_cpu.filter(|_| bench.is_cpu());
         Outcome {
             lesson: lesson.name,
-            engine: bench.engine_name(),
-            device: bench.info().name.clone(),
+            engine: bench.engine_name,
+            device: bench.info.name.clone(),
             parts: Vec::new(),
             factors: Vec::new(),
             windows: None,

@@ -1,24 +1,24 @@
 //! What a part does: rounds of lattices, long launches, or a program of its own.
 
 use std::sync::Arc;
+use std::time::Instant;
 
-use super::bench::DEVICE;
+use super::bench::{DEVICE, Ran, ms_since};
 use super::{Bench, Measured, Result, data};
-use engine::kernels::{self, Iteration};
+use engine::kernels;
 use engine::{
-    Kernel, LatticeId, LatticeOp, Layout, Op, Program, Slot, Slots, SlotsSpec, StreamId,
-    StreamKind, Transfer,
+    BufferId, Kernel, LatticeOp, Layout, Op, Program, Slot, Slots, SlotsSpec, StreamId, Transfer,
 };
 use lang::{mark, tr};
 use life::{Lattice, Rule, Size, reference, soup};
-use session::instances::{Sim, read_lattice, start_lattice, starts};
+use session::instances::{Sim, open_engine, read_lattice, start_lattice, starts};
 use session::trace::TimedRound;
-use session::{DeviceChoice, PicturePlan, Setting, Setup, Share, Start, Switches, TransferChoice};
+use session::{PicturePlan, Setting, Setup, Share, Start, Switches, TransferChoice};
 
 /// The soups of the lessons.
-pub(super) const SEED: u64 = 1;
+pub(crate) const SEED: u64 = 1;
 /// How many of their cells are alive.
-pub(super) const DENSITY: f64 = 0.3;
+pub(crate) const DENSITY: f64 = 0.3;
 
 /// What a part does.
 #[derive(Debug)]
@@ -27,57 +27,53 @@ pub enum PartWork {
     Rounds(Rounds),
     /// The same for 1, 2, 4 … instances, up to this number or to a session's ([`SweepSetup`]).
     Sweep(Rounds),
-    /// Many generations in one launch.
-    InKernel(InKernel),
-    /// Another experiment.
-    Program(fn(&mut Bench) -> Result<Box<dyn Experiment>>),
+    /// Programs of its own.
+    Programs(Prepare),
+    /// The same on an engine that no other part uses.
+    Alone(Prepare),
     /// What is measured once, and compared with nothing.
     Once(fn(&mut Bench) -> Result<Measured>),
 }
 
+/// Puts in place what a part needs.
+type Prepare = fn(&mut Bench) -> Result<Programs>;
+
 /// A part with everything in place, which can be measured again and again.
-pub trait Experiment {
+pub(crate) trait Experiment {
     /// Measures once: the time that is compared, and figures that follow from the same run.
-    ///
-    /// # Errors
-    /// Where the engine fails.
     fn sample(&mut self, bench: &mut Bench) -> Result<Measured>;
 
-    /// What needs no repetition: checks, pictures, a timed round and figures of it. Called once,
-    /// after the first sample.
-    ///
-    /// # Errors
-    /// Where the engine fails.
+    /// What needs no repetition: checks, pictures, a timed round and figures of it.
     fn inspect(&mut self, bench: &mut Bench) -> Result<Measured>;
-
-    /// Whether it runs on an engine that no other part uses, so that it can be prepared again without
-    /// leaving anything behind.
-    fn has_own_engine(&self) -> bool {
-        false
-    }
 }
 
 impl PartWork {
     /// Puts in place what the part needs, and warms it up.
-    pub(super) fn prepare(&self, bench: &mut Bench) -> Result<Box<dyn Experiment>> {
-        match self {
-            PartWork::Rounds(rounds) => {
-                let setup = SweepSetup::of(rounds).setup(rounds.switches, bench.choice());
-                Ok(Box::new(RoundsRun::new(setup, rounds.rounds, bench)?))
+    pub(crate) fn prepare(&self, bench: &mut Bench) -> Result<Box<dyn Experiment>> {
+        Ok(match self {
+            PartWork::Rounds(rounds) | PartWork::Sweep(rounds) => {
+                Box::new(RoundsRun::new(rounds, bench)?)
             }
-            PartWork::Sweep(rounds) => {
-                let sweep = bench.sweep.unwrap_or(SweepSetup::of(rounds));
-                let setup = sweep.setup(rounds.switches, bench.choice());
-                Ok(Box::new(RoundsRun::new(setup, rounds.rounds, bench)?))
+            PartWork::Programs(prepare) => Box::new(warm(*prepare, bench)?),
+            PartWork::Alone(prepare) => {
+                let mut own = bench.another();
+                let programs = warm(*prepare, &mut own)?;
+                Box::new(Alone(own, programs))
             }
-            PartWork::InKernel(launch) => Ok(Box::new(Launches::new(*launch, bench)?)),
-            PartWork::Program(prepare) => prepare(bench),
-            PartWork::Once(measure) => Ok(Box::new(Once(*measure))),
-        }
+            &PartWork::Once(measure) => {
+                Box::new(Programs::measured_by(move |bench, _| measure(bench)))
+            }
+        })
+    }
+
+    /// Whether it runs on an engine that no other part uses, so that it can be prepared again without
+    /// leaving anything behind.
+    pub(crate) fn has_own_engine(&self) -> bool {
+        !matches!(self, PartWork::Programs(_) | PartWork::Once(_))
     }
 
     /// Why the part cannot be measured with the kernel of the sweep; `None` if it can.
-    pub(super) fn incompatibility(&self, bench: &Bench) -> Option<String> {
+    pub(crate) fn incompatibility(&self, bench: &Bench) -> Option<String> {
         match (self, bench.sweep) {
             (PartWork::Sweep(rounds), Some(sweep)) => rounds.switches.incompatibility(sweep.kernel),
             _ => None,
@@ -85,16 +81,141 @@ impl PartWork {
     }
 }
 
-/// See [`PartWork::Once`].
-struct Once(fn(&mut Bench) -> Result<Measured>);
+/// Programs that run one after the other, what is made of their times, and what is checked.
+pub struct Programs {
+    pub(crate) programs: Vec<Program>,
+    /// How often all of them run in a sample.
+    pub(crate) repeats: usize,
+    /// What is done before each run of a program, which are numbered from 0.
+    pub(crate) before: Box<dyn FnMut(&mut Bench, usize) -> Result<()>>,
+    /// The figures of the runs of a sample.
+    pub(crate) figures: Box<dyn FnMut(&mut Bench, &[Ran]) -> Result<Measured>>,
+    /// Checks, pictures, and figures of a timed run, after all programs have run so many times.
+    pub(crate) check: Box<dyn FnMut(&mut Bench, &Ran, usize) -> Result<Measured>>,
+    /// Whether all programs run with a span for every step before the check, to show that round.
+    pub(crate) shows_round: bool,
+    /// Whether they have run before.
+    pub(crate) is_warm: bool,
+    /// How often a program has run.
+    pub(crate) runs: usize,
+}
 
-impl Experiment for Once {
-    fn sample(&mut self, bench: &mut Bench) -> Result<Measured> {
-        (self.0)(bench)
+impl Programs {
+    /// A program that is run once in a sample, and is shown.
+    pub(crate) fn new(
+        program: Program,
+        figures: impl Fn(&[Ran]) -> Measured + 'static,
+        check: impl FnMut(&mut Bench, &Ran, usize) -> Result<Measured> + 'static,
+    ) -> Programs {
+        Programs {
+            programs: vec![program],
+            repeats: 1,
+            before: Box::new(|_, _| Ok(())),
+            figures: Box::new(move |_, runs| Ok(figures(runs))),
+            check: Box::new(check),
+            shows_round: true,
+            is_warm: false,
+            runs: 0,
+        }
     }
 
-    fn inspect(&mut self, _bench: &mut Bench) -> Result<Measured> {
-        Ok(Measured::default())
+    /// A program that scales an array on the device, from and to this one on the host.
+    pub(crate) fn scaling(
+        program: Program,
+        array: BufferId,
+        figures: impl Fn(&[Ran]) -> Measured + 'static,
+    ) -> Programs {
+        let check = move |bench: &mut Bench, _: &Ran, _| {
+            let right = bench.is_scaled(array, SEED)?;
+            Ok(Measured::default().check(
+                tr!("the array returned unchanged, except for the value that overflows by design"),
+                right,
+            ))
+        };
+        Programs {
+            before: Box::new(move |bench, _| bench.plant(array, SEED)),
+            ..Programs::new(program, figures, check)
+        }
+    }
+
+    /// What is measured in another way.
+    pub(crate) fn measured_by(
+        figures: impl FnMut(&mut Bench, &[Ran]) -> Result<Measured> + 'static,
+    ) -> Programs {
+        let no_figures = |_: &[Ran]| Measured::default();
+        let no_checks = |_: &mut Bench, _: &Ran, _| Ok(Measured::default());
+        Programs {
+            programs: Vec::new(),
+            figures: Box::new(figures),
+            shows_round: false,
+            ..Programs::new(Program::default(), no_figures, no_checks)
+        }
+    }
+
+    fn run(&mut self, bench: &mut Bench, at: usize) -> Result<Ran> {
+        let began = Instant::now();
+        (self.before)(bench, self.runs)?;
+        let before_ms = ms_since(began);
+        self.runs += 1;
+        let mut ran = bench.run(&self.programs[at])?;
+        ran.before_ms = before_ms;
+        Ok(ran)
+    }
+}
+
+/// The figure of programs of which the time until all is done counts.
+pub(crate) fn wall(label: &'static str) -> impl Fn(&[Ran]) -> Measured {
+    move |runs| Measured::of_time(label, runs[0].wall_ms)
+}
+
+impl Experiment for Programs {
+    fn sample(&mut self, bench: &mut Bench) -> Result<Measured> {
+        let count = self.programs.len();
+        let all = (0..self.repeats * count).map(|run| run % count);
+        let runs: Vec<Ran> = all.map(|at| self.run(bench, at)).collect::<Result<_>>()?;
+        (self.figures)(bench, &runs)
+    }
+
+    fn inspect(&mut self, bench: &mut Bench) -> Result<Measured> {
+        let (mut round, mut ran) = (Program::default(), Ran::default());
+        if self.shows_round {
+            for at in 0..self.programs.len() {
+                let is_timed = std::mem::replace(&mut self.programs[at].timed, true);
+                let timed = self.run(bench, at);
+                self.programs[at].timed = is_timed;
+                ran.append(timed?, round.steps.len());
+                round.steps.extend(self.programs[at].steps.iter().cloned());
+            }
+        }
+        let rounds = self.runs / self.programs.len().max(1);
+        let mut measured = (self.check)(bench, &ran, rounds)?;
+        if self.shows_round {
+            measured.trace = Some(bench.timed_round(&round, ran));
+        }
+        Ok(measured)
+    }
+}
+
+/// Puts programs in place, and measures them once for nothing: modules are loaded, and all memory is
+/// touched, before the clock runs.
+fn warm(prepare: Prepare, bench: &mut Bench) -> Result<Programs> {
+    let mut programs = prepare(bench)?;
+    if !programs.is_warm {
+        programs.sample(bench)?;
+    }
+    Ok(programs)
+}
+
+/// Programs on an engine of their own.
+struct Alone(Bench, Programs);
+
+impl Experiment for Alone {
+    fn sample(&mut self, _: &mut Bench) -> Result<Measured> {
+        self.1.sample(&mut self.0)
+    }
+
+    fn inspect(&mut self, _: &mut Bench) -> Result<Measured> {
+        self.1.inspect(&mut self.0)
     }
 }
 
@@ -130,21 +251,12 @@ pub struct SweepSetup {
 
 impl SweepSetup {
     /// A lesson's own.
-    pub(super) fn of(rounds: &Rounds) -> SweepSetup {
+    pub(crate) fn of(rounds: &Rounds) -> SweepSetup {
         SweepSetup {
             instances: rounds.instances,
             size: square(rounds.side),
             kernel: kernel(rounds.kernel),
             generations_per_round: rounds.generations_per_round,
-        }
-    }
-
-    fn setup(&self, switches: Switches, device: DeviceChoice) -> Setup {
-        Setup {
-            start: Start::soup(DENSITY, SEED),
-            switches,
-            generations_per_round: self.generations_per_round,
-            ..Setup::new(self.instances, self.size, self.kernel, device)
         }
     }
 }
@@ -155,18 +267,23 @@ struct RoundsRun {
     sim: Sim,
     /// What its rounds step.
     share: Share,
-    first: Arc<Lattice>,
     /// Rounds of a sample.
     in_a_row: u32,
     stepped: u64,
 }
 
 impl RoundsRun {
-    /// `rounds` in a row are a sample; a fifth of them on the CPU.
-    fn new(setup: Setup, rounds: u32, bench: &Bench) -> Result<RoundsRun> {
-        let mut sim = Sim::new(bench.open_engine()?, &setup, 1)?;
+    /// With the lattices of a sweep, if there is one.
+    fn new(rounds: &Rounds, bench: &Bench) -> Result<RoundsRun> {
+        let of = bench.sweep.unwrap_or_else(|| SweepSetup::of(rounds));
+        let setup = Setup {
+            start: Start::soup(DENSITY, SEED),
+            switches: rounds.switches,
+            generations_per_round: of.generations_per_round,
+            ..Setup::new(of.instances, of.size, of.kernel, bench.choice)
+        };
+        let mut sim = Sim::new(open_engine(bench.choice)?, &setup, 1)?;
         sim.set_lattices(starts(&setup, 0..setup.instances)?)?;
-        let first = start_lattice(&setup, 0)?;
         let picture = PicturePlan {
             transfer: match setup.switches.transfer {
                 TransferChoice::Cells => Transfer::Cells,
@@ -179,8 +296,7 @@ impl RoundsRun {
             setup,
             sim,
             share,
-            first,
-            in_a_row: bench.pick(rounds, (rounds / 5).max(1)),
+            in_a_row: bench.pick(rounds.rounds, (rounds.rounds / 5).max(1)),
             stepped: 0,
         };
         run.step(4, None)?; // modules are loaded, graphs prepared
@@ -213,7 +329,8 @@ impl Experiment for RoundsRun {
         let mut keep = |round: TimedRound| trace = Some(round);
         self.step(4, Some(&mut keep))?;
         let got = self.sim.fetch()?;
-        let want = reference::run(&self.first, Rule::LIFE, self.stepped);
+        let first = start_lattice(&self.setup, 0)?;
+        let want = reference::run(&first, Rule::LIFE, self.stepped);
         let all = tr!(
             "after {stepped} generations the first of {} lattices matches the reference",
             self.setup.instances,
@@ -223,160 +340,38 @@ impl Experiment for RoundsRun {
         measured.trace = trace;
         Ok(measured)
     }
-
-    fn has_own_engine(&self) -> bool {
-        true
-    }
 }
 
-/// What [`InKernel`] says of one generation of its launches.
-pub(super) const GENERATION: &str = mark!("a generation");
-
-/// Lattices that each stay in one block for many generations.
-#[derive(Clone, Copy, Debug)]
-pub struct InKernel {
-    /// How many lattices.
-    pub instances: u32,
-    /// Whether each has a stream, or all share one.
-    pub streams: bool,
-    /// Their width and height.
-    pub side: u64,
-    /// The kernel's name: one that iterates by itself.
-    pub kernel: &'static str,
-    /// Generations, in one launch where the device sets no limit to its time; a tenth of them on
-    /// the CPU.
-    pub generations: u32,
-}
-
-/// Lattices on an engine of their own, and launches of many generations.
-struct Launches {
-    launch: InKernel,
-    bench: Bench,
-    bench_lattices: BenchLattices,
-    /// Generations of a sample.
-    generations: u32,
-    /// Generations of a launch.
-    most: u32,
-}
-
-impl Launches {
-    fn new(launch: InKernel, bench: &Bench) -> Result<Launches> {
-        let mut bench = bench.another()?;
-        let kernel = kernel(launch.kernel);
-        assert_eq!(kernel.iteration, Iteration::InKernel, "{}", kernel.name);
-        let size = square(launch.side);
-        let mut bench_lattices =
-            BenchLattices::new(&mut bench, launch.instances, size, kernel, launch.streams)?;
-        let generations = bench.pick(launch.generations, launch.generations / 10);
-        // The module is loaded, and the clock of a GPU that was idle goes up.
-        let warm = 1000.min(generations);
-        let program = bench_lattices.advance(warm).with_spans();
-        let first = bench.run(&program)?.device_ms().max(1e-3);
-        let most = if bench.info().kernel_time_limit {
-            ((500.0 / first * f64::from(warm)) as u32).max(1)
-        } else {
-            u32::MAX
-        };
-        Ok(Launches {
-            launch,
-            bench,
-            bench_lattices,
-            generations,
-            most,
-        })
-    }
-}
-
-impl Experiment for Launches {
-    fn sample(&mut self, _bench: &mut Bench) -> Result<Measured> {
-        let (mut left, mut ms) = (self.generations, 0.0);
-        while left > 0 {
-            let now = left.min(self.most);
-            let program = self.bench_lattices.advance(now).with_spans();
-            ms += self.bench.run(&program)?.device_ms();
-            left -= now;
-        }
-        let (all, generations) = (
-            f64::from(self.launch.instances),
-            f64::from(self.generations),
-        );
-        Ok(Measured::of_time(mark!("on the device"), ms)
-            .figure(GENERATION, ms * 1e6 / generations, "ns")
-            .figure(
-                mark!("generations per second"),
-                all * generations / ms / 1e3,
-                "M/s",
-            ))
-    }
-
-    fn inspect(&mut self, _bench: &mut Bench) -> Result<Measured> {
-        let wrong = self.bench_lattices.wrong(&mut self.bench)?;
-        let measured = Measured::default().check(
-            tr!(
-                "the cells after {} generations",
-                self.bench_lattices.stepped
-            ),
-            wrong == 0,
-        );
-        let launches = self.generations.div_ceil(self.most);
-        Ok(if self.bench.is_cpu() {
-            measured.note(tr!("on the CPU engine, a tenth of these generations"))
-        } else if launches > 1 {
-            measured.note(tr!(
-                "in {launches} launches: the system ends kernels that run for seconds, where this \
-                 device drives a display"
-            ))
-        } else {
-            measured
-        })
-    }
-
-    fn has_own_engine(&self) -> bool {
-        true
-    }
-}
+/// What is said of one generation.
+pub(crate) const GENERATION: &str = mark!("a generation");
 
 /// Lattices on a bench's engine, for parts that issue their ops themselves.
-pub(super) struct BenchLattices {
+pub(crate) struct BenchLattices {
     /// The stream of each lattice.
-    pub(super) streams: Vec<StreamId>,
-    /// Generations stepped.
-    pub(super) stepped: u64,
-    kernel: &'static Kernel,
+    pub(crate) streams: Vec<StreamId>,
+    pub(crate) kernel: &'static Kernel,
     starts: Vec<Lattice>,
     slots: Arc<dyn Slots>,
 }
 
 impl BenchLattices {
     /// The slot in page-locked memory, for whole lattices as cells.
-    pub(super) const PINNED: Slot = Slot(0);
+    pub(crate) const PINNED: Slot = Slot(0);
     /// The one in pageable memory.
-    pub(super) const PAGEABLE: Slot = Slot(1);
+    pub(crate) const PAGEABLE: Slot = Slot(1);
     const WHOLE: Slot = Slot(2);
 
-    /// Soups on an engine with nothing on it.
-    pub(super) fn new(
+    /// So many soups on an engine with nothing on it, which take turns in these streams.
+    pub(crate) fn new(
         bench: &mut Bench,
-        count: u32,
+        count: usize,
         size: Size,
         kernel: &'static Kernel,
-        streams: bool,
+        streams: &[StreamId],
     ) -> Result<BenchLattices> {
-        let made = if streams { count as usize } else { 1 };
-        let made = bench.streams(made, StreamKind::NonBlocking)?;
-        let streams = (0..count as usize).map(|i| made[i % made.len()]).collect();
-        BenchLattices::in_streams(bench, size, kernel, streams)
-    }
-
-    /// The same in these streams, one a lattice.
-    pub(super) fn in_streams(
-        bench: &mut Bench,
-        size: Size,
-        kernel: &'static Kernel,
-        streams: Vec<StreamId>,
-    ) -> Result<BenchLattices> {
+        let streams: Vec<_> = streams.iter().copied().cycle().take(count).collect();
         let engine = bench.engine()?;
-        engine.create_lattices(DEVICE, streams.len(), size)?;
+        engine.create_lattices(DEVICE, count, size)?;
         engine.reserve(kernel.layout)?;
         let slots = engine.allocate_slots(SlotsSpec {
             pinned: 1,
@@ -385,80 +380,80 @@ impl BenchLattices {
             snapshots: 1,
             measures: 0,
         })?;
-        let starts: Vec<Lattice> = (0..streams.len())
+        let starts: Vec<Lattice> = (0..count)
             .map(|i| soup(size, DENSITY, SEED, i as u64))
             .collect();
-        let mut program = Program::default();
-        for (i, (&stream, start)) in streams.iter().zip(&starts).enumerate() {
-            let lattice = LatticeId(i as u32);
-            let words = start.words().into();
-            program.push(stream, LatticeOp::Upload(words).on(lattice.as_range()));
-            if kernel.layout != Layout::Bits {
-                let to = kernel.layout;
-                program.push(stream, LatticeOp::Unpack(to).on(lattice.as_range()));
-            }
-        }
-        bench.run(&program)?;
-        Ok(BenchLattices {
+        let lattices = BenchLattices {
             streams,
-            stepped: 0,
             kernel,
             starts,
             slots,
-        })
+        };
+        lattices.restart(bench)?;
+        Ok(lattices)
     }
 
-    /// Lattice i steps this many generations.
-    pub(super) fn advance_one(&self, lattice: u32, generations: u32) -> Op {
+    /// Every lattice is its soup again.
+    pub(crate) fn restart(&self, bench: &mut Bench) -> Result<()> {
+        let mut program = Program::default();
+        for ((i, &stream), start) in (0..).zip(&self.streams).zip(&self.starts) {
+            let words = start.words().into();
+            program.push(stream, LatticeOp::Upload(words).on(i..i + 1));
+            if self.kernel.layout != Layout::Bits {
+                program.push(stream, LatticeOp::Unpack(self.kernel.layout).on(i..i + 1));
+            }
+        }
+        bench.run(&program)?;
+        Ok(())
+    }
+
+    /// Lattice i steps this many generations in blocks of this shape.
+    pub(crate) fn advance_one(&self, i: u32, generations: u32, block: (u32, u32)) -> Op {
         LatticeOp::Advance {
             kernel: self.kernel,
             rule: Rule::LIFE,
             generations,
-            block: self.kernel.block(),
+            block,
         }
-        .on(lattice..lattice + 1)
+        .on(i..i + 1)
     }
 
-    /// A program in which every lattice steps this many generations, which are counted.
-    pub(super) fn advance(&mut self, generations: u32) -> Program {
-        self.stepped += u64::from(generations);
-        let mut program = Program::default();
-        for (i, &stream) in self.streams.iter().enumerate() {
-            program.push(stream, self.advance_one(i as u32, generations));
-        }
-        program
-    }
-
-    /// How many lattices are not what the reference has.
-    pub(super) fn wrong(&self, bench: &mut Bench) -> Result<usize> {
-        let mut program = Program::default();
-        for (i, &stream) in self.streams.iter().enumerate() {
-            let lattice = LatticeId(i as u32);
-            if self.kernel.layout != Layout::Bits {
-                program.push(stream, LatticeOp::Pack.on(lattice.as_range()));
-            }
-            let (slot, what) = (Self::WHOLE, Transfer::Bits);
+    /// Every lattice steps this many generations.
+    pub(crate) fn advance(&self, program: &mut Program, generations: u32) {
+        for (i, &stream) in (0..).zip(&self.streams) {
             program.push(
                 stream,
-                LatticeOp::Download { slot, what }.on(lattice.as_range()),
+                self.advance_one(i, generations, self.kernel.block()),
             );
+        }
+    }
+
+    /// How many lattices are not what the reference has after so many generations.
+    pub(crate) fn wrong(&self, bench: &mut Bench, stepped: u64) -> Result<usize> {
+        let (slot, what) = (Self::WHOLE, Transfer::Bits);
+        let mut program = Program::default();
+        for (i, &stream) in (0..).zip(&self.streams) {
+            if self.kernel.layout != Layout::Bits {
+                program.push(stream, LatticeOp::Pack.on(i..i + 1));
+            }
+            program.push(stream, LatticeOp::Download { slot, what }.on(i..i + 1));
         }
         bench.run(&program)?;
         let mut wrong = 0;
         for (i, start) in self.starts.iter().enumerate() {
-            let got = read_lattice(&*self.slots, i, Self::WHOLE, start.size())?;
-            wrong += usize::from(got != data::after(start, Rule::LIFE, self.stepped));
+            let got = read_lattice(&*self.slots, i, slot, start.size())?;
+            wrong += usize::from(got != data::after(start, Rule::LIFE, stepped));
         }
         Ok(wrong)
     }
 }
 
 /// The kernel of this name, which a lesson knows to be there.
-pub(super) fn kernel(name: &str) -> &'static Kernel {
+pub(crate) fn kernel(name: &str) -> &'static Kernel {
     kernels::find(name).unwrap_or_else(|| panic!("there is no kernel '{name}'"))
 }
 
 /// A square lattice.
-pub(super) fn square(side: u64) -> Size {
+pub(crate) fn square(side: u64) -> Size {
     Size::new(side, side).expect("lessons have lattices that there can be")
 }

@@ -3,12 +3,7 @@
 use std::time::Instant;
 
 use super::multi_kernel::{LENGTH, launch};
-use crate::bench::{DEVICE, copy};
-use crate::{
-    Bench, Choices, Closing, Group, Lesson, Measured, Missing, Origin, Part, PartWork, Result,
-};
-use engine::{BufferLocation, HostMemory, Program, StreamSpec};
-use lang::{mark, tr};
+use crate::prelude::*;
 
 pub(crate) const CONTEXT: Lesson = Lesson {
     name: "context",
@@ -60,11 +55,9 @@ const AGAIN: &str = mark!("the same work again");
 
 fn run(bench: &mut Bench) -> Result<Measured> {
     const BYTES: usize = 4 * LENGTH;
-    let timed = |began: Instant| began.elapsed().as_secs_f64() * 1e3;
-
     let began = Instant::now();
     let context = bench.engine()?.create_context(DEVICE)?;
-    let making = timed(began);
+    let making = ms_since(began);
 
     let stream = bench.engine()?.create_stream(context, StreamSpec::PLAIN)?;
     let device = bench.buffer_in(context, BYTES, BufferLocation::Device)?;
@@ -79,13 +72,13 @@ fn run(bench: &mut Bench) -> Result<Measured> {
     let mut uses = Vec::new();
     for seed in 1..=2 {
         bench.fill_floats(host, seed)?;
-        uses.push(bench.run(&program)?.wall_ms());
+        uses.push(bench.run(&program)?.wall_ms);
         right &= bench.is_scaled(host, seed)?;
     }
 
     let began = Instant::now();
     bench.close();
-    let destroying = timed(began);
+    let destroying = ms_since(began);
     Ok(Measured::default()
         .time(MAKING, making)
         .time(FIRST, uses[0])

@@ -1,16 +1,7 @@
 //! Life a frame at a time: kernel, get, copy back; then the same in four streams.
 
-use crate::bench::copy;
-use crate::work::{BenchLattices, kernel, square};
-use crate::{
-    Bench, Choices, Closing, Compare, Experiment, Group, Lesson, Measured, Origin, Part, PartWork,
-    Ran, Result,
-};
-use engine::{
-    BufferId, BufferOp, HostMemory, LatticeId, LatticeOp, Op, OrderOp, Program, Scope, Slot,
-    StreamKind, Transfer,
-};
-use lang::{mark, tr};
+use crate::prelude::*;
+use engine::Transfer;
 use session::median;
 
 const SIDE: u64 = 128;
@@ -48,7 +39,7 @@ pub(crate) const CONWAY: Lesson = Lesson {
                cudaMemcpyDeviceToDevice);
     draw(host);
 }",
-            work: PartWork::Program(|bench| Frames::prepare(bench, &BOOK, 1)),
+            work: PartWork::Alone(|bench| frames(bench, &BOOK, 1)),
         },
         Part {
             title: "corrected",
@@ -62,7 +53,7 @@ while (running) {
     cudaStreamSynchronize(stream);
     draw(host);
 }",
-            work: PartWork::Program(|bench| Frames::prepare(bench, &RIGHT, 1)),
+            work: PartWork::Alone(|bench| frames(bench, &RIGHT, 1)),
         },
     ],
     compared: &[Compare {
@@ -108,7 +99,7 @@ pub(crate) const CONWAY_STREAMS: Lesson = Lesson {
                cudaMemcpyDeviceToDevice, stream);
 }
 cudaDeviceSynchronize();",
-            work: PartWork::Program(|bench| Frames::prepare(bench, &BOOK_ONE_STREAM, 4)),
+            work: PartWork::Alone(|bench| frames(bench, &BOOK_ONE_STREAM, 4)),
         },
         Part {
             title: "four streams, as in the book",
@@ -120,7 +111,7 @@ cudaDeviceSynchronize();",
                cudaMemcpyDeviceToDevice, stream[i]);
 }
 cudaDeviceSynchronize();",
-            work: PartWork::Program(|bench| Frames::prepare(bench, &BOOK_STREAMS, 4)),
+            work: PartWork::Alone(|bench| frames(bench, &BOOK_STREAMS, 4)),
         },
         Part {
             title: "four streams, corrected",
@@ -134,7 +125,7 @@ for (int i = 0; i < 4; i++)
                cudaMemcpyDeviceToHost, stream[i]);
 std::swap(cells, next);
 cudaDeviceSynchronize();",
-            work: PartWork::Program(|bench| Frames::prepare(bench, &RIGHT_STREAMS, 4)),
+            work: PartWork::Alone(|bench| frames(bench, &RIGHT_STREAMS, 4)),
         },
     ],
     compared: &[
@@ -214,45 +205,8 @@ const BOOK_ONE_STREAM: Way = Way {
 const RIGHT_STREAMS: Way = RIGHT;
 
 impl Way {
-    /// A frame of every lattice. `spare` stands for a lattice's old and new cells where they are
-    /// copied.
-    fn frame(&self, bench_lattices: &BenchLattices, spare: &[[BufferId; 2]]) -> Program {
-        let mut program = Program::default();
-        let (slot, what) = self.download();
-        let phases = |lattice: u32| {
-            let id = LatticeId(lattice);
-            let mut ops = vec![bench_lattices.advance_one(lattice, 1)];
-            if self.bits {
-                ops.push(LatticeOp::Pack.on(id.as_range()));
-            }
-            ops.push(LatticeOp::Download { slot, what }.on(id.as_range()));
-            if self.wait_each {
-                ops.push(OrderOp::Synchronize(Scope::Stream).into());
-            }
-            if self.copy_back {
-                let [new, old] = spare[lattice as usize];
-                ops.push(copy(new, old, BYTES));
-            }
-            ops
-        };
-        let mut each: Vec<_> = (0..bench_lattices.streams.len() as u32)
-            .map(|lattice| phases(lattice).into_iter())
-            .collect();
-        if self.breadth {
-            for _ in 0..each[0].len() {
-                for (ops, &stream) in each.iter_mut().zip(&bench_lattices.streams) {
-                    program.push(stream, ops.next().expect("all have as many"));
-                }
-            }
-        } else {
-            for (ops, &stream) in each.into_iter().zip(&bench_lattices.streams) {
-                ops.for_each(|op| program.push(stream, op));
-            }
-        }
-        program
-    }
-
-    fn download(&self) -> (Slot, Transfer) {
+    /// What is done for a lattice. `spare` stands for its new and old cells where they are copied.
+    fn ops(&self, lattices: &BenchLattices, i: u32, spare: [BufferId; 2]) -> Vec<Op> {
         let slot = match self.memory {
             HostMemory::Pinned => BenchLattices::PINNED,
             HostMemory::Pageable => BenchLattices::PAGEABLE,
@@ -262,101 +216,85 @@ impl Way {
         } else {
             Transfer::Cells
         };
-        (slot, what)
+        let mut ops = vec![lattices.advance_one(i, 1, lattices.kernel.block())];
+        if self.bits {
+            ops.push(LatticeOp::Pack.on(i..i + 1));
+        }
+        ops.push(Op::download(i..i + 1, slot, what));
+        if self.wait_each {
+            ops.push(OrderOp::Synchronize(Scope::Stream).into());
+        }
+        if self.copy_back {
+            ops.push(copy(spare[0], spare[1], BYTES));
+        }
+        ops
     }
 }
 
-/// Frames, each waited for as a picture that is drawn; on an engine of their own.
-struct Frames {
-    way: &'static Way,
-    bench: Bench,
-    bench_lattices: BenchLattices,
-    frame: Program,
-}
-
-impl Frames {
-    fn prepare(bench: &Bench, way: &'static Way, lattices: usize) -> Result<Box<dyn Experiment>> {
-        const WARM: u32 = 20;
-        let mut bench = bench.another()?;
-        let streams = match way.streams {
-            Some(StreamKind::Default) => bench.streams(1, StreamKind::Default)?,
-            Some(kind) => bench.streams(lattices, kind)?,
-            None => bench.streams(1, StreamKind::NonBlocking)?,
+/// Frames, each waited for as a picture that is drawn.
+fn frames(bench: &mut Bench, way: &'static Way, count: usize) -> Result<Programs> {
+    const WARM: usize = 20;
+    let streams = match way.streams {
+        Some(StreamKind::Default) => bench.streams(1, StreamKind::Default)?,
+        Some(kind) => bench.streams(count, kind)?,
+        None => bench.streams(1, StreamKind::NonBlocking)?,
+    };
+    let lattices = BenchLattices::new(bench, count, square(SIDE), kernel("global"), &streams)?;
+    let mut each = Vec::new();
+    for (i, &stream) in (0..).zip(&lattices.streams) {
+        let spare = [bench.device_buffer(BYTES)?, bench.device_buffer(BYTES)?];
+        let ops = way.ops(&lattices, i, spare).into_iter().enumerate();
+        each.extend(ops.map(|(phase, op)| (phase, stream, op)));
+    }
+    if way.breadth {
+        each.sort_by_key(|(phase, ..)| *phase);
+    }
+    let mut frame = Program::default();
+    let mut shown: Vec<(&str, usize)> = Vec::new();
+    for (step, (_, stream, op)) in each.into_iter().enumerate() {
+        let label = match op {
+            Op::Lattices(_, LatticeOp::Advance { .. }) => Some(LAUNCH),
+            Op::Lattices(_, LatticeOp::Pack) => Some(mark!("packing its cells into bits")),
+            Op::Lattices(_, LatticeOp::Download { .. }) => Some(TO_HOST),
+            Op::Buffers(BufferOp::Copy { .. }) => Some(COPY_BACK),
+            _ => None,
         };
-        let streams = (0..lattices).map(|i| streams[i % streams.len()]).collect();
-        let bench_lattices =
-            BenchLattices::in_streams(&mut bench, square(SIDE), kernel("global"), streams)?;
-        let mut spare = Vec::new();
-        for _ in 0..lattices {
-            spare.push([bench.device_buffer(BYTES)?, bench.device_buffer(BYTES)?]);
-        }
-        let mut frames = Frames {
-            frame: way.frame(&bench_lattices, &spare),
-            way,
-            bench,
-            bench_lattices,
-        };
-        for _ in 0..WARM {
-            frames.run()?;
-        }
-        Ok(Box::new(frames))
+        let is_new = |label: &&str| shown.iter().all(|(it, _)| it != label);
+        shown.extend(label.filter(is_new).map(|label| (label, step)));
+        frame.push(stream, op);
     }
-
-    fn run(&mut self) -> Result<Ran> {
-        self.bench_lattices.stepped += 1;
-        self.bench.run(&self.frame)
+    for _ in 0..WARM {
+        bench.run(&frame)?;
     }
-}
-
-impl Experiment for Frames {
-    fn sample(&mut self, _bench: &mut Bench) -> Result<Measured> {
-        let mut walls = Vec::new();
-        for _ in 0..self.bench.pick(20, 5) {
-            walls.push(self.run()?.wall_ms());
-        }
-        let ms = median(walls).expect("several frames");
+    let figures = |runs: &[Ran]| {
+        let ms = median(runs.iter().map(|it| it.wall_ms)).expect("several frames");
         let measured = Measured::of_time(mark!("a frame"), ms);
-        Ok(measured.figure(mark!("frames per second"), 1e3 / ms, "1/s"))
-    }
-
-    fn inspect(&mut self, _bench: &mut Bench) -> Result<Measured> {
-        self.frame.timed = true;
-        let timed = self.run()?;
-        self.frame.timed = false;
-        let wrong = self.bench_lattices.wrong(&mut self.bench)?;
-
-        let mut measured = Measured::default();
-        let mut shown = Vec::new();
-        for (i, step) in self.frame.steps.iter().enumerate() {
-            let label = match step.op {
-                Op::Lattices(_, LatticeOp::Advance { .. }) => LAUNCH,
-                Op::Lattices(_, LatticeOp::Pack) => mark!("packing its cells into bits"),
-                Op::Lattices(_, LatticeOp::Download { .. }) => TO_HOST,
-                Op::Buffers(BufferOp::Copy { .. }) => COPY_BACK,
-                _ => continue,
-            };
-            if !shown.contains(&label) {
-                shown.push(label);
-                measured = measured.time(label, timed.step_ms(i));
-            }
-        }
-        measured.trace = Some(self.bench.timed_round(&self.frame, timed));
+        measured.figure(mark!("frames per second"), 1e3 / ms, "1/s")
+    };
+    let check = move |bench: &mut Bench, ran: &Ran, runs: usize| {
+        let stepped = WARM + runs;
+        let wrong = lattices.wrong(bench, stepped as u64)?;
+        let steps = shown.iter();
+        let mut measured = steps.fold(Measured::default(), |measured, &(label, step)| {
+            measured.time(label, ran.step_ms(step))
+        });
         let checked = tr!(
             "{lattices} × 128 × 128 cells after {} frames",
-            self.bench_lattices.stepped,
-            lattices = self.bench_lattices.streams.len()
+            stepped,
+            lattices = count
         );
         measured = measured.check(checked, wrong == 0);
-        if self.way.copy_back {
+        if way.copy_back {
             measured = measured.note(tr!(
                 "this engine swaps its two buffers anyway; the copy back is made between two \
                  others of the same size"
             ));
         }
         Ok(measured)
-    }
-
-    fn has_own_engine(&self) -> bool {
-        true
-    }
+    };
+    Ok(Programs {
+        repeats: bench.pick(20, 5),
+        is_warm: true,
+        ..Programs::new(frame, figures, check)
+    })
 }

@@ -1,10 +1,7 @@
 //! Two events around a long launch, asked while it runs and when it is over.
 
 use super::multi_kernel::launch;
-use crate::bench::{DEVICE, copy};
-use crate::{Bench, Choices, Closing, Group, Lesson, Measured, Origin, Part, PartWork, Result};
-use engine::{HostMemory, OrderOp, Program};
-use lang::{mark, tr};
+use crate::prelude::*;
 
 /// Floats.
 const LENGTH: usize = 100 << 20;
@@ -111,10 +108,7 @@ fn run(bench: &mut Bench) -> Result<Measured> {
             number(at_last[1]),
             "",
         )
-        .time(
-            mark!("the host was inside the call"),
-            ran.call.as_secs_f64() * 1e3,
-        )
+        .time(mark!("the host was inside the call"), ran.call_ms)
         .check(
             tr!("once waited for, it has started and ended"),
             at_last == [true; 2],

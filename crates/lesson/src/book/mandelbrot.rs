@@ -1,13 +1,7 @@
 //! The Mandelbrot set, with the host waiting after every step, and without.
 
-use crate::bench::{at, call, copy};
-use crate::{
-    Bench, Choices, Closing, Compare, Experiment, Group, Lesson, LessonImage, Measured, Origin,
-    Part, PartWork, Result,
-};
+use crate::prelude::*;
 use engine::buffer_kernels::MANDELBROT;
-use engine::{Argument, BufferId, HostMemory, OrderOp, Program, Scope, StreamId};
-use lang::{mark, tr};
 
 const SIDE: usize = 512;
 const POINTS: usize = SIDE * SIDE;
@@ -42,7 +36,7 @@ cudaStreamSynchronize(stream);
 cudaMemcpyAsync(picture, graph, bytes,
                cudaMemcpyDeviceToHost, stream);
 cudaStreamSynchronize(stream);",
-            work: PartWork::Program(|bench| Set::prepare(bench, true)),
+            work: PartWork::Programs(|bench| picture(bench, true)),
         },
         Part {
             title: "waiting once, at the end",
@@ -52,7 +46,7 @@ mandelbrot<<<1024, 256, 0, stream>>>(points, graph);
 cudaMemcpyAsync(picture, graph, bytes,
                cudaMemcpyDeviceToHost, stream);
 cudaStreamSynchronize(stream);",
-            work: PartWork::Program(|bench| Set::prepare(bench, false)),
+            work: PartWork::Programs(|bench| picture(bench, false)),
         },
     ],
     compared: &[Compare {
@@ -88,99 +82,47 @@ fn stays([c_re, c_im]: [f32; 2]) -> f32 {
     1.0
 }
 
-/// What is where.
-struct Buffers {
-    stream: StreamId,
-    points_host: BufferId,
-    points: BufferId,
-    graph: BufferId,
-    graph_host: BufferId,
-}
-
-impl Buffers {
-    fn program(&self, waits: bool) -> Program {
-        let mut program = Program::default();
-        let launch = call(
-            &MANDELBROT,
-            (POINTS / 256) as u32,
-            256,
-            [
-                at(self.points),
-                at(self.graph),
-                Argument::I32(POINTS as i32),
-                Argument::I32(ITERATIONS),
-                Argument::F32(BOUND),
-            ],
-        );
-        for op in [
-            copy(self.points_host, self.points, 8 * POINTS),
-            launch,
-            copy(self.graph, self.graph_host, 4 * POINTS),
-        ] {
-            program.push(self.stream, op);
-            if waits {
-                program.push(self.stream, OrderOp::Synchronize(Scope::Stream));
-            }
-        }
-        program
-    }
-}
-
 /// The picture, made again and again.
-struct Set {
-    buffers: Buffers,
-    program: Program,
-    /// The steps of its launch and of its copy to the host.
-    places: [usize; 2],
-}
-
-impl Set {
-    fn prepare(bench: &mut Bench, waits: bool) -> Result<Box<dyn Experiment>> {
-        let buffers = Buffers {
-            stream: bench.stream()?,
-            points_host: bench.host_buffer(8 * POINTS, HostMemory::Pinned)?,
-            points: bench.device_buffer(8 * POINTS)?,
-            graph: bench.device_buffer(4 * POINTS)?,
-            graph_host: bench.host_buffer(4 * POINTS, HostMemory::Pinned)?,
-        };
-        bench.access(buffers.points_host, &mut |words| {
-            let numbers = points().flatten().map(f32::to_bits);
-            words
-                .iter_mut()
-                .zip(numbers)
-                .for_each(|(word, bits)| *word = bits);
-        })?;
-        let program = buffers.program(waits);
-        bench.run(&program)?;
-        Ok(Box::new(Set {
-            buffers,
-            program,
-            places: if waits { [2, 4] } else { [1, 2] },
-        }))
+fn picture(bench: &mut Bench, waits: bool) -> Result<Programs> {
+    let stream = bench.stream()?;
+    let points_host = bench.host_buffer(8 * POINTS, HostMemory::Pinned)?;
+    let on_device = bench.device_buffer(8 * POINTS)?;
+    let graph = bench.device_buffer(4 * POINTS)?;
+    let graph_host = bench.host_buffer(4 * POINTS, HostMemory::Pinned)?;
+    bench.access(points_host, &mut |words| {
+        let numbers = points().flatten().map(f32::to_bits);
+        let all = words.iter_mut().zip(numbers);
+        all.for_each(|(word, bits)| *word = bits);
+    })?;
+    let arguments = [
+        at(on_device),
+        at(graph),
+        Argument::I32(POINTS as i32),
+        Argument::I32(ITERATIONS),
+        Argument::F32(BOUND),
+    ];
+    let mut program = Program::default();
+    for op in [
+        copy(points_host, on_device, 8 * POINTS),
+        call(&MANDELBROT, (POINTS / 256) as u32, 256, arguments),
+        copy(graph, graph_host, 4 * POINTS),
+    ] {
+        program.push(stream, op);
+        if waits {
+            program.push(stream, OrderOp::Synchronize(Scope::Stream));
+        }
     }
-}
-
-impl Experiment for Set {
-    fn sample(&mut self, bench: &mut Bench) -> Result<Measured> {
-        let ms = bench.run(&self.program)?.wall_ms();
-        Ok(Measured::of_time(
-            mark!("from the first call to the picture"),
-            ms,
-        ))
-    }
-
-    fn inspect(&mut self, bench: &mut Bench) -> Result<Measured> {
-        let timed = bench.run_timed(&mut self.program)?;
-        let graph = bench.words(self.buffers.graph_host)?;
+    let [launch, down] = if waits { [2, 4] } else { [1, 2] };
+    let check = move |bench: &mut Bench, ran: &Ran, _| {
+        let graph = bench.words(graph_host)?;
         let wrong = points()
             .zip(&graph)
             .filter(|&(point, &bits)| stays(point).to_bits() != bits)
             .count();
-        let [launch, down] = self.places;
         let mut measured = Measured::default()
-            .time(mark!("upload of the points"), timed.step_ms(0))
-            .time(mark!("the launch"), timed.step_ms(launch))
-            .time(mark!("download of the picture"), timed.step_ms(down))
+            .time(mark!("upload of the points"), ran.step_ms(0))
+            .time(mark!("the launch"), ran.step_ms(launch))
+            .time(mark!("download of the picture"), ran.step_ms(down))
             .check(
                 tr!(
                     "{POINTS} points are as the CPU has them, to the last bit",
@@ -201,7 +143,8 @@ impl Experiment for Set {
                 [236, 232, 214]
             }
         })];
-        measured.trace = Some(bench.timed_round(&self.program, timed));
         Ok(measured)
-    }
+    };
+    let wall = wall(mark!("from the first call to the picture"));
+    Ok(Programs::new(program, wall, check))
 }

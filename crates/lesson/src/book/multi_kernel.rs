@@ -1,16 +1,7 @@
 //! Two hundred arrays, a small launch each: one after the other, and in two hundred streams.
 
-use crate::bench::{at, call, copy};
-use crate::{
-    Bench, Choices, Closing, Compare, Experiment, Group, Lesson, Measured, Origin, Part, PartWork,
-    Ran, Result, data,
-};
-
+use crate::prelude::*;
 use engine::buffer_kernels::SCALE;
-use engine::{
-    Argument, BufferId, BufferLocation, BufferOp, HostMemory, Op, Program, StreamId, StreamKind,
-};
-use lang::{mark, tr};
 use session::median;
 
 /// Arrays.
@@ -55,7 +46,7 @@ pub(crate) const MULTI_KERNEL: Lesson = Lesson {
     parts: &[Part {
         title: "in the default stream",
         code: IN_DEFAULT_STREAM,
-        work: PartWork::Program(|bench| Arrays::prepare(bench, &SERIAL)),
+        work: PartWork::Programs(|bench| arrays(bench, &SERIAL)),
     }],
     compared: &[],
     missing_on_cpu: None,
@@ -84,7 +75,7 @@ pub(crate) const MULTI_KERNEL_STREAMS: Lesson = Lesson {
         Part {
             title: "one after the other, as in multi-kernel",
             code: IN_DEFAULT_STREAM,
-            work: PartWork::Program(|bench| Arrays::prepare(bench, &SERIAL)),
+            work: PartWork::Programs(|bench| arrays(bench, &SERIAL)),
         },
         Part {
             title: "200 streams, as the book has it",
@@ -97,7 +88,7 @@ for (int i = 0; i < 200; i++)
     cudaMemcpyAsync(host[i], array[i], bytes,
                cudaMemcpyDeviceToHost, stream[i]);
 cudaDeviceSynchronize();",
-            work: PartWork::Program(|bench| Arrays::prepare(bench, &STREAMS)),
+            work: PartWork::Programs(|bench| arrays(bench, &STREAMS)),
         },
         Part {
             title: "200 streams and page-locked memory, an array after the other",
@@ -111,7 +102,7 @@ for (int i = 0; i < 200; i++) {
                cudaMemcpyDeviceToHost, stream[i]);
 }
 cudaDeviceSynchronize();",
-            work: PartWork::Program(|bench| Arrays::prepare(bench, &RIGHT)),
+            work: PartWork::Programs(|bench| arrays(bench, &RIGHT)),
         },
     ],
     compared: &[
@@ -171,7 +162,7 @@ pub(crate) const MULTI_KERNEL_EVENTS: Lesson = Lesson {
 cudaDeviceSynchronize();
 for (int i = 0; i < 200; i++)
     cudaEventElapsedTime(&ms[i], start[i], end[i]);",
-            work: PartWork::Program(|bench| Arrays::prepare(bench, &EVENTS)),
+            work: PartWork::Programs(|bench| arrays(bench, &EVENTS)),
         },
         Part {
             title: "one launch at a time",
@@ -180,7 +171,7 @@ scale<<<1, 64, 0, stream>>>(array);
 cudaEventRecord(end, stream);
 cudaStreamSynchronize(stream);
 cudaEventElapsedTime(&ms, start, end);",
-            work: PartWork::Program(Lone::prepare),
+            work: PartWork::Programs(lone),
         },
     ],
     compared: &[Compare {
@@ -236,6 +227,7 @@ const EVENTS: Way = Way {
 };
 
 /// An array on the device and on the host.
+#[derive(Clone, Copy)]
 pub(super) struct Array {
     pub(super) device: BufferId,
     pub(super) host: BufferId,
@@ -255,11 +247,23 @@ impl Array {
             copy(self.device, self.host, Array::BYTES),
         ]
     }
+}
 
-    /// Makes the number anew that the last run made infinite.
-    pub(super) fn plant(&self, bench: &mut Bench) -> Result<()> {
-        bench.access(self.host, &mut |words| data::plant(words, self.seed))
+/// Makes the numbers anew that the last run made infinite.
+pub(super) fn plant(bench: &mut Bench, arrays: &[Array]) -> Result<()> {
+    for array in arrays {
+        bench.plant(array.host, array.seed)?;
     }
+    Ok(())
+}
+
+/// How many of these arrays are what they should be.
+pub(super) fn scaled(bench: &mut Bench, arrays: &[Array]) -> Result<usize> {
+    let mut right = 0;
+    for array in arrays {
+        right += usize::from(bench.is_scaled(array.host, array.seed)?);
+    }
+    Ok(right)
 }
 
 /// One block of 64 threads over this many floats, fifty times.
@@ -273,114 +277,64 @@ fn scale(array: BufferId, length: i32, times: i32) -> Op {
 }
 
 /// Two hundred arrays on their way.
-struct Arrays {
-    way: &'static Way,
-    arrays: Vec<Array>,
-    program: Program,
-    /// The last run with its steps timed.
-    timed: Option<Ran>,
-}
-
-impl Arrays {
-    fn prepare(bench: &mut Bench, way: &'static Way) -> Result<Box<dyn Experiment>> {
-        let streams = bench.streams(way.streams, way.kind)?;
-        let mut arrays = Vec::new();
-        for i in 0..ARRAYS {
-            let host = BufferLocation::Host(way.memory);
-            let array = Array {
-                device: bench.shared_buffer(i, Array::BYTES, BufferLocation::Device)?,
-                host: bench.shared_buffer(i, Array::BYTES, host)?,
-                stream: streams[i % streams.len()],
-                seed: i as u64,
-            };
-            bench.fill_floats(array.host, array.seed)?;
-            arrays.push(array);
-        }
-        let mut program = Program::default();
-        let times = bench.pick(TIMES, FEW_TIMES);
-        let each: Vec<[Op; 3]> = arrays.iter().map(|array| array.ops(times)).collect();
-        if way.breadth {
-            for phase in 0..3 {
-                for (array, ops) in arrays.iter().zip(&each) {
-                    program.push(array.stream, ops[phase].clone());
-                }
-            }
-        } else {
-            for (array, ops) in arrays.iter().zip(each) {
-                ops.into_iter()
-                    .for_each(|op| program.push(array.stream, op));
-            }
-        }
-        // Beside launches of milliseconds the events of a timed run cost nothing.
-        program.timed = way.launches || way.streams == 1;
-        // The module is loaded and all memory touched before the clock runs.
-        bench.run(&program)?;
-        Ok(Box::new(Arrays {
-            way,
-            arrays,
-            program,
-            timed: None,
-        }))
+fn arrays(bench: &mut Bench, way: &'static Way) -> Result<Programs> {
+    let streams = bench.streams(way.streams, way.kind)?;
+    let times = bench.pick(TIMES, FEW_TIMES);
+    let mut arrays = Vec::new();
+    let mut each = Vec::new();
+    for i in 0..ARRAYS {
+        let host = BufferLocation::Host(way.memory);
+        let array = Array {
+            device: bench.shared_buffer(i, Array::BYTES, BufferLocation::Device)?,
+            host: bench.shared_buffer(i, Array::BYTES, host)?,
+            stream: streams[i % streams.len()],
+            seed: i as u64,
+        };
+        bench.fill_floats(array.host, array.seed)?;
+        let ops = array.ops(times).into_iter().enumerate();
+        each.extend(ops.map(|(phase, op)| (phase, array.stream, op)));
+        arrays.push(array);
     }
-
-    fn run(&self, bench: &mut Bench) -> Result<Ran> {
-        for array in &self.arrays {
-            array.plant(bench)?;
-        }
-        bench.run(&self.program)
+    if way.breadth {
+        each.sort_by_key(|(phase, ..)| *phase);
     }
-
-    /// The times of the launches of a timed run, in milliseconds.
-    fn launches(&self, ran: &Ran) -> Vec<f64> {
-        let steps = self.program.steps.iter().enumerate();
-        let launches =
-            steps.filter(|(_, step)| matches!(step.op, Op::Buffers(BufferOp::Launch(_))));
-        launches.map(|(i, _)| ran.step_ms(i)).collect()
+    let is_launch = |&(_, (phase, ..)): &(usize, &(usize, _, _))| *phase == 1;
+    let launches = each.iter().enumerate().filter(is_launch);
+    let launches: Vec<usize> = launches.map(|(step, _)| step).collect();
+    let launch_times =
+        move |ran: &Ran| -> Vec<f64> { launches.iter().map(|&step| ran.step_ms(step)).collect() };
+    let mut program = Program::default();
+    for (_, stream, op) in each {
+        program.push(stream, op);
     }
-}
-
-impl Experiment for Arrays {
-    fn sample(&mut self, bench: &mut Bench) -> Result<Measured> {
-        let ran = self.run(bench)?;
-        let total = ran.wall_ms();
+    // Beside launches of milliseconds the events of a timed run cost nothing.
+    let is_timed = way.launches || way.streams == 1;
+    program.timed = is_timed;
+    let times = launch_times.clone();
+    let figures = move |runs: &[Ran]| {
+        let total = runs[0].wall_ms;
         let together = mark!("copies and launches together");
-        let mut measured = if self.way.launches {
-            let launches = self.launches(&ran);
-            let (mean, deviation) = mean_and_deviation(&launches);
-            let middle = median(launches).expect("a program with launches");
-            Measured::of_time(mark!("a launch, the median"), middle)
+        if !is_timed {
+            return Measured::of_time(together, total);
+        }
+        let launches = times(&runs[0]);
+        let (mean, deviation) = mean_and_deviation(&launches);
+        let middle = median(launches).expect("a program with launches");
+        if way.launches {
+            Measured::of_time(LAUNCH, middle)
                 .time(mark!("a launch, the mean"), mean)
                 .time(mark!("its standard deviation"), deviation)
                 .time(together, total)
         } else {
-            Measured::of_time(together, total)
-        };
-        if self.program.timed {
-            if !self.way.launches {
-                let launches = median(self.launches(&ran)).expect("a program with launches");
-                measured = measured.figure(mark!("a launch, the median"), launches, "ms");
-            }
-            self.timed = Some(ran);
+            Measured::of_time(together, total).figure(LAUNCH, middle, "ms")
         }
-        Ok(measured)
-    }
-
-    fn inspect(&mut self, bench: &mut Bench) -> Result<Measured> {
+    };
+    let (planted, shows_round) = (arrays.clone(), is_timed || !bench.is_cpu());
+    let check = move |bench: &mut Bench, ran: &Ran, _| {
         let mut measured = Measured::default();
-        if !self.program.timed && !bench.is_cpu() {
-            self.program.timed = true;
-            let timed = self.run(bench)?;
-            let launches = median(self.launches(&timed)).expect("a program with launches");
-            measured = measured.figure(mark!("a launch, the median"), launches, "ms");
-            self.timed = Some(timed);
-            self.program.timed = false;
-        }
-        let mut right = 0;
-        for array in &self.arrays {
-            right += usize::from(bench.is_scaled(array.host, array.seed)?);
-        }
-        if let Some(timed) = self.timed.take() {
-            measured.trace = Some(bench.timed_round(&self.program, timed));
+        if shows_round && !is_timed {
+            let middle = median(launch_times(ran)).expect("a program with launches");
+            measured = measured.figure(LAUNCH, middle, "ms");
         }
         if bench.is_cpu() {
             measured = measured.note(tr!("on the CPU engine, five times instead of fifty"));
@@ -390,53 +344,39 @@ impl Experiment for Arrays {
                 "{ARRAYS} arrays returned unchanged, except for one value in each that overflows by design",
                 ARRAYS = ARRAYS
             ),
-            right == ARRAYS,
+            scaled(bench, &arrays)? == ARRAYS,
         ))
-    }
+    };
+    Ok(Programs {
+        before: Box::new(move |bench, _| plant(bench, &planted)),
+        shows_round,
+        ..Programs::new(program, figures, check)
+    })
 }
+
+const LAUNCH: &str = mark!("a launch, the median");
 
 /// One launch at a time.
-struct Lone {
-    array: Array,
-    program: Program,
-}
-
-impl Lone {
-    fn prepare(bench: &mut Bench) -> Result<Box<dyn Experiment>> {
-        let array = Array {
-            device: bench.device_buffer(Array::BYTES)?,
-            host: bench.host_buffer(Array::BYTES, HostMemory::Pinned)?,
-            stream: bench.stream()?,
-            seed: 1,
-        };
-        bench.fill_floats(array.host, array.seed)?;
-        let ops = array.ops(bench.pick(TIMES, FEW_TIMES));
-        let program = Program::in_stream(array.stream, ops).with_spans();
-        bench.run(&program)?;
-        Ok(Box::new(Lone { array, program }))
-    }
-}
-
-impl Experiment for Lone {
-    fn sample(&mut self, bench: &mut Bench) -> Result<Measured> {
-        let mut times = Vec::new();
-        for _ in 0..5 {
-            self.array.plant(bench)?;
-            times.push(bench.run(&self.program)?.step_ms(1));
-        }
-        Ok(Measured::of_time(
-            mark!("a launch, the median of five"),
-            median(times).expect("five launches"),
-        ))
-    }
-
-    fn inspect(&mut self, bench: &mut Bench) -> Result<Measured> {
-        let right = bench.is_scaled(self.array.host, self.array.seed)?;
-        Ok(Measured::default().check(
-            tr!("the array returned unchanged, except for the value that overflows by design"),
-            right,
-        ))
-    }
+fn lone(bench: &mut Bench) -> Result<Programs> {
+    let array = Array {
+        device: bench.device_buffer(Array::BYTES)?,
+        host: bench.host_buffer(Array::BYTES, HostMemory::Pinned)?,
+        stream: bench.stream()?,
+        seed: SEED,
+    };
+    bench.fill_floats(array.host, array.seed)?;
+    let ops = array.ops(bench.pick(TIMES, FEW_TIMES));
+    let program = Program::in_stream(array.stream, ops).with_spans();
+    let figures = |runs: &[Ran]| {
+        let middle = median(runs.iter().map(|it| it.step_ms(1)));
+        let label = mark!("a launch, the median of five");
+        Measured::of_time(label, middle.expect("five launches"))
+    };
+    Ok(Programs {
+        repeats: 5,
+        shows_round: false,
+        ..Programs::scaling(program, array.host, figures)
+    })
 }
 
 fn mean_and_deviation(values: &[f64]) -> (f64, f64) {

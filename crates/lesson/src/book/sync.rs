@@ -1,8 +1,6 @@
 //! All generations in one launch: one block per lattice, and a barrier between generations.
 
-use crate::work::GENERATION;
-use crate::work::InKernel;
-use crate::{Choices, Closing, Compare, Group, Lesson, Origin, Part, PartWork};
+use crate::prelude::*;
 
 /// A hundred thousand generations in one launch, in global memory.
 const IN_GLOBAL_MEMORY: &str = "__global__ void sync_global(int* a, int* b, int generations) {
@@ -46,7 +44,7 @@ pub(crate) const CONWAY_SYNC: Lesson = Lesson {
         Part {
             title: "100,000 generations in one launch",
             code: IN_GLOBAL_MEMORY,
-            work: alone("sync-global", 100_000),
+            work: PartWork::Alone(|bench| launches(bench, 1, 1, "sync-global", 100_000)),
         },
         Part {
             title: "10,000,000 generations in one launch",
@@ -58,7 +56,7 @@ pub(crate) const CONWAY_SYNC: Lesson = Lesson {
     }
 }
 sync_global<<<1, dim3(32, 32)>>>(a, b, 10000000);",
-            work: alone("sync-global", 10_000_000),
+            work: PartWork::Alone(|bench| launches(bench, 1, 1, "sync-global", 10_000_000)),
         },
     ],
     compared: &[],
@@ -90,7 +88,7 @@ pub(crate) const CONWAY_SYNC_SHARED: Lesson = Lesson {
         Part {
             title: "global memory, 100,000 generations",
             code: IN_GLOBAL_MEMORY,
-            work: alone("sync-global", 100_000),
+            work: PartWork::Alone(|bench| launches(bench, 1, 1, "sync-global", 100_000)),
         },
         Part {
             title: "shared memory, 100,000 generations",
@@ -106,7 +104,7 @@ pub(crate) const CONWAY_SYNC_SHARED: Lesson = Lesson {
     cells[y * 32 + x] = a[y][x];
 }
 sync_shared<<<1, dim3(32, 32)>>>(cells, 100000);",
-            work: alone("sync-shared", 100_000),
+            work: PartWork::Alone(|bench| launches(bench, 1, 1, "sync-shared", 100_000)),
         },
         Part {
             title: "shared memory, 10,000,000 generations",
@@ -122,7 +120,7 @@ sync_shared<<<1, dim3(32, 32)>>>(cells, 100000);",
     cells[y * 32 + x] = a[y][x];
 }
 sync_shared<<<1, dim3(32, 32)>>>(cells, 10000000);",
-            work: alone("sync-shared", 10_000_000),
+            work: PartWork::Alone(|bench| launches(bench, 1, 1, "sync-shared", 10_000_000)),
         },
         Part {
             title: "sixteen lattices, one stream, 20,000 generations",
@@ -130,7 +128,7 @@ sync_shared<<<1, dim3(32, 32)>>>(cells, 10000000);",
     sync_shared<<<1, dim3(32, 32), 0, stream>>>(
         cells[i], 20000);
 cudaDeviceSynchronize();",
-            work: sixteen(false),
+            work: PartWork::Alone(|bench| launches(bench, 16, 1, "sync-shared", 20_000)),
         },
         Part {
             title: "sixteen lattices, sixteen streams, 20,000 generations",
@@ -138,7 +136,7 @@ cudaDeviceSynchronize();",
     sync_shared<<<1, dim3(32, 32), 0, stream[i]>>>(
         cells[i], 20000);
 cudaDeviceSynchronize();",
-            work: sixteen(true),
+            work: PartWork::Alone(|bench| launches(bench, 16, 16, "sync-shared", 20_000)),
         },
     ],
     compared: &[
@@ -164,22 +162,59 @@ cudaDeviceSynchronize();",
     closing: Closing::Text(""),
 };
 
-const fn alone(kernel: &'static str, generations: u32) -> PartWork {
-    PartWork::InKernel(InKernel {
-        instances: 1,
-        streams: true,
-        side: 32,
-        kernel,
-        generations,
-    })
-}
-
-const fn sixteen(streams: bool) -> PartWork {
-    PartWork::InKernel(InKernel {
-        instances: 16,
-        streams,
-        side: 32,
-        kernel: "sync-shared",
-        generations: 20_000,
+/// Lattices in so many streams, which each stay in one block for so many generations: in one launch where
+/// the device sets no limit to its time. On the CPU, a tenth of the generations.
+fn launches(
+    bench: &mut Bench,
+    instances: usize,
+    streams: usize,
+    kernel_name: &str,
+    generations: u32,
+) -> Result<Programs> {
+    let streams = bench.streams(streams, StreamKind::NonBlocking)?;
+    let lattices = BenchLattices::new(bench, instances, square(32), kernel(kernel_name), &streams)?;
+    let generations = bench.pick(generations, generations / 10);
+    // The module is loaded, and the clock of a GPU that was idle goes up.
+    let warm = 1000.min(generations);
+    let mut program = Program::default().with_spans();
+    lattices.advance(&mut program, warm);
+    let first = bench.run(&program)?.device_ms().max(1e-3);
+    let most = if bench.info.kernel_time_limit {
+        ((500.0 / first * f64::from(warm)) as u32).max(1)
+    } else {
+        u32::MAX
+    };
+    program.steps.clear();
+    for done in (0..generations).step_by(most as usize) {
+        lattices.advance(&mut program, most.min(generations - done));
+    }
+    let launches = generations.div_ceil(most);
+    let figures = move |runs: &[Ran]| {
+        let ms = runs[0].device_ms();
+        let rate = instances as f64 * f64::from(generations) / ms / 1e3;
+        Measured::of_time(mark!("on the device"), ms)
+            .figure(GENERATION, ms * 1e6 / f64::from(generations), "ns")
+            .figure(mark!("generations per second"), rate, "M/s")
+    };
+    let check = move |bench: &mut Bench, _: &Ran, runs: usize| {
+        let stepped = u64::from(warm) + runs as u64 * u64::from(generations);
+        let wrong = lattices.wrong(bench, stepped)?;
+        let cells = tr!("the cells after {} generations", stepped);
+        let measured = Measured::default().check(cells, wrong == 0);
+        Ok(if bench.is_cpu() {
+            measured.note(tr!("on the CPU engine, a tenth of these generations"))
+        } else if launches > 1 {
+            measured.note(tr!(
+                "in {launches} launches: the system ends kernels that run for seconds, where this \
+                 device drives a display"
+            ))
+        } else {
+            measured
+        })
+    };
+    Ok(Programs {
+        shows_round: false,
+        is_warm: true,
+        ..Programs::new(program, figures, check)
     })
 }

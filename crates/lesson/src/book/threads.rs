@@ -2,14 +2,9 @@
 
 use std::time::Instant;
 
-use super::multi_kernel::{Array, TIMES};
-use crate::bench::DEVICE;
-use crate::{
-    Bench, Choices, Closing, Compare, Experiment, Group, Lesson, Measured, Missing, Origin, Part,
-    PartWork, Ran, Result,
-};
-use engine::{BufferLocation, DeviceId, HostMemory, IssuerId, Program, StreamSpec};
-use lang::{mark, tr};
+use super::multi_kernel::{Array, TIMES, plant, scaled};
+use crate::prelude::*;
+use engine::IssuerId;
 
 const THREADS: u8 = 10;
 
@@ -40,7 +35,7 @@ pub(crate) const MULTI_KERNEL_THREADS: Lesson = Lesson {
     cuMemcpyDtoHAsync(host[i], array[i], bytes, stream[i]);
     cuCtxSynchronize();
 }",
-            work: PartWork::Program(|bench| Threads::prepare(bench, true)),
+            work: PartWork::Alone(|bench| threads(bench, true)),
         },
         Part {
             title: "one context for all",
@@ -52,7 +47,7 @@ pub(crate) const MULTI_KERNEL_THREADS: Lesson = Lesson {
     cuMemcpyDtoHAsync(host[i], array[i], bytes, stream[i]);
     cuStreamSynchronize(stream[i]);
 }",
-            work: PartWork::Program(|bench| Threads::prepare(bench, false)),
+            work: PartWork::Alone(|bench| threads(bench, false)),
         },
     ],
     compared: &[Compare {
@@ -77,88 +72,45 @@ pub(crate) const MULTI_KERNEL_THREADS: Lesson = Lesson {
     ),
 };
 
-/// Ten threads' arrays, on an engine of their own.
-struct Threads {
-    bench: Bench,
-    arrays: Vec<Array>,
-    program: Program,
-    /// How long it took to make the contexts, in milliseconds.
-    making: Option<f64>,
-}
-
-impl Threads {
-    fn prepare(bench: &Bench, contexts: bool) -> Result<Box<dyn Experiment>> {
-        let mut bench = bench.another()?;
-        let mut homes: Vec<DeviceId> = vec![DEVICE; THREADS.into()];
-        let mut making = None;
-        if contexts {
-            let began = Instant::now();
-            for home in &mut homes {
-                *home = bench.engine()?.create_context(DEVICE)?;
-            }
-            making = Some(began.elapsed().as_secs_f64() * 1e3);
+/// Ten threads' arrays, each in a context of its own or all in one.
+fn threads(bench: &mut Bench, contexts: bool) -> Result<Programs> {
+    let mut homes: Vec<DeviceId> = vec![DEVICE; THREADS.into()];
+    let began = Instant::now();
+    if contexts {
+        for home in &mut homes {
+            *home = bench.engine()?.create_context(DEVICE)?;
         }
-        let mut program = Program::default();
-        let mut arrays = Vec::new();
-        for (i, &home) in homes.iter().enumerate() {
-            let stream = bench.engine()?.create_stream(home, StreamSpec::PLAIN)?;
-            let host = BufferLocation::Host(HostMemory::Pageable);
-            let array = Array {
-                device: bench.buffer_in(home, Array::BYTES, BufferLocation::Device)?,
-                host: bench.buffer_in(home, Array::BYTES, host)?,
-                stream,
-                seed: i as u64,
-            };
-            bench.fill_floats(array.host, array.seed)?;
-            let issuer = IssuerId(i as u8 + 1);
-            for op in array.ops(TIMES) {
-                program.push_from(issuer, stream, op);
-            }
-            arrays.push(array);
-        }
-        bench.run(&program)?; // the module is loaded, in every context
-        Ok(Box::new(Threads {
-            bench,
-            arrays,
-            program,
-            making,
-        }))
     }
-
-    fn run(&mut self) -> Result<Ran> {
-        for array in &self.arrays {
-            array.plant(&mut self.bench)?;
+    let making = ms_since(began);
+    let mut program = Program::default();
+    let mut arrays = Vec::new();
+    for (i, home) in (0..).zip(homes) {
+        let host = BufferLocation::Host(HostMemory::Pageable);
+        let array = Array {
+            stream: bench.engine()?.create_stream(home, StreamSpec::PLAIN)?,
+            device: bench.buffer_in(home, Array::BYTES, BufferLocation::Device)?,
+            host: bench.buffer_in(home, Array::BYTES, host)?,
+            seed: i.into(),
+        };
+        bench.fill_floats(array.host, array.seed)?;
+        for op in array.ops(TIMES) {
+            program.push_from(IssuerId(i + 1), array.stream, op);
         }
-        self.bench.run(&self.program)
+        arrays.push(array);
     }
-}
-
-impl Experiment for Threads {
-    fn sample(&mut self, _bench: &mut Bench) -> Result<Measured> {
-        let ms = self.run()?.wall_ms();
-        Ok(Measured::of_time(mark!("ten threads together"), ms))
-    }
-
-    fn inspect(&mut self, _bench: &mut Bench) -> Result<Measured> {
-        self.program.timed = true;
-        let timed = self.run()?;
-        self.program.timed = false;
-        let mut right = 0;
-        for array in &self.arrays {
-            right += usize::from(self.bench.is_scaled(array.host, array.seed)?);
-        }
+    let planted = arrays.clone();
+    let check = move |bench: &mut Bench, _: &Ran, _| {
         let mut measured = Measured::default();
-        if let Some(making) = self.making {
+        if contexts {
             measured = measured.time(mark!("making ten contexts"), making);
         }
-        measured.trace = Some(self.bench.timed_round(&self.program, timed));
         Ok(measured.check(
             tr!("10 arrays returned unchanged, except for one value in each that overflows by design"),
-            right == self.arrays.len(),
+            scaled(bench, &arrays)? == arrays.len(),
         ))
-    }
-
-    fn has_own_engine(&self) -> bool {
-        true
-    }
+    };
+    Ok(Programs {
+        before: Box::new(move |bench, _| plant(bench, &planted)),
+        ..Programs::new(program, wall(mark!("ten threads together")), check)
+    })
 }

@@ -1,13 +1,7 @@
 //! A barrier taken out: what __syncthreads is for.
 
-use crate::bench::{at, call, copy};
-use crate::work::{DENSITY, SEED, square};
-use crate::{
-    Bench, Choices, Closing, Group, Lesson, LessonImage, Measured, Origin, Part, PartWork, Result,
-};
+use crate::prelude::*;
 use engine::buffer_kernels::BARRIER;
-use engine::{Argument, HostMemory, Program};
-use lang::{mark, tr};
 use life::{Lattice, Rule, reference, soup};
 
 const SIDE: u32 = 64;

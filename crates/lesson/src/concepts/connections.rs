@@ -1,15 +1,11 @@
 //! How many queues there are between the host and the device: 8 or 32.
 
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufRead, BufReader, Error, Read, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use super::default_stream::Counter;
-use crate::{
-    Bench, Choices, Closing, Compare, Experiment, Group, Lesson, LessonError, Measured, Missing,
-    Origin, Part, PartWork, Result,
-};
-use engine::{Program, StreamKind};
-use lang::{mark, tr};
+use crate::LessonError;
+use crate::prelude::*;
 use session::DeviceChoice;
 
 const STREAMS: usize = 32;
@@ -38,7 +34,7 @@ for (int i = 0; i < 32; i++)
     for (int n = 0; n < 3; n++)
         spin<<<1, 1, 0, stream[i]>>>(200 * us);
 cudaDeviceSynchronize();",
-            work: PartWork::Program(|bench| Connected::prepare(bench, 8)),
+            work: PartWork::Programs(|bench| connected(bench, 8)),
         },
         Part {
             title: "32 connections",
@@ -47,7 +43,7 @@ for (int i = 0; i < 32; i++)
     for (int n = 0; n < 3; n++)
         spin<<<1, 1, 0, stream[i]>>>(200 * us);
 cudaDeviceSynchronize();",
-            work: PartWork::Program(|bench| Connected::prepare(bench, 32)),
+            work: PartWork::Programs(|bench| connected(bench, 32)),
         },
     ],
     compared: &[Compare {
@@ -79,6 +75,12 @@ struct Answer {
     right: bool,
 }
 
+impl From<Error> for LessonError {
+    fn from(error: Error) -> LessonError {
+        LessonError::Child(error.to_string())
+    }
+}
+
 /// The measurement itself, in a process whose driver has started with some connections: for each line
 /// of `requests` a run, and a line of JSON about it to `answers`.
 ///
@@ -89,7 +91,6 @@ pub fn serve(
     requests: &mut dyn BufRead,
     answers: &mut dyn Write,
 ) -> Result<()> {
-    let fail = |error: std::io::Error| LessonError::Child(error.to_string());
     let mut bench = Bench::open(device)?;
     let streams = bench.streams(STREAMS, StreamKind::NonBlocking)?;
     let counter = Counter::new(&mut bench)?;
@@ -102,14 +103,13 @@ pub fn serve(
     bench.run(&program)?;
     let mut runs = 1;
     let mut request = String::new();
-    while requests.read_line(&mut request).map_err(fail)? > 0 {
-        let ms = bench.run(&program)?.wall_ms();
+    while requests.read_line(&mut request)? > 0 {
+        let ms = bench.run(&program)?.wall_ms;
         runs += 1;
         let right = counter.read(&mut bench, streams[0])? == STREAMS * DEEP * runs;
-        let answer = serde_json::to_string(&Answer { ms, right })
-            .map_err(|error| LessonError::Child(error.to_string()))?;
-        writeln!(answers, "{answer}").map_err(fail)?;
-        answers.flush().map_err(fail)?;
+        let answer = serde_json::to_string(&Answer { ms, right }).map_err(Error::from)?;
+        writeln!(answers, "{answer}")?;
+        answers.flush()?;
         request.clear();
     }
     Ok(())
@@ -120,31 +120,34 @@ struct Connected {
     child: Child,
     requests: Option<ChildStdin>,
     answers: BufReader<ChildStdout>,
-    right: bool,
+}
+
+fn connected(bench: &mut Bench, connections: u32) -> Result<Programs> {
+    let device = bench.choice.to_string();
+    let mut child = Command::new(std::env::current_exe()?)
+        .args(["lesson", "connections", "--child", "--device", &device])
+        .env("CUDA_DEVICE_MAX_CONNECTIONS", connections.to_string())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()?;
+    let answers = child.stdout.take().expect("it is piped");
+    let mut connected = Connected {
+        requests: child.stdin.take(),
+        answers: BufReader::new(answers),
+        child,
+    };
+    let figures = move |_: &mut Bench, _: &[Ran]| {
+        let answer = connected.ask().unwrap_or_default();
+        let answer: Answer = serde_json::from_str(&answer)
+            .map_err(|error| LessonError::Child(format!("{error}: {}", connected.why())))?;
+        let measured = Measured::of_time(mark!("96 launches in 32 streams"), answer.ms);
+        Ok(measured.check(tr!("every launch was counted"), answer.right))
+    };
+    Ok(Programs::measured_by(figures))
 }
 
 impl Connected {
-    fn prepare(bench: &Bench, connections: u32) -> Result<Box<dyn Experiment>> {
-        let fail = |error: std::io::Error| LessonError::Child(error.to_string());
-        let program = std::env::current_exe().map_err(fail)?;
-        let device = bench.choice().to_string();
-        let mut child = Command::new(program)
-            .args(["lesson", "connections", "--child", "--device", &device])
-            .env("CUDA_DEVICE_MAX_CONNECTIONS", connections.to_string())
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .map_err(fail)?;
-        let answers = child.stdout.take().expect("it is piped");
-        Ok(Box::new(Connected {
-            requests: child.stdin.take(),
-            answers: BufReader::new(answers),
-            child,
-            right: true,
-        }))
-    }
-
     fn ask(&mut self) -> std::io::Result<String> {
         if let Some(requests) = &mut self.requests {
             requests.write_all(b"\n")?;
@@ -162,23 +165,6 @@ impl Connected {
             let _ = errors.read_to_string(&mut said); // then there is nothing to say
         }
         said.trim().into()
-    }
-}
-
-impl Experiment for Connected {
-    fn sample(&mut self, _bench: &mut Bench) -> Result<Measured> {
-        let answer = self.ask().unwrap_or_default();
-        let answer: Answer = serde_json::from_str(&answer)
-            .map_err(|error| LessonError::Child(format!("{error}: {}", self.why())))?;
-        self.right &= answer.right;
-        Ok(Measured::of_time(
-            mark!("96 launches in 32 streams"),
-            answer.ms,
-        ))
-    }
-
-    fn inspect(&mut self, _bench: &mut Bench) -> Result<Measured> {
-        Ok(Measured::default().check(tr!("every launch was counted"), self.right))
     }
 }
 

@@ -1,13 +1,7 @@
 //! What a launch in the default stream does to all the others.
 
-use crate::bench::{at, call, copy};
-use crate::{
-    Bench, Choices, Closing, Compare, Experiment, Group, Lesson, Measured, Origin, Part, PartWork,
-    Ran, Result,
-};
+use crate::prelude::*;
 use engine::buffer_kernels::SPIN;
-use engine::{Argument, BufferId, HostMemory, Op, Program, StreamId, StreamKind};
-use lang::{mark, tr};
 
 const STREAMS: usize = 8;
 /// How long each launch lasts.
@@ -35,7 +29,7 @@ for (int i = 0; i < 8; i++) {
     spin<<<1, 1, 0, stream[i]>>>(500 * us);
 }
 cudaDeviceSynchronize();",
-            work: PartWork::Program(|bench| Spins::prepare(bench, StreamKind::Blocking, false)),
+            work: PartWork::Programs(|bench| spins(bench, StreamKind::Blocking, false)),
         },
         Part {
             title: "blocking streams, and launches in the default stream",
@@ -46,7 +40,7 @@ for (int i = 0; i < 8; i++) {
     spin<<<1, 1, 0, stream[i]>>>(500 * us);
 }
 cudaDeviceSynchronize();",
-            work: PartWork::Program(|bench| Spins::prepare(bench, StreamKind::Blocking, true)),
+            work: PartWork::Programs(|bench| spins(bench, StreamKind::Blocking, true)),
         },
         Part {
             title: "non-blocking streams, and launches in the default stream",
@@ -58,7 +52,7 @@ for (int i = 0; i < 8; i++) {
     spin<<<1, 1, 0, stream[i]>>>(500 * us);
 }
 cudaDeviceSynchronize();",
-            work: PartWork::Program(|bench| Spins::prepare(bench, StreamKind::NonBlocking, true)),
+            work: PartWork::Programs(|bench| spins(bench, StreamKind::NonBlocking, true)),
         },
     ],
     compared: &[
@@ -84,6 +78,7 @@ cudaDeviceSynchronize();",
 };
 
 /// A number on the device that launches count up.
+#[derive(Clone, Copy)]
 pub(super) struct Counter {
     device: BufferId,
     host: BufferId,
@@ -114,63 +109,35 @@ impl Counter {
         bench.run(&Program::in_stream(stream, [down]))?;
         Ok(bench.words(self.host)?[0] as usize)
     }
+
+    /// Checks that as many launches have been counted.
+    pub(super) fn check(
+        &self,
+        bench: &mut Bench,
+        stream: StreamId,
+        launches: usize,
+    ) -> Result<Measured> {
+        let counted = self.read(bench, stream)?;
+        Ok(Measured::default().check(tr!("every launch was counted"), counted == launches))
+    }
 }
 
 /// Eight launches that last, and what is between them.
-struct Spins {
-    default: StreamId,
-    counter: Counter,
-    program: Program,
-    runs: usize,
-}
-
-impl Spins {
-    fn prepare(bench: &mut Bench, kind: StreamKind, between: bool) -> Result<Box<dyn Experiment>> {
-        let streams = bench.streams(STREAMS, kind)?;
-        let default = bench.streams(1, StreamKind::Default)?[0];
-        let counter = Counter::new(bench)?;
-        let mut program = Program::default();
-        for (i, &stream) in streams.iter().enumerate() {
-            if between && i > 0 {
-                program.push(default, counter.spin(0));
-            }
-            program.push(stream, counter.spin(SPIN_NS));
+fn spins(bench: &mut Bench, kind: StreamKind, between: bool) -> Result<Programs> {
+    let streams = bench.streams(STREAMS, kind)?;
+    let default = bench.streams(1, StreamKind::Default)?[0];
+    let counter = Counter::new(bench)?;
+    let mut program = Program::default();
+    for (i, &stream) in streams.iter().enumerate() {
+        if between && i > 0 {
+            program.push(default, counter.spin(0));
         }
-        let mut spins = Spins {
-            default,
-            counter,
-            program,
-            runs: 0,
-        };
-        spins.run(bench)?;
-        Ok(Box::new(spins))
+        program.push(stream, counter.spin(SPIN_NS));
     }
-
-    fn run(&mut self, bench: &mut Bench) -> Result<Ran> {
-        self.runs += 1;
-        bench.run(&self.program)
-    }
-}
-
-impl Experiment for Spins {
-    fn sample(&mut self, bench: &mut Bench) -> Result<Measured> {
-        let ms = self.run(bench)?.wall_ms();
-        Ok(Measured::of_time(mark!("all launches"), ms))
-    }
-
-    fn inspect(&mut self, bench: &mut Bench) -> Result<Measured> {
-        self.program.timed = true;
-        let timed = self.run(bench)?;
-        self.program.timed = false;
-        let counted = self.counter.read(bench, self.default)?;
-        let launches = self.program.steps.len();
-        let mut measured = Measured::default()
-            .figure(mark!("launches"), launches as f64, "")
-            .check(
-                tr!("every launch was counted"),
-                counted == launches * self.runs,
-            );
-        measured.trace = Some(bench.timed_round(&self.program, timed));
-        Ok(measured)
-    }
+    let launches = program.steps.len();
+    let wall = wall(mark!("all launches"));
+    Ok(Programs::new(program, wall, move |bench, _, runs| {
+        let measured = counter.check(bench, default, launches * runs)?;
+        Ok(measured.figure(mark!("launches"), launches as f64, ""))
+    }))
 }

@@ -1,13 +1,7 @@
 //! Events that streams wait for: a diamond of dependencies.
 
 use super::default_stream::Counter;
-use crate::bench::{DEVICE, copy};
-use crate::{
-    Bench, Choices, Closing, Compare, Experiment, Group, Lesson, Measured, Origin, Part, PartWork,
-    Ran, Result,
-};
-use engine::{BufferId, HostMemory, OrderOp, Program, StreamId, StreamKind};
-use lang::{mark, tr};
+use crate::prelude::*;
 
 /// Words of each array.
 const WORDS: usize = 1 << 16;
@@ -41,7 +35,7 @@ cudaMemcpyAsync(host_b, b, bytes,
            cudaMemcpyDeviceToHost, left);
 cudaMemcpyAsync(host_c, c, bytes,
            cudaMemcpyDeviceToHost, left);",
-            work: PartWork::Program(|bench| Diamond::prepare(bench, Way::OneStream)),
+            work: PartWork::Programs(|bench| diamond(bench, Way::OneStream)),
         },
         Part {
             title: "two streams joined by events",
@@ -57,7 +51,7 @@ cudaMemcpyAsync(host_b, b, bytes,
            cudaMemcpyDeviceToHost, left);
 cudaMemcpyAsync(host_c, c, bytes,
            cudaMemcpyDeviceToHost, left);",
-            work: PartWork::Program(|bench| Diamond::prepare(bench, Way::Events)),
+            work: PartWork::Programs(|bench| diamond(bench, Way::Events)),
         },
         Part {
             title: "two streams without events",
@@ -69,7 +63,7 @@ cudaMemcpyAsync(host_b, b, bytes,
            cudaMemcpyDeviceToHost, left);
 cudaMemcpyAsync(host_c, c, bytes,
            cudaMemcpyDeviceToHost, left);",
-            work: PartWork::Program(|bench| Diamond::prepare(bench, Way::NoEvents)),
+            work: PartWork::Programs(|bench| diamond(bench, Way::NoEvents)),
         },
     ],
     compared: &[Compare {
@@ -108,111 +102,56 @@ enum Way {
     NoEvents,
 }
 
-/// An array, its two copies, and what came down of them.
-struct Diamond {
-    way: Way,
-    stream: StreamId,
-    host: BufferId,
-    branches: [Branch; 2],
-    program: Program,
-    counter: Counter,
-    runs: usize,
-}
-
-/// A copy of the array on the device, and on the host.
-struct Branch {
-    device: BufferId,
-    host: BufferId,
-}
-
-impl Diamond {
-    fn prepare(bench: &mut Bench, way: Way) -> Result<Box<dyn Experiment>> {
-        let streams = bench.streams(2, StreamKind::NonBlocking)?;
-        let [left, right] = match way {
-            Way::OneStream => [streams[0]; 2],
-            Way::Events | Way::NoEvents => [streams[0], streams[1]],
-        };
-        let (host, device) = (
-            bench.host_buffer(BYTES, HostMemory::Pinned)?,
-            bench.device_buffer(BYTES)?,
-        );
-        let mut branch = || -> Result<Branch> {
-            Ok(Branch {
-                device: bench.device_buffer(BYTES)?,
-                host: bench.host_buffer(BYTES, HostMemory::Pinned)?,
-            })
-        };
-        let branches = [branch()?, branch()?];
-        let engine = bench.engine()?;
-        let (up, done) = (engine.create_event(DEVICE)?, engine.create_event(DEVICE)?);
-        let counter = Counter::new(bench)?;
-        let mut program = Program::in_stream(left, [copy(host, device, BYTES)]);
-        if way == Way::Events {
-            program.push(left, OrderOp::Record(up));
-            program.push(right, OrderOp::Wait(up));
-        }
-        let lengths = [left, right].into_iter().zip(BRANCHES_NS);
-        for (branch, (stream, length)) in branches.iter().zip(lengths) {
-            program.push(stream, counter.spin(length));
-            program.push(stream, copy(device, branch.device, BYTES));
-        }
-        if way == Way::Events {
-            program.push(right, OrderOp::Record(done));
-            program.push(left, OrderOp::Wait(done));
-        }
-        for branch in &branches {
-            program.push(left, copy(branch.device, branch.host, BYTES));
-        }
-        let mut diamond = Diamond {
-            way,
-            stream: left,
-            host,
-            branches,
-            program,
-            counter,
-            runs: 0,
-        };
-        diamond.run(bench)?;
-        Ok(Box::new(diamond))
+/// An array, its two copies on the device, and what comes down of them. Each run sends numbers that were
+/// not there before, to count those that come down otherwise.
+fn diamond(bench: &mut Bench, way: Way) -> Result<Programs> {
+    let streams = bench.streams(2, StreamKind::NonBlocking)?;
+    let [left, right] = match way {
+        Way::OneStream => [streams[0]; 2],
+        Way::Events | Way::NoEvents => [streams[0], streams[1]],
+    };
+    let mut array = || -> Result<[BufferId; 2]> {
+        let device = bench.device_buffer(BYTES)?;
+        Ok([device, bench.host_buffer(BYTES, HostMemory::Pinned)?])
+    };
+    let [[device, host], first, second] = [array()?, array()?, array()?];
+    let engine = bench.engine()?;
+    let (up, done) = (engine.create_event(DEVICE)?, engine.create_event(DEVICE)?);
+    let counter = Counter::new(bench)?;
+    let mut program = Program::in_stream(left, [copy(host, device, BYTES)]);
+    if way == Way::Events {
+        program.push(left, OrderOp::Record(up));
+        program.push(right, OrderOp::Wait(up));
     }
-
-    fn run(&mut self, bench: &mut Bench) -> Result<Ran> {
-        self.runs += 1;
-        bench.run(&self.program)
+    for ([branch, _], stream, length) in [
+        (first, left, BRANCHES_NS[0]),
+        (second, right, BRANCHES_NS[1]),
+    ] {
+        program.push(stream, counter.spin(length));
+        program.push(stream, copy(device, branch, BYTES));
     }
-
-    /// Sends numbers that were not there before, and counts those that come down otherwise.
-    fn wrong(&mut self, bench: &mut Bench) -> Result<(usize, Ran)> {
-        let sent = self.runs as u32 + 1;
-        bench.access(self.host, &mut |words| words.fill(sent))?;
-        self.program.timed = true;
-        let ran = self.run(bench)?;
-        self.program.timed = false;
-        let mut wrong = 0;
-        for branch in &self.branches {
-            let words = bench.words(branch.host)?;
-            wrong += words.iter().filter(|&&word| word != sent).count();
-        }
-        Ok((wrong, ran))
+    if way == Way::Events {
+        program.push(right, OrderOp::Record(done));
+        program.push(left, OrderOp::Wait(done));
     }
-}
-
-impl Experiment for Diamond {
-    fn sample(&mut self, bench: &mut Bench) -> Result<Measured> {
-        let ms = self.run(bench)?.wall_ms();
-        Ok(Measured::of_time(mark!("the diamond"), ms))
+    for [branch, down] in [first, second] {
+        program.push(left, copy(branch, down, BYTES));
     }
-
-    fn inspect(&mut self, bench: &mut Bench) -> Result<Measured> {
-        let (wrong, ran) = self.wrong(bench)?;
-        let counted = self.counter.read(bench, self.stream)?;
-        let mut measured = Measured::default()
-            .figure(WRONG, wrong as f64, "")
-            .check(tr!("every launch was counted"), counted == 2 * self.runs);
-        if self.way != Way::NoEvents {
+    let check = move |bench: &mut Bench, _: &Ran, runs: usize| {
+        let mut came = bench.words(first[1])?;
+        came.extend(bench.words(second[1])?);
+        let wrong = came.iter().filter(|&&word| word != runs as u32).count();
+        let mut measured = counter.check(bench, left, 2 * runs)?;
+        measured = measured.figure(WRONG, wrong as f64, "");
+        if way != Way::NoEvents {
             measured = measured.check(tr!("both arrays came down as they went up"), wrong == 0);
         }
-        measured.trace = Some(bench.timed_round(&self.program, ran));
         Ok(measured)
-    }
+    };
+    Ok(Programs {
+        before: Box::new(move |bench, runs| {
+            bench.access(host, &mut |words| words.fill(runs as u32 + 1))
+        }),
+        ..Programs::new(program, wall(mark!("the diamond")), check)
+    })
 }

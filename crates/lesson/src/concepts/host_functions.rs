@@ -1,16 +1,7 @@
 //! Host work between two copies: by the thread that waits for the device, or by a function in the stream.
 
-use std::time::Instant;
-
-use crate::bench::{copy_between, start};
-use crate::{
-    Bench, Choices, Closing, Compare, Experiment, Group, Lesson, Measured, Missing, Origin, Part,
-    PartWork, Ran, Result, data,
-};
-use engine::{
-    BufferId, BufferOffset, BufferOp, HostFunction, HostMemory, Op, Program, StreamId, StreamKind,
-};
-use lang::{mark, tr};
+use crate::prelude::*;
+use engine::HostFunction;
 
 const CHUNKS: usize = 16;
 /// Bytes of a chunk.
@@ -40,7 +31,7 @@ pub(crate) const HOST_FUNCTIONS: Lesson = Lesson {
     cudaMemcpyAsync(array[i], host[i], 4 << 20,
                cudaMemcpyHostToDevice, stream);
 }",
-            work: PartWork::Program(|bench| Chunks::prepare(bench, false)),
+            work: PartWork::Programs(|bench| chunks(bench, false)),
         },
         Part {
             title: "host functions in streams",
@@ -52,7 +43,7 @@ pub(crate) const HOST_FUNCTIONS: Lesson = Lesson {
                cudaMemcpyHostToDevice, stream[i]);
 }
 cudaDeviceSynchronize();",
-            work: PartWork::Program(|bench| Chunks::prepare(bench, true)),
+            work: PartWork::Programs(|bench| chunks(bench, true)),
         },
     ],
     compared: &[Compare {
@@ -75,122 +66,63 @@ cudaDeviceSynchronize();",
     ),
 };
 
-/// An array on the device, and the chunk of each stream on the host.
-struct Chunks {
-    device: BufferId,
-    host: Vec<BufferId>,
-    /// The first stream copies where the host works itself.
-    streams: Vec<StreamId>,
-    in_stream: bool,
-    /// How often everything was inverted.
-    inverted: usize,
-}
-
-impl Chunks {
-    fn prepare(bench: &mut Bench, in_stream: bool) -> Result<Box<dyn Experiment>> {
-        let host = (0..CHUNKS).map(|_| bench.host_buffer(CHUNK, HostMemory::Pinned));
-        let mut chunks = Chunks {
-            host: host.collect::<Result<_>>()?,
-            device: bench.device_buffer(CHUNKS * CHUNK)?,
-            streams: bench.streams(CHUNKS, StreamKind::NonBlocking)?,
-            in_stream,
-            inverted: 0,
-        };
-        for chunk in 0..CHUNKS {
-            bench.fill_floats(chunks.host[chunk], chunk as u64)?;
-            bench.run(&Program::in_stream(chunks.streams[0], [chunks.up(chunk)]))?;
+/// An array on the device, of which every chunk is inverted in memory of the host: by a host function in a
+/// stream of the chunk's own, or by the host, between the programs of two copies.
+fn chunks(bench: &mut Bench, in_stream: bool) -> Result<Programs> {
+    let streams = bench.streams(CHUNKS, StreamKind::NonBlocking)?;
+    let device = bench.device_buffer(CHUNKS * CHUNK)?;
+    let (mut all, mut copies) = (Program::default(), Vec::new());
+    let mut chunks = Vec::new();
+    for (chunk, &stream) in streams.iter().enumerate() {
+        let host = bench.host_buffer(CHUNK, HostMemory::Pinned)?;
+        let (here, there) = (place(host, 0), place(device, chunk * CHUNK));
+        let down = copy_between(there, here, CHUNK);
+        let up = copy_between(here, there, CHUNK);
+        bench.fill_floats(host, chunk as u64)?;
+        bench.run(&Program::in_stream(streams[0], [up.clone()]))?;
+        let inverted = BufferOp::HostFunction(HostFunction::Invert, host).into();
+        for op in [down.clone(), inverted, up.clone()] {
+            all.push(stream, op);
         }
-        chunks.sample(bench)?;
-        Ok(Box::new(chunks))
+        let down = Program::in_stream(streams[0], [down]).with_spans();
+        copies.push(down.clone());
+        copies.push(Program::in_stream(streams[0], [up]).with_spans());
+        chunks.push((host, down));
     }
-
-    fn on_device(&self, chunk: usize) -> BufferOffset {
-        BufferOffset {
-            offset: chunk * CHUNK,
-            ..start(self.device)
+    let hosts: Vec<BufferId> = chunks.iter().map(|(host, _)| *host).collect();
+    let before = move |bench: &mut Bench, run: usize| {
+        if in_stream || run % 2 == 0 {
+            return Ok(());
         }
-    }
-
-    fn down(&self, chunk: usize) -> Op {
-        copy_between(self.on_device(chunk), start(self.host[chunk]), CHUNK)
-    }
-
-    fn up(&self, chunk: usize) -> Op {
-        copy_between(start(self.host[chunk]), self.on_device(chunk), CHUNK)
-    }
-
-    /// Everything in one program.
-    fn program(&self) -> Program {
-        let mut program = Program::default();
-        for (chunk, &stream) in self.streams.iter().enumerate() {
-            program.push(stream, self.down(chunk));
-            program.push(
-                stream,
-                BufferOp::HostFunction(HostFunction::Invert, self.host[chunk]),
-            );
-            program.push(stream, self.up(chunk));
-        }
-        program
-    }
-
-    /// Inverts everything once. Returns what ran, as one program.
-    fn invert(&mut self, bench: &mut Bench) -> Result<(Program, Ran)> {
-        self.inverted += 1;
-        if self.in_stream {
-            let program = self.program().with_spans();
-            let ran = bench.run(&program)?;
-            return Ok((program, ran));
-        }
-        let (mut program, mut ran) = (Program::default(), Ran::default());
-        for chunk in 0..CHUNKS {
-            let ops = [Some(self.down(chunk)), None, Some(self.up(chunk))];
-            for op in ops {
-                let Some(op) = op else {
-                    bench.access(self.host[chunk], &mut |words| {
-                        let inverted = |word: &mut u32| *word = HostFunction::Invert.apply(*word);
-                        words.iter_mut().for_each(inverted);
-                    })?;
-                    continue;
-                };
-                let copy = Program::in_stream(self.streams[0], [op]).with_spans();
-                ran.append(bench.run(&copy)?, program.steps.len());
-                program.steps.extend(copy.steps);
-            }
-        }
-        Ok((program, ran))
-    }
-}
-
-impl Experiment for Chunks {
-    fn sample(&mut self, bench: &mut Bench) -> Result<Measured> {
-        let began = Instant::now();
-        let (_, ran) = self.invert(bench)?;
-        let ms = began.elapsed().as_secs_f64() * 1e3;
-        let busy = if self.in_stream {
-            ran.call.as_secs_f64() * 1e3
-        } else {
-            ms
-        };
-        Ok(Measured::of_time(mark!("16 chunks"), ms)
-            .time(mark!("the issuing thread is busy for"), busy))
-    }
-
-    fn inspect(&mut self, bench: &mut Bench) -> Result<Measured> {
-        let (program, ran) = self.invert(bench)?;
+        bench.access(hosts[run / 2 % CHUNKS], &mut |words| {
+            let inverted = |word: &mut u32| *word = HostFunction::Invert.apply(*word);
+            words.iter_mut().for_each(inverted);
+        })
+    };
+    let figures = move |runs: &[Ran]| {
+        let ms = runs.iter().map(|it| it.before_ms + it.wall_ms).sum();
+        let busy = if in_stream { runs[0].call_ms } else { ms };
+        Measured::of_time(mark!("16 chunks"), ms)
+            .time(mark!("the issuing thread is busy for"), busy)
+    };
+    let check = move |bench: &mut Bench, _: &Ran, runs: usize| {
         let mut right = true;
-        for (chunk, seed) in (0..CHUNKS).zip(0..) {
-            bench.access(self.host[chunk], &mut |words| words.fill(0))?;
-            bench.run(&Program::in_stream(self.streams[0], [self.down(chunk)]))?;
+        for (seed, (host, down)) in (0..).zip(&chunks) {
+            bench.access(*host, &mut |words| words.fill(0))?;
+            bench.run(down)?;
             let mut want = vec![0; CHUNK / 4];
             data::fill_floats(&mut want, seed);
-            if self.inverted % 2 == 1 {
+            if runs % 2 == 1 {
                 want.iter_mut().for_each(|word| *word = !*word);
             }
-            right &= bench.words(self.host[chunk])? == want;
+            right &= bench.words(*host)? == want;
         }
-        let mut measured =
-            Measured::default().check(tr!("every bit on the device was inverted each time"), right);
-        measured.trace = Some(bench.timed_round(&program, ran));
-        Ok(measured)
-    }
+        Ok(Measured::default().check(tr!("every bit on the device was inverted each time"), right))
+    };
+    let all = all.with_spans();
+    Ok(Programs {
+        programs: if in_stream { vec![all] } else { copies },
+        before: Box::new(before),
+        ..Programs::new(Program::default(), figures, check)
+    })
 }

@@ -1,18 +1,8 @@
 //! How many threads a multiprocessor holds, and whether more are faster.
 
-use std::sync::Arc;
-
-use crate::bench::DEVICE;
-use crate::work::{DENSITY, SEED, kernel, square};
-use crate::{
-    Bench, Choices, Closing, Compare, Experiment, Group, Lesson, Measured, MeasuredValue, Missing,
-    Origin, Outcome, Part, PartWork, Result,
-};
-use engine::{Kernel, LatticeId, LatticeOp, Layout, Op, Program, Slot, Slots, SlotsSpec, StreamId};
-use engine::{StreamSpec, Transfer};
-use lang::{mark, tr};
-use life::{Lattice, Rule, reference, soup};
-use session::instances::read_lattice;
+use crate::Outcome;
+use crate::outcome::MeasuredValue;
+use crate::prelude::*;
 use session::median;
 
 const SIDE: u64 = 1024;
@@ -45,17 +35,17 @@ pub(crate) const OCCUPANCY: Lesson = Lesson {
         Part {
             title: "the slowest shape of these, again",
             code: "step<<<grid, slowest>>>(next, cells);",
-            work: PartWork::Program(|bench| Shape::prepare(bench, SLOWEST)),
+            work: PartWork::Alone(|bench| shape(bench, SLOWEST)),
         },
         Part {
             title: "the second fastest, again",
             code: "step<<<grid, second>>>(next, cells);",
-            work: PartWork::Program(|bench| Shape::prepare(bench, SECOND)),
+            work: PartWork::Alone(|bench| shape(bench, SECOND)),
         },
         Part {
             title: "the fastest, again",
             code: "step<<<grid, fastest>>>(next, cells);",
-            work: PartWork::Program(|bench| Shape::prepare(bench, FASTEST)),
+            work: PartWork::Alone(|bench| shape(bench, FASTEST)),
         },
     ],
     compared: &[
@@ -96,71 +86,26 @@ const FASTEST: &str = "fastest";
 const SECOND: &str = "second";
 const SLOWEST: &str = "slowest";
 
-/// A lattice on an engine of its own.
-struct Stepper {
-    bench: Bench,
-    kernel: &'static Kernel,
-    stream: StreamId,
-    slots: Arc<dyn Slots>,
-    start: Lattice,
-    want: Lattice,
+/// A lattice on an engine with nothing else on it.
+fn lattice(bench: &mut Bench) -> Result<BenchLattices> {
+    let stream = bench.stream()?;
+    BenchLattices::new(bench, 1, square(SIDE), kernel("global"), &[stream])
 }
 
-impl Stepper {
-    fn new(bench: &Bench) -> Result<Stepper> {
-        let mut bench = bench.another()?;
-        let (kernel, size) = (kernel("global"), square(SIDE));
-        let engine = bench.engine()?;
-        engine.create_lattices(DEVICE, 1, size)?;
-        engine.reserve(kernel.layout)?;
-        let slots = engine.allocate_slots(SlotsSpec {
-            snapshots: 1,
-            ..SlotsSpec::default()
-        })?;
-        let stream = engine.create_stream(DEVICE, StreamSpec::PLAIN)?;
-        let start = soup(size, DENSITY, SEED, 0);
-        Ok(Stepper {
-            bench,
-            kernel,
-            stream,
-            slots,
-            want: reference::run(&start, Rule::LIFE, 2),
-            start,
-        })
-    }
+/// Sets the lattice to its start, and says whether two generations from there are right.
+fn is_right(lattice: &BenchLattices, bench: &mut Bench, block: (u32, u32)) -> Result<bool> {
+    lattice.restart(bench)?;
+    let advance = lattice.advance_one(0, 2, block);
+    bench.run(&Program::in_stream(lattice.streams[0], [advance]))?;
+    Ok(lattice.wrong(bench, 2)? == 0)
+}
 
-    fn advance(&self, block: (u32, u32), generations: u32) -> Op {
-        LatticeOp::Advance {
-            kernel: self.kernel,
-            rule: Rule::LIFE,
-            generations,
-            block,
-        }
-        .on(0..1)
-    }
-
-    /// Sets the lattice to its start, and says whether two generations from there are right.
-    fn is_right(&mut self, block: (u32, u32)) -> Result<bool> {
-        let lattice = LatticeId(0);
-        let (slot, what) = (Slot(0), Transfer::Bits);
-        let ops = [
-            LatticeOp::Upload(self.start.words().into()).on(lattice.as_range()),
-            LatticeOp::Unpack(Layout::I32).on(lattice.as_range()),
-            self.advance(block, 2),
-            LatticeOp::Pack.on(lattice.as_range()),
-            LatticeOp::Download { slot, what }.on(lattice.as_range()),
-        ];
-        self.bench.run(&Program::in_stream(self.stream, ops))?;
-        Ok(read_lattice(&*self.slots, 0, slot, self.start.size())? == self.want)
-    }
-
-    /// The time of a generation in milliseconds, as the mean of a launch of several.
-    fn generation_ms(&mut self, block: (u32, u32)) -> Result<f64> {
-        let generations = self.bench.pick(20, 2);
-        let advance = self.advance(block, generations);
-        let program = Program::in_stream(self.stream, [advance]).with_spans();
-        Ok(self.bench.run(&program)?.step_ms(0) / f64::from(generations))
-    }
+/// A launch of several generations, and how many those are.
+fn generations(lattice: &BenchLattices, bench: &Bench, block: (u32, u32)) -> (Program, f64) {
+    let generations = bench.pick(20, 2);
+    let advance = lattice.advance_one(0, generations, block);
+    let program = Program::in_stream(lattice.streams[0], [advance]).with_spans();
+    (program, generations.into())
 }
 
 /// Which of the choices holds: whether no shape has a higher occupancy than the fastest.
@@ -176,22 +121,20 @@ fn fastest_has_highest_occupancy(outcome: &Outcome) -> Option<usize> {
     Some(if is_highest { 0 } else { 1 })
 }
 
-fn named((across, down): (u32, u32)) -> String {
-    format!("{across}x{down}")
-}
-
-fn survey(bench: &mut Bench) -> Result<Measured> {
-    let mut stepper = Stepper::new(bench)?;
-    let blocks = stepper.kernel.blocks;
+fn survey(shared: &mut Bench) -> Result<Measured> {
+    let bench = &mut shared.another();
+    let lattice = lattice(bench)?;
+    let blocks = lattice.kernel.blocks;
     let mut right = true;
     for &block in blocks {
-        right &= stepper.is_right(block)?;
+        right &= is_right(&lattice, bench, block)?;
     }
     // In turn, so that all meet a clock that goes up; the first turn warms up.
     let mut times = vec![Vec::new(); blocks.len()];
     for turn in 0..6 {
         for (&block, times) in blocks.iter().zip(&mut times) {
-            let ms = stepper.generation_ms(block)?;
+            let (program, generations) = generations(&lattice, bench, block);
+            let ms = bench.run(&program)?.step_ms(0) / generations;
             if turn > 0 {
                 times.push(ms);
             }
@@ -200,25 +143,23 @@ fn survey(bench: &mut Bench) -> Result<Measured> {
     let mut measured = Measured::default();
     let mut order = Vec::new();
     for (place, (&block, times)) in blocks.iter().zip(times).enumerate() {
-        let (shape, ms) = (named(block), median(times).expect("five turns"));
+        let shape = format!("{}x{}", block.0, block.1);
+        let ms = median(times).expect("five turns");
         order.push((ms, place));
         measured = measured.figure(shape.clone(), ms * 1e3, "µs");
-        let op = stepper.advance(block, 1);
-        if let Some(found) = stepper.bench.engine()?.occupancy(DEVICE, &op)? {
-            let threads = f64::from(found.blocks_per_sm * found.block_threads);
+        let op = lattice.advance_one(0, 1, block);
+        if let Some(found) = bench.engine()?.occupancy(DEVICE, &op)? {
+            let resident = found.blocks_per_sm;
+            let threads = f64::from(resident * found.block_threads);
             let part = 100.0 * threads / f64::from(found.max_threads_per_sm);
             measured = measured
-                .figure(
-                    format!("{shape}: {RESIDENT}"),
-                    found.blocks_per_sm.into(),
-                    "",
-                )
+                .figure(format!("{shape}: {RESIDENT}"), resident.into(), "")
                 .figure(format!("{shape}: {OCCUPANCY_OF}"), part, "%");
         }
     }
     order.sort_by(|a, b| a.0.total_cmp(&b.0));
     for (name, at) in [(FASTEST, 0), (SECOND, 1), (SLOWEST, order.len() - 1)] {
-        bench.keep(name, order[at].1 as f64);
+        shared.kept.insert(name, order[at].1 as f64);
     }
     let what = tr!("two generations in blocks of {} shapes", blocks.len());
     Ok(measured
@@ -226,38 +167,23 @@ fn survey(bench: &mut Bench) -> Result<Measured> {
         .check(what, right))
 }
 
-/// A shape of the survey, on an engine of its own.
-struct Shape {
-    stepper: Stepper,
-    block: (u32, u32),
-}
-
-impl Shape {
-    fn prepare(bench: &Bench, which: &str) -> Result<Box<dyn Experiment>> {
-        let mut stepper = Stepper::new(bench)?;
-        let place = bench.kept(which).unwrap_or(0.0) as usize;
-        let block = stepper.kernel.blocks[place];
-        stepper.is_right(block)?; // the lattice is there, and the module loaded
-        Ok(Box::new(Shape { stepper, block }))
-    }
-}
-
-impl Experiment for Shape {
-    fn sample(&mut self, _bench: &mut Bench) -> Result<Measured> {
-        let ms = self.stepper.generation_ms(self.block)?;
-        Ok(Measured::of_time(mark!("a generation"), ms))
-    }
-
-    fn inspect(&mut self, _bench: &mut Bench) -> Result<Measured> {
-        let right = self.stepper.is_right(self.block)?;
-        let (across, down) = self.block;
+/// A shape of the survey.
+fn shape(bench: &mut Bench, which: &str) -> Result<Programs> {
+    let lattice = lattice(bench)?;
+    let place = bench.kept.get(which).copied().unwrap_or(0.0) as usize;
+    let block = lattice.kernel.blocks[place];
+    let (program, generations) = generations(&lattice, bench, block);
+    let figures =
+        move |runs: &[Ran]| Measured::of_time(GENERATION, runs[0].step_ms(0) / generations);
+    let check = move |bench: &mut Bench, _: &Ran, _| {
+        let right = is_right(&lattice, bench, block)?;
         Ok(Measured::default()
-            .figure("blockDim.x", across.into(), "")
-            .figure("blockDim.y", down.into(), "")
+            .figure("blockDim.x", block.0.into(), "")
+            .figure("blockDim.y", block.1.into(), "")
             .check(tr!("two generations of the lattice"), right))
-    }
-
-    fn has_own_engine(&self) -> bool {
-        true
-    }
+    };
+    Ok(Programs {
+        shows_round: false,
+        ..Programs::new(program, figures, check)
+    })
 }

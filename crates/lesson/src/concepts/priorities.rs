@@ -1,13 +1,8 @@
 //! A small launch that comes late: behind everybody, or next in turn.
 
 use super::default_stream::Counter;
-use crate::bench::DEVICE;
-use crate::{
-    Bench, Choices, Closing, Compare, Experiment, Group, Lesson, Measured, Origin, Part, PartWork,
-    Ran, Result,
-};
-use engine::{Priority, Program, StreamId, StreamKind, StreamSpec};
-use lang::{mark, tr};
+use crate::prelude::*;
+use engine::Priority;
 
 /// Streams that keep the device busy.
 const BUSY: usize = 4;
@@ -39,7 +34,7 @@ for (int n = 0; n < LAUNCHES; n++)
     for (int i = 0; i < 4; i++)
         spin<<<many, 1024, 0, stream[i]>>>(100 * us);
 spin<<<1, 1, 0, late>>>(20 * us);",
-            work: PartWork::Program(|bench| LateLaunch::prepare(bench, Priority::Normal)),
+            work: PartWork::Programs(|bench| late_launch(bench, Priority::Normal)),
         },
         Part {
             title: "the highest priority",
@@ -49,7 +44,7 @@ for (int n = 0; n < LAUNCHES; n++)
     for (int i = 0; i < 4; i++)
         spin<<<many, 1024, 0, stream[i]>>>(100 * us);
 spin<<<1, 1, 0, late>>>(20 * us);",
-            work: PartWork::Program(|bench| LateLaunch::prepare(bench, Priority::High)),
+            work: PartWork::Programs(|bench| late_launch(bench, Priority::High)),
         },
     ],
     compared: &[Compare {
@@ -68,66 +63,30 @@ spin<<<1, 1, 0, late>>>(20 * us);",
 };
 
 /// Busy streams, and the launch that comes late.
-struct LateLaunch {
-    late: StreamId,
-    counter: Counter,
-    program: Program,
-    runs: usize,
-    last: Option<Ran>,
-}
-
-impl LateLaunch {
-    fn prepare(bench: &mut Bench, priority: Priority) -> Result<Box<dyn Experiment>> {
-        let busy = bench.streams(BUSY, StreamKind::NonBlocking)?;
-        let late = bench.engine()?.create_stream(
-            DEVICE,
-            StreamSpec {
-                priority,
-                ..StreamSpec::PLAIN
-            },
-        )?;
-        let counter = Counter::new(bench)?;
-        // Eight times as many blocks as the device holds at once; the CPU's workers hold one each.
-        let sm_count = bench.info().sm_count;
-        let (grid, block) = bench.pick((sm_count * 2 * 8, 1024), (1, 1));
-        let mut program = Program::default().with_spans();
-        for _ in 0..LAUNCHES {
-            for &stream in &busy {
-                program.push(stream, counter.spins(grid, block, BLOCK_NS));
-            }
+fn late_launch(bench: &mut Bench, priority: Priority) -> Result<Programs> {
+    let busy = bench.streams(BUSY, StreamKind::NonBlocking)?;
+    let spec = StreamSpec {
+        priority,
+        ..StreamSpec::PLAIN
+    };
+    let late = bench.engine()?.create_stream(DEVICE, spec)?;
+    let counter = Counter::new(bench)?;
+    // Eight times as many blocks as the device holds at once; the CPU's workers hold one each.
+    let (grid, block) = bench.pick((bench.info.sm_count * 2 * 8, 1024), (1, 1));
+    let mut program = Program::default().with_spans();
+    for _ in 0..LAUNCHES {
+        for &stream in &busy {
+            program.push(stream, counter.spins(grid, block, BLOCK_NS));
         }
-        program.push(late, counter.spin(LATE_NS));
-        bench.run(&program)?;
-        Ok(Box::new(LateLaunch {
-            late,
-            counter,
-            program,
-            runs: 1,
-            last: None,
-        }))
     }
-}
-
-impl Experiment for LateLaunch {
-    fn sample(&mut self, bench: &mut Bench) -> Result<Measured> {
-        let ran = bench.run(&self.program)?;
-        self.runs += 1;
-        let waited = ran.end_ms(self.program.steps.len() - 1);
-        let measured = Measured::of_time(mark!("the late launch is done after"), waited)
-            .time(mark!("all launches"), ran.device_ms());
-        self.last = Some(ran);
-        Ok(measured)
-    }
-
-    fn inspect(&mut self, bench: &mut Bench) -> Result<Measured> {
-        let counted = self.counter.read(bench, self.late)?;
-        let launches = self.program.steps.len();
-        let mut measured = Measured::default().check(
-            tr!("every launch was counted"),
-            counted == launches * self.runs,
-        );
-        let last = self.last.take();
-        measured.trace = last.map(|ran| bench.timed_round(&self.program, ran));
-        Ok(measured)
-    }
+    program.push(late, counter.spin(LATE_NS));
+    let launches = program.steps.len();
+    let figures = move |runs: &[Ran]| {
+        let waited = runs[0].end_ms(launches - 1);
+        Measured::of_time(mark!("the late launch is done after"), waited)
+            .time(mark!("all launches"), runs[0].device_ms())
+    };
+    Ok(Programs::new(program, figures, move |bench, _, runs| {
+        counter.check(bench, late, launches * runs)
+    }))
 }

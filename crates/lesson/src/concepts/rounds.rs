@@ -1,7 +1,6 @@
 //! Lessons that are nothing but rounds under other switches.
 
-use crate::work::Rounds;
-use crate::{Choices, Closing, Compare, Group, Lesson, Missing, Origin, Part, PartWork};
+use crate::prelude::*;
 use session::{Order, Streams, Switches};
 
 pub(crate) const ISSUE_ORDER: Lesson = Lesson {

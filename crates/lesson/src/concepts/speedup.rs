@@ -1,7 +1,6 @@
 //! The speed-up curve: more and more instances, in one stream, in a stream each, and as a batch.
 
-use crate::work::Rounds;
-use crate::{Choices, Closing, Compare, Group, Lesson, Missing, Origin, Part, PartWork};
+use crate::prelude::*;
 use session::{Streams, Switches};
 
 /// The lesson that the key of the speed-up curve opens.

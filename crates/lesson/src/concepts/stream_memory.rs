@@ -1,13 +1,7 @@
 //! Memory that a stream allocates and frees itself, and the pool that it comes from.
 
-use crate::bench::{DEVICE, call, copy_between, inside, start};
-use crate::{
-    Bench, Choices, Closing, Compare, Experiment, Group, Lesson, Measured, Missing, Origin, Part,
-    PartWork, Result,
-};
+use crate::prelude::*;
 use engine::buffer_kernels::SCALE;
-use engine::{Argument, BufferId, BufferLocation, BufferOp, HostMemory, MemoryOp, Program};
-use lang::{mark, tr};
 
 /// Bytes of the memory that is allocated.
 const BYTES: usize = 256 << 20;
@@ -44,7 +38,7 @@ cudaMemcpyAsync(host, array, 1 << 20,
            cudaMemcpyDeviceToHost, stream);
 cudaFreeAsync(array, stream);
 cudaStreamSynchronize(stream);",
-            work: PartWork::Program(|bench| Rounds::prepare(bench, Some(0))),
+            work: PartWork::Programs(|bench| rounds(bench, Some(0))),
         },
         Part {
             title: "allocated each round, kept by the pool",
@@ -59,7 +53,7 @@ cudaMemcpyAsync(host, array, 1 << 20,
            cudaMemcpyDeviceToHost, stream);
 cudaFreeAsync(array, stream);
 cudaStreamSynchronize(stream);",
-            work: PartWork::Program(|bench| Rounds::prepare(bench, Some(u64::MAX))),
+            work: PartWork::Programs(|bench| rounds(bench, Some(u64::MAX))),
         },
         Part {
             title: "allocated once",
@@ -69,7 +63,7 @@ scale<<<64, 256, 0, stream>>>(array);
 cudaMemcpyAsync(host, array, 1 << 20,
            cudaMemcpyDeviceToHost, stream);
 cudaStreamSynchronize(stream);",
-            work: PartWork::Program(|bench| Rounds::prepare(bench, None)),
+            work: PartWork::Programs(|bench| rounds(bench, None)),
         },
     ],
     compared: &[
@@ -102,77 +96,38 @@ cudaStreamSynchronize(stream);",
     ),
 };
 
-/// Rounds that each use an array for a moment.
-struct Rounds {
-    host: BufferId,
-    program: Program,
-}
-
-impl Rounds {
-    /// With the release threshold of the pool; with none, the array is there all the time.
-    fn prepare(bench: &mut Bench, threshold: Option<u64>) -> Result<Box<dyn Experiment>> {
-        let stream = bench.stream()?;
-        let host = bench.host_buffer(USED, HostMemory::Pinned)?;
-        let array = match threshold {
-            Some(_) => bench.buffer_in(DEVICE, BYTES, BufferLocation::Pool)?,
-            None => bench.device_buffer(BYTES)?,
-        };
-        let use_it = [
-            copy_between(start(host), start(array), USED),
-            call(
-                &SCALE,
-                64,
-                256,
-                [
-                    inside(array, 0),
-                    Argument::I32(USED as i32 / 4),
-                    Argument::I32(1),
-                ],
-            ),
-            copy_between(start(array), start(host), USED),
-        ];
-        let mut program = Program::default();
-        if let Some(threshold) = threshold {
-            program.push(
-                stream,
-                BufferOp::Memory(MemoryOp::SetReleaseThreshold(threshold)),
-            );
-            program.push(stream, BufferOp::Memory(MemoryOp::Allocate(array)));
-        }
-        use_it.into_iter().for_each(|op| program.push(stream, op));
-        if threshold.is_some() {
-            program.push(stream, BufferOp::Memory(MemoryOp::Free(array)));
-        }
-        let mut rounds = Rounds { host, program };
-        rounds.sample(bench)?;
-        Ok(Box::new(rounds))
+/// Rounds that each use an array for a moment, with the release threshold of the pool; with none, the array
+/// is there all the time.
+fn rounds(bench: &mut Bench, threshold: Option<u64>) -> Result<Programs> {
+    let host = bench.host_buffer(USED, HostMemory::Pinned)?;
+    let place = match threshold {
+        Some(_) => BufferLocation::Pool,
+        None => BufferLocation::Device,
+    };
+    let array = bench.buffer_in(DEVICE, BYTES, place)?;
+    let numbers = [USED as i32 / 4, 1].map(Argument::I32);
+    let mut ops = vec![
+        copy(host, array, USED),
+        call(&SCALE, 64, 256, [at(array), numbers[0], numbers[1]]),
+        copy(array, host, USED),
+    ];
+    if let Some(threshold) = threshold {
+        let memory = |op| BufferOp::Memory(op).into();
+        let keeps = MemoryOp::SetReleaseThreshold(threshold);
+        ops.splice(0..0, [keeps, MemoryOp::Allocate(array)].map(memory));
+        ops.push(memory(MemoryOp::Free(array)));
     }
-}
-
-impl Experiment for Rounds {
-    fn sample(&mut self, bench: &mut Bench) -> Result<Measured> {
-        // The memory is as the last part left it: kept by the pool or not.
-        bench.run(&self.program)?;
-        let (mut wall, mut calls) = (0.0, 0.0);
-        for _ in 0..ROUNDS {
-            let ran = bench.run(&self.program)?;
-            wall += ran.wall_ms();
-            calls += ran.call.as_secs_f64() * 1e3;
-        }
-        let rounds = ROUNDS as f64;
-        Ok(Measured::of_time(mark!("a round"), wall / rounds)
-            .time(mark!("time in host calls"), calls / rounds))
-    }
-
-    fn inspect(&mut self, bench: &mut Bench) -> Result<Measured> {
-        bench.fill_floats(self.host, 5)?;
-        let timed = bench.run_timed(&mut self.program)?;
-        let right = bench.is_scaled(self.host, 5)?;
-        let mut measured = Measured::default().check(
-            tr!("the array returned unchanged, except for the value that overflows by design"),
-            right,
-        );
-        measured.trace = Some(bench.timed_round(&self.program, timed));
-        Ok(measured)
-    }
+    let program = Program::in_stream(bench.stream()?, ops);
+    bench.fill_floats(host, SEED)?;
+    let figures = |runs: &[Ran]| {
+        // Before the first, the memory is as the last part left it: kept by the pool or not.
+        let runs = &runs[1..];
+        let mean = |of: fn(&Ran) -> f64| runs.iter().map(of).sum::<f64>() / runs.len() as f64;
+        Measured::of_time(mark!("a round"), mean(|it| it.wall_ms))
+            .time(mark!("time in host calls"), mean(|it| it.call_ms))
+    };
+    Ok(Programs {
+        repeats: 1 + ROUNDS,
+        ..Programs::scaling(program, host, figures)
+    })
 }

@@ -1,13 +1,7 @@
 //! One large array in pieces, so that both directions of the bus and the device work at once.
 
-use crate::bench::{call, copy_part, inside};
-use crate::{
-    Bench, Choices, Closing, Compare, Experiment, Group, Lesson, Measured, Missing, Origin, Part,
-    PartWork, Result, data,
-};
+use crate::prelude::*;
 use engine::buffer_kernels::SCALE;
-use engine::{Argument, BufferId, BufferOffset, BufferOp, HostMemory, Op, Program, StreamKind};
-use lang::{mark, tr};
 
 /// Pieces of the array.
 pub(super) const CHUNKS: usize = 24;
@@ -47,7 +41,7 @@ scale<<<64, 256, 0, stream>>>(array);
 cudaMemcpyAsync(host, array, 96 << 20,
                cudaMemcpyDeviceToHost, stream);
 cudaStreamSynchronize(stream);",
-            work: PartWork::Program(|bench| Pieces::prepare(bench, 1, 1)),
+            work: PartWork::Programs(|bench| pieces(bench, 1, 1, 1)),
         },
         Part {
             title: "24 pieces in one stream",
@@ -60,7 +54,7 @@ cudaStreamSynchronize(stream);",
                cudaMemcpyDeviceToHost, stream);
 }
 cudaDeviceSynchronize();",
-            work: PartWork::Program(|bench| Pieces::prepare(bench, CHUNKS, 1)),
+            work: PartWork::Programs(|bench| pieces(bench, CHUNKS, 1, CHUNKS)),
         },
         Part {
             title: "24 pieces in three streams",
@@ -73,7 +67,7 @@ cudaDeviceSynchronize();",
                cudaMemcpyDeviceToHost, stream[i % 3]);
 }
 cudaDeviceSynchronize();",
-            work: PartWork::Program(|bench| Pieces::prepare(bench, CHUNKS, 3)),
+            work: PartWork::Programs(|bench| pieces(bench, CHUNKS, 3, CHUNKS)),
         },
     ],
     compared: &[
@@ -109,15 +103,17 @@ cudaDeviceSynchronize();",
 /// What is kept for the later parts: how often the kernel multiplies and divides.
 const TIMES: &str = "times";
 
-/// A launch over some bytes of the array.
-fn launch(array: BufferId, bytes: std::ops::Range<usize>, times: i32) -> Op {
-    let numbers = [
-        inside(array, bytes.start),
-        Argument::I32((bytes.len() / 4) as i32),
-        Argument::I32(times),
-    ];
-    // A part of the device: the pieces' launches may overlap too.
-    call(&SCALE, 64, 256, numbers)
+/// Up, launch and down of a piece of this many bytes, which is somewhere on the host and on the device.
+fn ops([host, device]: [BufferId; 2], at: [usize; 2], bytes: usize, times: i32) -> [Op; 3] {
+    let [here, there] = [place(host, at[0]), place(device, at[1])];
+    let numbers = [(bytes / 4) as i32, times].map(Argument::I32);
+    let arguments = [Argument::Buffer(there), numbers[0], numbers[1]];
+    [
+        copy_between(here, there, bytes),
+        // A part of the device: the pieces' launches may overlap too.
+        call(&SCALE, 64, 256, arguments),
+        copy_between(there, here, bytes),
+    ]
 }
 
 /// Up, launch and down of one piece, each by itself; from them how much work there should be.
@@ -127,11 +123,7 @@ pub(super) fn alone(bench: &mut Bench) -> Result<Measured> {
     let device = bench.device_buffer(CHUNK)?;
     let mut measure = |times: i32| -> Result<[f64; 3]> {
         bench.fill_floats(host, 3)?;
-        let ops = [
-            copy_part(host, device, 0..CHUNK),
-            launch(device, 0..CHUNK, times),
-            copy_part(device, host, 0..CHUNK),
-        ];
+        let ops = ops([host, device], [0, 0], CHUNK, times);
         let program = Program::in_stream(stream, ops).with_spans();
         bench.run(&program)?;
         let ran = bench.run(&program)?;
@@ -143,7 +135,7 @@ pub(super) fn alone(bench: &mut Bench) -> Result<Measured> {
     let times = times.clamp(1.0, 1000.0) as i32;
     let [up, work, down] = measure(times)?;
     let right = bench.is_scaled(host, 3)?;
-    bench.keep(TIMES, times.into());
+    bench.kept.insert(TIMES, times.into());
     Ok(Measured::default()
         .time(mark!("4 MiB up"), up)
         .time(mark!("time per launch"), work)
@@ -155,75 +147,30 @@ pub(super) fn alone(bench: &mut Bench) -> Result<Measured> {
         ))
 }
 
-/// The array, in pieces or in one.
-pub(super) struct Pieces {
-    host: BufferId,
-    program: Program,
-}
-
-impl Pieces {
-    /// So many pieces in so many streams, each in a place of its own on the device.
-    fn prepare(bench: &mut Bench, pieces: usize, streams: usize) -> Result<Box<dyn Experiment>> {
-        Pieces::in_room(bench, pieces, streams, pieces)
-    }
-
-    /// So many pieces in so many streams, where the device has room for `room` pieces.
-    pub(super) fn in_room(
-        bench: &mut Bench,
-        pieces: usize,
-        streams: usize,
-        room: usize,
-    ) -> Result<Box<dyn Experiment>> {
-        let times = bench.kept(TIMES).unwrap_or(1.0) as i32;
-        let streams = bench.streams(streams, StreamKind::NonBlocking)?;
-        let host = bench.host_buffer(BYTES, HostMemory::Pinned)?;
-        let size = BYTES / pieces;
-        let device = bench.device_buffer(room * size)?;
-        bench.fill_floats(host, 4)?;
-        let mut program = Program::default();
-        for piece in 0..pieces {
-            let stream = streams[piece % streams.len()];
-            let there = piece % room * size..(piece % room + 1) * size;
-            let of = |buffer, offset| BufferOffset { buffer, offset };
-            let [on_host, on_device] = [of(host, piece * size), of(device, there.start)];
-            let copy = |from, to| {
-                Op::Buffers(BufferOp::Copy {
-                    from,
-                    to,
-                    bytes: size,
-                })
-            };
-            program.push(stream, copy(on_host, on_device));
-            program.push(stream, launch(device, there, times));
-            program.push(stream, copy(on_device, on_host));
+/// The array, in so many pieces in so many streams, where the device has room for `room` pieces.
+pub(super) fn pieces(
+    bench: &mut Bench,
+    pieces: usize,
+    streams: usize,
+    room: usize,
+) -> Result<Programs> {
+    let times = bench.kept.get(TIMES).copied().unwrap_or(1.0) as i32;
+    let streams = bench.streams(streams, StreamKind::NonBlocking)?;
+    let host = bench.host_buffer(BYTES, HostMemory::Pinned)?;
+    let size = BYTES / pieces;
+    let device = bench.device_buffer(room * size)?;
+    bench.fill_floats(host, SEED)?;
+    let mut program = Program::default();
+    for piece in 0..pieces {
+        let places = [piece * size, piece % room * size];
+        for op in ops([host, device], places, size, times) {
+            program.push(streams[piece % streams.len()], op);
         }
-        bench.run(&program)?;
-        Ok(Box::new(Pieces { host, program }))
     }
-}
-
-impl Experiment for Pieces {
-    fn sample(&mut self, bench: &mut Bench) -> Result<Measured> {
-        let ms = bench.run(&self.program)?.wall_ms();
+    Ok(Programs::scaling(program, host, |runs| {
+        let ms = runs[0].wall_ms;
         let rate = 2.0 * BYTES as f64 / ms / 1e6;
-        Ok(
-            Measured::of_time(mark!("96 MiB up, worked on, and down"), ms).figure(
-                mark!("both ways together"),
-                rate,
-                "GB/s",
-            ),
-        )
-    }
-
-    fn inspect(&mut self, bench: &mut Bench) -> Result<Measured> {
-        bench.access(self.host, &mut |words| data::plant(words, 4))?;
-        let timed = bench.run_timed(&mut self.program)?;
-        let right = bench.is_scaled(self.host, 4)?;
-        let mut measured = Measured::default().check(
-            tr!("the array returned unchanged, except for the value that overflows by design"),
-            right,
-        );
-        measured.trace = Some(bench.timed_round(&self.program, timed));
-        Ok(measured)
-    }
+        let measured = Measured::of_time(mark!("96 MiB up, worked on, and down"), ms);
+        measured.figure(mark!("both ways together"), rate, "GB/s")
+    }))
 }

@@ -1,7 +1,7 @@
 //! How many pieces are on their way at once: the depth of a pipeline.
 
-use super::chunks::{CHUNKS, Pieces, alone};
-use crate::{Choices, Closing, Compare, Group, Lesson, Missing, Origin, Part, PartWork};
+use super::chunks::{CHUNKS, alone, pieces};
+use crate::prelude::*;
 
 /// The program with room for so many pieces.
 macro_rules! ring {
@@ -48,22 +48,22 @@ cudaMemcpyAsync(host, array, 4 << 20,
         Part {
             title: "room for one piece",
             code: ring!("1"),
-            work: PartWork::Program(|bench| Pieces::in_room(bench, CHUNKS, 1, 1)),
+            work: PartWork::Programs(|bench| pieces(bench, CHUNKS, 1, 1)),
         },
         Part {
             title: "room for two",
             code: ring!("2"),
-            work: PartWork::Program(|bench| Pieces::in_room(bench, CHUNKS, 2, 2)),
+            work: PartWork::Programs(|bench| pieces(bench, CHUNKS, 2, 2)),
         },
         Part {
             title: "room for three",
             code: ring!("3"),
-            work: PartWork::Program(|bench| Pieces::in_room(bench, CHUNKS, 3, 3)),
+            work: PartWork::Programs(|bench| pieces(bench, CHUNKS, 3, 3)),
         },
         Part {
             title: "room for six",
             code: ring!("6"),
-            work: PartWork::Program(|bench| Pieces::in_room(bench, CHUNKS, 6, 6)),
+            work: PartWork::Programs(|bench| pieces(bench, CHUNKS, 6, 6)),
         },
     ],
     compared: &[

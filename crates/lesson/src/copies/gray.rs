@@ -1,13 +1,7 @@
 //! Many pictures made gray: one after the other, and a stream each.
 
-use crate::bench::{at, call, copy};
-use crate::{
-    Bench, Choices, Closing, Compare, Experiment, Group, Lesson, LessonImage, Measured, Missing,
-    Origin, Part, PartWork, Result,
-};
+use crate::prelude::*;
 use engine::buffer_kernels::GRAY;
-use engine::{Argument, BufferId, HostMemory, OrderOp, Program, Scope, StreamKind};
-use lang::{mark, tr};
 use life::SplitMix64;
 
 const PICTURES: usize = 32;
@@ -39,7 +33,7 @@ pub(crate) const RGB_TO_GRAY: Lesson = Lesson {
                cudaMemcpyDeviceToHost, stream);
     cudaStreamSynchronize(stream);
 }",
-            work: PartWork::Program(|bench| Pictures::prepare(bench, false)),
+            work: PartWork::Programs(|bench| pictures(bench, false)),
         },
         Part {
             title: "a stream each",
@@ -51,7 +45,7 @@ pub(crate) const RGB_TO_GRAY: Lesson = Lesson {
                cudaMemcpyDeviceToHost, stream[i]);
 }
 cudaDeviceSynchronize();",
-            work: PartWork::Program(|bench| Pictures::prepare(bench, true)),
+            work: PartWork::Programs(|bench| pictures(bench, true)),
         },
     ],
     compared: &[Compare {
@@ -73,14 +67,6 @@ cudaDeviceSynchronize();",
     closing: Closing::Text(""),
 };
 
-/// One picture on its way.
-struct Way {
-    color_host: BufferId,
-    color: BufferId,
-    gray: BufferId,
-    gray_host: BufferId,
-}
-
 /// The pixel of a picture, red in the lowest byte: a ball before a sky, with some noise.
 fn pixel(picture: usize, at: usize, noise: u32) -> u32 {
     let (x, y) = ((at % WIDTH) as i32, (at / WIDTH) as i32);
@@ -98,79 +84,57 @@ pub(super) fn gray_of(color: u32) -> u8 {
     ((77 * red + 150 * green + 29 * blue) / 256) as u8
 }
 
-/// All pictures.
-struct Pictures {
-    ways: Vec<Way>,
-    program: Program,
-}
-
-impl Pictures {
-    fn prepare(bench: &mut Bench, streams: bool) -> Result<Box<dyn Experiment>> {
-        let count = if streams { PICTURES } else { 1 };
-        let streams_made = bench.streams(count, StreamKind::NonBlocking)?;
-        let mut ways = Vec::new();
-        for picture in 0..PICTURES {
-            let way = Way {
-                color_host: bench.host_buffer(4 * PIXELS, HostMemory::Pinned)?,
-                color: bench.device_buffer(4 * PIXELS)?,
-                gray: bench.device_buffer(PIXELS)?,
-                gray_host: bench.host_buffer(PIXELS, HostMemory::Pinned)?,
-            };
-            bench.access(way.color_host, &mut |words| {
-                let mut numbers = SplitMix64(picture as u64);
-                for (at, word) in words.iter_mut().enumerate() {
-                    *word = pixel(picture, at, numbers.draw() as u32);
-                }
-            })?;
-            ways.push(way);
-        }
-        let mut program = Program::default();
-        for (i, way) in ways.iter().enumerate() {
-            let stream = streams_made[i % count];
-            let arguments = [at(way.color), at(way.gray), Argument::I32(PIXELS as i32)];
-            for op in [
-                copy(way.color_host, way.color, 4 * PIXELS),
-                call(&GRAY, (PIXELS / 1024) as u32, 256, arguments),
-                copy(way.gray, way.gray_host, PIXELS),
-            ] {
-                program.push(stream, op);
+/// All pictures, in a stream each or one after the other.
+fn pictures(bench: &mut Bench, in_streams: bool) -> Result<Programs> {
+    let count = if in_streams { PICTURES } else { 1 };
+    let streams = bench.streams(count, StreamKind::NonBlocking)?;
+    let mut program = Program::default();
+    let mut pictures = Vec::new();
+    for picture in 0..PICTURES {
+        let colored = bench.host_buffer(4 * PIXELS, HostMemory::Pinned)?;
+        let color = bench.device_buffer(4 * PIXELS)?;
+        let gray = bench.device_buffer(PIXELS)?;
+        let down = bench.host_buffer(PIXELS, HostMemory::Pinned)?;
+        bench.access(colored, &mut |words| {
+            let mut numbers = SplitMix64(picture as u64);
+            for (at, word) in words.iter_mut().enumerate() {
+                *word = pixel(picture, at, numbers.draw() as u32);
             }
-            if !streams {
-                program.push(stream, OrderOp::Synchronize(Scope::Stream));
-            }
+        })?;
+        let stream = streams[picture % count];
+        let arguments = [at(color), at(gray), Argument::I32(PIXELS as i32)];
+        for op in [
+            copy(colored, color, 4 * PIXELS),
+            call(&GRAY, (PIXELS / 1024) as u32, 256, arguments),
+            copy(gray, down, PIXELS),
+        ] {
+            program.push(stream, op);
         }
-        bench.run(&program)?;
-        Ok(Box::new(Pictures { ways, program }))
+        if !in_streams {
+            program.push(stream, OrderOp::Synchronize(Scope::Stream));
+        }
+        pictures.push((colored, down));
     }
-}
-
-impl Experiment for Pictures {
-    fn sample(&mut self, bench: &mut Bench) -> Result<Measured> {
-        let ms = bench.run(&self.program)?.wall_ms();
-        Ok(Measured::of_time(mark!("32 pictures"), ms))
-    }
-
-    fn inspect(&mut self, bench: &mut Bench) -> Result<Measured> {
-        let timed = bench.run_timed(&mut self.program)?;
-        let (mut wrong, mut first) = (0, Vec::new());
-        for way in &self.ways {
-            let gray = bench.words(way.gray_host)?;
-            let gray: Vec<u8> = gray.iter().flat_map(|word| word.to_le_bytes()).collect();
-            bench.access(way.color_host, &mut |words| {
-                let pairs = words.iter().zip(&gray);
-                wrong += pairs
-                    .filter(|&(&color, &gray)| gray_of(color) != gray)
-                    .count();
+    let check = move |bench: &mut Bench, ran: &Ran, _| {
+        let (mut right, mut first) = (true, Vec::new());
+        for &(colored, down) in &pictures {
+            let gray = bench.words(down)?.into_iter().flat_map(u32::to_le_bytes);
+            let gray: Vec<u8> = gray.collect();
+            bench.access(colored, &mut |words| {
+                right &= words
+                    .iter()
+                    .map(|&color| gray_of(color))
+                    .eq(gray.iter().copied());
             })?;
             if first.is_empty() {
                 first = gray;
             }
         }
         let mut measured = Measured::default()
-            .time(mark!("upload of one picture"), timed.step_ms(0))
-            .time(mark!("its launch"), timed.step_ms(1))
-            .time(mark!("download of its gray values"), timed.step_ms(2))
-            .check(tr!("every pixel of 32 pictures has its gray"), wrong == 0);
+            .time(mark!("upload of one picture"), ran.step_ms(0))
+            .time(mark!("its launch"), ran.step_ms(1))
+            .time(mark!("download of its gray values"), ran.step_ms(2))
+            .check(tr!("every pixel of 32 pictures has its gray"), right);
         let shape = (WIDTH as u32, HEIGHT as u32);
         let names = [
             "gray",
@@ -179,7 +143,7 @@ impl Experiment for Pictures {
         measured.pictures = vec![LessonImage::painted(names, shape, |x, y| {
             [first[y as usize * WIDTH + x as usize]; 3]
         })];
-        measured.trace = Some(bench.timed_round(&self.program, timed));
         Ok(measured)
-    }
+    };
+    Ok(Programs::new(program, wall(mark!("32 pictures")), check))
 }

@@ -2,16 +2,8 @@
 
 use std::sync::Arc;
 
-use crate::bench::DEVICE;
-use crate::work::{DENSITY, GENERATION, SEED, kernel, square};
-use crate::{
-    Bench, Choices, Closing, Compare, Experiment, Group, Lesson, Measured, Missing, Origin, Part,
-    PartWork, Ran, Result,
-};
-use engine::{
-    Feature, LatticeId, LatticeOp, Layout, Op, Program, Slot, Slots, SlotsSpec, StreamId, Transfer,
-};
-use lang::{mark, tr};
+use crate::prelude::*;
+use engine::{Feature, Layout, Slot, Slots, SlotsSpec, Transfer};
 use life::{Lattice, Rule, Size, Soup};
 use session::DeviceChoice;
 use session::instances::read_lattice;
@@ -41,17 +33,17 @@ pub(crate) const ONE_TORUS: Lesson = Lesson {
             code: "for (int g = 0; g < 600; g += 4)
     step<<<grid, 32, 0, s[0]>>>(a, b,
         32768, 32768, rule, 4);      // then swap",
-            work: PartWork::Program(|bench| Torus::prepare(bench, None)),
+            work: PartWork::Alone(|bench| stepped(bench, None)),
         },
         Part {
             title: "two GPUs, halos of 4 rows",
             code: TWO_GPUS_4,
-            work: PartWork::Program(|bench| Torus::prepare(bench, Some(4))),
+            work: PartWork::Alone(|bench| stepped(bench, Some(4))),
         },
         Part {
             title: "two GPUs, halos of 30 rows",
             code: TWO_GPUS_30,
-            work: PartWork::Program(|bench| Torus::prepare(bench, Some(30))),
+            work: PartWork::Alone(|bench| stepped(bench, Some(30))),
         },
     ],
     compared: &[
@@ -119,71 +111,38 @@ for (int g = 0; g < 600; g += rows) {
 const TWO_GPUS_4: &str = two_gpus!("4");
 const TWO_GPUS_30: &str = two_gpus!("30");
 
-/// A torus on an engine of its own.
+/// A torus on an engine with nothing else on it.
 struct Torus {
-    bench: Bench,
     size: Size,
     stream: StreamId,
     slots: Arc<dyn Slots>,
-    /// Generations of a sample.
-    generations: u32,
 }
 
 impl Torus {
-    /// In bands with halos of so many rows, or whole on one device.
-    fn prepare(bench: &Bench, halo: Option<u32>) -> Result<Box<dyn Experiment>> {
-        let mut own = Bench::open(bench.pick(DeviceChoice::Cuda, DeviceChoice::Cpu))?;
-        own.engine()?.check_feature(DEVICE, Feature::PeerCopies)?;
-        // Fewer multiprocessors than any GPU for computing has are the tests'.
-        let (side, generations) = if own.is_cpu() || own.info().sm_count < 8 {
-            (512, FEW_GENERATIONS)
-        } else {
-            (SIDE, GENERATIONS)
-        };
-        if let Some(halo) = halo {
-            own.split(halo)?;
-        }
-        let mut torus = Torus::new(own, square(side), generations)?;
-        torus.bench.run(&torus.advance(generations))?;
-        Ok(Box::new(torus))
-    }
-
-    fn new(mut bench: Bench, size: Size, generations: u32) -> Result<Torus> {
+    fn new(bench: &mut Bench, size: Size) -> Result<Torus> {
         let stream = bench.stream()?;
         let engine = bench.engine()?;
         engine.create_lattices(DEVICE, 1, size)?;
         engine.reserve(Layout::Planar)?;
         let slots = engine.allocate_slots(SlotsSpec {
-            pinned: 0,
-            pageable: 0,
-            picture_words: 0,
             snapshots: 1,
-            measures: 0,
+            ..SlotsSpec::default()
         })?;
-        let mut torus = Torus {
-            bench,
+        Ok(Torus {
             size,
             stream,
             slots,
-            generations,
-        };
-        torus.restart()?;
-        Ok(torus)
+        })
     }
 
-    fn restart(&mut self) -> Result<()> {
-        let lattice = LatticeId(0);
+    fn restart(&self, bench: &mut Bench) -> Result<()> {
         let soup = Soup {
             density: DENSITY,
             seed: SEED,
             instance: 0,
         };
-        let (lattices, to) = (lattice.as_range(), Layout::Planar);
-        let ops = [
-            LatticeOp::Soup(soup).on(lattice.as_range()),
-            LatticeOp::Unpack(to).on(lattices),
-        ];
-        self.bench.run(&Program::in_stream(self.stream, ops))?;
+        let ops = [LatticeOp::Soup(soup), LatticeOp::Unpack(Layout::Planar)];
+        bench.run(&Program::in_stream(self.stream, ops.map(|op| op.on(0..1))))?;
         Ok(())
     }
 
@@ -194,53 +153,64 @@ impl Torus {
             rule: Rule::LIFE,
             generations,
             block: kernel.block(),
-        }
-        .on(LatticeId(0).as_range());
-        Program::in_stream(self.stream, [advance])
+        };
+        Program::in_stream(self.stream, [advance.on(0..1)])
     }
 
     /// Steps the soup for a few generations; the timed round, and the cells after it.
-    fn step_from_start(&mut self) -> Result<(Program, Ran, Lattice)> {
-        self.restart()?;
-        let mut program = self.advance(FEW_GENERATIONS);
-        let ran = self.bench.run_timed(&mut program)?;
-        let lattices = LatticeId(0).as_range();
-        let download = Op::download(lattices.clone(), Slot(0), Transfer::Bits);
-        let fetch = Program::in_stream(self.stream, [LatticeOp::Pack.on(lattices), download]);
-        self.bench.run(&fetch)?;
+    fn step_from_start(&self, bench: &mut Bench) -> Result<(Program, Ran, Lattice)> {
+        self.restart(bench)?;
+        let program = self.advance(FEW_GENERATIONS).with_spans();
+        let ran = bench.run(&program)?;
+        let download = Op::download(0..1, Slot(0), Transfer::Bits);
+        let fetch = Program::in_stream(self.stream, [LatticeOp::Pack.on(0..1), download]);
+        bench.run(&fetch)?;
         let lattice = read_lattice(&*self.slots, 0, Slot(0), self.size)?;
         Ok((program, ran, lattice))
     }
 }
 
-impl Experiment for Torus {
-    fn sample(&mut self, _: &mut Bench) -> Result<Measured> {
-        let ran = self.bench.run(&self.advance(self.generations))?;
-        let ms = ran.wall_ms() / f64::from(self.generations);
-        let rate = self.size.cells() as f64 / ms / 1e6;
-        Ok(Measured::of_time(GENERATION, ms).figure(mark!("cells per second"), rate, "Gcell/s"))
+/// The torus in bands with halos of so many rows, or whole on one device.
+fn stepped(bench: &mut Bench, halo: Option<u32>) -> Result<Programs> {
+    bench.choice = bench.pick(DeviceChoice::Cuda, DeviceChoice::Cpu);
+    bench.engine()?.check_feature(DEVICE, Feature::PeerCopies)?;
+    // Fewer multiprocessors than any GPU for computing has are the tests'.
+    let (side, generations) = if bench.is_cpu() || bench.info.sm_count < 8 {
+        (512, FEW_GENERATIONS)
+    } else {
+        (SIDE, GENERATIONS)
+    };
+    if let Some(halo) = halo {
+        bench.split(halo)?;
     }
-
-    fn inspect(&mut self, _: &mut Bench) -> Result<Measured> {
-        let (program, ran, lattice) = self.step_from_start()?;
-        let cpu = Bench::open(DeviceChoice::Cpu)?;
-        let mut whole = Torus::new(cpu, self.size, FEW_GENERATIONS)?;
-        let (.., wanted) = whole.step_from_start()?;
+    let size = square(side);
+    let torus = Torus::new(bench, size)?;
+    torus.restart(bench)?;
+    let program = torus.advance(generations);
+    let figures = move |runs: &[Ran]| {
+        let ms = runs[0].wall_ms / f64::from(generations);
+        let rate = size.cells() as f64 / ms / 1e6;
+        Measured::of_time(GENERATION, ms).figure(mark!("cells per second"), rate, "Gcell/s")
+    };
+    let check = move |bench: &mut Bench, _: &Ran, _| {
+        let (program, ran, lattice) = torus.step_from_start(bench)?;
+        let mut cpu = Bench::open(DeviceChoice::Cpu)?;
+        let (.., wanted) = Torus::new(&mut cpu, size)?.step_from_start(&mut cpu)?;
         let same = tr!(
             "{size}: after {generations} generations every cell is as one device computes it",
-            size = self.size,
+            size = size,
             generations = FEW_GENERATIONS
         );
         let mut measured = Measured::default().check(same, lattice == wanted);
-        let round = self.bench.timed_round(&program, ran);
+        let round = bench.timed_round(&program, ran);
         if let Some(part) = round.exchange_share() {
             measured = measured.figure(mark!("exchange"), 100.0 * part, "%");
         }
         measured.trace = Some(round);
         Ok(measured)
-    }
-
-    fn has_own_engine(&self) -> bool {
-        true
-    }
+    };
+    Ok(Programs {
+        shows_round: false,
+        ..Programs::new(program, figures, check)
+    })
 }

@@ -1,12 +1,7 @@
 //! From one GPU to another: through the host's memory, and by peer copies.
 
-use crate::bench::{DEVICE, copy};
-use crate::{
-    Bench, Choices, Closing, Compare, Experiment, Group, Lesson, Measured, Missing, Origin, Part,
-    PartWork, Result,
-};
-use engine::{BufferLocation, DeviceId, Feature, HostMemory, OrderOp, Program, StreamSpec};
-use lang::{mark, tr};
+use crate::prelude::*;
+use engine::Feature;
 use session::DeviceChoice;
 
 const BYTES: usize = 64 << 20;
@@ -32,13 +27,13 @@ cudaEventRecord(arrived, here);
 cudaStreamWaitEvent(there, arrived);
 cudaMemcpyAsync(second, host, 64 << 20,
            cudaMemcpyHostToDevice, there);",
-            work: PartWork::Program(|bench| Way::prepare(bench, None)),
+            work: PartWork::Alone(|bench| way(bench, None)),
         },
         Part {
             title: "a peer copy without peer access",
             code: "cudaMemcpyPeerAsync(second, 1, first, 0,
            64 << 20, here);",
-            work: PartWork::Program(|bench| Way::prepare(bench, Some(false))),
+            work: PartWork::Alone(|bench| way(bench, Some(false))),
         },
         Part {
             title: "a peer copy with peer access",
@@ -48,7 +43,7 @@ cudaSetDevice(0);
 cudaDeviceEnablePeerAccess(1, 0);
 cudaMemcpyPeerAsync(second, 1, first, 0,
            64 << 20, here);",
-            work: PartWork::Program(|bench| Way::prepare(bench, Some(true))),
+            work: PartWork::Alone(|bench| way(bench, Some(true))),
         },
     ],
     compared: &[
@@ -82,97 +77,57 @@ cudaMemcpyPeerAsync(second, 1, first, 0,
     ),
 };
 
-/// One way from a device to its peer, on an engine with both.
-struct Way {
-    bench: Bench,
-    peer: DeviceId,
-    /// Whether the devices may reach each other's memory; `None` for the way through the host.
-    access: Option<bool>,
-    program: Program,
-    sent: engine::BufferId,
-    received: engine::BufferId,
-    fetch: Program,
-}
-
-impl Way {
-    fn prepare(bench: &Bench, access: Option<bool>) -> Result<Box<dyn Experiment>> {
-        let all = bench.pick(DeviceChoice::Cuda, DeviceChoice::Cpu);
-        let mut bench = Bench::open(all)?;
-        let is_cpu = bench.is_cpu();
-        let engine = bench.engine()?;
-        engine.check_feature(DEVICE, Feature::PeerCopies)?;
-        let peer = if is_cpu {
-            engine.create_context(DEVICE)?
-        } else {
-            DeviceId(1)
-        };
-        let here = engine.create_stream(DEVICE, StreamSpec::PLAIN)?;
-        let there = engine.create_stream(peer, StreamSpec::PLAIN)?;
-        let arrived = engine.create_event(DEVICE)?;
-        let source = bench.device_buffer(BYTES)?;
-        let target = bench.buffer_in(peer, BYTES, BufferLocation::Device)?;
-        let [sent, between, received] =
-            [(); 3].map(|()| bench.host_buffer(BYTES, HostMemory::Pinned));
-        let (sent, between, received) = (sent?, between?, received?);
-        let mut program = Program::default();
-        if access.is_some() {
-            program.push(here, copy(source, target, BYTES));
-        } else {
-            program.push(here, copy(source, between, BYTES));
-            program.push(here, OrderOp::Record(arrived));
-            program.push(there, OrderOp::Wait(arrived));
-            program.push(there, copy(between, target, BYTES));
+/// One way from a device to its peer, on an engine with both. `access`: whether they may reach each other's
+/// memory; `None` for the way through the host.
+fn way(bench: &mut Bench, access: Option<bool>) -> Result<Programs> {
+    bench.choice = bench.pick(DeviceChoice::Cuda, DeviceChoice::Cpu);
+    let is_cpu = bench.is_cpu();
+    let engine = bench.engine()?;
+    engine.check_feature(DEVICE, Feature::PeerCopies)?;
+    let peer = if is_cpu {
+        engine.create_context(DEVICE)?
+    } else {
+        DeviceId(1)
+    };
+    let here = engine.create_stream(DEVICE, StreamSpec::PLAIN)?;
+    let there = engine.create_stream(peer, StreamSpec::PLAIN)?;
+    let arrived = engine.create_event(DEVICE)?;
+    let source = bench.device_buffer(BYTES)?;
+    let target = bench.buffer_in(peer, BYTES, BufferLocation::Device)?;
+    let sent = bench.host_buffer(BYTES, HostMemory::Pinned)?;
+    let between = bench.host_buffer(BYTES, HostMemory::Pinned)?;
+    let received = bench.host_buffer(BYTES, HostMemory::Pinned)?;
+    let mut program = Program::default();
+    if access.is_some() {
+        program.push(here, copy(source, target, BYTES));
+    } else {
+        program.push(here, copy(source, between, BYTES));
+        program.push(here, OrderOp::Record(arrived));
+        program.push(there, OrderOp::Wait(arrived));
+        program.push(there, copy(between, target, BYTES));
+    }
+    bench.fill_floats(sent, 6)?;
+    bench.run(&Program::in_stream(here, [copy(sent, source, BYTES)]))?;
+    let before = move |bench: &mut Bench, _| {
+        if let Some(access) = access {
+            let engine = bench.engine()?;
+            engine.set_peer_access(DEVICE, peer, access)?;
+            engine.set_peer_access(peer, DEVICE, access)?;
         }
-        bench.fill_floats(sent, 6)?;
-        bench.run(&Program::in_stream(here, [copy(sent, source, BYTES)]))?;
-        let mut way = Way {
-            fetch: Program::in_stream(there, [copy(target, received, BYTES)]),
-            bench,
-            peer,
-            access,
-            program,
-            sent,
-            received,
-        };
-        way.step()?;
-        Ok(Box::new(way))
-    }
-
-    /// The time of the way, in milliseconds.
-    fn step(&mut self) -> Result<f64> {
-        if let Some(access) = self.access {
-            let engine = self.bench.engine()?;
-            engine.set_peer_access(DEVICE, self.peer, access)?;
-            engine.set_peer_access(self.peer, DEVICE, access)?;
-        }
-        Ok(self.bench.run(&self.program)?.wall_ms())
-    }
-}
-
-impl Experiment for Way {
-    fn sample(&mut self, _: &mut Bench) -> Result<Measured> {
-        let ms = self.step()?;
-        let rate = BYTES as f64 / ms / 1e6;
-        Ok(
-            Measured::of_time(mark!("64 MiB from GPU to GPU"), ms).figure(
-                mark!("rate"),
-                rate,
-                "GB/s",
-            ),
-        )
-    }
-
-    fn inspect(&mut self, _: &mut Bench) -> Result<Measured> {
-        let timed = self.bench.run_timed(&mut self.program)?;
-        self.bench.run(&self.fetch)?;
-        let sent = self.bench.words(self.sent)?;
-        let same = self.bench.words(self.received)? == sent;
-        let mut measured = Measured::default().check(tr!("the data arrived unchanged"), same);
-        measured.trace = Some(self.bench.timed_round(&self.program, timed));
-        Ok(measured)
-    }
-
-    fn has_own_engine(&self) -> bool {
-        true
-    }
+        Ok(())
+    };
+    let figures = |runs: &[Ran]| {
+        let ms = runs[0].wall_ms;
+        let measured = Measured::of_time(mark!("64 MiB from GPU to GPU"), ms);
+        measured.figure(mark!("rate"), BYTES as f64 / ms / 1e6, "GB/s")
+    };
+    let check = move |bench: &mut Bench, _: &Ran, _| {
+        bench.run(&Program::in_stream(there, [copy(target, received, BYTES)]))?;
+        let same = bench.words(received)? == bench.words(sent)?;
+        Ok(Measured::default().check(tr!("the data arrived unchanged"), same))
+    };
+    Ok(Programs {
+        before: Box::new(before),
+        ..Programs::new(program, figures, check)
+    })
 }

@@ -1,12 +1,6 @@
 //! The same asynchronous copy from page-locked and from pageable memory.
 
-use crate::bench::copy;
-use crate::{
-    Bench, Choices, Closing, Compare, Experiment, Group, Lesson, Measured, Missing, Origin, Part,
-    PartWork, Ran, Result,
-};
-use engine::{BufferId, BufferLocation, HostMemory, Program};
-use lang::{mark, tr};
+use crate::prelude::*;
 
 /// Words of the array.
 const WORDS: usize = 1 << 20;
@@ -33,7 +27,7 @@ cudaMemcpyAsync(device, host, 4 << 20,
 cudaMemcpyAsync(host, device, 4 << 20,
                cudaMemcpyDeviceToHost, stream);
 cudaStreamSynchronize(stream);",
-            work: PartWork::Program(|bench| ThereAndBack::prepare(bench, HostMemory::Pageable)),
+            work: PartWork::Programs(|bench| there_and_back(bench, HostMemory::Pageable)),
         },
         Part {
             title: "page-locked memory",
@@ -43,7 +37,7 @@ cudaMemcpyAsync(device, host, 4 << 20,
 cudaMemcpyAsync(host, device, 4 << 20,
                cudaMemcpyDeviceToHost, stream);
 cudaStreamSynchronize(stream);",
-            work: PartWork::Program(|bench| ThereAndBack::prepare(bench, HostMemory::Pinned)),
+            work: PartWork::Programs(|bench| there_and_back(bench, HostMemory::Pinned)),
         },
     ],
     compared: &[Compare {
@@ -72,52 +66,36 @@ cudaStreamSynchronize(stream);",
 };
 
 /// An array that goes up and comes down, each by a program of its own.
-struct ThereAndBack {
-    from: BufferId,
-    to: BufferId,
-    ways: [Program; 2],
-}
-
-impl ThereAndBack {
-    fn prepare(bench: &mut Bench, memory: HostMemory) -> Result<Box<dyn Experiment>> {
-        let stream = bench.stream()?;
-        // The CPU engine has one kind of memory. Two arrays of it may differ by where they are, which
-        // would look like a difference of kinds.
-        let memory = bench.pick(memory, HostMemory::Pageable);
-        let device = bench.shared_buffer(0, BYTES, BufferLocation::Device)?;
-        let from = bench.shared_buffer(1, BYTES, BufferLocation::Host(memory))?;
-        let to = bench.shared_buffer(2, BYTES, BufferLocation::Host(memory))?;
-        bench.fill_floats(from, 9)?;
-        bench.access(to, &mut |words| words.fill(0))?;
-        let ways = [copy(from, device, BYTES), copy(device, to, BYTES)];
-        let ways = ways.map(|op| Program::in_stream(stream, [op]));
-        for way in &ways {
-            bench.run(way)?;
-        }
-        Ok(Box::new(ThereAndBack { from, to, ways }))
-    }
-}
-
-impl Experiment for ThereAndBack {
-    fn sample(&mut self, bench: &mut Bench) -> Result<Measured> {
-        let [up, down] = &self.ways;
-        let (up, down) = (bench.run(up)?, bench.run(down)?);
-        let call = |ran: &Ran| ran.call.as_secs_f64() * 1e3;
-        let rate = |ran: &Ran| BYTES as f64 / ran.wall_ms() / 1e6;
-        let both = up.wall_ms() + down.wall_ms();
-        Ok(Measured::of_time(mark!("there and back"), both)
-            .time(mark!("upload: the call returns after"), call(&up))
-            .time(mark!("upload: the data is there after"), up.wall_ms())
-            .time(mark!("download: the call returns after"), call(&down))
-            .time(mark!("download: the data is there after"), down.wall_ms())
-            .figure(mark!("upload"), rate(&up), "GB/s")
-            .figure(mark!("download"), rate(&down), "GB/s"))
-    }
-
-    fn inspect(&mut self, bench: &mut Bench) -> Result<Measured> {
-        let sent = bench.words(self.from)?;
-        let mut same = false;
-        bench.access(self.to, &mut |words| same = words == sent)?;
+fn there_and_back(bench: &mut Bench, memory: HostMemory) -> Result<Programs> {
+    let stream = bench.stream()?;
+    // The CPU engine has one kind of memory. Two arrays of it may differ by where they are, which
+    // would look like a difference of kinds.
+    let memory = bench.pick(memory, HostMemory::Pageable);
+    let device = bench.shared_buffer(0, BYTES, BufferLocation::Device)?;
+    let from = bench.shared_buffer(1, BYTES, BufferLocation::Host(memory))?;
+    let to = bench.shared_buffer(2, BYTES, BufferLocation::Host(memory))?;
+    bench.fill_floats(from, 9)?;
+    bench.access(to, &mut |words| words.fill(0))?;
+    let ways = [copy(from, device, BYTES), copy(device, to, BYTES)];
+    let figures = |runs: &[Ran]| {
+        let [up, down] = runs else { unreachable!() };
+        let rate = |ran: &Ran| BYTES as f64 / ran.wall_ms / 1e6;
+        let both = up.wall_ms + down.wall_ms;
+        Measured::of_time(mark!("there and back"), both)
+            .time(mark!("upload: the call returns after"), up.call_ms)
+            .time(mark!("upload: the data is there after"), up.wall_ms)
+            .time(mark!("download: the call returns after"), down.call_ms)
+            .time(mark!("download: the data is there after"), down.wall_ms)
+            .figure(mark!("upload"), rate(up), "GB/s")
+            .figure(mark!("download"), rate(down), "GB/s")
+    };
+    let check = move |bench: &mut Bench, _: &Ran, _| {
+        let same = bench.words(to)? == bench.words(from)?;
         Ok(Measured::default().check(tr!("4 MiB returned unchanged"), same))
-    }
+    };
+    Ok(Programs {
+        programs: ways.map(|op| Program::in_stream(stream, [op])).into(),
+        shows_round: false,
+        ..Programs::new(Program::default(), figures, check)
+    })
 }

@@ -3,17 +3,9 @@
 use std::time::Instant;
 
 use super::gray::gray_of;
-use crate::bench::{DEVICE, at, call, copy};
-use crate::{
-    Bench, Choices, Closing, Compare, Experiment, Group, Lesson, Measured, Missing, Origin, Part,
-    PartWork, Result,
-};
+use crate::prelude::*;
 use engine::buffer_kernels::GRAY;
-use engine::{
-    Advice, Argument, BufferId, BufferLocation, BufferOp, HostMemory, MemoryOp, Op, PageLocation,
-    Program, StreamId,
-};
-use lang::{mark, tr};
+use engine::{Advice, PageLocation};
 
 const PIXELS: usize = 32 << 20;
 
@@ -38,7 +30,7 @@ fill(colour);
 gray<<<BLOCKS, 256, 0, stream>>>(colour, grey);
 cudaStreamSynchronize(stream);
 sum(colour);",
-            work: PartWork::Program(|bench| Pixels::prepare(bench, Way::OnDemand)),
+            work: PartWork::Programs(|bench| pixels(bench, Way::OnDemand)),
         },
         Part {
             title: "advised: mostly read",
@@ -49,7 +41,7 @@ cudaMemAdvise(colour, 128 << 20,
 gray<<<BLOCKS, 256, 0, stream>>>(colour, grey);
 cudaStreamSynchronize(stream);
 sum(colour);",
-            work: PartWork::Program(|bench| Pixels::prepare(bench, Way::Advised)),
+            work: PartWork::Programs(|bench| pixels(bench, Way::Advised)),
         },
         Part {
             title: "prefetched",
@@ -60,7 +52,7 @@ gray<<<BLOCKS, 256, 0, stream>>>(colour, grey);
 cudaMemPrefetchAsync(colour, 128 << 20, host, stream);
 cudaStreamSynchronize(stream);
 sum(colour);",
-            work: PartWork::Program(|bench| Pixels::prepare(bench, Way::Prefetched)),
+            work: PartWork::Programs(|bench| pixels(bench, Way::Prefetched)),
         },
     ],
     compared: &[
@@ -104,81 +96,56 @@ enum Way {
 }
 
 /// Pixels that the device and then the host read.
-struct Pixels {
-    stream: StreamId,
-    color: BufferId,
-    gray: BufferId,
-    program: Program,
-}
-
-impl Pixels {
-    fn prepare(bench: &mut Bench, way: Way) -> Result<Box<dyn Experiment>> {
-        let stream = bench.stream()?;
-        let color = bench.buffer_in(DEVICE, 4 * PIXELS, BufferLocation::Managed)?;
-        let gray = bench.device_buffer(PIXELS)?;
-        bench.access(color, &mut |words| {
-            for (word, number) in words.iter_mut().zip(0u32..) {
-                *word = pixel(number);
-            }
-        })?;
-        if way == Way::Advised {
-            let advice = BufferOp::Memory(MemoryOp::Advise(color, Advice::ReadMostly)).into();
-            bench.run(&Program::in_stream(stream, [advice]))?;
+fn pixels(bench: &mut Bench, way: Way) -> Result<Programs> {
+    let stream = bench.stream()?;
+    let color = bench.buffer_in(DEVICE, 4 * PIXELS, BufferLocation::Managed)?;
+    let gray = bench.device_buffer(PIXELS)?;
+    bench.access(color, &mut |words| {
+        for (word, number) in words.iter_mut().zip(0u32..) {
+            *word = pixel(number);
         }
-        let arguments = [at(color), at(gray), Argument::I32(PIXELS as i32)];
-        let launch = call(&GRAY, (PIXELS / 1024) as u32, 256, arguments);
-        let prefetch = |to| Op::Buffers(BufferOp::Memory(MemoryOp::Prefetch(color, to)));
-        let ops = match way {
-            Way::OnDemand | Way::Advised => vec![launch],
-            Way::Prefetched => vec![
-                prefetch(PageLocation::Device),
-                launch,
-                prefetch(PageLocation::Host),
-            ],
-        };
-        let mut pixels = Pixels {
-            stream,
-            color,
-            gray,
-            program: Program::in_stream(stream, ops),
-        };
-        pixels.sample(bench)?;
-        Ok(Box::new(pixels))
+    })?;
+    let memory = |op| Op::Buffers(BufferOp::Memory(op));
+    if way == Way::Advised {
+        let advice = memory(MemoryOp::Advise(color, Advice::ReadMostly));
+        bench.run(&Program::in_stream(stream, [advice]))?;
     }
-}
-
-impl Experiment for Pixels {
-    fn sample(&mut self, bench: &mut Bench) -> Result<Measured> {
+    let arguments = [at(color), at(gray), Argument::I32(PIXELS as i32)];
+    let mut ops = vec![call(&GRAY, (PIXELS / 1024) as u32, 256, arguments)];
+    if way == Way::Prefetched {
+        let prefetch = |to| memory(MemoryOp::Prefetch(color, to));
+        ops.insert(0, prefetch(PageLocation::Device));
+        ops.push(prefetch(PageLocation::Host));
+    }
+    let figures = move |bench: &mut Bench, runs: &[Ran]| {
         let began = Instant::now();
-        let device = bench.run(&self.program)?.wall_ms();
         let mut sum = 0u32;
-        bench.access(self.color, &mut |words| {
+        bench.access(color, &mut |words| {
             sum = words.iter().fold(0, |sum, word| sum.wrapping_add(*word));
         })?;
-        let ms = began.elapsed().as_secs_f64() * 1e3;
+        let (device, host) = (runs[0].wall_ms, ms_since(began));
         let want = (0..PIXELS as u32).fold(0u32, |sum, at| sum.wrapping_add(pixel(at)));
-        Ok(
-            Measured::of_time(mark!("device and host read all pixels"), ms)
-                .time(mark!("on the device"), device)
-                .time(mark!("on the host"), ms - device)
-                .check(tr!("the host reads back the pixels it wrote"), sum == want),
-        )
-    }
-
-    fn inspect(&mut self, bench: &mut Bench) -> Result<Measured> {
-        let timed = bench.run_timed(&mut self.program)?;
+        let both = mark!("device and host read all pixels");
+        Ok(Measured::of_time(both, device + host)
+            .time(mark!("on the device"), device)
+            .time(mark!("on the host"), host)
+            .check(tr!("the host reads back the pixels it wrote"), sum == want))
+    };
+    let check = move |bench: &mut Bench, _: &Ran, _| {
         let host = bench.host_buffer(PIXELS, HostMemory::Pinned)?;
-        let down = copy(self.gray, host, PIXELS);
-        bench.run(&Program::in_stream(self.stream, [down]))?;
+        bench.run(&Program::in_stream(stream, [copy(gray, host, PIXELS)]))?;
         let gray = bench.words(host)?.into_iter().flat_map(u32::to_le_bytes);
-        let right = gray
-            .zip(0u32..)
-            .all(|(gray, at)| gray == gray_of(pixel(at)));
-        let mut measured =
-            Measured::default().check(tr!("every pixel has the right gray value"), right);
-        measured.trace = Some(bench.timed_round(&self.program, timed));
-        Ok(measured)
-    }
+        let right = gray.eq((0..PIXELS as u32).map(|at| gray_of(pixel(at))));
+        Ok(Measured::default().check(tr!("every pixel has the right gray value"), right))
+    };
+    Ok(Programs {
+        figures: Box::new(figures),
+        ..Programs::new(
+            Program::in_stream(stream, ops),
+            |_| Measured::default(),
+            check,
+        )
+    })
 }
 
 /// A pixel with all kinds of colors around it.

@@ -61,7 +61,7 @@ impl Probe {
     fn open(device: DeviceChoice, small: bool) -> Result<Probe> {
         let mut bench = Bench::open(device)?;
         let stream = bench.stream()?;
-        let grid = bench.info().sm_count * BLOCKS_PER_SM;
+        let grid = bench.info.sm_count * BLOCKS_PER_SM;
         let least = Duration::from_millis(if small { 1 } else { 20 });
         Ok(Probe {
             bench,
@@ -99,7 +99,7 @@ impl Probe {
 
     /// Bytes per second, those read and those written.
     fn copied(&mut self) -> Result<f64> {
-        let info = self.bench.info();
+        let info = &self.bench.info;
         let most = if self.small { 1 << 20 } else { 1u64 << 30 };
         let bytes = most.min(info.memory.unwrap_or(most) / 8) as usize / 64 * 64;
         let piece = bytes.min(64 << 10);
