@@ -41,6 +41,10 @@ pub(super) fn main(arguments: &LessonArguments) -> Result<()> {
         outcomes.push(outcome);
     }
     if arguments.json {
+        // What only pages show.
+        for part in outcomes.iter_mut().flat_map(|it| &mut it.parts) {
+            (part.interval_ms, part.trace) = (None, None);
+        }
         match (all, &outcomes[..]) {
             (false, [one]) => print_json(one)?,
             _ => print_json(&outcomes)?,

@@ -1,6 +1,10 @@
 //! The exercises: each asks for a round in which streams do one thing, or for a kernel.
 
 use lang::{mark, text, tr};
+use script::CallKind::{Advance, Download, Scale, Upload};
+use script::Requirement::{
+    Before, Concurrent, IssuedBefore, MaxRecords, MaxStreams, MinStreams, NoSynchronize,
+};
 use script::{CallKind, Requirement, Verdict, Work, commented};
 
 /// An exercise.
@@ -60,14 +64,9 @@ pub const EXERCISES: &[Exercise] = &[
                 "Use streams 0 and 1: while one copies an instance, the other runs the next kernel."
             ),
         ],
-        task: Task::Round(RoundTask {
-            work: Work::Lattices,
-            items: &[2, 5, 16],
-            requirements: |items| {
-                let overlaps = copies_beside_next_kernels(items);
-                let limits = [Requirement::MaxStreams(2), Requirement::NoSynchronize];
-                limits.into_iter().chain(overlaps).collect()
-            },
+        task: of_lattices(|items| {
+            let overlaps = copies_beside_next_kernels(items);
+            [vec![MaxStreams(2), NoSynchronize], overlaps].concat()
         }),
         skeleton: include_str!("../exercises/overlap/skeleton.rhai"),
         answer: include_str!("../exercises/overlap/answer.rhai"),
@@ -81,17 +80,11 @@ pub const EXERCISES: &[Exercise] = &[
             ),
             mark!("Issue breadth first: all kernels, and then all copies."),
         ],
-        task: Task::Round(RoundTask {
-            work: Work::Lattices,
-            items: &[2, 5, 16],
-            requirements: |items| {
-                let pairs = (0..items).flat_map(|i| (0..items).map(move |j| (i, j)));
-                let issued = pairs.map(|(i, j)| {
-                    Requirement::IssuedBefore(CallKind::Advance(i), CallKind::Download(j))
-                });
-                let limits = [Requirement::MinStreams(items), Requirement::NoSynchronize];
-                limits.into_iter().chain(issued).collect()
-            },
+        task: of_lattices(|items| {
+            let pairs = (0..items).flat_map(|i| (0..items).map(move |j| (i, j)));
+            let issued = pairs.map(|(i, j)| IssuedBefore(Advance(i), Download(j)));
+            let limits = [MinStreams(items), NoSynchronize];
+            limits.into_iter().chain(issued).collect()
         }),
         skeleton: include_str!("../exercises/order/skeleton.rhai"),
         answer: include_str!("../exercises/order/answer.rhai"),
@@ -105,21 +98,17 @@ pub const EXERCISES: &[Exercise] = &[
             ),
             mark!("Make each copy wait for its own kernel, by events, and for no later one."),
         ],
-        task: Task::Round(RoundTask {
-            work: Work::Lattices,
-            items: &[2, 5, 16],
-            requirements: |items| {
-                let kernels = one_after_another(items, CallKind::Advance);
-                let copies = one_after_another(items, CallKind::Download);
-                let limits = [Requirement::MaxStreams(2), Requirement::NoSynchronize];
-                let overlaps = copies_beside_next_kernels(items);
-                limits
-                    .into_iter()
-                    .chain(kernels)
-                    .chain(copies)
-                    .chain(overlaps)
-                    .collect()
-            },
+        task: of_lattices(|items| {
+            let kernels = one_after_another(items, Advance);
+            let copies = one_after_another(items, Download);
+            let overlaps = copies_beside_next_kernels(items);
+            [
+                vec![MaxStreams(2), NoSynchronize],
+                kernels,
+                copies,
+                overlaps,
+            ]
+            .concat()
         }),
         skeleton: include_str!("../exercises/race/skeleton.rhai"),
         answer: include_str!("../exercises/race/answer.rhai"),
@@ -137,14 +126,10 @@ pub const EXERCISES: &[Exercise] = &[
             work: Work::Lattices,
             items: &[4],
             requirements: |_| {
-                let kernel = CallKind::Advance;
                 let edges = [(0, 1), (0, 2), (1, 3), (2, 3)];
-                let edges = edges.map(|(a, b)| Requirement::Before(kernel(a), kernel(b)));
-                let sides = Requirement::Concurrent(kernel(1), kernel(2));
-                edges
-                    .into_iter()
-                    .chain([sides, Requirement::NoSynchronize])
-                    .collect()
+                let edges = edges.map(|(a, b)| Before(Advance(a), Advance(b)));
+                let sides = Concurrent(Advance(1), Advance(2));
+                edges.into_iter().chain([sides, NoSynchronize]).collect()
             },
         }),
         skeleton: include_str!("../exercises/diamond/skeleton.rhai"),
@@ -166,13 +151,13 @@ pub const EXERCISES: &[Exercise] = &[
             items: &[3, 7],
             requirements: |items| {
                 let overlaps = (2..items).flat_map(|chunk| {
-                    let upload = CallKind::Upload(chunk);
-                    let scale = CallKind::Scale(chunk - 1);
-                    let download = CallKind::Download(chunk - 2);
+                    let upload = Upload(chunk);
+                    let scale = Scale(chunk - 1);
+                    let download = Download(chunk - 2);
                     [(upload, scale), (upload, download), (scale, download)]
                 });
-                let overlaps = overlaps.map(|(a, b)| Requirement::Concurrent(a, b));
-                let limits = [Requirement::MaxStreams(3), Requirement::NoSynchronize];
+                let overlaps = overlaps.map(|(a, b)| Concurrent(a, b));
+                let limits = [MaxStreams(3), NoSynchronize];
                 limits.into_iter().chain(overlaps).collect()
             },
         }),
@@ -190,17 +175,11 @@ pub const EXERCISES: &[Exercise] = &[
                 "Record a single event: the kernels still run in two streams side by side, and the copies one after another."
             ),
         ],
-        task: Task::Round(RoundTask {
-            work: Work::Lattices,
-            items: &[2, 5, 16],
-            requirements: |items| {
-                let copies = one_after_another(items, CallKind::Download);
-                let beside = (1..items).map(|next| {
-                    Requirement::Concurrent(CallKind::Advance(next - 1), CallKind::Advance(next))
-                });
-                let limits = [Requirement::MaxRecords(1), Requirement::NoSynchronize];
-                limits.into_iter().chain(copies).chain(beside).collect()
-            },
+        task: of_lattices(|items| {
+            let copies = one_after_another(items, Download);
+            let beside = (1..items).map(|next| Concurrent(Advance(next - 1), Advance(next)));
+            let limits = [MaxRecords(1), NoSynchronize];
+            limits.into_iter().chain(copies).chain(beside).collect()
         }),
         skeleton: include_str!("../exercises/events/skeleton.rhai"),
         answer: include_str!("../exercises/events/answer.rhai"),
@@ -214,10 +193,7 @@ pub const EXERCISES: &[Exercise] = &[
                 "At a tile's edge the neighbours are missing: load a halo of one cell around it."
             ),
         ],
-        task: Task::Kernel(KernelTask {
-            uses: &["__shared__"],
-            faster_than: None,
-        }),
+        task: kernel(&["__shared__"], None),
         skeleton: include_str!("../exercises/tile/skeleton.cu"),
         answer: include_str!("../exercises/tile/answer.cu"),
     },
@@ -230,10 +206,7 @@ pub const EXERCISES: &[Exercise] = &[
                 "Some threads begin the next generation too early: find where a barrier is missing."
             ),
         ],
-        task: Task::Kernel(KernelTask {
-            uses: &["__shared__"],
-            faster_than: None,
-        }),
+        task: kernel(&["__shared__"], None),
         skeleton: include_str!("../exercises/barrier/skeleton.cu"),
         answer: include_str!("../exercises/barrier/answer.cu"),
     },
@@ -248,10 +221,7 @@ pub const EXERCISES: &[Exercise] = &[
                 "A word's outer cells have neighbours in the words beside it: take them from there."
             ),
         ],
-        task: Task::Kernel(KernelTask {
-            uses: &[],
-            faster_than: None,
-        }),
+        task: kernel(&[], None),
         skeleton: include_str!("../exercises/words/skeleton.cu"),
         answer: include_str!("../exercises/words/answer.cu"),
     },
@@ -266,33 +236,41 @@ pub const EXERCISES: &[Exercise] = &[
                 "The kernel stores the upper word of each two: store the lower one, too, and be faster than 05_bits."
             ),
         ],
-        task: Task::Kernel(KernelTask {
-            uses: &[],
-            faster_than: Some("bits"),
-        }),
+        task: kernel(&[], Some("bits")),
         skeleton: include_str!("../exercises/climb/skeleton.cu"),
         answer: include_str!("../exercises/climb/answer.cu"),
     },
 ];
 
-fn one_after_another(items: u32, kind: fn(u32) -> CallKind) -> impl Iterator<Item = Requirement> {
-    (1..items).map(move |next| Requirement::Before(kind(next - 1), kind(next)))
+const fn kernel(uses: &'static [&'static str], faster_than: Option<&'static str>) -> Task {
+    Task::Kernel(KernelTask { uses, faster_than })
 }
 
-fn copies_beside_next_kernels(items: u32) -> impl Iterator<Item = Requirement> {
-    (1..items)
-        .map(|next| Requirement::Concurrent(CallKind::Download(next - 1), CallKind::Advance(next)))
+/// A round of lattices, with 2, 5 and 16 of them.
+const fn of_lattices(requirements: fn(u32) -> Vec<Requirement>) -> Task {
+    Task::Round(RoundTask {
+        work: Work::Lattices,
+        items: &[2, 5, 16],
+        requirements,
+    })
+}
+
+fn one_after_another(items: u32, kind: fn(u32) -> CallKind) -> Vec<Requirement> {
+    let pairs = (1..items).map(|next| Before(kind(next - 1), kind(next)));
+    pairs.collect()
+}
+
+fn copies_beside_next_kernels(items: u32) -> Vec<Requirement> {
+    let pairs = (1..items).map(|next| Concurrent(Download(next - 1), Advance(next)));
+    pairs.collect()
 }
 
 impl Exercise {
     /// The exercise of this name, or this number from 1.
     pub fn find(name: &str) -> Option<&'static Exercise> {
-        let number = name
-            .parse()
-            .ok()
-            .and_then(|number: usize| number.checked_sub(1));
-        let numbered = number.and_then(|number| EXERCISES.get(number));
-        numbered.or_else(|| EXERCISES.iter().find(|it| it.name == name))
+        let mut numbered = (1..).zip(EXERCISES);
+        let found = numbered.find(|(number, it)| it.name == name || name.parse() == Ok(*number));
+        found.map(|(_, exercise)| exercise)
     }
 
     /// How the names of its files end.

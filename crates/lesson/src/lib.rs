@@ -309,19 +309,11 @@ impl Lesson {
     /// for everything else.
     pub fn takes(&self) -> Duration {
         let limits = Limits::three_windows(WINDOWS_APART);
-        let is_compared = |group: &Range<usize>| {
-            self.compared
-                .iter()
-                .any(|compare| group.contains(&compare.slow))
-        };
-        let groups = self
-            .groups()
-            .iter()
-            .filter(|group| is_compared(group))
-            .count();
+        let mut groups = self.groups();
+        groups.retain(|group| self.compared.iter().any(|it| group.contains(&it.slow)));
         let windows = limits.windows as u32;
         let group = Duration::from_secs(1) * windows + limits.apart * (windows - 1);
-        group * groups as u32 + Duration::from_secs(5)
+        group * groups.len() as u32 + Duration::from_secs(5)
     }
 
     /// What its sweep steps, if it has one.
@@ -336,13 +328,7 @@ impl Lesson {
     fn groups(&self) -> Vec<Range<usize>> {
         let mut groups: Vec<Range<usize>> = Vec::new();
         for part in 0..self.parts.len() {
-            let is_compared_across = |compare: &Compare| {
-                let [first, last] = [
-                    compare.slow.min(compare.fast),
-                    compare.slow.max(compare.fast),
-                ];
-                first < part && part <= last
-            };
+            let is_compared_across = |it: &Compare| (it.slow < part) != (it.fast < part);
             match groups.last_mut() {
                 Some(group) if self.compared.iter().any(is_compared_across) => group.end += 1,
                 _ => groups.push(part..part + 1),
@@ -452,11 +438,6 @@ fn measure(
         let mut experiments = Vec::new();
         for part in group.clone() {
             let work = &lesson.parts[part].work;
-            if let Some(why) = work.incompatibility(bench) {
-                let nothing = Measured::default().note(why);
-                outcome.add(&lesson.parts[part], nothing, Measured::default());
-                continue;
-            }
             go_on(on_progress(Progress::Measuring(part)))?;
             let mut experiment = match work.prepare(bench) {
                 Err(LessonError::Engine(lacks @ EngineError::Unsupported(..))) => {
@@ -476,7 +457,7 @@ fn measure(
         let places = |compare: &Compare| Some([place(compare.slow)?, place(compare.fast)?]);
         let compared = lesson.compared.iter();
         let compared = compared.filter_map(|compare| Some((compare, places(compare)?)));
-        let (compared, pairs): (Vec<_>, Vec<_>) = compared.unzip();
+        let (compared, pairs): (Vec<&Compare>, Vec<_>) = compared.unzip();
         if !pairs.is_empty() && (can_compare || bench.sweep.is_some()) {
             let limits = if can_compare {
                 limits
@@ -512,8 +493,12 @@ fn measure(
                     count: interleaved.windows,
                     seconds_apart: limits.apart.as_secs_f64(),
                 });
-                for (compare, finding) in compared.into_iter().zip(interleaved.findings) {
-                    outcome.compare(compare, finding);
+                for (compare, (value, finding)) in compared.into_iter().zip(interleaved.findings) {
+                    outcome.factors.push(Factor {
+                        label: compare.label,
+                        value,
+                        finding,
+                    });
                 }
             }
         }
@@ -548,7 +533,7 @@ fn show_typical_round(
     };
     let began = Instant::now();
     for _ in 0..TRIES {
-        let shown = part.trace.as_deref();
+        let shown = part.trace.as_ref();
         if shown.is_none_or(|round| distance(round) < CLOSE.ln()) || began.elapsed() > TIME {
             break;
         }
@@ -557,7 +542,7 @@ fn show_typical_round(
         if let Some(round) = inspected.trace
             && shown.is_some_and(|shown| distance(&round) < distance(shown))
         {
-            part.trace = Some(Arc::new(round));
+            part.trace = Some(round);
         }
     }
     Ok(failed)

@@ -1,7 +1,5 @@
 //! What a lesson measured, and what came of its checks.
 
-use std::sync::Arc;
-
 use serde::{Deserialize, Serialize};
 
 use super::{Bench, Compare, Lesson, Missing, Part};
@@ -11,7 +9,7 @@ use session::trace::TimedRound;
 use session::{Finding, Source, finding_in_words, load_in_words, recorded_in_words};
 
 /// The result of a lesson.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct Outcome {
     /// The lesson's name.
     pub lesson: &'static str,
@@ -60,23 +58,25 @@ pub struct Windows {
     pub seconds_apart: f64,
 }
 
-/// The result of a part.
-#[derive(Clone, Debug, Serialize)]
+/// The result of a part. Recordings have all of it but the title.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(bound(deserialize = "'de: 'static"))]
 pub struct PartOutcome {
     /// What it was.
+    #[serde(skip_deserializing)]
     pub title: &'static str,
     /// The time that is compared with other parts', in milliseconds.
     pub time_ms: Option<f64>,
     /// The interval of that time, if there were enough runs.
-    #[serde(skip)]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub interval_ms: Option<[f64; 2]>,
     /// What was measured.
     pub figures: Vec<MeasuredValue>,
     /// A remark on the figures, shown below them: [`lang::shown`] translates it.
     pub note: Option<String>,
     /// A timed round of it.
-    #[serde(skip)]
-    pub trace: Option<Arc<TimedRound>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trace: Option<TimedRound>,
     /// How many of the figures, the first ones, are of one sample.
     #[serde(skip)]
     pub(super) sampled: usize,
@@ -122,25 +122,20 @@ impl MeasuredValue {
             unit => format!("{} {unit}", self.digits()),
         }
     }
-
-    /// A time in milliseconds; `None` if it is none.
-    fn milliseconds(&self) -> Option<f64> {
-        let unit = match self.unit {
-            "ns" => 1e-6,
-            "µs" => 1e-3,
-            "ms" => 1.0,
-            "s" => 1e3,
-            _ => return None,
-        };
-        Some(self.value * unit)
-    }
 }
 
 impl PartOutcome {
     /// The time of this label in milliseconds.
     pub(super) fn milliseconds(&self, label: &str) -> Option<f64> {
         let figure = self.figures.iter().find(|figure| figure.label == label)?;
-        figure.milliseconds()
+        let unit = match figure.unit {
+            "ns" => 1e-6,
+            "µs" => 1e-3,
+            "ms" => 1.0,
+            "s" => 1e3,
+            _ => return None,
+        };
+        Some(figure.value * unit)
     }
 }
 
@@ -263,11 +258,9 @@ impl Measured {
 
     /// With the time that is set against other parts', as a figure too.
     pub fn of_time(label: &str, ms: f64) -> Measured {
-        let measured = Measured {
-            time_ms: Some(ms),
-            ..Measured::default()
-        };
-        measured.time(label, ms)
+        let mut measured = Measured::default().time(label, ms);
+        measured.time_ms = Some(ms);
+        measured
     }
 
     /// With another figure.
@@ -313,18 +306,8 @@ impl Outcome {
             lesson: lesson.name,
             engine: bench.engine_name,
             device: bench.info.name.clone(),
-            parts: Vec::new(),
-            factors: Vec::new(),
-            windows: None,
-            source: Source::default(),
-            checks: Vec::new(),
             missing: missing.map(Missing::in_words),
-            closing: String::new(),
-            pictures: Vec::new(),
-            speedup: None,
-            conclusions: Vec::new(),
-            recorded: None,
-            is_unrecorded: false,
+            ..Outcome::default()
         }
     }
 
@@ -360,7 +343,7 @@ impl Outcome {
             interval_ms: None,
             figures,
             note: sample.note.or(inspected.note),
-            trace: sample.trace.or(inspected.trace).map(Arc::new),
+            trace: sample.trace.or(inspected.trace),
             sampled,
         });
     }
@@ -374,15 +357,6 @@ impl Outcome {
         part.figures.splice(..part.sampled, run.figures);
     }
 
-    /// Takes the ratio of a comparison, and what was found of it.
-    pub(super) fn compare(&mut self, compare: &Compare, (value, finding): (f64, Finding)) {
-        self.factors.push(Factor {
-            label: compare.label,
-            value,
-            finding,
-        });
-    }
-
     /// When parts were set against each other, and under which load if that was here, in words:
     /// `measured in 3 windows, 10 s apart`; `None` if none were.
     pub fn windows_in_words(&self) -> Option<String> {
@@ -392,12 +366,11 @@ impl Outcome {
             count = windows.count,
             seconds = windows.seconds_apart
         );
-        let load = match &self.source {
-            Source::MeasuredHere(load) => load_in_words(load, self.engine),
-            Source::RecordedOn(_) => Vec::new(),
-        };
-        let all: Vec<String> = std::iter::once(when).chain(load).collect();
-        Some(all.join(" · "))
+        let mut said = vec![when];
+        if let Source::MeasuredHere(load) = &self.source {
+            said.extend(load_in_words(load, self.engine));
+        }
+        Some(said.join(" · "))
     }
 
     /// What was found of each comparison, in words; where nothing was compared, how it ends. Of a recorded
@@ -407,16 +380,13 @@ impl Outcome {
             let finding = finding_in_words(factor.finding);
             tr!("{label}: {finding}", label = lang::text(factor.label))
         });
-        let found = match &self.missing {
-            None if !self.factors.is_empty() => found.collect::<Vec<_>>().join(" · "),
-            None => self.closing.clone(),
-            Some(missing) => missing.clone(),
+        let mut found: Vec<String> = match &self.missing {
+            None if !self.factors.is_empty() => found.collect(),
+            None => vec![self.closing.clone()],
+            Some(missing) => vec![missing.clone()],
         };
-        let recorded = self.recorded_in_words();
-        std::iter::once(found)
-            .chain(recorded)
-            .collect::<Vec<_>>()
-            .join(" · ")
+        found.extend(self.recorded_in_words());
+        found.join(" · ")
     }
 
     /// Draws the conclusion, in this thread's language.
@@ -440,13 +410,13 @@ impl Outcome {
         });
         self.conclusions = compared.collect();
         let concluded = self.conclusions.iter().flatten().cloned();
-        self.closing = match (missing, lesson.closing) {
-            (Some(missing), _) => {
-                let on_gpu = std::iter::once(lang::text(missing.on_gpu).to_owned());
-                on_gpu.chain(concluded).collect::<Vec<_>>().join("\n")
+        self.closing = match missing {
+            Some(missing) => {
+                let on_gpu = lang::text(missing.on_gpu).to_owned();
+                concluded.fold(on_gpu, |all, next| format!("{all}\n{next}"))
             }
-            (None, closing) => {
-                let text = Some(closing.text(self)).filter(|text| !text.is_empty());
+            None => {
+                let text = Some(lesson.closing.text(self)).filter(|text| !text.is_empty());
                 let all = concluded
                     .chain(text)
                     .reduce(|all, next| tr!("{} {}", all, next));
@@ -556,27 +526,21 @@ pub(crate) mod tests {
             lesson: lesson.name,
             engine,
             device: "a device".into(),
-            parts: Vec::new(),
-            factors: Vec::new(),
-            windows: None,
-            source: Source::default(),
-            checks: Vec::new(),
             missing: lesson
                 .missing_on_cpu
                 .filter(|_| engine == "cpu")
                 .map(|missing| missing.what.into()),
-            closing: String::new(),
-            pictures: Vec::new(),
-            speedup: None,
-            conclusions: Vec::new(),
-            recorded: None,
-            is_unrecorded: false,
+            ..Outcome::default()
         };
         for part in lesson.parts {
             outcome.add(part, Measured::of_time("a run", 1.0), Measured::default());
         }
         for (compare, &finding) in lesson.compared.iter().zip(findings) {
-            outcome.compare(compare, (1.0, finding));
+            outcome.factors.push(Factor {
+                label: compare.label,
+                value: 1.0,
+                finding,
+            });
         }
         outcome.close(lesson);
         outcome

@@ -38,14 +38,9 @@ impl Origin {
 /// What the class may predict.
 #[derive(Clone, Copy, Debug)]
 pub enum Choices {
-    /// How much faster one part is than another.
-    Factors {
-        /// Which of the lesson's comparisons.
-        comparison: usize,
-        /// The time of the part that is expected to be slower over that of the other, in ascending
-        /// order; 1 is no difference.
-        factors: &'static [f64],
-    },
+    /// How much faster one part is than another: which of the lesson's comparisons, and the time of the
+    /// part that is expected to be slower over that of the other, in ascending order; 1 is no difference.
+    Factors(usize, &'static [f64]),
     /// Sentences.
     Words {
         /// All of them.
@@ -59,20 +54,15 @@ impl Choices {
     /// Each choice, as it is read.
     pub fn in_words(&self) -> Vec<String> {
         match self {
-            Choices::Factors { factors, .. } => factors
-                .iter()
-                .map(|&factor| factor_in_words(factor))
-                .collect(),
-            Choices::Words { choices, .. } => {
-                choices.iter().map(|choice| lang::shown(choice)).collect()
-            }
+            Choices::Factors(_, factors) => factors.iter().copied().map(factor_in_words).collect(),
+            Choices::Words { choices, .. } => choices.iter().map(|it| lang::shown(it)).collect(),
         }
     }
 
     /// How many there are.
     pub fn count(&self) -> usize {
         match self {
-            Choices::Factors { factors, .. } => factors.len(),
+            Choices::Factors(_, factors) => factors.len(),
             Choices::Words { choices, .. } => choices.len(),
         }
     }
@@ -80,10 +70,7 @@ impl Choices {
     /// The factor that a choice stands for, and of which of the lesson's comparisons.
     pub fn factor(&self, choice: usize) -> Option<(usize, f64)> {
         match self {
-            Choices::Factors {
-                comparison,
-                factors,
-            } => Some((*comparison, *factors.get(choice)?)),
+            Choices::Factors(comparison, factors) => Some((*comparison, *factors.get(choice)?)),
             Choices::Words { .. } => None,
         }
     }
@@ -94,10 +81,9 @@ impl Choices {
         match self {
             _ if outcome.missing.is_some() => None,
             Choices::Words { right, .. } => right(outcome),
-            Choices::Factors {
-                comparison,
-                factors,
-            } => nearest_factor(factors, outcome.factors.get(*comparison)?.finding),
+            Choices::Factors(comparison, factors) => {
+                nearest_factor(factors, outcome.factors.get(*comparison)?.finding)
+            }
         }
     }
 }
@@ -142,11 +128,7 @@ mod tests {
             for (at, choice) in words.iter().enumerate() {
                 assert!(!words[..at].contains(choice), "{}: {choice}", lesson.name);
             }
-            if let Choices::Factors {
-                comparison,
-                factors,
-            } = lesson.choices
-            {
+            if let Choices::Factors(comparison, factors) = lesson.choices {
                 assert!(factors.is_sorted(), "{}", lesson.name);
                 assert!(comparison < lesson.compared.len(), "{}", lesson.name);
             }

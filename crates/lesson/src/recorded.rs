@@ -3,19 +3,17 @@
 
 use std::io;
 use std::ops::ControlFlow;
-use std::sync::{Arc, LazyLock};
+use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Factor, LESSONS, Lesson, LessonError, MeasuredValue, Outcome, PartOutcome, Speedup, Windows,
-    run_on,
+    Factor, LESSONS, Lesson, LessonError, Outcome, Part, PartOutcome, Speedup, Windows, run_on,
 };
 use experiment::Limits;
 use lang::Language;
 use session::recording::{read_stored, write_stored};
-use session::trace::TimedRound;
 use session::{DeviceChoice, Finding, Recorded, Source};
 
 /// The time between two windows while lessons are recorded: nobody explains anything meanwhile.
@@ -39,95 +37,63 @@ struct Recordings {
 #[derive(Serialize, Deserialize)]
 struct Recording {
     lesson: &'static str,
-    parts: Vec<RecordedPart>,
+    parts: Vec<PartOutcome>,
     /// For each of the lesson's comparisons, the ratio of the times and what was found of it.
     findings: Vec<(f64, Finding)>,
     windows: Option<Windows>,
     speedup: Option<Speedup>,
 }
 
-/// A [`PartOutcome`] as it is stored.
-#[derive(Serialize, Deserialize)]
-#[serde(bound(deserialize = "'de: 'static"))]
-struct RecordedPart {
-    time_ms: Option<f64>,
-    interval_ms: Option<[f64; 2]>,
-    figures: Vec<MeasuredValue>,
-    note: Option<String>,
-    trace: Option<TimedRound>,
-}
-
 impl Recording {
     /// `None` if a part could not be measured, or a check failed.
-    fn of(outcome: &Outcome) -> Option<Recording> {
+    fn of(outcome: Outcome) -> Option<Recording> {
         let is_measured = |part: &PartOutcome| !part.figures.is_empty();
         if !outcome.parts.iter().all(is_measured) || !outcome.passed() {
             return None;
         }
-        let part = |part: &PartOutcome| RecordedPart {
-            time_ms: part.time_ms,
-            interval_ms: part.interval_ms,
-            figures: part.figures.clone(),
-            note: part.note.clone(),
-            trace: part.trace.as_deref().cloned(),
-        };
         let factors = outcome.factors.iter();
         Some(Recording {
             lesson: outcome.lesson,
-            parts: outcome.parts.iter().map(part).collect(),
             findings: factors.map(|it| (it.value, it.finding)).collect(),
+            parts: outcome.parts,
             windows: outcome.windows,
-            speedup: outcome.speedup.clone(),
+            speedup: outcome.speedup,
         })
-    }
-
-    /// The outcome, in this thread's language; `None` if the lesson has other parts or comparisons by now.
-    fn outcome(&self, lesson: &'static Lesson, recorded: &Recorded) -> Option<Outcome> {
-        if self.parts.len() != lesson.parts.len() || self.findings.len() != lesson.compared.len() {
-            return None;
-        }
-        let parts = lesson.parts.iter().zip(&self.parts);
-        let parts = parts.map(|(part, stored)| PartOutcome {
-            title: part.title,
-            time_ms: stored.time_ms,
-            interval_ms: stored.interval_ms,
-            figures: stored.figures.clone(),
-            note: stored.note.clone(),
-            trace: stored.trace.clone().map(Arc::new),
-            sampled: stored.figures.len(),
-        });
-        let factors = lesson.compared.iter().zip(&self.findings);
-        let factors = factors.map(|(compare, &(value, finding))| Factor {
-            label: compare.label,
-            value,
-            finding,
-        });
-        let mut outcome = Outcome {
-            lesson: lesson.name,
-            engine: "cuda",
-            device: recorded.device.clone(),
-            parts: parts.collect(),
-            factors: factors.collect(),
-            windows: self.windows,
-            source: Source::RecordedOn(recorded.clone()),
-            checks: Vec::new(),
-            missing: None,
-            closing: String::new(),
-            pictures: Vec::new(),
-            speedup: self.speedup.clone(),
-            conclusions: Vec::new(),
-            recorded: None,
-            is_unrecorded: false,
-        };
-        outcome.close(lesson);
-        Some(outcome)
     }
 }
 
 impl Recordings {
+    /// The outcome of a lesson, in this thread's language; `None` if it was not recorded, or has other
+    /// parts or comparisons by now.
     fn outcome(&self, lesson: &'static Lesson) -> Option<Outcome> {
         let recording = self.lessons.iter().find(|it| it.lesson == lesson.name)?;
-        recording.outcome(lesson, &self.recorded)
+        let (parts, findings) = (&recording.parts, &recording.findings);
+        if parts.len() != lesson.parts.len() || findings.len() != lesson.compared.len() {
+            return None;
+        }
+        let parts = lesson.parts.iter().zip(parts.clone());
+        let factors = lesson.compared.iter().zip(findings);
+        let mut outcome = Outcome {
+            lesson: lesson.name,
+            engine: "cuda",
+            device: self.recorded.device.clone(),
+            parts: parts
+                .map(|(Part { title, .. }, part)| PartOutcome { title, ..part })
+                .collect(),
+            factors: factors
+                .map(|(compare, &(value, finding))| Factor {
+                    label: compare.label,
+                    value,
+                    finding,
+                })
+                .collect(),
+            windows: recording.windows,
+            source: Source::RecordedOn(self.recorded.clone()),
+            speedup: recording.speedup.clone(),
+            ..Outcome::default()
+        };
+        outcome.close(lesson);
+        Some(outcome)
     }
 }
 
@@ -163,16 +129,19 @@ pub fn record(
     let mut recordings = Vec::new();
     for &lesson in lessons {
         let outcome = lang::with(Language::English, || {
-            run_on(device, lesson, None, limits, &mut |_| {
-                if Instant::now() < deadline {
-                    ControlFlow::Continue(())
-                } else {
-                    ControlFlow::Break(())
-                }
-            })
+            run_on(
+                device,
+                lesson,
+                None,
+                limits,
+                &mut |_| match Instant::now() < deadline {
+                    true => ControlFlow::Continue(()),
+                    false => ControlFlow::Break(()),
+                },
+            )
         });
         let recording = match outcome {
-            Ok(outcome) => Recording::of(&outcome),
+            Ok(outcome) => Recording::of(outcome),
             Err(LessonError::Ended) => break,
             Err(why) => {
                 tracing::warn!("{}: {why}", lesson.name);
@@ -191,6 +160,7 @@ pub fn record(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::MeasuredValue;
     use crate::outcome::tests::{FINDINGS, outcome_of};
     use crate::{find, run};
 
@@ -201,7 +171,7 @@ mod tests {
                 device: "a GPU".into(),
                 ..Recorded::default()
             },
-            lessons: vec![Recording::of(outcome).expect("all of it was measured")],
+            lessons: vec![Recording::of(outcome.clone()).expect("all of it was measured")],
         };
         let bytes = write_stored(&recordings).unwrap();
         let read: Recordings = read_stored(&bytes).unwrap();

@@ -23,7 +23,19 @@ pub(super) fn measure(
     on_progress: &mut OnProgress,
 ) -> Result<Outcome> {
     let counts = Speedup::counts(sweep.instances);
-    let mut speedup = empty(lesson, &sweep, counts.clone());
+    let series = lesson.parts.iter().map(|part| SpeedupSeries {
+        title: part.title.into(),
+        points: Vec::new(),
+        unavailable: None,
+    });
+    let mut speedup = Speedup {
+        kernel: sweep.kernel.name.into(),
+        width: sweep.size.width(),
+        height: sweep.size.height(),
+        generations_per_round: sweep.generations_per_round,
+        instances: counts.clone(),
+        series: series.collect(),
+    };
     let mut failed: Vec<Check> = Vec::new();
     for &instances in &counts[..counts.len() - 1] {
         bench.sweep = Some(SweepSetup { instances, ..sweep });
@@ -63,23 +75,6 @@ fn add_points(speedup: &mut Speedup, instances: usize, outcome: &Outcome) {
                 interval: part.interval_ms.map(|[low, high]| [rate(high), rate(low)]),
             }),
         }
-    }
-}
-
-/// Curves without points.
-fn empty(lesson: &Lesson, sweep: &SweepSetup, instances: Vec<usize>) -> Speedup {
-    let series = lesson.parts.iter().map(|part| SpeedupSeries {
-        title: part.title.into(),
-        points: Vec::new(),
-        unavailable: None,
-    });
-    Speedup {
-        kernel: sweep.kernel.name.into(),
-        width: sweep.size.width(),
-        height: sweep.size.height(),
-        generations_per_round: sweep.generations_per_round,
-        instances,
-        series: series.collect(),
     }
 }
 

@@ -7,7 +7,8 @@ use super::bench::{DEVICE, Ran, ms_since};
 use super::{Bench, Measured, Result, data};
 use engine::kernels;
 use engine::{
-    BufferId, Kernel, LatticeOp, Layout, Op, Program, Slot, Slots, SlotsSpec, StreamId, Transfer,
+    BufferId, EngineError, Kernel, LatticeOp, Layout, Op, Program, Slot, Slots, SlotsSpec,
+    StreamId, Transfer,
 };
 use lang::{mark, tr};
 use life::{Lattice, Rule, Size, reference, soup};
@@ -70,14 +71,6 @@ impl PartWork {
     /// leaving anything behind.
     pub(crate) fn has_own_engine(&self) -> bool {
         !matches!(self, PartWork::Programs(_) | PartWork::Once(_))
-    }
-
-    /// Why the part cannot be measured with the kernel of the sweep; `None` if it can.
-    pub(crate) fn incompatibility(&self, bench: &Bench) -> Option<String> {
-        match (self, bench.sweep) {
-            (PartWork::Sweep(rounds), Some(sweep)) => rounds.switches.incompatibility(sweep.kernel),
-            _ => None,
-        }
     }
 }
 
@@ -276,6 +269,9 @@ impl RoundsRun {
     /// With the lattices of a sweep, if there is one.
     fn new(rounds: &Rounds, bench: &Bench) -> Result<RoundsRun> {
         let of = bench.sweep.unwrap_or_else(|| SweepSetup::of(rounds));
+        if let Some(why) = rounds.switches.incompatibility(of.kernel) {
+            return Err(EngineError::Unsupported(why.into()).into());
+        }
         let setup = Setup {
             start: Start::soup(DENSITY, SEED),
             switches: rounds.switches,

@@ -535,7 +535,8 @@ impl OpenLesson {
             column.figures = part.figures.iter().map(row).collect();
             column.note = part.note.as_deref().map(lang::shown).unwrap_or_default();
         }
-        let rounds: Vec<_> = known.iter().filter_map(|part| part.trace.clone()).collect();
+        let rounds = known.iter().filter_map(|part| part.trace.clone());
+        let rounds: Vec<_> = rounds.map(Arc::new).collect();
         page.rounds = match <[_; 2]>::try_from(rounds) {
             Ok(both) => Chart::on_one_axis(both).into(),
             Err(rounds) => rounds.into_iter().map(Chart::new).collect(),

@@ -84,10 +84,7 @@ pub(crate) const CONWAY_STREAMS: Lesson = Lesson {
             launch, copy to the host and copy back, then the next one's. Its host memory is \
             pageable, so that each copy to the host blocks the host in the middle of it.",
     question: "How much faster is a frame of the book's program in four streams than in one?",
-    choices: Choices::Factors {
-        comparison: 0,
-        factors: &[1.0, 2.0, 4.0],
-    },
+    choices: Choices::Factors(0, &[1.0, 2.0, 4.0]),
     parts: &[
         Part {
             title: "one stream, as in the book",

@@ -21,10 +21,7 @@ pub(crate) const MANDELBROT_SYNC: Lesson = Lesson {
             points go up, a launch, the picture comes down: the host waits behind each of the \
             three; then only behind the last.",
     question: "In one stream, order is certain anyway: how much faster is it to wait once instead of three times?",
-    choices: Choices::Factors {
-        comparison: 0,
-        factors: &[1.0, 1.2, 2.0, 3.0],
-    },
+    choices: Choices::Factors(0, &[1.0, 1.2, 2.0, 3.0]),
     parts: &[
         Part {
             title: "waiting after each step",

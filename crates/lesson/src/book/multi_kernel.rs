@@ -67,10 +67,7 @@ pub(crate) const MULTI_KERNEL_STREAMS: Lesson = Lesson {
     },
     intro: WORK,
     question: "How much faster are 200 streams than the default stream?",
-    choices: Choices::Factors {
-        comparison: 0,
-        factors: &[1.0, 5.0, 20.0, 200.0],
-    },
+    choices: Choices::Factors(0, &[1.0, 5.0, 20.0, 200.0]),
     parts: &[
         Part {
             title: "one after the other, as in multi-kernel",
@@ -147,10 +144,7 @@ pub(crate) const MULTI_KERNEL_EVENTS: Lesson = Lesson {
     intro: "The two hundred streams again, with an event before and behind every launch: their \
             mean and their standard deviation.",
     question: "All launches do the same work: how much shorter is one between its two events when it runs alone?",
-    choices: Choices::Factors {
-        comparison: 0,
-        factors: &[1.0, 2.0, 5.0, 20.0],
-    },
+    choices: Choices::Factors(0, &[1.0, 2.0, 5.0, 20.0]),
     parts: &[
         Part {
             title: "200 streams, each launch between two events",

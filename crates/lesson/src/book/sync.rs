@@ -80,10 +80,7 @@ pub(crate) const CONWAY_SYNC_SHARED: Lesson = Lesson {
             stepped there, and written back at the end. Then sixteen such lattices: one after \
             the other in one stream, and in sixteen streams.",
     question: "Shared memory is on the multiprocessor itself: how much faster is it than global memory here?",
-    choices: Choices::Factors {
-        comparison: 0,
-        factors: &[1.0, 1.2, 2.0, 10.0],
-    },
+    choices: Choices::Factors(0, &[1.0, 1.2, 2.0, 10.0]),
     parts: &[
         Part {
             title: "global memory, 100,000 generations",

@@ -20,10 +20,7 @@ pub(crate) const MULTI_KERNEL_THREADS: Lesson = Lesson {
             and divided by 2 fifty times, down. First every thread makes a context of its own, \
             as the book has it; then all use one.",
     question: "Ten contexts on one device: how much faster is one context for all ten threads?",
-    choices: Choices::Factors {
-        comparison: 0,
-        factors: &[1.0, 2.0, 10.0],
-    },
+    choices: Choices::Factors(0, &[1.0, 2.0, 10.0]),
     parts: &[
         Part {
             title: "a context for each thread, as the book has it",

@@ -22,10 +22,7 @@ pub(crate) const CONNECTIONS: Lesson = Lesson {
             driver reads how many connections there are when it starts: so the program starts \
             itself twice, with 8 and with 32 of them.",
     question: "32 streams over 32 connections instead of 8: how much faster?",
-    choices: Choices::Factors {
-        comparison: 0,
-        factors: &[1.0, 2.0, 4.0],
-    },
+    choices: Choices::Factors(0, &[1.0, 2.0, 4.0]),
     parts: &[
         Part {
             title: "8 connections",

@@ -16,10 +16,7 @@ pub(crate) const DEFAULT_STREAM: Lesson = Lesson {
             nothing in the default stream between each two: first where the eight streams are \
             blocking ones, as cudaStreamCreate makes them, then where they are not.",
     question: "Eight launches of 0.5 ms, each in a stream of its own, with an empty launch in the default stream between each two: how much faster without the empty ones?",
-    choices: Choices::Factors {
-        comparison: 0,
-        factors: &[1.0, 2.0, 8.0],
-    },
+    choices: Choices::Factors(0, &[1.0, 2.0, 8.0]),
     parts: &[
         Part {
             title: "blocking streams, nothing in the default stream",

@@ -20,10 +20,7 @@ pub(crate) const DEPENDENCIES: Lesson = Lesson {
             where events say what waits for what; then the same without the events.",
     question: "Two branches of 1 and 1.5 ms between an upload and a download: how much faster are \
                two streams that are joined by events?",
-    choices: Choices::Factors {
-        comparison: 0,
-        factors: &[1.0, 1.7, 2.5],
-    },
+    choices: Choices::Factors(0, &[1.0, 1.7, 2.5]),
     parts: &[
         Part {
             title: "one stream",

@@ -16,10 +16,7 @@ pub(crate) const HOST_FUNCTIONS: Lesson = Lesson {
             host waits for each chunk and inverts it itself. Then it issues everything at once: each chunk \
             has a stream, and a host function in that stream inverts it.",
     question: "16 streams with a host function in each: how much faster?",
-    choices: Choices::Factors {
-        comparison: 0,
-        factors: &[1.0, 1.5, 2.0, 16.0],
-    },
+    choices: Choices::Factors(0, &[1.0, 1.5, 2.0, 16.0]),
     parts: &[
         Part {
             title: "the host waits for each chunk",

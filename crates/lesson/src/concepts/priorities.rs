@@ -21,10 +21,7 @@ pub(crate) const PRIORITIES: Lesson = Lesson {
     intro: "Four streams fill the device with many blocks of 0.1 ms. Then one small launch of \
             0.02 ms comes, in a stream of its own: of the same priority, then of the highest.",
     question: "The late launch in a stream of the highest priority: how much sooner is it done?",
-    choices: Choices::Factors {
-        comparison: 0,
-        factors: &[1.0, 5.0, 25.0, 100.0],
-    },
+    choices: Choices::Factors(0, &[1.0, 5.0, 25.0, 100.0]),
     parts: &[
         Part {
             title: "the same priority",

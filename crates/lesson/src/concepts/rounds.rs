@@ -13,10 +13,7 @@ pub(crate) const ISSUE_ORDER: Lesson = Lesson {
             launches and then all downloads (breadth-first). Each stream's own order is the \
             same.",
     question: "The same operations in the same streams: how much faster is it to issue all launches first?",
-    choices: Choices::Factors {
-        comparison: 0,
-        factors: &[1.0, 1.1, 2.0],
-    },
+    choices: Choices::Factors(0, &[1.0, 1.1, 2.0]),
     parts: &[
         Part {
             title: "depth-first, a stream each",
@@ -79,10 +76,7 @@ pub(crate) const GRAPHS: Lesson = Lesson {
     intro: "16 lattices of 128 × 128 cells, 50 launches each per round: 800 calls by the host. \
             Then the same round, prepared once as a graph and replayed: one call.",
     question: "A launch costs the host 2 to 3 µs, about as long as its kernel runs: how much faster are 800 launches as one graph?",
-    choices: Choices::Factors {
-        comparison: 0,
-        factors: &[1.0, 2.0, 5.0, 15.0],
-    },
+    choices: Choices::Factors(0, &[1.0, 2.0, 5.0, 15.0]),
     parts: &[
         Part {
             title: "one call per launch",

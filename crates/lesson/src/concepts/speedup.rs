@@ -13,10 +13,7 @@ pub const SPEEDUP: Lesson = Lesson {
             launch for all of them. In the window they have the size and the kernel of the \
             session, elsewhere 256 × 256 cells. Each round brings every cell to the host as a bit.",
     question: "Instances in a stream each instead of all in one stream: how much faster is a round?",
-    choices: Choices::Factors {
-        comparison: 0,
-        factors: &[1.0, 2.0, 4.0, 16.0],
-    },
+    choices: Choices::Factors(0, &[1.0, 2.0, 4.0, 16.0]),
     parts: &[
         Part {
             title: "one stream for all",

@@ -20,10 +20,7 @@ pub(crate) const STREAM_MEMORY: Lesson = Lesson {
             the system, which is the default (release threshold 0). Then the pool keeps it. Last, the memory \
             is allocated once, before the rounds.",
     question: "The pool keeps the freed memory instead of returning it: how much faster is a round?",
-    choices: Choices::Factors {
-        comparison: 0,
-        factors: &[1.0, 2.0, 5.0, 20.0],
-    },
+    choices: Choices::Factors(0, &[1.0, 2.0, 5.0, 20.0]),
     parts: &[
         Part {
             title: "allocated each round, returned to the system",

@@ -18,10 +18,7 @@ pub(crate) const IN_CHUNKS: Lesson = Lesson {
             takes about as long as a copy. First in one piece; then in 24 pieces that go round \
             three streams.",
     question: "Upload, launch and download take about the same time: how much faster are three streams than one?",
-    choices: Choices::Factors {
-        comparison: 0,
-        factors: &[1.0, 2.0, 3.0, 24.0],
-    },
+    choices: Choices::Factors(0, &[1.0, 2.0, 3.0, 24.0]),
     parts: &[
         Part {
             title: "a piece alone",

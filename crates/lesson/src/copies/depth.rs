@@ -31,10 +31,7 @@ pub(crate) const DEPTH: Lesson = Lesson {
             one that has come down.",
     question: "Up, launch and down take about the same time: how much faster is room for three pieces \
                than for one?",
-    choices: Choices::Factors {
-        comparison: 0,
-        factors: &[1.0, 2.0, 3.0, 6.0],
-    },
+    choices: Choices::Factors(0, &[1.0, 2.0, 3.0, 6.0]),
     parts: &[
         Part {
             title: "a piece alone",

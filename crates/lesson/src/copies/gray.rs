@@ -18,10 +18,7 @@ pub(crate) const RGB_TO_GRAY: Lesson = Lesson {
             come down. One after the other, the host waiting for each; then all of them, a \
             stream each.",
     question: "32 pictures in a stream each, without waiting in between: how much faster?",
-    choices: Choices::Factors {
-        comparison: 0,
-        factors: &[1.0, 1.5, 3.0, 32.0],
-    },
+    choices: Choices::Factors(0, &[1.0, 1.5, 3.0, 32.0]),
     parts: &[
         Part {
             title: "one after the other",

@@ -23,10 +23,7 @@ pub(crate) const ONE_TORUS: Lesson = Lesson {
             spoils one row of each halo, so halos of 4 rows are copied anew every 4 generations, and halos of 30 \
             rows every 30.",
     question: "With halos of 30 rows: how much faster are two GPUs than one?",
-    choices: Choices::Factors {
-        comparison: 1,
-        factors: &[1.0, 1.3, 1.6, 2.0],
-    },
+    choices: Choices::Factors(1, &[1.0, 1.3, 1.6, 2.0]),
     parts: &[
         Part {
             title: "one GPU",

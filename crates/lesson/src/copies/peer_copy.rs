@@ -14,10 +14,7 @@ pub(crate) const PEER_COPY: Lesson = Lesson {
     intro: "64 MiB go from the first GPU to the second: first by a copy to the host and a copy to the second \
             GPU, then by a peer copy without peer access, last by a peer copy with peer access.",
     question: "With peer access: how much faster is the peer copy?",
-    choices: Choices::Factors {
-        comparison: 1,
-        factors: &[1.0, 2.0, 5.0, 20.0],
-    },
+    choices: Choices::Factors(1, &[1.0, 2.0, 5.0, 20.0]),
     parts: &[
         Part {
             title: "two copies, through the host",

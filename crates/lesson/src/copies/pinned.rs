@@ -14,10 +14,7 @@ pub(crate) const PINNED: Lesson = Lesson {
     intro: "4 MiB go to the device and come back by an asynchronous copy: from and to pageable \
             memory, then from and to page-locked memory.",
     question: "The same asynchronous copy from page-locked instead of pageable memory: how much faster is it?",
-    choices: Choices::Factors {
-        comparison: 0,
-        factors: &[1.0, 1.5, 4.0, 10.0],
-    },
+    choices: Choices::Factors(0, &[1.0, 1.5, 4.0, 10.0]),
     parts: &[
         Part {
             title: "pageable memory",

@@ -18,10 +18,7 @@ pub(crate) const UNIFIED_MEMORY: Lesson = Lesson {
             reads the same pixels. First, pages migrate on demand. Then the driver is advised that they are \
             mostly read. Last, they are prefetched to the device and back.",
     question: "The pages are prefetched to the device and back: how much faster than on demand?",
-    choices: Choices::Factors {
-        comparison: 1,
-        factors: &[1.0, 1.5, 3.0, 10.0],
-    },
+    choices: Choices::Factors(1, &[1.0, 1.5, 3.0, 10.0]),
     parts: &[
         Part {
             title: "on demand",
