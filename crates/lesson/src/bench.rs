@@ -26,8 +26,8 @@ pub struct Bench {
     pub info: DeviceInfo,
     /// The places of the buffers made.
     places: HashMap<BufferId, BufferLocation>,
-    /// Buffers that parts share, by their number and size.
-    shared: HashMap<(usize, usize), Vec<BufferId>>,
+    /// Buffers that parts share, by their number, size and place: on the device, if in no host memory.
+    shared: HashMap<(usize, usize, Option<HostMemory>), BufferId>,
     /// Numbers that one part stores for later parts, by name.
     pub(crate) kept: HashMap<&'static str, f64>,
     /// What the rounds of a sweep step now; `None` in lessons without a sweep.
@@ -206,9 +206,9 @@ impl Bench {
         self.buffer_in(DEVICE, bytes, BufferLocation::Device)
     }
 
-    /// A buffer on the host.
-    pub fn host_buffer(&mut self, bytes: usize, memory: HostMemory) -> Result<BufferId> {
-        self.buffer_in(DEVICE, bytes, BufferLocation::Host(memory))
+    /// A page-locked buffer on the host.
+    pub fn pinned_buffer(&mut self, bytes: usize) -> Result<BufferId> {
+        self.buffer_in(DEVICE, bytes, BufferLocation::Host(HostMemory::Pinned))
     }
 
     /// A buffer of a context.
@@ -224,19 +224,21 @@ impl Bench {
     }
 
     /// A buffer that every part gets that asks for this number, size and place: parts are never
-    /// measured at once, and large buffers are not wanted several times.
-    pub fn shared_buffer(
+    /// measured at once, and large buffers are not wanted several times. Without a kind of host memory,
+    /// it is on the device.
+    pub(crate) fn shared_buffer(
         &mut self,
         number: usize,
         bytes: usize,
-        place: BufferLocation,
+        host: Option<HostMemory>,
     ) -> Result<BufferId> {
-        let mut known = self.shared.get(&(number, bytes)).into_iter().flatten();
-        if let Some(&buffer) = known.find(|&buffer| self.places[buffer] == place) {
-            return Ok(buffer);
+        let key = (number, bytes, host);
+        if let Some(&known) = self.shared.get(&key) {
+            return Ok(known);
         }
+        let place = host.map_or(BufferLocation::Device, BufferLocation::Host);
         let buffer = self.buffer_in(DEVICE, bytes, place)?;
-        self.shared.entry((number, bytes)).or_default().push(buffer);
+        self.shared.insert(key, buffer);
         Ok(buffer)
     }
 
@@ -292,7 +294,7 @@ impl Bench {
     pub(crate) fn finish(&mut self, started: Started) -> Result<Ran> {
         let engine = self.engine()?;
         let issued = engine.issued_steps(started.run).unwrap_or_default();
-        let mut issued = issued.to_vec();
+        let issued = issued.to_vec();
         engine.synchronize()?;
         let wall_ms = ms_since(started.began);
         let mut completions = Vec::new();
@@ -309,7 +311,7 @@ impl Bench {
                         wall_ms,
                         spans,
                         host,
-                        issued: std::mem::take(&mut issued),
+                        issued,
                         ..Ran::default()
                     });
                 }

@@ -7,13 +7,9 @@ use session::Finding;
 /// Where a lesson comes from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Origin {
-    /// A program of Brian Tuomanen's book, *Hands-On GPU Programming with Python and CUDA*.
-    Book {
-        /// The number of the chapter.
-        chapter: u8,
-        /// The name of the program's file.
-        program: &'static str,
-    },
+    /// A chapter of Brian Tuomanen's book, *Hands-On GPU Programming with Python and CUDA*, and the file of a
+    /// program of it.
+    Book(u8, &'static str),
     /// A section of NVIDIA's *CUDA C++ Programming Guide*.
     Guide(&'static str),
     /// A section of NVIDIA's *CUDA C++ Best Practices Guide*.
@@ -24,7 +20,7 @@ impl Origin {
     /// As a reader finds it.
     pub fn in_words(self) -> String {
         match self {
-            Origin::Book { chapter, program } => tr!(
+            Origin::Book(chapter, program) => tr!(
                 "Tuomanen, Hands-On GPU Programming with Python and CUDA, chapter {chapter}: {program}"
             ),
             Origin::Guide(section) => tr!("NVIDIA, CUDA C++ Programming Guide: {}", section),

@@ -9,10 +9,7 @@ pub(crate) const CONTEXT: Lesson = Lesson {
     name: "context",
     group: Group::Book,
     title: "make, use and destroy a context",
-    source: Origin::Book {
-        chapter: 5,
-        program: "simple_context_create.py",
-    },
+    source: Origin::Book(5, "simple_context_create.py"),
     intro: "A context is made, given memory, a stream and a kernel, asked to do something, and \
             destroyed with all that it holds.",
     question: "Which takes longest: making a context, its first work, or the same work again?",

@@ -11,10 +11,7 @@ pub(crate) const CONWAY: Lesson = Lesson {
     name: "conway",
     group: Group::Book,
     title: "a lattice, a kernel, and its picture on the host",
-    source: Origin::Book {
-        chapter: 4,
-        program: "conway_gpu.py",
-    },
+    source: Origin::Book(4, "conway_gpu.py"),
     intro: "One lattice of 128 × 128 cells. A frame is one launch, a copy of all cells to the \
             host, for which the host waits, and a copy on the device that makes the new cells \
             the old ones.",
@@ -39,7 +36,7 @@ pub(crate) const CONWAY: Lesson = Lesson {
                cudaMemcpyDeviceToDevice);
     draw(host);
 }",
-            work: PartWork::Alone(|bench| frames(bench, &BOOK, 1)),
+            work: PartWork::Alone(|bench| frames(bench, true, 1, (1, StreamKind::Default))),
         },
         Part {
             title: "corrected",
@@ -53,7 +50,7 @@ while (running) {
     cudaStreamSynchronize(stream);
     draw(host);
 }",
-            work: PartWork::Alone(|bench| frames(bench, &RIGHT, 1)),
+            work: PartWork::Alone(|bench| frames(bench, false, 1, (1, StreamKind::NonBlocking))),
         },
     ],
     compared: &[Compare {
@@ -76,10 +73,7 @@ pub(crate) const CONWAY_STREAMS: Lesson = Lesson {
     name: "conway-streams",
     group: Group::Book,
     title: "four lattices, four streams",
-    source: Origin::Book {
-        chapter: 5,
-        program: "conway_gpu_streams.py",
-    },
+    source: Origin::Book(5, "conway_gpu_streams.py"),
     intro: "Four lattices of 128 × 128 cells, a stream each. The book issues one lattice's \
             launch, copy to the host and copy back, then the next one's. Its host memory is \
             pageable, so that each copy to the host blocks the host in the middle of it.",
@@ -96,7 +90,7 @@ pub(crate) const CONWAY_STREAMS: Lesson = Lesson {
                cudaMemcpyDeviceToDevice, stream);
 }
 cudaDeviceSynchronize();",
-            work: PartWork::Alone(|bench| frames(bench, &BOOK_ONE_STREAM, 4)),
+            work: PartWork::Alone(|bench| frames(bench, true, 4, (1, StreamKind::NonBlocking))),
         },
         Part {
             title: "four streams, as in the book",
@@ -108,7 +102,7 @@ cudaDeviceSynchronize();",
                cudaMemcpyDeviceToDevice, stream[i]);
 }
 cudaDeviceSynchronize();",
-            work: PartWork::Alone(|bench| frames(bench, &BOOK_STREAMS, 4)),
+            work: PartWork::Alone(|bench| frames(bench, true, 4, (4, StreamKind::Blocking))),
         },
         Part {
             title: "four streams, corrected",
@@ -122,7 +116,7 @@ for (int i = 0; i < 4; i++)
                cudaMemcpyDeviceToHost, stream[i]);
 std::swap(cells, next);
 cudaDeviceSynchronize();",
-            work: PartWork::Alone(|bench| frames(bench, &RIGHT_STREAMS, 4)),
+            work: PartWork::Alone(|bench| frames(bench, false, 4, (4, StreamKind::NonBlocking))),
         },
     ],
     compared: &[
@@ -155,109 +149,50 @@ const LAUNCH: &str = mark!("time per launch, measured by events around it");
 const TO_HOST: &str = mark!("its copy to the host");
 const COPY_BACK: &str = mark!("its copy back on the device");
 
-/// How a frame is issued.
-struct Way {
-    /// Which streams; `None` for one that all share.
-    streams: Option<StreamKind>,
-    memory: HostMemory,
-    /// A bit per cell, not four bytes.
-    bits: bool,
-    /// All launches before the first copy.
-    breadth: bool,
-    /// The new cells are copied over the old ones.
-    copy_back: bool,
-    /// The host waits behind each copy to it.
-    wait_each: bool,
-}
-
-const BOOK: Way = Way {
-    streams: Some(StreamKind::Default),
-    memory: HostMemory::Pageable,
-    bits: false,
-    breadth: false,
-    copy_back: true,
-    wait_each: true,
-};
-
-const RIGHT: Way = Way {
-    streams: Some(StreamKind::NonBlocking),
-    memory: HostMemory::Pinned,
-    bits: true,
-    breadth: true,
-    copy_back: false,
-    wait_each: false,
-};
-
-const BOOK_STREAMS: Way = Way {
-    streams: Some(StreamKind::Blocking),
-    wait_each: false,
-    ..BOOK
-};
-
-const BOOK_ONE_STREAM: Way = Way {
-    streams: None,
-    ..BOOK_STREAMS
-};
-
-const RIGHT_STREAMS: Way = RIGHT;
-
-impl Way {
-    /// What is done for a lattice. `spare` stands for its new and old cells where they are copied.
-    fn ops(&self, lattices: &BenchLattices, i: u32, spare: [BufferId; 2]) -> Vec<Op> {
-        let slot = match self.memory {
-            HostMemory::Pinned => BenchLattices::PINNED,
-            HostMemory::Pageable => BenchLattices::PAGEABLE,
-        };
-        let what = if self.bits {
-            Transfer::Bits
-        } else {
-            Transfer::Cells
-        };
-        let mut ops = vec![lattices.advance_one(i, 1, lattices.kernel.block())];
-        if self.bits {
-            ops.push(LatticeOp::Pack.on(i..i + 1));
-        }
-        ops.push(Op::download(i..i + 1, slot, what));
-        if self.wait_each {
-            ops.push(OrderOp::Synchronize(Scope::Stream).into());
-        }
-        if self.copy_back {
-            ops.push(copy(spare[0], spare[1], BYTES));
-        }
-        ops
-    }
-}
-
-/// Frames, each waited for as a picture that is drawn.
-fn frames(bench: &mut Bench, way: &'static Way, count: usize) -> Result<Programs> {
+/// Frames of lattices that take turns in streams, each waited for as a picture that is drawn. In the book,
+/// a cell comes to pageable memory of the host as four bytes, for which the host waits in the default
+/// stream, and the new cells are copied over the old ones. Else it comes to page-locked memory as one bit,
+/// and all launches are before the first copy.
+fn frames(
+    bench: &mut Bench,
+    is_book: bool,
+    count: usize,
+    (streams, kind): (usize, StreamKind),
+) -> Result<Programs> {
     const WARM: usize = 20;
-    let streams = match way.streams {
-        Some(StreamKind::Default) => bench.streams(1, StreamKind::Default)?,
-        Some(kind) => bench.streams(count, kind)?,
-        None => bench.streams(1, StreamKind::NonBlocking)?,
-    };
+    let streams = bench.streams(streams, kind)?;
     let lattices = BenchLattices::new(bench, count, square(SIDE), kernel("global"), &streams)?;
     let mut each = Vec::new();
     for (i, &stream) in (0..).zip(&lattices.streams) {
-        let spare = [bench.device_buffer(BYTES)?, bench.device_buffer(BYTES)?];
-        let ops = way.ops(&lattices, i, spare).into_iter().enumerate();
-        each.extend(ops.map(|(phase, op)| (phase, stream, op)));
+        let block = lattices.kernel.block();
+        let mut ops = vec![(LAUNCH, lattices.advance_one(i, 1, block))];
+        if is_book {
+            let (slot, what) = (BenchLattices::PAGEABLE, Transfer::Cells);
+            ops.push((TO_HOST, Op::download(i..i + 1, slot, what)));
+            if kind == StreamKind::Default {
+                ops.push(("", OrderOp::Synchronize(Scope::Stream).into()));
+            }
+            // It stands for the lattice's new and old cells.
+            let spare = [bench.device_buffer(BYTES)?, bench.device_buffer(BYTES)?];
+            ops.push((COPY_BACK, copy(spare[0], spare[1], BYTES)));
+        } else {
+            let packing = mark!("packing its cells into bits");
+            ops.push((packing, LatticeOp::Pack.on(i..i + 1)));
+            let (slot, what) = (BenchLattices::PINNED, Transfer::Bits);
+            ops.push((TO_HOST, Op::download(i..i + 1, slot, what)));
+        }
+        let ops = ops.into_iter().enumerate();
+        each.extend(ops.map(|(phase, (label, op))| (phase, stream, label, op)));
     }
-    if way.breadth {
+    if !is_book {
         each.sort_by_key(|(phase, ..)| *phase);
     }
     let mut frame = Program::default();
     let mut shown: Vec<(&str, usize)> = Vec::new();
-    for (step, (_, stream, op)) in each.into_iter().enumerate() {
-        let label = match op {
-            Op::Lattices(_, LatticeOp::Advance { .. }) => Some(LAUNCH),
-            Op::Lattices(_, LatticeOp::Pack) => Some(mark!("packing its cells into bits")),
-            Op::Lattices(_, LatticeOp::Download { .. }) => Some(TO_HOST),
-            Op::Buffers(BufferOp::Copy { .. }) => Some(COPY_BACK),
-            _ => None,
-        };
-        let is_new = |label: &&str| shown.iter().all(|(it, _)| it != label);
-        shown.extend(label.filter(is_new).map(|label| (label, step)));
+    for (step, (_, stream, label, op)) in each.into_iter().enumerate() {
+        if !label.is_empty() && shown.iter().all(|(it, _)| *it != label) {
+            shown.push((label, step));
+        }
         frame.push(stream, op);
     }
     for _ in 0..WARM {
@@ -281,7 +216,7 @@ fn frames(bench: &mut Bench, way: &'static Way, count: usize) -> Result<Programs
             lattices = count
         );
         measured = measured.check(checked, wrong == 0);
-        if way.copy_back {
+        if is_book {
             measured = measured.note(tr!(
                 "this engine swaps its two buffers anyway; the copy back is made between two \
                  others of the same size"

@@ -10,10 +10,7 @@ pub(crate) const EVENT: Lesson = Lesson {
     name: "event",
     group: Group::Book,
     title: "has the launch started, has it ended, how long did it take?",
-    source: Origin::Book {
-        chapter: 5,
-        program: "simple_event_example.py",
-    },
+    source: Origin::Book(5, "simple_event_example.py"),
     intro: "One launch of 64 threads over 100 × 1024 × 1024 floats, an event before it and one \
             behind it. The host asks both at once after the call has returned, waits, and asks \
             again.",
@@ -67,7 +64,8 @@ const ENDED: &str = mark!("ended, queried right after the call (1 is yes)");
 fn run(bench: &mut Bench) -> Result<Measured> {
     let stream = bench.stream()?;
     let device = bench.device_buffer(4 * LENGTH)?;
-    let host = bench.host_buffer(4 * LENGTH, HostMemory::Pageable)?;
+    let pageable = BufferLocation::Host(HostMemory::Pageable);
+    let host = bench.buffer_in(DEVICE, 4 * LENGTH, pageable)?;
     bench.fill_floats(host, 1)?;
     // The module is loaded.
     let up = [copy(host, device, 4 * LENGTH), launch(device, 64)];

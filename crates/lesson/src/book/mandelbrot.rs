@@ -13,10 +13,7 @@ pub(crate) const MANDELBROT_SYNC: Lesson = Lesson {
     name: "mandelbrot-sync",
     group: Group::Book,
     title: "waiting after every step, or never",
-    source: Origin::Book {
-        chapter: 5,
-        program: "gpu_mandelbrot_context_sync.py",
-    },
+    source: Origin::Book(5, "gpu_mandelbrot_context_sync.py"),
     intro: "512 × 512 points of [-2, 2] × [-2, 2], 256 iterations of z = z² + c, bound 2. The \
             points go up, a launch, the picture comes down: the host waits behind each of the \
             three; then only behind the last.",
@@ -82,10 +79,10 @@ fn stays([c_re, c_im]: [f32; 2]) -> f32 {
 /// The picture, made again and again.
 fn picture(bench: &mut Bench, waits: bool) -> Result<Programs> {
     let stream = bench.stream()?;
-    let points_host = bench.host_buffer(8 * POINTS, HostMemory::Pinned)?;
+    let points_host = bench.pinned_buffer(8 * POINTS)?;
     let on_device = bench.device_buffer(8 * POINTS)?;
     let graph = bench.device_buffer(4 * POINTS)?;
-    let graph_host = bench.host_buffer(4 * POINTS, HostMemory::Pinned)?;
+    let graph_host = bench.pinned_buffer(4 * POINTS)?;
     bench.access(points_host, &mut |words| {
         let numbers = points().flatten().map(f32::to_bits);
         let all = words.iter_mut().zip(numbers);

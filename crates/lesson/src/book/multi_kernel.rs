@@ -33,10 +33,7 @@ pub(crate) const MULTI_KERNEL: Lesson = Lesson {
     name: "multi-kernel",
     group: Group::Book,
     title: "two hundred small launches, one after the other",
-    source: Origin::Book {
-        chapter: 5,
-        program: "multi-kernel.py",
-    },
+    source: Origin::Book(5, "multi-kernel.py"),
     intro: WORK,
     question: "A launch has 64 threads: what part of the device works?",
     choices: Choices::Words {
@@ -46,7 +43,7 @@ pub(crate) const MULTI_KERNEL: Lesson = Lesson {
     parts: &[Part {
         title: "in the default stream",
         code: IN_DEFAULT_STREAM,
-        work: PartWork::Programs(|bench| arrays(bench, &SERIAL)),
+        work: PartWork::Programs(|bench| arrays(bench, 1, HostMemory::Pageable, false)),
     }],
     compared: &[],
     missing_on_cpu: None,
@@ -61,10 +58,7 @@ pub(crate) const MULTI_KERNEL_STREAMS: Lesson = Lesson {
     name: "multi-kernel-streams",
     group: Group::Book,
     title: "the same in two hundred streams",
-    source: Origin::Book {
-        chapter: 5,
-        program: "multi-kernel_streams.py",
-    },
+    source: Origin::Book(5, "multi-kernel_streams.py"),
     intro: WORK,
     question: "How much faster are 200 streams than the default stream?",
     choices: Choices::Factors(0, &[1.0, 5.0, 20.0, 200.0]),
@@ -72,7 +66,7 @@ pub(crate) const MULTI_KERNEL_STREAMS: Lesson = Lesson {
         Part {
             title: "one after the other, as in multi-kernel",
             code: IN_DEFAULT_STREAM,
-            work: PartWork::Programs(|bench| arrays(bench, &SERIAL)),
+            work: PartWork::Programs(|bench| arrays(bench, 1, HostMemory::Pageable, false)),
         },
         Part {
             title: "200 streams, as the book has it",
@@ -85,7 +79,7 @@ for (int i = 0; i < 200; i++)
     cudaMemcpyAsync(host[i], array[i], bytes,
                cudaMemcpyDeviceToHost, stream[i]);
 cudaDeviceSynchronize();",
-            work: PartWork::Programs(|bench| arrays(bench, &STREAMS)),
+            work: PartWork::Programs(|bench| arrays(bench, ARRAYS, HostMemory::Pageable, false)),
         },
         Part {
             title: "200 streams and page-locked memory, an array after the other",
@@ -99,7 +93,7 @@ for (int i = 0; i < 200; i++) {
                cudaMemcpyDeviceToHost, stream[i]);
 }
 cudaDeviceSynchronize();",
-            work: PartWork::Programs(|bench| arrays(bench, &RIGHT)),
+            work: PartWork::Programs(|bench| arrays(bench, ARRAYS, HostMemory::Pinned, false)),
         },
     ],
     compared: &[
@@ -137,10 +131,7 @@ pub(crate) const MULTI_KERNEL_EVENTS: Lesson = Lesson {
     name: "multi-kernel-events",
     group: Group::Book,
     title: "what events say about two hundred launches",
-    source: Origin::Book {
-        chapter: 5,
-        program: "multi-kernel_events.py",
-    },
+    source: Origin::Book(5, "multi-kernel_events.py"),
     intro: "The two hundred streams again, with an event before and behind every launch: their \
             mean and their standard deviation.",
     question: "All launches do the same work: how much shorter is one between its two events when it runs alone?",
@@ -156,7 +147,7 @@ pub(crate) const MULTI_KERNEL_EVENTS: Lesson = Lesson {
 cudaDeviceSynchronize();
 for (int i = 0; i < 200; i++)
     cudaEventElapsedTime(&ms[i], start[i], end[i]);",
-            work: PartWork::Programs(|bench| arrays(bench, &EVENTS)),
+            work: PartWork::Programs(|bench| arrays(bench, ARRAYS, HostMemory::Pageable, true)),
         },
         Part {
             title: "one launch at a time",
@@ -182,42 +173,6 @@ cudaEventElapsedTime(&ms, start, end);",
         "Events bound a launch from outside: whatever happens between them is in their \
          figure.",
     ),
-};
-
-/// How the arrays are worked through.
-struct Way {
-    streams: usize,
-    kind: StreamKind,
-    memory: HostMemory,
-    /// All copies up, then all launches, then all copies down; else array by array.
-    breadth: bool,
-    /// Whether the launches' own times are what is wanted.
-    launches: bool,
-}
-
-const SERIAL: Way = Way {
-    streams: 1,
-    kind: StreamKind::Default,
-    memory: HostMemory::Pageable,
-    breadth: true,
-    launches: false,
-};
-
-const STREAMS: Way = Way {
-    streams: ARRAYS,
-    kind: StreamKind::NonBlocking,
-    ..SERIAL
-};
-
-const RIGHT: Way = Way {
-    memory: HostMemory::Pinned,
-    breadth: false,
-    ..STREAMS
-};
-
-const EVENTS: Way = Way {
-    launches: true,
-    ..STREAMS
 };
 
 /// An array on the device and on the host.
@@ -270,17 +225,29 @@ fn scale(array: BufferId, length: i32, times: i32) -> Op {
     call(&SCALE, 1, THREADS, numbers)
 }
 
-/// Two hundred arrays on their way.
-fn arrays(bench: &mut Bench, way: &'static Way) -> Result<Programs> {
-    let streams = bench.streams(way.streams, way.kind)?;
+/// Two hundred arrays on their way in so many streams, one being the default stream: from pageable memory
+/// first all copies up, then all launches, then all copies down; else array by array. `launches`: whether
+/// the launches' own times are what is wanted.
+fn arrays(
+    bench: &mut Bench,
+    streams: usize,
+    memory: HostMemory,
+    launches: bool,
+) -> Result<Programs> {
+    let is_serial = streams == 1;
+    let kind = if is_serial {
+        StreamKind::Default
+    } else {
+        StreamKind::NonBlocking
+    };
+    let streams = bench.streams(streams, kind)?;
     let times = bench.pick(TIMES, FEW_TIMES);
     let mut arrays = Vec::new();
     let mut each = Vec::new();
     for i in 0..ARRAYS {
-        let host = BufferLocation::Host(way.memory);
         let array = Array {
-            device: bench.shared_buffer(i, Array::BYTES, BufferLocation::Device)?,
-            host: bench.shared_buffer(i, Array::BYTES, host)?,
+            device: bench.shared_buffer(i, Array::BYTES, None)?,
+            host: bench.shared_buffer(i, Array::BYTES, Some(memory))?,
             stream: streams[i % streams.len()],
             seed: i as u64,
         };
@@ -289,20 +256,19 @@ fn arrays(bench: &mut Bench, way: &'static Way) -> Result<Programs> {
         each.extend(ops.map(|(phase, op)| (phase, array.stream, op)));
         arrays.push(array);
     }
-    if way.breadth {
+    if memory == HostMemory::Pageable {
         each.sort_by_key(|(phase, ..)| *phase);
     }
-    let is_launch = |&(_, (phase, ..)): &(usize, &(usize, _, _))| *phase == 1;
-    let launches = each.iter().enumerate().filter(is_launch);
-    let launches: Vec<usize> = launches.map(|(step, _)| step).collect();
+    let is_launch = |(step, (phase, ..)): (usize, &(usize, _, _))| (*phase == 1).then_some(step);
+    let steps: Vec<usize> = each.iter().enumerate().filter_map(is_launch).collect();
     let launch_times =
-        move |ran: &Ran| -> Vec<f64> { launches.iter().map(|&step| ran.step_ms(step)).collect() };
+        move |ran: &Ran| -> Vec<f64> { steps.iter().map(|&step| ran.step_ms(step)).collect() };
     let mut program = Program::default();
     for (_, stream, op) in each {
         program.push(stream, op);
     }
     // Beside launches of milliseconds the events of a timed run cost nothing.
-    let is_timed = way.launches || way.streams == 1;
+    let is_timed = launches || is_serial;
     program.timed = is_timed;
     let times = launch_times.clone();
     let figures = move |runs: &[Ran]| {
@@ -311,10 +277,10 @@ fn arrays(bench: &mut Bench, way: &'static Way) -> Result<Programs> {
         if !is_timed {
             return Measured::of_time(together, total);
         }
-        let launches = times(&runs[0]);
-        let (mean, deviation) = mean_and_deviation(&launches);
-        let middle = median(launches).expect("a program with launches");
-        if way.launches {
+        let times = times(&runs[0]);
+        let (mean, deviation) = mean_and_deviation(&times);
+        let middle = median(times).expect("a program with launches");
+        if launches {
             Measured::of_time(LAUNCH, middle)
                 .time(mark!("a launch, the mean"), mean)
                 .time(mark!("its standard deviation"), deviation)
@@ -354,7 +320,7 @@ const LAUNCH: &str = mark!("a launch, the median");
 fn lone(bench: &mut Bench) -> Result<Programs> {
     let array = Array {
         device: bench.device_buffer(Array::BYTES)?,
-        host: bench.host_buffer(Array::BYTES, HostMemory::Pinned)?,
+        host: bench.pinned_buffer(Array::BYTES)?,
         stream: bench.stream()?,
         seed: SEED,
     };

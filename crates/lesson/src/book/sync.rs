@@ -16,10 +16,7 @@ pub(crate) const CONWAY_SYNC: Lesson = Lesson {
     name: "conway-sync",
     group: Group::Book,
     title: "the generations inside the kernel",
-    source: Origin::Book {
-        chapter: 4,
-        program: "conway_gpu_syncthreads.py",
-    },
+    source: Origin::Book(4, "conway_gpu_syncthreads.py"),
     intro: "A lattice of 32 × 32 cells, one thread per cell, one block. The kernel itself goes from \
             generation to generation: __syncthreads keeps its threads together.",
     question: "A launch takes the host some microseconds: how long does a generation take without one?",
@@ -72,10 +69,7 @@ pub(crate) const CONWAY_SYNC_SHARED: Lesson = Lesson {
     name: "conway-sync-shared",
     group: Group::Book,
     title: "the same in shared memory",
-    source: Origin::Book {
-        chapter: 4,
-        program: "conway_gpu_syncthreads_shared.py",
-    },
+    source: Origin::Book(4, "conway_gpu_syncthreads_shared.py"),
     intro: "The same lattice of 32 × 32 cells, copied once into the block's shared memory, \
             stepped there, and written back at the end. Then sixteen such lattices: one after \
             the other in one stream, and in sixteen streams.",

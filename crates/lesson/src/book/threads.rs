@@ -12,10 +12,7 @@ pub(crate) const MULTI_KERNEL_THREADS: Lesson = Lesson {
     name: "multi-kernel-threads",
     group: Group::Book,
     title: "ten host threads, a context each, and one for all",
-    source: Origin::Book {
-        chapter: 5,
-        program: "multi-kernel_multi-thread.py",
-    },
+    source: Origin::Book(5, "multi-kernel_multi-thread.py"),
     intro: "Ten threads of the host, an array of 1024 × 1024 floats each: up, multiplied by 2 \
             and divided by 2 fifty times, down. First every thread makes a context of its own, \
             as the book has it; then all use one.",

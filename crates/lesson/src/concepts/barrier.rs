@@ -18,10 +18,7 @@ pub(crate) const BARRIER_LESSON: Lesson = Lesson {
     name: "barrier",
     group: Group::Concepts,
     title: "a barrier taken out",
-    source: Origin::Book {
-        chapter: 4,
-        program: "conway_gpu_syncthreads.py",
-    },
+    source: Origin::Book(4, "conway_gpu_syncthreads.py"),
     intro: "A lattice of 64 × 64 cells in one block of 8 warps, 40 generations in one launch; \
             odd warps are held up by 2 µs in every generation. With the barrier between two \
             generations, and without it. In the pictures wrong cells are red.",
@@ -86,7 +83,7 @@ fn run(bench: &mut Bench, barrier: bool) -> Result<Measured> {
         bench.device_buffer(4 * CELLS)?,
         bench.device_buffer(4 * CELLS)?,
     ];
-    let host = bench.host_buffer(4 * CELLS, HostMemory::Pinned)?;
+    let host = bench.pinned_buffer(4 * CELLS)?;
     bench.access(host, &mut |words| {
         for (word, (x, y)) in words.iter_mut().zip(places()) {
             *word = start.get(x, y).into();

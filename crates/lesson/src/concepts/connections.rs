@@ -1,7 +1,7 @@
 //! How many queues there are between the host and the device: 8 or 32.
 
 use std::io::{BufRead, BufReader, Error, Read, Write};
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::process::{Child, ChildStdout, Command, Stdio};
 
 use super::default_stream::Counter;
 use crate::LessonError;
@@ -115,7 +115,6 @@ pub fn serve(
 /// A process with a number of connections. It ends once its stdin is closed.
 struct Connected {
     child: Child,
-    requests: Option<ChildStdin>,
     answers: BufReader<ChildStdout>,
 }
 
@@ -130,7 +129,6 @@ fn connected(bench: &mut Bench, connections: u32) -> Result<Programs> {
         .spawn()?;
     let answers = child.stdout.take().expect("it is piped");
     let mut connected = Connected {
-        requests: child.stdin.take(),
         answers: BufReader::new(answers),
         child,
     };
@@ -146,7 +144,7 @@ fn connected(bench: &mut Bench, connections: u32) -> Result<Programs> {
 
 impl Connected {
     fn ask(&mut self) -> std::io::Result<String> {
-        if let Some(requests) = &mut self.requests {
+        if let Some(requests) = &mut self.child.stdin {
             requests.write_all(b"\n")?;
         }
         let mut answer = String::new();
@@ -156,7 +154,7 @@ impl Connected {
 
     /// What the child says of its end.
     fn why(&mut self) -> String {
-        self.requests = None;
+        self.child.stdin = None;
         let mut said = String::new();
         if let Some(errors) = &mut self.child.stderr {
             let _ = errors.read_to_string(&mut said); // then there is nothing to say
@@ -167,7 +165,6 @@ impl Connected {
 
 impl Drop for Connected {
     fn drop(&mut self) {
-        self.requests = None;
-        let _ = self.child.wait(); // it ends by itself
+        let _ = self.child.wait(); // it ends by itself, since that closes its stdin
     }
 }

@@ -85,7 +85,7 @@ impl Counter {
     pub(super) fn new(bench: &mut Bench) -> Result<Counter> {
         Ok(Counter {
             device: bench.device_buffer(4)?,
-            host: bench.host_buffer(4, HostMemory::Pinned)?,
+            host: bench.pinned_buffer(4)?,
         })
     }
 

@@ -109,7 +109,7 @@ fn diamond(bench: &mut Bench, way: Way) -> Result<Programs> {
     };
     let mut array = || -> Result<[BufferId; 2]> {
         let device = bench.device_buffer(BYTES)?;
-        Ok([device, bench.host_buffer(BYTES, HostMemory::Pinned)?])
+        Ok([device, bench.pinned_buffer(BYTES)?])
     };
     let [[device, host], first, second] = [array()?, array()?, array()?];
     let engine = bench.engine()?;

@@ -71,7 +71,7 @@ fn chunks(bench: &mut Bench, in_stream: bool) -> Result<Programs> {
     let (mut all, mut copies) = (Program::default(), Vec::new());
     let mut chunks = Vec::new();
     for (chunk, &stream) in streams.iter().enumerate() {
-        let host = bench.host_buffer(CHUNK, HostMemory::Pinned)?;
+        let host = bench.pinned_buffer(CHUNK)?;
         let (here, there) = (place(host, 0), place(device, chunk * CHUNK));
         let down = copy_between(there, here, CHUNK);
         let up = copy_between(here, there, CHUNK);

@@ -96,7 +96,7 @@ cudaStreamSynchronize(stream);",
 /// Rounds that each use an array for a moment, with the release threshold of the pool; with none, the array
 /// is there all the time.
 fn rounds(bench: &mut Bench, threshold: Option<u64>) -> Result<Programs> {
-    let host = bench.host_buffer(USED, HostMemory::Pinned)?;
+    let host = bench.pinned_buffer(USED)?;
     let place = match threshold {
         Some(_) => BufferLocation::Pool,
         None => BufferLocation::Device,

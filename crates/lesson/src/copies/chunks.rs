@@ -116,7 +116,7 @@ fn ops([host, device]: [BufferId; 2], at: [usize; 2], bytes: usize, times: i32) 
 /// Up, launch and down of one piece, each by itself; from them how much work there should be.
 pub(super) fn alone(bench: &mut Bench) -> Result<Measured> {
     let stream = bench.stream()?;
-    let host = bench.host_buffer(CHUNK, HostMemory::Pinned)?;
+    let host = bench.pinned_buffer(CHUNK)?;
     let device = bench.device_buffer(CHUNK)?;
     let mut measure = |times: i32| -> Result<[f64; 3]> {
         bench.fill_floats(host, 3)?;
@@ -153,7 +153,7 @@ pub(super) fn pieces(
 ) -> Result<Programs> {
     let times = bench.kept.get(TIMES).copied().unwrap_or(1.0) as i32;
     let streams = bench.streams(streams, StreamKind::NonBlocking)?;
-    let host = bench.host_buffer(BYTES, HostMemory::Pinned)?;
+    let host = bench.pinned_buffer(BYTES)?;
     let size = BYTES / pieces;
     let device = bench.device_buffer(room * size)?;
     bench.fill_floats(host, SEED)?;

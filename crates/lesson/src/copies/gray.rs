@@ -88,10 +88,10 @@ fn pictures(bench: &mut Bench, in_streams: bool) -> Result<Programs> {
     let mut program = Program::default();
     let mut pictures = Vec::new();
     for picture in 0..PICTURES {
-        let colored = bench.host_buffer(4 * PIXELS, HostMemory::Pinned)?;
+        let colored = bench.pinned_buffer(4 * PIXELS)?;
         let color = bench.device_buffer(4 * PIXELS)?;
         let gray = bench.device_buffer(PIXELS)?;
-        let down = bench.host_buffer(PIXELS, HostMemory::Pinned)?;
+        let down = bench.pinned_buffer(PIXELS)?;
         bench.access(colored, &mut |words| {
             let mut numbers = SplitMix64(picture as u64);
             for (at, word) in words.iter_mut().enumerate() {

@@ -91,9 +91,9 @@ fn way(bench: &mut Bench, access: Option<bool>) -> Result<Programs> {
     let arrived = engine.create_event(DEVICE)?;
     let source = bench.device_buffer(BYTES)?;
     let target = bench.buffer_in(peer, BYTES, BufferLocation::Device)?;
-    let sent = bench.host_buffer(BYTES, HostMemory::Pinned)?;
-    let between = bench.host_buffer(BYTES, HostMemory::Pinned)?;
-    let received = bench.host_buffer(BYTES, HostMemory::Pinned)?;
+    let sent = bench.pinned_buffer(BYTES)?;
+    let between = bench.pinned_buffer(BYTES)?;
+    let received = bench.pinned_buffer(BYTES)?;
     let mut program = Program::default();
     if access.is_some() {
         program.push(here, copy(source, target, BYTES));

@@ -68,9 +68,9 @@ fn there_and_back(bench: &mut Bench, memory: HostMemory) -> Result<Programs> {
     // The CPU engine has one kind of memory. Two arrays of it may differ by where they are, which
     // would look like a difference of kinds.
     let memory = bench.pick(memory, HostMemory::Pageable);
-    let device = bench.shared_buffer(0, BYTES, BufferLocation::Device)?;
-    let from = bench.shared_buffer(1, BYTES, BufferLocation::Host(memory))?;
-    let to = bench.shared_buffer(2, BYTES, BufferLocation::Host(memory))?;
+    let device = bench.shared_buffer(0, BYTES, None)?;
+    let from = bench.shared_buffer(1, BYTES, Some(memory))?;
+    let to = bench.shared_buffer(2, BYTES, Some(memory))?;
     bench.fill_floats(from, 9)?;
     bench.access(to, &mut |words| words.fill(0))?;
     let ways = [copy(from, device, BYTES), copy(device, to, BYTES)];

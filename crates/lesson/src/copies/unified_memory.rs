@@ -129,7 +129,7 @@ fn pixels(bench: &mut Bench, way: Way) -> Result<Programs> {
             .check(tr!("the host reads back the pixels it wrote"), sum == want))
     };
     let check = move |bench: &mut Bench, _: &Ran, _| {
-        let host = bench.host_buffer(PIXELS, HostMemory::Pinned)?;
+        let host = bench.pinned_buffer(PIXELS)?;
         bench.run(&Program::in_stream(stream, [copy(gray, host, PIXELS)]))?;
         let gray = bench.words(host)?.into_iter().flat_map(u32::to_le_bytes);
         let right = gray.eq((0..PIXELS as u32).map(|at| gray_of(pixel(at))));

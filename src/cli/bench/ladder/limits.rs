@@ -8,8 +8,7 @@ use crate::cli::bench::spread;
 use engine::buffer_kernels::{COPY_RATE, LOP3_PER_ITERATION, LOP3_RATE, lop3_word};
 use engine::kernels::Launch;
 use engine::{
-    Argument, BufferId, BufferKernel, BufferLaunch, BufferOffset, BufferOp, HostMemory, Op,
-    Program, StreamId,
+    Argument, BufferId, BufferKernel, BufferLaunch, BufferOffset, BufferOp, Op, Program, StreamId,
 };
 use lesson::Bench;
 use session::DeviceChoice;
@@ -109,7 +108,7 @@ impl Probe {
         );
         // Something that shows at both ends and in the middle.
         let places = [0, (bytes - piece) / 2 / 16 * 16, bytes - piece];
-        let shown = self.bench.host_buffer(piece, HostMemory::Pinned)?;
+        let shown = self.bench.pinned_buffer(piece)?;
         let word = |i: usize| (i as u32 + 1).wrapping_mul(0x9e37_79b9);
         self.bench.access(shown, &mut |words| {
             words.iter_mut().enumerate().for_each(|(i, w)| *w = word(i));
@@ -163,7 +162,7 @@ impl Probe {
     }
 
     fn read(&mut self, from: BufferId, offset: usize, bytes: usize) -> Result<Vec<u32>> {
-        let host = self.bench.host_buffer(bytes, HostMemory::Pinned)?;
+        let host = self.bench.pinned_buffer(bytes)?;
         self.run(copy((from, offset), (host, 0), bytes))?;
         Ok(self.bench.words(host)?)
     }
