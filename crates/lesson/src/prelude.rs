@@ -5,7 +5,8 @@ pub(crate) use crate::data;
 pub(crate) use crate::outcome::{LessonImage, Measured};
 pub(crate) use crate::question::{Choices, Origin};
 pub(crate) use crate::work::{
-    BenchLattices, DENSITY, GENERATION, PartWork, Programs, Rounds, SEED, kernel, square, wall,
+    BenchLattices, DENSITY, GENERATION, PartWork, Programs, Rounds, SEED, kernel, scaled, square,
+    wall,
 };
 pub(crate) use crate::{Closing, Compare, Group, Lesson, Missing, Part, Result};
 pub(crate) use engine::{

@@ -3,12 +3,13 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::bench::{DEVICE, Ran, ms_since};
+use super::bench::{DEVICE, Ran, call, copy_between, ms_since};
 use super::{Bench, Measured, Result, data};
+use engine::buffer_kernels::SCALE;
 use engine::kernels;
 use engine::{
-    BufferId, EngineError, Kernel, LatticeOp, Layout, Op, Program, Slot, Slots, SlotsSpec,
-    StreamId, Transfer,
+    Argument, BufferId, BufferOffset, EngineError, Kernel, LatticeOp, Layout, Op, Program, Slot,
+    Slots, SlotsSpec, StreamId, Transfer,
 };
 use lang::{mark, tr};
 use life::{Lattice, Rule, Size, reference, soup};
@@ -154,6 +155,23 @@ impl Programs {
         ran.before_ms = before_ms;
         Ok(ran)
     }
+}
+
+/// The copy of an array up, its launch of `grid` blocks of `block` threads, which multiply by 2 and divide
+/// by 2 so often, and its copy down.
+pub(crate) fn scaled(
+    [host, device]: [BufferOffset; 2],
+    bytes: usize,
+    times: i32,
+    (grid, block): (u32, u32),
+) -> [Op; 3] {
+    let [count, times] = [(bytes / 4) as i32, times].map(Argument::I32);
+    let arguments = [Argument::Buffer(device), count, times];
+    [
+        copy_between(host, device, bytes),
+        call(&SCALE, grid, block, arguments),
+        copy_between(device, host, bytes),
+    ]
 }
 
 /// The figure of programs of which the time until all is done counts.

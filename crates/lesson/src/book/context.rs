@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use super::multi_kernel::{LENGTH, launch};
+use super::multi_kernel::{Array, TIMES};
 use crate::prelude::*;
 
 pub(crate) const CONTEXT: Lesson = Lesson {
@@ -51,26 +51,24 @@ const FIRST: &str = mark!("its first work: copy, launch, copy");
 const AGAIN: &str = mark!("the same work again");
 
 fn run(bench: &mut Bench) -> Result<Measured> {
-    const BYTES: usize = 4 * LENGTH;
     let began = Instant::now();
     let context = bench.engine()?.create_context(DEVICE)?;
     let making = ms_since(began);
 
-    let stream = bench.engine()?.create_stream(context, StreamSpec::PLAIN)?;
-    let device = bench.buffer_in(context, BYTES, BufferLocation::Device)?;
-    let host = bench.buffer_in(context, BYTES, BufferLocation::Host(HostMemory::Pageable))?;
-    let ops = [
-        copy(host, device, BYTES),
-        launch(device, LENGTH as i32),
-        copy(device, host, BYTES),
-    ];
-    let program = Program::in_stream(stream, ops);
+    let pageable = BufferLocation::Host(HostMemory::Pageable);
+    let array = Array {
+        stream: bench.engine()?.create_stream(context, StreamSpec::PLAIN)?,
+        device: bench.buffer_in(context, Array::BYTES, BufferLocation::Device)?,
+        host: bench.buffer_in(context, Array::BYTES, pageable)?,
+        seed: SEED,
+    };
+    let program = Program::in_stream(array.stream, array.ops(TIMES));
     let mut right = true;
     let mut uses = Vec::new();
     for seed in 1..=2 {
-        bench.fill_floats(host, seed)?;
+        bench.fill_floats(array.host, seed)?;
         uses.push(bench.run(&program)?.wall_ms);
-        right &= bench.is_scaled(host, seed)?;
+        right &= bench.is_scaled(array.host, seed)?;
     }
 
     let began = Instant::now();

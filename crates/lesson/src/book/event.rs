@@ -1,6 +1,6 @@
 //! Two events around a long launch, asked while it runs and when it is over.
 
-use super::multi_kernel::launch;
+use super::multi_kernel::{SHAPE, TIMES};
 use crate::prelude::*;
 
 /// Floats.
@@ -67,13 +67,14 @@ fn run(bench: &mut Bench) -> Result<Measured> {
     let pageable = BufferLocation::Host(HostMemory::Pageable);
     let host = bench.buffer_in(DEVICE, 4 * LENGTH, pageable)?;
     bench.fill_floats(host, 1)?;
+    let both = [host, device].map(|it| place(it, 0));
+    let [up, between, down] = scaled(both, 4 * LENGTH, TIMES, SHAPE);
+    let [_, short, _] = scaled(both, 4 * 64, TIMES, SHAPE);
     // The module is loaded.
-    let up = [copy(host, device, 4 * LENGTH), launch(device, 64)];
-    bench.run(&Program::in_stream(stream, up))?;
+    bench.run(&Program::in_stream(stream, [up, short]))?;
 
     let before = bench.engine()?.create_event(DEVICE)?;
     let behind = bench.engine()?.create_event(DEVICE)?;
-    let between = launch(device, LENGTH as i32);
     let ops = [
         OrderOp::Record(before).into(),
         between,
@@ -87,7 +88,6 @@ fn run(bench: &mut Bench) -> Result<Measured> {
     let engine = bench.engine()?;
     let at_last = [engine.query(before)?, engine.query(behind)?];
 
-    let down = copy(device, host, 4 * LENGTH);
     bench.run(&Program::in_stream(stream, [down]))?;
     let right = bench.is_scaled(host, 1)?;
 

@@ -1,19 +1,18 @@
 //! Two hundred arrays, a small launch each: one after the other, and in two hundred streams.
 
 use crate::prelude::*;
-use engine::buffer_kernels::SCALE;
 use session::median;
 
 /// Arrays.
 const ARRAYS: usize = 200;
 /// Floats of each.
-pub(super) const LENGTH: usize = 1 << 20;
+const LENGTH: usize = 1 << 20;
 /// Times 2 and divided by 2 so often.
 pub(super) const TIMES: i32 = 50;
 /// The same for two hundred arrays on the CPU, where fifty take seconds.
 const FEW_TIMES: i32 = 5;
-/// The one block of a launch.
-const THREADS: u32 = 64;
+/// The one block of a launch, of 64 threads.
+pub(super) const SHAPE: (u32, u32) = (1, 64);
 
 const WORK: &str = "200 arrays of 1024 × 1024 floats go up, each is multiplied by 2 and divided \
                     by 2 fifty times over in a launch of one block of 64 threads, and comes down.";
@@ -190,11 +189,8 @@ impl Array {
 
     /// Its copy up, its launch, its copy down.
     pub(super) fn ops(&self, times: i32) -> [Op; 3] {
-        [
-            copy(self.host, self.device, Array::BYTES),
-            scale(self.device, LENGTH as i32, times),
-            copy(self.device, self.host, Array::BYTES),
-        ]
+        let both = [self.host, self.device].map(|it| place(it, 0));
+        scaled(both, Array::BYTES, times, SHAPE)
     }
 }
 
@@ -207,22 +203,12 @@ pub(super) fn plant(bench: &mut Bench, arrays: &[Array]) -> Result<()> {
 }
 
 /// How many of these arrays are what they should be.
-pub(super) fn scaled(bench: &mut Bench, arrays: &[Array]) -> Result<usize> {
+pub(super) fn right(bench: &mut Bench, arrays: &[Array]) -> Result<usize> {
     let mut right = 0;
     for array in arrays {
         right += usize::from(bench.is_scaled(array.host, array.seed)?);
     }
     Ok(right)
-}
-
-/// One block of 64 threads over this many floats, fifty times.
-pub(super) fn launch(array: BufferId, length: i32) -> Op {
-    scale(array, length, TIMES)
-}
-
-fn scale(array: BufferId, length: i32, times: i32) -> Op {
-    let numbers = [at(array), Argument::I32(length), Argument::I32(times)];
-    call(&SCALE, 1, THREADS, numbers)
 }
 
 /// Two hundred arrays on their way in so many streams, one being the default stream: from pageable memory
@@ -304,7 +290,7 @@ fn arrays(
                 "{ARRAYS} arrays returned unchanged, except for one value in each that overflows by design",
                 ARRAYS = ARRAYS
             ),
-            scaled(bench, &arrays)? == ARRAYS,
+            right(bench, &arrays)? == ARRAYS,
         ))
     };
     Ok(Programs {

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use super::multi_kernel::{Array, TIMES, plant, scaled};
+use super::multi_kernel::{Array, TIMES, plant, right};
 use crate::prelude::*;
 use engine::IssuerId;
 
@@ -100,7 +100,7 @@ fn threads(bench: &mut Bench, contexts: bool) -> Result<Programs> {
         }
         Ok(measured.check(
             tr!("10 arrays returned unchanged, except for one value in each that overflows by design"),
-            scaled(bench, &arrays)? == arrays.len(),
+            right(bench, &arrays)? == arrays.len(),
         ))
     };
     Ok(Programs {

@@ -1,7 +1,6 @@
 //! Memory that a stream allocates and frees itself, and the pool that it comes from.
 
 use crate::prelude::*;
-use engine::buffer_kernels::SCALE;
 
 /// Bytes of the memory that is allocated.
 const BYTES: usize = 256 << 20;
@@ -97,17 +96,13 @@ cudaStreamSynchronize(stream);",
 /// is there all the time.
 fn rounds(bench: &mut Bench, threshold: Option<u64>) -> Result<Programs> {
     let host = bench.pinned_buffer(USED)?;
-    let place = match threshold {
+    let location = match threshold {
         Some(_) => BufferLocation::Pool,
         None => BufferLocation::Device,
     };
-    let array = bench.buffer_in(DEVICE, BYTES, place)?;
-    let numbers = [USED as i32 / 4, 1].map(Argument::I32);
-    let mut ops = vec![
-        copy(host, array, USED),
-        call(&SCALE, 64, 256, [at(array), numbers[0], numbers[1]]),
-        copy(array, host, USED),
-    ];
+    let array = bench.buffer_in(DEVICE, BYTES, location)?;
+    let both = [host, array].map(|it| place(it, 0));
+    let mut ops = scaled(both, USED, 1, (64, 256)).to_vec();
     if let Some(threshold) = threshold {
         let memory = |op| BufferOp::Memory(op).into();
         let keeps = MemoryOp::SetReleaseThreshold(threshold);

@@ -1,7 +1,6 @@
 //! One large array in pieces, so that both directions of the bus and the device work at once.
 
 use crate::prelude::*;
-use engine::buffer_kernels::SCALE;
 
 /// Pieces of the array.
 pub(super) const CHUNKS: usize = 24;
@@ -100,18 +99,8 @@ cudaDeviceSynchronize();",
 /// What is kept for the later parts: how often the kernel multiplies and divides.
 const TIMES: &str = "times";
 
-/// Up, launch and down of a piece of this many bytes, which is somewhere on the host and on the device.
-fn ops([host, device]: [BufferId; 2], at: [usize; 2], bytes: usize, times: i32) -> [Op; 3] {
-    let [here, there] = [place(host, at[0]), place(device, at[1])];
-    let numbers = [(bytes / 4) as i32, times].map(Argument::I32);
-    let arguments = [Argument::Buffer(there), numbers[0], numbers[1]];
-    [
-        copy_between(here, there, bytes),
-        // A part of the device: the pieces' launches may overlap too.
-        call(&SCALE, 64, 256, arguments),
-        copy_between(there, here, bytes),
-    ]
-}
+/// A part of the device: the launches of pieces may overlap too.
+const SHAPE: (u32, u32) = (64, 256);
 
 /// Up, launch and down of one piece, each by itself; from them how much work there should be.
 pub(super) fn alone(bench: &mut Bench) -> Result<Measured> {
@@ -120,7 +109,7 @@ pub(super) fn alone(bench: &mut Bench) -> Result<Measured> {
     let device = bench.device_buffer(CHUNK)?;
     let mut measure = |times: i32| -> Result<[f64; 3]> {
         bench.fill_floats(host, 3)?;
-        let ops = ops([host, device], [0, 0], CHUNK, times);
+        let ops = scaled([host, device].map(|it| place(it, 0)), CHUNK, times, SHAPE);
         let program = Program::in_stream(stream, ops).with_spans();
         bench.run(&program)?;
         let ran = bench.run(&program)?;
@@ -159,8 +148,11 @@ pub(super) fn pieces(
     bench.fill_floats(host, SEED)?;
     let mut program = Program::default();
     for piece in 0..pieces {
-        let places = [piece * size, piece % room * size];
-        for op in ops([host, device], places, size, times) {
+        let places = [
+            place(host, piece * size),
+            place(device, piece % room * size),
+        ];
+        for op in scaled(places, size, times, SHAPE) {
             program.push(streams[piece % streams.len()], op);
         }
     }
