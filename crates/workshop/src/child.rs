@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
+use engine::cuda::driver_version;
 use engine::kernels::GpuCode;
 use life::{Lattice, Size};
 use platform::contained::{Ended, Limits, Process};
@@ -20,7 +21,7 @@ use crate::cases::{cases, cases_for_gpu};
 use crate::check::{Device, Stepper, check_case, shape};
 use crate::declarations::OwnKernel;
 use crate::emulator::Emulated;
-use crate::fault::{Failure, Fault};
+use crate::fault::{Failure, Fault, Unchecked};
 use crate::gpu::{Facts, Gpu};
 use crate::layouts::{lattice_of, words_of};
 use crate::nvrtc::GpuCompiler;
@@ -121,22 +122,30 @@ pub(crate) fn start(
     Process::answering(command, limits)
 }
 
-/// What a child answers, and the bytes that follow it.
-type Reply = (Result<Answer, Fault>, Vec<u8>);
-
-/// Has a child answer a request.
-///
-/// # Errors
-/// How it ended, which it then has.
+/// A child's answer to a request, and the bytes that follow it. What ends the process, or is missing of its
+/// answer, is wrong with the kernel.
 pub(crate) fn ask(
     process: &mut Process,
     request: &Request,
     following: &[u8],
     cancel: &AtomicBool,
-) -> io::Result<Result<Reply, Ended>> {
-    process.ask(cancel, |input, output| {
+) -> Result<(Answer, Vec<u8>), Failure> {
+    let limits = process.limits();
+    let answered = process.ask(cancel, |input, output| {
         send(input, request, following)?;
-        receive(output)
+        receive::<Result<Answer, Fault>>(output)
+    })?;
+    Err(match answered {
+        Ok((answer, following)) => return Ok((answer?, following)),
+        Err(Ended::Cancelled) => Unchecked::Cancelled.into(),
+        Err(Ended::TooLong) => Failure::Wrong(Fault::TooLong {
+            seconds: limits.time.as_secs() as u32,
+            thread: None,
+        }),
+        Err(Ended::TooMuchMemory) => Failure::Wrong(Fault::TooMuchMemory {
+            bytes: limits.resident,
+        }),
+        Err(Ended::ByItself(_)) => Fault::Crashed.into(),
     })
 }
 
@@ -276,10 +285,10 @@ fn check_on_gpu(gpu: &mut Gpu, request: Request) -> Result<Answer, Failure> {
     else {
         return Err(io::Error::from(io::ErrorKind::InvalidInput).into());
     };
-    let (Some(compiler), Some(target)) = (GpuCompiler::find(), gpu.target()) else {
+    let (Some(compiler), Some(capability)) = (GpuCompiler::find(), gpu.capability()) else {
         return Ok(Answer::NoCompiler);
     };
-    let code = compiler.compile(&source, target)?;
+    let code = compiler.compile(&source, capability, driver_version())?;
     let own = &read(&source)?;
     gpu.load(own, code.clone(), Duration::from_secs(seconds.into()))?;
     let cases = cases_for_gpu(own, seed);

@@ -8,7 +8,6 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use platform::contained::{self, Ended, Limits};
-use tempfile::TempDir;
 
 use crate::fault::{CompilerError, Failure, Fault, Unchecked};
 
@@ -48,11 +47,11 @@ const LIMITS: Limits = Limits {
     address_space: Some(4 << 30),
 };
 
-/// A C++ compiler, and a folder with the emulator, compiled once; the folder goes with it.
+/// A C++ compiler, and a folder with the emulator, compiled once.
 #[derive(Debug)]
 pub struct CppCompiler {
     compiler: PathBuf,
-    folder: TempDir,
+    folder: PathBuf,
 }
 
 impl CppCompiler {
@@ -67,16 +66,14 @@ impl CppCompiler {
             .find_map(|name| find_program(&name))
     }
 
-    /// Compiles the emulator with a compiler.
+    /// Compiles the emulator with a compiler, in a folder.
     ///
     /// # Errors
     /// The compiler cannot be started, or does not take the emulator; or its folder cannot be written.
-    pub fn open(compiler: PathBuf) -> Result<CppCompiler, Failure> {
-        let folder = tempfile::Builder::new()
-            .prefix("lifestreams-kernel-")
-            .tempdir()?;
+    pub fn open(compiler: PathBuf, folder: &Path) -> Result<CppCompiler, Failure> {
+        let folder = folder.to_owned();
         for (name, text) in FILES.into_iter().chain(HEADERS) {
-            fs::write(folder.path().join(name), text)?;
+            fs::write(folder.join(name), text)?;
         }
         let cpp = CppCompiler { compiler, folder };
         let mut command = cpp.command();
@@ -85,16 +82,11 @@ impl CppCompiler {
         Ok(cpp)
     }
 
-    /// Where it has its files.
-    pub fn folder(&self) -> &Path {
-        self.folder.path()
-    }
-
     /// Compiles a translated kernel to a library of this name in its folder.
     pub fn library(&self, name: &str, cpp: &str, cancel: &AtomicBool) -> Result<PathBuf, Failure> {
         let source = format!("{name}.cpp");
-        fs::write(self.folder().join(&source), cpp)?;
-        let library = self.folder().join(format!("{name}.so"));
+        fs::write(self.folder.join(&source), cpp)?;
+        let library = self.folder.join(format!("{name}.so"));
         let mut command = self.command();
         command.args(["-O1", "-shared", "-Wl,-Bsymbolic", "-include", "emulator.h"]);
         command.args(["-fsanitize=bounds", "-fsanitize-undefined-trap-on-error"]);
@@ -110,10 +102,10 @@ impl CppCompiler {
     fn command(&self) -> Command {
         let mut command = Command::new(&self.compiler);
         command
-            .current_dir(self.folder())
+            .current_dir(&self.folder)
             .args(OPTIONS)
             .args(["-I", "."]);
-        command.env("TMPDIR", self.folder()).env("LC_ALL", "C");
+        command.env("TMPDIR", &self.folder).env("LC_ALL", "C");
         command
     }
 }

@@ -129,14 +129,10 @@ impl OwnKernel {
                 let block = sides.and_then(|(w, h)| Some((w.parse().ok()?, h.parse().ok()?)));
                 let block = block.filter(|block| rung.validate_block(*block).is_ok());
                 block.ok_or_else(|| {
-                    let shapes = rung.blocks.iter();
-                    let shapes: Vec<String> = shapes
-                        .map(|(across, down)| format!("{across}x{down}"))
-                        .collect();
                     let message = message!(
                         "line {line}: blocks cannot be '{text}'; take one of: {shapes}",
                         text = short(text),
-                        shapes = shapes.join(", ")
+                        shapes = shapes(rung)
                     );
                     in_line(line, message)
                 })?
@@ -229,6 +225,13 @@ fn declared<'a>(source: &'a str, name: &str) -> Option<(u32, &'a str)> {
     })
 }
 
+/// The shapes that a rung's blocks can have.
+fn shapes(rung: &Kernel) -> String {
+    let shapes = rung.blocks.iter();
+    let shapes = shapes.map(|(across, down)| format!("{across}x{down}"));
+    shapes.collect::<Vec<_>>().join(", ")
+}
+
 /// A text of the user's, as long as a sentence can quote.
 fn short(text: &str) -> String {
     text.chars().take(40).collect()
@@ -241,11 +244,7 @@ pub fn skeleton(rung: &Kernel, file: &str) -> String {
     let launch = head
         .split_once("// Launch: ")
         .map_or("", |(_, launch)| launch);
-    let shapes = rung.blocks.iter();
-    let shapes: Vec<String> = shapes
-        .map(|(across, down)| format!("{across}x{down}"))
-        .collect();
-    let shapes = shapes.join(", ");
+    let shapes = shapes(rung);
     let layout = match rung.layout {
         engine::Layout::I32 => "one int per cell, 0 or 1, row by row",
         engine::Layout::Bits => {

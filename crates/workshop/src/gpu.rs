@@ -18,7 +18,6 @@ use crate::check::{Contents, Device, Value};
 use crate::declarations::OwnKernel;
 use crate::fault::{CompilerError, Fault};
 use crate::layouts::POISON;
-use crate::nvrtc::Target;
 
 const DEVICE: DeviceId = DeviceId(0);
 
@@ -47,9 +46,9 @@ impl Gpu {
         })
     }
 
-    /// What code for it must suit.
-    pub(crate) fn target(&self) -> Option<Target> {
-        Target::of(&self.engine.devices()[0])
+    /// Its compute capability, which code for it must suit.
+    pub(crate) fn capability(&self) -> Option<(u32, u32)> {
+        self.engine.devices()[0].capability
     }
 
     /// Takes a kernel's code, which is never unloaded.

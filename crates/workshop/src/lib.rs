@@ -29,7 +29,7 @@ pub use emulator::Library;
 pub use fault::{CompilerError, Failure, Fault, Found, Thread, Unchecked};
 pub use gpu::Facts;
 pub use layouts::{lattice_of, words_of};
-pub use nvrtc::{GpuCompiler, PACKAGE, Target, search};
+pub use nvrtc::{GpuCompiler, PACKAGE, search};
 pub use translation::{kernel_names, translate};
 pub use trust::{is_trusted, trust};
 pub use workshop::{LAUNCH_LIMIT, Right, Verdict, Workshop};

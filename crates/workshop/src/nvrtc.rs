@@ -5,8 +5,6 @@ use std::io;
 use std::mem::ManuallyDrop;
 use std::path::{Path, PathBuf};
 
-use engine::DeviceInfo;
-use engine::cuda::driver_version;
 use engine::kernels::GpuCode;
 use libloading::{Library, Symbol};
 use serde::{Deserialize, Serialize};
@@ -45,25 +43,6 @@ const BUILTINS: &str = if cfg!(windows) {
 } else {
     "libnvrtc-builtins.so"
 };
-
-/// The GPU and the driver that code is compiled for.
-#[derive(Clone, Copy, Debug)]
-pub struct Target {
-    /// The GPU's compute capability, major and minor.
-    capability: (u32, u32),
-    /// The driver's CUDA version, major and minor.
-    driver: (u32, u32),
-}
-
-impl Target {
-    /// What code for a device must suit, if it is a GPU of this machine.
-    pub fn of(device: &DeviceInfo) -> Option<Target> {
-        Some(Target {
-            capability: device.capability?,
-            driver: driver_version(),
-        })
-    }
-}
 
 /// NVRTC, as this machine has it.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -104,22 +83,27 @@ impl GpuCompiler {
         search().1
     }
 
-    /// Compiles a source to PTX for a GPU, or for the newest that the compiler knows; to machine code where
-    /// the driver is older than the compiler and would not read its PTX. It works in this process, which
-    /// must end to cancel it; its limits are those of this process.
+    /// Compiles a source to PTX for a GPU of this compute capability, or for the newest that the compiler
+    /// knows; to machine code where the driver, of this CUDA version, is older than the compiler and would
+    /// not read its PTX. It works in this process, which must end to cancel it; its limits are those of
+    /// this process.
     ///
     /// # Errors
     /// It refuses the source, or cannot be opened.
-    pub fn compile(&self, source: &str, target: Target) -> Result<GpuCode, Failure> {
+    pub fn compile(
+        &self,
+        source: &str,
+        (major, minor): (u32, u32),
+        driver: (u32, u32),
+    ) -> Result<GpuCode, Failure> {
         let nvrtc = Nvrtc::open(&self.path)?;
-        let (major, minor) = target.capability;
         let wanted = (10 * major + minor) as c_int;
-        if self.version > target.driver {
+        if self.version > driver {
             let bytes = [c"nvrtcGetCUBINSize", c"nvrtcGetCUBIN"];
             let code = nvrtc.compile(source, &format!("sm_{wanted}"), bytes)?;
             return Ok(GpuCode::Cubin(code));
         }
-        let known = nvrtc.architectures().into_iter();
+        let known = nvrtc.architectures().unwrap_or_default().into_iter();
         let newest = known.filter(|known| *known <= wanted).max();
         let architecture = format!("compute_{}", newest.unwrap_or(wanted));
         let bytes = [c"nvrtcGetPTXSize", c"nvrtcGetPTX"];
@@ -162,21 +146,21 @@ impl Nvrtc {
         Ok((major as u32, minor as u32))
     }
 
-    /// The architectures that it compiles for, such as 75; none if it is too old to tell.
-    fn architectures(&self) -> Vec<c_int> {
+    /// The architectures that it compiles for, such as 75.
+    ///
+    /// # Errors
+    /// It is too old to tell, or fails.
+    fn architectures(&self) -> io::Result<Vec<c_int>> {
         type Numbers = unsafe extern "C" fn(*mut c_int) -> Code;
-        let count = self.function::<Numbers>(c"nvrtcGetNumSupportedArchs");
-        let list = self.function::<Numbers>(c"nvrtcGetSupportedArchs");
-        let (Ok(count), Ok(list)) = (count, list) else {
-            return Vec::new();
-        };
+        let count = self.function::<Numbers>(c"nvrtcGetNumSupportedArchs")?;
+        let list = self.function::<Numbers>(c"nvrtcGetSupportedArchs")?;
         let mut known = 0;
         // SAFETY: the function has this signature; the number is valid for the write.
-        unsafe { count(&mut known) };
+        self.check(unsafe { count(&mut known) })?;
         let mut found = vec![0; known.max(0) as usize];
         // SAFETY: the array is as long as the library wants.
-        unsafe { list(found.as_mut_ptr()) };
-        found
+        self.check(unsafe { list(found.as_mut_ptr()) })?;
+        Ok(found)
     }
 
     /// Compiles a source; `result` names the functions that return the size and the bytes of what came
@@ -282,31 +266,28 @@ mod tests {
     use super::*;
     use crate::Fault;
 
-    const TARGET: Target = Target {
-        capability: (7, 5),
-        driver: (99, 0),
-    };
-
-    fn compile(source: &str, target: Target) -> Result<GpuCode, Failure> {
+    /// For a GPU of this compute capability, with a driver of CUDA 11.4 or one newer than NVRTC.
+    fn compile(
+        source: &str,
+        capability: (u32, u32),
+        has_old_driver: bool,
+    ) -> Result<GpuCode, Failure> {
         let compiler = GpuCompiler::find().expect("scripts/test installs NVRTC");
-        compiler.compile(source, target)
+        let driver = if has_old_driver { (11, 4) } else { (99, 0) };
+        compiler.compile(source, capability, driver)
     }
 
     #[test]
     fn every_rung_compiles_to_ptx_and_to_machine_code_for_an_older_driver() {
-        let old = Target {
-            driver: (11, 4),
-            ..TARGET
-        };
         for rung in crate::rungs() {
             let source = crate::skeleton(rung, "mine.cu");
-            let GpuCode::Ptx(ptx) = compile(&source, TARGET).unwrap() else {
+            let GpuCode::Ptx(ptx) = compile(&source, (7, 5), false).unwrap() else {
                 panic!("{}: no PTX", rung.file);
             };
             assert!(ptx.contains(rung.entries[0].symbol), "{}", rung.file);
             // The large ones take seconds for each function.
             if ptx.len() < 200_000 {
-                let GpuCode::Cubin(cubin) = compile(&source, old).unwrap() else {
+                let GpuCode::Cubin(cubin) = compile(&source, (7, 5), true).unwrap() else {
                     panic!("{}: no machine code", rung.file);
                 };
                 assert!(cubin.starts_with(b"\x7fELF"), "{}", rung.file);
@@ -318,7 +299,7 @@ mod tests {
     fn errors_name_lines_and_no_warnings() {
         let source = "#include \"life.cuh\"\nextern \"C\" __global__ void f(int* to)\n{\n    \
                       int unused;\n    to[0] = nothing;\n}\n";
-        match compile(source, TARGET) {
+        match compile(source, (7, 5), false) {
             Err(Failure::Wrong(Fault::DoesNotCompile { errors, more: 0 })) => {
                 let places: Vec<_> = errors.iter().map(|it| (it.line, it.column)).collect();
                 assert_eq!(places, [(Some(5), Some(13))], "{errors:?}");
@@ -331,11 +312,7 @@ mod tests {
     #[test]
     fn a_gpu_newer_than_nvrtc_gets_the_newest_ptx_that_it_knows() {
         let source = "extern \"C\" __global__ void f(int* to) { to[threadIdx.x] = 1; }";
-        let newer = Target {
-            capability: (99, 9),
-            ..TARGET
-        };
-        let GpuCode::Ptx(ptx) = compile(source, newer).unwrap() else {
+        let GpuCode::Ptx(ptx) = compile(source, (99, 9), false).unwrap() else {
             panic!("no PTX");
         };
         assert!(ptx.contains(".target sm_121"), "{ptx}");

@@ -4,6 +4,7 @@ use std::env;
 use std::fmt;
 use std::fs;
 use std::io;
+use std::path::PathBuf;
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -13,7 +14,7 @@ use engine::Kernel;
 use engine::kernels::{OwnStepError, OwnStepper};
 use lang::message;
 use life::{Rule, Size};
-use platform::contained::{Ended, Process};
+use platform::contained::Process;
 use tempfile::TempDir;
 
 use crate::child::{Answer, Child, Machine, Request, ask, start};
@@ -27,16 +28,14 @@ use crate::translation::translate;
 /// A machine that runs kernels, and the process in which it does; opened once, for any number of checks.
 /// The process stays between checks, so that they need not wait for it or for a GPU's driver.
 pub struct Workshop {
-    tools: Tools,
+    machine: Machine,
+    /// What compiles for the emulator.
+    compiler: Option<CppCompiler>,
+    /// Where the process may write files.
+    folder: TempDir,
     child: Child,
     /// Started when there is none, or when the last one has ended or may be spoilt.
     process: Mutex<Option<Process>>,
-}
-
-/// What a machine needs on this side.
-enum Tools {
-    Emulator(CppCompiler),
-    Gpu { ordinal: u32, folder: TempDir },
 }
 
 /// What a check found: a kernel that is right, or the first thing that is wrong.
@@ -71,42 +70,34 @@ impl Workshop {
         machine: Machine,
         child: impl Fn() -> Command + Send + Sync + 'static,
     ) -> Result<Workshop, Unchecked> {
-        let tools = match machine {
+        let folder = tempfile::Builder::new()
+            .prefix("lifestreams-kernel-")
+            .tempdir()?;
+        let open = |compiler: PathBuf| match CppCompiler::open(compiler.clone(), folder.path()) {
+            Ok(opened) => Ok(opened),
+            Err(Failure::Unchecked(why)) => Err(why),
+            Err(Failure::Wrong(why)) => Err(Unchecked::Failed(message!(
+                "{compiler} does not compile the emulator: {why}; set CXX to another C++ compiler",
+                compiler = compiler.display()
+            ))),
+        };
+        let compiler = match machine {
             Machine::Emulator => {
                 let found = CppCompiler::find().ok_or(Unchecked::NoCppCompiler)?;
-                match CppCompiler::open(found.clone()) {
-                    Ok(compiler) => Tools::Emulator(compiler),
-                    Err(Failure::Unchecked(why)) => return Err(why),
-                    Err(Failure::Wrong(why)) => {
-                        return Err(Unchecked::Failed(message!(
-                            "{compiler} does not compile the emulator: {why}; set CXX to another C++ compiler",
-                            compiler = found.display()
-                        )));
-                    }
-                }
+                Some(open(found)?)
             }
-            Machine::Gpu(ordinal) => {
-                let folder = tempfile::Builder::new()
-                    .prefix("lifestreams-kernel-")
-                    .tempdir()?;
-                Tools::Gpu { ordinal, folder }
-            }
+            Machine::Gpu(_) => None,
         };
         let workshop = Workshop {
-            tools,
+            machine,
+            compiler,
+            folder,
             child: Arc::new(child),
             process: Mutex::new(None),
         };
         // It gets ready until the first check.
         *workshop.lock() = Some(workshop.start()?);
         Ok(workshop)
-    }
-
-    fn machine(&self) -> Machine {
-        match self.tools {
-            Tools::Emulator(_) => Machine::Emulator,
-            Tools::Gpu { ordinal, .. } => Machine::Gpu(ordinal),
-        }
     }
 
     /// Checks a kernel over lattices drawn from `seed`. `launch_limit` is
@@ -136,10 +127,9 @@ impl Workshop {
         cancel: &AtomicBool,
     ) -> Result<Right, Failure> {
         own.check_source()?;
-        let (library, lines) = match &self.tools {
-            Tools::Gpu { .. } => Default::default(),
-            Tools::Emulator(compiler) => compile(compiler, own, cancel)?,
-        };
+        let compiled = self.compiler.as_ref();
+        let compiled = compiled.map(|compiler| compile(compiler, own, cancel));
+        let (library, lines) = compiled.transpose()?.unwrap_or_default();
         let request = Request::Check {
             source: own.source.clone(),
             seconds: launch_limit.as_secs().max(1) as u32,
@@ -151,7 +141,7 @@ impl Workshop {
             Some(process) => process,
             None => self.start()?,
         };
-        let mut answer = answer_of(&mut process, &request, &library, cancel);
+        let mut answer = ask(&mut process, &request, &library, cancel);
         if let Err(Failure::Wrong(Fault::Race {
             case,
             barrier_after,
@@ -161,31 +151,31 @@ impl Workshop {
         {
             let case = case.clone();
             let find = Request::FindBarrier { seed, case, lines };
-            match answer_of(&mut process, &find, &[], cancel) {
-                Ok(Answer::Barrier(line)) => *barrier_after = line,
+            match ask(&mut process, &find, &[], cancel) {
+                Ok((Answer::Barrier(line), _)) => *barrier_after = line,
                 Err(unchecked @ Failure::Unchecked(_)) => answer = Err(unchecked),
                 Ok(_) | Err(Failure::Wrong(_)) => {}
             }
         }
         // A wrong kernel may have spoilt the GPU's context, and any kernel of the emulator its process.
-        let is_right = matches!(answer, Ok(Answer::Right { .. }));
-        let is_intact = is_right && matches!(self.tools, Tools::Gpu { .. });
+        let is_right = matches!(answer, Ok((Answer::Right { .. }, _)));
+        let is_intact = is_right && self.compiler.is_none();
         let mut process = Some(process).filter(|_| is_intact);
         // The next one gets ready until the next check, which reports why there is none.
         process = process.or_else(|| self.start().ok());
         *kept = process;
         drop(kept);
-        match answer? {
+        match answer?.0 {
             Answer::Right {
                 cases,
                 compiled,
                 facts,
             } => {
                 let (code, compiler) = compiled.unzip();
-                let stepper = || -> Box<dyn OwnStepper> {
+                let stepper = |_| -> Box<dyn OwnStepper> {
                     Box::new(EmulatedStepper::new(own, library, &self.child))
                 };
-                let cpu = matches!(self.tools, Tools::Emulator(_)).then(stepper);
+                let cpu = self.compiler.as_ref().map(stepper);
                 Ok(Right {
                     cases,
                     kernel: own.kernel(code, cpu),
@@ -208,34 +198,8 @@ impl Workshop {
 
     /// Starts a process for checks.
     fn start(&self) -> io::Result<Process> {
-        let folder = match &self.tools {
-            Tools::Emulator(compiler) => compiler.folder(),
-            Tools::Gpu { folder, .. } => folder.path(),
-        };
-        start(&self.child, folder, self.machine(), ANSWER_LIMIT)
+        start(&self.child, self.folder.path(), self.machine, ANSWER_LIMIT)
     }
-}
-
-/// A process's answer to a request. What ends the process is wrong with the kernel.
-fn answer_of(
-    process: &mut Process,
-    request: &Request,
-    following: &[u8],
-    cancel: &AtomicBool,
-) -> Result<Answer, Failure> {
-    let limits = process.limits();
-    Err(match ask(process, request, following, cancel)? {
-        Ok((answer, _)) => return Ok(answer?),
-        Err(Ended::Cancelled) => Unchecked::Cancelled.into(),
-        Err(Ended::TooLong) => Failure::Wrong(Fault::TooLong {
-            seconds: limits.time.as_secs() as u32,
-            thread: None,
-        }),
-        Err(Ended::TooMuchMemory) => Failure::Wrong(Fault::TooMuchMemory {
-            bytes: limits.resident,
-        }),
-        Err(Ended::ByItself(_)) => Fault::Crashed.into(),
-    })
 }
 
 /// Compiles a kernel for the emulator, to the bytes of its library and the lines behind which a barrier can
@@ -307,31 +271,34 @@ impl EmulatedStepper {
         // them.
         let (folder, limit) = (env::temp_dir(), Duration::from_secs(3600));
         let started = start(&self.child, &folder, Machine::Emulator, limit);
-        let mut process = started.map_err(failed)?;
+        let mut process = started.map_err(|error| step_error(error.into()))?;
         let source = self.source.clone();
-        match answer(&mut process, &Request::Load { source }, &self.library)? {
-            (Ok(Answer::Loaded), _) => Ok(process),
-            _ => Err(OwnStepError::Crashed),
-        }
+        self.ask(&mut process, Request::Load { source }, &self.library)?;
+        Ok(process)
+    }
+
+    fn ask(
+        &self,
+        process: &mut Process,
+        request: Request,
+        following: &[u8],
+    ) -> Result<Vec<u8>, OwnStepError> {
+        let answered = ask(process, &request, following, &AtomicBool::new(false));
+        let (_, following) = answered.map_err(step_error)?;
+        Ok(following)
     }
 }
 
-/// The error of a process that could not be started or asked.
-fn failed(error: io::Error) -> OwnStepError {
-    tracing::warn!("a process for the user's kernel: {error}");
-    OwnStepError::Crashed
-}
-
-fn answer(
-    process: &mut Process,
-    request: &Request,
-    following: &[u8],
-) -> Result<(Result<Answer, Fault>, Vec<u8>), OwnStepError> {
-    let answered = ask(process, request, following, &AtomicBool::new(false)).map_err(failed)?;
-    answered.map_err(|ended| match ended {
-        Ended::TooLong => OwnStepError::TooLong,
-        Ended::ByItself(_) | Ended::TooMuchMemory | Ended::Cancelled => OwnStepError::Crashed,
-    })
+/// What a failure is for an engine.
+fn step_error(failure: Failure) -> OwnStepError {
+    match failure {
+        Failure::Wrong(Fault::TooLong { .. }) => OwnStepError::TooLong,
+        Failure::Wrong(_) => OwnStepError::Crashed,
+        Failure::Unchecked(why) => {
+            tracing::warn!("a process for the user's kernel: {why}");
+            OwnStepError::Crashed
+        }
+    }
 }
 
 impl OwnStepper for EmulatedStepper {
@@ -357,11 +324,7 @@ impl OwnStepper for EmulatedStepper {
             seconds: seconds.min(3600) as u32,
         };
         // A process that fails ends here.
-        let stepped = match answer(&mut process, &request, bytemuck::cast_slice(words))? {
-            (Ok(Answer::Stepped), stepped) => stepped,
-            (Err(Fault::TooLong { .. }), _) => return Err(OwnStepError::TooLong),
-            _ => return Err(OwnStepError::Crashed),
-        };
+        let stepped = self.ask(&mut process, request, bytemuck::cast_slice(words))?;
         if stepped.len() != size_of_val(words) {
             return Err(OwnStepError::Crashed);
         }

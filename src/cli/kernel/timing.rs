@@ -14,13 +14,14 @@ use serde::{Deserialize, Serialize};
 use crate::cli::bench::ladder::{Case, MAX_MEMORY, PreparedCase, limits, works};
 use crate::cli::bench::spread;
 use engine::DeviceInfo;
+use engine::cuda::driver_version;
 use engine::kernels::{GpuCode, KERNELS, Kernel, find};
 use life::Rule;
 use platform::contained::{self, Ended, Limits};
 use session::DeviceChoice;
 use session::instances::open_engine;
 use session::ladder::{DeviceLimits, LeftOut, Workload, bytes_per_cell};
-use workshop::{Fault, GpuCompiler, OwnKernel, Target, skeleton};
+use workshop::{Fault, GpuCompiler, OwnKernel, skeleton};
 
 /// Runs of each kernel, in turn with those of the others.
 pub(super) const RUNS: usize = 5;
@@ -202,7 +203,8 @@ pub(super) fn serve(folder: &Path) -> Result<()> {
 /// the source alone. `None` if it does not compile.
 fn recompiled(rung: &'static Kernel, gpu: &DeviceInfo) -> Option<&'static Kernel> {
     let own = OwnKernel::read(skeleton(rung, "rung.cu").into_bytes()).ok()?;
-    let code = GpuCompiler::find()?.compile(&own.source, Target::of(gpu)?);
+    let compiler = GpuCompiler::find()?;
+    let code = compiler.compile(&own.source, gpu.capability?, driver_version());
     Some(own.kernel(Some(code.ok()?), None))
 }
 
