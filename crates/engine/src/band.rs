@@ -104,7 +104,7 @@ impl Band {
     pub fn size(self) -> Result<Size> {
         let height = u64::from(self.rows) + 2 * u64::from(self.halo);
         let size = Size::new(self.torus.width().into(), height);
-        size.map_err(|_| invalid(format!("a band of {} is too high", self.torus)))
+        size.map_err(|_| invalid!("a band of {} is too high", self.torus))
     }
 
     /// The size of the band's own rows.

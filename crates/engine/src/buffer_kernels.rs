@@ -2,6 +2,8 @@
 //! lessons, whose sources are in `kernels/lessons`, and those that benchmarks launch to measure a
 //! device's limits, whose sources are in `kernels/support`.
 
+use std::hash::{Hash, Hasher};
+
 use crate::kernels::OwnCode;
 use ArgumentType::{Buffer, F32, I32, U32, U64};
 
@@ -44,6 +46,14 @@ pub enum ArgumentType {
 impl PartialEq for BufferKernel {
     fn eq(&self, other: &Self) -> bool {
         (self.name, self.own) == (other.name, other.own)
+    }
+}
+
+impl Eq for BufferKernel {}
+
+impl Hash for BufferKernel {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.name.hash(state);
     }
 }
 

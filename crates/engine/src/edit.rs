@@ -3,7 +3,7 @@
 use bytemuck::{Pod, Zeroable};
 
 use crate::Result;
-use crate::error::invalid;
+use crate::error::{bail, invalid};
 use life::{Lattice, Size};
 
 /// New states for cells of one word of a lattice's bits, in the layout that crosses the bus.
@@ -27,9 +27,7 @@ impl WordEdit {
     /// words, each word once.
     pub fn check_all(edits: &[WordEdit], size: Size) -> Result<()> {
         if !edits.is_sorted_by(|a, b| a.word < b.word) {
-            return Err(invalid(
-                "the words of the edits are not in order, each once",
-            ));
+            bail!("the words of the edits are not in order, each once",);
         }
         let per_row = size.words_per_row();
         let beyond = |edit: &&WordEdit| {
@@ -38,7 +36,7 @@ impl WordEdit {
             word >= size.words() || last && edit.mask & !size.last_word_mask() != 0
         };
         match edits.iter().find(beyond) {
-            Some(edit) => Err(invalid(format!("{edit:?} lies outside a {size} lattice"))),
+            Some(edit) => Err(invalid!("{edit:?} lies outside a {size} lattice")),
             None => Ok(()),
         }
     }

@@ -149,9 +149,20 @@ impl EngineError {
 }
 
 /// The error for a program that contradicts the engine's state. The phrase is for whoever mends it.
-pub(crate) fn invalid(phrase: impl Into<Message>) -> EngineError {
-    EngineError::InvalidProgram(phrase.into())
+macro_rules! invalid {
+    ($($phrase:tt)*) => {
+        $crate::EngineError::InvalidProgram(format!($($phrase)*).into())
+    };
 }
+
+/// Returns that error.
+macro_rules! bail {
+    ($($phrase:tt)*) => {
+        return Err($crate::error::invalid!($($phrase)*))
+    };
+}
+
+pub(crate) use {bail, invalid};
 
 impl fmt::Display for EngineError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -17,10 +17,11 @@ use lang::{Message, message, tr};
 use life::{Rule, Size, grouped};
 use std::borrow::Cow;
 use std::fmt;
+use std::hash::{Hash, Hasher};
 
 use Parameter::{Cells, From, Generations, Height, Mail, RuleTable, To, Width};
+pub(crate) use function::Function;
 pub use function::Ptx;
-pub(crate) use function::{Function, LadderFunction};
 use launch::CELLS_PER_LANE;
 pub use launch::{Batch, Launch};
 pub(crate) use own::no_own_code;
@@ -317,6 +318,12 @@ impl PartialEq for Kernel {
 
 impl Eq for Kernel {}
 
+impl Hash for Kernel {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.name.hash(state);
+    }
+}
+
 /// Block shapes for a grid over the lattice.
 const GRIDS: &[(u32, u32)] = &[
     (32, 8),
@@ -563,11 +570,11 @@ impl Kernel {
         } else {
             Rule::LIFE
         };
-        Function::Ladder(LadderFunction {
+        Function::Ladder {
             kernel: self,
             entry,
             rule,
-        })
+        }
     }
 
     /// The launch configuration for lattices of a size and a block shape, on a device with this

@@ -66,13 +66,27 @@ pub trait Engine: Send {
     /// The devices in use, one entry per context; [`DeviceId`] is the index.
     fn devices(&self) -> &[DeviceInfo];
 
-    /// Creates `count` lattices of one size on a device, in one allocation. All cells are dead and
-    /// the layout is [`Layout::Bits`]. Ids are consecutive, also across calls.
-    fn create_lattices(&mut self, device: DeviceId, count: usize, size: life::Size) -> Result<()>;
+    /// Creates `count` lattices of one size on a device, in one allocation, each for a band of a torus
+    /// if there is one. All cells are dead and the layout is [`Layout::Bits`]. Ids are consecutive, also
+    /// across calls.
+    fn create(
+        &mut self,
+        device: DeviceId,
+        count: usize,
+        size: life::Size,
+        band: Option<Band>,
+    ) -> Result<()>;
 
-    /// Creates `count` lattices for a band of a torus each, on the band's device, as
-    /// [`Engine::create_lattices`] does. Ops on them say where a band differs from a whole torus.
-    fn create_bands(&mut self, count: usize, band: Band) -> Result<()>;
+    /// Creates lattices that are whole tori.
+    fn create_lattices(&mut self, device: DeviceId, count: usize, size: life::Size) -> Result<()> {
+        self.create(device, count, size, None)
+    }
+
+    /// Creates `count` lattices for a band of a torus each, on the band's device. Ops on them say where
+    /// a band differs from a whole torus.
+    fn create_bands(&mut self, count: usize, band: Band) -> Result<()> {
+        self.create(band.device, count, band.size()?, Some(band))
+    }
 
     /// Waits until no work runs, then drops all lattices, slots, streams, events, buffers and prepared
     /// programs. Contexts stay, with the functions that were loaded; ids are given anew, and what was

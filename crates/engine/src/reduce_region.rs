@@ -127,7 +127,7 @@ impl ReduceRegion {
         if sensible {
             Ok(())
         } else {
-            Err(invalid(format!("{self:?} cannot be reduced")))
+            Err(invalid!("{self:?} cannot be reduced"))
         }
     }
 }

@@ -33,46 +33,29 @@ use life::Rule;
 pub use ptx::specialise;
 
 /// A network of three-input functions for one rule.
+///
+/// Its wires are numbered: x, k, p, q, c, then 0 and 1 in every bit, then the results of the instructions.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct RuleNetwork {
     ops: Vec<Lop3>,
-    output: Output,
+    /// The wire with the next states: the last result, if there is one.
+    output: usize,
 }
 
 /// A three-input function of words, applied to each bit: the instruction `lop3.b32`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Lop3 {
+struct Lop3 {
     /// Bit `4 a + 2 b + c` is the result for the input bits `a, b, c`.
-    pub table: u8,
-    /// The inputs `a, b, c`.
-    pub inputs: [Wire; 3],
+    table: u8,
+    /// The wires `a, b, c`.
+    inputs: [usize; 3],
 }
 
-/// An input of an instruction.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Wire {
-    /// The ones of the block's count: `xor3` of the rows' ones.
-    X,
-    /// The carry of the rows' ones, of weight 2: their `maj3`.
-    K,
-    /// `xor3` of the rows' twos, of weight 2.
-    P,
-    /// The carry of the rows' twos, of weight 4: their `maj3`.
-    Q,
-    /// The cell itself, whose next state is computed.
-    Center,
-    /// The result of an earlier instruction, by its index.
-    Result(usize),
-}
+/// The number of wires x, k, p, q and c.
+const INPUTS: usize = 5;
 
-/// Where the next states are.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Output {
-    /// Every cell has this state, whatever its neighbours.
-    Constant(bool),
-    /// On this wire.
-    Wire(Wire),
-}
+/// The wire of the first instruction's result.
+const RESULTS: usize = INPUTS + 2;
 
 impl RuleNetwork {
     /// The shortest network for a rule. Takes some 10 µs; the first call also parses the catalogue,
@@ -81,40 +64,16 @@ impl RuleNetwork {
         search::find(rule)
     }
 
-    /// The instructions, in order.
-    pub fn ops(&self) -> &[Lop3] {
-        &self.ops
-    }
-
-    /// Where the next states are after the instructions.
-    pub fn output(&self) -> Output {
-        self.output
-    }
-
-    /// The next states of 32 cells, from the words on the wires x, k, p, q and c.
-    pub fn evaluate(&self, inputs: [u32; 5]) -> u32 {
-        let mut results = Vec::with_capacity(self.ops.len());
-        for op in &self.ops {
-            results.push(op.evaluate(&inputs, &results));
-        }
-        match self.output {
-            Output::Constant(alive) => u32::from(alive).wrapping_neg(),
-            Output::Wire(wire) => wire.word(&inputs, &results),
-        }
-    }
-
     fn new(ops: Vec<Lop3>) -> RuleNetwork {
-        let output = Output::Wire(Wire::Result(ops.len() - 1));
+        let output = RESULTS + ops.len() - 1;
         RuleNetwork { ops, output }
     }
 
     /// The network that gives for inverted inputs what this one gives for the inputs.
     fn with_inverted_inputs(mut self) -> RuleNetwork {
         for op in &mut self.ops {
-            let inverted = op.inputs.map(|wire| !matches!(wire, Wire::Result(_)));
-            let flip = (0..3)
-                .map(|i| usize::from(inverted[i]) << (2 - i))
-                .sum::<usize>();
+            let is_input = op.inputs.map(|wire| wire < INPUTS);
+            let flip: usize = (0..3).map(|i| usize::from(is_input[i]) << (2 - i)).sum();
             let table = op.table;
             op.table = (0..8).map(|i| (table >> (i ^ flip) & 1) << i).sum();
         }
@@ -122,29 +81,13 @@ impl RuleNetwork {
     }
 }
 
-impl Lop3 {
-    fn evaluate(&self, inputs: &[u32; 5], results: &[u32]) -> u32 {
-        lookup(
-            self.table,
-            self.inputs.map(|wire| wire.word(inputs, results)),
-        )
+/// The words on all wires.
+fn words([x, k, p, q, c]: [u32; INPUTS], ops: &[Lop3]) -> Vec<u32> {
+    let mut words = vec![x, k, p, q, c, 0, u32::MAX];
+    for op in ops {
+        words.push(lookup(op.table, op.inputs.map(|wire| words[wire])));
     }
-}
-
-impl Wire {
-    /// The wires into a network.
-    const INPUTS: [Wire; 5] = [Wire::X, Wire::K, Wire::P, Wire::Q, Wire::Center];
-
-    fn word(self, inputs: &[u32; 5], results: &[u32]) -> u32 {
-        match self {
-            Wire::X => inputs[0],
-            Wire::K => inputs[1],
-            Wire::P => inputs[2],
-            Wire::Q => inputs[3],
-            Wire::Center => inputs[4],
-            Wire::Result(index) => results[index],
-        }
-    }
+    words
 }
 
 /// `lop3.b32` with this table.

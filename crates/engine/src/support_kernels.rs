@@ -4,7 +4,7 @@
 use crate::kernels::{Layout, Parameter};
 
 /// A kernel that serves the ladder.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum SupportKernel {
     /// Packs one `i32` per cell into bits.
     PackI32,

@@ -354,14 +354,15 @@ impl Engine for ScriptedEngine {
         Ok(())
     }
 
-    fn create_lattices(&mut self, device: DeviceId, count: usize, size: life::Size) -> Result<()> {
+    fn create(
+        &mut self,
+        device: DeviceId,
+        count: usize,
+        size: life::Size,
+        band: Option<Band>,
+    ) -> Result<()> {
         self.check(Call::Allocate)?;
-        self.engine.create_lattices(device, count, size)
-    }
-
-    fn create_bands(&mut self, count: usize, band: Band) -> Result<()> {
-        self.check(Call::Allocate)?;
-        self.engine.create_bands(count, band)
+        self.engine.create(device, count, size, band)
     }
 
     fn clear(&mut self) -> Result<()> {

@@ -2,8 +2,9 @@
 
 use super::{Plan, Validator, unknown};
 use crate::buffer_kernels::{ArgumentType, LESSON_KERNELS, PROBE_KERNELS};
-use crate::error::invalid;
-use crate::kernels::Function;
+use crate::error::{bail, invalid};
+use crate::kernels::cooperative::MAX_SHARED_BYTES;
+use crate::kernels::{Function, MAX_PARAMETERS};
 use crate::{
     Argument, BufferId, BufferLaunch, BufferLocation, BufferOffset, BufferOp, DeviceId, HostMemory,
     MemoryOp, Result, StreamId,
@@ -30,22 +31,25 @@ impl Validator {
         let buffer = self.buffer(region.buffer)?;
         let BufferOffset { offset, buffer: id } = region;
         if !offset.is_multiple_of(4) {
-            return Err(invalid(format!(
+            bail!(
                 "offset {} of {:?} is not a multiple of 4",
-                region.offset, region.buffer
-            )));
+                region.offset,
+                region.buffer
+            );
         }
         if offset
             .checked_add(bytes)
             .is_none_or(|end| end > buffer.bytes)
         {
-            return Err(invalid(format!(
+            bail!(
                 "{bytes} bytes from offset {} of {:?} do not fit, it has {} bytes",
-                region.offset, region.buffer, buffer.bytes
-            )));
+                region.offset,
+                region.buffer,
+                buffer.bytes
+            );
         }
         if buffer.place == BufferLocation::Pool && !self.allocated.contains(&(id, stream)) {
-            return Err(invalid(format!("{id:?} is not allocated in this stream")));
+            bail!("{id:?} is not allocated in this stream");
         }
         Ok(buffer)
     }
@@ -61,9 +65,7 @@ impl Validator {
             BufferOp::Copy { from, to, bytes } => self.check_copy(*from, *to, *bytes, stream),
             BufferOp::HostFunction(_, buffer) => match self.buffer(*buffer)?.place {
                 BufferLocation::Host(_) => Ok(()),
-                other => Err(invalid(format!(
-                    "{buffer:?} cannot be used like this in {other:?}"
-                ))),
+                other => Err(invalid!("{buffer:?} cannot be used like this in {other:?}")),
             },
             BufferOp::Memory(op) => self.check_memory(*op, stream),
             BufferOp::Launch(call) => self.check_call(call, stream, plan),
@@ -81,7 +83,7 @@ impl Validator {
         let source = self.region(from, bytes, stream)?;
         let target = self.region(to, bytes, stream)?;
         if !source.place.is_on_device() && !target.place.is_on_device() {
-            return Err(invalid("a device cannot copy from host to host"));
+            bail!("a device cannot copy from host to host");
         }
         match [
             self.check_is_here(from.buffer, stream),
@@ -103,14 +105,14 @@ impl Validator {
         } else {
             return Ok(());
         };
-        Err(invalid(format!("{what} cannot be prepared")))
+        Err(invalid!("{what} cannot be prepared"))
     }
 
     /// Errors if a buffer is on another device than the stream.
     fn check_is_here(&self, id: BufferId, stream: StreamId) -> Result<()> {
         let buffer = self.buffer(id)?;
         if buffer.place.is_on_device() && buffer.device != self.stream(stream)?.device {
-            return Err(invalid(format!("{id:?} is not on the stream's device")));
+            bail!("{id:?} is not on the stream's device");
         }
         Ok(())
     }
@@ -123,22 +125,20 @@ impl Validator {
         };
         let place = self.buffer(id)?.place;
         if place != needed {
-            return Err(invalid(format!(
-                "{id:?} cannot be used like this in {place:?}"
-            )));
+            bail!("{id:?} cannot be used like this in {place:?}");
         }
         self.check_is_here(id, stream)?;
         let mut allocated = self.allocated.iter();
         match (op, allocated.position(|&(other, _)| other == id)) {
             (MemoryOp::Allocate(_), None) => self.allocated.push((id, stream)),
             (MemoryOp::Allocate(_), Some(_)) => {
-                return Err(invalid(format!("{id:?} is allocated and not freed")));
+                bail!("{id:?} is allocated and not freed");
             }
             (MemoryOp::Free(_), Some(at)) if self.allocated[at].1 == stream => {
                 self.allocated.remove(at);
             }
             (MemoryOp::Free(_), _) => {
-                return Err(invalid(format!("{id:?} is not allocated in this stream")));
+                bail!("{id:?} is not allocated in this stream");
             }
             _ => {}
         }
@@ -151,25 +151,24 @@ impl Validator {
         let name = kernel.name;
         let mut known = LESSON_KERNELS.into_iter().chain(PROBE_KERNELS);
         if kernel.own.is_none() && !known.any(|known| std::ptr::eq(known, kernel)) {
-            return Err(invalid(format!("there is no kernel {name}")));
+            bail!("there is no kernel {name}");
         }
         let (given, wanted) = (call.arguments.len(), kernel.parameters.len());
         if given != wanted {
-            return Err(invalid(format!(
-                "{name} takes {wanted} arguments, not {given}"
-            )));
+            bail!("{name} takes {wanted} arguments, not {given}");
         }
         for (argument, wanted) in call.arguments.iter().zip(kernel.parameters) {
             let given = type_of(argument);
             if given != *wanted {
-                return Err(invalid(format!("{name} takes {wanted:?}, not {given:?}")));
+                bail!("{name} takes {wanted:?}, not {given:?}");
             }
+        }
+        if wanted > MAX_PARAMETERS || call.shape.shared_bytes > MAX_SHARED_BYTES {
+            bail!("{name} takes more arguments or more shared memory than a launch can have");
         }
         let (grid, block) = call.shape.counts();
         if grid == 0 || !(1..=1024).contains(&block) {
-            return Err(invalid(format!(
-                "{name} cannot run in {grid} blocks of {block} threads"
-            )));
+            bail!("{name} cannot run in {grid} blocks of {block} threads");
         }
         let mut words = words_of(call)?.into_iter();
         for argument in &call.arguments {
@@ -179,7 +178,7 @@ impl Validator {
             // A kernel that `words_of` does not list uses at least one word.
             let bytes = words.next().unwrap_or(1).saturating_mul(4).max(4);
             if !self.region(region, bytes, stream)?.place.is_on_device() {
-                return Err(invalid(format!("{:?} is not on the device", region.buffer)));
+                bail!("{:?} is not on the device", region.buffer);
             }
             self.check_is_here(region.buffer, stream)?;
         }
@@ -212,15 +211,14 @@ fn words_of(call: &BufferLaunch) -> Result<Vec<usize>> {
     let name = call.kernel.name;
     let (grid, block) = call.shape.counts();
     let count = |number: i32| {
-        usize::try_from(number)
-            .map_err(|_| invalid(format!("{name} cannot have a length of {number}")))
+        usize::try_from(number).map_err(|_| invalid!("{name} cannot have a length of {number}"))
     };
     Ok(match (name, call.arguments.as_slice()) {
         ("scale", &[Buffer(_), I32(length), I32(_)]) => vec![count(length)?],
         ("gray", &[Buffer(_), Buffer(_), I32(pixels)]) => {
             let number = count(pixels)?;
             if !number.is_multiple_of(4) {
-                return Err(invalid(format!("{name} cannot have a length of {pixels}")));
+                bail!("{name} cannot have a length of {pixels}");
             }
             vec![number, number / 4]
         }
@@ -232,9 +230,7 @@ fn words_of(call: &BufferLaunch) -> Result<Vec<usize>> {
             let (width, height) = (count(width)?, count(height)?);
             let cells = width.saturating_mul(height);
             if cells == 0 || grid != 1 || !block.is_multiple_of(32) {
-                return Err(invalid(format!(
-                    "{name} cannot run in {grid} blocks of {block} threads"
-                )));
+                bail!("{name} cannot run in {grid} blocks of {block} threads");
             }
             vec![cells, cells]
         }

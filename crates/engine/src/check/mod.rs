@@ -19,13 +19,13 @@ mod state;
 #[cfg(test)]
 mod tests;
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::error::invalid;
-use crate::kernels::{Batch, Function, KERNELS, Kernel, LadderFunction};
+use crate::error::{bail, invalid};
+use crate::kernels::{Batch, Function, KERNELS, Kernel};
 use crate::{
     Band, BufferId, BufferLocation, BufferOp, DeviceId, DeviceInfo, EventId, IssuerId, LatticeId,
     LatticeOp, Layout, Measure, Op, OrderOp, PreparedId, Program, Result, RowCopy, Slot, SlotsSpec,
@@ -112,16 +112,6 @@ impl Plan {
             self.functions.push((device, function));
         }
     }
-
-    /// The functions of the ladder that are launched on each device.
-    pub(crate) fn of_ladder(&self) -> impl Iterator<Item = (DeviceId, LadderFunction)> {
-        self.functions
-            .iter()
-            .filter_map(|(device, launched)| match launched {
-                Function::Ladder(function) => Some((*device, *function)),
-                Function::Support(_) | Function::Buffer(_) => None,
-            })
-    }
 }
 
 /// Lattices of one size, created in one call and one allocation.
@@ -206,7 +196,7 @@ impl Lattices {
 
 /// Something that is not there.
 fn unknown<T>(what: impl fmt::Debug) -> Result<T> {
-    Err(invalid(format!("there is no {what:?}")))
+    Err(invalid!("there is no {what:?}"))
 }
 
 /// Resources: checks and bookkeeping.
@@ -241,9 +231,7 @@ impl Validator {
     /// Errors unless `bytes` is a positive multiple of 4.
     pub(crate) fn check_buffer_size(&self, bytes: usize) -> Result<()> {
         if bytes == 0 || !bytes.is_multiple_of(4) {
-            return Err(invalid(format!(
-                "{bytes} bytes: the size must be a positive multiple of 4"
-            )));
+            bail!("{bytes} bytes: the size must be a positive multiple of 4");
         }
         Ok(())
     }
@@ -353,23 +341,23 @@ impl Validator {
                     self.validate_on(lattices.clone(), op, stream.device, &mut plan)?;
                 }
                 Op::Buffers(BufferOp::Memory(_)) if plan.several_issuers => {
-                    return Err(invalid(format!(
+                    bail!(
                         "{} cannot be issued by one of several threads",
                         step.op.label()
-                    )));
+                    );
                 }
                 Op::Buffers(op) => self.validate_on_buffers(op, step.stream, &mut plan)?,
                 Op::Order(OrderOp::Synchronize(_)) => {}
                 Op::Order(OrderOp::Wait(event)) => self.check_event(*event)?,
                 Op::Order(OrderOp::Record(event)) => {
                     if self.device_of(*event)? != stream.device {
-                        return Err(invalid(format!("{event:?} is not on the stream's device")));
+                        bail!("{event:?} is not on the stream's device");
                     }
                 }
             }
         }
         match self.allocated.first() {
-            Some((buffer, _)) => Err(invalid(format!("{buffer:?} is allocated and not freed"))),
+            Some((buffer, _)) => Err(invalid!("{buffer:?} is allocated and not freed")),
             None => Ok(plan),
         }
     }
@@ -393,7 +381,7 @@ impl Validator {
             LatticeOp::Advance { kernel, block, .. } => {
                 let mut known = KERNELS.iter();
                 if kernel.own.is_none() && !known.any(|known| std::ptr::eq(known, *kernel)) {
-                    return Err(invalid(format!("there is no kernel {}", kernel.name)));
+                    bail!("there is no kernel {}", kernel.name);
                 }
                 kernel.validate_block(*block)?;
             }
@@ -406,9 +394,7 @@ impl Validator {
                 return unknown(lattice);
             };
             if facts.device != device {
-                return Err(invalid(format!(
-                    "{lattice:?} is not on the stream's device"
-                )));
+                bail!("{lattice:?} is not on the stream's device");
             }
             // Lattices of one group in one state need only one check.
             let end = rest.end.min(facts.first.0 + facts.count as u32);
@@ -439,11 +425,11 @@ impl Validator {
         let size = facts.size;
         let support = match op {
             LatticeOp::Upload(words) if words.len() != size.words() => {
-                return Err(invalid(format!(
+                bail!(
                     "an upload of {} words to {lattice:?}, which has {}",
                     words.len(),
                     size.words()
-                )));
+                );
             }
             LatticeOp::Upload(_) => None,
             LatticeOp::Soup(_) => Some(SupportKernel::Soup),
@@ -453,14 +439,10 @@ impl Validator {
             }
             LatticeOp::Pack => SupportKernel::pack(state.layout),
             LatticeOp::Unpack(to) if !to.supports(size) => {
-                return Err(invalid(format!(
-                    "a lattice of {size} cannot be in layout {to:?}"
-                )));
+                bail!("a lattice of {size} cannot be in layout {to:?}");
             }
             LatticeOp::Unpack(to) if *to != Layout::Bits && *to != state.reserved => {
-                return Err(invalid(format!(
-                    "layout {to:?} is not reserved for {lattice:?}"
-                )));
+                bail!("layout {to:?} is not reserved for {lattice:?}");
             }
             LatticeOp::Unpack(to) => SupportKernel::unpack(*to),
             LatticeOp::Advance {
@@ -471,10 +453,12 @@ impl Validator {
             } => {
                 kernel.validate_size(size)?;
                 if kernel.layout != state.layout {
-                    return Err(invalid(format!(
+                    bail!(
                         "{} needs layout {:?}, but {lattice:?} is in layout {:?}",
-                        kernel.name, kernel.layout, state.layout
-                    )));
+                        kernel.name,
+                        kernel.layout,
+                        state.layout
+                    );
                 }
                 let device = &self.devices[usize::from(facts.device.0)];
                 kernel.validate_device(device, size)?;
@@ -523,23 +507,23 @@ impl Validator {
             Transfer::Rows { first, count } => {
                 let end = first.checked_add(count);
                 if count == 0 || end.is_none_or(|end| end > size.height()) {
-                    return Err(invalid(format!("{lattice:?} of {size} has no {what:?}")));
+                    bail!("{lattice:?} of {size} has no {what:?}");
                 }
                 size.words_per_row() * count as usize
             }
             Transfer::View if state.view_words == 0 => {
-                return Err(invalid(format!("{lattice:?} has no view: reduce it first")));
+                bail!("{lattice:?} has no view: reduce it first");
             }
             Transfer::View => state.view_words as usize,
             Transfer::Cells if state.layout != Layout::I32 => {
-                return Err(invalid(format!(
+                bail!(
                     "{lattice:?} has no i32 cells: it is in layout {:?}",
                     state.layout
-                )));
+                );
             }
             Transfer::Cells => size.cells() as usize,
             Transfer::Measure if !state.measured => {
-                return Err(invalid(format!("{lattice:?} has not been measured")));
+                bail!("{lattice:?} has not been measured");
             }
             Transfer::Measure => Measure::WORDS,
         };
@@ -549,11 +533,11 @@ impl Validator {
                 if capacity >= words {
                     return Ok(());
                 }
-                Err(invalid(format!(
+                Err(invalid!(
                     "{what:?} of {lattice:?} needs {words} words, but {slot:?} has {capacity}"
-                )))
+                ))
             }
-            _ => Err(invalid(format!("{lattice:?} has no {slot:?}"))),
+            _ => Err(invalid!("{lattice:?} has no {slot:?}")),
         }
     }
 
@@ -587,14 +571,14 @@ impl Validator {
         {
             return Ok(());
         }
-        Err(invalid(format!(
+        Err(invalid!(
             "{rows:?} cannot be copied from {from:?} to {to:?}"
-        )))
+        ))
     }
 
     /// Errors for steps that a CUDA graph cannot contain.
     fn check_preparable(&self, program: &Program, plan: &Plan) -> Result<()> {
-        let unpreparable = |what| Err(invalid(format!("{what} cannot be prepared")));
+        let unpreparable = |what| Err(invalid!("{what} cannot be prepared"));
         if program.block_timestamps {
             return unpreparable("a program with block timestamps");
         }
@@ -652,54 +636,51 @@ pub(crate) struct Prepared {
     pub(crate) program: Arc<Program>,
     /// Whether a replay changes cells.
     pub(crate) changes_cells: bool,
-    /// The states that its lattices must have at replay.
-    before: Vec<(LatticeId, LatticeState)>,
-    /// Lattices whose view it downloads without reducing them first.
-    reads_view: HashSet<LatticeId>,
-    /// Groups whose views it uses, with the words allocated per view when it was prepared.
-    views: Vec<(usize, usize)>,
+    /// The states that its lattices must have at replay, and how it uses the view of each.
+    before: Vec<(LatticeId, LatticeState, Option<ViewUse>)>,
     /// [`Validator::memory`] when it was prepared.
     memory: u64,
+}
+
+/// How a prepared program uses a lattice's view.
+struct ViewUse {
+    /// Whether it downloads the view without reducing it first.
+    is_read: bool,
+    /// The words that were allocated for the view when the program was prepared.
+    capacity: usize,
 }
 
 /// Prepared programs, and the conditions for replaying them.
 impl Validator {
     /// Stores a program that its engine has prepared after validation.
     pub(crate) fn add_prepared(&mut self, program: &Arc<Program>, plan: &Plan) -> PreparedId {
-        let mut reduced = HashSet::new();
-        let mut reads_view = HashSet::new();
-        let mut viewed = Vec::new();
-        let mut about = Vec::new();
+        let mut lattices = BTreeMap::new();
         for step in &program.steps {
-            let Op::Lattices(lattices, op) = &step.op else {
+            let Op::Lattices(range, op) = &step.op else {
                 continue;
             };
-            let lattices = || lattices.clone().map(LatticeId);
-            about.extend(lattices());
-            match op {
-                LatticeOp::Reduce(_) => reduced.extend(lattices()),
+            let is_read = match op {
+                LatticeOp::Reduce(_) => Some(false),
                 LatticeOp::Download {
                     what: Transfer::View,
                     ..
-                } => reads_view.extend(lattices().filter(|lattice| !reduced.contains(lattice))),
-                _ => continue,
+                } => Some(true),
+                _ => None,
+            };
+            for lattice in range.clone().map(LatticeId) {
+                let first = lattices.entry(lattice).or_insert(is_read);
+                *first = first.or(is_read);
             }
-            viewed.extend(lattices().map(|lattice| self.lattices.group_of(lattice)));
         }
-        viewed.sort_unstable();
-        viewed.dedup();
-        let capacity = |group: usize| (group, self.lattices.groups[group].view_capacity);
-        about.sort_unstable();
-        about.dedup();
+        let before = lattices.into_iter().map(|(lattice, is_read)| {
+            let capacity = self.view_capacity(lattice);
+            let view = is_read.map(|is_read| ViewUse { is_read, capacity });
+            (lattice, self.states.committed(lattice), view)
+        });
         let prepared = Prepared {
             program: program.clone(),
             changes_cells: plan.changes_cells,
-            before: about
-                .into_iter()
-                .map(|lattice| (lattice, self.states.committed(lattice)))
-                .collect(),
-            reads_view,
-            views: viewed.into_iter().map(capacity).collect(),
+            before: before.collect(),
             memory: self.memory,
         };
         self.prepared.push(Some(prepared));
@@ -711,24 +692,26 @@ impl Validator {
         let Some(Some(prepared)) = self.prepared.get(id.0 as usize) else {
             return unknown(id);
         };
-        let capacity = |group: usize| self.lattices.groups[group].view_capacity;
-        let moved = |&(group, words): &(usize, usize)| capacity(group) != words;
-        if prepared.memory != self.memory || prepared.views.iter().any(moved) {
-            return Err(invalid(format!(
-                "memory that {id:?} uses was replaced since it was prepared"
-            )));
+        let moved = |(lattice, _, view): &(LatticeId, LatticeState, Option<ViewUse>)| {
+            let view = view.as_ref();
+            view.is_some_and(|view| view.capacity != self.view_capacity(*lattice))
+        };
+        if prepared.memory != self.memory || prepared.before.iter().any(moved) {
+            bail!("memory that {id:?} uses was replaced since it was prepared");
         }
-        for &(lattice, before) in &prepared.before {
-            let now = self.states.committed(lattice);
-            let other_view =
-                now.view_words != before.view_words && prepared.reads_view.contains(&lattice);
-            if !now.has_buffers_of(before) || other_view {
-                return Err(invalid(format!(
-                    "{id:?} was prepared from another state of {lattice:?}"
-                )));
+        for (lattice, before, view) in &prepared.before {
+            let now = self.states.committed(*lattice);
+            let is_read = view.as_ref().is_some_and(|view| view.is_read);
+            if !now.has_buffers_of(*before) || is_read && now.view_words != before.view_words {
+                bail!("{id:?} was prepared from another state of {lattice:?}");
             }
         }
         Ok(prepared)
+    }
+
+    /// Words allocated for a lattice's view.
+    fn view_capacity(&self, lattice: LatticeId) -> usize {
+        self.lattices.groups[self.lattices.group_of(lattice)].view_capacity
     }
 
     /// Commits the states that a replay leaves.
@@ -755,25 +738,18 @@ impl Validator {
 /// Errors if a step waits for an event that another issuer records in the same program: the order
 /// of the record and the wait would be undefined.
 fn check_issuers(program: &Program) -> Result<()> {
-    let mut recorded: Vec<(EventId, IssuerId)> = Vec::new();
-    for step in &program.steps {
-        if let Op::Order(OrderOp::Record(event)) = step.op {
-            recorded.push((event, step.issuer));
+    let mut recorded: HashMap<EventId, BTreeSet<IssuerId>> = HashMap::new();
+    for Step { issuer, op, .. } in &program.steps {
+        if let Op::Order(OrderOp::Record(event)) = *op {
+            recorded.entry(event).or_default().insert(*issuer);
         }
     }
-    recorded.sort_unstable();
-    recorded.dedup();
     for Step { issuer, op, .. } in &program.steps {
-        let Op::Order(OrderOp::Wait(event)) = *op else {
-            continue;
-        };
-        let first = recorded.partition_point(|(of, _)| *of < event);
-        let by_others = recorded[first..].iter();
-        let mut by_others = by_others.take_while(|(of, _)| *of == event);
-        if let Some((_, other)) = by_others.find(|(_, by)| by != issuer) {
-            return Err(invalid(format!(
-                "{issuer:?} waits for {event:?}, which another issuer, {other:?}, records"
-            )));
+        if let Op::Order(OrderOp::Wait(event)) = *op
+            && let Some(by) = recorded.get(&event)
+            && let Some(other) = by.iter().find(|by| *by != issuer)
+        {
+            bail!("{issuer:?} waits for {event:?}, which another issuer, {other:?}, records");
         }
     }
     Ok(())

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::*;
 use crate::ReduceRegion;
-use crate::kernels::{LadderFunction, find};
+use crate::kernels::find;
 use life::Rule;
 
 fn advance(kernel: &str, generations: u32) -> LatticeOp {
@@ -124,11 +124,17 @@ fn a_plan_names_every_function_that_is_launched() {
         .iter()
         .filter_map(|(_, function)| match function {
             Function::Support(kernel) => Some(*kernel),
-            Function::Ladder(_) | Function::Buffer(_) => None,
+            Function::Ladder { .. } | Function::Buffer(_) => None,
         });
     let kernels = [SupportKernel::UnpackI32, SupportKernel::PackI32];
     assert_eq!(of_support.collect::<Vec<_>>(), kernels);
-    let of_ladder = plan.of_ladder().map(|(_, step)| step.kernel.name);
+    let of_ladder = plan
+        .functions
+        .iter()
+        .filter_map(|(_, function)| match function {
+            Function::Ladder { kernel, .. } => Some(kernel.name),
+            Function::Support(_) | Function::Buffer(_) => None,
+        });
     assert_eq!(of_ladder.collect::<Vec<_>>(), ["global", "shared"]);
     assert!(plan.changes_cells);
 }
@@ -156,13 +162,15 @@ fn a_plan_names_the_networks_of_rules_once() {
         .validate(&program(ops.collect::<Vec<_>>()), ProgramMode::Submit)
         .unwrap();
     let planar = find("planar").unwrap();
-    let by = |rule| LadderFunction {
+    let by = |rule| Function::Ladder {
         kernel: planar,
         entry: 0,
         rule,
     };
-    let steps = [rule, Rule::LIFE].map(|rule| (DeviceId(0), by(rule)));
-    assert_eq!(plan.of_ladder().collect::<Vec<_>>(), steps, "each once");
+    let unpack = Function::Support(SupportKernel::UnpackPlanar);
+    let launched = [unpack, by(rule), by(Rule::LIFE)];
+    let launched = launched.map(|function| (DeviceId(0), function));
+    assert_eq!(plan.functions, launched, "each once");
 }
 
 #[test]

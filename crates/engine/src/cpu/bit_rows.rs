@@ -11,9 +11,11 @@ use life::{Size, Soup};
 
 /// A lattice's bits, row by row with halos.
 pub(super) struct BitRows {
-    size: Size,
-    stride: usize,
-    words: Vec<u32>,
+    pub(super) size: Size,
+    /// Words from one row to the next.
+    pub(super) stride: usize,
+    /// All words, including halos and padding. After a change of a row it must be [sealed](seal).
+    pub(super) words: Vec<u32>,
 }
 
 impl BitRows {
@@ -30,26 +32,6 @@ impl BitRows {
     /// Size in bytes for a lattice.
     pub(super) fn bytes(size: Size) -> u64 {
         memory::bytes_of::<u32>(stride(size) * size.height() as usize)
-    }
-
-    /// The lattice's size.
-    pub(super) fn size(&self) -> Size {
-        self.size
-    }
-
-    /// Words from one row to the next.
-    pub(super) fn stride(&self) -> usize {
-        self.stride
-    }
-
-    /// All words, including halos and padding.
-    pub(super) fn words(&self) -> &[u32] {
-        &self.words
-    }
-
-    /// All words, for writing. Call [`seal`] on each changed row.
-    pub(super) fn words_mut(&mut self) -> &mut [u32] {
-        &mut self.words
     }
 
     /// The words of row `y`. Bits beyond the width are not cells.

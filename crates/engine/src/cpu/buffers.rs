@@ -4,12 +4,14 @@
 //! program may do with them, not in what they are. Their words are atomics: lessons race on
 //! purpose, kernels that wait for each other share words, and no lock may stand between them.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::sync::{Arc, PoisonError, RwLock};
+
+use parking_lot::RwLock;
 
 use super::kernels::lessons;
 use super::memory;
-use crate::error::invalid;
+use crate::error::{bail, invalid};
 use crate::{
     Argument, BufferId, BufferLaunch, BufferLocation, BufferOffset, BufferOp, MemoryOp, MemoryUse,
     Result,
@@ -44,7 +46,7 @@ impl Buffers {
     pub(super) fn create(&self, bytes: usize, place: BufferLocation) -> Result<BufferId> {
         memory::ensure(bytes as u64, MemoryUse::Buffer)?;
         let buffer = Buffer::new(bytes, place, place != BufferLocation::Pool)?;
-        let mut all = self.all.write().unwrap_or_else(PoisonError::into_inner);
+        let mut all = self.all.write();
         all.push(Some(buffer));
         Ok(BufferId(all.len() as u32 - 1))
     }
@@ -53,14 +55,14 @@ impl Buffers {
     fn allocate(&self, id: BufferId, is_allocated: bool) -> Result<()> {
         let buffer = self.get(id)?;
         let changed = Buffer::new(buffer.bytes, buffer.place, is_allocated)?;
-        let mut all = self.all.write().unwrap_or_else(PoisonError::into_inner);
+        let mut all = self.all.write();
         all[id.0 as usize] = Some(changed);
         Ok(())
     }
 
     /// Drops all buffers. Nothing may be running.
     pub(super) fn clear(&self) {
-        let mut all = self.all.write().unwrap_or_else(PoisonError::into_inner);
+        let mut all = self.all.write();
         all.fill(None);
     }
 
@@ -68,7 +70,7 @@ impl Buffers {
     pub(super) fn access(&self, buffer: BufferId, visit: &mut dyn FnMut(&mut [u32])) -> Result<()> {
         let buffer = self.get(buffer)?;
         if matches!(buffer.place, BufferLocation::Device | BufferLocation::Pool) {
-            return Err(invalid("a device cannot copy from host to host"));
+            bail!("a device cannot copy from host to host");
         }
         let mut words: Vec<u32> = memory::zeroed(buffer.words.len(), MemoryUse::Buffer)?;
         for (to, from) in words.iter_mut().zip(&buffer.words) {
@@ -117,10 +119,10 @@ impl Buffers {
     }
 
     fn get(&self, buffer: BufferId) -> Result<Arc<Buffer>> {
-        let all = self.all.read().unwrap_or_else(PoisonError::into_inner);
+        let all = self.all.read();
         match all.get(buffer.0 as usize) {
             Some(Some(buffer)) => Ok(buffer.clone()),
-            _ => Err(invalid(format!("there is no {buffer:?}"))),
+            _ => Err(invalid!("there is no {buffer:?}")),
         }
     }
 

@@ -1,9 +1,10 @@
 //! The lattices' memory and all ops on it.
 
-use std::mem;
 use std::ops::Range;
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+
+use parking_lot::{Mutex, MutexGuard, RwLock};
 
 use super::bit_rows::BitRows;
 use super::kernels::{Launch, Pair, bits, cells, multistep, planar};
@@ -11,7 +12,7 @@ use super::planar_rows::PlanarRows;
 use super::slots::CpuSlots;
 use super::worker_pool::WorkerPool;
 use super::{measure, memory, reduce};
-use crate::error::invalid;
+use crate::error::{bail, invalid};
 use crate::kernels::{OwnCode, no_own_code};
 use crate::{
     Band, EngineError, Kernel, LatticeId, LatticeOp, Layout, Loss, Measure, MemoryUse, Result,
@@ -26,19 +27,20 @@ pub(super) struct Lattices {
     slots: RwLock<Option<Arc<CpuSlots>>>,
 }
 
-/// A lattice, and memory that queued programs need for it. That memory has its own lock, since the
-/// lattice may be in use for long.
+/// A lattice, and what its ops made of it. That has its own lock, since memory for it is allocated
+/// while the lattice may be in use for long.
 struct Entry {
     stored: Mutex<Stored>,
-    spare: Mutex<Spare>,
+    results: Mutex<Results>,
 }
 
-/// Memory allocated for a program, until its first op takes it.
+/// What ops made of a lattice, in memory that is allocated before they are queued.
 #[derive(Default)]
-pub(super) struct Spare {
-    /// A larger view.
+pub(super) struct Results {
+    /// The bytes of the last reduction.
     pub(super) view: Vec<u32>,
-    /// The previous bits for the first measure: zeros.
+    measure: Measure,
+    /// The bits of the last measure; zeros before the first.
     pub(super) before: Vec<u32>,
 }
 
@@ -47,16 +49,17 @@ struct Stored {
     size: Size,
     /// The rows that it has, if it is no whole torus.
     band: Option<Band>,
+    /// The layout of the cells: that of the bits, or the reserved one.
     layout: Layout,
     bits: Pair<BitRows>,
-    /// Present if [`Layout::I32`] is reserved.
-    cells: Option<Pair<Vec<i32>>>,
-    /// Present if [`Layout::Planar`] is reserved.
-    planar: Option<Pair<PlanarRows>>,
-    /// The bytes of the last reduction.
-    view: Vec<u32>,
-    /// The last measure and the bits it measured; empty before the first.
-    measured: (Measure, Vec<u32>),
+    reserved: Reserved,
+}
+
+/// The buffers of the layout that is reserved besides the bits.
+enum Reserved {
+    Nothing,
+    I32(Pair<Vec<i32>>),
+    Planar(Pair<PlanarRows>),
 }
 
 impl Lattices {
@@ -78,36 +81,29 @@ impl Lattices {
         )?;
         let stored = |_| {
             let bits = Pair::of(|| BitRows::new(size, what))?;
-            let layout = Layout::Bits;
             let stored = Stored {
                 size,
                 band,
-                layout,
+                layout: Layout::Bits,
                 bits,
-                cells: None,
-                planar: None,
-                view: Vec::new(),
-                measured: Default::default(),
+                reserved: Reserved::Nothing,
             };
             Ok(Arc::new(Entry {
                 stored: Mutex::new(stored),
-                spare: Mutex::default(),
+                results: Mutex::default(),
             }))
         };
         let new: Vec<_> = (0..count).map(stored).collect::<Result<_>>()?;
-        self.all
-            .write()
-            .unwrap_or_else(PoisonError::into_inner)
-            .extend(new);
+        self.all.write().extend(new);
         Ok(())
     }
 
     /// Allocates a layout for all lattices and frees the others. Nothing may be running.
     pub(super) fn reserve(&self, layout: Layout) -> Result<()> {
-        let all = self.all.read().unwrap_or_else(PoisonError::into_inner);
-        let mut all: Vec<_> = all.iter().map(|one| one.stored()).collect();
+        let all = self.all.read();
+        let mut all: Vec<_> = all.iter().map(|one| one.stored.lock()).collect();
         all.iter_mut().for_each(|stored| stored.keep_only(layout));
-        let mut without: Vec<_> = all.into_iter().filter(|one| one.lacks(layout)).collect();
+        let mut without: Vec<_> = all.into_iter().filter(|one| !one.has(layout)).collect();
         let count = without.len();
         let what = MemoryUse::Lattices(count, layout);
         let bytes_of = |one: &Stored| match layout {
@@ -117,65 +113,59 @@ impl Lattices {
         };
         let bytes = without.iter().map(|one| bytes_of(one));
         memory::ensure(bytes.fold(0, u64::saturating_add), what)?;
-        fn allocate<B>(
-            without: &mut [MutexGuard<Stored>],
-            make: impl Fn(Size) -> Result<B>,
-            set: fn(&mut Stored, Pair<B>),
-        ) -> Result<()> {
-            let pairs = without.iter().map(|one| Pair::of(|| make(one.size)));
-            let pairs: Vec<_> = pairs.collect::<Result<_>>()?;
-            let each = without.iter_mut().zip(pairs);
-            each.for_each(|(stored, pair)| set(stored, pair));
-            Ok(())
+        let make = |one: &MutexGuard<Stored>| {
+            Ok(match layout {
+                Layout::Bits => Reserved::Nothing,
+                Layout::I32 => {
+                    let cells = one.size.cells() as usize;
+                    Reserved::I32(Pair::of(|| memory::zeroed(cells, what))?)
+                }
+                Layout::Planar => Reserved::Planar(Pair::of(|| PlanarRows::new(one.size, what))?),
+            })
+        };
+        let made: Vec<_> = without.iter().map(make).collect::<Result<_>>()?;
+        for (stored, made) in without.iter_mut().zip(made) {
+            stored.reserved = made;
         }
-        match layout {
-            Layout::Bits => Ok(()),
-            Layout::I32 => {
-                let cells = |size: Size| memory::zeroed(size.cells() as usize, what);
-                allocate(&mut without, cells, |stored, pair| {
-                    stored.cells = Some(pair)
-                })
-            }
-            Layout::Planar => {
-                let rows = |size| PlanarRows::new(size, what);
-                allocate(&mut without, rows, |stored, pair| {
-                    stored.planar = Some(pair)
-                })
-            }
-        }
+        Ok(())
     }
 
     /// Whether a layout is allocated, or cannot be used for the lattice's size.
     pub(super) fn has(&self, lattice: LatticeId, layout: Layout) -> bool {
-        let all = self.all.read().unwrap_or_else(PoisonError::into_inner);
-        !all[lattice.index()].stored().lacks(layout)
+        let all = self.all.read();
+        all[lattice.index()].stored.lock().has(layout)
     }
 
-    /// Allocates memory that each of these lattices' next op takes. Does not wait.
-    pub(super) fn make_spare(
+    /// Enlarges a part of these lattices' results. Does not wait for ops that step them.
+    pub(super) fn enlarge(
         &self,
         lattices: impl Iterator<Item = LatticeId> + Clone,
         words: usize,
         what: MemoryUse,
-        set: fn(&mut Spare, Vec<u32>),
+        part: fn(&mut Results) -> &mut Vec<u32>,
     ) -> Result<()> {
         let bytes = memory::bytes_of::<u32>(words);
         memory::ensure(bytes.saturating_mul(lattices.clone().count() as u64), what)?;
         for lattice in lattices {
-            let zeroed = memory::zeroed(words, what)?;
-            set(&mut self.entry(lattice).spare(), zeroed);
+            let mut larger = memory::zeroed(words, what)?;
+            let entry = self.entry(lattice);
+            let mut results = entry.results.lock();
+            let part = part(&mut results);
+            larger.clear();
+            larger.append(part);
+            *part = larger;
         }
         Ok(())
     }
 
     fn entry(&self, lattice: LatticeId) -> Arc<Entry> {
-        let all = self.all.read().unwrap_or_else(PoisonError::into_inner);
+        let all = self.all.read();
         all[lattice.index()].clone()
     }
 
     /// Sets the slots for all downloads from now on.
     pub(super) fn set_slots(&self, slots: Arc<CpuSlots>) {
-        *self.slots.write().unwrap_or_else(PoisonError::into_inner) = Some(slots);
+        *self.slots.write() = Some(slots);
     }
 
     /// Runs an op of a validated program; only memory can still run out.
@@ -193,11 +183,13 @@ impl Lattices {
     fn execute_on(&self, lattice: LatticeId, op: &LatticeOp, stop: &AtomicBool) -> Result<()> {
         // Rows of a lattice may be copied to itself.
         let copied = match op {
-            LatticeOp::CopyRows { from, rows, .. } => self.entry(*from).stored().copy_out(*rows)?,
+            LatticeOp::CopyRows { from, rows, .. } => {
+                self.entry(*from).stored.lock().copy_out(*rows)
+            }
             _ => Vec::new(),
         };
         let entry = self.entry(lattice);
-        let mut stored = entry.stored();
+        let mut stored = entry.stored.lock();
         match op {
             LatticeOp::Upload(words) => {
                 stored.bits.now.load(words);
@@ -208,9 +200,9 @@ impl Lattices {
                 stored.bits.now.make_soup(*soup, first_row);
                 stored.layout = Layout::Bits;
             }
-            LatticeOp::Edit(edits) => return stored.edit(edits),
-            LatticeOp::Pack => return stored.pack(),
-            LatticeOp::Unpack(to) => return stored.unpack(*to),
+            LatticeOp::Edit(edits) => stored.edit(edits),
+            LatticeOp::Pack => stored.pack(),
+            LatticeOp::Unpack(to) => stored.unpack(*to),
             LatticeOp::Advance {
                 kernel,
                 rule,
@@ -218,164 +210,116 @@ impl Lattices {
                 ..
             } => return stored.advance(kernel, *rule, *generations, stop, &self.worker_pool),
             LatticeOp::Reduce(region) => {
-                let spare = &mut entry.spare().view;
-                if spare.capacity() > stored.view.capacity() {
-                    stored.view = mem::take(spare);
-                }
-                let Stored {
-                    bits, view, band, ..
-                } = &mut *stored;
-                match *band {
-                    None => reduce::reduce(&bits.now, *region, view),
-                    Some(band) => reduce::count_in_band(&bits.now, band, *region, view),
+                let view = &mut entry.results.lock().view;
+                match stored.band {
+                    None => reduce::reduce(&stored.bits.now, *region, view),
+                    Some(band) => reduce::count_in_band(&stored.bits.now, band, *region, view),
                 }
             }
             LatticeOp::Measure => {
-                if stored.measured.1.is_empty() {
-                    stored.measured.1 = mem::take(&mut entry.spare().before);
-                }
-                let Stored {
-                    bits,
-                    measured,
-                    band,
-                    ..
-                } = &mut *stored;
-                measured.0 = measure::measure(&bits.now, *band, &mut measured.1);
+                let Results {
+                    measure, before, ..
+                } = &mut *entry.results.lock();
+                before.resize(stored.size.words(), 0);
+                *measure = measure::measure(&stored.bits.now, stored.band, before);
             }
-            LatticeOp::CopyRows { rows, .. } => return stored.copy_in(*rows, &copied),
+            LatticeOp::CopyRows { rows, .. } => stored.copy_in(*rows, &copied),
             LatticeOp::Download { slot, what } => {
-                let slots = self.slots.read().unwrap_or_else(PoisonError::into_inner);
+                let slots = self.slots.read();
                 let slots = slots.clone();
-                let slots = slots.ok_or_else(|| invalid(format!("{lattice:?} has no {slot:?}")))?;
-                let mut done = Ok(());
-                slots.land(lattice, *slot, |words| done = stored.download(*what, words));
-                return done;
+                let slots = slots.ok_or_else(|| invalid!("{lattice:?} has no {slot:?}"))?;
+                slots.land(lattice, *slot, |words| {
+                    stored.download(*what, &entry.results.lock(), words);
+                });
             }
         }
         Ok(())
     }
 }
 
-impl Entry {
-    fn stored(&self) -> MutexGuard<'_, Stored> {
-        self.stored.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn spare(&self) -> MutexGuard<'_, Spare> {
-        self.spare.lock().unwrap_or_else(PoisonError::into_inner)
+impl Reserved {
+    fn layout(&self) -> Layout {
+        match self {
+            Reserved::Nothing => Layout::Bits,
+            Reserved::I32(_) => Layout::I32,
+            Reserved::Planar(_) => Layout::Planar,
+        }
     }
 }
 
 impl Stored {
     /// Frees all layouts except this one and [`Layout::Bits`].
     fn keep_only(&mut self, layout: Layout) {
-        if layout != Layout::I32 {
-            self.cells = None;
-        }
-        if layout != Layout::Planar {
-            self.planar = None;
+        if self.reserved.layout() != layout {
+            self.reserved = Reserved::Nothing;
         }
         if self.layout != layout {
             self.layout = Layout::Bits;
         }
     }
 
-    /// Whether a layout supports the lattice's size but is not reserved.
-    fn lacks(&self, layout: Layout) -> bool {
-        match layout {
-            Layout::Bits => false,
-            Layout::I32 => self.cells.is_none(),
-            Layout::Planar => self.planar.is_none() && layout.supports(self.size),
-        }
+    /// Whether a layout is allocated, or cannot be used for the lattice's size.
+    fn has(&self, layout: Layout) -> bool {
+        [Layout::Bits, self.reserved.layout()].contains(&layout) || !layout.supports(self.size)
     }
 
-    fn pack(&mut self) -> Result<()> {
+    fn pack(&mut self) {
         let width = self.size.width() as usize;
-        match self.layout {
-            Layout::Bits => {}
-            Layout::I32 => {
-                let cells = &reserved(self.cells.as_ref(), Layout::I32)?.now;
-                let pack = |cells: &[i32]| {
-                    cells
-                        .iter()
-                        .rev()
-                        .fold(0, |word, &cell| word << 1 | (cell as u32 & 1))
-                };
-                let pack_row = |y: usize, row: &mut [u32]| {
-                    let cells = cells[y * width..][..width].chunks(32);
-                    row.iter_mut()
-                        .zip(cells)
-                        .for_each(|(word, cells)| *word = pack(cells));
-                };
-                self.bits.now.fill(pack_row);
-            }
-            Layout::Planar => {
-                let cells = &reserved(self.planar.as_ref(), Layout::Planar)?.now;
-                let bits = &mut self.bits.now;
-                cells.store(|y, words| bits.write(y, words));
-            }
+        let bits = &mut self.bits.now;
+        match &self.reserved {
+            _ if self.layout == Layout::Bits => {}
+            Reserved::I32(Pair { now, .. }) => bits.fill(|y, row| {
+                let cells = now[y * width..][..width].chunks(32);
+                for (word, cells) in row.iter_mut().zip(cells) {
+                    let cells = cells.iter().rev();
+                    *word = cells.fold(0, |word, &cell| word << 1 | (cell as u32 & 1));
+                }
+            }),
+            Reserved::Planar(Pair { now, .. }) => now.store(|y, words| bits.write(y, words)),
+            Reserved::Nothing => {}
         }
-        Ok(())
     }
 
-    fn edit(&mut self, edits: &[WordEdit]) -> Result<()> {
+    fn edit(&mut self, edits: &[WordEdit]) {
         let width = self.size.width() as usize;
         let per_row = self.size.words_per_row();
-        let place = |edit: &WordEdit| {
-            let word = edit.word as usize;
-            (word / per_row, word % per_row)
-        };
-        match self.layout {
-            Layout::Bits => {
-                for edit in edits {
-                    let (y, x) = place(edit);
-                    self.bits.now.change(y, x, |word| edit.apply(word));
+        for edit in edits {
+            let (y, word) = (edit.word as usize / per_row, edit.word as usize % per_row);
+            let cells = edit.cells();
+            let cells = cells.map(|(bit, alive)| (32 * word + bit as usize, alive));
+            match &mut self.reserved {
+                _ if self.layout == Layout::Bits => {
+                    self.bits.now.change(y, word, |word| edit.apply(word));
                 }
-            }
-            Layout::I32 => {
-                let cells = &mut reserved(self.cells.as_mut(), Layout::I32)?.now;
-                for edit in edits {
-                    let (y, x) = place(edit);
-                    let word = &mut cells[y * width + 32 * x..];
-                    edit.cells()
-                        .for_each(|(bit, alive)| word[bit as usize] = alive.into());
+                Reserved::I32(Pair { now, .. }) => {
+                    cells.for_each(|(x, alive)| now[y * width + x] = alive.into());
                 }
-            }
-            Layout::Planar => {
-                let planar = reserved(self.planar.as_mut(), Layout::Planar)?;
-                for edit in edits {
-                    let (y, x) = place(edit);
-                    edit.cells().for_each(|(bit, alive)| {
-                        planar.now.set(32 * x + bit as usize, y, alive);
-                    });
+                Reserved::Planar(Pair { now, .. }) => {
+                    cells.for_each(|(x, alive)| now.set(x, y, alive));
                 }
+                Reserved::Nothing => {}
             }
         }
-        Ok(())
     }
 
-    fn unpack(&mut self, to: Layout) -> Result<()> {
+    fn unpack(&mut self, to: Layout) {
         let width = self.size.width() as usize;
-        match to {
-            Layout::Bits => {}
-            Layout::I32 => {
-                let cells = reserved(self.cells.as_mut(), Layout::I32)?;
-                for (y, cells) in cells.now.chunks_exact_mut(width).enumerate() {
-                    for (cells, word) in cells.chunks_mut(32).zip(self.bits.now.row(y)) {
-                        cells
-                            .iter_mut()
-                            .zip(0..)
-                            .for_each(|(cell, bit)| *cell = (word >> bit & 1) as i32);
+        let bits = &self.bits.now;
+        match &mut self.reserved {
+            _ if to == Layout::Bits => {}
+            Reserved::I32(Pair { now, .. }) => {
+                for (y, cells) in now.chunks_exact_mut(width).enumerate() {
+                    for (cells, word) in cells.chunks_mut(32).zip(bits.row(y)) {
+                        for (cell, bit) in cells.iter_mut().zip(0..) {
+                            *cell = (word >> bit & 1) as i32;
+                        }
                     }
                 }
             }
-            Layout::Planar => {
-                let cells = reserved(self.planar.as_mut(), Layout::Planar)?;
-                cells.now.load(|y| self.bits.now.row(y));
-            }
+            Reserved::Planar(Pair { now, .. }) => now.load(|y| bits.row(y)),
+            Reserved::Nothing => {}
         }
         self.layout = to;
-        Ok(())
     }
 
     fn advance(
@@ -397,32 +341,21 @@ impl Stored {
             stop,
             worker_pool,
         };
-        match kernel.name {
-            "global" | "sync-global" => {
-                let cells = reserved(self.cells.as_mut(), Layout::I32)?;
+        match (kernel.name, &mut self.reserved) {
+            ("sync-shared", Reserved::I32(cells)) => cells::run_in_bytes(&launch, &mut cells.now),
+            // On a CPU, the cache has a tile already: to copy it would only take time.
+            ("global" | "shared" | "sync-global", Reserved::I32(cells)) => {
                 launch.each_generation(cells, |from, to| cells::step(size, rule, from, to));
             }
-            "shared" => {
-                let cells = reserved(self.cells.as_mut(), Layout::I32)?;
-                launch.each_generation(cells, |from, to| {
-                    cells::step_in_tiles(size, rule, from, to);
-                });
-            }
-            "sync-shared" => {
-                let cells = reserved(self.cells.as_mut(), Layout::I32)?;
-                cells::run_in_bytes(&launch, &mut cells.now);
-            }
-            "bits" => {
+            ("bits", _) => {
                 launch.each_generation(&mut self.bits, |from, to| bits::step(rule, from, to));
             }
             // On a CPU, a lattice that a GPU keeps in registers stays in the cache anyway.
-            "planar" | "resident" | "cooperative" => {
-                planar::run(&launch, reserved(self.planar.as_mut(), Layout::Planar)?);
+            ("planar" | "resident" | "cooperative", Reserved::Planar(cells)) => {
+                planar::run(&launch, cells);
             }
-            "multistep" | "deep" => {
-                multistep::run(&launch, reserved(self.planar.as_mut(), Layout::Planar)?);
-            }
-            name => return Err(invalid(format!("kernel {name} has no CPU version"))),
+            ("multistep" | "deep", Reserved::Planar(cells)) => multistep::run(&launch, cells),
+            (name, _) => bail!("kernel {name} has no CPU version"),
         }
         Ok(())
     }
@@ -439,12 +372,12 @@ impl Stored {
         if keeps_bits {
             self.bits.flip();
         }
-        self.pack()?;
+        self.pack();
         self.bits.now.store(0, &mut words);
         let stepped = stepper.step(&mut words, self.size, rule, generations);
         stepped.map_err(|error| EngineError::ContextLost(Loss::OwnKernel(error)))?;
         self.bits.now.load(&words);
-        self.unpack(layout)?;
+        self.unpack(layout);
         if keeps_bits {
             self.bits.flip();
         }
@@ -452,74 +385,57 @@ impl Stored {
     }
 
     /// Rows of the cells in the working layout, one behind the other.
-    fn copy_out(&self, rows: RowCopy) -> Result<Vec<u32>> {
+    fn copy_out(&self, rows: RowCopy) -> Vec<u32> {
+        let width = self.size.width() as usize;
         let mut copied = Vec::new();
         for y in (rows.from as usize..).take(rows.count as usize) {
-            match self.layout {
-                Layout::Bits => copied.extend_from_slice(self.bits.now.row(y)),
-                Layout::I32 => {
-                    let width = self.size.width() as usize;
-                    let cells = &reserved(self.cells.as_ref(), Layout::I32)?.now;
-                    copied.extend(cells[y * width..][..width].iter().map(|&cell| cell as u32));
+            match &self.reserved {
+                _ if self.layout == Layout::Bits => copied.extend(self.bits.now.row(y)),
+                Reserved::I32(Pair { now, .. }) => {
+                    copied.extend(now[y * width..][..width].iter().map(|&cell| cell as u32));
                 }
-                Layout::Planar => {
-                    let planar = &reserved(self.planar.as_ref(), Layout::Planar)?.now;
-                    copied.extend(planar.words_of(y));
-                }
+                Reserved::Planar(Pair { now, .. }) => copied.extend(now.words_of(y)),
+                Reserved::Nothing => {}
             }
         }
-        Ok(copied)
+        copied
     }
 
     /// Replaces rows by those that [`Stored::copy_out`] returned.
-    fn copy_in(&mut self, rows: RowCopy, copied: &[u32]) -> Result<()> {
+    fn copy_in(&mut self, rows: RowCopy, copied: &[u32]) {
+        let width = self.size.width() as usize;
         let words = copied.chunks_exact(copied.len() / rows.count as usize);
         for (y, words) in (rows.to as usize..).zip(words) {
-            match self.layout {
-                Layout::Bits => self.bits.now.write(y, words),
-                Layout::I32 => {
-                    let width = self.size.width() as usize;
-                    let cells = &mut reserved(self.cells.as_mut(), Layout::I32)?.now;
-                    let row = cells[y * width..][..width].iter_mut();
+            match &mut self.reserved {
+                _ if self.layout == Layout::Bits => self.bits.now.write(y, words),
+                Reserved::I32(Pair { now, .. }) => {
+                    let row = now[y * width..].iter_mut();
                     row.zip(words).for_each(|(to, from)| *to = *from as i32);
                 }
-                Layout::Planar => {
-                    let planar = &mut reserved(self.planar.as_mut(), Layout::Planar)?.now;
-                    planar.set_words(y, words);
-                }
+                Reserved::Planar(Pair { now, .. }) => now.set_words(y, words),
+                Reserved::Nothing => {}
             }
         }
-        Ok(())
     }
 
-    fn download(&self, what: Transfer, words: &mut [u32]) -> Result<()> {
-        match what {
-            Transfer::Bits => self.bits.now.store(0, &mut words[..self.size.words()]),
-            Transfer::Rows { first, count } => {
+    fn download(&self, what: Transfer, results: &Results, words: &mut [u32]) {
+        match (what, &self.reserved) {
+            (Transfer::Bits, _) => self.bits.now.store(0, &mut words[..self.size.words()]),
+            (Transfer::Rows { first, count }, _) => {
                 let words = &mut words[..self.size.words_per_row() * count as usize];
                 self.bits.now.store(first as usize, words);
             }
-            Transfer::Cells => {
-                let cells = &reserved(self.cells.as_ref(), Layout::I32)?.now;
+            (Transfer::Cells, Reserved::I32(Pair { now, .. })) => {
                 words
                     .iter_mut()
-                    .zip(cells)
+                    .zip(now)
                     .for_each(|(to, from)| *to = *from as u32);
             }
-            Transfer::Measure => {
-                words[..Measure::WORDS].copy_from_slice(&self.measured.0.to_words());
+            (Transfer::Cells, _) => {}
+            (Transfer::Measure, _) => {
+                words[..Measure::WORDS].copy_from_slice(&results.measure.to_words());
             }
-            Transfer::View => words
-                .iter_mut()
-                .zip(&self.view)
-                .for_each(|(to, from)| *to = *from),
+            (Transfer::View, _) => words[..results.view.len()].copy_from_slice(&results.view),
         }
-        Ok(())
     }
-}
-
-/// A layout's buffers. Errors if the layout is not reserved.
-fn reserved<T>(buffers: Option<T>, layout: Layout) -> Result<T> {
-    let what = MemoryUse::Lattices(1, layout);
-    buffers.ok_or_else(|| invalid(format!("there is no memory for {what:?}")))
 }

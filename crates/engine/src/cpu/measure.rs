@@ -7,7 +7,7 @@ use crate::{Band, Measure};
 /// Measures a lattice, or of a band its own rows. `before` holds its words at the previous measure (zeros before the first)
 /// and is replaced.
 pub(super) fn measure(bits: &BitRows, band: Option<Band>, before: &mut [u32]) -> Measure {
-    let size = bits.size();
+    let size = bits.size;
     let (rows, first) = match band {
         None => (0..size.height() as usize, 0),
         Some(band) => {
@@ -15,11 +15,11 @@ pub(super) fn measure(bits: &BitRows, band: Option<Band>, before: &mut [u32]) ->
             (own, band.first as usize * size.words_per_row())
         }
     };
-    let words = &bits.words()[rows.start * bits.stride()..rows.end * bits.stride()];
+    let words = &bits.words[rows.start * bits.stride..rows.end * bits.stride];
     let (per_row, mask) = (size.words_per_row(), size.last_word_mask());
     vector::vectorize(
         #[inline(always)]
-        move || measure_rows(words, first as u64, bits.stride(), per_row, mask, before),
+        move || measure_rows(words, first as u64, bits.stride, per_row, mask, before),
     )
 }
 

@@ -16,7 +16,7 @@ pub fn ensure(bytes: u64, what: MemoryUse) -> Result<()> {
 }
 
 /// Allocates `count` zeroed values and touches their pages.
-pub(super) fn zeroed<T: Default>(count: usize, what: MemoryUse) -> Result<Vec<T>> {
+pub(crate) fn zeroed<T: Default>(count: usize, what: MemoryUse) -> Result<Vec<T>> {
     let mut zeros = Vec::new();
     zeros
         .try_reserve_exact(count)

@@ -36,7 +36,7 @@ use crate::{
     SlotsSpec, Startup, StreamId, StreamKind, StreamSpec,
 };
 use buffers::Buffers;
-use lattices::{Lattices, Spare};
+use lattices::Lattices;
 use life::Size;
 use slots::CpuSlots;
 use stream::StreamPool;
@@ -83,7 +83,7 @@ impl CpuEngine {
             Op::Order(_) => Ok(()),
         });
         (1..devices).for_each(|_| pool.create_context());
-        let device = describe(pool.workers().max(1));
+        let device = describe(pool.workers.len().max(1));
         CpuEngine {
             check: Validator::new(vec![device; devices]),
             startup: Startup {
@@ -102,15 +102,19 @@ impl CpuEngine {
         let groups = &mut self.check.lattices.groups;
         for &(group, words) in &plan.views {
             let (lattices, what) = (groups[group].lattices(), MemoryUse::Views);
-            let set = |spare: &mut Spare, view| spare.view = view;
-            self.lattices.make_spare(lattices, words, what, set)?;
+            let enlarged = self
+                .lattices
+                .enlarge(lattices, words, what, |results| &mut results.view);
+            enlarged?;
             groups[group].view_capacity = words;
         }
         for &group in &plan.measures {
             let (words, what) = (groups[group].size.words(), MemoryUse::Measures);
-            let set = |spare: &mut Spare, before| spare.before = before;
             let lattices = groups[group].lattices();
-            self.lattices.make_spare(lattices, words, what, set)?;
+            let enlarged = self
+                .lattices
+                .enlarge(lattices, words, what, |results| &mut results.before);
+            enlarged?;
             groups[group].has_measures_memory = true;
         }
         Ok(())
@@ -142,25 +146,22 @@ impl Engine for CpuEngine {
         &self.check.devices
     }
 
-    fn create_lattices(&mut self, device: DeviceId, count: usize, size: Size) -> Result<()> {
+    fn create(
+        &mut self,
+        device: DeviceId,
+        count: usize,
+        size: Size,
+        band: Option<Band>,
+    ) -> Result<()> {
         self.check.check_device(device)?;
-        self.lattices.create(count, size, None)?;
-        self.check.add_lattices(device, count, size, None);
-        Ok(())
-    }
-
-    fn create_bands(&mut self, count: usize, band: Band) -> Result<()> {
-        self.check.check_device(band.device)?;
-        let size = band.size()?;
-        self.lattices.create(count, size, Some(band))?;
-        self.check
-            .add_lattices(band.device, count, size, Some(band));
+        self.lattices.create(count, size, band)?;
+        self.check.add_lattices(device, count, size, band);
         Ok(())
     }
 
     fn clear(&mut self) -> Result<()> {
         self.pool.synchronize()?;
-        let workers = NonZeroUsize::new(self.pool.workers()).unwrap_or(NonZeroUsize::MIN);
+        let workers = NonZeroUsize::new(self.pool.workers.len()).unwrap_or(NonZeroUsize::MIN);
         *self = CpuEngine {
             startup: self.startup,
             ..CpuEngine::with(Some(workers), self.check.devices.len())

@@ -34,13 +34,14 @@ pub(super) struct PlanarRows {
 pub(super) struct Shape {
     size: Size,
     bands: Bands,
-    planes: Planes,
+    /// The division of each row.
+    pub(super) planes: Planes,
 }
 
 /// The division of a height into bands.
 #[derive(Clone, Copy)]
 struct Bands {
-    /// Rows per band.
+    /// Rows per band, which is the rows of vectors.
     rows: usize,
     /// First row of each band.
     starts: [usize; LANES],
@@ -94,7 +95,7 @@ impl Bands {
 #[derive(Clone, Copy)]
 pub(super) struct Planes {
     width: usize,
-    /// Words per row.
+    /// Words, or vectors, per row.
     pub(super) across: usize,
     /// Cells from the start of a narrow plane to the next one's; from a wide one's it is `across`.
     pub(super) narrow: usize,
@@ -140,21 +141,6 @@ impl Shape {
         }
     }
 
-    /// Vectors per row.
-    pub(super) fn across(&self) -> usize {
-        self.planes.across
-    }
-
-    /// The division of each row.
-    pub(super) fn planes(&self) -> Planes {
-        self.planes
-    }
-
-    /// Rows of vectors, which is the rows per band.
-    pub(super) fn rows(&self) -> usize {
-        self.bands.rows
-    }
-
     /// Groups of four rows.
     pub(super) fn groups(&self) -> usize {
         self.bands.rows.div_ceil(ROWS)
@@ -162,7 +148,7 @@ impl Shape {
 
     /// Vectors of a group.
     pub(super) fn group(&self) -> usize {
-        ROWS * self.across()
+        ROWS * self.planes.across
     }
 
     /// Index of a row's first vector, where row 0 is the first one of a group.
@@ -190,8 +176,8 @@ pub(super) struct Rows<'a> {
 impl<'a> Rows<'a> {
     /// Index of the row after the last one.
     pub(super) fn end(&self) -> usize {
-        let rows = self.vectors.len() / self.shape.across();
-        self.shape.rows().min(self.first + rows)
+        let rows = self.vectors.len() / self.shape.planes.across;
+        self.shape.bands.rows.min(self.first + rows)
     }
 
     /// One of these rows.
@@ -202,7 +188,7 @@ impl<'a> Rows<'a> {
     /// Copies the outer rows that a pass of the upper and of the lower neighbour needs, to where its
     /// halo has them.
     pub(super) fn copy_outer(&self, depth: usize, [up, down]: &mut [Vec<Lanes>; 2]) {
-        let (rows, known) = (self.shape.rows(), depth as isize);
+        let (rows, known) = (self.shape.bands.rows, depth as isize);
         // Around the torus, the first rows are below the last ones.
         let first = if self.first == 0 { rows } else { self.first } as isize;
         let end = if self.end() == rows { 0 } else { self.end() } as isize;
@@ -215,7 +201,7 @@ impl<'a> Rows<'a> {
     pub(super) fn copy(&self, rows: Range<isize>, to: &mut [Lanes], at: usize) {
         for (i, at) in rows.zip(at..) {
             let out = &mut to[self.shape.start(at)..];
-            let count = self.shape.rows();
+            let count = self.shape.bands.rows;
             let row = match usize::try_from(i) {
                 Ok(i) if i < count => self.row(i),
                 _ if self.shape.size.height() as usize <= LANES => {
@@ -239,7 +225,7 @@ impl<'a> Rows<'a> {
     /// Writes a row beyond either end of the bands to `out`.
     fn wrap(&self, i: isize, out: &mut [Lanes]) {
         let bands = &self.shape.bands;
-        let rows = self.shape.rows() as isize;
+        let rows = self.shape.bands.rows as isize;
         let row = |i: isize| self.row(i as usize);
         if (1 - rows..0).contains(&i) {
             let [long, short] = [row(rows + i), row(rows + i - 1)];
@@ -277,7 +263,7 @@ impl<'a> Source<'a> {
         let Rows { shape, first, .. } = self.own;
         let (first, end) = (first as isize, self.own.end() as isize);
         let [above, below] = self.halos;
-        let halo = (above.len() / shape.across()) as isize;
+        let halo = (above.len() / shape.planes.across) as isize;
         std::array::from_fn(|row| {
             let i = top - 1 + row as isize;
             let (groups, i) = match i {
@@ -315,9 +301,9 @@ impl PlanarRows {
 
     /// Loads a lattice from bits; `bits` returns a row's words.
     pub(super) fn load<'a>(&mut self, bits: impl Fn(usize) -> &'a [u32]) {
-        let (across, planes) = (self.shape.across(), self.shape.planes);
+        let (across, planes) = (self.shape.planes.across, self.shape.planes);
         let starts = self.shape.bands.starts;
-        for i in 0..self.shape.rows() {
+        for i in 0..self.shape.bands.rows {
             let sources: [&[u32]; LANES] = std::array::from_fn(|k| bits(starts[k] + i));
             let start = self.shape.start(i);
             let mut row = self.vectors[start..].iter_mut().step_by(ROWS).take(across);

@@ -8,7 +8,7 @@ use crate::{Band, ReduceRegion};
 /// Writes the bytes, four per word, to `view`, which has the capacity.
 pub(super) fn reduce(bits: &BitRows, region: ReduceRegion, view: &mut Vec<u32>) {
     view.resize(region.words(), 0);
-    let height = bits.size().height();
+    let height = bits.size.height();
     let mut lines = view.chunks_exact_mut(region.width as usize / 4);
     count_lines(bits, height, Some, region, |alive, covered| {
         let line = lines.next().expect("as many as the region has");
@@ -38,7 +38,7 @@ fn count_lines(
     region: ReduceRegion,
     mut take: impl FnMut(&[u64], &[u64]),
 ) {
-    let size = bits.size();
+    let size = bits.size;
     let mut columns = Vec::with_capacity(region.width as usize);
     // Few pixels wrap around, so their wrapped part is counted separately.
     let mut beyond = Vec::new();

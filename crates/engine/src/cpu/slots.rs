@@ -1,6 +1,6 @@
 //! Host slots: downloads fill them, and any thread reads pictures from them.
 
-use std::sync::{PoisonError, RwLock};
+use parking_lot::RwLock;
 
 use super::memory;
 use crate::slot_locks::SlotLocks;
@@ -36,7 +36,7 @@ impl CpuSlots {
     /// Fills a bound slot and makes it readable.
     pub(super) fn land(&self, lattice: LatticeId, slot: Slot, fill: impl FnOnce(&mut [u32])) {
         if let Some(words) = self.slot(lattice, slot) {
-            fill(&mut words.write().unwrap_or_else(PoisonError::into_inner));
+            fill(&mut words.write());
         }
         self.locks.unbind_all([(lattice, slot)].into_iter());
     }
@@ -53,7 +53,7 @@ impl Slots for CpuSlots {
         else {
             return false;
         };
-        visit(&words.read().unwrap_or_else(PoisonError::into_inner));
+        visit(&words.read());
         true
     }
 

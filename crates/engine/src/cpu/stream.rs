@@ -16,13 +16,14 @@ mod scheduler;
 mod tests;
 
 use std::num::NonZeroUsize;
-use std::ops::Range;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use scheduler::{Point, StreamScheduler, Task};
+use parking_lot::{Condvar, Mutex, MutexGuard};
+
+use scheduler::StreamScheduler;
 
 use crate::check::issuers;
 use crate::{
@@ -37,7 +38,7 @@ pub(super) type Execute = dyn Fn(&Op, &AtomicBool) -> Result<()> + Send + Sync;
 /// The streams, the events and their worker threads.
 pub(super) struct StreamPool {
     shared: Arc<Shared>,
-    workers: Vec<JoinHandle<()>>,
+    pub(super) workers: Vec<JoinHandle<()>>,
     runs: u64,
 }
 
@@ -81,7 +82,7 @@ impl StreamPool {
         let count = workers.map_or(0, NonZeroUsize::get) as u32;
         let workers: Vec<_> = (0..count).map_while(|i| start(i).ok()).collect();
         if shared.has_workers && workers.is_empty() {
-            shared.scheduler().fault = Some(EngineError::NoThread);
+            shared.scheduler.lock().fault = Some(EngineError::NoThread);
         }
         let mut pool = StreamPool {
             shared,
@@ -92,31 +93,27 @@ impl StreamPool {
         pool
     }
 
-    /// The number of worker threads.
-    pub(super) fn workers(&self) -> usize {
-        self.workers.len()
-    }
-
     /// Creates a context. Its default stream is created on request.
     pub(super) fn create_context(&mut self) {
-        self.shared.scheduler().create_context();
+        let mut scheduler = self.shared.scheduler.lock();
+        scheduler.contexts.push(Default::default());
     }
 
     /// Creates a stream of an existing context.
     pub(super) fn create_stream(&mut self, context: DeviceId, spec: StreamSpec) -> StreamId {
-        self.shared.scheduler().create_stream(context, spec)
+        self.shared.scheduler.lock().create_stream(context, spec)
     }
 
     /// Creates an event.
     pub(super) fn create_event(&mut self) -> EventId {
-        let mut scheduler = self.shared.scheduler();
+        let mut scheduler = self.shared.scheduler.lock();
         scheduler.events.push(None);
         EventId(scheduler.events.len() as u32 - 1)
     }
 
     /// Whether the work before an event's latest record is done; true if it was never recorded.
     pub(super) fn query(&self, event: EventId) -> Result<bool> {
-        let scheduler = self.shared.scheduler();
+        let scheduler = self.shared.scheduler.lock();
         scheduler.check_fault()?;
         let recorded = scheduler.events[event.0 as usize];
         Ok(recorded.is_none_or(|recorded| scheduler.passed(recorded)))
@@ -124,7 +121,7 @@ impl StreamPool {
 
     /// Errors with the fault that ended the pool, if any.
     pub(super) fn check_fault(&self) -> Result<()> {
-        self.shared.scheduler().check_fault()
+        self.shared.scheduler.lock().check_fault()
     }
 
     /// Queues a valid program. With one issuer, all steps up to an [`OrderOp::Synchronize`] are queued
@@ -144,10 +141,11 @@ impl StreamPool {
         let host = if issuers.len() > 1 {
             self.shared.issue_concurrently(run, program, &issuers)?
         } else {
-            self.shared.issue_sequentially(run, program)?
+            self.shared.scheduler.lock().begin(run, program);
+            let issuer = issuers.first().copied().unwrap_or_default();
+            self.shared.issue(run, program, issuer)?
         };
-        let mut scheduler = self.shared.scheduler();
-        if scheduler.issued(run, host) {
+        if self.shared.scheduler.lock().issued(run, host) {
             self.shared.news.notify_all();
         }
         Ok(run)
@@ -160,15 +158,15 @@ impl StreamPool {
     ///
     /// As [`StreamPool::submit`].
     pub(super) fn replay(&mut self, program: &Arc<Program>) -> Result<RunId> {
-        self.shared.scheduler().put_up_fence();
+        self.shared.scheduler.lock().put_up_fence();
         let run = self.submit(program)?;
-        self.shared.scheduler().put_up_fence();
+        self.shared.scheduler.lock().put_up_fence();
         Ok(run)
     }
 
     /// Appends completed work. Errors if there is a fault.
     pub(super) fn poll(&mut self, completions: &mut Vec<Completion>) -> Result<()> {
-        let mut scheduler = self.shared.scheduler();
+        let mut scheduler = self.shared.scheduler.lock();
         completions.append(&mut scheduler.completions);
         scheduler.check_fault()
     }
@@ -178,29 +176,24 @@ impl StreamPool {
         let quiet = |scheduler: &mut StreamScheduler| {
             scheduler.completions.is_empty() && scheduler.fault.is_none()
         };
-        let scheduler = self.shared.serve_without_workers(self.shared.scheduler());
-        drop(
-            self.shared
-                .news
-                .wait_timeout_while(scheduler, timeout, quiet),
-        );
+        let mut scheduler = self.shared.scheduler.lock();
+        self.shared.serve_without_workers(&mut scheduler);
+        let news = &self.shared.news;
+        news.wait_while_for(&mut scheduler, quiet, timeout);
     }
 
     /// Blocks until no work is running. Errors if there is a fault.
     pub(super) fn synchronize(&self) -> Result<()> {
-        let busy = |scheduler: &mut StreamScheduler| {
-            !scheduler.running.is_empty() && scheduler.fault.is_none()
-        };
-        let scheduler = self.shared.serve_without_workers(self.shared.scheduler());
-        let waited = self.shared.news.wait_while(scheduler, busy);
-        waited.unwrap_or_else(PoisonError::into_inner).check_fault()
+        let mut scheduler = self.shared.scheduler.lock();
+        self.shared
+            .wait_while(&mut scheduler, |scheduler| !scheduler.running.is_empty())
     }
 }
 
 /// Discards queued work, and running ops as soon as they check the stop flag.
 impl Drop for StreamPool {
     fn drop(&mut self) {
-        self.shared.end(&mut self.shared.scheduler());
+        self.shared.end(&mut self.shared.scheduler.lock());
         for worker in self.workers.drain(..) {
             let _ = worker.join();
         }
@@ -208,12 +201,6 @@ impl Drop for StreamPool {
 }
 
 impl Shared {
-    fn scheduler(&self) -> MutexGuard<'_, StreamScheduler> {
-        self.scheduler
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn now(&self) -> Nanos {
         Nanos(self.epoch.elapsed().as_nanos() as i64)
     }
@@ -226,22 +213,32 @@ impl Shared {
 
     // Host threads queue the steps of programs, and wait at each synchronization.
 
-    /// Issues all steps from this thread. Returns the host's spans.
-    fn issue_sequentially(&self, run: RunId, program: &Arc<Program>) -> Result<Vec<Span>> {
+    /// Issues an issuer's steps from this thread. Returns the host's spans: of each synchronization,
+    /// and of what it queues before, between and after them.
+    fn issue(&self, run: RunId, program: &Arc<Program>, issuer: IssuerId) -> Result<Vec<Span>> {
         let mut host = Vec::new();
         let mut start = self.now();
-        let mut first = 0;
-        let mut scheduler = self.scheduler();
-        scheduler.begin(run, program);
-        for (step, Step { stream, op, .. }) in program.steps.iter().enumerate() {
+        let mut first = None;
+        let mut scheduler = self.scheduler.lock();
+        let own = program.steps.iter().enumerate();
+        for (step, Step { stream, op, .. }) in own.filter(|(_, step)| step.issuer == issuer) {
             let Op::Order(OrderOp::Synchronize(scope)) = *op else {
-                self.queue(&mut scheduler, run, program, step);
+                first.get_or_insert(*stream);
+                if scheduler.queue(run, program, step) {
+                    self.work.notify_one();
+                }
                 continue;
             };
             let arrived = self.now();
-            host.extend(queued(program, first..step, start, arrived));
+            host.extend(first.take().map(|stream| queued(stream, start, arrived)));
             let ends = scheduler.ends(*stream, scope);
-            scheduler = self.wait_for(&ends, scheduler)?;
+            let ahead = |scheduler: &mut StreamScheduler| {
+                ends.iter().any(|&point| !scheduler.passed(point))
+            };
+            scheduler.waiting += 1;
+            let waited = self.wait_while(&mut scheduler, ahead);
+            scheduler.waiting -= 1;
+            waited?;
             scheduler.one_less(run);
             start = self.now();
             host.push(Span {
@@ -250,14 +247,8 @@ impl Shared {
                 start: arrived,
                 end: start,
             });
-            first = step + 1;
         }
-        host.extend(queued(
-            program,
-            first..program.steps.len(),
-            start,
-            self.now(),
-        ));
+        host.extend(first.map(|stream| queued(stream, start, self.now())));
         host.retain(|_| program.timed);
         Ok(host)
     }
@@ -271,26 +262,13 @@ impl Shared {
     ) -> Result<Vec<Span>> {
         let start = self.now();
         // Locked until all threads are started; then they read from it whether to begin.
-        let gate = RwLock::new(true);
+        let gate = Mutex::new(true);
         let issue = |issuer: IssuerId| {
-            if !*gate.read().unwrap_or_else(PoisonError::into_inner) {
-                return Ok(());
-            }
-            let own = program.steps.iter().enumerate();
-            let mut own = own.filter(|(_, step)| step.issuer == issuer);
-            own.try_for_each(|(step, Step { stream, op, .. })| {
-                let mut scheduler = self.scheduler();
-                let Op::Order(OrderOp::Synchronize(scope)) = *op else {
-                    self.queue(&mut scheduler, run, program, step);
-                    return Ok(());
-                };
-                let ends = scheduler.ends(*stream, scope);
-                self.wait_for(&ends, scheduler)?.one_less(run);
-                Ok(())
-            })
+            let goes = *gate.lock();
+            goes.then(|| self.issue(run, program, issuer)).transpose()
         };
         thread::scope(|scope| {
-            let mut go = gate.write().unwrap_or_else(PoisonError::into_inner);
+            let mut go = gate.lock();
             let issue = &issue;
             let begin = |&issuer: &IssuerId| {
                 thread::Builder::new()
@@ -300,100 +278,66 @@ impl Shared {
             let threads: Vec<_> = issuers.iter().map_while(|id| begin(id).ok()).collect();
             *go = threads.len() == issuers.len();
             let all = if *go {
-                self.scheduler().begin(run, program);
+                self.scheduler.lock().begin(run, program);
                 Ok(())
             } else {
                 Err(EngineError::NoThread)
             };
             drop(go);
             threads.into_iter().fold(all, |all, thread| {
-                let lost = || EngineError::thread_panicked();
-                all.and(thread.join().unwrap_or_else(|_| Err(lost())))
+                let lost = |_| Err(EngineError::thread_panicked());
+                all.and(thread.join().unwrap_or_else(lost).map(drop))
             })
         })?;
-        let all = 0..program.steps.len();
-        let host = queued(program, all, start, self.now());
-        Ok(host.filter(|_| program.timed).into_iter().collect())
+        let host = queued(program.steps[0].stream, start, self.now());
+        Ok(Some(host).filter(|_| program.timed).into_iter().collect())
     }
 
-    fn queue(
+    /// Blocks until a condition no longer holds or a fault occurs.
+    fn wait_while(
         &self,
-        scheduler: &mut StreamScheduler,
-        run: RunId,
-        program: &Arc<Program>,
-        step: usize,
-    ) {
-        if scheduler.queue(run, program, step) {
-            self.work.notify_one();
-        }
-    }
-
-    /// Blocks until all points are passed or a fault occurs.
-    fn wait_for<'a>(
-        &'a self,
-        points: &[Point],
-        scheduler: MutexGuard<'a, StreamScheduler>,
-    ) -> Result<MutexGuard<'a, StreamScheduler>> {
-        let mut scheduler = self.serve_without_workers(scheduler);
-        let ahead = |scheduler: &mut StreamScheduler| {
-            scheduler.fault.is_none() && points.iter().any(|&point| !scheduler.passed(point))
-        };
-        scheduler.waiting += 1;
-        let waited = self.news.wait_while(scheduler, ahead);
-        let mut scheduler = waited.unwrap_or_else(PoisonError::into_inner);
-        scheduler.waiting -= 1;
-        scheduler.check_fault().map(|()| scheduler)
+        scheduler: &mut MutexGuard<StreamScheduler>,
+        mut holds: impl FnMut(&mut StreamScheduler) -> bool,
+    ) -> Result<()> {
+        self.serve_without_workers(scheduler);
+        self.news.wait_while(scheduler, |scheduler| {
+            scheduler.fault.is_none() && holds(scheduler)
+        });
+        scheduler.check_fault()
     }
 
     // Workers serve the streams.
 
     /// Serves streams until the pool stops.
     fn work(&self, worker: u32) {
-        let mut scheduler = self.scheduler();
+        let mut scheduler = self.scheduler.lock();
         while !self.stop.load(Ordering::Relaxed) {
-            scheduler = match scheduler.next_runnable() {
-                Some(stream) => self.serve(worker, stream, scheduler),
-                None => self
-                    .work
-                    .wait(scheduler)
-                    .unwrap_or_else(PoisonError::into_inner),
-            };
+            match scheduler.next_runnable() {
+                Some(stream) => self.serve(worker, stream, &mut scheduler),
+                None => self.work.wait(&mut scheduler),
+            }
         }
     }
 
     /// In a pool without workers, serves every stream that can run.
-    fn serve_without_workers<'a>(
-        &'a self,
-        mut scheduler: MutexGuard<'a, StreamScheduler>,
-    ) -> MutexGuard<'a, StreamScheduler> {
+    fn serve_without_workers(&self, scheduler: &mut MutexGuard<StreamScheduler>) {
         while !self.has_workers
             && let Some(stream) = scheduler.next_runnable()
         {
-            scheduler = self.serve(0, stream, scheduler);
+            self.serve(0, stream, scheduler);
         }
-        scheduler
     }
 
     /// Runs a stream's steps until it is empty, has to wait, or yields to a stream of higher
     /// priority, or until the pool stops.
-    fn serve<'a>(
-        &'a self,
-        worker: u32,
-        stream: StreamId,
-        mut scheduler: MutexGuard<'a, StreamScheduler>,
-    ) -> MutexGuard<'a, StreamScheduler> {
+    fn serve(&self, worker: u32, stream: StreamId, scheduler: &mut MutexGuard<StreamScheduler>) {
         while !self.stop.load(Ordering::Relaxed) && !scheduler.yields(stream) {
             let queue = scheduler.stream_mut(stream);
             let Some(task) = queue.tasks.pop_front() else {
                 queue.busy = false;
                 break;
             };
-            if let Some(&until) = task.after.iter().find(|&&point| !scheduler.passed(point)) {
-                scheduler.stream_mut(stream).tasks.push_front(task);
-                scheduler.hold(stream, until, self.now());
-                break;
-            }
-            if scheduler.held_by(task.fence, stream, self.now()) {
+            if scheduler.hold(stream, &task, self.now()) {
                 scheduler.stream_mut(stream).tasks.push_front(task);
                 break;
             }
@@ -403,12 +347,10 @@ impl Shared {
                 Op::Order(OrderOp::Wait(_)) => start = held_since.unwrap_or(start),
                 Op::Order(_) => {}
                 op => {
-                    drop(scheduler);
-                    let result = self.execute(op);
-                    scheduler = self.scheduler();
+                    let result = MutexGuard::unlocked(scheduler, || self.execute(op));
                     if let Err(fault) = result {
                         scheduler.fault.get_or_insert(fault);
-                        self.end(&mut scheduler);
+                        self.end(scheduler);
                         break;
                     }
                 }
@@ -419,16 +361,13 @@ impl Shared {
                 start,
                 end: self.now(),
             };
-            self.complete(&mut scheduler, &task, span, worker);
-        }
-        scheduler
-    }
-
-    fn complete(&self, scheduler: &mut StreamScheduler, task: &Task, span: Span, worker: u32) {
-        let (freed, news) = scheduler.complete(task, span, worker);
-        (0..freed).for_each(|_| self.work.notify_one());
-        if news {
-            self.news.notify_all();
+            let (freed, news) = scheduler.complete(&task, span, worker);
+            for _ in 0..freed {
+                self.work.notify_one();
+            }
+            if news {
+                self.news.notify_all();
+            }
         }
     }
 
@@ -444,14 +383,13 @@ impl Shared {
     }
 }
 
-/// The host's span for queueing these steps; `None` if there are none.
-fn queued(program: &Program, steps: Range<usize>, start: Nanos, end: Nanos) -> Option<Span> {
-    let stream = program.steps[steps].first()?.stream;
+/// The host's span for queueing steps, the first of which is for `stream`.
+fn queued(stream: StreamId, start: Nanos, end: Nanos) -> Span {
     let step = Span::WHOLE;
-    Some(Span {
+    Span {
         step,
         stream,
         start,
         end,
-    })
+    }
 }

@@ -14,7 +14,7 @@ use super::gpu::Gpu;
 use super::memory::MirroredWords;
 use crate::check::Lattices;
 use crate::kernels::Launch;
-use crate::kernels::instrumentation;
+use crate::kernels::instrumentation::RECORD_BYTES;
 use crate::{BlockTimestamp, BufferOp, LatticeId, LatticeOp, Nanos, Op, Program, Result, StreamId};
 
 /// Maximum recorded launches per op.
@@ -23,10 +23,11 @@ const MAX_LAUNCHES: u32 = 64;
 /// Maximum memory in bytes for one program's block timestamps on a device.
 const MAX_BYTES: usize = 64 << 20;
 
-const RECORD_WORDS: usize = instrumentation::RECORD_BYTES / 4;
+const RECORD_WORDS: usize = RECORD_BYTES / 4;
 
 /// Recorded launches: the last ones of an op on one lattice or batch.
 struct Piece {
+    stream: StreamId,
     step: u32,
     /// Index of the lattice or batch in the op.
     part: u32,
@@ -49,14 +50,14 @@ impl TimestampTarget {
     pub(super) fn of(self, index: u32, count: u32) -> Option<sys::CUdeviceptr> {
         let skipped = count - self.launches.min(count);
         let nth = u64::from(index.checked_sub(skipped)?);
-        Some(self.at + nth * u64::from(self.blocks) * instrumentation::RECORD_BYTES as u64)
+        Some(self.at + nth * u64::from(self.blocks) * RECORD_BYTES as u64)
     }
 
     /// The records of lattice `index` of `count`, if a batch is launched one lattice at a time.
     pub(super) fn share(self, index: u32, count: u32) -> TimestampTarget {
         let blocks = self.blocks / count;
         TimestampTarget {
-            at: self.at + u64::from(index * blocks) * instrumentation::RECORD_BYTES as u64,
+            at: self.at + u64::from(index * blocks) * RECORD_BYTES as u64,
             blocks,
             launches: self.launches,
         }
@@ -82,7 +83,7 @@ impl TimestampRecorder {
         lattices: &Lattices,
         gpu: &mut Gpu,
     ) -> Result<Option<TimestampRecorder>> {
-        let mut pieces: Vec<(StreamId, Piece)> = Vec::new();
+        let mut pieces: Vec<Piece> = Vec::new();
         let mut records = 0;
         for (step, of) in program.steps.iter().enumerate() {
             if !streams.contains(&of.stream) {
@@ -92,20 +93,20 @@ impl TimestampRecorder {
                 .into_iter()
                 .enumerate()
             {
-                let blocks: u64 = shape.grid.iter().copied().map(u64::from).product();
+                let (blocks, _) = shape.counts();
                 let wanted = blocks * u64::from(launches);
                 if wanted == 0 || (records as u64 + wanted) * 32 > MAX_BYTES as u64 {
                     continue;
                 }
                 records += wanted as usize;
-                let piece = Piece {
+                pieces.push(Piece {
+                    stream: of.stream,
                     step: step as u32,
                     part: part as u32,
                     first: 0,
                     blocks: blocks as u32,
                     launches,
-                };
-                pieces.push((of.stream, piece));
+                });
             }
         }
         if records == 0 {
@@ -116,7 +117,7 @@ impl TimestampRecorder {
         let mut first = 0;
         for &stream in streams {
             let began = first;
-            for (_, piece) in pieces.iter_mut().filter(|(of, _)| *of == stream) {
+            for piece in pieces.iter_mut().filter(|piece| piece.stream == stream) {
                 piece.first = first;
                 first += piece.blocks as usize * piece.launches as usize;
             }
@@ -127,7 +128,7 @@ impl TimestampRecorder {
         let skew = gpu.skew()?;
         Ok(Some(TimestampRecorder {
             memory: gpu.take_timestamp_memory(records * RECORD_WORDS)?,
-            pieces: pieces.into_iter().map(|(_, piece)| piece).collect(),
+            pieces,
             taken: 0,
             streams: ranges,
             skew,
@@ -142,44 +143,41 @@ impl TimestampRecorder {
         }
         self.taken += 1;
         Some(TimestampTarget {
-            at: self.memory.device.at + (piece.first * instrumentation::RECORD_BYTES) as u64,
+            at: self.memory.device.word(piece.first * RECORD_WORDS),
             blocks: piece.blocks,
             launches: piece.launches,
         })
     }
 
-    fn range(&self, stream: StreamId) -> Option<Range<usize>> {
-        let found = self.streams.iter().find(|(of, _)| *of == stream);
-        found.map(|(_, range)| range.clone())
+    /// The address of a stream's records, where the host has them, and their bytes; `None` if the
+    /// stream has none.
+    fn records(&self, stream: StreamId) -> Option<(sys::CUdeviceptr, *mut u32, usize)> {
+        let (_, range) = self.streams.iter().find(|(of, _)| *of == stream)?;
+        let first = range.start * RECORD_WORDS;
+        let (device, host) = (&self.memory.device, &self.memory.host);
+        let bytes = range.len() * RECORD_BYTES;
+        Some((device.word(first), host.at.wrapping_add(first), bytes))
     }
 
     /// Zeroes a stream's records, in that stream.
     pub(super) fn clear(&self, stream: StreamId, raw: sys::CUstream) -> Result<()> {
-        let Some(range) = self.range(stream) else {
+        let Some((at, _, bytes)) = self.records(stream) else {
             return Ok(());
         };
-        let at = self.memory.device.at + (range.start * instrumentation::RECORD_BYTES) as u64;
         // SAFETY: the records are allocated, and no earlier writer is running.
         check("cuMemsetD8Async", unsafe {
-            sys::cuMemsetD8Async(at, 0, range.len() * instrumentation::RECORD_BYTES, raw)
+            sys::cuMemsetD8Async(at, 0, bytes, raw)
         })
     }
 
     /// Copies a stream's records to the host, after the stream's last step.
     pub(super) fn fetch(&self, stream: StreamId, raw: sys::CUstream) -> Result<()> {
-        let Some(range) = self.range(stream) else {
+        let Some((at, to, bytes)) = self.records(stream) else {
             return Ok(());
         };
-        let at = self.memory.device.at + (range.start * instrumentation::RECORD_BYTES) as u64;
-        let to = self.memory.host.at.wrapping_add(range.start * RECORD_WORDS);
         // SAFETY: the records are allocated on both sides; the host reads them only after the run.
         check("cuMemcpyDtoHAsync", unsafe {
-            sys::cuMemcpyDtoHAsync_v2(
-                to.cast(),
-                at,
-                range.len() * instrumentation::RECORD_BYTES,
-                raw,
-            )
+            sys::cuMemcpyDtoHAsync_v2(to.cast(), at, bytes, raw)
         })
     }
 
@@ -215,7 +213,7 @@ impl TimestampRecorder {
 /// op.
 fn launches(op: &Op, all: &Lattices, sm_count: u32) -> Vec<(Launch, u32)> {
     match op {
-        Op::Buffers(BufferOp::Launch(call)) => vec![(call.shape, 1)],
+        Op::Buffers(BufferOp::Launch(call)) if call.kernel.own.is_none() => vec![(call.shape, 1)],
         Op::Lattices(
             lattices,
             LatticeOp::Advance {

@@ -9,7 +9,6 @@
 //! event is recorded.
 
 use std::collections::HashMap;
-use std::ffi::c_void;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 use std::time::Instant;
@@ -17,10 +16,11 @@ use std::time::Instant;
 use cust::sys;
 
 use super::driver::check;
+use super::timing::host_span;
 use crate::check::Plan;
 use crate::error::invalid;
 use crate::kernels::{Launch, MAX_PARAMETERS, Parameter};
-use crate::{EngineError, EventId, LatticeOp, Op, OrderOp, Program, Result, StreamId, nvtx};
+use crate::{EngineError, EventId, LatticeOp, Op, OrderOp, Program, Result, Span, StreamId, nvtx};
 
 /// A kernel's arguments, each at the start of a 64-bit word.
 #[derive(Clone, Copy, Default)]
@@ -39,7 +39,7 @@ impl Arguments {
         for parameter in parameters {
             let value = values.iter().find(|(of, _)| of == parameter);
             let (_, argument) =
-                value.ok_or_else(|| invalid(format!("{parameter:?} of a kernel has no value")))?;
+                value.ok_or_else(|| invalid!("{parameter:?} of a kernel has no value"))?;
             debug_assert_eq!(size_of_val(*argument), parameter.bytes(), "{parameter:?}");
             all.push(*argument);
         }
@@ -69,203 +69,17 @@ macro_rules! arguments {
 }
 arguments!(i32, u32, i64, u64, f32);
 
-/// One driver call. Whoever makes it guarantees that its context is current and that all handles
-/// and addresses are valid.
-pub(super) enum Call {
-    /// Makes a context current on the calling thread.
-    Current(sys::CUcontext),
-    Launch {
-        function: sys::CUfunction,
-        shape: Launch,
-        arguments: Arguments,
-        stream: sys::CUstream,
-    },
-    CopyIn {
-        to: sys::CUdeviceptr,
-        from: *const c_void,
-        bytes: usize,
-        stream: sys::CUstream,
-    },
-    CopyOut {
-        to: *mut c_void,
-        from: sys::CUdeviceptr,
-        bytes: usize,
-        stream: sys::CUstream,
-    },
-    /// Copies `rows` rows of `row_bytes`. Each side is an address and a pitch in bytes.
-    CopyRowsOut {
-        to: (*mut c_void, usize),
-        from: (sys::CUdeviceptr, usize),
-        row_bytes: usize,
-        rows: usize,
-        stream: sys::CUstream,
-    },
-    /// Each side is an address and its context.
-    CopyPeer {
-        to: (sys::CUdeviceptr, sys::CUcontext),
-        from: (sys::CUdeviceptr, sys::CUcontext),
-        bytes: usize,
-        stream: sys::CUstream,
-    },
-    CopyWithin {
-        to: sys::CUdeviceptr,
-        from: sys::CUdeviceptr,
-        bytes: usize,
-        stream: sys::CUstream,
-    },
-    HostFunction {
-        function: sys::CUhostFn,
-        words: *mut c_void,
-        stream: sys::CUstream,
-    },
-    Record {
-        event: sys::CUevent,
-        stream: sys::CUstream,
-    },
-    WaitEvent {
-        event: sys::CUevent,
-        stream: sys::CUstream,
-    },
-    /// Blocks until a stream is done.
-    Synchronize(sys::CUstream),
-    /// Blocks until everything in the current context is done.
-    SynchronizeContext,
-}
-
-// SAFETY: handles are valid on every thread, and the memory outlives the thread that receives the
-// call; see `Call`.
-unsafe impl Send for Call {}
-// SAFETY: as above; a call is only read.
-unsafe impl Sync for Call {}
-
-impl Call {
-    pub(super) fn make(&self) -> Result<()> {
-        // SAFETY: handles are valid and both sides have enough bytes, as `Call` requires. The
-        // driver has read pageable memory when a copy's call returns; nobody touches the
-        // destination before an event after the copy has fired. The driver copies a kernel's
-        // arguments; a test compares the tables of kernels with the parameters in the PTX.
-        let (name, code) = unsafe {
-            match *self {
-                Call::Current(context) => ("cuCtxSetCurrent", sys::cuCtxSetCurrent(context)),
-                Call::Launch {
-                    function,
-                    shape,
-                    ref arguments,
-                    stream,
-                } => launch(function, shape, arguments, stream),
-                Call::CopyIn {
-                    to,
-                    from,
-                    bytes,
-                    stream,
-                } => (
-                    "cuMemcpyHtoDAsync",
-                    sys::cuMemcpyHtoDAsync_v2(to, from, bytes, stream),
-                ),
-                Call::CopyOut {
-                    to,
-                    from,
-                    bytes,
-                    stream,
-                } => (
-                    "cuMemcpyDtoHAsync",
-                    sys::cuMemcpyDtoHAsync_v2(to, from, bytes, stream),
-                ),
-                Call::CopyRowsOut {
-                    to,
-                    from,
-                    row_bytes,
-                    rows,
-                    stream,
-                } => (
-                    "cuMemcpy2DAsync",
-                    copy_rows_out(to, from, row_bytes, rows, stream),
-                ),
-                Call::CopyPeer {
-                    to,
-                    from,
-                    bytes,
-                    stream,
-                } => (
-                    "cuMemcpyPeerAsync",
-                    sys::cuMemcpyPeerAsync(to.0, to.1, from.0, from.1, bytes, stream),
-                ),
-                Call::CopyWithin {
-                    to,
-                    from,
-                    bytes,
-                    stream,
-                } => (
-                    "cuMemcpyDtoDAsync",
-                    sys::cuMemcpyDtoDAsync_v2(to, from, bytes, stream),
-                ),
-                Call::HostFunction {
-                    function,
-                    words,
-                    stream,
-                } => (
-                    "cuLaunchHostFunc",
-                    sys::cuLaunchHostFunc(stream, function, words),
-                ),
-                Call::Record { event, stream } => {
-                    ("cuEventRecord", sys::cuEventRecord(event, stream))
-                }
-                Call::WaitEvent { event, stream } => (
-                    "cuStreamWaitEvent",
-                    sys::cuStreamWaitEvent(stream, event, 0),
-                ),
-                Call::Synchronize(stream) => {
-                    ("cuStreamSynchronize", sys::cuStreamSynchronize(stream))
-                }
-                Call::SynchronizeContext => ("cuCtxSynchronize", sys::cuCtxSynchronize()),
-            }
-        };
-        check(name, code)
-    }
-}
-
-/// # Safety
-/// Both sides must have `rows` rows of `row_bytes` bytes, and the stream must be alive.
-unsafe fn copy_rows_out(
-    to: (*mut c_void, usize),
-    from: (sys::CUdeviceptr, usize),
-    row_bytes: usize,
-    rows: usize,
-    stream: sys::CUstream,
-) -> sys::CUresult {
-    let copy = sys::CUDA_MEMCPY2D {
-        srcXInBytes: 0,
-        srcY: 0,
-        srcMemoryType: sys::CUmemorytype::CU_MEMORYTYPE_DEVICE,
-        srcHost: std::ptr::null(),
-        srcDevice: from.0,
-        srcArray: std::ptr::null_mut(),
-        srcPitch: from.1,
-        dstXInBytes: 0,
-        dstY: 0,
-        dstMemoryType: sys::CUmemorytype::CU_MEMORYTYPE_HOST,
-        dstHost: to.0,
-        dstDevice: 0,
-        dstArray: std::ptr::null_mut(),
-        dstPitch: to.1,
-        WidthInBytes: row_bytes,
-        Height: rows,
-    };
-    // SAFETY: the caller guarantees it.
-    unsafe { sys::cuMemcpy2DAsync_v2(&copy, stream) }
-}
-
-/// The name of the driver function and its result.
+/// Launches a kernel.
 ///
 /// # Safety
 /// The function, the stream and the addresses among the arguments must be valid and belong
 /// to the current context, and the function must take these arguments.
-unsafe fn launch(
+pub(super) unsafe fn launch(
     function: sys::CUfunction,
     shape: Launch,
     arguments: &Arguments,
     stream: sys::CUstream,
-) -> (&'static str, sys::CUresult) {
+) -> Result<()> {
     let mut addresses = [std::ptr::null_mut(); MAX_PARAMETERS];
     for (address, word) in addresses
         .iter_mut()
@@ -289,7 +103,7 @@ unsafe fn launch(
                 addresses.as_mut_ptr(),
                 $($unused)?
             );
-            (stringify!($call), code)
+            check(stringify!($call), code)
         }};
     }
     // SAFETY: the caller guarantees it.
@@ -302,9 +116,36 @@ unsafe fn launch(
     }
 }
 
+/// A copy of rows of device memory, to a place that is to be added.
+pub(super) fn rows_from(
+    from: sys::CUdeviceptr,
+    pitch: usize,
+    row_bytes: usize,
+    rows: usize,
+) -> sys::CUDA_MEMCPY2D {
+    sys::CUDA_MEMCPY2D {
+        srcXInBytes: 0,
+        srcY: 0,
+        srcMemoryType: sys::CUmemorytype::CU_MEMORYTYPE_DEVICE,
+        srcHost: std::ptr::null(),
+        srcDevice: from,
+        srcArray: std::ptr::null_mut(),
+        srcPitch: pitch,
+        dstXInBytes: 0,
+        dstY: 0,
+        dstMemoryType: sys::CUmemorytype::CU_MEMORYTYPE_HOST,
+        dstHost: std::ptr::null_mut(),
+        dstDevice: 0,
+        dstArray: std::ptr::null_mut(),
+        dstPitch: 0,
+        WidthInBytes: row_bytes,
+        Height: rows,
+    }
+}
+
 /// An entry of a thread's list of calls.
 pub(super) enum Entry {
-    Call(Call),
+    Call(Box<dyn Fn() -> Result<()>>),
     /// The start of a step whose host time is measured, with its op's name.
     Begin(&'static str),
     /// The end of that step.
@@ -316,6 +157,12 @@ pub(super) enum Entry {
     Meet,
 }
 
+// SAFETY: handles are valid on every thread, and the memory outlives the thread that makes the call;
+// see `Sink::push`.
+unsafe impl Send for Entry {}
+// SAFETY: as above; a call changes nothing that it holds.
+unsafe impl Sync for Entry {}
+
 /// Where calls are sent.
 pub(super) enum Sink {
     /// To the driver, immediately.
@@ -324,7 +171,40 @@ pub(super) enum Sink {
     Later(Vec<Entry>),
 }
 
+/// A step whose calls are being made: since when, and its range in a profiler.
+type Begun = (Instant, Option<nvtx::Range>);
+
 impl Sink {
+    /// Makes a driver call, or has the list's thread make it.
+    ///
+    /// # Safety
+    /// When the call is made, its context must be current on that thread, and all handles and
+    /// addresses that it holds must be valid, for as many bytes as it says. (The driver has read
+    /// pageable memory when a copy's call returns; nobody touches the destination before an event
+    /// after the copy has fired.)
+    #[inline]
+    pub(super) unsafe fn push(&mut self, call: impl Fn() -> Result<()> + 'static) -> Result<()> {
+        match self {
+            Sink::Now => call(),
+            Sink::Later(entries) => {
+                entries.push(Entry::Call(Box::new(call)));
+                Ok(())
+            }
+        }
+    }
+
+    /// Records an event in a stream; both must be alive and of one context.
+    pub(super) fn record(&mut self, event: sys::CUevent, stream: sys::CUstream) -> Result<()> {
+        // SAFETY: the handles are alive until nothing runs.
+        unsafe { self.push(move || check("cuEventRecord", sys::cuEventRecord(event, stream))) }
+    }
+
+    /// Makes a context current on the thread that makes the calls.
+    pub(super) fn set_current(&mut self, context: sys::CUcontext) -> Result<()> {
+        // SAFETY: the context is alive until nothing runs.
+        unsafe { self.push(move || check("cuCtxSetCurrent", sys::cuCtxSetCurrent(context))) }
+    }
+
     /// Marks the start of a step's calls, for its host time and for a profiler.
     pub(super) fn begin(&mut self, op: &'static str) -> Begun {
         let range = match self {
@@ -334,21 +214,19 @@ impl Sink {
                 None
             }
         };
-        Begun {
-            at: Instant::now(),
-            _range: range,
-        }
+        (Instant::now(), range)
     }
 
-    /// Marks the end of a step's calls. Returns the host time if they were made immediately.
-    pub(super) fn end(&mut self, step: u32, stream: StreamId, begun: Begun) -> Option<HostTime> {
+    /// Marks the end of a step's calls. Returns the host's span if they were made immediately.
+    pub(super) fn end(
+        &mut self,
+        step: u32,
+        stream: StreamId,
+        (began, _range): Begun,
+        zero: Instant,
+    ) -> Option<Span> {
         match self {
-            Sink::Now => Some(HostTime {
-                step,
-                stream,
-                began: begun.at,
-                ended: Instant::now(),
-            }),
+            Sink::Now => Some(host_span(step, stream, began, zero)),
             Sink::Later(entries) => {
                 entries.push(Entry::End { step, stream });
                 None
@@ -362,53 +240,22 @@ impl Sink {
             entries.push(Entry::Meet);
         }
     }
-
-    #[inline]
-    pub(super) fn push(&mut self, call: Call) -> Result<()> {
-        match self {
-            Sink::Now => call.make(),
-            Sink::Later(entries) => {
-                entries.push(Entry::Call(call));
-                Ok(())
-            }
-        }
-    }
 }
 
-/// A step whose calls are being made.
-pub(super) struct Begun {
-    at: Instant,
-    _range: Option<nvtx::Range>,
-}
-
-/// The time the host spent in a step's calls.
-pub(super) struct HostTime {
-    pub(super) step: u32,
-    pub(super) stream: StreamId,
-    pub(super) began: Instant,
-    pub(super) ended: Instant,
-}
-
-/// Makes collected calls in order, as far as `meet` finds all threads there, and returns the measured
-/// host times.
-fn make_all(entries: &[Entry], mut meet: impl FnMut() -> bool) -> Result<Vec<HostTime>> {
-    let mut times = Vec::new();
-    let mut began = Instant::now();
-    let mut range = None;
+/// Makes collected calls in order, as far as `meet` finds all threads there, and returns the host's
+/// spans.
+fn make_all(entries: &[Entry], zero: Instant, mut meet: impl FnMut() -> bool) -> Result<Vec<Span>> {
+    let mut spans = Vec::new();
+    let (mut began, mut range) = (zero, None);
     for entry in entries {
         match *entry {
-            Entry::Call(ref call) => call.make()?,
+            Entry::Call(ref call) => call()?,
             Entry::Begin(op) => {
                 range = nvtx::range(op);
                 began = Instant::now();
             }
             Entry::End { step, stream } => {
-                times.push(HostTime {
-                    step,
-                    stream,
-                    began,
-                    ended: Instant::now(),
-                });
+                spans.push(host_span(step, stream, began, zero));
                 drop(range.take());
             }
             Entry::Meet => {
@@ -418,7 +265,7 @@ fn make_all(entries: &[Entry], mut meet: impl FnMut() -> bool) -> Result<Vec<Hos
             }
         }
     }
-    Ok(times)
+    Ok(spans)
 }
 
 /// The host threads that issue a program.
@@ -523,7 +370,7 @@ impl Meetings {
 }
 
 /// Makes each list's calls on its own thread, the first list's on this one. All meet as often.
-pub(super) fn make_concurrently(lists: &[Vec<Entry>]) -> Result<Vec<HostTime>> {
+pub(super) fn make_concurrently(lists: &[Vec<Entry>], zero: Instant) -> Result<Vec<Span>> {
     let arrived = AtomicUsize::new(0);
     let off = AtomicBool::new(false);
     let make = |entries: &[Entry]| {
@@ -540,7 +387,7 @@ pub(super) fn make_concurrently(lists: &[Vec<Entry>]) -> Result<Vec<HostTime>> {
             }
             true
         };
-        make_all(entries, meet).inspect_err(|_| off.store(true, Ordering::Release))
+        make_all(entries, zero, meet).inspect_err(|_| off.store(true, Ordering::Release))
     };
     let Some((own, others)) = lists.split_first() else {
         return Ok(Vec::new());
@@ -557,14 +404,12 @@ pub(super) fn make_concurrently(lists: &[Vec<Entry>]) -> Result<Vec<HostTime>> {
                 }
             }
         }
-        let mut times = Vec::new();
-        let mut answer = make(own).map(|mut of_own| times.append(&mut of_own));
+        let mut made = vec![make(own)];
         for thread in threads {
-            match thread.join() {
-                Ok(made) => answer = answer.and(made.map(|mut of_one| times.append(&mut of_one))),
-                Err(panic) => std::panic::resume_unwind(panic),
-            }
+            let panicked = |panic| std::panic::resume_unwind(panic);
+            made.push(thread.join().unwrap_or_else(panicked));
         }
-        answer.map(|()| times)
+        let spans: Vec<_> = made.into_iter().collect::<Result<_>>()?;
+        Ok(spans.concat())
     })
 }

@@ -15,7 +15,7 @@ use super::driver::cust;
 use super::handles::OwnedContext;
 use crate::error::invalid;
 use crate::kernels::instrumentation::instrument;
-use crate::kernels::{Function, GpuCode, LadderFunction, OwnCode, Ptx, no_own_code};
+use crate::kernels::{Function, GpuCode, Ptx, no_own_code};
 use crate::rule_network::{RuleNetwork, specialise};
 use crate::{EngineError, Result};
 use lang::message;
@@ -30,16 +30,8 @@ pub(super) struct Functions {
     context: Arc<OwnedContext>,
 }
 
-/// A function of a kernel file, or of a user's own code in its place.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-struct Key {
-    own: Option<&'static OwnCode>,
-    file: &'static str,
-    symbol: &'static str,
-    /// The rule whose network it has; `None` for a function that takes every rule.
-    rule: Option<Rule>,
-    has_timestamps: bool,
-}
+/// A function, and whether block timestamps are added to it.
+type Key = (Function, bool);
 
 enum Known {
     /// Another thread has the driver compile it.
@@ -49,39 +41,25 @@ enum Known {
     Refused,
 }
 
-impl Key {
-    /// The function with the network of a rule, if the kernel has one.
-    fn of_network(function: LadderFunction, has_timestamps: bool) -> Option<Key> {
-        let LadderFunction {
-            kernel,
-            entry,
-            rule,
-        } = function;
-        let symbol = kernel.entries[entry].network_symbol?;
-        kernel.has_network(rule).then_some(Key {
-            own: None,
-            file: kernel.file,
-            symbol,
-            rule: Some(rule),
-            has_timestamps,
-        })
-    }
-
-    /// Its PTX in a kernel file.
-    fn ptx(self) -> Result<String> {
-        let (file, symbol) = (self.file, self.symbol);
-        let ptx = Ptx::find(file).ok_or_else(|| invalid(format!("there is no file {file}")))?;
-        let text = ptx.only(symbol);
-        let unchanged = |why| invalid(format!("{symbol} cannot be changed: {why}"));
-        let text = match self.rule {
-            Some(rule) => specialise(&text, &RuleNetwork::of(rule)).map_err(unchanged)?,
-            None => text,
-        };
-        if self.has_timestamps {
-            return instrument(&text).map_err(unchanged);
+/// The PTX of a function: of a user's own code, or of a kernel file.
+fn ptx((function, has_timestamps): Key) -> Result<String> {
+    let (file, symbol, own) = function.place();
+    let text = match own.and_then(|own| own.gpu.as_ref()) {
+        Some(GpuCode::Ptx(text)) => text.clone(),
+        _ => {
+            let ptx = Ptx::find(file).ok_or_else(|| invalid!("there is no file {file}"))?;
+            ptx.only(symbol)
         }
-        Ok(text)
+    };
+    let unchanged = |why| invalid!("{symbol} cannot be changed: {why}");
+    let text = match function.network() {
+        Some(rule) => specialise(&text, &RuleNetwork::of(rule)).map_err(unchanged)?,
+        None => text,
+    };
+    if has_timestamps {
+        return instrument(&text).map_err(unchanged);
     }
+    Ok(text)
 }
 
 /// A module, the one function that it was loaded for, and how long the driver took.
@@ -95,45 +73,53 @@ struct Loaded {
 unsafe impl Send for Loaded {}
 
 impl Loaded {
+    /// Loads a function of the module that `load` has the driver make. The context must be current.
+    fn new(key: Key, load: impl FnOnce() -> Result<Module>) -> Result<Loaded> {
+        let began = Instant::now();
+        let module = load()?;
+        let (_, symbol, _) = key.0.place();
+        let function = cust("cuModuleGetFunction", module.get_function(symbol))?.to_raw();
+        Ok(Loaded {
+            module,
+            function,
+            ms: began.elapsed().as_secs_f64() * 1e3,
+        })
+    }
+
     /// Has the driver compile PTX, or take it from its cache. Calls of other threads wait meanwhile.
-    /// The context must be current.
-    fn new(text: &str, symbol: &str) -> Result<Loaded> {
-        let began = Instant::now();
-        let module = cust("cuModuleLoadDataEx", Module::from_ptx(text, &[]))?;
-        Loaded::with(module, symbol, began)
+    fn of_ptx(key: Key) -> Result<Loaded> {
+        let text = ptx(key)?;
+        Loaded::new(key, || {
+            cust("cuModuleLoadDataEx", Module::from_ptx(text, &[]))
+        })
     }
 
-    /// The same by the driver's linker, which lets other threads' launches through while it
-    /// compiles, but has no cache. The context must be current.
-    fn by_linker(text: &str, symbol: &str) -> Result<Loaded> {
-        let began = Instant::now();
-        let mut linker = cust("cuLinkCreate", Linker::new())?;
-        cust("cuLinkAddData", linker.add_ptx(format!("{text}\0")))?;
-        let cubin = cust("cuLinkComplete", linker.complete())?;
-        let module = cust("cuModuleLoadDataEx", Module::from_cubin(cubin, &[]))?;
-        Loaded::with(module, symbol, began)
+    fn of_cubin(key: Key, code: &[u8]) -> Result<Loaded> {
+        Loaded::new(key, || {
+            cust("cuModuleLoadDataEx", Module::from_cubin(code, &[]))
+        })
     }
 
-    /// Loads a user's own code. The context must be current.
+    /// As [`Loaded::of_ptx`] by the driver's linker, which lets other threads' launches through while
+    /// it compiles, but has no cache.
+    fn by_linker(key: Key) -> Result<Loaded> {
+        let text = ptx(key)? + "\0";
+        Loaded::new(key, || {
+            let mut linker = cust("cuLinkCreate", Linker::new())?;
+            cust("cuLinkAddData", linker.add_ptx(text))?;
+            let cubin = cust("cuLinkComplete", linker.complete())?;
+            cust("cuModuleLoadDataEx", Module::from_cubin(cubin, &[]))
+        })
+    }
+
+    /// Loads a user's own code.
     ///
     /// # Errors
     /// Unless the context is lost or memory runs out, it is the code that the driver does not take.
     fn own(code: &GpuCode, key: Key) -> Result<Loaded> {
-        let symbol = key.symbol;
         let loaded = match code {
-            GpuCode::Ptx(text) if key.has_timestamps => {
-                let text = instrument(text);
-                let text =
-                    text.map_err(|why| invalid(format!("{symbol} cannot be changed: {why}")))?;
-                Loaded::new(&text, symbol)
-            }
-            GpuCode::Ptx(text) => Loaded::new(text, symbol),
-            GpuCode::Cubin(code) => {
-                let began = Instant::now();
-                let module = Module::from_cubin(code, &[]);
-                let module = cust("cuModuleLoadDataEx", module)?;
-                Loaded::with(module, symbol, began)
-            }
+            GpuCode::Ptx(_) => Loaded::of_ptx(key),
+            GpuCode::Cubin(code) => Loaded::of_cubin(key, code),
         };
         loaded.map_err(|error| match error {
             EngineError::Driver(fault) => EngineError::OwnCodeRefused(message!(
@@ -141,15 +127,6 @@ impl Loaded {
                 reason = compiler_log(code).unwrap_or_else(|| fault.reason())
             )),
             other => other,
-        })
-    }
-
-    fn with(module: Module, symbol: &str, began: Instant) -> Result<Loaded> {
-        let function = cust("cuModuleGetFunction", module.get_function(symbol))?.to_raw();
-        Ok(Loaded {
-            module,
-            function,
-            ms: began.elapsed().as_secs_f64() * 1e3,
         })
     }
 }
@@ -211,81 +188,53 @@ impl Functions {
         function: Function,
         has_timestamps: bool,
     ) -> Result<sys::CUfunction> {
-        let mut network = None;
-        let (own, file, symbol) = match function {
-            Function::Support(kernel) => {
-                let row = kernel.row();
-                (None, row.file, row.symbol)
-            }
-            Function::Buffer(kernel) => (kernel.own, kernel.name, kernel.name),
-            Function::Ladder(function) => {
-                network = Key::of_network(function, has_timestamps);
-                let LadderFunction { kernel, entry, .. } = function;
-                (
-                    kernel.own.as_ref(),
-                    kernel.file,
-                    kernel.entries[entry].symbol,
-                )
-            }
-        };
-        let key = Key {
-            own,
-            file,
-            symbol,
-            rule: None,
-            has_timestamps,
-        };
-        if let Some(network) = network {
-            let plain = Key {
-                has_timestamps: false,
-                ..key
-            };
-            let is_ready = match self.known.get(&network) {
+        let mut key = (function, has_timestamps);
+        if function.network().is_some() {
+            let any_rule = function.of_every_rule();
+            let is_ready = match self.known.get(&key) {
                 Some(Known::Compiling(thread)) => {
-                    thread.is_finished() || !self.known.contains_key(&plain)
+                    thread.is_finished() || !self.known.contains_key(&(any_rule, false))
                 }
                 Some(Known::Ready(_) | Known::Refused) => true,
                 None => {
                     if self.known.len() < MAX_FUNCTIONS {
-                        let text = network.ptx();
-                        let loaded = text.and_then(|text| Loaded::new(&text, network.symbol));
-                        self.keep_network(network, loaded);
+                        self.keep_network(key, Loaded::of_ptx(key));
                     }
                     true
                 }
             };
-            if is_ready && let Some(function) = self.network(network) {
+            if is_ready && let Some(function) = self.network(key) {
                 return Ok(function);
             }
+            key.0 = any_rule;
         }
         if let Some(Known::Ready(function)) = self.known.get(&key) {
             return Ok(*function);
         }
-        let loaded = match own {
-            None => Loaded::new(&key.ptx()?, symbol),
-            Some(own) => match &own.gpu {
-                Some(code) => Loaded::own(code, key),
-                None => Err(no_own_code(true)),
-            },
+        let (_, _, own) = function.place();
+        let loaded = match own.map(|own| &own.gpu) {
+            None => Loaded::of_ptx(key),
+            Some(Some(code)) => Loaded::own(code, key),
+            Some(None) => Err(no_own_code(true)),
         }?;
         let function = loaded.function;
         self.keep(key, loaded);
         Ok(function)
     }
 
-    /// Starts to compile the function with the network of a rule, if there is one and it is not
-    /// known.
-    pub(super) fn compile_in_background(&mut self, function: LadderFunction) -> Result<()> {
-        let Some(key) = Key::of_network(function, false) else {
-            return Ok(());
-        };
-        if self.known.contains_key(&key) || self.known.len() >= MAX_FUNCTIONS {
+    /// Starts to compile a function with the network of a rule, if it is one and not known.
+    pub(super) fn compile_in_background(&mut self, function: Function) -> Result<()> {
+        let key = (function, false);
+        if function.network().is_none()
+            || self.known.contains_key(&key)
+            || self.known.len() >= MAX_FUNCTIONS
+        {
             return Ok(());
         }
         let context = self.context.clone();
         let compile = move || {
             context.make_current()?;
-            Loaded::by_linker(&key.ptx()?, key.symbol)
+            Loaded::by_linker(key)
         };
         let thread = thread::Builder::new()
             .name("compiler".into())
@@ -295,11 +244,9 @@ impl Functions {
         Ok(())
     }
 
-    /// Waits until a function that is being compiled is loaded.
-    pub(super) fn finish_compiling(&mut self, function: LadderFunction) {
-        if let Some(key) = Key::of_network(function, false) {
-            self.network(key);
-        }
+    /// Waits until a function is loaded, if it is being compiled.
+    pub(super) fn finish_compiling(&mut self, function: Function) {
+        self.network((function, false));
     }
 
     /// The function with the network of a rule, waiting for it if it is being compiled; `None` if it
@@ -323,8 +270,8 @@ impl Functions {
         match loaded {
             Ok(loaded) => self.keep(key, loaded),
             Err(why) => {
-                let (symbol, why) = (key.symbol, lang::english(why));
-                let rule = key.rule.unwrap_or(Rule::LIFE);
+                let ((_, symbol, _), why) = (key.0.place(), lang::english(why));
+                let rule = key.0.network().unwrap_or(Rule::LIFE);
                 tracing::warn!("{symbol} is not compiled for {rule}, its table is used: {why}");
                 self.known.insert(key, Known::Refused);
             }

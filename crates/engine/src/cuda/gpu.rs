@@ -1,20 +1,21 @@
 //! One GPU: its context, its functions, its lattices.
 
+use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Instant;
 
 use cust::device::{Device, DeviceAttribute};
 use cust::sys;
 
-use super::calls::{Arguments, Call};
+use super::calls::{Arguments, launch};
 use super::driver::{check, cust};
 use super::functions::Functions;
 use super::group::Group;
 use super::handles::{Event, EventPool, OwnedContext, RawStream};
-use super::memory::MirroredWords;
-use super::timing::{Clock, Origin};
+use super::memory::{DeviceWords, HostWords, MirroredWords};
+use super::timing::{Anchor, Clock};
 use crate::kernels::{Function, Launch, Parameter};
-use crate::{Result, StreamId, StreamSpec, SupportKernel};
+use crate::{HostMemory, MemoryUse, Result, StreamId, StreamSpec, SupportKernel};
 
 /// One GPU, or another context on it. Fields drop in order: the context last.
 pub(super) struct Gpu {
@@ -63,7 +64,7 @@ impl Gpu {
     }
 
     /// The anchor for the times of events recorded from now on.
-    pub(super) fn origin(&self) -> Result<Origin> {
+    pub(super) fn origin(&self) -> Result<Rc<Anchor>> {
         self.clock.origin(self.idle_stream.0)
     }
 
@@ -74,7 +75,11 @@ impl Gpu {
             return Ok(self.timestamp_pool.swap_remove(found));
         }
         self.timestamp_pool.pop(); // too small; the new one replaces it
-        MirroredWords::new(&self.context, words.next_power_of_two())
+        let (words, what) = (words.next_power_of_two(), MemoryUse::BlockTimestamps);
+        Ok(MirroredWords {
+            device: DeviceWords::uninitialized(&self.context, words, what)?,
+            host: HostWords::new(&self.context, words, HostMemory::Pinned, what)?,
+        })
     }
 
     /// See [`MemoryOp::SetReleaseThreshold`](crate::MemoryOp::SetReleaseThreshold).
@@ -113,23 +118,18 @@ impl Gpu {
             before.record(stream)?;
             let at = memory.device.at; // 8 bytes are written, 32 allocated
             let parameters = SupportKernel::Clock.row().parameters;
-            Call::Launch {
-                function,
-                shape: Launch::over(1, 1, (1, 1)),
-                arguments: Arguments::fill(parameters, &[(Parameter::To, &at)])?,
-                stream,
-            }
-            .make()?;
+            let arguments = Arguments::fill(parameters, &[(Parameter::To, &at)])?;
+            // SAFETY: the function takes this address, which is of the current context.
+            unsafe { launch(function, Launch::over(1, 1, (1, 1)), &arguments, stream) }?;
             after.record(stream)?;
-            // 8 bytes on both sides; the stream is waited for before they are read.
-            Call::CopyOut {
-                to: memory.host.at.cast(),
-                from: at,
-                bytes: 8,
-                stream,
-            }
-            .make()?;
-            Call::Synchronize(stream).make()?;
+            // SAFETY: there are 8 bytes on both sides; the stream is waited for before they are read.
+            check("cuMemcpyDtoHAsync", unsafe {
+                sys::cuMemcpyDtoHAsync_v2(memory.host.at.cast(), at, 8, stream)
+            })?;
+            // SAFETY: the stream is alive.
+            check("cuStreamSynchronize", unsafe {
+                sys::cuStreamSynchronize(stream)
+            })?;
             // SAFETY: the copy above wrote two words there.
             let shown = unsafe { memory.host.at.cast::<u64>().read_unaligned() } as i64;
             let (from, to) = (origin.nanos(&before)?, origin.nanos(&after)?);

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use cust::sys;
 
-use super::calls::Call;
+use super::calls::rows_from;
+use super::driver::check;
 use super::handles::{self, OwnedContext};
 use super::memory::DeviceWords;
 use crate::error::invalid;
@@ -25,41 +26,35 @@ pub(super) struct Group {
     reserved: Option<(Layout, [DeviceWords; 2])>,
     /// Mail between the blocks that step a lattice, and its words per lattice; reserved with the
     /// planar words if `cooperative` supports the size.
-    mail: Option<(DeviceWords, usize)>,
+    pub(super) mail: Option<(DeviceWords, usize)>,
     /// Edits that `edit_cells` applies.
     edits: DeviceWords,
     /// The reduced views, and the words allocated for each.
-    view: Option<(DeviceWords, usize)>,
-    /// Memory for measures, once needed.
-    measures: Option<Measures>,
-    context: Arc<OwnedContext>,
+    pub(super) view: Option<(DeviceWords, usize)>,
+    /// Partial measures, one per block of each lattice; then one measure per lattice; then the bits at
+    /// the previous measure; then a count of finished blocks per lattice. Once needed.
+    measures: Option<DeviceWords>,
 }
 
 const WORDS_AN_EDIT: usize = size_of::<WordEdit>() / 4;
 
-fn max_edits(size: Size) -> usize {
+/// The number of edits of a lattice that fit.
+pub(super) fn max_edits(size: Size) -> usize {
     size.words().min(WordEdit::MAX_PER_COPY)
 }
 
-/// Device memory for the measures of a group's lattices.
-struct Measures {
-    /// The bits at the previous measure.
-    before: DeviceWords,
-    /// Partial measures, one per block of each lattice; then one measure per lattice; then a count
-    /// of finished blocks per lattice.
-    shares: DeviceWords,
-}
-
-/// Addresses of one lattice's parts of [`Measures`].
-pub(super) struct MeasureAt {
-    pub(super) before: sys::CUdeviceptr,
-    pub(super) shares: sys::CUdeviceptr,
-    pub(super) arrived: sys::CUdeviceptr,
-    pub(super) measures: sys::CUdeviceptr,
-}
-
 fn no_memory(what: MemoryUse) -> EngineError {
-    invalid(format!("there is no memory for {what:?}"))
+    invalid!("there is no memory for {what:?}")
+}
+
+/// The address of a lattice's part of a group's memory, and the words from one part to the next.
+pub(super) fn part(
+    memory: &Option<(DeviceWords, usize)>,
+    index: usize,
+    what: MemoryUse,
+) -> Result<(sys::CUdeviceptr, usize)> {
+    let (words, stride) = memory.as_ref().ok_or_else(|| no_memory(what))?;
+    Ok((words.word(index * stride), *stride))
 }
 
 /// Bytes of so many lattices in a layout: their bits, edits and buffers. What else they need is
@@ -118,27 +113,32 @@ impl Group {
                 mail: None,
                 view: None,
                 measures: None,
-                context: context.clone(),
             })
         };
         allocate().map_err(|why| with_size_that_fits(why, count, size, Layout::Bits, 0))
     }
 
+    /// The context of its memory.
+    fn context(&self) -> &Arc<OwnedContext> {
+        &self.edits.context
+    }
+
     /// Enlarges the views and keeps their contents. Waits for running work.
     pub(super) fn grow_views(&mut self, words: usize, idle: sys::CUstream) -> Result<()> {
         let all = words * self.count;
-        let larger = DeviceWords::uninitialized(&self.context, all, MemoryUse::Views)?;
+        let larger = DeviceWords::uninitialized(self.context(), all, MemoryUse::Views)?;
         if let Some((smaller, pitch)) = &self.view {
             handles::synchronize()?;
-            for index in 0..self.count {
-                let copy = Call::CopyWithin {
-                    to: larger.at + (index * words * 4) as u64,
-                    from: smaller.at + (index * pitch * 4) as u64,
-                    bytes: pitch * 4,
-                    stream: idle,
-                };
-                copy.make()?;
-            }
+            let copy = sys::CUDA_MEMCPY2D {
+                dstMemoryType: sys::CUmemorytype::CU_MEMORYTYPE_DEVICE,
+                dstDevice: larger.at,
+                dstPitch: words * 4,
+                ..rows_from(smaller.at, pitch * 4, pitch * 4, self.count)
+            };
+            // SAFETY: both sides have a row for each lattice, and nothing else uses them.
+            check("cuMemcpy2DAsync", unsafe {
+                sys::cuMemcpy2DAsync_v2(&copy, idle)
+            })?;
             handles::synchronize()?;
         }
         self.view = Some((larger, words));
@@ -147,19 +147,13 @@ impl Group {
 
     /// The address of a lattice's bit buffer with this parity.
     pub(super) fn bits_at(&self, index: usize, parity: u8) -> sys::CUdeviceptr {
-        let base = self.bits[usize::from(parity)].at;
-        base + (index * self.size.words() * 4) as u64
+        self.bits[usize::from(parity)].word(index * self.size.words())
     }
 
     /// The address of a lattice's edits.
     pub(super) fn edits_at(&self, index: usize) -> sys::CUdeviceptr {
-        let stride = self.max_edits() * WORDS_AN_EDIT * 4;
-        self.edits.at + (index * stride) as u64
-    }
-
-    /// The number of edits that fit.
-    pub(super) fn max_edits(&self) -> usize {
-        max_edits(self.size)
+        self.edits
+            .word(index * max_edits(self.size) * WORDS_AN_EDIT)
     }
 
     /// The address of a lattice's buffer with this parity, in a layout. Errors if the layout is not
@@ -173,63 +167,42 @@ impl Group {
         match &self.reserved {
             _ if layout == Layout::Bits => Ok(self.bits_at(index, parity)),
             Some((reserved, buffers)) if *reserved == layout => {
-                let base = buffers[usize::from(parity)].at;
-                Ok(base + 4 * (index * layout.words(self.size)) as u64)
+                Ok(buffers[usize::from(parity)].word(index * layout.words(self.size)))
             }
-            _ => {
-                let what = MemoryUse::Lattices(self.count, layout);
-                Err(no_memory(what))
-            }
+            _ => Err(no_memory(MemoryUse::Lattices(self.count, layout))),
         }
-    }
-
-    /// The address of the mail between the blocks that step a lattice.
-    pub(super) fn halo_mailbox(&self, index: usize) -> Result<sys::CUdeviceptr> {
-        let (buffer, words) = self
-            .mail
-            .as_ref()
-            .ok_or_else(|| no_memory(MemoryUse::Mail))?;
-        Ok(buffer.at + (index * words * 4) as u64)
-    }
-
-    /// The address of a lattice's reduced view, and the pitch in words between views.
-    pub(super) fn view_at(&self, index: usize) -> Result<(sys::CUdeviceptr, usize)> {
-        let (buffer, stride) = self
-            .view
-            .as_ref()
-            .ok_or_else(|| no_memory(MemoryUse::Views))?;
-        let at = buffer.at + (index * stride * 4) as u64;
-        Ok((at, *stride))
     }
 
     /// Allocates memory for measures. Waits for running work.
     pub(super) fn make_measures(&mut self) -> Result<()> {
-        let what = MemoryUse::Measures;
-        let blocks = Launch::measure(self.size, 1).grid[0] as usize;
-        let words = ((blocks + 1) * Measure::WORDS + 1) * self.count;
-        self.measures = Some(Measures {
-            before: DeviceWords::zeroed(&self.context, self.count * self.size.words(), what)?,
-            shares: DeviceWords::zeroed(&self.context, words, what)?,
-        });
+        let [.., words] = self.parts_of_measures(self.count);
+        let measures = DeviceWords::zeroed(self.context(), words, MemoryUse::Measures)?;
+        self.measures = Some(measures);
         Ok(())
     }
 
-    /// The addresses of a lattice's measures.
-    pub(super) fn measures_at(&self, index: usize) -> Result<MeasureAt> {
-        let measures = self
-            .measures
-            .as_ref()
-            .ok_or_else(|| no_memory(MemoryUse::Measures))?;
+    /// The addresses of a lattice's partial measures, of its measure, of its bits at the previous one,
+    /// and of its count of finished blocks.
+    pub(super) fn measures_at(&self, index: usize) -> Result<[sys::CUdeviceptr; 4]> {
+        let measures = self.measures.as_ref();
+        let measures = measures.ok_or_else(|| no_memory(MemoryUse::Measures))?;
+        Ok(self.parts_of_measures(index).map(|at| measures.word(at)))
+    }
+
+    /// The words before each part of a lattice's measures; of one behind the last, all words.
+    fn parts_of_measures(&self, index: usize) -> [usize; 4] {
         let blocks = Launch::measure(self.size, 1).grid[0] as usize;
-        let shares: sys::CUdeviceptr = measures.shares.at;
-        let of = |words: usize| shares + (words * 4) as u64;
-        let whole = blocks * Measure::WORDS * self.count;
-        let before: sys::CUdeviceptr = measures.before.at;
-        Ok(MeasureAt {
-            before: before + (index * self.size.words() * 4) as u64,
-            shares: of(blocks * Measure::WORDS * index),
-            measures: of(whole + Measure::WORDS * index),
-            arrived: of(whole + Measure::WORDS * self.count + index),
+        let mut start = 0;
+        [
+            blocks * Measure::WORDS,
+            Measure::WORDS,
+            self.size.words(),
+            1,
+        ]
+        .map(|words| {
+            let at = start + index * words;
+            start += self.count * words;
+            at
         })
     }
 
@@ -259,14 +232,14 @@ impl Group {
         }
         let words = self.count * layout.words(self.size);
         let what = MemoryUse::Lattices(self.count, layout);
-        let buffer = || DeviceWords::uninitialized(&self.context, words, what);
+        let buffer = || DeviceWords::uninitialized(self.context(), words, what);
         let buffers = [buffer()?, buffer()?];
         if layout == Layout::Planar
             && let Some(division) = Division::for_mail(self.size, self.alike, sm_count)
         {
             // The kernel takes an address even if there is no mail, so allocate a word.
             let words = division.mail_words.max(1);
-            let mail = DeviceWords::zeroed(&self.context, words * self.count, MemoryUse::Mail)?;
+            let mail = DeviceWords::zeroed(self.context(), words * self.count, MemoryUse::Mail)?;
             self.mail = Some((mail, words));
         }
         self.reserved = Some((layout, buffers));

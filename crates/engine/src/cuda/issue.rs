@@ -1,24 +1,26 @@
 //! Turns ops into driver calls.
 
+use std::ffi::c_void;
 use std::ops::Range;
 
 use cust::device::DeviceAttribute;
 use cust::sys::{self, CUfunction_attribute_enum::*};
 
 use super::block_timestamps::{TimestampRecorder, TimestampTarget};
-use super::calls::{Arguments, Call, Sink, Values};
+use super::calls::{Arguments, Sink, Values, launch, rows_from};
 use super::driver::{check, cust};
-use super::group::Group;
+use super::group::{Group, max_edits, part};
+use super::handles;
 use super::memory::{Address, find};
 use super::resources::Resources;
 use crate::check::LatticeState;
-use crate::error::invalid;
+use crate::error::{bail, invalid};
 use crate::kernels::Parameter::*;
 use crate::kernels::{Function, Kernel, Launch, Layout};
 use crate::{
     Argument, Band, BufferLaunch, BufferOffset, BufferOp, DeviceId, EventId, LatticeId, LatticeOp,
-    Measure, MemoryOp, Occupancy, Op, OrderOp, ReduceRegion, Result, Scope, Slot, SupportKernel,
-    Transfer, WordEdit,
+    Measure, MemoryOp, MemoryUse, Occupancy, Op, OrderOp, ReduceRegion, Result, Scope, Slot,
+    SupportKernel, Transfer, WordEdit,
 };
 use life::{Rule, Size, Soup};
 
@@ -85,8 +87,8 @@ impl Resources {
                 let first = LatticeId(lattices.start);
                 let group = self.check.lattices.find(first);
                 let group = group.filter(|group| group.device == device);
-                let group = group
-                    .ok_or_else(|| invalid(format!("{first:?} is not on the stream's device")))?;
+                let group =
+                    group.ok_or_else(|| invalid!("{first:?} is not on the stream's device"))?;
                 let (size, count) = (group.size, lattices.len() as u32);
                 let state = self.check.states.committed(first);
                 match op {
@@ -160,18 +162,28 @@ impl Issuer<'_> {
     fn order(&mut self, op: OrderOp) -> Result<()> {
         let stream = self.stream;
         let event = |id: EventId| self.resources.events[id.0 as usize].1.0;
-        self.sink.push(match op {
-            OrderOp::Synchronize(Scope::Stream) => Call::Synchronize(stream),
-            OrderOp::Synchronize(Scope::Device) => Call::SynchronizeContext,
-            OrderOp::Record(id) => Call::Record {
-                event: event(id),
-                stream,
+        match op {
+            OrderOp::Record(id) => self.sink.record(event(id), stream),
+            OrderOp::Wait(id) => {
+                let event = event(id);
+                // SAFETY: event and stream are alive until nothing runs.
+                unsafe {
+                    self.sink.push(move || {
+                        check(
+                            "cuStreamWaitEvent",
+                            sys::cuStreamWaitEvent(stream, event, 0),
+                        )
+                    })
+                }
+            }
+            // SAFETY: the stream is alive until nothing runs.
+            OrderOp::Synchronize(Scope::Stream) => unsafe {
+                self.sink
+                    .push(move || check("cuStreamSynchronize", sys::cuStreamSynchronize(stream)))
             },
-            OrderOp::Wait(id) => Call::WaitEvent {
-                event: event(id),
-                stream,
-            },
-        })
+            // SAFETY: there are no handles and no addresses.
+            OrderOp::Synchronize(Scope::Device) => unsafe { self.sink.push(handles::synchronize) },
+        }
     }
 
     fn on_lattices(&mut self, lattices: &Range<u32>, op: &LatticeOp) -> Result<()> {
@@ -322,7 +334,7 @@ impl Issuer<'_> {
         let buffer = |parity| group.buffer_at(kernel.layout, run.index, parity);
         let buffers = [buffer(0)?, buffer(1)?];
         let mail = if kernel.parameters.contains(&Mail) {
-            group.halo_mailbox(run.index)?
+            part(&group.mail, run.index, MemoryUse::Mail)?.0
         } else {
             0 // nobody takes it
         };
@@ -366,13 +378,8 @@ impl Issuer<'_> {
 
     fn upload(&mut self, run: Run, words: &[u32]) -> Result<()> {
         // The lengths were validated, and the program keeps the words alive until the call is made.
-        let call = Call::CopyIn {
-            to: self.group(run).bits_at(run.index, 0),
-            from: words.as_ptr().cast(),
-            bytes: words.len() * 4,
-            stream: self.stream,
-        };
-        self.sink.push(call)
+        let to = self.group(run).bits_at(run.index, 0);
+        self.copy_in(to, words.as_ptr().cast(), words.len() * 4)
     }
 
     fn soup(&mut self, run: Run, soup: Soup) -> Result<()> {
@@ -395,16 +402,11 @@ impl Issuer<'_> {
         let Run { index, state, .. } = run;
         let group = self.group(run);
         let cells = group.buffer_at(state.layout, index, state.parity)?;
-        let (list, max_edits) = (group.edits_at(index), group.max_edits());
+        let list = group.edits_at(index);
         let (width, layout) = (run.size.width() as i32, state.layout.index());
         // Copies and launches of a stream run in order, so one list serves all chunks.
-        for edits in edits.chunks(max_edits) {
-            self.sink.push(Call::CopyIn {
-                to: list,
-                from: edits.as_ptr().cast(),
-                bytes: size_of_val(edits),
-                stream: self.stream,
-            })?;
+        for edits in edits.chunks(max_edits(run.size)) {
+            self.copy_in(list, edits.as_ptr().cast(), size_of_val(edits))?;
             let count = edits.len() as i32;
             let values: &Values = &[
                 (Edits, &list),
@@ -470,7 +472,7 @@ impl Issuer<'_> {
         };
         let group = self.group(run);
         let bits = group.bits_at(run.index, run.state.bits_parity) + offset;
-        let (pixels, stride) = group.view_at(run.index)?;
+        let (pixels, stride) = part(&group.view, run.index, MemoryUse::Views)?;
         let (width, height) = sides(torus);
         let (across, down) = (region.width as i32, region.height as i32);
         let pitch = stride as u64 * 4;
@@ -502,15 +504,15 @@ impl Issuer<'_> {
         };
         let group = self.group(run);
         let bits = group.bits_at(run.index, run.state.bits_parity) + offset;
-        let at = group.measures_at(run.index)?;
+        let [shares, measures, before, arrived] = group.measures_at(run.index)?;
         let words = size.words() as u64;
         let shape = Launch::measure(size, run.count as u32);
         let values: &Values = &[
             (From, &bits),
-            (Before, &at.before),
-            (Shares, &at.shares),
-            (Arrived, &at.arrived),
-            (To, &at.measures),
+            (Before, &before),
+            (Shares, &shares),
+            (Arrived, &arrived),
+            (To, &measures),
             (Words, &words),
             (FirstWord, &first_word),
         ];
@@ -536,41 +538,35 @@ impl Issuer<'_> {
                 (cells, size.cells() as usize, size.cells() as usize)
             }
             Transfer::Measure => {
-                let at = group.measures_at(index)?.measures;
+                let [_, at, ..] = group.measures_at(index)?;
                 (at, Measure::WORDS, Measure::WORDS)
             }
             Transfer::View => {
-                let (at, pitch) = group.view_at(index)?;
+                let (at, pitch) = part(&group.view, index, MemoryUse::Views)?;
                 (at, state.view_words as usize, pitch)
             }
         };
         let slots = self.resources.slots.as_ref();
         let place = slots.and_then(|slots| slots.place(run.first, slot));
-        let (to, slot_pitch) =
-            place.ok_or_else(|| invalid(format!("{:?} has no {slot:?}", run.first)))?;
-        let stream = self.stream;
+        let (to, slot_pitch) = place.ok_or_else(|| invalid!("{:?} has no {slot:?}", run.first))?;
         // The program is valid, so the slot is large enough and the group's slots are adjacent like
         // its lattices. The slots are bound to this download, so nobody else uses them until the
         // event after the copy has fired. This holds for pageable memory too, where the copy is
         // complete by then or by the call's return.
-        self.sink.push(
-            if run.count == 1 || (pitch == words && slot_pitch == words) {
-                Call::CopyOut {
-                    to: to.cast(),
-                    from: at,
-                    bytes: run.count * words * 4,
-                    stream,
-                }
-            } else {
-                Call::CopyRowsOut {
-                    to: (to.cast(), slot_pitch * 4),
-                    from: (at, pitch * 4),
-                    row_bytes: words * 4,
-                    rows: run.count,
-                    stream,
-                }
-            },
-        )
+        if run.count == 1 || (pitch == words && slot_pitch == words) {
+            return self.copy_out(to.cast(), at, run.count * words * 4);
+        }
+        let stream = self.stream;
+        let rows = sys::CUDA_MEMCPY2D {
+            dstHost: to.cast(),
+            dstPitch: slot_pitch * 4,
+            ..rows_from(at, pitch * 4, words * 4, run.count)
+        };
+        // SAFETY: as above, both sides have that many rows.
+        unsafe {
+            self.sink
+                .push(move || check("cuMemcpy2DAsync", sys::cuMemcpy2DAsync_v2(&rows, stream)))
+        }
     }
 
     fn launch_support(
@@ -593,11 +589,14 @@ impl Issuer<'_> {
             BufferOp::Launch(launch) => self.launch_on_buffers(launch),
             BufferOp::HostFunction(function, buffer) => {
                 let (function, words) = find(buffers, *buffer)?.on_host(*function)?;
-                self.sink.push(Call::HostFunction {
-                    function,
-                    words,
-                    stream: self.stream,
-                })
+                let stream = self.stream;
+                // SAFETY: the function takes these words, which live until nothing runs.
+                unsafe {
+                    self.sink.push(move || {
+                        let code = sys::cuLaunchHostFunc(stream, function, words);
+                        check("cuLaunchHostFunc", code)
+                    })
+                }
             }
             // These calls are made at once: only one thread issues such a program.
             BufferOp::Memory(op) => match *op {
@@ -615,55 +614,65 @@ impl Issuer<'_> {
     }
 
     fn copy(&mut self, from: BufferOffset, to: BufferOffset, bytes: usize) -> Result<()> {
-        let stream = self.stream;
         let source = find(&self.resources.buffers, from.buffer)?;
         let target = find(&self.resources.buffers, to.buffer)?;
         match (source.address(from)?, target.address(to)?) {
-            (Address::Host(from), Address::Device(to)) => self.sink.push(Call::CopyIn {
-                to,
-                from,
-                bytes,
-                stream,
-            }),
-            (Address::Device(from), Address::Host(to)) => self.sink.push(Call::CopyOut {
-                to,
-                from,
-                bytes,
-                stream,
-            }),
+            (Address::Host(from), Address::Device(to)) => self.copy_in(to, from, bytes),
+            (Address::Device(from), Address::Host(to)) => self.copy_out(to, from, bytes),
             (Address::Device(from), Address::Device(to)) => {
                 let (from, to) = ((from, source.context.raw), (to, target.context.raw));
                 self.copy_on_devices(from, to, bytes)
             }
             (Address::Host(_), Address::Host(_)) => {
-                Err(invalid("a device cannot copy from host to host"))
+                Err(invalid!("a device cannot copy from host to host"))
             }
         }
     }
 
-    /// Copies between two addresses, each with its context.
+    /// Copies from the host to the device. The program is valid, so both sides have so many bytes.
+    fn copy_in(&mut self, to: sys::CUdeviceptr, from: *const c_void, bytes: usize) -> Result<()> {
+        let stream = self.stream;
+        // SAFETY: as above.
+        unsafe {
+            self.sink.push(move || {
+                let code = sys::cuMemcpyHtoDAsync_v2(to, from, bytes, stream);
+                check("cuMemcpyHtoDAsync", code)
+            })
+        }
+    }
+
+    /// Copies from the device to the host, likewise.
+    fn copy_out(&mut self, to: *mut c_void, from: sys::CUdeviceptr, bytes: usize) -> Result<()> {
+        let stream = self.stream;
+        // SAFETY: as above.
+        unsafe {
+            self.sink.push(move || {
+                let code = sys::cuMemcpyDtoHAsync_v2(to, from, bytes, stream);
+                check("cuMemcpyDtoHAsync", code)
+            })
+        }
+    }
+
+    /// Copies between two addresses, each with its context, likewise.
     fn copy_on_devices(
         &mut self,
-        from: (sys::CUdeviceptr, sys::CUcontext),
-        to: (sys::CUdeviceptr, sys::CUcontext),
+        (from, of): (sys::CUdeviceptr, sys::CUcontext),
+        (to, into): (sys::CUdeviceptr, sys::CUcontext),
         bytes: usize,
     ) -> Result<()> {
         let stream = self.stream;
-        self.sink.push(if from.1 == to.1 {
-            Call::CopyWithin {
-                to: to.0,
-                from: from.0,
-                bytes,
-                stream,
-            }
-        } else {
-            Call::CopyPeer {
-                to,
-                from,
-                bytes,
-                stream,
-            }
-        })
+        // SAFETY: as above.
+        unsafe {
+            self.sink.push(move || {
+                if of == into {
+                    let code = sys::cuMemcpyDtoDAsync_v2(to, from, bytes, stream);
+                    check("cuMemcpyDtoDAsync", code)
+                } else {
+                    let code = sys::cuMemcpyPeerAsync(to, into, from, of, bytes, stream);
+                    check("cuMemcpyPeerAsync", code)
+                }
+            })
+        }
     }
 
     fn launch_on_buffers(&mut self, launch: &BufferLaunch) -> Result<()> {
@@ -673,7 +682,7 @@ impl Issuer<'_> {
                 Argument::Buffer(region) => {
                     let buffer = find(&self.resources.buffers, region.buffer)?;
                     let Address::Device(at) = buffer.address(region)? else {
-                        return Err(invalid(format!("{:?} is not on the device", region.buffer)));
+                        bail!("{:?} is not on the device", region.buffer);
                     };
                     arguments.push(&at);
                 }
@@ -705,12 +714,13 @@ impl Issuer<'_> {
         shape: Launch,
         arguments: Arguments,
     ) -> Result<()> {
-        self.sink.push(Call::Launch {
-            function,
-            shape,
-            arguments,
-            stream: self.stream,
-        })
+        let stream = self.stream;
+        // SAFETY: the addresses are of memory that the program needs, and the function is of the
+        // stream's context; a test compares the tables of kernels with the parameters in the PTX.
+        unsafe {
+            self.sink
+                .push(move || launch(function, shape, &arguments, stream))
+        }
     }
 }
 

@@ -1,6 +1,5 @@
 //! Memory besides the lattices': host memory for copies, device memory, buffers and host slots.
 
-use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::cell::RefCell;
 use std::ffi::c_void;
 use std::sync::{Arc, OnceLock};
@@ -11,7 +10,8 @@ use cust::sys::{self, CUresult};
 
 use super::driver::check;
 use super::handles::{self, OwnedContext};
-use crate::error::invalid;
+use crate::cpu::memory::zeroed;
+use crate::error::{bail, invalid};
 use crate::slot_locks::SlotLocks;
 use crate::{
     Advice, BufferId, BufferLocation, BufferOffset, EngineError, HostFunction, HostMemory,
@@ -22,45 +22,35 @@ use crate::{
 pub(super) struct HostWords {
     pub(super) at: *mut u32,
     pub(super) words: usize,
-    kind: HostMemory,
-    context: Arc<OwnedContext>,
+    /// The context that locked its pages; `None` for pageable memory.
+    context: Option<Arc<OwnedContext>>,
 }
 
 impl HostWords {
-    /// Words of the smallest page. Each page is written once after allocation, so that no copy pays
-    /// for page faults.
-    const PAGE_WORDS: usize = 1024;
-
-    /// Allocates at least one word, zeroed. The context must be current; `what` names the memory in an
-    /// error.
+    /// Allocates zeroed memory whose pages have been written once, so that no copy pays for page faults.
+    /// The context must be current; `what` names the memory in an error.
     pub(super) fn new(
         context: &Arc<OwnedContext>,
         words: usize,
         kind: HostMemory,
         what: MemoryUse,
     ) -> Result<HostWords> {
-        if kind == HostMemory::Pinned {
-            let memory = HostWords::unzeroed(context, words, what)?;
-            // SAFETY: just allocated with this length.
-            unsafe { std::ptr::write_bytes(memory.at, 0, words) };
-            return Ok(memory);
+        match kind {
+            HostMemory::Pinned => {
+                let memory = HostWords::unzeroed(context, words, what)?;
+                // SAFETY: just allocated with this length.
+                unsafe { std::ptr::write_bytes(memory.at, 0, words) };
+                Ok(memory)
+            }
+            HostMemory::Pageable => {
+                let zeros: Box<[u32]> = zeroed(words, what)?.into();
+                Ok(HostWords {
+                    at: Box::into_raw(zeros).cast(),
+                    words,
+                    context: None,
+                })
+            }
         }
-        // SAFETY: the layout is not empty.
-        let at: *mut u32 = unsafe { alloc_zeroed(layout_of(words)) }.cast();
-        if at.is_null() {
-            return Err(out_of(BufferLocation::Host(kind), words, what));
-        }
-        for word in (0..words).step_by(HostWords::PAGE_WORDS) {
-            // SAFETY: within the allocation. Volatile, so that the compiler does not remove the write
-            // of 0.
-            unsafe { at.add(word).write_volatile(0) };
-        }
-        Ok(HostWords {
-            at,
-            words,
-            kind,
-            context: context.clone(),
-        })
     }
 
     /// Allocates page-locked memory that holds whatever it held before: to zero gigabytes takes
@@ -71,22 +61,15 @@ impl HostWords {
         what: MemoryUse,
     ) -> Result<HostWords> {
         let mut at = std::ptr::null_mut();
-        let kind = HostMemory::Pinned;
+        let place = BufferLocation::Host(HostMemory::Pinned);
         // SAFETY: `at` is valid for the write; a context is current. 1 is CU_MEMHOSTALLOC_PORTABLE:
         // page-locked for every context.
         let code = unsafe { sys::cuMemHostAlloc(&mut at, words * 4, 1) };
-        allocated(
-            "cuMemHostAlloc",
-            code,
-            BufferLocation::Host(kind),
-            words,
-            what,
-        )?;
+        allocated("cuMemHostAlloc", code, place, words, what)?;
         Ok(HostWords {
             at: at.cast(),
             words,
-            kind,
-            context: context.clone(),
+            context: Some(context.clone()),
         })
     }
 }
@@ -100,32 +83,25 @@ fn allocated(
     what: MemoryUse,
 ) -> Result<()> {
     match code {
-        CUresult::CUDA_ERROR_OUT_OF_MEMORY => Err(out_of(place, words, what)),
+        CUresult::CUDA_ERROR_OUT_OF_MEMORY => Err(EngineError::OutOfMemory {
+            place,
+            what,
+            needed_mib: (words as u64 * 4).div_ceil(1 << 20),
+            fits: None,
+        }),
         code => check(call, code),
     }
 }
 
-fn out_of(place: BufferLocation, words: usize, what: MemoryUse) -> EngineError {
-    EngineError::OutOfMemory {
-        place,
-        what,
-        needed_mib: (words as u64 * 4).div_ceil(1 << 20),
-        fits: None,
-    }
-}
-
-fn layout_of(words: usize) -> Layout {
-    Layout::array::<u32>(words.max(1)).expect("less than the address space")
-}
-
 impl Drop for HostWords {
     fn drop(&mut self) {
-        match self.kind {
-            HostMemory::Pageable => {
-                // SAFETY: allocated with this layout, freed once.
-                unsafe { dealloc(self.at.cast(), layout_of(self.words)) }
+        match &self.context {
+            None => {
+                let words = std::ptr::slice_from_raw_parts_mut(self.at, self.words);
+                // SAFETY: it was a box of so many words, freed once.
+                drop(unsafe { Box::from_raw(words) });
             }
-            HostMemory::Pinned => self.context.within(|| {
+            Some(context) => context.within(|| {
                 // SAFETY: allocated by cuMemHostAlloc, freed once.
                 unsafe { sys::cuMemFreeHost(self.at.cast()) };
             }),
@@ -136,7 +112,7 @@ impl Drop for HostWords {
 /// A device allocation.
 pub(super) struct DeviceWords {
     pub(super) at: sys::CUdeviceptr,
-    context: Arc<OwnedContext>,
+    pub(super) context: Arc<OwnedContext>,
 }
 
 impl DeviceWords {
@@ -169,6 +145,11 @@ impl DeviceWords {
         handles::synchronize().map(|()| memory)
     }
 
+    /// The address of one of its words.
+    pub(super) fn word(&self, index: usize) -> sys::CUdeviceptr {
+        self.at + 4 * index as u64
+    }
+
     /// The host's address of unified memory, which is the same.
     fn on_host(&self) -> *mut u32 {
         std::ptr::with_exposed_provenance_mut(self.at as usize)
@@ -188,16 +169,6 @@ impl Drop for DeviceWords {
 pub(super) struct MirroredWords {
     pub(super) device: DeviceWords,
     pub(super) host: HostWords,
-}
-
-impl MirroredWords {
-    pub(super) fn new(context: &Arc<OwnedContext>, words: usize) -> Result<MirroredWords> {
-        let what = MemoryUse::BlockTimestamps;
-        Ok(MirroredWords {
-            device: DeviceWords::uninitialized(context, words, what)?,
-            host: HostWords::new(context, words, HostMemory::Pinned, what)?,
-        })
-    }
 }
 
 /// A device or host buffer.
@@ -270,10 +241,7 @@ impl Buffer {
             Memory::Pool(words) => match &*words.borrow() {
                 Some(words) => words.at,
                 None => {
-                    return Err(invalid(format!(
-                        "{:?} is not allocated in this stream",
-                        part.buffer
-                    )));
+                    bail!("{:?} is not allocated in this stream", part.buffer);
                 }
             },
         };
@@ -317,7 +285,7 @@ impl Buffer {
             Advice::Preferred(side) => (CU_MEM_ADVISE_SET_PREFERRED_LOCATION, side),
         };
         let Memory::Managed(words) = &self.memory else {
-            return Err(invalid("advise cannot be done here"));
+            bail!("advise cannot be done here");
         };
         // SAFETY: the allocation has `bytes` bytes.
         check("cuMemAdvise", unsafe {
@@ -333,7 +301,7 @@ impl Buffer {
         stream: sys::CUstream,
     ) -> Result<()> {
         let Memory::Managed(words) = &self.memory else {
-            return Err(invalid("prefetch cannot be done here"));
+            bail!("prefetch cannot be done here");
         };
         // SAFETY: the allocation has `bytes` bytes; the stream is alive.
         check("cuMemPrefetchAsync", unsafe {
@@ -347,7 +315,7 @@ impl Buffer {
             (Memory::Host(words), HostFunction::Invert) => {
                 Ok((Some(invert), (&raw const **words).cast_mut().cast()))
             }
-            _ => Err(invalid("a host function cannot be done here")),
+            _ => Err(invalid!("a host function cannot be done here")),
         }
     }
 
@@ -370,7 +338,7 @@ impl Buffer {
                 })?;
                 return handles::synchronize(); // other streams do not wait for the default stream
             }
-            Memory::Pool(..) => return Err(invalid("a device cannot copy from host to host")),
+            Memory::Pool(..) => bail!("a device cannot copy from host to host"),
         };
         // SAFETY: the allocation has that many initialised words; nothing runs, on the device
         // either, and this is the only place that makes a reference to them.
@@ -402,7 +370,7 @@ unsafe extern "C" fn invert(words: *mut c_void) {
 
 pub(super) fn find(buffers: &[Option<Buffer>], id: BufferId) -> Result<&Buffer> {
     let found = buffers.get(id.0 as usize).and_then(Option::as_ref);
-    found.ok_or_else(|| invalid(format!("there is no {id:?}")))
+    found.ok_or_else(|| invalid!("there is no {id:?}"))
 }
 
 /// The slots of all lattices: host memory that downloads are copied to, page-locked, or pageable for

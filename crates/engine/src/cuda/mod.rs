@@ -38,7 +38,7 @@ use resources::{Resources, Stream};
 use runs::{Prepared, Runs, Submission};
 
 use crate::check::{ProgramMode, Validator};
-use crate::error::invalid;
+use crate::error::bail;
 use crate::{
     Band, BufferId, BufferLocation, Completion, DeviceId, DeviceInfo, Engine, EngineError, EventId,
     Feature, LatticeId, Layout, Nanos, Occupancy, Op, PreparedId, Program, Result, RunId, Slots,
@@ -67,8 +67,6 @@ pub struct CudaEngine {
     runs: Runs,
     prepared: HashMap<PreparedId, Prepared>,
     resources: Resources,
-    /// The time at which every device's clock shows 0.
-    zero: Instant,
     driver_ms: f64,
     left_out: Vec<(u32, EngineError)>,
 }
@@ -157,10 +155,10 @@ impl CudaEngine {
                 streams: Vec::new(),
                 buffers: Vec::new(),
                 slots: None,
+                zero: began,
                 gpus,
                 check: Validator::new(infos),
             },
-            zero: began,
             driver_ms: began.elapsed().as_secs_f64() * 1e3,
             left_out: refused,
         })
@@ -169,24 +167,6 @@ impl CudaEngine {
     /// The ordinals of devices that were asked for and cannot be used, if others were enough.
     pub fn left_out(&self) -> &[(u32, EngineError)] {
         &self.left_out
-    }
-
-    fn make_lattices(
-        &mut self,
-        device: DeviceId,
-        count: usize,
-        size: Size,
-        band: Option<Band>,
-    ) -> Result<()> {
-        let Resources { gpus, check, .. } = &mut self.resources;
-        check.check_device(device)?;
-        let gpu = &mut gpus[usize::from(device.0)];
-        gpu.context.make_current()?;
-        let alike = count * band.map_or(1, |band| band.per_device as usize);
-        gpu.groups
-            .push(Group::new(&gpu.context, count, alike, size)?);
-        check.add_lattices(device, count, size, band);
-        Ok(())
     }
 }
 
@@ -199,13 +179,22 @@ impl Engine for CudaEngine {
         &self.resources.check.devices
     }
 
-    fn create_lattices(&mut self, device: DeviceId, count: usize, size: Size) -> Result<()> {
-        self.make_lattices(device, count, size, None)
-    }
-
-    fn create_bands(&mut self, count: usize, band: Band) -> Result<()> {
-        let size = band.size()?;
-        self.make_lattices(band.device, count, size, Some(band))
+    fn create(
+        &mut self,
+        device: DeviceId,
+        count: usize,
+        size: Size,
+        band: Option<Band>,
+    ) -> Result<()> {
+        let gpu = self.resources.gpu_at(device)?;
+        let Resources { gpus, check, .. } = &mut self.resources;
+        let gpu = &mut gpus[gpu];
+        gpu.context.make_current()?;
+        let alike = count * band.map_or(1, |band| band.per_device as usize);
+        gpu.groups
+            .push(Group::new(&gpu.context, count, alike, size)?);
+        check.add_lattices(device, count, size, band);
+        Ok(())
     }
 
     fn clear(&mut self) -> Result<()> {
@@ -298,10 +287,10 @@ impl Engine for CudaEngine {
         let of = &mut self.resources;
         let device_of = of.gpus[of.gpu_at(device)?].device;
         if of.gpus.len() > usize::from(u16::MAX) {
-            return Err(invalid("too many contexts"));
+            bail!("too many contexts");
         }
         let context = OwnedContext::new(device_of, false)?;
-        of.gpus.push(Gpu::new(device_of, context, self.zero)?);
+        of.gpus.push(Gpu::new(device_of, context, of.zero)?);
         Ok(of.check.add_context(device))
     }
 
@@ -413,9 +402,9 @@ impl Engine for CudaEngine {
     fn compile_in_background(&mut self, program: &Program) -> Result<()> {
         let Resources { check, gpus, .. } = &mut self.resources;
         let plan = check.validate(program, ProgramMode::Submit)?;
-        for (device, step) in plan.of_ladder() {
+        for (device, function) in plan.functions {
             let functions = &mut gpus[usize::from(device.0)].functions;
-            functions.compile_in_background(step)?;
+            functions.compile_in_background(function)?;
         }
         Ok(())
     }

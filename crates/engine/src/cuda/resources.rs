@@ -1,6 +1,7 @@
 //! The GPUs of an engine and what was created on them.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use cust::sys;
 
@@ -19,6 +20,8 @@ pub(super) struct Resources {
     /// By [`BufferId`](crate::BufferId); `None` once dropped.
     pub(super) buffers: Vec<Option<Buffer>>,
     pub(super) slots: Option<Arc<CudaSlots>>,
+    /// The time at which every device's clock shows 0.
+    pub(super) zero: Instant,
     pub(super) gpus: Vec<Gpu>,
     /// Validates programs and tracks the lattices' states.
     pub(super) check: Validator,
@@ -96,9 +99,9 @@ impl Resources {
 
     /// Waits until the functions of a program that are being compiled are loaded.
     pub(super) fn finish_compiling(&mut self, plan: &Plan) {
-        for (device, step) in plan.of_ladder() {
+        for &(device, function) in &plan.functions {
             let gpu = &mut self.gpus[usize::from(device.0)];
-            gpu.functions.finish_compiling(step);
+            gpu.functions.finish_compiling(function);
         }
     }
 

@@ -11,12 +11,12 @@ use std::time::Instant;
 use cust::sys::{self, CUstreamCaptureMode};
 
 use super::block_timestamps::TimestampRecorder;
-use super::calls::{Call, Meetings, Sink, Threads, make_concurrently};
+use super::calls::{Meetings, Sink, Threads, make_concurrently};
 use super::driver::{check, into_partially_applied};
 use super::handles::Event;
 use super::memory::CudaSlots;
 use super::resources::Resources;
-use super::timing::{TimedStep, Timer, Timing};
+use super::timing::{Timer, Timing, host_span};
 use crate::check::{Plan, issuers};
 use crate::{
     BlockTimestamp, Completion, IssuerId, LatticeId, LatticeOp, Op, OrderOp, Program, Result,
@@ -39,6 +39,8 @@ struct Run {
     /// The number of streams and graphs that are not done.
     open: usize,
     timings: Vec<Timing>,
+    /// The time that the host spent in calls.
+    host: Vec<Span>,
     /// Its timestamp recorders, by GPU.
     recorders: Vec<(usize, TimestampRecorder)>,
 }
@@ -78,26 +80,20 @@ pub(super) struct Runs {
 }
 
 impl Runs {
-    /// Begins a run of so many streams and graphs.
-    fn begin(&mut self, open: usize) -> RunId {
-        let run = RunId(self.next);
+    /// The number of a new run.
+    fn number(&mut self) -> RunId {
         self.next += 1;
-        if open == 0 {
-            self.empty.push(run);
-        } else {
-            let new = Run {
-                open,
-                ..Run::default()
-            };
-            self.open.insert(run, new);
-            self.idle_polls = 0;
-        }
-        run
+        RunId(self.next - 1)
     }
 
-    /// A run that has begun and is not empty.
-    fn of(&mut self, run: RunId) -> &mut Run {
-        self.open.get_mut(&run).expect("the run was opened")
+    /// Adds a run whose work has been issued.
+    fn add(&mut self, number: RunId, run: Run) {
+        if run.open == 0 {
+            self.empty.push(number);
+        } else {
+            self.open.insert(number, run);
+            self.idle_polls = 0;
+        }
     }
 
     pub(super) fn is_idle(&self) -> bool {
@@ -126,7 +122,6 @@ impl Runs {
         resources: &Resources,
     ) {
         let _ = resources.synchronize();
-        self.open.remove(&run);
         let markers = self.markers.iter_mut();
         markers.for_each(|markers| markers.retain(|marker| marker.run != run));
         self.replays.retain(|replay| replay.run != run);
@@ -188,13 +183,12 @@ impl Runs {
         }
         let ended = std::mem::take(running);
         self.open.remove(&run);
-        let (mut spans, mut host) = (Vec::new(), Vec::new());
+        let mut spans = Vec::new();
         for timing in ended.timings {
             timing.spans(&mut spans)?;
-            host.extend_from_slice(&timing.host);
             if timing.pooled {
-                let events = Rc::into_inner(timing.events).into_iter().flatten();
-                resources.gpus[timing.gpu].pool.timing.extend(events);
+                let timer = Rc::into_inner(timing.timer).unwrap_or_default();
+                resources.gpus[timing.gpu].pool.timing.extend(timer.events);
             }
         }
         let mut block_timestamps = Vec::new();
@@ -210,7 +204,7 @@ impl Runs {
             }));
             resources.gpus[gpu].timestamp_pool.push(memory);
         }
-        completions.push(finished(run, spans, host, block_timestamps));
+        completions.push(finished(run, spans, ended.host, block_timestamps));
         Ok(())
     }
 
@@ -283,14 +277,12 @@ pub(super) struct Submission<'a> {
     resources: &'a mut Resources,
     runs: &'a mut Runs,
     program: &'a Program,
-    run: RunId,
+    number: RunId,
+    run: Run,
     /// The GPUs it uses, each with its streams in the order of first use.
     used: Vec<(usize, Vec<StreamId>)>,
     /// The index of each stream's last step.
     last_step: Vec<usize>,
-    timers: Vec<Timer>,
-    /// Timestamp recorders by GPU.
-    recorders: Vec<(usize, TimestampRecorder)>,
     /// The threads that issue it. With several, the ends of its streams are marked after all of them
     /// are done.
     threads: Threads,
@@ -306,11 +298,13 @@ impl Submission<'_> {
         program: &Program,
         plan: &Plan,
     ) -> Result<RunId> {
-        let used = resources.streams_used(program);
-        let run = runs.begin(used.iter().map(|(_, streams)| streams.len()).sum());
+        let number = runs.number();
         if program.steps.is_empty() {
-            return Ok(run);
+            runs.add(number, Run::default());
+            return Ok(number);
         }
+        let used = resources.streams_used(program);
+        let open = used.iter().map(|(_, streams)| streams.len()).sum();
         let mut last_step = vec![usize::MAX; resources.streams.len()];
         for (index, step) in program.steps.iter().enumerate() {
             last_step[step.stream.0 as usize] = index;
@@ -321,29 +315,39 @@ impl Submission<'_> {
             resources,
             runs,
             program,
-            run,
+            number,
+            run: Run {
+                open,
+                ..Run::default()
+            },
             used,
             last_step,
-            timers: Vec::new(),
-            recorders: Vec::new(),
             threads,
             begun: false,
         };
-        if let Err(error) = submission.issue_all() {
-            // Waits for issued work: no timestamp may be written to freed memory.
-            let resources = &*submission.resources;
-            submission.runs.abandon(run, program.downloads(), resources);
-            return Err(if submission.begun && plan.changes_cells {
-                into_partially_applied(error)
-            } else {
-                error
-            });
+        let issued = submission.issue_all();
+        let Submission {
+            resources,
+            runs,
+            run,
+            begun,
+            ..
+        } = submission;
+        match issued {
+            Ok(()) => {
+                runs.add(number, run);
+                Ok(number)
+            }
+            Err(error) => {
+                // Waits for issued work: no timestamp may be written to freed memory.
+                runs.abandon(number, program.downloads(), resources);
+                Err(if begun && plan.changes_cells {
+                    into_partially_applied(error)
+                } else {
+                    error
+                })
+            }
         }
-        let open = submission.runs.of(run);
-        let timings = submission.timers.into_iter().map(Timer::finish);
-        open.timings.extend(timings);
-        open.recorders = submission.recorders;
-        Ok(run)
     }
 
     fn issue_all(&mut self) -> Result<()> {
@@ -359,19 +363,24 @@ impl Submission<'_> {
             }
             if program.timed {
                 let origin = self.resources.gpus[*gpu].origin()?;
-                let timer = |&issuer| Timer::new(*gpu, issuer, origin.clone());
-                self.timers.extend(issuers.iter().map(timer));
+                let timing = |&issuer| Timing {
+                    gpu: *gpu,
+                    issuer,
+                    origin: origin.clone(),
+                    timer: Rc::default(),
+                    pooled: true,
+                };
+                self.run.timings.extend(issuers.iter().map(timing));
             }
             if program.block_timestamps {
                 let Resources { gpus, check, .. } = &mut *self.resources;
                 let of_gpu = &mut gpus[*gpu];
                 let recorder = TimestampRecorder::plan(program, streams, &check.lattices, of_gpu)?;
                 if let Some(recorder) = recorder {
-                    self.recorders.push((*gpu, recorder));
-                    let (_, recorder) = self.recorders.last().expect("just pushed");
                     for &stream in streams {
                         recorder.clear(stream, self.resources.raw(stream))?;
                     }
+                    self.run.recorders.push((*gpu, recorder));
                 }
             }
         }
@@ -408,7 +417,7 @@ impl Submission<'_> {
             let gpu = self.resources.gpu_of(step.stream);
             if let Entry::Vacant(place) = parts.entry(part_of(step, gpu)) {
                 let mut sink = Sink::Later(Vec::new());
-                sink.push(Call::Current(self.resources.gpus[gpu].context.raw))?;
+                sink.set_current(self.resources.gpus[gpu].context.raw)?;
                 sink.meet();
                 place.insert(Part { gpu, sink });
             }
@@ -425,7 +434,7 @@ impl Submission<'_> {
             let part = parts.get_mut(&at).expect("made above");
             if std::mem::replace(&mut part.gpu, gpu) != gpu {
                 let context = self.resources.gpus[gpu].context.raw;
-                part.sink.push(Call::Current(context))?;
+                part.sink.set_current(context)?;
             }
             self.issue_step(index, &mut part.sink)?;
         }
@@ -434,14 +443,10 @@ impl Submission<'_> {
             Sink::Now => unreachable!("every sink was made as Later"),
         });
         self.begun = true;
-        for time in make_concurrently(&lists.collect::<Vec<_>>())? {
-            let gpu = self.resources.gpu_of(time.stream);
-            let issuer = program.steps[time.step as usize].issuer;
-            let mut timers = self.timers.iter_mut();
-            if let Some(timer) = timers.find(|t| t.gpu == gpu && t.issuer == issuer) {
-                timer.host(&time);
-            }
-        }
+        let spans = make_concurrently(&lists.collect::<Vec<_>>(), self.resources.zero)?;
+        self.run
+            .host
+            .extend(spans.into_iter().filter(|_| program.timed));
         let ends: Vec<_> = std::mem::take(&mut self.used);
         for (gpu, streams) in ends {
             self.resources.make_current(gpu)?;
@@ -460,37 +465,32 @@ impl Submission<'_> {
         let gpu = self.resources.gpu_of(stream);
         self.resources.make_current(gpu)?;
         let raw = self.resources.raw(stream);
-        let mut recorders = self.recorders.iter_mut();
+        let mut recorders = self.run.recorders.iter_mut();
         let block_timestamps = recorders.find(|(of, _)| *of == gpu);
         let block_timestamps = block_timestamps.map(|(_, recorder)| (at, recorder));
-        let mut timers = self.timers.iter_mut();
-        let timer = timers.find(|timer| timer.gpu == gpu && timer.issuer == step.issuer);
+        let mut timings = self.run.timings.iter_mut();
+        let timing = timings.find(|timing| timing.gpu == gpu && timing.issuer == step.issuer);
+        let mut timer = timing.and_then(|timing| Rc::get_mut(&mut timing.timer));
+        // While the host waits, there is no device work to time.
+        let on_device = !matches!(step.op, Op::Order(OrderOp::Synchronize(_)));
+        match &mut timer {
+            Some(timer) if on_device => {
+                let pool = &mut self.resources.gpus[gpu].pool;
+                timer.before(pool, stream, |event| sink.record(event.0, raw))?;
+            }
+            Some(timer) => timer.latest = None,
+            None => {}
+        }
+        let is_measured = timer.is_some() || nvtx::is_attached();
+        let begun = is_measured.then(|| sink.begin(step.op.label()));
+        self.resources.issue(gpu, step, sink, block_timestamps)?;
+        let span = begun.and_then(|begun| sink.end(at, stream, begun, self.resources.zero));
         if let Some(timer) = timer {
-            // While the host waits, there is no device work to time.
-            let on_device = !matches!(step.op, Op::Order(OrderOp::Synchronize(_)));
-            let record = |event: &Event, sink: &mut Sink| {
-                let event = event.0;
-                sink.push(Call::Record { event, stream: raw })
-            };
+            self.run.host.extend(span);
             if on_device {
                 let pool = &mut self.resources.gpus[gpu].pool;
-                timer.before(pool, stream, |event| record(event, sink))?;
-            } else {
-                timer.pause();
+                timer.after(pool, index, stream, |event| sink.record(event.0, raw))?;
             }
-            let begun = sink.begin(step.op.label());
-            self.resources.issue(gpu, step, sink, block_timestamps)?;
-            if let Some(time) = sink.end(at, stream, begun) {
-                timer.host(&time);
-            }
-            if on_device {
-                let pool = &mut self.resources.gpus[gpu].pool;
-                timer.after(pool, index, stream, |event| record(event, sink))?;
-            }
-        } else {
-            let begun = nvtx::is_attached().then(|| sink.begin(step.op.label()));
-            self.resources.issue(gpu, step, sink, block_timestamps)?;
-            begun.map(|begun| sink.end(at, stream, begun));
         }
         let download = match &step.op {
             Op::Lattices(lattices, LatticeOp::Download { slot, .. }) => {
@@ -518,13 +518,10 @@ impl Submission<'_> {
     ) -> Result<()> {
         let gpu = self.resources.gpu_of(stream);
         let event = self.resources.gpus[gpu].pool.plain()?;
-        sink.push(Call::Record {
-            event: event.0,
-            stream: self.resources.raw(stream),
-        })?;
+        sink.record(event.0, self.resources.raw(stream))?;
         self.runs.markers[stream.0 as usize].push_back(Marker {
             event,
-            run: self.run,
+            run: self.number,
             download,
             last,
         });
@@ -533,7 +530,7 @@ impl Submission<'_> {
 
     /// Copies the block timestamps of a stream's kernels to the host.
     fn fetch_timestamps(&self, gpu: usize, stream: StreamId) -> Result<()> {
-        let mut recorders = self.recorders.iter();
+        let mut recorders = self.run.recorders.iter();
         let Some((_, recorder)) = recorders.find(|(of, _)| *of == gpu) else {
             return Ok(());
         };
@@ -554,8 +551,7 @@ struct Part {
     gpu: usize,
     graph: Graph,
     downloads: Arc<[GraphDownload]>,
-    events: Rc<Vec<Event>>,
-    steps: Arc<[TimedStep]>,
+    timer: Rc<Timer>,
 }
 
 /// An instantiated graph.
@@ -633,13 +629,21 @@ impl Prepared {
         changes_cells: bool,
     ) -> Result<RunId> {
         resources.bind(self.downloads.iter().copied())?;
-        let run = runs.begin(self.parts.len());
+        let number = runs.number();
+        let mut run = Run {
+            open: self.parts.len(),
+            ..Run::default()
+        };
         let mut begun = false;
         let mut parts = self.parts.iter();
-        match parts.try_for_each(|part| part.launch(run, resources, runs, &mut begun)) {
-            Ok(()) => Ok(run),
+        match parts.try_for_each(|part| part.launch(number, &mut run, resources, runs, &mut begun))
+        {
+            Ok(()) => {
+                runs.add(number, run);
+                Ok(number)
+            }
             Err(error) => {
-                runs.abandon(run, self.downloads.iter().copied(), resources);
+                runs.abandon(number, self.downloads.iter().copied(), resources);
                 Err(if begun && changes_cells {
                     into_partially_applied(error)
                 } else {
@@ -665,7 +669,7 @@ impl Part {
             .iter()
             .map(|_| Event::new(false))
             .collect::<Result<_>>()?;
-        let mut timer = Timer::new(gpu, IssuerId(0), resources.gpus[gpu].origin()?);
+        let mut timer = Timer::default();
         let mut downloads = Vec::new();
         let graph = Graph::capture(origin, || {
             fork.record(origin)?;
@@ -708,15 +712,15 @@ impl Part {
             gpu,
             graph,
             downloads: downloads.into(),
-            events: Rc::new(timer.events),
-            steps: timer.steps.into(),
+            timer: timer.into(),
         })
     }
 
     /// Launches the graph; `begun` tells whether a launch was attempted.
     fn launch(
         &self,
-        run: RunId,
+        number: RunId,
+        run: &mut Run,
         resources: &mut Resources,
         runs: &mut Runs,
         begun: &mut bool,
@@ -729,39 +733,34 @@ impl Part {
             }
         }
         let gpu = &mut resources.gpus[self.gpu];
-        let timed = !self.steps.is_empty();
-        let origin = timed.then(|| gpu.origin()).transpose()?;
+        let first = self.timer.steps.first();
+        let origin = first.map(|_| gpu.origin()).transpose()?;
         let began = Instant::now();
         *begun = true;
         self.graph.launch(raw)?;
-        let launched = Instant::now();
+        let stream = first.map_or(StreamId(0), |(_, stream, _)| *stream);
+        let call = host_span(Span::WHOLE, stream, began, resources.zero);
         let end = gpu.pool.plain()?;
         end.record(raw)?;
         gpu.replays += 1;
         let downloads = self.downloads.clone();
         let landed = vec![false; downloads.len()];
         runs.replays.push_back(Replay {
-            run,
+            run: number,
             gpu: self.gpu,
             end,
             downloads,
             landed,
-            timed,
+            timed: origin.is_some(),
         });
         if let Some(origin) = origin {
-            let call = Span {
-                step: Span::WHOLE,
-                stream: self.steps.first().map_or(StreamId(0), |step| step.stream),
-                start: origin.of(began),
-                end: origin.of(launched),
-            };
-            runs.of(run).timings.push(Timing {
+            run.host.push(call);
+            run.timings.push(Timing {
                 gpu: self.gpu,
+                issuer: IssuerId(0),
                 origin,
-                events: self.events.clone(),
-                steps: self.steps.clone(),
+                timer: self.timer.clone(),
                 pooled: false,
-                host: vec![call],
             });
         }
         Ok(())

@@ -2,12 +2,10 @@
 
 use std::cell::RefCell;
 use std::rc::Rc;
-use std::sync::Arc;
 use std::time::Instant;
 
 use cust::sys;
 
-use super::calls::HostTime;
 use super::handles::{Event, EventPool};
 use crate::{IssuerId, Nanos, Result, Span, StreamId};
 
@@ -21,7 +19,8 @@ pub(super) struct Clock {
     anchor: RefCell<Rc<Anchor>>,
 }
 
-struct Anchor {
+/// An event whose time is known, so that the times of a run are relative to it.
+pub(super) struct Anchor {
     event: Event,
     nanos: i64,
     /// When the clock showed 0.
@@ -45,11 +44,12 @@ impl Anchor {
             fired,
         })
     }
-}
 
-/// The anchor that a run's times are relative to.
-#[derive(Clone)]
-pub(super) struct Origin(Rc<Anchor>);
+    /// The time at which an event fired, on the device's clock.
+    pub(super) fn nanos(&self, event: &Event) -> Result<i64> {
+        Ok(self.nanos + (f64::from(event.ms_since(&self.event)?) * 1e6) as i64)
+    }
+}
 
 impl Clock {
     /// Starts the clock on an idle stream, with 0 at the time `zero`.
@@ -67,61 +67,49 @@ impl Clock {
     }
 
     /// Returns the anchor for events recorded from now on.
-    pub(super) fn origin(&self, idle: sys::CUstream) -> Result<Origin> {
+    pub(super) fn origin(&self, idle: sys::CUstream) -> Result<Rc<Anchor>> {
         let old = self.anchor.borrow().clone();
         let age = old.zero.elapsed().as_nanos() as i64 - old.fired[1];
         if age > 1_000_000_000 {
             let new = Anchor::new(idle, old.zero)?;
-            let nanos = Origin(old).nanos(&new.event)?;
+            let nanos = old.nanos(&new.event)?;
             let nanos = nanos.clamp(new.fired[0], new.fired[1]);
             *self.anchor.borrow_mut() = Rc::new(Anchor { nanos, ..new });
         }
-        Ok(Origin(self.anchor.borrow().clone()))
+        Ok(self.anchor.borrow().clone())
     }
 }
 
-impl Origin {
-    /// Converts a host time to the device's clock.
-    pub(super) fn of(&self, moment: Instant) -> Nanos {
-        Nanos((moment - self.0.zero).as_nanos() as i64)
-    }
-
-    /// The time at which an event fired, on the device's clock.
-    pub(super) fn nanos(&self, event: &Event) -> Result<i64> {
-        Ok(self.0.nanos + (f64::from(event.ms_since(&self.0.event)?) * 1e6) as i64)
+/// The time that the host spent in the calls of a step until now. Devices' clocks show 0 at `zero`.
+pub(super) fn host_span(step: u32, stream: StreamId, began: Instant, zero: Instant) -> Span {
+    Span {
+        step,
+        stream,
+        start: Nanos((began - zero).as_nanos() as i64),
+        end: Nanos(zero.elapsed().as_nanos() as i64),
     }
 }
 
-/// A step between two timing events of its stream.
-#[derive(Clone, Copy)]
-pub(super) struct TimedStep {
-    pub(super) step: u32,
-    pub(super) stream: StreamId,
-    pub(super) from: usize,
-    pub(super) to: usize,
-}
-
-/// The timing events of a run and the steps between them.
+/// The timing events of some steps of a run, on a device.
 pub(super) struct Timing {
     pub(super) gpu: usize,
-    pub(super) origin: Origin,
-    pub(super) events: Rc<Vec<Event>>,
-    pub(super) steps: Arc<[TimedStep]>,
+    /// The issuer whose steps it times.
+    pub(super) issuer: IssuerId,
+    pub(super) origin: Rc<Anchor>,
+    pub(super) timer: Rc<Timer>,
     /// Whether the events return to the pool; a graph keeps its own.
     pub(super) pooled: bool,
-    /// Time the host spent in the calls.
-    pub(super) host: Vec<Span>,
 }
 
 impl Timing {
     /// Appends the spans of its steps. Every event must have fired.
     pub(super) fn spans(&self, spans: &mut Vec<Span>) -> Result<()> {
-        for timed in &*self.steps {
-            let start = Nanos(self.origin.nanos(&self.events[timed.from])?);
-            let end = Nanos(self.origin.nanos(&self.events[timed.to])?);
+        for &(step, stream, [from, to]) in &self.timer.steps {
+            let start = Nanos(self.origin.nanos(&self.timer.events[from])?);
+            let end = Nanos(self.origin.nanos(&self.timer.events[to])?);
             spans.push(Span {
-                step: timed.step,
-                stream: timed.stream,
+                step,
+                stream,
                 start,
                 end,
             });
@@ -133,48 +121,17 @@ impl Timing {
 /// Collects the timing events of a program. Steps issued consecutively in one stream share an
 /// event: the end of one is the start of the next. Other steps do not, since the stream may have
 /// been idle between them.
+#[derive(Default)]
 pub(super) struct Timer {
-    pub(super) gpu: usize,
-    /// The issuer whose steps it times.
-    pub(super) issuer: IssuerId,
-    origin: Origin,
     pub(super) events: Vec<Event>,
-    pub(super) steps: Vec<TimedStep>,
-    /// The stream of the last step, and the index of the event after it.
-    latest: Option<(StreamId, usize)>,
-    /// Time the host spent in the calls.
-    host: Vec<Span>,
+    /// Each step with its stream, and the indices of the events before and after it.
+    pub(super) steps: Vec<(u32, StreamId, [usize; 2])>,
+    /// The stream of the last step, and the index of the event after it; `None` if the host waited
+    /// since, so that the next step needs its own start event.
+    pub(super) latest: Option<(StreamId, usize)>,
 }
 
 impl Timer {
-    pub(super) fn new(gpu: usize, issuer: IssuerId, origin: Origin) -> Timer {
-        Timer {
-            gpu,
-            issuer,
-            origin,
-            events: Vec::new(),
-            steps: Vec::new(),
-            latest: None,
-            host: Vec::new(),
-        }
-    }
-
-    /// Records the time the host spent in a step's calls.
-    pub(super) fn host(&mut self, time: &HostTime) {
-        let (start, end) = (self.origin.of(time.began), self.origin.of(time.ended));
-        self.host.push(Span {
-            step: time.step,
-            stream: time.stream,
-            start,
-            end,
-        });
-    }
-
-    /// Records that the host waited, so the next step needs its own start event.
-    pub(super) fn pause(&mut self) {
-        self.latest = None;
-    }
-
     fn record(
         &mut self,
         pool: &mut EventPool,
@@ -212,24 +169,7 @@ impl Timer {
     ) -> Result<()> {
         let (_, from) = self.latest.expect("the step was begun");
         let to = self.record(pool, stream, record)?;
-        self.steps.push(TimedStep {
-            step: step as u32,
-            stream,
-            from,
-            to,
-        });
+        self.steps.push((step as u32, stream, [from, to]));
         Ok(())
-    }
-
-    pub(super) fn finish(self) -> Timing {
-        let (events, steps) = (Rc::new(self.events), self.steps.into());
-        Timing {
-            gpu: self.gpu,
-            origin: self.origin,
-            events,
-            steps,
-            pooled: true,
-            host: self.host,
-        }
     }
 }

@@ -23,7 +23,7 @@ pub(super) const SIZES: SupportedSizes = SupportedSizes::Between {
 pub(super) const MAX_WARPS: u32 = 12;
 
 /// Dynamic shared memory that every device has for a block, in bytes.
-const MAX_SHARED_BYTES: u32 = 48 << 10;
+pub(crate) const MAX_SHARED_BYTES: u64 = 48 << 10;
 
 /// Bytes of a `uint4`, and of a message.
 const QUAD_BYTES: u32 = 16;
@@ -262,7 +262,7 @@ fn min_blocks(size: Size, variant: Variant) -> Option<u32> {
         return None;
     }
     let per_warp = 32 / across;
-    let by_memory = MAX_SHARED_BYTES / (4 * variant.quads() * across * QUAD_BYTES);
+    let by_memory = MAX_SHARED_BYTES as u32 / (4 * variant.quads() * across * QUAD_BYTES);
     let max_groups = (MAX_WARPS.min(by_memory / per_warp)) * per_warp;
     let max_rows = max_groups * variant.rows;
     if variant.halo == 0 {
@@ -301,7 +301,10 @@ mod tests {
                     let case = format!("{lattices} x {width}x{height} on {sm_count}: {division:?}");
                     let lanes = 32 * division.warps;
                     assert!(division.warps <= MAX_WARPS, "{case}");
-                    assert!(division.shared_bytes <= MAX_SHARED_BYTES, "{case}");
+                    assert!(
+                        u64::from(division.shared_bytes) <= MAX_SHARED_BYTES,
+                        "{case}"
+                    );
                     let size = Size::new(width, height).unwrap();
                     let across = lanes_across(size, variant);
                     assert!(across * variant.words * 32 >= width as u32, "{case}");

@@ -1,14 +1,20 @@
 //! The functions that the kernels' sources define, and their PTX.
 
-use super::Kernel;
+use super::{Entry, Kernel, OwnCode};
 use crate::{BufferKernel, SupportKernel};
 use life::Rule;
 
 /// A function that a program launches.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) enum Function {
     /// Of the ladder.
-    Ladder(LadderFunction),
+    Ladder {
+        kernel: &'static Kernel,
+        /// Index in [`Kernel::entries`].
+        entry: usize,
+        /// The rule whose network it has; B3/S23 if it has none.
+        rule: Rule,
+    },
     /// Of a kernel that serves the ladder.
     Support(SupportKernel),
     /// Of a kernel that takes buffers.
@@ -19,21 +25,47 @@ impl Function {
     /// Whether its blocks can record timestamps.
     pub(crate) fn has_timestamps(self) -> bool {
         match self {
-            Function::Ladder(function) => function.kernel.block_timestamps,
+            Function::Ladder { kernel, .. } => kernel.block_timestamps,
             Function::Buffer(kernel) => kernel.own.is_none(),
             Function::Support(_) => false,
         }
     }
-}
 
-/// A function of the ladder.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct LadderFunction {
-    pub(crate) kernel: &'static Kernel,
-    /// Index in [`Kernel::entries`].
-    pub(crate) entry: usize,
-    /// The rule whose network it has; B3/S23 if it has none.
-    pub(crate) rule: Rule,
+    /// The rule whose network it has; `None` for a function that takes every rule.
+    pub(crate) fn network(self) -> Option<Rule> {
+        match self {
+            Function::Ladder { rule, .. } if rule != Rule::LIFE => Some(rule),
+            _ => None,
+        }
+    }
+
+    /// The function that takes every rule, in place of one with a network.
+    pub(crate) fn of_every_rule(mut self) -> Function {
+        if let Function::Ladder { rule, .. } = &mut self {
+            *rule = Rule::LIFE;
+        }
+        self
+    }
+
+    /// Its file, its symbol there, and a user's own code in the place of that file.
+    pub(crate) fn place(self) -> (&'static str, &'static str, Option<&'static OwnCode>) {
+        match self {
+            Function::Support(kernel) => {
+                let row = kernel.row();
+                (row.file, row.symbol, None)
+            }
+            Function::Buffer(kernel) => (kernel.name, kernel.name, kernel.own),
+            Function::Ladder { kernel, entry, .. } => {
+                let Entry {
+                    symbol,
+                    network_symbol,
+                } = kernel.entries[entry];
+                let with_network = network_symbol.filter(|_| self.network().is_some());
+                let symbol = with_network.unwrap_or(symbol);
+                (kernel.file, symbol, kernel.own.as_ref())
+            }
+        }
+    }
 }
 
 /// An embedded source file and its PTX, which the driver compiles for the GPU.

@@ -1,7 +1,6 @@
 //! A kernel that a user wrote, in the place of a rung.
 
 use std::fmt;
-use std::hash::{Hash, Hasher};
 
 use lang::{message, tr};
 use life::{Rule, Size};
@@ -33,12 +32,6 @@ impl PartialEq for OwnCode {
 }
 
 impl Eq for OwnCode {}
-
-impl Hash for OwnCode {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        std::ptr::hash(self, state);
-    }
-}
 
 impl OwnCode {
     /// Errors if it was compiled for another kind of device.

@@ -12,7 +12,7 @@
 
 use std::fmt::Write;
 
-use super::{Lop3, Output, RuleNetwork, Wire};
+use super::{INPUTS, Lop3, RESULTS, RuleNetwork};
 
 /// The start of a placeholder. A register for the result, `=` and five input registers follow.
 const PLACEHOLDER: &str = "trap; // rule network:";
@@ -20,22 +20,17 @@ const PLACEHOLDER: &str = "trap; // rule network:";
 impl RuleNetwork {
     /// The network as PTX: the next states go into the register `result`, and `inputs` are the
     /// registers of x, k, p, q and c. All registers have 32 bits.
-    pub fn ptx(&self, result: &str, inputs: [&str; 5]) -> String {
+    fn ptx(&self, result: &str, inputs: [&str; INPUTS]) -> String {
         let Some((last, helpers)) = self.ops.split_last() else {
-            return match self.output {
-                Output::Constant(alive) => {
-                    format!("\tmov.b32 \t{result}, {};\n", -i32::from(alive))
-                }
-                Output::Wire(wire) => format!("\tmov.b32 \t{result}, {};\n", name(wire, inputs)),
-            };
+            return format!("\tmov.b32 \t{result}, {};\n", name(self.output, inputs));
         };
         if helpers.is_empty() {
             return instruction(result, last, inputs);
         }
         // A scope of its own, so that several networks in one kernel can use the same names.
         let mut text = format!("\t{{\n\t.reg .b32 \t%net<{}>;\n", helpers.len());
-        for (index, helper) in helpers.iter().enumerate() {
-            text += &instruction(&name(Wire::Result(index), inputs), helper, inputs);
+        for (helper, wire) in helpers.iter().zip(RESULTS..) {
+            text += &instruction(&name(wire, inputs), helper, inputs);
         }
         text += &instruction(result, last, inputs);
         text += "\t}\n";
@@ -43,19 +38,16 @@ impl RuleNetwork {
     }
 }
 
-fn instruction(result: &str, op: &Lop3, inputs: [&str; 5]) -> String {
+fn instruction(result: &str, op: &Lop3, inputs: [&str; INPUTS]) -> String {
     let [a, b, c] = op.inputs.map(|wire| name(wire, inputs));
     format!("\tlop3.b32 \t{result}, {a}, {b}, {c}, {:#04x};\n", op.table)
 }
 
-fn name(wire: Wire, [x, k, p, q, c]: [&str; 5]) -> String {
-    match wire {
-        Wire::X => x.into(),
-        Wire::K => k.into(),
-        Wire::P => p.into(),
-        Wire::Q => q.into(),
-        Wire::Center => c.into(),
-        Wire::Result(index) => format!("%net{index}"),
+/// The register or the number on a wire.
+fn name(wire: usize, [x, k, p, q, c]: [&str; INPUTS]) -> String {
+    match wire.checked_sub(RESULTS) {
+        Some(helper) => format!("%net{helper}"),
+        None => [x, k, p, q, c, "0", "-1"][wire].into(),
     }
 }
 

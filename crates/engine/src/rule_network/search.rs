@@ -20,7 +20,7 @@ use std::sync::LazyLock;
 
 use life::Rule;
 
-use super::{Lop3, Output, RuleNetwork, Wire, lookup};
+use super::{INPUTS, Lop3, RESULTS, RuleNetwork, lookup, words};
 
 static CATALOGUE: LazyLock<Vec<Shape>> = LazyLock::new(|| {
     include_str!("catalogue.txt")
@@ -30,7 +30,7 @@ static CATALOGUE: LazyLock<Vec<Shape>> = LazyLock::new(|| {
 });
 
 /// The input wires' words: bit `i` has the value of each wire in combination `i`.
-const COMBINATIONS: [u32; 5] = [0xffff0000, 0xff00ff00, 0xf0f0f0f0, 0xcccccccc, 0xaaaaaaaa];
+const COMBINATIONS: [u32; INPUTS] = [0xffff0000, 0xff00ff00, 0xf0f0f0f0, 0xcccccccc, 0xaaaaaaaa];
 
 /// Number of entries of a rule's table.
 const ENTRIES: u32 = 18;
@@ -39,9 +39,9 @@ const ENTRIES: u32 = 18;
 pub(super) struct Shape {
     helpers: Vec<Lop3>,
     /// The wires a, b of the last instruction.
-    pair: [Wire; 2],
+    pair: [usize; 2],
     /// The wires c, d, e of the last but one instruction.
-    triple: [Wire; 3],
+    triple: [usize; 3],
     /// What is on `pair` and `triple` in each combination.
     pair_words: [u32; 2],
     triple_words: [u32; 3],
@@ -61,18 +61,10 @@ struct Target {
 /// The network for a rule.
 pub(super) fn find(rule: Rule) -> RuleNetwork {
     let target = Target::of(rule.table());
-    if target.ones == 0 || target.zeros == 0 {
-        return RuleNetwork {
-            ops: Vec::new(),
-            output: Output::Constant(target.zeros == 0),
-        };
-    }
-    let single = Wire::INPUTS.into_iter().zip(COMBINATIONS);
-    if let Some((wire, _)) = { single }.find(|(_, word)| target.accepts(*word)) {
-        return RuleNetwork {
-            ops: Vec::new(),
-            output: Output::Wire(wire),
-        };
+    let wires = words(COMBINATIONS, &[]);
+    if let Some(output) = wires.iter().position(|word| target.accepts(*word)) {
+        let ops = Vec::new();
+        return RuleNetwork { ops, output };
     }
     if let Some(op) = target.single_op() {
         return RuleNetwork::new(vec![op]);
@@ -118,12 +110,11 @@ impl Target {
         for skipped in 0..5 {
             for skipped_too in 0..skipped {
                 let mut used = (0..5).filter(|i| *i != skipped && *i != skipped_too);
-                let indices = [(); 3].map(|()| used.next().expect("three of five are left"));
-                let words = indices.map(|i| COMBINATIONS[i]);
+                let inputs = [(); 3].map(|()| used.next().expect("three of five are left"));
+                let words = inputs.map(|wire| COMBINATIONS[wire]);
                 let table = (0..8).filter(|value| lookup(1 << value, words) & self.ones != 0);
                 let table = table.map(|value| 1 << value).sum();
                 if self.accepts(lookup(table, words)) {
-                    let inputs = indices.map(|i| Wire::INPUTS[i]);
                     return Some(Lop3 { table, inputs });
                 }
             }
@@ -147,17 +138,15 @@ impl Shape {
             Lop3 { table, inputs }
         };
         let helpers: Vec<Lop3> = fields.rev().map(helper).collect();
-        let mut results = Vec::new();
-        for helper in &helpers {
-            results.push(helper.evaluate(&COMBINATIONS, &results));
-        }
-        let word = |wire: Wire| wire.word(&COMBINATIONS, &results);
+        let words = words(COMBINATIONS, &helpers);
+        let pair_words = pair.map(|wire| words[wire]);
+        let triple_words = triple.map(|wire| words[wire]);
         Some(Shape {
-            equal: equal_entries([pair[0], pair[1], triple[0], triple[1], triple[2]].map(word)),
+            equal: equal_entries(pair_words.into_iter().chain(triple_words)),
             pair,
             triple,
-            pair_words: pair.map(word),
-            triple_words: triple.map(word),
+            pair_words,
+            triple_words,
             helpers,
         })
     }
@@ -205,7 +194,7 @@ impl Shape {
         let [a, b] = self.pair;
         ops.push(Lop3 {
             table: last,
-            inputs: [a, b, Wire::Result(ops.len() - 1)],
+            inputs: [a, b, RESULTS + ops.len() - 1],
         });
         RuleNetwork::new(ops)
     }
@@ -220,11 +209,11 @@ fn table_entry(combination: u32) -> Option<u32> {
 }
 
 /// The sets of at least two entries of a rule's table between which these wires do not distinguish.
-fn equal_entries(wires: [u32; 5]) -> [u32; ENTRIES as usize / 2] {
+fn equal_entries(wires: impl Iterator<Item = u32> + Clone) -> [u32; ENTRIES as usize / 2] {
     let mut by_value = [0_u32; 32];
     for combination in 0..32 {
         let value = wires
-            .iter()
+            .clone()
             .fold(0, |value, word| value << 1 | word >> combination & 1);
         if let Some(entry) = table_entry(combination) {
             by_value[value as usize] |= 1 << entry;
@@ -273,16 +262,11 @@ fn two_coloring(adjacent: impl Fn(usize, usize) -> bool) -> Option<u8> {
     Some(ones)
 }
 
-/// The wires named by three or two letters.
-fn wires<const N: usize>(names: &str) -> [Wire; N] {
+/// The wires named by three or two letters: those of inputs, or u, v and w for results.
+fn wires<const N: usize>(names: &str) -> [usize; N] {
     let wire = |name: u8| match name {
-        b'x' => Wire::X,
-        b'k' => Wire::K,
-        b'p' => Wire::P,
-        b'q' => Wire::Q,
-        b'c' => Wire::Center,
-        b'u'..=b'w' => Wire::Result(usize::from(name - b'u')),
-        _ => panic!("no wire is named {:?}", char::from(name)),
+        b'u'..=b'w' => RESULTS + usize::from(name - b'u'),
+        _ => "xkpqc".find(char::from(name)).expect("a wire's name"),
     };
     let names: [u8; N] = names.as_bytes().try_into().expect("a letter per wire");
     names.map(wire)

@@ -18,7 +18,7 @@ use slots::SplitSlots;
 use torus::Toruses;
 use translation::{Landing, Translation};
 
-use crate::error::invalid;
+use crate::error::{bail, invalid};
 use crate::{
     Band, BufferId, BufferLocation, Completion, Cut, DeviceId, DeviceInfo, Engine, EngineError,
     EventId, Feature, IssuedStep, LatticeId, Layout, Nanos, Occupancy, Op, PreparedId, Program,
@@ -168,7 +168,10 @@ impl Engine for SplitEngine {
         4 * region.words()
     }
 
-    fn create_lattices(&mut self, _: DeviceId, count: usize, size: Size) -> Result<()> {
+    fn create(&mut self, _: DeviceId, count: usize, size: Size, band: Option<Band>) -> Result<()> {
+        if band.is_some() {
+            bail!("lattices in bands have no bands or rows of their own");
+        }
         let bands = self.bands(size);
         for (index, &band) in bands.iter().enumerate() {
             let created = self.inner.create_bands(count, band);
@@ -182,12 +185,6 @@ impl Engine for SplitEngine {
         let all = self.known.len() + count;
         self.known.resize(all, Known::default());
         Ok(())
-    }
-
-    fn create_bands(&mut self, _: usize, _: Band) -> Result<()> {
-        Err(invalid(
-            "lattices in bands have no bands or rows of their own",
-        ))
     }
 
     fn clear(&mut self) -> Result<()> {
@@ -330,7 +327,9 @@ impl Engine for SplitEngine {
     }
 
     fn prepare(&mut self, _: &Program) -> Result<PreparedId> {
-        Err(invalid("a program on lattices in bands cannot be prepared"))
+        Err(invalid!(
+            "a program on lattices in bands cannot be prepared"
+        ))
     }
 
     fn replay(&mut self, prepared: PreparedId) -> Result<RunId> {

@@ -1,7 +1,9 @@
 //! Host slots of whole lattices, put together from those of their bands.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
+
+use parking_lot::Mutex;
 
 use super::torus::{Torus, Toruses};
 use super::translation::{Content, Landing};
@@ -33,22 +35,18 @@ impl SplitSlots {
     ) -> Result<T> {
         let expected = || landings.iter().flat_map(Landing::contents);
         let before: Vec<_> = expected()
-            .filter_map(|(slot, _)| self.contents().remove_entry(&slot))
+            .filter_map(|(slot, _)| self.contents.lock().remove_entry(&slot))
             .collect();
         let submitted = submit();
         match &submitted {
-            Ok(_) => self.contents().extend(expected()),
-            Err(_) => self.contents().extend(before),
+            Ok(_) => self.contents.lock().extend(expected()),
+            Err(_) => self.contents.lock().extend(before),
         }
         submitted
     }
 
-    fn contents(&self) -> MutexGuard<'_, HashMap<(LatticeId, Slot), Content>> {
-        self.contents.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn content(&self, lattice: LatticeId, slot: Slot) -> Option<Content> {
-        self.contents().get(&(lattice, slot)).copied()
+        self.contents.lock().get(&(lattice, slot)).copied()
     }
 
     /// Calls `visit` with the slots of all bands from `parts.len()` on behind `parts`, each held

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::torus::Torus;
 use super::{Known, SplitEngine, SplitStream};
-use crate::error::invalid;
+use crate::error::{bail, invalid};
 use crate::{
     Band, EventId, IssuedStep, LatticeId, LatticeOp, Layout, Op, OrderOp, Program, ReduceRegion,
     Result, RowCopy, Slot, Step, Transfer, WordEdit,
@@ -57,69 +57,71 @@ pub(super) enum Content {
     Measure,
 }
 
-/// A translation under way.
+/// A step that is being translated.
 struct Translator<'a> {
     engine: &'a SplitEngine,
-    done: Translation,
+    step: &'a Step,
+    stream: &'a SplitStream,
+    done: &'a mut Translation,
     /// The band of the last step.
-    last: Option<usize>,
+    last: &'a mut Option<usize>,
 }
 
-/// A step whose op is on lattices, as far as these are of one group.
+/// The lattices of an op, as far as they are of one group.
 struct Part<'a> {
-    step: &'a Step,
     op: &'a LatticeOp,
-    stream: &'a SplitStream,
     torus: &'a Torus,
     lattices: Range<u32>,
 }
 
 impl Translation {
     pub(super) fn of(program: &Program, engine: &SplitEngine) -> Result<Translation> {
-        let mut translator = Translator {
-            engine,
-            done: Translation {
-                program: Program {
-                    steps: Vec::with_capacity(program.steps.len() * 2),
-                    ..*program
-                },
-                issued: Vec::new(),
-                known: engine.known.clone(),
-                landings: Vec::new(),
+        let mut done = Translation {
+            program: Program {
+                steps: Vec::with_capacity(program.steps.len() * 2),
+                ..*program
             },
-            last: None,
+            issued: Vec::new(),
+            known: engine.known.clone(),
+            landings: Vec::new(),
         };
-        let mut steps = program.steps.iter();
-        steps.try_for_each(|step| translator.step(step))?;
-        Ok(translator.done)
+        let mut last = None;
+        for step in &program.steps {
+            let stream = engine.streams.get(step.stream.0 as usize);
+            let translator = Translator {
+                engine,
+                step,
+                stream: stream.ok_or_else(|| invalid!("there is no {:?}", step.stream))?,
+                done: &mut done,
+                last: &mut last,
+            };
+            translator.translate()?;
+        }
+        Ok(done)
     }
 }
 
 impl Translator<'_> {
-    fn step(&mut self, step: &Step) -> Result<()> {
-        let engine = self.engine;
-        let stream = engine.streams.get(step.stream.0 as usize);
-        let stream = stream.ok_or_else(|| invalid(format!("there is no {:?}", step.stream)))?;
-        match &step.op {
-            Op::Order(op) => self.order(step, stream, *op),
+    fn translate(mut self) -> Result<()> {
+        match &self.step.op {
+            Op::Order(op) => self.order(*op),
             Op::Buffers(_) => {
-                self.push(step, stream, 0, step.op.clone(), None);
+                self.push(0, self.step.op.clone(), None);
                 Ok(())
             }
-            Op::Lattices(_, LatticeOp::CopyRows { .. }) => Err(invalid(
-                "lattices in bands have no bands or rows of their own",
+            Op::Lattices(_, LatticeOp::CopyRows { .. }) => Err(invalid!(
+                "lattices in bands have no bands or rows of their own"
             )),
             Op::Lattices(lattices, op) => {
+                let toruses = &self.engine.toruses;
                 let last = LatticeId(lattices.end.saturating_sub(1));
-                if !lattices.is_empty() && engine.toruses.of(last).is_none() {
-                    return Err(invalid(format!("there is no {last:?}")));
+                if !lattices.is_empty() && toruses.of(last).is_none() {
+                    bail!("there is no {last:?}");
                 }
-                let mut groups = engine.toruses.groups(lattices);
+                let mut groups = toruses.groups(lattices);
                 groups.try_for_each(|(torus, lattices)| {
                     self.part(&Part {
-                        step,
                         op,
-                        stream,
                         torus,
                         lattices,
                     })
@@ -129,55 +131,41 @@ impl Translator<'_> {
     }
 
     /// Appends an op for each band, on the band's event if it is about one.
-    fn order(&mut self, step: &Step, stream: &SplitStream, op: OrderOp) -> Result<()> {
-        for band in 0..stream.bands.len() {
+    fn order(&mut self, op: OrderOp) -> Result<()> {
+        for band in 0..self.stream.bands.len() {
             let of_band = |event: EventId| {
                 let events = self.engine.events.get(event.0 as usize);
                 let event_of_band = events.map(|events| events[band]);
-                event_of_band.ok_or_else(|| invalid(format!("there is no {event:?}")))
+                event_of_band.ok_or_else(|| invalid!("there is no {event:?}"))
             };
             let op = match op {
                 OrderOp::Synchronize(scope) => OrderOp::Synchronize(scope),
                 OrderOp::Record(event) => OrderOp::Record(of_band(event)?),
                 OrderOp::Wait(event) => OrderOp::Wait(of_band(event)?),
             };
-            self.push(step, stream, band, op.into(), None);
+            self.push(band, op.into(), None);
         }
         Ok(())
     }
 
     /// Appends a step to a band's stream. In a program that bands take one after the other, it waits for
     /// the last step of another band: an event of an exchange serves, as its wait follows at once.
-    fn push(
-        &mut self,
-        step: &Step,
-        stream: &SplitStream,
-        band: usize,
-        op: Op,
-        part: Option<(&Range<u32>, Size)>,
-    ) {
+    fn push(&mut self, band: usize, op: Op, part: Option<(&Range<u32>, Size)>) {
         let last = self.last.replace(band).filter(|last| *last != band);
         if let Some(last) = last.filter(|_| self.done.program.band_by_band) {
-            let event = stream.stepped[last];
-            self.append(step, stream, last, OrderOp::Record(event).into(), None);
-            self.append(step, stream, band, OrderOp::Wait(event).into(), None);
+            let event = self.stream.stepped[last];
+            self.append(last, OrderOp::Record(event).into(), None);
+            self.append(band, OrderOp::Wait(event).into(), None);
         }
-        self.append(step, stream, band, op, part);
+        self.append(band, op, part);
     }
 
     /// Appends a step to a band's stream; of an op on the band, with the lattices that it is a band of
     /// and the size of its part.
-    fn append(
-        &mut self,
-        step: &Step,
-        stream: &SplitStream,
-        band: usize,
-        op: Op,
-        part: Option<(&Range<u32>, Size)>,
-    ) {
+    fn append(&mut self, band: usize, op: Op, part: Option<(&Range<u32>, Size)>) {
         let of_band = Step {
-            issuer: step.issuer,
-            stream: stream.bands[band],
+            issuer: self.step.issuer,
+            stream: self.stream.bands[band],
             op,
         };
         if self.done.program.timed {
@@ -190,7 +178,7 @@ impl Translator<'_> {
             self.done.issued.push(IssuedStep {
                 device: self.engine.cut.device(band),
                 step: Step { op, ..of_band },
-                stream: step.stream,
+                stream: self.step.stream,
                 size,
             });
         }
@@ -208,12 +196,12 @@ impl Translator<'_> {
             LatticeOp::Upload(words) => {
                 let size = part.torus.size();
                 if words.len() != size.words() {
-                    return Err(invalid(format!(
+                    bail!(
                         "an upload of {} words to {:?}, which has {}",
                         words.len(),
                         LatticeId(part.lattices.start),
                         size.words()
-                    )));
+                    );
                 }
                 self.on_bands(part, |band| {
                     Some(LatticeOp::Upload(words_of_band(band, words)))
@@ -252,7 +240,7 @@ impl Translator<'_> {
             if let Some(op) = op(band) {
                 let op = op.on(part.torus.bands_of(index, &part.lattices));
                 let of = (&part.lattices, band.own_size());
-                self.push(part.step, part.stream, index, op, Some(of));
+                self.push(index, op, Some(of));
                 count += 1;
             }
         }
@@ -289,9 +277,8 @@ impl Translator<'_> {
     /// Copies all halos anew. Each band's stream fetches its own, once the others have stepped their
     /// bands; none steps on before the others have fetched its rows.
     fn exchange(&mut self, part: &Part, layout: Layout) {
+        let stream = self.stream;
         let &Part {
-            step,
-            stream,
             torus,
             ref lattices,
             ..
@@ -303,12 +290,12 @@ impl Translator<'_> {
         };
         for band in 0..bands.len() {
             let event = stream.stepped[band];
-            self.push(step, stream, band, OrderOp::Record(event).into(), None);
+            self.push(band, OrderOp::Record(event).into(), None);
         }
         for band in 0..bands.len() {
             for other in (0..bands.len()).filter(|&other| copies_from(band, other)) {
                 let event = stream.stepped[other];
-                self.push(step, stream, band, OrderOp::Wait(event).into(), None);
+                self.push(band, OrderOp::Wait(event).into(), None);
             }
             for lattice in lattices.clone().map(LatticeId) {
                 for &(from, rows) in &copies[band] {
@@ -319,16 +306,16 @@ impl Translator<'_> {
                     };
                     let op = copy.on(torus.bands_of(band, &lattice.as_range()));
                     let of = (&lattice.as_range(), bands[band].own_size());
-                    self.push(step, stream, band, op, Some(of));
+                    self.push(band, op, Some(of));
                 }
             }
             let event = stream.copied[band];
-            self.push(step, stream, band, OrderOp::Record(event).into(), None);
+            self.push(band, OrderOp::Record(event).into(), None);
         }
         for band in 0..bands.len() {
             for other in (0..bands.len()).filter(|&other| copies_from(other, band)) {
                 let event = stream.copied[other];
-                self.push(step, stream, band, OrderOp::Wait(event).into(), None);
+                self.push(band, OrderOp::Wait(event).into(), None);
             }
         }
         for known in self.known(part) {
@@ -347,17 +334,17 @@ impl Translator<'_> {
                 Some(end) if count > 0 && end <= size.height() => {
                     Ok(Content::Rows { first: row, count })
                 }
-                _ => Err(invalid(format!("{first:?} of {size} has no {what:?}"))),
+                _ => Err(invalid!("{first:?} of {size} has no {what:?}")),
             },
             Transfer::View => match known.region {
                 Some(region) => Ok(Content::View(region)),
-                None => Err(invalid(format!("{first:?} has no view: reduce it first"))),
+                None => Err(invalid!("{first:?} has no view: reduce it first")),
             },
             Transfer::Measure => Ok(Content::Measure),
-            Transfer::Cells => Err(invalid(format!(
+            Transfer::Cells => Err(invalid!(
                 "{first:?} has no i32 cells: it is in layout {:?}",
                 Layout::Bits
-            ))),
+            )),
         };
         let contents = self.known(part).iter().map(content);
         let contents: Vec<Content> = contents.collect::<Result<_, _>>()?;

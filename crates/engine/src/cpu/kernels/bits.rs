@@ -14,8 +14,8 @@ use life::Rule;
 
 /// Steps one generation.
 pub(in crate::cpu) fn step(rule: Rule, from: &BitRows, to: &mut BitRows) {
-    let (width, stride) = (from.size().width() as usize, from.stride());
-    let (from, to) = (from.words(), to.words_mut());
+    let (width, stride) = (from.size.width() as usize, from.stride);
+    let (from, to) = (&from.words[..], &mut to.words[..]);
     vector::vectorize(
         #[inline(always)]
         || step_words(rule, from, to, stride, width),

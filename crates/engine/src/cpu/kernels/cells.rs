@@ -1,8 +1,8 @@
 //! The first rungs: a number for each cell.
 //!
 //! `global`: one cell per thread on the GPU, one cell per iteration here; every neighbour is read from the
-//! source. `shared`: a tile and its halo are first copied to a local array and stepped from there; on a GPU
-//! this saves reads of global memory, on a CPU the cache already does, and the copy only costs time.
+//! source. `shared` is the same here: to step from a copy of a tile saves reads of global memory on a GPU,
+//! and on a CPU the cache already does.
 //! `sync-shared`: the whole lattice is copied to a local array, one byte per cell, stepped there through
 //! all generations, and written back.
 
@@ -46,35 +46,6 @@ pub(in crate::cpu) fn step<C: Cell>(size: Size, rule: Rule, from: &[C], to: &mut
             }
         },
     );
-}
-
-/// Steps one generation, as `shared` does.
-pub(in crate::cpu) fn step_in_tiles(size: Size, rule: Rule, from: &[i32], to: &mut [i32]) {
-    const ACROSS: usize = 32;
-    const DOWN: usize = 8;
-    let (width, height) = (size.width() as usize, size.height() as usize);
-    let mut tile = [[0; ACROSS + 2]; DOWN + 2];
-    for top in (0..height).step_by(DOWN) {
-        for left in (0..width).step_by(ACROSS) {
-            let across = ACROSS.min(width - left);
-            let down = DOWN.min(height - top);
-            for (j, row) in tile[..down + 2].iter_mut().enumerate() {
-                let source = &from[(top + height + j - 1) % height * width..][..width];
-                row[0] = source[(left + width - 1) % width];
-                row[1..=across].copy_from_slice(&source[left..left + across]);
-                row[across + 1] = source[(left + across) % width];
-            }
-            vector::vectorize(
-                #[inline(always)]
-                || {
-                    for j in 0..down {
-                        let out = &mut to[(top + j) * width + left..][..across];
-                        inner_row([&tile[j], &tile[j + 1], &tile[j + 2]], rule.table(), out);
-                    }
-                },
-            );
-        }
-    }
 }
 
 /// Runs all generations of a launch in bytes, as `sync-shared` does.

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::error::invalid;
+use crate::error::bail;
 use crate::{Argument, BufferLaunch, Result, buffer_kernels};
 use barrier::Block;
 
@@ -92,7 +92,7 @@ pub(in crate::cpu) fn run(
                 to.store(from.load(Ordering::Relaxed), Ordering::Relaxed);
             }
         }
-        _ => return Err(invalid(format!("kernel {name} has no CPU version"))),
+        _ => bail!("kernel {name} has no CPU version"),
     }
     Ok(())
 }

@@ -130,7 +130,7 @@ struct Tile<'a, L: Logic> {
 
 impl Pass<'_> {
     fn across(&self) -> usize {
-        self.from.own.shape.across()
+        self.from.own.shape.planes.across
     }
 
     fn is_ring(&self) -> bool {
@@ -155,7 +155,7 @@ impl Pass<'_> {
         beyond: &mut [Lanes],
     ) {
         let (ring, across, last) = (self.is_ring(), self.across(), self.generations);
-        let planes = self.from.own.shape.planes();
+        let planes = self.from.own.shape.planes;
         let Tile { pairs, part, left } = tile;
         let halo = if ring { 0 } else { last };
         let stored = self.tile.min(across - left);
@@ -261,7 +261,7 @@ impl Pass<'_> {
         left: usize,
     ) {
         let (halo, parts) = (self.generations, parts::<L>());
-        let planes = self.from.own.shape.planes();
+        let planes = self.from.own.shape.planes;
         let [across, narrow] = [planes.across, planes.narrow].map(|columns| columns as isize);
         let [_, a, b, c, d, _]: [&[L::Vector]; ROWS + 2] = self.from.around(top).map(cast_slice);
         let column = |x: isize| {

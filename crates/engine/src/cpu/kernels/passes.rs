@@ -36,7 +36,7 @@ pub(super) fn run(
     step: impl Fn(Source, usize, &mut [Lanes]) + Sync,
 ) {
     let vectors = cells.now.vectors.len();
-    let (groups, across) = (cells.now.shape.groups(), cells.now.shape.across());
+    let (groups, across) = (cells.now.shape.groups(), cells.now.shape.planes.across);
     let mut left = launch.generations as usize;
     while left > 0 && launch.goes_on() {
         let useful = (vectors.saturating_mul(left) / MIN_SHARE_WORK)
@@ -99,7 +99,10 @@ impl Share<'_> {
     fn run(mut self, depth: usize, count: usize, step: &impl Fn(Source, usize, &mut [Lanes])) {
         let mut halos = HALOS.take();
         for halo in &mut halos {
-            halo.resize(halo_rows(depth) * self.shape.across(), Lanes::default());
+            halo.resize(
+                halo_rows(depth) * self.shape.planes.across,
+                Lanes::default(),
+            );
         }
         for _ in 0..count {
             let own = Rows {

@@ -62,7 +62,7 @@ impl Generation<'_> {
             let from = self.from.around(top as isize);
             // Rows that only fill the last group are not stepped.
             let halves = (own.end() - top).div_ceil(2).min(2);
-            pass_through(logic, rule, from, to, halves, own.shape.planes());
+            pass_through(logic, rule, from, to, halves, own.shape.planes);
         }
     }
 }

@@ -19,7 +19,7 @@ pub(super) struct StreamScheduler {
     /// Active fences by number, and the latest number.
     fences: BTreeMap<u64, Fence>,
     latest_fence: u64,
-    contexts: Vec<Context>,
+    pub(super) contexts: Vec<Context>,
     /// Streams with runnable work, by [`Priority`].
     runnable: [VecDeque<StreamId>; 2],
     pub(super) running: BTreeMap<RunId, Progress>,
@@ -45,7 +45,7 @@ struct Fence {
 
 /// A context's default stream and the blocking streams ordered with it.
 #[derive(Default)]
-struct Context {
+pub(super) struct Context {
     default: Option<StreamId>,
     blocking: Vec<StreamId>,
 }
@@ -92,8 +92,6 @@ impl Task {
 pub(super) struct Progress {
     /// Unfinished steps, plus one until all are issued.
     left: usize,
-    timed: bool,
-    records_blocks: bool,
     spans: Vec<Span>,
     block_timestamps: Vec<BlockTimestamp>,
     /// Spans of the issuing host threads.
@@ -101,10 +99,6 @@ pub(super) struct Progress {
 }
 
 impl StreamScheduler {
-    pub(super) fn create_context(&mut self) {
-        self.contexts.push(Context::default());
-    }
-
     pub(super) fn create_stream(&mut self, context: DeviceId, spec: StreamSpec) -> StreamId {
         let id = StreamId(self.streams.len() as u32);
         let of = &mut self.contexts[context.0 as usize];
@@ -189,12 +183,8 @@ impl StreamScheduler {
 
     /// Starts tracking a run.
     pub(super) fn begin(&mut self, run: RunId, program: &Program) {
-        let steps = program.steps.len();
         let progress = Progress {
-            left: steps + 1,
-            timed: program.timed,
-            records_blocks: program.block_timestamps,
-            spans: Vec::with_capacity(if program.timed { steps } else { 0 }),
+            left: program.steps.len() + 1,
             ..Progress::default()
         };
         self.running.insert(run, progress);
@@ -243,16 +233,6 @@ impl StreamScheduler {
         }
     }
 
-    /// Suspends a stream until a fence is passed. Returns false if it already is.
-    pub(super) fn held_by(&mut self, fence: Option<u64>, stream: StreamId, since: Nanos) -> bool {
-        let fence = fence.and_then(|number| self.fences.get_mut(&number));
-        let holds = fence.map(|fence| fence.held.push(stream)).is_some();
-        if holds {
-            self.stream_mut(stream).held_since.get_or_insert(since);
-        }
-        holds
-    }
-
     fn make_runnable(&mut self, stream: StreamId) {
         let priority = self.stream(stream).spec.priority;
         self.runnable[priority as usize].push_back(stream);
@@ -275,11 +255,20 @@ impl StreamScheduler {
         yields
     }
 
-    /// Suspends a stream until a point is passed.
-    pub(super) fn hold(&mut self, stream: StreamId, until: Point, since: Nanos) {
+    /// Suspends a stream if its next task has to wait for a point or a fence. Returns whether it does.
+    pub(super) fn hold(&mut self, stream: StreamId, task: &Task, since: Nanos) -> bool {
+        if let Some(&until) = task.after.iter().find(|&&point| !self.passed(point)) {
+            let holder = self.stream_mut(until.stream);
+            holder.holds.push((until.count, stream));
+        } else if let Some(number) = task.fence
+            && let Some(fence) = self.fences.get_mut(&number)
+        {
+            fence.held.push(stream);
+        } else {
+            return false;
+        }
         self.stream_mut(stream).held_since.get_or_insert(since);
-        let holder = self.stream_mut(until.stream);
-        holder.holds.push((until.count, stream));
+        true
     }
 
     /// Records that a step is done. Returns how many streams became runnable and whether the host
@@ -299,10 +288,10 @@ impl StreamScheduler {
         let news = download.is_some() || self.waiting > 0;
         self.completions.extend(download);
         if let Some(progress) = self.running.get_mut(&run) {
-            if progress.timed {
+            if task.program.timed {
                 progress.spans.push(span);
             }
-            if progress.records_blocks && is_kernel(task.op()) {
+            if task.program.block_timestamps && is_kernel(task.op()) {
                 progress.block_timestamps.push(BlockTimestamp {
                     step: span.step,
                     sm: worker,
@@ -346,24 +335,20 @@ impl StreamScheduler {
             return false;
         };
         progress.left -= 1;
-        let finished = progress.left == 0;
-        if finished {
-            self.finish(run);
+        if progress.left > 0 {
+            return false;
         }
-        finished
-    }
-
-    fn finish(&mut self, run: RunId) {
-        let progress = self.running.remove(&run).unwrap_or_default();
-        let (mut spans, mut block_timestamps) = (progress.spans, progress.block_timestamps);
-        spans.sort_unstable_by_key(|span| span.step);
-        block_timestamps.sort_unstable_by_key(|timestamp| timestamp.step);
+        let mut progress = self.running.remove(&run).unwrap_or_default();
+        progress.spans.sort_unstable_by_key(|span| span.step);
+        let blocks = &mut progress.block_timestamps;
+        blocks.sort_unstable_by_key(|timestamp| timestamp.step);
         self.completions.push(Completion::Finished {
             run,
-            spans,
+            spans: progress.spans,
             host: progress.host,
-            block_timestamps,
+            block_timestamps: progress.block_timestamps,
         });
+        true
     }
 }
 

@@ -1,6 +1,7 @@
 //! The stream pool, with test closures instead of lattice work.
 
 use std::sync::mpsc::channel;
+use std::sync::{Condvar, Mutex};
 
 use super::*;
 use crate::{EngineError, LatticeId, LatticeOp, OrderOp, Priority, Program, RunId, StreamKind};

@@ -55,7 +55,7 @@ impl Shared<'_> {
             tile,
             ..
         } = self;
-        let (all, across) = (from.all(), from.shape.across());
+        let (all, across) = (from.all(), from.shape.planes.across);
         let own = Rows {
             first,
             vectors: &from.vectors[first * across..][..out.len()],
