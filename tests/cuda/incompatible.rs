@@ -8,11 +8,10 @@ use engine::cpu::CpuEngine;
 use engine::cuda::{CudaEngine, Ordinals};
 use engine::kernels::{Entry, Iteration, Kernel, Launch, SupportedSizes};
 use engine::{
-    Advice, Argument, BufferId, BufferKernel, BufferLaunch, BufferLocation, BufferOp, Completion,
-    DeviceId, Engine, EngineError, EventId, HostFunction, HostMemory, IssuerId, LatticeId,
-    LatticeOp, Layout, MemoryOp, Op, OrderOp, PageLocation, PreparedId, Priority, Program,
-    ReduceRegion, Scope, Slot, Slots, SlotsSpec, StreamId, StreamKind, StreamSpec, Transfer,
-    WordEdit,
+    Argument, BufferId, BufferKernel, BufferLaunch, BufferLocation, BufferOp, Completion, DeviceId,
+    Engine, EngineError, EventId, HostMemory, IssuerId, LatticeId, LatticeOp, Layout, MemoryOp, Op,
+    OrderOp, PageLocation, PreparedId, Priority, Program, ReduceRegion, Scope, Slot, Slots,
+    SlotsSpec, StreamId, StreamKind, StreamSpec, Transfer, WordEdit,
 };
 use life::{Lattice, Rule, Size, reference, soup};
 use proptest::prelude::*;
@@ -356,11 +355,11 @@ fn wrong_steps(ids: &Ids) -> Vec<(&'static str, StreamId, Op, &'static str)> {
         ("a copy from nowhere", stream, copy(at(BufferId(NOWHERE), 0), at(pinned, 0), 4), "no BufferId(99)"),
         ("a copy to nowhere", stream, copy(at(pinned, 0), at(BufferId(NOWHERE), 0), 4), "no BufferId(99)"),
         ("a copy from what was given back", stream, copy(at(ids.gone, 0), at(pinned, 0), 4), "no BufferId(0)"),
-        ("a host function on the device", stream, BufferOp::HostFunction(HostFunction::Invert, device).into(), "cannot be used like this in Device"),
-        ("a host function on nothing", stream, BufferOp::HostFunction(HostFunction::Invert, BufferId(NOWHERE)).into(), "no BufferId(99)"),
+        ("a host function on the device", stream, BufferOp::HostFunction(device).into(), "cannot be used like this in Device"),
+        ("a host function on nothing", stream, BufferOp::HostFunction(BufferId(NOWHERE)).into(), "no BufferId(99)"),
         // Memory.
         ("allocation of device memory", stream, BufferOp::Memory(MemoryOp::Allocate(device)).into(), "cannot be used like this in Device"),
-        ("advice on device memory", stream, BufferOp::Memory(MemoryOp::Advise(device, Advice::ReadMostly)).into(), "cannot be used like this in Device"),
+        ("advice on device memory", stream, BufferOp::Memory(MemoryOp::AdviseReadMostly(device)).into(), "cannot be used like this in Device"),
         ("a prefetch of a pool's memory", stream, BufferOp::Memory(MemoryOp::Prefetch(ids.pooled, PageLocation::Host)).into(), "cannot be used like this in Pool"),
         ("allocation on another device", foreign, BufferOp::Memory(MemoryOp::Allocate(ids.pooled)).into(), "not on the stream's device"),
         ("allocation without an end", stream, BufferOp::Memory(MemoryOp::Allocate(ids.pooled)).into(), "allocated and not freed"),

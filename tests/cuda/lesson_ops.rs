@@ -7,9 +7,8 @@ use engine::cpu::CpuEngine;
 use engine::cuda::{CudaEngine, Ordinals};
 use engine::kernels::Launch;
 use engine::{
-    Advice, Argument, BufferId, BufferLaunch, BufferLocation, BufferOp, DeviceId, Engine,
-    EngineError, Feature, HostFunction, HostMemory, MemoryOp, Op, OrderOp, PageLocation, StreamId,
-    StreamSpec,
+    Argument, BufferId, BufferLaunch, BufferLocation, BufferOp, DeviceId, Engine, EngineError,
+    Feature, HostMemory, MemoryOp, Op, OrderOp, PageLocation, StreamId, StreamSpec,
 };
 
 use crate::cuda_lab::{Variable, query};
@@ -73,7 +72,7 @@ fn a_host_function_runs_in_the_order_of_its_stream_and_keeps_nobody_waiting() {
         let stream = stream(engine);
         let device = buffer(engine, BufferLocation::Device, &[0; 4]);
         let host = buffer(engine, PINNED, &[5; 4]);
-        let invert = BufferOp::HostFunction(HostFunction::Invert, host).into();
+        let invert = BufferOp::HostFunction(host).into();
         let ops = [
             copy(at(host, 0), at(device, 0), 16),
             spin(device),
@@ -130,12 +129,7 @@ fn host_and_device_use_unified_memory_at_one_address() {
         let unified = buffer(engine, BufferLocation::Managed, &[40; 3]);
         let device = buffer(engine, BufferLocation::Device, &[0; 3]);
         let ops = [
-            BufferOp::Memory(MemoryOp::Advise(unified, Advice::ReadMostly)).into(),
-            BufferOp::Memory(MemoryOp::Advise(
-                unified,
-                Advice::Preferred(PageLocation::Device),
-            ))
-            .into(),
+            BufferOp::Memory(MemoryOp::AdviseReadMostly(unified)).into(),
             BufferOp::Memory(MemoryOp::Prefetch(unified, PageLocation::Device)).into(),
             spin(unified),
             copy(at(unified, 0), at(device, 0), 12),

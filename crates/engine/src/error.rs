@@ -164,6 +164,11 @@ macro_rules! bail {
 
 pub(crate) use {bail, invalid};
 
+/// What was found by an id that must be known.
+pub(crate) fn known<T>(found: Option<T>, id: impl fmt::Debug) -> Result<T, EngineError> {
+    found.ok_or_else(|| invalid!("there is no {id:?}"))
+}
+
 impl fmt::Display for EngineError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let internal = |it: &dyn fmt::Display| tr!("internal: {it}");

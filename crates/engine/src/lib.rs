@@ -44,10 +44,9 @@ pub use error::{DriverFault, EngineError, Feature, Loss, MemoryUse};
 pub use kernels::{Kernel, Layout};
 pub use measure::Measure;
 pub use ops::{
-    Advice, Argument, BlockTimestamp, BufferId, BufferLaunch, BufferOffset, BufferOp, Completion,
-    DeviceId, EventId, HostFunction, IssuedStep, IssuerId, LatticeId, LatticeOp, MemoryOp, Nanos,
-    Op, OrderOp, PageLocation, PreparedId, Program, RunId, Scope, Slot, Span, Step, StreamId,
-    Transfer,
+    Argument, BlockTimestamp, BufferId, BufferLaunch, BufferOffset, BufferOp, Completion, DeviceId,
+    EventId, IssuedStep, IssuerId, LatticeId, LatticeOp, MemoryOp, Nanos, Op, OrderOp,
+    PageLocation, PreparedId, Program, RunId, Scope, Slot, Span, Step, StreamId, Transfer,
 };
 pub use reduce_region::ReduceRegion;
 pub use split::SplitEngine;

@@ -152,9 +152,9 @@ pub enum BufferOp {
     },
     /// Launches a kernel that takes buffers instead of lattices.
     Launch(BufferLaunch),
-    /// Calls a function of the host in the order of the stream, while the thread that issued it goes
-    /// on.
-    HostFunction(HostFunction, BufferId),
+    /// Calls a function of the host, which inverts the words of a host buffer, in the order of the
+    /// stream, while the thread that issued it goes on.
+    HostFunction(BufferId),
     /// Manages the memory of a buffer.
     Memory(MemoryOp),
 }
@@ -229,6 +229,16 @@ impl Op {
         }
     }
 
+    /// The lattices that the op downloads, and the slot of each.
+    pub(crate) fn downloaded(&self) -> Option<(Range<u32>, Slot)> {
+        match self {
+            Op::Lattices(lattices, LatticeOp::Download { slot, .. }) => {
+                Some((lattices.clone(), *slot))
+            }
+            _ => None,
+        }
+    }
+
     /// Name of the op on timelines and in figures.
     pub fn label(&self) -> &'static str {
         match self {
@@ -251,7 +261,7 @@ impl Op {
                 BufferOp::Memory(MemoryOp::Allocate(_)) => mark!("allocate"),
                 BufferOp::Memory(MemoryOp::Free(_)) => mark!("free"),
                 BufferOp::Memory(MemoryOp::SetReleaseThreshold(_)) => mark!("release threshold"),
-                BufferOp::Memory(MemoryOp::Advise(..)) => mark!("advise"),
+                BufferOp::Memory(MemoryOp::AdviseReadMostly(_)) => mark!("advise"),
                 BufferOp::Memory(MemoryOp::Prefetch(..)) => mark!("prefetch"),
             },
             Op::Order(OrderOp::Synchronize(_)) => mark!("synchronize"),
@@ -316,22 +326,6 @@ pub enum Argument {
     F32(f32),
 }
 
-/// A function that changes every word of a host buffer.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum HostFunction {
-    /// Inverts the bits.
-    Invert,
-}
-
-impl HostFunction {
-    /// What it makes of a word.
-    pub fn apply(self, word: u32) -> u32 {
-        match self {
-            HostFunction::Invert => !word,
-        }
-    }
-}
-
 /// An op on the memory of a buffer instead of its words.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum MemoryOp {
@@ -344,9 +338,9 @@ pub enum MemoryOp {
     /// Sets how many bytes of freed memory the pool of the stream's device keeps when the host
     /// waits for the device; 0 at first. Takes effect when it is issued.
     SetReleaseThreshold(u64),
-    /// Advises the driver how a buffer in [`BufferLocation::Managed`](crate::BufferLocation::Managed) will
-    /// be used. Takes effect when it is issued.
-    Advise(BufferId, Advice),
+    /// Advises the driver that a buffer in [`BufferLocation::Managed`](crate::BufferLocation::Managed) is
+    /// hardly written: who reads a page gets a copy of it. Takes effect when it is issued.
+    AdviseReadMostly(BufferId),
     /// Moves such a buffer's pages to the device of the stream or to the host, in the order of the
     /// stream.
     Prefetch(BufferId, PageLocation),
@@ -359,15 +353,6 @@ pub enum PageLocation {
     Device,
     /// In the host's memory.
     Host,
-}
-
-/// How unified memory will be used.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Advice {
-    /// Hardly written: who reads a page gets a copy of it.
-    ReadMostly,
-    /// A page moved there stays there, and the other side reads it from afar.
-    Preferred(PageLocation),
 }
 
 /// What the host waits for in [`OrderOp::Synchronize`].
@@ -440,13 +425,7 @@ impl Program {
 
     /// Every slot that the program's downloads write.
     pub fn downloads(&self) -> impl Iterator<Item = (LatticeId, Slot)> + Clone {
-        let of_step = |step: &Step| match &step.op {
-            Op::Lattices(lattices, LatticeOp::Download { slot, .. }) => {
-                Some((lattices.clone(), *slot))
-            }
-            _ => None,
-        };
-        let downloads = self.steps.iter().filter_map(of_step);
+        let downloads = self.steps.iter().filter_map(|step| step.op.downloaded());
         downloads.flat_map(|(lattices, slot)| lattices.map(move |id| (LatticeId(id), slot)))
     }
 

@@ -50,24 +50,38 @@ impl ReduceRegion {
         ((255 * alive + covered / 2) / covered) as u8
     }
 
+    /// How many cells each pixel column covers in a row of a lattice of this width.
+    pub(crate) fn widths(self, width: u32) -> Vec<u64> {
+        let widths = (0..self.width).map(|i| length(self.columns(i), width));
+        widths.collect()
+    }
+
+    /// Writes the bytes of pixel row `j`, four per word, from the live cells of its pixels and from
+    /// [`ReduceRegion::widths`].
+    pub(crate) fn put_line(
+        self,
+        j: u32,
+        alive: &[u64],
+        widths: &[u64],
+        height: u32,
+        line: &mut [u32],
+    ) {
+        let tall = length(self.rows(j), height);
+        for (word, pixels) in line.iter_mut().zip((0..).step_by(4)) {
+            let byte =
+                |k: usize| ReduceRegion::density(alive[pixels + k], widths[pixels + k] * tall);
+            *word = u32::from_le_bytes([byte(0), byte(1), byte(2), byte(3)]);
+        }
+    }
+
     /// The reduced bytes, four per word, of a lattice of this size with so many live cells in each
     /// pixel.
     pub(crate) fn bytes_of(self, alive: &[u64], size: Size) -> Vec<u32> {
-        let length = |(from, to): (i64, i64), side: u32| (to - from).min(side.into()) as u64;
-        let wide: Vec<u64> = (0..self.width)
-            .map(|i| length(self.columns(i), size.width()))
-            .collect();
-        let mut words = Vec::with_capacity(self.words());
-        for (j, line) in (0..).zip(alive.chunks_exact(wide.len())) {
-            let tall = length(self.rows(j), size.height());
-            let bytes: Vec<u8> = line
-                .iter()
-                .zip(&wide)
-                .map(|(&alive, wide)| ReduceRegion::density(alive, wide * tall))
-                .collect();
-            let quads = bytes.chunks_exact(4);
-            words
-                .extend(quads.map(|quad| u32::from_le_bytes([quad[0], quad[1], quad[2], quad[3]])));
+        let widths = self.widths(size.width());
+        let mut words = vec![0; self.words()];
+        let lines = words.chunks_exact_mut(self.width as usize / 4);
+        for ((j, line), alive) in (0..).zip(lines).zip(alive.chunks_exact(widths.len())) {
+            self.put_line(j, alive, &widths, size.height(), line);
         }
         words
     }
@@ -130,4 +144,9 @@ impl ReduceRegion {
             Err(invalid!("{self:?} cannot be reduced"))
         }
     }
+}
+
+/// The cells of a range that may be longer than a side of the torus; each counts once.
+fn length((from, to): (i64, i64), side: u32) -> u64 {
+    (to - from).min(side.into()) as u64
 }

@@ -1,8 +1,8 @@
 //! Validates copies between buffers and calls of kernels without lattices.
 
-use super::{Plan, Validator, unknown};
+use super::{Plan, Validator};
 use crate::buffer_kernels::{ArgumentType, LESSON_KERNELS, PROBE_KERNELS};
-use crate::error::{bail, invalid};
+use crate::error::{bail, invalid, known};
 use crate::kernels::cooperative::MAX_SHARED_BYTES;
 use crate::kernels::{Function, MAX_PARAMETERS};
 use crate::{
@@ -19,10 +19,8 @@ pub(super) struct BufferFacts {
 
 impl Validator {
     fn buffer(&self, id: BufferId) -> Result<&BufferFacts> {
-        match self.buffers.get(id.0 as usize) {
-            Some(Some(buffer)) => Ok(buffer),
-            _ => unknown(id),
-        }
+        let buffer = self.buffers.get(id.0 as usize);
+        known(buffer.and_then(Option::as_ref), id)
     }
 
     /// The buffer of a region of `bytes` bytes. Errors if the region is not aligned, does not fit
@@ -63,7 +61,7 @@ impl Validator {
     ) -> Result<()> {
         match op {
             BufferOp::Copy { from, to, bytes } => self.check_copy(*from, *to, *bytes, stream),
-            BufferOp::HostFunction(_, buffer) => match self.buffer(*buffer)?.place {
+            BufferOp::HostFunction(buffer) => match self.buffer(*buffer)?.place {
                 BufferLocation::Host(_) => Ok(()),
                 other => Err(invalid!("{buffer:?} cannot be used like this in {other:?}")),
             },
@@ -120,7 +118,9 @@ impl Validator {
     fn check_memory(&mut self, op: MemoryOp, stream: StreamId) -> Result<()> {
         let (id, needed) = match op {
             MemoryOp::Allocate(id) | MemoryOp::Free(id) => (id, BufferLocation::Pool),
-            MemoryOp::Advise(id, _) | MemoryOp::Prefetch(id, _) => (id, BufferLocation::Managed),
+            MemoryOp::AdviseReadMostly(id) | MemoryOp::Prefetch(id, _) => {
+                (id, BufferLocation::Managed)
+            }
             MemoryOp::SetReleaseThreshold(_) => return Ok(()),
         };
         let place = self.buffer(id)?.place;

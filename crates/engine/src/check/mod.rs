@@ -20,11 +20,10 @@ mod state;
 mod tests;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::error::{bail, invalid};
+use crate::error::{bail, invalid, known};
 use crate::kernels::{Batch, Function, KERNELS, Kernel};
 use crate::{
     Band, BufferId, BufferLocation, BufferOp, DeviceId, DeviceInfo, EventId, IssuerId, LatticeId,
@@ -35,15 +34,6 @@ use buffers::BufferFacts;
 use life::Size;
 
 pub(crate) use state::{LatticeState, States};
-
-/// How a program will run once it is valid.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum ProgramMode {
-    /// Issued immediately, step by step.
-    Submit,
-    /// Captured once and replayed, as a CUDA graph.
-    Prepare,
-}
 
 /// An engine's devices, streams, events, buffers and slots, and the states of its lattices.
 #[derive(Default)]
@@ -87,9 +77,9 @@ pub(crate) struct Lattices {
 #[derive(Default, Debug)]
 pub(crate) struct Plan {
     /// Groups whose views need more memory: group index, and words per lattice.
-    pub(crate) views: Vec<(usize, usize)>,
+    pub(crate) views: BTreeMap<usize, usize>,
     /// Groups that need memory for measures.
-    pub(crate) measures: Vec<usize>,
+    pub(crate) measures: BTreeSet<usize>,
     /// Functions that are launched on each device, each once.
     pub(crate) functions: Vec<(DeviceId, Function)>,
     /// Whether the program changes cells. If it fails halfway, every lattice must be restored.
@@ -99,13 +89,6 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
-    fn needs_view(&mut self, group: usize, words: usize) {
-        match self.views.iter_mut().find(|(of, _)| *of == group) {
-            Some((_, max)) => *max = words.max(*max),
-            None => self.views.push((group, words)),
-        }
-    }
-
     #[inline]
     fn launches(&mut self, device: DeviceId, function: Function) {
         if !self.functions.contains(&(device, function)) {
@@ -160,6 +143,11 @@ impl Lattices {
         self.group_of[lattice.index()] as usize
     }
 
+    /// A lattice's group. Panics for an unknown lattice.
+    pub(crate) fn of(&self, lattice: LatticeId) -> &GroupFacts {
+        &self.groups[self.group_of(lattice)]
+    }
+
     /// A lattice's group, or `None` for an unknown lattice.
     pub(crate) fn find(&self, lattice: LatticeId) -> Option<&GroupFacts> {
         let group = self.group_of.get(lattice.index())?;
@@ -194,11 +182,6 @@ impl Lattices {
     }
 }
 
-/// Something that is not there.
-fn unknown<T>(what: impl fmt::Debug) -> Result<T> {
-    Err(invalid!("there is no {what:?}"))
-}
-
 /// Resources: checks and bookkeeping.
 impl Validator {
     pub(crate) fn new(devices: Vec<DeviceInfo>) -> Validator {
@@ -210,10 +193,7 @@ impl Validator {
 
     /// Errors for an unknown device.
     pub(crate) fn check_device(&self, device: DeviceId) -> Result<()> {
-        match self.devices.get(usize::from(device.0)) {
-            Some(_) => Ok(()),
-            None => unknown(device),
-        }
+        known(self.devices.get(usize::from(device.0)), device).map(drop)
     }
 
     /// Errors for an unknown event.
@@ -221,11 +201,9 @@ impl Validator {
         self.device_of(event).map(drop)
     }
 
-    fn device_of(&self, event: EventId) -> Result<DeviceId> {
-        match self.events.get(event.0 as usize) {
-            Some(device) => Ok(*device),
-            None => unknown(event),
-        }
+    /// The device of an event. Errors for an unknown event.
+    pub(crate) fn device_of(&self, event: EventId) -> Result<DeviceId> {
+        known(self.events.get(event.0 as usize), event).copied()
     }
 
     /// Errors unless `bytes` is a positive multiple of 4.
@@ -322,17 +300,15 @@ impl Validator {
 impl Validator {
     /// Returns the memory that a program needs, or why the program is invalid. Drafts the states it
     /// leaves.
-    pub(crate) fn validate(&mut self, program: &Program, purpose: ProgramMode) -> Result<Plan> {
+    pub(crate) fn validate(&mut self, program: &Program) -> Result<Plan> {
         self.states.begin();
         self.allocated.clear();
-        let mut plan = Plan::default();
-        let first = program.steps.first().map(|step| step.issuer);
-        plan.several_issuers = program.steps.iter().any(|step| Some(step.issuer) != first);
+        let mut plan = Plan {
+            several_issuers: has_several_issuers(program),
+            ..Plan::default()
+        };
         if plan.several_issuers {
             check_issuers(program)?;
-        }
-        if purpose == ProgramMode::Prepare {
-            self.check_preparable(program, &plan)?;
         }
         for step in &program.steps {
             let stream = self.stream(step.stream)?;
@@ -362,11 +338,14 @@ impl Validator {
         }
     }
 
+    /// The same for a program that is captured once and replayed, as a CUDA graph.
+    pub(crate) fn validate_preparable(&mut self, program: &Program) -> Result<Plan> {
+        self.check_preparable(program)?;
+        self.validate(program)
+    }
+
     fn stream(&self, id: StreamId) -> Result<StreamFacts> {
-        match self.streams.get(id.0 as usize) {
-            Some(stream) => Ok(*stream),
-            None => unknown(id),
-        }
+        known(self.streams.get(id.0 as usize), id).copied()
     }
 
     /// Validates an op on lattices, which must be on `device`, and drafts the states it leaves.
@@ -390,9 +369,7 @@ impl Validator {
         }
         while !rest.is_empty() {
             let lattice = LatticeId(rest.start);
-            let Some(facts) = self.lattices.find(lattice) else {
-                return unknown(lattice);
-            };
+            let facts = known(self.lattices.find(lattice), lattice)?;
             if facts.device != device {
                 bail!("{lattice:?} is not on the stream's device");
             }
@@ -468,7 +445,8 @@ impl Validator {
             LatticeOp::Reduce(region) => {
                 let words = state.words_of_view(*region);
                 if words > facts.view_capacity {
-                    plan.needs_view(group, words);
+                    let most = plan.views.entry(group).or_insert(words);
+                    *most = words.max(*most);
                 }
                 Some(match state.band {
                     None => SupportKernel::Reduce,
@@ -476,8 +454,8 @@ impl Validator {
                 })
             }
             LatticeOp::Measure => {
-                if !facts.has_measures_memory && !plan.measures.contains(&group) {
-                    plan.measures.push(group);
+                if !facts.has_measures_memory {
+                    plan.measures.insert(group);
                 }
                 Some(SupportKernel::Measure)
             }
@@ -549,13 +527,8 @@ impl Validator {
         rows: RowCopy,
         layout: Layout,
     ) -> Result<()> {
-        let Some(source) = self.lattices.find(from) else {
-            return unknown(from);
-        };
-        let (source, target) = (
-            source.size,
-            self.lattices.groups[self.lattices.group_of(to)].size,
-        );
+        let source = known(self.lattices.find(from), from)?.size;
+        let target = known(self.lattices.find(to), to)?.size;
         let fits = |first: u32, size: Size| {
             let end = first.checked_add(rows.count);
             rows.count > 0 && end.is_some_and(|end| end <= size.height())
@@ -577,12 +550,12 @@ impl Validator {
     }
 
     /// Errors for steps that a CUDA graph cannot contain.
-    fn check_preparable(&self, program: &Program, plan: &Plan) -> Result<()> {
+    fn check_preparable(&self, program: &Program) -> Result<()> {
         let unpreparable = |what| Err(invalid!("{what} cannot be prepared"));
         if program.block_timestamps {
             return unpreparable("a program with block timestamps");
         }
-        if plan.several_issuers {
+        if has_several_issuers(program) {
             return unpreparable("a program that several threads issue");
         }
         for (at, step) in program.steps.iter().enumerate() {
@@ -689,9 +662,8 @@ impl Validator {
 
     /// Returns a prepared program, or an error if it cannot be replayed now.
     pub(crate) fn validate_replay(&self, id: PreparedId) -> Result<&Prepared> {
-        let Some(Some(prepared)) = self.prepared.get(id.0 as usize) else {
-            return unknown(id);
-        };
+        let prepared = self.prepared.get(id.0 as usize);
+        let prepared = known(prepared.and_then(Option::as_ref), id)?;
         let moved = |(lattice, _, view): &(LatticeId, LatticeState, Option<ViewUse>)| {
             let view = view.as_ref();
             view.is_some_and(|view| view.capacity != self.view_capacity(*lattice))
@@ -711,7 +683,7 @@ impl Validator {
 
     /// Words allocated for a lattice's view.
     fn view_capacity(&self, lattice: LatticeId) -> usize {
-        self.lattices.groups[self.lattices.group_of(lattice)].view_capacity
+        self.lattices.of(lattice).view_capacity
     }
 
     /// Commits the states that a replay leaves.
@@ -733,6 +705,12 @@ impl Validator {
             *prepared = None;
         }
     }
+}
+
+/// Whether several host threads issue a program.
+fn has_several_issuers(program: &Program) -> bool {
+    let mut steps = program.steps.windows(2);
+    steps.any(|pair| pair[0].issuer != pair[1].issuer)
 }
 
 /// Errors if a step waits for an event that another issuer records in the same program: the order

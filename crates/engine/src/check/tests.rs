@@ -94,19 +94,18 @@ fn a_plan_says_which_memory_a_program_needs() {
         LatticeOp::Measure.on(4..5),
         reduce(2..3, 3),
     ];
-    let plan = check
-        .validate(&program(ops.clone()), ProgramMode::Submit)
-        .unwrap();
-    assert_eq!(plan.views, [(0, 4), (1, 14)]);
-    assert_eq!(plan.measures, [0, 1]);
+    let plan = check.validate(&program(ops.clone())).unwrap();
+    assert_eq!(plan.views, BTreeMap::from([(0, 4), (1, 14)]));
+    assert_eq!(plan.measures, BTreeSet::from([0, 1]));
     assert!(!plan.changes_cells && !plan.several_issuers);
     let functions = [SupportKernel::Reduce, SupportKernel::Measure];
     let functions = functions.map(|kernel| (DeviceId(0), Function::Support(kernel)));
     assert_eq!(plan.functions, functions);
     check.lattices.groups[1].view_capacity = 14;
     check.lattices.groups[0].has_measures_memory = true;
-    let plan = check.validate(&program(ops), ProgramMode::Prepare).unwrap();
-    assert_eq!((plan.views, plan.measures), (vec![(0, 4)], vec![1]));
+    let plan = check.validate_preparable(&program(ops)).unwrap();
+    assert_eq!(plan.views, BTreeMap::from([(0, 4)]));
+    assert_eq!(plan.measures, BTreeSet::from([1]));
 }
 
 #[test]
@@ -118,7 +117,7 @@ fn a_plan_names_every_function_that_is_launched() {
         LatticeOp::Pack.on(0..5),
         advance("shared", 1).on(0..1),
     ];
-    let plan = check.validate(&program(ops), ProgramMode::Submit).unwrap();
+    let plan = check.validate(&program(ops)).unwrap();
     let of_support = plan
         .functions
         .iter()
@@ -158,9 +157,7 @@ fn a_plan_names_the_networks_of_rules_once() {
     ];
     let unpack = LatticeOp::Unpack(Layout::Planar).on(0..1);
     let ops = [unpack].into_iter().chain(ops);
-    let plan = check
-        .validate(&program(ops.collect::<Vec<_>>()), ProgramMode::Submit)
-        .unwrap();
+    let plan = check.validate(&program(ops.collect::<Vec<_>>())).unwrap();
     let planar = find("planar").unwrap();
     let by = |rule| Function::Ladder {
         kernel: planar,
@@ -183,14 +180,14 @@ fn a_device_that_lacks_what_a_kernel_needs_is_refused() {
     check.reserve(Layout::Planar, &[true, true, true]);
     let ops = [LatticeOp::Unpack(Layout::Planar), advance("cooperative", 1)];
     let program = program(ops.map(|op| op.on(5..6)));
-    let error = check.validate(&program, ProgramMode::Submit).unwrap_err();
+    let error = check.validate(&program).unwrap_err();
     let error = error.to_string();
     assert!(
         error.contains("needs 32 SMs") && error.contains("has 20;"),
         "{error}"
     );
     check.devices[0].sm_count = 32;
-    check.validate(&program, ProgramMode::Submit).unwrap();
+    check.validate(&program).unwrap();
 }
 
 #[test]

@@ -11,7 +11,7 @@ use parking_lot::RwLock;
 
 use super::kernels::lessons;
 use super::memory;
-use crate::error::{bail, invalid};
+use crate::error::{bail, known};
 use crate::{
     Argument, BufferId, BufferLaunch, BufferLocation, BufferOffset, BufferOp, MemoryOp, MemoryUse,
     Result,
@@ -88,16 +88,15 @@ impl Buffers {
         match op {
             BufferOp::Copy { from, to, bytes } => {
                 let (from, to) = (self.at(*from)?, self.at(*to)?);
-                for (to, from) in to.words(*bytes).iter().zip(from.words(*bytes)) {
+                for (to, from) in to.rest().iter().zip(from.rest()).take(bytes / 4) {
                     to.store(from.load(Ordering::Relaxed), Ordering::Relaxed);
                 }
                 Ok(())
             }
             BufferOp::Launch(call) => self.call(call, stop),
-            BufferOp::HostFunction(function, buffer) => {
+            BufferOp::HostFunction(buffer) => {
                 for word in &self.get(*buffer)?.words {
-                    let changed = function.apply(word.load(Ordering::Relaxed));
-                    word.store(changed, Ordering::Relaxed);
+                    word.store(!word.load(Ordering::Relaxed), Ordering::Relaxed);
                 }
                 Ok(())
             }
@@ -120,10 +119,7 @@ impl Buffers {
 
     fn get(&self, buffer: BufferId) -> Result<Arc<Buffer>> {
         let all = self.all.read();
-        match all.get(buffer.0 as usize) {
-            Some(Some(buffer)) => Ok(buffer.clone()),
-            _ => Err(invalid!("there is no {buffer:?}")),
-        }
+        known(all.get(buffer.0 as usize).cloned().flatten(), buffer)
     }
 
     fn at(&self, region: BufferOffset) -> Result<At> {
@@ -143,10 +139,5 @@ impl At {
     /// The words from here to the end.
     fn rest(&self) -> &[AtomicU32] {
         &self.buffer.words[self.first..]
-    }
-
-    /// The words of `bytes` bytes from here.
-    fn words(&self, bytes: usize) -> &[AtomicU32] {
-        &self.rest()[..bytes / 4]
     }
 }

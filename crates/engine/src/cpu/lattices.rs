@@ -59,7 +59,7 @@ struct Stored {
 enum Reserved {
     Nothing,
     I32(Pair<Vec<i32>>),
-    Planar(Pair<PlanarRows>),
+    Planar(Box<Pair<PlanarRows>>),
 }
 
 impl Lattices {
@@ -120,7 +120,10 @@ impl Lattices {
                     let cells = one.size.cells() as usize;
                     Reserved::I32(Pair::of(|| memory::zeroed(cells, what))?)
                 }
-                Layout::Planar => Reserved::Planar(Pair::of(|| PlanarRows::new(one.size, what))?),
+                Layout::Planar => {
+                    let rows = Pair::of(|| PlanarRows::new(one.size, what))?;
+                    Reserved::Planar(rows.into())
+                }
             })
         };
         let made: Vec<_> = without.iter().map(make).collect::<Result<_>>()?;
@@ -275,7 +278,7 @@ impl Stored {
                     *word = cells.fold(0, |word, &cell| word << 1 | (cell as u32 & 1));
                 }
             }),
-            Reserved::Planar(Pair { now, .. }) => now.store(|y, words| bits.write(y, words)),
+            Reserved::Planar(planar) => planar.now.store(|y, words| bits.write(y, words)),
             Reserved::Nothing => {}
         }
     }
@@ -294,8 +297,8 @@ impl Stored {
                 Reserved::I32(Pair { now, .. }) => {
                     cells.for_each(|(x, alive)| now[y * width + x] = alive.into());
                 }
-                Reserved::Planar(Pair { now, .. }) => {
-                    cells.for_each(|(x, alive)| now.set(x, y, alive));
+                Reserved::Planar(planar) => {
+                    cells.for_each(|(x, alive)| planar.now.set(x, y, alive));
                 }
                 Reserved::Nothing => {}
             }
@@ -316,7 +319,7 @@ impl Stored {
                     }
                 }
             }
-            Reserved::Planar(Pair { now, .. }) => now.load(|y| bits.row(y)),
+            Reserved::Planar(planar) => planar.now.load(|y| bits.row(y)),
             Reserved::Nothing => {}
         }
         self.layout = to;
@@ -394,7 +397,7 @@ impl Stored {
                 Reserved::I32(Pair { now, .. }) => {
                     copied.extend(now[y * width..][..width].iter().map(|&cell| cell as u32));
                 }
-                Reserved::Planar(Pair { now, .. }) => copied.extend(now.words_of(y)),
+                Reserved::Planar(planar) => copied.extend(planar.now.words_of(y)),
                 Reserved::Nothing => {}
             }
         }
@@ -412,7 +415,7 @@ impl Stored {
                     let row = now[y * width..].iter_mut();
                     row.zip(words).for_each(|(to, from)| *to = *from as i32);
                 }
-                Reserved::Planar(Pair { now, .. }) => now.set_words(y, words),
+                Reserved::Planar(planar) => planar.now.set_words(y, words),
                 Reserved::Nothing => {}
             }
         }

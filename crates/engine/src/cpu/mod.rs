@@ -29,7 +29,7 @@ use std::num::NonZeroUsize;
 use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant};
 
-use crate::check::{Plan, ProgramMode, Validator};
+use crate::check::{Plan, Validator};
 use crate::{
     Band, BufferId, BufferLocation, Completion, DeviceId, DeviceInfo, Engine, EngineError, EventId,
     LatticeId, Layout, MemoryUse, Occupancy, Op, PreparedId, Program, Result, RunId, Slots,
@@ -100,7 +100,7 @@ impl CpuEngine {
     /// Allocates the memory that a program needs, before any step is queued.
     fn allocate_for(&mut self, plan: &Plan) -> Result<()> {
         let groups = &mut self.check.lattices.groups;
-        for &(group, words) in &plan.views {
+        for (&group, &words) in &plan.views {
             let (lattices, what) = (groups[group].lattices(), MemoryUse::Views);
             let enlarged = self
                 .lattices
@@ -249,7 +249,7 @@ impl Engine for CpuEngine {
 
     fn submit(&mut self, program: &Program) -> Result<RunId> {
         self.pool.check_fault()?;
-        let plan = self.check.validate(program, ProgramMode::Submit)?;
+        let plan = self.check.validate(program)?;
         self.allocate_for(&plan)?;
         let run = self.start(&Arc::new(program.clone()), StreamPool::submit)?;
         self.check.states.commit();
@@ -258,7 +258,7 @@ impl Engine for CpuEngine {
 
     fn load(&mut self, program: &Program) -> Result<()> {
         self.pool.check_fault()?;
-        let plan = self.check.validate(program, ProgramMode::Submit)?;
+        let plan = self.check.validate(program)?;
         self.allocate_for(&plan)
     }
 
@@ -268,7 +268,7 @@ impl Engine for CpuEngine {
 
     fn prepare(&mut self, program: &Program) -> Result<PreparedId> {
         self.pool.check_fault()?;
-        let plan = self.check.validate(program, ProgramMode::Prepare)?;
+        let plan = self.check.validate_preparable(program)?;
         self.allocate_for(&plan)?;
         Ok(self.check.add_prepared(&Arc::new(program.clone()), &plan))
     }
@@ -312,20 +312,22 @@ impl Engine for CpuEngine {
 
 /// Describes this processor.
 fn describe(workers: usize) -> DeviceInfo {
-    static MODEL: LazyLock<Option<String>> = LazyLock::new(|| {
-        let text = fs::read_to_string("/proc/cpuinfo").ok()?;
-        let line = text.lines().find(|line| line.starts_with("model name"))?;
-        Some(line.split_once(':')?.1.trim().to_string())
+    static MODEL_AND_CACHE: LazyLock<(Option<String>, Option<u64>)> = LazyLock::new(|| {
+        let text = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+        let line = text.lines().find(|line| line.starts_with("model name"));
+        let model = line.and_then(|line| line.split_once(':'));
+        let model = model.map(|(_, name)| name.trim().to_string());
+        (model, memory::last_cache())
     });
-    static CACHE: LazyLock<Option<u64>> = LazyLock::new(memory::last_cache);
+    let (model, cache) = MODEL_AND_CACHE.clone();
     let threads = if workers == 1 { "thread" } else { "threads" };
     DeviceInfo {
-        name: MODEL.clone().unwrap_or_else(|| "CPU".into()),
+        name: model.unwrap_or_else(|| "CPU".into()),
         driver: format!("{workers} {threads}, {}", vector::instruction_set()),
         capability: None,
         sm_count: workers as u32,
         memory: life::memory::total(),
-        cache: *CACHE,
+        cache,
         bandwidth: None,
         copy_engines: 0,
         kernel_time_limit: false,

@@ -8,14 +8,12 @@ use crate::{Band, ReduceRegion};
 /// Writes the bytes, four per word, to `view`, which has the capacity.
 pub(super) fn reduce(bits: &BitRows, region: ReduceRegion, view: &mut Vec<u32>) {
     view.resize(region.words(), 0);
-    let height = bits.size.height();
+    let size = bits.size;
+    let widths = region.widths(size.width());
     let mut lines = view.chunks_exact_mut(region.width as usize / 4);
-    count_lines(bits, height, Some, region, |alive, covered| {
+    count_lines(bits, size.height(), Some, region, |j, alive| {
         let line = lines.next().expect("as many as the region has");
-        for (word, pixels) in line.iter_mut().zip((0..).step_by(4)) {
-            let byte = |k: usize| ReduceRegion::density(alive[pixels + k], covered[pixels + k]);
-            *word = u32::from_le_bytes([byte(0), byte(1), byte(2), byte(3)]);
-        }
+        region.put_line(j, alive, &widths, size.height(), line);
     });
 }
 
@@ -24,19 +22,19 @@ pub(super) fn count_in_band(bits: &BitRows, band: Band, region: ReduceRegion, vi
     view.clear();
     let own_row = |row: usize| band.own_row(row as u32).map(|row| row as usize);
     let height = band.torus.height();
-    count_lines(bits, height, own_row, region, |alive, _| {
+    count_lines(bits, height, own_row, region, |_, alive| {
         view.extend(alive.iter().map(|&alive| alive as u32));
     });
 }
 
-/// Calls `take` for each line of pixels with the number of live cells and of all cells in each pixel.
+/// Calls `take` for each line of pixels with its number and that of the live cells in each pixel.
 /// The torus has `height` rows, of which `row_of` has the place in `bits`, if they are there.
 fn count_lines(
     bits: &BitRows,
     height: u32,
     row_of: impl Fn(usize) -> Option<usize>,
     region: ReduceRegion,
-    mut take: impl FnMut(&[u64], &[u64]),
+    mut take: impl FnMut(u32, &[u64]),
 ) {
     let size = bits.size;
     let mut columns = Vec::with_capacity(region.width as usize);
@@ -44,31 +42,25 @@ fn count_lines(
     let mut beyond = Vec::new();
     for i in 0..region.width {
         let [first, second] = on_torus(region.columns(i), size.width());
-        let wide = first.len() + second.len();
         if !second.is_empty() {
             beyond.push((i as usize, second));
         }
-        columns.push((first, wide as u64));
+        columns.push(first);
     }
     let mut alive = vec![0u64; columns.len()];
-    let mut covered = vec![0u64; columns.len()];
     for j in 0..region.height {
         let rows = on_torus(region.rows(j), height);
-        let tall = (rows[0].len() + rows[1].len()) as u64;
         alive.fill(0);
         for y in rows.into_iter().flatten().filter_map(&row_of) {
             let row = bits.row(y);
-            for (alive, (columns, _)) in alive.iter_mut().zip(&columns) {
+            for (alive, columns) in alive.iter_mut().zip(&columns) {
                 *alive += count(row, columns.clone());
             }
             for (i, columns) in &beyond {
                 alive[*i] += count(row, columns.clone());
             }
         }
-        for (covered, (_, wide)) in covered.iter_mut().zip(&columns) {
-            *covered = wide * tall;
-        }
-        take(&alive, &covered);
+        take(j, &alive);
     }
 }
 

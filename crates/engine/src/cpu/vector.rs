@@ -19,6 +19,10 @@ mod native;
 mod native;
 mod simd;
 
+#[cfg(test)]
+pub(super) use native::on_each;
+pub(super) use native::{dispatch, vectorize};
+
 use bytemuck::{Pod, Zeroable};
 
 /// 16 words, one per lane: the element of planar rows on every instruction set.
@@ -123,19 +127,6 @@ pub(super) trait Work {
     fn on<L: Logic>(self, logic: L) -> Self::Output;
 }
 
-/// Runs `work` on the best available instruction set.
-pub(super) fn dispatch<W: Work>(work: W) -> W::Output {
-    native::dispatch(work)
-}
-
-/// Runs `work`, plain loops that the compiler vectorises, compiled for the best available instruction
-/// set. The closure and the functions that it calls must be `#[inline(always)]`. The compiler knows
-/// that a `&mut` argument of such a function aliases nothing, but not that a captured one does.
-#[inline(always)]
-pub(super) fn vectorize<T>(work: impl FnOnce() -> T) -> T {
-    native::vectorize(work)
-}
-
 /// The best available instruction set.
 pub(super) fn instruction_set() -> &'static str {
     struct Name;
@@ -147,12 +138,6 @@ pub(super) fn instruction_set() -> &'static str {
         }
     }
     dispatch(Name)
-}
-
-/// Runs `work` on every available instruction set.
-#[cfg(test)]
-pub(super) fn on_each<W: Work + Copy>(work: W) -> Vec<W::Output> {
-    native::on_each(work)
 }
 
 #[cfg(test)]

@@ -227,7 +227,7 @@ fn launches(op: &Op, all: &Lattices, sm_count: u32) -> Vec<(Launch, u32)> {
             let each = (MAX_LAUNCHES / (batches.len() as u32).max(1)).max(1);
             let launches = kernel.launches(*generations).min(each);
             let shape = |batch: &Range<u32>| {
-                let group = &all.groups[all.group_of(LatticeId(batch.start))];
+                let group = all.of(LatticeId(batch.start));
                 let count = batch.len() as u32;
                 kernel.launch(group.size, *block, group.batch(count, count), sm_count)
             };

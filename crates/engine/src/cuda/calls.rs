@@ -22,7 +22,7 @@ use crate::error::invalid;
 use crate::kernels::{Launch, MAX_PARAMETERS, Parameter};
 use crate::{EngineError, EventId, LatticeOp, Op, OrderOp, Program, Result, Span, StreamId, nvtx};
 
-/// A kernel's arguments, each at the start of a 64-bit word.
+/// A kernel's arguments, each at the start of a 64-bit word: GPUs and their hosts are little-endian.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Arguments {
     words: [u64; MAX_PARAMETERS],
@@ -30,7 +30,7 @@ pub(super) struct Arguments {
 }
 
 /// What the parameters of a launch are, in any order.
-pub(super) type Values<'a> = [(Parameter, &'a dyn Argument)];
+pub(super) type Values = [(Parameter, u64)];
 
 impl Arguments {
     /// Fills a kernel's parameters. Errors if one has no value.
@@ -38,36 +38,20 @@ impl Arguments {
         let mut all = Arguments::default();
         for parameter in parameters {
             let value = values.iter().find(|(of, _)| of == parameter);
-            let (_, argument) =
+            let &(_, word) =
                 value.ok_or_else(|| invalid!("{parameter:?} of a kernel has no value"))?;
-            debug_assert_eq!(size_of_val(*argument), parameter.bytes(), "{parameter:?}");
-            all.push(*argument);
+            let fits = parameter.bytes() == 8 || word <= u32::MAX.into();
+            debug_assert!(fits, "{parameter:?} is {word}");
+            all.push(word);
         }
         Ok(all)
     }
 
-    pub(super) fn push(&mut self, argument: &dyn Argument) {
-        self.words[self.count] = argument.word();
+    pub(super) fn push(&mut self, word: u64) {
+        self.words[self.count] = word;
         self.count += 1;
     }
 }
-
-/// A number or address that can be a kernel's argument.
-pub(super) trait Argument {
-    /// Its bytes, at the start of a word.
-    fn word(&self) -> u64;
-}
-
-macro_rules! arguments {
-    ($($ty:ty),*) => {$(impl Argument for $ty {
-        fn word(&self) -> u64 {
-            let mut word = [0; 8];
-            word[..size_of::<$ty>()].copy_from_slice(&self.to_ne_bytes());
-            u64::from_ne_bytes(word)
-        }
-    })*};
-}
-arguments!(i32, u32, i64, u64, f32);
 
 /// Launches a kernel.
 ///
@@ -295,13 +279,10 @@ impl Threads {
         devices.dedup();
         // Two contexts of a device are there to be compared, so they keep the order of their steps.
         let is_one_context_per_device = devices.len() == contexts;
+        let launches = program.steps.iter().map(|step| launches(&step.op));
         if devices.len() > 1
             && is_one_context_per_device
-            && launches(program) >= MIN_LAUNCHES
-            && program
-                .steps
-                .iter()
-                .all(|step| is_ordered_by_events(&step.op))
+            && launches.sum::<Option<u64>>() >= Some(MIN_LAUNCHES)
         {
             Threads::PerGpu
         } else {
@@ -310,17 +291,11 @@ impl Threads {
     }
 }
 
-/// Whether an op only depends on earlier ones of its own GPU, or waits for others by an event.
-fn is_ordered_by_events(op: &Op) -> bool {
+/// The kernel launches of an op that step lattices; `None` for an op that may depend on work of another
+/// GPU without waiting for it by an event.
+fn launches(op: &Op) -> Option<u64> {
     match op {
-        Op::Lattices(..) | Op::Order(_) => true,
-        Op::Buffers(_) => false, // some are on the host
-    }
-}
-
-/// The kernel launches that step the lattices of a program.
-fn launches(program: &Program) -> u64 {
-    let of_step = |op: &Op| match op {
+        Op::Buffers(_) => None, // some are on the host
         Op::Lattices(
             lattices,
             LatticeOp::Advance {
@@ -330,11 +305,10 @@ fn launches(program: &Program) -> u64 {
             },
         ) => {
             let batches = if kernel.batched { 1 } else { lattices.len() };
-            u64::from(kernel.launches(*generations)) * batches as u64
+            Some(u64::from(kernel.launches(*generations)) * batches as u64)
         }
-        _ => 0,
-    };
-    program.steps.iter().map(|step| of_step(&step.op)).sum()
+        Op::Lattices(..) | Op::Order(_) => Some(0),
+    }
 }
 
 /// Which events the threads of a program have recorded and wait for, since they last met.

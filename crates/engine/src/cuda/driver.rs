@@ -1,5 +1,6 @@
 //! Opens the driver and translates its results.
 
+use std::ffi::CStr;
 use std::ops::RangeInclusive;
 
 use cust::device::{Device, DeviceAttribute};
@@ -12,7 +13,7 @@ use lang::{Message, message};
 use crate::{DeviceInfo, DriverFault, EngineError, Feature, Loss, Result};
 
 /// The oldest supported CUDA version: 11.4 (driver 470) has every function this engine calls.
-const OLDEST_DRIVER: i32 = 11_040;
+const OLDEST_DRIVER: (u32, u32) = (11, 4);
 
 /// The oldest supported compute capability; the PTX targets it.
 const MIN_CAPABILITY: (u32, u32) = (5, 0);
@@ -182,16 +183,14 @@ pub(super) fn initialise() -> Result<u32> {
         ));
     }
     match driver_version() {
-        0 => {
+        (0, 0) => {
             return no(message!(
                 "the NVIDIA driver does not say which CUDA it supports; reinstall it, or use --device cpu"
             ));
         }
-        version if version < OLDEST_DRIVER => {
+        version @ (major, minor) if version < OLDEST_DRIVER => {
             return no(message!(
-                "the NVIDIA driver is too old: it supports CUDA {major}.{minor}, and 11.4 (driver 470) is needed; update it, or use --device cpu",
-                major = version / 1000,
-                minor = version % 1000 / 10
+                "the NVIDIA driver is too old: it supports CUDA {major}.{minor}, and 11.4 (driver 470) is needed; update it, or use --device cpu"
             ));
         }
         _ => {}
@@ -208,17 +207,13 @@ fn no_gpu() -> Message {
     )
 }
 
-/// The newest CUDA version that the driver supports: a thousand times its major number and ten times its
-/// minor one; 0 if it does not say.
-pub(super) fn driver_version() -> i32 {
+/// The newest CUDA version that the driver supports, major and minor; 0.0 if it does not say.
+pub fn driver_version() -> (u32, u32) {
     let mut version = 0;
     // SAFETY: `version` is valid for the write; on failure it stays 0.
     unsafe { sys::cuDriverGetVersion(&mut version) };
-    version
-}
-
-fn shown(version: i32) -> String {
-    format!("{}.{}", version / 1000, version % 1000 / 10)
+    let version = version as u32;
+    (version / 1000, version % 1000 / 10)
 }
 
 /// The name and properties of a device.
@@ -230,13 +225,14 @@ pub(super) fn describe_device(device: Device) -> Result<DeviceInfo> {
         let value = attribute(which).ok()?;
         u64::try_from(value).ok().filter(|&value| value > 0)
     };
+    let (newest, sub) = driver_version();
     // In kHz and bits; each cycle of the clock transfers twice.
     let bandwidth = known(DeviceAttribute::MemoryClockRate)
         .zip(known(DeviceAttribute::GlobalMemoryBusWidth))
         .map(|(clock, width)| 2 * 1000 * clock * (width / 8));
     Ok(DeviceInfo {
         name: cust("cuDeviceGetName", device.name())?,
-        driver: format!("CUDA {}, sm_{major}{minor}", shown(driver_version())),
+        driver: format!("CUDA {newest}.{sub}, sm_{major}{minor}"),
         capability: Some((major as u32, minor as u32)),
         sm_count: attribute(DeviceAttribute::MultiprocessorCount)? as u32,
         memory: device.total_memory().ok().map(|bytes| bytes as u64),
@@ -252,9 +248,8 @@ fn pci_bus_id(device: Device) -> Option<String> {
     let mut text = [0u8; 32];
     // SAFETY: the buffer has 32 bytes, as passed.
     let code = unsafe { sys::cuDeviceGetPCIBusId(text.as_mut_ptr().cast(), 32, device.as_raw()) };
-    let end = text.iter().position(|&b| b == 0)?;
-    (code == CUresult::CUDA_SUCCESS && end > 0)
-        .then(|| String::from_utf8_lossy(&text[..end]).to_ascii_lowercase())
+    let text = CStr::from_bytes_until_nul(&text).ok()?.to_string_lossy();
+    (code == CUresult::CUDA_SUCCESS && !text.is_empty()).then(|| text.to_ascii_lowercase())
 }
 
 #[cfg(test)]

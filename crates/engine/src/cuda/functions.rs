@@ -94,12 +94,6 @@ impl Loaded {
         })
     }
 
-    fn of_cubin(key: Key, code: &[u8]) -> Result<Loaded> {
-        Loaded::new(key, || {
-            cust("cuModuleLoadDataEx", Module::from_cubin(code, &[]))
-        })
-    }
-
     /// As [`Loaded::of_ptx`] by the driver's linker, which lets other threads' launches through while
     /// it compiles, but has no cache.
     fn by_linker(key: Key) -> Result<Loaded> {
@@ -109,24 +103,6 @@ impl Loaded {
             cust("cuLinkAddData", linker.add_ptx(text))?;
             let cubin = cust("cuLinkComplete", linker.complete())?;
             cust("cuModuleLoadDataEx", Module::from_cubin(cubin, &[]))
-        })
-    }
-
-    /// Loads a user's own code.
-    ///
-    /// # Errors
-    /// Unless the context is lost or memory runs out, it is the code that the driver does not take.
-    fn own(code: &GpuCode, key: Key) -> Result<Loaded> {
-        let loaded = match code {
-            GpuCode::Ptx(_) => Loaded::of_ptx(key),
-            GpuCode::Cubin(code) => Loaded::of_cubin(key, code),
-        };
-        loaded.map_err(|error| match error {
-            EngineError::Driver(fault) => EngineError::OwnCodeRefused(message!(
-                "the driver does not load your kernel: {reason}",
-                reason = compiler_log(code).unwrap_or_else(|| fault.reason())
-            )),
-            other => other,
         })
     }
 }
@@ -212,11 +188,23 @@ impl Functions {
             return Ok(*function);
         }
         let (_, _, own) = function.place();
-        let loaded = match own.map(|own| &own.gpu) {
-            None => Loaded::of_ptx(key),
-            Some(Some(code)) => Loaded::own(code, key),
-            Some(None) => Err(no_own_code(true)),
-        }?;
+        let code = own.map(|own| own.gpu.as_ref().ok_or_else(|| no_own_code(true)));
+        let code = code.transpose()?;
+        let loaded = match code {
+            Some(GpuCode::Cubin(code)) => Loaded::new(key, || {
+                cust("cuModuleLoadDataEx", Module::from_cubin(code, &[]))
+            }),
+            _ => Loaded::of_ptx(key),
+        };
+        // Unless the context is lost or memory runs out, it is a user's code that the driver does not
+        // take.
+        let loaded = loaded.map_err(|error| match (code, error) {
+            (Some(code), EngineError::Driver(fault)) => EngineError::OwnCodeRefused(message!(
+                "the driver does not load your kernel: {reason}",
+                reason = compiler_log(code).unwrap_or_else(|| fault.reason())
+            )),
+            (_, other) => other,
+        })?;
         let function = loaded.function;
         self.keep(key, loaded);
         Ok(function)

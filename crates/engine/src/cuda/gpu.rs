@@ -13,7 +13,7 @@ use super::functions::Functions;
 use super::group::Group;
 use super::handles::{Event, EventPool, OwnedContext, RawStream};
 use super::memory::{DeviceWords, HostWords, MirroredWords};
-use super::timing::{Anchor, Clock};
+use super::timing::Anchor;
 use crate::kernels::{Function, Launch, Parameter};
 use crate::{HostMemory, MemoryUse, Result, StreamId, StreamSpec, SupportKernel};
 
@@ -25,7 +25,8 @@ pub(super) struct Gpu {
     pub(super) timestamp_pool: Vec<MirroredWords>,
     /// Offset between `%globaltimer` and the events' clock, and when it was measured.
     skew: Option<(i64, Instant)>,
-    pub(super) clock: Clock,
+    /// The device's clock.
+    pub(super) anchor: Rc<Anchor>,
     /// For the clock's anchors, and for copies that are waited for.
     pub(super) idle_stream: RawStream,
     /// The stream for graph launches.
@@ -52,7 +53,7 @@ impl Gpu {
             pool: EventPool::default(),
             timestamp_pool: Vec::new(),
             skew: None,
-            clock: Clock::new(idle_stream.0, zero)?,
+            anchor: Anchor::new(idle_stream.0, zero)?.into(),
             idle_stream,
             graph_stream: RawStream::new(StreamSpec::PLAIN)?,
             replays: 0,
@@ -64,8 +65,9 @@ impl Gpu {
     }
 
     /// The anchor for the times of events recorded from now on.
-    pub(super) fn origin(&self) -> Result<Rc<Anchor>> {
-        self.clock.origin(self.idle_stream.0)
+    pub(super) fn origin(&mut self) -> Result<Rc<Anchor>> {
+        self.anchor = self.anchor.renewed(self.idle_stream.0)?;
+        Ok(self.anchor.clone())
     }
 
     /// Takes large enough memory for block timestamps from the pool, or allocates it.
@@ -118,7 +120,7 @@ impl Gpu {
             before.record(stream)?;
             let at = memory.device.at; // 8 bytes are written, 32 allocated
             let parameters = SupportKernel::Clock.row().parameters;
-            let arguments = Arguments::fill(parameters, &[(Parameter::To, &at)])?;
+            let arguments = Arguments::fill(parameters, &[(Parameter::To, at)])?;
             // SAFETY: the function takes this address, which is of the current context.
             unsafe { launch(function, Launch::over(1, 1, (1, 1)), &arguments, stream) }?;
             after.record(stream)?;

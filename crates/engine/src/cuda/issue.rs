@@ -11,7 +11,7 @@ use super::calls::{Arguments, Sink, Values, launch, rows_from};
 use super::driver::{check, cust};
 use super::group::{Group, max_edits, part};
 use super::handles;
-use super::memory::{Address, find};
+use super::memory::{Address, find, invert};
 use super::resources::Resources;
 use crate::check::LatticeState;
 use crate::error::{bail, invalid};
@@ -161,7 +161,7 @@ impl Resources {
 impl Issuer<'_> {
     fn order(&mut self, op: OrderOp) -> Result<()> {
         let stream = self.stream;
-        let event = |id: EventId| self.resources.events[id.0 as usize].1.0;
+        let event = |id: EventId| self.resources.events[id.0 as usize].0;
         match op {
             OrderOp::Record(id) => self.sink.record(event(id), stream),
             OrderOp::Wait(id) => {
@@ -224,7 +224,7 @@ impl Issuer<'_> {
     /// One lattice.
     fn place(&self, lattice: LatticeId) -> Run {
         let check = &self.resources.check;
-        let group = &check.lattices.groups[check.lattices.group_of(lattice)];
+        let group = check.lattices.of(lattice);
         Run {
             first: lattice,
             count: 1,
@@ -299,7 +299,7 @@ impl Issuer<'_> {
             let target = self.timestamp_target(part);
             let (count, first) = (lattices.len() as u32, LatticeId(lattices.start));
             let check = &self.resources.check;
-            let group = check.lattices.groups[check.lattices.group_of(first)];
+            let group = *check.lattices.of(first);
             let launch = |launched| {
                 let batch = group.batch(launched, count);
                 kernel.launch(group.size, block, batch, sm_count)
@@ -346,7 +346,6 @@ impl Issuer<'_> {
             None => plain,
         };
         let (width, height) = sides(run.size);
-        let table = rule.table();
         let launches = kernel.launches(generations);
         let mut parity = run.state.parity;
         for index in 0..launches {
@@ -354,20 +353,20 @@ impl Issuer<'_> {
             let max = kernel.iteration.generations_per_launch();
             let stepped = max.min(generations - index * max);
             let values: &Values = &[
-                (From, &from),
-                (To, &to),
-                (Cells, &from),
-                (Mail, &mail),
-                (Width, &width),
-                (Height, &height),
-                (RuleTable, &table),
-                (Generations, &stepped),
+                (From, from),
+                (To, to),
+                (Cells, from),
+                (Mail, mail),
+                (Width, width),
+                (Height, height),
+                (RuleTable, rule.table().into()),
+                (Generations, stepped.into()),
             ];
             let mut arguments = Arguments::fill(kernel.parameters, values)?;
             match target.and_then(|target| target.of(index, launches)) {
                 None => self.launch(plain, shape, arguments)?,
                 Some(records) => {
-                    arguments.push(&records);
+                    arguments.push(records);
                     self.launch(instrumented, shape, arguments)?;
                 }
             }
@@ -387,13 +386,12 @@ impl Issuer<'_> {
         let (width, height) = sides(run.size);
         // A row's generator is seeded from the key and the row's number on the torus.
         let first_row = run.state.band.map_or(0, Band::first_of_halo);
-        let (chance, key) = (soup.chance(), soup.key().wrapping_add_signed(first_row));
         let values: &Values = &[
-            (To, &bits),
-            (Width, &width),
-            (Height, &height),
-            (Chance, &chance),
-            (Key, &key),
+            (To, bits),
+            (Width, width),
+            (Height, height),
+            (Chance, soup.chance().into()),
+            (Key, soup.key().wrapping_add_signed(first_row)),
         ];
         self.launch_support(SupportKernel::Soup, Launch::soup(run.size), values)
     }
@@ -403,17 +401,15 @@ impl Issuer<'_> {
         let group = self.group(run);
         let cells = group.buffer_at(state.layout, index, state.parity)?;
         let list = group.edits_at(index);
-        let (width, layout) = (run.size.width() as i32, state.layout.index());
         // Copies and launches of a stream run in order, so one list serves all chunks.
         for edits in edits.chunks(max_edits(run.size)) {
             self.copy_in(list, edits.as_ptr().cast(), size_of_val(edits))?;
-            let count = edits.len() as i32;
             let values: &Values = &[
-                (Edits, &list),
-                (EditCount, &count),
-                (Cells, &cells),
-                (Width, &width),
-                (LayoutIndex, &layout),
+                (Edits, list),
+                (EditCount, edits.len() as u64),
+                (Cells, cells),
+                (Width, run.size.width().into()),
+                (LayoutIndex, state.layout.index() as u64),
             ];
             let shape = Launch::edit(edits.len() as u32);
             self.launch_support(SupportKernel::Edit, shape, values)?;
@@ -453,8 +449,8 @@ impl Issuer<'_> {
     ) -> Result<()> {
         let shape = Launch::convert(run.size, run.count as u32, layout);
         let (width, height) = sides(run.size);
-        let height = height * run.count as i32;
-        let values: &Values = &[(From, &from), (To, &to), (Width, &width), (Height, &height)];
+        let height = height * run.count as u64;
+        let values: &Values = &[(From, from), (To, to), (Width, width), (Height, height)];
         self.launch_support(kernel, shape, values)
     }
 
@@ -466,29 +462,27 @@ impl Issuer<'_> {
                 SupportKernel::Count,
                 band.torus,
                 own_offset(band),
-                band.first as i32,
-                band.rows as i32,
+                band.first.into(),
+                band.rows.into(),
             ),
         };
         let group = self.group(run);
         let bits = group.bits_at(run.index, run.state.bits_parity) + offset;
         let (pixels, stride) = part(&group.view, run.index, MemoryUse::Views)?;
         let (width, height) = sides(torus);
-        let (across, down) = (region.width as i32, region.height as i32);
-        let pitch = stride as u64 * 4;
         let values: &Values = &[
-            (From, &bits),
-            (To, &pixels),
-            (Width, &width),
-            (Height, &height),
-            (FirstRow, &first_row),
-            (OwnRows, &rows),
-            (Left, &region.x0),
-            (Top, &region.y0),
-            (Step, &region.step),
-            (Columns, &across),
-            (Rows, &down),
-            (Pitch, &pitch),
+            (From, bits),
+            (To, pixels),
+            (Width, width),
+            (Height, height),
+            (FirstRow, first_row),
+            (OwnRows, rows),
+            (Left, region.x0 as u64),
+            (Top, region.y0 as u64),
+            (Step, region.step as u64),
+            (Columns, region.width.into()),
+            (Rows, region.height.into()),
+            (Pitch, stride as u64 * 4),
         ];
         self.launch_support(kernel, Launch::reduce(region, run.count as u32), values)
     }
@@ -505,16 +499,15 @@ impl Issuer<'_> {
         let group = self.group(run);
         let bits = group.bits_at(run.index, run.state.bits_parity) + offset;
         let [shares, measures, before, arrived] = group.measures_at(run.index)?;
-        let words = size.words() as u64;
         let shape = Launch::measure(size, run.count as u32);
         let values: &Values = &[
-            (From, &bits),
-            (Before, &before),
-            (Shares, &shares),
-            (Arrived, &arrived),
-            (To, &measures),
-            (Words, &words),
-            (FirstWord, &first_word),
+            (From, bits),
+            (Before, before),
+            (Shares, shares),
+            (Arrived, arrived),
+            (To, measures),
+            (Words, size.words() as u64),
+            (FirstWord, first_word),
         ];
         self.launch_support(SupportKernel::Measure, shape, values)
     }
@@ -587,13 +580,13 @@ impl Issuer<'_> {
         match op {
             BufferOp::Copy { from, to, bytes } => self.copy(*from, *to, *bytes),
             BufferOp::Launch(launch) => self.launch_on_buffers(launch),
-            BufferOp::HostFunction(function, buffer) => {
-                let (function, words) = find(buffers, *buffer)?.on_host(*function)?;
+            BufferOp::HostFunction(buffer) => {
+                let words = find(buffers, *buffer)?.on_host()?;
                 let stream = self.stream;
                 // SAFETY: the function takes these words, which live until nothing runs.
                 unsafe {
                     self.sink.push(move || {
-                        let code = sys::cuLaunchHostFunc(stream, function, words);
+                        let code = sys::cuLaunchHostFunc(stream, Some(invert), words);
                         check("cuLaunchHostFunc", code)
                     })
                 }
@@ -603,9 +596,7 @@ impl Issuer<'_> {
                 MemoryOp::Allocate(buffer) => find(buffers, buffer)?.allocate(self.stream),
                 MemoryOp::Free(buffer) => find(buffers, buffer)?.free(self.stream),
                 MemoryOp::SetReleaseThreshold(bytes) => gpu.set_release_threshold(bytes),
-                MemoryOp::Advise(buffer, advice) => {
-                    find(buffers, buffer)?.advise(advice, gpu.device)
-                }
+                MemoryOp::AdviseReadMostly(buffer) => find(buffers, buffer)?.advise(gpu.device),
                 MemoryOp::Prefetch(buffer, to) => {
                     find(buffers, buffer)?.prefetch(to, gpu.device, self.stream)
                 }
@@ -678,23 +669,23 @@ impl Issuer<'_> {
     fn launch_on_buffers(&mut self, launch: &BufferLaunch) -> Result<()> {
         let mut arguments = Arguments::default();
         for argument in &launch.arguments {
-            match *argument {
+            arguments.push(match *argument {
                 Argument::Buffer(region) => {
                     let buffer = find(&self.resources.buffers, region.buffer)?;
                     let Address::Device(at) = buffer.address(region)? else {
                         bail!("{:?} is not on the device", region.buffer);
                     };
-                    arguments.push(&at);
+                    at
                 }
-                Argument::I32(number) => arguments.push(&number),
-                Argument::U32(number) => arguments.push(&number),
-                Argument::U64(number) => arguments.push(&number),
-                Argument::F32(number) => arguments.push(&number),
-            }
+                Argument::I32(number) => (number as u32).into(),
+                Argument::U32(number) => number.into(),
+                Argument::U64(number) => number,
+                Argument::F32(number) => number.to_bits().into(),
+            });
         }
         let records = self.timestamp_target(0).and_then(|target| target.of(0, 1));
         if let Some(records) = records {
-            arguments.push(&records);
+            arguments.push(records);
         }
         let functions = &mut self.resources.gpus[self.gpu].functions;
         let function = functions.get(Function::Buffer(launch.kernel), records.is_some())?;
@@ -729,6 +720,6 @@ fn own_offset(band: Band) -> u64 {
     4 * (band.halo as usize * band.torus.words_per_row()) as u64
 }
 
-fn sides(size: Size) -> (i32, i32) {
-    (size.width() as i32, size.height() as i32)
+fn sides(size: Size) -> (u64, u64) {
+    (size.width().into(), size.height().into())
 }

@@ -11,11 +11,11 @@ use cust::sys::{self, CUresult};
 use super::driver::check;
 use super::handles::{self, OwnedContext};
 use crate::cpu::memory::zeroed;
-use crate::error::{bail, invalid};
+use crate::error::{bail, invalid, known};
 use crate::slot_locks::SlotLocks;
 use crate::{
-    Advice, BufferId, BufferLocation, BufferOffset, EngineError, HostFunction, HostMemory,
-    LatticeId, MemoryUse, PageLocation, Result, Slot, Slots, SlotsSpec,
+    BufferId, BufferLocation, BufferOffset, EngineError, HostMemory, LatticeId, MemoryUse,
+    PageLocation, Result, Slot, Slots, SlotsSpec,
 };
 
 /// A host allocation. Its owner is responsible for synchronising access.
@@ -278,18 +278,25 @@ impl Buffer {
         Ok(())
     }
 
-    /// Advises the driver how unified memory will be used.
-    pub(super) fn advise(&self, advice: Advice, device: Device) -> Result<()> {
-        let (advice, side) = match advice {
-            Advice::ReadMostly => (CU_MEM_ADVISE_SET_READ_MOSTLY, PageLocation::Device),
-            Advice::Preferred(side) => (CU_MEM_ADVISE_SET_PREFERRED_LOCATION, side),
-        };
-        let Memory::Managed(words) = &self.memory else {
-            bail!("advise cannot be done here");
-        };
+    /// The address of unified memory.
+    fn managed(&self) -> Result<sys::CUdeviceptr> {
+        match &self.memory {
+            Memory::Managed(words) => Ok(words.at),
+            _ => Err(invalid!("this is no unified memory")),
+        }
+    }
+
+    /// Advises the driver that unified memory is hardly written.
+    pub(super) fn advise(&self, device: Device) -> Result<()> {
+        let at = self.managed()?;
         // SAFETY: the allocation has `bytes` bytes.
         check("cuMemAdvise", unsafe {
-            sys::cuMemAdvise(words.at, self.bytes, advice, number(side, device))
+            sys::cuMemAdvise(
+                at,
+                self.bytes,
+                CU_MEM_ADVISE_SET_READ_MOSTLY,
+                device.as_raw(),
+            )
         })
     }
 
@@ -300,21 +307,21 @@ impl Buffer {
         device: Device,
         stream: sys::CUstream,
     ) -> Result<()> {
-        let Memory::Managed(words) = &self.memory else {
-            bail!("prefetch cannot be done here");
+        let at = self.managed()?;
+        let to = match to {
+            PageLocation::Device => device.as_raw(),
+            PageLocation::Host => -1, // as the driver numbers it
         };
         // SAFETY: the allocation has `bytes` bytes; the stream is alive.
         check("cuMemPrefetchAsync", unsafe {
-            sys::cuMemPrefetchAsync(words.at, self.bytes, number(to, device), stream)
+            sys::cuMemPrefetchAsync(at, self.bytes, to, stream)
         })
     }
 
-    /// A function of the host as the driver calls it, and its argument: the buffer's words.
-    pub(super) fn on_host(&self, function: HostFunction) -> Result<(sys::CUhostFn, *mut c_void)> {
-        match (&self.memory, function) {
-            (Memory::Host(words), HostFunction::Invert) => {
-                Ok((Some(invert), (&raw const **words).cast_mut().cast()))
-            }
+    /// Its words as the argument of [`invert`].
+    pub(super) fn on_host(&self) -> Result<*mut c_void> {
+        match &self.memory {
+            Memory::Host(words) => Ok((&raw const **words).cast_mut().cast()),
             _ => Err(invalid!("a host function cannot be done here")),
         }
     }
@@ -347,16 +354,8 @@ impl Buffer {
     }
 }
 
-/// A side as the functions for unified memory number it: -1 is the host.
-fn number(side: PageLocation, device: Device) -> sys::CUdevice {
-    match side {
-        PageLocation::Device => device.as_raw(),
-        PageLocation::Host => -1,
-    }
-}
-
-/// [`HostFunction::Invert`] on the [`HostWords`] at this address.
-unsafe extern "C" fn invert(words: *mut c_void) {
+/// Inverts the [`HostWords`] at this address.
+pub(super) unsafe extern "C" fn invert(words: *mut c_void) {
     // SAFETY: `Buffer::on_host` passed the words, and buffers are dropped only when nothing runs. The
     // order of the stream keeps other work away.
     let words = unsafe {
@@ -364,13 +363,12 @@ unsafe extern "C" fn invert(words: *mut c_void) {
         std::slice::from_raw_parts_mut(words.at, words.words)
     };
     for word in words {
-        *word = HostFunction::Invert.apply(*word);
+        *word = !*word;
     }
 }
 
 pub(super) fn find(buffers: &[Option<Buffer>], id: BufferId) -> Result<&Buffer> {
-    let found = buffers.get(id.0 as usize).and_then(Option::as_ref);
-    found.ok_or_else(|| invalid!("there is no {id:?}"))
+    known(buffers.get(id.0 as usize).and_then(Option::as_ref), id)
 }
 
 /// The slots of all lattices: host memory that downloads are copied to, page-locked, or pageable for

@@ -29,6 +29,7 @@ use std::time::{Duration, Instant};
 use cust::device::Device;
 use cust::sys;
 
+pub use driver::driver_version;
 use driver::{check, cust};
 use gpu::Gpu;
 use group::Group;
@@ -37,7 +38,7 @@ use memory::{Buffer, CudaSlots, find};
 use resources::{Resources, Stream};
 use runs::{Prepared, Runs, Submission};
 
-use crate::check::{ProgramMode, Validator};
+use crate::check::Validator;
 use crate::error::bail;
 use crate::{
     Band, BufferId, BufferLocation, Completion, DeviceId, DeviceInfo, Engine, EngineError, EventId,
@@ -87,12 +88,6 @@ pub fn list_devices() -> Result<Vec<DeviceInfo>> {
 pub fn first_device() -> Result<DeviceInfo> {
     let (_, info) = describe(0, driver::initialise()?)?;
     driver::validate_device(&info).map(|()| info)
-}
-
-/// The newest CUDA version that the driver supports, major and minor.
-pub fn driver_version() -> (u32, u32) {
-    let version = driver::driver_version() as u32;
-    (version / 1000, version % 1000 / 10)
 }
 
 /// A device and its properties.
@@ -367,10 +362,8 @@ impl Engine for CudaEngine {
 
     fn query(&mut self, event: EventId) -> Result<bool> {
         let of = &self.resources;
-        of.check.check_event(event)?;
-        let (gpu, event) = &of.events[event.0 as usize];
-        of.make_current(*gpu)?;
-        event.fired()
+        of.make_current(usize::from(of.check.device_of(event)?.0))?;
+        of.events[event.0 as usize].fired()
     }
 
     fn occupancy(&mut self, device: DeviceId, op: &Op) -> Result<Option<Occupancy>> {
@@ -382,16 +375,13 @@ impl Engine for CudaEngine {
         let gpu = of.gpu_at(device)?;
         of.make_current(gpu)?;
         let event = of.gpus[gpu].pool.plain()?;
-        of.events.push((gpu, event));
+        of.events.push(event);
         of.check.add_event(device);
         Ok(EventId(of.events.len() as u32 - 1))
     }
 
     fn submit(&mut self, program: &Program) -> Result<RunId> {
-        let plan = self
-            .resources
-            .check
-            .validate(program, ProgramMode::Submit)?;
+        let plan = self.resources.check.validate(program)?;
         self.resources.allocate_for(program, &plan)?;
         self.resources.bind(program.downloads())?;
         let run = Submission::issue(&mut self.resources, &mut self.runs, program, &plan)?;
@@ -401,7 +391,7 @@ impl Engine for CudaEngine {
 
     fn compile_in_background(&mut self, program: &Program) -> Result<()> {
         let Resources { check, gpus, .. } = &mut self.resources;
-        let plan = check.validate(program, ProgramMode::Submit)?;
+        let plan = check.validate(program)?;
         for (device, function) in plan.functions {
             let functions = &mut gpus[usize::from(device.0)].functions;
             functions.compile_in_background(function)?;
@@ -410,19 +400,13 @@ impl Engine for CudaEngine {
     }
 
     fn load(&mut self, program: &Program) -> Result<()> {
-        let plan = self
-            .resources
-            .check
-            .validate(program, ProgramMode::Submit)?;
+        let plan = self.resources.check.validate(program)?;
         self.resources.finish_compiling(&plan);
         self.resources.allocate_for(program, &plan)
     }
 
     fn prepare(&mut self, program: &Program) -> Result<PreparedId> {
-        let plan = self
-            .resources
-            .check
-            .validate(program, ProgramMode::Prepare)?;
+        let plan = self.resources.check.validate_preparable(program)?;
         // A graph keeps the functions that it was captured with.
         self.resources.finish_compiling(&plan);
         self.resources.allocate_for(program, &plan)?;
@@ -434,9 +418,10 @@ impl Engine for CudaEngine {
     }
 
     fn replay(&mut self, id: PreparedId) -> Result<RunId> {
-        let changes_cells = self.resources.check.validate_replay(id)?.changes_cells;
-        let program = &self.prepared[&id];
-        let run = program.replay(&mut self.resources, &mut self.runs, changes_cells)?;
+        let of = &mut self.resources;
+        let known = of.check.validate_replay(id)?;
+        let (program, changes_cells) = (known.program.clone(), known.changes_cells);
+        let run = self.prepared[&id].replay(of, &mut self.runs, &program, changes_cells)?;
         self.resources.check.commit_replay(id);
         Ok(run)
     }
@@ -456,7 +441,7 @@ impl Engine for CudaEngine {
 
     fn clock_error(&self) -> Nanos {
         let gpus = self.resources.gpus.iter();
-        let mut errors: Vec<i64> = gpus.map(|gpu| gpu.clock.error()).collect();
+        let mut errors: Vec<i64> = gpus.map(|gpu| gpu.anchor.error()).collect();
         errors.sort_unstable();
         match errors[..] {
             [.., second, worst] => Nanos(second + worst),

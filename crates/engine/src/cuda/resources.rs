@@ -14,8 +14,7 @@ use crate::{DeviceId, LatticeId, Program, Result, Slot, StreamId};
 /// The GPUs of an engine and what was created on them.
 pub(super) struct Resources {
     // Fields drop in this order: what refers to contexts, then the contexts.
-    /// Each with the index of its GPU.
-    pub(super) events: Vec<(usize, Event)>,
+    pub(super) events: Vec<Event>,
     pub(super) streams: Vec<Stream>,
     /// By [`BufferId`](crate::BufferId); `None` once dropped.
     pub(super) buffers: Vec<Option<Buffer>>,
@@ -71,7 +70,7 @@ impl Resources {
     /// every lattice unchanged.
     pub(super) fn allocate_for(&mut self, program: &Program, plan: &Plan) -> Result<()> {
         let groups = &mut self.check.lattices.groups;
-        for &(group, words) in &plan.views {
+        for (&group, &words) in &plan.views {
             let facts = &mut groups[group];
             let gpu = &mut self.gpus[usize::from(facts.device.0)];
             gpu.context.make_current()?;

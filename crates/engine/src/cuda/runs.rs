@@ -14,12 +14,11 @@ use super::block_timestamps::TimestampRecorder;
 use super::calls::{Meetings, Sink, Threads, make_concurrently};
 use super::driver::{check, into_partially_applied};
 use super::handles::Event;
-use super::memory::CudaSlots;
 use super::resources::Resources;
 use super::timing::{Timer, Timing, host_span};
 use crate::check::{Plan, issuers};
 use crate::{
-    BlockTimestamp, Completion, IssuerId, LatticeId, LatticeOp, Op, OrderOp, Program, Result,
+    BlockTimestamp, Completion, EngineError, IssuerId, LatticeId, Op, OrderOp, Program, Result,
     RunId, Slot, Span, Step, StreamId, nvtx,
 };
 
@@ -114,19 +113,27 @@ impl Runs {
         Ok(())
     }
 
-    /// Discards a partly issued run, after waiting for the issued part.
+    /// Discards a partly issued run, after waiting for the issued part. Returns the error of the run,
+    /// which may have changed cells.
     fn abandon(
         &mut self,
         run: RunId,
-        downloads: impl Iterator<Item = (LatticeId, Slot)>,
+        program: &Program,
         resources: &Resources,
-    ) {
+        error: EngineError,
+        may_have_changed: bool,
+    ) -> EngineError {
         let _ = resources.synchronize();
         let markers = self.markers.iter_mut();
         markers.for_each(|markers| markers.retain(|marker| marker.run != run));
         self.replays.retain(|replay| replay.run != run);
         if let Some(slots) = &resources.slots {
-            slots.locks.unbind_all(downloads);
+            slots.locks.unbind_all(program.downloads());
+        }
+        if may_have_changed {
+            into_partially_applied(error)
+        } else {
+            error
         }
     }
 
@@ -137,7 +144,12 @@ impl Runs {
         completions: &mut Vec<Completion>,
     ) -> Result<()> {
         let empty = self.empty.drain(..);
-        completions.extend(empty.map(|run| finished(run, vec![], vec![], vec![])));
+        completions.extend(empty.map(|run| Completion::Finished {
+            run,
+            spans: Vec::new(),
+            host: Vec::new(),
+            block_timestamps: Vec::new(),
+        }));
         if self.is_idle() {
             return Ok(());
         }
@@ -204,7 +216,16 @@ impl Runs {
             }));
             resources.gpus[gpu].timestamp_pool.push(memory);
         }
-        completions.push(finished(run, spans, ended.host, block_timestamps));
+        let mut host = ended.host;
+        spans.sort_by_key(|span| span.step);
+        host.sort_by_key(|span| span.start);
+        block_timestamps.sort_by_key(|timestamp| (timestamp.step, timestamp.start));
+        completions.push(Completion::Finished {
+            run,
+            spans,
+            host,
+            block_timestamps,
+        });
         Ok(())
     }
 
@@ -251,24 +272,6 @@ fn landed(run: RunId, (lattices, slot): (Range<u32>, Slot), resources: &Resource
         run,
         lattices,
         slot,
-    }
-}
-
-/// The completion of a whole run, with spans in the order of steps.
-fn finished(
-    run: RunId,
-    mut spans: Vec<Span>,
-    mut host: Vec<Span>,
-    mut block_timestamps: Vec<BlockTimestamp>,
-) -> Completion {
-    spans.sort_by_key(|span| span.step);
-    host.sort_by_key(|span| span.start);
-    block_timestamps.sort_by_key(|timestamp| (timestamp.step, timestamp.start));
-    Completion::Finished {
-        run,
-        spans,
-        host,
-        block_timestamps,
     }
 }
 
@@ -340,12 +343,8 @@ impl Submission<'_> {
             }
             Err(error) => {
                 // Waits for issued work: no timestamp may be written to freed memory.
-                runs.abandon(number, program.downloads(), resources);
-                Err(if begun && plan.changes_cells {
-                    into_partially_applied(error)
-                } else {
-                    error
-                })
+                let may_have_changed = begun && plan.changes_cells;
+                Err(runs.abandon(number, program, resources, error, may_have_changed))
             }
         }
     }
@@ -492,12 +491,7 @@ impl Submission<'_> {
                 timer.after(pool, index, stream, |event| sink.record(event.0, raw))?;
             }
         }
-        let download = match &step.op {
-            Op::Lattices(lattices, LatticeOp::Download { slot, .. }) => {
-                Some((lattices.clone(), *slot))
-            }
-            _ => None,
-        };
+        let download = step.op.downloaded();
         let last = self.threads == Threads::Own && self.last_step[stream.0 as usize] == index;
         if last {
             self.fetch_timestamps(gpu, stream)?;
@@ -539,12 +533,7 @@ impl Submission<'_> {
 }
 
 /// A program captured for replay, as one graph per device.
-pub(super) struct Prepared {
-    parts: Vec<Part>,
-    /// The downloads of all parts, to bind before a replay.
-    downloads: Vec<(LatticeId, Slot)>,
-    _slots: Option<Arc<CudaSlots>>,
-}
+pub(super) struct Prepared(Vec<Part>);
 
 /// One device's graph.
 struct Part {
@@ -614,11 +603,7 @@ impl Prepared {
             .iter()
             .map(|(gpu, streams)| Part::capture(resources, *gpu, streams, program))
             .collect::<Result<Vec<Part>>>()?;
-        Ok(Prepared {
-            parts,
-            downloads: program.downloads().collect(),
-            _slots: resources.slots.clone(),
-        })
+        Ok(Prepared(parts))
     }
 
     /// Starts the program. Its graphs wait for all work in their streams.
@@ -626,16 +611,17 @@ impl Prepared {
         &self,
         resources: &mut Resources,
         runs: &mut Runs,
+        program: &Program,
         changes_cells: bool,
     ) -> Result<RunId> {
-        resources.bind(self.downloads.iter().copied())?;
+        resources.bind(program.downloads())?;
         let number = runs.number();
         let mut run = Run {
-            open: self.parts.len(),
+            open: self.0.len(),
             ..Run::default()
         };
         let mut begun = false;
-        let mut parts = self.parts.iter();
+        let mut parts = self.0.iter();
         match parts.try_for_each(|part| part.launch(number, &mut run, resources, runs, &mut begun))
         {
             Ok(()) => {
@@ -643,12 +629,8 @@ impl Prepared {
                 Ok(number)
             }
             Err(error) => {
-                runs.abandon(number, self.downloads.iter().copied(), resources);
-                Err(if begun && changes_cells {
-                    into_partially_applied(error)
-                } else {
-                    error
-                })
+                let may_have_changed = begun && changes_cells;
+                Err(runs.abandon(number, program, resources, error, may_have_changed))
             }
         }
     }
@@ -689,12 +671,12 @@ impl Part {
                 if program.timed {
                     timer.after(&mut resources.gpus[gpu].pool, index, step.stream, record)?;
                 }
-                if let Op::Lattices(lattices, LatticeOp::Download { slot, .. }) = &step.op {
+                if let Some((lattices, slot)) = step.op.downloaded() {
                     let event = resources.gpus[gpu].pool.plain()?;
                     event.record_external(raw)?;
                     downloads.push(GraphDownload {
-                        lattices: lattices.clone(),
-                        slot: *slot,
+                        lattices,
+                        slot,
                         event,
                     });
                 }

@@ -1,6 +1,5 @@
 //! Device times from events: the clock and the spans of a program's steps.
 
-use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::Instant;
 
@@ -9,17 +8,12 @@ use cust::sys;
 use super::handles::{Event, EventPool};
 use crate::{IssuerId, Nanos, Result, Span, StreamId};
 
-/// A device's clock: nanoseconds since the engine's start, derived from events.
+/// An event whose time is known, so that the times of a run are relative to it. A device's clock shows
+/// nanoseconds since the engine's start, derived from events.
 ///
 /// The driver returns the time between two events as milliseconds in an `f32`, which loses
-/// precision as the time grows. So an anchor event is renewed every second, and times are relative
-/// to it. The host knows between which of its own times an anchor fired, so that the clocks of
-/// several devices do not drift apart.
-pub(super) struct Clock {
-    anchor: RefCell<Rc<Anchor>>,
-}
-
-/// An event whose time is known, so that the times of a run are relative to it.
+/// precision as the time grows. So an anchor is renewed every second. The host knows between which of
+/// its own times an anchor fired, so that the clocks of several devices do not drift apart.
 pub(super) struct Anchor {
     event: Event,
     nanos: i64,
@@ -31,7 +25,7 @@ pub(super) struct Anchor {
 
 impl Anchor {
     /// An event in an idle stream, which takes microseconds.
-    fn new(idle: sys::CUstream, zero: Instant) -> Result<Anchor> {
+    pub(super) fn new(idle: sys::CUstream, zero: Instant) -> Result<Anchor> {
         let event = Event::new(true)?;
         let asked = Instant::now();
         event.record(idle)?;
@@ -45,38 +39,26 @@ impl Anchor {
         })
     }
 
+    /// The anchor for events recorded from now on: this one, or a new one after a second.
+    pub(super) fn renewed(self: &Rc<Anchor>, idle: sys::CUstream) -> Result<Rc<Anchor>> {
+        let age = self.zero.elapsed().as_nanos() as i64 - self.fired[1];
+        if age <= 1_000_000_000 {
+            return Ok(self.clone());
+        }
+        let new = Anchor::new(idle, self.zero)?;
+        let nanos = self.nanos(&new.event)?;
+        let nanos = nanos.clamp(new.fired[0], new.fired[1]);
+        Ok(Rc::new(Anchor { nanos, ..new }))
+    }
+
+    /// How far its time can be from the host's clock, in nanoseconds.
+    pub(super) fn error(&self) -> i64 {
+        self.fired[1] - self.fired[0]
+    }
+
     /// The time at which an event fired, on the device's clock.
     pub(super) fn nanos(&self, event: &Event) -> Result<i64> {
         Ok(self.nanos + (f64::from(event.ms_since(&self.event)?) * 1e6) as i64)
-    }
-}
-
-impl Clock {
-    /// Starts the clock on an idle stream, with 0 at the time `zero`.
-    pub(super) fn new(idle: sys::CUstream, zero: Instant) -> Result<Clock> {
-        let anchor = Anchor::new(idle, zero)?;
-        Ok(Clock {
-            anchor: RefCell::new(Rc::new(anchor)),
-        })
-    }
-
-    /// How far the latest anchor's time can be from the host's clock, in nanoseconds.
-    pub(super) fn error(&self) -> i64 {
-        let [earliest, latest] = self.anchor.borrow().fired;
-        latest - earliest
-    }
-
-    /// Returns the anchor for events recorded from now on.
-    pub(super) fn origin(&self, idle: sys::CUstream) -> Result<Rc<Anchor>> {
-        let old = self.anchor.borrow().clone();
-        let age = old.zero.elapsed().as_nanos() as i64 - old.fired[1];
-        if age > 1_000_000_000 {
-            let new = Anchor::new(idle, old.zero)?;
-            let nanos = old.nanos(&new.event)?;
-            let nanos = nanos.clamp(new.fired[0], new.fired[1]);
-            *self.anchor.borrow_mut() = Rc::new(Anchor { nanos, ..new });
-        }
-        Ok(self.anchor.borrow().clone())
     }
 }
 

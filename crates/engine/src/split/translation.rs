@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::torus::Torus;
 use super::{Known, SplitEngine, SplitStream};
-use crate::error::{bail, invalid};
+use crate::error::{bail, invalid, known};
 use crate::{
     Band, EventId, IssuedStep, LatticeId, LatticeOp, Layout, Op, OrderOp, Program, ReduceRegion,
     Result, RowCopy, Slot, Step, Transfer, WordEdit,
@@ -91,7 +91,7 @@ impl Translation {
             let translator = Translator {
                 engine,
                 step,
-                stream: stream.ok_or_else(|| invalid!("there is no {:?}", step.stream))?,
+                stream: known(stream, step.stream)?,
                 done: &mut done,
                 last: &mut last,
             };
@@ -115,8 +115,8 @@ impl Translator<'_> {
             Op::Lattices(lattices, op) => {
                 let toruses = &self.engine.toruses;
                 let last = LatticeId(lattices.end.saturating_sub(1));
-                if !lattices.is_empty() && toruses.of(last).is_none() {
-                    bail!("there is no {last:?}");
+                if !lattices.is_empty() {
+                    known(toruses.of(last), last)?;
                 }
                 let mut groups = toruses.groups(lattices);
                 groups.try_for_each(|(torus, lattices)| {
@@ -135,8 +135,7 @@ impl Translator<'_> {
         for band in 0..self.stream.bands.len() {
             let of_band = |event: EventId| {
                 let events = self.engine.events.get(event.0 as usize);
-                let event_of_band = events.map(|events| events[band]);
-                event_of_band.ok_or_else(|| invalid!("there is no {event:?}"))
+                known(events.map(|events| events[band]), event)
             };
             let op = match op {
                 OrderOp::Synchronize(scope) => OrderOp::Synchronize(scope),

@@ -1,7 +1,6 @@
 //! Host work between two copies: by the thread that waits for the device, or by a function in the stream.
 
 use crate::prelude::*;
-use engine::HostFunction;
 
 const CHUNKS: usize = 16;
 /// Bytes of a chunk.
@@ -77,7 +76,7 @@ fn chunks(bench: &mut Bench, in_stream: bool) -> Result<Programs> {
         let up = copy_between(here, there, CHUNK);
         bench.fill_floats(host, chunk as u64)?;
         bench.run(&Program::in_stream(streams[0], [up.clone()]))?;
-        let inverted = BufferOp::HostFunction(HostFunction::Invert, host).into();
+        let inverted = BufferOp::HostFunction(host).into();
         for op in [down.clone(), inverted, up.clone()] {
             all.push(stream, op);
         }
@@ -92,7 +91,7 @@ fn chunks(bench: &mut Bench, in_stream: bool) -> Result<Programs> {
             return Ok(());
         }
         bench.access(hosts[run / 2 % CHUNKS], &mut |words| {
-            let inverted = |word: &mut u32| *word = HostFunction::Invert.apply(*word);
+            let inverted = |word: &mut u32| *word = !*word;
             words.iter_mut().for_each(inverted);
         })
     };

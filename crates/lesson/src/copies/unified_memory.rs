@@ -5,7 +5,7 @@ use std::time::Instant;
 use super::gray::gray_of;
 use crate::prelude::*;
 use engine::buffer_kernels::GRAY;
-use engine::{Advice, PageLocation};
+use engine::PageLocation;
 
 const PIXELS: usize = 32 << 20;
 
@@ -104,7 +104,7 @@ fn pixels(bench: &mut Bench, way: Way) -> Result<Programs> {
     })?;
     let memory = |op| Op::Buffers(BufferOp::Memory(op));
     if way == Way::Advised {
-        let advice = memory(MemoryOp::Advise(color, Advice::ReadMostly));
+        let advice = memory(MemoryOp::AdviseReadMostly(color));
         bench.run(&Program::in_stream(stream, [advice]))?;
     }
     let arguments = [at(color), at(gray), Argument::I32(PIXELS as i32)];

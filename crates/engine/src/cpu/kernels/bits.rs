@@ -148,38 +148,17 @@ pub(super) fn add(a: u32, b: u32, c: u32) -> Sums {
     (a ^ b ^ c, (a & b) | (c & (a | b)))
 }
 
-/// The sum of a cell and its neighbours, as `ones + 2 * (twos + carry) + 4 * fours`, with the carry
-/// not yet added.
-struct Total {
-    ones: u32,
-    carry: u32,
-    twos: u32,
-    fours: u32,
-}
-
-impl Total {
-    #[inline(always)]
-    fn new([a, b, c]: [Sums; 3]) -> Total {
-        let (ones, carry) = add(a.0, b.0, c.0);
-        let (twos, fours) = add(a.1, b.1, c.1);
-        Total {
-            ones,
-            carry,
-            twos,
-            fours,
-        }
-    }
+/// The sum of a cell and its neighbours, `ones + 2 * (twos + carry) + 4 * fours`, as ones and carry, and
+/// twos and fours: the carry is not yet added.
+#[inline(always)]
+fn total([a, b, c]: [Sums; 3]) -> (Sums, Sums) {
+    (add(a.0, b.0, c.0), add(a.1, b.1, c.1))
 }
 
 /// B3/S23: a cell lives next if the sum of the nine is three, or is four and the cell is alive.
 #[inline(always)]
 fn life(sums: [Sums; 3], cells: u32) -> u32 {
-    let Total {
-        ones,
-        carry,
-        twos,
-        fours,
-    } = Total::new(sums);
+    let ((ones, carry), (twos, fours)) = total(sums);
     let bit1 = twos ^ carry;
     let three = ones & bit1 & !fours;
     let four = !ones & !bit1 & (fours ^ (twos & carry));
@@ -190,12 +169,7 @@ fn life(sums: [Sums; 3], cells: u32) -> u32 {
 /// bits of the sum select among them.
 #[inline(always)]
 fn any_rule(dead: &[u32; 10], alive: &[u32; 10], sums: [Sums; 3], cells: u32) -> u32 {
-    let Total {
-        ones,
-        carry,
-        twos,
-        fours,
-    } = Total::new(sums);
+    let ((ones, carry), (twos, fours)) = total(sums);
     let bit1 = twos ^ carry;
     let more = twos & carry;
     let bit2 = fours ^ more;

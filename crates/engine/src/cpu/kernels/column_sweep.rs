@@ -134,7 +134,7 @@ impl<L: Logic> Next<L> for Any<'_, L::Vector> {
         [upper, lower]: [[Sum<L::Vector>; 4]; 2],
     ) -> Block<L::Vector> {
         if !L::HAS_LOOKUP {
-            let [upper, lower] = [Count::pair(logic, upper), Count::pair(logic, lower)];
+            let [upper, lower] = [counts(logic, upper), counts(logic, lower)];
             let masks = self.masks;
             return [
                 [
@@ -210,30 +210,15 @@ impl<V: Copy> Wires<V> {
     }
 }
 
-/// The sum of a 3×3 block, as `ones + 2 * (carry + twos) + 4 * fours`.
-#[derive(Clone, Copy)]
-struct Count<V> {
-    ones: V,
-    carry: V,
-    twos: V,
-    fours: V,
-}
+/// The sum of a 3×3 block, `ones + 2 * (carry + twos) + 4 * fours`, as ones and carry, and twos and fours.
+type Count<V> = [Sum<V>; 2];
 
-impl<V: Copy> Count<V> {
-    /// The counts of two blocks side by side, from the sums of their four columns.
-    #[inline(always)]
-    fn pair<L: Logic<Vector = V>>(logic: L, sums: [Sum<V>; 4]) -> [Count<V>; 2] {
-        let [a, b, c, d] = sums;
-        let ones = logic.add_pair([a[0], b[0], c[0], d[0]]);
-        let twos = logic.add_pair([a[1], b[1], c[1], d[1]]);
-        let count = |[ones, carry]: Sum<V>, [twos, fours]: Sum<V>| Count {
-            ones,
-            carry,
-            twos,
-            fours,
-        };
-        [count(ones[0], twos[0]), count(ones[1], twos[1])]
-    }
+/// The counts of two blocks side by side, from the sums of their four columns.
+#[inline(always)]
+fn counts<L: Logic>(logic: L, [a, b, c, d]: [Sum<L::Vector>; 4]) -> [Count<L::Vector>; 2] {
+    let [left, right] = logic.add_pair([a[0], b[0], c[0], d[0]]);
+    let [left_twos, right_twos] = logic.add_pair([a[1], b[1], c[1], d[1]]);
+    [[left, left_twos], [right, right_twos]]
 }
 
 /// Selects the next state of cells among masks.
@@ -242,14 +227,8 @@ fn select<L: Logic>(
     logic: L,
     masks: &Masks<L::Vector>,
     cells: L::Vector,
-    count: Count<L::Vector>,
+    [[ones, carry], [twos, fours]]: Count<L::Vector>,
 ) -> L::Vector {
-    let Count {
-        ones,
-        carry,
-        twos,
-        fours,
-    } = count;
     let (bit1, more) = (logic.xor(twos, carry), logic.and(twos, carry));
     let (bit2, bit3) = (logic.xor(fours, more), logic.and(fours, more));
     let cases = Cases {
@@ -469,51 +448,43 @@ pub(super) fn ends<L: Logic, V: Read<L::Vector>>(
     planes: Planes,
 ) -> [Sums<L::Vector>; 2] {
     let (across, narrow) = (planes.across, planes.narrow);
-    let last = before(
+    let last = beside(
         logic,
         planes,
+        true,
         strip.column(narrow - 1),
         strip.column(across - 1),
     );
-    let first = behind(
+    let first = beside(
         logic,
         planes,
+        false,
         strip.column(across - narrow),
         strip.column(0),
     );
     [logic.add_pair(last), logic.add_pair(first)]
 }
 
-/// The column before the first one of a row: the column of the plane before, which is another one
-/// if that plane is wide.
+/// The column before the first one of a row, or behind the last one: the column of the adjacent plane,
+/// which is another one if the plane before it is wide.
 #[inline(always)]
-pub(super) fn before<L: Logic, const N: usize>(
+pub(super) fn beside<L: Logic, const N: usize>(
     logic: L,
     planes: Planes,
+    is_before: bool,
     narrow: [L::Vector; N],
     wide: [L::Vector; N],
 ) -> [L::Vector; N] {
-    let mask = logic.splat(planes.wide);
+    // Behind the last column, bit b becomes bit b - 1, whose plane decides.
+    let mask = logic.splat(planes.wide.rotate_left(if is_before { 0 } else { 1 }));
     let mut column = wide;
     for row in 0..N {
-        column[row] = logic.turn_left(logic.choose(mask, wide[row], narrow[row]));
-    }
-    column
-}
-
-/// The column behind the last one of a row.
-#[inline(always)]
-pub(super) fn behind<L: Logic, const N: usize>(
-    logic: L,
-    planes: Planes,
-    narrow: [L::Vector; N],
-    wide: [L::Vector; N],
-) -> [L::Vector; N] {
-    // Bit b becomes bit b - 1, whose plane decides.
-    let mask = logic.splat(planes.wide.rotate_left(1));
-    let mut column = wide;
-    for row in 0..N {
-        column[row] = logic.turn_right(logic.choose(mask, wide[row], narrow[row]));
+        let chosen = logic.choose(mask, wide[row], narrow[row]);
+        column[row] = if is_before {
+            logic.turn_left(chosen)
+        } else {
+            logic.turn_right(chosen)
+        };
     }
     column
 }

@@ -288,11 +288,19 @@ impl Pass<'_> {
         }
         for x in (first..0).rev() {
             let [one, other] = [entered(group, x + narrow), entered(group, x + across)];
-            put(group, x, column_sweep::before(logic, planes, one, other));
+            put(
+                group,
+                x,
+                column_sweep::beside(logic, planes, true, one, other),
+            );
         }
         for x in across..end {
             let [one, other] = [entered(group, x - narrow), entered(group, x - across)];
-            put(group, x, column_sweep::behind(logic, planes, one, other));
+            put(
+                group,
+                x,
+                column_sweep::beside(logic, planes, false, one, other),
+            );
         }
     }
 }

@@ -126,21 +126,7 @@ impl Share<'_> {
 struct Neighbours(Option<[Link; 2]>);
 
 /// One of the two ends of the connection between neighbours.
-struct Link {
-    to: SyncSender<Vec<Lanes>>,
-    from: Receiver<Vec<Lanes>>,
-}
-
-impl Link {
-    /// Both ends.
-    fn pair() -> (Link, Link) {
-        // A neighbour is at most one pass ahead.
-        let (to_lower, from_upper) = sync_channel(2);
-        let (to_upper, from_lower) = sync_channel(2);
-        let link = |to, from| Link { to, from };
-        (link(to_lower, from_lower), link(to_upper, from_upper))
-    }
-}
+type Link = (SyncSender<Vec<Lanes>>, Receiver<Vec<Lanes>>);
 
 impl Neighbours {
     /// The neighbours of each share around the torus.
@@ -148,7 +134,13 @@ impl Neighbours {
         if shares == 1 {
             return vec![Neighbours(None)];
         }
-        let (below, mut above): (Vec<_>, Vec<_>) = (0..shares).map(|_| Link::pair()).unzip();
+        let link = |_| {
+            // A neighbour is at most one pass ahead.
+            let (to_lower, from_upper) = sync_channel(2);
+            let (to_upper, from_lower) = sync_channel(2);
+            ((to_lower, from_lower), (to_upper, from_upper))
+        };
+        let (below, mut above): (Vec<Link>, Vec<Link>) = (0..shares).map(link).unzip();
         above.rotate_right(1);
         let both = above.into_iter().zip(below);
         both.map(|(above, below)| Neighbours(Some([above, below])))
@@ -163,11 +155,11 @@ impl Neighbours {
             rows.swap(0, 1);
             return Some(());
         };
-        for (link, rows) in links.iter().zip(&mut *rows) {
-            link.to.send(mem::take(rows)).ok()?;
+        for ((to, _), rows) in links.iter().zip(&mut *rows) {
+            to.send(mem::take(rows)).ok()?;
         }
-        for (link, rows) in links.iter().zip(rows) {
-            *rows = worker_pool::wait(|| match link.from.try_recv() {
+        for ((_, from), rows) in links.iter().zip(rows) {
+            *rows = worker_pool::wait(|| match from.try_recv() {
                 Err(TryRecvError::Empty) => None,
                 received => Some(received.ok()),
             })?;

@@ -275,16 +275,12 @@ impl StreamScheduler {
     /// must be notified.
     pub(super) fn complete(&mut self, task: &Task, span: Span, worker: u32) -> (usize, bool) {
         let run = task.run;
-        let download = match task.op() {
-            Op::Lattices(lattices, LatticeOp::Download { slot, .. }) => {
-                Some(Completion::Downloaded {
-                    run,
-                    lattices: lattices.clone(),
-                    slot: *slot,
-                })
-            }
-            _ => None,
+        let downloaded = |(lattices, slot)| Completion::Downloaded {
+            run,
+            lattices,
+            slot,
         };
+        let download = task.op().downloaded().map(downloaded);
         let news = download.is_some() || self.waiting > 0;
         self.completions.extend(download);
         if let Some(progress) = self.running.get_mut(&run) {

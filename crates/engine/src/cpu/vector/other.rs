@@ -16,16 +16,21 @@ impl<W: Work> WithSimd for OnArch<W> {
     }
 }
 
-pub(super) fn dispatch<W: Work>(work: W) -> W::Output {
+/// Runs `work` on the best available instruction set.
+pub(in crate::cpu) fn dispatch<W: Work>(work: W) -> W::Output {
     Arch::new().dispatch(OnArch(work))
 }
 
+/// Runs `work`, plain loops that the compiler vectorises, compiled for the best available instruction
+/// set. The closure and the functions that it calls must be `#[inline(always)]`. The compiler knows
+/// that a `&mut` argument of such a function aliases nothing, but not that a captured one does.
 #[inline(always)]
-pub(super) fn vectorize<T>(work: impl FnOnce() -> T) -> T {
+pub(in crate::cpu) fn vectorize<T>(work: impl FnOnce() -> T) -> T {
     Arch::new().dispatch(work)
 }
 
+/// Runs `work` on every available instruction set.
 #[cfg(test)]
-pub(super) fn on_each<W: Work + Copy>(work: W) -> Vec<W::Output> {
+pub(in crate::cpu) fn on_each<W: Work + Copy>(work: W) -> Vec<W::Output> {
     vec![work.on(Generic(pulp::Scalar)), dispatch(work)]
 }

@@ -110,7 +110,8 @@ impl Logic for V4 {
     }
 }
 
-pub(super) fn dispatch<W: Work>(work: W) -> W::Output {
+/// Runs `work` on the best available instruction set.
+pub(in crate::cpu) fn dispatch<W: Work>(work: W) -> W::Output {
     if let Some(v4) = V4::try_new() {
         work.on(v4)
     } else if let Some(v3) = V3::try_new() {
@@ -122,8 +123,11 @@ pub(super) fn dispatch<W: Work>(work: W) -> W::Output {
     }
 }
 
+/// Runs `work`, plain loops that the compiler vectorises, compiled for the best available instruction
+/// set. The closure and the functions that it calls must be `#[inline(always)]`. The compiler knows
+/// that a `&mut` argument of such a function aliases nothing, but not that a captured one does.
 #[inline(always)]
-pub(super) fn vectorize<T>(work: impl FnOnce() -> T) -> T {
+pub(in crate::cpu) fn vectorize<T>(work: impl FnOnce() -> T) -> T {
     if let Some(avx512) = Avx512::try_new() {
         avx512.vectorize(work)
     } else if let Some(v3) = V3::try_new() {
@@ -135,8 +139,9 @@ pub(super) fn vectorize<T>(work: impl FnOnce() -> T) -> T {
     }
 }
 
+/// Runs `work` on every available instruction set.
 #[cfg(test)]
-pub(super) fn on_each<W: Work + Copy>(work: W) -> Vec<W::Output> {
+pub(in crate::cpu) fn on_each<W: Work + Copy>(work: W) -> Vec<W::Output> {
     let v4 = V4::try_new().map(|v4| work.on(v4));
     let v3 = V3::try_new().map(|v3| work.on(Generic(v3)));
     let v2 = V2::try_new().map(|v2| work.on(Generic(v2)));
