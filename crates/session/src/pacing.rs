@@ -54,12 +54,6 @@ impl Pacing {
         self.left.unwrap_or(self.generations())
     }
 
-    /// Whether a round was issued in part.
-    #[cfg(test)]
-    pub(crate) fn is_in_a_round(&self) -> bool {
-        self.left.is_some()
-    }
-
     /// When the next round is due.
     pub(crate) fn due(&self) -> Instant {
         self.due

@@ -308,7 +308,7 @@ impl PictureSource for Pictures {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use life::soup;
+    use life::{Lattice, soup};
 
     #[test]
     fn a_view_across_the_edges_says_what_is_alive_there() {
@@ -321,12 +321,12 @@ mod tests {
             width: 24,
             height: 20,
         };
-        let pixels = (0..20).flat_map(|j| (0..24).map(move |i| [(90 + i) % 100, (53 + j) % 60]));
-        let bytes: Vec<u8> = pixels
-            .map(|[x, y]| 255 * u8::from(lattice.get(x, y)))
-            .collect();
         let four = |bytes: &[u8]| u32::from_le_bytes(bytes.try_into().unwrap());
-        let words: Vec<u32> = bytes.chunks_exact(4).map(four).collect();
+        let view = |region, lattice: &Lattice| -> Vec<u32> {
+            let bytes = engine::conformance::reduced(region, lattice);
+            bytes.chunks_exact(4).map(four).collect()
+        };
+        let words = view(region, &lattice);
         let picture = Picture {
             sequence: 1,
             generation: 0,
@@ -343,18 +343,16 @@ mod tests {
         }
         assert_eq!(picture.live_area(size, &words), None, "a part");
         // As bits, and as a view of all.
-        let mut two = life::Lattice::new(size);
+        let mut two = Lattice::new(size);
         [[40, 7], [42, 9]]
             .iter()
             .for_each(|&[x, y]| two.set(x, y, true));
         let all = ReduceRegion::of_cells(100, 60);
-        let bytes = engine::conformance::reduced(all, &two);
-        let view: Vec<u32> = bytes.chunks_exact(4).map(four).collect();
         let area = Some(LiveArea {
             middle: [41.5, 8.5],
             sides: [3.0, 3.0],
         });
-        for (region, words) in [(None, two.words()), (Some(all), &view)] {
+        for (region, words) in [(None, two.words()), (Some(all), &view(all, &two))] {
             let picture = Picture { region, ..picture };
             assert_eq!(picture.live_area(size, words), area);
         }

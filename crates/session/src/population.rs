@@ -253,81 +253,57 @@ impl Populations {
 mod tests {
     use super::*;
 
-    fn measure(population: u64, births: u64, deaths: u64) -> Measure {
-        Measure {
-            population,
-            births,
-            deaths,
-            hash: 0,
+    /// Adds measures of the same births and deaths at these generations.
+    fn push(series: &mut Series, generations: impl Iterator<Item = u64>, births: u64, deaths: u64) {
+        for generation in generations {
+            let measure = Measure {
+                population: generation,
+                births,
+                deaths,
+                hash: 0,
+            };
+            series.push(generation, measure);
         }
     }
 
     #[test]
-    fn a_series_is_bounded_and_keeps_its_means() {
+    fn a_series_is_bounded_and_keeps_its_means_until_it_goes_back() {
         let mut series = Series::default();
-        let count = 100_000;
-        for generation in 0..count {
-            series.push(generation, measure(generation, 7, 3));
-        }
+        push(&mut series, 0..100_000, 7, 3);
         let samples = series.samples();
         assert!(samples.len() <= MAX_SAMPLES && samples.len() > MAX_SAMPLES / 2 - 2);
-        assert_eq!((samples[0].from, series.generation()), (0, Some(count - 1)));
+        assert_eq!((samples[0].from, series.generation()), (0, Some(99_999)));
         for (a, b) in samples.iter().zip(&samples[1..]) {
             assert_eq!(a.to + 1, b.from);
             assert_eq!(a.population(), (a.from + a.to) as f64 / 2.0);
             assert_eq!((b.births(), b.deaths()), (7.0, 3.0));
         }
-        assert_eq!((series.population(), series.step()), (count - 1, 1));
+        // Another lattice: what lies ahead is taken away.
+        push(&mut series, 40..=40, 800, 900);
+        let newest = (series.generation(), series.population(), series.births());
+        assert_eq!(newest, (Some(40), 40, 0));
+        assert!(series.samples().iter().all(|it| it.to <= 40));
     }
 
     /// As when the graph is opened, after few measures, and each round is measured from then on.
     #[test]
     fn births_over_other_spans_of_generations_are_not_mixed() {
         let mut series = Series::default();
-        for generation in (0..160).step_by(16) {
-            series.push(generation, measure(9, 1, 1));
-        }
-        for generation in 145..400 {
-            series.push(generation, measure(9, 50, 40));
-        }
-        let samples = || series.samples().iter();
+        push(&mut series, (0..160).step_by(16), 1, 1);
+        let births = |series: &Series, step| {
+            let samples = series.samples().iter().filter(|it| it.step() == step);
+            let births: Vec<f64> = samples.map(Sample::births).collect();
+            (
+                births.len(),
+                births.iter().sum::<f64>() / births.len() as f64,
+            )
+        };
+        push(&mut series, 145..400, 50, 40);
         assert_eq!(series.step(), 1);
-        assert!(
-            samples()
-                .filter(|it| it.step() == 16)
-                .all(|it| it.births() == 1.0)
-        );
-        assert!(
-            samples()
-                .filter(|it| it.step() == 1)
-                .all(|it| it.births() == 50.0)
-        );
-        assert_eq!(samples().filter(|it| it.step() == 16).count(), 9);
-        for generation in 400..2_000 {
-            series.push(generation, measure(9, 50, 40));
-        }
-        let newest = series.samples().iter().filter(|it| it.step() == 1);
-        assert!(newest.clone().count() > 200);
-        assert!(
-            newest
-                .into_iter()
-                .all(|it| (it.births(), it.deaths()) == (50.0, 40.0))
-        );
-    }
-
-    #[test]
-    fn going_back_takes_what_lies_ahead_away() {
-        let mut series = Series::default();
-        for generation in 0..100 {
-            series.push(generation, measure(9, 1, 1));
-        }
-        series.push(40, measure(5, 800, 900));
-        assert_eq!(series.generation(), Some(40));
-        assert_eq!((series.samples().len(), series.population()), (41, 5));
-        assert_eq!(
-            (series.births(), series.deaths()),
-            (0, 0),
-            "of another lattice"
-        );
+        assert_eq!(births(&series, 16), (9, 1.0));
+        assert_eq!(births(&series, 1).1, 50.0);
+        push(&mut series, 400..2000, 50, 40);
+        let (count, each) = births(&series, 1);
+        assert!(count > 200 && each == 50.0, "{count} {each}");
     }
 }

@@ -69,14 +69,13 @@ pub(crate) struct Script {
     /// How many completions wait, and how many of them are handed over at the next polls.
     waiting: AtomicUsize,
     released: AtomicUsize,
-    /// The programs submitted so far, if they are recorded. An empty one is a point at which the host
-    /// knew that all before it was done.
-    submitted: Mutex<Option<Vec<Program>>>,
-    /// What was issued since [`Script::issued`] was last called, if it was.
+    /// What was issued since [`Script::record`] was last called, if it was.
     issued: Mutex<Option<Vec<Issued>>>,
 }
 
-/// A program that an engine was given, and what its streams and slots are.
+/// A program that an engine was given, and what its streams and slots are. An empty program is a point at
+/// which the host knew that all before it was done.
+#[derive(Default)]
 pub(crate) struct Issued {
     /// The program.
     pub program: Program,
@@ -85,7 +84,7 @@ pub(crate) struct Issued {
     /// The slots of its lattices.
     pub slots: SlotsSpec,
     /// The device and the properties of every stream.
-    pub streams: HashMap<StreamId, (DeviceId, StreamSpec)>,
+    pub streams: Arc<HashMap<StreamId, (DeviceId, StreamSpec)>>,
 }
 
 impl Script {
@@ -97,24 +96,16 @@ impl Script {
         }
     }
 
-    /// Records the programs that are submitted from now on, and returns those so far. An empty one stands
-    /// where the host waited for all before it.
-    pub(crate) fn record(&self) -> Vec<Program> {
-        let before = self.submitted.lock().unwrap().replace(Vec::new());
-        before.unwrap_or_default()
-    }
-
-    /// Records a program; an empty one where the host knows that all before it is done.
-    pub(crate) fn submitted(&self, program: Program) {
-        if let Some(submitted) = &mut *self.submitted.lock().unwrap() {
-            submitted.push(program);
-        }
-    }
-
-    /// The programs issued since the last call.
-    pub(crate) fn issued(&self) -> Vec<Issued> {
+    /// Records what is issued from now on, and returns what was so far.
+    pub(crate) fn record(&self) -> Vec<Issued> {
         let before = self.issued.lock().unwrap().replace(Vec::new());
         before.unwrap_or_default()
+    }
+
+    fn note(&self, issued: impl FnOnce() -> Issued) {
+        if let Some(all) = &mut *self.issued.lock().unwrap() {
+            all.push(issued());
+        }
     }
 
     /// After this many more calls of this kind, one fails.
@@ -213,13 +204,14 @@ impl Script {
         }
         self.waiting.store(0, Relaxed);
         self.released.store(0, Relaxed);
+        self.note(Issued::default);
         Ok(Box::new(ScriptedEngine {
             engine: CpuEngine::without_threads(devices),
             script: self.clone(),
             completions: VecDeque::new(),
             prepared: HashMap::new(),
             slots: SlotsSpec::default(),
-            streams: HashMap::new(),
+            streams: Arc::default(),
             lost: false,
         }))
     }
@@ -231,7 +223,7 @@ struct ScriptedEngine {
     completions: VecDeque<Completion>,
     prepared: HashMap<PreparedId, Program>,
     slots: SlotsSpec,
-    streams: HashMap<StreamId, (DeviceId, StreamSpec)>,
+    streams: Arc<HashMap<StreamId, (DeviceId, StreamSpec)>>,
     lost: bool,
 }
 
@@ -265,15 +257,13 @@ impl ScriptedEngine {
         Err(error(fault))
     }
 
-    fn note_issued(&self, program: &Program, is_graph: bool) {
-        if let Some(issued) = &mut *self.script.issued.lock().unwrap() {
-            issued.push(Issued {
-                program: program.clone(),
-                is_graph,
-                slots: self.slots,
-                streams: self.streams.clone(),
-            });
-        }
+    fn note(&self, program: &Program, is_graph: bool) {
+        self.script.note(|| Issued {
+            program: program.clone(),
+            is_graph,
+            slots: self.slots,
+            streams: self.streams.clone(),
+        });
     }
 
     /// Does everything that was submitted, and holds its completions back if the script says so.
@@ -304,8 +294,7 @@ impl Engine for ScriptedEngine {
             Err(error) => return Err(error),
         }
         let run = self.engine.submit(program)?;
-        self.script.submitted(program.clone());
-        self.note_issued(program, false);
+        self.note(program, false);
         self.hold_completions()?;
         Ok(run)
     }
@@ -336,8 +325,7 @@ impl Engine for ScriptedEngine {
             Err(error) => return Err(error),
         }
         let run = self.engine.replay(prepared)?;
-        self.script.submitted(Program::default()); // all before it is done before it, and so on
-        self.note_issued(&self.prepared[&prepared], true);
+        self.note(&self.prepared[&prepared], true);
         self.hold_completions()?;
         Ok(run)
     }
@@ -351,6 +339,9 @@ impl Engine for ScriptedEngine {
         let now = released.min(self.completions.len());
         completions.extend(self.completions.drain(..now));
         self.script.waiting.store(self.completions.len(), Relaxed);
+        if self.completions.is_empty() {
+            self.script.note(Issued::default);
+        }
         Ok(())
     }
 
@@ -387,7 +378,7 @@ impl Engine for ScriptedEngine {
     fn create_stream(&mut self, device: DeviceId, spec: StreamSpec) -> Result<StreamId> {
         self.check(Call::Allocate)?;
         let stream = self.engine.create_stream(device, spec)?;
-        self.streams.insert(stream, (device, spec));
+        Arc::make_mut(&mut self.streams).insert(stream, (device, spec));
         Ok(stream)
     }
 
@@ -396,7 +387,7 @@ impl Engine for ScriptedEngine {
             return Err(error(Fault::Lost));
         }
         self.engine.synchronize()?;
-        self.script.submitted(Program::default());
+        self.script.note(Issued::default);
         self.script.release_all();
         Ok(())
     }

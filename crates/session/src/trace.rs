@@ -584,15 +584,28 @@ impl IsolatedOp {
 mod tests {
     use super::*;
 
-    /// A round of this length, in nanoseconds.
-    fn round_of(length: i64) -> TimedRound {
+    fn span(step: u32, stream: u32, start: i64, end: i64) -> Span {
+        Span {
+            step,
+            stream: StreamId(stream),
+            start: Nanos(start),
+            end: Nanos(end),
+        }
+    }
+
+    /// A round of steps of these kinds, with cells each, and its spans.
+    fn round_of(steps: &[(StepKind, u64)], spans: &[Span]) -> TimedRound {
+        let facts = |(&(kind, cells), stream)| StepFacts {
+            label: "bits",
+            kind,
+            stream: StreamId(stream),
+            gpu: Some(0),
+            cells,
+            ..StepFacts::default()
+        };
         TimedRound {
-            spans: vec![Span {
-                step: 0,
-                stream: StreamId(0),
-                start: Nanos(0),
-                end: Nanos(length),
-            }],
+            steps: steps.iter().zip(0..).map(facts).collect(),
+            spans: spans.into(),
             ..TimedRound::default()
         }
     }
@@ -600,50 +613,32 @@ mod tests {
     #[test]
     fn rounds_before_and_after_a_change_are_drawn_by_one_that_is_typical() {
         let mut trace = Trace::default();
-        let length = |round: Option<&Arc<TimedRound>>| round.map(|round| round.spans[0].end.0);
-        trace.add(round_of(7));
-        assert_eq!(length(trace.drawn()), Some(7));
+        let round = |length| round_of(&[], &[span(0, 0, 0, length)]);
+        let drawn = |trace: &Trace| {
+            [trace.drawn(), trace.drawn_before()].map(|it| it.map(|round| round.spans[0].end.0))
+        };
+        trace.add(round(7));
         trace.setting_changed();
-        assert_eq!(length(trace.drawn()), Some(7), "until there is another");
-        for preempted in [30_000, 2500, 2400] {
-            trace.add_before(round_of(preempted));
+        assert_eq!(drawn(&trace), [Some(7), None], "until there is another");
+        // Some were preempted.
+        for (before, now) in [(30_000, 1000), (2500, 90_000), (2400, 1100)] {
+            trace.add_before(round(before));
+            trace.add(round(now));
         }
-        for preempted in [1000, 90_000, 1100] {
-            trace.add(round_of(preempted));
-        }
-        assert_eq!(length(trace.drawn()), Some(1100));
-        assert_eq!(length(trace.drawn_before()), Some(2500));
+        assert_eq!(drawn(&trace), [Some(1100), Some(2500)]);
         trace.setting_changed();
-        assert_eq!(length(trace.drawn_before()), None);
         // Whatever else has changed, rounds with other settings no longer count.
-        let mut other = round_of(5000);
+        let mut other = round(5000);
         other.switches.graphs = true;
         trace.add(other);
-        assert_eq!(length(trace.drawn()), Some(5000));
+        assert_eq!(drawn(&trace), [Some(5000), None]);
     }
 
     #[test]
     fn a_stored_round_begins_at_zero_and_is_otherwise_as_it_was_timed() {
-        let span = |step, stream, start, end| Span {
-            step,
-            stream: StreamId(stream),
-            start: Nanos(start),
-            end: Nanos(end),
-        };
-        let facts = StepFacts {
-            label: "bits",
-            stream: StreamId(1),
-            gpu: Some(1),
-            cells: 7,
-            event: Some(EventUse::Wait(EventId(3))),
-            ..StepFacts::default()
-        };
-        let round = TimedRound {
-            steps: [facts].into(),
-            spans: vec![span(0, 1, 9000, 9900), span(1, 0, 8500, 9100)],
-            host: vec![span(Span::WHOLE, 0, 8000, 8400)],
-            ..round_of(0)
-        };
+        let spans = [span(0, 1, 9000, 9900), span(1, 0, 8500, 9100)];
+        let mut round = round_of(&[(StepKind::Launch, 7)], &spans);
+        round.host = vec![span(Span::WHOLE, 0, 8000, 8400)];
         let text: &str = serde_json::to_string(&round).unwrap().leak();
         let read: TimedRound = serde_json::from_str(text).unwrap();
         assert_eq!(read.steps, round.steps);
@@ -652,57 +647,25 @@ mod tests {
         assert_eq!(read.switches, round.switches);
     }
 
+    /// A GPU that steps another band meanwhile does not spend time on the exchange.
     #[test]
-    fn a_gpu_that_steps_another_band_meanwhile_does_not_spend_time_on_exchange() {
-        let facts = |stream, kind| StepFacts {
-            kind,
-            stream: StreamId(stream),
-            gpu: Some(0),
-            ..StepFacts::default()
-        };
-        let span = |step, start, end| Span {
-            step,
-            stream: StreamId(step),
-            start: Nanos(start),
-            end: Nanos(end),
-        };
-        let kinds = [StepKind::Launch, StepKind::DeviceCopy, StepKind::DeviceCopy];
-        let round = TimedRound {
-            steps: (0..).zip(kinds).map(|(i, kind)| facts(i, kind)).collect(),
-            spans: vec![span(0, 0, 600), span(1, 500, 700), span(2, 690, 1000)],
-            ..round_of(0)
-        };
-        assert_eq!(round.exchange_share(), Some(0.4));
-    }
-
-    #[test]
-    fn a_rate_is_of_all_launches_from_the_first_start_to_the_last_end() {
-        let facts = |kind, cells| StepFacts {
-            label: "bits",
-            kind,
-            cells,
-            ..StepFacts::default()
-        };
-        let span = |step, start, end| Span {
-            step,
-            stream: StreamId(0),
-            start: Nanos(start),
-            end: Nanos(end),
-        };
-        let mut round = TimedRound {
-            steps: [
-                facts(StepKind::Launch, 1000),
-                facts(StepKind::Launch, 3000),
-                facts(StepKind::Download, 1000),
-            ]
-            .into(),
-            spans: vec![span(0, 100, 900), span(1, 500, 1100), span(2, 1100, 9000)],
-            ..round_of(0)
-        };
-        let (kernel, rate) = round.stepping().unwrap();
-        assert_eq!(kernel, "bits");
-        assert!((rate - 4e9).abs() < 1.0, "{rate}");
-        round.spans.drain(..2);
-        assert_eq!(round.stepping(), None, "nothing stepped");
+    fn a_rate_is_of_all_launches_and_the_exchange_is_what_they_do_not_hide() {
+        use StepKind::{DeviceCopy, Download, Launch};
+        let spans = [
+            span(0, 0, 100, 900),
+            span(1, 1, 500, 1100),
+            span(2, 2, 1100, 9000),
+        ];
+        let steps = [(Launch, 1000), (Launch, 3000), (Download, 1000)];
+        let (kernel, rate) = round_of(&steps, &spans).stepping().unwrap();
+        assert!(kernel == "bits" && (rate - 4e9).abs() < 1.0, "{rate}");
+        assert_eq!(round_of(&steps, &spans[2..]).stepping(), None);
+        let spans = [
+            span(0, 0, 0, 600),
+            span(1, 1, 500, 700),
+            span(2, 2, 690, 1000),
+        ];
+        let steps = [(Launch, 0), (DeviceCopy, 0), (DeviceCopy, 0)];
+        assert_eq!(round_of(&steps, &spans).exchange_share(), Some(0.4));
     }
 }

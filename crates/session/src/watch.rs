@@ -81,12 +81,6 @@ impl Watch {
         }
     }
 
-    /// Whether all instances are known to be dead, still or periodic.
-    #[cfg(test)]
-    pub(crate) fn are_all_settled(&self) -> bool {
-        !self.settled.is_empty() && self.settled.iter().all(Option::is_some)
-    }
-
     /// Sets the instances whose cells the user drew or opened.
     pub(crate) fn set_drawn(&mut self, drawn: BTreeSet<usize>) {
         self.drawn = drawn;

@@ -42,21 +42,9 @@ pub(super) fn arranged(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::instances::Sim;
-    use crate::round::Setting;
-    use crate::{DeviceChoice, Start};
-    use engine::cpu::CpuEngine;
-    use engine::{DeviceId, LatticeOp, Op, OrderOp, Program, StreamSpec, kernels};
-    use life::{Size, reference};
-
-    fn setup(instances: usize, side: u64, split: Split) -> Setup {
-        let (size, kernel) = (Size::new(side, side).unwrap(), kernels::find("bits"));
-        Setup {
-            split,
-            start: Start::soup(0.4, 3),
-            ..Setup::new(instances, size, kernel.unwrap(), DeviceChoice::Cpu)
-        }
-    }
+    use crate::DeviceChoice;
+    use engine::kernels;
+    use life::Size;
 
     #[test]
     fn few_large_lattices_are_split() {
@@ -71,72 +59,14 @@ mod tests {
             (9, 8, Split::On, 2, true),
             (9, 8, Split::On, 1, false), // all but one GPU are lost
         ] {
-            let setup = setup(instances, side, split);
+            let (size, kernel) = (Size::new(side, side).unwrap(), kernels::find("bits"));
+            let setup = Setup {
+                split,
+                ..Setup::new(instances, size, kernel.unwrap(), DeviceChoice::Cuda)
+            };
             let cut = cut(&setup, devices);
             let want = want.then(|| Cut::of(setup.size, devices));
             assert_eq!(cut, want, "{setup:?} on {devices}");
-        }
-    }
-
-    #[test]
-    fn bands_take_a_step_one_after_the_other() {
-        let engine = Box::new(CpuEngine::without_threads(3));
-        let mut setup = setup(1, 40, Split::On);
-        let mut instances = Sim::new(engine, &setup, 1).unwrap();
-        instances.start(&mut setup, None).unwrap();
-        let stream = instances
-            .engine
-            .create_stream(DeviceId(0), StreamSpec::PLAIN);
-        let program = Program {
-            timed: true,
-            band_by_band: true,
-            ..Program::in_stream(stream.unwrap(), [LatticeOp::Measure.on(0..1)])
-        };
-        let run = instances.engine.submit(&program).unwrap();
-        let steps = instances.engine.issued_steps(run).unwrap();
-        let name = |it: &engine::IssuedStep| match it.step.op {
-            Op::Lattices(_, LatticeOp::Measure) => 'm',
-            Op::Order(OrderOp::Record(_)) => 'r',
-            Op::Order(OrderOp::Wait(_)) => 'w',
-            _ => '?',
-        };
-        assert_eq!(steps.iter().map(name).collect::<String>(), "mrwmrwm");
-        for next in steps.windows(2).filter(|it| name(&it[0]) == 'w') {
-            assert_eq!(next[0].step.stream, next[1].step.stream);
-        }
-    }
-
-    #[test]
-    fn split_lattices_become_whole_and_split_again() {
-        // It is cut otherwise than these lattices are going to be.
-        let engine = Box::new(CpuEngine::without_threads(3));
-        let engine = Box::new(
-            SplitEngine::new(engine, Cut::DEFAULT)
-                .map_err(|(_, why)| why)
-                .unwrap(),
-        );
-        let mut setup = setup(2, 40, Split::On);
-        let mut instances = Sim::new(engine, &setup, 1).unwrap();
-        for (split, side) in [
-            (Split::On, 40),
-            (Split::On, 33),
-            (Split::Off, 33),
-            (Split::On, 9),
-        ] {
-            setup = Setup {
-                split,
-                size: Size::new(side, side).unwrap(),
-                ..setup
-            };
-            instances = instances.replaced(&setup).map_err(|(_, why)| why).unwrap();
-            assert_eq!(instances.engine().is_split(), split == Split::On);
-            instances.start(&mut setup, None).unwrap();
-            let share = instances.all(&Setting::of(&setup), None);
-            instances.run(&share, 130, 130, None).unwrap();
-            for (i, found) in instances.fetch().unwrap().iter().enumerate() {
-                let start = crate::instances::start_lattice(&setup, i).unwrap();
-                assert_eq!(*found, reference::run(&start, setup.rule, 130), "{split:?}");
-            }
         }
     }
 }

@@ -115,101 +115,86 @@ fn save() -> Command {
 
 const WAIT: NextTask = NextTask::Wait(None);
 
+/// What comes next: edits do not wait for rounds under way, and moves do; a pause and a save do not wait for
+/// the end of a long round, nor a calibration or a periodic copy before a command.
 #[test]
-fn edits_do_not_wait_for_rounds_under_way_and_moves_do() {
-    let state = running().with_command(draw(0));
-    assert_eq!(state.next(facts().busy()), NextTask::TakeCommand);
-    for command in [UNDO, STEP_BACK, NEXT_KERNEL] {
-        let state = running().with_command(command);
-        assert_eq!(state.next(facts().busy()), WAIT);
-        assert_eq!(state.next(facts()), NextTask::TakeCommand);
-    }
-}
-
-#[test]
-fn a_long_round_is_several_and_counted_once() {
-    let short = || facts().but(|it| it.longest_round = 3);
-    let mut state = running();
-    assert_eq!(state.next(short()), NextTask::Round(2), "equal ones");
-    state.steps(2);
-    assert_eq!((state.rounds, state.pacing.is_in_a_round()), (0, true));
-    assert_eq!(state.next(short()), NextTask::Round(2));
-    state.steps(2);
-    assert_eq!((state.rounds, state.pacing.is_in_a_round()), (1, false));
-}
-
-#[test]
-fn a_pause_and_a_save_do_not_wait_for_the_end_of_a_long_round() {
-    let short = || facts().but(|it| it.longest_round = 2);
-    for command in [TOGGLE_PAUSE, save()] {
+fn what_comes_next_follows_from_what_waits() {
+    let short = |longest| facts().but(|it| it.longest_round = longest);
+    let stepped = |command| {
         let mut state = running().with_command(command);
         state.steps(2);
-        assert_eq!(state.next(short()), NextTask::TakeCommand);
-    }
-}
-
-#[test]
-fn a_copy_that_is_wanted_comes_before_the_next_round_and_command() {
-    let state = running().with_command(STEP);
-    let copy = NextTask::Snapshot(SnapshotReason::Wanted);
-    assert_eq!(state.next(facts().wanting()), copy);
-    // Rounds go on until a slot is free for it; what was asked for later waits.
-    let without = facts().wanting().without_slots();
-    assert!(matches!(state.next(without), NextTask::Round(_)));
-    let without = facts().wanting().without_slots();
-    assert_eq!(paused().with_command(STEP).next(without), WAIT);
-}
-
-#[test]
-fn b_follows_at_its_pace_while_both_run_and_at_once_when_something_waits() {
+        state
+    };
+    let (with, copy) = (
+        |command| running().with_command(command),
+        NextTask::Snapshot,
+    );
+    let due = || facts().but(|it| it.snapshot_due = true);
+    let wanting = || facts().but(|it| it.wants_calibration = true);
     let behind = || facts().but(|it| it.pending_second_round = Some(4));
-    let mut state = running();
-    let now = state.pacing.due();
-    state.pacing.hurry(now + Duration::from_millis(5));
-    let waits = NextTask::Wait(Some(state.pacing.due()));
-    assert_eq!(next_task(&state, &behind(), now), waits);
-    assert_eq!(
-        next_task(&state, &behind(), state.pacing.due()),
-        NextTask::Round(4)
+    let mut later = running();
+    later
+        .pacing
+        .hurry(later.pacing.due() + Duration::from_millis(5));
+    let (now, paused_later) = (
+        running().pacing.due(),
+        State {
+            mode: Mode::Paused,
+            ..later.clone()
+        },
     );
-    assert_eq!(
-        next_task(
-            &state,
-            &behind().busy().but(|it| it.has_room = false),
-            state.pacing.due()
+    for (number, (state, facts, next)) in [
+        (with(draw(0)), facts().busy(), NextTask::TakeCommand),
+        (with(UNDO), facts().busy(), WAIT),
+        (with(UNDO), facts(), NextTask::TakeCommand),
+        (with(STEP_BACK), facts().busy(), WAIT),
+        (with(NEXT_KERNEL), facts().busy(), WAIT),
+        (running(), short(3), NextTask::Round(2)), // equal ones
+        (stepped(TOGGLE_PAUSE), short(2), NextTask::TakeCommand),
+        (stepped(save()), short(2), NextTask::TakeCommand),
+        // Rounds go on until a slot is free for a copy that is wanted; what was asked for later waits.
+        (with(STEP), facts().wanting(), copy(SnapshotReason::Wanted)),
+        (
+            with(STEP),
+            facts().wanting().without_slots(),
+            NextTask::Round(4),
         ),
-        WAIT
-    );
-    let requested = state.clone().with_command(draw(0));
-    assert_eq!(next_task(&requested, &behind(), now), NextTask::Round(4));
-    state.mode = Mode::Paused;
-    assert_eq!(next_task(&state, &behind(), now), NextTask::Round(4));
-}
-
-#[test]
-fn a_calibration_waits_until_nothing_is_under_way_and_for_commands() {
-    let wanting = facts().but(|it| it.wants_calibration = true);
-    assert_eq!(running().next(wanting.clone()), NextTask::Calibrate);
-    assert_eq!(running().next(wanting.clone().busy()), WAIT);
-    let requested = running().with_command(TOGGLE_PAUSE);
-    assert_eq!(requested.next(wanting.clone()), NextTask::TakeCommand);
-    let calibrating = wanting.but(|it| it.calibrating = true);
-    assert_eq!(requested.next(calibrating), WAIT);
-}
-
-#[test]
-fn a_periodic_copy_takes_its_turn_between_rounds() {
-    let due = facts().but(|it| it.snapshot_due = true);
-    assert_eq!(
-        running().next(due.clone()),
-        NextTask::Snapshot(SnapshotReason::Periodic)
-    );
-    assert_eq!(
-        running().next(due.clone().without_slots()),
-        NextTask::Round(4)
-    );
-    let requested = running().with_command(draw(0));
-    assert_eq!(requested.next(due), NextTask::TakeCommand);
+        (
+            paused().with_command(STEP),
+            facts().wanting().without_slots(),
+            WAIT,
+        ),
+        (running(), wanting(), NextTask::Calibrate),
+        (running(), wanting().busy(), WAIT),
+        (with(TOGGLE_PAUSE), wanting(), NextTask::TakeCommand),
+        (
+            with(TOGGLE_PAUSE),
+            wanting().but(|it| it.calibrating = true),
+            WAIT,
+        ),
+        (running(), due(), copy(SnapshotReason::Periodic)),
+        (running(), due().without_slots(), NextTask::Round(4)),
+        (with(draw(0)), due(), NextTask::TakeCommand),
+        // B follows at its pace while both run, and at once when something waits.
+        (running(), behind(), NextTask::Round(4)),
+        (
+            running(),
+            behind().busy().but(|it| it.has_room = false),
+            WAIT,
+        ),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        assert_eq!(state.next(facts), next, "row {number}");
+    }
+    for (state, next) in [
+        (later.clone(), NextTask::Wait(Some(later.pacing.due()))),
+        (later.with_command(draw(0)), NextTask::Round(4)),
+        (paused_later, NextTask::Round(4)),
+    ] {
+        assert_eq!(next_task(&state, &behind(), now), next);
+    }
 }
 
 #[test]

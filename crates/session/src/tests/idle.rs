@@ -1,6 +1,6 @@
 //! What the session's thread costs while little or nothing happens, and how soon it answers.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::OnceLock;
 
 use super::*;
@@ -19,14 +19,13 @@ fn load(thread: &Path, wait: Duration) -> f64 {
 
 #[test]
 fn a_paused_session_sleeps_and_a_running_one_works_only_for_its_rounds() {
-    let size = Size::new(256, 256).unwrap();
     let thread = Arc::new(OnceLock::new());
     // Sessions of other tests have threads of the same name in this process.
     let woken = thread.clone();
     let session = Session::start(
         Setup {
             pace: Pace::PerSecond(60.0),
-            ..setup(4, size)
+            ..setup(4)
         },
         move || {
             if std::thread::current().name() == Some("engine") {
@@ -36,7 +35,7 @@ fn a_paused_session_sleeps_and_a_running_one_works_only_for_its_rounds() {
     )
     .unwrap();
     wait_for(&session, "some rounds", |status| status.rates.rounds > 20);
-    let thread: &PathBuf = thread.get().expect("the session's thread wakes the window");
+    let thread: &std::path::PathBuf = thread.get().expect("the session's thread wakes the window");
     let running = load(thread, Duration::from_secs(2));
     session.act(SessionAction::TogglePause);
     wait_for(&session, "a pause", |status| !status.clock.running);
@@ -51,11 +50,10 @@ fn a_paused_session_sleeps_and_a_running_one_works_only_for_its_rounds() {
 /// At one round a second an edit is seen at once, not with the next round.
 #[test]
 fn an_edit_is_shown_before_the_next_round_is_due() {
-    let size = Size::new(64, 64).unwrap();
     let session = Session::start(
         Setup {
             pace: Pace::PerSecond(0.2),
-            ..setup(1, size)
+            ..setup(1)
         },
         || {},
     )

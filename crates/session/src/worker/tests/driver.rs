@@ -7,6 +7,7 @@ use std::rc::Rc;
 use std::sync::mpsc::{Receiver, TryRecvError, channel};
 
 use super::expected::Alone;
+use super::order::check_order;
 use super::*;
 use crate::background::deferred;
 use crate::command::Query;
@@ -37,6 +38,10 @@ pub(super) enum Step {
     /// Saved to a file, and continued from it.
     Reload(Reopen),
     View(PicturePlan),
+    /// A round's script.
+    OwnRound(&'static str),
+    /// An instance shows this pattern, as if from a file, of this generation.
+    Open(usize, Arc<Lattice>, u64),
     /// This many turns of the loop.
     Turns(u32),
     /// The same, while somebody reads one of an instance's slots.
@@ -122,6 +127,7 @@ impl Driver {
     pub(super) fn new(setup: Setup) -> Driver {
         deferred::begin();
         let script = Arc::new(Script::holding_completions());
+        script.record();
         let time = Rc::new(Cell::new(Instant::now()));
         let (worker, received) = make(setup, None, &script, &time);
         let main = ReferenceLog::of(worker.state.log());
@@ -196,6 +202,16 @@ impl Driver {
                     .filter(|&i| i < self.worker.lattices.setup.instances);
                 let plan = PicturePlan { only, ..plan };
                 self.worker.dispatch(Command::View(plan));
+            }
+            Step::OwnRound(source) => {
+                let (query, _) = Query::new();
+                let command = Command::SetOwnRound(source.into(), query);
+                self.worker.dispatch(command);
+            }
+            Step::Open(instance, pattern, generation) => {
+                let instance = instance % self.worker.lattices.setup.instances;
+                let command = Command::OpenPattern(instance, pattern, generation);
+                self.worker.dispatch(command);
             }
             Step::Turns(turns) => {
                 for _ in 0..turns {
@@ -468,6 +484,7 @@ impl Driver {
     pub(super) fn settle(&mut self) {
         self.pause();
         self.turn_until_rest();
+        check_order(&self.script.record());
         // What goes with time.
         for _ in 0..3 {
             self.pause();
@@ -523,6 +540,7 @@ impl Driver {
         let got = self.fetch();
         let differing: Vec<usize> = (0..want.len()).filter(|&i| got[i] != *want[i]).collect();
         assert!(differing.is_empty(), "{differing:?} at {position:?}");
+        self.check_populations();
         for (&i, &number) in &self.edited {
             let shown = self.worker.state.last_edit();
             // A recovery may have been stopped before it, and a later edit may have replaced it.
@@ -539,6 +557,20 @@ impl Driver {
         }
     }
 
+    /// The newest population of an instance is that of its cells at that generation.
+    fn check_populations(&self) {
+        let populations = self.worker.watch.populations.lock().unwrap();
+        for i in 0..self.worker.lattices.setup.instances {
+            let series = populations.newer(Some(i), 0).map(|(_, series)| series);
+            let newest = series.and_then(|it| Some((it.generation()?, it.population())));
+            if let Some((generation, population)) = newest {
+                let mut seen = self.seen[&(i, generation)].iter();
+                let is_right = seen.any(|lattice| lattice.population() == population);
+                assert!(is_right, "population of {i} at {generation}");
+            }
+        }
+    }
+
     /// The pictures that are shown are those of the cells.
     fn check_pictures(&self, want: &[Arc<Lattice>]) {
         let state = &self.worker.state;
@@ -551,7 +583,7 @@ impl Driver {
             .publisher
             .pictures()
             .visit_newer(&mut seen, &mut |i, picture, words| {
-                generations[i] = Some(picture.generation);
+                generations[i] = Some((picture.generation, picture.edits));
                 if !self.is_drawn(i) {
                     return;
                 }
@@ -571,7 +603,7 @@ impl Driver {
             });
         for (i, generation) in generations.into_iter().enumerate() {
             if self.is_drawn(i) {
-                let now = Some(state.position().generation);
+                let now = Some((state.position().generation, state.last_edit()));
                 assert_eq!(generation, now, "the picture of {i}");
             }
         }

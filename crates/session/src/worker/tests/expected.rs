@@ -341,8 +341,9 @@ impl Driver {
         self.act(SessionAction::StepBack);
         self.turn_while(|worker| worker.state.moving().is_none_or(|it| !it.begun));
         let target = self.worker.state.moving().map(|moving| moving.target);
-        let is_ahead =
-            |target: &Position| self.worker.state.position().generation < target.generation;
+        // With a start on the way, the last record may lead there at once.
+        let here = self.worker.state.position();
+        let is_ahead = |target: &Position| here < *target && here.records == target.records;
         let Some(target) = target.filter(is_ahead) else {
             return;
         };

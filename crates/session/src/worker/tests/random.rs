@@ -136,20 +136,55 @@ fn own_kernel() -> impl Strategy<Value = Step> {
         .prop_map(|(rung, failure)| Step::OwnKernel(rung, failure))
 }
 
+/// Rounds of a user's own: the last one is right for no number of instances, that before for two.
+pub(super) const ROUNDS: [&str; 8] = [
+    "for i in 0..N { advance(i, 0); download(i, 0); }",
+    "for i in 0..N { advance(i, i); } for i in 0..N { download(i, i); }",
+    "for i in 0..N { advance(i, i % 2); download(i, i % 2); }",
+    "for i in 0..N { advance(i, 0); record(i, 0); wait(i, 1); download(i, 1); }",
+    "for i in 0..N { advance(i, i); record(i, i); }
+     for i in 0..N { let to = (i + 1) % N; wait(i, to); download(i, to); }",
+    "for i in 0..N { advance(i, 2); } synchronize(2); for i in 0..N { download(i, 0); }",
+    "for i in 0..2 { advance(i, i % 2); download(i, i % 2); }",
+    "for i in 0..N { advance(i, 0); download(i, 1); }",
+];
+
+fn pattern() -> impl Strategy<Value = Step> {
+    (0..4usize, 1..70u64, 1..9u64, any::<u64>(), 0..60u64).prop_map(
+        |(instance, width, height, seed, generation)| {
+            let pattern = life::soup(Size::new(width, height).unwrap(), 0.4, seed, 0);
+            Step::Open(instance, Arc::new(pattern), generation)
+        },
+    )
+}
+
+fn edit() -> impl Strategy<Value = Edit> {
+    (0..4usize, change(), any::<bool>()).prop_map(|(instance, change, continues_stroke)| Edit {
+        instance,
+        change,
+        continues_stroke,
+    })
+}
+
+/// What a user does.
+pub(super) fn command() -> impl Strategy<Value = Step> {
+    prop_oneof![
+        24 => action().prop_map(Step::Act),
+        10 => edit().prop_map(Step::Edit),
+        2 => own_kernel(),
+        3 => prop::sample::select(&ROUNDS[..]).prop_map(Step::OwnRound),
+        2 => pattern(),
+        2 => prop::sample::select(vec![Reopen::AtStart, Reopen::InPlace]).prop_map(Step::Reload),
+    ]
+}
+
 fn step() -> impl Strategy<Value = Step> {
-    let edit = || {
-        (0..4usize, change(), any::<bool>()).prop_map(|(instance, change, continues_stroke)| Edit {
-            instance,
-            change,
-            continues_stroke,
-        })
-    };
-    let command = prop_oneof![
+    let asked = prop_oneof![
         12 => action().prop_map(Step::Act),
         4 => edit().prop_map(Step::Edit),
     ];
     let alone = prop_oneof![
-        8 => command.prop_map(|step| Alone::Command(Box::new(step))),
+        8 => asked.prop_map(|step| Alone::Command(Box::new(step))),
         2 => edit().prop_map(Alone::CopyAfter),
         1 => (prop::collection::vec(edit(), 2..4), 0..12u32, 0..4u32)
             .prop_map(|(edits, turns, read)| Alone::LoseWhileReading(edits, turns, read)),
@@ -161,15 +196,13 @@ fn step() -> impl Strategy<Value = Step> {
         1 => edit().prop_map(Alone::StopOnTheWay),
     ];
     prop_oneof![
-        24 => action().prop_map(Step::Act),
+        43 => command(),
         1 => any::<bool>().prop_map(Step::PauseForLesson),
         1 => any::<bool>().prop_map(Step::WatchOverlap),
         1 => any::<bool>().prop_map(Step::WatchPopulation),
-        10 => edit().prop_map(Step::Edit),
         4 => (0..4usize).prop_map(Step::Copy),
         2 => Just(Step::Save),
-        2 => prop::sample::select(vec![Reopen::AtStart, Reopen::InPlace, Reopen::LastKnown])
-            .prop_map(Step::Reload),
+        1 => Just(Step::Reload(Reopen::LastKnown)),
         2 => view().prop_map(Step::View),
         20 => (1..30u32).prop_map(Step::Turns),
         3 => (1..4000u64).prop_map(|ms| Step::Pass(Duration::from_millis(ms))),
@@ -178,7 +211,6 @@ fn step() -> impl Strategy<Value = Step> {
         4 => prop::sample::select(vec![false, true]).prop_map(Step::Background),
         4 => Just(Step::Settle),
         3 => fault(),
-        2 => own_kernel(),
         16 => alone.prop_map(Step::Alone),
     ]
 }
@@ -209,7 +241,7 @@ impl fmt::Debug for History {
 }
 
 prop_compose! {
-    fn setup()(
+    pub(super) fn setup()(
         (width, height) in prop::sample::select(vec![(33, 7), (64, 6), (32, 5), (40, 9), (128, 4)]),
         instances in 1..5usize,
         kernel in prop::sample::select(vec![
@@ -222,6 +254,7 @@ prop_compose! {
         reseed in prop::bool::weighted(0.1),
         density in prop::sample::select(vec![0.4, 0.4, 0.02]),
         is_split in prop::bool::weighted(0.3),
+        is_chosen in prop::bool::weighted(0.1),
     ) -> Setup {
         let size = Size::new(width, height).unwrap();
         let kernel = kernels::find(kernel).unwrap();
@@ -238,6 +271,7 @@ prop_compose! {
             kernel: if is_taken { kernel } else { kernels::find("bits").unwrap() },
             device,
             split,
+            kernel_choice: if is_chosen { KernelChoice::Auto } else { KernelChoice::Explicit },
             generations_per_round,
             rounds,
             pace,
