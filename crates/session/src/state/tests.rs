@@ -136,6 +136,8 @@ fn what_comes_next_follows_from_what_waits() {
     later
         .pacing
         .hurry(later.pacing.due() + Duration::from_millis(5));
+    let mut edited = later.clone();
+    edited.want_pictures();
     let (now, paused_later) = (
         running().pacing.due(),
         State {
@@ -188,12 +190,18 @@ fn what_comes_next_follows_from_what_waits() {
     {
         assert_eq!(state.next(facts), next, "row {number}");
     }
-    for (state, next) in [
-        (later.clone(), NextTask::Wait(Some(later.pacing.due()))),
-        (later.with_command(draw(0)), NextTask::Round(4)),
-        (paused_later, NextTask::Round(4)),
+    for (state, facts, next) in [
+        // An edit is shown before the next round is due.
+        (edited, facts(), NextTask::Refresh),
+        (
+            later.clone(),
+            behind(),
+            NextTask::Wait(Some(later.pacing.due())),
+        ),
+        (later.with_command(draw(0)), behind(), NextTask::Round(4)),
+        (paused_later, behind(), NextTask::Round(4)),
     ] {
-        assert_eq!(next_task(&state, &behind(), now), next);
+        assert_eq!(next_task(&state, &facts, now), next);
     }
 }
 

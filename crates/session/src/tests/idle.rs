@@ -46,36 +46,3 @@ fn a_paused_session_sleeps_and_a_running_one_works_only_for_its_rounds() {
     assert!(running < 0.5, "running: {running:.4}");
     eprintln!("paused {paused:.5}, at 60 rounds per second {running:.5}");
 }
-
-/// At one round a second an edit is seen at once, not with the next round.
-#[test]
-fn an_edit_is_shown_before_the_next_round_is_due() {
-    let session = Session::start(
-        Setup {
-            pace: Pace::PerSecond(0.2),
-            ..setup(1)
-        },
-        || {},
-    )
-    .unwrap();
-    wait_for(&session, "a round", |status| status.rates.rounds > 0);
-    for i in 0..5 {
-        let asked = Instant::now();
-        let number = session.edit(Edit {
-            instance: 0,
-            change: Change::Draw {
-                cells: [[i, 3]].into(),
-                alive: true,
-            },
-            continues_stroke: i > 0,
-        });
-        let mut shown = 0;
-        while shown < number {
-            session
-                .pictures()
-                .visit_newer(&mut [0], &mut |_, picture, _| shown = picture.edits);
-            assert!(asked.elapsed() < Duration::from_secs(2), "edit {number}");
-            std::thread::sleep(Duration::from_micros(200));
-        }
-    }
-}

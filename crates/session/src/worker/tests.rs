@@ -357,7 +357,7 @@ fn a_file_that_was_never_taken_up_is_never_written_over() {
 fn a_refused_request_is_logged_as_information_and_a_loss_as_a_warning() {
     let mut driver = Driver::new(small(1));
     driver.step(Step::Settle);
-    let lines = logged::of(|| {
+    let levels = logged::levels_of(|| {
         use SessionAction::{Redo, ToggleComparison, Undo};
         for action in [Undo, Redo, ToggleComparison] {
             driver.step_and_settle(Step::Act(action));
@@ -365,19 +365,7 @@ fn a_refused_request_is_logged_as_information_and_a_loss_as_a_warning() {
         driver.step(Step::Fail(Call::Submit, 0, Fault::Midway));
         driver.step_and_settle(Step::Act(SessionAction::StepGeneration));
     });
-    let said = [
-        (Level::INFO, "Nothing to undo"),
-        (Level::INFO, "Nothing to redo"),
-        (
-            Level::INFO,
-            "A and B need two instances or more; start with --instances 2",
-        ),
-        (Level::WARN, "The engine was lost"),
-    ];
-    assert_eq!(lines.len(), said.len(), "{lines:?}");
-    for ((level, line), (wanted, words)) in lines.iter().zip(said) {
-        assert!(*level == wanted && line.starts_with(words), "{lines:?}");
-    }
+    assert_eq!(levels, [Level::INFO, Level::INFO, Level::INFO, Level::WARN]);
 }
 
 #[test]

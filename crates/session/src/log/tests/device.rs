@@ -1,11 +1,8 @@
 //! A session in miniature: cells that follow a log as the worker makes them follow it.
 
-use std::sync::Arc;
-
 use super::super::*;
 use crate::copies::{Copies, Snapshot};
-use crate::log::reference_log::{Cells, Joins};
-use life::reference;
+use crate::log::reference_log::{Cells, Joins, apply, start_cells, step};
 
 pub(super) struct Device {
     pub(super) log: Log,
@@ -38,9 +35,7 @@ impl Device {
         match source {
             Source::Here => {}
             Source::Start(position) => {
-                let parameters = log.parameters(position.records);
-                let of = |instance| parameters.start_lattice(instance).unwrap();
-                self.cells = (0..parameters.instances).map(of).collect();
+                self.cells = start_cells(&log.parameters(position.records));
                 self.here = position;
             }
             Source::Snapshot(position) => {
@@ -76,7 +71,8 @@ impl Device {
             while self.here.records < end
                 && let Some(record) = log.due_record(self.here)
             {
-                self.apply(&log.parameters(self.here.records), &record.content);
+                let mut parameters = log.parameters(self.here.records);
+                apply(&record.content, &mut parameters, &mut self.cells);
                 self.here = log.after_next(self.here);
             }
             if generations == 0 {
@@ -86,48 +82,17 @@ impl Device {
             let steps = generations.min(to_next);
             assert_ne!(steps, 0, "nothing is stepped past a record");
             let parameters = log.parameters(self.here.records);
-            for instance in parameters.stepped() {
-                let lattice = &mut self.cells[instance];
-                *lattice = Arc::new(reference::run(lattice, parameters.rule, steps));
-            }
+            let stepped = &mut self.cells[parameters.stepped()];
+            step(stepped, parameters.rule, steps);
             self.here.generation += steps;
             generations -= steps;
-        }
-    }
-
-    /// Changes the cells as a record says.
-    fn apply(&mut self, parameters: &SessionParameters, content: &Content) {
-        match content {
-            Content::Start(start) => {
-                let mut parameters = parameters.clone();
-                parameters.start = start.clone();
-                let of = |instance| parameters.start_lattice(instance).unwrap();
-                self.cells = (0..parameters.instances).map(of).collect();
-            }
-            Content::Cells { instance, cells } => {
-                for it in parameters.instances_of(*instance) {
-                    cells.apply(parameters, it, &mut self.cells[it]).unwrap();
-                }
-            }
-            Content::Rule(_) => {}
-            Content::Grid { size, instances } => {
-                let mut parameters = parameters.clone();
-                (parameters.size, parameters.instances) = (*size, *instances);
-                self.cells.truncate(*instances);
-                for lattice in &mut self.cells {
-                    *lattice = Arc::new(lattice.resized(*size).unwrap());
-                }
-                let added = self.cells.len()..*instances;
-                let added = added.map(|instance| parameters.start_lattice(instance).unwrap());
-                self.cells.extend(added);
-            }
         }
     }
 
     /// Adds a record here and applies it.
     pub(super) fn push(&mut self, author: Author, content: &Content, joins: Joins) {
         let before = self.here;
-        let parameters = self.log.parameters(before.records);
+        let mut parameters = self.log.parameters(before.records);
         self.copies.retain(|at| at <= before);
         self.here = match joins {
             Joins::Last => self.log.push_joined(before, author, content.clone()),
@@ -136,7 +101,7 @@ impl Device {
                 self.log.push(before, author, content.clone(), joins)
             }
         };
-        self.apply(&parameters, content);
+        apply(content, &mut parameters, &mut self.cells);
     }
 
     /// Where undo leads, if anything leads there.

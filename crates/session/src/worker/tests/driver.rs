@@ -44,7 +44,9 @@ pub(super) enum Step {
     Open(usize, Arc<Lattice>, u64),
     /// This many turns of the loop.
     Turns(u32),
-    /// The same, while somebody reads one of an instance's slots.
+    /// Turns until this many rounds more have been issued, or nothing would ever happen again.
+    Rounds(u64),
+    /// The same as turns, while somebody reads one of an instance's slots.
     Reading(usize, u8, u32),
     /// Time passes.
     Pass(Duration),
@@ -219,6 +221,10 @@ impl Driver {
                         break;
                     }
                 }
+            }
+            Step::Rounds(rounds) => {
+                let end = self.worker.state.rounds() + rounds;
+                while self.worker.state.rounds() < end && self.turn() {}
             }
             Step::Reading(instance, slot, turns) => self.read_meanwhile(instance, slot, turns),
             Step::Pass(time) => self.time.set(self.time.get() + time),

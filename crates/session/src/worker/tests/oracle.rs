@@ -15,10 +15,10 @@ use crate::instances::limit;
 use crate::scripted_engine::Issued;
 use crate::{AUTO_KERNEL, Source};
 use SessionAction::*;
-use Step::{Act, Open, OwnKernel, OwnRound, Reload, Turns};
+use Step::{Act, OwnKernel, OwnRound, Reload, Rounds};
 use engine::kernels::KERNELS;
 use engine::{LatticeOp, Op, OrderOp, ReduceRegion, Transfer};
-use life::{Shelved, soup};
+use life::Shelved;
 use proptest::collection::vec;
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::{Config, RngSeed, TestRunner};
@@ -108,15 +108,15 @@ impl Oracle {
             step,
             Act(StepBack | StepRoundBack | RunTo(_) | Undo | Redo) | Reload(_)
         );
-        if while_running || matches!(step, Turns(_)) {
+        if while_running || matches!(step, Rounds(_)) {
             self.driver.step(Act(TogglePause));
         }
         if while_running {
-            self.driver.step(Turns(20));
+            self.driver.step(Rounds(2));
         }
         self.driver.step(step);
         if while_running {
-            self.driver.step(Turns(40));
+            self.driver.step(Rounds(4));
         }
         self.driver.pause();
         let name = if while_running {
@@ -257,7 +257,7 @@ impl Oracle {
         for (at, (step, runs)) in keys.into_iter().enumerate() {
             match step {
                 _ if compares && at % 5 == 1 => self.press(Act(ToggleComparison), false),
-                Act(ToggleComparison | TogglePause) => self.press(Turns(40), false),
+                Act(ToggleComparison | TogglePause) => self.press(Rounds(4), false),
                 // At the maximum pace, rounds are as long as real time allows.
                 Act(Faster | SetPace(_)) => self.press(step, false),
                 step => self.press(step, runs),
@@ -303,18 +303,12 @@ fn dying(density: f64) -> Setup {
 #[rustfmt::skip]
 fn stories() -> Vec<(&'static str, Setup, Vec<Step>)> {
     const OWN: u8 = KERNELS.len() as u8;
-    let pattern = |width, height| Arc::new(soup(Size::new(width, height).unwrap(), 0.5, 77, 0));
     let size = |width, height| Act(SetSize(Size::new(width, height).unwrap()));
-    let (of_two, stroke) = ("for i in 0..2 { advance(i, i); download(i, i); }", |x| {
-        Step::Edit(Edit {
-            continues_stroke: true,
-            ..dot(0, x, 3)
-        })
-    });
+    let of_two = "for i in 0..2 { advance(i, i); download(i, i); }";
     let settling = ["blinker", "block", "pulsar", "", "pentadecathlon", "queen-bee-shuttle"];
     let settles = |kernel| {
         let stop = Act(NextStopWhenStill);
-        ("what settles", patterns(&settling, kernel), vec![stop.clone(), stop, Turns(900), Turns(60)])
+        ("what settles", patterns(&settling, kernel), vec![stop.clone(), stop, Rounds(200), Rounds(9)])
     };
     let recorded = Setup {
         device: DeviceChoice::Recorded,
@@ -342,22 +336,11 @@ fn stories() -> Vec<(&'static str, Setup, Vec<Step>)> {
         let region = ReduceRegion::of_cells(16, 4);
         Step::View(PicturePlan { transfer, region, only })
     };
-    let run = || Turns(60);
+    let run = || Rounds(9);
     vec![
         ("what is only said", setup(None), vec![
-            Act(NextStopWhenStill), Act(NextStopWhenStill), Act(NextStopWhenStill),
-            Act(ToggleReseed), Act(ToggleReseed), Act(ToggleBlockTimestamps), run(),
-            Act(ToggleBlockTimestamps), Act(SelectPrevious), Act(SelectNext), Act(Select(7)),
-            Act(Faster), Act(Slower), Act(SetPace(2)), Step::PauseForLesson(true),
-            Step::PauseForLesson(false), Act(SetInstances(2)), Act(SetInstances(0)),
-        ]),
-        ("where a way leads", small(2), vec![
-            Act(RunTo(400)), draw(0, 1, 1), Act(RunTo(700)), Act(Undo), Act(Undo), Act(Redo),
-            Act(RunTo(100)), Act(RunTo(0)), Act(StepBack), Act(Undo),
-        ]),
-        ("patterns", setup(None), vec![
-            run(), Open(0, pattern(96, 64), 600), run(), Open(1, pattern(100, 60), 2), Act(Undo),
-            Act(Undo), Act(Redo), Act(NewSeed), Reload(Reopen::InPlace), Act(Undo),
+            Act(SelectPrevious), Act(SelectNext), Act(ToggleBlockTimestamps), run(),
+            Step::PauseForLesson(true), Step::PauseForLesson(false),
         ]),
         ("kernels of one's own", setup(None), vec![
             Act(UseKernel(OWN)), OwnKernel("bits", None), run(), Act(NextKernel), Act(NextKernel),
@@ -392,19 +375,16 @@ fn stories() -> Vec<(&'static str, Setup, Vec<Step>)> {
             view(Transfer::View, Some(1)), run(), view(Transfer::Cells, None), run(),
             Act(SetSwitch(Switch::Streams, Streams::Batch as u8)), view(Transfer::View, Some(4)),
             run(), Step::WatchPopulation(true), view(Transfer::View, None), run(),
-            view(Transfer::View, Some(0)), run(), Act(CycleSwitch(Switch::Order)), run(),
+            view(Transfer::View, Some(0)), run(), Act(Select(1)), Act(ResetPanel), run(),
+            Act(CycleSwitch(Switch::Order)), run(),
             Act(SetSwitch(Switch::Wait, 1)), run(), OwnRound(ROUNDS[3]), run(),
-        ]),
-        ("a stroke", setup(None), vec![
-            run(), draw(0, 3, 3), stroke(4), stroke(5), Act(Undo), Act(Redo), Act(ResetPanel),
-            Act(Undo), Act(StepBack), Act(Undo), Act(StepGeneration),
         ]),
         ("overlap", setup(None), vec![
             Step::WatchOverlap(true), run(), Act(CycleSwitch(Switch::Streams)), run(),
             Step::WatchOverlap(false),
         ]),
-        ("overlap in bands", Setup { split: Split::On, ..on_three }, vec![
-            Step::WatchOverlap(true), Act(UseKernel(4)), run(),
+        ("overlap in bands", Setup { kernel: setup(None).kernel, split: Split::On, ..on_three }, vec![
+            Step::WatchOverlap(true), run(),
         ]),
         ("a kernel in the place of the default", choosing(KernelChoice::FirstFitting), vec![
             size(4097, 4096), size(64, 64),
@@ -417,19 +397,19 @@ fn stories() -> Vec<(&'static str, Setup, Vec<Step>)> {
         settles("global"),
         settles("sync-shared"),
         ("what settles, seen every tenth generation", patterns(&settling[..3], "bits"), vec![
-            Act(SetGenerationsPerRound(10)), Act(NextStopWhenStill), Turns(60), Act(Select(2)),
-            Turns(90), Act(ResetPanel),
+            Act(SetGenerationsPerRound(10)), Act(NextStopWhenStill), Rounds(6), Act(Select(2)),
+            Rounds(6), Act(ResetPanel),
         ]),
         ("dead panels", dying(0.01), vec![
-            Turns(200), draw(0, 7, 5), Turns(400), Act(ResetPanel), Turns(400), Act(Undo),
-            Act(Undo), Turns(400), Act(NextStopWhenStill), Act(NextStopWhenStill), Turns(400),
+            Rounds(30), draw(0, 7, 5), Rounds(60), Act(ResetPanel), Rounds(60), Act(Undo),
+            Act(Undo), Rounds(60), Act(NextStopWhenStill), Act(NextStopWhenStill), Rounds(60),
         ]),
-        ("an empty start", dying(0.0), vec![Turns(400)]),
+        ("an empty start", dying(0.0), vec![Rounds(60)]),
         ("empty patterns", Setup { start: patterns(&[""], "bits").start, ..dying(0.0) }, vec![
-            Turns(400), Reload(Reopen::AtStart), Turns(400),
+            Rounds(60), Reload(Reopen::AtStart), Rounds(60),
         ]),
         ("what is recorded", recorded, {
-            let watch = [Step::WatchOverlap(true), Turns(4)];
+            let watch = [Step::WatchOverlap(true), Rounds(1)];
             let here = [Act(ToggleRecorded), Act(CycleSwitch(Switch::Order)), Act(ToggleRecorded)];
             watch.into_iter().chain(switches).chain(here).collect()
         }),
@@ -471,20 +451,12 @@ fn leads_to(text: &str, actions: &[SessionAction]) -> String {
             }
             let state = &worker.state;
             let is_open = !worker.safety_copy.restore_pending && state.queue.is_empty();
-            is_open && state.cells_known() && *state.mode() == Mode::Paused
+            let is_idle = worker.engine_facts(worker.now()).engine_idle;
+            is_idle && is_open && state.cells_known() && *state.mode() == Mode::Paused
         });
-        let copies: Vec<_> = (0..made.0.lattices.setup.instances)
-            .map(|instance| copy(&mut made.0, instance))
-            .collect();
         let mut cells = generation(&made.0).to_string();
-        for copy in copies {
-            let mut lattice = None;
-            turn_until(&mut made, "a copy", |_| {
-                lattice = copy.try_recv().ok();
-                lattice.is_some()
-            });
-            let words = lattice.unwrap().0.words().to_vec();
-            write!(cells, " {}", fingerprint(words)).unwrap();
+        for lattice in made.0.lattices.sim.as_mut().unwrap().fetch().unwrap() {
+            write!(cells, " {}", fingerprint(lattice.words().to_vec())).unwrap();
         }
         found.push(cells);
     }

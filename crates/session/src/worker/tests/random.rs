@@ -9,84 +9,64 @@ use super::driver::{Driver, Reopen, Step};
 use super::expected::Alone;
 use super::*;
 use crate::instances::limit;
+use crate::log::CellChange;
+use crate::log::random::{Random, size};
 use crate::log::reference_log::test_histories;
 use crate::scripted_engine::{Call, Fault};
-use crate::{Area, Change, Edit, PicturePlan, Split, StopWhenStill, Switch};
+use crate::{Change, Edit, PicturePlan, Split, StopWhenStill, Switch};
 use engine::kernels::{KERNELS, OwnStepError};
 use engine::{ReduceRegion, Transfer};
 
-/// The sides within which areas lie: those of the smallest lattice.
-const SIDES: [u32; 2] = [32, 4];
-
-fn cell() -> impl Strategy<Value = [u32; 2]> {
-    (0..SIDES[0], 0..SIDES[1]).prop_map(|(x, y)| [x, y])
-}
-
-fn area() -> impl Strategy<Value = Area> {
-    (cell(), cell()).prop_map(|(a, b)| Area::spanned(a, b))
-}
-
+/// An edit within the smallest lattice.
 fn change() -> impl Strategy<Value = Change> {
-    prop_oneof![
-        4 => (prop::collection::vec(cell(), 1..6), any::<bool>()).prop_map(|(cells, alive)| {
-            Change::Draw {
-                cells: cells.into(),
-                alive,
-            }
-        }),
-        1 => (cell(), any::<u64>(), any::<bool>()).prop_map(|(at, seed, overwrites_dead)| Change::Place {
-            pattern: Arc::new(life::soup(Size::new(5, 3).unwrap(), 0.5, seed, 0)),
-            at,
-            overwrites_dead,
-        }),
-        1 => area().prop_map(Change::Clear),
-        1 => (area(), any::<u64>()).prop_map(|(area, seed)| Change::Fill {
-            area,
-            density: 0.4,
-            seed,
-        }),
-        1 => (area(), any::<bool>()).prop_map(|(area, horizontal)| Change::Flip { area, horizontal }),
-        1 => (area(), any::<bool>())
-            .prop_map(|(area, clockwise)| Change::Rotate { area, clockwise }),
-    ]
+    any::<u64>().prop_filter_map("it is no edit", |seed| {
+        match Random::new(seed).change(size(32, 4)) {
+            CellChange::Edit(change) => Some(change),
+            CellChange::Start | CellChange::Soup { .. } => None,
+        }
+    })
 }
 
 fn action() -> impl Strategy<Value = SessionAction> {
+    use SessionAction::*;
+    const SELDOM: [SessionAction; 9] = [
+        NextKernel,
+        PreviousKernel,
+        ToggleBlockTimestamps,
+        NextStopWhenStill,
+        ToggleReseed,
+        Faster,
+        Slower,
+        DoubleInstances,
+        HalveInstances,
+    ];
+    const OFTEN: [SessionAction; 6] = [
+        StepRound,
+        StepRoundBack,
+        ResetPanel,
+        ResetAll,
+        NewSeed,
+        ToggleComparison,
+    ];
     prop_oneof![
-        6 => Just(SessionAction::TogglePause),
-        4 => Just(SessionAction::StepGeneration),
-        2 => Just(SessionAction::StepRound),
-        3 => Just(SessionAction::StepBack),
-        2 => Just(SessionAction::StepRoundBack),
-        5 => (0..80u64).prop_map(SessionAction::RunTo),
-        3 => Just(SessionAction::ResetPanel),
-        2 => Just(SessionAction::ResetAll),
-        2 => Just(SessionAction::NewSeed),
-        9 => Just(SessionAction::Undo),
-        5 => Just(SessionAction::Redo),
-        1 => Just(SessionAction::NextKernel),
-        1 => Just(SessionAction::PreviousKernel),
-        1 => (0..=KERNELS.len() as u8).prop_map(SessionAction::UseKernel),
-        2 => prop::sample::select(&Switch::ALL[..]).prop_map(SessionAction::CycleSwitch),
+        9 => prop::sample::select(&SELDOM[..]),
+        13 => prop::sample::select(&OFTEN[..]),
+        6 => Just(TogglePause),
+        7 => prop::sample::select(&[StepGeneration, StepBack][..]),
+        14 => prop::sample::select(&[Undo, Undo, Redo][..]),
+        5 => (0..80u64).prop_map(RunTo),
+        1 => (0..=KERNELS.len() as u8).prop_map(UseKernel),
+        2 => prop::sample::select(&Switch::ALL[..]).prop_map(CycleSwitch),
         1 => (prop::sample::select(&Switch::ALL[..]), 0..4u8)
-            .prop_map(|(switch, at)| SessionAction::SetSwitch(switch, at)),
-        2 => Just(SessionAction::ToggleComparison),
-        1 => Just(SessionAction::ToggleBlockTimestamps),
-        1 => Just(SessionAction::NextStopWhenStill),
-        1 => Just(SessionAction::ToggleReseed),
-        1 => Just(SessionAction::Faster),
-        1 => Just(SessionAction::Slower),
-        1 => (0..crate::Pace::ALL.len() as u8).prop_map(SessionAction::SetPace),
-        2 => (0..4usize).prop_map(SessionAction::Select),
-        2 => (1..6u16).prop_map(SessionAction::SetInstances),
-        1 => Just(SessionAction::DoubleInstances),
-        1 => Just(SessionAction::HalveInstances),
-        3 => (1..70u64, 1..9u64)
-            .prop_map(|(width, height)| SessionAction::SetSize(Size::new(width, height).unwrap())),
+            .prop_map(|(switch, at)| SetSwitch(switch, at)),
+        1 => (0..crate::Pace::ALL.len() as u8).prop_map(SetPace),
+        2 => (0..4usize).prop_map(Select),
+        2 => (1..6u16).prop_map(SetInstances),
+        3 => (1..70u64, 1..9u64).prop_map(|(width, height)| SetSize(size(width, height))),
         2 => prop::sample::select(vec!["B3/S23", "B36/S23", "B1357/S1357"])
-            .prop_map(|rule| SessionAction::SetRule(rule.parse().unwrap())),
-        1 => (1..7u32).prop_map(SessionAction::SetGenerationsPerRound),
-        1 => (0..1001u16).prop_map(SessionAction::SetDensity),
+            .prop_map(|rule| SetRule(rule.parse().unwrap())),
+        1 => (1..7u32).prop_map(SetGenerationsPerRound),
+        1 => (0..1001u16).prop_map(SetDensity),
     ]
 }
 
@@ -152,7 +132,7 @@ pub(super) const ROUNDS: [&str; 8] = [
 fn pattern() -> impl Strategy<Value = Step> {
     (0..4usize, 1..70u64, 1..9u64, any::<u64>(), 0..60u64).prop_map(
         |(instance, width, height, seed, generation)| {
-            let pattern = life::soup(Size::new(width, height).unwrap(), 0.4, seed, 0);
+            let pattern = life::soup(size(width, height), 0.4, seed, 0);
             Step::Open(instance, Arc::new(pattern), generation)
         },
     )
@@ -256,7 +236,7 @@ prop_compose! {
         is_split in prop::bool::weighted(0.3),
         is_chosen in prop::bool::weighted(0.1),
     ) -> Setup {
-        let size = Size::new(width, height).unwrap();
+        let size = size(width, height);
         let kernel = kernels::find(kernel).unwrap();
         // Bands are no near-squares.
         let is_taken = kernel.supports(size) && !(is_split && kernel.name == "resident");
