@@ -214,24 +214,16 @@ fn what_is_requested_is_respected_and_the_rest_is_chosen() {
         assert!(!all.is_empty(), "{requested:?}");
         for one in all.into_iter().chain([plan(&work, &requested).setting]) {
             let switches = one.switches;
-            assert!(requested.kernel.is_none_or(|kernel| kernel == one.kernel));
-            assert!(
-                requested
-                    .streams
-                    .is_none_or(|streams| streams == switches.streams)
-            );
-            assert!(
-                requested
-                    .graphs
-                    .is_none_or(|graphs| graphs == switches.graphs)
-            );
-            assert_eq!(switches.block, requested.switches.block);
-            assert_eq!(switches.wait, requested.switches.wait);
+            let is_respected = requested.kernel.is_none_or(|it| it == one.kernel)
+                && requested.streams.is_none_or(|it| it == switches.streams)
+                && requested.graphs.is_none_or(|it| it == switches.graphs)
+                && switches.block == requested.switches.block
+                && switches.wait == requested.switches.wait;
+            assert!(is_respected, "{requested:?}: {one:?}");
             assert_eq!(switches.incompatibility(one.kernel), None, "{one:?}");
         }
-        let rounds = plan(&work, &requested).rounds(Duration::from_millis(75));
+        let mut rounds = plan(&work, &requested).rounds(Duration::from_millis(75));
         if let Some(generations) = requested.generations {
-            let mut rounds = rounds;
             rounds.learn(3, Duration::from_secs(9));
             assert_eq!(rounds.generations(), generations);
         }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::*;
 use crate::scripted_engine::{Call, Fault, Script};
 use crate::trace::TimedRound;
-use crate::{Order, OwnRound, Split};
+use crate::{Order, OwnRound, Split, Streams};
 use engine::kernels;
 use life::{Lattice, reference};
 
@@ -150,4 +150,19 @@ fn a_timed_own_round_numbers_its_streams_as_the_script_does() {
         sim.run(&share, 2, 1, Some(&mut take)).unwrap();
         assert_eq!(found, [wanted, wanted]);
     }
+}
+
+/// A batch is one launch only while all its lattices are in the same one of their two buffers.
+#[test]
+fn a_lattice_that_is_set_stays_in_its_batch() {
+    let mut setup = setup(3, "sync-global");
+    setup.switches.streams = Streams::Batch;
+    let mut sim = Sim::new(scripted(Split::Auto).1, &setup, 1).unwrap();
+    sim.start(&mut setup, None).unwrap();
+    let share = sim.all(&Setting::of(&setup), None);
+    sim.run(&share, 1, 1, None).unwrap();
+    sim.set_lattices(starts(&setup, 1..2).unwrap()).unwrap();
+    sim.run(&share, 2, 1, None).unwrap();
+    let parities = [0, 1, 2].map(|i| sim.engine().parity(engine::LatticeId(i)));
+    assert_eq!(parities, [parities[0]; 3]);
 }

@@ -46,36 +46,29 @@ fn program(issued: &Issued) -> (String, String) {
     for step in &issued.program.steps {
         let (device, spec) = issued.streams[&step.stream];
         let op = match &step.op {
-            Op::Lattices(_, LatticeOp::Advance { kernel, .. }) => kernel.name.into(),
-            Op::Order(OrderOp::Record(event)) => {
-                format!("record {}", number(&mut events, event.0))
-            }
-            Op::Order(OrderOp::Wait(event)) => format!("wait {}", number(&mut events, event.0)),
-            op => op.label().into(),
-        };
-        let facts = match &step.op {
             Op::Lattices(
                 _,
                 LatticeOp::Advance {
+                    kernel,
                     rule,
                     generations,
                     block,
-                    ..
                 },
-            ) => {
-                format!("{rule} +{generations} {block:?}")
-            }
+            ) => format!("{} {rule} +{generations} {block:?}", kernel.name),
             Op::Lattices(_, LatticeOp::Download { slot, what }) => {
                 let is_pinned = slot.0 < issued.slots.pinned;
                 format!("{what:?}{}", if is_pinned { " pinned" } else { "" })
             }
-            Op::Lattices(_, LatticeOp::Reduce(region)) => format!("{region:?}"),
-            Op::Order(OrderOp::Synchronize(scope)) => format!("{scope:?}"),
-            _ => String::new(),
+            Op::Order(OrderOp::Record(event)) => {
+                format!("record {}", number(&mut events, event.0))
+            }
+            Op::Order(OrderOp::Wait(event)) => format!("wait {}", number(&mut events, event.0)),
+            Op::Lattices(_, op) => format!("{op:?}"),
+            op => format!("{op:?}"),
         };
         let (at, kind) = (number(&mut streams, step.stream.0), spec.kind);
         let of = step.op.lattices();
-        write!(text, "{}.{at} {kind:?} {op} {of:?} {facts}; ", device.0).unwrap();
+        write!(text, "{}.{at} {kind:?} {op} {of:?}; ", device.0).unwrap();
     }
     (fingerprint(text.bytes()), text)
 }
