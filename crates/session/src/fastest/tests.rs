@@ -166,12 +166,11 @@ fn the_table_knows_what_suits_a_device() {
                 size.height().into(),
             )
         };
-        let requested = match is_window {
-            true => Requested::all_but_the_kernel(
-                &setting("bits", Streams::PerInstance, false),
-                count as u32,
-            ),
-            false => Requested::NOTHING,
+        let now = setting("bits", Streams::PerInstance, false);
+        let requested = if is_window {
+            Requested::all_but_the_kernel(&now, count as u32)
+        } else {
+            Requested::NOTHING
         };
         let all = candidates(&work, &requested).into_iter().map(
             |Setting {

@@ -54,7 +54,9 @@ fn a_plan_is_entered_before_there_is_a_start_or_passed_over() {
         };
         let (script, engine) = scripted(Split::Auto);
         let mut sim = Sim::new(engine, &setup, 1).unwrap();
-        fault.map(|fault| script.fail(Call::Allocate, 0, fault));
+        if let Some(fault) = fault {
+            script.fail(Call::Allocate, 0, fault);
+        }
         let plan = sim.start_fastest(&mut setup, &requested, None, None);
         let share = sim.all(&plan.unwrap().setting, None);
         assert!(!script.has_faults(), "{fault:?}");
