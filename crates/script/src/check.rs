@@ -74,12 +74,16 @@ impl Fault {
 pub fn check(round: &Round, items: u32, work: Work, requirements: &[Requirement]) -> Vec<Fault> {
     let mut check = Check::new(round, work);
     let questions = requirements.iter().filter_map(|it| check.question(*it));
-    let mut questions = Questions::new(questions);
+    let questions: Vec<_> = questions.collect();
     let mut order = HappensBefore::new(round.streams());
     for (index, call) in round.calls.iter().enumerate() {
         order.push(call);
         check.push(index, &order);
-        questions.answer(&check, index, &order);
+        for &(earlier, later) in &questions {
+            if later == index && check.is_before(earlier, later, &order) {
+                check.ordered.insert((earlier, later));
+            }
+        }
         if check.faults.len() >= MAX_FAULTS {
             check.faults.truncate(MAX_FAULTS);
             return check.faults;
@@ -87,7 +91,7 @@ pub fn check(round: &Round, items: u32, work: Work, requirements: &[Requirement]
     }
     check.find_missing(items);
     for requirement in requirements {
-        let unmet = check.unmet(*requirement, &questions);
+        let unmet = check.unmet(*requirement);
         check.faults.extend(unmet);
     }
     check.faults.truncate(MAX_FAULTS);
@@ -102,34 +106,10 @@ struct Check<'a> {
     /// The calls so far that use an item. More than a few of one item are faults, of which there is a
     /// limit.
     users: HashMap<u32, Vec<usize>>,
-    faults: Vec<Fault>,
-}
-
-/// Pairs of calls, an earlier one and a later one, and whether the later one's work waits for the
-/// earlier one's. The order is known while the later one is the newest.
-struct Questions {
-    earlier_of: HashMap<usize, Vec<usize>>,
+    /// Pairs of calls that requirements are about, of which the later one's work waits for the earlier
+    /// one's. That is known while the later one is the newest.
     ordered: HashSet<(usize, usize)>,
-}
-
-impl Questions {
-    fn new(pairs: impl Iterator<Item = (usize, usize)>) -> Questions {
-        let mut earlier_of: HashMap<usize, Vec<usize>> = HashMap::new();
-        for (earlier, later) in pairs {
-            earlier_of.entry(later).or_default().push(earlier);
-        }
-        Questions {
-            earlier_of,
-            ordered: HashSet::new(),
-        }
-    }
-
-    fn answer(&mut self, check: &Check<'_>, newest: usize, order: &HappensBefore) {
-        let earlier = self.earlier_of.get(&newest).into_iter().flatten();
-        let ordered = earlier.filter(|earlier| check.is_before(**earlier, newest, order));
-        self.ordered
-            .extend(ordered.map(|earlier| (*earlier, newest)));
-    }
+    faults: Vec<Fault>,
 }
 
 impl<'a> Check<'a> {
@@ -143,6 +123,7 @@ impl<'a> Check<'a> {
             work,
             first,
             users: HashMap::new(),
+            ordered: HashSet::new(),
             faults: Vec::new(),
         }
     }
@@ -264,11 +245,12 @@ impl<'a> Check<'a> {
     }
 
     /// A requirement's fault, if any. Calls that are not made have their own.
-    fn unmet(&self, requirement: Requirement, questions: &Questions) -> Option<Fault> {
-        let is_ordered = |a, b| questions.ordered.contains(&(a, b));
+    fn unmet(&self, requirement: Requirement) -> Option<Fault> {
         let fault = match requirement {
             Requirement::Before(a, b) => {
-                let (a, b) = self.both(a, b).filter(|(a, b)| !is_ordered(*a, *b))?;
+                let (a, b) = self
+                    .both(a, b)
+                    .filter(|pair| !self.ordered.contains(pair))?;
                 let ((first, other), (second, does)) = (self.said(a), self.said(b));
                 Fault {
                     lacks_order: true,
@@ -282,9 +264,8 @@ impl<'a> Check<'a> {
                 }
             }
             Requirement::Concurrent(..) => {
-                let (a, b) = self
-                    .question(requirement)
-                    .filter(|(a, b)| is_ordered(*a, *b))?;
+                let pair = self.question(requirement);
+                let (a, b) = pair.filter(|pair| self.ordered.contains(pair))?;
                 let ((first, other), (second, does)) = (self.said(a), self.said(b));
                 self.fault(
                     "not-concurrent",

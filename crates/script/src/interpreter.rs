@@ -7,7 +7,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
-use lang::{Message, message};
+use lang::{Message, mark, message};
 use rhai::packages::{ArithmeticPackage, BasicIteratorPackage, LogicPackage, Package as _};
 use rhai::{
     AST, Dynamic, Engine, EvalAltResult, LexError, NativeCallContext, OptimizationLevel,
@@ -222,51 +222,109 @@ struct Recorder {
     items: u32,
 }
 
-/// A function that takes two numbers, the second of which is the stream.
-struct Function {
-    name: &'static str,
-    first: Numbered,
+/// A function that makes calls.
+pub(crate) struct Function {
+    /// How it is called.
+    pub(crate) usage: &'static str,
+    /// What the call does; English, also the key of the translation.
+    pub(crate) meaning: &'static str,
+    /// What the number before the stream stands for; `None` if it takes the stream alone.
+    first: Option<Numbered>,
     kind: fn(u32) -> CallKind,
 }
 
-/// The function that takes the stream alone.
-const SYNCHRONIZE: &str = "synchronize";
+impl Function {
+    fn name(&self) -> &'static str {
+        self.usage.split('(').next().unwrap_or_default()
+    }
+}
 
-/// The others.
-fn functions(work: Work) -> Vec<Function> {
-    let function = |name, first, kind| Function { name, first, kind };
-    let item = Numbered::Item(work);
+/// What a script can call.
+pub(crate) fn functions(work: Work) -> Vec<Function> {
+    let function = |usage, meaning, first, kind| Function {
+        usage,
+        meaning,
+        first,
+        kind,
+    };
+    let item = Some(Numbered::Item(work));
     let mut functions = match work {
-        Work::Lattices => vec![function("advance", item, CallKind::Advance)],
+        Work::Lattices => vec![
+            function(
+                "advance(i, stream)",
+                mark!("launches the kernel of instance i"),
+                item,
+                CallKind::Advance,
+            ),
+            function(
+                "download(i, stream)",
+                mark!("copies instance i to the host"),
+                item,
+                CallKind::Download,
+            ),
+        ],
         Work::Arrays => vec![
-            function("upload", item, CallKind::Upload),
-            function("scale", item, CallKind::Scale),
+            function(
+                "upload(c, stream)",
+                mark!("copies chunk c to the device"),
+                item,
+                CallKind::Upload,
+            ),
+            function(
+                "scale(c, stream)",
+                mark!("launches the kernel that scales chunk c"),
+                item,
+                CallKind::Scale,
+            ),
+            function(
+                "download(c, stream)",
+                mark!("copies chunk c to the host"),
+                item,
+                CallKind::Download,
+            ),
         ],
     };
     functions.extend([
-        function("download", item, CallKind::Download),
-        function("record", Numbered::Event, CallKind::Record),
-        function("wait", Numbered::Event, CallKind::Wait),
+        function(
+            "record(event, stream)",
+            mark!("marks the work so far of a stream by an event"),
+            Some(Numbered::Event),
+            CallKind::Record,
+        ),
+        function(
+            "wait(event, stream)",
+            mark!("makes a stream wait for the latest record of an event"),
+            Some(Numbered::Event),
+            CallKind::Wait,
+        ),
+        function(
+            "synchronize(stream)",
+            mark!("makes the host wait for the work so far of a stream"),
+            None,
+            |_| CallKind::Synchronize,
+        ),
     ]);
     functions
 }
 
 impl Recorder {
     fn register(self: &Arc<Recorder>, engine: &mut Engine) {
-        for Function { name, first, kind } in functions(self.work) {
-            let recorder = Arc::clone(self);
-            let call = move |context: NativeCallContext, number: i64, stream: i64| {
-                let position = context.call_position();
-                let number = recorder.in_range(first, number, position)?;
-                recorder.push(kind(number), stream, position)
-            };
-            engine.register_fn(name, call);
+        for function in functions(self.work) {
+            let (name, kind, recorder) = (function.name(), function.kind, Arc::clone(self));
+            if let Some(first) = function.first {
+                let call = move |context: NativeCallContext, number: i64, stream: i64| {
+                    let position = context.call_position();
+                    let number = recorder.in_range(first, number, position)?;
+                    recorder.push(kind(number), stream, position)
+                };
+                engine.register_fn(name, call);
+            } else {
+                let call = move |context: NativeCallContext, stream: i64| {
+                    recorder.push(kind(0), stream, context.call_position())
+                };
+                engine.register_fn(name, call);
+            }
         }
-        let recorder = Arc::clone(self);
-        let call = move |context: NativeCallContext, stream: i64| {
-            recorder.push(CallKind::Synchronize, stream, context.call_position())
-        };
-        engine.register_fn(SYNCHRONIZE, call);
     }
 
     fn push(&self, kind: CallKind, stream: i64, position: Position) -> Called {
@@ -383,17 +441,18 @@ fn of_interpreter(mut error: EvalAltResult, work: Work) -> ScriptError {
 /// Why there is no function for a call such as `advance (i64)`.
 fn unknown_function(signature: &str, work: Work) -> Message {
     let name = signature.split(" (").next().unwrap_or_default();
-    if name == SYNCHRONIZE {
-        message!(
-            "{function} takes 1 whole number: {function}(stream).",
-            function = name
-        )
-    } else if functions(work).iter().any(|it| it.name == name) {
-        message!(
-            "{function} takes {numbers} whole numbers, the last of them the stream.",
-            function = name,
-            numbers = 2
-        )
+    if let Some(function) = functions(work).iter().find(|it| it.name() == name) {
+        match function.first {
+            None => message!(
+                "{function} takes 1 whole number: {function}(stream).",
+                function = name
+            ),
+            Some(_) => message!(
+                "{function} takes {numbers} whole numbers, the last of them the stream.",
+                function = name,
+                numbers = 2
+            ),
+        }
     } else if name.starts_with(|it: char| it.is_alphabetic() || it == '_') {
         message!("There is no function '{name}' here.")
     } else {
@@ -416,54 +475,43 @@ mod tests {
 
     #[test]
     fn a_script_makes_its_calls_in_order_and_each_knows_its_place() {
-        let round = run("fn both(i, stream) {\n  advance(i, stream);\n  download(i, stream);\n}\n\
-             for i in 0..N {\n  if i % 2 == 1 { both(i, 1); }\n}\nrecord(0, 1); wait(0, 2);\nsynchronize(2)")
-        .unwrap();
-        let calls: Vec<_> = round
-            .calls
-            .iter()
-            .map(|it| (it.kind, it.stream, (it.place.line, it.place.column)))
-            .collect();
-        assert_eq!(
-            calls,
-            [
-                (CallKind::Advance(1), 1, (2, 3)),
-                (CallKind::Download(1), 1, (3, 3)),
-                (CallKind::Advance(3), 1, (2, 3)),
-                (CallKind::Download(3), 1, (3, 3)),
-                (CallKind::Record(0), 1, (8, 1)),
-                (CallKind::Wait(0), 2, (8, 15)),
-                (CallKind::Synchronize, 2, (9, 1)),
-            ]
-        );
-        assert_eq!((round.streams(), round.events()), (3, 1));
-    }
-
-    #[test]
-    fn n_is_known_in_functions_too_and_the_same_script_runs_for_any() {
-        let script = Script::compile(
-            "fn all() { for i in 0..N { advance(i, 0); } } all();",
-            Work::Lattices,
-        );
-        let script = script.unwrap();
-        for items in [1, 2, 16] {
-            assert_eq!(script.round(items).unwrap().calls.len(), items as usize);
+        let both = "fn both(i, stream) {\n  advance(i, stream);\n  download(i, stream);\n}\n\
+             for i in 0..N {\n  if i % 2 == 1 { both(i, 1); }\n}\nrecord(0, 1); wait(0, 2);\nsynchronize(2)";
+        // The constant is known in functions, too.
+        let all = "fn all() { for i in 0..N { advance(i, 0); } } all();";
+        for (work, source, items, calls) in [
+            (
+                Work::Lattices,
+                both,
+                4,
+                "Advance(1) in 1 at 2:3, Download(1) in 1 at 3:3, Advance(3) in 1 at 2:3, \
+                 Download(3) in 1 at 3:3, Record(0) in 1 at 8:1, Wait(0) in 2 at 8:15, \
+                 Synchronize in 2 at 9:1",
+            ),
+            (Work::Lattices, all, 1, "Advance(0) in 0 at 1:28"),
+            (
+                Work::Lattices,
+                all,
+                2,
+                "Advance(0) in 0 at 1:28, Advance(1) in 0 at 1:28",
+            ),
+            (
+                Work::Arrays,
+                "upload(0, 0); scale(0, 0); download(0, 0);",
+                1,
+                "Upload(0) in 0 at 1:1, Scale(0) in 0 at 1:15, Download(0) in 0 at 1:28",
+            ),
+        ] {
+            let script = Script::compile(source, work).unwrap();
+            let round = script.round(items).unwrap();
+            let said = round.calls.iter().map(|call| {
+                let Place { line, column } = call.place;
+                format!("{:?} in {} at {line}:{column}", call.kind, call.stream)
+            });
+            assert_eq!(said.collect::<Vec<_>>().join(", "), calls);
         }
-    }
-
-    #[test]
-    fn arrays_have_calls_of_their_own() {
-        let script = Script::compile("upload(0, 0); scale(0, 0); download(0, 0);", Work::Arrays);
-        let round = script.unwrap().round(1).unwrap();
-        let kinds: Vec<_> = round.calls.iter().map(|it| it.kind).collect();
-        assert_eq!(
-            kinds,
-            [
-                CallKind::Upload(0),
-                CallKind::Scale(0),
-                CallKind::Download(0)
-            ]
-        );
+        let round = run(both).unwrap();
+        assert_eq!((round.streams(), round.events()), (3, 1));
         let wrong = Script::compile("advance(0, 0)", Work::Arrays).unwrap();
         let said = wrong.round(1).unwrap_err().message;
         assert_eq!(&*said, "There is no function 'advance' here.");

@@ -2,9 +2,10 @@
 
 use std::fmt::Write as _;
 
-use lang::{align_left, mark, text, tr};
+use lang::{align_left, text, tr};
 
 use crate::Work;
+use crate::interpreter::functions;
 
 /// A round that is right, as a file that needs no other document, in this thread's language.
 pub fn new_round() -> String {
@@ -40,41 +41,8 @@ pub fn commented(lines: impl Iterator<Item = String>, usage: &[(&str, &'static s
 impl Work {
     /// What a script can call, and what each call does; English, also the key of the translation.
     pub fn usage(self) -> Vec<(&'static str, &'static str)> {
-        let of_work = match self {
-            Work::Lattices => vec![
-                (
-                    "advance(i, stream)",
-                    mark!("launches the kernel of instance i"),
-                ),
-                (
-                    "download(i, stream)",
-                    mark!("copies instance i to the host"),
-                ),
-            ],
-            Work::Arrays => vec![
-                ("upload(c, stream)", mark!("copies chunk c to the device")),
-                (
-                    "scale(c, stream)",
-                    mark!("launches the kernel that scales chunk c"),
-                ),
-                ("download(c, stream)", mark!("copies chunk c to the host")),
-            ],
-        };
-        let everywhere = [
-            (
-                "record(event, stream)",
-                mark!("marks the work so far of a stream by an event"),
-            ),
-            (
-                "wait(event, stream)",
-                mark!("makes a stream wait for the latest record of an event"),
-            ),
-            (
-                "synchronize(stream)",
-                mark!("makes the host wait for the work so far of a stream"),
-            ),
-        ];
-        of_work.into_iter().chain(everywhere).collect()
+        let functions = functions(self).into_iter();
+        functions.map(|it| (it.usage, it.meaning)).collect()
     }
 }
 
