@@ -26,7 +26,7 @@ pub mod nvtx;
 
 use cust_raw::*;
 use libloading::Library;
-use std::ffi::{c_char, c_void};
+use std::ffi::{CStr, c_char, c_void};
 use std::os::raw::{c_int, c_uchar, c_uint, c_ulonglong};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -134,22 +134,26 @@ pub fn last_unknown_code() -> u32 {
     LAST_UNKNOWN.swap(0, Ordering::Relaxed)
 }
 
+static ERROR_STRING: Slot = Slot::new("cuGetErrorString\0");
+static ERROR_NAME: Slot = Slot::new("cuGetErrorName\0");
+
 /// The driver's description of a result code, also of one that `cust_raw`'s enum does not contain.
 pub fn error_text_of(code: u32) -> Option<String> {
-    static SLOT: Slot = Slot::new("cuGetErrorString\0");
-    let at = SLOT.get()?;
+    let text = driver_text(&ERROR_STRING, code)?;
+    Some(text.to_string_lossy().into_owned())
+}
+
+/// What the driver's cuGetErrorString or cuGetErrorName says of a result code.
+fn driver_text(slot: &Slot, code: u32) -> Option<&'static CStr> {
+    let at = slot.get()?;
     let mut text = std::ptr::null();
-    // SAFETY: the driver's function takes any number; `text` is valid for the write.
+    // SAFETY: both functions have this C signature and take any number; `text` is valid for the write.
     let answer = unsafe {
         let f: unsafe extern "C" fn(u32, *mut *const c_char) -> u32 = std::mem::transmute(at);
         f(code, &mut text)
     };
-    if answer != 0 || text.is_null() {
-        return None;
-    }
     // SAFETY: the driver's texts are static and end in NUL.
-    let text = unsafe { std::ffi::CStr::from_ptr(text) };
-    Some(text.to_string_lossy().into_owned())
+    (answer == 0 && !text.is_null()).then(|| unsafe { CStr::from_ptr(text) })
 }
 
 /// One function's address: null until first use, then the address or [`ABSENT`].
@@ -264,24 +268,13 @@ mod symbols {
 /// # Safety
 /// `out` must be valid for a write.
 unsafe fn error_text(slot: &Slot, code: CUresult, out: *mut *const c_char) -> CUresult {
-    if let Some(at) = slot.get() {
-        // SAFETY: cuGetErrorString and cuGetErrorName have this C signature.
-        let answer = unsafe {
-            let f: unsafe extern "C" fn(CUresult, *mut *const c_char) -> u32 =
-                std::mem::transmute(at);
-            checked(f(code, out))
-        };
-        if answer == CUresult::CUDA_SUCCESS {
-            return answer;
-        }
-    }
-    let text = match code {
+    let text = driver_text(slot, code as u32).unwrap_or(match code {
         CUresult::CUDA_ERROR_SHARED_OBJECT_INIT_FAILED => c"no NVIDIA driver library",
         CUresult::CUDA_ERROR_SHARED_OBJECT_SYMBOL_NOT_FOUND => {
             c"the NVIDIA driver is too old: it lacks this function"
         }
         _ => c"CUDA error",
-    };
+    });
     // SAFETY: the caller guarantees `out`.
     unsafe { *out = text.as_ptr() };
     CUresult::CUDA_SUCCESS
@@ -289,14 +282,12 @@ unsafe fn error_text(slot: &Slot, code: CUresult, out: *mut *const c_char) -> CU
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuGetErrorString(error: CUresult, pStr: *mut *const c_char) -> CUresult {
-    static SLOT: Slot = Slot::new("cuGetErrorString\0");
     // SAFETY: the caller guarantees `pStr`, as for the driver's function.
-    unsafe { error_text(&SLOT, error, pStr) }
+    unsafe { error_text(&ERROR_STRING, error, pStr) }
 }
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuGetErrorName(error: CUresult, pStr: *mut *const c_char) -> CUresult {
-    static SLOT: Slot = Slot::new("cuGetErrorName\0");
     // SAFETY: the caller guarantees `pStr`, as for the driver's function.
-    unsafe { error_text(&SLOT, error, pStr) }
+    unsafe { error_text(&ERROR_NAME, error, pStr) }
 }
