@@ -154,16 +154,21 @@ struct Case {
     pace_ms: f64,
 }
 
-/// The log ratios of blocks from now on, for this long.
-fn blocks(case: Case, machine: &mut Machine, window_ms: f64, seed: u64) -> Vec<f64> {
-    let mut blocks = Blocks::new(2, seed);
-    let ends = machine.now_ms + window_ms;
-    while machine.now_ms < ends || blocks.len() < 2 {
-        let ms = ROUND_MS * [case.ratio, 1.0][blocks.next_subject()];
-        let took = machine.round(ms, case.pace_ms);
-        blocks.record(took);
-    }
-    blocks.log_ratios(0, 1)
+/// The log ratios of blocks under the load of one seed, in windows that begin at these times and last so
+/// long.
+fn log_ratios(case: Case, load_seed: u64, seed: u64, windows: &[f64], lasts_ms: f64) -> Vec<f64> {
+    let mut machine = Machine::new(case.noise, load_seed, seed);
+    let of_windows = windows.iter().zip(seed..).flat_map(|(&begins_ms, seed)| {
+        machine.now_ms = begins_ms;
+        let mut blocks = Blocks::new(2, seed);
+        while machine.now_ms < begins_ms + lasts_ms || blocks.len() < 2 {
+            let ms = ROUND_MS * [case.ratio, 1.0][blocks.next_subject()];
+            let took = machine.round(ms, case.pace_ms);
+            blocks.record(took);
+        }
+        blocks.log_ratios(0, 1)
+    });
+    of_windows.collect()
 }
 
 /// A comparison, as far as it got.
@@ -190,16 +195,6 @@ fn execute(case: Case, machine: &mut Machine, seed: u64, plan: Plan) -> Executor
     }
 }
 
-/// Three windows of a second, ten seconds apart.
-fn in_windows(case: Case, load_seed: u64, seed: u64) -> Vec<f64> {
-    let mut machine = Machine::new(case.noise, load_seed, seed);
-    let windows = (0..3_u32).flat_map(|window| {
-        machine.now_ms = 10_000.0 * f64::from(window);
-        blocks(case, &mut machine, 1000.0, seed + u64::from(window))
-    });
-    windows.collect()
-}
-
 /// The ratio of all blocks in as many repetitions under the load of one seed.
 fn stated(case: Case, repetitions: u64, once: impl Fn(u64) -> Vec<f64>) -> f64 {
     if case.noise.multiplies() {
@@ -221,32 +216,33 @@ fn interval(finding: Finding) -> [f64; 2] {
     }
 }
 
-/// What came of comparisons of one kind.
-#[derive(Clone, Copy, Default)]
-struct Tally {
-    comparisons: usize,
-    /// Intervals that contain the ratio under the load of their seconds.
-    contain: usize,
-    /// Intervals that contain the ratio of all seconds under this kind of load.
-    contain_any: usize,
-    /// Those that found the first setting slower.
-    found: usize,
-    /// Those that found it faster.
-    found_opposite: usize,
+/// What came of a comparison.
+#[derive(Clone, Copy)]
+struct Outcome {
+    finding: Finding,
+    /// Whether its interval contains the ratio under the load of its seconds.
+    contains: bool,
+    /// Whether it contains the ratio of all seconds under this kind of load.
+    contains_any: bool,
 }
 
-impl Tally {
-    fn add(&mut self, other: Tally) {
-        self.comparisons += other.comparisons;
-        self.contain += other.contain;
-        self.contain_any += other.contain_any;
-        self.found += other.found;
-        self.found_opposite += other.found_opposite;
-    }
+/// Of how many outcomes this holds.
+fn percent(outcomes: &[Outcome], which: impl Fn(&Outcome) -> bool) -> f64 {
+    let count = outcomes.iter().filter(|outcome| which(outcome)).count();
+    100.0 * count as f64 / outcomes.len() as f64
+}
 
-    fn percent(&self, of: usize) -> f64 {
-        100.0 * of as f64 / self.comparisons as f64
-    }
+fn contains(outcome: &Outcome) -> bool {
+    outcome.contains
+}
+
+/// Whether it found the first setting slower.
+fn is_found(outcome: &Outcome) -> bool {
+    outcome.finding.is_faster()
+}
+
+fn is_difference(outcome: &Outcome) -> bool {
+    is_found(outcome) || outcome.finding.is_slower()
 }
 
 /// Where and how long rounds are compared.
@@ -259,9 +255,8 @@ enum Mode {
 }
 
 /// Makes this many comparisons at full speed, and as many at 60 rounds a second.
-fn compare(mode: Mode, noise: Noise, ratio: f64, comparisons: u64) -> Tally {
-    const REPETITIONS: u64 = 60;
-    let mut tally = Tally::default();
+fn compare(mode: Mode, noise: Noise, ratio: f64, comparisons: u64) -> Vec<Outcome> {
+    let mut outcomes = Vec::new();
     for pace_ms in [0.0, 1000.0 / 60.0] {
         let case = Case {
             noise,
@@ -269,68 +264,61 @@ fn compare(mode: Mode, noise: Noise, ratio: f64, comparisons: u64) -> Tally {
             pace_ms,
         };
         let any = stated(case, 1000, |seed| {
-            let mut machine = Machine::new(case.noise, seed, seed);
-            blocks(case, &mut machine, 3000.0, seed)
+            log_ratios(case, seed, seed, &[0.0], 3000.0)
         });
         for comparison in 0..comparisons {
             let load_seed = comparison + ratio.to_bits() + pace_ms.to_bits();
             let seed = load_seed.wrapping_mul(3);
             let mut machine = Machine::new(case.noise, load_seed, seed);
-            let (finding, ratio) = match mode {
-                Mode::Live => {
-                    let found = execute(case, &mut machine, seed, Plan::Live(1.0));
-                    let (finding, elapsed) = (found.finding(), machine.now_ms);
-                    let ratio = stated(case, REPETITIONS, |seed| {
-                        let mut machine = Machine::new(case.noise, load_seed, seed);
-                        blocks(case, &mut machine, elapsed, seed)
-                    });
-                    (finding, ratio)
-                }
+            let plan = match mode {
+                Mode::Live => Plan::Live(1.0),
+                Mode::Windows => Plan::Windows(Limits::three_windows(Duration::ZERO)),
+            };
+            let found = execute(case, &mut machine, seed, plan);
+            let (finding, windows, lasts_ms) = match mode {
+                Mode::Live => (found.finding(), &[0.0][..], machine.now_ms),
                 Mode::Windows => {
-                    let plan = Plan::Windows(Limits::three_windows(Duration::ZERO));
-                    let found = execute(case, &mut machine, seed, plan).across_windows(0, 1);
-                    let ratio = stated(case, REPETITIONS, |seed| in_windows(case, load_seed, seed));
-                    (found.map(|(_, finding)| finding), ratio)
+                    let found = found.across_windows(0, 1).map(|found| found.1);
+                    (found, &[0.0, 10_000.0, 20_000.0][..], 1000.0)
                 }
             };
             let finding = finding.expect("enough blocks");
+            let ratio = stated(case, 60, |seed| {
+                log_ratios(case, load_seed, seed, windows, lasts_ms)
+            });
             let [low, high] = interval(finding);
             let contains = |ratio| (low * (1.0 - 1e-9)..=high * (1.0 + 1e-9)).contains(&ratio);
-            tally.add(Tally {
-                comparisons: 1,
-                contain: usize::from(contains(ratio)),
-                contain_any: usize::from(contains(any)),
-                found: usize::from(finding.is_faster()),
-                found_opposite: usize::from(finding.is_slower()),
+            outcomes.push(Outcome {
+                finding,
+                contains: contains(ratio),
+                contains_any: contains(any),
             });
         }
     }
-    tally
+    outcomes
 }
 
 /// Compares at every ratio, and holds what comes of it to what is promised.
-fn simulate(mode: Mode, noise: Noise, comparisons: u64) -> [Tally; RATIOS.len()] {
-    let tallies = RATIOS.map(|ratio| compare(mode, noise, ratio, comparisons));
-    let mut all = Tally::default();
-    tallies.into_iter().for_each(|tally| all.add(tally));
-    let contain = all.percent(all.contain);
+fn simulate(mode: Mode, noise: Noise, comparisons: u64) -> [Vec<Outcome>; RATIOS.len()] {
+    let outcomes = RATIOS.map(|ratio| compare(mode, noise, ratio, comparisons));
+    let all = percent(&outcomes.concat(), contains);
     assert!(
-        contain >= 95.0,
-        "{mode:?}, {noise:?}: {contain} % contain the ratio"
+        all >= 95.0,
+        "{mode:?}, {noise:?}: {all} % contain the ratio"
     );
-    let [equal, _, _, known, twice, twelve] = &tallies;
-    let differ = equal.percent(equal.found + equal.found_opposite);
+    let [equal, different @ ..] = &outcomes;
+    let differ = percent(equal, is_difference);
     assert!(
         differ <= 5.0,
         "{mode:?}, {noise:?}: {differ} % of equals differ"
     );
-    for known in [known, twice, twelve] {
-        let found = known.percent(known.found);
+    for known in &different[2..] {
+        let found = percent(known, is_found);
         assert!(found >= 90.0, "{mode:?}, {noise:?}: {found} % are found");
     }
-    let opposite = tallies[1..].iter().map(|tally| tally.found_opposite);
-    assert_eq!(opposite.max(), Some(0), "{mode:?}, {noise:?}");
-    tallies
+    let opposite = percent(&different.concat(), |it| it.finding.is_slower());
+    assert_eq!(opposite, 0.0, "{mode:?}, {noise:?}");
+    outcomes
 }
 
 #[test]
@@ -352,23 +340,18 @@ fn table() {
     println!("|---|{}", "---:|".repeat(RATIOS.len() + 4));
     for mode in [Mode::Live, Mode::Windows] {
         for noise in Noise::ALL {
-            let tallies = simulate(mode, noise, COMPARISONS);
-            let contain = tallies.map(|it| format!("{:.1}", it.percent(it.contain)));
-            let mut all = Tally::default();
-            tallies.into_iter().for_each(|tally| all.add(tally));
-            let [equal, _, small, known, ..] = &tallies;
+            let outcomes = simulate(mode, noise, COMPARISONS);
+            let contain = outcomes.each_ref().map(|it| percent(it, contains));
+            let [equal, _, small, known, ..] = &outcomes;
             println!(
                 "| {noise:?}, {mode:?} | {} | {:.1} | {:.1} | {:.1} | {:.1} |",
-                contain.join(" | "),
-                all.percent(all.contain_any),
-                equal.percent(equal.found + equal.found_opposite),
-                small.percent(small.found),
-                known.percent(known.found),
+                contain.map(|it| format!("{it:.1}")).join(" | "),
+                percent(&outcomes.concat(), |it| it.contains_any),
+                percent(equal, is_difference),
+                percent(small, is_found),
+                percent(known, is_found),
             );
-            let worst = tallies
-                .iter()
-                .map(|it| it.percent(it.contain))
-                .fold(100.0, f64::min);
+            let worst = contain.into_iter().fold(100.0, f64::min);
             assert!(worst >= 95.0, "{mode:?}, {noise:?}: {worst} %");
         }
     }
