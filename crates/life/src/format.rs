@@ -28,38 +28,33 @@ impl Format {
         Format::Macrocell,
     ];
 
-    /// The file extension without the dot; `lif` for both versions of Life.
-    pub const fn extension(self) -> &'static str {
+    /// The name, and how files' names end; `lif` and `life` mean Life 1.05: texts of Life 1.06 state their
+    /// version in the first line.
+    const fn named(self) -> (&'static str, &'static [&'static str]) {
         match self {
-            Format::Rle => "rle",
-            Format::Plaintext => "cells",
-            Format::Life105 | Format::Life106 => "lif",
-            Format::Macrocell => "mc",
+            Format::Rle => ("RLE", &["rle"]),
+            Format::Plaintext => ("plaintext", &["cells"]),
+            Format::Life105 => ("Life 1.05", &["lif", "life"]),
+            Format::Life106 => ("Life 1.06", &["lif"]),
+            Format::Macrocell => ("macrocell", &["mc"]),
         }
     }
 
-    /// The format that a file name's extension implies, if any. `lif` and `life` mean Life 1.05: texts
-    /// of Life 1.06 state their version in the first line.
+    /// The file extension without the dot; `lif` for both versions of Life.
+    pub const fn extension(self) -> &'static str {
+        self.named().1[0]
+    }
+
+    /// The format that a file name's extension implies, if any.
     pub fn of_name(name: impl AsRef<Path>) -> Option<Format> {
         let extension = name.as_ref().extension()?.to_str()?.to_ascii_lowercase();
-        match extension.as_str() {
-            "rle" => Some(Format::Rle),
-            "cells" => Some(Format::Plaintext),
-            "lif" | "life" => Some(Format::Life105),
-            "mc" => Some(Format::Macrocell),
-            _ => None,
-        }
+        let has_it = |format: &Format| format.named().1.contains(&&*extension);
+        Format::ALL.into_iter().find(has_it)
     }
 }
 
 impl fmt::Display for Format {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Format::Rle => "RLE",
-            Format::Plaintext => "plaintext",
-            Format::Life105 => "Life 1.05",
-            Format::Life106 => "Life 1.06",
-            Format::Macrocell => "macrocell",
-        })
+        f.write_str(self.named().0)
     }
 }

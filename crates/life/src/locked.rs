@@ -197,6 +197,7 @@ mod tests {
                     continue;
                 };
                 assert_eq!(inside.fetch_add(1, SeqCst), 0, "only one has it");
+                std::thread::yield_now();
                 inside.fetch_sub(1, SeqCst);
                 had += 1;
             }

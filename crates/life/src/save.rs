@@ -1,7 +1,7 @@
 //! Atomic file writes: a file is written whole or not at all.
 
 use std::ffi::OsStr;
-use std::fs::{self, File, OpenOptions, Permissions};
+use std::fs::{self, File, OpenOptions};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -183,10 +183,6 @@ impl SaveTarget {
         SaveError::in_folder(&self.named, self.folder(), error)
     }
 
-    fn permissions(&self) -> Option<Permissions> {
-        self.replaced.as_ref().map(fs::Metadata::permissions)
-    }
-
     /// Reserves the file for this process: others that ask for it are refused. `None` if no lock can
     /// be made there.
     ///
@@ -210,16 +206,16 @@ impl SaveTarget {
     /// The system's error.
     pub fn create_partial(&self) -> io::Result<NamedTempFile> {
         let partial = self.create_first_free_partial()?;
-        let file = partial.as_file();
-        #[cfg(unix)]
         if let Some(replaced) = &self.replaced {
-            use std::os::unix::fs::{MetadataExt as _, fchown};
-            // Only root may change owners; for other users this has no effect.
-            let _ = fchown(file, Some(replaced.uid()), Some(replaced.gid()));
-        }
-        // Restores bits that the umask removed, after the change of owner, which clears some.
-        if let Some(permissions) = self.permissions() {
-            file.set_permissions(permissions)?;
+            let file = partial.as_file();
+            #[cfg(unix)]
+            {
+                use std::os::unix::fs::{MetadataExt as _, fchown};
+                // Only root may change owners; for other users this has no effect.
+                let _ = fchown(file, Some(replaced.uid()), Some(replaced.gid()));
+            }
+            // Restores bits that the umask removed, after the change of owner, which clears some.
+            file.set_permissions(replaced.permissions())?;
         }
         Ok(partial)
     }
@@ -229,10 +225,10 @@ impl SaveTarget {
         let create = |path: &Path| {
             let mut options = OpenOptions::new();
             #[cfg(unix)]
-            if let Some(permissions) = self.permissions() {
+            if let Some(replaced) = &self.replaced {
                 use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
                 // From creation on, so that no other user can read it meanwhile.
-                options.mode(permissions.mode() & 0o777);
+                options.mode(replaced.permissions().mode() & 0o777);
             }
             options.write(true).create_new(true).open(path)
         };
@@ -500,7 +496,7 @@ mod tests {
         let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
         for kept in [0o600, 0o640, 0o666] {
             fs::write(&path, "old").unwrap();
-            fs::set_permissions(&path, Permissions::from_mode(kept)).unwrap();
+            fs::set_permissions(&path, fs::Permissions::from_mode(kept)).unwrap();
             let written = write_atomically(&path, |out| {
                 // The hidden one comes first.
                 assert_eq!(mode(&folder.path().join(&names(folder.path())[0])), kept);

@@ -98,7 +98,7 @@ mod tests {
         for (patterns, size, rule, settled) in [
             (&[][..], None, None, "512x512 B3/S23"),
             (&[plain], None, None, "512x512 B3/S23"),
-            (&[plain, high], None, None, "9x9 B36/S23"),
+            (&[plain, high, high], None, None, "9x9 B36/S23"),
             (&[life, high], asked_size, asked_rule, "7x8 B2/S"),
             (
                 &[plain, life, high],

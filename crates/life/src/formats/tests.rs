@@ -1083,7 +1083,7 @@ proptest! {
         let edges: Vec<_> = rows.split(' ').map(edges).collect();
         prop_assert!([0, 1].iter().all(|end| edges.iter().any(|it| it[*end])), "tight: {}", rows);
         prop_assert!(rows.split(' ').next().unwrap().contains('O'));
-        prop_assert!(rows.split(' ').last().unwrap().contains('O'));
+        prop_assert!(rows.split(' ').next_back().unwrap().contains('O'));
     }
 
     #[test]
