@@ -64,8 +64,8 @@ fn a_plan_is_entered_before_there_is_a_start_or_passed_over() {
         assert!(sim.fetch().unwrap() == later(&setup, 3), "{name}");
         setup.kernel
     };
-    for name in ["global", "bits", "planar"] {
-        let kernel = kernels::find(name);
+    for (name, other) in [("global", "bits"), ("bits", "planar"), ("planar", "planar")] {
+        let kernel = kernels::find(other);
         assert_eq!(Some(entered(name, kernel, None)), kernel);
     }
     for fault in [Fault::OutOfMemory, Fault::Refused] {
