@@ -117,6 +117,10 @@ impl Driver {
         let here = self.worker.state.position();
         let per_round = self.worker.state.pacing.generations().into();
         let parameters = self.reference().parameters(here.records).clone();
+        // A round of the user's own must be right for A's instances alone.
+        let setting = self.worker.lattices.setting();
+        let half = setting.own_calls(parameters.instances / 2);
+        let lacks_half = setting.switches.order == crate::Order::Own && half.is_none();
         let target = match action {
             SessionAction::StepGeneration => self.after(here, 1, false),
             SessionAction::StepRound => self.after(here, per_round, false),
@@ -149,7 +153,7 @@ impl Driver {
                 None => here,
             },
             SessionAction::ToggleComparison if self.worker.comparison.is_some() => self.main_at,
-            SessionAction::ToggleComparison if parameters.instances < 2 => here,
+            SessionAction::ToggleComparison if parameters.instances < 2 || lacks_half => here,
             SessionAction::ToggleComparison => at(0, parameters.start.generation()),
             SessionAction::SetRule(rule) if rule != parameters.rule => {
                 return Some(self.adding(Content::Rule(rule)));

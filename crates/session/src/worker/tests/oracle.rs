@@ -101,6 +101,8 @@ impl Oracle {
             step,
             Act(StepBack | StepRoundBack | RunTo(_) | Undo | Redo) | Reload(_)
         );
+        // How far a way has led meanwhile depends on real time.
+        let while_running = while_running && !is_way;
         if while_running || matches!(step, Rounds(_)) {
             self.driver.step(Act(TogglePause));
         }
@@ -396,6 +398,7 @@ fn stories() -> Vec<(&'static str, Setup, Vec<Step>)> {
         ("dead panels", dying(0.01), vec![
             Rounds(30), draw(0, 7, 5), Rounds(60), Act(ResetPanel), Rounds(60), Act(Undo),
             Act(Undo), Rounds(60), Act(NextStopWhenStill), Act(NextStopWhenStill), Rounds(60),
+            Rounds(60),
         ]),
         ("an empty start", dying(0.0), vec![Rounds(60)]),
         ("empty patterns", Setup { start: patterns(&[""], "bits").start, ..dying(0.0) }, vec![
