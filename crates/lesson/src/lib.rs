@@ -2,15 +2,15 @@
 //!
 //! A lesson is data: a few words, a question to the class, parts to measure, and a closing
 //! sentence that depends on what was measured ([`Lesson`]). What a part does is data, too, where
-//! rounds or long launches of lattices suffice ([`PartWork`]); else it is a function that makes
-//! programs of ops over buffers ([`Bench`]). [`run`] measures the parts one after the other, tells
+//! rounds of lattices suffice ([`PartWork`]); else it is a function that makes programs of ops over
+//! buffers ([`Bench`]), and says what is made of their times and what is checked ([`Programs`]). [`run`] measures the parts one after the other, tells
 //! of each, and gives an [`Outcome`]. It blocks for as long as that takes: whoever draws calls it
 //! on another thread.
 //!
 //! A lesson whose parts are a [`PartWork::Sweep`] is measured for 1, 2, 4 … instances: its outcome has
 //! a speed-up curve besides (module `sweep`).
 //!
-//! Parts that are compared are measured in turn ([`Experiment`]), in three windows ten seconds apart
+//! Parts that are compared are measured in turn, in three windows ten seconds apart
 //! (module `interleave`). A conclusion is chosen by these findings ([`Compare`]): it has a sentence for
 //! each, so that it says of no run what that run did not show.
 //!
@@ -401,10 +401,8 @@ fn run_on(
 
 /// Ends a lesson that is not to go on.
 fn go_on(answer: ControlFlow<()>) -> Result<()> {
-    match answer {
-        ControlFlow::Continue(()) => Ok(()),
-        ControlFlow::Break(()) => Err(LessonError::Ended),
-    }
+    let goes_on = answer.is_continue().then_some(());
+    goes_on.ok_or(LessonError::Ended)
 }
 
 /// Waits for this long, unless `goes_on` ends the lesson meanwhile.
