@@ -209,17 +209,11 @@ mod tests {
         let mut told = Vec::new();
         let mut on_lesson = |lesson: &Lesson, is_in: bool| told.push((lesson.name, is_in));
         let mut record_until = |deadline| {
-            let recorded = Recorded::default();
-            record(
-                DeviceChoice::Cpu,
-                &lessons,
-                recorded,
-                deadline,
-                &mut on_lesson,
-            )
+            let (device, recorded) = (DeviceChoice::Cpu, Recorded::default());
+            let bytes = record(device, &lessons, recorded, deadline, &mut on_lesson).unwrap();
+            read_stored::<Recordings>(&bytes).unwrap()
         };
-        let read = |bytes: io::Result<Vec<u8>>| read_stored::<Recordings>(&bytes.unwrap()).unwrap();
-        let recordings = read(record_until(Instant::now() + Duration::from_secs(240)));
+        let recordings = record_until(Instant::now() + Duration::from_secs(240));
         let outcome = recordings.outcome(lessons[0]).unwrap();
         let [part] = &outcome.parts[..] else {
             panic!("{outcome:?}");
@@ -230,7 +224,7 @@ mod tests {
                 .iter()
                 .any(|it| it.unit == "ms" || it.unit == "µs")
         );
-        let none = read(record_until(Instant::now()));
+        let none = record_until(Instant::now());
         assert!(none.outcome(lessons[0]).is_none());
         assert_eq!(told, [("event", true), ("context", true)]);
     }
@@ -261,10 +255,7 @@ mod tests {
 
     #[test]
     fn everything_recorded_can_be_read_in_chinese() {
-        let has_chinese = |text: &str| {
-            text.chars()
-                .any(|it| ('\u{4e00}'..='\u{9fff}').contains(&it))
-        };
+        let has_chinese = |text: &str| text.contains(|it| ('\u{4e00}'..='\u{9fff}').contains(&it));
         // The shape of a block, or a name in code.
         let is_name = |text: &str| {
             !text.contains(' ') && text.contains(|it: char| it.is_ascii_digit() || it == '.')
@@ -285,13 +276,9 @@ mod tests {
     #[test]
     fn recordings_take_two_mebibytes_of_the_program_at_most() {
         let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../assets/bench");
-        let files = std::fs::read_dir(folder).unwrap();
-        let files = files.map(|file| file.unwrap());
-        let is_recording = |file: &std::fs::DirEntry| {
-            let name = file.file_name();
-            name.to_string_lossy().starts_with("recorded-")
-        };
-        let recordings = files.filter(is_recording);
+        let files = std::fs::read_dir(folder).unwrap().map(Result::unwrap);
+        let recordings =
+            files.filter(|it| it.file_name().to_string_lossy().starts_with("recorded-"));
         let all: u64 = recordings.map(|it| it.metadata().unwrap().len()).sum();
         assert!(all <= 2 << 20, "{all} bytes");
     }

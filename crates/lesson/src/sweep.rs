@@ -86,32 +86,33 @@ mod tests {
     use life::Size;
     use session::DeviceChoice;
 
-    fn small(instances: usize, kernel: &str) -> SweepSetup {
-        SweepSetup {
+    /// The outcome of the lesson with small lattices on the CPU, as long as `goes_on`, and the curve after each
+    /// number of instances.
+    fn swept(instances: usize, kernel: &str, goes_on: bool) -> (Result<Outcome>, Vec<Speedup>) {
+        let sweep = SweepSetup {
             instances,
             size: Size::new(32, 32).unwrap(),
             kernel: kernels::find(kernel).unwrap(),
             generations_per_round: 2,
-        }
-    }
-
-    /// The outcome of the lesson with small lattices on the CPU, and the curve after each number of
-    /// instances.
-    fn swept(instances: usize, kernel: &str) -> (Outcome, Vec<Speedup>) {
-        let sweep = small(instances, kernel);
+        };
         let mut curves = Vec::new();
         let outcome = crate::run(&SPEEDUP, DeviceChoice::Cpu, Some(sweep), &mut |progress| {
             if let Progress::Swept(curve) = progress {
                 curves.push(Speedup::clone(&curve));
             }
-            ControlFlow::Continue(())
+            if goes_on {
+                ControlFlow::Continue(())
+            } else {
+                ControlFlow::Break(())
+            }
         });
-        (outcome.unwrap(), curves)
+        (outcome, curves)
     }
 
     #[test]
     fn each_number_of_instances_adds_a_point_with_its_interval_to_every_curve() {
-        let (outcome, curves) = swept(3, "sync-global");
+        let (outcome, curves) = swept(3, "sync-global", true);
+        let outcome = outcome.unwrap();
         assert_eq!(curves.len(), 3);
         for (measured, curve) in curves.iter().enumerate() {
             assert_eq!(curve.instances, [1, 2, 3]);
@@ -139,18 +140,15 @@ mod tests {
 
     #[test]
     fn a_lesson_that_is_closed_is_not_measured_to_its_end() {
-        let (sweep, mut told) = (small(4, "bits"), 0);
-        let outcome = crate::run(&SPEEDUP, DeviceChoice::Cpu, Some(sweep), &mut |_| {
-            told += 1;
-            ControlFlow::Break(())
-        });
+        let (outcome, curves) = swept(4, "bits", false);
         assert!(matches!(outcome, Err(LessonError::Ended)), "{outcome:?}");
-        assert_eq!(told, 1);
+        assert_eq!(curves.len(), 1);
     }
 
     #[test]
     fn a_kernel_that_takes_no_batch_has_two_curves_and_says_why() {
-        let (outcome, curves) = swept(1, "bits");
+        let (outcome, curves) = swept(1, "bits", true);
+        let outcome = outcome.unwrap();
         let [curve] = &curves[..] else {
             panic!("{curves:?}");
         };
