@@ -21,7 +21,7 @@ pub(super) fn main(arguments: &VerifyArguments) -> Result<()> {
         engine = engine.name()
     ))?;
     let mut failures = Vec::new();
-    conformance::verify(engine, arguments.device, arguments.small, &mut |report| {
+    session::conformance::verify(engine, arguments.device, arguments.small, &mut |report| {
         show(&report, &mut failures)
     })?;
     if failures.is_empty() {

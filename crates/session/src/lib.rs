@@ -11,6 +11,7 @@ mod action;
 mod background;
 mod command;
 mod comparison;
+pub mod conformance;
 pub mod copies;
 mod edits;
 pub mod fastest;

@@ -77,7 +77,7 @@ pub(in crate::cli::bench) fn main(
     let engine = open_engine(device)?;
     let (gpu, info) = (engine.name() == "cuda", engine.devices()[0].clone());
     drop(engine);
-    if let Some(wrong) = conformance::first_wrong(kernel, device)? {
+    if let Some(wrong) = session::conformance::first_wrong(kernel, device)? {
         return left_out(None, format!("wrong: {wrong}"));
     }
     // Cells per second, as far as is known.

@@ -1,21 +1,20 @@
-//! Checks every available setting of the lab's switches: the cells are always the same, and ops are
+//! What `lifestreams verify` checks on a device: every kernel and op, as [`engine::conformance`] has it; then,
+//! in every available setting of the lab's switches, that the cells are always the same, and that ops are
 //! ordered as the setting promises and no further.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::Result;
-
-use engine::conformance::Outcome;
-use engine::kernels::{self, Kernel};
-use engine::{HostMemory, LatticeId, Nanos, Slot, Transfer};
-use life::{Lattice, Size, reference};
-use session::instances::{Event, Sim, open_engine, start_lattice, starts};
-use session::trace::{StepKind, TimedRound};
-use session::{
+use crate::instances::{Event, Sim, open_engine, start_lattice, starts};
+use crate::trace::{StepKind, TimedRound};
+use crate::{
     DeviceChoice, Order, PicturePlan, Request, Setting, Setup, Share, Start, Streams, Switches,
     TransferChoice, Wait,
 };
+use engine::conformance::{Cases, Fixture, Outcome, Report, timed};
+use engine::kernels::{self, Kernel};
+use engine::{Engine, EngineError, HostMemory, LatticeId, Nanos, Result, Slot, Transfer};
+use life::{Lattice, Size, reference};
 
 /// Instances of a check.
 const INSTANCES: usize = 4;
@@ -25,6 +24,40 @@ const ROUNDS: usize = 3;
 
 /// How far a span's end may seem to lie behind the next one's start: events have a resolution.
 const RESOLUTION: Nanos = Nanos(1_000);
+
+/// Checks every kernel on an engine and everything else that it does, then what rounds do that are
+/// issued on these devices; `small` takes some seconds, or suits tools that slow every access down.
+/// Each check is reported once it has ended.
+///
+/// # Errors
+/// A device cannot be opened, or fails; or `report` fails.
+pub fn verify<E: From<EngineError>>(
+    engine: Box<dyn Engine>,
+    device: DeviceChoice,
+    small: bool,
+    report: &mut dyn FnMut(Report) -> Result<(), E>,
+) -> Result<(), E> {
+    let cases = match small {
+        true => Cases::quick(),
+        false => Cases::thorough(),
+    };
+    engine::conformance::verify(engine, cases, report)?;
+    timed("the lab's settings", report, || {
+        Ok(Ok(check_settings(device)?))
+    })?;
+    timed("order of ops", report, || {
+        Ok(Ok(check_order(device, small)?))
+    })
+}
+
+/// The first thing that a kernel gets wrong on small lattices, if there is one.
+///
+/// # Errors
+/// A device cannot be opened, or fails.
+pub fn first_wrong(kernel: &'static Kernel, device: DeviceChoice) -> Result<Option<String>> {
+    let mut fixture = Fixture::new(open_engine(device)?, Cases::quick())?;
+    Ok(fixture.check_kernel(kernel)?.wrong.into_iter().next())
+}
 
 /// Every setting that this kernel can have.
 fn settings(kernel: &Kernel) -> Vec<Switches> {
@@ -65,11 +98,12 @@ fn varied<T: Copy>(all: Vec<Switches>, values: &[T], set: fn(&mut Switches, T)) 
     varied
 }
 
-fn setup(kernel: &'static Kernel, side: u64, device: DeviceChoice) -> Result<Setup> {
-    Ok(Setup {
+fn setup(kernel: &'static Kernel, side: u64, device: DeviceChoice) -> Setup {
+    let size = Size::new(side, side / 2 + 1).expect("a lattice");
+    Setup {
         start: Start::soup(0.4, 7),
-        ..Setup::new(INSTANCES, Size::new(side, side / 2 + 1)?, kernel, device)
-    })
+        ..Setup::new(INSTANCES, size, kernel, device)
+    }
 }
 
 /// The instances of a setup at their start, and their lattices.
@@ -143,11 +177,11 @@ fn rounds(
 }
 
 /// Every setting steps the same cells, and downloads them.
-pub(crate) fn check_settings(device: DeviceChoice) -> Result<Outcome> {
+fn check_settings(device: DeviceChoice) -> Result<Outcome> {
     let mut outcome = Outcome::default();
     for name in ["global", "bits"] {
         let kernel = kernels::find(name).expect("a kernel of the table");
-        let setup = setup(kernel, 65, device)?;
+        let setup = setup(kernel, 65, device);
         let (mut instances, mut lattices) = open_instances(&setup)?;
         for switches in settings(kernel) {
             let setting = Setting::of(&setup).with_switches(switches);
@@ -188,10 +222,10 @@ fn agrees(lattice: &Lattice, words: &[u32], transfer: TransferChoice) -> bool {
 
 /// In every setting of streams, wait, order and graphs, ops stand in the order that it promises;
 /// and where it promises none, launches overlap.
-pub(crate) fn check_order(device: DeviceChoice, small: bool) -> Result<Outcome> {
+fn check_order(device: DeviceChoice, small: bool) -> Result<Outcome> {
     let mut outcome = Outcome::default();
     let kernel = kernels::find("sync-global").expect("a kernel of the table");
-    let setup = setup(kernel, 128, device)?;
+    let setup = setup(kernel, 128, device);
     let (mut instances, _) = open_instances(&setup)?;
     let sm_count = instances
         .engine()
@@ -351,8 +385,8 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
+    use crate::trace::StepFacts;
     use engine::{Span, StreamId};
-    use session::trace::StepFacts;
 
     /// A round of launches and downloads, in the order of issue: instance, label, start and end.
     fn round(ops: &[(u32, &'static str, i64, i64)]) -> TimedRound {
@@ -415,11 +449,11 @@ mod tests {
     }
 
     #[test]
-    fn settings_are_many_and_each_can_be() {
-        for kernel in &kernels::KERNELS {
-            let all = settings(kernel);
-            assert!(all.len() > 50, "{} of {}", all.len(), kernel.name);
-            assert!(all.iter().all(|s| s.incompatibility(kernel).is_none()));
+    fn rounds_step_and_are_ordered_on_the_cpu_as_their_settings_say() {
+        let cpu = DeviceChoice::Cpu;
+        for outcome in [check_settings(cpu), check_order(cpu, true)] {
+            let Outcome { cases, wrong } = outcome.unwrap();
+            assert!(cases > 50 && wrong.is_empty(), "{cases} cases: {wrong:?}");
         }
     }
 }
