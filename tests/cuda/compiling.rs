@@ -4,79 +4,52 @@ use std::fs;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use engine::cuda::{CudaEngine, Ordinals};
-use engine::{
-    DeviceId, Engine, LatticeId, LatticeOp, Layout, Op, Slot, SlotsSpec, StreamSpec, Transfer,
-};
-use life::{Rule, Size, reference, soup};
+use engine::{LatticeOp, Layout, Op, Transfer};
+use life::{Rule, reference};
 
-use crate::cuda_lab::{Variable, query};
-use crate::ops::{advance_by, alone, download, program};
+use crate::ops::{Variable, advance_by, download, on_cuda};
 
 #[test]
 fn the_function_for_every_rule_serves_until_the_rule_s_own_is_compiled() {
-    let _alone = alone();
     let folder = tempfile::tempdir().unwrap();
     let log = folder.path().join("log");
+    let [high_life, day_and_night] = ["B36/S23", "B3678/S34678"].map(|rule| rule.parse().unwrap());
     let _log = Variable::set("FAKE_CUDA_LOG", log.to_str().unwrap());
-    let mut engine = CudaEngine::open(Ordinals::First).unwrap();
-    let (device, size) = (DeviceId(0), Size::new(128, 64).unwrap());
-    engine.create_lattices(device, 1, size).unwrap();
-    engine.reserve(Layout::Planar).unwrap();
-    let stream = engine.create_stream(device, StreamSpec::PLAIN).unwrap();
-    let spec = SlotsSpec {
-        pinned: 1,
-        pageable: 0,
-        picture_words: size.words(),
-        snapshots: 0,
-        measures: 0,
-    };
-    let slots = engine.allocate_slots(spec).unwrap();
-    let lattice = LatticeId(0);
-    let step = |rule| program([(stream, advance_by("planar", 0..1, rule, 1))]);
-    let start = soup(size, 0.4, 3, 0);
-    let upload = Op::upload(lattice, start.words());
-    let unpack = Op::unpack(0..1, Layout::Planar);
-    let uploaded = program([(stream, upload), (stream, unpack)]);
-    engine.submit(&uploaded).unwrap();
-
-    // The function for every rule is loaded by a rule that has no other.
-    engine.submit(&step(Rule::LIFE)).unwrap();
-    let high_life: Rule = "B36/S23".parse().unwrap();
-    {
-        let _load = Variable::set("FAKE_CUDA_COMPILE_US", "3000000");
-        engine.compile_in_background(&step(high_life)).unwrap();
-        thread::sleep(Duration::from_millis(200)); // so that most likely the compiler is at work
-        let began = Instant::now();
-        engine.submit(&step(high_life)).unwrap();
-        assert!(
-            began.elapsed() < Duration::from_secs(2),
-            "compiling held up a launch"
-        );
-        // Compiling it a second time would be a waste.
-        engine.compile_in_background(&step(high_life)).unwrap();
-        engine.load(&step(high_life)).unwrap();
-    }
-    engine.submit(&step(high_life)).unwrap();
-    // Who cannot do with a slower one waits.
-    let day_and_night: Rule = "B3678/S34678".parse().unwrap();
-    engine.compile_in_background(&step(day_and_night)).unwrap();
-    engine.load(&step(day_and_night)).unwrap();
-    engine.submit(&step(day_and_night)).unwrap();
-
-    let download = download(0..1, 0, Transfer::Bits);
-    let back = program([(stream, LatticeOp::Pack.on(0..1)), (stream, download)]);
-    engine.submit(&back).unwrap();
-    engine.synchronize().unwrap();
-    engine.poll(&mut Vec::new()).unwrap();
-    let after = [(Rule::LIFE, 1), (high_life, 2), (day_and_night, 1)];
-    let want = after.into_iter().fold(start, |cells, (rule, generations)| {
-        reference::run(&cells, rule, generations)
+    on_cuda(|lab| {
+        let soups = lab.soups(1, "128x64");
+        lab.engine.reserve(Layout::Planar).unwrap();
+        let step = |rule| soups.program([advance_by("planar", 0..1, rule, 1)]);
+        lab.run(&soups.program([Op::unpack(0..1, Layout::Planar)]));
+        // The function for every rule is loaded by a rule that has no other.
+        lab.run(&step(Rule::LIFE));
+        {
+            let _load = Variable::set("FAKE_CUDA_COMPILE_US", "3000000");
+            lab.engine.compile_in_background(&step(high_life)).unwrap();
+            thread::sleep(Duration::from_millis(200)); // so that most likely the compiler is at work
+            let began = Instant::now();
+            lab.engine.submit(&step(high_life)).unwrap();
+            let took = began.elapsed();
+            assert!(took < Duration::from_secs(2), "compiling held up a launch");
+            // Compiling it a second time would be a waste.
+            lab.engine.compile_in_background(&step(high_life)).unwrap();
+            lab.engine.load(&step(high_life)).unwrap();
+        }
+        lab.run(&step(high_life));
+        // Who cannot do with a slower one waits.
+        lab.engine
+            .compile_in_background(&step(day_and_night))
+            .unwrap();
+        lab.engine.load(&step(day_and_night)).unwrap();
+        lab.run(&step(day_and_night));
+        lab.run(&soups.program([LatticeOp::Pack.on(0..1), download(0..1, 0, Transfer::Bits)]));
+        let after = [(Rule::LIFE, 1), (high_life, 2), (day_and_night, 1)];
+        let want = after
+            .into_iter()
+            .fold(soups.starts[0].clone(), |cells, (rule, generations)| {
+                reference::run(&cells, rule, generations)
+            });
+        assert_eq!(soups.read(0, 0), want.words());
     });
-    let look = &mut |words: &[u32]| assert_eq!(words, want.words());
-    assert!(slots.read(lattice, Slot(0), look));
-    drop(engine);
-
     let log = fs::read_to_string(&log).unwrap();
     let launched = log.lines().filter_map(|line| {
         let op = line.split(" op=").nth(1)?.split(' ').next()?;
@@ -88,17 +61,12 @@ fn the_function_for_every_rule_serves_until_the_rule_s_own_is_compiled() {
 
 #[test]
 fn an_engine_that_is_dropped_while_it_compiles_leaves_nothing() {
-    let _alone = alone();
-    let mut engine = CudaEngine::open(Ordinals::First).unwrap();
-    let (device, size) = (DeviceId(0), Size::new(128, 64).unwrap());
-    engine.create_lattices(device, 1, size).unwrap();
-    engine.reserve(Layout::Planar).unwrap();
-    let stream = engine.create_stream(device, StreamSpec::PLAIN).unwrap();
-    let op = advance_by("planar", 0..1, "B36/S23".parse().unwrap(), 1);
-    let steps = program([(stream, Op::unpack(0..1, Layout::Planar)), (stream, op)]);
-    let _load = Variable::set("FAKE_CUDA_COMPILE_US", "200000");
-    engine.compile_in_background(&steps).unwrap();
-    drop(engine);
-    assert_eq!(query("fake_cuda_leaked"), 0);
-    assert_eq!(query("fake_cuda_contexts"), 0);
+    on_cuda(|lab| {
+        let soups = lab.soups(1, "128x64");
+        lab.engine.reserve(Layout::Planar).unwrap();
+        let op = advance_by("planar", 0..1, "B36/S23".parse().unwrap(), 1);
+        let steps = soups.program([Op::unpack(0..1, Layout::Planar), op]);
+        let _load = Variable::set("FAKE_CUDA_COMPILE_US", "200000");
+        lab.engine.compile_in_background(&steps).unwrap();
+    });
 }

@@ -6,19 +6,18 @@ use std::sync::Arc;
 use engine::buffer_kernels::{BARRIER, COPY_RATE, GRAY, LOP3_RATE, MANDELBROT, MEET, SCALE, SPIN};
 use engine::cpu::CpuEngine;
 use engine::cuda::{CudaEngine, Ordinals};
-use engine::kernels::{Entry, Iteration, Kernel, Launch, SupportedSizes};
+use engine::kernels::{Entry, Iteration, Kernel, SupportedSizes};
 use engine::{
-    Argument, BufferId, BufferKernel, BufferLaunch, BufferLocation, BufferOp, Completion, DeviceId,
-    Engine, EngineError, EventId, HostMemory, IssuerId, LatticeId, LatticeOp, Layout, MemoryOp, Op,
-    OrderOp, PageLocation, PreparedId, Priority, Program, ReduceRegion, Scope, Slot, Slots,
-    SlotsSpec, StreamId, StreamKind, StreamSpec, Transfer, WordEdit,
+    Argument, BufferId, BufferKernel, BufferLocation, BufferOp, Completion, DeviceId, Engine,
+    EngineError, EventId, IssuerId, LatticeId, LatticeOp, Layout, MemoryOp, Op, OrderOp,
+    PageLocation, PreparedId, Priority, Program, ReduceRegion, Scope, Slot, Slots, SlotsSpec,
+    StreamId, StreamKind, StreamSpec, Transfer, WordEdit,
 };
 use life::{Lattice, Rule, Size, reference, soup};
 use proptest::prelude::*;
 
-use crate::ops::{advance, alone, at, copy, download, program};
+use crate::ops::{D0, PAGEABLE, PINNED, advance, alone, at, call, copy, download, issued, program};
 
-const D0: DeviceId = DeviceId(0);
 const NOWHERE: u32 = 99;
 
 /// Lattices 0 to 2 are of this size, on the first device; 3 is of [`WIDE`], and 4 of the first
@@ -95,8 +94,8 @@ impl Stage {
             foreign_event: engine.create_event(further).unwrap(),
             device: buffer(&mut *engine, D0, BufferLocation::Device),
             foreign_device: buffer(&mut *engine, further, BufferLocation::Device),
-            pinned: buffer(&mut *engine, D0, BufferLocation::Host(HostMemory::Pinned)),
-            pageable: buffer(&mut *engine, D0, BufferLocation::Host(HostMemory::Pageable)),
+            pinned: buffer(&mut *engine, D0, PINNED),
+            pageable: buffer(&mut *engine, D0, PAGEABLE),
             pooled: buffer(&mut *engine, D0, BufferLocation::Pool),
             gone,
         };
@@ -203,16 +202,6 @@ fn edit(lattice: u32, edits: &[(u32, u32)]) -> Op {
         bits: 0,
     });
     LatticeOp::Edit(edits.collect()).on(LatticeId(lattice).as_range())
-}
-
-fn call(kernel: &'static BufferKernel, grid: u32, block: u32, arguments: &[Argument]) -> Op {
-    let arguments = arguments.to_vec();
-    BufferOp::Launch(BufferLaunch {
-        kernel,
-        shape: Launch::in_row(grid, block),
-        arguments,
-    })
-    .into()
 }
 
 /// A kernel that is in no table.
@@ -410,13 +399,6 @@ fn wrong_programs(ids: &Ids) -> Vec<Wrong> {
         ..
     } = *ids;
     let on = |ops: Vec<Op>| program(ops.into_iter().map(|op| (stream, op)));
-    let issued = |steps: Vec<(u8, StreamId, Op)>| {
-        let mut program = Program::default();
-        for (issuer, stream, op) in steps {
-            program.push_from(IssuerId(issuer), stream, op);
-        }
-        program
-    };
     let memory = |op: MemoryOp| Op::Buffers(BufferOp::Memory(op));
     let (allocate, free) = (memory(MemoryOp::Allocate(ids.pooled)), memory(MemoryOp::Free(ids.pooled)));
     vec![
@@ -695,7 +677,9 @@ fn a_view_that_grows_leaves_its_neighbours_as_they_are() {
     let views = engines().map(|mut stage| {
         let stream = stage.ids.stream;
         stage.run(&program([(stream, reduce(0..3, 8, 2))]));
-        stage.run(&program([(stream, reduce(1..2, 8, 5))]));
+        stage.run(&program(
+            [2, 3, 5].map(|height| (stream, reduce(1..2, 8, height))),
+        ));
         stage.run(&program([(stream, download(0..3, 0, Transfer::View))]));
         [0, 1, 2].map(|i| {
             let mut view = Vec::new();

@@ -3,14 +3,12 @@
 
 use engine::conformance::{Cases, Fixture, rules};
 use engine::kernels::{self, Batch};
-use engine::{
-    DeviceId, LatticeId, LatticeOp, Layout, Op, Program, SlotsSpec, StreamSpec, Transfer,
-};
-use life::{Rule, Size, reference, soup};
+use engine::{LatticeOp, Layout, Op, Transfer};
+use life::{Rule, Size, reference};
 use session::DeviceChoice;
-use session::instances::{open_engine, read_lattice};
+use session::instances::open_engine;
 
-use crate::ops::{alone, download};
+use crate::ops::{alone, download, on_cuda};
 
 /// The next engine's GPU has so many multiprocessors. The caller is the only test with an engine.
 fn set_multiprocessors(count: u32) {
@@ -109,7 +107,6 @@ fn blocks_that_exchange_mail_agree() {
 /// Every variant, with work for which it is the fastest: size, lattices, multiprocessors.
 #[test]
 fn every_variant_of_blocks_that_exchange_mail_agrees() {
-    let _alone = alone();
     let kernel = kernels::find("cooperative").unwrap();
     let rules = rules();
     let works = [
@@ -131,40 +128,24 @@ fn every_variant_of_blocks_that_exchange_mail_agrees() {
         let launch = kernel.launch(size, kernel.block(), batch, multiprocessors);
         assert_eq!(launch.entry, entry, "{size}, {lattices}: {launch:?}");
         set_multiprocessors(multiprocessors);
-        let mut engine = open_engine(DeviceChoice::Cuda).unwrap();
-        let device = DeviceId(0);
-        engine
-            .create_lattices(device, lattices as usize, size)
-            .unwrap();
-        let stream = engine.create_stream(device, StreamSpec::PLAIN).unwrap();
-        let spec = SlotsSpec {
-            snapshots: 1,
-            ..SlotsSpec::default()
-        };
-        let slots = engine.allocate_slots(spec).unwrap();
-        engine.reserve(Layout::Planar).unwrap();
-        for (rule, count) in [(Rule::LIFE, 9), (rules[entry % rules.len()], 5)] {
-            let start = |i| soup(size, 0.4, 41, i);
-            let mut program = Program::default();
-            for i in 0..lattices {
-                let upload = Op::upload(LatticeId(i), start(i.into()).words());
-                program.push(stream, upload);
+        on_cuda(|lab| {
+            let soups = lab.soups(lattices, &size.to_string());
+            lab.engine.reserve(Layout::Planar).unwrap();
+            let mut wanted = soups.starts.clone();
+            for (rule, count) in [(Rule::LIFE, 9), (rules[entry % rules.len()], 5)] {
+                lab.run(&soups.program([
+                    Op::unpack(0..lattices, Layout::Planar),
+                    Op::advance(kernel, 0..1, rule, count),
+                    LatticeOp::Pack.on(0..lattices),
+                    download(0..lattices, 2, Transfer::Bits),
+                ]));
+                wanted[0] = reference::run(&wanted[0], rule, count.into());
+                for (i, want) in (0..).zip(&wanted) {
+                    let same = soups.read(i, 2) == want.words();
+                    assert!(same, "lattice {i} of {lattices}, {size}, {rule}");
+                }
             }
-            program.push(stream, Op::unpack(0..lattices, Layout::Planar));
-            program.push(stream, Op::advance(kernel, 0..1, rule, count));
-            program.push(stream, LatticeOp::Pack.on(0..lattices));
-            program.push(stream, download(0..lattices, 0, Transfer::Bits));
-            engine.submit(&program).unwrap();
-            engine.synchronize().unwrap();
-            engine.poll(&mut Vec::new()).unwrap();
-            for i in 0..lattices {
-                let generations = if i == 0 { count } else { 0 };
-                let want = reference::run(&start(i.into()), rule, generations.into());
-                let slot = engine::Slot(0);
-                let got = read_lattice(&*slots, i as usize, slot, size).unwrap();
-                assert!(got == want, "lattice {i} of {lattices}, {size}, {rule}");
-            }
-        }
+        });
     }
     assert_eq!(works.len(), kernel.entries.len());
 }

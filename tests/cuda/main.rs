@@ -1,15 +1,18 @@
-//! The CUDA engine in this process over the tests' driver, and that driver itself.
+//! The engines in this process: the CPU engine, and the CUDA engine over the tests' driver, which do the same;
+//! and that driver itself.
 #![allow(unsafe_code)] // sets the environment, and calls C functions by name
 
 #[path = "../driver/mod.rs"]
 mod driver;
 
+mod buffers;
 mod compiling;
 mod cuda_lab;
 mod fake_driver;
 mod incompatible;
 mod kernels;
-mod lesson_ops;
+mod lesson_kernels;
 mod ops;
+mod order;
 mod own_kernels;
 mod several_gpus;

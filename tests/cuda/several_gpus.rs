@@ -4,8 +4,7 @@ use engine::cuda::{CudaEngine, Ordinals};
 use engine::{DeviceId, Engine, LatticeId, Op, StreamId, StreamSpec};
 use life::Size;
 
-use crate::cuda_lab::Variable;
-use crate::ops::{advance, alone, program};
+use crate::ops::{Variable, advance, alone, program};
 
 /// Lattices of each GPU, and generations of a program.
 const LATTICES: u32 = 4;

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use engine::kernels::instrumentation;
+use engine::kernels::instrumentation::instrument;
 use engine::kernels::{KERNELS, Ptx};
 use engine::rule_network::{self, RuleNetwork};
 use life::Rule;
@@ -22,64 +22,51 @@ fn ptxas() -> Command {
 #[test]
 fn ptxas_takes_every_woven_kernel() {
     let folder = tempfile::tempdir().unwrap();
-    assert!(Ptx::ALL.len() > 8, "the ladder and what supports it");
-    let rule = |text: &str| text.parse::<Rule>().unwrap();
-    let rules = ["B36/S23", "B2/S", "B/S012345678"].map(rule);
+    let rules = ["B36/S23", "B2/S", "B/S012345678"].map(|rule| rule.parse::<Rule>().unwrap());
     let mut networks = 0;
-    let is_woven = |kernel: &&engine::Kernel| kernel.block_timestamps;
-    let plain: Vec<&str> = KERNELS
-        .iter()
-        .filter(|kernel| !is_woven(kernel))
-        .map(|kernel| kernel.file)
-        .collect();
-    for ptx in Ptx::ALL.iter().filter(|ptx| !plain.contains(&ptx.stem)) {
-        let mut functions = Vec::new();
+    let is_plain = |stem| {
+        KERNELS
+            .iter()
+            .any(|it| it.file == stem && !it.block_timestamps)
+    };
+    for ptx in Ptx::ALL.iter().filter(|ptx| !is_plain(ptx.stem)) {
         for symbol in ptx.symbols() {
-            let only = ptx.only(symbol);
             // Each is assembled with timestamps, and one that takes a rule's network with that.
-            match rule_network::specialise(&only, &RuleNetwork::of(rules[networks % rules.len()])) {
-                Ok(specialised) => {
-                    networks += 1;
-                    functions.push((symbol, instrumented(symbol, &specialised)));
-                }
-                Err(_) => functions.push((symbol, instrumented(symbol, &only))),
+            let mut text = ptx.only(symbol);
+            let network = RuleNetwork::of(rules[networks % rules.len()]);
+            if let Ok(specialised) = rule_network::specialise(&text, &network) {
+                (text, networks) = (specialised, networks + 1);
             }
-        }
-        for (symbol, function) in functions {
-            assembles(folder.path(), symbol, &function);
+            let text = instrument(&text).unwrap_or_else(|why| panic!("{symbol}: {why}"));
+            assembles(folder.path(), symbol, &text);
         }
     }
-    let with_network = KERNELS
-        .iter()
-        .filter(is_woven)
-        .flat_map(|kernel| kernel.entries)
-        .filter(|entry| entry.network_symbol.is_some());
+    let woven = KERNELS.iter().filter(|kernel| kernel.block_timestamps);
+    let entries = woven.flat_map(|kernel| kernel.entries);
+    let with_network = entries.filter(|entry| entry.network_symbol.is_some());
     assert_eq!(networks, with_network.count());
 }
 
-fn instrumented(symbol: &str, text: &str) -> String {
-    instrumentation::instrument(text).unwrap_or_else(|why| panic!("{symbol}: {why}"))
-}
-
+/// For the architecture that the text names: what that has, later ones have.
 fn assembles(folder: &Path, symbol: &str, text: &str) {
-    let file = folder.join(format!("{symbol}.ptx"));
+    let file = folder.join("in.ptx");
     std::fs::write(&file, text).unwrap();
-    let all = ["sm_75", "sm_90"];
-    let from = all
-        .iter()
-        .position(|name| text.contains(&format!("\n.target {name}\n")));
-    for architecture in &all[from.unwrap_or(0)..] {
-        let mut command = ptxas();
-        // Unoptimised: what counts is that ptxas takes it.
-        command.arg(format!("-arch={architecture}")).arg("-O0");
-        command.arg("-o").arg(folder.join("out.cubin"));
-        let output = command.arg(&file).output().unwrap_or_else(|error| {
-            panic!("ptxas cannot be started ({error}): scripts/test installs it")
-        });
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert!(
-            output.status.success(),
-            "{symbol} for {architecture}: {said}"
-        );
-    }
+    let architecture = if text.contains("\n.target sm_90\n") {
+        "sm_90"
+    } else {
+        "sm_75"
+    };
+    let mut command = ptxas();
+    // Unoptimised: what counts is that ptxas takes it.
+    command.arg(format!("-arch={architecture}")).arg("-O0");
+    command.arg("-o").arg(folder.join("out.cubin")).arg(&file);
+    let output = command.output();
+    let output = output.unwrap_or_else(|error| {
+        panic!("ptxas cannot be started ({error}): scripts/test installs it")
+    });
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        output.status.success(),
+        "{symbol} for {architecture}: {said}"
+    );
 }

@@ -1,14 +1,21 @@
 //! Checks users' kernels as `lifestreams kernel check` does: wrong ones are caught, each with its sentence,
-//! and the rungs pass.
+//! and the rungs pass; one workshop goes on whatever became of the kernel before. Kernels that passed step
+//! lattices of the CPU engine.
 
+use std::fs;
+use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::Mutex;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread;
 use std::time::Duration;
 
 use engine::Kernel;
-use workshop::{Fault, Machine, OwnKernel, Right, Verdict, Workshop};
+use engine::kernels::{OwnStepError, OwnStepper};
+use life::{Rule, Size, reference, soup};
+use workshop::{Fault, Machine, OwnKernel, Right, Unchecked, Verdict, Workshop};
 
+use crate::driver;
 use crate::wrong_kernels::{WRONG, Wrong};
 
 /// How long a launch may take here: longer than any that ends, however busy the machine is.
@@ -17,32 +24,62 @@ const LAUNCH_LIMIT: Duration = Duration::from_secs(120);
 /// The same of kernels that never end, which only the limit stops.
 const ENDLESS_LAUNCH_LIMIT: Duration = Duration::from_secs(2);
 
-fn workshop() -> Workshop {
-    let child = || {
+/// What the next child finds in its environment.
+type Environment = Arc<Mutex<Vec<(&'static str, String)>>>;
+
+fn open(machine: Machine) -> (Workshop, Environment) {
+    let library = driver::library().to_string_lossy().into_owned();
+    let environment = Environment::new(Mutex::new(vec![("LIFESTREAMS_LIBCUDA", library)]));
+    let given = Arc::clone(&environment);
+    let child = move || {
         let mut command = Command::new(env!("CARGO_BIN_EXE_lifestreams"));
         command.args(["kernel", "serve"]);
+        command.envs(given.lock().unwrap().iter().cloned());
         command
     };
-    Workshop::open(Machine::Emulator, child).expect("these tests need g++")
+    let opened = Workshop::open(machine, child);
+    (opened.expect("these tests need g++"), environment)
 }
 
-fn verdict(source: &str, workshop: &Workshop, limit: Duration) -> Verdict {
-    let own = OwnKernel::read(source.as_bytes().to_vec()).unwrap();
-    let cancel = AtomicBool::new(false);
-    workshop.check(&own, 5, limit, &cancel).unwrap()
+fn rung(name: &str) -> &'static Kernel {
+    workshop::rungs().find(|rung| rung.file == name).unwrap()
+}
+
+/// A copy of a rung.
+fn source(rung: &str) -> String {
+    workshop::skeleton(self::rung(rung), "mine.cu")
+}
+
+/// A copy of `01_global` that does something first.
+fn global(first: &str) -> String {
+    let functions = "extern \"C\" int access(const char*, int);\n\
+                     extern \"C\" int creat(const char*, unsigned);\n\
+                     extern \"C\" __global__ void life_global(";
+    let begins = "    const int x = blockIdx.x";
+    source("01_global")
+        .replace("extern \"C\" __global__ void life_global(", functions)
+        .replace(begins, &format!("    {first}\n{begins}"))
+}
+
+fn check(workshop: &Workshop, source: String, limit: Duration) -> Verdict {
+    let own = OwnKernel::read(source.into_bytes()).unwrap();
+    let never = AtomicBool::new(false);
+    workshop.check(&own, 5, limit, &never).unwrap()
+}
+
+fn right(workshop: &Workshop, source: String) -> Right {
+    check(workshop, source, LAUNCH_LIMIT).unwrap_or_else(|wrong| panic!("{wrong:?}"))
 }
 
 /// Does something with each of some things, on two threads, each with its compiler.
 fn with_workshops<T: Sync>(things: &[T], work: impl Fn(&T, &Workshop) + Sync) {
     let left = Mutex::new(things.iter());
-    std::thread::scope(|scope| {
+    thread::scope(|scope| {
         for _ in 0..2 {
             scope.spawn(|| {
-                let workshop = workshop();
-                loop {
-                    let Some(thing) = left.lock().unwrap().next() else {
-                        break;
-                    };
+                let (workshop, _) = open(Machine::Emulator);
+                let next = || left.lock().unwrap().next();
+                while let Some(thing) = next() {
                     work(thing, &workshop);
                 }
             });
@@ -50,51 +87,44 @@ fn with_workshops<T: Sync>(things: &[T], work: impl Fn(&T, &Workshop) + Sync) {
     });
 }
 
-/// A copy of a rung with something replaced, which must be there once.
-fn mutated(wrong: &Wrong) -> String {
-    let rung = workshop::rungs()
-        .find(|rung| rung.file == wrong.rung)
-        .unwrap();
-    let source = workshop::skeleton(rung, "mine.cu");
-    assert_eq!(
-        source.matches(wrong.from).count(),
-        1,
-        "{}: {}",
-        wrong.rung,
-        wrong.from
-    );
-    source.replace(wrong.from, wrong.to)
-}
-
 #[test]
 fn wrong_kernels_are_caught_each_with_its_sentence() {
     assert!(WRONG.len() >= 40);
     let failures = Mutex::new(Vec::new());
     with_workshops(WRONG, |wrong, workshop| {
-        let limit = if wrong.said.contains("did not finish") {
-            ENDLESS_LAUNCH_LIMIT
-        } else {
-            LAUNCH_LIMIT
+        let Wrong {
+            rung,
+            from,
+            to,
+            said,
+        } = wrong;
+        let source = source(rung);
+        assert_eq!(source.matches(from).count(), 1, "{rung}: {from}");
+        let limit = match said.contains("did not finish") {
+            true => ENDLESS_LAUNCH_LIMIT,
+            false => LAUNCH_LIMIT,
         };
-        let said = match verdict(&mutated(wrong), workshop, limit) {
+        let found = match check(workshop, source.replace(from, to), limit) {
             Ok(_) => "right".to_owned(),
             Err(fault) => fault.to_string(),
         };
-        if !wrong.said.split('…').all(|part| said.contains(part)) {
-            let Wrong { rung, from, to, .. } = wrong;
-            failures
-                .lock()
-                .unwrap()
-                .push(format!("{rung}: {from:?} -> {to:?}\n    {said}"));
+        // A missing barrier is named by its place: behind the line before it.
+        let barrier = || source.find(from).unwrap() + from.find("__syncthreads").unwrap();
+        let said = match said.strip_suffix("is missing after line …") {
+            Some(said) => {
+                let line = source[..barrier()].matches('\n').count();
+                format!("{said}is missing after line {line}")
+            }
+            None => said.to_string(),
+        };
+        if !said.split('…').all(|part| found.contains(part)) {
+            let failure = format!("{rung}: {from:?} -> {to:?}\n    {found}");
+            failures.lock().unwrap().push(failure);
         }
     });
     let failures = failures.into_inner().unwrap();
-    assert!(
-        failures.is_empty(),
-        "{} differ:\n{}",
-        failures.len(),
-        failures.join("\n")
-    );
+    let all = failures.join("\n");
+    assert!(failures.is_empty(), "{} differ:\n{all}", failures.len());
 }
 
 #[test]
@@ -102,41 +132,211 @@ fn rungs_pass_as_kernels_of_ones_own() {
     let rungs: Vec<&Kernel> = workshop::rungs().collect();
     assert!(rungs.len() >= 7);
     with_workshops(&rungs, |rung, workshop| {
-        let verdict = verdict(&workshop::skeleton(rung, "mine.cu"), workshop, LAUNCH_LIMIT);
-        assert!(
-            matches!(verdict, Ok(Right { cases: 60, .. })),
-            "{}: {verdict:?}",
+        assert_eq!(
+            right(workshop, source(rung.file)).cases,
+            60,
+            "{}",
             rung.file
         );
     });
 }
 
-#[test]
-fn a_missing_barrier_is_named_by_its_place() {
-    // The barrier, and what is on the line behind which it was.
-    let barriers = [
-        ("02_shared", "    }\n    __syncthreads();\n"),
-        ("03_sync_global", "        }\n        __syncthreads();\n"),
-        ("04_sync_shared", "a[i] = cells[i];\n    __syncthreads();\n"),
-        ("04_sync_shared", "        }\n        __syncthreads();\n"),
-    ];
-    with_workshops(&barriers, |(name, barrier), workshop| {
-        let rung = workshop::rungs().find(|rung| rung.file == *name).unwrap();
-        let source = workshop::skeleton(rung, "mine.cu");
-        let at = source.find(barrier).unwrap();
-        let line = source[..at].matches('\n').count() as u32 + 1;
-        let without = barrier.split_inclusive('\n').next().unwrap();
-        match verdict(
-            &source.replacen(barrier, without, 1),
-            workshop,
-            LAUNCH_LIMIT,
-        ) {
-            Err(fault) => {
-                let found =
-                    matches!(*fault, Fault::Race { barrier_after: Some(it), .. } if it == line);
-                assert!(found, "{name}, line {line}: {fault:?}");
-            }
-            right => panic!("{name}: {right:?}"),
-        }
+/// Ends every process that this one has started and not waited for; how many there were.
+fn end_children() -> usize {
+    // Its state and its parent.
+    let state = |process: &Path| {
+        let stat = fs::read_to_string(process.join("stat")).ok()?;
+        let (_, behind) = stat.rsplit_once(')')?;
+        let mut words = behind.split_whitespace().map(str::to_owned);
+        Some((words.next()?, words.next()?))
+    };
+    let own = std::process::id().to_string();
+    let processes = fs::read_dir("/proc").unwrap().flatten();
+    let children = processes.map(|entry| entry.path()).filter(|process| {
+        state(process).is_some_and(|(state, parent)| parent == own && state != "Z")
     });
+    let children: Vec<PathBuf> = children.collect();
+    for child in &children {
+        let number = child.file_name().unwrap();
+        let killed = Command::new("kill").arg("-9").arg(number).status();
+        assert!(killed.unwrap().success());
+        // Its first thread ends before others do.
+        let threads = || fs::read_dir(child.join("task")).map_or(0, Iterator::count);
+        while threads() > 1 || state(child).is_some_and(|(state, _)| state != "Z") {
+            thread::yield_now();
+        }
+    }
+    children.len()
+}
+
+const HANG: &str = "volatile int stop = 0; while (!stop) {}";
+
+#[test]
+fn a_child_that_has_ended_is_started_anew_and_what_kernels_print_is_no_answer() {
+    let (workshop, _) = open(Machine::Emulator);
+    right(&workshop, source("05_bits"));
+    assert_eq!(end_children(), 1, "the one that waits for the next check");
+    right(
+        &workshop,
+        global("if (!blockIdx.x && !threadIdx.x) __builtin_puts(\"{}\");"),
+    );
+}
+
+#[test]
+fn a_check_is_cancelled_while_its_kernel_runs() {
+    let (workshop, _) = open(Machine::Emulator);
+    let folder = tempfile::tempdir().unwrap();
+    let mark = folder.path().join("runs");
+    let own = global(&format!("creat(\"{}\", 0600); {HANG}", mark.display()));
+    let own = OwnKernel::read(own.into_bytes()).unwrap();
+    let cancel = AtomicBool::new(false);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            while !mark.exists() {
+                thread::yield_now();
+            }
+            cancel.store(true, Ordering::Relaxed);
+        });
+        let cancelled = workshop.check(&own, 5, LAUNCH_LIMIT, &cancel);
+        assert!(
+            matches!(cancelled, Err(Unchecked::Cancelled)),
+            "{cancelled:?}"
+        );
+    });
+    right(&workshop, source("05_bits"));
+}
+
+fn stepper(right: &Right) -> &dyn OwnStepper {
+    let own = right.kernel.own.as_ref().unwrap();
+    &**own.cpu.as_ref().expect("it was checked in the emulator")
+}
+
+#[test]
+fn kernels_that_passed_step_lattices_on_several_threads() {
+    let (workshop, _) = open(Machine::Emulator);
+    let rules = ["B3/S23", "B36/S23", "B1357/S02468", "B0/S8"].map(|rule| rule.parse().unwrap());
+    let sizes = [(128, 16), (129, 40), (300, 7), (131, 64)];
+    for name in ["02_shared", "05_bits", "07_multistep", "03_sync_global"] {
+        let right = right(&workshop, source(name));
+        assert_eq!(right.kernel.name, Kernel::OWN);
+        let stepper = stepper(&right);
+        for threads in 1..=4 {
+            let step = |thread: usize| {
+                for (number, generations) in [1, 2, 5, 9].into_iter().enumerate() {
+                    let (width, height) = sizes[(thread + number) % sizes.len()];
+                    let size = Size::new(width, height).unwrap();
+                    let rule: Rule = rules[(thread + 2 * number) % rules.len()];
+                    let start = soup(size, 0.4, thread as u64, number as u64);
+                    let mut words = start.words().to_vec();
+                    stepper.step(&mut words, size, rule, generations).unwrap();
+                    let later = reference::run(&start, rule, generations.into());
+                    assert!(
+                        words == later.words(),
+                        "{name}, {size}, {rule}, {generations}"
+                    );
+                }
+            };
+            thread::scope(|scope| {
+                (0..threads).for_each(|thread| drop(scope.spawn(move || step(thread))));
+            });
+        }
+    }
+    // Its files may be gone; it has what it needs.
+    let right = right(&workshop, source("05_bits"));
+    drop(workshop);
+    let size = Size::new(64, 64).unwrap();
+    let start = soup(size, 0.4, 1, 1);
+    let mut words = start.words().to_vec();
+    stepper(&right)
+        .step(&mut words, size, Rule::LIFE, 3)
+        .unwrap();
+    assert!(words == reference::run(&start, Rule::LIFE, 3).words());
+}
+
+#[test]
+fn a_step_that_fails_changes_nothing_and_the_next_one_works() {
+    let (workshop, _) = open(Machine::Emulator);
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str| folder.path().join(name);
+    let is_there = |path: &Path| format!("access(\"{}\", 0) == 0", path.display());
+    let own = global(&format!(
+        "if ({crash}) *(volatile int*)64 = 1; if ({hang}) {{ {HANG} }}",
+        crash = is_there(&file("crash")),
+        hang = is_there(&file("hang")),
+    ));
+    let right = right(&workshop, own); // it is, as long as there are no such files
+    let size = Size::new(65, 33).unwrap();
+    let start = soup(size, 0.4, 1, 1);
+    let step = || {
+        let mut words = start.words().to_vec();
+        let answer = stepper(&right).step(&mut words, size, Rule::LIFE, 2);
+        (answer, words)
+    };
+    let stepped = (
+        Ok(()),
+        reference::run(&start, Rule::LIFE, 2).words().to_vec(),
+    );
+    assert!(step() == stepped);
+    for (name, error) in [
+        ("crash", OwnStepError::Crashed),
+        ("hang", OwnStepError::TooLong),
+    ] {
+        fs::write(file(name), "").unwrap();
+        assert!(step() == (Err(error), start.words().to_vec()), "{name}");
+        fs::remove_file(file(name)).unwrap();
+        assert!(step() == stepped, "after {name}");
+    }
+    assert_eq!(end_children(), 2, "the workshop's and the stepper's");
+    assert!(step() == (Err(OwnStepError::Crashed), start.words().to_vec()));
+    assert!(step() == stepped);
+}
+
+#[test]
+fn a_gpu_checks_kernels_and_says_what_they_need_or_why_it_cannot() {
+    let (workshop, environment) = open(Machine::Gpu(0));
+    for name in ["05_bits", "07_multistep", "04_sync_shared"] {
+        let right = right(&workshop, source(name));
+        let (facts, (across, down)) = (right.facts.unwrap(), rung(name).block());
+        assert_eq!((facts.registers, facts.max_threads_per_sm), (32, 2048));
+        assert_eq!(facts.block_threads, across * down);
+        let own = right.kernel.own.as_ref().unwrap();
+        assert!(own.gpu.is_some() && own.cpu.is_none() && right.compiler.is_some());
+    }
+    let wider = source("01_global").replace("unsigned rule)", "unsigned long long rule)");
+    let wrong = check(&workshop, wider, LAUNCH_LIMIT).unwrap_err();
+    assert!(matches!(*wrong, Fault::BadParameters { .. }), "{wrong:?}");
+
+    // What ends the context or the process, and then a check that passes.
+    let own = OwnKernel::read(source("05_bits").into_bytes()).unwrap();
+    for (variable, value, said) in [
+        (
+            "FAKE_CUDA_FAIL_AFTER",
+            "3",
+            "Ok(Err(OutOfBounds { thread: None, bytes: None }))",
+        ),
+        // No launch is ever done.
+        (
+            "FAKE_CUDA_FAULT",
+            "cuEventQuery:600:0:-1",
+            "Ok(Err(TooLong { seconds: 2, thread: None }))",
+        ),
+        (
+            "FAKE_CUDA_INIT_ERROR",
+            "999",
+            "the NVIDIA driver does not start: ",
+        ),
+    ] {
+        environment.lock().unwrap().push((variable, value.into()));
+        end_children();
+        let never = AtomicBool::new(false);
+        let answer = workshop.check(&own, 5, ENDLESS_LAUNCH_LIMIT, &never);
+        let found = match &answer {
+            Err(refused) => refused.to_string(),
+            _ => format!("{answer:?}"),
+        };
+        assert!(found.starts_with(said), "{found}");
+        environment.lock().unwrap().pop();
+        end_children();
+        right(&workshop, source("05_bits"));
+    }
 }

@@ -21,9 +21,6 @@ mod stream;
 mod vector;
 mod worker_pool;
 
-#[cfg(test)]
-mod tests;
-
 use std::fs;
 use std::num::NonZeroUsize;
 use std::sync::{Arc, LazyLock};

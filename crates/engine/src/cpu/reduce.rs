@@ -106,7 +106,7 @@ mod tests {
             across in 1u32..6, down in 1u32..12,
         ) {
             let size = Size::new(width, height).unwrap();
-            let lattice = crate::cpu::tests::soup(size, seed);
+            let lattice = life::soup(size, 0.4, seed, 0);
             let region = ReduceRegion { x0, y0, step, width: 4 * across, height: down };
             region.check().unwrap();
             let mut bits = BitRows::new(size, MemoryUse::Buffer).unwrap();

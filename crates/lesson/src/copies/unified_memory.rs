@@ -4,8 +4,8 @@ use std::time::Instant;
 
 use super::gray::gray_of;
 use crate::prelude::*;
-use engine::buffer_kernels::GRAY;
 use engine::PageLocation;
+use engine::buffer_kernels::GRAY;
 
 const PIXELS: usize = 32 << 20;
 

@@ -3,9 +3,6 @@
 mod barrier;
 mod scale;
 
-#[cfg(test)]
-mod tests;
-
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};

@@ -11,10 +11,9 @@ use super::*;
 use crate::MemoryUse;
 use crate::cpu::limit;
 use crate::cpu::planar_rows::{Rows, halo_rows};
-use crate::cpu::tests::{generations_later, soup};
 use crate::cpu::vector::on_each;
 use crate::cpu::worker_pool::WorkerPool;
-use life::{Lattice, Size};
+use life::{Lattice, Size, reference, soup};
 
 /// A pass divided into shares of `rows` rows, or a single generation.
 #[derive(Clone, Copy)]
@@ -91,7 +90,7 @@ fn agree(shared: Shared) {
         tile,
         rows,
     } = shared;
-    let expected = generations_later(lattice, rule, generations as u32);
+    let expected = reference::run(lattice, rule, generations as u64);
     for (name, after) in on_each(shared) {
         assert!(
             after == expected,
@@ -110,7 +109,7 @@ proptest! {
         twice in 0usize..10,
     ) {
         let generations = (2 * twice).max(1);
-        let lattice = &soup(Size::new(width, height).unwrap(), seed);
+        let lattice = &soup(Size::new(width, height).unwrap(), 0.4, seed, 0);
         for rule in [Rule::LIFE, Rule::from_masks(birth, survival)] {
             agree(Shared { lattice, rule, generations, tile, rows: rows * ROWS });
         }
@@ -126,7 +125,7 @@ impl Work for ShareOfLimit {
 
     fn on<L: Logic>(self, logic: L) -> Self::Output {
         let size = Size::new(1024, 1024).unwrap();
-        let lattice = &soup(size, 1);
+        let lattice = &soup(size, 0.4, 1, 0);
         let across = size.words_per_row();
         let rows = || PlanarRows::new(size, MemoryUse::Buffer).unwrap();
         let (mut from, mut to) = (rows(), rows());
@@ -189,8 +188,8 @@ fn teams_are_exact() {
     for (width, height, generations) in [(2_048, 2_048, 19), (1_990, 2_061, 18), (16_400, 520, 21)]
     {
         let size = Size::new(width, height).unwrap();
-        let lattice = &soup(size, height);
-        let expected = generations_later(lattice, Rule::LIFE, generations);
+        let lattice = &soup(size, 0.4, height, 0);
+        let expected = reference::run(lattice, Rule::LIFE, generations.into());
         let across = size.words_per_row();
         for threads in [2, 3, 16] {
             let launch = Launch {
