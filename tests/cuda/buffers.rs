@@ -238,14 +238,20 @@ fn what_no_machine_has_is_refused() {
             .map(drop),
         engine.create_buffer(D0, 1 << 60, PINNED).map(drop),
     ];
-    for error in refused {
+    let spec = engine::SlotsSpec {
+        pinned: 255,
+        picture_words: 1 << 50,
+        ..engine::SlotsSpec::default()
+    };
+    engine
+        .create_lattices(D0, 1, "8x8".parse().unwrap())
+        .unwrap();
+    let slots = engine.allocate_slots(spec).map(drop);
+    for error in refused.into_iter().chain([slots]) {
         assert!(
             matches!(error, Err(EngineError::OutOfMemory { .. })),
             "{error:?}"
         );
     }
-    engine
-        .create_lattices(D0, 1, "8x8".parse().unwrap())
-        .unwrap();
     assert_eq!(engine.parity(engine::LatticeId(0)), 0, "the first");
 }

@@ -73,15 +73,12 @@ pub(crate) fn on_cpu(workers: usize) -> Lab {
 /// What `act` gives on the CUDA engine, which must leave nothing in the driver.
 pub(crate) fn on_cuda<T>(act: impl FnOnce(&mut Lab) -> T) -> T {
     let _alone = alone();
-    let leaked = query("fake_cuda_leaked");
+    let held = || ["fake_cuda_leaked", "fake_cuda_contexts"].map(query);
+    let before = held();
     let mut lab = Lab::new(Box::new(CudaEngine::open(Ordinals::First).unwrap()));
     let given = act(&mut lab);
     drop(lab);
-    let left = [
-        query("fake_cuda_leaked") - leaked,
-        query("fake_cuda_contexts"),
-    ];
-    assert_eq!(left, [0; 2], "something was left behind");
+    assert_eq!(held(), before, "something was left behind");
     given
 }
 
