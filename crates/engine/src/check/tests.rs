@@ -29,6 +29,33 @@ fn what_goes_back_to_earlier_bits_changes_cells() {
     assert_eq!(others.map(|op| stepped.is_changed_by(&op)), [true, false]);
 }
 
+/// What is launched is loaded before the first step is issued; an engine would load it later, too.
+#[test]
+fn a_plan_names_every_function_that_is_launched_once() {
+    let mut check = Validator::new(vec![DeviceInfo::default()]);
+    check.add_stream(StreamId(0), DeviceId(0), false);
+    check.add_lattices(DeviceId(0), 5, Size::new(33, 5).unwrap(), None);
+    check.reserve(Layout::I32, &[true]);
+    let ops = [
+        LatticeOp::Unpack(Layout::I32),
+        advance("global", 1),
+        LatticeOp::Pack,
+        advance("shared", 1),
+        advance("global", 2),
+        LatticeOp::Measure,
+    ];
+    let program = Program::in_stream(StreamId(0), ops.map(|op| op.on(0..1)));
+    let plan = check.validate(&program, ProgramMode::Submit).unwrap();
+    let name = |(_, function): &(DeviceId, Function)| match function {
+        Function::Support(kernel) => kernel.row().symbol,
+        Function::Ladder(function) => function.kernel.name,
+        Function::Buffer(kernel) => kernel.name,
+    };
+    let names: Vec<&str> = plan.functions.iter().map(name).collect();
+    let expected = ["unpack_i32", "global", "pack_i32", "shared", "measure_bits"];
+    assert_eq!(names, expected);
+}
+
 #[test]
 fn a_device_that_lacks_what_a_kernel_needs_is_refused() {
     let device = DeviceInfo {

@@ -49,22 +49,3 @@ fn out_of_memory(bytes: u64, what: MemoryUse) -> EngineError {
         fits: None,
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn more_than_there_is_is_refused() {
-        for error in [
-            zeroed::<u64>(usize::MAX, MemoryUse::Buffer).unwrap_err(),
-            zeroed::<u64>(1 << 56, MemoryUse::Buffer).unwrap_err(),
-        ] {
-            assert!(matches!(error, EngineError::OutOfMemory { .. }), "{error}");
-        }
-        if life::memory::total().is_some() {
-            ensure(1 << 60, MemoryUse::Buffer).unwrap_err();
-            ensure(1 << 10, MemoryUse::Buffer).unwrap();
-        }
-    }
-}

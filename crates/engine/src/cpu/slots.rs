@@ -106,15 +106,4 @@ mod tests {
         }));
         assert!(slots.is_free(LATTICE, Slot(0)));
     }
-
-    #[test]
-    fn slots_that_cannot_be_are_refused() {
-        let spec = SlotsSpec {
-            pinned: 255,
-            picture_words: 1 << 50,
-            ..SlotsSpec::default()
-        };
-        let error = CpuSlots::new(spec, &[1]).err().unwrap();
-        assert!(matches!(error, EngineError::OutOfMemory { .. }), "{error}");
-    }
 }
