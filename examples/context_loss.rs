@@ -52,6 +52,6 @@ fn main() {
     let status = session.status();
     println!(
         "{name}: from generation {before} to {} on the {}, every cell right; ended: {failed:?}; {:?}",
-        saved.main.position.generation, status.engine.name, status.notice
+        saved.timeline.position.generation, status.engine.name, status.notice
     );
 }

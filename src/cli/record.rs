@@ -50,7 +50,7 @@ pub(super) fn main(
     let saved_at = file
         .from
         .as_ref()
-        .map(|it| it.timeline().position.generation);
+        .map(|it| it.timeline.position.generation);
     let session = Session::start_from(setup, file, || {})?;
     emergency_save.set_saver(session.saver());
     continuing.iter().for_each(|line| say(line));

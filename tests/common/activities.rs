@@ -8,8 +8,8 @@ use engine::kernels;
 use life::{Lattice, Size, reference};
 use session::log::{Content, Log, Position};
 use session::{
-    Change, DeviceChoice, Edit, Pace, SavedSession, SavedTimeline, Session, SessionAction, Setup,
-    Split, Start, Status, Switches,
+    Change, DeviceChoice, Edit, Pace, SavedSession, Session, SessionAction, Setup, Split, Start,
+    Status, Switches,
 };
 
 const INSTANCES: usize = 3;
@@ -158,13 +158,7 @@ pub(crate) fn settled(session: &Session) -> (Option<SavedSession>, Option<String
 
 /// Every lattice of a saved session is what its log makes of its start.
 pub(crate) fn check(what: &str, saved: &SavedSession) {
-    check_timeline(what, &saved.main);
-    if let Some(comparison) = &saved.comparison {
-        check_timeline(what, &comparison.timeline);
-    }
-}
-
-fn check_timeline(what: &str, timeline: &SavedTimeline) {
+    let timeline = &saved.timeline;
     let (log, newest) = (&timeline.log, timeline.copies.last());
     let Some(newest) = newest else { return };
     let (position, lattices) = (newest.position, newest.lattices().unwrap());
@@ -225,6 +219,10 @@ fn replay(log: &Log, base: Option<Vec<Arc<Lattice>>>, to: Position) -> Vec<Arc<L
                 }
             }
             Content::Rule(_) => {}
+            Content::Compare => {
+                let (a, b) = lattices.split_at_mut(parameters.instances / 2);
+                b[..a.len()].clone_from_slice(a);
+            }
             Content::Grid { size, .. } => {
                 lattices.truncate(after.instances);
                 for lattice in &mut lattices {

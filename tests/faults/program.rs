@@ -156,8 +156,8 @@ impl Use {
             }
             Work::Session => {
                 let saved = SavedSession::load(&file).map_err(|why| why.to_string())?;
-                position = Some(saved.main.position.generation);
-                let Some(newest) = saved.main.copies.last() else {
+                position = Some(saved.timeline.position.generation);
+                let Some(newest) = saved.timeline.copies.last() else {
                     return Ok(position);
                 };
                 let generation = newest.position.generation;

@@ -143,7 +143,7 @@ fn strike(driver: &Driver, calls: &[&str], answers: &[&Answer]) -> (usize, usize
                     // A call that was refused stops the run, and says so.
                     let halted = session.status().halted.is_some();
                     if activity == Activity::RunTo && failed.is_none() && !halted {
-                        assert_eq!(saved.main.position.generation, before + 40, "{what}");
+                        assert_eq!(saved.timeline.position.generation, before + 40, "{what}");
                     }
                 }
             }
@@ -237,7 +237,7 @@ fn do_without_a_fault(activity: Activity) {
     let again = session.saved().recv_timeout(LIMIT);
     let again = again.expect("a session that steps can be saved");
     check(&format!("{activity:?}, then a step"), &again);
-    let [before, after] = [&saved, &again].map(|it| it.main.position.generation);
+    let [before, after] = [&saved, &again].map(|it| it.timeline.position.generation);
     assert!(
         activity == Activity::StepBack || after > before,
         "{activity:?}: {before}, then {after}"

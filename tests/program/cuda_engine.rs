@@ -232,7 +232,7 @@ fn a_session_goes_on_with_its_lattices_in_bands_or_whole() {
         let gpus = [("FAKE_CUDA_DEVICES", "3")];
         let log = log_of(folder.path(), &line(how, file), &gpus);
         let saved = SavedSession::load(&folder.path().join(file)).unwrap();
-        (log.contains(" op=peer "), saved.main.copies)
+        (log.contains(" op=peer "), saved.timeline.copies)
     };
     let new = "--kernel bits --size 75x41 --instances 2 --generations-per-round 3";
     for (how, is_split) in [

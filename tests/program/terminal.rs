@@ -461,25 +461,6 @@ fn a_terminal_asks_before_code_in_a_session_s_file_runs() {
     }
 }
 
-/// A kernel of the comparison's lattices need not take those of the main session.
-#[test]
-fn a_comparison_of_lattices_of_another_size_opens_again() {
-    let tmux = Tmux::start(160, 40);
-    let start = "--session s.json --size 42x21 --instances 2 --device cpu --kernel planar";
-    tmux.begin(&format!("{PROGRAM} --display terminal {start}"));
-    tmux.wait("planar");
-    tmux.then("b", "Key B returns");
-    tmux.then("z", "such as 512x512");
-    tmux.then("32 Enter", "The lattices are 32x32 now");
-    tmux.then("k", "kernel resident:");
-    tmux.keys("C-q");
-    assert_eq!(tmux.end(), "0");
-    let line = "--display none --rounds 1 --session s.json";
-    let ended = lifestreams(tmux.path(), line).succeeds();
-    let said = "Kernel resident does not support the lattice size in this file; ";
-    assert!(ended.stdout.contains(said), "{ended:?}");
-}
-
 /// As a connection by SSH that breaks: with a signal, or, in a session of its own, with nothing but
 /// reads of nothing and writes that fail.
 #[test]

@@ -160,9 +160,9 @@ impl Command {
                 | SessionAction::CycleSwitch(_)
                 | SessionAction::SetSwitch(..)
                 | SessionAction::ToggleRecorded
+                | SessionAction::ToggleComparison
                 | SessionAction::Undo
                 | SessionAction::Redo => (EngineIdle, true, Refuse),
-                SessionAction::ToggleComparison => (AllCellsOnHost, true, Refuse),
             },
             Command::WatchPopulation(_)
             | Command::WatchOverlap(_)

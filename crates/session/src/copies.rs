@@ -2,8 +2,8 @@
 //!
 //! A copy is a cache: positions between two of them are reached by stepping. So when the budget is used up,
 //! copies are thinned: the older they are, the further apart they may lie. The newest, the one before the
-//! last edit and the one that was added last stay whatever the budget, and the oldest as long as there is
-//! room.
+//! last edit, the one before A and B were compared and the one that was added last stay whatever the budget,
+//! and the oldest as long as there is room.
 //!
 //! Each lattice is compressed by itself with LZ4.
 //!
@@ -201,6 +201,8 @@ pub struct Copies {
     pub max_gap: u64,
     /// The position before the user's last edit.
     pub landmark: Option<Position>,
+    /// Where the comparison of A and B began: leaving it leads there.
+    pub(crate) pinned: Option<Position>,
     /// The position of the last one added.
     added: Option<Position>,
     generation_us: Option<f64>,
@@ -229,6 +231,7 @@ impl Copies {
             budget,
             max_gap: u32::MAX.into(),
             landmark: None,
+            pinned: None,
             added: None,
             generation_us: None,
         }
@@ -319,7 +322,8 @@ impl Copies {
     fn least_missed(&self) -> Option<usize> {
         let stays = |at: &usize| {
             let position = Some(self.all[*at].snapshot.position);
-            at + 1 == self.all.len() || position == self.landmark || position == self.added
+            let needed = [self.landmark, self.pinned, self.added];
+            at + 1 == self.all.len() || needed.contains(&position)
         };
         let positions: Vec<Position> = self.positions().collect();
         let gaps = positions.windows(2).map(|two| gap(two[0], two[1]));

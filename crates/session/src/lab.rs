@@ -29,6 +29,10 @@ pub(crate) struct Lab {
     pub(crate) recorded: Option<RecordedKey>,
     /// The setting before the last switch.
     pub(crate) previous: Option<Switches>,
+    /// B's switches when A and B were compared last.
+    pub(crate) b_switches: Option<Switches>,
+    /// Number of cells that differ between A and B, and the generation of that count.
+    pub(crate) differing: Option<(u64, u64)>,
     /// Whether the overlap is shown.
     pub(crate) is_watching: bool,
     /// The time of each op of a round when it runs alone, with the present setting, once measured.

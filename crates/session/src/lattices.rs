@@ -227,20 +227,11 @@ impl Lattices {
             setup.stored_kernel = None;
         }
         self.chosen = chosen;
-        self.fit_b();
     }
 
     /// Takes switches, and the user's round.
     pub(crate) fn take_switches(&mut self, setting: Setting) {
         (self.setup.switches, self.setup.own_round) = (setting.switches, setting.own_round);
-    }
-
-    /// Fits B's setting to the kernel, which is the same for both.
-    fn fit_b(&mut self) {
-        let kernel = self.setup.kernel;
-        if let Some(trial) = &mut self.trial {
-            trial.other = trial.other.with_kernel(kernel);
-        }
     }
 
     /// Sets what the log says of the lattices.
@@ -480,7 +471,6 @@ impl Lattices {
     pub(crate) fn leave_own_kernel(&mut self) -> Option<&'static Kernel> {
         let own_kernel = self.own_kernel()?;
         self.setup.leave_own_kernel();
-        self.fit_b();
         Some(own_kernel)
     }
 
@@ -498,13 +488,11 @@ impl Lattices {
         std::mem::replace(&mut self.view, view)
     }
 
-    /// Uses other lattices, whose settings these are. A change is measured no longer.
+    /// Uses other lattices, whose settings these are.
     pub(crate) fn take(&mut self, sim: Sim, setup: Setup) {
         self.sim = Some(sim);
         self.setup = setup;
         self.view = None;
-        self.trial = self.trial.take().filter(|it| it.each().is_some());
-        self.fit_b();
     }
 
     /// Makes the lattices of another setup, all cells dead, on a new engine of the same devices as the

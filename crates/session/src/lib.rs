@@ -10,7 +10,6 @@
 mod action;
 mod background;
 mod command;
-mod comparison;
 pub mod conformance;
 pub mod copies;
 mod edits;
@@ -80,7 +79,7 @@ pub use pictures::{LiveArea, Picture, PictureSource, Pictures};
 pub use population::Series;
 pub use round::{Request, Setting, Share};
 pub use sampling::Sampling;
-pub use saved::{Drafts, SavedComparison, SavedError, SavedSession, SavedTimeline};
+pub use saved::{Drafts, SavedError, SavedSession, SavedTimeline};
 pub use settled::Settled;
 pub use setup::{DEFAULT_DENSITY, DeviceChoice, Pace, Setup, Split, Start, StoredKernel};
 pub use start::{NewCells, start_cells, start_lattice};

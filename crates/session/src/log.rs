@@ -27,17 +27,7 @@ use life::Lattice;
 
 /// Where a session stands. Positions are ordered as the session passes them.
 #[derive(
-    Clone,
-    Copy,
-    PartialEq,
-    Eq,
-    PartialOrd,
-    Ord,
-    Hash,
-    Debug,
-    Default,
-    serde::Serialize,
-    serde::Deserialize,
+    Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, serde::Serialize, serde::Deserialize,
 )]
 pub struct Position {
     /// Records applied, counted from the session's beginning.
@@ -286,8 +276,8 @@ impl Log {
         self.records
             .truncate(here.records.saturating_sub(self.begin.records) as usize);
         let instance = match &content {
-            Content::Cells { instance, .. } => Some(self.base.instances_of(*instance)[0]),
-            Content::Start(_) | Content::Rule(_) | Content::Grid { .. } => None,
+            Content::Cells { instance, .. } => Some(*instance),
+            _ => None,
         };
         let kept_entry = |at: u64| self.records.iter().any(|record| record.entry == at);
         let joined = self
@@ -358,6 +348,14 @@ impl Log {
         } else {
             Undo::Before(before)
         })
+    }
+
+    /// Where A and B begin to be compared, if the log has that.
+    pub fn comparison(&self) -> Option<Position> {
+        let is_it = |record: &Record| record.content == Content::Compare;
+        let at = self.records.iter().position(is_it)?;
+        let records = self.begin.records + at as u64;
+        Some(Position::new(records, self.records[at].generation))
     }
 
     /// Notes an undo that has arrived, and takes an undone edit off the log.
@@ -463,9 +461,11 @@ impl Log {
             .min()
     }
 
-    /// Discards the records before a position, which becomes the base.
+    /// Discards the records before a position, which becomes the base. Where A and B begin to be compared
+    /// stays on the log: leaving that leads there.
     pub(crate) fn discard_before(&mut self, position: Position) {
-        if position <= self.base() || !self.contains(position) {
+        let is_needed = self.comparison().is_some_and(|at| at < position);
+        if position <= self.base() || is_needed || !self.contains(position) {
             return;
         }
         self.is_start = self.start_source(position) == Some(position);
@@ -535,9 +535,10 @@ impl Log {
         if fits(self, self.base()) {
             return;
         }
+        let last = self.comparison().map_or(here, |at| at.min(here));
         let mut bases: Vec<Position> = snapshots
             .chain(self.starts())
-            .filter(|&position| position <= here && self.contains(position))
+            .filter(|&position| position <= last && self.contains(position))
             .collect();
         bases.sort();
         let first = bases.partition_point(|&base| !fits(self, base));
@@ -552,17 +553,16 @@ impl Log {
         let records = self.records.iter().zip(self.begin.records + 1..);
         let later = records.filter_map(|(record, records)| match &record.content {
             Content::Start(start) => Some(Position::new(records, start.generation())),
-            Content::Cells { .. } | Content::Rule(_) | Content::Grid { .. } => None,
+            _ => None,
         });
         base.into_iter().chain(later)
     }
 
-    /// Checks what was read from a file, of a comparison or of the session itself. Later entries get numbers of
-    /// their own.
+    /// Checks what was read from a file. Later entries get numbers of their own.
     ///
     /// # Errors
     /// What is inconsistent.
-    pub(crate) fn validate(&mut self, compares: bool) -> Result<(), Message> {
+    pub(crate) fn validate(&mut self) -> Result<(), Message> {
         // Numbers up to here can be added to without care.
         const MAX: u64 = life::MAX_GENERATION;
         let within = |number: u64| match number {
@@ -574,7 +574,7 @@ impl Log {
         within(self.begin.records)?;
         within(self.begin.generation)?;
         let mut parameters = self.base.clone();
-        parameters.validate(compares)?;
+        parameters.validate()?;
         let (log, start) = (self.begin.generation, parameters.start.generation());
         within(start)?;
         if self.is_start && log != start {
@@ -607,11 +607,21 @@ impl Log {
                             parameters.instances
                         ));
                     }
-                    Content::Cells { .. } | Content::Rule(_) | Content::Grid { .. } => {}
+                    Content::Compare if parameters.compares || parameters.instances < 2 => {
+                        return Err(message!("A and B cannot be compared from here on"));
+                    }
+                    Content::Grid { instances, .. }
+                        if parameters.compares && *instances != parameters.instances =>
+                    {
+                        return Err(message!(
+                            "the number of instances changes while A and B are compared"
+                        ));
+                    }
+                    _ => {}
                 }
                 within(now)?;
                 parameters.apply(&record.content);
-                parameters.validate(compares)
+                parameters.validate()
             };
             check().map_err(|reason| message!("in record {number}: {reason}"))?;
             self.next_entry = self.next_entry.max(record.entry + 1);

@@ -208,7 +208,7 @@ fn apply_due(state: &State, record: &Record, facts: &EngineFacts) -> NextTask {
             }
         },
         Content::Start(_) | Content::Rule(_) => false,
-        Content::Grid { .. } => true,
+        Content::Grid { .. } | Content::Compare => true,
     };
     match facts {
         EngineFacts {

@@ -163,7 +163,7 @@ fn save(
         }
     };
     if let (Err(RecvTimeoutError::Timeout), Some(known)) = (&saved, last_known.session()) {
-        let generation = known.session.timeline().position.generation;
+        let generation = known.session.timeline.position.generation;
         let path = write(known.session)?;
         return Err(NotSaved {
             message: message!(

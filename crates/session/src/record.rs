@@ -39,7 +39,7 @@ pub struct Record {
 pub enum Content {
     /// Sets every lattice to a start, and the clock to the start's generation.
     Start(Start),
-    /// Changes cells of one instance, and of its counterpart in a comparison.
+    /// Changes cells of one instance; while A and B are compared, of its counterpart too.
     Cells {
         /// The instance, counted from 0.
         instance: usize,
@@ -57,6 +57,9 @@ pub enum Content {
         /// Number of lattices. Added ones get their lattices of the start in force.
         instances: usize,
     },
+    /// From here on A and B are compared: the second half of the lattices, B's, takes the cells of the first,
+    /// A's. The last one of an odd number stays as it is, and is not stepped.
+    Compare,
 }
 
 /// How the cells of an instance change.
@@ -99,10 +102,9 @@ pub struct SessionParameters {
     pub rule: Rule,
     /// The start in force.
     pub start: Start,
-    /// During a comparison, the distance from each of A's instances to its counterpart of B.
-    /// Changes of one are made to both; if the number of instances is odd, the last is not stepped.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub counterparts: Option<usize>,
+    /// Whether A and B are compared. A log's base is never later than the record that says so.
+    #[serde(skip)]
+    pub compares: bool,
     /// Instances whose cells the user drew or opened: the program never refills them.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub drawn: BTreeSet<usize>,
@@ -116,7 +118,7 @@ impl SessionParameters {
             instances: setup.instances,
             rule: setup.rule,
             start: setup.start.clone(),
-            counterparts: None,
+            compares: false,
             drawn: BTreeSet::new(),
         }
     }
@@ -138,9 +140,14 @@ impl SessionParameters {
         start_lattice(&self.start, self.size, self.instances_of(instance)[0])
     }
 
-    /// The instance and its counterpart in a comparison: a change of one is made to both.
+    /// How many instances A and B have each, while they are compared.
+    pub fn each(&self) -> Option<usize> {
+        self.compares.then_some(self.instances / 2)
+    }
+
+    /// The instance, and its counterpart while A and B are compared: a change of one is made to both.
     pub fn instances_of(&self, instance: usize) -> Vec<usize> {
-        match self.counterparts {
+        match self.each() {
             Some(each) if instance < 2 * each => vec![instance % each, instance % each + each],
             _ => vec![instance],
         }
@@ -148,30 +155,17 @@ impl SessionParameters {
 
     /// The instances that rounds step.
     pub fn stepped(&self) -> std::ops::Range<usize> {
-        0..self.counterparts.map_or(self.instances, |each| 2 * each)
+        0..self.each().map_or(self.instances, |each| 2 * each)
     }
 
-    /// Checks what was read from a file, of a comparison or of the session itself.
-    pub(crate) fn validate(&self, compares: bool) -> Result<(), Message> {
+    /// Checks what was read from a file.
+    pub(crate) fn validate(&self) -> Result<(), Message> {
         let instances = self.instances;
         if !(1..=Setup::MAX_INSTANCES).contains(&instances) {
             return Err(message!(
                 "it has {instances} instances; take 1 to {most}",
                 most = Setup::MAX_INSTANCES
             ));
-        }
-        let wanted = compares.then_some(instances / 2);
-        match self.counterparts {
-            of if of == wanted && of != Some(0) => {}
-            Some(_) if !compares => {
-                return Err(message!("it has counterparts, but compares nothing"));
-            }
-            Some(each) => {
-                return Err(message!(
-                    "it has {instances} instances, so instance {each} is not the counterpart of instance 0"
-                ));
-            }
-            None => return Err(message!("it has no counterparts")),
         }
         match self.drawn.last() {
             Some(last) if *last >= instances => Err(message!(
@@ -204,6 +198,7 @@ impl SessionParameters {
                 (self.size, self.instances) = (*size, *instances);
                 self.drawn.split_off(instances);
             }
+            Content::Compare => self.compares = true,
         }
     }
 }

@@ -37,16 +37,16 @@ use workshop::OwnKernel;
 /// A session as it is saved in a file.
 #[derive(Clone, Debug)]
 pub struct SavedSession {
-    /// The settings. Instances, size, rule and start are those of the main log at its position. Read
-    /// from a file, a kernel of the user's own is [stored](Setup::stored_kernel), and its rung in use.
+    /// The settings. Instances, size, rule and start are those of the log at the position. Read from a file,
+    /// a kernel of the user's own is [stored](Setup::stored_kernel), and its rung in use.
     pub setup: Setup,
+    /// B's switches, while A and B are compared; A's are the setup's.
+    pub b_switches: Option<Switches>,
     /// Read from a file, how the session differs from it: its kernel does not take the lattices' size, or
     /// it has a start that cannot be made.
     pub notices: Vec<Message>,
     /// The session itself.
-    pub main: SavedTimeline,
-    /// The comparison of A and B, while there is one.
-    pub comparison: Option<SavedComparison>,
+    pub timeline: SavedTimeline,
     /// Whether rounds follow one another.
     pub running: bool,
     /// The selected instance.
@@ -71,18 +71,9 @@ pub struct SavedTimeline {
     pub log: Log,
     /// The session's position on the log.
     pub position: Position,
-    /// Copies from which it goes on, ascending: of the log's base, unless that is a start, and the newest
-    /// that leads to the position.
+    /// Copies from which it goes on, ascending: of the log's base, unless that is a start, of where A and B
+    /// began to be compared, and the newest that leads to the position.
     pub copies: Vec<Snapshot>,
-}
-
-/// A comparison of two settings.
-#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
-pub struct SavedComparison {
-    /// B's switches; A's are the setup's.
-    pub second: Switches,
-    /// The comparison's own log.
-    pub timeline: SavedTimeline,
 }
 
 /// Why a session's file was refused: where and why.
@@ -273,8 +264,6 @@ struct File {
     running: bool,
     selected: usize,
     timeline: SavedTimeline,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    comparison: Option<SavedComparison>,
 }
 
 impl File {
@@ -284,22 +273,109 @@ impl File {
             settings: Settings::of(session),
             running: session.running,
             selected: session.selected,
-            timeline: session.main.clone(),
-            comparison: session.comparison.clone(),
+            timeline: session.timeline.clone(),
         }
     }
 
+    /// The session, after checks that its parts fit together.
     fn session(self) -> Result<SavedSession, Message> {
-        self.settings
-            .session(self.timeline, self.comparison, self.running, self.selected)
+        let File {
+            mut settings,
+            mut timeline,
+            running,
+            selected,
+            ..
+        } = self;
+        timeline.validate()?;
+        let rung = settings.kernel;
+        if let Some(rounds) = settings.pace
+            && !(Pace::MIN_PER_SECOND..=Pace::MAX_PER_SECOND).contains(&rounds)
+        {
+            return Err(message!(
+                "its pace is {rounds} rounds/s; take {slowest} to {fastest}",
+                slowest = Pace::MIN_PER_SECOND,
+                fastest = Pace::MAX_PER_SECOND
+            ));
+        }
+        let history = settings.time.history_bytes;
+        if history > TimeSettings::MAX_HISTORY_BYTES {
+            return Err(message!(
+                "its history takes {} bytes; take at most {most}",
+                history,
+                most = TimeSettings::MAX_HISTORY_BYTES
+            ));
+        }
+        let stored = settings.own_kernel.map(|own| own.read(rung));
+        let mut stored = stored.transpose()?;
+        let parameters = timeline.log.parameters(timeline.position.records);
+        let mut switches = [Some(&mut settings.switches), settings.b_switches.as_mut()];
+        for switches in switches.iter().flatten() {
+            let why = || switches.incompatibility(rung);
+            if why().is_some() {
+                return Err(Message::new(|| why().unwrap_or_default()));
+            }
+        }
+        let kernel = nearest_rung(rung, parameters.size);
+        let mut notices = Vec::new();
+        if kernel != rung {
+            notices.push(message!(
+                "Kernel {unsuited} does not support the lattice size in this file; {kernel} takes its place",
+                unsuited = rung.name,
+                kernel = kernel.name
+            ));
+            let switches = switches.iter_mut().flatten();
+            switches.for_each(|switches| **switches = switches.fitted_to(kernel));
+            stored.iter_mut().for_each(|stored| stored.in_use = false);
+        }
+        let instances = parameters.instances;
+        if selected >= instances {
+            return Err(message!(
+                "instance {selected} is selected, but there are {instances}, counted from 0"
+            ));
+        }
+        let own_round = |source: String| OwnRound::new(source.into(), instances);
+        let own_round = settings.own_round.map(own_round);
+        Ok(SavedSession {
+            setup: Setup {
+                instances,
+                size: parameters.size,
+                rule: parameters.rule,
+                start: parameters.start,
+                kernel,
+                own_kernel: None,
+                stored_kernel: stored.map(Arc::new),
+                kernel_choice: KernelChoice::Explicit,
+                device: settings.device,
+                split: Split::default(), // whoever opens the file says so
+                switches: settings.switches,
+                own_round: own_round.map(Arc::new),
+                generations_per_round: settings.generations_per_round.get(),
+                pace: match settings.pace {
+                    _ if settings.maximum => Pace::Maximum,
+                    Some(rounds) => Pace::PerSecond(rounds),
+                    None => Pace::Unthrottled,
+                },
+                rounds: None,
+                time: settings.time,
+            },
+            b_switches: settings.b_switches,
+            notices,
+            timeline,
+            running,
+            selected,
+            drafts: Drafts {
+                round: settings.round_draft.map(Arc::from),
+                kernel: settings.kernel_draft.map(Arc::from),
+            },
+        })
     }
 }
 
 impl SavedTimeline {
-    /// Checks what was read from a file, of a comparison or of the session itself.
-    fn validate(&mut self, compares: bool) -> Result<(), Message> {
+    /// Checks what was read from a file.
+    fn validate(&mut self) -> Result<(), Message> {
         let (log, here) = (&mut self.log, self.position);
-        log.validate(compares)?;
+        log.validate()?;
         let positions = self.copies.iter().map(|copy| copy.position);
         for position in iter::once(here).chain(positions) {
             let generation = position.generation;
@@ -341,9 +417,14 @@ impl SavedTimeline {
                 ));
             }
         }
-        let first = self.copies.first().map(|copy| copy.position);
-        if !log.base_is_start() && first != Some(log.base()) {
+        let lacks = |at: Position| self.copies.iter().all(|copy| copy.position != at);
+        if !log.base_is_start() && lacks(log.base()) {
             return Err(message!("it lacks the lattices that its log begins with"));
+        }
+        if log.comparison().is_some_and(|at| at < here && lacks(at)) {
+            return Err(message!(
+                "it lacks the lattices before A and B were compared"
+            ));
         }
         Ok(())
     }
@@ -357,6 +438,8 @@ struct Settings {
     #[serde(with = "text")]
     device: DeviceChoice,
     switches: Switches,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    b_switches: Option<Switches>,
     generations_per_round: NonZeroU32,
     /// Rounds per second, or `null` for as many as possible.
     pace: Option<f64>,
@@ -426,6 +509,7 @@ impl Settings {
             kernel: setup.kernel.rung(),
             device: setup.device,
             switches: setup.switches,
+            b_switches: session.b_switches,
             generations_per_round: setup
                 .generations_per_round
                 .try_into()
@@ -449,114 +533,11 @@ impl Settings {
             kernel_draft: session.drafts.kernel.as_deref().map(str::to_owned),
         }
     }
-
-    /// A session with these settings, after checks that they fit its lattices.
-    fn session(
-        mut self,
-        mut main: SavedTimeline,
-        mut comparison: Option<SavedComparison>,
-        running: bool,
-        selected: usize,
-    ) -> Result<SavedSession, Message> {
-        main.validate(false)?;
-        if let Some(comparison) = &mut comparison {
-            let compared = comparison.timeline.validate(true);
-            compared.map_err(|reason| message!("in the comparison of A and B: {reason}"))?;
-        }
-        let rung = self.kernel;
-        if let Some(rounds) = self.pace
-            && !(Pace::MIN_PER_SECOND..=Pace::MAX_PER_SECOND).contains(&rounds)
-        {
-            return Err(message!(
-                "its pace is {rounds} rounds/s; take {slowest} to {fastest}",
-                slowest = Pace::MIN_PER_SECOND,
-                fastest = Pace::MAX_PER_SECOND
-            ));
-        }
-        let history = self.time.history_bytes;
-        if history > TimeSettings::MAX_HISTORY_BYTES {
-            return Err(message!(
-                "its history takes {} bytes; take at most {most}",
-                history,
-                most = TimeSettings::MAX_HISTORY_BYTES
-            ));
-        }
-        let stored = self.own_kernel.map(|own| own.read(rung));
-        let mut stored = stored.transpose()?;
-        let parameters = main.log.parameters(main.position.records);
-        let compared = comparison.as_ref().map(|comparison| &comparison.timeline);
-        let compared = compared.map(|own| own.log.parameters(own.position.records));
-        let second = comparison.as_mut().map(|comparison| &mut comparison.second);
-        let mut switches = [Some(&mut self.switches), second];
-        for switches in switches.iter().flatten() {
-            let why = || switches.incompatibility(rung);
-            if why().is_some() {
-                return Err(Message::new(|| why().unwrap_or_default()));
-            }
-        }
-        // During a comparison the lattices may have another size than before and after it.
-        let sizes = std::iter::once(&parameters).chain(&compared);
-        let sizes: Vec<_> = sizes.map(|parameters| parameters.size).collect();
-        let kernel = nearest_rung(rung, &sizes);
-        let mut notices = Vec::new();
-        if kernel != rung {
-            notices.push(message!(
-                "Kernel {unsuited} does not support the lattice size in this file; {kernel} takes its place",
-                unsuited = rung.name,
-                kernel = kernel.name
-            ));
-            let switches = switches.iter_mut().flatten();
-            switches.for_each(|switches| **switches = switches.fitted_to(kernel));
-            stored.iter_mut().for_each(|stored| stored.in_use = false);
-        }
-        let instances = compared.as_ref().unwrap_or(&parameters).instances;
-        if selected >= instances {
-            return Err(message!(
-                "instance {selected} is selected, but there are {instances}, counted from 0"
-            ));
-        }
-        let own_round = |source: String| OwnRound::new(source.into(), parameters.instances);
-        let own_round = self.own_round.map(own_round);
-        Ok(SavedSession {
-            setup: Setup {
-                instances: parameters.instances,
-                size: parameters.size,
-                rule: parameters.rule,
-                start: parameters.start,
-                kernel,
-                own_kernel: None,
-                stored_kernel: stored.map(Arc::new),
-                kernel_choice: KernelChoice::Explicit,
-                device: self.device,
-                split: Split::default(), // whoever opens the file says so
-                switches: self.switches,
-                own_round: own_round.map(Arc::new),
-                generations_per_round: self.generations_per_round.get(),
-                pace: match self.pace {
-                    _ if self.maximum => Pace::Maximum,
-                    Some(rounds) => Pace::PerSecond(rounds),
-                    None => Pace::Unthrottled,
-                },
-                rounds: None,
-                time: self.time,
-            },
-            notices,
-            main,
-            comparison,
-            running,
-            selected,
-            drafts: Drafts {
-                round: self.round_draft.map(Arc::from),
-                kernel: self.kernel_draft.map(Arc::from),
-            },
-        })
-    }
 }
 
-/// The rung that is nearest to this one among those that take lattices of these sizes.
-fn nearest_rung(rung: &'static Kernel, sizes: &[Size]) -> &'static Kernel {
-    let takes = |kernel: &Kernel| sizes.iter().all(|it| kernel.supports(*it));
-    let rungs = KERNELS.iter().filter(|kernel| takes(kernel));
+/// The rung that is nearest to this one among those that take lattices of this size.
+fn nearest_rung(rung: &'static Kernel, size: Size) -> &'static Kernel {
+    let rungs = KERNELS.iter().filter(|kernel| kernel.supports(size));
     let nearest = rungs.min_by_key(|kernel| kernel.index().abs_diff(rung.index()));
     nearest.unwrap_or(rung)
 }

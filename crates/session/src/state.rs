@@ -105,8 +105,6 @@ pub(crate) enum MoveReason {
     Recovery,
     /// A saved session is continued.
     Opening,
-    /// A comparison ended.
-    Return,
 }
 
 /// The state of a session; see the module's documentation.
@@ -232,12 +230,6 @@ impl State {
         }
         log.discard_beyond(budget, *here, copies.positions());
         self.timeline.drop_void();
-    }
-
-    /// Goes on with another timeline, whose cells are not set yet. Returns the one before.
-    pub(crate) fn exchange(&mut self, timeline: Timeline) -> Timeline {
-        self.cells_known = false;
-        std::mem::replace(&mut self.timeline, timeline)
     }
 
     /// The log changes after a position: copies of later ones are void.
@@ -408,7 +400,7 @@ impl State {
     /// Sets the number of instances.
     pub(crate) fn set_instances(&mut self, count: usize) -> Option<Notice> {
         let now = self.parameters();
-        let refused = if now.counterparts.is_some() {
+        let refused = if now.compares {
             message!("The number of instances stays while A and B are compared; key B ends that")
         } else if !(1..=Setup::MAX_INSTANCES).contains(&count) {
             message!("Take 1 to {most} instances", most = Setup::MAX_INSTANCES)
@@ -453,7 +445,7 @@ impl State {
         let parameters = self.parameters();
         instance < parameters.instances
             && !parameters.drawn.contains(&instance)
-            && parameters.counterparts.is_none()
+            && !parameters.compares
             && !self.has_records_ahead()
     }
 
@@ -497,9 +489,9 @@ impl State {
         let (mode, answer) = match &self.mode {
             Mode::Paused | Mode::Stepping(_) => (Mode::Running, None),
             Mode::Running | Mode::RunningTo(_) => (Mode::Paused, None),
-            // Lost cells must be restored, and the moves around a comparison are short: the command
-            // applies to the mode after the move.
-            Mode::Moving(moving) if !moving.begun || moving.purpose == MoveReason::Return => {
+            // Lost cells must be restored, and a move that is at its end cannot be stopped: the command applies
+            // to the mode after the move.
+            Mode::Moving(moving) if !moving.begun || self.timeline.here >= moving.target => {
                 let mut moving = moving.clone();
                 moving.then = match moving.then {
                     Mode::Running | Mode::RunningTo(_) => Mode::Paused,
@@ -555,13 +547,23 @@ impl State {
         route.is_some()
     }
 
-    /// Begins a move after which the session runs or pauses as before it.
-    pub(crate) fn return_to(&mut self, target: Position) {
+    /// Begins to compare A and B here.
+    pub(crate) fn begin_comparison(&mut self) -> Option<Notice> {
+        self.change(Author::Person, Content::Compare)
+    }
+
+    /// Goes back to where the comparison of A and B began, and takes it and all that came after it off the log.
+    /// Rounds go on there if they do now.
+    pub(crate) fn end_comparison(&mut self) {
+        let Some(begin) = self.timeline.log.comparison() else {
+            return;
+        };
+        let (from, undo) = (self.timeline.here, Undo::Before(begin));
         let then = match self.mode {
             Mode::Running => Mode::Running,
             _ => Mode::Paused,
         };
-        self.begin_move(target, MoveReason::Return, then);
+        self.begin_move(begin, MoveReason::Undo { from, undo }, then);
     }
 
     /// Notes since when a move is under way.
@@ -906,20 +908,32 @@ impl State {
         self.pacing.hurry(now);
         self.refresh = true;
         let told = match moving.purpose {
-            MoveReason::Back { is_entered: false }
-            | MoveReason::Recovery
-            | MoveReason::Return
-            | MoveReason::Opening => return None,
+            MoveReason::Back { is_entered: false } | MoveReason::Recovery | MoveReason::Opening => {
+                return None;
+            }
             MoveReason::Back { is_entered: true } => message!("Back to generation {generation}"),
             MoveReason::Undo { from, undo } => {
+                let begun = self.timeline.log.comparison();
+                let is_of_comparison = begun.is_some_and(|begun| match undo {
+                    Undo::After(to) => to == self.timeline.log.after_next(begun),
+                    Undo::Before(to) => to == begun,
+                });
                 self.timeline.log.commit_undo(from, undo);
                 if let Undo::Before(position) = undo {
                     self.drop_copies_after(position);
                 }
                 let generation = grouped(generation);
                 match undo {
+                    Undo::After(_) if is_of_comparison => {
+                        message!(
+                            "Back to generation {generation}, where the comparison of A and B began"
+                        )
+                    }
                     Undo::After(_) => {
                         message!("Back to generation {generation}, just after the last edit")
+                    }
+                    Undo::Before(_) if is_of_comparison => {
+                        message!("The comparison has ended; every lattice is as it was before")
                     }
                     Undo::Before(_) => {
                         message!("Undone: the last edit; at generation {generation}")

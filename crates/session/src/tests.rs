@@ -67,7 +67,7 @@ fn assert_cells(session: &Session, instances: u64) {
         Arc::new(reference::run(&start, Rule::LIFE, paused.clock.generation))
     };
     let saved = saved(session);
-    let newest = saved.timeline().copies.last().unwrap();
+    let newest = saved.timeline.copies.last().unwrap();
     assert_eq!(newest.position.generation, paused.clock.generation);
     let want: Vec<_> = (0..instances).map(want).collect();
     assert!(newest.lattices().unwrap() == want);

@@ -25,6 +25,7 @@ impl Timeline {
 
     /// Adds a copy. Returns whether it alone fits into the budget beside the log.
     pub(crate) fn add(&mut self, copy: Snapshot) -> bool {
+        self.copies.pinned = self.log.comparison();
         self.copies.add(copy, self.log.bytes())
     }
 
@@ -46,20 +47,22 @@ impl Timeline {
         self.copies.retain(|position| self.log.contains(position));
     }
 
-    /// What is saved of it at a position: with the newest copy that leads there, and the one that the log then
-    /// begins with, unless that is a start; `None` if nothing leads there.
+    /// What is saved of it at a position: with the newest copy that leads there, the one before A and B were
+    /// compared, and the one that the log then begins with, unless that is a start; `None` if nothing leads
+    /// there.
     pub(crate) fn saved(&self, position: Position) -> Option<SavedTimeline> {
         let mut log = self.log.clone();
-        let leads =
-            |copy: &&Snapshot| copy.position <= position && self.log.contains(copy.position);
-        let newest = self.copies.iter().rev().find(leads);
-        let is_start = log.base_is_start();
-        let oldest = self.copies.iter().find(leads).filter(|_| !is_start);
-        if !is_start {
-            log.discard_before(oldest?.position);
+        let leads = |at: &Position| *at <= position && log.contains(*at);
+        let leading: Vec<Position> = self.copies.positions().filter(leads).collect();
+        let mut needed = vec![log.comparison(), leading.last().copied()];
+        if !log.base_is_start() {
+            let oldest = *leading.first()?;
+            log.discard_before(oldest);
+            needed.push(Some(oldest));
         }
-        let newest = newest.filter(|newest| oldest.is_none_or(|it| it.position != newest.position));
-        let copies = oldest.into_iter().chain(newest).cloned().collect();
+        let is_needed =
+            |copy: &&Snapshot| copy.position <= position && needed.contains(&Some(copy.position));
+        let copies = self.copies.iter().filter(is_needed).cloned().collect();
         Some(SavedTimeline {
             log,
             position,

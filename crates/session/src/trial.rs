@@ -15,7 +15,6 @@ use lang::Message;
 use platform::{Usage, usage};
 
 /// What is compared.
-#[derive(Clone)]
 pub(crate) enum Subject {
     /// All lattices before (A) and after (B) a change.
     Change(Message),
@@ -33,8 +32,6 @@ pub(crate) struct Trial {
     pub(crate) other: Setting,
     /// Of A's rounds and of B's.
     pub(crate) executor: Executor,
-    /// Its number in the session, and the factor by which rounds of equal settings differ.
-    counted: (u64, f64),
     /// Whether the round that is being issued is compared, and of A and B the pair.
     pub(crate) is_compared: bool,
     /// What the system had given when the round that is being issued was prepared.
@@ -49,16 +46,9 @@ impl Trial {
             subject,
             other,
             executor: Executor::new(2, number, Plan::Live(spread)),
-            counted: (number, spread),
             is_compared: false,
             used: Usage::default(),
         }
-    }
-
-    /// The same with another setting, of which nothing is measured yet.
-    pub(crate) fn with_other(&self, other: Setting) -> Trial {
-        let (number, spread) = self.counted;
-        Trial::new(self.subject.clone(), other, number, spread)
     }
 
     /// How many lattices A and B have each, if those are compared.

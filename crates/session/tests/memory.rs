@@ -43,7 +43,7 @@ fn forty_starts(budget: u64) -> usize {
         instances: INSTANCES,
         rule: Rule::LIFE,
         start: start(0),
-        counterparts: None,
+        compares: false,
         drawn: Default::default(),
     };
     let mut log = Log::new(parameters);

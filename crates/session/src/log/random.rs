@@ -108,18 +108,19 @@ impl Random {
     }
 
     pub(crate) fn content(&mut self, parameters: &SessionParameters) -> Content {
-        match self.below(15) {
+        match self.below(16) {
             0 | 1 => Content::Start(self.start(parameters.size)),
             2 => Content::Rule(self.rule()),
-            3 => Content::Grid {
+            3 if parameters.instances > 1 && !parameters.compares => Content::Compare,
+            4 => Content::Grid {
                 size: size(
                     u64::from(parameters.size.width()) + self.below(9),
                     u64::from(parameters.size.height()) + self.below(9),
                 ),
-                // So that the counterparts stay the same.
-                instances: match parameters.counterparts {
-                    Some(each) => 2 * each + self.below(2) as usize,
-                    None => 1 + self.below(6) as usize,
+                instances: if parameters.compares {
+                    parameters.instances
+                } else {
+                    1 + self.below(6) as usize
                 },
             },
             _ => Content::Cells {

@@ -127,9 +127,11 @@ pub(crate) fn step(cells: &mut [Arc<Lattice>], rule: Rule, generations: u64) {
 
 /// The instance of A that an instance of B is like.
 fn original(parameters: &SessionParameters, instance: usize) -> usize {
-    match parameters.counterparts {
-        Some(each) if (each..2 * each).contains(&instance) => instance - each,
-        _ => instance,
+    let each = parameters.instances / 2;
+    if parameters.compares && (each..2 * each).contains(&instance) {
+        instance - each
+    } else {
+        instance
     }
 }
 
@@ -157,6 +159,11 @@ pub(crate) fn apply(content: &Content, parameters: &mut SessionParameters, cells
     match content {
         Content::Start(_) => *cells = start_cells(parameters),
         Content::Rule(_) => {}
+        Content::Compare => {
+            for instance in 0..cells.len() {
+                cells[instance] = cells[original(parameters, instance)].clone();
+            }
+        }
         Content::Grid { size, instances } => {
             cells.truncate(*instances);
             for lattice in cells.iter_mut() {
@@ -193,6 +200,7 @@ pub(crate) fn change(content: &Content, parameters: &mut SessionParameters) {
         Content::Grid { size, instances } => {
             (parameters.size, parameters.instances) = (*size, *instances);
         }
+        Content::Compare => parameters.compares = true,
         Content::Cells { .. } => {}
     }
 }
@@ -251,7 +259,7 @@ impl ReferenceLog {
     fn was_drawn(&self, content: &Content, parameters: &SessionParameters) -> bool {
         let of = |content: &Content| match content {
             Content::Cells { instance, .. } => Some(original(parameters, *instance)),
-            Content::Start(_) | Content::Rule(_) | Content::Grid { .. } => None,
+            _ => None,
         };
         let drawn = |item: &Item| match &item.content {
             Content::Start(_) => Some(false),
@@ -311,7 +319,7 @@ impl ReferenceLog {
         self.undone.clear();
         let mut parameters = self.parameters(at.records).clone();
         let instance = match &content {
-            Content::Cells { instance, .. } => Some(original(&parameters, *instance)),
+            Content::Cells { instance, .. } => Some(*instance),
             _ => None,
         };
         let kept = &self.items[self.first as usize..];
@@ -365,6 +373,13 @@ impl ReferenceLog {
             to: if at > after { after } else { before },
             removes: at <= after,
         })
+    }
+
+    /// Where A and B begin to be compared.
+    pub(crate) fn comparison(&self) -> Option<Position> {
+        let is_it = |item: &Item| item.content == Content::Compare;
+        let at = self.items.iter().position(is_it)?;
+        Some(super::at(at as u64, self.items[at].generation))
     }
 
     /// An undo has arrived.
@@ -421,8 +436,10 @@ impl ReferenceLog {
             } else {
                 self.items[from.records as usize].generation
             };
-            let each = parameters.counterparts;
-            let stepped = each.map_or(parameters.instances, |each| 2 * each);
+            let mut stepped = parameters.instances;
+            if parameters.compares {
+                stepped -= stepped % 2; // the odd one stays as it is
+            }
             step(
                 &mut cells[..stepped],
                 parameters.rule,

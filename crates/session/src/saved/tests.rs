@@ -7,7 +7,7 @@ use crate::{Area, Change, Setup, Split, Start, StopWhenStill, Streams, Wait};
 use engine::kernels;
 use life::{Lattice, Rule, soup};
 use proptest::prelude::*;
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::iter::once;
 use std::time::{Duration, Instant};
 
@@ -67,15 +67,17 @@ fn random_timeline(random: &mut Random, parameters: SessionParameters) -> SavedT
     let (log, passed) = random_log(random, parameters);
     let at = random.below(passed.len() as u64) as usize;
     let newest = passed[random.below(at as u64 + 1) as usize];
+    let base = Some(log.base()).filter(|_| !log.base_is_start());
+    let compared = log.comparison().filter(|begun| *begun < passed[at]);
+    let needed = BTreeSet::from_iter(base.into_iter().chain(compared).chain([newest]));
     let mut copy = |at: Position| {
         let parameters = log.parameters(at.records);
         let lattices = random.lattices(parameters.instances, parameters.size);
         Snapshot::new(at, &lattices).unwrap()
     };
-    let base = Some(log.base()).filter(|base| !log.base_is_start() && *base != newest);
     SavedTimeline {
         position: passed[at],
-        copies: base.into_iter().chain([newest]).map(&mut copy).collect(),
+        copies: needed.into_iter().map(&mut copy).collect(),
         log,
     }
 }
@@ -91,37 +93,24 @@ fn random_stored_kernel(random: &mut Random) -> StoredKernel {
 
 fn random_session(random: &mut Random) -> SavedSession {
     let of = size(1 + random.below(70), 1 + random.below(30));
-    let parameters = |random: &mut Random, instances, counterparts| SessionParameters {
+    let instances = 1 + random.below(5) as usize;
+    let parameters = SessionParameters {
         size: of,
         instances,
         rule: random.rule(),
         start: random.start(of),
-        counterparts,
+        compares: false,
         drawn: (0..instances).filter(|_| random.chance()).collect(),
     };
-    let own = 1 + random.below(5) as usize;
-    let main = parameters(random, own, None);
-    let main = random_timeline(random, main);
-    let compared = 2 + random.below(4) as usize;
-    let comparison = random.chance().then(|| {
-        let compared = parameters(random, compared, Some(compared / 2));
-        SavedComparison {
-            second: Switches {
-                wait: Wait::All,
-                streams: Streams::One,
-                ..Switches::DEFAULT
-            },
-            timeline: random_timeline(random, compared),
-        }
-    });
-    let parameters = main.log.parameters(main.position.records);
-    let shown = comparison
-        .as_ref()
-        .map_or(parameters.instances, |comparison| {
-            let SavedTimeline { log, position, .. } = &comparison.timeline;
-            log.parameters(position.records).instances
-        });
+    let timeline = random_timeline(random, parameters);
+    let parameters = timeline.log.parameters(timeline.position.records);
     SavedSession {
+        b_switches: parameters.compares.then_some(Switches {
+            wait: Wait::All,
+            streams: Streams::One,
+            ..Switches::DEFAULT
+        }),
+        selected: random.below(parameters.instances as u64) as usize,
         setup: Setup {
             instances: parameters.instances,
             size: parameters.size,
@@ -148,10 +137,8 @@ fn random_session(random: &mut Random) -> SavedSession {
             },
         },
         notices: Vec::new(),
-        selected: random.below(shown as u64) as usize,
         running: random.chance(),
-        main,
-        comparison,
+        timeline,
         drafts: Drafts {
             round: random.chance().then(|| "\"\u{1b}\n".into()),
             kernel: random.chance().then(|| "".into()),
@@ -159,7 +146,7 @@ fn random_session(random: &mut Random) -> SavedSession {
     }
 }
 
-/// A session with every kind of record.
+/// A session with every kind of record but one: that of a comparison.
 fn sample() -> SavedSession {
     let of = size(20, 12);
     let lattices = |count, seed| Random::new(seed).lattices(count, of);
@@ -168,16 +155,16 @@ fn sample() -> SavedSession {
         y: 3,
         size: size(5, 4),
     };
-    let parameters = |counterparts| SessionParameters {
+    let parameters = SessionParameters {
         size: of,
         instances: 4,
         rule: Rule::LIFE,
         start: Start::soup(0.3, 7),
-        counterparts,
+        compares: false,
         drawn: [1, 3].into(),
     };
     let base = at(40, 300);
-    let mut log = Log::from_parts(parameters(None), base, false, VecDeque::new());
+    let mut log = Log::from_parts(parameters, base, false, VecDeque::new());
     let mut here = base;
     #[rustfmt::skip]
     let contents = [
@@ -239,12 +226,11 @@ fn sample() -> SavedSession {
         stored_kernel: None,
         ..random_session(&mut Random::new(1)).setup
     };
-    let scratch = at(0, 150);
-    let compared = lattices(4, 5);
     SavedSession {
         setup,
+        b_switches: None,
         notices: Vec::new(),
-        main: SavedTimeline {
+        timeline: SavedTimeline {
             log,
             position: here,
             copies: vec![
@@ -252,36 +238,35 @@ fn sample() -> SavedSession {
                 Snapshot::new(newest, &Random::new(2).lattices(5, grown)).unwrap(),
             ],
         },
-        comparison: Some(SavedComparison {
-            second: Switches::DEFAULT,
-            timeline: SavedTimeline {
-                log: Log::from_parts(parameters(Some(2)), scratch, false, VecDeque::new()),
-                position: at(0, 160),
-                copies: vec![Snapshot::new(scratch, &compared).unwrap()],
-            },
-        }),
         running: true,
         selected: 3,
         drafts: Drafts::default(),
     }
 }
 
-/// The timelines of a session.
-fn timelines(session: &SavedSession) -> impl Iterator<Item = &SavedTimeline> {
-    let compared = session.comparison.as_ref().map(|own| &own.timeline);
-    once(&session.main).chain(compared)
+/// The same, with a comparison that begins where it is.
+fn compared() -> SavedSession {
+    let mut session = sample();
+    let SavedTimeline {
+        log,
+        position,
+        copies,
+    } = &mut session.timeline;
+    let before = Random::new(3).lattices(5, size(24, 16));
+    copies.push(Snapshot::new(*position, &before).unwrap());
+    *position = log.push(*position, Author::Person, Content::Compare, false);
+    session.b_switches = Some(Switches::DEFAULT);
+    session
 }
 
 /// The session without what is not saved: what could be redone.
 fn without_unsaved(session: &SavedSession) -> SavedSession {
     let mut session = session.clone();
-    let compared = session.comparison.as_mut().map(|own| &mut own.timeline);
-    for (timeline, compares) in once(&mut session.main).chain(compared).zip([false, true]) {
-        let (begin, log) = (timeline.log.base(), &timeline.log);
-        let (base, records) = (log.base_parameters().clone(), log.records().cloned());
-        timeline.log = Log::from_parts(base, begin, log.base_is_start(), records.collect());
-        timeline.log.validate(compares).unwrap();
-    }
+    let log = &session.timeline.log;
+    let (base, records) = (log.base_parameters().clone(), log.records().cloned());
+    let mut log = Log::from_parts(base, log.base(), log.base_is_start(), records.collect());
+    log.validate().unwrap();
+    session.timeline.log = log;
     session
 }
 
@@ -294,72 +279,69 @@ fn assert_same(before: &SavedSession, after: &SavedSession) {
 /// lattices to its end.
 #[track_caller]
 fn assert_sound(session: &SavedSession) {
-    let SavedSession { setup, main, .. } = session;
+    let SavedSession {
+        setup, timeline, ..
+    } = session;
     assert!(setup.kernel.supports(setup.size));
-    assert!(setup.switches.incompatibility(setup.kernel).is_none());
-    let parameters = main.log.parameters(main.position.records);
+    let of_both = once(&setup.switches).chain(&session.b_switches);
+    of_both.for_each(|it| assert!(it.incompatibility(setup.kernel).is_none()));
+    let SavedTimeline {
+        log,
+        position,
+        copies,
+    } = timeline;
+    let parameters = log.parameters(position.records);
     assert!((parameters.size, parameters.instances) == (setup.size, setup.instances));
-    assert!(parameters.rule == setup.rule);
-    assert!(session.comparison.is_some() || session.selected < setup.instances);
-    for (timeline, compares) in timelines(session).zip([false, true]) {
-        let SavedTimeline { log, position, .. } = timeline;
-        assert!(log.contains(*position));
-        let copies = &timeline.copies;
-        let has_base = copies
-            .first()
-            .is_some_and(|copy| copy.position == log.base());
-        assert!(log.base_is_start() || has_base);
-        for copy in copies {
-            assert!(log.contains(copy.position) && copy.position <= *position);
-            let parameters = log.parameters(copy.position.records);
-            assert_eq!(copy.sizes().len(), parameters.instances);
-            assert!(copy.sizes().all(|size| size == parameters.size));
-        }
-        let Some(newest) = copies.last() else {
+    assert!(parameters.rule == setup.rule && session.selected < setup.instances);
+    assert!(log.contains(*position));
+    let has = |at: Position| copies.iter().any(|copy| copy.position == at);
+    assert!(log.base_is_start() || has(log.base()));
+    assert!(log.comparison().is_none_or(|at| at >= *position || has(at)));
+    for copy in copies {
+        assert!(log.contains(copy.position) && copy.position <= *position);
+        let parameters = log.parameters(copy.position.records);
+        assert_eq!(copy.sizes().len(), parameters.instances);
+        assert!(copy.sizes().all(|size| size == parameters.size));
+    }
+    let Some(newest) = copies.last() else {
+        return;
+    };
+    let mut lattices = newest.lattices().unwrap();
+    let newest = newest.position;
+    assert!(log.route(None, once(newest), *position).is_some());
+    let mut before = log.base();
+    for number in log.base().records..=log.end() {
+        let parameters = log.parameters(number);
+        assert!((1..=Setup::MAX_INSTANCES).contains(&parameters.instances));
+        assert!(parameters.each() != Some(0));
+        let mut drawn = parameters.drawn.iter();
+        assert!(drawn.all(|&drawn| drawn < parameters.instances));
+        let Some(record) = log.record(number) else {
             continue;
         };
-        let mut lattices = newest.lattices().unwrap();
-        let newest = newest.position;
-        assert!(log.route(None, once(newest), *position).is_some());
-        let mut before = log.base();
-        for number in log.base().records..=log.end() {
-            let parameters = log.parameters(number);
-            assert!((1..=Setup::MAX_INSTANCES).contains(&parameters.instances));
-            let each = compares.then_some(parameters.instances / 2);
-            assert_eq!(parameters.counterparts, each);
-            assert!(
-                parameters
-                    .drawn
-                    .iter()
-                    .all(|&drawn| drawn < parameters.instances)
-            );
-            let Some(record) = log.record(number) else {
-                continue;
-            };
-            assert!((before.generation..=life::MAX_GENERATION).contains(&record.generation));
-            before = log.after_next(at(number, record.generation));
-            if number < newest.records {
-                continue;
-            }
-            match &record.content {
-                Content::Cells { instance, cells } => {
-                    for instance in parameters.instances_of(*instance) {
-                        let lattice = &mut lattices[instance];
-                        cells.apply(&parameters, instance, lattice).unwrap();
-                    }
-                }
-                Content::Start(_) | Content::Rule(_) => {}
-                Content::Grid { size, instances } => {
-                    lattices.resize(*instances, Arc::new(Lattice::new(parameters.size)));
-                    for lattice in &mut lattices {
-                        *lattice = Arc::new(lattice.resized(*size).unwrap());
-                    }
-                }
-            }
-            let parameters = log.parameters(number + 1);
-            parameters.start_lattice(0).unwrap();
-            assert!(lattices.iter().all(|own| own.size() == parameters.size));
+        assert!((before.generation..=life::MAX_GENERATION).contains(&record.generation));
+        before = log.after_next(at(number, record.generation));
+        if number < newest.records {
+            continue;
         }
+        match &record.content {
+            Content::Cells { instance, cells } => {
+                for instance in parameters.instances_of(*instance) {
+                    let lattice = &mut lattices[instance];
+                    cells.apply(&parameters, instance, lattice).unwrap();
+                }
+            }
+            Content::Grid { size, instances } => {
+                lattices.resize(*instances, Arc::new(Lattice::new(parameters.size)));
+                for lattice in &mut lattices {
+                    *lattice = Arc::new(lattice.resized(*size).unwrap());
+                }
+            }
+            Content::Start(_) | Content::Rule(_) | Content::Compare => {}
+        }
+        let parameters = log.parameters(number + 1);
+        parameters.start_lattice(0).unwrap();
+        assert!(lattices.iter().all(|own| own.size() == parameters.size));
     }
 }
 
@@ -382,8 +364,7 @@ proptest! {
 }
 
 /// The text is that of the file in `fixtures`. `LIFESTREAMS_RENEW=1` with this test's name writes the
-/// file anew, for fields that are added; any other change of the format is a new version. The file of version
-/// 2 says the same.
+/// file anew, for fields that are added; any other change of the format is a new version.
 #[test]
 fn the_format_stays_as_it_is() {
     let path = concat!(
@@ -391,15 +372,23 @@ fn the_format_stays_as_it_is() {
         "/src/saved/fixtures/session.json"
     );
     if std::env::var_os("LIFESTREAMS_RENEW").is_some() {
-        return std::fs::write(path, text_of(&sample())).unwrap();
+        return std::fs::write(path, text_of(&compared())).unwrap();
     }
     let text = std::fs::read_to_string(path).unwrap();
-    assert_eq!(text_of(&sample()), text);
-    for text in [&text, VERSION_2] {
-        let session = parse(text).unwrap();
-        assert_same(&without_unsaved(&sample()), &session);
-        assert_sound_and_stable(&session);
-    }
+    assert_eq!(text_of(&compared()), text);
+    let session = parse(text).unwrap();
+    assert_same(&without_unsaved(&compared()), &session);
+    assert_sound_and_stable(&session);
+}
+
+/// Of one with a comparison, what was before it is read.
+#[test]
+fn a_file_of_version_2_says_the_same() {
+    let mut session = parse(VERSION_2).unwrap();
+    let said = session.notices.remove(0).to_string();
+    assert!(said.starts_with("The comparison of A and B in this file has ended"));
+    assert_same(&without_unsaved(&sample()), &session);
+    assert_sound_and_stable(&session);
 }
 
 const VERSION_2: &str = include_str!("fixtures/session-2.json");
@@ -414,10 +403,11 @@ fn symmetric_soups_of_version_2_give_way_to_the_newest_lattices() {
         &format!("{soup}, \"symmetry\": \"D4x\""),
     ));
     let mut session = session.unwrap();
-    let said = session.notices.remove(0).to_string();
+    let said = session.notices.pop().unwrap().to_string();
+    session.notices.clear();
     assert_sound_and_stable(&session);
-    let newest = sample().main.copies.pop().unwrap();
-    let SavedTimeline { log, position, .. } = session.main;
+    let newest = sample().timeline.copies.pop().unwrap();
+    let SavedTimeline { log, position, .. } = session.timeline;
     assert_eq!(
         (log.base(), position, log.end()),
         (newest.position, newest.position, 51)
@@ -428,14 +418,14 @@ fn symmetric_soups_of_version_2_give_way_to_the_newest_lattices() {
         newest.lattices().unwrap()
     );
     assert!(
-        said.ends_with("the file's lattices of generation 150"),
+        said.ends_with("the file's lattices of generation 100"),
         "{said}"
     );
 }
 
 #[test]
 fn a_file_that_is_cut_short_anywhere_is_refused() {
-    let text = text_of(&sample());
+    let text = text_of(&compared());
     let whole = text.trim_end();
     assert_eq!(text.len(), whole.len() + 1, "a line feed");
     parse(whole).unwrap();
@@ -455,7 +445,7 @@ fn a_file_that_is_cut_short_anywhere_is_refused() {
 fn a_file_with_a_wrong_byte_is_refused_or_sound() {
     let flips = std::env::var("SAVED_FLIPS").ok();
     let flips: u64 = flips.map_or(2000, |flips| flips.parse().unwrap());
-    let whole = text_of(&sample());
+    let whole = text_of(&compared());
     let mut random = Random::new(13);
     let mut taken = 0;
     for _ in 0..flips {
@@ -492,7 +482,6 @@ fn replaced(text: &str, from: &str, to: &str) -> String {
 #[test]
 fn what_is_wrong_is_named() {
     let text = text_of(&sample());
-    let (main, compared) = text.split_at(text.find("\"comparison\"").unwrap());
     let beyond = (life::MAX_GENERATION + 1).to_string();
     let record = "'timeline.log.records[0]";
     let long = format!("\"selected\": \"{}\"", "\\n".repeat(1 << 20));
@@ -510,7 +499,7 @@ fn what_is_wrong_is_named() {
         ("\"selected\": 3", &long, "'selected' is wrong: invalid type: string"),
         // What does not fit together.
         ("_session\": 3", "_session\": 9", "it has format 9, and this program reads format 3"),
-        ("\"selected\": 3", "\"selected\": 4", "instance 4 is selected, but there are 4"),
+        ("\"selected\": 3", "\"selected\": 5", "instance 5 is selected, but there are 5"),
         ("\"pace\": null", "\"pace\": 1e10", "its pace is 10000000000 rounds/s; take"),
         ("\"history_bytes\": 268435456", "\"history_bytes\": 17592186044417", "its history takes"),
         ("\"transfer\": \"auto\"", "\"transfer\": \"i32\"", "kernel 'bits' has no i32 cells"),
@@ -527,7 +516,6 @@ fn what_is_wrong_is_named() {
         ("\"records\": 51,\n          \"generation\": 100", "\"records\": 51,\n          \"generation\": 104", "newest lattices are of generation 104, which comes after"),
         ("\"is_start\": false", "\"is_start\": true", "begins with a start at generation 300"),
         ("\"drawn\": [\n          1", "\"drawn\": [\n          4", "a person drew on instance 4, but there are 4"),
-        ("\"instances\": 4,", "\"instances\": 4, \"counterparts\": 2,", "compares nothing"),
         ("\"records\": 40,\n          \"generation\": 300", "\"records\": 41,\n          \"generation\": 306", "it lacks the lattices that its log begins with"),
     ];
     let refused = |text: String, row: (&str, &str, &str)| {
@@ -541,25 +529,33 @@ fn what_is_wrong_is_named() {
         said
     };
     for (at, row) in rows.into_iter().enumerate() {
-        let said = refused(replaced(main, row.0, row.1) + compared, row);
+        let said = refused(replaced(&text, row.0, row.1), row);
         assert_eq!(said.contains(", line "), at < 9, "{said}");
     }
+    let text = text_of(&compared());
+    let (before, b_switches) = text.split_at(text.find("\"b_switches\"").unwrap());
+    let rule = "{\n            \"rule\": \"B36/S23\"\n          }";
     #[rustfmt::skip]
     let rows = [
-        ("\"counterparts\": 2", "\"counterparts\": 1", "instance 1 is not the counterpart"),
-        ("\"counterparts\": 2", "\"counterparts\": 0", "instance 0 is not the counterpart"),
-        ("\"counterparts\": 2", "\"counterparts\": null", "it has no counterparts"),
-        ("\"instances\": 4", "\"instances\": 5", "there are 4 for 5 instances"),
-        ("\"instances\": 4", "\"instances\": 1", "it has 1 instances"),
+        (rule, "\"compare\"", "in record 49: the number of instances changes while A and B"),
+        ("\"instances\": 5", "\"instances\": 1", "in record 51: A and B cannot be compared"),
+        ("\"generation\": 103\n        },\n        \"lattices\"", "\"generation\": 102\n        },\n        \"lattices\"", "it lacks the lattices before A and B were compared"),
         ("\"transfer\": \"auto\"", "\"transfer\": \"i32\"", "kernel 'bits' has no i32 cells"),
         ("\"block\": null", "\"block\": [5, 5]", "not 5x5"),
     ];
     for row in rows {
-        refused(
-            main.to_owned() + replaced(compared, row.0, row.1).as_str(),
-            row,
-        );
+        let edited = replaced(b_switches, row.0, row.1);
+        refused(before.to_owned() + edited.as_str(), row);
     }
+}
+
+/// As after a comparison of lattices of another size in a file of version 2.
+#[test]
+fn a_kernel_that_does_not_take_the_lattices_gives_way_to_the_nearest_rung() {
+    let session = parse(replaced(&text_of(&sample()), "\"bits\"", "\"resident\"")).unwrap();
+    assert!(session.setup.kernel.supports(session.setup.size));
+    let said = "Kernel resident does not support the lattice size in this file; ";
+    assert!(session.notices[0].starts_with(said), "{session:?}");
 }
 
 /// However much a file asks for, it is refused soon, and nothing is used up.
@@ -604,14 +600,14 @@ fn a_session_that_could_not_be_opened_again_replaces_no_file() {
     sample().save(&path).unwrap();
     let file = crate::SessionFile::reserve(&path).unwrap();
     let mut unsound = sample();
-    unsound.selected = 4;
+    unsound.selected = 5;
     let written = file.own.get().unwrap().write(&unsound);
     let said = written.unwrap_err().to_string();
     let why = "session.json was not changed, because this session could not be opened from it again: \
-        instance 4 is selected, but there are 4, counted from 0; it is saved in ";
+        instance 5 is selected, but there are 5, counted from 0; it is saved in ";
     let (_, beside) = said.split_once(why).expect(&said);
     let (beside, _) = beside.split_once(" instead").expect(&said);
     SavedSession::load(&path).unwrap();
     let said = SavedSession::load(beside.as_ref()).unwrap_err().to_string();
-    assert!(said.contains("instance 4 is selected"), "{said}");
+    assert!(said.contains("instance 5 is selected"), "{said}");
 }

@@ -2,8 +2,7 @@
 
 use std::collections::VecDeque;
 
-use super::{SavedComparison, SavedSession, SavedTimeline, Settings};
-use crate::Switches;
+use super::{FORMAT, SavedSession, SavedTimeline, Settings};
 use crate::copies::{Packed, Snapshot};
 use crate::log::{Log, Position, Record, SessionParameters};
 use lang::{Message, message};
@@ -15,13 +14,8 @@ pub(super) struct File {
     running: bool,
     selected: usize,
     main: Timeline,
-    comparison: Option<Comparison>,
-}
-
-#[derive(serde::Deserialize)]
-struct Comparison {
-    second: Switches,
-    timeline: Timeline,
+    /// A and B on a log of their own.
+    comparison: Option<serde::de::IgnoredAny>,
 }
 
 #[derive(serde::Deserialize)]
@@ -70,22 +64,25 @@ impl Timeline {
 }
 
 impl File {
-    /// The session. Soups with symmetry cannot be made any more.
+    /// The session, without a comparison of A and B. Soups with symmetry cannot be made any more.
     pub(super) fn session(self, is_symmetric: bool) -> Result<SavedSession, Message> {
-        let main = self.main.timeline(is_symmetric)?;
-        let comparison = self.comparison.map(|file| {
-            Ok::<_, Message>(SavedComparison {
-                second: file.second,
-                timeline: file.timeline.timeline(is_symmetric)?,
-            })
-        });
-        let settings = self.settings;
-        let mut session =
-            settings.session(main, comparison.transpose()?, self.running, self.selected)?;
+        let file = super::File {
+            lifestreams_session: FORMAT,
+            settings: self.settings,
+            running: self.running,
+            selected: self.selected,
+            timeline: self.main.timeline(is_symmetric)?,
+        };
+        let mut session = file.session()?;
+        if self.comparison.is_some() {
+            session.notices.push(message!(
+                "The comparison of A and B in this file has ended; every lattice is as it was before"
+            ));
+        }
         if is_symmetric {
             session.notices.push(message!(
                 "Symmetric soups are not supported: the session begins with the file's lattices of generation {}",
-                grouped(session.timeline().position.generation)
+                grouped(session.timeline.position.generation)
             ));
         }
         Ok(session)

@@ -15,7 +15,7 @@ fn paused() -> State {
         instances: 2,
         rule: "B3/S23".parse().unwrap(),
         start: soup(1),
-        counterparts: None,
+        compares: false,
         drawn: Default::default(),
     };
     let mut state = State::new(

@@ -42,6 +42,7 @@ impl SessionWorker {
                 Ok(())
             }
             Content::Grid { .. } => self.apply_grid(),
+            Content::Compare => self.apply_comparison(),
         };
         match applied {
             Ok(()) => {
@@ -92,13 +93,10 @@ impl SessionWorker {
         let number = self.state.due_edit_number();
         self.state.applied();
         self.log_changed();
+        let parameters = self.state.log().parameters(self.state.position().records);
         let touched = match &record.content {
-            Content::Cells { instance, .. } => {
-                self.state.log().base_parameters().instances_of(*instance)
-            }
-            Content::Start(_) | Content::Rule(_) | Content::Grid { .. } => {
-                (0..self.lattices.setup.instances).collect()
-            }
+            Content::Cells { instance, .. } => parameters.instances_of(*instance),
+            _ => (0..parameters.instances).collect(),
         };
         if let Some(instances) = &mut self.lattices.sim {
             instances.set_generation(self.state.position().generation);
@@ -112,13 +110,7 @@ impl SessionWorker {
                     cells: CellChange::Edit(_),
                     ..
                 } => self.watch.changed(instance..instance + 1),
-                Content::Cells {
-                    cells: CellChange::Start | CellChange::Soup { .. },
-                    ..
-                }
-                | Content::Start(_)
-                | Content::Rule(_)
-                | Content::Grid { .. } => self.watch.replaced(instance..instance + 1),
+                _ => self.watch.replaced(instance..instance + 1),
             }
         }
         self.snapshots.mark_stale();

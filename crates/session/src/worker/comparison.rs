@@ -1,114 +1,100 @@
-//! Comparing two settings, A and B: each runs on the same number of instances, from the same starts.
+//! Comparing two settings, A and B, each on half of the instances.
 //!
-//! Meanwhile the main log and its position are pinned. Changes are recorded on a scratch log, which
-//! is dropped when the comparison ends.
+//! A record of the log begins it: B's lattices take the cells of A's. Whether it is on follows from the position,
+//! also after an undo, a jump, a recovery or in a session from a file; only B's switches are remembered.
 
 use super::SessionWorker;
-use crate::comparison::Comparison;
-use crate::log::{Log, Position};
+use crate::copies::Snapshot;
 use crate::publisher::Notice;
-use crate::timeline::Timeline;
-use crate::trial::Subject;
-use crate::{AbComparison, Order, Setting, Streams, Switch, Switches};
+use crate::trial::{Subject, Trial};
+use crate::{AbComparison, NewCells, Order, Setting, Streams, Switch, Switches};
 use engine::Result;
 use lang::message;
 use life::grouped;
 
 impl SessionWorker {
-    /// Begins or ends a comparison. Nothing may be in flight. To begin one, all lattices must be on
-    /// the host.
+    /// Begins or ends a comparison. Nothing may be in flight.
     pub(super) fn toggle_comparison(&mut self) -> Result<Option<Notice>> {
-        self.lab.changed();
-        self.restart_trial();
-        self.lab.statistics.restart();
-        self.watch.replaced(0..self.lattices.setup.instances);
-        if self.comparison.is_some() {
-            Ok(self.end_comparison())
-        } else if self.lattices.setup.instances < 2 {
-            Ok(Some(Notice::Refused(message!(
+        let setup = &self.lattices.setup;
+        if self.lattices.is_comparing() {
+            self.state.end_comparison();
+            return Ok(None);
+        }
+        if setup.instances < 2 {
+            return Ok(Some(Notice::Refused(message!(
                 "A and B need two instances or more; start with --instances 2"
-            ))))
-        } else if let Some(own) = &self.lattices.setup.own_round
-            && self.lattices.setup.switches.order == Order::Own
+            ))));
+        }
+        if let Some(own) = &setup.own_round
+            && setup.switches.order == Order::Own
             && own.half().is_err()
         {
             let each = own.instances() / 2;
-            Ok(Some(Notice::Refused(message!(
+            return Ok(Some(Notice::Refused(message!(
                 "The round of your own is not right for {each} instances, as many as A and B have each"
-            ))))
-        } else {
-            self.begin_comparison()
-        }
-    }
-
-    fn begin_comparison(&mut self) -> Result<Option<Notice>> {
-        if self.present_copy().is_none() {
-            return Ok(None);
+            ))));
         }
         if self.lattices.is_kernel_due(false) {
             self.fit_kernel(false)?; // chosen settings are compared
         }
-        let mut parameters = self.state.log().parameters(self.state.position().records);
-        parameters.counterparts = Some(parameters.instances / 2);
-        let (log, position) = (Log::new(parameters), self.state.position());
-        let begin = log.base();
-        self.split(self.other_setting(), log, begin)?;
-        self.state.return_to(begin);
-        self.log_changed();
-        Ok(Some(Notice::Done(message!(
-            "Key B returns to generation {from}; A and B alternate; {first} to {last} change B",
-            from = grouped(position.generation),
-            first = Switch::ALL[0].key(),
-            last = Switch::ALL[Switch::ALL.len() - 1].key()
-        ))))
+        self.lab.b_switches = Some(self.other_switches());
+        Ok(self.state.begin_comparison())
     }
 
-    /// Splits the instances into A and B, which gets these switches, at a position of a scratch log. A
-    /// copy leads to the position on the main log.
-    pub(super) fn split(
-        &mut self,
-        b_switches: Switches,
-        log: Log,
-        position: Position,
-    ) -> Result<()> {
-        let each = log.base_parameters().instances / 2;
-        let b = self.lattices.setting().with_switches(b_switches);
-        let trial = self.new_trial(Subject::Halves(each), b);
+    /// Gives B's lattices the cells of A's. All lattices are on the host.
+    pub(super) fn apply_comparison(&mut self) -> Result<()> {
+        let lattices = self.present_copy().map(Snapshot::lattices).transpose()?;
+        let trial = self.trial_of_halves(self.b_setting());
         let shares = self.lattices.shares(&self.lattices.setting(), Some(&trial));
         self.enter(&shares)?;
-        let left = self.state.timeline.copies.bytes();
-        let budget = self.lattices.setup.time.history_bytes.saturating_sub(left);
-        let scratch = Timeline {
-            here: position,
-            ..Timeline::new(log, budget)
-        };
-        self.forget_slots();
-        self.comparison = Some(Comparison {
-            timeline: self.state.exchange(scratch),
-            each,
-            differing: None,
-        });
-        self.forget_effect();
-        self.lattices.trial = Some(trial);
+        if let (Some(lattices), Some(sim)) = (lattices, &mut self.lattices.sim) {
+            let [a, b] = [0, 1].map(|side| shares[side].lattices.clone());
+            let cells = lattices[a].iter().cloned().map(NewCells::from);
+            sim.set_lattices(b.zip(cells).collect())?;
+        }
+        if self.state.moving().is_none() {
+            self.notify(Notice::Done(message!(
+                "Key B returns to generation {from}; A and B alternate; {first} to {last} change B",
+                from = grouped(self.state.position().generation),
+                first = Switch::ALL[0].key(),
+                last = Switch::ALL[Switch::ALL.len() - 1].key()
+            )));
+        }
         Ok(())
     }
 
-    fn end_comparison(&mut self) -> Option<Notice> {
-        let comparison = self.comparison.take()?;
-        self.lattices.trial = None;
-        self.forget_slots();
-        let main = comparison.timeline.here;
-        self.state.exchange(comparison.timeline);
-        self.state.return_to(main);
-        self.log_changed();
-        Some(Notice::Done(message!(
-            "The comparison has ended; every lattice is as it was before"
-        )))
+    /// Begins to step A and B apart, or ends that, as the log says.
+    pub(super) fn follow_comparison(&mut self, compares: bool) {
+        if compares == self.lattices.is_comparing() {
+            return;
+        }
+        self.forget_effect();
+        self.lab.changed();
+        self.lab.statistics.restart();
+        if compares {
+            self.lab.differing = None;
+            self.lattices.trial = Some(self.trial_of_halves(self.b_setting()));
+        } else {
+            self.lab.b_switches = Some(self.lattices.changed_setting().switches);
+            self.lattices.trial = None;
+        }
     }
 
-    /// B's first setting: the one before the last switch, or another way of sharing streams; for a round
-    /// of the user's own, another order.
-    fn other_setting(&self) -> Switches {
+    /// A trial of the present setting, A's, and this one, B's.
+    pub(super) fn trial_of_halves(&mut self, b: Setting) -> Trial {
+        self.new_trial(Subject::Halves(self.lattices.setup.instances / 2), b)
+    }
+
+    /// B's setting when a comparison begins.
+    fn b_setting(&self) -> Setting {
+        let now = self.lattices.setting();
+        let b_switches = self.lab.b_switches.unwrap_or_else(|| self.other_switches());
+        now.with_switches(b_switches).with_kernel(now.kernel)
+    }
+
+    /// B's first switches: those before the last change, or another way of sharing streams; for a round of
+    /// the user's own, another order.
+    fn other_switches(&self) -> Switches {
         let (setup, context) = (&self.lattices.setup, self.lattices.context());
         let (now, kernel) = (setup.switches, setup.kernel);
         let has_half = setup.own_round.as_ref().is_some_and(|it| it.half().is_ok());
@@ -137,8 +123,8 @@ impl SessionWorker {
 
     /// The comparison, for the status.
     pub(super) fn comparison(&self) -> Option<AbComparison> {
-        let comparison = self.comparison.as_ref()?;
         let trial = self.lattices.trial.as_ref()?;
+        let each = trial.each()?;
         let settings = [self.lattices.setting(), trial.other.clone()];
         let switches = settings.each_ref().map(|it: &Setting| it.switches);
         let measured = || (trial.round_us(), trial.finding(), trial.source());
@@ -149,8 +135,8 @@ impl SessionWorker {
             round_us,
             finding,
             source,
-            differing: comparison.differing,
-            each: comparison.each,
+            differing: self.lab.differing,
+            each,
         })
     }
 }

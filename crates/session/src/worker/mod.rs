@@ -14,7 +14,7 @@
 //! | `snapshotting` | makes copies of all lattices, and answers those who wait for one |
 //! | `moving` | begins a move from a snapshot or a start |
 //! | `recovery` | handles errors and replaces a lost engine |
-//! | `comparison` | compares two settings, A and B, each on the same number of instances |
+//! | `comparison` | compares two settings, A and B, each on half of the instances |
 //! | `settings` | changes pace, kernel, switches and pictures, and compares rounds before and after |
 //! | `recorded` | shows what was recorded on a GPU in the place of measurements |
 //! | `calibration` | runs rounds op by op, for the overlap |
@@ -27,7 +27,6 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use crate::command::Command;
-use crate::comparison::Comparison;
 use crate::health::{Health, internal};
 use crate::instances::MAX_IN_FLIGHT;
 use crate::lab::Lab;
@@ -120,8 +119,6 @@ struct SessionWorker {
     lattices: Lattices,
     state: State,
     snapshots: SnapshotStore,
-    /// The main log while two settings are compared on a scratch log.
-    comparison: Option<Comparison>,
     watch: Watch,
     lab: Lab,
     health: Health,
@@ -150,7 +147,6 @@ impl SessionWorker {
         let mut worker = SessionWorker {
             snapshots: SnapshotStore::new(sender),
             state: State::new(timeline, pacing, setup.rounds),
-            comparison: None,
             watch: Watch::default(),
             lab: Lab::default(),
             health: Health::default(),
@@ -330,7 +326,7 @@ impl SessionWorker {
         let may_be_timed = !is_exception && !self.lattices.is_recorded() && is_running;
         let soon = self.lab.statistics.stepping_rate().is_none();
         let sampling = &mut self.lab.sampling;
-        let wanted = || sampling.wants(now, soon, self.comparison.is_some());
+        let wanted = || sampling.wants(now, soon, self.lattices.is_comparing());
         let timed = may_be_timed
             && match &self.lattices.trial {
                 Some(trial) if trial.is_under_way() => !trial.executor.is_counting(),
@@ -449,8 +445,9 @@ impl SessionWorker {
         self.state.timeline.drop_void();
         let log = self.state.log();
         let parameters = log.parameters(self.state.position().records);
-        let drawn = parameters.drawn.clone();
+        let (drawn, compares) = (parameters.drawn.clone(), parameters.compares);
         self.lattices.set_parameters(parameters);
+        self.follow_comparison(compares);
         self.watch.selected = self.watch.selected.min(self.lattices.setup.instances - 1);
         // A move may begin where there were fewer instances than at its end.
         if self.state.moving().is_none() {

@@ -15,7 +15,7 @@ impl SessionWorker {
             let why = message!("a GPU computes here, and is measured");
             return Ok(Some(Notice::Refused(why)));
         }
-        self.restart_trial();
+        self.drop_change();
         if self.lab.block_timestamps {
             self.toggle_block_timestamps();
         }

@@ -177,7 +177,8 @@ impl SessionWorker {
         self.lattices.take(instances, setup);
         self.lab.statistics.restart();
         self.lab.changed();
-        self.restart_trial();
+        self.forget_effect();
+        self.lattices.trial = self.trial_by(self.lattices.setup.kernel);
         self.update_measuring(true);
         self.state.want_pictures();
         // A view of other lattices is void; the drawing side requests another one.

@@ -3,29 +3,18 @@
 use std::time::Duration;
 
 use super::SessionWorker;
-use crate::comparison::Comparison;
 use crate::copies::Snapshot;
 use crate::log::Position;
 use crate::losses::Losses;
 use crate::own_file::OwnFile;
 use crate::pacing::Pacing;
 use crate::publisher::Notice;
-use crate::saved::{Drafts, SavedComparison, SavedSession, SavedTimeline};
+use crate::saved::{Drafts, SavedSession};
 use crate::state::{Mode, MoveReason};
 use crate::timeline::Timeline;
 use crate::{Setting, Setup, StoredKernel};
 use engine::Result;
 use lang::message;
-
-impl SavedSession {
-    /// The timeline that is stepped: that of the comparison, if there is one.
-    pub fn timeline(&self) -> &SavedTimeline {
-        match &self.comparison {
-            Some(comparison) => &comparison.timeline,
-            None => &self.main,
-        }
-    }
-}
 
 impl SessionWorker {
     /// The position that is saved: during a move its end, since the way there follows from the log.
@@ -36,21 +25,13 @@ impl SessionWorker {
 
     /// The session as it is saved; `None` if nothing leads to its position.
     pub(super) fn saved_session(&self) -> Option<SavedSession> {
-        let now = self.state.timeline.saved(self.saved_position())?;
-        let instances = now.log.parameters(now.position.records).instances;
-        let second = self.lattices.changed_setting().switches;
-        let comparison = self.comparison.as_ref().map(|it| (it, second));
-        let (main, comparison) = match comparison {
-            None => (now, None),
-            Some((Comparison { timeline, .. }, second)) => {
-                let comparison = SavedComparison {
-                    second,
-                    timeline: now,
-                };
-                (timeline.saved(timeline.here)?, Some(comparison))
-            }
+        let timeline = self.state.timeline.saved(self.saved_position())?;
+        let parameters = timeline.log.parameters(timeline.position.records);
+        let b_switches = if self.lattices.is_comparing() {
+            Some(self.lattices.changed_setting().switches)
+        } else {
+            self.lab.b_switches
         };
-        let parameters = main.log.parameters(main.position.records);
         Some(SavedSession {
             setup: Setup {
                 pace: self.state.pacing.pace(),
@@ -62,11 +43,11 @@ impl SessionWorker {
                 start: parameters.start,
                 ..self.lattices.chosen_setup()
             },
+            b_switches: b_switches.filter(|_| parameters.compares),
             notices: Vec::new(),
-            main,
-            comparison,
+            timeline,
             running: self.is_running(),
-            selected: self.watch.selected.min(instances - 1),
+            selected: self.watch.selected.min(parameters.instances - 1),
             drafts: Drafts::default(),
         })
     }
@@ -152,7 +133,7 @@ impl SessionWorker {
         let instances = self.lattices.make(&setup)?;
         // What is published meanwhile is neither session.
         self.safety_copy.restore_pending = true;
-        (self.comparison, self.lattices.trial) = (None, None); // of the lattices before
+        self.lattices.trial = None; // of the lattices before
         let (pace, generations) = (setup.pace, setup.generations_per_round);
         self.lattices.chosen = None;
         self.take_instances(instances, setup);
@@ -183,15 +164,18 @@ impl SessionWorker {
         self.lab.statistics.restart();
         self.forget_slots();
         self.lattices.losses = Losses::default(); // of other positions
+        let (log, target) = (saved.timeline.log, saved.timeline.position);
         let budget = self.lattices.setup.time.history_bytes;
-        self.take_timeline(saved.main, budget);
-        if let Some(SavedComparison { second, timeline }) = saved.comparison {
-            let (log, position) = (timeline.log.clone(), timeline.position);
-            self.split(second, log, position)?;
-            let budget = self.state.timeline.copies.budget;
-            self.take_timeline(timeline, budget);
+        let mut timeline = Timeline {
+            here: target,
+            ..Timeline::new(log, budget)
+        };
+        for copy in saved.timeline.copies {
+            timeline.add(copy);
         }
-        let target = self.state.position();
+        self.state.timeline = timeline;
+        self.state.cells_unknown();
+        self.lab.b_switches = saved.b_switches;
         self.state.pacing.end_round();
         self.state.begin_move(target, MoveReason::Opening, mode);
         self.log_changed();
@@ -214,17 +198,5 @@ impl SessionWorker {
         self.notify(Notice::Done(message!(
             "The round of your own is not right for {instances} instances; back to breadth-first"
         )));
-    }
-
-    /// Replaces the timeline by one with this budget. Its cells are not on the device yet.
-    fn take_timeline(&mut self, saved: SavedTimeline, budget: u64) {
-        let mut timeline = Timeline {
-            here: saved.position,
-            ..Timeline::new(saved.log, budget)
-        };
-        for copy in saved.copies {
-            timeline.add(copy);
-        }
-        self.state.exchange(timeline);
     }
 }

@@ -166,13 +166,13 @@ impl SessionWorker {
     /// Whether the fastest setting is to step the lattices: not while settings are compared, nor in the
     /// place of recorded rounds.
     pub(super) fn wants_fastest(&self) -> bool {
-        self.state.wants_fastest() && self.comparison.is_none() && !self.lattices.is_recorded()
+        self.state.wants_fastest() && !self.lattices.is_comparing() && !self.lattices.is_recorded()
     }
 
     /// Takes the fastest setting in the place of the chosen one, or the chosen one back. Nothing may be in
     /// flight.
     pub(super) fn fit_kernel(&mut self, takes_fastest: bool) -> Result<()> {
-        self.restart_trial();
+        self.drop_change();
         self.state.pacing.end_round();
         let fitted = if takes_fastest {
             self.take_fastest()
@@ -224,10 +224,11 @@ impl SessionWorker {
             .map_or(Ok(()), |view| self.set_view(view))
     }
 
-    /// The comparison of A and B, if there is one, with this kernel.
-    fn trial_by(&self, kernel: &'static Kernel) -> Option<Trial> {
-        let trial = self.lattices.trial.as_ref()?;
-        Some(trial.with_other(trial.other.with_kernel(kernel)))
+    /// The comparison of A and B, if there is one, with this kernel; nothing of it is measured yet.
+    pub(super) fn trial_by(&mut self, kernel: &'static Kernel) -> Option<Trial> {
+        let is_comparing = self.lattices.is_comparing();
+        let b = self.lattices.changed_setting().with_kernel(kernel);
+        is_comparing.then(|| self.trial_of_halves(b))
     }
 
     /// Takes the fastest setting in the place of the chosen one. Returns the generations of its first
@@ -335,7 +336,7 @@ impl SessionWorker {
         kernel: &'static Kernel,
         kernel_choice: KernelChoice,
     ) -> Result<Option<Notice>> {
-        self.restart_trial();
+        self.drop_change();
         let own_before = self.lattices.setup.own_kernel;
         let before = self.lattices.setting();
         let chosen = Setting::of(&self.lattices.chosen_setup());
@@ -472,9 +473,10 @@ impl SessionWorker {
             return Ok(None);
         }
         let own = Arc::new(OwnRound::new(source, self.lattices.setup.instances));
-        let checked = match self.comparison {
-            Some(_) => own.round().and_then(|_| own.half()),
-            None => own.round(),
+        let checked = if self.lattices.is_comparing() {
+            own.round().and_then(|_| own.half())
+        } else {
+            own.round()
         };
         let synchronizes = match checked {
             Ok(round) => round.synchronizes(),
@@ -513,17 +515,17 @@ impl SessionWorker {
         setting: Setting,
         before: Switches,
     ) -> Result<Option<Notice>> {
-        self.restart_trial();
+        self.drop_change();
         let change = self.change_in_words(switch, setting.switches, before);
         let before = setting.with_switches(before);
         let is_other = before != setting && !self.lattices.is_comparing();
         let (now, trial) = match &self.lattices.trial {
-            Some(trial) => {
+            Some(_) => {
                 let now = Setting {
                     own_round: setting.own_round.clone(),
                     ..self.lattices.setting()
                 };
-                (now, Some(trial.with_other(setting)))
+                (now, Some(self.trial_of_halves(setting)))
             }
             None if is_other && self.can_compare(&before, &setting) => {
                 let subject = Subject::Change(change.clone());
@@ -627,14 +629,10 @@ impl SessionWorker {
             && (has_one_layout || cells <= MAX_CONVERTED_CELLS)
     }
 
-    /// Stops comparing a change's rounds; its effect stays unknown. A comparison of A and B begins anew.
-    pub(super) fn restart_trial(&mut self) {
+    /// Stops comparing a change's rounds; its effect stays unknown.
+    pub(super) fn drop_change(&mut self) {
         self.forget_effect();
-        if let Some(trial) = self.lattices.trial.take()
-            && trial.each().is_some()
-        {
-            self.lattices.trial = Some(self.new_trial(trial.subject, trial.other));
-        }
+        self.lattices.trial.take_if(|it| it.each().is_none());
     }
 
     /// Begins to compare rounds of equal settings, once per session, if nothing was asked of it for a

@@ -93,9 +93,9 @@ impl SessionWorker {
             self.safety_copy.mark_stale();
             let is_void = !self.state.timeline.copies.arrive(position);
             if !is_void {
-                if let Some(comparison) = &mut self.comparison {
-                    let differing = snapshot.differing(comparison.each);
-                    comparison.differing = Some((differing, position.generation));
+                if let Some(each) = self.state.log().parameters(position.records).each() {
+                    let differing = snapshot.differing(each);
+                    self.lab.differing = Some((differing, position.generation));
                 }
                 if self.state.timeline.add(snapshot.clone()) {
                     let budget = self.lattices.setup.time.history_bytes / 2;

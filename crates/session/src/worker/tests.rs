@@ -188,7 +188,7 @@ fn what_once_went_wrong_does_not_come_back() {
         let mut driver = Driver::new(setup);
         steps.into_iter().for_each(|step| driver.step(step));
         driver.step(Step::Settle);
-        assert!(driver.worker.comparison.is_none() || driver.script.failed() == 0);
+        assert!(!driver.worker.lattices.is_comparing() || driver.script.failed() == 0);
         generation(&driver.worker)
     });
     assert!(ends.collect::<Vec<_>>().ends_with(&[400, 900]));
@@ -211,7 +211,7 @@ fn a_comparison_leads_back_though_there_is_no_memory_for_history() {
     for _ in 0..2 {
         driver.step_and_settle(Step::Act(SessionAction::ToggleComparison));
     }
-    assert!(driver.worker.comparison.is_none());
+    assert!(!driver.worker.lattices.is_comparing());
     assert_eq!(driver.worker.state.position(), before);
 }
 
@@ -304,7 +304,7 @@ fn a_session_that_has_ended_says_so_and_does_nothing_else() {
     let saved = save(worker);
     driver.step(Step::Settle);
     let saved = saved.try_recv().unwrap();
-    let known = saved.main.copies.last().unwrap().clone();
+    let known = saved.timeline.copies.last().unwrap().clone();
     let worker = &mut driver.worker;
     let replace = || {
         let name = "saved.json".into();

@@ -105,8 +105,8 @@ impl SessionWorker {
     pub(super) fn reseed_one(&mut self, now: Instant) {
         let settings = self.lattices.setup.time;
         // Not during a run to a generation: it is about the present lattices.
-        let may =
-            settings.reseed && *self.state.mode() == Mode::Running && self.comparison.is_none();
+        let is_running = *self.state.mode() == Mode::Running;
+        let may = settings.reseed && is_running && !self.lattices.is_comparing();
         // A session that stops when all panels are still would never stop.
         let may = may && settings.stop_when_still != StopWhenStill::All;
         // Records ahead say what happens.

@@ -10,7 +10,7 @@ fn log() -> Log {
         instances: 1,
         rule: Rule::LIFE,
         start: Start::soup(0.5, 3),
-        counterparts: None,
+        compares: false,
         drawn: BTreeSet::new(),
     })
 }

@@ -71,8 +71,7 @@ impl Device {
             while self.here.records < end
                 && let Some(record) = log.due_record(self.here)
             {
-                let mut parameters = log.parameters(self.here.records);
-                apply(&record.content, &mut parameters, &mut self.cells);
+                self.apply(log.parameters(self.here.records), &record.content);
                 self.here = log.after_next(self.here);
             }
             if generations == 0 {
@@ -89,11 +88,20 @@ impl Device {
         }
     }
 
+    /// Changes the cells as a record says; before A and B are compared, all are copied.
+    fn apply(&mut self, mut parameters: SessionParameters, content: &Content) {
+        if matches!(content, Content::Compare) {
+            self.copy();
+        }
+        apply(content, &mut parameters, &mut self.cells);
+    }
+
     /// Adds a record here and applies it.
     pub(super) fn push(&mut self, author: Author, content: &Content, joins: Joins) {
         let before = self.here;
-        let mut parameters = self.log.parameters(before.records);
+        let parameters = self.log.parameters(before.records);
         self.copies.retain(|at| at <= before);
+        self.apply(parameters, content);
         self.here = match joins {
             Joins::Last => self.log.push_joined(before, author, content.clone()),
             _ => {
@@ -101,12 +109,10 @@ impl Device {
                 self.log.push(before, author, content.clone(), joins)
             }
         };
-        apply(content, &mut parameters, &mut self.cells);
     }
 
-    /// Where undo leads, if anything leads there.
-    pub(super) fn undo(&mut self) -> Option<Undo> {
-        let undo = self.log.undo_target(self.here)?;
+    /// Undoes this, if anything leads there.
+    pub(super) fn undo(&mut self, undo: Undo) -> Option<Undo> {
         let from = self.here;
         self.route(undo.position())?;
         self.go(undo.position());
@@ -126,6 +132,7 @@ impl Device {
 
     pub(super) fn copy(&mut self) {
         let copy = Snapshot::new(self.here, &self.cells).unwrap();
+        self.copies.pinned = self.log.comparison();
         self.copies.add(copy, self.log.bytes() / 8);
     }
 

@@ -25,13 +25,15 @@ enum Event {
     StepBack,
     GoTo(u64),
     Undo,
+    /// A and B are compared no longer.
+    Leave,
     Redo,
     Snapshot {
         before_edit: bool,
         max_gap: u64,
     },
     ForgetSnapshots(u64),
-    /// No snapshot is left, and there is room for this many bytes of them.
+    /// No snapshot is left that somebody can do without, and there is room for this many bytes of them.
     SetBudget(u64),
     /// The device loses its cells and gets them back.
     Lose,
@@ -50,19 +52,18 @@ fn parameters(random: &mut Random) -> SessionParameters {
     let size = size(width, height);
     let instances = 1 + random.below(MAX_INSTANCES) as usize;
     let start = random.start(size);
-    let counterparts = (random.below(4) == 0 && instances > 1).then_some(instances / 2);
     SessionParameters {
         size,
         instances,
         rule: random.rule(),
         start,
-        counterparts,
+        compares: false,
         drawn: BTreeSet::new(),
     }
 }
 
 fn event(random: &mut Random) -> Event {
-    match random.below(33) {
+    match random.below(34) {
         0..8 => {
             let content = random.below(u64::MAX);
             let author = match random.below(3) {
@@ -88,15 +89,14 @@ fn event(random: &mut Random) -> Event {
         29 => Event::SetBudget(one_of(random, &[0, 1000, 3000, 20_000])),
         30 => Event::Lose,
         31 => Event::Discard,
+        32 => Event::Leave,
         _ => Event::DiscardBeyond(random.below(8)),
     }
 }
 
-/// What a push does to a scene. Lattices stay small, and counterparts as many.
+/// What a push does to a scene. Lattices stay small.
 fn content(parameters: &SessionParameters, seed: u64) -> Content {
-    let mut random = Random::new(seed);
-    match random.content(parameters) {
-        Content::Grid { .. } if parameters.counterparts.is_some() => Content::Rule(random.rule()),
+    match Random::new(seed).content(parameters) {
         Content::Grid {
             size: of,
             instances,
@@ -145,16 +145,22 @@ impl Pair {
                 self.go_to(start.saturating_sub(3) + generation % beyond);
             }
             Event::Undo => {
-                let (from, end) = (device.here, reference_log.end());
-                let found = device.log.undo_target(from).map(|undo| Back {
+                let undo = device.log.undo_target(device.here);
+                let found = undo.map(|undo| Back {
                     to: undo.position(),
                     removes: matches!(undo, Undo::Before(_)),
                 });
-                assert_eq!(found, reference_log.undo(from));
+                assert_eq!(found, reference_log.undo(device.here));
                 // It may be out of reach.
-                if let (Some(back), Some(_)) = (found, device.undo()) {
-                    reference_log.undid(back);
-                    undone.push((from, back, end - reference_log.end()));
+                if let (Some(back), Some(undo)) = (found, undo) {
+                    self.undo(undo, back);
+                }
+            }
+            Event::Leave => {
+                let begun = device.log.comparison();
+                if let Some(to) = begun.filter(|&begun| begun < device.here) {
+                    let back = Back { to, removes: true };
+                    assert!(self.undo(Undo::Before(to), back), "it cannot be left");
                 }
             }
             Event::Redo => {
@@ -180,12 +186,19 @@ impl Pair {
             }
             Event::ForgetSnapshots(which) => {
                 let mut bits = *which;
-                device.copies.retain(|_| {
+                let pinned = device.log.comparison();
+                device.copies.retain(|at| {
                     bits = bits.rotate_left(1);
-                    bits & 1 == 0
+                    bits & 1 == 0 || Some(at) == pinned
                 });
             }
-            Event::SetBudget(budget) => device.copies = Copies::new(*budget),
+            Event::SetBudget(budget) => {
+                let pinned = device.log.comparison();
+                let pinned = pinned.and_then(|at| device.copies.get(at).cloned());
+                device.copies = Copies::new(*budget);
+                device.copies.pinned = pinned.as_ref().map(|copy| copy.position);
+                pinned.map(|copy| device.copies.add(copy, 0));
+            }
             Event::Lose => {
                 let snapshots = device.copies.positions();
                 if let Some(route) = device.log.route(None, snapshots, device.here) {
@@ -205,6 +218,18 @@ impl Pair {
                 self.forget_undone();
             }
         }
+    }
+
+    /// Undoes this. Returns whether anything led there.
+    fn undo(&mut self, undo: Undo, back: Back) -> bool {
+        let (from, end) = (self.device.here, self.reference_log.end());
+        let is_undone = self.device.undo(undo).is_some();
+        if is_undone {
+            self.reference_log.undid(back);
+            self.undone
+                .push((from, back, end - self.reference_log.end()));
+        }
+        is_undone
     }
 
     /// What was undone goes where what it brings back, or leads to, lies before the log's base.
@@ -263,6 +288,7 @@ impl Pair {
             (parameters.size, parameters.instances, parameters.rule),
             (told.size, told.instances, told.rule)
         );
+        assert_eq!(parameters.compares, told.compares);
         assert_eq!(log.start_of(here), start);
         let undone: u64 = undone.iter().map(|(.., records)| records).sum();
         let most = (log.end() - log.base().records + undone) * MAX_BYTES_OF_A_RECORD;

@@ -85,12 +85,10 @@ pub(super) struct Driver {
     time: Rc<Cell<Instant>>,
     pub(super) worker: SessionWorker,
     received: Receiver<Command>,
-    main: ReferenceLog,
-    scratch: Option<ReferenceLog>,
-    /// What was seen last: whether of a comparison, and where.
-    at: Option<(bool, Position)>,
-    /// Where the session was last without a comparison.
-    pub(super) main_at: Position,
+    /// The account of the log.
+    pub(super) reference: ReferenceLog,
+    /// The position that was seen last.
+    at: Option<Position>,
     /// Every lattice that an instance has had at a generation.
     seen: HashMap<(usize, u64), Vec<Arc<Lattice>>>,
     cell_reads: Vec<CopyWaiter>,
@@ -132,16 +130,14 @@ impl Driver {
         script.record();
         let time = Rc::new(Cell::new(Instant::now()));
         let (worker, received) = make(setup, None, &script, &time);
-        let main = ReferenceLog::of(worker.state.log());
+        let reference = ReferenceLog::of(worker.state.log());
         let mut driver = Driver {
             script,
             time,
             worker,
             received,
-            main,
-            scratch: None,
+            reference,
             at: None,
-            main_at: Position::default(),
             seen: HashMap::new(),
             cell_reads: Vec::new(),
             saves: Vec::new(),
@@ -349,41 +345,27 @@ impl Driver {
         });
     }
 
-    /// The account of the present log.
-    pub(super) fn reference(&mut self) -> &mut ReferenceLog {
-        self.scratch.as_mut().unwrap_or(&mut self.main)
-    }
-
     /// Notes what the cells are now.
     fn observe(&mut self) {
-        let log = &self.worker.state.log();
-        if self.worker.comparison.is_some() {
-            let scratch = self.scratch.get_or_insert_with(|| ReferenceLog::of(log));
-            scratch.follow(log);
-        } else {
-            self.scratch = None;
-            self.main.follow(log);
-            self.main_at = self.worker.state.position();
-        }
+        self.reference.follow(self.worker.state.log());
         let position = self.saved_position();
         self.saves.iter_mut().for_each(|(_, at)| at.push(position));
         self.take_answers();
         let position = self.worker.state.position();
-        let at = Some((self.worker.comparison.is_some(), position));
-        if !self.worker.state.cells_known() || self.at == at {
+        if !self.worker.state.cells_known() || self.at == Some(position) {
             return;
         }
         let state = &self.worker.state;
         assert!(state.log().contains(position), "{position:?}");
         let is_over = state.max_rounds().is_some_and(|max| state.rounds() > max);
         assert!(!is_over || self.reloaded, "more rounds than asked for");
-        self.at = at;
+        self.at = Some(position);
         assert!(
             position.generation < 20_000,
             "it never stops: {:?}",
             self.worker.state
         );
-        let lattices = self.reference().cells(position);
+        let lattices = self.reference.cells(position);
         for (i, lattice) in lattices.into_iter().enumerate() {
             let seen = self.seen.entry((i, position.generation)).or_default();
             if !seen.contains(&lattice) {
@@ -428,12 +410,10 @@ impl Driver {
         let mut saves = std::mem::take(&mut self.saves);
         saves.retain(|(saved, been_at)| match saved.try_recv() {
             Ok(saved) => {
-                let at = saved.timeline().position;
+                let at = saved.timeline.position;
                 assert!(been_at.contains(&at), "saved at {at:?}");
-                assert_eq!(reread(&saved).timeline().position, at);
-                let timeline = saved.comparison.as_ref().map(|it| &it.timeline);
-                let copies = timeline.unwrap_or(&saved.main).copies.iter();
-                for copy in copies.rev().take(1) {
+                assert_eq!(reread(&saved).timeline.position, at);
+                if let Some(copy) = saved.timeline.copies.last() {
                     let position = copy.position;
                     for (i, lattice) in copy.lattices().unwrap().iter().enumerate() {
                         assert!(
@@ -529,8 +509,8 @@ impl Driver {
         assert!(self.saves.is_empty(), "a save is not answered");
         let position = state.position();
         assert!(!state.has_records_ahead() || state.log().contains(position));
-        let want = self.reference().cells(position);
-        let parameters = self.reference().parameters(position.records).clone();
+        let want = self.reference.cells(position);
+        let parameters = self.reference.parameters(position.records);
         let on_engine = instances(&self.worker);
         assert!(on_engine.is_idle() && self.worker.lagging_side().is_none());
         let label = [
@@ -543,6 +523,10 @@ impl Driver {
             (parameters.size, parameters.instances)
         );
         assert_eq!(on_engine.rule(), parameters.rule);
+        let status = self.worker.comparison();
+        assert_eq!(status.is_some(), parameters.compares);
+        let differing = status.and_then(|it| it.differing);
+        assert!(differing.is_none_or(|(cells, _)| cells == 0));
         let got = self.fetch();
         let differing: Vec<usize> = (0..want.len()).filter(|&i| got[i] != *want[i]).collect();
         assert!(differing.is_empty(), "{differing:?} at {position:?}");
@@ -581,8 +565,8 @@ impl Driver {
     fn check_pictures(&self, want: &[Arc<Lattice>]) {
         let state = &self.worker.state;
         // The last one of an odd number is not shown while two settings are compared.
-        let counterparts = state.log().base_parameters().counterparts;
-        let shown = counterparts.map_or(want.len(), |each| 2 * each);
+        let parameters = self.reference.parameters(state.position().records);
+        let shown = want.len() - usize::from(parameters.compares) * (want.len() % 2);
         let mut generations = vec![None; shown];
         let mut seen = vec![0; shown];
         self.worker
@@ -667,7 +651,7 @@ impl Driver {
                 };
                 // If the engine is lost in that very turn, it is on its way back there.
                 let position = self.worker.saved_position();
-                assert_eq!(known.session.timeline().position, position);
+                assert_eq!(known.session.timeline.position, position);
                 known.session
             }
         };
@@ -680,20 +664,20 @@ impl Driver {
             loaded.setup.stored_kernel = None;
         }
         self.own_kernels.iter().for_each(|(own, _)| own.fail(None));
-        assert_eq!(loaded.main.position, saved.main.position);
-        let parameters = loaded.main.log.parameters(loaded.main.position.records);
+        let position = loaded.timeline.position;
+        assert_eq!(position, saved.timeline.position);
+        let parameters = loaded.timeline.log.parameters(position.records);
         assert_eq!(loaded.setup.start, parameters.start);
-        let second = loaded.comparison.as_ref().map(|it| it.second);
+        assert_eq!(loaded.b_switches.is_some(), parameters.compares);
+        let b_switches = loaded.b_switches;
         let script = self.script.clone();
-        let position = loaded.timeline().position;
-        self.main_at = loaded.main.position;
         let split = self.worker.lattices.setup.split;
         script.protected(|| self.reopen(way, loaded));
         assert_eq!(self.worker.lattices.setup.split, split, "reopened");
         assert_eq!(self.worker.state.position(), position, "reopened");
         let b = self.worker.lattices.changed_setting().switches;
         let b = self.worker.lattices.is_comparing().then_some(b);
-        assert_eq!(b, second, "reopened");
+        assert_eq!(b, b_switches, "reopened");
         self.cell_reads.clear();
         self.saves.clear();
         self.edited.clear();
@@ -713,11 +697,11 @@ impl Driver {
                 (self.worker, self.received) = make(setup, Some(saved), &self.script, &self.time);
             }
             Reopen::InPlace => {
-                let replays = (self.main.clone(), self.scratch.clone());
+                let reference = self.reference.clone();
                 self.worker.dispatch(Command::Act(SessionAction::NewSeed));
                 self.pause(); // or goes on
                 self.step(Step::Turns(30));
-                (self.main, self.scratch) = replays;
+                self.reference = reference;
                 let file = OwnFile::default();
                 let replace = Command::Replace(Box::new(saved), file, "opened it".into());
                 self.worker.dispatch(replace);

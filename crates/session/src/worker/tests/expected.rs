@@ -4,7 +4,7 @@
 use super::driver::{Driver, Step};
 use super::*;
 use crate::command::Query;
-use crate::log::{Author, CellChange, Content, Position, at};
+use crate::log::{Author, CellChange, Content, Position};
 
 /// More turns than any command waits.
 const MAX_TURNS: usize = 10_000;
@@ -78,7 +78,7 @@ impl Driver {
         let here = self.worker.state.position();
         let is_run = matches!(step, Step::Act(SessionAction::TogglePause));
         let expected = self.expected(&step);
-        self.step(step);
+        self.step(step.clone());
         if is_run {
             self.turn_while(|worker| !worker.state.queue.is_empty());
             return assert!(self.worker.is_running(), "it does not run");
@@ -93,8 +93,15 @@ impl Driver {
             return assert!(at == here || target < at && at < here, "at {at:?}");
         }
         assert_eq!(at, target, "from {here:?}");
+        let is_toggle = matches!(step, Step::Act(SessionAction::ToggleComparison));
+        if is_toggle && at < here && !self.is_forgetful() {
+            self.act(SessionAction::Redo);
+            self.turn_until_rest();
+            let back = self.worker.state.position();
+            assert_eq!(back, here, "one redo comes back to what was left");
+        }
         if let Some(content) = added {
-            let log = self.reference();
+            let log = &self.reference;
             let last = log.items.last().expect("a record");
             assert_eq!((last.author, &last.content), (Author::Person, &content));
             assert_eq!(log.end(), at.records);
@@ -116,7 +123,7 @@ impl Driver {
     fn expected_of(&mut self, action: SessionAction) -> Option<(Position, Option<Content>)> {
         let here = self.worker.state.position();
         let per_round = self.worker.state.pacing.generations().into();
-        let parameters = self.reference().parameters(here.records).clone();
+        let parameters = self.reference.parameters(here.records).clone();
         // A round of the user's own must be right for A's instances alone.
         let setting = self.worker.lattices.setting();
         let half = setting.own_calls(parameters.instances / 2);
@@ -147,14 +154,16 @@ impl Driver {
                 }
                 return Some(self.adding(Content::Start(start)));
             }
-            SessionAction::Undo => match self.reference().undo(here) {
+            SessionAction::Undo => match self.reference.undo(here) {
                 Some(back) if back.removes => back.to,
                 Some(back) => self.after(back.to, 0, false),
                 None => here,
             },
-            SessionAction::ToggleComparison if self.worker.comparison.is_some() => self.main_at,
+            SessionAction::ToggleComparison if parameters.compares => {
+                self.reference.comparison().expect("a record")
+            }
             SessionAction::ToggleComparison if parameters.instances < 2 || lacks_half => here,
-            SessionAction::ToggleComparison => at(0, parameters.start.generation()),
+            SessionAction::ToggleComparison => return Some(self.adding(Content::Compare)),
             SessionAction::SetRule(rule) if rule != parameters.rule => {
                 return Some(self.adding(Content::Rule(rule)));
             }
@@ -178,7 +187,7 @@ impl Driver {
 
     /// After so many generations more, with everything that is due on the way. A run ends at a start.
     fn after(&mut self, mut at: Position, mut generations: u64, is_run: bool) -> Position {
-        let log = self.reference();
+        let log = &self.reference;
         loop {
             while log.next_at(at) == Some(at.generation) {
                 let is_start = matches!(log.items[at.records as usize].content, Content::Start(_));
@@ -200,7 +209,7 @@ impl Driver {
     /// Back to a generation of the present start.
     fn back_to(&mut self, generation: u64) -> Position {
         let here = self.worker.state.position();
-        let log = self.reference();
+        let log = &self.reference;
         if here.generation == log.start_of(here).generation {
             return here;
         }
@@ -210,8 +219,8 @@ impl Driver {
     /// After a change of the grid, unless it is no change, or of A's and B's instances.
     fn resizing(&mut self, size: Size, instances: usize) -> (Position, Option<Content>) {
         let here = self.worker.state.position();
-        let now = self.reference().parameters(here.records);
-        let is_more = now.counterparts.is_none() && instances > 0;
+        let now = self.reference.parameters(here.records);
+        let is_more = !now.compares && instances > 0;
         if (size, instances) == (now.size, now.instances) || instances != now.instances && !is_more
         {
             return (here, None);
@@ -239,7 +248,7 @@ impl Driver {
         self.worker.dispatch(Command::ReadCells(instance, query));
         self.act(SessionAction::StepGeneration);
         self.turn_until_rest();
-        let want = self.reference().cells(at).swap_remove(instance);
+        let want = self.reference.cells(at).swap_remove(instance);
         let copy = copy.try_recv();
         // What a kernel loses in that step is known only from what is kept.
         let may_be_lost = self.is_forgetful() && self.may_kernel_fail();
@@ -286,7 +295,7 @@ impl Driver {
         self.turn_while(|worker| !worker.state.queue.is_empty());
         assert!(!runs_to || !self.worker.is_running(), "the run goes on");
         self.settle();
-        let items = self.reference().items.iter();
+        let items = self.reference.items.iter();
         let edited = items.filter(|item| item.author == Author::Person);
         let last: Vec<&Content> = edited
             .rev()

@@ -423,7 +423,6 @@ fn what_keys_lead_to_stays_as_it_is() {
     oracle.compare("keys.txt");
 }
 
-/// In a file of its own, since what A/B begins with is to change.
 #[test]
 fn what_keys_lead_to_in_a_comparison_stays_as_it_is() {
     let mut oracle = Oracle::new();
@@ -431,15 +430,16 @@ fn what_keys_lead_to_in_a_comparison_stays_as_it_is() {
     oracle.compare("comparison.txt");
 }
 
-/// What a session from a file leads to: its cells, and those after each of these actions.
-fn leads_to(text: &str, actions: &[SessionAction]) -> String {
+/// What a session from a file leads to: its cells, and those after an undo and after a step.
+fn leads_to(text: &str) -> String {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("session.json");
     std::fs::write(&path, text).unwrap();
     let saved = SavedSession::load(&path).unwrap();
     let mut made = worker_from(saved.setup.clone(), Some(saved));
     let mut found = Vec::new();
-    for action in std::iter::once(None).chain(actions.iter().copied().map(Some)) {
+    use SessionAction::{StepGeneration, Undo};
+    for action in [None, Some(Undo), Some(StepGeneration)] {
         action.into_iter().for_each(|it| act(&mut made.0, it));
         turn_until(&mut made, "it is at rest", |worker| {
             if worker.is_running() && worker.state.moving().is_none() {
@@ -459,25 +459,16 @@ fn leads_to(text: &str, actions: &[SessionAction]) -> String {
     found.join(", ")
 }
 
-/// Opens the sessions of a file of `tests/oracle`, one in a line behind what it leads to. Those are files of
-/// version 2: only what they lead to is ever written anew.
-fn compare_sessions(name: &str, actions: &[SessionAction]) {
-    let text = std::fs::read_to_string(test_support::stored(name)).unwrap();
-    let lines = text.lines().map(|line| {
-        let (_, session) = line.split_once('\t').unwrap();
-        format!("{}\t{session}\n", leads_to(session, actions))
-    });
-    compare_with_stored(name, &lines.collect::<String>());
-}
-
+/// Each line of a file has a session and, before it, what that leads to. Those are files of version 2: only what
+/// they lead to is ever written anew. Of those with a comparison of A and B, what was before it is read.
 #[test]
 fn files_of_version_2_lead_to_the_same_cells() {
-    let actions = [SessionAction::Undo, SessionAction::StepGeneration];
-    compare_sessions("sessions.txt", &actions);
-}
-
-/// In a file of its own: of a comparison only the main log is to be read.
-#[test]
-fn files_of_version_2_with_a_comparison_lead_to_the_same_cells() {
-    compare_sessions("comparisons.txt", &[SessionAction::ToggleComparison]);
+    for name in ["sessions.txt", "comparisons.txt"] {
+        let text = std::fs::read_to_string(test_support::stored(name)).unwrap();
+        let lines = text.lines().map(|line| {
+            let (_, session) = line.split_once('\t').unwrap();
+            format!("{}\t{session}\n", leads_to(session))
+        });
+        compare_with_stored(name, &lines.collect::<String>());
+    }
 }
