@@ -104,7 +104,7 @@ pub(crate) fn next_task(state: &State, facts: &EngineFacts, now: Instant) -> Nex
     if first.is_some_and(|when| when <= When::InTurn) {
         return NextTask::TakeCommand;
     }
-    match &state.mode() {
+    match &state.mode {
         Mode::Moving(moving) => return go_on_moving(state, moving, facts),
         Mode::Stepping(left) => return round(state, (*left).into(), facts),
         Mode::Paused | Mode::Running | Mode::RunningTo(_) => {}
@@ -127,7 +127,7 @@ pub(crate) fn next_task(state: &State, facts: &EngineFacts, now: Instant) -> Nex
             When::EngineIdle | When::AllCellsOnHost => NextTask::TakeCommand,
         };
     }
-    if facts.wants_calibration && *state.mode() == Mode::Running {
+    if facts.wants_calibration && state.mode == Mode::Running {
         return if facts.engine_idle {
             NextTask::Calibrate
         } else {
@@ -137,12 +137,12 @@ pub(crate) fn next_task(state: &State, facts: &EngineFacts, now: Instant) -> Nex
     if facts.snapshot_due && facts.can_snapshot {
         return NextTask::Snapshot(SnapshotReason::Periodic);
     }
-    match &state.mode() {
+    match &state.mode {
         Mode::Running if now >= state.pacing.due() => {
             let wanted = state.pacing.left();
             round(state, wanted.into(), facts)
         }
-        Mode::Running if state.wants_pictures() && facts.has_room => NextTask::Refresh,
+        Mode::Running if state.wants_pictures && facts.has_room => NextTask::Refresh,
         Mode::Running => NextTask::Wait(Some(state.pacing.due())),
         Mode::RunningTo(run_to) => {
             let left = run_to
@@ -151,7 +151,7 @@ pub(crate) fn next_task(state: &State, facts: &EngineFacts, now: Instant) -> Nex
             round(state, left.min(run_to.chunk.into()), facts)
         }
         Mode::Paused | Mode::Stepping(_) | Mode::Moving(_) => {
-            if state.wants_pictures() && facts.has_room {
+            if state.wants_pictures && facts.has_room {
                 NextTask::Refresh
             } else {
                 wait
@@ -179,7 +179,7 @@ pub(crate) fn part_of_round(generations: u32, longest: u32) -> u32 {
 
 /// B's round after A's: at the pace while both run, at once if something waits.
 fn b_round(state: &State, generations: u32, facts: &EngineFacts, now: Instant) -> NextTask {
-    let at_once = *state.mode() != Mode::Running || !state.queue.is_empty();
+    let at_once = state.mode != Mode::Running || !state.queue.is_empty();
     if !at_once && now < state.pacing.due() {
         NextTask::Wait(Some(state.pacing.due()))
     } else if facts.has_room {

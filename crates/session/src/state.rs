@@ -111,10 +111,10 @@ pub(crate) enum MoveReason {
 #[derive(Clone, Debug)]
 pub(crate) struct State {
     /// What the session is doing.
-    mode: Mode,
+    pub(crate) mode: Mode,
     pub(crate) timeline: Timeline,
     /// Whether the cells on the device are those of the position.
-    cells_known: bool,
+    pub(crate) cells_known: bool,
     /// The commands that wait.
     pub(crate) queue: Queue,
     /// How long rounds are while running or stepping by hand, and when the next one is due.
@@ -122,15 +122,15 @@ pub(crate) struct State {
     /// Rounds issued since the session began.
     rounds: u64,
     /// The session pauses after this many rounds.
-    max_rounds: Option<u64>,
+    pub(crate) max_rounds: Option<u64>,
     /// New pictures are wanted even if nothing steps.
-    refresh: bool,
+    pub(crate) wants_pictures: bool,
     /// The mode before a lesson paused the session.
     before_lesson: Option<Mode>,
     /// The record of the last edit taken and the edit's number, until the record is applied.
     edit_number: Option<(u64, u64)>,
     /// The number of the last edit that was applied or refused.
-    last_edit: u64,
+    pub(crate) last_edit: u64,
     /// The log before a redo, until the cells are set for the log after it.
     before_redo: Option<Box<Log>>,
 }
@@ -149,17 +149,12 @@ impl State {
             pacing,
             rounds: 0,
             max_rounds: rounds,
-            refresh: true,
+            wants_pictures: true,
             before_lesson: None,
             edit_number: None,
             last_edit: 0,
             before_redo: None,
         }
-    }
-
-    /// What the session is doing.
-    pub(crate) fn mode(&self) -> &Mode {
-        &self.mode
     }
 
     /// The changes of the cells.
@@ -172,46 +167,15 @@ impl State {
         self.timeline.here
     }
 
-    /// Whether the cells on the device are those of the position.
-    pub(crate) fn cells_known(&self) -> bool {
-        self.cells_known
-    }
-
-    /// Whether new pictures are wanted even if nothing steps.
-    pub(crate) fn wants_pictures(&self) -> bool {
-        self.refresh
-    }
-
-    /// Asks for new pictures even if nothing steps.
-    pub(crate) fn want_pictures(&mut self) {
-        self.refresh = true;
-    }
-
-    /// Notes that pictures were issued, or that they cannot be.
-    pub(crate) fn pictures_issued(&mut self) {
-        self.refresh = false;
-    }
-
     /// Rounds issued since the session began.
     #[cfg(test)]
     pub(crate) fn rounds(&self) -> u64 {
         self.rounds
     }
 
-    /// How many rounds were asked for.
-    #[cfg(test)]
-    pub(crate) fn max_rounds(&self) -> Option<u64> {
-        self.max_rounds
-    }
-
     /// Whether all rounds that were asked for are issued.
     pub(crate) fn has_all_rounds(&self) -> bool {
         self.max_rounds.is_some_and(|rounds| self.rounds >= rounds)
-    }
-
-    /// The number of the last edit that was applied or refused.
-    pub(crate) fn last_edit(&self) -> u64 {
-        self.last_edit
     }
 
     /// Notes that an edit was applied or refused.
@@ -387,19 +351,10 @@ impl State {
         self.change(Author::Person, Content::Start(start))
     }
 
-    /// Doubles the number of instances.
-    pub(crate) fn double_instances(&mut self) -> Option<Notice> {
-        self.set_instances(self.parameters().instances * 2)
-    }
-
-    /// Halves the number of instances.
-    pub(crate) fn halve_instances(&mut self) -> Option<Notice> {
-        self.set_instances(self.parameters().instances / 2)
-    }
-
-    /// Sets the number of instances.
-    pub(crate) fn set_instances(&mut self, count: usize) -> Option<Notice> {
+    /// Sets the number of instances, found from the present one.
+    pub(crate) fn set_instances(&mut self, other: impl FnOnce(usize) -> usize) -> Option<Notice> {
         let now = self.parameters();
+        let count = other(now.instances);
         let refused = if now.compares {
             message!("The number of instances stays while A and B are compared; key B ends that")
         } else if !(1..=Setup::MAX_INSTANCES).contains(&count) {
@@ -718,7 +673,7 @@ impl State {
             self.mode = Mode::Paused; // the run was to a generation of the start before
         }
         self.timeline.here = self.timeline.log.after_next(self.timeline.here);
-        self.refresh = true;
+        self.wants_pictures = true;
     }
 
     /// Takes the due record, which cannot be applied, and all later ones off the log. Ends a move:
@@ -730,13 +685,13 @@ impl State {
         self.timeline.log.discard_from(self.timeline.here.records);
         self.drop_copies_after(self.timeline.here);
         self.edit_number = None;
-        self.refresh = true;
+        self.wants_pictures = true;
     }
 
     /// Notes that a round of this many generations was issued.
     pub(crate) fn stepped(&mut self, generations: u32, now: Instant) {
         self.timeline.here.generation += u64::from(generations);
-        self.refresh = false; // the round's own pictures are newer
+        self.wants_pictures = false; // the round's own pictures are newer
         let whole = match self.mode {
             Mode::Moving(_) => return,
             Mode::Stepping(left) => left,
@@ -774,15 +729,10 @@ impl State {
         }
     }
 
-    /// Pauses at once.
-    pub(crate) fn pause(&mut self) {
-        self.mode = Mode::Paused;
-    }
-
     /// Pauses after an error: what failed is not tried again.
     pub(crate) fn halt(&mut self) {
         self.pause_now();
-        self.refresh = false;
+        self.wants_pictures = false;
     }
 
     /// Pauses at once, also during a move. The cells must be known.
@@ -857,21 +807,11 @@ impl State {
         }
     }
 
-    /// Notes that the cells on the device are being replaced.
-    pub(crate) fn cells_unknown(&mut self) {
-        self.cells_known = false;
-    }
-
-    /// Notes that the cells on the device are those of the position.
-    pub(crate) fn cells_set(&mut self) {
-        self.cells_known = true;
-    }
-
     /// Notes that the cells were set to those of a position, where a route begins.
     pub(crate) fn restored(&mut self, position: Position) {
         self.timeline.here = position;
         self.cells_known = true;
-        self.refresh = true;
+        self.wants_pictures = true;
         self.before_redo = None;
         let Mode::Moving(moving) = &mut self.mode else {
             return;
@@ -906,7 +846,7 @@ impl State {
             then => then,
         };
         self.pacing.hurry(now);
-        self.refresh = true;
+        self.wants_pictures = true;
         let told = match moving.purpose {
             MoveReason::Back { is_entered: false } | MoveReason::Recovery | MoveReason::Opening => {
                 return None;

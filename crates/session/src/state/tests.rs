@@ -23,7 +23,7 @@ fn paused() -> State {
         Pacing::new(Pace::Unthrottled, 4, Instant::now()),
         None,
     );
-    (state.mode, state.refresh) = (Mode::Paused, false);
+    (state.mode, state.wants_pictures) = (Mode::Paused, false);
     state
 }
 
@@ -137,7 +137,7 @@ fn what_comes_next_follows_from_what_waits() {
         .pacing
         .hurry(later.pacing.due() + Duration::from_millis(5));
     let mut edited = later.clone();
-    edited.want_pictures();
+    edited.wants_pictures = true;
     let (now, paused_later) = (
         running().pacing.due(),
         State {

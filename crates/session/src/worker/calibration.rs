@@ -16,7 +16,7 @@ impl SessionWorker {
             && self.lab.isolated.is_none()
             && self.lattices.trial.is_none()
             && !self.state.has_records_ahead()
-            && *self.state.mode() == Mode::Running
+            && self.state.mode == Mode::Running
             && generations <= self.lattices.longest_round()
     }
 
@@ -26,7 +26,7 @@ impl SessionWorker {
         let share = self.lattices.present();
         let request = Request {
             measured: self.watch.measuring != Measuring::Never,
-            edits: self.state.last_edit(),
+            edits: self.state.last_edit,
             ..Request::of(self.state.pacing.generations())
         };
         let pictures = self.publisher.pictures().clone();

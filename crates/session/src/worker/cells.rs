@@ -53,7 +53,7 @@ impl SessionWorker {
             Err(lost) if lost.loses_lattices() => Err(lost),
             // It was applied before, so it stays; the move ends here.
             Err(why) if self.state.moving().is_some_and(|it| !it.is_redo()) => {
-                if !self.state.cells_known() {
+                if !self.state.cells_known {
                     self.state.lost_cells();
                 }
                 Err(why)
@@ -61,24 +61,19 @@ impl SessionWorker {
             Err(why) => {
                 let number = self.state.due_edit_number();
                 self.state.cannot_apply();
-                if !self.state.cells_known() {
+                if !self.state.cells_known {
                     self.state.lost_cells();
                 }
                 self.log_changed();
                 // The drawing side stops waiting for a picture with the edit.
                 if let Some(number) = number {
-                    self.edit_done(number);
+                    self.state.edit_done(number);
                 }
                 self.notify(Notice::Warning(Message::of(why)));
                 self.publisher.mark_changed();
                 Ok(())
             }
         }
-    }
-
-    /// Notes that pictures from now on show this edit, or that it was refused.
-    pub(super) fn edit_done(&mut self, number: u64) {
-        self.state.edit_done(number);
     }
 
     /// Sets the rule by which the lattices are stepped.
@@ -102,7 +97,7 @@ impl SessionWorker {
             instances.set_generation(self.state.position().generation);
         }
         if let Some(number) = number {
-            self.edit_done(number);
+            self.state.edit_done(number);
         }
         for &instance in &touched {
             match &record.content {
@@ -177,7 +172,7 @@ impl SessionWorker {
         } = self.lattices.setup;
         let leaves_own_round = order != setup.switches.order;
         self.replace_lattices(setup, all.into_iter().enumerate().collect())?;
-        self.state.cells_set();
+        self.state.cells_known = true;
         if self.state.moving().is_none() {
             self.notify(Notice::Done(if after.size != before.size {
                 message!(

@@ -7,6 +7,7 @@ use super::SessionWorker;
 use crate::command::{AfterEnd, Command, When};
 use crate::copies::Snapshot;
 use crate::publisher::Notice;
+use crate::state::Mode;
 use crate::{Pace, PicturePlan, SessionAction};
 use engine::Result;
 use lang::message;
@@ -95,11 +96,11 @@ impl SessionWorker {
         let Some(command) = self.state.queue.take() else {
             return Ok(());
         };
-        let mode = self.state.mode().clone();
+        let mode = self.state.mode.clone();
         let done = self.perform_command(command);
         self.log_changed();
         self.publish_last_known(Duration::ZERO); // before the engine is asked to apply a record
-        if *self.state.mode() != mode {
+        if self.state.mode != mode {
             if let Some(trial) = &mut self.lattices.trial {
                 trial.interrupt();
             }
@@ -143,8 +144,8 @@ impl SessionWorker {
                 let notice = self.state.edit(&edit, number);
                 // The drawing side stops waiting for a picture with an edit that was refused.
                 if let Some(Notice::Refused(_)) = notice {
-                    self.edit_done(number);
-                    self.state.want_pictures();
+                    self.state.edit_done(number);
+                    self.state.wants_pictures = true;
                 }
                 notice
             }
@@ -214,9 +215,9 @@ impl SessionWorker {
             SessionAction::SetDensity(thousandths) => state.new_seed(Some(thousandths)),
             SessionAction::Undo => state.undo(),
             SessionAction::Redo => state.redo(),
-            SessionAction::SetInstances(count) => state.set_instances(count.into()),
-            SessionAction::DoubleInstances => state.double_instances(),
-            SessionAction::HalveInstances => state.halve_instances(),
+            SessionAction::SetInstances(count) => state.set_instances(|_| count.into()),
+            SessionAction::DoubleInstances => state.set_instances(|now| 2 * now),
+            SessionAction::HalveInstances => state.set_instances(|now| now / 2),
             SessionAction::SetSize(size) => state.set_size(size),
             SessionAction::SetRule(rule) => state.set_rule(rule),
             SessionAction::Faster => Some(self.set_pace(Pace::faster)),
@@ -279,7 +280,7 @@ impl SessionWorker {
 
     /// Pauses at once.
     pub(super) fn pause(&mut self) {
-        self.state.pause();
+        self.state.mode = Mode::Paused;
         self.lab.statistics.restart();
     }
 }

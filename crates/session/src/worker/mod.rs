@@ -305,7 +305,7 @@ impl SessionWorker {
                 let issued = self.refresh();
                 // After an error it is not tried again: it would fail again.
                 if !matches!(issued, Ok(false)) {
-                    self.state.pictures_issued();
+                    self.state.wants_pictures = false;
                 }
                 issued.map(|_| ())
             }
@@ -320,7 +320,7 @@ impl SessionWorker {
         if !self.is_ready_for(&shares)? {
             return Ok(());
         }
-        let is_running = matches!(self.state.mode(), Mode::Running | Mode::RunningTo(_));
+        let is_running = matches!(self.state.mode, Mode::Running | Mode::RunningTo(_));
         let measured = self.measures_next();
         let is_exception = measured && self.watch.measuring == Measuring::Sparse;
         let may_be_timed = !is_exception && !self.lattices.is_recorded() && is_running;
@@ -352,14 +352,14 @@ impl SessionWorker {
         if let Some(trial) = &mut self.lattices.trial {
             trial.issued();
         }
-        let by_hand = matches!(self.state.mode(), Mode::Stepping(_));
-        let runs_to = matches!(self.state.mode(), Mode::RunningTo(_));
+        let by_hand = matches!(self.state.mode, Mode::Stepping(_));
+        let runs_to = matches!(self.state.mode, Mode::RunningTo(_));
         if is_second {
             self.state.stepped_second(now);
         } else {
             self.state.stepped(generations, now);
         }
-        if runs_to && *self.state.mode() == Mode::Paused {
+        if runs_to && self.state.mode == Mode::Paused {
             let generation = self.state.position().generation;
             self.notify(Notice::Done(message!("Reached generation {generation}")));
         }
@@ -418,7 +418,7 @@ impl SessionWorker {
         let pictures = self.publisher.pictures();
         let newest = |slot| pictures.holds_newest(slot, share.downloads());
         let request = Request {
-            edits: self.state.last_edit(),
+            edits: self.state.last_edit,
             ..request
         };
         let issued = sim.issue(share, request, newest);

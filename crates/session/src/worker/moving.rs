@@ -62,7 +62,7 @@ impl SessionWorker {
                 instances.map(cells).collect::<Result<_>>()?
             }
         };
-        self.state.cells_unknown();
+        self.state.cells_known = false;
         if !parameters.compares {
             self.follow_comparison(false); // A and B may not be as many there
         }

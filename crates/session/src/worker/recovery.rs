@@ -9,6 +9,7 @@ use super::SessionWorker;
 use crate::instances::Sim;
 use crate::lattices::first_view;
 use crate::publisher::Notice;
+use crate::state::Mode;
 use crate::{DeviceChoice, NewCells, Setup};
 use engine::kernels::OwnStepError;
 use engine::{EngineError, Loss, Result};
@@ -58,7 +59,7 @@ impl SessionWorker {
                     if self.health.turn_failed(&why) {
                         return self.fail(why);
                     }
-                    if self.state.cells_known() {
+                    if self.state.cells_known {
                         self.state.halt();
                     }
                 }
@@ -71,7 +72,7 @@ impl SessionWorker {
     pub(super) fn fail(&mut self, why: Message) {
         tracing::error!("{}", english(&why));
         self.health.end(why);
-        self.state.pause();
+        self.state.mode = Mode::Paused;
         self.end_commands();
         self.answer_waiters_at_the_end();
         self.publisher.mark_changed();
@@ -149,7 +150,7 @@ impl SessionWorker {
         let Some(old) = self.lattices.sim.take() else {
             return Ok(());
         };
-        self.state.cells_unknown();
+        self.state.cells_known = false;
         self.snapshots
             .save_from_slots(&old, &mut self.state.timeline);
         self.forget_slots();
@@ -180,7 +181,7 @@ impl SessionWorker {
         self.forget_effect();
         self.lattices.trial = self.trial_by(self.lattices.setup.kernel);
         self.update_measuring(true);
-        self.state.want_pictures();
+        self.state.wants_pictures = true;
         // A view of other lattices is void; the drawing side requests another one.
         let view = view.filter(|_| !is_other_grid);
         if let Some(view) = view.or(first_view(&self.lattices.setup))

@@ -52,7 +52,7 @@ impl SessionWorker {
         ClockStatus {
             running: self.is_running(),
             generation: self.state.position().generation,
-            run_to: match self.state.mode() {
+            run_to: match &self.state.mode {
                 Mode::RunningTo(run_to) => Some(run_to.generation),
                 _ => None,
             },
@@ -60,7 +60,7 @@ impl SessionWorker {
             recomputing: self.recomputing(now),
             waiting_edits: self.waiting_edits(),
             finished: self.state.has_all_rounds()
-                && self.state.cells_known()
+                && self.state.cells_known
                 && self.state.moving().is_none()
                 && self.lattices.sim.as_ref().is_some_and(is_complete),
         }
@@ -91,7 +91,7 @@ impl SessionWorker {
     /// The oldest generation of the start in force that a route leads to.
     fn oldest_generation(&self) -> Option<u64> {
         let (log, here) = (self.state.log(), self.state.position());
-        let known = self.state.cells_known();
+        let known = self.state.cells_known;
         let oldest = self.state.timeline.oldest_reachable(known)?;
         Some(oldest.max(log.start_of(here)).generation)
     }

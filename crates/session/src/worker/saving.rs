@@ -174,7 +174,7 @@ impl SessionWorker {
             timeline.add(copy);
         }
         self.state.timeline = timeline;
-        self.state.cells_unknown();
+        self.state.cells_known = false;
         self.lab.b_switches = saved.b_switches;
         self.state.pacing.end_round();
         self.state.begin_move(target, MoveReason::Opening, mode);

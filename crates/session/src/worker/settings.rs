@@ -65,7 +65,7 @@ impl SessionWorker {
         };
         let is_compared = self.lattices.trial.is_some();
         let pacing = &self.state.pacing;
-        if pacing.pace() != Pace::Maximum || *self.state.mode() != Mode::Running || is_compared {
+        if pacing.pace() != Pace::Maximum || self.state.mode != Mode::Running || is_compared {
             return;
         }
         let setting = self.lattices.present().setting;
@@ -204,7 +204,7 @@ impl SessionWorker {
         );
         if now != before {
             let (kernel, chosen) = (now.name, before.name);
-            self.notify(Notice::Done(match self.state.mode() {
+            self.notify(Notice::Done(match &self.state.mode {
                 Mode::RunningTo(run_to) => message!(
                     "Running to generation {generation} by the fastest kernel, {kernel}; {chosen} comes back there",
                     generation = grouped(run_to.generation)
@@ -315,7 +315,7 @@ impl SessionWorker {
         if before.is_some_and(|before| !std::ptr::addr_eq(before.as_ptr(), Arc::as_ptr(slots))) {
             self.publisher.pictures().replace_slots(slots.clone());
             self.forget_slots();
-            self.state.want_pictures();
+            self.state.wants_pictures = true;
         }
         ensured
     }
@@ -413,7 +413,7 @@ impl SessionWorker {
             return Err(error);
         }
         if is_other {
-            self.state.want_pictures();
+            self.state.wants_pictures = true;
         }
         self.publisher.mark_changed();
         Ok(())
@@ -640,7 +640,7 @@ impl SessionWorker {
     pub(super) fn measure_equal_settings(&mut self, now: Instant) {
         let is_long_ago = |at: Instant| now - at >= IDLE_BEFORE_EQUAL_SETTINGS;
         let is_idle = self.lab.last_command.is_some_and(is_long_ago)
-            && *self.state.mode() == Mode::Running
+            && self.state.mode == Mode::Running
             && matches!(self.state.pacing.pace(), Pace::PerSecond(_))
             && self.state.queue.is_empty()
             && !self.lab.is_watching;

@@ -17,7 +17,7 @@ impl SessionWorker {
     /// The copy of the present cells, if there is one.
     pub(super) fn present_copy(&self) -> Option<&Snapshot> {
         let copy = self.state.timeline.copies.get(self.state.position());
-        copy.filter(|_| self.state.cells_known())
+        copy.filter(|_| self.state.cells_known)
     }
 
     /// Sends an instance's present cells as soon as they are on the host.

@@ -88,7 +88,7 @@ impl SessionWorker {
             StopWhenStill::All => 0..self.lattices.setup.instances,
         };
         let is_one = about.len() == 1;
-        if let Some(first) = self.watch.stops(about, self.state.mode()) {
+        if let Some(first) = self.watch.stops(about, &self.state.mode) {
             self.pause();
             self.notify(Notice::Done(match first.filter(|_| is_one) {
                 None => message!("Stopped: every panel is still or periodic"),
@@ -105,7 +105,7 @@ impl SessionWorker {
     pub(super) fn reseed_one(&mut self, now: Instant) {
         let settings = self.lattices.setup.time;
         // Not during a run to a generation: it is about the present lattices.
-        let is_running = *self.state.mode() == Mode::Running;
+        let is_running = self.state.mode == Mode::Running;
         let may = settings.reseed && is_running && !self.lattices.is_comparing();
         // A session that stops when all panels are still would never stop.
         let may = may && settings.stop_when_still != StopWhenStill::All;

@@ -352,12 +352,12 @@ impl Driver {
         self.saves.iter_mut().for_each(|(_, at)| at.push(position));
         self.take_answers();
         let position = self.worker.state.position();
-        if !self.worker.state.cells_known() || self.at == Some(position) {
+        if !self.worker.state.cells_known || self.at == Some(position) {
             return;
         }
         let state = &self.worker.state;
         assert!(state.log().contains(position), "{position:?}");
-        let is_over = state.max_rounds().is_some_and(|max| state.rounds() > max);
+        let is_over = state.max_rounds.is_some_and(|max| state.rounds() > max);
         assert!(!is_over || self.reloaded, "more rounds than asked for");
         self.at = Some(position);
         assert!(
@@ -446,13 +446,13 @@ impl Driver {
                 turns < 20_000,
                 "no rest: {:?}",
                 (
-                    &self.worker.state.mode(),
+                    &self.worker.state.mode,
                     &self.worker.state.position(),
                     &self.worker.state.queue,
                 )
             );
             // A run to a generation ends by itself, however many turns each of its rounds takes.
-            let is_endless = !matches!(self.worker.state.mode(), Mode::RunningTo(_));
+            let is_endless = !matches!(self.worker.state.mode, Mode::RunningTo(_));
             if turns % 500 == 0 && is_endless {
                 self.pause();
             }
@@ -498,9 +498,9 @@ impl Driver {
 
     fn check_rest(&mut self) {
         let state = &self.worker.state;
-        assert_eq!(*state.mode(), Mode::Paused);
+        assert_eq!(state.mode, Mode::Paused);
         assert!(state.queue.is_empty(), "{:?}", state.queue);
-        assert!(state.cells_known() && !state.wants_pictures());
+        assert!(state.cells_known && !state.wants_pictures);
         assert!(
             !self.worker.snapshots.is_reading(),
             "a copy is read for ever"
@@ -532,7 +532,7 @@ impl Driver {
         assert!(differing.is_empty(), "{differing:?} at {position:?}");
         self.check_populations();
         for (&i, &number) in &self.edited {
-            let shown = self.worker.state.last_edit();
+            let shown = self.worker.state.last_edit;
             // A recovery may have been stopped before it, and a later edit may have replaced it.
             let pending = self.worker.state.pending_edit();
             let is_pending = pending.is_some_and(|pending| number <= pending);
@@ -593,7 +593,7 @@ impl Driver {
             });
         for (i, generation) in generations.into_iter().enumerate() {
             if self.is_drawn(i) {
-                let now = Some((state.position().generation, state.last_edit()));
+                let now = Some((state.position().generation, state.last_edit));
                 assert_eq!(generation, now, "the picture of {i}");
             }
         }

@@ -448,7 +448,7 @@ fn leads_to(text: &str) -> String {
             let state = &worker.state;
             let is_open = !worker.safety_copy.restore_pending && state.queue.is_empty();
             let is_idle = worker.engine_facts(worker.now()).engine_idle;
-            is_idle && is_open && state.cells_known() && *state.mode() == Mode::Paused
+            is_idle && is_open && state.cells_known && state.mode == Mode::Paused
         });
         let mut cells = generation(&made.0).to_string();
         for lattice in made.0.lattices.sim.as_mut().unwrap().fetch().unwrap() {
