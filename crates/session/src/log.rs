@@ -535,10 +535,9 @@ impl Log {
         if fits(self, self.base()) {
             return;
         }
-        let last = self.comparison().map_or(here, |at| at.min(here));
         let mut bases: Vec<Position> = snapshots
             .chain(self.starts())
-            .filter(|&position| position <= last && self.contains(position))
+            .filter(|&position| position <= here && self.contains(position))
             .collect();
         bases.sort();
         let first = bases.partition_point(|&base| !fits(self, base));
@@ -607,7 +606,7 @@ impl Log {
                             parameters.instances
                         ));
                     }
-                    Content::Compare if parameters.compares || parameters.instances < 2 => {
+                    Content::Compare if parameters.instances < 2 => {
                         return Err(message!("A and B cannot be compared from here on"));
                     }
                     Content::Grid { instances, .. }

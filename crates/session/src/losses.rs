@@ -10,7 +10,7 @@ const MAX_LOSSES: u32 = 3;
 /// Losses since the host last had a copy from after one.
 #[derive(Default)]
 pub(crate) struct Losses {
-    in_a_row: u32,
+    pub(crate) in_a_row: u32,
     /// The furthest position at a loss.
     at: Option<Position>,
 }
@@ -21,11 +21,6 @@ impl Losses {
         self.in_a_row += 1;
         self.at = self.at.max(Some(position));
         self.in_a_row <= MAX_LOSSES
-    }
-
-    /// How many there were in a row.
-    pub(crate) fn in_a_row(&self) -> u32 {
-        self.in_a_row
     }
 
     /// Forgets them if the host now has a copy from after the furthest one.

@@ -100,7 +100,7 @@ pub(crate) fn next_task(state: &State, facts: &EngineFacts, now: Instant) -> Nex
     if waits_for_slot && facts.can_snapshot {
         return NextTask::Snapshot(SnapshotReason::Wanted);
     }
-    let first = state.first_command_waits_for();
+    let first = state.queue.first().map(|command| command.needs().when);
     if first.is_some_and(|when| when <= When::InTurn) {
         return NextTask::TakeCommand;
     }

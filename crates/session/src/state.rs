@@ -10,7 +10,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use crate::command::{Command, When};
+use crate::command::Command;
 use crate::log::{
     Author, CellChange, Content, Log, Position, Record, Route, SessionParameters, Undo,
 };
@@ -270,11 +270,6 @@ impl State {
     /// Queues a command. During a move some overtake others.
     pub(crate) fn enqueue(&mut self, command: Command) {
         self.queue.push(command, self.moving().is_some());
-    }
-
-    /// When the first command of the queue may be taken.
-    pub(crate) fn first_command_waits_for(&self) -> Option<When> {
-        Some(self.queue.first()?.needs().when)
     }
 
     /// Changes a lattice, on behalf of a person.
@@ -712,8 +707,9 @@ impl State {
         if !is_ended {
             return;
         }
-        self.count_round();
+        self.rounds += 1;
         match self.mode {
+            Mode::Running if self.has_all_rounds() => self.mode = Mode::Paused,
             Mode::Running => self.pacing.keep(now),
             Mode::RunningTo(run_to) if self.timeline.here.generation >= run_to.generation => {
                 self.mode = Mode::Paused;
@@ -796,14 +792,6 @@ impl State {
             *chunk = chunk.saturating_mul(2).min(max.max(least));
         } else if took > 3 * CHUNK_TIME {
             *chunk = (*chunk / 2).max(least);
-        }
-    }
-
-    /// Counts a round, and pauses after the last of [`State::max_rounds`].
-    fn count_round(&mut self) {
-        self.rounds += 1;
-        if self.has_all_rounds() && self.mode == Mode::Running {
-            self.mode = Mode::Paused;
         }
     }
 

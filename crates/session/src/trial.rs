@@ -132,20 +132,15 @@ impl Trial {
         !self.executor.is_done()
     }
 
-    /// Times of a round in microseconds: before and after, or A's and B's.
-    pub(crate) fn round_us(&self) -> [Option<f64>; 2] {
-        let times = self.executor.times();
-        [0, 1].map(|side| times.map(|times| times[side]))
-    }
-
-    /// Where the times come from, and what else the machine did meanwhile.
-    pub(crate) fn source(&self) -> Source {
-        Source::MeasuredHere(self.executor.load())
-    }
-
-    /// The finding, once there is one.
-    pub(crate) fn finding(&self) -> Option<Finding> {
-        self.executor.finding()
+    /// Times of a round in microseconds, before and after or A's and B's; what they say, once they do; where they
+    /// come from, and what else the machine did meanwhile.
+    pub(crate) fn measured(&self) -> ([Option<f64>; 2], Option<Finding>, Source) {
+        let (times, source) = (self.executor.times(), self.executor.load());
+        (
+            [0, 1].map(|side| times.map(|times| times[side])),
+            self.executor.finding(),
+            Source::MeasuredHere(source),
+        )
     }
 }
 

@@ -127,9 +127,8 @@ impl SessionWorker {
         let each = trial.each()?;
         let settings = [self.lattices.setting(), trial.other.clone()];
         let switches = settings.each_ref().map(|it: &Setting| it.switches);
-        let measured = || (trial.round_us(), trial.finding(), trial.source());
         let recorded = self.compare_recorded(settings);
-        let (round_us, finding, source) = recorded.unwrap_or_else(measured);
+        let (round_us, finding, source) = recorded.unwrap_or_else(|| trial.measured());
         Some(AbComparison {
             switches,
             round_us,

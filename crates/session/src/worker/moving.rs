@@ -63,9 +63,6 @@ impl SessionWorker {
             }
         };
         self.state.cells_known = false;
-        if !parameters.compares {
-            self.follow_comparison(false); // A and B may not be as many there
-        }
         let setup = self.lattices.setup_for(&parameters);
         let grid = |it: &Sim| (it.size(), it.instances());
         let Some(present) = self.lattices.sim.as_ref().map(grid) else {

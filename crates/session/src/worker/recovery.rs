@@ -89,7 +89,7 @@ impl SessionWorker {
         let position = self.state.position();
         let own_kernel = self.lattices.leave_own_kernel();
         if own_kernel.is_none() && !self.lattices.losses.survive(position) {
-            let count = self.lattices.losses.in_a_row();
+            let count = self.lattices.losses.in_a_row;
             return self.fail(message!(
                 "The engine was lost {count} times in a row, the last time because: {why}",
                 why = lost.reason()

@@ -694,11 +694,12 @@ impl SessionWorker {
             return;
         };
         if let Subject::Change(change) = &trial.subject {
+            let (round_us, finding, source) = trial.measured();
             self.lab.last_effect = Some(Effect {
                 what: change.clone(),
-                round_us: trial.round_us(),
-                finding: trial.finding(),
-                source: trial.source(),
+                round_us,
+                finding,
+                source,
             });
         }
     }

@@ -19,7 +19,7 @@ use crate::scripted_engine::{Call, Fault, Gpus};
 use crate::state::MoveReason;
 use crate::{
     Change, DeviceChoice, Edit, Pace, PicturePlan, SessionAction, Split, Start, StopWhenStill,
-    Streams, Switch, TimeSettings,
+    Streams, Switch, TimeSettings, Wait,
 };
 use driver::{Driver, Step};
 use engine::kernels::OwnStepError;
@@ -213,6 +213,42 @@ fn a_comparison_leads_back_though_there_is_no_memory_for_history() {
     }
     assert!(!driver.worker.lattices.is_comparing());
     assert_eq!(driver.worker.state.position(), before);
+}
+
+/// Whatever fails on the way back to fewer lattices, B's switches come again with the comparison; and leaving it
+/// does not pause.
+#[test]
+fn a_comparison_comes_again_as_it_was_and_is_left_while_rounds_go_on() {
+    use SessionAction::{RunTo, SetInstances, SetSize, SetSwitch, ToggleComparison, TogglePause};
+    let setup = Setup {
+        time: TimeSettings::DEFAULT,
+        ..small(2)
+    };
+    for after in 0..4 {
+        let mut driver = Driver::new(setup.clone());
+        let act = |driver: &mut Driver, action| {
+            driver.step(Step::Act(action));
+            driver.turn_until_rest();
+        };
+        act(&mut driver, RunTo(20));
+        act(&mut driver, SetInstances(4));
+        act(&mut driver, ToggleComparison);
+        act(&mut driver, SetSwitch(Switch::Wait, 1));
+        act(&mut driver, SetSize(Size::new(34, 7).unwrap()));
+        let b = driver.worker.lattices.changed_setting().switches;
+        assert_eq!(b.wait, Wait::Each);
+        driver.step(Step::Fail(Call::Submit, after, Fault::OutOfMemory));
+        act(&mut driver, RunTo(5));
+        assert!(!driver.worker.lattices.is_comparing());
+        act(&mut driver, RunTo(40));
+        assert_eq!(driver.worker.lattices.changed_setting().switches, b);
+        driver.step(Step::Act(TogglePause));
+        driver.step(Step::Turns(9));
+        driver.step(Step::Act(ToggleComparison));
+        driver.step(Step::Turns(60));
+        assert!(!driver.worker.lattices.is_comparing());
+        assert!(driver.worker.is_running());
+    }
 }
 
 /// Regression test: the lost GPU was opened again for larger lattices, and for smaller ones when
