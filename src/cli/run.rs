@@ -21,8 +21,9 @@ use life::{Head, Notes, SaveError, grouped, rle, write_atomically};
 use session::fastest::{FastestPlan, RUN_ROUND};
 use session::instances::{Event, Sim};
 use session::run::{Entered, Prepare, Recovery, Run};
-use session::trace::{TimedRound, write_chrome};
+use session::trace::TimedRound;
 use ui::numbers::si;
+use ui::write_chrome;
 use waiting::Waiting;
 
 /// How many rounds `--trace` keeps: the last ones.

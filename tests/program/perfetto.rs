@@ -11,7 +11,8 @@ use crate::common::{needs, scratch};
 use crate::traced::{Traced, traced};
 use engine::{Nanos, Span, StreamId};
 use serde_json::{Map, Value, json};
-use session::trace::{StepFacts, TimedRound, write_chrome};
+use session::trace::{StepFacts, TimedRound};
+use ui::write_chrome;
 
 /// The folder of Perfetto's engine, where scripts/test puts it.
 fn engine() -> PathBuf {

@@ -1,5 +1,5 @@
 //! Which of two settings takes less time, and how sure that is: pure functions, with no engine, no
-//! clock and no words.
+//! clock.
 //!
 //! *Subjects*, a setting each, take turns in *blocks*: each has one round in every block, in random
 //! order ([`Blocks`]). A block gives one ratio of times for two subjects. The estimate is the median of
@@ -20,6 +20,7 @@ mod executor;
 mod finding;
 mod side;
 mod source;
+mod words;
 
 pub use blocks::Blocks;
 pub use estimate::{ERROR, Estimate, compare_blocks, median, nearest};
@@ -27,3 +28,4 @@ pub use executor::{Executor, Limits, Plan, Round, Turn};
 pub use finding::Finding;
 pub use side::Side;
 pub use source::{Load, Recorded, Source};
+pub use words::{finding_in_words, load_in_words, recorded_in_words, unknown_in_words};

@@ -14,7 +14,6 @@ pub mod conformance;
 pub mod copies;
 mod edits;
 pub mod fastest;
-mod finding;
 mod health;
 pub mod instances;
 mod kernel_choice;
@@ -67,15 +66,17 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 pub use action::{AUTO_KERNEL, RECORDED_KEY, SLOWER_KEY, SessionAction, timestamps_of_own};
-pub use edits::{Area, Change, Edit, Patch};
-pub use experiment::{Finding, Load, Recorded, Side, Source, median};
-pub use finding::{finding_in_words, load_in_words, recorded_in_words, unknown_in_words};
+pub use edits::{Area, Change, Edit, flipped, turned};
+pub use experiment::{
+    Finding, Load, Recorded, Side, Source, finding_in_words, load_in_words, median,
+    recorded_in_words, unknown_in_words,
+};
 pub use kernel_choice::{DEFAULT_KERNEL, KernelChoice, default_kernels};
 pub use own_file::{NotSaved, SessionFile, state_folder};
 pub use own_round::{OwnOrder, OwnRound, OwnRoundError};
 pub use persistence::Saver;
 pub use picture_plan::PicturePlan;
-pub use pictures::{LiveArea, Picture, PictureSource, Pictures};
+pub use pictures::{Picture, PictureSource, Pictures};
 pub use population::Series;
 pub use round::{Request, Setting, Share};
 pub use sampling::Sampling;

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use crate::actions::Chord;
+use crate::picture::{LiveArea, live_area};
 use crate::{
     Action, Drawing, EmergencySave, LectureOptions, LectureRun, Lessons, Population, SidePanel,
     Sources, Timeline, ViewOptions, say_last, theme,
@@ -12,8 +13,7 @@ use lang::{Message, message};
 use lesson::LecturePanel;
 use life::Size;
 use session::{
-    LiveArea, NOTICE_TIME, NotSaved, PicturePlan, PictureSource, SavedSession, Session,
-    SessionAction, Status,
+    NOTICE_TIME, NotSaved, PicturePlan, PictureSource, SavedSession, Session, SessionAction, Status,
 };
 
 /// Wakes the window because something has changed; cheap, from any thread.
@@ -111,7 +111,7 @@ impl AppState {
         let mut area = None;
         session.visit_newer(&mut seen, &mut |_, picture, words| {
             if picture.region.is_some() || words.len() == status.lattices.size.words() {
-                area = picture.live_area(status.lattices.size, words);
+                area = live_area(picture, status.lattices.size, words);
             }
         });
         area

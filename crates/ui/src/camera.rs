@@ -1,7 +1,7 @@
 //! Which part of the lattice a panel shows. One camera serves all panels, or each has its own.
 
+use crate::picture::LiveArea;
 use life::Size;
-use session::LiveArea;
 
 /// Maximum pixels per cell, unless the whole lattice fits at more.
 pub const MAX_PIXELS_PER_CELL: f64 = 64.0;

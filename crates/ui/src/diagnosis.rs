@@ -20,6 +20,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use crate::actions::Prompt;
+use crate::timeline::streams::host_us;
 use crate::{Action, Overlap, Resource, ViewAction};
 use engine::{HostMemory, Kernel, Span, StreamId};
 use moments::{Charge, Context, Moments};
@@ -204,7 +205,7 @@ impl Diagnosis {
         };
         let is_measured = isolated.is_some() && launches().all(|op| op.is_measured);
         let streams: HashSet<StreamId> = ops.iter().map(|op| op.facts.stream).collect();
-        let host_us = round.host_us();
+        let host_us = host_us(round);
         let shares_streams = match round.switches.order {
             Order::Own => {
                 let instances: HashSet<_> = ops.iter().map(|op| op.facts.instance).collect();

@@ -8,6 +8,7 @@
 
 use std::collections::HashMap;
 
+use crate::timeline::streams::host_us;
 use engine::{EventId, Nanos, Span, StreamId};
 use script::{Call, CallKind, Place, Round};
 use session::trace::{EventUse, StepFacts, StepKind, TimedRound};
@@ -53,7 +54,7 @@ impl OpTimes {
         let shares = launches().map(|op| op.share);
         // A graph's launch is one call, whatever the order is.
         let calls = timed.host.len().max(1) as f64;
-        let call = Nanos((1e3 * timed.host_us() / calls) as i64);
+        let call = Nanos((1e3 * host_us(timed) / calls) as i64);
         (copy.0 > 0).then(|| OpTimes {
             kernel: of_each(&[StepKind::Launch]),
             share: shares.fold(0.0, f64::max),

@@ -10,6 +10,7 @@ mod fold;
 pub mod lanes;
 pub mod overlap;
 pub mod scale;
+pub mod streams;
 
 use lang::{mark, tr};
 use session::PictureSource;

@@ -58,19 +58,19 @@ impl Handler {
             }
             EditAction::FlipHorizontal | EditAction::FlipVertical => {
                 let horizontal = action == EditAction::FlipHorizontal;
-                if !self.change_ghost(|pattern| Change::flipped(pattern, horizontal)) {
+                if !self.change_ghost(|pattern| session::flipped(pattern, horizontal)) {
                     self.change_selection(|area| Change::Flip { area, horizontal });
                 }
             }
             EditAction::RotateLeft | EditAction::RotateRight => {
                 let clockwise = action == EditAction::RotateRight;
-                if !self.change_ghost(|pattern| Change::turned(pattern, clockwise)) {
+                if !self.change_ghost(|pattern| session::turned(pattern, clockwise)) {
                     self.turn_selection(clockwise);
                 }
             }
             EditAction::RotatePastedLeft | EditAction::RotatePastedRight => {
                 let clockwise = action == EditAction::RotatePastedRight;
-                self.change_ghost(|pattern| Change::turned(pattern, clockwise));
+                self.change_ghost(|pattern| session::turned(pattern, clockwise));
             }
             EditAction::CopyCells => {
                 self.copy_cells();
@@ -419,7 +419,7 @@ impl Handler {
         let mut alive = false;
         session.visit_newer(&mut seen, &mut |of, picture, words| {
             if of == instance {
-                alive = picture.is_alive(status.lattices.size, cell, words);
+                alive = ui::is_alive(picture, status.lattices.size, cell, words);
             }
         });
         alive

@@ -14,7 +14,9 @@ mod tests;
 use crate::saved::text;
 use std::sync::Arc;
 
-pub use patch::Patch;
+pub use place::{flipped, turned};
+
+use patch::Patch;
 
 use engine::WordEdit;
 use life::{Lattice, Size, soup};
@@ -198,12 +200,12 @@ impl Change {
         match self {
             Change::Flip { area, horizontal } if area.fits(lattice.size()) => {
                 let part = lattice.part(area.x, area.y, area.size);
-                let flipped = place::flipped(&part, *horizontal);
+                let flipped = flipped(&part, *horizontal);
                 lay(&flipped, lattice, [area.x, area.y]);
             }
             Change::Rotate { area, clockwise } if area.fits(lattice.size()) => {
                 let part = lattice.part(area.x, area.y, area.size);
-                let turned = place::turned(&part, *clockwise);
+                let turned = turned(&part, *clockwise);
                 let size = lattice.size();
                 if turned.size().width() > size.width() || turned.size().height() > size.height() {
                     return; // it would meet itself
@@ -216,16 +218,6 @@ impl Change {
                 apply_all(self.touched(lattice.size()).unwrap_or_default(), lattice);
             }
         }
-    }
-
-    /// Mirrors a pattern that is being pasted.
-    pub fn flipped(pattern: &Lattice, horizontal: bool) -> Lattice {
-        place::flipped(pattern, horizontal)
-    }
-
-    /// Rotates a pattern by 90°, for a pattern that is being pasted.
-    pub fn turned(pattern: &Lattice, clockwise: bool) -> Lattice {
-        place::turned(pattern, clockwise)
     }
 }
 

@@ -1,43 +1,38 @@
 //! The words that an edit touches, gathered cell by cell or row by row.
 
-use std::collections::BTreeMap;
-
 use engine::WordEdit;
 use life::{Lattice, Size};
 
 /// Words of a lattice, each with the cells that are set and what they are set to.
 #[derive(Clone, Debug)]
-pub struct Patch {
+pub(super) struct Patch {
     size: Size,
-    /// Mask and bits by the word's index: of what was set cell by cell.
-    words: BTreeMap<u32, [u32; 2]>,
-    /// What was laid, which comes before that.
-    laid: Vec<WordEdit>,
+    /// In the order in which they were made; one word may have several.
+    edits: Vec<WordEdit>,
 }
 
 impl Patch {
     /// Nothing yet, of a lattice of this size.
-    pub fn new(size: Size) -> Patch {
-        Patch {
-            size,
-            words: BTreeMap::new(),
-            laid: Vec::new(),
-        }
+    pub(super) fn new(size: Size) -> Patch {
+        let edits = Vec::new();
+        Patch { size, edits }
     }
 
     /// Sets a cell, around the torus.
-    pub fn set(&mut self, x: u32, y: u32, alive: bool) {
+    pub(super) fn set(&mut self, x: u32, y: u32, alive: bool) {
         let (x, y) = (x % self.size.width(), y % self.size.height());
         let word = y as usize * self.size.words_per_row() + (x / 32) as usize;
-        let [mask, bits] = self.words.entry(word as u32).or_default();
-        let bit = 1 << (x % 32);
-        *mask |= bit;
-        *bits = *bits & !bit | if alive { bit } else { 0 };
+        let mask = 1 << (x % 32);
+        self.edits.push(WordEdit {
+            word: word as u32,
+            mask,
+            bits: if alive { mask } else { 0 },
+        });
     }
 
     /// Lays a pattern whose top left is at this column and row; without `overwrites_dead` only its live
     /// cells. Nothing happens if it is larger than the lattice.
-    pub fn lay(&mut self, pattern: &Lattice, [x, y]: [u32; 2], overwrites_dead: bool) {
+    pub(super) fn lay(&mut self, pattern: &Lattice, [x, y]: [u32; 2], overwrites_dead: bool) {
         let (own, all) = (pattern.size(), self.size);
         if own.width() > all.width() || own.height() > all.height() {
             return;
@@ -59,22 +54,15 @@ impl Patch {
             let first = ((top + y) % all.height()) as usize * per_row;
             let touched = row.iter().zip(first as u32..);
             let touched = touched.filter(|([mask, _], _)| *mask != 0);
-            self.laid
+            self.edits
                 .extend(touched.map(|(&[mask, bits], word)| WordEdit { word, mask, bits }));
         }
     }
 
     /// As an engine takes them.
-    pub fn into_edits(mut self) -> Vec<WordEdit> {
-        self.laid.sort_by_key(|edit| edit.word); // stable: what was laid later stays later
-        let drawn = self.words.into_iter();
-        let drawn = drawn.map(|(word, [mask, bits])| WordEdit { word, mask, bits });
-        if self.laid.is_empty() {
-            return drawn.collect();
-        }
-        self.laid.extend(drawn);
-        self.laid.sort_by_key(|edit| edit.word);
-        self.laid.dedup_by(|later, earlier| {
+    pub(super) fn into_edits(mut self) -> Vec<WordEdit> {
+        self.edits.sort_by_key(|edit| edit.word); // stable: what came later stays later
+        self.edits.dedup_by(|later, earlier| {
             let same = later.word == earlier.word;
             if same {
                 earlier.bits = earlier.bits & !later.mask | later.bits & later.mask;
@@ -82,7 +70,7 @@ impl Patch {
             }
             same
         });
-        self.laid
+        self.edits
     }
 }
 

@@ -4,7 +4,7 @@ use super::Area;
 use life::{Lattice, Size};
 
 /// Left and right exchanged, or top and bottom.
-pub(super) fn flipped(part: &Lattice, horizontal: bool) -> Lattice {
+pub fn flipped(part: &Lattice, horizontal: bool) -> Lattice {
     let (width, height) = (part.size().width(), part.size().height());
     rearranged(part, part.size(), |x, y| {
         if horizontal {
@@ -16,7 +16,7 @@ pub(super) fn flipped(part: &Lattice, horizontal: bool) -> Lattice {
 }
 
 /// A quarter turn; a tall part becomes a wide one.
-pub(super) fn turned(part: &Lattice, clockwise: bool) -> Lattice {
+pub fn turned(part: &Lattice, clockwise: bool) -> Lattice {
     let (width, height) = (part.size().width(), part.size().height());
     let size = Size::new(height.into(), width.into()).expect("as many cells as before");
     rearranged(part, size, |x, y| {

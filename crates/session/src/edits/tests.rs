@@ -51,13 +51,13 @@ proptest! {
         let part = lattice.part(area.x, area.y, area.size);
         let mut turned = part.clone();
         for _ in 0..4 {
-            turned = Change::turned(&turned, clockwise);
+            turned = super::turned(&turned, clockwise);
         }
         prop_assert_eq!(&turned, &part);
         let once = Change::Rotate { area, clockwise }.apply(&lattice);
         let at = place::turned_corner(area, all);
         let there = once.part(at[0], at[1], size(high, wide));
-        prop_assert_eq!(there, Change::turned(&part, clockwise));
+        prop_assert_eq!(there, super::turned(&part, clockwise));
     }
 }
 

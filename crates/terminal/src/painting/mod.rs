@@ -24,8 +24,8 @@ use ratatui::layout::{Position, Rect};
 use crate::help::Help;
 use crate::prompt::PromptField;
 use life::Size;
-use session::{LiveArea, PicturePlan, PictureSource, Status};
-use ui::{Screen, Sources, TextureLimits, ViewOptions, ViewTransform, request};
+use session::{PicturePlan, PictureSource, Status};
+use ui::{LiveArea, Screen, Sources, TextureLimits, ViewOptions, ViewTransform, request};
 
 pub use colours::ColourDepth;
 pub use glyphs::Glyphs;

@@ -7,10 +7,11 @@ use crate::numbers::nice;
 use crate::timeline::blocks::BlockMap;
 use crate::timeline::fold::{Columns, join};
 use crate::timeline::scale::TimeScale;
+use crate::timeline::streams::{RoundStream, dependencies, first_instance, streams};
 use crate::timeline::{BarKind, KINDS};
 use engine::{Span, StreamId};
 use lang::tr;
-use session::trace::{RoundStream, StepKind, TimedRound};
+use session::trace::{StepKind, TimedRound};
 
 /// The axis ends at one of these times a power of ten, so that it stays as it is from round to
 /// round.
@@ -98,7 +99,7 @@ impl Chart {
         let (start, end) = round
             .bounds()
             .map_or((0, 0), |(start, end)| (start.0, end.0));
-        let first = round.first_instance();
+        let first = first_instance(&round);
         let number = |step: u32| {
             let facts = round.steps.get(step as usize);
             let instance = facts.filter(|facts| facts.instances <= 1)?.instance?;
@@ -133,7 +134,7 @@ impl Chart {
             stream,
         };
         let wall = (end - start) as f64;
-        let lanes: Vec<Lane> = round.streams().into_iter().map(lane).collect();
+        let lanes: Vec<Lane> = streams(&round).into_iter().map(lane).collect();
         let end_of = |step: usize| {
             let mut places = lanes.iter().enumerate();
             places.find_map(|(at, lane)| {
@@ -147,7 +148,7 @@ impl Chart {
                 to: end_of(wait)?,
             })
         };
-        let arrows = round.dependencies().into_iter().filter_map(arrow).collect();
+        let arrows = dependencies(&round).into_iter().filter_map(arrow).collect();
         let data = RoundChart {
             host: round
                 .host

@@ -1,6 +1,6 @@
 //! What a comparison found, in words.
 
-use experiment::{Finding, Load, Recorded, Source};
+use crate::{Finding, Load, Recorded, Source};
 use lang::tr;
 
 /// What B is, against A: `8.1× faster ± 0.2`, `1.04 to 1.31× slower`, `no difference (within 2 %)`,
