@@ -6,8 +6,6 @@
 //! consists of (which ops, in which streams and order) is made in `round.rs`, and
 //! nowhere else.
 
-use std::fmt;
-
 use clap::ValueEnum;
 
 use crate::OwnOrder;
@@ -54,32 +52,31 @@ impl Switches {
 
     /// Why these cannot be together, or not with this kernel.
     pub fn incompatibility(&self, kernel: &Kernel) -> Option<String> {
-        if self.order == Order::Own {
-            if self.streams != Streams::PerInstance {
-                return Some(tr!("a round of your own chooses its streams itself").into());
-            }
-            if self.wait != Wait::Poll {
-                return Some(tr!("a round of your own says itself where the host waits").into());
-            }
-        }
-        if self.graphs {
-            let why = match self {
-                Switches {
-                    streams: Streams::Default,
-                    ..
-                } => tr!("the default stream cannot be captured in a graph"),
-                Switches {
-                    wait: Wait::Each, ..
-                } => tr!("the host cannot wait inside a graph"),
-                Switches {
-                    host_memory: HostMemory::Pageable,
-                    ..
-                } => tr!("copies in a graph need page-locked memory"),
-                _ => "",
-            };
-            if !why.is_empty() {
-                return Some(why.into());
-            }
+        let (is_own, graphs) = (self.order == Order::Own, self.graphs);
+        let contradictions = [
+            (
+                is_own && self.streams != Streams::PerInstance,
+                mark!("a round of your own chooses its streams itself"),
+            ),
+            (
+                is_own && self.wait != Wait::Poll,
+                mark!("a round of your own says itself where the host waits"),
+            ),
+            (
+                graphs && self.streams == Streams::Default,
+                mark!("the default stream cannot be captured in a graph"),
+            ),
+            (
+                graphs && self.wait == Wait::Each,
+                mark!("the host cannot wait inside a graph"),
+            ),
+            (
+                graphs && self.host_memory == HostMemory::Pageable,
+                mark!("copies in a graph need page-locked memory"),
+            ),
+        ];
+        if let Some((_, why)) = contradictions.into_iter().find(|it| it.0) {
+            return Some(lang::text(why).into());
         }
         if self.transfer == TransferChoice::Cells && kernel.layout != Layout::I32 {
             return Some(tr!("kernel '{}' has no i32 cells to copy", kernel.name));
@@ -218,15 +215,7 @@ impl Switch {
 
     /// The key that takes its next position; the front ends' table of actions has it from here.
     pub fn key(self) -> &'static str {
-        match self {
-            Switch::Streams => "F2",
-            Switch::HostMemory => "F3",
-            Switch::Wait => "F4",
-            Switch::Order => "F5",
-            Switch::Graphs => "F6",
-            Switch::Transfer => "F7",
-            Switch::Block => "F8",
-        }
+        ["F2", "F3", "F4", "F5", "F6", "F7", "F8"][self as usize]
     }
 
     /// Its name, as its option has it without the dashes.
@@ -244,64 +233,147 @@ impl Switch {
 
     /// Its positions, given the others.
     pub fn choices<'a>(self, now: Switches, context: impl Into<SwitchContext<'a>>) -> Vec<Choice> {
+        fn each<T: ValueEnum + Copy>(with: impl Fn(T) -> Switches) -> Vec<Switches> {
+            T::value_variants().iter().map(|&it| with(it)).collect()
+        }
         let context = context.into();
         let kernel = context.kernel;
-        let choice = |label: &dyn fmt::Display, effect: &str, switches: Switches| Choice {
-            label: lang::shown(&label.to_string()),
-            effect: effect.into(),
-            switches,
-            unavailable: context.incompatibility(&switches),
+        let all = match self {
+            Switch::Streams => each(|streams| Switches { streams, ..now }),
+            Switch::HostMemory => [HostMemory::Pinned, HostMemory::Pageable]
+                .map(|host_memory| Switches { host_memory, ..now })
+                .into(),
+            Switch::Wait => each(|wait| Switches { wait, ..now }),
+            Switch::Order => each(|order| Switches { order, ..now }),
+            Switch::Graphs => [false, true]
+                .map(|graphs| Switches { graphs, ..now })
+                .into(),
+            Switch::Transfer => each(|transfer| Switches { transfer, ..now }),
+            Switch::Block => {
+                let shapes = kernel.blocks.iter();
+                let shapes = shapes.map(|&it| Some(it).filter(|&it| it != kernel.block()));
+                shapes.map(|block| Switches { block, ..now }).collect()
+            }
         };
-        match self {
-            Switch::Streams => Streams::value_variants()
-                .iter()
-                .map(|&streams| choice(&streams, streams.effect(), Switches { streams, ..now }))
-                .collect(),
-            Switch::HostMemory => [
-                (
-                    HostMemory::Pinned,
+        let choice = |switches: Switches| {
+            let [label, effect, _] = self.texts(switches, kernel);
+            Choice {
+                label: lang::shown(&label),
+                effect,
+                switches,
+                unavailable: context.incompatibility(&switches),
+            }
+        };
+        all.into_iter().map(choice).collect()
+    }
+
+    /// The present position: what it is called, in English as its option is; what it does, in one line;
+    /// and words that say which switch it is.
+    fn texts(self, now: Switches, kernel: &Kernel) -> [String; 3] {
+        let texts = match self {
+            Switch::Streams => match now.streams {
+                Streams::PerInstance => [
+                    mark!("per-instance"),
+                    tr!("one stream per instance"),
+                    tr!("a stream each"),
+                ],
+                Streams::One => [
+                    mark!("one"),
+                    tr!("one stream for all instances"),
+                    tr!("one stream"),
+                ],
+                Streams::Default => [
+                    mark!("default"),
+                    tr!("the default stream for all instances"),
+                    tr!("default stream"),
+                ],
+                Streams::Batch => [
+                    mark!("batch"),
+                    tr!("one launch and one copy for all instances"),
+                    tr!("a batch"),
+                ],
+            },
+            Switch::HostMemory => match now.host_memory {
+                HostMemory::Pinned => [
                     mark!("pinned"),
                     tr!("page-locked: copies are asynchronous"),
-                ),
-                (
-                    HostMemory::Pageable,
+                    tr!("page-locked"),
+                ],
+                HostMemory::Pageable => [
                     mark!("pageable"),
                     tr!("pageable: the call blocks until the copy is done"),
-                ),
-            ]
-            .map(|(host_memory, label, effect)| {
-                choice(&label, effect, Switches { host_memory, ..now })
-            })
-            .into(),
-            Switch::Wait => Wait::value_variants()
-                .iter()
-                .map(|&wait| choice(&wait, wait.effect(), Switches { wait, ..now }))
-                .collect(),
-            Switch::Order => Order::value_variants()
-                .iter()
-                .map(|&order| choice(&order, order.effect(), Switches { order, ..now }))
-                .collect(),
+                    tr!("pageable"),
+                ],
+            },
+            Switch::Wait => match now.wait {
+                Wait::Poll => [
+                    mark!("poll"),
+                    tr!("the host polls events and never waits"),
+                    tr!("the host polls events"),
+                ],
+                Wait::Each => [
+                    mark!("each"),
+                    tr!("the host waits for each instance's download"),
+                    tr!("the host waits for each stream"),
+                ],
+                Wait::All => [
+                    mark!("all"),
+                    tr!("the host waits for everything at the end of a round"),
+                    tr!("the host waits for all"),
+                ],
+            },
+            Switch::Order => match now.order {
+                Order::Depth => [
+                    mark!("depth"),
+                    tr!("instances are issued one after the other"),
+                    tr!("depth-first"),
+                ],
+                Order::Breadth => [
+                    mark!("breadth"),
+                    tr!("all launches are issued first, then all downloads"),
+                    tr!("breadth-first"),
+                ],
+                Order::Own => [
+                    mark!("own"),
+                    tr!("as the round of your own says, in its streams"),
+                    tr!("own round"),
+                ],
+            },
+            Switch::Graphs if now.graphs => [
+                "on",
+                tr!("the host makes one call per round"),
+                tr!("with graphs"),
+            ],
             Switch::Graphs => [
-                (false, "off", tr!("the host makes a call for every op")),
-                (true, "on", tr!("the host makes one call per round")),
-            ]
-            .map(|(graphs, label, effect)| choice(&label, effect, Switches { graphs, ..now }))
-            .into(),
-            Switch::Transfer => TransferChoice::value_variants()
-                .iter()
-                .map(|&transfer| choice(&transfer, transfer.effect(), Switches { transfer, ..now }))
-                .collect(),
-            Switch::Block => kernel
-                .blocks
-                .iter()
-                .map(|&(across, down)| {
-                    let block = Some((across, down)).filter(|&shape| shape != kernel.block());
-                    let effect = tr!("{} threads per block", across * down);
-                    let label = format!("{across}x{down}");
-                    choice(&label, &effect, Switches { block, ..now })
-                })
-                .collect(),
-        }
+                "off",
+                tr!("the host makes a call for every op"),
+                tr!("without graphs"),
+            ],
+            Switch::Transfer => {
+                let (label, effect) = match now.transfer {
+                    TransferChoice::Auto => (
+                        mark!("auto"),
+                        tr!("bits while they are small, otherwise the reduced view"),
+                    ),
+                    TransferChoice::Bits => {
+                        (mark!("bits"), tr!("one bit per cell crosses the bus"))
+                    }
+                    TransferChoice::View => {
+                        (mark!("view"), tr!("one byte per pixel crosses the bus"))
+                    }
+                    TransferChoice::Cells => ("i32", tr!("four bytes per cell cross the bus")),
+                };
+                let words = format!("{} {label}", self.name());
+                return [label.into(), effect.into(), words];
+            }
+            Switch::Block => {
+                let (across, down) = now.block_of(kernel);
+                let label = format!("{across}x{down}");
+                let words = tr!("blocks of {}", label);
+                return [label, tr!("{} threads per block", across * down), words];
+            }
+        };
+        texts.map(str::to_owned)
     }
 
     /// Which of the positions is the present one.
@@ -313,26 +385,8 @@ impl Switch {
 
     /// The present position in words that say which switch it is: `one stream`.
     pub fn in_words(self, now: Switches, kernel: &Kernel) -> String {
-        match self {
-            Switch::Streams => now.streams.in_words().into(),
-            Switch::HostMemory => match now.host_memory {
-                HostMemory::Pinned => tr!("page-locked").into(),
-                HostMemory::Pageable => tr!("pageable").into(),
-            },
-            Switch::Wait => now.wait.in_words().into(),
-            Switch::Order => match now.order {
-                Order::Depth => tr!("depth-first").into(),
-                Order::Breadth => tr!("breadth-first").into(),
-                Order::Own => tr!("own round").into(),
-            },
-            Switch::Graphs if now.graphs => tr!("with graphs").into(),
-            Switch::Graphs => tr!("without graphs").into(),
-            Switch::Transfer => format!("{} {}", self.name(), now.transfer),
-            Switch::Block => {
-                let (across, down) = now.block_of(kernel);
-                tr!("blocks of {}", format!("{across}x{down}"))
-            }
-        }
+        let [.., words] = self.texts(now, kernel);
+        words
     }
 
     /// The next position that can be; otherwise why the next one cannot.
@@ -361,9 +415,19 @@ impl Switch {
 
 /// How instances share streams.
 #[derive(
-    Clone, Copy, PartialEq, Eq, Hash, Debug, serde::Serialize, serde::Deserialize, ValueEnum,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    Hash,
+    Debug,
+    serde::Serialize,
+    serde::Deserialize,
+    strum::Display,
+    ValueEnum,
 )]
 #[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case")]
 pub enum Streams {
     /// One stream per instance.
     PerInstance,
@@ -398,42 +462,23 @@ impl Streams {
             (Streams::One | Streams::Batch, Some(gpu)) => tr!("GPU {gpu}: shared"),
         }
     }
-
-    fn effect(self) -> &'static str {
-        match self {
-            Streams::PerInstance => tr!("one stream per instance"),
-            Streams::One => tr!("one stream for all instances"),
-            Streams::Default => tr!("the default stream for all instances"),
-            Streams::Batch => tr!("one launch and one copy for all instances"),
-        }
-    }
-
-    fn in_words(self) -> &'static str {
-        match self {
-            Streams::PerInstance => tr!("a stream each"),
-            Streams::One => tr!("one stream"),
-            Streams::Default => tr!("default stream"),
-            Streams::Batch => tr!("a batch"),
-        }
-    }
-}
-
-impl fmt::Display for Streams {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Streams::PerInstance => mark!("per-instance"),
-            Streams::One => mark!("one"),
-            Streams::Default => mark!("default"),
-            Streams::Batch => mark!("batch"),
-        })
-    }
 }
 
 /// How the host learns that a round is over.
 #[derive(
-    Clone, Copy, PartialEq, Eq, Hash, Debug, serde::Serialize, serde::Deserialize, ValueEnum,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    Hash,
+    Debug,
+    serde::Serialize,
+    serde::Deserialize,
+    strum::Display,
+    ValueEnum,
 )]
 #[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase")]
 pub enum Wait {
     /// The host polls events, and meanwhile issues the next round.
     Poll,
@@ -443,39 +488,21 @@ pub enum Wait {
     All,
 }
 
-impl Wait {
-    fn effect(self) -> &'static str {
-        match self {
-            Wait::Poll => tr!("the host polls events and never waits"),
-            Wait::Each => tr!("the host waits for each instance's download"),
-            Wait::All => tr!("the host waits for everything at the end of a round"),
-        }
-    }
-
-    fn in_words(self) -> &'static str {
-        match self {
-            Wait::Poll => tr!("the host polls events"),
-            Wait::Each => tr!("the host waits for each stream"),
-            Wait::All => tr!("the host waits for all"),
-        }
-    }
-}
-
-impl fmt::Display for Wait {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Wait::Poll => mark!("poll"),
-            Wait::Each => mark!("each"),
-            Wait::All => mark!("all"),
-        })
-    }
-}
-
 /// In which order the host issues a round's ops.
 #[derive(
-    Clone, Copy, PartialEq, Eq, Hash, Debug, serde::Serialize, serde::Deserialize, ValueEnum,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    Hash,
+    Debug,
+    serde::Serialize,
+    serde::Deserialize,
+    strum::Display,
+    ValueEnum,
 )]
 #[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase")]
 pub enum Order {
     /// Every instance's launch, then every instance's download. The last launch goes out sooner:
     /// while kernels run long, the host's calls for the downloads cost nothing.
@@ -494,31 +521,23 @@ impl Order {
             Order::Breadth | Order::Own => message!("own round instead of breadth-first"),
         }
     }
-
-    fn effect(self) -> &'static str {
-        match self {
-            Order::Depth => tr!("instances are issued one after the other"),
-            Order::Breadth => tr!("all launches are issued first, then all downloads"),
-            Order::Own => tr!("as the round of your own says, in its streams"),
-        }
-    }
-}
-
-impl fmt::Display for Order {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Order::Depth => mark!("depth"),
-            Order::Breadth => mark!("breadth"),
-            Order::Own => mark!("own"),
-        })
-    }
 }
 
 /// What crosses the bus.
 #[derive(
-    Clone, Copy, PartialEq, Eq, Hash, Debug, serde::Serialize, serde::Deserialize, ValueEnum,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    Hash,
+    Debug,
+    serde::Serialize,
+    serde::Deserialize,
+    strum::Display,
+    ValueEnum,
 )]
 #[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase")]
 pub enum TransferChoice {
     /// Bits while they are small, otherwise the reduced view: at most 8 MiB for all lattices in a
     /// window and in a comparison, and no more bytes than there are dots in a terminal
@@ -530,6 +549,7 @@ pub enum TransferChoice {
     /// An `i32` per cell, as the device has it.
     #[value(name = "i32")]
     #[serde(rename = "i32")]
+    #[strum(serialize = "i32")]
     Cells,
 }
 
@@ -543,26 +563,6 @@ impl TransferChoice {
             TransferChoice::Bits => Transfer::Bits,
             TransferChoice::Cells => Transfer::Cells,
         }
-    }
-
-    fn effect(self) -> &'static str {
-        match self {
-            TransferChoice::Auto => tr!("bits while they are small, otherwise the reduced view"),
-            TransferChoice::Bits => tr!("one bit per cell crosses the bus"),
-            TransferChoice::View => tr!("one byte per pixel crosses the bus"),
-            TransferChoice::Cells => tr!("four bytes per cell cross the bus"),
-        }
-    }
-}
-
-impl fmt::Display for TransferChoice {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            TransferChoice::Auto => mark!("auto"),
-            TransferChoice::Bits => mark!("bits"),
-            TransferChoice::View => mark!("view"),
-            TransferChoice::Cells => "i32",
-        })
     }
 }
 

@@ -1,8 +1,6 @@
 //! What a session does with time beside stepping: when it stops by itself, and how far back it
 //! remembers.
 
-use std::fmt;
-
 /// When rounds stop because nothing new will come.
 #[derive(
     Clone,
@@ -14,9 +12,11 @@ use std::fmt;
     Default,
     serde::Serialize,
     serde::Deserialize,
+    strum::Display,
     clap::ValueEnum,
 )]
 #[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase")]
 pub enum StopWhenStill {
     /// Never.
     #[default]
@@ -34,16 +34,6 @@ impl StopWhenStill {
             StopWhenStill::Never => StopWhenStill::Selected,
             StopWhenStill::Selected => StopWhenStill::All,
             StopWhenStill::All => StopWhenStill::Never,
-        }
-    }
-}
-
-impl fmt::Display for StopWhenStill {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            StopWhenStill::Never => write!(f, "never"),
-            StopWhenStill::Selected => write!(f, "selected"),
-            StopWhenStill::All => write!(f, "all"),
         }
     }
 }
