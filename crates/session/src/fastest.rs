@@ -163,8 +163,8 @@ pub struct FastestPlan {
     generations_per_second: f64,
     /// Generations per round, if they were requested.
     requested_generations: Option<u32>,
-    /// Whether the kernel was requested.
-    kernel_was_requested: bool,
+    /// How the kernel was chosen, as a session says it.
+    pub kernel_choice: KernelChoice,
     /// Instances on one device.
     instances: usize,
 }
@@ -175,24 +175,19 @@ impl FastestPlan {
     pub fn all(work: &Work, requested: &Requested) -> Vec<FastestPlan> {
         let candidates = candidates(work, requested);
         let choices = candidates.len();
+        let kernel_choice = match requested.kernel {
+            None if choices > 1 => KernelChoice::Estimated,
+            _ => KernelChoice::Explicit, // it was requested, or there was no other
+        };
         let plan = |setting: Setting| FastestPlan {
             setting,
             choices,
             generations_per_second: work.least_generations_per_second(),
             requested_generations: requested.generations,
-            kernel_was_requested: requested.kernel.is_some(),
+            kernel_choice,
             instances: work.instances_per_device(),
         };
         candidates.into_iter().map(plan).collect()
-    }
-
-    /// How the kernel was chosen, as a session says it.
-    pub fn kernel_choice(&self) -> KernelChoice {
-        match self.choices {
-            _ if self.kernel_was_requested => KernelChoice::Explicit,
-            1 => KernelChoice::Explicit, // there was no other
-            _ => KernelChoice::Estimated,
-        }
     }
 
     /// The lengths of rounds that should take `target` each; as long as requested, if that takes at

@@ -63,26 +63,7 @@ pub const MAX_IN_FLIGHT: usize = 2;
 /// # Errors
 /// A device of the choice cannot be used.
 pub fn open_engine(choice: DeviceChoice) -> Result<Box<dyn Engine>> {
-    let cuda = |ordinals| Ok(Box::new(CudaEngine::open(ordinals)?) as Box<dyn Engine>);
-    match choice {
-        DeviceChoice::Cpu | DeviceChoice::Recorded => {
-            let workers = std::thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN);
-            Ok(Box::new(CpuEngine::new(workers)))
-        }
-        DeviceChoice::Cuda => cuda(Ordinals::All),
-        DeviceChoice::CudaOrdinal(i) => cuda(Ordinals::One(i)),
-        DeviceChoice::Auto => match cuda(Ordinals::First) {
-            Err(EngineError::NoCuda(why)) => {
-                tracing::debug!("{}", lang::english(why));
-                open_engine(DeviceChoice::Cpu)
-            }
-            Err(why) => {
-                tracing::warn!("{}; the CPU computes instead", lang::english(why));
-                open_engine(DeviceChoice::Cpu)
-            }
-            answer => answer,
-        },
-    }
+    open(choice, [Ordinals::All, Ordinals::First])
 }
 
 /// Opens an engine after a loss, on the GPUs that still work: all of them, or the first, if that was
@@ -91,25 +72,37 @@ pub fn open_engine(choice: DeviceChoice) -> Result<Box<dyn Engine>> {
 /// # Errors
 /// No device of the choice can be used.
 pub fn reopen_engine(choice: DeviceChoice) -> Result<Box<dyn Engine>> {
-    let usable = match choice {
-        DeviceChoice::Cuda => CudaEngine::open(Ordinals::AllUsable),
-        DeviceChoice::Auto => CudaEngine::open(Ordinals::FirstUsable),
-        DeviceChoice::Cpu | DeviceChoice::CudaOrdinal(_) | DeviceChoice::Recorded => {
-            return open_engine(choice);
+    open(choice, [Ordinals::AllUsable, Ordinals::FirstUsable])
+}
+
+/// Opens an engine; the ordinals say what all GPUs are, and which one is the first.
+fn open(choice: DeviceChoice, [all, first]: [Ordinals; 2]) -> Result<Box<dyn Engine>> {
+    let is_again = matches!(first, Ordinals::FirstUsable);
+    let ordinals = match choice {
+        DeviceChoice::Cpu | DeviceChoice::Recorded => {
+            let workers = std::thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN);
+            return Ok(Box::new(CpuEngine::new(workers)));
         }
+        DeviceChoice::Cuda => all,
+        DeviceChoice::CudaOrdinal(i) => Ordinals::One(i),
+        DeviceChoice::Auto => first,
     };
-    match (usable, choice) {
-        (Ok(engine), _) => {
+    match CudaEngine::open(ordinals) {
+        Err(why) if choice == DeviceChoice::Auto => {
+            if is_again || matches!(why, EngineError::NoCuda(_)) {
+                tracing::debug!("no GPU can be used: {}", lang::english(why));
+            } else {
+                tracing::warn!("{}; the CPU computes instead", lang::english(why));
+            }
+            open_engine(DeviceChoice::Cpu)
+        }
+        Err(why) => Err(why),
+        Ok(engine) => {
             for (ordinal, why) in engine.left_out() {
                 tracing::warn!("GPU {ordinal} is left out: {}", lang::english(why));
             }
             Ok(Box::new(engine))
         }
-        (Err(why), DeviceChoice::Auto) => {
-            tracing::debug!("no GPU is left: {}", lang::english(why));
-            open_engine(DeviceChoice::Cpu)
-        }
-        (Err(why), _) => Err(why),
     }
 }
 
@@ -405,7 +398,14 @@ fn allocate(
     spec: SlotsSpec,
 ) -> Result<(Vec<StreamId>, Arc<dyn Slots>)> {
     validate_kernel(engine, setup.kernel, setup.size)?;
-    ensure_host_memory(engine, setup, spec.snapshots)?;
+    // Every start that is not made on the device, and its copy on the way there.
+    let starts = match setup.start {
+        Start::Soup { .. } => 0,
+        Start::Lattices { .. } => 2,
+    };
+    let layout = (engine.name() == "cpu").then_some(setup.kernel.layout);
+    let copies = starts + u64::from(spec.snapshots);
+    ensure_room(setup.size, setup.instances, layout, copies)?;
     let streams = make_streams(engine, setup.instances, setup.switches.streams)?;
     for (device, count) in shares(setup.instances, engine.places()) {
         engine.create_lattices(device, count, setup.size)?;
@@ -429,24 +429,8 @@ pub fn validate_kernel(engine: &dyn Engine, kernel: &Kernel, size: Size) -> Resu
     })
 }
 
-/// Checks that the host has memory for a setup before any is allocated: for every start that is not
-/// made on the device and its copy on the way there, the slots and, on the CPU engine, the lattices.
-/// Without the check, the system would kill the process without a message.
-fn ensure_host_memory(engine: &dyn Engine, setup: &Setup, whole_slots: u8) -> Result<()> {
-    let layout = (engine.name() == "cpu").then_some(setup.kernel.layout);
-    let copies = match setup.start {
-        Start::Soup { .. } => 0,
-        Start::Lattices { .. } => 2,
-    };
-    Ok(ensure_room(
-        setup.size,
-        setup.instances,
-        layout,
-        copies + u64::from(whole_slots),
-    )?)
-}
-
-/// Checks that the host has memory for this many lattices of this size: `copies` of the bits of each,
+/// Checks that the host has memory for this many lattices of this size before any is allocated, since the
+/// system would kill the process without a message: `copies` of the bits of each,
 /// and those that the CPU steps in `layout`; with `None`, the lattices are on a GPU or the engine is
 /// not known yet.
 ///

@@ -45,22 +45,6 @@ impl Default for Engines {
     }
 }
 
-/// How the present engine was made; another one beside it is made the same way.
-#[derive(Clone, Copy)]
-enum Source {
-    Open(DeviceChoice),
-    Reopen(DeviceChoice),
-}
-
-impl Source {
-    /// The devices that were chosen.
-    fn choice(self) -> DeviceChoice {
-        match self {
-            Source::Open(choice) | Source::Reopen(choice) => choice,
-        }
-    }
-}
-
 /// What the user chose, while the fastest setting steps the lattices.
 #[derive(Clone, Copy)]
 pub(crate) struct Chosen {
@@ -91,7 +75,10 @@ pub(crate) struct Lattices {
     pub(crate) view: Option<PicturePlan>,
     last_view: Option<PicturePlan>,
     engines: Engines,
-    source: Source,
+    /// The devices of the present engine, and whether it took the place of a lost one: another one beside it
+    /// is opened in the same way.
+    device: DeviceChoice,
+    is_reopened: bool,
     /// What was recorded on a GPU, if that is shown instead of measurements. The CPU steps the lattices
     /// as fast as it can then, whatever the settings are.
     pub(crate) recording: Option<&'static Recording>,
@@ -113,7 +100,7 @@ impl Lattices {
         };
         let (instances, setup) = make_on_devices(setup.device, &engines.open, make)?;
         // Where the CPU computes because a GPU cannot, it does so for larger lattices, too.
-        let choice = match (setup.device, instances.engine().name()) {
+        let device = match (setup.device, instances.engine().name()) {
             (DeviceChoice::Auto, "cpu") => DeviceChoice::Cpu,
             (choice, _) => choice,
         };
@@ -126,7 +113,8 @@ impl Lattices {
             view: None,
             last_view: None,
             engines,
-            source: Source::Open(choice),
+            device,
+            is_reopened: false,
             recording,
             losses: Losses::default(),
             retry_at: None,
@@ -183,15 +171,17 @@ impl Lattices {
     pub(crate) fn fastest(&self) -> Vec<(Chosen, FastestPlan)> {
         let chosen = self.chosen_setup();
         let plans = self.plans(Requested::switches).into_iter();
-        let kept = |plan: &FastestPlan| Chosen {
-            kernel: chosen.kernel,
-            kernel_choice: chosen.kernel_choice,
-            switches: chosen.switches,
-            fastest: plan.setting.switches,
-            grid: (chosen.size, chosen.instances),
+        let with_chosen = |plan: FastestPlan| {
+            let chosen = Chosen {
+                kernel: chosen.kernel,
+                kernel_choice: chosen.kernel_choice,
+                switches: chosen.switches,
+                fastest: plan.setting.switches,
+                grid: (chosen.size, chosen.instances),
+            };
+            (chosen, plan)
         };
-        let with = |plan| (kept(&plan), plan);
-        plans.map(with).collect()
+        plans.map(with_chosen).collect()
     }
 
     /// The chosen setting, to be taken back.
@@ -417,31 +407,31 @@ impl Lattices {
 
     /// What computes, for the status.
     pub(crate) fn engine_status(&self) -> EngineStatus {
-        let Some(instances) = &self.sim else {
+        let Some(sim) = &self.sim else {
             return EngineStatus::default();
         };
-        let engine = instances.engine();
-        if let Some(recording) = self.recording {
-            let device = recording.device.clone();
-            return EngineStatus {
-                name: "recorded",
-                queues: Some(recording.queues),
-                recorded: recorded(&device.name),
-                devices: vec![device],
-                cut: None,
-                clock_error_us: 0.0,
-                startup: engine.startup(),
-            };
-        }
-        EngineStatus {
+        let engine = sim.engine();
+        let mut status = EngineStatus {
             name: engine.name(),
             devices: engine.devices().to_vec(),
             queues: (engine.name() == "cuda").then(platform::connections),
-            recorded: engine.devices().first().and_then(|it| recorded(&it.name)),
+            recorded: None,
             cut: engine.cut(),
             clock_error_us: engine.clock_error().as_us(),
             startup: engine.startup(),
+        };
+        if let Some(recording) = self.recording {
+            status = EngineStatus {
+                name: "recorded",
+                devices: vec![recording.device.clone()],
+                queues: Some(recording.queues),
+                startup: status.startup,
+                ..EngineStatus::default()
+            };
         }
+        let first = status.devices.first();
+        status.recorded = first.and_then(|it| recorded(&it.name));
+        status
     }
 
     /// How lattices are stepped, for the status.
@@ -501,20 +491,21 @@ impl Lattices {
     /// # Errors
     /// The devices cannot be opened, or there is no memory.
     pub(crate) fn make(&self, setup: &Setup) -> Result<Sim> {
-        self.make_from(self.source, setup)
+        self.make_on(self.device, self.is_reopened, setup)
     }
 
-    fn make_from(&self, source: Source, setup: &Setup) -> Result<Sim> {
-        let engine = match source {
-            Source::Open(choice) => (self.engines.open)(choice),
-            Source::Reopen(choice) => (self.engines.reopen)(choice),
+    fn make_on(&self, device: DeviceChoice, is_reopened: bool, setup: &Setup) -> Result<Sim> {
+        let engine = if is_reopened {
+            (self.engines.reopen)(device)
+        } else {
+            (self.engines.open)(device)
         };
         Sim::new(engine?, &self.stepped_setup(setup.clone()), SNAPSHOT_SLOTS)
     }
 
     /// The devices to try after a loss, one after the other: those that still work, or the CPU.
     pub(crate) fn devices_left(&self) -> Vec<DeviceChoice> {
-        self.losses.devices(self.source.choice(), true)
+        self.losses.devices(self.device, true)
     }
 
     /// Makes the present settings' lattices, all cells dead, in the place of lost ones, on the first of
@@ -528,11 +519,9 @@ impl Lattices {
         devices: Vec<DeviceChoice>,
     ) -> Result<Sim> {
         self.setup.fit_own_round(); // the number of instances may be another by now
-        let (sim, source) = make_again(lost, devices, |choice| {
-            let source = Source::Reopen(choice);
-            Ok((self.make_from(source, &self.setup)?, source))
-        })?;
-        self.source = source;
+        let make = |device| Ok((self.make_on(device, true, &self.setup)?, device));
+        let (sim, device) = make_again(lost, devices, make)?;
+        (self.device, self.is_reopened) = (device, true);
         if let Some(chosen) = &mut self.chosen {
             chosen.grid.1 = 0; // what was fastest on the lost device may not be here
         }
@@ -549,17 +538,16 @@ impl Lattices {
         if !self.is_recorded() {
             made = or_by_bits(made, &mut setup);
         }
-        let (instances, setup, done) = match made {
-            Ok(instances) => (instances, setup, Ok(())),
-            Err((_, error)) if error.loses_lattices() => return Err(error),
+        match made {
+            Ok(sim) => Ok((sim, setup, Ok(()))),
+            Err((_, error)) if error.loses_lattices() => Err(error),
             Err((engine, error)) => {
                 let stepped = self.stepped_setup(self.setup.clone());
-                let instances = Sim::on(engine, &stepped, SNAPSHOT_SLOTS);
-                let instances = instances.map_err(|(_, error)| error.into_lost())?;
-                (instances, self.setup.clone(), Err(error))
+                let sim = Sim::on(engine, &stepped, SNAPSHOT_SLOTS);
+                let sim = sim.map_err(|(_, error)| error.into_lost())?;
+                Ok((sim, self.setup.clone(), Err(error)))
             }
-        };
-        Ok((instances, setup, done))
+        }
     }
 }
 

@@ -198,7 +198,7 @@ fn what_is_requested_is_respected_and_the_rest_is_chosen() {
     let of_kernel = with(|it| it.kernel = find("bits"));
     let chosen = plan(&work, &of_kernel);
     assert_eq!(Some(chosen.setting.kernel), of_kernel.kernel);
-    assert_eq!(chosen.kernel_choice(), KernelChoice::Explicit);
+    assert_eq!(chosen.kernel_choice, KernelChoice::Explicit);
     for requested in [
         with(|it| it.streams = Some(Streams::One)),
         with(|it| it.streams = Some(Streams::Batch)),

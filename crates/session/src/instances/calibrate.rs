@@ -9,11 +9,10 @@ use std::sync::Arc;
 use super::Sim;
 use super::issue::Kind;
 use crate::IsolatedOp;
-use crate::round::Round;
-use crate::round::{Request, Share};
+use crate::round::{Request, Round, Share};
 use crate::trace::StepFacts;
 use engine::{
-    BufferOp, DeviceId, EngineError, LatticeOp, Nanos, Op, Program, Result, RunId, Slot, Span, Step,
+    BufferOp, DeviceId, EngineError, LatticeOp, Nanos, Op, Program, Result, Slot, Span, Step,
 };
 
 /// A calibration under way.
@@ -59,12 +58,11 @@ impl Sim {
             running: Vec::new(),
             done: Vec::new(),
         });
-        if let Err(error) = self.run_next_alone() {
-            // Nothing has run, so no round has begun.
-            self.calibration = None;
-            return Err(error);
+        let begun = self.run_next_alone();
+        if begun.is_err() {
+            self.calibration = None; // nothing has run, so no round has begun
         }
-        Ok(true)
+        begun.map(|()| true)
     }
 
     /// Whether a calibration is under way.
@@ -74,54 +72,47 @@ impl Sim {
 
     /// Submits the next op, if none runs.
     pub(super) fn run_next_alone(&mut self) -> Result<()> {
-        let Some(calibration) = &mut self.calibration else {
-            return Ok(());
-        };
-        if !calibration.running.is_empty() || !self.in_flight.is_empty() {
+        if !self.in_flight.is_empty() {
             return Ok(());
         }
-        let Some(step) = calibration.left.pop_front() else {
+        let has_ops = |it: &mut Calibration| !it.left.is_empty();
+        let Some(mut calibration) = self.calibration.take_if(has_ops) else {
             return Ok(());
         };
-        let (kind, edits) = (
-            Kind::IsolatedStep(calibration.round.clone()),
-            calibration.edits,
-        );
-        let mut program = Program {
-            steps: vec![step],
+        let program = Program {
+            steps: vec![calibration.left[0].clone()],
             timed: true,
-            block_timestamps: false,
             band_by_band: true,
+            ..Program::default()
         };
-        if let Err(error) = self.submit(&program, kind, edits) {
+        let kind = Kind::IsolatedStep(calibration.round.clone());
+        let mut done = self.submit(&program, kind, calibration.edits);
+        if done.is_ok() {
+            calibration.left.pop_front();
+            let running = self.isolated(&program);
+            done = running.map(|running| calibration.running = running);
+        }
+        self.calibration = Some(calibration);
+        match done {
             // It is tried again: the round must be completed.
-            let step = program.steps.pop().expect("it has one");
-            if let Some(calibration) = &mut self.calibration {
-                calibration.left.push_front(step);
-            }
-            let busy = matches!(error, EngineError::SlotBusy(..));
-            return if busy { Ok(()) } else { Err(error) };
+            Err(EngineError::SlotBusy(..)) => Ok(()),
+            done => done,
         }
-        let run = self.in_flight.back().expect("it was submitted").run;
-        let running = self.isolated(run, &program)?;
-        if let Some(calibration) = &mut self.calibration {
-            calibration.running = running;
-        }
-        Ok(())
     }
 
     /// The op of a program that runs alone; of one on lattices in bands, what each device got.
-    fn isolated(&mut self, run: RunId, program: &Program) -> Result<Vec<IsolatedOp>> {
-        let (facts, steps) = match self.engine.issued_steps(run).map(<[_]>::to_vec) {
-            Some(issued) => {
-                let facts = self.facts_of(&issued);
-                let steps = issued.into_iter().map(|it| (it.device, it.step));
-                (facts, steps.collect::<Vec<_>>())
-            }
+    fn isolated(&mut self, program: &Program) -> Result<Vec<IsolatedOp>> {
+        let submitted = self.in_flight.back().expect("it was submitted");
+        let facts = submitted.steps.clone();
+        let steps: Vec<(DeviceId, Step)> = match self.engine.issued_steps(submitted.run) {
+            Some(issued) => issued
+                .iter()
+                .map(|it| (it.device, it.step.clone()))
+                .collect(),
             None => {
                 let step = program.steps[0].clone();
                 let device = self.device_of(step.op.lattices().start as usize);
-                (self.facts(program), vec![(device, step)])
+                vec![(device, step)]
             }
         };
         let isolated = |((device, step), &facts): ((DeviceId, Step), &StepFacts)| {
@@ -143,10 +134,8 @@ impl Sim {
             let took = span.map_or(Nanos(0), |span| span.length());
             calibration.done.push(IsolatedOp { took, ..alone });
         }
-        if !calibration.left.is_empty() {
-            return None;
-        }
-        Some(self.calibration.take()?.done)
+        let is_over = |it: &mut Calibration| it.left.is_empty();
+        Some(self.calibration.take_if(is_over)?.done)
     }
 
     /// The fraction of its device's units that an op keeps busy: on a GPU, its blocks of those that

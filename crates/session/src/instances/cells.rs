@@ -70,10 +70,7 @@ impl Sim {
             return Ok(false);
         }
         let (slot, all) = (self.snapshot_slot(index), 0..self.instances());
-        let program = self.of_groups(all, |program, stream, lattices, layout| {
-            if layout != Layout::Bits {
-                program.push(stream, LatticeOp::Pack.on(lattices.clone()));
-            }
+        let program = self.packed(all, |program, stream, lattices| {
             program.push(stream, Op::download(lattices, slot, Transfer::Bits));
         });
         match self.submit(&program, Kind::Snapshot(index), 0) {

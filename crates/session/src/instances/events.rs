@@ -7,8 +7,7 @@ use std::time::{Duration, Instant};
 use super::issue::{InFlight, Kind};
 use super::{MAX_IN_FLIGHT, Sim};
 use crate::fastest::RoundLength;
-use crate::round::Round;
-use crate::round::{Request, Share};
+use crate::round::{Request, Round, Share};
 use crate::trace::TimedRound;
 use crate::{IsolatedOp, PicturePlan};
 use engine::{Completion, EngineError, LatticeId, Measure, Result, Slot};
@@ -133,18 +132,20 @@ impl Sim {
             });
         }
         let first = lattices.start as usize;
-        let read = |lattice| {
-            let mut measure = None;
-            let mut look = |words: &[u32]| measure = Some(Measure::from_words(words));
-            self.slots.read(LatticeId(lattice), slot, &mut look);
-            measure
-        };
-        let measures = lattices.map(read).collect::<Option<_>>()?;
+        let read = |lattice| self.read_measure(LatticeId(lattice), slot);
         Some(Event::Measured {
             first,
             generation,
-            measures,
+            measures: lattices.map(read).collect::<Option<_>>()?,
         })
+    }
+
+    /// A measure that has arrived in a slot.
+    pub(super) fn read_measure(&self, lattice: LatticeId, slot: Slot) -> Option<Measure> {
+        let mut measure = None;
+        let mut look = |words: &[u32]| measure = Some(Measure::from_words(words));
+        self.slots.read(lattice, slot, &mut look);
+        measure
     }
 
     /// Sleeps until something may have completed, at most `timeout`.
@@ -154,9 +155,13 @@ impl Sim {
 
     /// Blocks until nothing is in flight.
     pub fn finish(&mut self) -> Result<()> {
+        self.finish_with(|_| {})
+    }
+
+    fn finish_with(&mut self, mut tell: impl FnMut(Event)) -> Result<()> {
         self.engine.synchronize()?;
         while !self.is_idle() {
-            self.poll(|_| {})?;
+            self.poll(&mut tell)?;
         }
         Ok(())
     }
@@ -174,12 +179,8 @@ impl Sim {
         let timed = traced.is_some();
         let mut rounds = RoundLength::fixed(share.setting.kernel, per_round);
         let mut tell = |event: Event| {
-            if let (
-                Event::Round {
-                    timed: Some(round), ..
-                },
-                Some(traced),
-            ) = (event, &mut traced)
+            if let Event::Round { timed, .. } = event
+                && let (Some(round), Some(traced)) = (timed, &mut traced)
             {
                 traced(round);
             }
@@ -223,12 +224,9 @@ impl Sim {
                 self.wait(Duration::from_millis(1));
             }
         }
-        self.engine.synchronize()?;
-        while !self.is_idle() {
-            self.poll(|event| {
-                hear(event, rounds);
-            })?;
-        }
+        self.finish_with(|event| {
+            hear(event, rounds);
+        })?;
         Ok(issued)
     }
 }

@@ -58,7 +58,8 @@ impl Sim {
         picture: Option<PicturePlan>,
     ) -> Result<FastestPlan> {
         let plans = FastestPlan::all(&self.work(generations, picture.is_some()), requested);
-        let mut result = Err(no_kernel());
+        let none = message!("no kernel fits these lattices and options");
+        let mut result = Err(EngineError::InvalidProgram(none));
         for plan in plans {
             let share = self.all(&plan.setting, picture);
             let entered = self
@@ -78,7 +79,7 @@ impl Sim {
         let plan = result?;
         setup.kernel = plan.setting.kernel;
         setup.switches = plan.setting.switches;
-        setup.kernel_choice = plan.kernel_choice();
+        setup.kernel_choice = plan.kernel_choice;
         self.set_lattices(starts(setup, 0..setup.instances)?)?;
         self.set_generation(setup.start.generation());
         Ok(plan)
@@ -94,8 +95,4 @@ fn is_of_this_plan(error: &EngineError) -> bool {
             | EngineError::PartiallyApplied(_)
             | EngineError::Driver(_)
     )
-}
-
-fn no_kernel() -> EngineError {
-    EngineError::InvalidProgram(message!("no kernel fits these lattices and options"))
 }

@@ -278,10 +278,8 @@ impl Sim {
         length.learn(round.generations, took);
         let (kernel, switches) = (setting.kernel, setting.switches);
         self.longest.retain(|it| (it.0, it.1) != (kernel, switches));
-        self.longest.push((kernel, switches, length));
-        if self.longest.len() > MAX_LENGTHS {
-            self.longest.remove(0);
-        }
+        self.longest.insert(0, (kernel, switches, length));
+        self.longest.truncate(MAX_LENGTHS);
     }
 
     /// Issues a round as a graph, which is prepared if none is known.
@@ -307,15 +305,21 @@ impl Sim {
         if round.setting().switches.wait == Wait::All {
             self.engine.synchronize()?;
         }
-        for lattice in &mut self.lattices[round.share.lattices.clone()] {
+        let lattices = &mut self.lattices[round.share.lattices.clone()];
+        for lattice in lattices.iter_mut() {
             lattice.generation += u64::from(round.generations);
         }
-        let first = round.share.lattices.start;
-        let kind = Kind::Round {
-            round,
-            replayed: true,
-        };
-        self.accepted(run, issued, kind, steps, request.edits, first);
+        self.in_flight.push_back(InFlight {
+            run,
+            issued,
+            generation: lattices[0].generation,
+            kind: Kind::Round {
+                round,
+                replayed: true,
+            },
+            steps,
+            edits: request.edits,
+        });
         Ok(())
     }
 
@@ -328,7 +332,7 @@ impl Sim {
         program.timed = timed;
         let prepared = self.engine.prepare(&program)?;
         Ok(Graph {
-            steps: self.facts(&program),
+            steps: self.facts(&program, None),
             round,
             timed,
             parities,
@@ -359,36 +363,19 @@ impl Sim {
                 }
             }
         }
-        let steps = match self.engine.issued_steps(run) {
-            Some(issued) => self.facts_of(issued),
-            None => self.facts(program),
-        };
         let first = match &kind {
             Kind::Round { round, .. } => round.share.lattices.start,
             _ => first.op.lattices().start as usize,
         };
-        self.accepted(run, issued, kind, steps, edits, first);
-        Ok(())
-    }
-
-    /// Adds an accepted program to those in flight. `first` is one of its lattices.
-    fn accepted(
-        &mut self,
-        run: RunId,
-        issued: Instant,
-        kind: Kind,
-        steps: Arc<[StepFacts]>,
-        edits: u64,
-        first: usize,
-    ) {
         self.in_flight.push_back(InFlight {
             run,
             issued,
             kind,
-            steps,
+            steps: self.facts(program, Some(run)),
             edits,
             generation: self.lattices[first].generation,
         });
+        Ok(())
     }
 
     /// Has a program that is about to be issued wait for work in flight on the same lattices in other
@@ -444,41 +431,34 @@ impl Sim {
         has_it.map_or(DeviceId(0), |(device, _)| device)
     }
 
-    /// Facts about a timed program's steps, for showing their spans.
-    pub(super) fn facts(&self, program: &Program) -> Arc<[StepFacts]> {
+    /// Facts about a timed program's steps, for showing their spans; of one that was issued on lattices in
+    /// bands, about what each device got.
+    fn facts(&self, program: &Program, run: Option<RunId>) -> Arc<[StepFacts]> {
+        let view = self.viewed.map_or(0, |(it, _)| self.engine.view_words(it));
+        let own = &self.made.own.0;
+        let facts = |step: &Step, stream: StreamId, size: Size, gpu: Option<u16>| StepFacts {
+            gpu,
+            own_number: own
+                .iter()
+                .zip(0..)
+                .find(|it| *it.0 == stream)
+                .map(|it| it.1),
+            ..StepFacts::of(step, size, view as u64 * 4)
+        };
+        if let Some(issued) = run.and_then(|run| self.engine.issued_steps(run)) {
+            let of = |it: &IssuedStep| facts(&it.step, it.stream, it.size, Some(it.device.0));
+            return issued.iter().map(of).collect();
+        }
         if !program.timed {
             return Arc::default();
         }
         let has_several = self.engine.places() > 1;
-        let gpu = |step: &Step| {
-            let lattices = Some(step.op.lattices()).filter(|it| has_several && !it.is_empty())?;
-            Some(self.device_of(lattices.start as usize).0)
+        let of = |step: &Step| {
+            let lattices = Some(step.op.lattices()).filter(|it| has_several && !it.is_empty());
+            let gpu = lattices.map(|it| self.device_of(it.start as usize).0);
+            facts(step, step.stream, self.size, gpu)
         };
-        let steps = program.steps.iter();
-        self.facts_about(steps.map(|step| (step, step.stream, self.size, gpu(step))))
-    }
-
-    /// Facts about steps on lattices in bands.
-    pub(super) fn facts_of(&self, issued: &[IssuedStep]) -> Arc<[StepFacts]> {
-        let issued = issued.iter();
-        self.facts_about(issued.map(|it| (&it.step, it.stream, it.size, Some(it.device.0))))
-    }
-
-    /// Facts about steps, each with the program's stream, the size of the lattices or of the bands that it
-    /// works on, and its GPU if there are several.
-    fn facts_about<'a>(
-        &self,
-        steps: impl Iterator<Item = (&'a Step, StreamId, Size, Option<u16>)>,
-    ) -> Arc<[StepFacts]> {
-        let view = self.viewed.map_or(0, |(it, _)| self.engine.view_words(it));
-        let own = &self.made.own.0;
-        let own_number = |stream| own.iter().position(|&it| it == stream);
-        let facts = |(step, stream, size, gpu): (&Step, StreamId, Size, Option<u16>)| StepFacts {
-            gpu,
-            own_number: own_number(stream).map(|number| number as u32),
-            ..StepFacts::of(step, size, view as u64 * 4)
-        };
-        steps.map(facts).collect()
+        program.steps.iter().map(of).collect()
     }
 }
 
@@ -636,15 +616,9 @@ impl Sim {
         let lattices = &mut self.lattices[share.lattices.clone()];
         let unset = lattices.iter_mut().filter(|it| !it.is_set);
         unset.for_each(|it| it.layout = to); // of the cells that it is given
-        let convert = self.of_groups(
-            share.lattices.clone(),
-            |program, stream, lattices, layout| {
-                if layout != Layout::Bits {
-                    program.push(stream, LatticeOp::Pack.on(lattices.clone()));
-                }
-                program.push(stream, LatticeOp::Unpack(to).on(lattices));
-            },
-        );
+        let convert = self.packed(share.lattices.clone(), |program, stream, lattices| {
+            program.push(stream, LatticeOp::Unpack(to).on(lattices));
+        });
         self.submit(&convert, Kind::Other, 0)?;
         let lattices = &mut self.lattices[share.lattices.clone()];
         lattices.iter_mut().for_each(|it| it.layout = to);
@@ -654,7 +628,7 @@ impl Sim {
     /// Allocates memory for a layout besides the bits, in the place of another one's. All lattices are bits
     /// afterwards, also if there is no memory.
     fn reserve(&mut self, layout: Layout) -> Result<()> {
-        let pack = self.pack_all();
+        let pack = self.packed(0..self.instances(), |_, _, _| {});
         self.submit(&pack, Kind::Other, 0)?;
         self.release_graphs(|_| false);
         let reserved = self.engine.reserve(layout);
@@ -670,21 +644,12 @@ impl Sim {
         reserved
     }
 
-    /// The program that packs every lattice's cells into bits.
-    pub(super) fn pack_all(&self) -> Program {
-        self.of_groups(0..self.instances(), |program, stream, lattices, layout| {
-            if layout != Layout::Bits {
-                program.push(stream, LatticeOp::Pack.on(lattices));
-            }
-        })
-    }
-
-    /// The program of these ops for lattices with cells: each for as many as share a stream, a layout and
-    /// the buffers in use.
-    pub(super) fn of_groups(
+    /// The program that packs lattices' cells into bits, and does something with these; each op is for as
+    /// many lattices as share a stream, a layout and the buffers in use. Those without cells are left out.
+    pub(super) fn packed(
         &self,
         lattices: Range<usize>,
-        mut ops: impl FnMut(&mut Program, StreamId, Range<u32>, Layout),
+        mut then: impl FnMut(&mut Program, StreamId, Range<u32>),
     ) -> Program {
         let mut program = Program::default();
         let key = |i: usize| {
@@ -694,8 +659,11 @@ impl Sim {
         let all: Vec<usize> = lattices.filter(|&i| self.lattices[i].is_set).collect();
         for group in all.chunk_by(|&a, &b| a + 1 == b && key(a) == key(b)) {
             let (stream, layout, _) = key(group[0]);
-            let lattices = group[0]..group[0] + group.len();
-            ops(&mut program, stream, ids(lattices), layout);
+            let lattices = ids(group[0]..group[0] + group.len());
+            if layout != Layout::Bits {
+                program.push(stream, LatticeOp::Pack.on(lattices.clone()));
+            }
+            then(&mut program, stream, lattices);
         }
         program
     }

@@ -11,7 +11,7 @@ use super::issue::Kind;
 use crate::round::Share;
 use engine::{
     EngineError, LatticeId, LatticeOp, Measure, Op, Program, Result, RunId, Slot, SlotsSpec,
-    StreamId, Transfer,
+    Transfer,
 };
 use life::Lattice;
 
@@ -51,28 +51,26 @@ impl Sim {
             self.slots = self.engine.allocate_slots(spec)?;
             self.spec = spec;
         }
-        let program = self.pack_all();
+        let program = self.packed(0..self.instances(), |_, _, _| {});
         self.submit(&program, Kind::Other, 0)?;
         Ok(Results { sim: self, rows })
     }
 
-    /// Measures the bits of every lattice, which [`Sim::results`] and
-    /// [`Sim::issue_snapshot`] bring up to date, and waits.
+    /// Measures every lattice, and waits.
     ///
     /// # Errors
     /// The engine is lost, or memory is lacking.
     pub fn measure_bits(&mut self) -> Result<Vec<Measure>> {
         let slot = self.spec.measure_slot(0);
-        let program = self.of_groups(0..self.instances(), |program, stream, lattices, _| {
+        let program = self.packed(0..self.instances(), |program, stream, lattices| {
             program.push(stream, LatticeOp::Measure.on(lattices.clone()));
             program.push(stream, Op::download(lattices, slot, Transfer::Measure));
         });
         self.submit(&program, Kind::Other, 0)?;
         self.finish()?;
         let read = |i: usize| {
-            let (id, mut measure) = (LatticeId(i as u32), None);
-            let mut look = |words: &[u32]| measure = Some(Measure::from_words(words));
-            self.slots.read(id, slot, &mut look);
+            let id = LatticeId(i as u32);
+            let measure = self.read_measure(id, slot);
             measure.ok_or(EngineError::SlotBusy(id, slot))
         };
         (0..self.instances()).map(read).collect()
@@ -158,8 +156,8 @@ impl Results<'_> {
                 first: part * rows,
                 count: count(part),
             };
-            let program = download(stream, id, slot(part), what);
-            sim.submit(&program, Kind::Other, 0)?;
+            let download = Op::download(id.as_range(), slot(part), what);
+            sim.submit(&Program::in_stream(stream, [download]), Kind::Other, 0)?;
             let issued = sim.in_flight.back();
             Ok(issued.expect("what was just submitted").run)
         };
@@ -186,10 +184,4 @@ impl Results<'_> {
         }
         Ok(Ok(()))
     }
-}
-
-fn download(stream: StreamId, lattice: LatticeId, slot: Slot, what: Transfer) -> Program {
-    let mut program = Program::default();
-    program.push(stream, Op::download(lattice.as_range(), slot, what));
-    program
 }
