@@ -47,10 +47,7 @@ pub(super) fn main(
     let request_exit = move || quit_flag.store(true, Ordering::Release);
     let _running = emergency_save.end_on_signal(request_exit, || {});
     let continuing = continuing(&file);
-    let saved_at = file
-        .from
-        .as_ref()
-        .map(|it| it.timeline.position.generation);
+    let saved_at = file.from.as_ref().map(|it| it.timeline.position.generation);
     let session = Session::start_from(setup, file, || {})?;
     emergency_save.set_saver(session.saver());
     continuing.iter().for_each(|line| say(line));

@@ -4,9 +4,10 @@
 //! The worker publishes its log and position with the newest copy of the lattices. Whoever loads the file
 //! steps from the copy to the position, so that only what came after the publication is missing.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use crate::lock;
 use crate::saved::{Drafts, SavedSession};
 
 /// A session that can be saved although its thread does not answer.
@@ -38,10 +39,6 @@ impl LastKnown {
     pub(crate) fn session(&self) -> Option<KnownSession> {
         lock(&self.published).clone()
     }
-}
-
-fn lock<T>(it: &Mutex<T>) -> MutexGuard<'_, T> {
-    it.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Publishes the newest known state of a session, not more often than its cost allows.

@@ -61,7 +61,7 @@ mod worker;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::sync::{Arc, TryLockError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -263,11 +263,7 @@ impl Session {
 
     /// The latest status. Never waits for the session's thread.
     pub fn status(&self) -> Arc<Status> {
-        let shared = &self.shared.status;
-        let mut status = shared
-            .lock()
-            .unwrap_or_else(|poisoned| poisoned.into_inner())
-            .clone();
+        let mut status = lock(&self.shared.status).clone();
         let over = self.thread.as_ref().is_some_and(JoinHandle::is_finished);
         if over && status.failed.is_none() {
             let why = message!("internal: the engine's thread has ended unasked");
@@ -278,11 +274,7 @@ impl Session {
 
     /// The latest timed rounds.
     pub fn trace(&self) -> Trace {
-        let trace = &self.shared.trace;
-        trace
-            .lock()
-            .unwrap_or_else(|poisoned| poisoned.into_inner())
-            .clone()
+        lock(&self.shared.trace).clone()
     }
 
     /// The newest complete pictures.
@@ -310,20 +302,26 @@ impl PictureSource for Session {
     }
 
     fn newer_trace(&self, seen: u64) -> Option<Trace> {
-        let trace = match self.shared.trace.try_lock() {
-            Ok(trace) => trace,
-            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
-            Err(TryLockError::WouldBlock) => return None,
-        };
+        let trace = try_lock(&self.shared.trace)?;
         (trace.sequence > seen).then(|| trace.clone())
     }
 
     fn newer_population(&self, of: Option<usize>, seen: u64) -> Option<(u64, Series)> {
-        match self.shared.populations.try_lock() {
-            Ok(populations) => populations.newer(of, seen),
-            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner().newer(of, seen),
-            Err(TryLockError::WouldBlock) => None,
-        }
+        try_lock(&self.shared.populations)?.newer(of, seen)
+    }
+}
+
+/// Locks what several threads share. Each leaves it whole, so that a panic of one hurts no other.
+fn lock<T>(it: &Mutex<T>) -> MutexGuard<'_, T> {
+    it.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// [`lock`], unless another thread has it.
+fn try_lock<T>(it: &Mutex<T>) -> Option<MutexGuard<'_, T>> {
+    match it.try_lock() {
+        Ok(it) => Some(it),
+        Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
+        Err(TryLockError::WouldBlock) => None,
     }
 }
 

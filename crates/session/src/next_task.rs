@@ -83,11 +83,7 @@ pub(crate) fn next_task(state: &State, facts: &EngineFacts, now: Instant) -> Nex
         if let Some(Command::Act(SessionAction::TogglePause)) = state.queue.first() {
             return NextTask::TakeCommand;
         }
-        return if facts.engine_idle {
-            NextTask::Restore
-        } else {
-            wait
-        };
+        return only_if(facts.engine_idle, NextTask::Restore);
     }
     if let Some(generations) = facts.pending_second_round {
         return b_round(state, generations, facts, now);
@@ -110,11 +106,7 @@ pub(crate) fn next_task(state: &State, facts: &EngineFacts, now: Instant) -> Nex
         Mode::Paused | Mode::Running | Mode::RunningTo(_) => {}
     }
     if facts.kernel_due {
-        return if facts.engine_idle {
-            NextTask::FitKernel
-        } else {
-            wait
-        };
+        return only_if(facts.engine_idle, NextTask::FitKernel);
     }
     if let Some(when) = first.filter(|_| !waits_for_slot) {
         return match when {
@@ -128,11 +120,7 @@ pub(crate) fn next_task(state: &State, facts: &EngineFacts, now: Instant) -> Nex
         };
     }
     if facts.wants_calibration && state.mode == Mode::Running {
-        return if facts.engine_idle {
-            NextTask::Calibrate
-        } else {
-            wait
-        };
+        return only_if(facts.engine_idle, NextTask::Calibrate);
     }
     if facts.snapshot_due && facts.can_snapshot {
         return NextTask::Snapshot(SnapshotReason::Periodic);
@@ -151,23 +139,23 @@ pub(crate) fn next_task(state: &State, facts: &EngineFacts, now: Instant) -> Nex
             round(state, left.min(run_to.chunk.into()), facts)
         }
         Mode::Paused | Mode::Stepping(_) | Mode::Moving(_) => {
-            if state.wants_pictures && facts.has_room {
-                NextTask::Refresh
-            } else {
-                wait
-            }
+            only_if(state.wants_pictures && facts.has_room, NextTask::Refresh)
         }
     }
+}
+
+/// A piece of work if that can be now, or else nothing.
+fn only_if(can_be: bool, work: NextTask) -> NextTask {
+    if can_be { work } else { NextTask::Wait(None) }
 }
 
 /// A round of at most `wanted` generations, up to the next record.
 fn round(state: &State, wanted: u64, facts: &EngineFacts) -> NextTask {
     let wanted = state.until_next(wanted);
-    if facts.has_room {
-        NextTask::Round(part_of_round(wanted, facts.longest_round))
-    } else {
-        NextTask::Wait(None)
-    }
+    only_if(
+        facts.has_room,
+        NextTask::Round(part_of_round(wanted, facts.longest_round)),
+    )
 }
 
 /// The generations of the first of the equal rounds, as far as possible, as which a round is issued
@@ -182,10 +170,8 @@ fn b_round(state: &State, generations: u32, facts: &EngineFacts, now: Instant) -
     let at_once = state.mode != Mode::Running || !state.queue.is_empty();
     if !at_once && now < state.pacing.due() {
         NextTask::Wait(Some(state.pacing.due()))
-    } else if facts.has_room {
-        NextTask::Round(generations)
     } else {
-        NextTask::Wait(None)
+        only_if(facts.has_room, NextTask::Round(generations))
     }
 }
 
@@ -194,11 +180,10 @@ fn apply_due(state: &State, record: &Record, facts: &EngineFacts) -> NextTask {
     let (here, wait) = (state.position(), NextTask::Wait(None));
     // An edit can be undone: a snapshot is made before it.
     if state.begins_edit(record) && !state.is_at_hand(here) {
-        return if facts.can_snapshot {
-            NextTask::Snapshot(SnapshotReason::Landmark)
-        } else {
-            wait
-        };
+        return only_if(
+            facts.can_snapshot,
+            NextTask::Snapshot(SnapshotReason::Landmark),
+        );
     }
     let needs_cells = match &record.content {
         Content::Cells { cells, .. } => match cells {
@@ -228,11 +213,10 @@ fn go_on_moving(state: &State, moving: &Move, facts: &EngineFacts) -> NextTask {
         return NextTask::Arrive;
     }
     if moving.waypoint == Some(here.generation) && here.records == moving.target.records {
-        return if facts.can_snapshot {
-            NextTask::Snapshot(SnapshotReason::Landmark)
-        } else {
-            NextTask::Wait(None)
-        };
+        return only_if(
+            facts.can_snapshot,
+            NextTask::Snapshot(SnapshotReason::Landmark),
+        );
     }
     let end = if here.records == moving.target.records {
         moving.target.generation

@@ -3,8 +3,9 @@
 use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::path::{Display, Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
+use crate::lock;
 use crate::saved::SavedSession;
 use directories::ProjectDirs;
 use lang::{Message, message};
@@ -120,44 +121,43 @@ pub(crate) struct Written {
 
 impl OwnFile {
     pub(crate) fn get(&self) -> Option<Arc<FileInUse>> {
-        let file = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        file.clone()
+        lock(&self.0).clone()
     }
 
     /// Another session was opened, which must not be written to this file; or the session ends.
     pub(crate) fn leave(&self) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        *lock(&self.0) = None;
     }
 }
 
 impl FileInUse {
     /// Writes the session in this file, unless another program has changed that: then next to it.
     pub(crate) fn write(&self, saved: &SavedSession) -> Result<PathBuf, NotSaved> {
-        let mut written = self.written.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut written = lock(&self.written);
         let is_changed = fs::metadata(&self.path).is_ok_and(|now| {
             let own = written.own.as_ref();
             !own.is_some_and(|own| own.is_unchanged(&now))
         });
         let dated = self.path.with_file_name(dated_name(&self.path, "json"));
-        if is_changed {
+        // What another program wrote is kept, whatever is to be written.
+        let fault = if is_changed {
+            None
+        } else {
+            saved.check().err()
+        };
+        if is_changed || fault.is_some() {
             let beside = written.write_new(saved, &dated)?;
-            return Err(NotSaved {
-                message: message!(
-                    "{path} was changed by another program meanwhile and is kept; the session is saved in {beside} instead",
-                    path = self.path.display(),
-                    beside = beside.display()
+            let (path, beside) = (self.path.display(), beside.display());
+            let message = match fault {
+                None => message!(
+                    "{path} was changed by another program meanwhile and is kept; the session is saved in {beside} instead"
                 ),
-                machine_lacks: false,
-            });
-        }
-        if let Err(why) = saved.check() {
-            let beside = written.write_new(saved, &dated)?;
-            return Err(NotSaved {
-                message: message!(
-                    "{path} was not changed, because this session could not be opened from it again: {why}; it is saved in {beside} instead, please report it",
-                    path = self.path.display(),
-                    beside = beside.display()
+                Some(why) => message!(
+                    "{path} was not changed, because this session could not be opened from it again: {why}; it is saved in {beside} instead, please report it"
                 ),
+            };
+            return Err(NotSaved {
+                message,
                 machine_lacks: false,
             });
         }

@@ -80,28 +80,30 @@ impl Session {
 
     /// A handle that saves the session from any thread; `None` if the session has no file.
     pub fn saver(&self) -> Option<Saver> {
-        self.file.get()?;
-        Some(Saver {
+        self.file.get().map(|_| self.any_saver())
+    }
+
+    fn any_saver(&self) -> Saver {
+        Saver {
             commands: self.commands.clone(),
             last_known: self.shared.last_known.clone(),
             file: self.file.clone(),
-        })
+        }
     }
 
     /// Saves the session in the background, in its file or else in a new one in the present folder,
     /// and shows a notice when it is saved.
     pub(super) fn save_soon(&self) {
-        let (commands, file) = (self.commands.clone(), self.file.clone());
-        let last_known = self.shared.last_known.clone();
+        let saver = self.any_saver();
         self.in_background("save", move || {
-            let notice = match save(&commands, &last_known, &file) {
+            let notice = match saver.write() {
                 Ok(Some(path)) => {
                     Notice::Done(message!("the session is saved in {}", path.display()))
                 }
                 Ok(None) => return,
                 Err(why) => Notice::Warning(why.message),
             };
-            let _ = commands.send(Command::Notify(notice)); // the session may have ended
+            let _ = saver.commands.send(Command::Notify(notice)); // the session may have ended
         });
     }
 }
@@ -121,77 +123,70 @@ impl Saver {
     /// # Errors
     /// It is not saved in its file, but it may be in another one.
     pub fn save(&self) -> Result<Option<PathBuf>, NotSaved> {
-        match self.file.get() {
-            Some(_) => save(&self.commands, &self.last_known, &self.file),
-            None => Ok(None),
+        self.file.get().map_or(Ok(None), |_| self.write())
+    }
+
+    /// Saves the session in its file, or in a new one in the present folder if it has none, and waits
+    /// until it is written. Returns `None`, and writes nothing, if another session was opened meanwhile:
+    /// the file is not that one's.
+    fn write(&self) -> Result<Option<PathBuf>, NotSaved> {
+        let before = self.file.get();
+        let path = || {
+            let path = before.as_ref().map(|file| file.path.clone());
+            path.unwrap_or(".".into())
+        };
+        let timeout = platform::timeout(SAVE_TIMEOUT);
+        let saved = saved(&self.commands).recv_timeout(timeout);
+        if before.is_some() && self.file.get().is_none() {
+            return Ok(None);
         }
+        let write = |session: SavedSession| {
+            let drafts = self.last_known.drafts();
+            let session = SavedSession { drafts, ..session };
+            match &before {
+                Some(file) => file.write(&session),
+                None => {
+                    let path = PathBuf::from(dated_stem()).with_extension("json");
+                    Written::default().write_new(&session, &path)
+                }
+            }
+        };
+        if let (Err(RecvTimeoutError::Timeout), Some(known)) = (&saved, self.last_known.session()) {
+            let generation = known.session.timeline.position.generation;
+            let path = write(known.session)?;
+            return Err(NotSaved {
+                message: message!(
+                    "the device did not finish its work within {timeout} s; the session is saved in {path} as it was {age} s ago, at generation {generation}",
+                    timeout = timeout.as_secs(),
+                    path = path.display(),
+                    age = known.at.elapsed().as_secs(),
+                    generation = grouped(generation)
+                ),
+                machine_lacks: true,
+            });
+        }
+        let saved = saved.map_err(|error| {
+            let why = match error {
+                RecvTimeoutError::Timeout => message!(
+                    "the device did not finish its work within {} s",
+                    timeout.as_secs()
+                ),
+                RecvTimeoutError::Disconnected => {
+                    message!("the session in the file was never restored; the file was not changed")
+                }
+            };
+            NotSaved {
+                message: message!("the session was not saved in {}: {why}", path().display()),
+                machine_lacks: error == RecvTimeoutError::Timeout,
+            }
+        })?;
+        write(saved).map(Some)
     }
 
     /// Leaves the file, so that another process can save there: this one ends.
     pub fn leave(&self) {
         self.file.leave();
     }
-}
-
-/// Saves the session in its file, or in a new one in the present folder if it has none, and waits
-/// until it is written. Returns `None`, and writes nothing, if another session was opened meanwhile:
-/// the file is not that one's.
-fn save(
-    commands: &Sender<Command>,
-    last_known: &LastKnown,
-    file: &OwnFile,
-) -> Result<Option<PathBuf>, NotSaved> {
-    let before = file.get();
-    let path = || {
-        let path = before.as_ref().map(|file| file.path.clone());
-        path.unwrap_or(".".into())
-    };
-    let timeout = platform::timeout(SAVE_TIMEOUT);
-    let saved = saved(commands).recv_timeout(timeout);
-    if before.is_some() && file.get().is_none() {
-        return Ok(None);
-    }
-    let write = |session: SavedSession| {
-        let drafts = last_known.drafts();
-        let session = SavedSession { drafts, ..session };
-        match &before {
-            Some(file) => file.write(&session),
-            None => {
-                let path = PathBuf::from(dated_stem()).with_extension("json");
-                Written::default().write_new(&session, &path)
-            }
-        }
-    };
-    if let (Err(RecvTimeoutError::Timeout), Some(known)) = (&saved, last_known.session()) {
-        let generation = known.session.timeline.position.generation;
-        let path = write(known.session)?;
-        return Err(NotSaved {
-            message: message!(
-                "the device did not finish its work within {timeout} s; the session is saved in {path} as it was {age} s ago, at generation {generation}",
-                timeout = timeout.as_secs(),
-                path = path.display(),
-                age = known.at.elapsed().as_secs(),
-                generation = grouped(generation)
-            ),
-            machine_lacks: true,
-        });
-    }
-    let saved = saved.map_err(|error| {
-        let why = match error {
-            RecvTimeoutError::Timeout => message!(
-                "the device did not finish its work within {} s",
-                timeout.as_secs()
-            ),
-            RecvTimeoutError::Disconnected => {
-                message!("the session in the file was never restored; the file was not changed")
-            }
-        };
-        NotSaved {
-            message: message!("the session was not saved in {}: {why}", path().display()),
-            machine_lacks: error == RecvTimeoutError::Timeout,
-        }
-    })?;
-    write(saved).map(Some)
 }
 
 fn saved(commands: &Sender<Command>) -> Receiver<SavedSession> {

@@ -1,11 +1,11 @@
 //! The newest complete picture of each instance, for whoever draws.
 
 use std::ops::Range;
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex};
 
-use crate::PicturePlan;
 use crate::population::Series;
 use crate::trace::Trace;
+use crate::{PicturePlan, lock};
 use engine::{LatticeId, ReduceRegion, Slot, Slots, Transfer};
 use life::Size;
 
@@ -35,7 +35,8 @@ pub struct Pictures {
 }
 
 struct Inner {
-    slots: Arc<dyn Slots>,
+    /// `None` while an engine is being replaced.
+    slots: Option<Arc<dyn Slots>>,
     size: Size,
     /// The newest picture of each instance; `None` until there is one in `slots`.
     newest: Vec<Option<Picture>>,
@@ -46,7 +47,7 @@ impl Pictures {
     /// No pictures yet, of this many instances of one size; their words will be in `slots`.
     pub fn new(slots: Arc<dyn Slots>, instances: usize, size: Size) -> Pictures {
         let board = Inner {
-            slots,
+            slots: Some(slots),
             size,
             newest: vec![None; instances],
             sequence: 0,
@@ -56,12 +57,6 @@ impl Pictures {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Inner> {
-        self.board
-            .lock()
-            .unwrap_or_else(|poisoned| poisoned.into_inner())
-    }
-
     /// Hands over every picture that is newer than `seen` says (by instance), and notes it there.
     /// The words are the lattice's bits, or the view's bytes, four a word.
     pub fn visit_newer(&self, seen: &mut [u64], draw: &mut dyn FnMut(usize, &Picture, &[u32])) {
@@ -69,15 +64,14 @@ impl Pictures {
         for (instance, seen) in seen.iter_mut().enumerate() {
             // Twice at most: a slot is only bound again after a newer picture has been noted.
             for _ in 0..2 {
-                let (slots, picture, size) = {
-                    let board = self.lock();
-                    match board.newest.get(instance).copied().flatten() {
-                        Some(picture) if picture.sequence > *seen => {
-                            (board.slots.clone(), picture, board.size)
-                        }
-                        _ => break,
-                    }
+                let board = lock(&self.board);
+                let newest = board.newest.get(instance).copied().flatten();
+                let newer = newest.filter(|it| it.sequence > *seen);
+                let Some((picture, slots)) = newer.zip(board.slots.clone()) else {
+                    break;
                 };
+                let size = board.size;
+                drop(board);
                 let id = LatticeId(instance as u32);
                 if slots.read(id, picture.slot, &mut |words| {
                     let words = &words[..picture.words];
@@ -104,7 +98,7 @@ impl Pictures {
         plan: PicturePlan,
         slot: Slot,
     ) {
-        let mut board = self.lock();
+        let mut board = lock(&self.board);
         board.sequence += 1;
         let sequence = board.sequence;
         let view = plan.transfer == Transfer::View;
@@ -130,7 +124,7 @@ impl Pictures {
 
     /// Whether a slot holds the newest picture of any of these instances.
     pub fn holds_newest(&self, slot: Slot, instances: Range<usize>) -> bool {
-        self.lock().newest[instances]
+        lock(&self.board).newest[instances]
             .iter()
             .flatten()
             .any(|picture| picture.slot == slot)
@@ -138,33 +132,35 @@ impl Pictures {
 
     /// Lets go of the slots: there are no pictures until there are new slots.
     pub fn clear(&self) {
-        self.replace_slots(Arc::new(NoSlots));
+        let mut board = lock(&self.board);
+        board.slots = None;
+        board.newest.fill(None);
     }
 
     /// Goes over to other lattices with slots of their own, which hold no picture yet. Sequences
     /// go on growing.
     pub fn replace_grid(&self, slots: Arc<dyn Slots>, instances: usize, size: Size) {
-        let mut board = self.lock();
-        board.slots = slots;
+        let mut board = lock(&self.board);
+        board.slots = Some(slots);
         board.size = size;
         board.newest = vec![None; instances];
     }
 
     /// The size of the lattices.
     pub fn size(&self) -> Size {
-        self.lock().size
+        lock(&self.board).size
     }
 
     /// How many lattices there are.
     pub fn instances(&self) -> usize {
-        self.lock().newest.len()
+        lock(&self.board).newest.len()
     }
 
     /// Goes over to new slots, which hold no picture yet; the old ones stay until nobody reads
     /// them.
     pub fn replace_slots(&self, slots: Arc<dyn Slots>) {
-        let mut board = self.lock();
-        board.slots = slots;
+        let mut board = lock(&self.board);
+        board.slots = Some(slots);
         board.newest.fill(None);
     }
 }
@@ -180,19 +176,6 @@ fn pack(size: Size, cells: &[u32], packed: &mut Vec<u32>) {
                 .fold(0, |word, cell| word << 1 | cell & 1)
         };
         packed.extend(row.chunks(32).map(word));
-    }
-}
-
-/// Slots of an engine that is gone.
-struct NoSlots;
-
-impl Slots for NoSlots {
-    fn read(&self, _: LatticeId, _: Slot, _: &mut dyn FnMut(&[u32])) -> bool {
-        false
-    }
-
-    fn is_free(&self, _: LatticeId, _: Slot) -> bool {
-        false
     }
 }
 

@@ -17,8 +17,8 @@ pub struct Sample {
     pub to: u64,
     /// How many measures they were.
     measures: u32,
-    /// Generations from the measure before to the last one; 0 if there was none before.
-    step: u64,
+    /// Generations between the measures whose births and deaths it has; 0 if it has none.
+    pub step: u64,
     /// How many of them came so many generations after the one before, and so have births and deaths
     /// that can be compared.
     changes: u32,
@@ -65,11 +65,6 @@ impl Sample {
         }
     }
 
-    /// Generations between the measures whose births and deaths it has; 0 if it has none.
-    pub fn step(&self) -> u64 {
-        self.step
-    }
-
     /// The mean number of live cells.
     pub fn population(&self) -> f64 {
         self.population as f64 / f64::from(self.measures.max(1))
@@ -89,44 +84,21 @@ impl Sample {
 /// How one population went.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Series {
-    samples: Vec<Sample>,
+    /// The oldest first; the last one may be of fewer measures.
+    pub samples: Vec<Sample>,
     /// Measures of a whole sample.
     each: u32,
-    /// Generations from the measure before to the last one.
-    step: u64,
-    last: Measure,
+    /// Generations between the last two measures; births and deaths count cells that differ between the
+    /// two.
+    pub step: u64,
+    /// The last measure; it has no births and deaths if there was none before.
+    pub last: Measure,
 }
 
 impl Series {
-    /// The samples, the oldest first; the last one may be of fewer measures.
-    pub fn samples(&self) -> &[Sample] {
-        &self.samples
-    }
-
-    /// The last measure's.
-    pub fn population(&self) -> u64 {
-        self.last.population
-    }
-
-    /// Born since the measure before it.
-    pub fn births(&self) -> u64 {
-        self.last.births
-    }
-
-    /// Died since the measure before it.
-    pub fn deaths(&self) -> u64 {
-        self.last.deaths
-    }
-
     /// The last measure's generation.
     pub fn generation(&self) -> Option<u64> {
         self.samples.last().map(|sample| sample.to)
-    }
-
-    /// Generations between the last two measures; births and deaths count cells that differ
-    /// between the two.
-    pub fn step(&self) -> u64 {
-        self.step
     }
 
     /// Adds a measure.
@@ -224,7 +196,7 @@ impl Populations {
         };
         series.push(generation, measure);
         self.sequence += 1;
-        let (births, deaths) = (series.births(), series.deaths());
+        let Measure { births, deaths, .. } = series.last;
         let round = self.sums.next[lattice];
         self.sums.next[lattice] += 1;
         let at = (round - self.sums.first) as usize;
@@ -270,7 +242,7 @@ mod tests {
     fn a_series_is_bounded_and_keeps_its_means_until_it_goes_back() {
         let mut series = Series::default();
         push(&mut series, 0..100_000, 7, 3);
-        let samples = series.samples();
+        let samples = &series.samples;
         assert!(samples.len() <= MAX_SAMPLES && samples.len() > MAX_SAMPLES / 2 - 2);
         assert_eq!((samples[0].from, series.generation()), (0, Some(99_999)));
         for (a, b) in samples.iter().zip(&samples[1..]) {
@@ -280,9 +252,13 @@ mod tests {
         }
         // Another lattice: what lies ahead is taken away.
         push(&mut series, 40..=40, 800, 900);
-        let newest = (series.generation(), series.population(), series.births());
+        let newest = (
+            series.generation(),
+            series.last.population,
+            series.last.births,
+        );
         assert_eq!(newest, (Some(40), 40, 0));
-        assert!(series.samples().iter().all(|it| it.to <= 40));
+        assert!(series.samples.iter().all(|it| it.to <= 40));
     }
 
     /// As when the graph is opened, after few measures, and each round is measured from then on.
@@ -291,7 +267,7 @@ mod tests {
         let mut series = Series::default();
         push(&mut series, (0..160).step_by(16), 1, 1);
         let births = |series: &Series, step| {
-            let samples = series.samples().iter().filter(|it| it.step() == step);
+            let samples = series.samples.iter().filter(|it| it.step == step);
             let births: Vec<f64> = samples.map(Sample::births).collect();
             (
                 births.len(),
@@ -299,7 +275,7 @@ mod tests {
             )
         };
         push(&mut series, 145..400, 50, 40);
-        assert_eq!(series.step(), 1);
+        assert_eq!(series.step, 1);
         assert_eq!(births(&series, 16), (9, 1.0));
         assert_eq!(births(&series, 1).1, 50.0);
         push(&mut series, 400..2000, 50, 40);

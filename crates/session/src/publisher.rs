@@ -1,10 +1,10 @@
 //! What other threads see of a session: its status, pictures and trace, and the notice that is shown.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
-use crate::trace::{TimedRound, Trace};
-use crate::{NOTICE_TIME, Pictures, Setup, Status};
+use crate::trace::Trace;
+use crate::{NOTICE_TIME, Pictures, Setup, Status, lock};
 use lang::{Message, english};
 
 /// Time between two updates of the status, at least.
@@ -26,22 +26,15 @@ pub(crate) enum Notice {
     Warning(Message),
 }
 
-/// The first command of the queue, while it is not taken.
-struct Waiting {
-    since: Instant,
-    /// Whether a notice has said that it waits.
-    is_reported: bool,
-}
-
 /// Publishes a session to other threads, and wakes them.
 pub(crate) struct Publisher {
-    status: Arc<Mutex<Arc<Status>>>,
-    pictures: Pictures,
-    trace: Arc<Mutex<Trace>>,
+    pub(crate) status: Arc<Mutex<Arc<Status>>>,
+    pub(crate) pictures: Pictures,
+    pub(crate) trace: Arc<Mutex<Trace>>,
     /// The notice that is shown, and since when.
     notice: Option<(Notice, Instant)>,
-    /// The first command, while it waits for the engine.
-    waiting: Option<Waiting>,
+    /// Since when the first command waits for the engine, and whether a notice has said so.
+    waiting: Option<(Instant, bool)>,
     /// Whether the status has changed since it was published.
     is_changed: bool,
     /// When the status was published.
@@ -67,21 +60,6 @@ impl Publisher {
             published: now,
             wake,
         }
-    }
-
-    /// The status, which other threads read.
-    pub(crate) fn status(&self) -> &Arc<Mutex<Arc<Status>>> {
-        &self.status
-    }
-
-    /// The pictures, which other threads read.
-    pub(crate) fn pictures(&self) -> &Pictures {
-        &self.pictures
-    }
-
-    /// The trace, which other threads read.
-    pub(crate) fn trace(&self) -> &Arc<Mutex<Trace>> {
-        &self.trace
     }
 
     /// What the notice that is shown says.
@@ -144,12 +122,9 @@ impl Publisher {
             self.waiting = None;
             return false;
         }
-        let waiting = self.waiting.get_or_insert(Waiting {
-            since: now,
-            is_reported: false,
-        });
-        let is_long = !waiting.is_reported && now - waiting.since > WAITING_NOTICE_DELAY;
-        waiting.is_reported |= is_long;
+        let (since, is_reported) = self.waiting.get_or_insert((now, false));
+        let is_long = !*is_reported && now - *since > WAITING_NOTICE_DELAY;
+        *is_reported |= is_long;
         is_long
     }
 
@@ -160,35 +135,13 @@ impl Publisher {
 
     /// Publishes a status.
     pub(crate) fn publish(&mut self, status: Status, now: Instant) {
-        let mut shared = self.status.lock().unwrap_or_else(PoisonError::into_inner);
-        *shared = Arc::new(status);
-        drop(shared);
+        *lock(&self.status) = Arc::new(status);
         (self.published, self.is_changed) = (now, false);
         self.wake();
     }
 
-    /// Adds a timed round; `is_before` says that it stands above the others, with another setting.
-    pub(crate) fn add_round(&self, round: TimedRound, is_before: bool) {
-        let mut trace = self.lock_trace();
-        if is_before {
-            trace.add_before(round);
-        } else {
-            trace.add(round);
-        }
-    }
-
-    /// Shows these rounds and no others: one of the present setting, and one of that before.
-    pub(crate) fn show_rounds(&self, round: Option<TimedRound>, before: Option<TimedRound>) {
-        self.lock_trace().replace(round, before);
-    }
-
-    /// Forgets the rounds with another setting.
-    pub(crate) fn setting_changed(&self) {
-        self.lock_trace().setting_changed();
-    }
-
-    /// Locked briefly: the drawing side reads it too.
-    fn lock_trace(&self) -> MutexGuard<'_, Trace> {
-        self.trace.lock().unwrap_or_else(PoisonError::into_inner)
+    /// The timed rounds, locked briefly: the drawing side reads them too.
+    pub(crate) fn lock_trace(&self) -> MutexGuard<'_, Trace> {
+        lock(&self.trace)
     }
 }

@@ -19,14 +19,15 @@ const MIN_RATES: usize = 3;
 pub(super) struct Statistics {
     /// Times at which rounds completed, with the totals of rounds and generations at each.
     samples: VecDeque<(Instant, u64, u64)>,
-    rounds: u64,
+    /// Rounds completed since the session began.
+    pub(super) rounds: u64,
     generations: u64,
     launches: VecDeque<f64>,
     round_us: VecDeque<f64>,
     /// The kernel in use, and its cells per second of launch time in the latest timed rounds.
     stepping: (&'static str, VecDeque<f64>),
-    /// Each kernel used so far, with its cells per second of launch time.
-    reached: Vec<(&'static str, f64)>,
+    /// Each kernel used so far, with the median cells per second of launch time of its latest timed rounds.
+    pub(super) reached: Vec<(&'static str, f64)>,
 }
 
 impl Statistics {
@@ -75,12 +76,6 @@ impl Statistics {
         }
     }
 
-    /// Each kernel that has stepped this session's lattices, with the median cells per second of
-    /// launch time of its latest timed rounds.
-    pub(super) fn reached(&self) -> &[(&'static str, f64)] {
-        &self.reached
-    }
-
     /// Forgets what a kernel has reached: another one has its name now.
     pub(super) fn forget_reached(&mut self, kernel: &'static str) {
         self.reached.retain(|(name, _)| *name != kernel);
@@ -92,11 +87,6 @@ impl Statistics {
         self.launches.clear();
         self.round_us.clear();
         self.stepping.1.clear();
-    }
-
-    /// Rounds completed since the session began.
-    pub(super) fn rounds(&self) -> u64 {
-        self.rounds
     }
 
     /// Rounds and generations per second over the last half second; 0 until two rounds have
@@ -158,7 +148,7 @@ mod tests {
         let (rounds, generations) = statistics.rates(start + Duration::from_secs(2));
         assert!((rounds - 1000.0).abs() < 15.0, "{rounds}");
         assert!((generations / rounds - 5.0).abs() < 1e-9);
-        assert_eq!(statistics.rounds(), 2000);
+        assert_eq!(statistics.rounds, 2000);
         assert_eq!(statistics.round_us(), Some(170.0));
     }
 
@@ -167,7 +157,7 @@ mod tests {
         let mut statistics = Statistics::default();
         // The first one is far from the others.
         for rate in [0.1, 4.0, 5.0] {
-            assert_eq!(statistics.reached(), []);
+            assert_eq!(statistics.reached, []);
             statistics.stepping("bits", rate);
         }
         assert_eq!(statistics.stepping_rate(), Some(4.0));
@@ -175,12 +165,12 @@ mod tests {
             statistics.stepping("planar", rate);
             assert_eq!(statistics.stepping_rate(), None);
         }
-        assert_eq!(statistics.reached(), [("bits", 4.0)]);
+        assert_eq!(statistics.reached, [("bits", 4.0)]);
         statistics.stepping("planar", 9.5);
         assert_eq!(statistics.stepping_rate(), Some(9.0));
         statistics.restart();
         assert_eq!(statistics.stepping_rate(), None);
-        assert_eq!(statistics.reached(), [("bits", 4.0), ("planar", 9.0)]);
+        assert_eq!(statistics.reached, [("bits", 4.0), ("planar", 9.0)]);
     }
 
     #[test]

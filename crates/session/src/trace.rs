@@ -401,21 +401,6 @@ pub struct IsolatedOp {
     pub share: f64,
 }
 
-impl IsolatedOp {
-    /// What a launch takes alone that steps the same band on the same GPU for more or fewer
-    /// generations: how many, differs from round to round with the age of the halos.
-    pub fn scaled_to(&self, facts: &StepFacts) -> Option<IsolatedOp> {
-        let (of, cells) = (self.facts, self.facts.cells);
-        let same = StepFacts { cells, ..*facts } == of && of.gpu.is_some();
-        let took = Nanos((self.took.0 as f64 * facts.cells as f64 / cells as f64) as i64);
-        (same && of.kind == StepKind::Launch).then_some(IsolatedOp {
-            facts: *facts,
-            took,
-            ..*self
-        })
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeSet;
 use std::ops::Range;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use crate::population::Populations;
 use crate::settling::Detector;
 use crate::state::Mode;
-use crate::{NOTICE_TIME, PanelStatus, Settled};
+use crate::{NOTICE_TIME, PanelStatus, Settled, lock};
 use engine::Measure;
 use life::Rule;
 
@@ -47,7 +47,7 @@ pub(crate) struct Watch {
     /// Rounds since the last one that measured.
     pub(crate) rounds_since_measure: u32,
     /// Instances whose cells the user drew or opened: they are never refilled.
-    drawn: BTreeSet<usize>,
+    pub(crate) drawn: BTreeSet<usize>,
     /// Whether the rounds were stopped for the present settled states.
     pub(crate) stopped: bool,
     /// The instances that were refilled lately, and when.
@@ -81,11 +81,6 @@ impl Watch {
         }
     }
 
-    /// Sets the instances whose cells the user drew or opened.
-    pub(crate) fn set_drawn(&mut self, drawn: BTreeSet<usize>) {
-        self.drawn = drawn;
-    }
-
     /// Notes that an instance is refilled.
     pub(crate) fn note_reseed(&mut self, instance: usize, now: Instant) {
         self.reseeded.retain(|(other, _)| *other != instance);
@@ -105,11 +100,6 @@ impl Watch {
         self.replaced(0..instances);
     }
 
-    fn with_populations(&self, work: impl FnOnce(&mut Populations)) {
-        let populations = self.populations.lock();
-        work(&mut populations.unwrap_or_else(PoisonError::into_inner));
-    }
-
     /// Begins with no measures; with 0 instances, measures nothing.
     fn begin(&mut self, instances: usize) {
         self.detectors = vec![Detector::default(); instances];
@@ -117,7 +107,7 @@ impl Watch {
         self.since = vec![None; instances];
         self.stopped = false;
         self.reseeded.clear();
-        self.with_populations(|populations| populations.clear(instances));
+        lock(&self.populations).clear(instances);
     }
 
     /// Forgets the measures of instances whose cells were changed.
@@ -136,7 +126,7 @@ impl Watch {
     /// in flight.
     pub(crate) fn replaced(&mut self, instances: Range<usize>) {
         self.changed(instances.clone());
-        self.with_populations(|populations| populations.begin_anew(instances));
+        lock(&self.populations).begin_anew(instances);
     }
 
     /// Sets what is measured of so many instances; `anew` if the engine was replaced.
@@ -154,7 +144,7 @@ impl Watch {
             return false;
         }
         let populations = self.populations.clone();
-        let mut populations = populations.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut populations = lock(&populations);
         let mut has_changed = false;
         for of_round in found {
             for (i, measure) in (of_round.first..).zip(of_round.measures) {

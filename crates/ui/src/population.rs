@@ -43,7 +43,7 @@ impl Population {
     /// Whether there is anything to show.
     pub fn has_samples(&self) -> bool {
         let series = self.series.as_ref();
-        series.is_some_and(|series| series.samples().len() > 1)
+        series.is_some_and(|series| series.samples.len() > 1)
     }
 }
 
@@ -85,7 +85,7 @@ impl PopulationChart {
             ),
         };
         let series = population.series.as_ref();
-        let series = series.filter(|series| !series.samples().is_empty());
+        let series = series.filter(|series| !series.samples.is_empty());
         let Some(series) = series else {
             return PopulationChart {
                 title,
@@ -102,22 +102,22 @@ impl PopulationChart {
                 died: tr!("died").into(),
             };
         };
-        let samples = series.samples().to_vec();
+        let samples = series.samples.clone();
         let most = |of: fn(&Sample) -> f64| samples.iter().map(of).fold(1.0, f64::max);
-        let step = series.step();
+        let step = series.step;
         let most_changes = |of: fn(&Sample) -> f64| {
-            let alike = samples.iter().filter(|sample| sample.step() == step);
+            let alike = samples.iter().filter(|sample| sample.step == step);
             alike.map(of).fold(1.0, f64::max)
         };
         let cells = status.lattices.size.cells() as f64 * lattices as f64;
-        let part = 100.0 * series.population() as f64 / cells;
+        let part = 100.0 * series.last.population as f64 / cells;
         let settled = |i: usize| status.panels.settled.get(i).copied().flatten();
         let all = || status.panels.settled.iter().flatten().count();
         PopulationChart {
             title,
             headline: tr!(
                 "{} alive, {part} %",
-                grouped(series.population()),
+                grouped(series.last.population),
                 part = format_args!("{part:.1}")
             ),
             caption: match population.of {
@@ -137,8 +137,8 @@ impl PopulationChart {
                 most_changes(Sample::births).max(most_changes(Sample::deaths)),
                 &[1.0, 2.0, 5.0],
             ),
-            born: change(tr!("born"), series.births(), step),
-            died: change(tr!("died"), series.deaths(), step),
+            born: change(tr!("born"), series.last.births, step),
+            died: change(tr!("died"), series.last.deaths, step),
             samples,
         }
     }

@@ -129,12 +129,7 @@ impl Area {
 impl Change {
     /// Whether the change depends on the cells that are there.
     pub fn reads_cells(&self) -> bool {
-        match self {
-            Change::Draw { .. } | Change::Place { .. } | Change::Clear(_) | Change::Fill { .. } => {
-                false
-            }
-            Change::Flip { .. } | Change::Rotate { .. } => true,
-        }
+        matches!(self, Change::Flip { .. } | Change::Rotate { .. })
     }
 
     /// The words that the change sets in a lattice of this size; `None` if it

@@ -29,7 +29,7 @@ impl SessionWorker {
             edits: self.state.last_edit,
             ..Request::of(self.state.pacing.generations())
         };
-        let pictures = self.publisher.pictures().clone();
+        let pictures = self.publisher.pictures.clone();
         let newest = |slot| pictures.holds_newest(slot, share.downloads());
         let is_ready = self.ensure(std::slice::from_ref(&share))?;
         let Some(sim) = &mut self.lattices.sim else {

@@ -95,9 +95,9 @@ pub(super) fn run(
         Err(error) => return drop(ready.send(Err(error))),
     };
     let shared = Shared {
-        status: worker.publisher.status().clone(),
-        pictures: worker.publisher.pictures().clone(),
-        trace: worker.publisher.trace().clone(),
+        status: worker.publisher.status.clone(),
+        pictures: worker.publisher.pictures.clone(),
+        trace: worker.publisher.trace.clone(),
         populations: worker.watch.populations.clone(),
         last_known: worker.safety_copy.shared.clone(),
     };
@@ -415,7 +415,7 @@ impl SessionWorker {
         let Some(sim) = &mut self.lattices.sim else {
             return Ok(false);
         };
-        let pictures = self.publisher.pictures();
+        let pictures = &self.publisher.pictures;
         let newest = |slot| pictures.holds_newest(slot, share.downloads());
         let request = Request {
             edits: self.state.last_edit,
@@ -453,7 +453,7 @@ impl SessionWorker {
         if self.state.moving().is_none() {
             self.snapshots.forget_missing(self.lattices.setup.instances);
         }
-        self.watch.set_drawn(drawn);
+        self.watch.drawn = drawn;
     }
 }
 

@@ -41,7 +41,7 @@ impl SessionWorker {
                     picture,
                     slot,
                 } => publisher
-                    .pictures()
+                    .pictures
                     .publish(instances, (generation, edits), picture, slot),
                 Event::Round { round, timed, took } => {
                     let (generations, launches) = (round.generations, round.launches());
@@ -60,7 +60,7 @@ impl SessionWorker {
                     };
                     // A's stands above B's, as the one before a change above the one after it.
                     if is_before || half == Some(Side::A) {
-                        publisher.add_round(timed, true);
+                        publisher.lock_trace().add_before(timed);
                         return;
                     }
                     let plain = timed.block_timestamps.is_empty();
@@ -76,7 +76,7 @@ impl SessionWorker {
                     }
                     // While blocks are shown, rounds without timestamps only measure their cost.
                     if !lab.block_timestamps || !plain {
-                        publisher.add_round(timed, false);
+                        publisher.lock_trace().add(timed);
                     }
                 }
                 Event::Calibrated(alone) => {

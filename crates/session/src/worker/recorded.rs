@@ -27,7 +27,7 @@ impl SessionWorker {
             return Err(error);
         }
         if recording.is_none() {
-            self.publisher.show_rounds(None, None);
+            self.publisher.lock_trace().replace(None, None);
         }
         self.lab.changed();
         self.lab.statistics.restart();
@@ -95,7 +95,7 @@ impl SessionWorker {
             return;
         }
         let [round, before] = found.map(|it| it.map(|(_, setting)| setting.round.clone()));
-        self.publisher.show_rounds(round, before);
+        self.publisher.lock_trace().replace(round, before);
         self.lab.isolated = present.map(|setting| setting.isolated());
         self.lab.recorded = Some(key);
     }

@@ -154,7 +154,7 @@ impl SessionWorker {
         self.snapshots
             .save_from_slots(&old, &mut self.state.timeline);
         self.forget_slots();
-        self.publisher.pictures().clear();
+        self.publisher.pictures.clear();
         let (instances, setup, done) = self.lattices.resized(old, setup)?;
         self.take_instances(instances, setup);
         done?;
@@ -166,7 +166,7 @@ impl SessionWorker {
     pub(super) fn take_instances(&mut self, instances: Sim, setup: Setup) {
         self.save_from_slots();
         self.forget_slots();
-        let (slots, pictures) = (instances.slots().clone(), self.publisher.pictures());
+        let (slots, pictures) = (instances.slots().clone(), &self.publisher.pictures);
         let (size, count) = (setup.size, setup.instances);
         let is_other_grid = (size, count) != (pictures.size(), pictures.instances());
         if is_other_grid {
@@ -195,7 +195,7 @@ impl SessionWorker {
     /// device would return the lost context. Readers of a picture keep the host memory for some
     /// milliseconds. An engine that is stuck would never be dropped: a thread is left to it.
     fn release_instances(&mut self, is_stuck: bool) {
-        self.publisher.pictures().clear();
+        self.publisher.pictures.clear();
         let Some(old) = self.lattices.sim.take() else {
             self.forget_slots();
             return;

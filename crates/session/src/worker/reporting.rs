@@ -76,7 +76,7 @@ impl SessionWorker {
             (0.0, 0.0)
         };
         RateStatus {
-            rounds: statistics.rounds(),
+            rounds: statistics.rounds,
             rounds_per_second: rounds,
             generations_per_second: generations,
             cells_per_second: generations * setup.size.cells() as f64 * setup.instances as f64,
@@ -84,7 +84,7 @@ impl SessionWorker {
             round_us: statistics.round_us(),
             timed_one_in: self.lab.sampling.one_in(),
             stepping: statistics.stepping_rate(),
-            reached: statistics.reached().to_vec(),
+            reached: statistics.reached.clone(),
         }
     }
 

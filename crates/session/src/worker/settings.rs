@@ -313,7 +313,7 @@ impl SessionWorker {
         let ensured = sim.ensure(shares);
         let slots = sim.slots();
         if before.is_some_and(|before| !std::ptr::addr_eq(before.as_ptr(), Arc::as_ptr(slots))) {
-            self.publisher.pictures().replace_slots(slots.clone());
+            self.publisher.pictures.replace_slots(slots.clone());
             self.forget_slots();
             self.state.wants_pictures = true;
         }
@@ -685,7 +685,7 @@ impl SessionWorker {
     pub(super) fn forget_effect(&mut self) {
         (self.lab.last_effect, self.lab.before_change) = (None, None);
         self.lab.recorded = None; // it is drawn anew
-        self.publisher.setting_changed();
+        self.publisher.lock_trace().setting_changed();
     }
 
     /// Updates the effect that is shown.

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use engine::{EventId, Span, StreamId};
+use engine::{EventId, Nanos, Span, StreamId};
 use session::IsolatedOp;
 use session::trace::{EventUse, StepFacts, StepKind, TimedRound};
 
@@ -63,7 +63,7 @@ impl TimedOp<'_> {
                 continue;
             }
             let alone = isolated.get(facts).copied().copied();
-            let alone = alone.or_else(|| isolated.values().find_map(|it| it.scaled_to(facts)));
+            let alone = alone.or_else(|| isolated.values().find_map(|it| scaled(it, facts)));
             let (start, length_us) = (span.start.0, span.length().as_us());
             // A call may return after its op has begun.
             let issued = issued[span.step as usize].min(start);
@@ -134,4 +134,17 @@ fn find_delays(ops: &mut [TimedOp<'_>]) {
             op.delayed = 1.0 - op.own_us / length_us;
         }
     }
+}
+
+/// What a launch takes alone that steps the same band on the same GPU for more or fewer generations: how
+/// many, differs from round to round with the age of the halos.
+fn scaled(op: &IsolatedOp, facts: &StepFacts) -> Option<IsolatedOp> {
+    let (of, cells) = (op.facts, op.facts.cells);
+    let same = StepFacts { cells, ..*facts } == of && of.gpu.is_some();
+    let took = Nanos((op.took.0 as f64 * facts.cells as f64 / cells as f64) as i64);
+    (same && of.kind == StepKind::Launch).then_some(IsolatedOp {
+        facts: *facts,
+        took,
+        ..*op
+    })
 }

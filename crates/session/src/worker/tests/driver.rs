@@ -571,7 +571,7 @@ impl Driver {
         let mut seen = vec![0; shown];
         self.worker
             .publisher
-            .pictures()
+            .pictures
             .visit_newer(&mut seen, &mut |i, picture, words| {
                 generations[i] = Some((picture.generation, picture.edits));
                 if !self.is_drawn(i) {

@@ -171,7 +171,7 @@ fn paint_changes(
         }
         for (quad, pair) in shown.samples.windows(2).enumerate() {
             let first = 2 * quad as u32;
-            if pair.iter().all(|sample| sample.step() == shown.step) {
+            if pair.iter().all(|sample| sample.step == shown.step) {
                 mesh.indices
                     .extend([0, 1, 2, 1, 3, 2].map(|corner| first + corner));
             }
