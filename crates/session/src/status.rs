@@ -200,8 +200,8 @@ pub struct PanelStatus {
     pub reseeded: Arc<[usize]>,
 }
 
-/// Two settings side by side: A steps the first instances, B the same number of others, from the same
-/// starts, in alternate rounds, each timed alone.
+/// Two settings side by side: A steps the first instances, B the same number of others, on the same
+/// cells, in alternate rounds, each timed alone.
 #[derive(Clone, PartialEq, Debug)]
 pub struct AbComparison {
     /// A's and B's.
