@@ -45,10 +45,10 @@ fn a_plan_names_every_function_that_is_launched_once() {
         LatticeOp::Measure,
     ];
     let program = Program::in_stream(StreamId(0), ops.map(|op| op.on(0..1)));
-    let plan = check.validate(&program, ProgramMode::Submit).unwrap();
+    let plan = check.validate(&program).unwrap();
     let name = |(_, function): &(DeviceId, Function)| match function {
         Function::Support(kernel) => kernel.row().symbol,
-        Function::Ladder(function) => function.kernel.name,
+        Function::Ladder { kernel, .. } => kernel.name,
         Function::Buffer(kernel) => kernel.name,
     };
     let names: Vec<&str> = plan.functions.iter().map(name).collect();

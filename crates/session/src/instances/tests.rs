@@ -1,6 +1,7 @@
 //! What the worker's random histories do not reach: plans that cannot be entered, results that are streamed,
 //! the streams of a timed round.
 
+use std::collections::BTreeSet;
 use std::io;
 use std::sync::Arc;
 
@@ -127,12 +128,14 @@ fn lattices_are_counted_and_streamed_without_a_slot_for_all_of_one() {
 fn a_timed_own_round_numbers_its_streams_as_the_script_does() {
     let script = "for i in 0..N { advance(i, 0); record(i, 0); wait(i, 1); download(i, 1); }";
     for (split, wanted) in [
-        (Split::Auto, &["stream 0", "stream 1"][..]),
+        (Split::Auto, &[(None, 0), (None, 1)][..]),
         (
             Split::On,
-            &[
-                "GPU 0: 0", "GPU 0: 1", "GPU 1: 0", "GPU 1: 1", "GPU 2: 0", "GPU 2: 1",
-            ],
+            &[0, 0, 1, 1, 2, 2]
+                .map(Some)
+                .into_iter()
+                .zip([0, 1, 0, 1, 0, 1])
+                .collect::<Vec<_>>(),
         ),
     ] {
         let mut setup = Setup {
@@ -146,8 +149,15 @@ fn a_timed_own_round_numbers_its_streams_as_the_script_does() {
         sim.start(&mut setup, share.picture).unwrap();
         let mut found = Vec::new();
         let mut take = |round: TimedRound| {
-            let names = round.streams().into_iter().map(|it| it.name());
-            found.push(names.collect::<Vec<_>>());
+            // Each stream with the GPU that it is on, where there are several.
+            let of_lattices = round.steps.iter().filter(|it| it.instance.is_some());
+            let numbers = of_lattices.map(|it| (it.gpu, it.own_number.unwrap()));
+            found.push(
+                numbers
+                    .collect::<BTreeSet<_>>()
+                    .into_iter()
+                    .collect::<Vec<_>>(),
+            );
         };
         sim.run(&share, 2, 1, Some(&mut take)).unwrap();
         assert_eq!(found, [wanted, wanted]);

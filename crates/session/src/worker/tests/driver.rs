@@ -552,7 +552,7 @@ impl Driver {
         let populations = self.worker.watch.populations.lock().unwrap();
         for i in 0..self.worker.lattices.setup.instances {
             let series = populations.newer(Some(i), 0).map(|(_, series)| series);
-            let newest = series.and_then(|it| Some((it.generation()?, it.population())));
+            let newest = series.and_then(|it| Some((it.generation()?, it.last.population)));
             if let Some((generation, population)) = newest {
                 let mut seen = self.seen[&(i, generation)].iter();
                 let is_right = seen.any(|lattice| lattice.population() == population);

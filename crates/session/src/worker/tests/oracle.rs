@@ -159,7 +159,7 @@ impl Oracle {
         };
         let recorded = lab.last_effect.as_ref();
         let recorded = recorded.filter(|it| matches!(it.source, Source::RecordedOn(_)));
-        let trace = worker.publisher.trace().lock().unwrap();
+        let trace = worker.publisher.lock_trace();
         let drawn = trace.drawn().filter(|_| lab.recording.is_some());
         let drawn = drawn.map(|round| (round.switches == switches, round.steps.len()));
         let at = worker.state.position();
