@@ -37,9 +37,10 @@ pub fn verify<E: From<EngineError>>(
     small: bool,
     report: &mut dyn FnMut(Report) -> Result<(), E>,
 ) -> Result<(), E> {
-    let cases = match small {
-        true => Cases::quick(),
-        false => Cases::thorough(),
+    let cases = if small {
+        Cases::quick()
+    } else {
+        Cases::thorough()
     };
     engine::conformance::verify(engine, cases, report)?;
     timed("the lab's settings", report, || {
