@@ -232,7 +232,7 @@ pub enum Progress {
         of: usize,
     },
     /// This part has been measured, and compared with the parts in the same [`Compare`]s.
-    Measured(PartOutcome),
+    Measured(Box<PartOutcome>),
     /// The parts of a sweep have been measured for another number of instances.
     Swept(Arc<Speedup>),
 }
@@ -501,7 +501,9 @@ fn measure(
             }
         }
         for part in group {
-            go_on(on_progress(Progress::Measured(outcome.parts[part].clone())))?;
+            go_on(on_progress(Progress::Measured(
+                outcome.parts[part].clone().into(),
+            )))?;
         }
         drop(experiments);
         bench.clear()?;

@@ -129,16 +129,13 @@ pub fn record(
     let mut recordings = Vec::new();
     for &lesson in lessons {
         let outcome = lang::with(Language::English, || {
-            run_on(
-                device,
-                lesson,
-                None,
-                limits,
-                &mut |_| match Instant::now() < deadline {
-                    true => ControlFlow::Continue(()),
-                    false => ControlFlow::Break(()),
-                },
-            )
+            run_on(device, lesson, None, limits, &mut |_| {
+                if Instant::now() < deadline {
+                    ControlFlow::Continue(())
+                } else {
+                    ControlFlow::Break(())
+                }
+            })
         });
         let recording = match outcome {
             Ok(outcome) => Recording::of(outcome),

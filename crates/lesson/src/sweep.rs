@@ -56,7 +56,7 @@ pub(super) fn measure(
     add_points(&mut speedup, sweep.instances, &outcome);
     go_on(on_progress(Progress::Swept(Arc::new(speedup.clone()))))?;
     for part in &outcome.parts {
-        go_on(on_progress(Progress::Measured(part.clone())))?;
+        go_on(on_progress(Progress::Measured(part.clone().into())))?;
     }
     outcome.checks.append(&mut failed);
     outcome.speedup = Some(speedup);

@@ -75,17 +75,26 @@ impl PartWork {
     }
 }
 
+/// What is done before a run of a program, of which so many were before it.
+type Before = dyn FnMut(&mut Bench, usize) -> Result<()>;
+
+/// What is made of runs.
+type Figures = dyn FnMut(&mut Bench, &[Ran]) -> Result<Measured>;
+
+/// What is checked after a timed run and so many others.
+type Check = dyn FnMut(&mut Bench, &Ran, usize) -> Result<Measured>;
+
 /// Programs that run one after the other, what is made of their times, and what is checked.
 pub struct Programs {
     pub(crate) programs: Vec<Program>,
     /// How often all of them run in a sample.
     pub(crate) repeats: usize,
     /// What is done before each run of a program, which are numbered from 0.
-    pub(crate) before: Box<dyn FnMut(&mut Bench, usize) -> Result<()>>,
+    pub(crate) before: Box<Before>,
     /// The figures of the runs of a sample.
-    pub(crate) figures: Box<dyn FnMut(&mut Bench, &[Ran]) -> Result<Measured>>,
+    pub(crate) figures: Box<Figures>,
     /// Checks, pictures, and figures of a timed run, after all programs have run so many times.
-    pub(crate) check: Box<dyn FnMut(&mut Bench, &Ran, usize) -> Result<Measured>>,
+    pub(crate) check: Box<Check>,
     /// Whether all programs run with a span for every step before the check, to show that round.
     pub(crate) shows_round: bool,
     /// Whether they have run before.

@@ -420,7 +420,7 @@ impl OpenLesson {
                     (self.now, self.windows) = (Some(part), None);
                 }
                 Event::Progress(Progress::Waiting { done, of }) => self.windows = Some((done, of)),
-                Event::Progress(Progress::Measured(part)) => self.parts.push(part),
+                Event::Progress(Progress::Measured(part)) => self.parts.push(*part),
                 Event::Progress(Progress::Swept(speedup)) => self.speedup = Some(speedup),
                 Event::Over(outcome) => self.outcome = Some(outcome),
             }

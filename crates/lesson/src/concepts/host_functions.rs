@@ -87,7 +87,7 @@ fn chunks(bench: &mut Bench, in_stream: bool) -> Result<Programs> {
     }
     let hosts: Vec<BufferId> = chunks.iter().map(|(host, _)| *host).collect();
     let before = move |bench: &mut Bench, run: usize| {
-        if in_stream || run % 2 == 0 {
+        if in_stream || run.is_multiple_of(2) {
             return Ok(());
         }
         bench.access(hosts[run / 2 % CHUNKS], &mut |words| {
