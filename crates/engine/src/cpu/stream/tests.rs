@@ -3,8 +3,11 @@
 use super::*;
 use crate::{EngineError, LatticeId, LatticeOp, Program};
 
+/// What an op of a stream does, by the stream's number.
+type Work = fn(u32) -> Result<()>;
+
 /// A pool whose ops are this, with streams that have some of them.
-fn pool(streams: u32, ops: u32, work: fn(u32) -> Result<()>) -> StreamPool {
+fn pool(streams: u32, ops: u32, work: Work) -> StreamPool {
     let execute = move |op: &Op, _: &AtomicBool| match op {
         Op::Lattices(lattices, LatticeOp::Pack) => work(lattices.start),
         other => panic!("{other:?}"),
@@ -28,7 +31,7 @@ fn pool(streams: u32, ops: u32, work: fn(u32) -> Result<()>) -> StreamPool {
 fn a_panic_or_an_error_ends_the_engine_in_words() {
     let panicked = EngineError::lost("pack failed: as the test wants".into());
     let failed = EngineError::failed_op("pack", EngineError::NoThread);
-    let works: [(fn(u32) -> Result<()>, EngineError); 2] = [
+    let works: [(Work, EngineError); 2] = [
         (
             |stream| {
                 if stream == 0 {
