@@ -226,9 +226,10 @@ fn issuers_issue_at_the_same_time_and_each_in_its_order() {
                 .into_iter()
                 .zip(events)
                 .flat_map(|((issuer, stream, op), event)| {
-                    let again = match stream == elsewhere {
-                        true => there.clone(),
-                        false => lab.spin(MS / 10),
+                    let again = if stream == elsewhere {
+                        there.clone()
+                    } else {
+                        lab.spin(MS / 10)
                     };
                     let synchronize = engine::OrderOp::Synchronize(Scope::Stream).into();
                     [op, synchronize, record(event), wait(event), again]

@@ -154,9 +154,10 @@ fn code_that_fails_or_is_not_there_is_said() {
         let refused = lab
             .engine
             .submit(&soups.program([advance(foreign, "B3/S23")]));
-        let said = match lab.is_cuda() {
-            true => "your kernel was compiled for the CPU, and a GPU computes",
-            false => "your kernel was compiled for a GPU, and the CPU computes",
+        let said = if lab.is_cuda() {
+            "your kernel was compiled for the CPU, and a GPU computes"
+        } else {
+            "your kernel was compiled for a GPU, and the CPU computes"
         };
         assert_eq!(refused.unwrap_err().to_string(), said);
         lab.run(&soups.program([download(0..1, 2, Transfer::Bits)]));

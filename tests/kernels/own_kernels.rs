@@ -100,9 +100,10 @@ fn wrong_kernels_are_caught_each_with_its_sentence() {
         } = wrong;
         let source = source(rung);
         assert_eq!(source.matches(from).count(), 1, "{rung}: {from}");
-        let limit = match said.contains("did not finish") {
-            true => ENDLESS_LAUNCH_LIMIT,
-            false => LAUNCH_LIMIT,
+        let limit = if said.contains("did not finish") {
+            ENDLESS_LAUNCH_LIMIT
+        } else {
+            LAUNCH_LIMIT
         };
         let found = match check(workshop, source.replace(from, to), limit) {
             Ok(_) => "right".to_owned(),
