@@ -183,6 +183,10 @@ mod tests {
                 _ => unreachable!("{row}"),
             };
             assert_eq!(finding_in_words(finding), words, "{row}");
+            // What changes with the load has a direction only if every window has it.
+            let is = |way| words.contains(way) && !words.contains("slower to");
+            let ways = [finding.is_faster(), finding.is_slower()];
+            assert_eq!(ways, ["faster", "slower"].map(is), "{row}");
         }
     }
 }
