@@ -12,7 +12,6 @@ use session::{
     Status, Switches,
 };
 
-const INSTANCES: usize = 3;
 pub(crate) const LIMIT: Duration = Duration::from_secs(120);
 
 /// What a session is doing when a fault strikes.
@@ -32,34 +31,33 @@ pub(crate) enum Activity {
     Reshape,
 }
 
-pub(crate) const ACTIVITIES: [Activity; 12] = [
-    Activity::Running,
-    Activity::Stroke,
-    Activity::Undo,
-    Activity::StepBack,
-    Activity::RunTo,
-    Activity::Compare,
-    Activity::Graphs,
-    Activity::Lesson,
-    Activity::Save,
-    Activity::NewSeed,
-    Activity::Grow,
-    Activity::Reshape,
-];
+pub(crate) const ACTIVITIES: [Activity; 12] = {
+    use Activity::*;
+    [
+        Running, Stroke, Undo, StepBack, RunTo, Compare, Graphs, Lesson, Save, NewSeed, Grow,
+        Reshape,
+    ]
+};
 
-/// A session of three small lattices.
+/// Three small lattices.
+pub(crate) fn setup(device: DeviceChoice) -> Setup {
+    let kernel = kernels::find("bits").unwrap();
+    Setup {
+        start: Start::soup(0.4, 11),
+        ..Setup::new(3, Size::new(45, 37).unwrap(), kernel, device)
+    }
+}
+
 pub(crate) fn session(activity: Activity, device: DeviceChoice, split: Split) -> Session {
     let switches = Switches {
         graphs: activity == Activity::Graphs,
         ..Switches::DEFAULT
     };
-    let kernel = kernels::find("bits").unwrap();
     let setup = Setup {
-        start: Start::soup(0.4, 11),
         switches,
         split,
         pace: Pace::PerSecond(400.0),
-        ..Setup::new(INSTANCES, Size::new(45, 37).unwrap(), kernel, device)
+        ..setup(device)
     };
     Session::start(setup, || {}).unwrap()
 }

@@ -19,6 +19,9 @@ const PER_ROUND: u64 = 3;
 const SIDE: u64 = 48;
 const INSTANCES: usize = 3;
 
+/// What is saved where all rounds were made.
+const ALL: Option<u64> = Some(ROUNDS * PER_ROUND);
+
 /// Far longer than any of these takes, on a busy machine too.
 const LIMIT: Duration = Duration::from_secs(120);
 
@@ -87,6 +90,8 @@ struct Case {
     uses: Use,
     call: &'static str,
     misdeed: Misdeed,
+    /// After how many good calls, in one play each.
+    afters: &'static [u32],
 }
 
 /// What a fault came to.
@@ -100,8 +105,6 @@ enum Outcome {
     Ended,
     /// A signal ended it.
     Interrupted,
-    /// It broke a rule.
-    Failed,
 }
 
 impl Use {
@@ -133,6 +136,18 @@ impl Use {
             .env("LIFESTREAMS_LIBCUDA", crate::driver::library())
             .env("FAKE_CUDA_STRUCK", folder.join("struck"));
         command
+    }
+
+    /// How it ends with this fault, these other variables of the fake driver and more arguments, and
+    /// the generation that it saved.
+    fn end(self, fault: &str, others: &[(&str, &str)], more: &str) -> (Ended, Option<u64>) {
+        let folder = scratch();
+        let mut command = self.command(folder.path());
+        command.args(more.split_whitespace());
+        command.env("FAKE_CUDA_FAULT", fault);
+        let ended = Running::start(command.envs(others.iter().copied())).end(LIMIT);
+        let saved = self.saved(folder.path()).expect("cells that are right");
+        (ended, saved)
     }
 
     /// The generation that was saved, if any was; every cell of its newest lattices is right, from
@@ -243,8 +258,7 @@ impl Case {
         }
         match ended.code {
             Some(0) => {
-                let all = Some(ROUNDS * PER_ROUND);
-                check(saved == all, "all rounds are saved", &ended)?;
+                check(saved == ALL, "all rounds are saved", &ended)?;
                 let recovered = [Outcome::NotStruck, Outcome::Recovered];
                 Ok(recovered[usize::from(has_struck)])
             }
@@ -349,22 +363,23 @@ struct Totals {
     failures: Vec<String>,
 }
 
-/// Plays all cases, each after so many good calls, the fewer first, on a few threads more than there are
-/// cores: some cases wait.
+/// Plays all cases, the fewer good calls first, on a few threads more than there are cores: some cases
+/// wait.
 #[track_caller]
-fn play(cases: &[(Case, &[u32])]) -> Totals {
+fn play(cases: &[Case]) -> Totals {
     let (next, totals) = (AtomicUsize::new(0), Mutex::new(Totals::default()));
     let work = || {
-        while let Some((case, afters)) = cases.get(next.fetch_add(1, Ordering::Relaxed)) {
-            for &after in *afters {
-                let outcome = case.play(after).unwrap_or_else(|why| {
-                    let what = format!("{case:?}, after {after}: {why}");
-                    totals.lock().unwrap().failures.push(what);
-                    Outcome::Failed
-                });
+        while let Some(case) = cases.get(next.fetch_add(1, Ordering::Relaxed)) {
+            for &after in case.afters {
+                let outcome = case.play(after);
                 let mut totals = totals.lock().unwrap();
-                *totals.outcomes.entry(outcome).or_default() += 1;
-                if outcome == Outcome::NotStruck {
+                match outcome {
+                    Ok(outcome) => *totals.outcomes.entry(outcome).or_default() += 1,
+                    Err(ref why) => totals
+                        .failures
+                        .push(format!("{case:?}, after {after}: {why}")),
+                }
+                if outcome == Ok(Outcome::NotStruck) {
                     break; // there are not so many calls
                 }
                 totals.struck.insert(case.call);
@@ -386,11 +401,11 @@ fn play(cases: &[(Case, &[u32])]) -> Totals {
 #[test]
 fn a_part_of_the_campaign_of_driver_faults() {
     let uses: Vec<Use> = uses().collect();
-    let mut cases: Vec<(Case, &[u32])> = Vec::new();
+    let mut cases = Vec::new();
     for (i, call) in CALLS.into_iter().chain([KERNEL]).enumerate() {
-        for (j, after) in [&[0], &[4], &[60]].into_iter().enumerate() {
+        for (j, afters) in [&[0], &[4], &[60]].into_iter().enumerate() {
             let turn = 3 * i + j;
-            let case = Case {
+            cases.push(Case {
                 // Graphs have functions of their own.
                 uses: uses[(5 * turn) % uses.len()],
                 call,
@@ -399,28 +414,23 @@ fn a_part_of_the_campaign_of_driver_faults() {
                     count: if turn % 3 == 1 { -1 } else { 1 },
                     recovers: turn % 2 == 0,
                 },
-            };
-            cases.push((case, after));
+                afters,
+            });
         }
     }
-    for (of, call, after, signal) in [
-        (uses[0], "cuLaunchKernel", &[60], "INT"),
-        (uses[2], "cuGraphLaunch", &[9], "TERM"),
-        (uses[0], "cuModuleLoadDataEx", &[0], "TERM"),
-        (uses[4], "cuEventQuery", &[60], "INT"),
-        (uses[4], "cuModuleLoadDataEx", &[0], "TERM"),
-    ] {
-        let misdeed = Misdeed::Hangs(signal);
-        let uses = of;
-        cases.push((
-            Case {
-                uses,
-                call,
-                misdeed,
-            },
-            after,
-        ));
-    }
+    let hanging = [
+        (0, "cuLaunchKernel", &[60], "INT"),
+        (2, "cuGraphLaunch", &[9], "TERM"),
+        (0, "cuModuleLoadDataEx", &[0], "TERM"),
+        (4, "cuEventQuery", &[60], "INT"),
+        (4, "cuModuleLoadDataEx", &[0], "TERM"),
+    ];
+    cases.extend(hanging.map(|(of, call, afters, signal)| Case {
+        uses: uses[of],
+        call,
+        misdeed: Misdeed::Hangs(signal),
+        afters,
+    }));
     let outcomes = play(&cases).outcomes;
     assert!(outcomes[&Outcome::Recovered] > 20 && outcomes[&Outcome::Ended] > 10);
     assert_eq!(outcomes[&Outcome::Interrupted], 5);
@@ -430,9 +440,17 @@ fn a_part_of_the_campaign_of_driver_faults() {
 #[test]
 #[ignore = "takes minutes: scripts/test faults"]
 fn the_whole_campaign_of_driver_faults() {
-    let mut cases: Vec<(Case, &[u32])> = Vec::new();
+    let mut cases = Vec::new();
     for uses in uses() {
         for call in CALLS.into_iter().chain([KERNEL]) {
+            let mut add = |misdeed, afters| {
+                cases.push(Case {
+                    uses,
+                    call,
+                    misdeed,
+                    afters,
+                });
+            };
             let answers = match call {
                 KERNEL => &ANSWERS[..1], // its own, which ends the context
                 _ => &ANSWERS[..],
@@ -448,26 +466,12 @@ fn the_whole_campaign_of_driver_faults() {
                         count,
                         recovers,
                     };
-                    cases.push((
-                        Case {
-                            uses,
-                            call,
-                            misdeed,
-                        },
-                        &AFTER,
-                    ));
+                    add(misdeed, &AFTER[..]);
                 }
             }
             if call != KERNEL && uses.device == "cuda" {
-                let misdeed = Misdeed::Hangs(["INT", "TERM"][usize::from(uses.graphs)]);
-                cases.push((
-                    Case {
-                        uses,
-                        call,
-                        misdeed,
-                    },
-                    &[0, 60],
-                ));
+                let signal = ["INT", "TERM"][usize::from(uses.graphs)];
+                add(Misdeed::Hangs(signal), &[0, 60]);
             }
         }
     }
@@ -480,65 +484,57 @@ fn the_whole_campaign_of_driver_faults() {
 /// What a user reads who loses a device, or all of them, in the middle of a run.
 #[test]
 fn a_run_goes_on_after_a_loss_or_says_what_is_saved() {
-    let failing = |device: &str| match device {
-        "cuda --split on" => ("cuMemcpyPeerAsync", 9),
-        _ => ("cuLaunchKernel", 60),
-    };
-    let run = |device, gpus: &str, recovers: &str, count| {
-        let folder = scratch();
+    for (device, gpus, recovers, count, goes_on_on) in [
+        ("cuda", "1", "1", 1, Some("Fake GPU 0")),
+        ("cuda:0", "1", "1", 1, Some("Fake GPU 0")),
+        ("cuda", "2", "0", 1, Some("Fake GPU")),
+        ("cuda --split on", "2", "0", 1, Some("Fake GPU")),
+        ("auto", "2", "0", 1, Some("Fake GPU 1")),
+        ("auto", "1", "0", 1, Some("CPU")),
+        ("auto", "2", "1", -1, Some("CPU")),
+        ("cuda", "1", "0", 1, None),
+        ("cuda", "1", "1", -1, None),
+    ] {
+        let (call, after) = match device {
+            "cuda --split on" => ("cuMemcpyPeerAsync", 9),
+            _ => ("cuLaunchKernel", 60),
+        };
         let uses = Use {
             device,
             ..Use::of(Work::Run)
         };
-        let mut command = uses.command(folder.path());
-        let (call, after) = failing(device);
-        let fault = format!("{call}:700:{after}:{count}:lost");
-        command
-            .env("FAKE_CUDA_DEVICES", gpus)
-            .env("FAKE_CUDA_RECOVERS", recovers)
-            .env("FAKE_CUDA_FAULT", fault);
-        let ended = Running::start(&mut command).end(LIMIT);
-        let saved = uses.saved(folder.path()).expect("cells that are right");
-        (ended, saved)
-    };
-    let all = Some(ROUNDS * PER_ROUND);
-    for (device, gpus, recovers, count, goes_on_on) in [
-        ("cuda", "1", "1", 1, "Fake GPU 0"),
-        ("cuda:0", "1", "1", 1, "Fake GPU 0"),
-        ("cuda", "2", "0", 1, "Fake GPU"),
-        ("cuda --split on", "2", "0", 1, "Fake GPU"),
-        ("auto", "2", "0", 1, "Fake GPU 1"),
-        ("auto", "1", "0", 1, "CPU"),
-        ("auto", "2", "1", -1, "CPU"),
-    ] {
-        let (ended, saved) = run(device, gpus, recovers, count);
-        assert_eq!((ended.code, saved), (Some(0), all), "{ended:?}");
+        let others = [
+            ("FAKE_CUDA_DEVICES", gpus),
+            ("FAKE_CUDA_RECOVERS", recovers),
+        ];
+        let (ended, saved) = uses.end(&format!("{call}:700:{after}:{count}:lost"), &others, "");
+        let Some(place) = goes_on_on else {
+            assert_eq!((ended.code, saved), (Some(3), Some(0)), "{ended:?}");
+            let last = ended.stderr.lines().last().unwrap();
+            let said = "generation 0 is saved in kept";
+            let says = |words| last.contains(words);
+            assert!(
+                ["no device left", said, "--device auto"].iter().all(says),
+                "{ended:?}"
+            );
+            continue;
+        };
+        assert_eq!((ended.code, saved), (Some(0), ALL), "{ended:?}");
         let said = format!(
-            "the engine was lost ({}: an illegal memory access was encountered (CUDA error 700)); \
-             the run goes on from generation 0 on ",
-            failing(device).0
+            "the engine was lost ({call}: an illegal memory access was encountered (CUDA error 700)); \
+             the run goes on from generation 0 on "
         );
         assert!(says_sentences(&ended), "{ended:?}");
-        let (_, place) = ended.stderr.split_once(&said).expect(&ended.stderr);
-        assert!(place.ends_with(" generations again\n"), "{ended:?}");
-        assert!(!place.contains(" + "), "{ended:?}");
-        match goes_on_on {
+        let (_, rest) = ended.stderr.split_once(&said).expect(&ended.stderr);
+        assert!(
+            rest.ends_with(" generations again\n") && !rest.contains(" + "),
+            "{ended:?}"
+        );
+        match place {
             "CPU" => assert!(ended.stdout.contains(r#""engine":"cpu""#), "{ended:?}"),
-            gpu => assert!(place.starts_with(gpu), "{ended:?}"),
+            gpu => assert!(rest.starts_with(gpu), "{ended:?}"),
         }
         assert!(ended.stdout.contains(r#""generations":120"#), "{ended:?}");
-    }
-    for (recovers, count) in [("0", 1), ("1", -1)] {
-        let (ended, saved) = run("cuda", "1", recovers, count);
-        assert_eq!((ended.code, saved), (Some(3), Some(0)), "{ended:?}");
-        let last = ended.stderr.lines().last().unwrap();
-        for words in [
-            "no device left",
-            "generation 0 is saved in kept",
-            "--device auto",
-        ] {
-            assert!(last.contains(words), "{ended:?}");
-        }
     }
 }
 
@@ -546,16 +542,9 @@ fn a_run_goes_on_after_a_loss_or_says_what_is_saved() {
 #[test]
 fn a_run_starts_on_a_device_that_is_left() {
     for call in ["cuModuleLoadDataEx", "cuMemsetD32_v2"] {
-        let folder = scratch();
-        let uses = Use::of(Work::Run);
-        let mut command = uses.command(folder.path());
-        command
-            .env("FAKE_CUDA_DEVICES", "2")
-            .env("FAKE_CUDA_FAULT", format!("{call}:700:0:1:lost"));
-        let ended = Running::start(&mut command).end(LIMIT);
-        let saved = uses.saved(folder.path()).expect("cells that are right");
-        let all = Some(ROUNDS * PER_ROUND);
-        assert_eq!((ended.code, saved), (Some(0), all), "{ended:?}");
+        let fault = format!("{call}:700:0:1:lost");
+        let (ended, saved) = Use::of(Work::Run).end(&fault, &[("FAKE_CUDA_DEVICES", "2")], "");
+        assert_eq!((ended.code, saved), (Some(0), ALL), "{ended:?}");
         assert!(ended.stderr.contains("Fake GPU 1"), "{ended:?}");
     }
 }
@@ -565,28 +554,15 @@ fn a_run_starts_on_a_device_that_is_left() {
 #[test]
 fn a_pause_that_nobody_can_end_ends_the_program() {
     let uses = Use::of(Work::Session);
-    let folder = scratch();
-    let mut command = uses.command(folder.path());
-    command.env("FAKE_CUDA_FAULT", "cuMemcpyDtoHAsync_v2:2:0:1");
-    let ended = Running::start(&mut command).end(LIMIT);
+    let (ended, _) = uses.end("cuMemcpyDtoHAsync_v2:2:0:1", &[], "");
     assert_eq!(ended.code, Some(3), "{ended:?}");
     assert!(ended.stderr.contains("out of device memory"), "{ended:?}");
-    uses.saved(folder.path()).expect("cells that are right");
-
-    let mut ends = Vec::new();
-    for after in [0, 1, 2, 6] {
-        let folder = scratch();
-        let mut command = uses.command(folder.path());
-        command.args("--record a.gif --frames 4".split(' '));
+    let ends = [0, 1, 2, 6].map(|after| {
         let fault = format!("cuMemcpyDtoHAsync_v2:2:{after}:1");
-        let ended = Running::start(command.env("FAKE_CUDA_FAULT", fault)).end(LIMIT);
-        assert!(
-            ended.code.is_some_and(|code| code == 0 || code == 3),
-            "{ended:?}"
-        );
-        uses.saved(folder.path()).expect("cells that are right");
-        ends.push(ended.code);
-    }
+        let (ended, _) = uses.end(&fault, &[], "--record a.gif --frames 4");
+        assert!(matches!(ended.code, Some(0 | 3)), "{ended:?}");
+        ended.code
+    });
     assert!(
         ends.contains(&Some(3)),
         "none of them was refused: {ends:?}"
@@ -595,11 +571,7 @@ fn a_pause_that_nobody_can_end_ends_the_program() {
 
 #[test]
 fn an_engine_that_never_says_what_has_ended_gives_way_to_the_cpu() {
-    let folder = scratch();
-    let uses = Use::of(Work::Session);
-    let mut command = uses.command(folder.path());
-    command.env("FAKE_CUDA_FAULT", "cuEventQuery:2:50:-1");
-    let ended = Running::start(&mut command).end(LIMIT).succeeds();
+    let (ended, saved) = Use::of(Work::Session).end("cuEventQuery:2:50:-1", &[], "");
+    assert_eq!((ended.code, saved), (Some(0), ALL), "{ended:?}");
     assert!(ended.stderr.contains("on the CPU"), "{ended:?}");
-    assert_eq!(uses.saved(folder.path()), Ok(Some(ROUNDS * PER_ROUND)));
 }

@@ -8,16 +8,15 @@ use std::ops::ControlFlow;
 use std::time::Duration;
 
 use crate::activities::{
-    ACTIVITIES, Activity, LIMIT, act, check, prepare, session, settled, stroke, wait_for,
+    ACTIVITIES, Activity, LIMIT, act, check, prepare, session, settled, setup, stroke, wait_for,
 };
 use crate::{ANSWERS, Answer, CALLS, fault};
-use engine::kernels;
 use libloading::Library;
 use life::{Size, reference};
 use session::fastest::RoundLength;
 use session::instances::{Event, start_lattice};
 use session::run::{Entered, Run};
-use session::{DeviceChoice, Session, SessionAction, Setup, Split, Start};
+use session::{DeviceChoice, SavedSession, Session, SessionAction, Setup, Split};
 
 /// The calls that are always refused for lack of memory here, and lost where there are lattices.
 const PART: [&str; 13] = [
@@ -89,13 +88,8 @@ fn no_fault_of_the_driver_loses_or_changes_a_cell() {
     let (struck, all) = strike(&driver, &PART, &answers);
     assert!(struck * 3 > all, "{struck} faults of {all} struck");
     for activity in ACTIVITIES {
-        for (gpu, split) in [
-            (0, Split::Off),
-            (1, Split::Off),
-            (0, Split::On),
-            (1, Split::On),
-        ] {
-            lose_one_of_two(&driver, activity, gpu, split);
+        for split in [Split::Off, Split::On] {
+            (0..2).for_each(|gpu| lose_one_of_two(&driver, activity, gpu, split));
         }
     }
     lose_a_run(&driver);
@@ -156,12 +150,8 @@ fn strike(driver: &Driver, calls: &[&str], answers: &[&Answer]) -> (usize, usize
 /// A run that is lost after it has copied its lattices goes on from the copy.
 fn lose_a_run(driver: &Driver) {
     const PER_ROUND: u32 = 3;
-    let kernel = kernels::find("bits").unwrap();
-    let size = Size::new(45, 37).unwrap();
-    let setup = Setup {
-        start: Start::soup(0.4, 11),
-        ..Setup::new(3, size, kernel, DeviceChoice::CudaOrdinal(0))
-    };
+    let setup = setup(DeviceChoice::CudaOrdinal(0));
+    let kernel = setup.kernel;
     let prepare = |instances: &mut session::instances::Sim, setup: &mut Setup, _: u64| {
         instances.start(setup, None)?;
         Ok(Entered {
@@ -220,16 +210,22 @@ fn lose_a_run(driver: &Driver) {
     }
 }
 
+/// What a session saves that has not ended, which is right.
+fn unharmed(what: &str, session: &Session) -> SavedSession {
+    let (saved, failed) = settled(session);
+    assert_eq!(failed, None, "{what}");
+    let saved = saved.expect("a running session can be saved");
+    check(what, &saved);
+    saved
+}
+
 /// With no fault, a session stays on its GPU and loses nothing: a recovery would hide that an
 /// engine was lost for no reason.
 fn do_without_a_fault(activity: Activity) {
     let session = on_one_gpu(activity);
     prepare(activity, &session);
     act(activity, &session);
-    let (saved, failed) = settled(&session);
-    assert_eq!(failed, None, "{activity:?}");
-    let saved = saved.expect("a running session can be saved");
-    check(&format!("{activity:?}"), &saved);
+    let saved = unharmed(&format!("{activity:?}"), &session);
     // The edit waits for the step, and this save waits for both. The first one may have been taken before
     // the steps back were done.
     session.act(SessionAction::StepGeneration);
@@ -255,16 +251,10 @@ fn lose_one_of_two(driver: &Driver, activity: Activity, gpu: i32, split: Split) 
     prepare(activity, &session);
     driver.lose(gpu);
     act(activity, &session);
-    let (saved, failed) = settled(&session);
-    assert_eq!(failed, None, "{what}");
-    check(&what, &saved.expect("a running session can be saved"));
+    unharmed(&what, &session);
     let size = Size::new(80, 60).unwrap();
     session.act(SessionAction::SetSize(size));
-    let (saved, failed) = settled(&session);
-    assert_eq!(failed, None, "{what}");
-    let saved = saved.expect("a running session can be saved");
-    check(&what, &saved);
-    assert_eq!(saved.setup.size, size, "{what}");
+    assert_eq!(unharmed(&what, &session).setup.size, size, "{what}");
     wait_for("the GPU that is left", &session, |status| {
         (status.engine.name, status.engine.devices.len()) == ("cuda", 1)
     });
