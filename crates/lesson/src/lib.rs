@@ -557,23 +557,24 @@ mod tests {
     fn every_lesson_is_whole() {
         let mut names = HashSet::new();
         for lesson in LESSONS {
-            assert!(names.insert(lesson.name), "{} twice", lesson.name);
+            let name = lesson.name;
+            assert!(names.insert(name), "{name} twice");
             for text in [lesson.title, lesson.intro, lesson.question] {
-                assert!(!text.is_empty(), "{}", lesson.name);
+                assert!(!text.is_empty(), "{name}");
             }
-            assert!(lesson.question.ends_with('?'), "{}", lesson.name);
-            assert!(!lesson.parts.is_empty(), "{}", lesson.name);
+            assert!(lesson.question.ends_with('?'), "{name}");
+            assert!(!lesson.parts.is_empty(), "{name}");
             for compare in lesson.compared {
                 for part in [compare.slow, compare.fast] {
                     let work = &lesson.parts[part].work;
                     let is_repeated = !matches!(work, PartWork::Once(_));
-                    assert!(is_repeated, "{}: {}", lesson.name, compare.label);
+                    assert!(is_repeated, "{name}: {}", compare.label);
                 }
             }
             let scenes = lesson.scenes();
             for part in 0..lesson.parts.len() {
                 let is_seen = scenes.iter().any(|scene| scene.parts.contains(&part));
-                assert!(is_seen, "{}: {}", lesson.name, lesson.parts[part].title);
+                assert!(is_seen, "{name}: {}", lesson.parts[part].title);
             }
             assert!(lesson.asked() < scenes.len());
         }
@@ -586,15 +587,16 @@ mod tests {
         assert_eq!(groups("conway-sync-shared"), [0..2, 2..3, 3..5]);
         assert_eq!(groups("chunks"), [0..1, 1..4]);
         for lesson in LESSONS {
+            let name = lesson.name;
             let groups = lesson.groups();
             let parts: Vec<usize> = groups.iter().cloned().flatten().collect();
             let all: Vec<usize> = (0..lesson.parts.len()).collect();
-            assert_eq!(parts, all, "{}", lesson.name);
+            assert_eq!(parts, all, "{name}");
             for compare in lesson.compared {
                 let holds = |group: &Range<usize>| {
                     group.contains(&compare.slow) && group.contains(&compare.fast)
                 };
-                assert!(groups.iter().any(holds), "{}", lesson.name);
+                assert!(groups.iter().any(holds), "{name}");
             }
         }
     }

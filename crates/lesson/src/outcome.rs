@@ -594,6 +594,7 @@ pub(crate) mod tests {
     #[test]
     fn what_the_cpu_engine_lacks_is_not_concluded_from_its_times() {
         for lesson in LESSONS {
+            let name = lesson.name;
             let closing = |finding| {
                 let findings = vec![finding; lesson.compared.len()];
                 outcome_of(lesson, "cpu", &findings).closing
@@ -603,22 +604,13 @@ pub(crate) mod tests {
                 for (closing, finding) in closings.iter().zip(FINDINGS) {
                     let (on_gpu, on_cpu) = closing.split_once('\n').unwrap_or((closing, ""));
                     assert_eq!(on_gpu, missing.on_gpu);
-                    assert_eq!(
-                        on_cpu.is_empty(),
-                        missing.on_cpu.is_none(),
-                        "{}",
-                        lesson.name
-                    );
+                    assert_eq!(on_cpu.is_empty(), missing.on_cpu.is_none(), "{name}");
                     if !on_cpu.is_empty() {
                         assert!(on_cpu.contains(&finding_in_words(finding)), "{on_cpu}");
                     }
                 }
             } else {
-                assert!(
-                    closing(FINDINGS[0]).contains("CPU engine"),
-                    "{}",
-                    lesson.name
-                );
+                assert!(closing(FINDINGS[0]).contains("CPU engine"), "{name}");
             }
         }
     }

@@ -119,14 +119,15 @@ mod tests {
     #[test]
     fn every_lesson_has_choices_that_differ_and_can_be_typed() {
         for lesson in LESSONS {
+            let name = lesson.name;
             let words = lesson.choices.in_words();
-            assert!((2..=9).contains(&words.len()), "{}", lesson.name);
+            assert!((2..=9).contains(&words.len()), "{name}");
             for (at, choice) in words.iter().enumerate() {
-                assert!(!words[..at].contains(choice), "{}: {choice}", lesson.name);
+                assert!(!words[..at].contains(choice), "{name}: {choice}");
             }
             if let Choices::Factors(comparison, factors) = lesson.choices {
-                assert!(factors.is_sorted(), "{}", lesson.name);
-                assert!(comparison < lesson.compared.len(), "{}", lesson.name);
+                assert!(factors.is_sorted(), "{name}");
+                assert!(comparison < lesson.compared.len(), "{name}");
             }
         }
     }

@@ -297,26 +297,33 @@ mod tests {
 
     #[test]
     fn what_cannot_be_read_is_refused() {
-        let check = |bytes: &[u8], line: Option<u32>, said: &str| {
-            let error = OwnKernel::read(bytes.to_vec()).map(drop).unwrap_err();
-            assert_eq!(error.line, line, "{error}");
-            assert!(error.to_string().starts_with(said), "{error}, not {said}");
-        };
-        check(b"int x;", None, "no line says which rung it comes from;");
-        let no_text = "the source is not a text in UTF-8";
-        check(&[0xff], None, no_text);
-        check(b"// from: shared\n\0", None, no_text);
         let huge = vec![b' '; OwnKernel::MAX_BYTES as usize + 1];
-        check(&huge, None, "the source is larger than 1024 KiB");
-        for name in ["12_none", "09_cooperative"] {
-            let source = format!("\n// from: {name}");
-            let said = format!("line 2: no kernel of one's own can begin with '{name}'; take");
-            check(source.as_bytes(), Some(2), &said);
+        for (bytes, said) in [
+            (&b"int x;"[..], "no line says which rung it comes from;"),
+            (&[0xff], "the source is not a text in UTF-8"),
+            (b"// from: shared\n\0", "the source is not a text in UTF-8"),
+            (&huge, "the source is larger than 1024 KiB"),
+            (
+                b"\n// from: 12_none",
+                "line 2: no kernel of one's own can begin with '12_none'; take",
+            ),
+            (
+                b"\n// from: 09_cooperative",
+                "line 2: no kernel of one's own can begin with '09_cooperative'; take",
+            ),
+            (
+                b"// from: shared\n// rules: B3/S23 B9/S1",
+                "line 2: 'B9/S1' is not a rule;",
+            ),
+            (
+                b"// from: shared\n// block: 33x8",
+                "line 2: blocks cannot be '33x8'; take one of: ",
+            ),
+        ] {
+            let error = OwnKernel::read(bytes.to_vec()).map(drop).unwrap_err();
+            assert_eq!(error.line, said.starts_with("line 2").then_some(2));
+            assert!(error.to_string().starts_with(said), "{error}, not {said}");
         }
-        let bad = "line 2: 'B9/S1' is not a rule;";
-        check(b"// from: shared\n// rules: B3/S23 B9/S1", Some(2), bad);
-        let bad = "line 2: blocks cannot be '33x8'; take one of: ";
-        check(b"// from: shared\n// block: 33x8", Some(2), bad);
     }
 
     #[test]

@@ -24,8 +24,8 @@ fn shape(cells: &Cells) -> (Cells, (i32, i32)) {
     (shape, (left as i32, top as i32))
 }
 
-/// What is looked at has the same shape after `period` generations and after twice as many, moved `by`
-/// that much and with `growth` more live cells in all each time, and at no time between.
+/// What is looked at from some generation on has the same shape after `period` generations and after twice
+/// as many, moved `by` that much and with `growth` more live cells in all each time, and at no time between.
 fn check_period(
     shelved: &Shelved,
     skipped: usize,
@@ -51,6 +51,10 @@ fn check_period(
     }
 }
 
+fn those(live: &Cells, is_one: impl Fn(&(u32, u32)) -> bool) -> Cells {
+    live.iter().copied().filter(is_one).collect()
+}
+
 /// How far behind its foremost cell a puffer is looked at, what it leaves included.
 const FRONT: i32 = 80;
 
@@ -71,33 +75,23 @@ fn figures(shelved: &Shelved, from: usize, count: usize) -> Vec<(usize, usize)> 
 
 fn check(shelved: &Shelved) {
     let (name, side) = (shelved.name, shelved.side);
+    let returns = |period, by| check_period(shelved, 0, Cells::clone, period, by, 0);
     match shelved.behaviour {
-        Behaviour::Still => check_period(shelved, 0, Cells::clone, 1, (0, 0), 0),
-        Behaviour::Oscillates(period) => {
-            check_period(shelved, 0, Cells::clone, period, (0, 0), 0);
-        }
+        Behaviour::Still => returns(1, (0, 0)),
+        Behaviour::Oscillates(period) => returns(period, (0, 0)),
         Behaviour::Travels(period, right, down) => {
             assert_ne!((right, down), (0, 0), "{name}");
-            check_period(shelved, 0, Cells::clone, period, (right, down), 0);
+            returns(period, (right, down));
         }
         Behaviour::Fires(period, gliders) => {
             let pattern = shelved.pattern();
             let place = |own: u32| (side - own) / 2..(side - own) / 2 + own;
             let (columns, rows) = (place(pattern.width()), place(pattern.height()));
-            let barrel = |live: &Cells| {
-                let mut cells = live.clone();
-                cells.retain(|(x, y)| columns.contains(x) && rows.contains(y));
-                cells
-            };
+            let barrel =
+                |live: &Cells| those(live, |(x, y)| columns.contains(x) && rows.contains(y));
             // From one period on, for what the first shot leaves where it started.
-            check_period(
-                shelved,
-                period as usize,
-                barrel,
-                period,
-                (0, 0),
-                5 * gliders,
-            );
+            let skipped = period as usize;
+            check_period(shelved, skipped, barrel, period, (0, 0), 5 * gliders);
         }
         Behaviour::Settles(generation, population) => {
             let figures = figures(shelved, generation as usize - 1, 2 * ASH + 2);
@@ -111,9 +105,7 @@ fn check(shelved: &Shelved) {
                 |cell: &(u32, u32)| cell.0 as i32 * right.signum() + cell.1 as i32 * down.signum();
             let front = |live: &Cells| {
                 let foremost = live.iter().map(ahead).max().unwrap();
-                let mut cells = live.clone();
-                cells.retain(|cell| ahead(cell) > foremost - FRONT);
-                cells
+                those(live, |cell| ahead(cell) > foremost - FRONT)
             };
             // Until that much of what it leaves is there, and what came of its start is past; one that
             // starts at once needs far less time, and the torus would be too small for more.

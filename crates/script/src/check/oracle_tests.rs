@@ -5,15 +5,6 @@ use std::collections::{BTreeSet, HashMap};
 
 use crate::{Call, CallKind, Fault, Place, Requirement, Round, Work, check};
 
-/// How far a round has run.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
-struct State {
-    /// How many calls the host has made.
-    issued: usize,
-    /// Whether the work of each call is done.
-    done: Vec<bool>,
-}
-
 /// The pairs of calls of which the first's work is done while the second's is not, in some order of work.
 fn may_precede(round: &Round) -> BTreeSet<(usize, usize)> {
     let calls = &round.calls;
@@ -23,51 +14,38 @@ fn may_precede(round: &Round) -> BTreeSet<(usize, usize)> {
     for (index, call) in calls.iter().enumerate() {
         match call.kind {
             CallKind::Record(event) => drop(latest.insert(event, index)),
-            CallKind::Wait(event) => drop(awaited.insert(index, latest.get(&event).copied())),
+            CallKind::Wait(event) => awaited.extend(latest.get(&event).map(|it| (index, *it))),
             _ => {}
         }
     }
-    let start = State {
-        issued: 0,
-        done: vec![false; calls.len()],
-    };
-    let mut seen = BTreeSet::from([start.clone()]);
-    let mut open = vec![start];
+    // How many calls the host has made, and a bit for each call whose work is done.
+    let mut open = vec![(0, 0_u32)];
+    let mut seen = BTreeSet::from([open[0]]);
     let mut pairs = BTreeSet::new();
-    while let Some(state) = open.pop() {
-        for first in (0..calls.len()).filter(|it| state.done[*it]) {
-            let open = (0..calls.len()).filter(|it| !state.done[*it]);
-            pairs.extend(open.map(|second| (first, second)));
+    while let Some((issued, done)) = open.pop() {
+        let is_done = |work: &usize| done >> work & 1 == 1;
+        let left = |until: usize| (0..until).filter(|it| !is_done(it));
+        for first in (0..issued).filter(is_done) {
+            pairs.extend(left(calls.len()).map(|second| (first, second)));
         }
         let mut next = Vec::new();
-        let is_stream_done = |until: usize, stream: u32| {
-            (0..until).all(|it| calls[it].stream != stream || state.done[it])
-        };
+        let is_stream_done = |until, stream| left(until).all(|it| calls[it].stream != stream);
         // The host makes its next call.
-        if let Some(call) = calls.get(state.issued) {
-            let waits = call.kind == CallKind::Synchronize;
-            if !waits || is_stream_done(state.issued, call.stream) {
-                let mut after = state.clone();
-                after.issued += 1;
-                next.push(after);
-            }
+        if let Some(call) = calls.get(issued)
+            && (call.kind != CallKind::Synchronize || is_stream_done(issued, call.stream))
+        {
+            next.push((issued + 1, done));
         }
         // A stream does its next work.
-        for work in (0..state.issued).filter(|it| !state.done[*it]) {
-            let is_next = is_stream_done(work, calls[work].stream);
-            let may_run = match awaited.get(&work) {
-                Some(Some(record)) => state.done[*record],
-                _ => true,
-            };
-            if is_next && may_run {
-                let mut after = state.clone();
-                after.done[work] = true;
-                next.push(after);
+        for work in left(issued) {
+            let may_run = awaited.get(&work).is_none_or(is_done);
+            if may_run && is_stream_done(work, calls[work].stream) {
+                next.push((issued, done | 1 << work));
             }
         }
-        let is_over = state.issued == calls.len() && state.done.iter().all(|it| *it);
+        let is_over = left(calls.len()).next().is_none();
         assert_eq!(next.is_empty(), is_over, "stuck: {round:?}");
-        open.extend(next.into_iter().filter(|it| seen.insert(it.clone())));
+        open.extend(next.into_iter().filter(|it| seen.insert(*it)));
     }
     pairs
 }
@@ -112,7 +90,7 @@ fn compare(round: &Round) {
     assert_eq!(found.collect::<BTreeSet<_>>(), races, "{round:?}");
 }
 
-fn call(kind: CallKind, stream: u32) -> Call {
+pub(super) fn call(kind: CallKind, stream: u32) -> Call {
     let place = Place { line: 1, column: 1 };
     Call {
         kind,

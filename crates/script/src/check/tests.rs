@@ -1,8 +1,8 @@
 //! Rounds that are wrong, each with its fault, and rounds that are right.
 
+use super::oracle_tests::call;
 use crate::{
-    Call, CallKind, Fault, MAX_CALLS, MAX_FAULTS, MAX_STREAMS, Place, Requirement, Round, Script,
-    Work, check,
+    CallKind, Fault, MAX_CALLS, MAX_FAULTS, MAX_STREAMS, Requirement, Round, Script, Work, check,
 };
 
 fn faults(source: &str, items: u32, work: Work, requirements: &[Requirement]) -> Vec<Fault> {
@@ -220,12 +220,6 @@ fn the_items_that_lack_a_call_are_one_fault() {
 
 #[test]
 fn the_longest_rounds_are_checked_at_once_and_with_little_memory() {
-    let place = Place { line: 1, column: 1 };
-    let call = |kind, stream| Call {
-        kind,
-        stream,
-        place,
-    };
     // Every stream waits for all others over and over, each time with another clock.
     let calls = (0..MAX_CALLS as u32).map(|it| {
         let stream = it / 3 % MAX_STREAMS;
