@@ -92,26 +92,26 @@ pub(crate) fn prepare(activity: Activity, session: &Session) {
 }
 
 pub(crate) fn act(activity: Activity, session: &Session) {
+    use SessionAction::*;
     let now = session.status().clock.generation;
+    let all = |actions: &[SessionAction]| {
+        for action in actions {
+            session.act(action.clone());
+        }
+    };
     match activity {
         Activity::Running | Activity::Graphs => reach(session, now + 12),
         Activity::Stroke => stroke(session, 20),
-        Activity::Undo => {
-            session.act(SessionAction::Undo);
-            session.act(SessionAction::Undo);
-            session.act(SessionAction::Redo);
-        }
-        Activity::StepBack => (0..3).for_each(|_| {
-            session.act(SessionAction::StepBack);
-        }),
+        Activity::Undo => all(&[Undo, Undo, Redo]),
+        Activity::StepBack => all(&[StepBack; 3]),
         Activity::RunTo => {
-            session.act(SessionAction::RunTo(now + 40));
+            all(&[RunTo(now + 40)]);
             reach(session, now + 40);
         }
         Activity::Compare => {
-            session.act(SessionAction::ToggleComparison);
+            all(&[ToggleComparison]);
             std::thread::sleep(Duration::from_millis(30));
-            session.act(SessionAction::ToggleComparison);
+            all(&[ToggleComparison]);
         }
         Activity::Lesson => {
             session.pause_for_lesson(true);
@@ -119,19 +119,17 @@ pub(crate) fn act(activity: Activity, session: &Session) {
         }
         Activity::Save => drop(session.saved().recv_timeout(LIMIT)),
         Activity::NewSeed => {
-            session.act(SessionAction::NewSeed);
+            all(&[NewSeed]);
             stroke(session, 5);
         }
         Activity::Grow => {
-            session.act(SessionAction::SetSize(Size::new(70, 50).unwrap()));
+            all(&[SetSize(Size::new(70, 50).unwrap())]);
             stroke(session, 9);
         }
         Activity::Reshape => {
-            session.act(SessionAction::DoubleInstances);
-            session.act(SessionAction::SetSize(Size::new(31, 50).unwrap()));
-            session.act(SessionAction::SetRule("B36/S23".parse().unwrap()));
-            session.act(SessionAction::Undo);
-            session.act(SessionAction::SetInstances(2));
+            let size = SetSize(Size::new(31, 50).unwrap());
+            let rule = SetRule("B36/S23".parse().unwrap());
+            all(&[DoubleInstances, size, rule, Undo, SetInstances(2)]);
             stroke(session, 9);
         }
     }

@@ -356,7 +356,6 @@ mod tests {
         executor: Executor,
         now: Instant,
         rounds: u64,
-        waited: Vec<Duration>,
     }
 
     impl Script {
@@ -365,7 +364,6 @@ mod tests {
                 executor: Executor::new(subjects, 1, plan),
                 now: Instant::now(),
                 rounds: 0,
-                waited: Vec::new(),
             }
         }
 
@@ -379,10 +377,7 @@ mod tests {
                     let part = (self.rounds * self.rounds % 101) as f64 / 101.0;
                     self.take(ms[subject] * (1.0 + noise * part));
                 }
-                Turn::Wait(time) => {
-                    self.now += time;
-                    self.waited.push(time);
-                }
+                Turn::Wait(time) => self.now += time,
                 Turn::Done => {}
             }
             turn
@@ -404,13 +399,6 @@ mod tests {
             while self.turn(ms, noise) != Turn::Done {}
             self
         }
-    }
-
-    const APART: Duration = Duration::from_secs(10);
-
-    fn in_windows(ms: &[f64], noise: f64) -> Script {
-        let plan = Plan::Windows(Limits::three_windows(APART));
-        Script::new(ms.len(), plan).finish(ms, noise)
     }
 
     /// What all windows found of the first two subjects, rounded.
@@ -521,33 +509,17 @@ mod tests {
     }
 
     #[test]
-    fn a_subject_has_one_time_in_all_comparisons_of_its_windows() {
-        let script = in_windows(&[8.0, 4.0, 1.0], 0.1);
-        let executor = &script.executor;
-        assert_eq!((executor.windows(), script.waited), (3, vec![APART; 2]));
-        assert_eq!(executor.elapsed.as_millis() / 100, 30);
-        let times = executor.times().unwrap();
-        for [slow, fast] in [[0, 1], [1, 2], [0, 2]] {
-            let (found, finding) = executor.across_windows(slow, fast).unwrap();
-            assert!((found.ratio / (times[slow] / times[fast]) - 1.0).abs() < 0.01);
-            assert!(finding.is_faster() && found.interval[0] <= found.ratio);
-        }
-        for (subject, time) in times.iter().enumerate() {
-            let [low, high] = executor.interval(subject).expect("enough blocks");
-            assert!((low..=high).contains(time));
-        }
-    }
-
-    #[test]
     fn a_load_that_comes_with_a_window_is_said_to_change_the_ratio() {
-        let mut script = Script::new(2, Plan::Windows(Limits::three_windows(APART)));
+        let apart = Duration::from_secs(10);
+        let new = || Script::new(2, Plan::Windows(Limits::three_windows(apart)));
+        let mut script = new();
         while script.executor.windows() < 2 {
             script.turn(&[2.0, 1.0], 0.05);
         }
         let script = script.finish(&[6.0, 1.0], 0.05);
         let said = "Some(ChangesWithLoad { interval: [1.99, 6.04] })";
         assert_eq!(across(&script.executor), said);
-        let equal = in_windows(&[2.0, 2.0], 0.05).executor;
+        let equal = new().finish(&[2.0, 2.0], 0.05).executor;
         assert_eq!(across(&equal), "Some(NoDifference { within: 0.00 })");
     }
 

@@ -113,16 +113,16 @@ mod tests {
     fn progress_is_what_all_have_written_and_a_damaged_file_is_kept() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("not/yet/exercises.json");
-        assert_eq!(
-            ExerciseProgress::read(&path).unwrap(),
-            ExerciseProgress::default()
-        );
-        let change = |progress: &mut ExerciseProgress| {
+        let read = || ExerciseProgress::read(&path);
+        let update = |change: &dyn Fn(&mut ExerciseProgress)| {
+            ExerciseProgress::update(&path, change).unwrap()
+        };
+        assert_eq!(read().unwrap(), ExerciseProgress::default());
+        let updated = update(&|progress| {
             progress.start(&EXERCISES[2]);
             progress.solve(&EXERCISES[0]);
-        };
-        let updated = ExerciseProgress::update(&path, change).unwrap();
-        assert_eq!(updated, (ExerciseProgress::read(&path).unwrap(), None));
+        });
+        assert_eq!(updated, (read().unwrap(), None));
         let text = fs::read_to_string(&path).unwrap();
         assert_eq!(text, "{\"current\":\"race\",\"solved\":[\"overlap\"]}\n");
         for damaged in [
@@ -134,24 +134,17 @@ mod tests {
             "{\"other\": 1}",
         ] {
             fs::write(&path, damaged).unwrap();
-            assert!(ExerciseProgress::read(&path).is_err(), "{damaged}");
+            assert!(read().is_err(), "{damaged}");
+            let (progress, kept) = update(&|_| ());
+            assert_eq!(progress, ExerciseProgress::default());
+            assert_eq!(fs::read_to_string(kept.unwrap()).unwrap(), damaged);
         }
-        let (progress, kept) = ExerciseProgress::update(&path, |_| ()).unwrap();
-        assert_eq!(progress, ExerciseProgress::default());
-        let kept = fs::read_to_string(kept.unwrap()).unwrap();
-        assert_eq!(kept, "{\"other\": 1}");
         std::thread::scope(|scope| {
             for exercise in EXERCISES {
-                let solve = || ExerciseProgress::update(&path, |progress| progress.solve(exercise));
-                scope.spawn(solve);
+                scope.spawn(|| update(&|progress| progress.solve(exercise)));
             }
         });
-        let next = || {
-            ExerciseProgress::read(&path)
-                .unwrap()
-                .next()
-                .map(|it| it.name)
-        };
+        let next = || read().unwrap().next().map(|it| it.name);
         assert_eq!(next(), None);
         fs::write(&path, "{\"solved\":[\"of-another-version\"]}").unwrap();
         assert_eq!(next(), Some("overlap"));
