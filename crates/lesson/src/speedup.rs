@@ -146,30 +146,29 @@ mod tests {
 
     #[test]
     fn powers_of_two_are_measured_and_the_number_of_instances_itself() {
-        assert_eq!(Speedup::counts(1), [1]);
-        assert_eq!(Speedup::counts(2), [1, 2]);
-        assert_eq!(Speedup::counts(12), [1, 2, 4, 8, 12]);
-        assert_eq!(Speedup::counts(16), [1, 2, 4, 8, 16]);
+        let counts = [1, 2, 12, 16].map(Speedup::counts);
+        let wanted = [&[1][..], &[1, 2], &[1, 2, 4, 8, 12], &[1, 2, 4, 8, 16]];
+        assert_eq!(counts, wanted);
     }
 
     #[test]
     fn rates_have_the_digits_that_their_intervals_support() {
-        let say = |rounds_per_second, interval| {
-            let instances = 1;
+        for (rounds_per_second, interval, words) in [
+            (12_345.0, Some([12_200.0, 12_500.0]), "12300 ± 200"),
+            (12_345.0, Some([12_345.0; 2]), "12350 ± 20"),
+            (3.456, Some([3.4, 3.5]), "3.46 ± 0.06"),
+            (60.0, Some([57.0, 61.0]), "60 ± 3"),
+            (9_000.0, Some([8_030.0, 9_970.0]), "9000 ± 1000"),
+            (40.5, Some([24.0, 99.7]), "24 to 100"),
+            (3456.0, None, "about 3500"),
+            (0.3456, None, "about 0.35"),
+        ] {
             let point = SpeedupPoint {
-                instances,
+                instances: 1,
                 rounds_per_second,
                 interval,
             };
-            point.in_words()
-        };
-        assert_eq!(say(12_345.0, Some([12_200.0, 12_500.0])), "12300 ± 200");
-        assert_eq!(say(12_345.0, Some([12_345.0; 2])), "12350 ± 20");
-        assert_eq!(say(3.456, Some([3.4, 3.5])), "3.46 ± 0.06");
-        assert_eq!(say(60.0, Some([57.0, 61.0])), "60 ± 3");
-        assert_eq!(say(9_000.0, Some([8_030.0, 9_970.0])), "9000 ± 1000");
-        assert_eq!(say(40.5, Some([24.0, 99.7])), "24 to 100");
-        assert_eq!(say(3456.0, None), "about 3500");
-        assert_eq!(say(0.3456, None), "about 0.35");
+            assert_eq!(point.in_words(), words);
+        }
     }
 }

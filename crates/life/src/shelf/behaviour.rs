@@ -146,18 +146,16 @@ mod tests {
         ] {
             assert_eq!(behaviour.to_string(), words);
         }
-        for (name, words) in [
-            ("block", "period 1"),
-            ("pulsar", "period 3"),
-            ("gosper-gun", "a glider every 30 generations"),
-            ("bi-gun", "2 gliders every 46 generations"),
-            ("diehard", "130 generations, then nothing"),
-            ("r-pentomino", "1103 generations, then 116 cells"),
-            (
-                "blinker-puffer-1",
-                "period 8, c/2 level, 3 cells more each time",
-            ),
+        for row in [
+            "block => period 1",
+            "pulsar => period 3",
+            "gosper-gun => a glider every 30 generations",
+            "bi-gun => 2 gliders every 46 generations",
+            "diehard => 130 generations, then nothing",
+            "r-pentomino => 1103 generations, then 116 cells",
+            "blinker-puffer-1 => period 8, c/2 level, 3 cells more each time",
         ] {
+            let (name, words) = row.split_once(" => ").unwrap();
             let shelved = Shelved::find(name).expect("a pattern of the shelf");
             assert_eq!(shelved.behaviour.to_string(), words);
         }
