@@ -150,12 +150,12 @@ impl KnownFile {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::folder;
     use std::time::{Duration, SystemTime};
 
     #[test]
     fn what_is_no_regular_file_is_left_alone() {
-        let folder = tempfile::tempdir().unwrap();
-        let at = |name: &str| folder.path().join(name);
+        let (_folder, at) = folder();
         fs::write(at("file"), "kept").unwrap();
         std::os::unix::fs::symlink("file", at("link")).unwrap();
         fs::create_dir(at("folder")).unwrap();
@@ -169,8 +169,8 @@ mod tests {
 
     #[test]
     fn a_lock_names_its_process_and_goes_with_its_owner() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("lock");
+        let (_folder, at) = folder();
+        let path = at("lock");
         let acquire = || SaveLock::acquire(path.clone());
         let first = acquire().unwrap().unwrap();
         assert_eq!(acquire().unwrap_err(), std::process::id().to_string());
@@ -186,8 +186,8 @@ mod tests {
     #[test]
     fn many_threads_get_a_lock_one_after_the_other() {
         use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("lock");
+        let (_folder, at) = folder();
+        let path = at("lock");
         let inside = AtomicUsize::new(0);
         let have_it_often = || {
             let mut had = 0;
@@ -212,8 +212,8 @@ mod tests {
 
     #[test]
     fn a_file_is_known_until_it_is_changed_or_replaced() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("file");
+        let (_folder, at) = folder();
+        let path = at("file");
         let write = |path: &Path, text: &str, seconds| {
             fs::write(path, text).unwrap();
             let file = OpenOptions::new().write(true).open(path).unwrap();
@@ -230,7 +230,7 @@ mod tests {
         assert!(!is_unchanged(), "another time");
         write(&path, "text", 1);
         assert!(is_unchanged());
-        let copy = folder.path().join("copy");
+        let copy = at("copy");
         write(&copy, "text", 1);
         fs::rename(&copy, &path).unwrap();
         assert!(!is_unchanged(), "another file");

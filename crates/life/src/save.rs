@@ -383,6 +383,7 @@ fn hard_links(_about: &fs::Metadata) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::folder;
 
     /// The names of a folder's files, sorted.
     fn names(folder: &Path) -> Vec<String> {
@@ -422,8 +423,7 @@ mod tests {
     #[test]
     fn what_must_not_be_written_is_refused_and_stays_as_it_is() {
         use std::os::unix::fs::symlink;
-        let folder = tempfile::tempdir().unwrap();
-        let at = |name: &str| folder.path().join(name);
+        let (folder, at) = folder();
         let no_folder =
             |name| format!("there is no folder {}; create it first", at(name).display());
         for name in ["one", "read-only", "file"] {
@@ -471,8 +471,7 @@ mod tests {
     #[test]
     fn links_are_followed_also_to_a_file_that_is_still_to_be_made() {
         use std::os::unix::fs::symlink;
-        let folder = tempfile::tempdir().unwrap();
-        let at = |name: &str| folder.path().join(name);
+        let (folder, at) = folder();
         let file = &"n".repeat(255);
         fs::create_dir(at("deeper")).unwrap();
         symlink("deeper/second", at("first")).unwrap();
@@ -562,8 +561,7 @@ mod tests {
 
     #[test]
     fn a_file_beside_others_gets_a_number() {
-        let folder = tempfile::tempdir().unwrap();
-        let at = |name: &str| folder.path().join(name);
+        let (folder, at) = folder();
         for name in ["a.json", "a-2.json", "a-3.json"] {
             let target = SaveTarget::beside(at("a.json"));
             let (path, _) = target.write(|out| out.write_all(name.as_bytes())).unwrap();

@@ -2,6 +2,8 @@
 
 use super::{Lattice, Pattern, Rule, Size};
 use std::collections::HashMap;
+use std::path::PathBuf;
+use tempfile::TempDir;
 
 /// The lattice of these rows, `O` alive and anything else dead.
 pub(crate) fn drawn(rows: &[&str]) -> Lattice {
@@ -12,6 +14,13 @@ pub(crate) fn drawn(rows: &[&str]) -> Lattice {
         }
     }
     lattice
+}
+
+/// A folder of this test alone, and the path of a name in it.
+pub(crate) fn folder() -> (TempDir, impl Fn(&str) -> PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().to_owned();
+    (folder, move |name| path.join(name))
 }
 
 /// The size of these sides.
