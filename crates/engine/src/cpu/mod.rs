@@ -10,8 +10,6 @@ mod bit_rows;
 mod buffers;
 mod kernels;
 mod lattices;
-#[cfg(test)]
-mod limit;
 mod measure;
 pub mod memory;
 mod planar_rows;

@@ -41,11 +41,6 @@ pub(super) trait Logic: Copy {
     /// Name of the instruction set.
     const NAME: &'static str;
 
-    /// Minimum known logic instructions to step a vector of cells by B3/S23, with sums of three
-    /// cells shared by all that need them.
-    #[cfg(test)]
-    const MIN_INSTRUCTIONS: f64;
-
     /// Whether any function of three vectors is a single instruction.
     const HAS_LOOKUP: bool;
 
@@ -60,10 +55,6 @@ pub(super) trait Logic: Copy {
 
     /// Selects bits of `set` where the mask is 1, of `clear` where it is 0.
     fn choose(self, mask: Self::Vector, set: Self::Vector, clear: Self::Vector) -> Self::Vector;
-
-    /// A single logic instruction, for measuring the issue rate.
-    #[cfg(test)]
-    fn one(self, a: Self::Vector, b: Self::Vector, c: Self::Vector) -> Self::Vector;
 
     /// A function of three bits: bit `4 a + 2 b + c` of `TABLE` is its result for `a, b, c`.
     #[inline(always)]

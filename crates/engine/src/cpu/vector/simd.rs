@@ -44,8 +44,6 @@ impl<S: Simd> Logic for Generic<S> {
         4 => "SSE4.2",
         _ => "portable",
     };
-    #[cfg(test)]
-    const MIN_INSTRUCTIONS: f64 = 20.5;
     const HAS_LOOKUP: bool = false;
     type Vector = S::u32s;
 
@@ -67,12 +65,6 @@ impl<S: Simd> Logic for Generic<S> {
     #[inline(always)]
     fn choose(self, mask: S::u32s, set: S::u32s, clear: S::u32s) -> S::u32s {
         self.xor(clear, self.and(mask, self.xor(set, clear)))
-    }
-
-    #[cfg(test)]
-    #[inline(always)]
-    fn one(self, a: S::u32s, b: S::u32s, _: S::u32s) -> S::u32s {
-        self.and(self.0.not_u32s(a), b)
     }
 
     #[inline(always)]

@@ -23,8 +23,6 @@ pulp::simd_type! {
 
 impl Logic for V4 {
     const NAME: &'static str = "AVX-512";
-    #[cfg(test)]
-    const MIN_INSTRUCTIONS: f64 = 7.5;
     const HAS_LOOKUP: bool = true;
     type Vector = __m512i;
 
@@ -46,12 +44,6 @@ impl Logic for V4 {
     #[inline(always)]
     fn choose(self, mask: __m512i, set: __m512i, clear: __m512i) -> __m512i {
         self.lookup::<0xca>(mask, set, clear)
-    }
-
-    #[cfg(test)]
-    #[inline(always)]
-    fn one(self, a: __m512i, b: __m512i, c: __m512i) -> __m512i {
-        self.choose(a, b, c)
     }
 
     #[inline(always)]
