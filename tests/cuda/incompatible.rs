@@ -7,7 +7,7 @@ use std::time::Duration;
 use engine::buffer_kernels::{BARRIER, COPY_RATE, GRAY, LOP3_RATE, MANDELBROT, MEET, SCALE, SPIN};
 use engine::cpu::CpuEngine;
 use engine::cuda::{CudaEngine, Ordinals};
-use engine::kernels::{Entry, Iteration, Kernel, SupportedSizes};
+use engine::kernels::{Iteration, Kernel, SupportedSizes};
 use engine::{
     Argument, BufferId, BufferKernel, BufferLocation, BufferOp, Completion, DeviceId, Engine,
     EngineError, EventId, IssuerId, LatticeId, LatticeOp, Layout, MemoryOp, Op, OrderOp,
@@ -219,10 +219,8 @@ fn edit(lattice: u32, edits: &[(u32, u32)]) -> Op {
 static STRANGE: Kernel = Kernel {
     name: "strange",
     file: "strange",
-    entries: &[Entry {
-        symbol: "strange",
-        network_symbol: None,
-    }],
+    entries: &["strange"],
+    by_network: false,
     parameters: &[],
     title: "",
     layout: Layout::Bits,

@@ -43,7 +43,7 @@ fn own(
     cpu: Option<Box<dyn OwnStepper>>,
 ) -> &'static Kernel {
     let rung = kernels::find(rung).unwrap();
-    let text = Ptx::find(rung.file).unwrap().only(rung.entries[0].symbol);
+    let text = Ptx::find(rung.file).unwrap().only(rung.entries[0]);
     let code = OwnCode {
         rung,
         source: String::new(),

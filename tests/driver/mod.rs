@@ -133,13 +133,11 @@ fn as_cpp(source: &Path) -> String {
         .collect();
     let stem = source.file_stem().expect("found by its extension");
     let rung = KERNELS.iter().find(|kernel| stem == kernel.file);
-    for entry in rung.iter().flat_map(|rung| rung.entries) {
-        symbols.extend(
-            [Some(entry.symbol), entry.network_symbol]
-                .into_iter()
-                .flatten()
-                .map(String::from),
-        );
+    for rung in rung {
+        let entries = rung.entries.iter();
+        let network = |entry: &&str| rung.by_network.then(|| format!("{entry}_by_network"));
+        symbols.extend(entries.clone().filter_map(network));
+        symbols.extend(entries.map(|entry| String::from(*entry)));
     }
     let symbols: Vec<String> = symbols.into_iter().collect();
     workshop::translate(&text, &source.to_string_lossy(), &symbols, false).cpp

@@ -42,8 +42,8 @@ fn ptxas_takes_every_woven_kernel() {
         }
     }
     let woven = KERNELS.iter().filter(|kernel| kernel.block_timestamps);
-    let entries = woven.flat_map(|kernel| kernel.entries);
-    let with_network = entries.filter(|entry| entry.network_symbol.is_some());
+    let with_network = woven.filter(|kernel| kernel.by_network);
+    let with_network = with_network.flat_map(|kernel| kernel.entries);
     assert_eq!(networks, with_network.count());
 }
 

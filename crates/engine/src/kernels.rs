@@ -27,34 +27,25 @@ pub use launch::{Batch, Launch};
 pub(crate) use own::no_own_code;
 pub use own::{GpuCode, OwnCode, OwnStepError, OwnStepper};
 
-/// A memory layout of a lattice's cells.
+/// A memory layout of a lattice's cells, with the number by which kernels know it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Layout {
     /// One `i32`, 0 or 1, per cell, row by row; used by the first rungs.
-    I32,
+    I32 = 1,
     /// One bit per cell, 32 cells per word, the least significant bit leftmost. Also the layout
     /// that crosses the bus.
-    Bits,
+    Bits = 0,
     /// One bit per cell, with the width divided into 32 planes: plane b starts at cell
     /// `b * width / 32` (rounded down), and bit b of word x of a row is cell x of plane b. A cell's
     /// neighbours are at the same bit of the adjacent words; only at a row's ends a word is rotated
     /// by one bit, into the adjacent plane. A row has at least `width / 32` words; cells that two
     /// planes have are the same in both, and are stepped alike. (Only the width is divided, so any
     /// height works and a row stays a row.)
-    Planar,
+    Planar = 2,
 }
 
 impl Layout {
-    /// Its number, by which kernels know it.
-    pub const fn index(self) -> i32 {
-        match self {
-            Layout::Bits => 0,
-            Layout::I32 => 1,
-            Layout::Planar => 2,
-        }
-    }
-
     /// The width from which on a row has a cell for each plane.
     const MIN_PLANAR_WIDTH: u32 = 32;
 
@@ -195,7 +186,7 @@ pub enum Parameter {
     Generations,
     /// Number of edits.
     EditCount,
-    /// The layout of the cells, as its [index](Layout::index).
+    /// The layout of the cells, as its number.
     LayoutIndex,
     /// Chance of a live cell ([`Soup::chance`](life::Soup::chance)).
     Chance,
@@ -246,32 +237,6 @@ impl Parameter {
     }
 }
 
-/// The functions of a kernel for some sizes.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Entry {
-    /// Symbol of the function that takes every rule.
-    pub symbol: &'static str,
-    /// Symbol of the function that takes the network of one rule ([`crate::rule_network`]), if there
-    /// is one; it serves every rule but B3/S23.
-    pub network_symbol: Option<&'static str>,
-}
-
-impl Entry {
-    const fn any(symbol: &'static str) -> Entry {
-        Entry {
-            symbol,
-            network_symbol: None,
-        }
-    }
-
-    const fn with_network(symbol: &'static str, network_symbol: &'static str) -> Entry {
-        Entry {
-            symbol,
-            network_symbol: Some(network_symbol),
-        }
-    }
-}
-
 /// One rung of the ladder.
 #[derive(Debug)]
 pub struct Kernel {
@@ -279,8 +244,13 @@ pub struct Kernel {
     pub name: &'static str,
     /// Stem of its source file in `kernels/ladder` and of its PTX.
     pub file: &'static str,
-    /// Its functions in that file, which [`Launch::entry`] chooses from.
-    pub entries: &'static [Entry],
+    /// Symbols of its functions in that file, which [`Launch::entry`] chooses from, each for some sizes.
+    /// They take every rule.
+    pub entries: &'static [&'static str],
+    /// Whether each of them has another beside it that takes the network of one rule
+    /// ([`crate::rule_network`]) and serves every rule but B3/S23: its symbol is the same with
+    /// `_by_network` at its end.
+    pub by_network: bool,
     /// What each of them takes, in order.
     pub parameters: &'static [Parameter],
     /// The idea in a few words.
@@ -346,7 +316,8 @@ const ONE_WARP: &[(u32, u32)] = &[(32, 1)];
 const FIRST_RUNG: Kernel = Kernel {
     name: "global",
     file: "01_global",
-    entries: &[Entry::any("life_global")],
+    entries: &["life_global"],
+    by_network: false,
     parameters: &[From, To, Width, Height, RuleTable],
     title: "one thread per cell, everything from global memory",
     layout: Layout::I32,
@@ -368,7 +339,7 @@ pub static KERNELS: [Kernel; 10] = [
     Kernel {
         name: "shared",
         file: "02_shared",
-        entries: &[Entry::any("life_shared")],
+        entries: &["life_shared"],
         title: "a tile and its halo in shared memory",
         shared_bytes: |_, (across, down)| 4 * u64::from(across + 2) * u64::from(down + 2),
         ..FIRST_RUNG
@@ -376,7 +347,7 @@ pub static KERNELS: [Kernel; 10] = [
     Kernel {
         name: "sync-global",
         file: "03_sync_global",
-        entries: &[Entry::any("life_sync_global")],
+        entries: &["life_sync_global"],
         parameters: &[From, To, Width, Height, RuleTable, Generations],
         title: "one block per lattice, generations inside the kernel, __syncthreads between them",
         iteration: Iteration::InKernel,
@@ -388,7 +359,7 @@ pub static KERNELS: [Kernel; 10] = [
     Kernel {
         name: "sync-shared",
         file: "04_sync_shared",
-        entries: &[Entry::any("life_sync_shared")],
+        entries: &["life_sync_shared"],
         parameters: &[Cells, Width, Height, RuleTable, Generations],
         title: "the same with the whole lattice in shared memory",
         iteration: Iteration::InKernel,
@@ -401,7 +372,7 @@ pub static KERNELS: [Kernel; 10] = [
     Kernel {
         name: "bits",
         file: "05_bits",
-        entries: &[Entry::any("life_bits")],
+        entries: &["life_bits"],
         title: "32 cells per word, added as bit planes",
         layout: Layout::Bits,
         rows_per_thread: 4,
@@ -410,7 +381,8 @@ pub static KERNELS: [Kernel; 10] = [
     Kernel {
         name: "planar",
         file: "06_planar",
-        entries: &[Entry::with_network("life_planar", "life_planar_by_network")],
+        entries: &["life_planar"],
+        by_network: true,
         title: "32 planes in a word: neighbours are whole words, nothing is shifted",
         layout: Layout::Planar,
         rows_per_thread: 8,
@@ -420,10 +392,8 @@ pub static KERNELS: [Kernel; 10] = [
     Kernel {
         name: "multistep",
         file: "07_multistep",
-        entries: &[Entry::with_network(
-            "life_multistep",
-            "life_multistep_by_network",
-        )],
+        entries: &["life_multistep"],
+        by_network: true,
         parameters: &[From, To, Width, Height, RuleTable, Generations],
         title: "four generations per pass, in a column sweep through a warp's registers",
         layout: Layout::Planar,
@@ -436,10 +406,8 @@ pub static KERNELS: [Kernel; 10] = [
     Kernel {
         name: "resident",
         file: "08_resident",
-        entries: &[Entry::with_network(
-            "life_resident",
-            "life_resident_by_network",
-        )],
+        entries: &["life_resident"],
+        by_network: true,
         parameters: &[Cells, Width, Height, RuleTable, Generations],
         title: "a lattice in the registers of one warp, for any number of generations",
         layout: Layout::Planar,
@@ -453,6 +421,7 @@ pub static KERNELS: [Kernel; 10] = [
         name: "cooperative",
         file: "09_cooperative",
         entries: &cooperative::ENTRIES,
+        by_network: true,
         parameters: &[Cells, Mail, Width, Height, RuleTable, Generations],
         title: "lattices in the registers of all SMs, whose blocks exchange rows while they run",
         layout: Layout::Planar,
@@ -466,7 +435,8 @@ pub static KERNELS: [Kernel; 10] = [
     Kernel {
         name: "deep",
         file: "10_deep",
-        entries: &[Entry::with_network("life_deep", "life_deep_by_network")],
+        entries: &["life_deep"],
+        by_network: true,
         parameters: &[From, To, Width, Height, RuleTable, Generations],
         title: "six generations per pass, where no cache holds the lattice",
         layout: Layout::Planar,
@@ -559,8 +529,7 @@ impl Kernel {
 
     /// Whether a function with the rule's network steps this rule, if the driver can compile it.
     pub fn has_network(&self, rule: Rule) -> bool {
-        let has_one = self.own.is_none() && self.entries[0].network_symbol.is_some();
-        has_one && rule != Rule::LIFE
+        self.by_network && self.own.is_none() && rule != Rule::LIFE
     }
 
     /// Its function for a rule, of the [entry](Launch::entry) that a launch chose.

@@ -39,7 +39,7 @@ pub(crate) fn own_kernel(rung: &str, cpu: Option<Box<dyn OwnStepper>>) -> &'stat
         rung,
         source: format!("// from: {}\n{}", rung.file, ptx.source),
         rules: None,
-        gpu: Some(GpuCode::Ptx(ptx.only(rung.entries[0].symbol))),
+        gpu: Some(GpuCode::Ptx(ptx.only(rung.entries[0]))),
         cpu,
     };
     Kernel::own(code, rung.block())

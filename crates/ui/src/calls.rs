@@ -201,7 +201,7 @@ impl RoundFacts {
 
     /// The name of the kernel's function for B3/S23 and the tables of other rules.
     fn symbol(&self) -> &'static str {
-        self.kernel.entries[self.launch.entry].symbol
+        self.kernel.entries[self.launch.entry]
     }
 
     /// Whether a launch's arguments depend on which one of a round it is.

@@ -49,12 +49,6 @@ impl From<Message> for SourceError {
     }
 }
 
-/// The files of the rungs that a kernel may begin with.
-fn rung_names() -> String {
-    let names: Vec<&str> = rungs().map(|rung| rung.file).collect();
-    names.join(", ")
-}
-
 /// The rungs that a kernel may begin with: those whose blocks do not wait for each other.
 pub fn rungs() -> impl Iterator<Item = &'static Kernel> {
     KERNELS.iter().filter(|kernel| !kernel.cooperative)
@@ -99,10 +93,11 @@ impl OwnKernel {
         })?;
         let rung = rungs().find(|rung| rung.file == name || rung.name == name);
         let rung = rung.ok_or_else(|| {
+            let files: Vec<&str> = rungs().map(|rung| rung.file).collect();
             let message = message!(
                 "line {line}: no kernel of one's own can begin with '{name}'; take one of: {rungs}",
                 name = short(name),
-                rungs = rung_names()
+                rungs = files.join(", ")
             );
             in_line(line, message)
         })?;
@@ -148,7 +143,7 @@ impl OwnKernel {
 
     /// Its symbol, that of the rung.
     pub fn symbol(&self) -> &'static str {
-        self.rung.entries[0].symbol
+        self.rung.entries[0]
     }
 
     /// It, ready to run by what it was compiled to for a GPU, and by what steps it on the CPU.
@@ -253,7 +248,7 @@ pub fn skeleton(rung: &Kernel, file: &str) -> String {
         }
         engine::Layout::Planar => "planar words, see life.cuh",
     };
-    let (symbol, stem) = (rung.entries[0].symbol, rung.file);
+    let (symbol, stem) = (rung.entries[0], rung.file);
     format!(
         "// A kernel of your own, begun as a copy of {stem}:\n\
          //\n\

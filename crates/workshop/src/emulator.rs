@@ -2,20 +2,16 @@
 //! another, in several orders. It finds what a GPU may hide: a barrier that only some threads of a block
 //! reach, and results that depend on the order of threads or blocks.
 
-use std::ffi::{CStr, CString, OsStr, c_char, c_int, c_uint, c_void};
+use std::ffi::{CStr, CString, c_char, c_int, c_uint, c_void};
 use std::path::Path;
 use std::ptr::{copy_nonoverlapping, null, null_mut, slice_from_raw_parts_mut};
 
 use engine::kernels::Launch;
-use libloading::Symbol;
+use libloading::{Library, Symbol};
 
 use crate::check::{Contents, Device, FIRST_OF_BLOCKS, Value};
 use crate::declarations::OwnKernel;
 use crate::fault::{Fault, Thread};
-
-/// Kernels, compiled together with the emulator.
-#[derive(Debug)]
-pub struct Library(libloading::Library);
 
 /// `EmulatorLine` of `launch.h`.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -29,7 +25,7 @@ struct Line {
 /// What ended a launch: `EmulatorFault` of `launch.h`.
 #[derive(Clone, Copy, PartialEq, Debug)]
 #[repr(C)]
-pub struct LaunchFault {
+struct LaunchFault {
     code: c_int,
     at: Line,
     other: Line,
@@ -53,6 +49,8 @@ type LaunchFn = unsafe extern "C" fn(
     *mut *mut c_void,
 ) -> c_int;
 
+type FaultFn = unsafe extern "C" fn() -> *const LaunchFault;
+
 type FindFn = unsafe extern "C" fn(
     *const c_char,
     *mut *const usize,
@@ -62,63 +60,11 @@ type FindFn = unsafe extern "C" fn(
 
 type AllocateFn = unsafe extern "C" fn(usize, bool, *mut *mut c_void, *mut usize) -> *mut c_void;
 
-impl Library {
-    /// Opens a library.
-    ///
-    /// # Errors
-    /// The system cannot load it.
-    ///
-    /// # Safety
-    /// It must have been linked from translated kernels and `cpp/emulator.cpp`; the initialisers of the
-    /// kernels' file run.
-    pub unsafe fn open(path: impl AsRef<OsStr>) -> Result<Library, libloading::Error> {
-        // SAFETY: the caller's promise.
-        unsafe { libloading::Library::new(path.as_ref()) }.map(Library)
-    }
-
-    /// A function of the emulator, which every library has.
-    fn function<T>(&self, name: &CStr) -> Symbol<'_, T> {
-        // SAFETY: callers below name functions of `launch.h` with their signatures.
-        unsafe { self.0.get(name.to_bytes_with_nul()) }.expect("a library with the emulator")
-    }
-
-    /// Launches a kernel with these parameters, each by address, and waits for its end.
-    ///
-    /// # Errors
-    /// What ended it early.
-    ///
-    /// # Safety
-    /// The parameters must have the kernel's types and point to buffers of the size that it works on. One
-    /// thread makes all launches of a library that [`CppCompiler`](crate::CppCompiler) made.
-    pub unsafe fn launch(
-        &self,
-        symbol: &str,
-        shape: Launch,
-        parameters: &mut [*mut c_void],
-    ) -> Result<(), LaunchFault> {
-        let name = CString::new(symbol).expect("a symbol has no 0");
-        let ([gx, gy, gz], [bx, by, bz]) = (shape.grid, shape.block);
-        let launch = self.function::<LaunchFn>(c"emulator_launch");
-        let fault =
-            self.function::<unsafe extern "C" fn() -> *const LaunchFault>(c"emulator_fault");
-        // SAFETY: the caller's promise; the fault is that of this thread.
-        unsafe {
-            let shared = shape.shared_bytes as c_uint;
-            let given = parameters.as_mut_ptr();
-            let cooperative = shape.cooperative;
-            let name = name.as_ptr();
-            match launch(name, gx, gy, gz, bx, by, bz, shared, cooperative, given) {
-                0 => Ok(()),
-                _ => Err(*fault()),
-            }
-        }
-    }
-}
-
 /// A kernel in the emulator.
 pub(crate) struct Emulated {
+    /// The kernel, compiled together with the emulator.
     library: Library,
-    symbol: &'static str,
+    symbol: CString,
     /// How long a launch may take.
     seconds: u32,
 }
@@ -128,24 +74,29 @@ impl Emulated {
     pub(crate) fn load(path: &Path, own: &OwnKernel) -> Result<Emulated, Fault> {
         // SAFETY: the program linked it from a translation and the emulator. Initialisers of the user's
         // own run; this process is theirs.
-        let library = unsafe { Library::open(path) }.map_err(|_| Fault::Crashed)?;
+        let library = unsafe { Library::new(path) }.map_err(|_| Fault::Crashed)?;
         let emulated = Emulated {
             library,
-            symbol: own.symbol(),
+            symbol: CString::new(own.symbol()).expect("a symbol has no 0"),
             seconds: 0,
         };
         own.check_parameters(emulated.parameter_sizes())?;
         Ok(emulated)
     }
 
+    /// A function of the emulator, which every library has.
+    fn function<T>(&self, name: &CStr) -> Symbol<'_, T> {
+        // SAFETY: callers below name functions of `launch.h` with their signatures.
+        unsafe { self.library.get(name.to_bytes_with_nul()) }.expect("a library with the emulator")
+    }
+
     /// The bytes of each parameter of the kernel; none if the library does not have it.
     fn parameter_sizes(&self) -> Vec<usize> {
-        let name = CString::new(self.symbol).expect("a symbol has no 0");
-        let find = self.library.function::<FindFn>(c"emulator_find");
+        let find = self.function::<FindFn>(c"emulator_find");
         let (mut sizes, mut pointers, mut count) = (null(), null(), 0);
         // SAFETY: the name ends with 0; the answer's array lives as long as the library.
         unsafe {
-            if find(name.as_ptr(), &mut sizes, &mut pointers, &mut count).is_null() {
+            if find(self.symbol.as_ptr(), &mut sizes, &mut pointers, &mut count).is_null() {
                 return Vec::new();
             }
             (0..count).map(|index| *sizes.add(index)).collect()
@@ -157,7 +108,7 @@ impl Emulated {
     pub(crate) fn contain(&mut self, seconds: u32) {
         self.seconds = seconds;
         type Contain = unsafe extern "C" fn(c_uint);
-        let contain = self.library.function::<Contain>(c"emulator_contain");
+        let contain = self.function::<Contain>(c"emulator_contain");
         // SAFETY: the process gives its signal handlers to the emulator.
         unsafe { contain(seconds) }
     }
@@ -166,14 +117,14 @@ impl Emulated {
     /// thread's next launches.
     pub(crate) fn set_extra_barrier(&self, line: u32) {
         type Set = unsafe extern "C" fn(c_uint);
-        let set = self.library.function::<Set>(c"emulator_extra_barrier");
+        let set = self.function::<Set>(c"emulator_extra_barrier");
         // SAFETY: it only stores it.
         unsafe { set(line) }
     }
 
     /// Memory for so many words.
     fn allocate(&self, words: usize, at_end: bool) -> Result<Pages<'_>, Fault> {
-        let allocate = self.library.function::<AllocateFn>(c"emulator_allocate");
+        let allocate = self.function::<AllocateFn>(c"emulator_allocate");
         let (mut room, mut bytes) = (null_mut(), 0);
         // SAFETY: the memory is new, aligned to a page, and written.
         unsafe {
@@ -183,7 +134,7 @@ impl Emulated {
                 return Err(Fault::TooMuchMemory { bytes });
             }
             Ok(Pages {
-                library: &self.library,
+                emulated: self,
                 at,
                 words,
                 room: slice_from_raw_parts_mut(room.cast(), bytes / 4),
@@ -260,7 +211,7 @@ impl Device for Emulated {
     ) -> Result<[Contents; 2], Fault> {
         const SEED: c_uint = 7;
         type Order = unsafe extern "C" fn(c_int, c_int, c_uint);
-        let order = self.library.function::<Order>(c"emulator_order");
+        let order = self.function::<Order>(c"emulator_order");
         let (threads, blocks) = ORDERS[run];
         // SAFETY: it only stores them.
         unsafe { order(threads, blocks, SEED) };
@@ -276,13 +227,22 @@ impl Device for Emulated {
         let mut words: Vec<u64> = values.iter().map(word).collect();
         let words = words.iter_mut().map(std::ptr::from_mut);
         let mut given: Vec<*mut c_void> = words.map(|word| word.cast()).collect();
+        let ([gx, gy, gz], [bx, by, bz]) = (shape.grid, shape.block);
+        let (shared, cooperative) = (shape.shared_bytes as c_uint, shape.cooperative);
+        let (name, given) = (self.symbol.as_ptr(), given.as_mut_ptr());
+        let launch = self.function::<LaunchFn>(c"emulator_launch");
+        let fault = self.function::<FaultFn>(c"emulator_fault");
+        let both = [&one, &other];
         // SAFETY: the parameters have the sizes that the kernel declares (`check_parameters`), and the
         // buffers are as large as the lattices. What the kernel does beyond that is its author's doing;
-        // it has this process for itself.
-        let answer = unsafe { self.library.launch(self.symbol, shape, &mut given) };
-        let both = [&one, &other];
-        answer.map_err(|fault| self.fault(fault, both, shape.shared_bytes))?;
-        Ok(both.map(Pages::contents))
+        // it has this process for itself. One thread makes all launches, so the fault is that of this
+        // one.
+        unsafe {
+            match launch(name, gx, gy, gz, bx, by, bz, shared, cooperative, given) {
+                0 => Ok(both.map(Pages::contents)),
+                _ => Err(self.fault(*fault(), both, shape.shared_bytes)),
+            }
+        }
     }
 
     fn sm_count(&self) -> u32 {
@@ -304,7 +264,7 @@ const _: () = assert!(ORDERS[FIRST_OF_BLOCKS - 1].1 == 1 && ORDERS[FIRST_OF_BLOC
 
 /// Memory between two pages that nobody may touch, next to the one behind or the one before.
 struct Pages<'a> {
-    library: &'a Library,
+    emulated: &'a Emulated,
     at: *mut u32,
     words: usize,
     /// All words between the pages, [`POISON`](crate::layouts::POISON) at first.
@@ -324,7 +284,7 @@ impl Pages<'_> {
 impl Drop for Pages<'_> {
     fn drop(&mut self) {
         type Free = unsafe extern "C" fn(*mut c_void, usize);
-        let free = self.library.function::<Free>(c"emulator_free");
+        let free = self.emulated.function::<Free>(c"emulator_free");
         // SAFETY: the emulator gave all these words, and nothing else refers to them.
         unsafe { free(self.room.cast(), 4 * self.room.len()) }
     }

@@ -288,7 +288,7 @@ mod tests {
         for rung in rungs() {
             let text = Ptx::find(rung.file).unwrap().text;
             let given: Vec<usize> = rung.parameters.iter().map(|it| it.bytes()).collect();
-            let symbol = rung.entries[0].symbol;
+            let symbol = rung.entries[0];
             assert_eq!(parameter_sizes(text, symbol), Some(given), "{symbol}");
         }
         let structure = ".entry f(\n\t.param .align 8 .b8 f_param_0[24],\n\t.param .u64 .ptr .align 1 f_param_1\n)";

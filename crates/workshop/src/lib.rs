@@ -25,7 +25,6 @@ pub use case::Case;
 pub use child::{Machine, serve};
 pub use compiler::CppCompiler;
 pub use declarations::{OwnKernel, SourceError, rungs, skeleton};
-pub use emulator::Library;
 pub use fault::{CompilerError, Failure, Fault, Found, Thread, Unchecked};
 pub use gpu::Facts;
 pub use layouts::{lattice_of, words_of};

@@ -196,11 +196,6 @@ impl Validator {
         known(self.devices.get(usize::from(device.0)), device).map(drop)
     }
 
-    /// Errors for an unknown event.
-    pub(crate) fn check_event(&self, event: EventId) -> Result<()> {
-        self.device_of(event).map(drop)
-    }
-
     /// The device of an event. Errors for an unknown event.
     pub(crate) fn device_of(&self, event: EventId) -> Result<DeviceId> {
         known(self.events.get(event.0 as usize), event).copied()
@@ -324,7 +319,7 @@ impl Validator {
                 }
                 Op::Buffers(op) => self.validate_on_buffers(op, step.stream, &mut plan)?,
                 Op::Order(OrderOp::Synchronize(_)) => {}
-                Op::Order(OrderOp::Wait(event)) => self.check_event(*event)?,
+                Op::Order(OrderOp::Wait(event)) => drop(self.device_of(*event)?),
                 Op::Order(OrderOp::Record(event)) => {
                     if self.device_of(*event)? != stream.device {
                         bail!("{event:?} is not on the stream's device");
@@ -590,7 +585,7 @@ impl Validator {
                         let device = self.stream(step.stream).map(|of| of.device);
                         same && device == Ok(stream.device)
                     };
-                    self.check_event(*event)?;
+                    self.device_of(*event)?;
                     if !program.steps[..at].iter().any(records) {
                         return unpreparable(
                             "a wait for an event that the program has not recorded",

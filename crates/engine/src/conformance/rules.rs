@@ -22,7 +22,7 @@ impl Fixture {
         let mut outcome = Outcome::default();
         let kernels: Vec<_> = KERNELS
             .iter()
-            .filter(|kernel| kernel.entries[0].network_symbol.is_some())
+            .filter(|kernel| kernel.by_network)
             .filter(|kernel| self.validate_device(kernel).is_ok())
             .collect();
         for nth in 0..self.cases.random_rules {

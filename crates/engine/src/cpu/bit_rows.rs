@@ -48,17 +48,10 @@ impl BitRows {
         }
     }
 
-    /// Writes row `y`.
-    pub(super) fn write(&mut self, y: usize, words: &[u32]) {
+    /// Changes the words of row `y`.
+    pub(super) fn change(&mut self, y: usize, change: impl FnOnce(&mut [u32])) {
         let row = &mut self.words[y * self.stride..][..self.stride];
-        row[1..=words.len()].copy_from_slice(words);
-        seal(row, self.size.width() as usize);
-    }
-
-    /// Changes word `x` of row `y`.
-    pub(super) fn change(&mut self, y: usize, x: usize, change: impl FnOnce(&mut u32)) {
-        let row = &mut self.words[y * self.stride..][..self.stride];
-        change(&mut row[1 + x]);
+        change(&mut row[1..=self.size.words_per_row()]);
         seal(row, self.size.width() as usize);
     }
 

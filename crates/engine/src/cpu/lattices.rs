@@ -278,7 +278,10 @@ impl Stored {
                     *word = cells.fold(0, |word, &cell| word << 1 | (cell as u32 & 1));
                 }
             }),
-            Reserved::Planar(planar) => planar.now.store(|y, words| bits.write(y, words)),
+            Reserved::Planar(planar) => {
+                let write = |y, words: &[u32]| bits.change(y, |row| row.copy_from_slice(words));
+                planar.now.store(write);
+            }
             Reserved::Nothing => {}
         }
     }
@@ -292,7 +295,7 @@ impl Stored {
             let cells = cells.map(|(bit, alive)| (32 * word + bit as usize, alive));
             match &mut self.reserved {
                 _ if self.layout == Layout::Bits => {
-                    self.bits.now.change(y, word, |word| edit.apply(word));
+                    self.bits.now.change(y, |row| edit.apply(&mut row[word]));
                 }
                 Reserved::I32(Pair { now, .. }) => {
                     cells.for_each(|(x, alive)| now[y * width + x] = alive.into());
@@ -410,7 +413,9 @@ impl Stored {
         let words = copied.chunks_exact(copied.len() / rows.count as usize);
         for (y, words) in (rows.to as usize..).zip(words) {
             match &mut self.reserved {
-                _ if self.layout == Layout::Bits => self.bits.now.write(y, words),
+                _ if self.layout == Layout::Bits => {
+                    self.bits.now.change(y, |row| row.copy_from_slice(words));
+                }
                 Reserved::I32(Pair { now, .. }) => {
                     let row = now[y * width..].iter_mut();
                     row.zip(words).for_each(|(to, from)| *to = *from as i32);

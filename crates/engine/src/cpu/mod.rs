@@ -72,12 +72,14 @@ impl CpuEngine {
         let lattices = Arc::new(Lattices::new(WorkerPool::new(cores.get())));
         let buffers = Arc::new(Buffers::default());
         let (store, other) = (lattices.clone(), buffers.clone());
-        let mut pool = StreamPool::new(workers, move |op, stop| match op {
+        let pool = StreamPool::new(workers, move |op, stop| match op {
             Op::Lattices(lattices, op) => store.execute(lattices.clone(), op, stop),
             Op::Buffers(op) => other.execute(op, stop),
             Op::Order(_) => Ok(()),
         });
-        (1..devices).for_each(|_| pool.create_context());
+        pool.scheduler()
+            .contexts
+            .resize_with(devices, Default::default);
         let device = describe(pool.workers.len().max(1));
         CpuEngine {
             check: Validator::new(vec![device; devices]),
@@ -190,7 +192,7 @@ impl Engine for CpuEngine {
 
     fn create_stream(&mut self, device: DeviceId, spec: StreamSpec) -> Result<StreamId> {
         self.check.check_device(device)?;
-        let stream = self.pool.create_stream(device, spec);
+        let stream = self.pool.scheduler().create_stream(device, spec);
         let is_default = spec.kind == StreamKind::Default;
         self.check.add_stream(stream, device, is_default);
         Ok(stream)
@@ -198,7 +200,7 @@ impl Engine for CpuEngine {
 
     fn create_context(&mut self, device: DeviceId) -> Result<DeviceId> {
         self.check.check_device(device)?;
-        self.pool.create_context();
+        self.pool.scheduler().contexts.push(Default::default());
         Ok(self.check.add_context(device))
     }
 
@@ -228,8 +230,8 @@ impl Engine for CpuEngine {
     }
 
     fn query(&mut self, event: EventId) -> Result<bool> {
-        self.check.check_event(event)?;
-        self.pool.query(event)
+        self.check.device_of(event)?;
+        self.pool.scheduler().query(event)
     }
 
     fn occupancy(&mut self, _device: DeviceId, _op: &Op) -> Result<Option<Occupancy>> {
@@ -239,11 +241,11 @@ impl Engine for CpuEngine {
     fn create_event(&mut self, device: DeviceId) -> Result<EventId> {
         self.check.check_device(device)?;
         self.check.add_event(device);
-        Ok(self.pool.create_event())
+        Ok(self.pool.scheduler().create_event())
     }
 
     fn submit(&mut self, program: &Program) -> Result<RunId> {
-        self.pool.check_fault()?;
+        self.pool.scheduler().check_fault()?;
         let plan = self.check.validate(program)?;
         self.allocate_for(&plan)?;
         let run = self.start(&Arc::new(program.clone()), StreamPool::submit)?;
@@ -252,7 +254,7 @@ impl Engine for CpuEngine {
     }
 
     fn load(&mut self, program: &Program) -> Result<()> {
-        self.pool.check_fault()?;
+        self.pool.scheduler().check_fault()?;
         let plan = self.check.validate(program)?;
         self.allocate_for(&plan)
     }
@@ -262,14 +264,14 @@ impl Engine for CpuEngine {
     }
 
     fn prepare(&mut self, program: &Program) -> Result<PreparedId> {
-        self.pool.check_fault()?;
+        self.pool.scheduler().check_fault()?;
         let plan = self.check.validate_preparable(program)?;
         self.allocate_for(&plan)?;
         Ok(self.check.add_prepared(&Arc::new(program.clone()), &plan))
     }
 
     fn replay(&mut self, id: PreparedId) -> Result<RunId> {
-        self.pool.check_fault()?;
+        self.pool.scheduler().check_fault()?;
         let program = self.check.validate_replay(id)?.program.clone();
         let run = self.start(&program, StreamPool::replay)?;
         self.check.commit_replay(id);

@@ -27,8 +27,8 @@ use scheduler::StreamScheduler;
 
 use crate::check::issuers;
 use crate::{
-    Completion, DeviceId, EngineError, EventId, IssuerId, Nanos, Op, OrderOp, Program, Result,
-    RunId, Span, Step, StreamId, StreamSpec, nvtx,
+    Completion, EngineError, IssuerId, Nanos, Op, OrderOp, Program, Result, RunId, Span, Step,
+    StreamId, nvtx,
 };
 
 /// Runs one op other than a record, wait or synchronization. The flag is set when the engine stops
@@ -55,7 +55,7 @@ struct Shared {
 }
 
 impl StreamPool {
-    /// A pool with one context and no streams. Without workers, the streams are served by the
+    /// A pool without contexts and streams. Without workers, the streams are served by the
     /// threads that wait for them.
     pub(super) fn new(
         workers: Option<NonZeroUsize>,
@@ -84,44 +84,16 @@ impl StreamPool {
         if shared.has_workers && workers.is_empty() {
             shared.scheduler.lock().fault = Some(EngineError::NoThread);
         }
-        let mut pool = StreamPool {
+        StreamPool {
             shared,
             workers,
             runs: 0,
-        };
-        pool.create_context();
-        pool
+        }
     }
 
-    /// Creates a context. Its default stream is created on request.
-    pub(super) fn create_context(&mut self) {
-        let mut scheduler = self.shared.scheduler.lock();
-        scheduler.contexts.push(Default::default());
-    }
-
-    /// Creates a stream of an existing context.
-    pub(super) fn create_stream(&mut self, context: DeviceId, spec: StreamSpec) -> StreamId {
-        self.shared.scheduler.lock().create_stream(context, spec)
-    }
-
-    /// Creates an event.
-    pub(super) fn create_event(&mut self) -> EventId {
-        let mut scheduler = self.shared.scheduler.lock();
-        scheduler.events.push(None);
-        EventId(scheduler.events.len() as u32 - 1)
-    }
-
-    /// Whether the work before an event's latest record is done; true if it was never recorded.
-    pub(super) fn query(&self, event: EventId) -> Result<bool> {
-        let scheduler = self.shared.scheduler.lock();
-        scheduler.check_fault()?;
-        let recorded = scheduler.events[event.0 as usize];
-        Ok(recorded.is_none_or(|recorded| scheduler.passed(recorded)))
-    }
-
-    /// Errors with the fault that ended the pool, if any.
-    pub(super) fn check_fault(&self) -> Result<()> {
-        self.shared.scheduler.lock().check_fault()
+    /// The streams, events and contexts. While it is held, no worker takes a step.
+    pub(super) fn scheduler(&self) -> MutexGuard<'_, StreamScheduler> {
+        self.shared.scheduler.lock()
     }
 
     /// Queues a valid program. With one issuer, all steps up to an [`OrderOp::Synchronize`] are queued
@@ -141,11 +113,11 @@ impl StreamPool {
         let host = if issuers.len() > 1 {
             self.shared.issue_concurrently(run, program, &issuers)?
         } else {
-            self.shared.scheduler.lock().begin(run, program);
+            self.scheduler().begin(run, program);
             let issuer = issuers.first().copied().unwrap_or_default();
             self.shared.issue(run, program, issuer)?
         };
-        if self.shared.scheduler.lock().issued(run, host) {
+        if self.scheduler().issued(run, host) {
             self.shared.news.notify_all();
         }
         Ok(run)
@@ -158,15 +130,15 @@ impl StreamPool {
     ///
     /// As [`StreamPool::submit`].
     pub(super) fn replay(&mut self, program: &Arc<Program>) -> Result<RunId> {
-        self.shared.scheduler.lock().put_up_fence();
+        self.scheduler().put_up_fence();
         let run = self.submit(program)?;
-        self.shared.scheduler.lock().put_up_fence();
+        self.scheduler().put_up_fence();
         Ok(run)
     }
 
     /// Appends completed work. Errors if there is a fault.
     pub(super) fn poll(&mut self, completions: &mut Vec<Completion>) -> Result<()> {
-        let mut scheduler = self.shared.scheduler.lock();
+        let mut scheduler = self.scheduler();
         completions.append(&mut scheduler.completions);
         scheduler.check_fault()
     }
@@ -176,7 +148,7 @@ impl StreamPool {
         let quiet = |scheduler: &mut StreamScheduler| {
             scheduler.completions.is_empty() && scheduler.fault.is_none()
         };
-        let mut scheduler = self.shared.scheduler.lock();
+        let mut scheduler = self.scheduler();
         self.shared.serve_without_workers(&mut scheduler);
         let news = &self.shared.news;
         news.wait_while_for(&mut scheduler, quiet, timeout);
@@ -184,7 +156,7 @@ impl StreamPool {
 
     /// Blocks until no work is running. Errors if there is a fault.
     pub(super) fn synchronize(&self) -> Result<()> {
-        let mut scheduler = self.shared.scheduler.lock();
+        let mut scheduler = self.scheduler();
         self.shared
             .wait_while(&mut scheduler, |scheduler| !scheduler.running.is_empty())
     }
@@ -193,7 +165,7 @@ impl StreamPool {
 /// Discards queued work, and running ops as soon as they check the stop flag.
 impl Drop for StreamPool {
     fn drop(&mut self) {
-        self.shared.end(&mut self.shared.scheduler.lock());
+        self.shared.end(&mut self.scheduler());
         for worker in self.workers.drain(..) {
             let _ = worker.join();
         }

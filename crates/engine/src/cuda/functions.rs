@@ -48,7 +48,7 @@ fn ptx((function, has_timestamps): Key) -> Result<String> {
         Some(GpuCode::Ptx(text)) => text.clone(),
         _ => {
             let ptx = Ptx::find(file).ok_or_else(|| invalid!("there is no file {file}"))?;
-            ptx.only(symbol)
+            ptx.only(&symbol)
         }
     };
     let unchanged = |why| invalid!("{symbol} cannot be changed: {why}");
@@ -78,7 +78,7 @@ impl Loaded {
         let began = Instant::now();
         let module = load()?;
         let (_, symbol, _) = key.0.place();
-        let function = cust("cuModuleGetFunction", module.get_function(symbol))?.to_raw();
+        let function = cust("cuModuleGetFunction", module.get_function(&*symbol))?.to_raw();
         Ok(Loaded {
             module,
             function,

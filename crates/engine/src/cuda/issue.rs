@@ -409,7 +409,7 @@ impl Issuer<'_> {
                 (EditCount, edits.len() as u64),
                 (Cells, cells),
                 (Width, run.size.width().into()),
-                (LayoutIndex, state.layout.index() as u64),
+                (LayoutIndex, state.layout as u64),
             ];
             let shape = Launch::edit(edits.len() as u32);
             self.launch_support(SupportKernel::Edit, shape, values)?;

@@ -10,7 +10,7 @@ use std::cmp::Reverse;
 
 use life::Size;
 
-use super::{Entry, Launch, SupportedSizes};
+use super::{Launch, SupportedSizes};
 
 /// Supported sizes. The minimum height is that of two strips with as many rows as a halo.
 pub(super) const SIZES: SupportedSizes = SupportedSizes::Between {
@@ -72,28 +72,19 @@ const VARIANTS: [Variant; 11] = [
     Variant::new(4, 12, 0, false),
 ];
 
-macro_rules! entry {
-    ($name:literal) => {
-        Entry::with_network(
-            concat!("life_cooperative_", $name),
-            concat!("life_cooperative_", $name, "_by_network"),
-        )
-    };
-}
-
 /// The functions of the variants.
-pub(super) const ENTRIES: [Entry; VARIANTS.len()] = [
-    entry!("2x4"),
-    entry!("2x6"),
-    entry!("2x6_exact"),
-    entry!("4x6"),
-    entry!("4x12"),
-    entry!("4x12_exact"),
-    entry!("5x4"),
-    entry!("2x4_alone"),
-    entry!("2x16_alone"),
-    entry!("2x16_exact_alone"),
-    entry!("4x12_alone"),
+pub(super) const ENTRIES: [&str; VARIANTS.len()] = [
+    "life_cooperative_2x4",
+    "life_cooperative_2x6",
+    "life_cooperative_2x6_exact",
+    "life_cooperative_4x6",
+    "life_cooperative_4x12",
+    "life_cooperative_4x12_exact",
+    "life_cooperative_5x4",
+    "life_cooperative_2x4_alone",
+    "life_cooperative_2x16_alone",
+    "life_cooperative_2x16_exact_alone",
+    "life_cooperative_4x12_alone",
 ];
 
 /// How lattices of one size are divided.
@@ -357,11 +348,7 @@ mod tests {
         ] {
             let size = Size::new(width, height).unwrap();
             let division = Division::of(size, lattices, 132);
-            let found = (
-                ENTRIES[division.entry].symbol,
-                division.blocks,
-                division.warps,
-            );
+            let found = (ENTRIES[division.entry], division.blocks, division.warps);
             let expected = format!("life_cooperative_{entry}");
             assert_eq!(
                 found,

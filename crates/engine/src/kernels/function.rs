@@ -1,8 +1,9 @@
 //! The functions that the kernels' sources define, and their PTX.
 
-use super::{Entry, Kernel, OwnCode};
+use super::{Kernel, OwnCode};
 use crate::{BufferKernel, SupportKernel};
 use life::Rule;
+use std::borrow::Cow;
 
 /// A function that a program launches.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -48,20 +49,19 @@ impl Function {
     }
 
     /// Its file, its symbol there, and a user's own code in the place of that file.
-    pub(crate) fn place(self) -> (&'static str, &'static str, Option<&'static OwnCode>) {
+    pub(crate) fn place(self) -> (&'static str, Cow<'static, str>, Option<&'static OwnCode>) {
         match self {
             Function::Support(kernel) => {
                 let row = kernel.row();
-                (row.file, row.symbol, None)
+                (row.file, row.symbol.into(), None)
             }
-            Function::Buffer(kernel) => (kernel.name, kernel.name, kernel.own),
+            Function::Buffer(kernel) => (kernel.name, kernel.name.into(), kernel.own),
             Function::Ladder { kernel, entry, .. } => {
-                let Entry {
-                    symbol,
-                    network_symbol,
-                } = kernel.entries[entry];
-                let with_network = network_symbol.filter(|_| self.network().is_some());
-                let symbol = with_network.unwrap_or(symbol);
+                let symbol = kernel.entries[entry];
+                let symbol = match self.network() {
+                    Some(_) => format!("{symbol}_by_network").into(),
+                    None => symbol.into(),
+                };
                 (kernel.file, symbol, kernel.own.as_ref())
             }
         }

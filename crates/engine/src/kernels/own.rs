@@ -6,7 +6,7 @@ use lang::{message, tr};
 use life::{Rule, Size};
 
 use super::Kernel;
-use super::instrumentation;
+use super::instrumentation::instrument;
 use crate::{DeviceInfo, EngineError};
 
 /// What takes the place of a rung's code. A kernel with it has the rung's symbol, parameters, layout and
@@ -69,16 +69,6 @@ pub enum GpuCode {
     Cubin(Vec<u8>),
 }
 
-impl GpuCode {
-    /// Whether block timestamps can be added to it: to PTX of a form that compilers give.
-    fn takes_timestamps(&self) -> bool {
-        match self {
-            GpuCode::Ptx(text) => instrumentation::instrument(text).is_ok(),
-            GpuCode::Cubin(_) => false,
-        }
-    }
-}
-
 /// Steps lattices on the CPU by a kernel of a user's own; called by several threads at once.
 pub trait OwnStepper: Send + Sync + fmt::Debug {
     /// Steps one lattice, given and returned as its bits ([`Layout::Bits`](crate::Layout::Bits)), by
@@ -130,11 +120,16 @@ impl Kernel {
     /// A kernel that launches blocks of this shape, by code in place of a rung's. It stays in memory until
     /// the program ends, like what the driver loads of it.
     pub fn own(code: OwnCode, block: (u32, u32)) -> &'static Kernel {
-        let (rung, gpu) = (code.rung, code.gpu.as_ref());
+        let rung = code.rung;
+        // Block timestamps can be added to PTX of a form that compilers give.
+        let block_timestamps = match &code.gpu {
+            Some(GpuCode::Ptx(text)) => instrument(text).is_ok(),
+            Some(GpuCode::Cubin(_)) | None => false,
+        };
         Box::leak(Box::new(Kernel {
             name: Self::OWN,
             blocks: Box::leak(Box::new([block])),
-            block_timestamps: gpu.is_some_and(GpuCode::takes_timestamps),
+            block_timestamps,
             own: Some(code),
             ..*rung
         }))

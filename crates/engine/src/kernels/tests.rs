@@ -101,9 +101,11 @@ fn every_entry_takes_the_parameters_of_its_row() {
     let mut rows: Vec<(&str, &str, Vec<usize>)> = Vec::new();
     for kernel in &KERNELS {
         for entry in kernel.entries {
-            let symbols = [Some(entry.symbol), entry.network_symbol];
+            let network = kernel
+                .by_network
+                .then(|| format!("{entry}_by_network").leak() as &str);
             let of_symbol = |symbol| (kernel.file, symbol, bytes(kernel.parameters));
-            rows.extend(symbols.into_iter().flatten().map(of_symbol));
+            rows.extend([*entry].into_iter().chain(network).map(of_symbol));
         }
     }
     for row in SupportKernel::ALL.map(SupportKernel::row) {
@@ -163,7 +165,7 @@ fn a_thread_has_as_many_rows_as_the_table_says() {
 fn an_own_kernel_is_its_rungs_row_with_its_own_code() {
     let rung = find("planar").unwrap();
     let ptx = Ptx::find(rung.file).unwrap();
-    let text = ptx.only(rung.entries[0].symbol);
+    let text = ptx.only(rung.entries[0]);
     let with_lines = text.replace("\n{\n", "\n{\n\t.loc\t1 7 0\n") + ".section .debug_str\n{\n}\n";
     let own = |gpu| {
         let code = OwnCode {

@@ -436,7 +436,7 @@ fn the_calls_in_cpp_compile() {
     let mut functions = String::new();
     for kernel in KERNELS.iter() {
         for entry in kernel.entries {
-            text += &declaration(kernel, entry.symbol);
+            text += &declaration(kernel, entry);
         }
         let sizes = [128, 512, 4096].map(|side| Size::new(side, side).unwrap());
         let takes = |size: &Size| kernel.supports(*size);

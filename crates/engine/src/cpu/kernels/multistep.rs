@@ -89,21 +89,17 @@ impl Work for Pass<'_> {
             let (beyond, pairs) = scratch.split_at_mut(lengths[0]);
             for left in (0..across).step_by(self.tile.min(across)) {
                 for part in 0..parts {
-                    let tile = Tile::<L> {
-                        pairs: &mut cast_slice_mut(pairs)[..width * (2 + self.generations)],
-                        part,
-                        left,
-                    };
+                    let pairs = &mut cast_slice_mut(pairs)[..width * (2 + self.generations)];
                     let beyond = &mut *beyond;
                     if self.rule == Rule::LIFE {
                         logic.run(
                             #[inline(always)]
-                            |logic| self.sweep_tile(logic, Life, tile, beyond),
+                            |logic| self.sweep_tile(logic, Life, pairs, part, left, beyond),
                         );
                     } else {
                         logic.run(
                             #[inline(always)]
-                            |logic| self.sweep_tile(logic, any, tile, beyond),
+                            |logic| self.sweep_tile(logic, any, pairs, part, left, beyond),
                         );
                     }
                 }
@@ -115,17 +111,6 @@ impl Work for Pass<'_> {
 /// Number of vectors that hold 16 lanes.
 const fn parts<L: Logic>() -> usize {
     size_of::<Lanes>() / size_of::<L::Vector>()
-}
-
-/// A tile or ring during its sweep down the lattice.
-struct Tile<'a, L: Logic> {
-    /// Memory for pairs of rows, by column: for the current group's, and for the two rows above it
-    /// in each generation.
-    pairs: &'a mut [[L::Vector; 2]],
-    /// Index of the vector among those that hold 16 lanes.
-    part: usize,
-    /// First column of the lattice to store.
-    left: usize,
 }
 
 impl Pass<'_> {
@@ -146,17 +131,21 @@ impl Pass<'_> {
         }
     }
 
+    /// Sweeps a tile or ring down the lattice. `pairs` is memory for pairs of rows, by column: for the
+    /// current group's, and for the two rows above it in each generation. `part` is the index of the
+    /// vector among those that hold 16 lanes, `left` the first column of the lattice to store.
     #[inline(always)]
     fn sweep_tile<L: Logic>(
         &mut self,
         logic: L,
         rule: impl Next<L>,
-        tile: Tile<L>,
+        pairs: &mut [[L::Vector; 2]],
+        part: usize,
+        left: usize,
         beyond: &mut [Lanes],
     ) {
         let (ring, across, last) = (self.is_ring(), self.across(), self.generations);
         let planes = self.from.own.shape.planes;
-        let Tile { pairs, part, left } = tile;
         let halo = if ring { 0 } else { last };
         let stored = self.tile.min(across - left);
         let width = stored + 2 * halo;

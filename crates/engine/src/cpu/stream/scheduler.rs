@@ -6,20 +6,21 @@ use std::mem;
 use std::sync::Arc;
 
 use crate::{
-    BlockTimestamp, BufferOp, Completion, DeviceId, EngineError, LatticeOp, Nanos, Op, OrderOp,
-    Priority, Program, Result, RunId, Scope, Span, Step, StreamId, StreamKind, StreamSpec,
+    BlockTimestamp, BufferOp, Completion, DeviceId, EngineError, EventId, LatticeOp, Nanos, Op,
+    OrderOp, Priority, Program, Result, RunId, Scope, Span, Step, StreamId, StreamKind, StreamSpec,
 };
 
 /// The shared state, behind one lock.
 #[derive(Default)]
-pub(super) struct StreamScheduler {
-    pub(super) streams: Vec<Stream>,
+pub(crate) struct StreamScheduler {
+    streams: Vec<Stream>,
     /// The latest record of every event.
-    pub(super) events: Vec<Option<Point>>,
+    events: Vec<Option<Point>>,
     /// Active fences by number, and the latest number.
     fences: BTreeMap<u64, Fence>,
     latest_fence: u64,
-    pub(super) contexts: Vec<Context>,
+    /// The contexts. The default stream of one is created on request.
+    pub(crate) contexts: Vec<Context>,
     /// Streams with runnable work, by [`Priority`].
     runnable: [VecDeque<StreamId>; 2],
     pub(super) running: BTreeMap<RunId, Progress>,
@@ -45,7 +46,7 @@ struct Fence {
 
 /// A context's default stream and the blocking streams ordered with it.
 #[derive(Default)]
-pub(super) struct Context {
+pub(crate) struct Context {
     default: Option<StreamId>,
     blocking: Vec<StreamId>,
 }
@@ -99,7 +100,21 @@ pub(super) struct Progress {
 }
 
 impl StreamScheduler {
-    pub(super) fn create_stream(&mut self, context: DeviceId, spec: StreamSpec) -> StreamId {
+    /// Creates an event.
+    pub(crate) fn create_event(&mut self) -> EventId {
+        self.events.push(None);
+        EventId(self.events.len() as u32 - 1)
+    }
+
+    /// Whether the work before an event's latest record is done; true if it was never recorded.
+    pub(crate) fn query(&self, event: EventId) -> Result<bool> {
+        self.check_fault()?;
+        let recorded = self.events[event.0 as usize];
+        Ok(recorded.is_none_or(|recorded| self.passed(recorded)))
+    }
+
+    /// Creates a stream of an existing context.
+    pub(crate) fn create_stream(&mut self, context: DeviceId, spec: StreamSpec) -> StreamId {
         let id = StreamId(self.streams.len() as u32);
         let of = &mut self.contexts[context.0 as usize];
         match (spec.kind, of.default) {
@@ -136,7 +151,7 @@ impl StreamScheduler {
     }
 
     /// Errors with the fault, if one occurred.
-    pub(super) fn check_fault(&self) -> Result<()> {
+    pub(crate) fn check_fault(&self) -> Result<()> {
         self.fault.clone().map_or(Ok(()), Err)
     }
 

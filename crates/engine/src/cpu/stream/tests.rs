@@ -1,7 +1,7 @@
 //! The stream pool, with test closures instead of lattice work.
 
 use super::*;
-use crate::{EngineError, LatticeId, LatticeOp, Program};
+use crate::{DeviceId, LatticeId, LatticeOp, StreamSpec};
 
 /// What an op of a stream does, by the stream's number.
 type Work = fn(u32) -> Result<()>;
@@ -13,9 +13,12 @@ fn pool(streams: u32, ops: u32, work: Work) -> StreamPool {
         other => panic!("{other:?}"),
     };
     let mut pool = StreamPool::new(NonZeroUsize::new(streams as usize), execute);
+    pool.scheduler().contexts.push(Default::default());
     let mut program = Program::default();
     for stream in 0..streams {
-        let id = pool.create_stream(DeviceId(0), StreamSpec::PLAIN);
+        let id = pool
+            .scheduler()
+            .create_stream(DeviceId(0), StreamSpec::PLAIN);
         for _ in 0..ops {
             let work = LatticeOp::Pack.on(LatticeId(stream).as_range());
             program.push(id, work);
@@ -48,7 +51,7 @@ fn a_panic_or_an_error_ends_the_engine_in_words() {
         let mut pool = pool(2, 2, work);
         assert_eq!(pool.synchronize(), Err(error.clone()));
         assert_eq!(pool.poll(&mut Vec::new()), Err(error.clone()));
-        assert_eq!(pool.check_fault(), Err(error));
+        assert_eq!(pool.scheduler().check_fault(), Err(error));
         pool.wait(Duration::from_secs(60));
     }
 }
