@@ -133,7 +133,7 @@ fn as_cpp(source: &Path) -> String {
         .collect();
     let stem = source.file_stem().expect("found by its extension");
     let rung = KERNELS.iter().find(|kernel| stem == kernel.file);
-    for rung in rung {
+    if let Some(rung) = rung {
         let entries = rung.entries.iter();
         let network = |entry: &&str| rung.by_network.then(|| format!("{entry}_by_network"));
         symbols.extend(entries.clone().filter_map(network));

@@ -102,10 +102,10 @@ pub static COPY_RATE: BufferKernel = BufferKernel::new("copy_rate", &[Buffer, Bu
 pub static PROBE_KERNELS: [&BufferKernel; 2] = [&LOP3_RATE, &COPY_RATE];
 
 /// Independent chains of operations per thread of [`LOP3_RATE`].
-pub const LOP3_CHAINS: usize = 8;
+const LOP3_CHAINS: usize = 8;
 
 /// Operations per chain and iteration.
-pub const LOP3_LINKS: usize = 16;
+const LOP3_LINKS: usize = 16;
 
 /// Operations per thread and iteration.
 pub const LOP3_PER_ITERATION: u64 = (LOP3_CHAINS * LOP3_LINKS) as u64;

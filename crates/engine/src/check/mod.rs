@@ -271,7 +271,7 @@ impl Validator {
         self.memory += 1;
         for (group, allocated) in self.lattices.groups.iter().zip(allocated) {
             for lattice in group.lattices() {
-                let state = self.states.committed_mut(lattice);
+                let state = &mut self.states.committed[lattice.index()];
                 state.reserve(layout, *allocated);
             }
         }
@@ -286,7 +286,7 @@ impl Validator {
     /// See [`Engine::parity`](crate::Engine::parity).
     pub(crate) fn parity(&self, lattice: LatticeId) -> u8 {
         let known = self.lattices.find(lattice).is_some();
-        let state = known.then(|| self.states.committed(lattice));
+        let state = known.then(|| self.states.committed[lattice.index()]);
         state.map_or(0, |state| state.parity | state.bits_parity << 1)
     }
 }
@@ -331,12 +331,6 @@ impl Validator {
             Some((buffer, _)) => Err(invalid!("{buffer:?} is allocated and not freed")),
             None => Ok(plan),
         }
-    }
-
-    /// The same for a program that is captured once and replayed, as a CUDA graph.
-    pub(crate) fn validate_preparable(&mut self, program: &Program) -> Result<Plan> {
-        self.check_preparable(program)?;
-        self.validate(program)
     }
 
     fn stream(&self, id: StreamId) -> Result<StreamFacts> {
@@ -544,8 +538,9 @@ impl Validator {
         ))
     }
 
-    /// Errors for steps that a CUDA graph cannot contain.
-    fn check_preparable(&self, program: &Program) -> Result<()> {
+    /// [Validates](Self::validate) a program that is captured once and replayed: errors also for steps that
+    /// a CUDA graph cannot contain.
+    pub(crate) fn validate_preparable(&mut self, program: &Program) -> Result<Plan> {
         let unpreparable = |what| Err(invalid!("{what} cannot be prepared"));
         if program.block_timestamps {
             return unpreparable("a program with block timestamps");
@@ -595,7 +590,7 @@ impl Validator {
                 _ => {}
             }
         }
-        Ok(())
+        self.validate(program)
     }
 }
 
@@ -643,7 +638,7 @@ impl Validator {
         let before = lattices.into_iter().map(|(lattice, is_read)| {
             let capacity = self.view_capacity(lattice);
             let view = is_read.map(|is_read| ViewUse { is_read, capacity });
-            (lattice, self.states.committed(lattice), view)
+            (lattice, self.states.committed[lattice.index()], view)
         });
         let prepared = Prepared {
             program: program.clone(),
@@ -667,7 +662,7 @@ impl Validator {
             bail!("memory that {id:?} uses was replaced since it was prepared");
         }
         for (lattice, before, view) in &prepared.before {
-            let now = self.states.committed(*lattice);
+            let now = self.states.committed[lattice.index()];
             let is_read = view.as_ref().is_some_and(|view| view.is_read);
             if !now.has_buffers_of(*before) || is_read && now.view_words != before.view_words {
                 bail!("{id:?} was prepared from another state of {lattice:?}");

@@ -128,7 +128,7 @@ impl LatticeState {
 /// issued. A draft has no effect until it is committed.
 #[derive(Default)]
 pub(crate) struct States {
-    committed: Vec<LatticeState>,
+    pub(crate) committed: Vec<LatticeState>,
     /// Each with the number of its draft.
     drafted: Vec<(u32, LatticeState)>,
     /// Number of the current draft; 0 means none.
@@ -169,16 +169,6 @@ impl States {
             (draft, state) if draft == self.draft => state,
             _ => self.committed[lattice.index()],
         }
-    }
-
-    /// A lattice's committed state.
-    pub(crate) fn committed(&self, lattice: LatticeId) -> LatticeState {
-        self.committed[lattice.index()]
-    }
-
-    /// A lattice's committed state, changed in place.
-    pub(super) fn committed_mut(&mut self, lattice: LatticeId) -> &mut LatticeState {
-        &mut self.committed[lattice.index()]
     }
 
     /// The state of the first lattice, and how many lattices from it on share that state. The range

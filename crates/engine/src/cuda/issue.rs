@@ -90,7 +90,7 @@ impl Resources {
                 let group =
                     group.ok_or_else(|| invalid!("{first:?} is not on the stream's device"))?;
                 let (size, count) = (group.size, lattices.len() as u32);
-                let state = self.check.states.committed(first);
+                let state = self.check.states.committed[first.index()];
                 match op {
                     LatticeOp::Advance { kernel, block, .. } => {
                         kernel.validate_size(size)?;

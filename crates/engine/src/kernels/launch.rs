@@ -88,23 +88,6 @@ impl Launch {
         )
     }
 
-    /// Choices for the column sweep: warps per SM at most, and the minimum rows per strip for that
-    /// choice. Low strips lose more to their halos; high strips need many warps per SM, so that all
-    /// end at about the same time. Measured on an H200.
-    const WARP_CHOICES: [(u32, u32); 4] = [(60, 64), (12, 60), (8, 16), (4, Self::MIN_ROWS)];
-
-    /// The same where two lanes at each end of a window are halo.
-    const WARP_CHOICES_IF_DEEP: [(u32, u32); 5] = [
-        (32, 256),
-        (16, 256),
-        (12, 171),
-        (8, 16),
-        (4, Self::MIN_ROWS),
-    ];
-
-    /// Minimum rows per strip, since each strip needs a halo above and below.
-    const MIN_ROWS: u32 = 4;
-
     /// The launch of `life_multistep` or `life_deep`, by the generations of a pass: one warp per strip of
     /// a window, window by window, then warps that take several strips each, for a ring of lanes or for
     /// a narrow last window; the same for each lattice. There are no idle warps: a warp that ends
@@ -115,10 +98,17 @@ impl Launch {
         lattices: Batch,
         sm_count: u32,
     ) -> Launch {
-        // A lane of halo lasts as many generations as it has words: four.
+        // Minimum rows per strip, since each strip needs a halo above and below.
+        const MIN_ROWS: u32 = 4;
+        // A lane of halo lasts as many generations as it has words: four. The choices: warps per SM at
+        // most, and the minimum rows per strip for that. Low strips lose more to their halos; high
+        // strips need many warps per SM, so that all end at about the same time. Measured on an H200.
         let (halo, choices): (_, &[_]) = match generations {
-            0..=4 => (2, &Self::WARP_CHOICES),
-            _ => (4, &Self::WARP_CHOICES_IF_DEEP),
+            0..=4 => (2, &[(60, 64), (12, 60), (8, 16), (4, MIN_ROWS)]),
+            _ => (
+                4,
+                &[(32, 256), (16, 256), (12, 171), (8, 16), (4, MIN_ROWS)],
+            ),
         };
         let useful = 32 - halo; // lanes of a window whose words are stored
         let lanes = size.width().div_ceil(CELLS_PER_LANE);
@@ -140,7 +130,7 @@ impl Launch {
         let mut choices =
             choices.map(|&(per_sm, min_rows)| (strips(warps(per_sm)).max(1), min_rows));
         let chosen = choices.find(|&(strips, min_rows)| size.height().div_ceil(strips) >= min_rows);
-        let max_strips = size.height().div_ceil(Self::MIN_ROWS);
+        let max_strips = size.height().div_ceil(MIN_ROWS);
         let strips = chosen.map_or(max_strips, |(strips, _)| strips);
         let last = match packed {
             0 => 0,

@@ -207,7 +207,11 @@ impl Engine for SplitEngine {
 
     fn allocate_slots(&mut self, spec: SlotsSpec) -> Result<Arc<dyn Slots>> {
         let inner = self.inner.allocate_slots(spec)?;
-        let slots = Arc::new(SplitSlots::new(inner, self.toruses.clone()));
+        let slots = Arc::new(SplitSlots {
+            inner,
+            toruses: self.toruses.clone(),
+            contents: Default::default(),
+        });
         self.slots = Some(slots.clone());
         Ok(slots)
     }

@@ -11,21 +11,13 @@ use crate::{Band, LatticeId, Measure, Result, Slot, Slots};
 
 /// The slots of lattices in bands.
 pub(super) struct SplitSlots {
-    inner: Arc<dyn Slots>,
-    toruses: Arc<Toruses>,
+    pub(super) inner: Arc<dyn Slots>,
+    pub(super) toruses: Arc<Toruses>,
     /// What each slot has, or will have once the downloads into it have landed.
-    contents: Mutex<HashMap<(LatticeId, Slot), Content>>,
+    pub(super) contents: Mutex<HashMap<(LatticeId, Slot), Content>>,
 }
 
 impl SplitSlots {
-    pub(super) fn new(inner: Arc<dyn Slots>, toruses: Arc<Toruses>) -> SplitSlots {
-        SplitSlots {
-            inner,
-            toruses,
-            contents: Mutex::default(),
-        }
-    }
-
     /// Submits downloads and notes what they bring. Meanwhile, which may be long, nobody waits: what
     /// the slots have is not known, so they cannot be read.
     pub(super) fn expect<T>(
