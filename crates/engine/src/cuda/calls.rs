@@ -177,16 +177,30 @@ impl Sink {
         }
     }
 
+    /// The same with a call of the driver that gives its code.
+    ///
+    /// # Safety
+    /// As for [`Sink::push`].
+    #[inline]
+    pub(super) unsafe fn call(
+        &mut self,
+        name: &'static str,
+        call: impl Fn() -> sys::CUresult + 'static,
+    ) -> Result<()> {
+        // SAFETY: the caller guarantees it.
+        unsafe { self.push(move || check(name, call())) }
+    }
+
     /// Records an event in a stream; both must be alive and of one context.
     pub(super) fn record(&mut self, event: sys::CUevent, stream: sys::CUstream) -> Result<()> {
         // SAFETY: the handles are alive until nothing runs.
-        unsafe { self.push(move || check("cuEventRecord", sys::cuEventRecord(event, stream))) }
+        unsafe { self.call("cuEventRecord", move || sys::cuEventRecord(event, stream)) }
     }
 
     /// Makes a context current on the thread that makes the calls.
     pub(super) fn set_current(&mut self, context: sys::CUcontext) -> Result<()> {
         // SAFETY: the context is alive until nothing runs.
-        unsafe { self.push(move || check("cuCtxSetCurrent", sys::cuCtxSetCurrent(context))) }
+        unsafe { self.call("cuCtxSetCurrent", move || sys::cuCtxSetCurrent(context)) }
     }
 
     /// Marks the start of a step's calls, for its host time and for a profiler.

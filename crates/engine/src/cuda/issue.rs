@@ -168,18 +168,16 @@ impl Issuer<'_> {
                 let event = event(id);
                 // SAFETY: event and stream are alive until nothing runs.
                 unsafe {
-                    self.sink.push(move || {
-                        check(
-                            "cuStreamWaitEvent",
-                            sys::cuStreamWaitEvent(stream, event, 0),
-                        )
+                    self.sink.call("cuStreamWaitEvent", move || {
+                        sys::cuStreamWaitEvent(stream, event, 0)
                     })
                 }
             }
             // SAFETY: the stream is alive until nothing runs.
             OrderOp::Synchronize(Scope::Stream) => unsafe {
-                self.sink
-                    .push(move || check("cuStreamSynchronize", sys::cuStreamSynchronize(stream)))
+                self.sink.call("cuStreamSynchronize", move || {
+                    sys::cuStreamSynchronize(stream)
+                })
             },
             // SAFETY: there are no handles and no addresses.
             OrderOp::Synchronize(Scope::Device) => unsafe { self.sink.push(handles::synchronize) },
@@ -557,8 +555,9 @@ impl Issuer<'_> {
         };
         // SAFETY: as above, both sides have that many rows.
         unsafe {
-            self.sink
-                .push(move || check("cuMemcpy2DAsync", sys::cuMemcpy2DAsync_v2(&rows, stream)))
+            self.sink.call("cuMemcpy2DAsync", move || {
+                sys::cuMemcpy2DAsync_v2(&rows, stream)
+            })
         }
     }
 
@@ -585,9 +584,8 @@ impl Issuer<'_> {
                 let stream = self.stream;
                 // SAFETY: the function takes these words, which live until nothing runs.
                 unsafe {
-                    self.sink.push(move || {
-                        let code = sys::cuLaunchHostFunc(stream, Some(invert), words);
-                        check("cuLaunchHostFunc", code)
+                    self.sink.call("cuLaunchHostFunc", move || {
+                        sys::cuLaunchHostFunc(stream, Some(invert), words)
                     })
                 }
             }
@@ -625,9 +623,8 @@ impl Issuer<'_> {
         let stream = self.stream;
         // SAFETY: as above.
         unsafe {
-            self.sink.push(move || {
-                let code = sys::cuMemcpyHtoDAsync_v2(to, from, bytes, stream);
-                check("cuMemcpyHtoDAsync", code)
+            self.sink.call("cuMemcpyHtoDAsync", move || {
+                sys::cuMemcpyHtoDAsync_v2(to, from, bytes, stream)
             })
         }
     }
@@ -637,9 +634,8 @@ impl Issuer<'_> {
         let stream = self.stream;
         // SAFETY: as above.
         unsafe {
-            self.sink.push(move || {
-                let code = sys::cuMemcpyDtoHAsync_v2(to, from, bytes, stream);
-                check("cuMemcpyDtoHAsync", code)
+            self.sink.call("cuMemcpyDtoHAsync", move || {
+                sys::cuMemcpyDtoHAsync_v2(to, from, bytes, stream)
             })
         }
     }
@@ -654,15 +650,15 @@ impl Issuer<'_> {
         let stream = self.stream;
         // SAFETY: as above.
         unsafe {
-            self.sink.push(move || {
-                if of == into {
-                    let code = sys::cuMemcpyDtoDAsync_v2(to, from, bytes, stream);
-                    check("cuMemcpyDtoDAsync", code)
-                } else {
-                    let code = sys::cuMemcpyPeerAsync(to, into, from, of, bytes, stream);
-                    check("cuMemcpyPeerAsync", code)
-                }
-            })
+            if of == into {
+                self.sink.call("cuMemcpyDtoDAsync", move || {
+                    sys::cuMemcpyDtoDAsync_v2(to, from, bytes, stream)
+                })
+            } else {
+                self.sink.call("cuMemcpyPeerAsync", move || {
+                    sys::cuMemcpyPeerAsync(to, into, from, of, bytes, stream)
+                })
+            }
         }
     }
 

@@ -18,8 +18,8 @@ use super::resources::Resources;
 use super::timing::{Timer, Timing, host_span};
 use crate::check::{Plan, issuers};
 use crate::{
-    BlockTimestamp, Completion, EngineError, IssuerId, LatticeId, Op, OrderOp, Program, Result,
-    RunId, Slot, Span, Step, StreamId, nvtx,
+    BlockTimestamp, Completion, IssuerId, LatticeId, Op, OrderOp, Program, Result, RunId, Slot,
+    Span, Step, StreamId, nvtx,
 };
 
 /// An event that marks progress of a run.
@@ -42,6 +42,8 @@ struct Run {
     host: Vec<Span>,
     /// Its timestamp recorders, by GPU.
     recorders: Vec<(usize, TimestampRecorder)>,
+    /// Whether any of its work may have reached the driver.
+    begun: bool,
 }
 
 /// A download in a graph, and the event that each replay records after it, so that the picture is
@@ -113,28 +115,34 @@ impl Runs {
         Ok(())
     }
 
-    /// Discards a partly issued run, after waiting for the issued part. Returns the error of the run,
-    /// which may have changed cells.
-    fn abandon(
+    /// Adds a run that was issued. Discards one that was issued in part, and returns its error, which may
+    /// have changed cells.
+    fn add_or_discard(
         &mut self,
-        run: RunId,
+        number: RunId,
+        run: Run,
+        issued: Result<()>,
         program: &Program,
         resources: &Resources,
-        error: EngineError,
-        may_have_changed: bool,
-    ) -> EngineError {
+        changes_cells: bool,
+    ) -> Result<RunId> {
+        let Err(error) = issued else {
+            self.add(number, run);
+            return Ok(number);
+        };
+        // Waits for issued work: no timestamp may be written to freed memory.
         let _ = resources.synchronize();
         let markers = self.markers.iter_mut();
-        markers.for_each(|markers| markers.retain(|marker| marker.run != run));
-        self.replays.retain(|replay| replay.run != run);
+        markers.for_each(|markers| markers.retain(|marker| marker.run != number));
+        self.replays.retain(|replay| replay.run != number);
         if let Some(slots) = &resources.slots {
             slots.locks.unbind_all(program.downloads());
         }
-        if may_have_changed {
+        Err(if run.begun && changes_cells {
             into_partially_applied(error)
         } else {
             error
-        }
+        })
     }
 
     /// Appends what has completed.
@@ -289,8 +297,6 @@ pub(super) struct Submission<'a> {
     /// The threads that issue it. With several, the ends of its streams are marked after all of them
     /// are done.
     threads: Threads,
-    /// Whether any step may have reached the driver.
-    begun: bool,
 }
 
 impl Submission<'_> {
@@ -326,27 +332,11 @@ impl Submission<'_> {
             used,
             last_step,
             threads,
-            begun: false,
         };
         let issued = submission.issue_all();
-        let Submission {
-            resources,
-            runs,
-            run,
-            begun,
-            ..
-        } = submission;
-        match issued {
-            Ok(()) => {
-                runs.add(number, run);
-                Ok(number)
-            }
-            Err(error) => {
-                // Waits for issued work: no timestamp may be written to freed memory.
-                let may_have_changed = begun && plan.changes_cells;
-                Err(runs.abandon(number, program, resources, error, may_have_changed))
-            }
-        }
+        let run = submission.run;
+        let changes_cells = plan.changes_cells;
+        runs.add_or_discard(number, run, issued, program, resources, changes_cells)
     }
 
     fn issue_all(&mut self) -> Result<()> {
@@ -388,7 +378,7 @@ impl Submission<'_> {
         if self.threads != Threads::Own {
             return self.issue_from_threads();
         }
-        self.begun = true;
+        self.run.begun = true;
         let mut sink = Sink::Now;
         (0..program.steps.len()).try_for_each(|index| self.issue_step(index, &mut sink))
     }
@@ -441,7 +431,7 @@ impl Submission<'_> {
             Sink::Later(entries) => entries,
             Sink::Now => unreachable!("every sink was made as Later"),
         });
-        self.begun = true;
+        self.run.begun = true;
         let spans = make_concurrently(&lists.collect::<Vec<_>>(), self.resources.zero)?;
         self.run
             .host
@@ -620,19 +610,9 @@ impl Prepared {
             open: self.0.len(),
             ..Run::default()
         };
-        let mut begun = false;
         let mut parts = self.0.iter();
-        match parts.try_for_each(|part| part.launch(number, &mut run, resources, runs, &mut begun))
-        {
-            Ok(()) => {
-                runs.add(number, run);
-                Ok(number)
-            }
-            Err(error) => {
-                let may_have_changed = begun && changes_cells;
-                Err(runs.abandon(number, program, resources, error, may_have_changed))
-            }
-        }
+        let issued = parts.try_for_each(|part| part.launch(number, &mut run, resources, runs));
+        runs.add_or_discard(number, run, issued, program, resources, changes_cells)
     }
 }
 
@@ -698,14 +678,13 @@ impl Part {
         })
     }
 
-    /// Launches the graph; `begun` tells whether a launch was attempted.
+    /// Launches the graph.
     fn launch(
         &self,
         number: RunId,
         run: &mut Run,
         resources: &mut Resources,
         runs: &mut Runs,
-        begun: &mut bool,
     ) -> Result<()> {
         resources.make_current(self.gpu)?;
         let raw = resources.gpus[self.gpu].graph_stream.0;
@@ -718,7 +697,7 @@ impl Part {
         let first = self.timer.steps.first();
         let origin = first.map(|_| gpu.origin()).transpose()?;
         let began = Instant::now();
-        *begun = true;
+        run.begun = true;
         self.graph.launch(raw)?;
         let stream = first.map_or(StreamId(0), |(_, stream, _)| *stream);
         let call = host_span(Span::WHOLE, stream, began, resources.zero);
