@@ -194,27 +194,6 @@ fn what_once_went_wrong_does_not_come_back() {
     assert!(ends.collect::<Vec<_>>().ends_with(&[400, 900]));
 }
 
-/// Regression test: the only copy at the pinned position was given up for one of a later position, and
-/// the session went on from that one.
-#[test]
-fn a_comparison_leads_back_though_there_is_no_memory_for_history() {
-    let mut setup = small(2);
-    setup.time.history_bytes = 700;
-    let mut driver = Driver::new(setup);
-    for x in 0..4 {
-        driver.step_and_settle(draw(0, x, 0));
-    }
-    for to in [400, 300] {
-        driver.step_and_settle(Step::Act(SessionAction::RunTo(to)));
-    }
-    let before = driver.worker.state.position();
-    for _ in 0..2 {
-        driver.step_and_settle(Step::Act(SessionAction::ToggleComparison));
-    }
-    assert!(!driver.worker.lattices.is_comparing());
-    assert_eq!(driver.worker.state.position(), before);
-}
-
 /// Whatever fails on the way back to fewer lattices, B's switches come again with the comparison; and leaving it
 /// does not pause.
 #[test]
