@@ -282,21 +282,6 @@ fn an_edit_ends_a_run_that_a_lesson_paused() {
 }
 
 #[test]
-fn whoever_wants_more_than_the_rounds_asked_for_gets_them_after_a_loss_too() {
-    let mut state = running();
-    state.max_rounds = Some(1);
-    state.steps(4);
-    assert_eq!(state.mode, Mode::Paused);
-    state.lost_cells();
-    state.toggle_pause(state.pacing.due());
-    state.restored(at(0, 0));
-    state.steps(4);
-    state.arrived(state.pacing.due());
-    state.steps(4);
-    assert_eq!((&state.mode, state.rounds), (&Mode::Running, 2));
-}
-
-#[test]
 fn on_a_long_way_a_pause_and_a_save_overtake_what_waits_for_its_end() {
     let mut state = paused();
     state.steps(50);
