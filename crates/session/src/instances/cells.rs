@@ -70,7 +70,7 @@ impl Sim {
             return Ok(false);
         }
         let (slot, all) = (self.snapshot_slot(index), 0..self.instances());
-        let program = self.packed(all, |program, stream, lattices| {
+        let program = self.packed(all, false, |program, stream, lattices| {
             program.push(stream, Op::download(lattices, slot, Transfer::Bits));
         });
         match self.submit(&program, Kind::Snapshot(index), 0) {

@@ -616,9 +616,13 @@ impl Sim {
         let lattices = &mut self.lattices[share.lattices.clone()];
         let unset = lattices.iter_mut().filter(|it| !it.is_set);
         unset.for_each(|it| it.layout = to); // of the cells that it is given
-        let convert = self.packed(share.lattices.clone(), |program, stream, lattices| {
-            program.push(stream, LatticeOp::Unpack(to).on(lattices));
-        });
+        let convert = self.packed(
+            share.lattices.clone(),
+            false,
+            |program, stream, lattices| {
+                program.push(stream, LatticeOp::Unpack(to).on(lattices));
+            },
+        );
         self.submit(&convert, Kind::Other, 0)?;
         let lattices = &mut self.lattices[share.lattices.clone()];
         lattices.iter_mut().for_each(|it| it.layout = to);
@@ -628,7 +632,7 @@ impl Sim {
     /// Allocates memory for a layout besides the bits, in the place of another one's. All lattices are bits
     /// afterwards, also if there is no memory.
     fn reserve(&mut self, layout: Layout) -> Result<()> {
-        let pack = self.packed(0..self.instances(), |_, _, _| {});
+        let pack = self.packed(0..self.instances(), false, |_, _, _| {});
         self.submit(&pack, Kind::Other, 0)?;
         self.release_graphs(|_| false);
         let reserved = self.engine.reserve(layout);
@@ -644,11 +648,13 @@ impl Sim {
         reserved
     }
 
-    /// The program that packs lattices' cells into bits, and does something with these; each op is for as
-    /// many lattices as share a stream, a layout and the buffers in use. Those without cells are left out.
+    /// The program that packs lattices' cells into bits, unless that was done, and does something with these;
+    /// each op is for as many lattices as share a stream, a layout and the buffers in use. Those without
+    /// cells are left out.
     pub(super) fn packed(
         &self,
         lattices: Range<usize>,
+        is_done: bool,
         mut then: impl FnMut(&mut Program, StreamId, Range<u32>),
     ) -> Program {
         let mut program = Program::default();
@@ -660,7 +666,7 @@ impl Sim {
         for group in all.chunk_by(|&a, &b| a + 1 == b && key(a) == key(b)) {
             let (stream, layout, _) = key(group[0]);
             let lattices = ids(group[0]..group[0] + group.len());
-            if layout != Layout::Bits {
+            if layout != Layout::Bits && !is_done {
                 program.push(stream, LatticeOp::Pack.on(lattices.clone()));
             }
             then(&mut program, stream, lattices);

@@ -51,18 +51,18 @@ impl Sim {
             self.slots = self.engine.allocate_slots(spec)?;
             self.spec = spec;
         }
-        let program = self.packed(0..self.instances(), |_, _, _| {});
+        let program = self.packed(0..self.instances(), false, |_, _, _| {});
         self.submit(&program, Kind::Other, 0)?;
         Ok(Results { sim: self, rows })
     }
 
-    /// Measures every lattice, and waits.
+    /// Measures the bits of every lattice, which [`Sim::results`] brings up to date, and waits.
     ///
     /// # Errors
     /// The engine is lost, or memory is lacking.
     pub fn measure_bits(&mut self) -> Result<Vec<Measure>> {
         let slot = self.spec.measure_slot(0);
-        let program = self.packed(0..self.instances(), |program, stream, lattices| {
+        let program = self.packed(0..self.instances(), true, |program, stream, lattices| {
             program.push(stream, LatticeOp::Measure.on(lattices.clone()));
             program.push(stream, Op::download(lattices, slot, Transfer::Measure));
         });
