@@ -96,7 +96,7 @@ pub(crate) fn act(activity: Activity, session: &Session) {
     let now = session.status().clock.generation;
     let all = |actions: &[SessionAction]| {
         for action in actions {
-            session.act(action.clone());
+            session.act(*action);
         }
     };
     match activity {
