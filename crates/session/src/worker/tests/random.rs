@@ -273,7 +273,7 @@ fn the_cells_at_rest_are_those_of_the_log() {
         let history = history.prop_map(|(setup, steps)| History(setup, steps));
         (prop::sample::select(vec![None, None, Some(2)]), history)
     };
-    test_histories(10_000, histories, |(at_once, history)| {
+    test_histories(5_000, histories, |(at_once, history)| {
         limit::set(at_once);
         Driver::run(history.0, history.1);
     });
