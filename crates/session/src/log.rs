@@ -522,7 +522,8 @@ impl Log {
 
     /// Discards the oldest records until the others take at most `bytes` and number at most
     /// [`Log::MAX_RECORDS`], as far as the new base is a start or one of these snapshots, at `here` or
-    /// before: nothing would lead to a later one if the device were lost.
+    /// before: nothing would lead to a later one if the device were lost. Where A and B begin to be compared
+    /// stays on the log.
     pub fn discard_beyond(
         &mut self,
         bytes: u64,
@@ -535,9 +536,10 @@ impl Log {
         if fits(self, self.base()) {
             return;
         }
+        let last = self.comparison().unwrap_or(here);
         let mut bases: Vec<Position> = snapshots
             .chain(self.starts())
-            .filter(|&position| position <= here && self.contains(position))
+            .filter(|&position| position <= here.min(last) && self.contains(position))
             .collect();
         bases.sort();
         let first = bases.partition_point(|&base| !fits(self, base));

@@ -49,9 +49,12 @@ impl Timeline {
 
     /// What is saved of it at a position: with the newest copy that leads there, the one before A and B were
     /// compared, and the one that the log then begins with, unless that is a start; `None` if nothing leads
-    /// there.
-    pub(crate) fn saved(&self, position: Position) -> Option<SavedTimeline> {
+    /// there. An undo on its way there takes the records after it off the log.
+    pub(crate) fn saved(&self, position: Position, is_undone: bool) -> Option<SavedTimeline> {
         let mut log = self.log.clone();
+        if is_undone {
+            log.discard_from(position.records);
+        }
         let leads = |at: &Position| *at <= position && log.contains(*at);
         let leading: Vec<Position> = self.copies.positions().filter(leads).collect();
         let mut needed = vec![log.comparison(), leading.last().copied()];

@@ -4,28 +4,46 @@ use std::time::Duration;
 
 use super::SessionWorker;
 use crate::copies::Snapshot;
-use crate::log::Position;
+use crate::log::{Position, Undo};
 use crate::losses::Losses;
 use crate::own_file::OwnFile;
 use crate::pacing::Pacing;
 use crate::publisher::Notice;
 use crate::saved::{Drafts, SavedSession};
-use crate::state::{Mode, MoveReason};
+use crate::state::{Mode, Move, MoveReason};
 use crate::timeline::Timeline;
 use crate::{Setting, Setup, StoredKernel};
 use engine::Result;
 use lang::message;
 
 impl SessionWorker {
-    /// The position that is saved: during a move its end, since the way there follows from the log.
+    /// The position that is saved: during a move its end, since the way there follows from the log; before a
+    /// comparison that is redone, until the copy is there that leaving it leads to.
     pub(super) fn saved_position(&self) -> Position {
         let moving = self.state.moving();
-        moving.map_or(self.state.position(), |moving| moving.target)
+        let target = moving.map_or(self.state.position(), |moving| moving.target);
+        let begun = self.state.log().comparison();
+        let is_copied = |at: &Position| self.state.timeline.copies.get(*at).is_some();
+        begun.map_or(target, |at| {
+            if is_copied(&at) {
+                target
+            } else {
+                target.min(at)
+            }
+        })
     }
 
     /// The session as it is saved; `None` if nothing leads to its position.
     pub(super) fn saved_session(&self) -> Option<SavedSession> {
-        let timeline = self.state.timeline.saved(self.saved_position())?;
+        let takes_off = |moving: &Move| {
+            let undo = Undo::Before(moving.target);
+            matches!(moving.purpose, MoveReason::Undo { undo: it, .. } if it == undo)
+        };
+        let is_undone = self.state.moving().is_some_and(takes_off);
+        let timeline = self
+            .state
+            .timeline
+            .saved(self.saved_position(), is_undone)?;
         let parameters = timeline.log.parameters(timeline.position.records);
         let b_switches = if self.lattices.is_comparing() {
             Some(self.lattices.changed_setting().switches)
@@ -43,7 +61,7 @@ impl SessionWorker {
                 start: parameters.start,
                 ..self.lattices.chosen_setup()
             },
-            b_switches: b_switches.filter(|_| parameters.compares),
+            b_switches: b_switches.filter(|_| timeline.log.comparison().is_some()),
             notices: Vec::new(),
             timeline,
             running: self.is_running(),

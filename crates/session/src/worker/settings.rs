@@ -473,7 +473,8 @@ impl SessionWorker {
             return Ok(None);
         }
         let own = Arc::new(OwnRound::new(source, self.lattices.setup.instances));
-        let checked = if self.lattices.is_comparing() {
+        // A comparison may also lie ahead.
+        let checked = if self.state.log().comparison().is_some() {
             own.round().and_then(|_| own.half())
         } else {
             own.round()

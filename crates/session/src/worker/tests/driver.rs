@@ -191,7 +191,7 @@ impl Driver {
             Step::Save => {
                 let (query, saved) = Query::new();
                 self.worker.dispatch(Command::Save(query));
-                self.saves.push((saved, vec![self.saved_position()]));
+                self.saves.push((saved, vec![self.worker.saved_position()]));
             }
             Step::Reload(way) => self.reload(way),
             Step::View(plan) => {
@@ -240,12 +240,6 @@ impl Driver {
     pub(super) fn step_and_settle(&mut self, step: Step) {
         self.step(step);
         self.step(Step::Settle);
-    }
-
-    /// Where a session is saved: during a move, at its end.
-    fn saved_position(&self) -> Position {
-        let state = &self.worker.state;
-        state.moving().map_or(state.position(), |it| it.target)
     }
 
     /// One turn of the worker's loop; `false` where nothing would ever happen again.
@@ -348,7 +342,7 @@ impl Driver {
     /// Notes what the cells are now.
     fn observe(&mut self) {
         self.reference.follow(self.worker.state.log());
-        let position = self.saved_position();
+        let position = self.worker.saved_position();
         self.saves.iter_mut().for_each(|(_, at)| at.push(position));
         self.take_answers();
         let position = self.worker.state.position();
@@ -672,15 +666,21 @@ impl Driver {
         assert_eq!(position, saved.timeline.position);
         let parameters = loaded.timeline.log.parameters(position.records);
         assert_eq!(loaded.setup.start, parameters.start);
-        assert_eq!(loaded.b_switches.is_some(), parameters.compares);
         let b_switches = loaded.b_switches;
+        assert_eq!(
+            b_switches.is_some(),
+            loaded.timeline.log.comparison().is_some()
+        );
         let script = self.script.clone();
         let split = self.worker.lattices.setup.split;
         script.protected(|| self.reopen(way, loaded));
         assert_eq!(self.worker.lattices.setup.split, split, "reopened");
         assert_eq!(self.worker.state.position(), position, "reopened");
-        let b = self.worker.lattices.changed_setting().switches;
-        let b = self.worker.lattices.is_comparing().then_some(b);
+        let b = if self.worker.lattices.is_comparing() {
+            Some(self.worker.lattices.changed_setting().switches)
+        } else {
+            self.worker.lab.b_switches
+        };
         assert_eq!(b, b_switches, "reopened");
         self.cell_reads.clear();
         self.saves.clear();
