@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use engine::kernels::KERNELS;
-use session::ladder::{Ladder, Workload};
 use textwrap::WordSeparator;
+use ui::ladder::{Ladder, Workload};
 
 use crate::documents::read;
 use crate::numbers::quantity;
@@ -144,7 +144,7 @@ fn file_of(kernel: &str) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use session::ladder::fixtures;
+    use ui::ladder::fixtures;
 
     const HEADER: &str = "// The idea.\n//\n// Bound: much,\n//        and more.\n// Measured: not \
                           yet\n//        at all\n// Next: the\n//        rest.\n\n// Measured: here\n";

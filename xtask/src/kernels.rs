@@ -5,7 +5,7 @@ use std::path::Path;
 use anyhow::Result;
 use engine::Layout;
 use engine::kernels::{Iteration, KERNELS, Kernel, SupportedSizes};
-use session::ladder::{Ladder, Workload};
+use ui::ladder::{Ladder, Workload};
 
 use crate::headers;
 use crate::numbers::{factor, quantity, whole};
@@ -135,7 +135,7 @@ pub(crate) fn against(ladder: &Ladder, at: usize, work: Workload) -> Option<[Str
 #[cfg(test)]
 mod tests {
     use super::*;
-    use session::ladder::fixtures;
+    use ui::ladder::fixtures;
 
     #[test]
     fn the_ladders_table_has_a_line_per_rung() {

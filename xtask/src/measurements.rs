@@ -7,7 +7,7 @@ use anyhow::{Context, Result, bail};
 use engine::kernels::{KERNELS, Kernel};
 use lang::Language;
 use life::Size;
-use session::ladder::{LOP3_PER_WORD, Ladder, LeftOut, Rate};
+use ui::ladder::{LOP3_PER_WORD, Ladder, LeftOut, Rate};
 
 use crate::kernels::against;
 use crate::numbers::{digits, factor, percent, quantity, spread};
@@ -570,7 +570,7 @@ pub(crate) fn other_programs() -> Result<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use session::ladder::fixtures;
+    use ui::ladder::fixtures;
 
     #[test]
     fn a_rung_is_measured_against_the_limits_and_the_rungs_below() {

@@ -9,7 +9,6 @@ use std::time::Instant;
 
 use crate::fastest::{FastestPlan, Requested};
 use crate::instances::{Sim, make_on_devices, open_engine, reopen_engine};
-use crate::ladder::recorded;
 use crate::log::SessionParameters;
 use crate::losses::{Losses, make_again};
 use crate::next_task::part_of_round;
@@ -415,7 +414,6 @@ impl Lattices {
             name: engine.name(),
             devices: engine.devices().to_vec(),
             queues: (engine.name() == "cuda").then(platform::connections),
-            recorded: None,
             cut: engine.cut(),
             clock_error_us: engine.clock_error().as_us(),
             startup: engine.startup(),
@@ -429,8 +427,6 @@ impl Lattices {
                 ..EngineStatus::default()
             };
         }
-        let first = status.devices.first();
-        status.recorded = first.and_then(|it| recorded(&it.name));
         status
     }
 

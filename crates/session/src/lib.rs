@@ -18,7 +18,6 @@ mod health;
 pub mod instances;
 mod kernel_choice;
 mod lab;
-pub mod ladder;
 mod last_known;
 mod lattices;
 pub mod log;

@@ -8,7 +8,6 @@ use lang::Message;
 /// How long a notice is shown.
 pub const NOTICE_TIME: Duration = Duration::from_secs(6);
 
-use crate::ladder::Ladder;
 use crate::{
     Finding, IsolatedOp, KernelChoice, OwnOrder, OwnRound, Pace, Recorded, Settled, Setup, Source,
     Start, StoredKernel, SwitchContext, Switches, TimeSettings, finding_in_words, unknown_in_words,
@@ -52,8 +51,6 @@ pub struct EngineStatus {
     pub devices: Vec<DeviceInfo>,
     /// Into how many hardware queues the driver sorts streams; the CPU engine has none.
     pub queues: Option<u32>,
-    /// What every rung reaches on the computing device, where that was recorded.
-    pub recorded: Option<&'static Ladder>,
     /// How lattices are cut into bands on all devices; `None` if each lies on one.
     pub cut: Option<Cut>,
     /// How far a time on one device's clock can be from the same moment on another's, in microseconds.

@@ -44,7 +44,6 @@ pub fn status(instances: usize, size: Size) -> Status {
                 pci_bus_id: Some("0000:17:00.0".into()),
             }],
             queues: Some(32),
-            recorded: None,
             cut: None,
             clock_error_us: 0.0,
             startup: Startup {

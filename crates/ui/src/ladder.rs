@@ -7,8 +7,15 @@ use std::borrow::Cow;
 
 use crate::numbers::si;
 use lang::tr;
+pub use record::{
+    DeviceLimits, LOP3_PER_WORD, Ladder, LeftOut, Rate, Workload, bytes_per_cell, recorded,
+};
 use session::Status;
-use session::ladder::{Ladder, Workload};
+
+/// Ladders for the tests of whoever shows them.
+#[cfg(any(test, feature = "fixtures"))]
+pub mod fixtures;
+mod record;
 
 /// Where a rung's rate comes from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -77,10 +84,12 @@ pub struct LadderChart {
 impl LadderChart {
     /// The ladder as of this status.
     pub fn of(status: &Status) -> LadderChart {
-        let work = status.engine.recorded.and_then(|ladder| {
+        let ladder = status.engine.devices.first();
+        let ladder = ladder.and_then(|device| recorded(&device.name));
+        let work = ladder.and_then(|ladder| {
             ladder.nearest_workload(status.lattices.instances, status.lattices.size.cells())
         });
-        let recorded = status.engine.recorded.zip(work);
+        let recorded = ladder.zip(work);
         let mut kernels: Vec<_> = status.setting.kernels().collect();
         kernels.reverse();
         let rungs: Vec<Rung> = kernels
@@ -100,10 +109,7 @@ impl LadderChart {
             })
             .collect();
         let live = status.rates.stepping;
-        let limit = status
-            .engine
-            .recorded
-            .and_then(|ladder| ladder.limits.cells_per_second());
+        let limit = ladder.and_then(|ladder| ladder.limits.cells_per_second());
         let marks = rungs.iter().filter_map(|rung| Some(rung.mark?.0));
         let axis = LogAxis::over(marks.chain(live).chain(limit));
         let of_limit = live.zip(limit).map_or(String::new(), |(live, limit)| {

@@ -23,7 +23,7 @@ use engine::EngineError;
 use engine::kernels::{KERNELS, Kernel};
 use session::DeviceChoice;
 use session::instances::open_engine;
-use session::ladder::{Ladder, LeftOut, Rate, Workload};
+use ui::ladder::{Ladder, LeftOut, Rate, Workload};
 
 pub(in crate::cli) use limits::limits;
 pub(super) use rung::main as measure_rung;
@@ -247,7 +247,7 @@ impl Drop for Ended<'_> {
 mod tests {
     use super::*;
     use engine::kernels::find;
-    use session::ladder::fixtures;
+    use ui::ladder::fixtures;
 
     #[test]
     fn a_rung_whose_cells_are_others_has_no_rate() {

@@ -9,7 +9,7 @@ use super::{TABLES, named, shown, spread};
 use experiment::Executor;
 use life::write_atomically;
 use session::DeviceChoice;
-use session::ladder::Ladder;
+use ui::ladder::Ladder;
 use window::list_adapters;
 
 /// Everything measured on one device.
@@ -287,7 +287,7 @@ impl Row {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use session::ladder::fixtures;
+    use ui::ladder::fixtures;
 
     fn record(commit: &str, tables: &[&str]) -> Record {
         let mut record = Record {

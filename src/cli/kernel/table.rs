@@ -4,7 +4,7 @@ use super::timing::{KernelRate, Timing};
 use engine::Kernel;
 use engine::kernels::find;
 use lang::tr;
-use session::ladder::Workload;
+use ui::ladder::Workload;
 
 /// A line for each kernel, the user's own first: its rate with each work in Gcell/s, and the factor by
 /// which the user's own is faster.

@@ -20,7 +20,7 @@ use life::Rule;
 use platform::contained::{self, Ended, Limits};
 use session::DeviceChoice;
 use session::instances::open_engine;
-use session::ladder::{DeviceLimits, LeftOut, Workload, bytes_per_cell};
+use ui::ladder::{DeviceLimits, LeftOut, Workload, bytes_per_cell};
 use workshop::{Fault, GpuCompiler, OwnKernel, skeleton};
 
 /// Runs of each kernel, in turn with those of the others.

@@ -12,7 +12,7 @@ use engine::{
 };
 use lesson::Bench;
 use session::DeviceChoice;
-use session::ladder::{DeviceLimits, LeftOut};
+use ui::ladder::{DeviceLimits, LeftOut};
 
 /// Threads of a block, and blocks that fill a multiprocessor.
 const BLOCK: u32 = 256;

@@ -12,8 +12,8 @@ use engine::kernels::{Iteration, Kernel};
 use engine::{DeviceInfo, Nanos};
 use life::{Lattice, Rule, Size, reference};
 use session::instances::{Event, Sim, open_engine, start_lattice, starts};
-use session::ladder::{LeftOut, Rate, Workload};
 use session::{DeviceChoice, Request, Setting, Setup, Share, Start, Streams, Switches};
+use ui::ladder::{LeftOut, Rate, Workload};
 
 /// Runs of each measurement.
 const RUNS: usize = 3;

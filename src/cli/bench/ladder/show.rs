@@ -2,7 +2,7 @@
 
 use crate::cli::bench::shown;
 use engine::kernels::{KERNELS, Kernel};
-use session::ladder::{LOP3_PER_WORD, Ladder, Rate, Workload};
+use ui::ladder::{LOP3_PER_WORD, Ladder, Rate, Workload};
 
 /// The heads of the columns; a rung's name and how it was launched have none.
 const HEADS: [&str; 7] = [
@@ -124,7 +124,7 @@ fn any_rules(ladder: &Ladder) -> Vec<String> {
 }
 
 fn left_out(ladder: &Ladder) -> Vec<String> {
-    let one = |left: &session::ladder::LeftOut| {
+    let one = |left: &ui::ladder::LeftOut| {
         let work = left.work.map_or(String::new(), |work| format!(", {work}"));
         format!("Not measured: `{}`{work}: {}", left.kernel, left.why)
     };
@@ -173,7 +173,7 @@ fn columns(lines: &[Line]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use session::ladder::fixtures::ladder;
+    use ui::ladder::fixtures::ladder;
 
     #[test]
     fn a_rung_is_measured_against_the_limits_and_the_rungs_below() {

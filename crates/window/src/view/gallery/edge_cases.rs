@@ -24,7 +24,9 @@ pub(super) fn screens() -> Vec<Scenario> {
         odd("odd-timeline", ODD).timeline(),
         odd("odd-lab-timeline", ODD).side(SidePanel::Lab).timeline(),
         odd("odd-population", ODD).side(SidePanel::Population),
-        odd("odd-ladder", NARROW).side(SidePanel::Ladder),
+        odd("odd-ladder", NARROW)
+            .side(SidePanel::Ladder)
+            .status(|status| status.engine.devices[0].name = "Unknown".into()),
         odd("odd-lesson", ODD).lesson(|| LessonScreen::Page(lesson_page(true))),
         odd("odd-comparison", NARROW).status(|status| super::panels::halve(status, 0)),
         odd("odd-help", ODD).dialog(|| Dialog::Help(Help::default())),

@@ -6,13 +6,13 @@ use crate::view::gallery::panels::{halve, lost, settle};
 use crate::view::gallery::{Scenario, screen};
 use engine::Kernel;
 use engine::kernels::OwnCode;
-use session::ladder::fixtures::ladder;
 use session::{Effect, Order, OwnRound, Status, Streams};
 use ui::code_editor::{Guess, KernelFindings, RoundContext, judge};
 use ui::fixtures::{
     effect, isolated, lesson_list, lesson_page, question_page, recorded_page,
     round_with_block_timestamps, serial_round, speedup_page, timed_round, waited_round,
 };
+use ui::ladder::fixtures::DEVICE;
 use ui::prediction::OpTimes;
 use ui::{CodeEditor, LessonScreen, SidePanel};
 use workshop::{Case, CompilerError, Facts, Fault, Found};
@@ -133,7 +133,7 @@ fn lab() -> Vec<Scenario> {
 
 /// A device whose ladder is recorded, and 'planar' on it.
 fn climb(status: &mut Status) {
-    status.engine.recorded = Some(Box::leak(Box::new(ladder())));
+    status.engine.devices[0].name = DEVICE.into();
     status.setting.kernel = engine::kernels::find("planar").unwrap();
     status.rates.stepping = Some(3.1e12);
 }
@@ -174,6 +174,7 @@ fn graphs() -> Vec<Scenario> {
         screen("ladder-unrecorded")
             .side(SidePanel::Ladder)
             .status(|status| {
+                status.engine.devices[0].name = "Unknown".into();
                 status.rates.reached = vec![
                     ("global", 3.2e9),
                     ("shared", 2.1e9),

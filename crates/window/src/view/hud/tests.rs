@@ -11,6 +11,7 @@ use lang::Language;
 use life::Size;
 use session::{AbComparison, Effect, Finding, Status, Switch, Switches};
 use ui::fixtures::{Timed, comparison, effect, status};
+use ui::ladder::fixtures::DEVICE;
 use ui::{
     AdapterFacts, Drawing, InterfaceScale, LessonScreen, Population, SidePanel, Sources,
     ViewOptions,
@@ -258,9 +259,8 @@ fn the_fullest_side_panel_has_its_notes_and_main_figures_at_1280_by_800() {
 
 /// One of a device whose ladder is recorded.
 fn laddered() -> Status {
-    let ladder = session::ladder::fixtures::ladder();
     let mut status = busy();
-    status.engine.recorded = Some(Box::leak(Box::new(ladder)));
+    status.engine.devices[0].name = DEVICE.into();
     status
 }
 
@@ -296,9 +296,10 @@ fn figures_never_lie_over_one_another() {
     for (status, timeline, lab) in shown {
         let options = ViewOptions {
             timeline,
-            side: match status.engine.recorded {
-                Some(_) => Some(SidePanel::Ladder),
-                None => lab.then_some(SidePanel::Lab),
+            side: if status.engine.devices[0].name == DEVICE {
+                Some(SidePanel::Ladder)
+            } else {
+                lab.then_some(SidePanel::Lab)
             },
             presentation: status.lab.last_effect.is_some(),
             ..Default::default()

@@ -5,19 +5,20 @@ use crate::view::layout::WindowLayout;
 use engine::kernels::{KERNELS, find};
 use life::Size;
 use session::Status;
-use session::ladder::fixtures::ladder;
 use ui::ViewOptions;
 use ui::fixtures::status;
+use ui::ladder::fixtures::{DEVICE, ladder};
 use ui::ladder::{LadderChart, LogAxis, RateSource};
 
 fn recorded() -> Status {
     let mut status = status(16, Size::new(1024, 1024).unwrap());
-    status.engine.recorded = Some(Box::leak(Box::new(ladder())));
+    status.engine.devices[0].name = DEVICE.into();
     status
 }
 
 fn unrecorded() -> Status {
     let mut status = status(16, Size::new(512, 512).unwrap());
+    status.engine.devices[0].name = "Unknown".into();
     status.rates.reached = vec![("global", 3.2e9), ("sync-global", 2.47e11)];
     status
 }

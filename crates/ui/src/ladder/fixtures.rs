@@ -6,6 +6,9 @@ use super::{DeviceLimits, Ladder, LeftOut, Rate, Workload};
 use engine::kernels::KERNELS;
 use life::{Rule, Size};
 
+/// The device of [`ladder`].
+pub const DEVICE: &str = "NVIDIA Test";
+
 /// Every rung of the table with two works, as far as it takes them; 'planar' fails at the
 /// larger one.
 pub fn ladder() -> Ladder {
