@@ -305,37 +305,6 @@ pub fn time_left(seconds: f64) -> String {
     }
 }
 
-/// The part of a status that decides which actions are possible and on. The pattern names every
-/// part, so that whoever adds one decides about it.
-fn decisive(status: &Status) -> impl PartialEq + '_ {
-    let Status {
-        engine,
-        lattices,
-        setting,
-        clock,
-        lab,
-        failed,
-        rates: _,
-        panels: _,
-        notice: _,
-        halted: _,
-    } = status;
-    let is_on = (
-        clock.running,
-        lab.comparison.is_some(),
-        lab.block_timestamps,
-        lab.recording.is_some(),
-    );
-    (&engine.devices, lattices, setting, is_on, failed.is_some())
-}
-
-impl Status {
-    /// Whether every action is as possible and as much on as with another status.
-    pub fn offers_same(&self, other: &Status) -> bool {
-        decisive(self) == decisive(other)
-    }
-}
-
 impl Status {
     /// Why the session stopped, for callers without a user who could resume it.
     pub fn gives_up(&self) -> Option<&str> {

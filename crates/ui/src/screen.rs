@@ -357,10 +357,7 @@ impl Composer {
         };
         let language = before.language != lang::language();
         let timeline = before.timeline != sources.timeline.sequence();
-        let offers_same = match (&before.status, sources.status) {
-            (Some(before), Some(now)) => before.offers_same(now),
-            (before, now) => before.is_none() && now.is_none(),
-        };
+        let offers_same = before.status.as_ref().map(decisive) == sources.status.map(decisive);
         Changes {
             status: before.status.as_ref() != sources.status,
             options: before.options != *sources.options,
@@ -418,6 +415,30 @@ fn set<T>(section: &mut Option<Arc<T>>, value: Option<impl Into<Arc<T>>>) {
 fn new_revision() -> u64 {
     static LAST: AtomicU64 = AtomicU64::new(0);
     LAST.fetch_add(1, Ordering::Relaxed) + 1
+}
+
+/// The part of a status that decides which actions are possible and on. The pattern names every
+/// part, so that whoever adds one decides about it.
+fn decisive(status: &Status) -> impl PartialEq + '_ {
+    let Status {
+        engine,
+        lattices,
+        setting,
+        clock,
+        lab,
+        failed,
+        rates: _,
+        panels: _,
+        notice: _,
+        halted: _,
+    } = status;
+    let is_on = (
+        clock.running,
+        lab.comparison.is_some(),
+        lab.block_timestamps,
+        lab.recording.is_some(),
+    );
+    (&engine.devices, lattices, setting, is_on, failed.is_some())
 }
 
 #[cfg(test)]
