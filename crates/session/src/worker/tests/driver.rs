@@ -248,7 +248,8 @@ impl Driver {
         // However fast rounds follow one another, the background goes on too.
         self.turns += 1;
         // At the maximum pace, rounds are as long as real time allows: replaying them takes long.
-        if self.worker.state.position().generation > 1000 {
+        let is_paced = matches!(self.worker.state.pacing.pace(), Pace::PerSecond(_));
+        if self.worker.state.position().generation > 1000 && !is_paced {
             self.pause();
         }
         let pacing = &mut self.worker.state.pacing;
