@@ -1,10 +1,9 @@
-//! What sessions are made of, at random: starts, rules and changes, of which tests make logs.
+//! What sessions are made of, at random: lattices and edits.
 
 use std::sync::Arc;
 
-use super::{CellChange, Content, SessionParameters};
-use crate::{Area, Change, Start};
-use life::{Lattice, Rule, Size, SplitMix64, soup};
+use crate::{Area, Change};
+use life::{Lattice, Size, SplitMix64, soup};
 
 pub(crate) fn size(width: u64, height: u64) -> Size {
     Size::new(width, height).unwrap()
@@ -22,15 +21,15 @@ impl Random {
         self.0.below(end)
     }
 
-    pub(crate) fn chance(&mut self) -> bool {
+    fn chance(&mut self) -> bool {
         self.below(2) == 0
     }
 
-    pub(crate) fn density(&mut self) -> f64 {
+    fn density(&mut self) -> f64 {
         self.below(1001) as f64 / 1000.0
     }
 
-    pub(crate) fn size(&mut self, most: Size) -> Size {
+    fn size(&mut self, most: Size) -> Size {
         let side = |most: u32, random: &mut Random| 1 + random.below(most.into());
         size(side(most.width(), self), side(most.height(), self))
     }
@@ -42,19 +41,8 @@ impl Random {
             .collect()
     }
 
-    pub(crate) fn start(&mut self, most: Size) -> Start {
-        let (density, seed) = (self.density(), self.below(u64::MAX));
-        if self.chance() {
-            return Start::Soup { density, seed };
-        }
-        let (count, of) = (1 + self.below(3) as usize, self.size(most));
-        Start::Lattices {
-            lattices: self.lattices(count, of),
-            generation: self.below(3) * 1000,
-        }
-    }
-
-    pub(crate) fn change(&mut self, on: Size) -> CellChange {
+    /// An edit, or none.
+    pub(crate) fn edit(&mut self, on: Size) -> Option<Change> {
         let at = |random: &mut Random| {
             let (x, y) = (
                 random.below(on.width().into()),
@@ -74,9 +62,8 @@ impl Random {
             _ => area,
         };
         let (one, other) = (self.chance(), self.chance());
-        CellChange::Edit(match self.below(8) {
-            0 => return CellChange::Start,
-            1 => return CellChange::Soup { density, seed },
+        Some(match self.below(8) {
+            0 | 1 => return None,
             2 => Change::Draw {
                 cells: (0..self.below(9)).map(|_| at(self)).collect(),
                 alive: one,
@@ -101,32 +88,5 @@ impl Random {
                 clockwise: one,
             },
         })
-    }
-
-    pub(crate) fn rule(&mut self) -> Rule {
-        Rule::from_masks(self.below(512) as u16, self.below(512) as u16)
-    }
-
-    pub(crate) fn content(&mut self, parameters: &SessionParameters) -> Content {
-        match self.below(16) {
-            0 | 1 => Content::Start(self.start(parameters.size)),
-            2 => Content::Rule(self.rule()),
-            3 if parameters.instances > 1 && !parameters.compares => Content::Compare,
-            4 => Content::Grid {
-                size: size(
-                    u64::from(parameters.size.width()) + self.below(9),
-                    u64::from(parameters.size.height()) + self.below(9),
-                ),
-                instances: if parameters.compares {
-                    parameters.instances
-                } else {
-                    1 + self.below(6) as usize
-                },
-            },
-            _ => Content::Cells {
-                instance: self.below(parameters.instances as u64) as usize,
-                cells: self.change(parameters.size),
-            },
-        }
     }
 }

@@ -1,31 +1,15 @@
 //! What happened, written down by simpler means than the log's: every record since the beginning,
-//! and by it what the cells are at any position. It checks the log's own operations in `log::tests`
-//! and the worker's cells in `worker::tests`.
+//! and by it what the cells are at any position. `worker::tests` follow a session's log with it.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use std::time::SystemTime;
 
 use super::{Author, CellChange, Content, Log, Position, Record, SessionParameters, at};
 use crate::Start;
 use life::{Lattice, Rule, reference, soup};
-use proptest::strategy::Strategy;
-use proptest::test_runner::{Config as ProptestConfig, RngAlgorithm, RngSeed, TestRunner};
 
 /// All lattices at a position.
 pub(crate) type Cells = Vec<Arc<Lattice>>;
-
-/// What a record belongs to.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Joins {
-    /// To itself.
-    No,
-    /// To the stroke before it, if that is of the same instance.
-    Stroke,
-    /// To the record before it, whatever that is.
-    Last,
-}
 
 /// A record.
 #[derive(Clone)]
@@ -61,65 +45,11 @@ pub(crate) struct ReferenceLog {
     pub(crate) items: Vec<Item>,
     /// The number of the first record that the log has kept.
     pub(crate) first: u64,
-    /// What undo took off, the last on top.
-    undone: Vec<Vec<Item>>,
-    /// The stroke that may be joined: its entry and instance.
-    stroke: Option<(u64, usize)>,
-    next_entry: u64,
     /// The cells at positions that were asked for.
     known: BTreeMap<Position, Cells>,
 }
 
-/// Tests `in_gate` random histories, or `LIFESTREAMS_HISTORIES` of them: those of the seeds from
-/// `LIFESTREAMS_SEED` on, on every core. Without it, every day has seeds of its own. Shows one that
-/// fails, with its seed, after making it as short as it can be.
-pub(crate) fn test_histories<S: Strategy>(
-    in_gate: u64,
-    histories: impl Fn() -> S + Sync,
-    test: impl Fn(S::Value) + Sync,
-) {
-    let given = |name, default| {
-        let text = std::env::var(name).ok();
-        text.map_or(default, |text| text.parse().expect("a number"))
-    };
-    let today = SystemTime::UNIX_EPOCH.elapsed().unwrap().as_secs() / (24 * 60 * 60);
-    let first: u64 = given("LIFESTREAMS_SEED", today * in_gate);
-    let seeds = first..first + given("LIFESTREAMS_HISTORIES", in_gate);
-    let threads = std::thread::available_parallelism().map_or(1, |threads| threads.get());
-    let has_failed = AtomicBool::new(false);
-    let run_every = |skipped| {
-        let histories = histories();
-        let mut own = seeds.clone().skip(skipped).step_by(threads);
-        own.find_map(|seed| {
-            let mut runner = TestRunner::new(ProptestConfig {
-                rng_algorithm: RngAlgorithm::XorShift,
-                rng_seed: RngSeed::Fixed(seed),
-                cases: u32::from(!has_failed.load(Relaxed)),
-                failure_persistence: None,
-                max_shrink_iters: 4000,
-                ..ProptestConfig::default()
-            });
-            let ran = runner.run(&histories, |history| {
-                test(history);
-                Ok(())
-            });
-            has_failed.fetch_or(ran.is_err(), Relaxed);
-            let error = ran.err()?;
-            Some(format!(
-                "LIFESTREAMS_SEED={seed} LIFESTREAMS_HISTORIES=1: {error}"
-            ))
-        })
-    };
-    let failed = std::thread::scope(|scope| {
-        let spawn = |skipped| scope.spawn(move || run_every(skipped));
-        let all: Vec<_> = (0..threads).map(spawn).collect();
-        let mut all = all.into_iter();
-        all.find_map(|thread| thread.join().expect("a test is caught"))
-    });
-    assert!(failed.is_none(), "{}", failed.unwrap_or_default());
-}
-
-pub(crate) fn step(cells: &mut [Arc<Lattice>], rule: Rule, generations: u64) {
+fn step(cells: &mut [Arc<Lattice>], rule: Rule, generations: u64) {
     for lattice in cells {
         *lattice = Arc::new(reference::run(lattice, rule, generations));
     }
@@ -148,7 +78,7 @@ fn started(parameters: &SessionParameters, instance: usize) -> Arc<Lattice> {
 }
 
 /// The lattices of the start.
-pub(crate) fn start_cells(parameters: &SessionParameters) -> Cells {
+fn start_cells(parameters: &SessionParameters) -> Cells {
     let of = |instance| started(parameters, instance);
     (0..parameters.instances).map(of).collect()
 }
@@ -193,7 +123,7 @@ pub(crate) fn apply(content: &Content, parameters: &mut SessionParameters, cells
 }
 
 /// What a record makes of the parameters.
-pub(crate) fn change(content: &Content, parameters: &mut SessionParameters) {
+fn change(content: &Content, parameters: &mut SessionParameters) {
     match content {
         Content::Start(start) => parameters.start = start.clone(),
         Content::Rule(rule) => parameters.rule = *rule,
@@ -206,23 +136,16 @@ pub(crate) fn change(content: &Content, parameters: &mut SessionParameters) {
 }
 
 impl ReferenceLog {
-    pub(crate) fn new(parameters: SessionParameters) -> ReferenceLog {
-        let begin = at(0, parameters.start.generation());
-        ReferenceLog {
-            known: BTreeMap::from([(begin, start_cells(&parameters))]),
-            parameters,
-            items: Vec::new(),
-            first: 0,
-            undone: Vec::new(),
-            stroke: None,
-            next_entry: 0,
-        }
-    }
-
     /// The account of a log from its beginning on.
     pub(crate) fn of(log: &Log) -> ReferenceLog {
         assert!(log.base_is_start() && log.base().records == 0);
-        let mut reference = ReferenceLog::new(log.base_parameters().clone());
+        let parameters = log.base_parameters().clone();
+        let mut reference = ReferenceLog {
+            known: BTreeMap::from([(log.base(), start_cells(&parameters))]),
+            parameters,
+            items: Vec::new(),
+            first: 0,
+        };
         reference.follow(log);
         reference
     }
@@ -233,7 +156,7 @@ impl ReferenceLog {
         for (at, record) in (self.first..).zip(log.records()) {
             match self.item(at) {
                 Some(item) if item.says_the_same(record) => continue,
-                Some(_) => drop(self.cut(at)),
+                Some(_) => self.cut(at),
                 None => assert_eq!(at, self.end(), "a record was missed"),
             }
             let mut parameters = self.parameters(at).clone();
@@ -241,6 +164,7 @@ impl ReferenceLog {
                 let was_drawn = self.was_drawn(&record.content, &parameters);
                 assert!(!was_drawn, "a panel is refilled that somebody drew");
             }
+            assert!(self.may_join(record), "{record:?} joins another entry");
             change(&record.content, &mut parameters);
             self.items.push(Item {
                 author: record.author,
@@ -253,6 +177,30 @@ impl ReferenceLog {
         if log.end() < self.end() {
             self.cut(log.end());
         }
+    }
+
+    /// Whether a record is an entry of its own, goes on with a person's last stroke, or sets the cells after
+    /// a change of the grid.
+    fn may_join(&self, record: &Record) -> bool {
+        let mut entries = self.items.iter().map(|item| item.entry);
+        if entries.all(|entry| entry != record.entry) {
+            return true;
+        }
+        let instance = |content: &Content| match content {
+            Content::Cells { instance, .. } => Some(*instance),
+            _ => None,
+        };
+        let mut last = self.items.iter().rev();
+        let last = last.find(|item| item.author == Author::Person);
+        last.is_some_and(|last| {
+            let is_stroke = instance(&last.content).is_some()
+                && instance(&last.content) == instance(&record.content);
+            let is_opening = matches!(
+                (&last.content, &record.content),
+                (Content::Grid { .. }, Content::Start(_))
+            );
+            last.entry == record.entry && (is_stroke || is_opening)
+        })
     }
 
     /// Whether the cells that a record changes are those that a person drew.
@@ -313,43 +261,9 @@ impl ReferenceLog {
         Some(self.item(at.records)?.generation)
     }
 
-    /// Adds a record here.
-    pub(crate) fn push(&mut self, at: Position, author: Author, content: Content, joins: Joins) {
-        self.cut(at.records);
-        self.undone.clear();
-        let mut parameters = self.parameters(at.records).clone();
-        let instance = match &content {
-            Content::Cells { instance, .. } => Some(*instance),
-            _ => None,
-        };
-        let kept = &self.items[self.first as usize..];
-        let is_kept = |entry| kept.iter().any(|item| item.entry == entry);
-        let joined = match joins {
-            Joins::No => None,
-            Joins::Stroke => self
-                .stroke
-                .filter(|&(entry, of)| Some(of) == instance && is_kept(entry))
-                .map(|(entry, _)| entry),
-            Joins::Last => kept.last().map(|item| item.entry),
-        };
-        let entry = joined.unwrap_or(self.next_entry);
-        self.next_entry = self.next_entry.max(entry + 1);
-        if author == Author::Person {
-            self.stroke = instance.map(|instance| (entry, instance));
-        }
-        change(&content, &mut parameters);
-        self.items.push(Item {
-            author,
-            entry,
-            generation: at.generation,
-            content,
-            parameters,
-        });
-    }
-
-    fn cut(&mut self, records: u64) -> Vec<Item> {
+    fn cut(&mut self, records: u64) {
         self.known.retain(|at, _| at.records <= records);
-        self.items.split_off(records as usize)
+        self.items.truncate(records as usize);
     }
 
     /// Where undo leads from here.
@@ -380,22 +294,6 @@ impl ReferenceLog {
         let is_it = |item: &Item| item.content == Content::Compare;
         let at = self.items.iter().position(is_it)?;
         Some(super::at(at as u64, self.items[at].generation))
-    }
-
-    /// An undo has arrived.
-    pub(crate) fn undid(&mut self, back: Back) {
-        self.stroke = None;
-        if back.removes {
-            let removed = self.cut(back.to.records);
-            self.undone.push(removed);
-        }
-    }
-
-    /// What undo took off last is there again.
-    pub(crate) fn redo(&mut self) {
-        let removed = self.undone.pop().unwrap();
-        self.items.extend(removed);
-        self.stroke = None;
     }
 
     /// The first position of the start in force.

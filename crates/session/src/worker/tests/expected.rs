@@ -105,6 +105,9 @@ impl Driver {
             let last = log.items.last().expect("a record");
             assert_eq!((last.author, &last.content), (Author::Person, &content));
             assert_eq!(log.end(), at.records);
+            let goes_on = matches!(&step, Step::Edit(edit) if edit.continues_stroke);
+            let back = log.undo(at).map(|back| back.to);
+            assert!(goes_on || back == Some(here), "undo leads to {back:?}");
         }
     }
 
@@ -284,11 +287,13 @@ impl Driver {
         });
         let all = self.worker.lattices.setup.instances;
         let mut asked = Vec::new();
+        let mut before = None;
         for (edit, turns) in edits {
-            asked.push(Content::Cells {
-                instance: edit.instance % all,
-                cells: CellChange::Edit(edit.change.clone()),
-            });
+            let instance = edit.instance % all;
+            let is_of_last = before.replace(instance) == Some(instance);
+            let goes_on = edit.continues_stroke && is_of_last;
+            let cells = CellChange::Edit(edit.change.clone());
+            asked.push((Content::Cells { instance, cells }, goes_on));
             self.step(Step::Edit(edit));
             self.step(Step::Turns(turns));
         }
@@ -296,13 +301,16 @@ impl Driver {
         assert!(!runs_to || !self.worker.is_running(), "the run goes on");
         self.settle();
         let items = self.reference.items.iter();
-        let edited = items.filter(|item| item.author == Author::Person);
-        let last: Vec<&Content> = edited
-            .rev()
-            .map(|item| &item.content)
-            .take(asked.len())
-            .collect();
-        assert!(last.into_iter().eq(asked.iter().rev()), "an edit is lost");
+        let edits: Vec<_> = items.filter(|item| item.author == Author::Person).collect();
+        let edits = &edits[edits.len() - asked.len()..];
+        let contents = edits.iter().map(|item| &item.content);
+        assert!(
+            contents.eq(asked.iter().map(|(content, _)| content)),
+            "an edit is lost"
+        );
+        for (two, (_, goes_on)) in edits.windows(2).zip(&asked[1..]) {
+            assert_eq!(two[0].entry == two[1].entry, *goes_on, "an entry");
+        }
     }
 
     /// Undoes everything, and redoes it.
