@@ -2,12 +2,12 @@
 
 use super::*;
 use crate::log::random::{Random, size};
+use crate::log::reference_log::apply;
 use crate::log::{Author, CellChange, Content, SessionParameters, at};
 use crate::{Area, Change, Setup, Start, StopWhenStill, Streams, Wait};
 use engine::kernels;
-use life::{Lattice, Rule, soup};
+use life::Rule;
 use std::collections::VecDeque;
-use std::iter::once;
 use std::time::{Duration, Instant};
 
 /// Far longer than a small file takes on a busy machine.
@@ -29,8 +29,7 @@ fn text_of(session: &SavedSession) -> String {
 
 /// A session with every kind of record but one: that of a comparison.
 fn sample() -> SavedSession {
-    let of = size(20, 12);
-    let lattices = |count, seed| Random::new(seed).lattices(count, of);
+    let (of, grown) = (size(20, 12), size(24, 16));
     let area = Area {
         x: 18,
         y: 3,
@@ -47,11 +46,21 @@ fn sample() -> SavedSession {
     let base = at(40, 300);
     let mut log = Log::from_parts(parameters, base, false, VecDeque::new());
     let mut here = base;
+    let mut push = |after: u64, author, content| {
+        here.generation += after;
+        here = log.push(here, author, content, false);
+        here
+    };
+    let cells = |instance, cells| Content::Cells { instance, cells };
+    let soup = CellChange::Soup {
+        density: 0.5,
+        seed: 11,
+    };
     #[rustfmt::skip]
-    let contents = [
+    let changes = [
         Change::Draw { cells: [[3, 4], [19, 11]].into(), alive: true },
         Change::Place {
-            pattern: Arc::new(soup(size(6, 5), 0.5, 1, 1)),
+            pattern: Arc::new(life::soup(size(6, 5), 0.5, 1, 1)),
             at: [17, 2],
             overwrites_dead: true,
         },
@@ -60,43 +69,26 @@ fn sample() -> SavedSession {
         Change::Flip { area, horizontal: true },
         Change::Rotate { area, clockwise: false },
     ];
-    let contents = contents.into_iter().map(CellChange::Edit);
-    let contents = contents.chain([
-        CellChange::Start,
-        CellChange::Soup {
-            density: 0.5,
-            seed: 11,
-        },
-    ]);
-    for (cells, instance) in contents.zip([1, 2, 3].into_iter().cycle()) {
-        here.generation += 5;
-        let content = Content::Cells { instance, cells };
-        here = log.push(here, Author::Person, content, false);
+    let changes = changes.into_iter().map(CellChange::Edit);
+    let changes = changes.chain([CellChange::Start, soup]);
+    for (change, instance) in changes.zip([1, 2, 3].into_iter().cycle()) {
+        push(5, Author::Person, cells(instance, change));
     }
-    here.generation += 1;
-    let rule = Content::Rule("B36/S23".parse().unwrap());
-    here = log.push(here, Author::Person, rule, false);
-    let grown = size(24, 16);
+    let rule = "B36/S23".parse().unwrap();
+    push(1, Author::Person, Content::Rule(rule));
     let grid = Content::Grid {
         size: grown,
         instances: 5,
     };
-    here = log.push(here, Author::Person, grid, false);
+    push(0, Author::Person, grid);
     let start = Start::Lattices {
-        lattices: lattices(2, 3),
+        lattices: Random::new(3).lattices(2, of),
         generation: 100,
     };
-    here = log.push(here, Author::Program, Content::Start(start.clone()), false);
-    let newest = here;
-    here.generation += 3;
-    let later = at(here.records, here.generation + 10);
-    let reset = Content::Cells {
-        instance: 4,
-        cells: CellChange::Start,
-    };
-    log.push(later, Author::Program, reset, false);
+    let newest = push(0, Author::Program, Content::Start(start.clone()));
+    push(13, Author::Program, cells(4, CellChange::Start));
     let setup = Setup {
-        rule: "B36/S23".parse().unwrap(),
+        rule,
         start,
         generations_per_round: 8,
         time: TimeSettings {
@@ -111,9 +103,9 @@ fn sample() -> SavedSession {
         notices: Vec::new(),
         timeline: SavedTimeline {
             log,
-            position: here,
+            position: at(newest.records, newest.generation + 3),
             copies: vec![
-                Snapshot::new(base, &lattices(4, 1)).unwrap(),
+                Snapshot::new(base, &Random::new(1).lattices(4, of)).unwrap(),
                 Snapshot::new(newest, &Random::new(2).lattices(5, grown)).unwrap(),
             ],
         },
@@ -123,7 +115,8 @@ fn sample() -> SavedSession {
     }
 }
 
-/// The same, with a comparison that begins where it is.
+/// The same, with a record that is undone with the one before it, a comparison that begins where it is, another
+/// rule ahead, a kernel of the user's own, drafts, and settings other than those that a session begins with.
 fn compared() -> SavedSession {
     let mut session = sample();
     let SavedTimeline {
@@ -132,20 +125,35 @@ fn compared() -> SavedSession {
         copies,
     } = &mut session.timeline;
     let before = Random::new(3).lattices(5, size(24, 16));
+    *position = log.push_joined(*position, Author::Program, Content::Rule(Rule::LIFE));
     copies.push(Snapshot::new(*position, &before).unwrap());
     *position = log.push(*position, Author::Person, Content::Compare, false);
-    session.b_switches = Some(Switches::DEFAULT);
-    session
-}
-
-/// The session without what is not saved: what could be redone.
-fn without_unsaved(session: &SavedSession) -> SavedSession {
-    let mut session = session.clone();
-    let log = &session.timeline.log;
-    let (base, records) = (log.base_parameters().clone(), log.records().cloned());
-    let mut log = Log::from_parts(base, log.base(), log.base_is_start(), records.collect());
-    log.validate().unwrap();
-    session.timeline.log = log;
+    let ahead = at(position.records, position.generation + 7);
+    log.push(
+        ahead,
+        Author::Person,
+        Content::Rule(session.setup.rule),
+        false,
+    );
+    session.setup.rule = Rule::LIFE;
+    session.b_switches = Some(Switches {
+        wait: Wait::All,
+        streams: Streams::One,
+        ..Switches::DEFAULT
+    });
+    session.setup.device = DeviceChoice::CudaOrdinal(3);
+    session.setup.switches.graphs = true;
+    session.setup.pace = Pace::PerSecond(59.94);
+    session.setup.stored_kernel = Some(Arc::new(StoredKernel {
+        source: "// from: 05_bits\n__global__ void life_bits() {}\n".into(),
+        rung: kernels::find("bits").unwrap(),
+        in_use: true,
+        file: "session.json".into(),
+    }));
+    session.drafts = Drafts {
+        round: Some("\"\u{1b}\n".into()),
+        kernel: Some("".into()),
+    };
     session
 }
 
@@ -154,115 +162,24 @@ fn assert_same(before: &SavedSession, after: &SavedSession) {
     assert_eq!(format!("{before:#?}"), format!("{after:#?}"));
 }
 
-/// A session can go on from it: every invariant holds, and its log can be followed from the newest
-/// lattices to its end.
-#[track_caller]
-fn assert_sound(session: &SavedSession) {
-    let SavedSession {
-        setup, timeline, ..
-    } = session;
-    assert!(setup.kernel.supports(setup.size));
-    let of_both = once(&setup.switches).chain(&session.b_switches);
-    of_both.for_each(|it| assert!(it.incompatibility(setup.kernel).is_none()));
-    let SavedTimeline {
-        log,
-        position,
-        copies,
-    } = timeline;
-    let parameters = log.parameters(position.records);
-    assert!((parameters.size, parameters.instances) == (setup.size, setup.instances));
-    assert!(parameters.rule == setup.rule && session.selected < setup.instances);
-    assert!(log.contains(*position));
-    let has = |at: Position| copies.iter().any(|copy| copy.position == at);
-    assert!(log.base_is_start() || has(log.base()));
-    assert!(log.comparison().is_none_or(|at| at >= *position || has(at)));
-    for copy in copies {
-        assert!(log.contains(copy.position) && copy.position <= *position);
-        let parameters = log.parameters(copy.position.records);
-        assert_eq!(copy.sizes().len(), parameters.instances);
-        assert!(copy.sizes().all(|size| size == parameters.size));
-    }
-    let Some(newest) = copies.last() else {
-        return;
-    };
-    let mut lattices = newest.lattices().unwrap();
-    let newest = newest.position;
-    assert!(log.route(None, once(newest), *position).is_some());
-    let mut before = log.base();
-    for number in log.base().records..=log.end() {
-        let parameters = log.parameters(number);
-        assert!((1..=Setup::MAX_INSTANCES).contains(&parameters.instances));
-        assert!(parameters.each() != Some(0));
-        let mut drawn = parameters.drawn.iter();
-        assert!(drawn.all(|&drawn| drawn < parameters.instances));
-        let Some(record) = log.record(number) else {
-            continue;
-        };
-        assert!((before.generation..=life::MAX_GENERATION).contains(&record.generation));
-        before = log.after_next(at(number, record.generation));
-        if number < newest.records {
-            continue;
-        }
-        match &record.content {
-            Content::Cells { instance, cells } => {
-                for instance in parameters.instances_of(*instance) {
-                    let lattice = &mut lattices[instance];
-                    cells.apply(&parameters, instance, lattice).unwrap();
-                }
-            }
-            Content::Grid { size, instances } => {
-                lattices.resize(*instances, Arc::new(Lattice::new(parameters.size)));
-                for lattice in &mut lattices {
-                    *lattice = Arc::new(lattice.resized(*size).unwrap());
-                }
-            }
-            Content::Start(_) | Content::Rule(_) | Content::Compare => {}
-        }
-        let parameters = log.parameters(number + 1);
-        parameters.start_lattice(0).unwrap();
-        assert!(lattices.iter().all(|own| own.size() == parameters.size));
-    }
-}
-
-/// What was read is sound and is written as it was read.
+/// What was read is written as it was read. Its log can be followed from the newest lattices to its end.
 #[track_caller]
 fn assert_sound_and_stable(session: &SavedSession) {
-    assert_sound(session);
     assert_same(session, &parse(text_of(session)).unwrap());
-}
-
-/// What the file in `fixtures` lacks: records that are undone with the one before them, settings other than
-/// those that a session begins with, a kernel of the user's own and drafts.
-#[test]
-fn a_session_comes_back_as_it_was() {
-    let mut before = compared();
-    let log = &mut before.timeline.log;
-    let end = at(log.end(), before.timeline.position.generation);
-    let rule = Content::Rule(Rule::LIFE);
-    log.push_joined(end, Author::Program, rule);
-    before.b_switches = Some(Switches {
-        wait: Wait::All,
-        streams: Streams::One,
-        ..Switches::DEFAULT
-    });
-    before.setup.device = DeviceChoice::CudaOrdinal(3);
-    before.setup.switches.graphs ^= true;
-    for (pace, in_use) in [(Pace::PerSecond(59.94), true), (Pace::Maximum, false)] {
-        before.setup.pace = pace;
-        before.setup.stored_kernel = Some(Arc::new(StoredKernel {
-            source: "// from: 05_bits\n__global__ void life_bits() {}\n".into(),
-            rung: kernels::find("bits").unwrap(),
-            in_use,
-            file: "session.json".into(),
-        }));
-        before.running = in_use;
-        before.drafts = Drafts {
-            round: Some("\"\u{1b}\n".into()),
-            kernel: Some("".into()),
-        };
-        let after = parse(text_of(&before)).unwrap();
-        assert_same(&without_unsaved(&before), &after);
-        assert_sound_and_stable(&after);
+    let log = &session.timeline.log;
+    let Some(newest) = session.timeline.copies.last() else {
+        return;
+    };
+    let mut cells = newest.lattices().unwrap();
+    for number in newest.position.records..log.end() {
+        let mut parameters = log.parameters(number);
+        apply(
+            &log.record(number).unwrap().content,
+            &mut parameters,
+            &mut cells,
+        );
+        let sizes = cells.iter().map(|lattice| lattice.size());
+        assert!(sizes.eq(vec![parameters.size; parameters.instances]));
     }
 }
 
@@ -279,8 +196,12 @@ fn the_format_stays_as_it_is() {
     }
     let text = std::fs::read_to_string(path).unwrap();
     assert_eq!(text_of(&compared()), text);
-    let session = parse(text).unwrap();
-    assert_same(&without_unsaved(&compared()), &session);
+    let mut session = parse(text).unwrap();
+    assert_same(&compared(), &session);
+    assert_sound_and_stable(&session);
+    session.setup.pace = Pace::Maximum;
+    session.running = false;
+    Arc::make_mut(session.setup.stored_kernel.as_mut().unwrap()).in_use = false;
     assert_sound_and_stable(&session);
 }
 
@@ -290,7 +211,7 @@ fn a_file_of_version_2_says_the_same() {
     let mut session = parse(VERSION_2).unwrap();
     let said = session.notices.remove(0).to_string();
     assert!(said.starts_with("The comparison of A and B in this file has ended"));
-    assert_same(&without_unsaved(&sample()), &session);
+    assert_same(&sample(), &session);
     assert_sound_and_stable(&session);
 }
 
@@ -300,30 +221,21 @@ const VERSION_2: &str = include_str!("fixtures/session-2.json");
 #[test]
 fn symmetric_soups_of_version_2_give_way_to_the_newest_lattices() {
     let soup = "\"seed\": 7";
-    let session = parse(replaced(
-        VERSION_2,
-        soup,
-        &format!("{soup}, \"symmetry\": \"D4x\""),
-    ));
-    let mut session = session.unwrap();
+    let text = replaced(VERSION_2, soup, &format!("{soup}, \"symmetry\": \"D4x\""));
+    let mut session = parse(text).unwrap();
     let said = session.notices.pop().unwrap().to_string();
     session.notices.clear();
     assert_sound_and_stable(&session);
     let newest = sample().timeline.copies.pop().unwrap();
     let SavedTimeline { log, position, .. } = session.timeline;
-    assert_eq!(
-        (log.base(), position, log.end()),
-        (newest.position, newest.position, 51)
-    );
-    let start = |instance| log.base_parameters().start_lattice(instance).unwrap();
-    assert_eq!(
-        (0..5).map(start).collect::<Vec<_>>(),
-        newest.lattices().unwrap()
-    );
-    assert!(
-        said.ends_with("the file's lattices of generation 100"),
-        "{said}"
-    );
+    assert_eq!([log.base(), position], [newest.position; 2]);
+    assert_eq!(log.end(), position.records);
+    let Start::Lattices { lattices, .. } = &log.base_parameters().start else {
+        panic!("it begins with a soup");
+    };
+    assert_eq!(*lattices, newest.lattices().unwrap());
+    let ends = "the file's lattices of generation 100";
+    assert!(said.ends_with(ends), "{said}");
 }
 
 #[test]
@@ -441,8 +353,8 @@ fn what_is_wrong_is_named() {
     #[rustfmt::skip]
     let rows = [
         (rule, "\"compare\"", "in record 49: the number of instances changes while A and B"),
-        ("\"instances\": 5", "\"instances\": 1", "in record 51: A and B cannot be compared"),
-        ("\"generation\": 103\n        },\n        \"lattices\"", "\"generation\": 102\n        },\n        \"lattices\"", "it lacks the lattices before A and B were compared"),
+        ("\"instances\": 5", "\"instances\": 1", "in record 52: A and B cannot be compared"),
+        ("\"records\": 52,\n          \"generation\": 103", "\"records\": 51,\n          \"generation\": 103", "it lacks the lattices before A and B were compared"),
         ("\"transfer\": \"auto\"", "\"transfer\": \"i32\"", "kernel 'bits' has no i32 cells"),
         ("\"block\": null", "\"block\": [5, 5]", "not 5x5"),
     ];
