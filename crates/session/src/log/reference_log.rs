@@ -164,7 +164,6 @@ impl ReferenceLog {
                 let was_drawn = self.was_drawn(&record.content, &parameters);
                 assert!(!was_drawn, "a panel is refilled that somebody drew");
             }
-            assert!(self.may_join(record), "{record:?} joins another entry");
             change(&record.content, &mut parameters);
             self.items.push(Item {
                 author: record.author,
@@ -177,30 +176,6 @@ impl ReferenceLog {
         if log.end() < self.end() {
             self.cut(log.end());
         }
-    }
-
-    /// Whether a record is an entry of its own, goes on with a person's last stroke, or sets the cells after
-    /// a change of the grid.
-    fn may_join(&self, record: &Record) -> bool {
-        let mut entries = self.items.iter().map(|item| item.entry);
-        if entries.all(|entry| entry != record.entry) {
-            return true;
-        }
-        let instance = |content: &Content| match content {
-            Content::Cells { instance, .. } => Some(*instance),
-            _ => None,
-        };
-        let mut last = self.items.iter().rev();
-        let last = last.find(|item| item.author == Author::Person);
-        last.is_some_and(|last| {
-            let is_stroke = instance(&last.content).is_some()
-                && instance(&last.content) == instance(&record.content);
-            let is_opening = matches!(
-                (&last.content, &record.content),
-                (Content::Grid { .. }, Content::Start(_))
-            );
-            last.entry == record.entry && (is_stroke || is_opening)
-        })
     }
 
     /// Whether the cells that a record changes are those that a person drew.

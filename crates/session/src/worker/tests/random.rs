@@ -2,7 +2,7 @@
 //! those of the log, replayed by the reference.
 
 use std::fmt;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::SystemTime;
 
 use proptest::prelude::*;
@@ -266,58 +266,51 @@ prop_compose! {
 /// Tests 5,000 random histories, or `LIFESTREAMS_HISTORIES` of them: those of the seeds from
 /// `LIFESTREAMS_SEED` on, on every core. Without it, every day has seeds of its own. Shows one that
 /// fails, with its seed, after making it as short as it can be.
-fn test_histories<S: Strategy>(histories: impl Fn() -> S + Sync, test: impl Fn(S::Value) + Sync) {
+#[test]
+fn the_cells_at_rest_are_those_of_the_log() {
     const IN_GATE: u64 = 5_000;
     let given = |name, default| {
         let text = std::env::var(name).ok();
         text.map_or(default, |text| text.parse().expect("a number"))
     };
     let today = SystemTime::UNIX_EPOCH.elapsed().unwrap().as_secs() / (24 * 60 * 60);
-    let first: u64 = given("LIFESTREAMS_SEED", today * IN_GATE);
-    let seeds = first..first + given("LIFESTREAMS_HISTORIES", IN_GATE);
-    let threads = std::thread::available_parallelism().map_or(1, |threads| threads.get());
-    let has_failed = AtomicBool::new(false);
-    let run_every = |skipped| {
-        let histories = histories();
-        let mut own = seeds.clone().skip(skipped).step_by(threads);
-        own.find_map(|seed| {
+    let first = given("LIFESTREAMS_SEED", today * IN_GATE);
+    let end = first + given("LIFESTREAMS_HISTORIES", IN_GATE);
+    let next = AtomicU64::new(first);
+    let run = || {
+        let history = (setup(), prop::collection::vec(step(), 1..32));
+        let history = history.prop_map(|(setup, steps)| History(setup, steps));
+        let histories = (prop::sample::select(vec![None, None, Some(2)]), history);
+        loop {
+            let seed = next.fetch_add(1, Relaxed);
+            if seed >= end {
+                return None;
+            }
             let mut runner = TestRunner::new(Config {
                 rng_algorithm: RngAlgorithm::XorShift,
                 rng_seed: RngSeed::Fixed(seed),
-                cases: u32::from(!has_failed.load(Relaxed)),
+                cases: 1,
                 failure_persistence: None,
                 max_shrink_iters: 4000,
                 ..Config::default()
             });
-            let ran = runner.run(&histories, |history| {
-                test(history);
+            let ran = runner.run(&histories, |(at_once, history)| {
+                limit::set(at_once);
+                Driver::run(history.0, history.1);
                 Ok(())
             });
-            has_failed.fetch_or(ran.is_err(), Relaxed);
-            let error = ran.err()?;
-            Some(format!(
-                "LIFESTREAMS_SEED={seed} LIFESTREAMS_HISTORIES=1: {error}"
-            ))
-        })
+            if let Err(error) = ran {
+                next.store(end, Relaxed); // one is enough
+                let how = format!("LIFESTREAMS_SEED={seed} LIFESTREAMS_HISTORIES=1");
+                return Some(format!("{how}: {error}"));
+            }
+        }
     };
     let failed = std::thread::scope(|scope| {
-        let spawn = |skipped| scope.spawn(move || run_every(skipped));
-        let all: Vec<_> = (0..threads).map(spawn).collect();
+        let threads = std::thread::available_parallelism().map_or(1, |threads| threads.get());
+        let all: Vec<_> = (0..threads).map(|_| scope.spawn(run)).collect();
         let mut all = all.into_iter();
         all.find_map(|thread| thread.join().expect("a test is caught"))
     });
     assert!(failed.is_none(), "{}", failed.unwrap_or_default());
-}
-
-#[test]
-fn the_cells_at_rest_are_those_of_the_log() {
-    let histories = || {
-        let history = (setup(), prop::collection::vec(step(), 1..32));
-        let history = history.prop_map(|(setup, steps)| History(setup, steps));
-        (prop::sample::select(vec![None, None, Some(2)]), history)
-    };
-    test_histories(histories, |(at_once, history)| {
-        limit::set(at_once);
-        Driver::run(history.0, history.1);
-    });
 }
