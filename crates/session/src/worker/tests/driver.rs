@@ -482,7 +482,8 @@ impl Driver {
     fn check_end(&mut self, why: &str) {
         assert!(self.script.failed() > 0, "it ended for nothing: {why}");
         assert!(!why.contains("is left"), "{why}");
-        self.step(Step::Copy(0));
+        let all = self.worker.lattices.setup.instances;
+        (0..all).for_each(|instance| self.step(Step::Copy(instance)));
         self.step(Step::Save);
         self.turn_until_rest();
         self.take_answers();

@@ -436,22 +436,30 @@ fn leads_to(text: &str) -> String {
     let path = folder.path().join("session.json");
     std::fs::write(&path, text).unwrap();
     let saved = SavedSession::load(&path).unwrap();
-    let mut made = worker_from(saved.setup.clone(), Some(saved));
+    let (mut worker, received) = worker_from(saved.setup.clone(), Some(saved));
+    let is_at_rest = |worker: &mut SessionWorker| {
+        if worker.is_running() && worker.state.moving().is_none() {
+            worker.pause();
+        }
+        let state = &worker.state;
+        let is_open = !worker.safety_copy.restore_pending && state.queue.is_empty();
+        let is_idle = worker.engine_facts(worker.now()).engine_idle;
+        is_idle && is_open && state.cells_known && state.mode == Mode::Paused
+    };
     let mut found = Vec::new();
     use SessionAction::{StepGeneration, Undo};
     for action in [None, Some(Undo), Some(StepGeneration)] {
-        action.into_iter().for_each(|it| act(&mut made.0, it));
-        turn_until(&mut made, "it is at rest", |worker| {
-            if worker.is_running() && worker.state.moving().is_none() {
-                worker.pause();
-            }
-            let state = &worker.state;
-            let is_open = !worker.safety_copy.restore_pending && state.queue.is_empty();
-            let is_idle = worker.engine_facts(worker.now()).engine_idle;
-            is_idle && is_open && state.cells_known && state.mode == Mode::Paused
-        });
-        let mut cells = generation(&made.0).to_string();
-        for lattice in made.0.lattices.sim.as_mut().unwrap().fetch().unwrap() {
+        action.into_iter().for_each(|it| act(&mut worker, it));
+        let began = Instant::now();
+        while !is_at_rest(&mut worker) {
+            assert!(worker.run_once(&received), "it goes on");
+            assert!(
+                began.elapsed() < Duration::from_secs(240),
+                "it comes to rest"
+            );
+        }
+        let mut cells = generation(&worker).to_string();
+        for lattice in worker.lattices.sim.as_mut().unwrap().fetch().unwrap() {
             write!(cells, " {}", fingerprint(lattice.words().to_vec())).unwrap();
         }
         found.push(cells);
