@@ -1,29 +1,7 @@
-//! Every switch comes round, and what cannot be says why.
+//! What cannot be says why. That every switch comes round is what `worker::tests::oracle` shows.
 
 use super::*;
-use engine::kernels::{KERNELS, find};
-
-#[test]
-fn every_switch_comes_round_and_is_where_it_says() {
-    for kernel in &KERNELS {
-        for switch in Switch::ALL {
-            let mut now = Switches::DEFAULT;
-            let possible = switch.choices(now, kernel);
-            let possible = possible
-                .iter()
-                .filter(|choice| choice.unavailable.is_none())
-                .count();
-            for _ in 0..possible {
-                if let Ok(next) = switch.next(now, kernel) {
-                    now = next.switches;
-                    let at = switch.position(now, kernel);
-                    assert_eq!(switch.choices(now, kernel)[at].switches, now);
-                }
-            }
-            assert_eq!(now, Switches::DEFAULT, "{switch:?} of {}", kernel.name);
-        }
-    }
-}
+use engine::kernels::find;
 
 #[test]
 fn pairs_that_cannot_be_say_why() {
