@@ -35,20 +35,18 @@ fn strokes_and_what_the_program_does_at_once_are_undone_together() {
         log.push(here, author, soup(instance), goes_on);
         log.record(here.records).unwrap().entry
     };
-    let entries = [
-        (Person, 0, 1, false),
-        (Program, 1, 2, false),
-        (Person, 1, 3, true),
-        (Person, 0, 4, true),
-        (Program, 0, 5, false),
-        (Person, 0, 6, true),
-        (Program, 1, 6, false),
-        (Program, 0, 9, false),
-    ]
-    .map(|(author, instance, generation, goes_on)| {
-        push(&mut log, author, instance, generation, goes_on)
-    });
-    assert_eq!(entries, [0, 1, 2, 3, 4, 3, 5, 6]);
+    for (author, instance, generation, goes_on, entry) in [
+        (Person, 0, 1, false, 0),
+        (Program, 1, 2, false, 1),
+        (Person, 1, 3, true, 2),
+        (Person, 0, 4, true, 3),
+        (Program, 0, 5, false, 4),
+        (Person, 0, 6, true, 3),
+        (Program, 1, 6, false, 5),
+        (Program, 0, 9, false, 6),
+    ] {
+        assert_eq!(push(&mut log, author, instance, generation, goes_on), entry);
+    }
     let (before, after) = (Undo::Before(at(3, 4)), Undo::After(at(7, 6)));
     for (records, generation, undo) in [
         (8, 9, after),
