@@ -71,6 +71,9 @@ fn copies_go_between_any_places_and_calls_work_on_them() {
         lab.engine
             .access(last, &mut |_| panic!("it is gone"))
             .unwrap_err();
+        let gone = program([(stream, BufferOp::HostFunction(last).into())]);
+        let error = lab.engine.submit(&gone).unwrap_err().to_string();
+        assert!(error.contains("there is no BufferId"), "{error}");
         assert!(lab.buffer(PINNED, 1) > last, "an id was used again");
     });
 }

@@ -1,187 +1,126 @@
 //! Programs that cannot be, on both engines: refused in the same words, and without a trace.
 
-use std::num::NonZeroUsize;
-use std::sync::Arc;
 use std::time::Duration;
 
 use engine::buffer_kernels::{BARRIER, COPY_RATE, GRAY, LOP3_RATE, MANDELBROT, MEET, SCALE, SPIN};
-use engine::cpu::CpuEngine;
-use engine::cuda::{CudaEngine, Ordinals};
-use engine::kernels::{Iteration, Kernel, SupportedSizes};
+use engine::kernels::{KERNELS, Kernel};
 use engine::{
-    Argument, BufferId, BufferKernel, BufferLocation, BufferOp, Completion, DeviceId, Engine,
-    EngineError, EventId, IssuerId, LatticeId, LatticeOp, Layout, MemoryOp, Op, OrderOp,
-    PageLocation, PreparedId, Priority, Program, ReduceRegion, Scope, Slot, Slots, SlotsSpec,
-    StreamId, StreamKind, StreamSpec, Transfer, WordEdit,
+    Argument, BufferId, BufferKernel, BufferLocation, BufferOp, DeviceId, Engine, EngineError,
+    EventId, LatticeId, LatticeOp, Layout, MemoryOp, Op, OrderOp, PageLocation, PreparedId,
+    Program, ReduceRegion, Result, Scope, Slot, StreamId, StreamKind, StreamSpec, Transfer,
+    WordEdit,
 };
-use life::{Lattice, Rule, Size, reference, soup};
+use life::{Lattice, Rule, reference, soup};
 use proptest::prelude::*;
 
 use crate::ops::{
-    D0, PAGEABLE, PINNED, advance, alone, at, call, copy, download, issued, program, record, spin,
-    wait,
+    D0, Lab, PAGEABLE, Soups, advance, at, call, copy, download, issued, on_both, on_cuda, program,
+    record, spin, wait,
 };
 
 const NOWHERE: u32 = 99;
 
-/// Lattices 0 to 2 are of this size, on the first device; 3 is of [`WIDE`], and 4 of the first
-/// size again, in another context.
-const SMALL: (u64, u64) = (29, 23);
-const WIDE: (u64, u64) = (128, 256);
+/// The lattices of a stage: 0 to 2 are of this size, on the first device; 3 is of the second, and 4
+/// of the first again, in another context.
+const SIZES: [&str; 2] = ["29x23", "128x256"];
 const LATTICES: u32 = 5;
-/// The lattice that programs which work are about.
-const GOOD: u32 = 0;
 
-/// An engine with something of everything that programs can be wrong about.
-struct Stage {
-    engine: Box<dyn Engine>,
-    slots: Arc<dyn Slots>,
-    spec: SlotsSpec,
-    ids: Ids,
-    /// The cells that each lattice has.
-    cells: Vec<Lattice>,
-}
-
-/// What there is on both engines, by the same numbers.
-#[derive(Clone, Copy)]
-struct Ids {
-    stream: StreamId,
+/// A laboratory with something of everything that programs can be wrong about.
+struct Stage<'a> {
+    lab: &'a mut Lab,
+    /// All lattices and the cells that they have; its stream and a second one.
+    soups: Soups,
     second: StreamId,
-    default: StreamId,
+    /// The other context and a stream there.
+    further: DeviceId,
     foreign: StreamId,
-    event: EventId,
-    foreign_event: EventId,
-    device: BufferId,
-    foreign_device: BufferId,
-    pinned: BufferId,
-    pageable: BufferId,
     pooled: BufferId,
-    gone: BufferId,
 }
 
-fn size_of(lattice: u32) -> Size {
-    let (width, height) = if lattice == 3 { WIDE } else { SMALL };
-    Size::new(width, height).unwrap()
-}
-
-impl Stage {
-    fn new(mut engine: Box<dyn Engine>) -> Stage {
-        let further = engine.create_context(D0).unwrap();
-        let buffer = |engine: &mut dyn Engine, device, place| {
-            engine.create_buffer(device, 256, place).unwrap()
-        };
-        let gone = buffer(&mut *engine, D0, BufferLocation::Device);
-        engine.drop_buffers().unwrap();
-        engine.create_lattices(D0, 3, size_of(0)).unwrap();
-        engine.create_lattices(D0, 1, size_of(3)).unwrap();
-        engine.create_lattices(further, 1, size_of(4)).unwrap();
-        engine.reserve(Layout::I32).unwrap();
-        let spec = SlotsSpec {
-            pinned: 2,
-            pageable: 1,
-            picture_words: size_of(0).words(),
-            snapshots: 1,
-            measures: 1,
-        };
-        let slots = engine.allocate_slots(spec).unwrap();
-        let of = |kind| StreamSpec {
-            kind,
-            priority: Priority::Normal,
-        };
-        let mut stream = |device, kind| engine.create_stream(device, of(kind)).unwrap();
-        let ids = Ids {
-            stream: stream(D0, StreamKind::NonBlocking),
-            second: stream(D0, StreamKind::NonBlocking),
-            default: stream(D0, StreamKind::Default),
-            foreign: stream(further, StreamKind::NonBlocking),
-            event: engine.create_event(D0).unwrap(),
-            foreign_event: engine.create_event(further).unwrap(),
-            device: buffer(&mut *engine, D0, BufferLocation::Device),
-            foreign_device: buffer(&mut *engine, further, BufferLocation::Device),
-            pinned: buffer(&mut *engine, D0, PINNED),
-            pageable: buffer(&mut *engine, D0, PAGEABLE),
-            pooled: buffer(&mut *engine, D0, BufferLocation::Pool),
-            gone,
-        };
-        let cells = (0..LATTICES).map(|i| soup(size_of(i), 0.4, 3, u64::from(i)));
-        let mut stage = Stage {
-            engine,
-            slots,
-            spec,
-            ids,
-            cells: cells.collect(),
-        };
-        let uploads = (0..LATTICES).map(|i| {
-            let words = stage.cells[i as usize].words();
-            (stage.stream_of(i), Op::upload(LatticeId(i), words))
-        });
-        let uploads = program(uploads.collect::<Vec<_>>());
-        stage.run(&uploads);
-        stage
-    }
-
-    /// A stream of a lattice's device.
-    fn stream_of(&self, lattice: u32) -> StreamId {
-        match lattice {
-            4 => self.ids.foreign,
-            _ => self.ids.stream,
+impl Stage<'_> {
+    fn new(lab: &mut Lab) -> Stage<'_> {
+        let mut soups = lab.soups(3, SIZES[0]);
+        let further = lab.engine.create_context(D0).unwrap();
+        let foreign = lab.stream_of(further, StreamKind::NonBlocking);
+        let others = [(D0, soups.stream, SIZES[1]), (further, foreign, SIZES[0])];
+        for (lattice, (device, stream, size)) in (3..).zip(others) {
+            let cells = soup(size.parse().unwrap(), 0.4, 3, lattice.into());
+            let made = lab.engine.create_lattices(device, 1, cells.size());
+            made.unwrap();
+            let upload = Op::upload(LatticeId(lattice), cells.words());
+            lab.run(&program([(stream, upload)]));
+            soups.starts.push(cells);
+        }
+        lab.engine.reserve(Layout::I32).unwrap();
+        soups.slots = lab.engine.allocate_slots(soups.spec).unwrap();
+        let [second] = lab.streams();
+        let pooled = lab.buffer(BufferLocation::Pool, 64);
+        Stage {
+            lab,
+            soups,
+            second,
+            further,
+            foreign,
+            pooled,
         }
     }
 
-    fn run(&mut self, program: &Program) {
-        self.engine.submit(program).unwrap();
-        self.finish();
+    /// Runs ops in the first stream.
+    fn run(&mut self, ops: impl IntoIterator<Item = Op>) {
+        self.lab.run(&self.soups.program(ops));
     }
 
-    /// Waits until nothing runs; whether the last run has finished.
-    fn finish(&mut self) -> bool {
-        self.engine.synchronize().unwrap();
-        let mut completions = Vec::new();
-        self.engine.poll(&mut completions).unwrap();
-        matches!(completions.last(), Some(Completion::Finished { .. }))
+    fn prepare(&mut self, ops: impl IntoIterator<Item = Op>) -> PreparedId {
+        let program = self.soups.program(ops);
+        self.lab.engine.prepare(&program).unwrap()
     }
 
     fn parities(&self) -> Vec<u8> {
-        (0..LATTICES)
-            .map(|i| self.engine.parity(LatticeId(i)))
-            .collect()
+        let parity = |i| self.lab.engine.parity(LatticeId(i));
+        (0..LATTICES).map(parity).collect()
     }
 
     /// Every slot is free, and another round of every lattice is what the reference makes of it.
-    fn is_as_it_was(&mut self, parities: &[u8], why: &str) {
-        assert_eq!(self.parities(), parities, "{why}");
-        for lattice in (0..LATTICES).map(LatticeId) {
-            for slot in (0..self.spec.count()).map(Slot) {
-                assert!(
-                    self.slots.is_free(lattice, slot),
-                    "{lattice:?} {slot:?}: {why}"
-                );
-            }
+    fn goes_on(&mut self, what: &str) {
+        let mut steps = Vec::new();
+        for i in 0..LATTICES {
+            let is_free = |slot| self.soups.slots.is_free(LatticeId(i), Slot(slot));
+            assert!((0..self.soups.spec.count()).all(is_free), "{i}: {what}");
+            let stream = [self.soups.stream, self.foreign][usize::from(i == 4)];
+            let round = [
+                advance("bits", i..i + 1, 1),
+                download(i..i + 1, 2, Transfer::Bits),
+            ];
+            steps.extend(round.map(|op| (stream, op)));
         }
-        let snapshot = Slot(self.spec.pictures());
-        let round = (0..LATTICES).flat_map(|i| {
-            let stream = self.stream_of(i);
-            let bits = download(i..i + 1, snapshot.0, Transfer::Bits);
-            [(stream, advance("bits", i..i + 1, 1)), (stream, bits)]
-        });
-        let round = program(round.collect::<Vec<_>>());
-        self.run(&round);
-        for (i, cells) in self.cells.iter_mut().enumerate() {
-            *cells = reference::run(cells, Rule::LIFE, 1);
-            let look = &mut |words: &[u32]| assert_eq!(words, cells.words(), "{i}: {why}");
-            assert!(self.slots.read(LatticeId(i as u32), snapshot, look));
+        self.lab.run(&program(steps));
+        for i in 0..LATTICES {
+            self.expect_step(i);
+            let cells = self.soups.starts[i as usize].words();
+            assert_eq!(self.soups.read(i, 2), cells, "{i}: {what}");
         }
     }
-}
 
-fn bare_engines() -> [Box<dyn Engine>; 2] {
-    let cpu = CpuEngine::new(NonZeroUsize::new(2).unwrap());
-    let cuda = CudaEngine::open(Ordinals::First).unwrap();
-    [Box::new(cpu), Box::new(cuda)]
-}
+    /// Its cells are expected to be those of the next generation.
+    fn expect_step(&mut self, lattice: u32) {
+        let cells = &mut self.soups.starts[lattice as usize];
+        *cells = reference::run(cells, Rule::LIFE, 1);
+    }
 
-fn engines() -> [Stage; 2] {
-    bare_engines().map(Stage::new)
+    /// What an engine says of what it refuses, which has no effect.
+    fn refusal<T>(
+        &mut self,
+        what: &str,
+        why: &str,
+        act: impl FnOnce(&mut dyn Engine) -> Result<T>,
+    ) -> EngineError {
+        let parities = self.parities();
+        let error = act(&mut *self.lab.engine).map(drop).expect_err(what);
+        assert!(error.to_string().contains(why), "{what}: {error}");
+        assert_eq!(self.parities(), parities, "{what}");
+        self.goes_on(what);
+        error
+    }
 }
 
 fn reduce(lattices: std::ops::Range<u32>, width: u32, height: u32) -> Op {
@@ -197,15 +136,6 @@ fn upload(lattice: u32, words: usize) -> Op {
     Op::upload(LatticeId(lattice), &vec![0; words])
 }
 
-fn set_soup(lattice: u32, seed: u64) -> Op {
-    LatticeOp::Soup(life::Soup {
-        density: 0.3,
-        seed,
-        instance: lattice.into(),
-    })
-    .on(LatticeId(lattice).as_range())
-}
-
 fn edit(lattice: u32, edits: &[(u32, u32)]) -> Op {
     let edits = edits.iter().map(|&(word, mask)| WordEdit {
         word,
@@ -218,22 +148,8 @@ fn edit(lattice: u32, edits: &[(u32, u32)]) -> Op {
 /// A kernel that is in no table.
 static STRANGE: Kernel = Kernel {
     name: "strange",
-    file: "strange",
-    entries: &["strange"],
-    by_network: false,
-    parameters: &[],
-    title: "",
-    layout: Layout::Bits,
-    iteration: Iteration::Launches,
-    blocks: &[(32, 8)],
-    rows_per_thread: 1,
-    shared_bytes: |_, _| 0,
-    cooperative: false,
-    batched: false,
-    sides: SupportedSizes::Any,
-    max_cells: None,
-    block_timestamps: true,
     own: None,
+    ..KERNELS[0]
 };
 
 static STRANGE_CALL: BufferKernel = BufferKernel {
@@ -242,477 +158,337 @@ static STRANGE_CALL: BufferKernel = BufferKernel {
     own: None,
 };
 
-/// What is wrong with a program, and how that is said.
-type Wrong = (&'static str, Program, &'static str);
+/// What is wrong with a program or an op, and how that is said.
+type Wrong<T> = (&'static str, T, &'static str);
 
-/// Programs that are wrong in one step, which comes after one that is right.
+/// Ops that are wrong in the first stream, behind some that are right.
 #[rustfmt::skip]
-fn wrong_steps(ids: &Ids) -> Vec<(&'static str, StreamId, Op, &'static str)> {
+fn wrong_steps(stage: &mut Stage) -> Vec<Wrong<Op>> {
     use Argument::{Buffer, F32, I32, U32, U64};
-    let Ids {
-        stream,
-        foreign,
-        device,
-        pinned,
-        ..
-    } = *ids;
-    let on_device = Buffer(at(device, 0)); // 64 words
-    let size = size_of(GOOD);
-    let words = size.words();
-    let region = |region| LatticeOp::Reduce(region).on(0..1);
-    let view = ReduceRegion::of_cells(4, 1);
-    let by = |kernel: &str, block| match advance(kernel, 0..1, 1) {
-        Op::Lattices(lattices, LatticeOp::Advance { kernel, rule, generations, .. }) => LatticeOp::Advance { kernel, rule, generations, block }.on(lattices),
-        _ => unreachable!(),
+    let Stage { lab, further, pooled, .. } = stage;
+    let foreign_event = lab.engine.create_event(*further).unwrap();
+    let foreign_buffer = lab.engine.create_buffer(*further, 256, BufferLocation::Device).unwrap();
+    let pageable = lab.buffer(PAGEABLE, 64);
+    let (start, pinned) = (at(lab.device, 0), at(lab.host, 0));
+    let on_device = Buffer(start); // 64 words
+    let from = |offset, bytes| copy(at(lab.device, offset), pinned, bytes);
+    let block = |kernel: &'static Kernel, block| LatticeOp::Advance { kernel, rule: Rule::LIFE, generations: 1, block }.on(0..1);
+    let rows = |first, count| download(0..1, 3, Transfer::Rows { first, count });
+    let barrier = |grid, block, width| {
+        let numbers = [I32(width), I32(8), U32(0), I32(1), I32(1), U64(0)];
+        call(&BARRIER, grid, block, &[&[on_device, on_device][..], &numbers].concat())
     };
-    let strange = LatticeOp::Advance { kernel: &STRANGE, rule: Rule::LIFE, generations: 1, block: (32, 8) }.on(0..1);
-    vec![
+    let mut wrong = vec![
         // Ids that are not there.
-        ("unknown stream", StreamId(NOWHERE), LatticeOp::Pack.on(0..1), "no StreamId(99)"),
-        ("unknown stream, no lattice", StreamId(NOWHERE), LatticeOp::Pack.on(0..0), "no StreamId(99)"),
-        ("unknown event recorded", stream, record(EventId(NOWHERE)), "no EventId(99)"),
-        ("unknown event awaited", stream, wait(EventId(NOWHERE)), "no EventId(99)"),
-        ("unknown lattice packed", stream, LatticeOp::Pack.on(NOWHERE..NOWHERE + 1), "no LatticeId(99)"),
-        ("a range beyond the last lattice", foreign, advance("bits", 4..6, 1), "no LatticeId(5)"),
-        ("a range without end", foreign, advance("bits", 4..u32::MAX, 1), "no LatticeId(5)"),
-        ("an unknown kernel", stream, strange, "no kernel strange"),
-        ("an unknown called kernel", stream, call(&STRANGE_CALL, 1, 1, &[]), "no kernel strange"),
+        ("unknown event recorded", record(EventId(NOWHERE)), "no EventId(99)"),
+        ("unknown event awaited", wait(EventId(NOWHERE)), "no EventId(99)"),
+        ("an unknown kernel", block(&STRANGE, (32, 8)), "no kernel strange"),
+        ("an unknown called kernel", call(&STRANGE_CALL, 1, 1, &[]), "no kernel strange"),
         // Other devices.
-        ("a foreign lattice advanced", stream, advance("bits", 4..5, 1), "LatticeId(4) is not on the stream's device"),
-        ("a range into another device", stream, advance("bits", 3..5, 1), "LatticeId(4) is not on the stream's device"),
-        ("a foreign event recorded", stream, record(ids.foreign_event), "not on the stream's device"),
-        ("an event recorded by a foreign stream", foreign, record(ids.event), "not on the stream's device"),
-        ("a copy from a foreign buffer", stream, copy(at(ids.foreign_device, 0), at(pinned, 0), 4), "not on the stream's device"),
-        ("a copy between two that a stream is not of", foreign, copy(at(device, 0), at(device, 4), 4), "not on the stream's device"),
-        ("a copy to a foreign buffer", stream, copy(at(pinned, 0), at(ids.foreign_device, 0), 4), "not on the stream's device"),
-        ("a call with a foreign buffer", stream, spin(at(ids.foreign_device, 0), Duration::ZERO), "not on the stream's device"),
-        // Layouts.
-        ("a kernel in another layout", stream, advance("global", 0..1, 1), "global needs layout I32"),
-        ("a planar kernel in bits", stream, advance("planar", 3..4, 1), "planar needs layout Planar"),
-        ("a layout that is not reserved", stream, Op::unpack(3..4, Layout::Planar), "layout Planar is not reserved"),
-        ("a layout that the size does not take", stream, Op::unpack(0..1, Layout::Planar), "29x23 cannot be in layout Planar"),
-        ("cells in layout bits", stream, download(0..1, 0, Transfer::Cells), "no i32 cells"),
-        // Kernels.
-        ("a width of fewer cells than planes", stream, advance("planar", 0..1, 1), "kernel 'planar' supports widths from 32 cells on, not 29x23; use --kernel bits"),
-        ("a width of less than a lane", stream, advance("multistep", 0..1, 1), "kernel 'multistep' supports widths from 128 cells on, not 29x23; use --kernel bits"),
-        ("no square", stream, advance("resident", 3..4, 1), "kernel 'resident' supports lattices from 32x32 to 256x256, whose sides are the same multiple of 32 once they are rounded up, not 128x256; use --kernel bits"),
-        ("too few columns for blocks together", stream, advance("cooperative", 3..4, 1), "cooperative"),
-        ("too many cells", stream, advance("sync-shared", 3..4, 1), "kernel 'sync-shared' supports at most 24,576 cells, not 128x256; use --kernel bits"),
-        ("a size only of the last of a range", stream, advance("sync-shared", 0..4, 1), "sync-shared"),
-        ("another block", stream, by("bits", (7, 3)), "not 7x3"),
-        ("another block, of one warp", stream, by("multistep", (32, 8)), "not 32x8"),
-        ("no block", stream, by("bits", (0, 0)), "not 0x0"),
+        ("a range into another device", advance("bits", 3..5, 1), "LatticeId(4) is not on the stream's device"),
+        ("a foreign event recorded", record(foreign_event), "not on the stream's device"),
+        ("a copy from a foreign buffer", copy(at(foreign_buffer, 0), pinned, 4), "not on the stream's device"),
+        ("a copy to a foreign buffer", copy(pinned, at(foreign_buffer, 0), 4), "not on the stream's device"),
+        ("a call with a foreign buffer", spin(at(foreign_buffer, 0), Duration::ZERO), "not on the stream's device"),
+        // Layouts and kernels.
+        ("a layout that the size does not take", Op::unpack(0..1, Layout::Planar), "29x23 cannot be in layout Planar"),
+        ("a width of less than a lane", advance("multistep", 0..1, 1), "kernel 'multistep' supports widths from 128 cells on, not 29x23; use --kernel bits"),
+        ("no square", advance("resident", 3..4, 1), "kernel 'resident' supports lattices from 32x32 to 256x256, whose sides are the same multiple of 32 once they are rounded up, not 128x256; use --kernel bits"),
+        ("too few columns for blocks together", advance("cooperative", 3..4, 1), "cooperative"),
+        ("too many cells", advance("sync-shared", 3..4, 1), "kernel 'sync-shared' supports at most 24,576 cells, not 128x256; use --kernel bits"),
+        ("another block", block(&KERNELS[0], (7, 3)), "not 7x3"),
         // Uploads and edits.
-        ("an upload too short", stream, upload(GOOD, words - 1), "22 words"),
-        ("an upload too long", stream, upload(GOOD, words + 1), "24 words"),
-        ("an empty upload", stream, upload(GOOD, 0), "0 words"),
-        ("an edit beyond", stream, edit(GOOD, &[(words as u32, 1)]), "29x23"),
-        ("an edit far beyond", stream, edit(GOOD, &[(u32::MAX, 1)]), "29x23"),
-        ("an edit beyond the width", stream, edit(GOOD, &[(1, 1 << 29)]), "29x23"),
-        ("edits in disorder", stream, edit(GOOD, &[(1, 1), (0, 1)]), "not in order"),
-        ("an edit twice", stream, edit(GOOD, &[(1, 1), (1, 1)]), "not in order"),
-        // Views.
-        ("a view of no whole words", stream, region(ReduceRegion { width: 6, ..view }), "ReduceRegion"),
-        ("a view of no width", stream, region(ReduceRegion { width: 0, ..view }), "ReduceRegion"),
-        ("a view of no height", stream, region(ReduceRegion { height: 0, ..view }), "ReduceRegion"),
-        ("a view too high", stream, region(ReduceRegion { height: 65_536, ..view }), "ReduceRegion"),
-        ("a view of no cells", stream, region(ReduceRegion { step: 0, ..view }), "ReduceRegion"),
-        ("a view backwards", stream, region(ReduceRegion { step: -1, ..view }), "ReduceRegion"),
-        ("a view of too large steps", stream, region(ReduceRegion { step: 1 << 42, ..view }), "ReduceRegion"),
-        ("a view that overflows", stream, region(ReduceRegion { x0: i64::MAX, ..view }), "ReduceRegion"),
-        ("a view never reduced", stream, download(0..1, 0, Transfer::View), "reduce it first"),
-        ("no rows", stream, download(0..1, 3, Transfer::Rows { first: 0, count: 0 }), "has no Rows"),
-        ("rows beyond the last", stream, download(0..1, 3, Transfer::Rows { first: 20, count: 4 }), "has no Rows"),
-        ("rows without end", stream, download(0..1, 3, Transfer::Rows { first: 1, count: u32::MAX }), "has no Rows"),
-        ("a measure never made", stream, download(0..1, 4, Transfer::Measure), "not been measured"),
-        // Slots.
-        ("a slot out of range", stream, download(0..1, 5, Transfer::Bits), "no Slot(5)"),
-        ("bits in a measure's slot", stream, download(0..1, 4, Transfer::Bits), "Slot(4) has 8"),
-        ("bits in a picture's slot", stream, download(3..4, 0, Transfer::Bits), "Slot(0) has 23"),
-        ("bits in too small a slot of the last", stream, download(2..4, 0, Transfer::Bits), "Slot(0) has 23"),
+        ("an upload too short", upload(0, 22), "22 words"),
+        ("an edit beyond", edit(0, &[(23, 1)]), "29x23"),
+        ("an edit beyond the width", edit(0, &[(1, 1 << 29)]), "29x23"),
+        ("an edit twice", edit(0, &[(1, 1), (1, 1)]), "not in order"),
+        // Rows and slots.
+        ("no rows", rows(0, 0), "has no Rows"),
+        ("rows beyond the last", rows(20, 4), "has no Rows"),
+        ("rows without end", rows(1, u32::MAX), "has no Rows"),
+        ("a slot out of range", download(0..1, 5, Transfer::Bits), "no Slot(5)"),
+        ("bits in a picture's slot", download(3..4, 0, Transfer::Bits), "Slot(0) has 23"),
         // Copies.
-        ("a copy of nothing", stream, copy(at(device, 0), at(pinned, 0), 0), "0 bytes"),
-        ("a copy of no whole words", stream, copy(at(device, 0), at(pinned, 0), 6), "6 bytes"),
-        ("a copy from an odd offset", stream, copy(at(device, 2), at(pinned, 0), 4), "offset 2"),
-        ("a copy to an odd offset", stream, copy(at(device, 0), at(pinned, 3), 4), "offset 3"),
-        ("a copy beyond the source", stream, copy(at(device, 8), at(pinned, 0), 252), "252 bytes"),
-        ("a copy beyond the target", stream, copy(at(device, 0), at(pinned, 8), 252), "252 bytes"),
-        ("a copy from far beyond", stream, copy(at(device, usize::MAX - 3), at(pinned, 0), 8), "8 bytes"),
-        ("a copy from host to host", stream, copy(at(ids.pageable, 0), at(pinned, 0), 4), "host to host"),
-        ("a copy from nowhere", stream, copy(at(BufferId(NOWHERE), 0), at(pinned, 0), 4), "no BufferId(99)"),
-        ("a copy to nowhere", stream, copy(at(pinned, 0), at(BufferId(NOWHERE), 0), 4), "no BufferId(99)"),
-        ("a copy from what was given back", stream, copy(at(ids.gone, 0), at(pinned, 0), 4), "no BufferId(0)"),
-        ("a host function on the device", stream, BufferOp::HostFunction(device).into(), "cannot be used like this in Device"),
-        ("a host function on nothing", stream, BufferOp::HostFunction(BufferId(NOWHERE)).into(), "no BufferId(99)"),
+        ("a copy of no whole words", from(0, 6), "6 bytes"),
+        ("a copy beyond the source", from(8, 252), "252 bytes"),
+        ("a copy from far beyond", from(usize::MAX - 3, 8), "8 bytes"),
+        ("a copy to an odd offset", copy(start, at(lab.host, 3), 4), "offset 3"),
+        ("a copy from host to host", copy(at(pageable, 0), pinned, 4), "host to host"),
+        ("a copy to nowhere", copy(pinned, at(BufferId(NOWHERE), 0), 4), "no BufferId(99)"),
+        ("a host function on the device", BufferOp::HostFunction(lab.device).into(), "cannot be used like this in Device"),
         // Memory.
-        ("allocation of device memory", stream, memory(MemoryOp::Allocate(device)), "cannot be used like this in Device"),
-        ("advice on device memory", stream, memory(MemoryOp::AdviseReadMostly(device)), "cannot be used like this in Device"),
-        ("a prefetch of a pool's memory", stream, memory(MemoryOp::Prefetch(ids.pooled, PageLocation::Host)), "cannot be used like this in Pool"),
-        ("allocation on another device", foreign, memory(MemoryOp::Allocate(ids.pooled)), "not on the stream's device"),
-        ("allocation without an end", stream, memory(MemoryOp::Allocate(ids.pooled)), "allocated and not freed"),
-        ("an end without allocation", stream, memory(MemoryOp::Free(ids.pooled)), "not allocated in this stream"),
-        ("a copy from what is not allocated", stream, copy(at(ids.pooled, 0), at(pinned, 0), 4), "not allocated in this stream"),
-        ("a call with what is not allocated", stream, spin(at(ids.pooled, 0), Duration::ZERO), "not allocated in this stream"),
+        ("a prefetch of a pool's memory", memory(MemoryOp::Prefetch(*pooled, PageLocation::Host)), "cannot be used like this in Pool"),
+        ("allocation without an end", memory(MemoryOp::Allocate(*pooled)), "allocated and not freed"),
         // Calls.
-        ("too few arguments", stream, call(&SCALE, 1, 32, &[on_device]), "3 arguments, not 1"),
-        ("too many arguments", stream, call(&SPIN, 1, 1, &[on_device, U64(0), U64(0)]), "2 arguments, not 3"),
-        ("a number of another kind", stream, call(&SCALE, 1, 32, &[on_device, U32(1), I32(1)]), "scale takes I32, not U32"),
-        ("a number for a buffer", stream, call(&SPIN, 1, 1, &[U64(0), U64(0)]), "spin takes Buffer"),
-        ("a buffer of the host", stream, spin(at(pinned, 0), Duration::ZERO), "not on the device"),
-        ("a buffer from nowhere", stream, spin(at(BufferId(NOWHERE), 0), Duration::ZERO), "no BufferId(99)"),
-        ("the end of a buffer", stream, spin(at(device, 256), Duration::ZERO), "from offset 256"),
-        ("no blocks", stream, call(&SPIN, 0, 1, &[on_device, U64(0)]), "0 blocks"),
-        ("no threads", stream, call(&SPIN, 1, 0, &[on_device, U64(0)]), "0 threads"),
-        ("too many threads", stream, call(&SPIN, 1, 1025, &[on_device, U64(0)]), "1025 threads"),
-        ("an array too short", stream, call(&SCALE, 1, 32, &[on_device, I32(65), I32(1)]), "260 bytes"),
-        ("a negative length", stream, call(&SCALE, 1, 32, &[on_device, I32(-1), I32(1)]), "length of -1"),
-        ("pixels of no whole words", stream, call(&GRAY, 1, 32, &[on_device, on_device, I32(3)]), "length of 3"),
-        ("too many pixels", stream, call(&GRAY, 1, 32, &[on_device, on_device, I32(68)]), "272 bytes"),
-        ("too many numbers", stream, call(&MANDELBROT, 1, 32, &[on_device, on_device, I32(33), I32(1), F32(2.0)]), "264 bytes"),
-        ("a meeting at a buffer's end", stream, call(&MEET, 1, 1, &[on_device, U32(1), U64(0), Buffer(at(device, 256))]), "from offset 256"),
-        ("a barrier between blocks", stream, barrier(on_device, 2, 32, 8), "2 blocks"),
-        ("a barrier of part of a warp", stream, barrier(on_device, 1, 31, 8), "31 threads"),
-        ("a barrier over no cells", stream, barrier(on_device, 1, 32, 0), "cannot run in 1 blocks of 32 threads"),
-        ("a barrier over too many cells", stream, barrier(on_device, 1, 32, 9), "288 bytes"),
-        ("a word for each of too many threads", stream, call(&LOP3_RATE, 3, 32, &[on_device, U32(1), I32(1)]), "384 bytes"),
-        ("too many quads", stream, call(&COPY_RATE, 1, 32, &[on_device, on_device, U64(17)]), "272 bytes"),
-        ("quads beyond counting", stream, call(&COPY_RATE, 1, 32, &[on_device, on_device, U64(u64::MAX)]), "bytes from offset 0"),
-    ]
-}
-
-fn barrier(cells: Argument, grid: u32, block: u32, width: i32) -> Op {
-    use Argument::{I32, U32, U64};
-    let numbers = [I32(width), I32(8), U32(0), I32(1), I32(1), U64(0)];
-    let arguments: Vec<_> = [cells, cells].into_iter().chain(numbers).collect();
-    call(&BARRIER, grid, block, &arguments)
+        ("too few arguments", call(&SCALE, 1, 32, &[on_device]), "3 arguments, not 1"),
+        ("a number for a buffer", call(&SPIN, 1, 1, &[U64(0), U64(0)]), "spin takes Buffer, not U64"),
+        ("a buffer of the host", spin(pinned, Duration::ZERO), "not on the device"),
+        ("no blocks", call(&SPIN, 0, 1, &[on_device, U64(0)]), "0 blocks"),
+        ("no threads", call(&SPIN, 1, 0, &[on_device, U64(0)]), "0 threads"),
+        ("too many threads", call(&SPIN, 1, 1025, &[on_device, U64(0)]), "1025 threads"),
+        ("an array too short", call(&SCALE, 1, 32, &[on_device, I32(65), I32(1)]), "260 bytes"),
+        ("a negative length", call(&SCALE, 1, 32, &[on_device, I32(-1), I32(1)]), "length of -1"),
+        ("pixels of no whole words", call(&GRAY, 1, 32, &[on_device, on_device, I32(3)]), "length of 3"),
+        ("too many pixels", call(&GRAY, 1, 32, &[on_device, on_device, I32(68)]), "272 bytes"),
+        ("too many numbers", call(&MANDELBROT, 1, 32, &[on_device, on_device, I32(33), I32(1), F32(2.0)]), "264 bytes"),
+        ("a meeting at a buffer's end", call(&MEET, 1, 1, &[on_device, U32(1), U64(0), Buffer(at(lab.device, 256))]), "from offset 256"),
+        ("a barrier between blocks", barrier(2, 32, 8), "2 blocks"),
+        ("a barrier of part of a warp", barrier(1, 31, 8), "31 threads"),
+        ("a barrier over no cells", barrier(1, 32, 0), "cannot run in 1 blocks of 32 threads"),
+        ("a barrier over too many cells", barrier(1, 32, 9), "288 bytes"),
+        ("a word for each of too many threads", call(&LOP3_RATE, 3, 32, &[on_device, U32(1), I32(1)]), "384 bytes"),
+        ("quads beyond counting", call(&COPY_RATE, 1, 32, &[on_device, on_device, U64(u64::MAX)]), "bytes from offset 0"),
+    ];
+    // No whole words, no width, no height, too high, no cells, too large steps, and overflow.
+    for (width, height, step, x0) in [
+        (6, 1, 1, 0), (0, 1, 1, 0), (4, 0, 1, 0), (4, 65_536, 1, 0), (4, 1, 0, 0), (4, 1, 1 << 42, 0), (4, 1, 1, i64::MAX),
+    ] {
+        let region = ReduceRegion { x0, y0: 0, step, width, height };
+        wrong.push(("a view", LatticeOp::Reduce(region).on(0..1), "ReduceRegion"));
+    }
+    wrong
 }
 
 /// Programs that are wrong as a whole, or by what their own steps leave.
 #[rustfmt::skip]
-fn wrong_programs(ids: &Ids) -> Vec<Wrong> {
-    let Ids {
-        stream,
-        second,
-        event,
-        ..
-    } = *ids;
-    let on = |ops: Vec<Op>| Program::in_stream(stream, ops).with_spans();
-    let (allocate, free) = (memory(MemoryOp::Allocate(ids.pooled)), memory(MemoryOp::Free(ids.pooled)));
+fn wrong_programs(stage: &mut Stage) -> Vec<Wrong<Program>> {
+    let &mut Stage { ref soups, second, foreign, pooled, .. } = stage;
+    let (stream, event) = (soups.stream, stage.lab.event());
+    let [allocate, free] = [MemoryOp::Allocate(pooled), MemoryOp::Free(pooled)].map(memory);
+    let pack = || LatticeOp::Pack.on(0..1);
+    let unpack = |lattices| Op::unpack(lattices, Layout::I32);
+    let used = copy(at(pooled, 0), at(stage.lab.host, 0), 4);
     vec![
-        ("allocated twice", on(vec![allocate.clone(), allocate.clone(), free.clone()]), "allocated and not freed"),
-        ("used after its end", on(vec![allocate.clone(), free.clone(), copy(at(ids.pooled, 0), at(ids.pinned, 0), 4)]), "not allocated in this stream"),
+        ("an unknown stream", program([(StreamId(NOWHERE), LatticeOp::Pack.on(0..0))]), "no StreamId(99)"),
+        ("a range without end", program([(foreign, advance("bits", 4..u32::MAX, 1))]), "no LatticeId(5)"),
+        ("allocation on another device", program([(foreign, allocate.clone())]), "not on the stream's device"),
+        ("allocated twice", soups.program([&allocate, &allocate, &free, &free].map(Op::clone)), "allocated and not freed"),
+        ("used after its end", soups.program([allocate.clone(), free.clone(), used]), "not allocated in this stream"),
         ("freed in another stream", program([(stream, allocate.clone()), (second, free.clone())]), "not allocated in this stream"),
-        ("allocated by one of several threads", issued(vec![(0, stream, allocate), (0, stream, free), (1, second, LatticeOp::Pack.on(0..1))]), "one of several threads"),
-        ("cells after an upload", on(vec![Op::unpack(0..1, Layout::I32), upload(0, 23), download(0..1, 0, Transfer::Cells)]), "no i32 cells"),
-        ("a kernel after unpacking", on(vec![Op::unpack(0..1, Layout::I32), advance("bits", 0..1, 1)]), "bits needs layout Bits"),
-        ("a kernel of a range in two layouts", on(vec![Op::unpack(1..2, Layout::I32), advance("bits", 0..3, 1)]), "LatticeId(1) is in layout I32"),
-        ("a view that has grown out of its slot", on(vec![reduce(0..1, 4, 47), download(0..1, 0, Transfer::View)]), "47 words"),
-        ("the view of a neighbour", on(vec![reduce(0..1, 4, 1), download(0..2, 0, Transfer::View)]), "LatticeId(1) has no view"),
-        ("the measure of a neighbour", on(vec![LatticeOp::Measure.on(0..1), download(0..2, 4, Transfer::Measure)]), "LatticeId(1) has not been measured"),
-        ("a slot twice", on(vec![download(0..1, 0, Transfer::Bits), download(0..1, 0, Transfer::Bits)]), "LatticeId(0) is in use"),
-        ("a slot twice, in ranges", on(vec![download(0..2, 0, Transfer::Bits), download(1..3, 0, Transfer::Bits)]), "LatticeId(1) is in use"),
-        ("an event of another issuer", issued(vec![(0, stream, record(event)), (1, second, wait(event))]), "another issuer"),
-        ("an event that another issuer records later", issued(vec![(1, second, wait(event)), (2, stream, record(event))]), "another issuer"),
-        ("an event of two issuers", issued(vec![(1, stream, record(event)), (2, second, record(event)), (2, second, wait(event))]), "another issuer"),
+        ("allocated by one of several threads", issued([(0, stream, allocate), (0, stream, free), (1, second, pack())]), "one of several threads"),
+        ("cells after an upload", soups.program([unpack(0..1), upload(0, 23), download(0..1, 0, Transfer::Cells)]), "no i32 cells"),
+        ("a kernel of a range in two layouts", soups.program([unpack(1..2), advance("bits", 0..3, 1)]), "bits needs layout Bits, but LatticeId(1) is in layout I32"),
+        ("a view that has grown out of its slot", soups.program([reduce(0..1, 4, 47), download(0..1, 0, Transfer::View)]), "47 words"),
+        ("a slot twice, in ranges", soups.program([0..2, 1..3].map(|range| download(range, 0, Transfer::Bits))), "LatticeId(1) is in use"),
+        ("an event that another issuer records later", issued([(1, second, wait(event)), (2, stream, record(event))]), "another issuer"),
+        ("an event of two issuers", issued([(1, stream, record(event)), (2, second, record(event)), (2, second, wait(event))]), "another issuer"),
     ]
 }
 
 /// Programs that cannot be prepared.
 #[rustfmt::skip]
-fn unpreparable(ids: &Ids) -> Vec<Wrong> {
-    let Ids {
-        stream,
-        second,
-        default,
-        event,
-        device,
-        pageable,
-        ..
-    } = *ids;
-    let one = |op: Op| program([(stream, op)]);
-    let round = one(advance("bits", 0..1, 1));
-    let mut several = round.clone();
-    several.push_from(IssuerId(1), second, LatticeOp::Pack.on(1..2));
-    let block_timestamps = Program {
-        block_timestamps: true,
-        ..round.clone()
-    };
+fn unpreparable(stage: &mut Stage) -> Vec<Wrong<Program>> {
+    let default = stage.lab.stream_of(D0, StreamKind::Default);
+    let event = stage.lab.event();
+    let pageable = stage.lab.buffer(PAGEABLE, 64);
+    let &mut Stage { ref soups, second, pooled, .. } = stage;
+    let pack = || LatticeOp::Pack.on(0..1);
+    let one = |op| soups.program([op]);
+    let allocated = [MemoryOp::Allocate(pooled), MemoryOp::Free(pooled)].map(memory);
+    let block_timestamps = Program { block_timestamps: true, ..one(pack()) };
     vec![
         ("stamped", block_timestamps, "a program with block timestamps"),
-        ("several issuers", several, "several threads"),
-        ("the default stream", program([(default, LatticeOp::Pack.on(0..1))]), "the default stream"),
+        ("several issuers", issued([(0, soups.stream, pack()), (1, second, pack())]), "several threads"),
+        ("the default stream", program([(default, pack())]), "the default stream"),
         ("waiting for a stream", one(OrderOp::Synchronize(Scope::Stream).into()), "waiting on the host"),
-        ("waiting for a device", one(OrderOp::Synchronize(Scope::Device).into()), "waiting on the host"),
-        ("an upload", one(upload(GOOD, 23)), "an upload"),
-        ("an edit", one(edit(GOOD, &[])), "an edit"),
-        ("a pageable slot", one(download(0..1, 2, Transfer::Bits)), "pageable memory"),
-        ("a copy to pageable memory", one(copy(at(device, 0), at(pageable, 0), 4)), "pageable memory"),
-        ("a copy from pageable memory", one(copy(at(pageable, 0), at(device, 0), 4)), "pageable memory"),
-        ("memory of a pool", program([MemoryOp::Allocate(ids.pooled), MemoryOp::Free(ids.pooled)].map(|op| (stream, memory(op)))), "managing memory"),
-        ("a wait for an event from before", one(wait(event)), "has not recorded"),
-        ("a wait before its record", program([(stream, wait(event)), (second, record(event))]), "has not recorded"),
+        ("an upload", one(upload(0, 23)), "an upload"),
+        ("an edit", one(edit(0, &[])), "an edit"),
+        ("a pageable slot", one(download(0..1, 1, Transfer::Bits)), "pageable memory"),
+        ("a copy from pageable memory", one(copy(at(pageable, 0), at(stage.lab.device, 0), 4)), "pageable memory"),
+        ("memory of a pool", soups.program(allocated), "managing memory"),
+        ("a wait before its record", program([(soups.stream, wait(event)), (second, record(event))]), "has not recorded"),
     ]
 }
 
 #[test]
 fn both_engines_refuse_the_same_programs_in_the_same_words_and_without_a_trace() {
-    let _alone = alone();
-    let mut stages = engines();
-    let ids = stages[0].ids;
-    let right = [
-        (ids.stream, advance("bits", 0..3, 3)),
-        (ids.stream, Op::unpack(2..3, Layout::I32)),
-        (ids.stream, download(1..3, 1, Transfer::Bits)),
-    ];
-    let mut wrong = wrong_programs(&ids);
-    wrong.extend(
-        wrong_steps(&ids)
-            .into_iter()
-            .map(|(what, stream, op, why)| {
-                let steps = right.iter().cloned().chain([(stream, op)]);
-                (what, program(steps), why)
-            }),
-    );
-    let submitted = wrong.iter().map(|wrong| (true, wrong));
-    let unpreparable = unpreparable(&ids);
-    let prepared = unpreparable.iter().map(|wrong| (false, wrong));
-    for (is_submitted, (what, program, why)) in submitted.chain(prepared) {
-        let [cpu, cuda] = stages.each_mut().map(|stage| {
-            let parities = stage.parities();
-            let error = if is_submitted {
-                stage.engine.submit(program).expect_err(what)
-            } else {
-                stage.engine.prepare(program).expect_err(what)
-            };
-            if is_submitted && !why.contains("in use") {
-                let prepared = stage.engine.prepare(program).expect_err(what);
-                let other = prepared.to_string().contains("cannot be prepared");
-                assert!(prepared == error || other, "{what}: {prepared}");
-            }
-            stage.is_as_it_was(&parities, what);
-            error
-        });
-        assert!(cpu.to_string().contains(why), "{what}: {cpu}");
-        assert_eq!(cpu, cuda, "{what}");
-    }
+    on_both(|lab| {
+        let stage = &mut Stage::new(lab);
+        let mut wrong = wrong_programs(stage);
+        let right = [
+            advance("bits", 0..3, 3),
+            Op::unpack(2..3, Layout::I32),
+            download(1..3, 1, Transfer::Bits),
+        ];
+        for (what, op, why) in wrong_steps(stage) {
+            let steps = right.iter().cloned().chain([op]);
+            wrong.push((what, stage.soups.program(steps), why));
+        }
+        let mut said = Vec::new();
+        for (what, program, why) in wrong {
+            said.push(stage.refusal(what, why, |engine| {
+                let error = engine.submit(&program);
+                if !why.contains("in use") {
+                    let prepared = engine.prepare(&program).expect_err(what);
+                    let other = prepared.to_string().contains("cannot be prepared");
+                    assert!(
+                        other || Err(&prepared) == error.as_ref(),
+                        "{what}: {prepared}"
+                    );
+                }
+                error
+            }));
+        }
+        for (what, program, why) in unpreparable(stage) {
+            said.push(stage.refusal(what, why, |engine| engine.prepare(&program)));
+        }
+        said
+    });
 }
 
 #[test]
 fn a_slot_that_is_read_is_refused_in_the_same_words() {
-    let _alone = alone();
-    let mut stages = engines();
-    let errors = stages.each_mut().map(|stage| {
-        let parities = stage.parities();
-        let (stream, slots) = (stage.ids.stream, stage.slots.clone());
-        let steps = [
-            (stream, advance("bits", 0..3, 1)),
-            (stream, download(0..3, 0, Transfer::Bits)),
-        ];
-        let mut error = None;
-        assert!(slots.read(LatticeId(1), Slot(0), &mut |_| {
-            error = stage.engine.submit(&program(steps.clone())).err();
-        }));
-        stage.is_as_it_was(&parities, "a slot that is read");
-        error.unwrap()
+    on_both(|lab| {
+        let stage = &mut Stage::new(lab);
+        let slots = stage.soups.slots.clone();
+        let steps = [advance("bits", 0..3, 1), download(0..3, 0, Transfer::Bits)];
+        let steps = stage.soups.program(steps);
+        stage.refusal("read", "LatticeId(1) is in use", |engine| {
+            let mut answer = None;
+            slots.read(LatticeId(1), Slot(0), &mut |_| {
+                answer = Some(engine.submit(&steps))
+            });
+            answer.unwrap()
+        })
     });
-    assert_eq!(errors[0], EngineError::SlotBusy(LatticeId(1), Slot(0)));
-    assert_eq!(errors[0], errors[1]);
 }
 
 #[test]
-fn slots_that_were_never_made_are_refused_in_the_same_words() {
-    let _alone = alone();
-    let errors = bare_engines().map(|mut engine| {
-        engine.create_lattices(D0, 1, size_of(0)).unwrap();
-        let stream = engine.create_stream(D0, StreamSpec::PLAIN).unwrap();
+fn what_was_never_made_is_refused_in_the_same_words() {
+    on_both(|lab| {
+        let [stream] = lab.streams();
+        let engine = &mut lab.engine;
+        let size = SIZES[0].parse().unwrap();
+        engine.create_lattices(D0, 1, size).unwrap();
+        assert_eq!(engine.parity(LatticeId(7)), 0);
         let steps = program([(stream, download(0..1, 0, Transfer::Bits))]);
-        let missing = [
-            engine.submit(&steps).unwrap_err(),
-            engine.query(EventId(0)).unwrap_err(),
+        let missing = engine.submit(&steps).unwrap_err();
+        let said = missing.to_string();
+        assert!(said.contains("LatticeId(0) has no Slot(0)"), "{said}");
+        let mut buffer = |bytes| engine.create_buffer(D0, bytes, BufferLocation::Device);
+        let buffers = [0, 6].map(|bytes| buffer(bytes).unwrap_err());
+        let others = [
+            engine.query(EventId(0)).map(drop),
             engine
                 .create_stream(DeviceId(1), StreamSpec::PLAIN)
-                .unwrap_err(),
-            engine
-                .create_buffer(D0, 6, BufferLocation::Device)
-                .unwrap_err(),
-            engine
-                .create_buffer(D0, 0, BufferLocation::Device)
-                .unwrap_err(),
-            engine.replay(PreparedId(0)).unwrap_err(),
+                .map(drop),
+            engine.replay(PreparedId(0)).map(drop),
         ];
-        assert_eq!(engine.parity(LatticeId(7)), 0);
-        missing
+        (missing, buffers, others.map(Result::unwrap_err))
     });
-    assert!(
-        errors[0][0]
-            .to_string()
-            .contains("LatticeId(0) has no Slot(0)"),
-        "{}",
-        errors[0][0]
-    );
-    assert_eq!(errors[0], errors[1]);
 }
 
 #[test]
 fn preparing_moves_no_state_and_a_replay_needs_the_state_that_it_was_prepared_from() {
-    let _alone = alone();
-    let mut stages = engines();
-    let errors = stages.each_mut().map(|stage| {
-        let stream = stage.ids.stream;
-        let on = |ops: Vec<Op>| Program::in_stream(stream, ops).with_spans();
-        let parities = stage.parities();
+    on_both(|lab| {
+        let stage = &mut Stage::new(lab);
+        let view = || download(0..1, 0, Transfer::View);
+        let measure = || download(0..1, 4, Transfer::Measure);
         // What is made in a prepared program is not there before it has been replayed.
-        let made = vec![
+        let made = stage.prepare([
             reduce(0..1, 4, 1),
             LatticeOp::Measure.on(0..1),
             Op::unpack(1..2, Layout::I32),
             advance("global", 1..2, 1),
             advance("bits", 2..3, 1),
-        ];
-        let made = stage.engine.prepare(&on(made)).unwrap();
-        let mut errors = Vec::new();
-        for early in [
-            download(0..1, 0, Transfer::View),
-            download(0..1, 4, Transfer::Measure),
-            advance("global", 1..2, 1),
-        ] {
-            errors.push(stage.engine.submit(&on(vec![early])).unwrap_err());
-        }
-        stage.is_as_it_was(&parities, "prepared");
-        // The round that was made there has moved every lattice on.
-        errors.push(stage.engine.replay(made).unwrap_err());
-        stage.is_as_it_was(&stage.parities(), "a replay was refused");
-        stage.engine.replay(made).unwrap();
-        assert!(stage.finish());
-        for now in [
-            download(0..1, 0, Transfer::View),
-            download(0..1, 4, Transfer::Measure),
-            download(1..2, 1, Transfer::Bits),
-        ] {
-            stage.run(&on(vec![now]));
-        }
-        let later = on(vec![
-            LatticeOp::Pack.on(1..2),
-            Op::unpack(1..2, Layout::Bits),
         ]);
-        stage.run(&later);
-        for cells in &mut stage.cells[1..3] {
-            *cells = reference::run(cells, Rule::LIFE, 1);
+        let mut said = Vec::new();
+        for (op, why) in [
+            (view(), "reduce it first"),
+            (measure(), "not been measured"),
+            (advance("global", 1..2, 1), "needs layout I32"),
+        ] {
+            let early = stage.soups.program([op]);
+            said.push(stage.refusal("early", why, |engine| engine.submit(&early)));
         }
-        let parities = stage.parities();
-        stage.is_as_it_was(&parities, "replayed");
-        // A view of another length than the one that a prepared download copies.
-        let view = stage
-            .engine
-            .prepare(&on(vec![download(0..1, 0, Transfer::View)]))
-            .unwrap();
-        let again = on(vec![advance("bits", 0..1, 1), reduce(0..1, 4, 1)]);
-        stage.run(&again);
-        stage.cells[0] = reference::run(&stage.cells[0], Rule::LIFE, 1);
-        stage.run(&on(vec![reduce(0..1, 4, 2)]));
-        errors.push(stage.engine.replay(view).unwrap_err());
-        stage.engine.release(view);
-        errors.push(stage.engine.replay(view).unwrap_err());
-        let old = stage
-            .engine
-            .prepare(&on(vec![LatticeOp::Pack.on(0..1)]))
-            .unwrap();
-        stage.slots = stage.engine.allocate_slots(stage.spec).unwrap();
-        errors.push(stage.engine.replay(old).unwrap_err());
-        errors
+        // The rounds that were made since have moved every lattice on, and another moves it back.
+        let mut replay = |stage: &mut Stage, prepared, why| {
+            said.push(stage.refusal("replay", why, |engine| engine.replay(prepared)));
+        };
+        replay(stage, made, "another state");
+        stage.lab.engine.replay(made).unwrap();
+        stage.lab.finish();
+        let back = [LatticeOp::Pack.on(1..2), Op::unpack(1..2, Layout::Bits)];
+        stage.run([view(), measure()].into_iter().chain(back));
+        stage.expect_step(1);
+        stage.expect_step(2);
+        stage.goes_on("replayed");
+        // Views of other lengths than the one that a prepared download copies.
+        stage.run([reduce(0..1, 4, 2)]);
+        let prepared = stage.prepare([view()]);
+        for (height, why) in [(1, "another state"), (3, "replaced")] {
+            stage.run([reduce(0..1, 4, height)]);
+            replay(stage, prepared, why);
+        }
+        stage.lab.engine.release(prepared);
+        replay(stage, prepared, "there is no PreparedId(1)");
+        let old = stage.prepare([LatticeOp::Pack.on(0..1)]);
+        stage.soups.slots = stage.lab.engine.allocate_slots(stage.soups.spec).unwrap();
+        replay(stage, old, "replaced");
+        said
     });
-    assert_eq!(errors[0], errors[1]);
-    let said: Vec<String> = errors[0].iter().map(ToString::to_string).collect();
-    for (said, why) in said.iter().zip([
-        "reduce it first",
-        "not been measured",
-        "needs layout I32",
-        "another state",
-        "replaced",
-        "there is no PreparedId(1)",
-        "replaced",
-    ]) {
-        assert!(said.contains(why), "{said}");
-    }
 }
 
 #[test]
 fn an_empty_program_ends_when_it_is_submitted_and_when_it_is_replayed() {
-    let _alone = alone();
-    for mut stage in engines() {
-        let nothing = Program::default();
-        stage.engine.submit(&nothing).unwrap();
-        assert!(stage.finish());
-        let prepared = stage.engine.prepare(&nothing).unwrap();
-        for _ in 0..2 {
-            stage.engine.replay(prepared).unwrap();
-            assert!(stage.finish());
+    on_both(|lab| {
+        let [stream] = lab.streams();
+        let of_no_lattice = program([(stream, advance("bits", 1..1, 1))]);
+        for nothing in [Program::default(), of_no_lattice] {
+            lab.run(&nothing);
+            let prepared = lab.engine.prepare(&nothing).unwrap();
+            for _ in 0..2 {
+                lab.engine.replay(prepared).unwrap();
+                lab.finish();
+            }
         }
-        let of_no_lattice = program([(stage.ids.stream, advance("bits", 1..1, 1))]);
-        stage.run(&of_no_lattice);
-        let prepared = stage.engine.prepare(&of_no_lattice).unwrap();
-        stage.engine.replay(prepared).unwrap();
-        assert!(stage.finish());
-    }
+    });
 }
 
 #[test]
 fn a_view_that_grows_leaves_its_neighbours_as_they_are() {
-    let _alone = alone();
-    let views = engines().map(|mut stage| {
-        let stream = stage.ids.stream;
-        stage.run(&program([(stream, reduce(0..3, 8, 2))]));
-        stage.run(&program(
-            [2, 3, 5].map(|height| (stream, reduce(1..2, 8, height))),
-        ));
-        stage.run(&program([(stream, download(0..3, 0, Transfer::View))]));
-        [0, 1, 2].map(|i| {
-            let mut view = Vec::new();
-            let look = &mut |words: &[u32]| view = words[..if i == 1 { 10 } else { 4 }].to_vec();
-            assert!(stage.slots.read(LatticeId(i), Slot(0), look));
-            view
-        })
+    let views = on_both(|lab| {
+        let soups = lab.soups(3, SIZES[0]);
+        lab.run(&soups.program([reduce(0..3, 8, 2)]));
+        lab.run(&soups.program([2, 3, 5].map(|height| reduce(1..2, 8, height))));
+        lab.run(&soups.program([download(0..3, 0, Transfer::View)]));
+        [(0, 4), (1, 10), (2, 4)].map(|(i, words)| soups.read(i, 0)[..words].to_vec())
     });
-    assert!(views[0].iter().flatten().any(|word| *word != 0));
-    assert_eq!(views[0], views[1]);
+    assert!(views.iter().flatten().any(|word| *word != 0));
 }
 
 #[test]
 fn a_reserve_that_fails_leaves_the_state_that_there_is() {
-    let _alone = alone();
-    let [_, mut stage] = engines();
-    let ids = stage.ids;
-    let on = |ops: Vec<Op>| Program::in_stream(ids.stream, ops).with_spans();
-    stage.engine.reserve(Layout::Planar).unwrap();
-    stage.run(&on(vec![Op::unpack(3..4, Layout::Planar)]));
-    // 2 GiB at 4 bytes per cell, of which the fake driver has 1.
-    let large = Size::new(1 << 14, 1 << 14).unwrap();
-    stage.engine.create_lattices(D0, 1, large).unwrap();
-    let failed = stage.engine.reserve(Layout::I32);
-    let full = matches!(failed, Err(EngineError::OutOfMemory { .. }));
-    assert!(full, "{failed:?}");
-    let parities = stage.parities();
-    stage.is_as_it_was(&parities, "a failed reserve");
-    let mut refused = |stream, op, why: &str| {
-        let error = stage.engine.submit(&program([(stream, op)])).unwrap_err();
-        assert!(error.to_string().contains(why), "{error}");
-    };
-    let gone = "needs layout Planar, but LatticeId(3) is in layout Bits";
-    refused(ids.stream, advance("planar", 3..4, 1), gone);
-    refused(ids.stream, Op::unpack(3..4, Layout::Planar), "not reserved");
-    refused(ids.stream, Op::unpack(5..6, Layout::I32), "not reserved");
-    refused(ids.foreign, Op::unpack(4..5, Layout::I32), "not reserved");
-    // Those for which there was memory have it, and keep their cells when it is asked for again.
-    let there = vec![Op::unpack(0..1, Layout::I32), advance("global", 0..1, 1)];
-    stage.run(&on(there));
-    stage.engine.reserve(Layout::I32).unwrap_err();
-    let back = vec![LatticeOp::Pack.on(0..1), Op::unpack(0..1, Layout::Bits)];
-    stage.run(&on(back));
-    stage.cells[0] = reference::run(&stage.cells[0], Rule::LIFE, 1);
-    let parities = stage.parities();
-    stage.is_as_it_was(&parities, "a reserve that failed again");
+    on_cuda(|lab| {
+        let stage = &mut Stage::new(lab);
+        let (stream, foreign) = (stage.soups.stream, stage.foreign);
+        stage.lab.engine.reserve(Layout::Planar).unwrap();
+        stage.run([Op::unpack(3..4, Layout::Planar)]);
+        // 2 GiB at 4 bytes per cell, of which the fake driver has 1.
+        let large = "16384x16384".parse().unwrap();
+        stage.lab.engine.create_lattices(D0, 1, large).unwrap();
+        let failed = stage.lab.engine.reserve(Layout::I32);
+        let full = matches!(failed, Err(EngineError::OutOfMemory { .. }));
+        assert!(full, "{failed:?}");
+        let gone = "needs layout Planar, but LatticeId(3) is in layout Bits";
+        let unpack = |lattices, layout| (Op::unpack(lattices, layout), "not reserved");
+        for (stream, (op, why)) in [
+            (stream, (advance("planar", 3..4, 1), gone)),
+            (stream, unpack(3..4, Layout::Planar)),
+            (stream, unpack(5..6, Layout::I32)),
+            (foreign, unpack(4..5, Layout::I32)),
+        ] {
+            let refused = program([(stream, op)]);
+            stage.refusal("a failed reserve", why, |engine| engine.submit(&refused));
+        }
+        // Those for which there was memory have it, and keep their cells when it is asked for again.
+        stage.run([Op::unpack(0..1, Layout::I32), advance("global", 0..1, 1)]);
+        stage.lab.engine.reserve(Layout::I32).unwrap_err();
+        stage.run([LatticeOp::Pack.on(0..1), Op::unpack(0..1, Layout::Bits)]);
+        stage.expect_step(0);
+        stage.goes_on("a reserve that failed again");
+    });
 }
-
 /// A step of a random program: for the validator to judge.
 fn any_op() -> impl Strategy<Value = Op> {
     let lattices = (0u32..4, 0u32..3).prop_map(|(first, count)| first..(first + count).min(4));
@@ -741,7 +517,10 @@ fn any_op() -> impl Strategy<Value = Op> {
         1 => lattices.clone().prop_map(|range| LatticeOp::Measure.on(range)),
         2 => (lattices, 0u8..6, transfer).prop_map(|(l, slot, what)| download(l, slot, what)),
         1 => (0u32..4, 0usize..60).prop_map(|(l, words)| upload(l, words)),
-        1 => (0u32..4, any::<u64>()).prop_map(|(l, seed)| set_soup(l, seed)),
+        1 => (0u32..4, any::<u64>()).prop_map(|(l, seed)| {
+            let soup = life::Soup { density: 0.3, seed, instance: l.into() };
+            LatticeOp::Soup(soup).on(LatticeId(l).as_range())
+        }),
         2 => (0u32..4, 0u32..50, any::<u32>()).prop_map(|(l, word, mask)| edit(l, &[(word, mask & 0x1fff)])),
     ]
 }
@@ -799,59 +578,46 @@ proptest! {
             (prop::collection::vec(any_op(), 1..6), any::<bool>()), 1..12),
         planar: bool,
     ) {
-        let _alone = alone();
-        let mut stages = engines();
-        let ids = stages[0].ids;
-        if planar {
-            for stage in &mut stages {
-                stage.engine.reserve(Layout::Planar).unwrap();
+        on_both(|lab| {
+            let stage = &mut Stage::new(lab);
+            if planar {
+                stage.lab.engine.reserve(Layout::Planar).unwrap();
             }
-        }
-        let model = |cells: &Lattice| ReferenceLattice {
-            layout: Layout::Bits,
-            cells: cells.clone(),
-            bits: cells.clone(),
-        };
-        let mut models: Vec<ReferenceLattice> = stages[0].cells.iter().map(model).collect();
-        for (ops, prepare) in programs {
-            // One stream: between two there would be no order.
-            let steps = program(ops.into_iter().map(|op| (ids.stream, op)));
-            let answers = stages.each_mut().map(|stage| {
-                let parities = stage.parities();
-                let answer = if prepare {
-                    let prepared = stage.engine.prepare(&steps);
-                    assert_eq!(stage.parities(), parities);
-                    prepared.and_then(|prepared| stage.engine.replay(prepared))
+            let model = |cells: &Lattice| ReferenceLattice {
+                layout: Layout::Bits,
+                cells: cells.clone(),
+                bits: cells.clone(),
+            };
+            let mut models: Vec<ReferenceLattice> = stage.soups.starts.iter().map(model).collect();
+            let mut answers = Vec::new();
+            for (ops, prepare) in &programs {
+                // One stream: between two there would be no order.
+                let steps = stage.soups.program(ops.iter().cloned());
+                let (parities, engine) = (stage.parities(), &mut stage.lab.engine);
+                let answer = if *prepare {
+                    let prepared = engine.prepare(&steps);
+                    prepared.and_then(|prepared| engine.replay(prepared))
                 } else {
-                    stage.engine.submit(&steps)
+                    engine.submit(&steps)
                 };
                 if answer.is_err() {
                     assert_eq!(stage.parities(), parities);
                 } else {
-                    assert!(stage.finish());
-                }
-                answer.map(drop)
-            });
-            prop_assert_eq!(&answers[0], &answers[1]);
-            prop_assert_eq!(stages[0].parities(), stages[1].parities());
-            if answers[0].is_ok() {
-                for step in &steps.steps {
-                    for lattice in step.op.lattices() {
-                        models[lattice as usize].apply(&step.op);
+                    stage.lab.finish();
+                    for op in ops {
+                        for lattice in op.lattices() {
+                            models[lattice as usize].apply(op);
+                        }
                     }
                 }
+                answers.push((answer.map(drop), stage.parities()));
             }
-        }
-        for stage in &mut stages {
-            let snapshot = stage.spec.pictures();
-            let bits = program([(ids.stream, download(0..4, snapshot, Transfer::Bits))]);
-            stage.run(&bits);
+            stage.run([download(0..4, 2, Transfer::Bits)]);
             for (i, model) in (0..4).zip(&models) {
-                let look = &mut |words: &[u32]| {
-                    assert_eq!(words, model.bits.words(), "{}", stage.engine.name());
-                };
-                assert!(stage.slots.read(LatticeId(i), Slot(snapshot), look));
+                let bits = model.bits.words();
+                assert_eq!(stage.soups.read(i, 2), bits, "{}", stage.lab.engine.name());
             }
-        }
+            answers
+        });
     }
 }

@@ -185,6 +185,7 @@ impl Lab {
         self.run(&program((0..).zip(&starts).map(upload)));
         Soups {
             stream,
+            spec,
             slots,
             starts,
         }
@@ -234,6 +235,7 @@ impl Lab {
 
 pub(crate) struct Soups {
     pub stream: StreamId,
+    pub spec: SlotsSpec,
     pub slots: Arc<dyn Slots>,
     pub starts: Vec<Lattice>,
 }
