@@ -176,7 +176,8 @@ fn rows_beyond_a_grids_y_go_on_in_z() {
     assert!(kernel.blocks.contains(&(128, 1)) && launch.grid[2] == 2);
     let mut fixture = fixture(vec![size], Vec::new(), 1);
     for name in ["global", "shared"] {
-        let outcome = fixture.check_block(kernels::find(name).unwrap(), (128, 1));
+        let kernel = kernels::find(name).unwrap();
+        let outcome = fixture.check(|it| it.check_block(kernel, (128, 1)));
         assert_eq!(outcome.unwrap().wrong, [""; 0], "{name}");
     }
 }

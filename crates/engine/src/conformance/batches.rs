@@ -1,24 +1,23 @@
 //! Several lattices in one op, which some kernels step in one launch.
 
-use super::cases::{BATCH, Outcome, batch_sizes};
-use super::fixture::{Fixture, SLOT, VIEW_PIXELS, VIEW_SLOT};
+use super::cases::{BATCH, batch_sizes};
+use super::{Case, Fixture, SLOT, VIEW_PIXELS, VIEW_SLOT};
 use crate::{Kernel, LatticeId, LatticeOp, Op, Program, ReduceRegion, Result, Transfer};
-use life::{Lattice, Rule, Size, reference, soup};
+use life::{Lattice, Rule, Size, reference};
 
 impl Fixture {
     /// Adjacent lattices, all in one op; then one of them alone, so that not all are in the same of
     /// the two buffers, if there are two.
-    pub(super) fn check_batches(&mut self) -> Result<Outcome> {
-        let mut outcome = Outcome::default();
+    pub(super) fn check_batches(&mut self) -> Result<()> {
         let mut done: Vec<&Kernel> = Vec::new();
         for (at, size) in batch_sizes().into_iter().enumerate() {
-            let first = self.cases.sizes.len() + at * BATCH;
+            let first = self.cases.len() + at * BATCH;
             let mut kernels = self.kernels_for(size);
             kernels.retain(|kernel| !done.contains(kernel));
-            self.check_batches_of(first as u32, size, &kernels, &mut outcome)?;
+            self.check_batches_of(first as u32, size, &kernels)?;
             done.extend(kernels);
         }
-        Ok(outcome)
+        Ok(())
     }
 
     fn check_batches_of(
@@ -26,10 +25,9 @@ impl Fixture {
         first: u32,
         size: Size,
         kernels: &[&'static Kernel],
-        outcome: &mut Outcome,
     ) -> Result<()> {
         let lattices = first..first + BATCH as u32;
-        let stream = self.streams[0]; // of device 0
+        let stream = self.cases[0].stream; // of device 0
         let rule: Rule = "B36/S23".parse().expect("a rule");
         let one = first + 1;
         let (width, height) = VIEW_PIXELS;
@@ -40,15 +38,21 @@ impl Fixture {
             width,
             height,
         };
-        let start = |i: u32| soup(size, 0.4, 6, i.into());
-        let wanted = |i| reference::run(&start(i), rule, if i == one { 9 } else { 6 });
-        let wanted: Vec<Lattice> = lattices.clone().map(wanted).collect();
+        let case = |i| Case {
+            size,
+            id: LatticeId(i),
+            stream,
+        };
+        let wanted = |case: Case| {
+            let generations = if case.id.0 == one { 9 } else { 6 };
+            (case, reference::run(&case.soup(0.4, 6), rule, generations))
+        };
+        let cases = lattices.clone().map(case);
+        let wanted: Vec<(Case, Lattice)> = cases.clone().map(wanted).collect();
         for &kernel in kernels {
             self.engine.reserve(kernel.layout)?;
-            let mut program = Program::default();
-            for i in lattices.clone() {
-                program.push(stream, Op::upload(LatticeId(i), start(i).words()));
-            }
+            let uploads = cases.clone().map(|case| case.upload(&case.soup(0.4, 6)));
+            let mut program = Program::in_stream(stream, uploads);
             program.push(stream, Op::unpack(lattices.clone(), kernel.layout));
             for lattices in [lattices.clone(), one..one + 1, lattices.clone()] {
                 program.push(stream, Op::advance(kernel, lattices, rule, 3));
@@ -60,11 +64,11 @@ impl Fixture {
                 program.push(stream, Op::download(lattices.clone(), slot, what));
             }
             self.run(&program)?;
-            for (i, want) in lattices.clone().zip(&wanted) {
-                let same = &self.read_lattice(LatticeId(i), size) == want;
-                outcome.expect(same, || format!("{}: lattice {i}", kernel.name));
-                let same = self.shows(LatticeId(i), region, want);
-                outcome.expect(same, || format!("{}: the view of lattice {i}", kernel.name));
+            for (case, want) in &wanted {
+                let (i, name) = (case.id.0, kernel.name);
+                self.expect(*case, want, || format!("{name}: lattice {i}"));
+                let what = || format!("{name}: the view of lattice {i}");
+                self.expect_view(*case, region, want, what);
             }
         }
         Ok(())

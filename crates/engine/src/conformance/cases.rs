@@ -3,32 +3,18 @@
 use life::{Rule, Size};
 
 /// Sizes that expose errors at a torus's edges, in words that are partly used, and where blocks, lanes
-/// and planes end: sides shorter than 3, around a word, around a block, long and thin.
-#[rustfmt::skip]
-const AWKWARD: [(u64, u64); 56] = [
-    (1, 1), (1, 2), (2, 1), (2, 2), (1, 3), (3, 1), (3, 3), (1, 7), (9, 1), (2, 9), (7, 2), (5, 4),
-    (1, 37), (37, 1), (2, 40), (8, 33), (30, 5), (31, 1), (31, 3), (32, 1), (32, 8), (32, 32),
-    (33, 2), (33, 7), (34, 70), (63, 4), (63, 9), (64, 5), (64, 64), (65, 1), (65, 6), (65, 16),
-    (65, 37), (96, 3), (97, 7), (100, 100), (127, 4), (128, 1), (128, 96), (129, 5), (129, 65),
-    // What the planar rungs take: residents, rings of lanes, windows, planes that overlap.
-    (70, 90), (96, 40), (128, 128), (130, 8), (150, 33), (200, 48), (255, 3), (256, 33), (257, 8),
-    (288, 6), (384, 50), (511, 5), (512, 4), (545, 13), (512, 512),
-];
+/// and planes end: sides shorter than 3, around a word, around a block, long and thin; from 70x90 on, what
+/// the planar rungs take: residents, rings of lanes, windows, planes that overlap.
+const AWKWARD: &str = "
+    1x1 1x2 2x1 2x2 1x3 3x1 3x3 1x7 9x1 2x9 7x2 5x4 1x37 37x1 2x40 8x33 30x5 31x1 31x3 32x1
+    32x8 32x32 33x2 33x7 34x70 63x4 63x9 64x5 64x64 65x1 65x6 65x16 65x37 96x3 97x7 100x100
+    127x4 128x1 128x96 129x5 129x65 70x90 96x40 128x128 130x8 150x33 200x48 255x3 256x33 257x8
+    288x6 384x50 511x5 512x4 545x13 512x512";
 
 /// Sizes that take the reference longer.
-const LARGE: [(u64, u64); 11] = [
-    (257, 255),
-    (1000, 37),
-    (37, 1000),
-    (5000, 3),
-    (3, 5000),
-    (1023, 1025),
-    (2048, 2048),
-    (256, 256),
-    (1024, 1024),
-    (4096, 128),
-    (7936, 61),
-];
+const LARGE: &str = "
+    257x255 1000x37 37x1000 5000x3 3x5000 1023x1025 2048x2048 256x256 1024x1024 4096x128
+    7936x61";
 
 /// Life, its best known relative, and extremes.
 const RULES: [&str; 10] = [
@@ -98,7 +84,7 @@ impl Cases {
     /// What takes some seconds.
     pub fn quick() -> Cases {
         Cases {
-            sizes: sizes(&AWKWARD),
+            sizes: sizes(AWKWARD),
             max_cells: 20_000,
             rules: rules()[..2].to_vec(),
             random_rules: 12,
@@ -110,7 +96,7 @@ impl Cases {
     /// What takes a minute.
     pub fn thorough() -> Cases {
         Cases {
-            sizes: [sizes(&AWKWARD), sizes(&LARGE)].concat(),
+            sizes: [sizes(AWKWARD), sizes(LARGE)].concat(),
             max_cells: u64::MAX,
             rules: rules(),
             random_rules: 60,
@@ -136,7 +122,7 @@ impl Cases {
     }
 }
 
-fn sizes(of: &[(u64, u64)]) -> Vec<Size> {
-    let size = |&(width, height): &(u64, u64)| Size::new(width, height).expect("a lattice");
-    of.iter().map(size).collect()
+fn sizes(of: &str) -> Vec<Size> {
+    let size = |text: &str| text.parse().expect("a lattice");
+    of.split_whitespace().map(size).collect()
 }

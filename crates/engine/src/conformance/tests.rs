@@ -59,7 +59,7 @@ fn lattices_in_bands_agree() {
                 assert_right(kernel.name, &outcome);
             }
         }
-        assert_right("seams", &fixture.check_seams().unwrap());
+        assert_right("seams", &fixture.check(Fixture::check_seams).unwrap());
     }
 }
 

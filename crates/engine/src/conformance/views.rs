@@ -1,18 +1,15 @@
 //! Compares reduced views with their definition.
 
-use super::cases::Outcome;
-use super::fixture::{Fixture, VIEW_PIXELS, VIEW_SLOT};
-use crate::{LatticeId, LatticeOp, Op, Program, ReduceRegion, Result, Transfer};
-use life::soup;
+use super::{Fixture, VIEW_PIXELS, VIEW_SLOT};
+use crate::{LatticeOp, ReduceRegion, Result, Transfer};
 
 impl Fixture {
     /// Reduced views, byte by byte against their definition.
-    pub(super) fn check_views(&mut self) -> Result<Outcome> {
-        let mut outcome = Outcome::default();
+    pub(super) fn check_views(&mut self) -> Result<()> {
         let (width, height) = VIEW_PIXELS;
-        for case in 0..self.cases.sizes.len() {
-            let size = self.cases.sizes[case];
-            let start = soup(size, 0.4, 3, case as u64);
+        for case in self.cases.clone() {
+            let size = case.size;
+            let start = case.soup(0.4, 3);
             let sides = [size.width(), size.height()].map(|side| i64::from(side) << 16);
             let whole = sides[0] / i64::from(width) + 1;
             let view = |x0, y0, step| ReduceRegion {
@@ -45,21 +42,14 @@ impl Fixture {
                 all(2 * sides[0].max(sides[1]) + 1),
             ];
             for region in views {
-                let (lattice, stream) = (LatticeId(case as u32), self.streams[case]);
-                let lattices = lattice.as_range();
-                let mut program = Program::default();
-                for op in [
-                    Op::upload(lattice, start.words()),
-                    LatticeOp::Reduce(region).on(lattices.clone()),
-                    Op::download(lattices, VIEW_SLOT, Transfer::View),
-                ] {
-                    program.push(stream, op);
-                }
-                self.run(&program)?;
-                let same = self.shows(lattice, region, &start);
-                outcome.expect(same, || format!("{size} through {region:?}"));
+                let reduce = case.op(LatticeOp::Reduce(region));
+                let download = case.download(VIEW_SLOT, Transfer::View);
+                self.run_in(case, vec![case.upload(&start), reduce, download])?;
+                self.expect_view(case, region, &start, || {
+                    format!("{size} through {region:?}")
+                });
             }
         }
-        Ok(outcome)
+        Ok(())
     }
 }
