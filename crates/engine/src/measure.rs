@@ -81,14 +81,8 @@ mod tests {
 
     #[test]
     fn the_hash_knows_where_a_word_is() {
-        let of = |words: &[u32]| {
-            let mut measure = Measure::default();
-            measure.add(0, words, &mut vec![0; words.len()]);
-            measure.hash
-        };
-        assert_ne!(of(&[1, 0]), of(&[0, 1]));
-        assert_ne!(of(&[1, 2]), of(&[2, 1]));
-        assert_eq!(of(&[5, 9]), of(&[5, 9]));
+        assert_ne!(Measure::mixed(0, 1), Measure::mixed(1, 1));
+        assert_ne!(Measure::mixed(1, 1), Measure::mixed(1, 2));
         // A fixed value, since other programs may compare hashes.
         assert_eq!(Measure::mixed(0, 0), 0x4e17_cf67_001b_3979);
     }

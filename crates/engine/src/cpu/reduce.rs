@@ -92,31 +92,7 @@ fn count(row: &[u32], columns: Range<usize>) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::MemoryUse;
-    use life::Size;
     use proptest::prelude::*;
-
-    proptest! {
-        #[test]
-        fn views_are_as_defined(
-            width in 1u64..140, height in 1u64..40, seed: u64,
-            x0 in -300i64 << 16..300 << 16, y0 in -100i64 << 16..100 << 16,
-            // From a fraction of a cell to more than the lattice.
-            step in prop_oneof![1i64..3 << 16, 3i64 << 16..50 << 16, 50i64 << 16..150 << 16],
-            across in 1u32..6, down in 1u32..12,
-        ) {
-            let size = Size::new(width, height).unwrap();
-            let lattice = life::soup(size, 0.4, seed, 0);
-            let region = ReduceRegion { x0, y0, step, width: 4 * across, height: down };
-            region.check().unwrap();
-            let mut bits = BitRows::new(size, MemoryUse::Buffer).unwrap();
-            bits.load(lattice.words());
-            let mut view = Vec::new();
-            reduce(&bits, region, &mut view);
-            let bytes: Vec<u8> = view.iter().flat_map(|word| word.to_le_bytes()).collect();
-            prop_assert_eq!(bytes, crate::conformance::reduced(region, &lattice));
-        }
-    }
 
     proptest! {
         #[test]

@@ -69,30 +69,14 @@ mod tests {
 
     const LATTICE: LatticeId = LatticeId(1);
 
-    fn slots() -> CpuSlots {
-        let spec = SlotsSpec {
-            pinned: 1,
-            pageable: 1,
-            picture_words: 3,
-            snapshots: 1,
-            measures: 0,
-        };
-        CpuSlots::new(spec, &[5, 7]).unwrap()
-    }
-
-    #[test]
-    fn pictures_come_first_and_snapshots_are_whole() {
-        let words = |slot| {
-            let mut words = None;
-            slots().read(LATTICE, Slot(slot), &mut |slot| words = Some(slot.len()));
-            words
-        };
-        assert_eq!([0, 1, 2, 3].map(words), [Some(3), Some(3), Some(7), None]);
-    }
-
     #[test]
     fn a_slot_is_read_or_bound_but_not_both() {
-        let slots = slots();
+        let spec = SlotsSpec {
+            pinned: 2,
+            picture_words: 3,
+            ..SlotsSpec::default()
+        };
+        let slots = CpuSlots::new(spec, &[5, 7]).unwrap();
         let bind = |slot| slots.locks.bind_all([(LATTICE, Slot(slot))].into_iter());
         bind(0).unwrap();
         assert_eq!(bind(0), Err(EngineError::SlotBusy(LATTICE, Slot(0))));

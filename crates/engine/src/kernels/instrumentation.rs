@@ -158,11 +158,6 @@ mod tests {
         for (stem, text) in functions() {
             let text = text.as_str();
             let instrumented = instrument(text).unwrap_or_else(|why| panic!("{stem}: {why}"));
-            assert_eq!(
-                count(&instrumented, "\t.param "),
-                count(text, "\t.param ") + 1,
-                "{stem}: one parameter more"
-            );
             let ends = count(text, "\tret;\n");
             assert!(ends > 0, "{stem}");
             assert_eq!(
@@ -180,20 +175,12 @@ mod tests {
             for line in plain {
                 assert!(rest.any(|other| other == line), "{stem} lost: {line}");
             }
-        }
-    }
-
-    #[test]
-    fn thread_0_stamps_before_the_first_instruction() {
-        for (stem, text) in functions() {
-            let instrumented = instrument(&text).unwrap();
+            // Thread 0 stamps before the first instruction.
             let (before, _) = instrumented.split_once(OPEN).unwrap();
             let (_, body) = before.split_once("\n{\n").unwrap();
             for line in body.lines().map(str::trim) {
-                assert!(
-                    line.is_empty() || line.starts_with(['.', '/']),
-                    "{stem}: {line}"
-                );
+                let declares = line.is_empty() || line.starts_with(['.', '/']);
+                assert!(declares, "{stem}: {line}");
             }
         }
     }

@@ -198,19 +198,6 @@ mod tests {
     use crate::kernels::find;
 
     #[test]
-    fn a_grid_covers_every_row_within_its_limits() {
-        for down in [1, 8, 9, 524_280, 524_281, 1 << 24] {
-            let launch = Launch::over(1 << 24, down, (32, 8));
-            let [_, y, z] = launch.grid;
-            assert!(y <= 65_535 && z <= 65_535);
-            assert!(
-                u64::from(y) * u64::from(z) * 8 >= u64::from(down),
-                "{launch:?}"
-            );
-        }
-    }
-
-    #[test]
     fn a_sweep_covers_the_lattice_and_a_grid_its_limits() {
         let sweep = |name, size, lattices, sm_count| {
             let (kernel, batch) = (find(name).unwrap(), Batch::of(lattices, lattices));

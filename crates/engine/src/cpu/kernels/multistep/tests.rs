@@ -15,6 +15,20 @@ use crate::cpu::vector::on_each;
 use crate::cpu::worker_pool::WorkerPool;
 use life::{Lattice, Size, reference, soup};
 
+fn planar_rows(lattice: &Lattice) -> PlanarRows {
+    let across = lattice.size().words_per_row();
+    let mut rows = PlanarRows::new(lattice.size(), MemoryUse::Buffer).unwrap();
+    rows.load(|y| &lattice.words()[y * across..][..across]);
+    rows
+}
+
+fn cells(size: Size, rows: &PlanarRows) -> Lattice {
+    let across = size.words_per_row();
+    let mut words = vec![0; size.words()];
+    rows.store(|y, row| words[y * across..][..across].copy_from_slice(row));
+    Lattice::from_words(size, words)
+}
+
 /// A pass divided into shares of `rows` rows, or a single generation.
 #[derive(Clone, Copy)]
 struct Shared<'a> {
@@ -29,19 +43,14 @@ impl Work for Shared<'_> {
     type Output = (&'static str, Lattice);
 
     fn on<L: Logic>(self, logic: L) -> Self::Output {
-        let (lattice, size) = (self.lattice, self.lattice.size());
-        let rows = || PlanarRows::new(size, MemoryUse::Buffer).unwrap();
-        let (mut from, mut to) = (rows(), rows());
-        let across = size.words_per_row();
-        from.load(|y| &lattice.words()[y * across..][..across]);
+        let size = self.lattice.size();
+        let (from, mut to) = (planar_rows(self.lattice), planar_rows(self.lattice));
         to.vectors.fill(Lanes([u32::MAX; 16]));
-        let shares = to.vectors.chunks_mut(self.rows * across);
+        let shares = to.vectors.chunks_mut(self.rows * size.words_per_row());
         for (first, out) in (0..).step_by(self.rows).zip(shares) {
             self.step(logic, &from, first, out);
         }
-        let mut words = vec![0; size.words()];
-        to.store(|y, row| words[y * across..][..across].copy_from_slice(row));
-        (L::NAME, Lattice::from_words(size, words))
+        (L::NAME, cells(size, &to))
     }
 }
 
@@ -82,24 +91,6 @@ impl Shared<'_> {
     }
 }
 
-fn agree(shared: Shared) {
-    let Shared {
-        lattice,
-        rule,
-        generations,
-        tile,
-        rows,
-    } = shared;
-    let expected = reference::run(lattice, rule, generations as u64);
-    for (name, after) in on_each(shared) {
-        assert!(
-            after == expected,
-            "{name}: {} {rule}, {generations} generations, tiles of {tile}, {rows} rows",
-            lattice.size()
-        );
-    }
-}
-
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
     #[test]
@@ -111,7 +102,11 @@ proptest! {
         let generations = (2 * twice).max(1);
         let lattice = &soup(Size::new(width, height).unwrap(), 0.4, seed, 0);
         for rule in [Rule::LIFE, Rule::from_masks(birth, survival)] {
-            agree(Shared { lattice, rule, generations, tile, rows: rows * ROWS });
+            let expected = reference::run(lattice, rule, generations as u64);
+            let shared = Shared { lattice, rule, generations, tile, rows: rows * ROWS };
+            for (name, after) in on_each(shared) {
+                prop_assert!(after == expected, "{name}, {rule}");
+            }
         }
     }
 }
@@ -126,10 +121,7 @@ impl Work for Timed {
     fn on<L: Logic>(self, logic: L) -> Self::Output {
         let size = Size::new(1024, 1024).unwrap();
         let lattice = &soup(size, 0.4, 1, 0);
-        let across = size.words_per_row();
-        let rows = || PlanarRows::new(size, MemoryUse::Buffer).unwrap();
-        let (mut from, mut to) = (rows(), rows());
-        from.load(|y| &lattice.words()[y * across..][..across]);
+        let (from, mut to) = (planar_rows(lattice), planar_rows(lattice));
         let took = |generations| {
             let shared = Shared {
                 lattice,
@@ -180,7 +172,6 @@ fn teams_are_exact() {
         let size = Size::new(width, height).unwrap();
         let lattice = &soup(size, 0.4, height, 0);
         let expected = reference::run(lattice, Rule::LIFE, generations.into());
-        let across = size.words_per_row();
         for threads in [2, 3, 16] {
             let launch = Launch {
                 size,
@@ -190,14 +181,9 @@ fn teams_are_exact() {
                 worker_pool: &WorkerPool::new(threads),
             };
             for run in [run, planar::run] {
-                let rows = || PlanarRows::new(size, MemoryUse::Buffer);
-                let mut cells = Pair::of(rows).unwrap();
-                cells.now.load(|y| &lattice.words()[y * across..][..across]);
-                run(&launch, &mut cells);
-                let mut words = vec![0; size.words()];
-                let store = |y, row: &[u32]| words[y * across..][..across].copy_from_slice(row);
-                cells.now.store(store);
-                let after = Lattice::from_words(size, words);
+                let mut pair = Pair::of(|| Ok(planar_rows(lattice))).unwrap();
+                run(&launch, &mut pair);
+                let after = cells(size, &pair.now);
                 assert!(after == expected, "{size}, {threads} threads");
             }
         }
