@@ -4,12 +4,10 @@
 use std::time::Duration;
 
 use engine::kernels::{self, Batch};
-use engine::{
-    BufferLocation, IssuerId, LatticeOp, Layout, Measure, Op, Program, StreamKind, Transfer,
-};
+use engine::{IssuerId, LatticeOp, Layout, Measure, Op, Program, StreamKind, Transfer};
 use life::{Rule, reference};
 
-use crate::ops::{D0, advance, at, download, in_some_try, on_both, on_cpu, on_cuda, spin};
+use crate::ops::{D0, advance, download, in_some_try, on_both, on_cpu, on_cuda};
 
 const MS: Duration = Duration::from_millis(1);
 
@@ -80,13 +78,8 @@ fn blocks_say_when_and_where_they_ran() {
     on_cuda(|lab| {
         let soups = lab.soups(3, "45x23");
         lab.engine.reserve(Layout::I32).unwrap();
-        let further = lab.engine.create_context(D0).unwrap();
-        let word = lab.engine.create_buffer(further, 4, BufferLocation::Device);
-        let there = spin(at(word.unwrap(), 0), 2 * MS);
-        let ([free], elsewhere) = (
-            lab.streams(),
-            lab.stream_of(further, StreamKind::NonBlocking),
-        );
+        let [free] = lab.streams();
+        let (elsewhere, there) = lab.elsewhere(StreamKind::NonBlocking, 2 * MS);
         let sm_count = lab.engine.devices()[0].sm_count;
         let blocks = |kernel: &str, size: &str| {
             let kernel = kernels::find(kernel).unwrap();

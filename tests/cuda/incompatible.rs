@@ -198,7 +198,6 @@ fn wrong_steps(stage: &mut Stage) -> Vec<Wrong<Op>> {
         ("too many cells", advance("sync-shared", 3..4, 1), "kernel 'sync-shared' supports at most 24,576 cells, not 128x256; use --kernel bits"),
         ("another block", block(&KERNELS[0], (7, 3)), "not 7x3"),
         // Uploads and edits.
-        ("an upload too short", upload(0, 22), "22 words"),
         ("an edit beyond", edit(0, &[(23, 1)]), "29x23"),
         ("an edit beyond the width", edit(0, &[(1, 1 << 29)]), "29x23"),
         ("an edit twice", edit(0, &[(1, 1), (1, 1)]), "not in order"),

@@ -170,7 +170,7 @@ fn one_block_serves_wide_and_tall_lattices() {
 #[test]
 fn rows_beyond_a_grids_y_go_on_in_z() {
     let _alone = alone();
-    let size = Size::new(1, 66_000).unwrap();
+    let size = Size::new(1, 66_001).unwrap();
     let kernel = kernels::find("global").unwrap();
     let launch = kernel.launch(size, (128, 1), Batch::of(1, 1), 132);
     assert!(kernel.blocks.contains(&(128, 1)) && launch.grid[2] == 2);

@@ -55,7 +55,7 @@ impl Drop for Variable {
 }
 
 /// A number that the fake driver gives of itself.
-fn query(name: &str) -> i32 {
+pub(crate) fn query(name: &str) -> i32 {
     // SAFETY: the library is the one that the engine has open; the functions take nothing.
     unsafe {
         let library = libloading::Library::new(crate::driver::library()).unwrap();
@@ -119,6 +119,16 @@ impl Lab {
 
     pub(crate) fn streams<const N: usize>(&mut self) -> [StreamId; N] {
         [(); N].map(|()| self.stream_of(D0, StreamKind::NonBlocking))
+    }
+
+    /// A stream of this kind in another context, and an op there that takes this long.
+    pub(crate) fn elsewhere(&mut self, kind: StreamKind, length: Duration) -> (StreamId, Op) {
+        let further = self.engine.create_context(D0).unwrap();
+        let word = self
+            .engine
+            .create_buffer(further, 4, BufferLocation::Device);
+        let there = spin(at(word.unwrap(), 0), length);
+        (self.stream_of(further, kind), there)
     }
 
     pub(crate) fn event(&mut self) -> EventId {

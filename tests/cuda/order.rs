@@ -8,8 +8,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use engine::{
-    BufferLocation, Completion, EventId, Priority, Scope, Slot, Span, StreamId, StreamKind,
-    StreamSpec, Transfer,
+    BufferLocation, Completion, DeviceId, EventId, Priority, Scope, Slot, Span, StreamId,
+    StreamKind, StreamSpec, Transfer,
 };
 
 use crate::ops::{
@@ -44,7 +44,7 @@ impl Lab {
 #[test]
 fn stream_kinds_hold_each_other_as_cuda_has_it_and_no_more() {
     on_both(|lab| {
-        let further = lab.engine.create_context(D0).unwrap();
+        let (elsewhere, there) = lab.elsewhere(Default, MS);
         assert_eq!(lab.engine.devices()[0], lab.engine.devices()[1]);
         let kinds = [
             Default,
@@ -55,13 +55,11 @@ fn stream_kinds_hold_each_other_as_cuda_has_it_and_no_more() {
             NonBlocking,
         ];
         let [default, again, one, two, free, other] = kinds.map(|kind| lab.stream_of(D0, kind));
-        let elsewhere = lab.stream_of(further, Default);
         assert!(
             again == default && elsewhere != default,
             "a context has one"
         );
-        let there = lab.engine.create_buffer(further, 4, BufferLocation::Device);
-        let (here, there) = (lab.spin(MS), spin(at(there.unwrap(), 0), MS));
+        let here = lab.spin(MS);
         for (first, between, second, in_order) in [
             (default, None, default, true),
             (default, None, one, true),
@@ -89,28 +87,6 @@ fn stream_kinds_hold_each_other_as_cuda_has_it_and_no_more() {
             // The second op always meets the first, which entered before.
             let expected = if in_order { [2, 1] } else { [1, 1] };
             assert_eq!(lab.met(), expected, "{first:?}, {between:?}, {second:?}");
-        }
-    });
-}
-
-#[test]
-fn contexts_do_not_hold_each_other() {
-    on_both(|lab| {
-        let further = lab.engine.create_context(D0).unwrap();
-        let [free] = lab.streams();
-        let word = lab.engine.create_buffer(further, 4, BufferLocation::Device);
-        let (word, over) = (word.unwrap(), lab.engine.create_event(further).unwrap());
-        for (first, second) in [(Default, Default), (Default, Blocking), (Blocking, Default)] {
-            let (held, runs) = (lab.stream_of(D0, first), lab.stream_of(further, second));
-            let steps = [
-                (held, lab.meet(1, 2, LONG)),
-                (runs, spin(at(word, 0), MS)),
-                (runs, record(over)),
-            ];
-            lab.engine.submit(&program(steps)).unwrap();
-            lab.wait_for(over);
-            lab.run(&program([(free, lab.meet(2, 2, LONG))]));
-            assert_eq!(lab.met(), [1, 1]);
         }
     });
 }
@@ -175,9 +151,8 @@ fn as_many_streams_run_at_once_as_there_are_and_one_stream_does_one_thing_at_a_t
 #[test]
 fn the_host_waits_for_what_it_is_told_to_and_no_more() {
     on_both(|lab| {
-        let further = lab.engine.create_context(D0).unwrap();
         let [a, b, c] = lab.streams();
-        let other = lab.stream_of(further, NonBlocking);
+        let (other, _) = lab.elsewhere(NonBlocking, MS);
         for (by, scope, most, expected) in [
             (b, Scope::Stream, LONG, [1, 1]),
             (a, Scope::Stream, SHORT, [2, 1]),
@@ -208,12 +183,10 @@ fn the_host_waits_for_what_it_is_told_to_and_no_more() {
 #[test]
 fn issuers_issue_at_the_same_time_and_each_in_its_order() {
     on_both(|lab| {
-        let further = lab.engine.create_context(D0).unwrap();
         let [a, b] = lab.streams();
-        let elsewhere = lab.stream_of(further, NonBlocking);
-        let word = lab.engine.create_buffer(further, 4, BufferLocation::Device);
-        let there = spin(at(word.unwrap(), 0), MS);
-        let events = [D0, D0, further].map(|device| lab.engine.create_event(device).unwrap());
+        let (elsewhere, there) = lab.elsewhere(NonBlocking, MS);
+        let devices = [D0, D0, DeviceId(1)];
+        let events = devices.map(|device| lab.engine.create_event(device).unwrap());
         // Each issuer waits for its first op before it continues; these ops end only if they run
         // concurrently.
         for (second, most, expected) in [(1, LONG, [1, 1]), (0, SHORT, [2, 1])] {

@@ -96,8 +96,7 @@ fn own_kernels_step_by_their_own_code_and_keep_the_bits_of_the_last_pack() {
                 let prepared = lab.engine.prepare(&soups.program(round)).unwrap();
                 for generations in [9, 13] {
                     lab.engine.replay(prepared).unwrap();
-                    lab.engine.synchronize().unwrap();
-                    lab.engine.poll(&mut Vec::new()).unwrap();
+                    lab.finish();
                     assert_eq!(
                         soups.read(0, 2),
                         of(generations).words(),
