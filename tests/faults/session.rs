@@ -57,23 +57,22 @@ impl Driver {
     fn arm(&self, fault: &str) -> bool {
         let text = CString::new(fault).unwrap();
         // SAFETY: the function takes a text that it copies.
-        unsafe {
-            let arm = self
-                .0
-                .get::<unsafe extern "C" fn(*const std::ffi::c_char) -> i32>(b"fake_cuda_arm\0");
-            arm.unwrap()(text.as_ptr()) != 0
-        }
+        unsafe { self.call(b"fake_cuda_arm\0", text.as_ptr()) != 0 }
     }
 
     /// Takes a device away, or gives all back with -1.
     fn lose(&self, device: i32) {
         // SAFETY: the function takes a number.
-        unsafe {
-            let lose = self
-                .0
-                .get::<unsafe extern "C" fn(i32) -> i32>(b"fake_cuda_lose\0");
-            lose.unwrap()(device);
-        }
+        unsafe { self.call(b"fake_cuda_lose\0", device) };
+    }
+
+    /// # Safety
+    /// The function takes this.
+    unsafe fn call<T>(&self, function: &[u8], argument: T) -> i32 {
+        // SAFETY: as above.
+        let function = unsafe { self.0.get::<unsafe extern "C" fn(T) -> i32>(function) };
+        // SAFETY: as above.
+        unsafe { function.unwrap()(argument) }
     }
 }
 
