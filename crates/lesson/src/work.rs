@@ -12,7 +12,7 @@ use engine::{
     Slots, SlotsSpec, StreamId, Transfer,
 };
 use lang::{mark, tr};
-use life::{Lattice, Rule, Size, reference, soup};
+use life::{Lattice, Rule, Size, Soup, reference};
 use session::instances::{Sim, open_engine, read_lattice, start_lattice, starts};
 use session::trace::TimedRound;
 use session::{PicturePlan, Setting, Setup, Share, Start, Switches, TransferChoice};
@@ -373,8 +373,10 @@ pub(crate) struct BenchLattices {
     /// The stream of each lattice.
     pub(crate) streams: Vec<StreamId>,
     pub(crate) kernel: &'static Kernel,
-    starts: Vec<Lattice>,
+    size: Size,
     slots: Arc<dyn Slots>,
+    /// The slot for a lattice's bits.
+    whole: Slot,
 }
 
 impl BenchLattices {
@@ -382,35 +384,34 @@ impl BenchLattices {
     pub(crate) const PINNED: Slot = Slot(0);
     /// The one in pageable memory.
     pub(crate) const PAGEABLE: Slot = Slot(1);
-    const WHOLE: Slot = Slot(2);
 
-    /// So many soups on an engine with nothing on it, which take turns in these streams.
+    /// So many soups on an engine with nothing on it, which take turns in these streams; with one slot or
+    /// none in each kind of memory for their cells.
     pub(crate) fn new(
         bench: &mut Bench,
         count: usize,
         size: Size,
         kernel: &'static Kernel,
         streams: &[StreamId],
+        pictures: u8,
     ) -> Result<BenchLattices> {
         let streams: Vec<_> = streams.iter().copied().cycle().take(count).collect();
         let engine = bench.engine()?;
         engine.create_lattices(DEVICE, count, size)?;
         engine.reserve(kernel.layout)?;
         let slots = engine.allocate_slots(SlotsSpec {
-            pinned: 1,
-            pageable: 1,
+            pinned: pictures,
+            pageable: pictures,
             picture_words: size.cells() as usize,
             snapshots: 1,
             measures: 0,
         })?;
-        let starts: Vec<Lattice> = (0..count)
-            .map(|i| soup(size, DENSITY, SEED, i as u64))
-            .collect();
         let lattices = BenchLattices {
             streams,
             kernel,
-            starts,
+            size,
             slots,
+            whole: Slot(2 * pictures),
         };
         lattices.restart(bench)?;
         Ok(lattices)
@@ -419,9 +420,8 @@ impl BenchLattices {
     /// Every lattice is its soup again.
     pub(crate) fn restart(&self, bench: &mut Bench) -> Result<()> {
         let mut program = Program::default();
-        for ((i, &stream), start) in (0..).zip(&self.streams).zip(&self.starts) {
-            let words = start.words().into();
-            program.push(stream, LatticeOp::Upload(words).on(i..i + 1));
+        for (i, &stream) in (0..).zip(&self.streams) {
+            program.push(stream, LatticeOp::Soup(start(i)).on(i..i + 1));
             if self.kernel.layout != Layout::Bits {
                 program.push(stream, LatticeOp::Unpack(self.kernel.layout).on(i..i + 1));
             }
@@ -451,23 +451,38 @@ impl BenchLattices {
         }
     }
 
-    /// How many lattices are not what the reference has after so many generations.
-    pub(crate) fn wrong(&self, bench: &mut Bench, stepped: u64) -> Result<usize> {
-        let (slot, what) = (Self::WHOLE, Transfer::Bits);
+    /// What every lattice is now.
+    pub(crate) fn fetch(&self, bench: &mut Bench) -> Result<Vec<Lattice>> {
         let mut program = Program::default();
         for (i, &stream) in (0..).zip(&self.streams) {
             if self.kernel.layout != Layout::Bits {
                 program.push(stream, LatticeOp::Pack.on(i..i + 1));
             }
-            program.push(stream, LatticeOp::Download { slot, what }.on(i..i + 1));
+            program.push(stream, Op::download(i..i + 1, self.whole, Transfer::Bits));
         }
         bench.run(&program)?;
-        let mut wrong = 0;
-        for (i, start) in self.starts.iter().enumerate() {
-            let got = read_lattice(&*self.slots, i, slot, start.size())?;
-            wrong += usize::from(got != data::after(start, Rule::LIFE, stepped));
-        }
-        Ok(wrong)
+        let read = |i| read_lattice(&*self.slots, i, self.whole, self.size);
+        Ok((0..self.streams.len())
+            .map(read)
+            .collect::<Result<_, _>>()?)
+    }
+
+    /// How many lattices are not what the reference has after so many generations.
+    pub(crate) fn wrong(&self, bench: &mut Bench, stepped: u64) -> Result<usize> {
+        let got = (0..).zip(self.fetch(bench)?);
+        let is_wrong = |(i, got): &(u32, Lattice)| {
+            *got != data::after(&start(*i).lattice(self.size), Rule::LIFE, stepped)
+        };
+        Ok(got.filter(is_wrong).count())
+    }
+}
+
+/// What a lattice of a [`BenchLattices`] begins with.
+fn start(i: u32) -> Soup {
+    Soup {
+        density: DENSITY,
+        seed: SEED,
+        instance: i.into(),
     }
 }
 

@@ -161,7 +161,7 @@ fn frames(
 ) -> Result<Programs> {
     const WARM: usize = 20;
     let streams = bench.streams(streams, kind)?;
-    let lattices = BenchLattices::new(bench, count, square(SIDE), kernel("global"), &streams)?;
+    let lattices = BenchLattices::new(bench, count, square(SIDE), kernel("global"), &streams, 1)?;
     let mut each = Vec::new();
     for (i, &stream) in (0..).zip(&lattices.streams) {
         let block = lattices.kernel.block();

@@ -163,7 +163,14 @@ fn launches(
     generations: u32,
 ) -> Result<Programs> {
     let streams = bench.streams(streams, StreamKind::NonBlocking)?;
-    let lattices = BenchLattices::new(bench, instances, square(32), kernel(kernel_name), &streams)?;
+    let lattices = BenchLattices::new(
+        bench,
+        instances,
+        square(32),
+        kernel(kernel_name),
+        &streams,
+        0,
+    )?;
     let generations = bench.pick(generations, generations / 10);
     // The module is loaded, and the clock of a GPU that was idle goes up.
     let warm = 1000.min(generations);

@@ -89,7 +89,7 @@ const SLOWEST: &str = "slowest";
 /// A lattice on an engine with nothing else on it.
 fn lattice(bench: &mut Bench) -> Result<BenchLattices> {
     let stream = bench.stream()?;
-    BenchLattices::new(bench, 1, square(SIDE), kernel("global"), &[stream])
+    BenchLattices::new(bench, 1, square(SIDE), kernel("global"), &[stream], 0)
 }
 
 /// Sets the lattice to its start, and says whether two generations from there are right.

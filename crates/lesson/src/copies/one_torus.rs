@@ -1,12 +1,9 @@
 //! One torus on two GPUs: each has half of the rows, and copies the rows around them from the other.
 
-use std::sync::Arc;
-
 use crate::prelude::*;
-use engine::{Feature, Layout, Slot, Slots, SlotsSpec, Transfer};
-use life::{Lattice, Rule, Size, Soup};
+use engine::Feature;
+use life::{Lattice, Size};
 use session::DeviceChoice;
-use session::instances::read_lattice;
 
 const SIDE: u64 = 1 << 15;
 const GENERATIONS: u32 = 600;
@@ -109,62 +106,21 @@ const TWO_GPUS_4: &str = two_gpus!("4");
 const TWO_GPUS_30: &str = two_gpus!("30");
 
 /// A torus on an engine with nothing else on it.
-struct Torus {
-    size: Size,
-    stream: StreamId,
-    slots: Arc<dyn Slots>,
+fn torus(bench: &mut Bench, size: Size) -> Result<BenchLattices> {
+    let stream = bench.stream()?;
+    BenchLattices::new(bench, 1, size, kernel("multistep"), &[stream], 0)
 }
 
-impl Torus {
-    fn new(bench: &mut Bench, size: Size) -> Result<Torus> {
-        let stream = bench.stream()?;
-        let engine = bench.engine()?;
-        engine.create_lattices(DEVICE, 1, size)?;
-        engine.reserve(Layout::Planar)?;
-        let slots = engine.allocate_slots(SlotsSpec {
-            snapshots: 1,
-            ..SlotsSpec::default()
-        })?;
-        Ok(Torus {
-            size,
-            stream,
-            slots,
-        })
-    }
-
-    fn restart(&self, bench: &mut Bench) -> Result<()> {
-        let soup = Soup {
-            density: DENSITY,
-            seed: SEED,
-            instance: 0,
-        };
-        let ops = [LatticeOp::Soup(soup), LatticeOp::Unpack(Layout::Planar)];
-        bench.run(&Program::in_stream(self.stream, ops.map(|op| op.on(0..1))))?;
-        Ok(())
-    }
-
-    fn advance(&self, generations: u32) -> Program {
-        let kernel = kernel("multistep");
-        let advance = LatticeOp::Advance {
-            kernel,
-            rule: Rule::LIFE,
-            generations,
-            block: kernel.block(),
-        };
-        Program::in_stream(self.stream, [advance.on(0..1)])
-    }
-
-    /// Steps the soup for a few generations; the timed round, and the cells after it.
-    fn step_from_start(&self, bench: &mut Bench) -> Result<(Program, Ran, Lattice)> {
-        self.restart(bench)?;
-        let program = self.advance(FEW_GENERATIONS).with_spans();
-        let ran = bench.run(&program)?;
-        let download = Op::download(0..1, Slot(0), Transfer::Bits);
-        let fetch = Program::in_stream(self.stream, [LatticeOp::Pack.on(0..1), download]);
-        bench.run(&fetch)?;
-        let lattice = read_lattice(&*self.slots, 0, Slot(0), self.size)?;
-        Ok((program, ran, lattice))
-    }
+/// Steps the soup for a few generations; the timed round, and the cells after it.
+fn step_from_start(
+    torus: &BenchLattices,
+    bench: &mut Bench,
+) -> Result<(Program, Ran, Vec<Lattice>)> {
+    torus.restart(bench)?;
+    let mut program = Program::default().with_spans();
+    torus.advance(&mut program, FEW_GENERATIONS);
+    let ran = bench.run(&program)?;
+    Ok((program, ran, torus.fetch(bench)?))
 }
 
 /// The torus in bands with halos of so many rows, or whole on one device.
@@ -181,18 +137,18 @@ fn stepped(bench: &mut Bench, halo: Option<u32>) -> Result<Programs> {
         bench.split(halo)?;
     }
     let size = square(side);
-    let torus = Torus::new(bench, size)?;
-    torus.restart(bench)?;
-    let program = torus.advance(generations);
+    let lattices = torus(bench, size)?;
+    let mut program = Program::default();
+    lattices.advance(&mut program, generations);
     let figures = move |runs: &[Ran]| {
         let ms = runs[0].wall_ms / f64::from(generations);
         let rate = size.cells() as f64 / ms / 1e6;
         Measured::of_time(GENERATION, ms).figure(mark!("cells per second"), rate, "Gcell/s")
     };
     let check = move |bench: &mut Bench, _: &Ran, _| {
-        let (program, ran, lattice) = torus.step_from_start(bench)?;
+        let (program, ran, lattice) = step_from_start(&lattices, bench)?;
         let mut cpu = Bench::open(DeviceChoice::Cpu)?;
-        let (.., wanted) = Torus::new(&mut cpu, size)?.step_from_start(&mut cpu)?;
+        let (.., wanted) = step_from_start(&torus(&mut cpu, size)?, &mut cpu)?;
         let same = tr!(
             "{size}: after {generations} generations every cell is as one device computes it",
             size = size,
