@@ -22,7 +22,7 @@ pub struct Blocks {
     /// The times of every subject in each block that counts.
     times: Vec<Vec<f64>>,
     /// Whether the block under way counts. The first one warms up.
-    counts: bool,
+    pub(crate) counts: bool,
 }
 
 impl Blocks {
@@ -74,24 +74,9 @@ impl Blocks {
         }
     }
 
-    /// Whether the block under way counts.
-    pub fn is_counting(&self) -> bool {
-        self.counts
-    }
-
-    /// Whether the block under way counts once it is complete.
-    pub fn count_block(&mut self, counts: bool) {
-        self.counts = counts;
-    }
-
     /// Number of blocks that count.
-    pub fn len(&self) -> usize {
+    pub fn count(&self) -> usize {
         self.times[0].len()
-    }
-
-    /// Whether no block counts yet.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
     }
 
     /// A subject's time in each block.
@@ -112,7 +97,7 @@ impl Blocks {
     /// at the median of these means.
     pub fn typical_times(&self) -> Option<Vec<f64>> {
         let subjects = self.times.len() as f64;
-        let means: Vec<f64> = (0..self.len())
+        let means: Vec<f64> = (0..self.count())
             .map(|block| self.times.iter().map(|of| of[block].ln()).sum::<f64>() / subjects)
             .collect();
         let level = crate::median(means.iter().copied())?;
@@ -146,20 +131,20 @@ mod tests {
             assert_eq!(block, [0, 1, 2]);
         }
         assert!(firsts.iter().all(|&first| first > 150), "{firsts:?}");
-        assert_eq!(blocks.len(), 599, "the first block warms up");
+        assert_eq!(blocks.count(), 599, "the first block warms up");
         assert_eq!(blocks.log_ratios(2, 0), vec![3f64.ln(); 599]);
     }
 
     #[test]
     fn blocks_that_warm_up_are_left_out_or_are_begun_again_do_not_count() {
         let mut blocks = Blocks::new(2, 7);
-        assert!(!blocks.is_counting());
+        assert!(!blocks.counts);
         assert!(!blocks.record(1.0) && !blocks.record(1.0));
-        assert!(blocks.is_counting() && blocks.is_empty());
+        assert!(blocks.counts && blocks.count() == 0);
         blocks.record(1e6);
         blocks.restart_block();
         assert!(!blocks.record(2.0) && blocks.record(2.0));
-        blocks.count_block(false);
+        blocks.counts = false;
         assert!(!blocks.record(3.0) && !blocks.record(3.0));
         assert!(!blocks.record(4.0) && blocks.record(4.0));
         assert_eq!([blocks.times(0), blocks.times(1)], [[2.0, 4.0], [2.0, 4.0]]);

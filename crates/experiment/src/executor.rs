@@ -109,7 +109,8 @@ pub struct Executor {
     seed: u64,
     /// Generations of the rounds that are compared.
     generations: u32,
-    blocks: Blocks,
+    /// The times of the rounds that count.
+    pub blocks: Blocks,
     /// The subject of the round in flight, if it is compared.
     in_flight: Option<usize>,
     /// When the last round that is compared ended, unless something else came between.
@@ -117,7 +118,8 @@ pub struct Executor {
     /// How long rounds have been compared; what came between does not count.
     elapsed: Duration,
     longest_round: Duration,
-    load: Load,
+    /// What else the machine did meanwhile.
+    pub load: Load,
     /// Looks that had enough blocks for an interval.
     looks: u32,
     /// The number of blocks at the end of each window, and how long rounds had been compared.
@@ -128,7 +130,8 @@ pub struct Executor {
     /// The time of each subject's round, renewed now and then.
     times: Option<Vec<f64>>,
     estimate: Option<Estimate>,
-    finding: Option<Finding>,
+    /// What a live comparison found, once it has.
+    pub finding: Option<Finding>,
 }
 
 impl Executor {
@@ -161,7 +164,7 @@ impl Executor {
     /// For subjects each of which has had a round already: the first block counts.
     #[must_use]
     pub fn warmed_up(mut self) -> Executor {
-        self.blocks.count_block(true);
+        self.blocks.counts = true;
         self
     }
 
@@ -187,7 +190,7 @@ impl Executor {
     /// Whether the next round counts. The first block of a window warms up, and of live comparisons the
     /// one after 4, 8, 16 … blocks does not count either: its rounds can be timed by events, to be drawn.
     pub fn is_counting(&self) -> bool {
-        !self.is_done && self.blocks.is_counting()
+        !self.is_done && self.blocks.counts
     }
 
     /// Whether nothing more is to be measured.
@@ -255,8 +258,8 @@ impl Executor {
             self.estimate = Some(estimate);
             self.finding = self.is_done.then_some(finding);
         }
-        let is_drawn = self.blocks.len() >= 4 && self.blocks.len().is_power_of_two();
-        self.blocks.count_block(!is_drawn);
+        let is_drawn = self.blocks.count() >= 4 && self.blocks.count().is_power_of_two();
+        self.blocks.counts = !is_drawn;
         if is_drawn || self.is_done {
             self.times = self.blocks.typical_times();
         }
@@ -265,18 +268,18 @@ impl Executor {
     /// Ends the window if it has enough blocks, and all of them if that was the last.
     fn end_window(&mut self, limits: &Limits) {
         let (begin, began) = self.windows.last().copied().unwrap_or_default();
-        let blocks = self.blocks.len() - begin;
+        let blocks = self.blocks.count() - begin;
         let is_enough = self.elapsed - began >= limits.window
             && blocks >= limits.blocks.div_ceil(limits.windows);
         let is_slow = self.elapsed >= limits.longest && self.longest_round >= limits.slow_round;
         if !is_enough && !is_slow && blocks < MAX_BLOCKS {
             return;
         }
-        self.windows.push((self.blocks.len(), self.elapsed));
+        self.windows.push((self.blocks.count(), self.elapsed));
         self.is_done = is_slow || self.windows.len() >= limits.windows;
         self.is_waiting = !self.is_done;
         self.last = None;
-        self.blocks.count_block(false);
+        self.blocks.counts = false;
         self.times = self.blocks.typical_times();
     }
 
@@ -293,16 +296,6 @@ impl Executor {
         let logarithms: Vec<f64> = times.map(|time| time.ln()).collect();
         let [low, high] = Estimate::of(&logarithms, ERROR)?.interval;
         Some([low.min(time), high.max(time)])
-    }
-
-    /// What a live comparison found, once it has.
-    pub fn finding(&self) -> Option<Finding> {
-        self.finding
-    }
-
-    /// The times of the rounds that count.
-    pub fn blocks(&self) -> &Blocks {
-        &self.blocks
     }
 
     /// What all windows so far say of two subjects, the one that is expected to be slower first; `None` if
@@ -327,11 +320,6 @@ impl Executor {
     pub fn excess(&self) -> Option<f64> {
         let estimate = self.estimate.filter(|_| self.is_done);
         estimate.map(|estimate| estimate.excess())
-    }
-
-    /// What else the machine did meanwhile.
-    pub fn load(&self) -> Load {
-        self.load
     }
 }
 
@@ -455,13 +443,13 @@ mod tests {
         ] {
             let script = Script::new(2, Plan::Live(spread)).finish(&ms, noise);
             let executor = script.executor;
-            let found = format!("{:.2?}", executor.finding().unwrap());
+            let found = format!("{:.2?}", executor.finding.unwrap());
             let hundredths = executor.elapsed.as_millis() / 10;
             assert_eq!(
-                (&*found, executor.blocks.len(), hundredths),
+                (&*found, executor.blocks.count(), hundredths),
                 (said, blocks, elapsed)
             );
-            let load = executor.load();
+            let load = executor.load;
             assert_eq!(
                 (load.rounds, load.cores().unwrap().round()),
                 (script.rounds, 2.0)
@@ -480,7 +468,7 @@ mod tests {
     #[test]
     fn an_interruption_costs_the_block_and_a_pause_no_time() {
         let mut script = Script::new(2, Plan::Live(1.0));
-        while script.executor.blocks.len() < 2 {
+        while script.executor.blocks.count() < 2 {
             script.turn(&[2.0, 1.0], 0.0);
         }
         script.turn(&[50.0, 50.0], 0.0);
@@ -491,7 +479,7 @@ mod tests {
         script.now += Duration::from_secs(60);
         script.turn(&[2.0, 1.0], 0.0);
         assert!(script.executor.elapsed - before <= Duration::from_millis(2));
-        let found = script.finish(&[2.0, 1.0], 0.0).executor.finding();
+        let found = script.finish(&[2.0, 1.0], 0.0).executor.finding;
         let said = "Some(Difference { ratio: 2.00, interval: [2.00, 2.00] })";
         assert_eq!(format!("{found:.2?}"), said);
     }
@@ -503,9 +491,9 @@ mod tests {
         assert!(script.executor.is_done(), "they are as long as before");
         script.executor.compare_rounds_of(5);
         assert!(!script.executor.is_done() && !script.executor.is_counting());
-        assert_eq!(script.executor.load(), Load::default());
-        let found = script.finish(&[1.0, 3.0], 0.0).executor.finding();
-        assert!(found.unwrap().is_slower());
+        assert_eq!(script.executor.load, Load::default());
+        let found = script.finish(&[1.0, 3.0], 0.0).executor.finding;
+        assert!(matches!(found, Some(Finding::Difference { ratio, .. }) if ratio < 0.5));
     }
 
     #[test]
@@ -544,10 +532,10 @@ mod tests {
             ),
         ] {
             let mut script = Script::new(2, Plan::Windows(Limits::ONE_WINDOW));
-            script.executor.blocks.count_block(is_warm);
+            script.executor.blocks.counts = is_warm;
             let executor = script.finish(&ms, 0.0).executor;
             let found = (
-                executor.blocks.len(),
+                executor.blocks.count(),
                 executor.elapsed.as_secs(),
                 across(&executor),
             );

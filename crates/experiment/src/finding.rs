@@ -55,12 +55,12 @@ impl Finding {
 
     /// Whether B is faster.
     pub fn is_faster(&self) -> bool {
-        matches!(self.interval(), Some([low, _]) if low > MIN_DIFFERENCE)
-    }
-
-    /// Whether B is slower.
-    pub fn is_slower(&self) -> bool {
-        matches!(self.interval(), Some([_, high]) if high < 1.0 / MIN_DIFFERENCE)
+        match *self {
+            Finding::Difference { interval, .. } | Finding::ChangesWithLoad { interval } => {
+                interval[0] > MIN_DIFFERENCE
+            }
+            Finding::NoDifference { .. } | Finding::NotResolved { .. } => false,
+        }
     }
 
     /// The number of digits that times with this ratio are exact to: three if the interval is within 5 %
@@ -78,16 +78,6 @@ impl Finding {
             } => high / low - 1.0,
         };
         if error <= 0.05 { 3 } else { 2 }
-    }
-
-    /// The interval of the ratio, of what differs.
-    fn interval(&self) -> Option<[f64; 2]> {
-        match *self {
-            Finding::Difference { interval, .. } | Finding::ChangesWithLoad { interval } => {
-                Some(interval)
-            }
-            Finding::NoDifference { .. } | Finding::NotResolved { .. } => None,
-        }
     }
 }
 

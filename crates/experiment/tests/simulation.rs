@@ -161,7 +161,7 @@ fn log_ratios(case: Case, load_seed: u64, seed: u64, windows: &[f64], lasts_ms: 
     let of_windows = windows.iter().zip(seed..).flat_map(|(&begins_ms, seed)| {
         machine.now_ms = begins_ms;
         let mut blocks = Blocks::new(2, seed);
-        while machine.now_ms < begins_ms + lasts_ms || blocks.len() < 2 {
+        while machine.now_ms < begins_ms + lasts_ms || blocks.count() < 2 {
             let ms = ROUND_MS * [case.ratio, 1.0][blocks.next_subject()];
             let took = machine.round(ms, case.pace_ms);
             blocks.record(took);
@@ -241,8 +241,12 @@ fn is_found(outcome: &Outcome) -> bool {
     outcome.finding.is_faster()
 }
 
+fn is_slower(outcome: &Outcome) -> bool {
+    interval(outcome.finding)[1] < 1.0 / 1.02
+}
+
 fn is_difference(outcome: &Outcome) -> bool {
-    is_found(outcome) || outcome.finding.is_slower()
+    is_found(outcome) || is_slower(outcome)
 }
 
 /// Where and how long rounds are compared.
@@ -276,7 +280,7 @@ fn compare(mode: Mode, noise: Noise, ratio: f64, comparisons: u64) -> Vec<Outcom
             };
             let found = execute(case, &mut machine, seed, plan);
             let (finding, windows, lasts_ms) = match mode {
-                Mode::Live => (found.finding(), &[0.0][..], machine.now_ms),
+                Mode::Live => (found.finding, &[0.0][..], machine.now_ms),
                 Mode::Windows => {
                     let found = found.across_windows(0, 1).map(|found| found.1);
                     (found, &[0.0, 10_000.0, 20_000.0][..], 1000.0)
@@ -316,7 +320,7 @@ fn simulate(mode: Mode, noise: Noise, comparisons: u64) -> [Vec<Outcome>; RATIOS
         let found = percent(known, is_found);
         assert!(found >= 90.0, "{mode:?}, {noise:?}: {found} % are found");
     }
-    let opposite = percent(&different.concat(), |it| it.finding.is_slower());
+    let opposite = percent(&different.concat(), is_slower);
     assert_eq!(opposite, 0.0, "{mode:?}, {noise:?}");
     outcomes
 }

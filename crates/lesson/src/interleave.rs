@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use crate::{Measured, Result};
 use experiment::{Executor, Limits, Plan, Round, Turn, nearest};
 use platform::usage;
-use session::{Finding, Load};
+use session::Finding;
 
 /// How long a class waits between two windows.
 pub(crate) const WINDOWS_APART: Duration = Duration::from_secs(10);
@@ -16,23 +16,8 @@ pub fn limits() -> Limits {
     Limits::three_windows(platform::timeout(WINDOWS_APART))
 }
 
-/// What came of it.
-pub(crate) struct Interleaved {
-    /// For each part, its run that is nearest to its time.
-    pub(crate) runs: Vec<Measured>,
-    /// For each part, the interval of its time; `None` if there were too few blocks.
-    pub(crate) intervals: Vec<Option<[f64; 2]>>,
-    /// For each comparison, the ratio of the times and what was found of it.
-    pub(crate) findings: Vec<(f64, Finding)>,
-    /// How many windows there were.
-    pub(crate) windows: usize,
-    /// What else the machine did meanwhile.
-    pub(crate) load: Load,
-}
-
-/// Measures parts in turn, each by `sample`, and compares these pairs of them, the part that is
-/// expected to be slower first. Each part has been measured once before, which warms it up. `wait` waits
-/// between windows.
+/// Measures parts in turn, each by `sample`. Each part has been measured once before, which warms it up.
+/// `wait` waits between windows. Returns for each part its run that is nearest to its time.
 ///
 /// # Errors
 /// Where `sample` or `wait` fails.
@@ -41,11 +26,10 @@ pub(crate) struct Interleaved {
 /// If a sample has no time.
 pub(crate) fn interleave(
     parts: usize,
-    pairs: &[[usize; 2]],
     limits: Limits,
     sample: &mut dyn FnMut(usize) -> Result<Measured>,
     wait: &mut dyn FnMut(Duration) -> Result<()>,
-) -> Result<Interleaved> {
+) -> Result<(Vec<Measured>, Executor)> {
     let mut executor = Executor::new(parts, 7, Plan::Windows(limits)).warmed_up();
     let mut runs: Vec<Vec<Measured>> = (0..parts).map(|_| Vec::new()).collect();
     loop {
@@ -71,24 +55,9 @@ pub(crate) fn interleave(
             runs[part].push(measured);
         }
     }
-    let times = executor.times().unwrap_or_default();
-    let findings = pairs.iter().map(|&[slow, fast]| {
-        let found = executor.across_windows(slow, fast);
-        let found = found.map(|(estimate, finding)| (estimate.ratio, finding));
-        let unknown = Finding::NotResolved { at_most: None };
-        found.unwrap_or((times[slow] / times[fast], unknown))
-    });
-    Ok(Interleaved {
-        findings: findings.collect(),
-        windows: executor.windows(),
-        load: executor.load(),
-        intervals: (0..parts).map(|part| executor.interval(part)).collect(),
-        runs: runs
-            .into_iter()
-            .zip(times)
-            .filter_map(|(runs, &time)| at_time(runs, time))
-            .collect(),
-    })
+    let runs = runs.into_iter().zip(executor.times().unwrap_or_default());
+    let runs = runs.filter_map(|(runs, &time)| at_time(runs, time));
+    Ok((runs.collect(), executor))
 }
 
 /// The run that is nearest to this time, which it is then said to have taken.
@@ -99,6 +68,15 @@ fn at_time(mut runs: Vec<Measured>, time: f64) -> Option<Measured> {
         time_ms: Some(time),
         ..run
     })
+}
+
+/// The ratio of two parts' times, the one that is expected to be slower first, and what was found of it.
+pub(crate) fn compared(executor: &Executor, [slow, fast]: [usize; 2]) -> (f64, Finding) {
+    let times = executor.times().unwrap_or_default();
+    let found = executor.across_windows(slow, fast);
+    let found = found.map(|(estimate, finding)| (estimate.ratio, finding));
+    let unknown = Finding::NotResolved { at_most: None };
+    found.unwrap_or_else(|| (times[slow] / times[fast], unknown))
 }
 
 #[cfg(test)]
@@ -123,15 +101,16 @@ mod tests {
             window: Duration::ZERO,
             ..Limits::three_windows(apart)
         };
-        let pairs = [[0, 1], [1, 2], [0, 2]];
-        let found = interleave(3, &pairs, limits, &mut sample, &mut wait).unwrap();
-        assert_eq!((found.windows, waited), (3, vec![apart; 2]));
-        let time = |part: usize| found.runs[part].compared_ms();
-        for ((ratio, finding), [slow, fast]) in found.findings.iter().zip(pairs) {
+        let (runs, executor) = interleave(3, limits, &mut sample, &mut wait).unwrap();
+        assert_eq!((executor.windows(), waited), (3, vec![apart; 2]));
+        let time = |part: usize| runs[part].compared_ms();
+        for [slow, fast] in [[0, 1], [1, 2], [0, 2]] {
+            let (ratio, finding) = compared(&executor, [slow, fast]);
             assert!((ratio / (time(slow) / time(fast)) - 1.0).abs() < 0.05);
             assert!(finding.is_faster(), "{finding:?}");
         }
-        for (run, interval) in found.runs.iter().zip(&found.intervals) {
+        for (part, run) in runs.iter().enumerate() {
+            let interval = executor.interval(part);
             let [low, high] = interval.expect("there were enough blocks");
             assert!(low <= run.compared_ms() && run.compared_ms() <= high);
             let figures = &run.figures;
@@ -148,11 +127,9 @@ mod tests {
             longest: Duration::ZERO,
             ..Limits::ONE_WINDOW
         };
-        let found = interleave(2, &[[0, 1]], limits, &mut sample, &mut |_| Ok(())).unwrap();
-        assert_eq!(
-            found.findings,
-            [(2.0, Finding::NotResolved { at_most: None })]
-        );
-        assert_eq!(found.intervals, [None; 2]);
+        let (_, executor) = interleave(2, limits, &mut sample, &mut |_| Ok(())).unwrap();
+        let unknown = Finding::NotResolved { at_most: None };
+        assert_eq!(compared(&executor, [0, 1]), (2.0, unknown));
+        assert_eq!([0, 1].map(|part| executor.interval(part)), [None; 2]);
     }
 }

@@ -299,10 +299,11 @@ impl Lesson {
 
     /// The scene that its question is about.
     pub fn asked(&self) -> usize {
-        let comparison = self.choices.factor(0).map(|(comparison, _)| comparison);
-        let is_asked = |scene: &Scene| scene.comparison == comparison;
-        let asked = comparison.and_then(|_| self.scenes().iter().position(is_asked));
-        asked.unwrap_or(0)
+        let Choices::Factors(comparison, _) = self.choices else {
+            return 0;
+        };
+        let is_asked = |scene: &Scene| scene.comparison == Some(comparison);
+        self.scenes().iter().position(is_asked).unwrap_or(0)
     }
 
     /// About how long it takes to measure: what the windows of its comparisons take, and some seconds
@@ -454,9 +455,10 @@ fn measure(
         let place = |part: usize| parts.iter().position(|&measured| measured == part);
         let places = |compare: &Compare| Some([place(compare.slow)?, place(compare.fast)?]);
         let compared = lesson.compared.iter();
-        let compared = compared.filter_map(|compare| Some((compare, places(compare)?)));
-        let (compared, pairs): (Vec<&Compare>, Vec<_>) = compared.unzip();
-        if !pairs.is_empty() && (can_compare || bench.sweep.is_some()) {
+        let compared: Vec<_> = compared
+            .filter_map(|compare| Some((compare.label, places(compare)?)))
+            .collect();
+        if !compared.is_empty() && (can_compare || bench.sweep.is_some()) {
             let limits = if can_compare {
                 limits
             } else {
@@ -477,23 +479,23 @@ fn measure(
                 let of = limits.windows;
                 pause(apart, &mut || on_progress(Progress::Waiting { done, of }))
             };
-            let interleaved = interleave(parts.len(), &pairs, limits, &mut sample, &mut wait)?;
-            let runs = interleaved.runs.into_iter().zip(interleaved.intervals);
-            for (i, (&part, (run, interval))) in parts.iter().zip(runs).enumerate() {
-                outcome.replace(part, run, interval);
+            let (runs, executor) = interleave(parts.len(), limits, &mut sample, &mut wait)?;
+            for (i, (&part, run)) in parts.iter().zip(runs).enumerate() {
+                outcome.replace(part, run, executor.interval(i));
                 let failed =
                     show_typical_round(&mut *experiments[i], bench, &mut outcome.parts[part])?;
                 outcome.checks.extend(failed);
             }
             if can_compare {
-                outcome.source = Source::MeasuredHere(interleaved.load);
+                outcome.source = Source::MeasuredHere(executor.load);
                 outcome.windows = Some(Windows {
-                    count: interleaved.windows,
+                    count: executor.windows(),
                     seconds_apart: limits.apart.as_secs_f64(),
                 });
-                for (compare, (value, finding)) in compared.into_iter().zip(interleaved.findings) {
+                for (label, pair) in compared {
+                    let (value, finding) = interleave::compared(&executor, pair);
                     outcome.factors.push(Factor {
-                        label: compare.label,
+                        label,
                         value,
                         finding,
                     });

@@ -135,10 +135,10 @@ impl Trial {
     /// Times of a round in microseconds, before and after or A's and B's; what they say, once they do; where they
     /// come from, and what else the machine did meanwhile.
     pub(crate) fn measured(&self) -> ([Option<f64>; 2], Option<Finding>, Source) {
-        let (times, source) = (self.executor.times(), self.executor.load());
+        let (times, source) = (self.executor.times(), self.executor.load);
         (
             [0, 1].map(|side| times.map(|times| times[side])),
-            self.executor.finding(),
+            self.executor.finding,
             Source::MeasuredHere(source),
         )
     }

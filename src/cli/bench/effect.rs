@@ -67,7 +67,7 @@ fn in_words(what: String, executor: &Executor) -> String {
         what: Message::new(move || what.clone()),
         round_us: [0, 1].map(|at| times.map(|times| times[at] * 1e3)),
         finding: Some(found.map_or(Finding::NotResolved { at_most: None }, |found| found.1)),
-        source: Source::MeasuredHere(executor.load()),
+        source: Source::MeasuredHere(executor.load),
     };
     effect.in_words()
 }

@@ -158,7 +158,7 @@ fn record_group(group: Group) -> Result<RecordedGroup> {
     })?;
     let recorded = settings.iter().enumerate().map(|(subject, &setting)| {
         let share = enter(sim, setting, generations)?;
-        look_at(sim, &share, generations, executor.blocks().times(subject))
+        look_at(sim, &share, generations, executor.blocks.times(subject))
     });
     Ok(RecordedGroup {
         work: RoundWork::of(&setup, setup.instances, generations),

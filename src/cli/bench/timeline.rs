@@ -48,7 +48,7 @@ pub(super) fn table(device: DeviceChoice, adapter: Option<&str>) -> Result<Table
     ];
     let mut one_in = 0;
     let mut blocks = Blocks::new(ways.len(), 1);
-    while blocks.len() < BLOCKS {
+    while blocks.count() < BLOCKS {
         let timed = ways[blocks.next_subject()].1;
         let (ms, m) = round_ms(&mut sim, &share, timed)?;
         blocks.record(ms);
@@ -69,7 +69,7 @@ pub(super) fn table(device: DeviceChoice, adapter: Option<&str>) -> Result<Table
         let percent = |ratio: f64| 100.0 * (ratio - 1.0);
         let (cost, interval) = (percent(found.ratio), found.interval.map(percent));
         let what = format!("{what}, a round takes longer by");
-        table.add_interval(what, "%", cost, interval, blocks.len());
+        table.add_interval(what, "%", cost, interval, blocks.count());
     }
     drop(sim);
     if !list_adapters().is_empty() {
