@@ -143,11 +143,8 @@ impl Lattice {
     /// # Panics
     /// As [`Lattice::from_words`].
     pub fn try_copy(size: Size, words: &[u32]) -> Result<Lattice, MemoryError> {
-        memory::ensure(size, memory::bits, || memory::one_lattice(size))?;
-        let mut copy = Vec::new();
-        let reserved = copy.try_reserve_exact(words.len());
-        reserved.map_err(|_| memory::refused(size))?;
-        copy.extend_from_slice(words);
+        let mut copy = Lattice::try_new(size)?.words;
+        copy.copy_from_slice(words);
         Ok(Lattice::from_words(size, copy))
     }
 

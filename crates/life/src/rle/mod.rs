@@ -20,7 +20,16 @@ use lang::Message;
 #[derive(Clone, Copy, Debug)]
 pub struct Rle<'a> {
     text: &'a [u8],
-    frame: Frame,
+    /// Columns as the header says, or more if live cells lie further out; may be 0.
+    pub width: u32,
+    /// Rows as the header says, or more if live cells lie further out; may be 0.
+    pub height: u32,
+    /// The torus, if the header gives one (`:TW,H` after the rule).
+    pub torus: Option<Size>,
+    /// The generation of the cells; 0 if the text does not say.
+    pub generation: u64,
+    /// Whether the text has an end mark and only two states.
+    pub is_plain: bool,
 }
 
 impl<'a> Rle<'a> {
@@ -30,33 +39,15 @@ impl<'a> Rle<'a> {
     /// The first thing that is wrong, with its line and column.
     pub fn parse(text: &'a [u8]) -> Result<Rle<'a>, Message> {
         let frame = read(text, |_| {}).map_err(|flaw| located(text, flaw))?;
-        Ok(Rle { text, frame })
-    }
-
-    /// Columns as the header says, or more if live cells lie further out; may be 0.
-    pub fn width(&self) -> u32 {
-        self.frame.width
-    }
-
-    /// Rows as the header says, or more if live cells lie further out; may be 0.
-    pub fn height(&self) -> u32 {
-        self.frame.height
-    }
-
-    /// The torus, if the header gives one (`:TW,H` after the rule).
-    pub fn torus(&self) -> Option<Size> {
-        self.frame.torus
-    }
-
-    /// The generation of the cells; 0 if the text does not say.
-    pub fn generation(&self) -> u64 {
-        self.frame.generation
-    }
-
-    /// Whether the text has an end mark and only two states.
-    pub fn is_plain(&self) -> bool {
-        let remarks = self.frame.remarks;
-        !remarks.no_end && !remarks.history && remarks.states == 0
+        let remarks = frame.remarks;
+        Ok(Rle {
+            text,
+            width: frame.width,
+            height: frame.height,
+            torus: frame.torus,
+            generation: frame.generation,
+            is_plain: !remarks.no_end && !remarks.history && remarks.states == 0,
+        })
     }
 
     /// Draws the live cells into a lattice, with the pattern's top left at column `x`, row `y`. The

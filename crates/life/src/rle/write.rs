@@ -225,11 +225,7 @@ fn put(text: &mut Vec<u8>, count: u32, letter: u8) {
         1 => text.push(letter),
         2..=9 => text.extend([b'0' + count as u8, letter]),
         _ => {
-            let end = text.len();
-            let digits =
-                std::iter::successors(Some(count), |rest| Some(rest / 10).filter(|it| *it > 0));
-            text.extend(digits.map(|rest| b'0' + (rest % 10) as u8));
-            text[end..].reverse();
+            text.extend(count.to_string().bytes());
             text.push(letter);
         }
     }

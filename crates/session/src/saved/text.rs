@@ -110,23 +110,23 @@ impl FromStr for LatticeText {
     fn from_str(text: &str) -> Result<LatticeText, Message> {
         let rle = Rle::parse(text.as_bytes());
         let rle = rle.map_err(|error| message!("in this lattice: {error}"))?;
-        if !rle.is_plain() {
+        if !rle.is_plain {
             return Err(message!(
                 "this lattice is not whole: it has no '!' at its end, or cells of several states"
             ));
         }
-        let size = match rle.torus() {
+        let size = match rle.torus {
             Some(torus) => torus,
-            None => Size::new(rle.width().into(), rle.height().into())?,
+            None => Size::new(rle.width.into(), rle.height.into())?,
         };
-        if rle.width() > size.width() || rle.height() > size.height() {
+        if rle.width > size.width() || rle.height > size.height() {
             return Err(message!("this lattice is larger than its torus"));
         }
         let mut lattice = empty_lattice(size).map_err(Message::of)?;
         rle.draw_into(&mut lattice, 0, 0);
         Ok(LatticeText {
             lattice: Arc::new(lattice),
-            generation: rle.generation(),
+            generation: rle.generation,
         })
     }
 }

@@ -2,7 +2,7 @@
 //! expanded.
 
 use crate::memory;
-use crate::run::Run;
+use crate::run::{LiveRuns, Run};
 use lang::{Message, message};
 
 /// The level of an 8 x 8 square, which a node stores as bits.
@@ -145,15 +145,11 @@ impl Tree {
         let quarters = self.nodes[node];
         if self.levels[node] == LEAF {
             for (row, bits) in (y..).zip(leaf_rows(quarters)) {
-                let mut bits = u32::from(bits);
-                while bits != 0 {
-                    let first = bits.trailing_zeros();
-                    let length = (bits >> first).trailing_ones();
-                    bits &= !(((1 << length) - 1) << first);
+                for (first, end) in LiveRuns::new(&[bits.into()]) {
                     run(Run {
                         x: (x + u64::from(first) - self.corner.0) as u32,
                         y: (row - self.corner.1) as u32,
-                        length,
+                        length: end - first,
                     });
                 }
             }
