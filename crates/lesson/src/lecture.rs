@@ -68,15 +68,16 @@ impl LectureStep {
     /// then measures what that does to a round.
     pub fn is_one_change_from(&self, other: &LectureStep) -> bool {
         let (a, b) = (&self.setting, &other.setting);
+        let (its, others) = (a.switches, b.switches);
         let changed = [
             a.kernel.name != b.kernel.name,
-            a.switches.streams != b.switches.streams,
-            a.switches.host_memory != b.switches.host_memory,
-            a.switches.wait != b.switches.wait,
-            a.switches.order != b.switches.order,
-            a.switches.graphs != b.switches.graphs,
-            a.switches.transfer != b.switches.transfer,
-            a.switches.block != b.switches.block,
+            its.streams != others.streams,
+            its.host_memory != others.host_memory,
+            its.wait != others.wait,
+            its.order != others.order,
+            its.graphs != others.graphs,
+            its.transfer != others.transfer,
+            its.block != others.block,
         ];
         let is_same_otherwise = a.instances == b.instances
             && a.size == b.size

@@ -446,9 +446,7 @@ impl Outcome {
             Finding::Difference { .. } if factor.finding.is_faster() => lang::text(compare.faster),
             Finding::Difference { .. } => lang::text(compare.slower),
             Finding::NoDifference { .. } => lang::text(compare.none),
-            Finding::NotResolved { .. } | Finding::ChangesWithLoad { .. }
-                if self.recorded_in_words().is_some() =>
-            {
+            _ if self.recorded_in_words().is_some() => {
                 tr!("The machine on which it was recorded was busy with other things, too.")
             }
             Finding::NotResolved { .. } | Finding::ChangesWithLoad { .. } => {

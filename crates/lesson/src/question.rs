@@ -55,14 +55,6 @@ impl Choices {
         }
     }
 
-    /// How many there are.
-    pub fn count(&self) -> usize {
-        match self {
-            Choices::Factors(_, factors) => factors.len(),
-            Choices::Words { choices, .. } => choices.len(),
-        }
-    }
-
     /// The factor that a choice stands for, and of which of the lesson's comparisons.
     pub fn factor(&self, choice: usize) -> Option<(usize, f64)> {
         match self {

@@ -223,7 +223,7 @@ impl Lessons {
     /// something is measured, nothing is predicted any more.
     pub fn predict(&mut self, choice: usize) {
         if let State::Open(open) = &mut self.state
-            && choice < open.lesson.choices.count()
+            && choice < open.lesson.choices.in_words().len()
             && open.events.is_none()
         {
             open.chosen = Some(choice).filter(|_| open.chosen != Some(choice));

@@ -204,34 +204,32 @@ pub enum Fault {
 impl Fault {
     /// Whether it says that the emulator did not manage, and nothing of what the kernel does.
     pub fn is_of_emulator(&self) -> bool {
+        use Fault::*;
         matches!(
             self,
-            Fault::DoesNotCompile { .. }
-                | Fault::CompilesTooLong { .. }
-                | Fault::TooLong { thread: None, .. }
-                | Fault::TooMuchMemory { .. }
+            DoesNotCompile { .. }
+                | CompilesTooLong { .. }
+                | TooLong { thread: None, .. }
+                | TooMuchMemory { .. }
         )
     }
 
     /// The lines of the source that it is about, those of the first fault first.
     pub fn lines(&self) -> Vec<u32> {
+        use Fault::*;
         match self {
-            Fault::DoesNotCompile { errors, .. } => {
-                errors.iter().filter_map(|error| error.line).collect()
-            }
-            Fault::SymbolTwice { lines, .. } => lines.to_vec(),
-            Fault::NotExternC { line, .. } => vec![*line],
-            Fault::Race { barrier_after, .. } => barrier_after.iter().copied().collect(),
-            Fault::BarrierDiverged {
+            DoesNotCompile { errors, .. } => errors.iter().filter_map(|error| error.line).collect(),
+            SymbolTwice { lines, .. } => lines.to_vec(),
+            NotExternC { line, .. } => vec![*line],
+            Race { barrier_after, .. } => barrier_after.iter().copied().collect(),
+            BarrierDiverged {
                 line, other_line, ..
             }
-            | Fault::WarpDiverged {
+            | WarpDiverged {
                 line, other_line, ..
             } => [*line].into_iter().chain(*other_line).collect(),
-            Fault::BadIndex { thread } | Fault::BadDivision { thread } => {
-                thread.after_line.into_iter().collect()
-            }
-            Fault::OutOfBounds { thread, .. } | Fault::TooLong { thread, .. } => {
+            BadIndex { thread } | BadDivision { thread } => thread.after_line.into_iter().collect(),
+            OutOfBounds { thread, .. } | TooLong { thread, .. } => {
                 let line = thread.and_then(|thread| thread.after_line);
                 line.into_iter().collect()
             }
@@ -242,8 +240,9 @@ impl Fault {
 
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        use Fault::*;
         let sentence = match self {
-            Fault::DoesNotCompile { errors, more } => {
+            DoesNotCompile { errors, more } => {
                 let errors: Vec<String> = errors.iter().map(ToString::to_string).collect();
                 let errors = errors.join("; ");
                 match more {
@@ -252,21 +251,21 @@ impl fmt::Display for Fault {
                         "does not compile: {errors}; and {more} more errors"),
                 }
             }
-            Fault::CompilesTooLong { seconds } => {
+            CompilesTooLong { seconds } => {
                 tr!("the compiler did not finish within {} s", seconds)
             }
-            Fault::NoSymbol { symbol } => tr!(
+            NoSymbol { symbol } => tr!(
                 "there is no kernel {symbol}; define extern \"C\" __global__ void {symbol}(…)"),
-            Fault::SymbolTwice { symbol, lines } => tr!(
+            SymbolTwice { symbol, lines } => tr!(
                 "{symbol} is defined twice, in lines {first} and {second}",
                 first = lines[0],
                 second = lines[1]
             ),
-            Fault::NotExternC { symbol, line } => tr!(
+            NotExternC { symbol, line } => tr!(
                 "line {line}: {symbol} is not extern \"C\", so it could not be found by its name"),
-            Fault::BadParameters { symbol, rung } => tr!(
+            BadParameters { symbol, rung } => tr!(
                 "the parameters of {symbol} are not those of {rung}"),
-            Fault::WrongCell {
+            WrongCell {
                 case,
                 generation,
                 cell: (x, y),
@@ -278,21 +277,21 @@ impl fmt::Display for Fault {
                 expected = if *expected { tr!("alive") } else { tr!("dead") },
                 cells = wrong_cells
             ),
-            Fault::BitsBeyondWidth {
+            BitsBeyondWidth {
                 case,
                 generation,
                 row,
             } => tr!(
                 "generation {generation}: bits beyond the width are not 0 in row {row} ({case})"
             ),
-            Fault::InputChanged {
+            InputChanged {
                 case,
                 generation,
                 cell: (x, y),
             } => tr!(
                 "generation {generation}: the kernel changed its input at cell {x}, {y} ({case})"
             ),
-            Fault::Race {
+            Race {
                 case,
                 generation,
                 cell: (x, y),
@@ -308,7 +307,7 @@ impl fmt::Display for Fault {
                         "a race: the result depends on the order of blocks (first seen at generation {generation}, cell {x}, {y}; {case})"),
                 }
             }
-            Fault::BarrierDiverged {
+            BarrierDiverged {
                 line,
                 other_line: None,
                 arrived,
@@ -316,7 +315,7 @@ impl fmt::Display for Fault {
                 ..
             } => tr!(
                 "line {line}: only {arrived} of {threads} threads reach __syncthreads(), the others have finished"),
-            Fault::BarrierDiverged {
+            BarrierDiverged {
                 line,
                 other_line: Some(other),
                 arrived,
@@ -324,7 +323,7 @@ impl fmt::Display for Fault {
                 ..
             } => tr!(
                 "line {line}: only {arrived} of {threads} threads reach this __syncthreads(), others wait in line {other}"),
-            Fault::WarpDiverged {
+            WarpDiverged {
                 line,
                 other_line: None,
                 ..
@@ -332,13 +331,13 @@ impl fmt::Display for Fault {
                 "line {}: a warp's lanes exchange values, but some do not take part",
                 line
             ),
-            Fault::WarpDiverged {
+            WarpDiverged {
                 line,
                 other_line: Some(other),
                 ..
             } => tr!(
                 "line {line}: a warp's lanes exchange values, but some wait in line {other}"),
-            Fault::OutOfBounds {
+            OutOfBounds {
                 thread: Some(thread),
                 bytes,
             } => match bytes {
@@ -350,10 +349,10 @@ impl fmt::Display for Fault {
                 ),
                 None => tr!("{} accesses memory that is not its own", thread),
             },
-            Fault::OutOfBounds { thread: None, .. } => {
+            OutOfBounds { thread: None, .. } => {
                 tr!("the kernel accesses memory that is not its own").into()
             }
-            Fault::WritesBeside { case, is_behind } => {
+            WritesBeside { case, is_behind } => {
                 match is_behind {
                     true => tr!("the kernel writes past the end of a lattice ({})", case),
                     false => tr!(
@@ -362,42 +361,42 @@ impl fmt::Display for Fault {
                     ),
                 }
             }
-            Fault::SharedOverrun { bytes } => tr!(
+            SharedOverrun { bytes } => tr!(
                 "the kernel writes past the {} bytes of shared memory that a block has",
                 bytes
             ),
-            Fault::BadIndex { thread } => tr!(
+            BadIndex { thread } => tr!(
                 "{} uses an index beyond the end of an array",
                 thread
             ),
-            Fault::BadDivision { thread } => {
+            BadDivision { thread } => {
                 tr!("{} divides an integer by 0", thread)
             }
-            Fault::TooLong { seconds, thread } => match thread {
+            TooLong { seconds, thread } => match thread {
                 Some(thread) => tr!(
                     "a launch did not finish within {seconds} s; {thread} was still running"
                 ),
                 None => tr!("the kernel did not finish within {} s", seconds),
             },
-            Fault::TooMuchMemory { bytes } => {
+            TooMuchMemory { bytes } => {
                 tr!("the kernel used more than {} MiB of memory", bytes >> 20)
             }
-            Fault::Driver { code, text } => tr!(
+            Driver { code, text } => tr!(
                 "a launch fails: {text} (the driver's error {code})"),
-            Fault::Crashed => tr!("the process that ran the kernel ended without an answer").into(),
-            Fault::FailsWhenTimed { instances, side } => tr!(
+            Crashed => tr!("the process that ran the kernel ended without an answer").into(),
+            FailsWhenTimed { instances, side } => tr!(
                 "a launch fails with {instances} lattices of {side} × {side} cells, with which it is timed"),
-            Fault::WrongWhenTimed {
+            WrongWhenTimed {
                 instances,
                 side,
                 is_after: false,
             } => tr!(
                 "cells are wrong with {instances} lattices of {side} × {side} cells, with which it is timed"),
-            Fault::WrongWhenTimed { is_after: true, .. } => tr!(
+            WrongWhenTimed { is_after: true, .. } => tr!(
                 "cells were right before the timing and are wrong after it: a result must depend on nothing but the input"
             )
             .into(),
-            Fault::TooFast {
+            TooFast {
                 instances,
                 side,
                 cells_per_second,
