@@ -19,48 +19,19 @@ pub(crate) fn no_snapshot() -> Message {
 /// What has gone wrong, if anything.
 #[derive(Default)]
 pub(crate) struct Health {
-    ended: Option<Message>,
-    halted: Option<Message>,
+    /// Why the session has ended.
+    pub(crate) ended: Option<Message>,
+    /// The error that stopped the rounds, until they resume.
+    pub(crate) halted: Option<Message>,
     /// Number of turns in a row that have failed.
-    failures: u32,
+    pub(crate) failures: u32,
 }
 
 impl Health {
-    /// Why the session has ended.
-    pub(crate) fn ended(&self) -> Option<&Message> {
-        self.ended.as_ref()
-    }
-
-    /// The error that stopped the rounds, until they resume.
-    pub(crate) fn halted(&self) -> Option<&Message> {
-        self.halted.as_ref()
-    }
-
-    /// Whether the work of the last turn failed.
-    #[cfg(test)]
-    pub(crate) fn has_just_failed(&self) -> bool {
-        self.failures > 0
-    }
-
-    /// Ends the session.
-    pub(crate) fn end(&mut self, why: Message) {
-        self.ended = Some(why);
-    }
-
     /// Notes a turn whose work failed. Returns whether there were too many in a row.
     pub(crate) fn turn_failed(&mut self, why: &Message) -> bool {
         self.failures += 1;
         self.halted = Some(why.clone());
         self.failures > MAX_FAILURES
-    }
-
-    /// Notes a turn whose work was done.
-    pub(crate) fn turn_done(&mut self) {
-        self.failures = 0;
-    }
-
-    /// Notes that the rounds have resumed.
-    pub(crate) fn resumed(&mut self) {
-        self.halted = None;
     }
 }

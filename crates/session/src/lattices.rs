@@ -439,7 +439,7 @@ impl Lattices {
                 .map(|it| it.kernel)
                 .filter(|it| *it != self.setup.kernel),
             own_order: self.context().own_order,
-            pace: pacing.pace(),
+            pace: pacing.pace,
             ..SettingStatus::of(&self.setup)
         };
         if let Some(instances) = &self.sim {

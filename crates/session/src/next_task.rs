@@ -80,7 +80,7 @@ pub(crate) fn next_task(state: &State, facts: &EngineFacts, now: Instant) -> Nex
     if let Some(moving) = state.moving()
         && !moving.begun
     {
-        if let Some(Command::Act(SessionAction::TogglePause)) = state.queue.first() {
+        if let Some(Command::Act(SessionAction::TogglePause)) = state.queue.front() {
             return NextTask::TakeCommand;
         }
         return only_if(facts.engine_idle, NextTask::Restore);
@@ -96,7 +96,7 @@ pub(crate) fn next_task(state: &State, facts: &EngineFacts, now: Instant) -> Nex
     if waits_for_slot && facts.can_snapshot {
         return NextTask::Snapshot(SnapshotReason::Wanted);
     }
-    let first = state.queue.first().map(|command| command.needs().when);
+    let first = state.queue.front().map(|command| command.needs().when);
     if first.is_some_and(|when| when <= When::InTurn) {
         return NextTask::TakeCommand;
     }
@@ -126,12 +126,12 @@ pub(crate) fn next_task(state: &State, facts: &EngineFacts, now: Instant) -> Nex
         return NextTask::Snapshot(SnapshotReason::Periodic);
     }
     match &state.mode {
-        Mode::Running if now >= state.pacing.due() => {
+        Mode::Running if now >= state.pacing.due => {
             let wanted = state.pacing.left();
             round(state, wanted.into(), facts)
         }
         Mode::Running if state.wants_pictures && facts.has_room => NextTask::Refresh,
-        Mode::Running => NextTask::Wait(Some(state.pacing.due())),
+        Mode::Running => NextTask::Wait(Some(state.pacing.due)),
         Mode::RunningTo(run_to) => {
             let left = run_to
                 .generation
@@ -168,8 +168,8 @@ pub(crate) fn part_of_round(generations: u32, longest: u32) -> u32 {
 /// B's round after A's: at the pace while both run, at once if something waits.
 fn b_round(state: &State, generations: u32, facts: &EngineFacts, now: Instant) -> NextTask {
     let at_once = state.mode != Mode::Running || !state.queue.is_empty();
-    if !at_once && now < state.pacing.due() {
-        NextTask::Wait(Some(state.pacing.due()))
+    if !at_once && now < state.pacing.due {
+        NextTask::Wait(Some(state.pacing.due))
     } else {
         only_if(facts.has_room, NextTask::Round(generations))
     }

@@ -7,18 +7,18 @@ use crate::Pace;
 /// The length of rounds and their pace.
 #[derive(Clone, Debug)]
 pub(crate) struct Pacing {
-    pace: Pace,
-    /// Generations per round that somebody chose.
-    chosen: u32,
+    pub(crate) pace: Pace,
+    /// Generations per round that somebody chose; those in use where the pace is not the maximum.
+    pub(crate) chosen: u32,
     /// Those in use at the maximum pace, which fits them to the time of a frame.
     fitted: Option<u32>,
     /// Whether the user chose a kernel at the maximum pace; it then stays instead of the fastest one.
     pub(crate) keeps_kernel: bool,
     /// When the next round is due.
-    due: Instant,
+    pub(crate) due: Instant,
     /// Generations still to issue of a round that is too long to be issued at once. Such a round is
     /// issued as several, and counted once.
-    left: Option<u32>,
+    pub(crate) left: Option<u32>,
 }
 
 impl Pacing {
@@ -34,29 +34,14 @@ impl Pacing {
         }
     }
 
-    /// How fast rounds follow one another.
-    pub(crate) fn pace(&self) -> Pace {
-        self.pace
-    }
-
     /// Generations per round.
     pub(crate) fn generations(&self) -> u32 {
         self.fitted.unwrap_or(self.chosen)
     }
 
-    /// Generations per round that somebody chose; those in use where the pace is not the maximum.
-    pub(crate) fn chosen(&self) -> u32 {
-        self.chosen
-    }
-
     /// Generations that are left of the round under way, or a whole round's.
     pub(crate) fn left(&self) -> u32 {
         self.left.unwrap_or(self.generations())
-    }
-
-    /// When the next round is due.
-    pub(crate) fn due(&self) -> Instant {
-        self.due
     }
 
     /// Sets the pace; the next round is due now.
@@ -82,21 +67,6 @@ impl Pacing {
         if let Some(fitted) = &mut self.fitted {
             *fitted = generations;
         }
-    }
-
-    /// Ends a round that was issued in part.
-    pub(crate) fn end_round(&mut self) {
-        self.left = None;
-    }
-
-    /// Notes how many generations are left of a round, if it is not complete.
-    pub(crate) fn set_left(&mut self, left: Option<u32>) {
-        self.left = left;
-    }
-
-    /// Has the next round, or the next part of one, follow now.
-    pub(crate) fn hurry(&mut self, now: Instant) {
-        self.due = now;
     }
 
     /// Sets when the next round is due, at the pace. Delays of more than four periods are not caught up.

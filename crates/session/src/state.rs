@@ -1,12 +1,13 @@
 //! The session's state: what it is doing, where it stands and what waits, without an engine, a
 //! thread or a clock.
 //!
-//! Commands wait in one [`Queue`] and are taken in order. Each that changes cells or time is a method
+//! Commands wait in one [`queue`](State::queue) and are taken in order. Each that changes cells or time is a method
 //! here, which adds records to the log or sets another [`Mode`], and returns a notice for the user, if
 //! any. [`next_task`](crate::next_task) says what to do now. The worker does it and reports back
 //! ([`State::stepped`], [`State::applied`], [`State::restored`], [`State::arrived`]). So the log has
 //! every edit even if the work fails, and the position says which edits the cells contain.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -16,7 +17,7 @@ use crate::log::{
 };
 use crate::pacing::Pacing;
 use crate::publisher::Notice;
-use crate::queue::Queue;
+use crate::queue;
 use crate::timeline::Timeline;
 use crate::{Edit, Pace, Setup, Start};
 use lang::message;
@@ -116,7 +117,7 @@ pub(crate) struct State {
     /// Whether the cells on the device are those of the position.
     pub(crate) cells_known: bool,
     /// The commands that wait.
-    pub(crate) queue: Queue,
+    pub(crate) queue: VecDeque<Command>,
     /// How long rounds are while running or stepping by hand, and when the next one is due.
     pub(crate) pacing: Pacing,
     /// Rounds issued since the session began.
@@ -145,7 +146,7 @@ impl State {
             },
             timeline,
             cells_known: true,
-            queue: Queue::default(),
+            queue: VecDeque::new(),
             pacing,
             rounds: 0,
             max_rounds: rounds,
@@ -225,7 +226,7 @@ impl State {
     pub(crate) fn wants_fastest(&self) -> bool {
         match &self.mode {
             Mode::RunningTo(run_to) => !run_to.keeps_kernel,
-            _ => self.pacing.pace() == Pace::Maximum && !self.pacing.keeps_kernel,
+            _ => self.pacing.pace == Pace::Maximum && !self.pacing.keeps_kernel,
         }
     }
 
@@ -269,7 +270,8 @@ impl State {
 
     /// Queues a command. During a move some overtake others.
     pub(crate) fn enqueue(&mut self, command: Command) {
-        self.queue.push(command, self.moving().is_some());
+        let is_moving = self.moving().is_some();
+        queue::push(&mut self.queue, command, is_moving);
     }
 
     /// Changes a lattice, on behalf of a person.
@@ -434,8 +436,8 @@ impl State {
     /// Pauses or goes on.
     pub(crate) fn toggle_pause(&mut self, now: Instant) -> Option<Notice> {
         self.before_lesson = None;
-        self.pacing.hurry(now);
-        self.pacing.end_round(); // a pause ends a long round
+        self.pacing.due = now;
+        self.pacing.left = None; // a pause ends a long round
         let (mode, answer) = match &self.mode {
             Mode::Paused | Mode::Stepping(_) => (Mode::Running, None),
             Mode::Running | Mode::RunningTo(_) => (Mode::Paused, None),
@@ -481,7 +483,7 @@ impl State {
                         Mode::RunningTo(run_to) if is_over(&run_to) => Mode::Paused,
                         other => other,
                     };
-                    self.pacing.hurry(now);
+                    self.pacing.due = now;
                 }
             }
             _ => {}
@@ -697,7 +699,7 @@ impl State {
         // A record cuts a round short.
         let is_cut = self.timeline.log.generations_to_next(self.timeline.here) == Some(0);
         let is_ended = left == 0 || is_cut;
-        self.pacing.set_left((!is_ended).then_some(left));
+        self.pacing.left = (!is_ended).then_some(left);
         if let Mode::Stepping(_) = self.mode {
             self.mode = match left {
                 0 => Mode::Paused,
@@ -833,7 +835,7 @@ impl State {
             Mode::RunningTo(run_to) if run_to.generation <= generation => Mode::Paused,
             then => then,
         };
-        self.pacing.hurry(now);
+        self.pacing.due = now;
         self.wants_pictures = true;
         let told = match moving.purpose {
             MoveReason::Back { is_entered: false } | MoveReason::Recovery | MoveReason::Opening => {

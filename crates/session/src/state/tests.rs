@@ -80,12 +80,12 @@ impl State {
     }
 
     fn next(&self, facts: EngineFacts) -> NextTask {
-        next_task(self, &facts, self.pacing.due())
+        next_task(self, &facts, self.pacing.due)
     }
 
     /// A step of this many generations that nothing interrupts.
     fn steps(&mut self, generations: u32) {
-        let now = self.pacing.due();
+        let now = self.pacing.due;
         self.stepped(generations, now);
     }
 }
@@ -133,13 +133,11 @@ fn what_comes_next_follows_from_what_waits() {
     let wanting = || facts().but(|it| it.wants_calibration = true);
     let behind = || facts().but(|it| it.pending_second_round = Some(4));
     let mut later = running();
-    later
-        .pacing
-        .hurry(later.pacing.due() + Duration::from_millis(5));
+    later.pacing.due += Duration::from_millis(5);
     let mut edited = later.clone();
     edited.wants_pictures = true;
     let (now, paused_later) = (
-        running().pacing.due(),
+        running().pacing.due,
         State {
             mode: Mode::Paused,
             ..later.clone()
@@ -196,7 +194,7 @@ fn what_comes_next_follows_from_what_waits() {
         (
             later.clone(),
             behind(),
-            NextTask::Wait(Some(later.pacing.due())),
+            NextTask::Wait(Some(later.pacing.due)),
         ),
         (later.with_command(draw(0)), behind(), NextTask::Round(4)),
         (paused_later, behind(), NextTask::Round(4)),
@@ -227,7 +225,7 @@ fn a_redo_that_nothing_leads_to_leaves_the_log_as_it_was() {
     state.timeline.copies.coming = vec![at(0, 4)];
     state.undo();
     state.restored(at(0, 4));
-    state.arrived(state.pacing.due());
+    state.arrived(state.pacing.due);
     state.steps(8);
     state.redo();
     assert_eq!(state.timeline.log.end(), 1);
@@ -254,7 +252,7 @@ fn an_undo_that_is_lost_with_the_cells_takes_nothing_off_the_log() {
     state.timeline.copies.coming = vec![at(1, 4)];
     state.undo();
     state.restored(at(1, 4));
-    state.arrived(state.pacing.due());
+    state.arrived(state.pacing.due);
     state.timeline.copies.coming = vec![at(0, 4)];
     state.undo();
     state.lost_cells();
@@ -263,7 +261,7 @@ fn an_undo_that_is_lost_with_the_cells_takes_nothing_off_the_log() {
     state.handle_unreachable_target().unwrap();
     state.restored(at(1, 6));
     assert_eq!(state.next(facts()), NextTask::Arrive);
-    state.arrived(state.pacing.due());
+    state.arrived(state.pacing.due);
     assert_eq!(
         (state.timeline.log.end(), state.timeline.here),
         (1, at(1, 6))
@@ -274,10 +272,10 @@ fn an_undo_that_is_lost_with_the_cells_takes_nothing_off_the_log() {
 fn an_edit_ends_a_run_that_a_lesson_paused() {
     let mut state = running();
     state.run_to(100);
-    state.pause_for_lesson(true, state.pacing.due());
+    state.pause_for_lesson(true, state.pacing.due);
     assert!(state.draws(0).is_some());
     state.applied();
-    state.pause_for_lesson(false, state.pacing.due());
+    state.pause_for_lesson(false, state.pacing.due);
     assert_eq!(state.mode, Mode::Paused);
 }
 

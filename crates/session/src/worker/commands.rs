@@ -18,7 +18,7 @@ impl SessionWorker {
         if !matches!(command, Command::Ready) {
             self.publisher.mark_changed();
         }
-        if self.health.ended().is_some() {
+        if self.health.ended.is_some() {
             return self.dispatch_after_end(command);
         }
         match command {
@@ -71,7 +71,7 @@ impl SessionWorker {
 
     /// Clears the queue when the session ends; copies and saves are still answered.
     pub(super) fn end_commands(&mut self) {
-        while let Some(command) = self.state.queue.take() {
+        while let Some(command) = self.state.queue.pop_front() {
             if command.needs().after_end != AfterEnd::Refuse {
                 self.dispatch_after_end(command);
             }
@@ -93,7 +93,7 @@ impl SessionWorker {
     /// Takes the first command of the queue.
     pub(super) fn take_command(&mut self) -> Result<()> {
         self.publisher.command_taken();
-        let Some(command) = self.state.queue.take() else {
+        let Some(command) = self.state.queue.pop_front() else {
             return Ok(());
         };
         let mode = self.state.mode.clone();
@@ -105,7 +105,7 @@ impl SessionWorker {
                 trial.interrupt();
             }
             self.lab.statistics.restart();
-            self.health.resumed();
+            self.health.halted = None;
         }
         self.publisher.mark_changed();
         match done {
@@ -275,7 +275,7 @@ impl SessionWorker {
 
     /// Whether rounds follow one another, or will after a move.
     pub(super) fn is_running(&self) -> bool {
-        self.health.ended().is_none() && self.state.is_running()
+        self.health.ended.is_none() && self.state.is_running()
     }
 
     /// Pauses at once.

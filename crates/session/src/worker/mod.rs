@@ -109,7 +109,7 @@ pub(super) fn run(
         match platform::catch_panic(|| worker.run_once(&commands)) {
             Ok(true) => {}
             // It answers on, and its cells can be saved as they were last known.
-            Err(why) if worker.health.ended().is_none() => worker.fail(internal(why)),
+            Err(why) if worker.health.ended.is_none() => worker.fail(internal(why)),
             Ok(false) | Err(_) => break,
         }
     }
@@ -214,7 +214,7 @@ impl SessionWorker {
         let now = self.now();
         self.end_trial_when_over();
         self.measure_equal_settings(now);
-        let work = match self.health.ended() {
+        let work = match &self.health.ended {
             None => next_task(&self.state, &self.engine_facts(now), now),
             Some(_) => NextTask::Wait(None),
         };
@@ -229,7 +229,7 @@ impl SessionWorker {
 
     fn perform_or_handle_error(&mut self, work: NextTask) {
         match self.perform(work) {
-            Ok(()) => self.health.turn_done(),
+            Ok(()) => self.health.failures = 0,
             Err(error) => self.handle_error(error, true),
         }
     }
@@ -366,7 +366,7 @@ impl SessionWorker {
         if by_hand {
             tracing::debug!("stepped to generation {}", self.state.position().generation);
         }
-        self.health.resumed();
+        self.health.halted = None;
         self.safety_copy.mark_stale();
         if !self.state.is_at_work() {
             self.publisher.mark_changed();
@@ -431,7 +431,7 @@ impl SessionWorker {
     /// Shows a notice, once per command, if the first one waits for a long launch.
     fn report_waiting_command(&mut self, now: Instant) {
         let waits = !self.state.queue.is_empty() && self.state.moving().is_none();
-        let waits = waits && self.health.ended().is_none();
+        let waits = waits && self.health.ended.is_none();
         if self.publisher.waits_long(waits, now) {
             self.notify(Notice::Done(message!(
                 "Waiting for the present launch to finish"

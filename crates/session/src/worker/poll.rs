@@ -10,7 +10,7 @@ impl SessionWorker {
     /// Takes all completed events and handles them.
     pub(super) fn poll(&mut self) -> Result<()> {
         let now = self.now();
-        if self.health.ended().is_some() {
+        if self.health.ended.is_some() {
             return Ok(()); // the session has ended
         }
         let has_graphs = self.lattices.setup.switches.graphs;

@@ -43,7 +43,7 @@ impl SessionWorker {
     /// Handles an error. `while_working` says that the next piece of work would fail in the same way.
     pub(super) fn handle_error(&mut self, error: EngineError, while_working: bool) {
         self.publisher.mark_changed();
-        if self.health.ended().is_some() {
+        if self.health.ended.is_some() {
             return;
         }
         match error {
@@ -71,7 +71,7 @@ impl SessionWorker {
     /// Ends the session. Waiting commands are answered with the newest cells on the host.
     pub(super) fn fail(&mut self, why: Message) {
         tracing::error!("{}", english(&why));
-        self.health.end(why);
+        self.health.ended = Some(why);
         self.state.mode = Mode::Paused;
         self.end_commands();
         self.answer_waiters_at_the_end();

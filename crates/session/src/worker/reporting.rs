@@ -40,8 +40,8 @@ impl SessionWorker {
             notice: self
                 .progress(now)
                 .or_else(|| self.publisher.message().cloned()),
-            halted: self.health.halted().cloned(),
-            failed: self.health.ended().cloned(),
+            halted: self.health.halted.clone(),
+            failed: self.health.ended.clone(),
         };
         self.put_recorded(&mut status);
         status

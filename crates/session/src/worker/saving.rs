@@ -52,8 +52,8 @@ impl SessionWorker {
         };
         Some(SavedSession {
             setup: Setup {
-                pace: self.state.pacing.pace(),
-                generations_per_round: self.state.pacing.chosen(),
+                pace: self.state.pacing.pace,
+                generations_per_round: self.state.pacing.chosen,
                 rounds: None,
                 size: parameters.size,
                 instances: parameters.instances,
@@ -194,7 +194,7 @@ impl SessionWorker {
         self.state.timeline = timeline;
         self.state.cells_known = false;
         self.lab.b_switches = saved.b_switches;
-        self.state.pacing.end_round();
+        self.state.pacing.left = None;
         self.state.begin_move(target, MoveReason::Opening, mode);
         self.log_changed();
         self.publisher.mark_changed();

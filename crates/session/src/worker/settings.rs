@@ -33,7 +33,7 @@ const IDLE_BEFORE_EQUAL_SETTINGS: Duration = Duration::from_secs(10);
 impl SessionWorker {
     /// Sets the pace, found from the present one.
     pub(super) fn set_pace(&mut self, other: impl FnOnce(Pace) -> Pace) -> Notice {
-        let (pace, now) = (other(self.state.pacing.pace()), self.now());
+        let (pace, now) = (other(self.state.pacing.pace), self.now());
         self.state.pacing.set_pace(pace, now);
         self.lab.statistics.restart();
         Notice::Done(match pace {
@@ -65,7 +65,7 @@ impl SessionWorker {
         };
         let is_compared = self.lattices.trial.is_some();
         let pacing = &self.state.pacing;
-        if pacing.pace() != Pace::Maximum || self.state.mode != Mode::Running || is_compared {
+        if pacing.pace != Pace::Maximum || self.state.mode != Mode::Running || is_compared {
             return;
         }
         let setting = self.lattices.present().setting;
@@ -173,7 +173,7 @@ impl SessionWorker {
     /// flight.
     pub(super) fn fit_kernel(&mut self, takes_fastest: bool) -> Result<()> {
         self.drop_change();
-        self.state.pacing.end_round();
+        self.state.pacing.left = None;
         let fitted = if takes_fastest {
             self.take_fastest()
         } else {
@@ -196,7 +196,7 @@ impl SessionWorker {
         if self.lattices.is_kernel_due(takes_fastest) {
             self.state.keep_kernel(true);
         }
-        let per_round = first_round.unwrap_or(self.state.pacing.chosen());
+        let per_round = first_round.unwrap_or(self.state.pacing.chosen);
         self.state.pacing.fit(per_round);
         let (now, before) = (
             self.lattices.setup.kernel,
@@ -368,7 +368,7 @@ impl SessionWorker {
         self.change(setting, trial, take)?;
         self.state
             .keep_kernel(kernel_choice == KernelChoice::Explicit);
-        self.state.pacing.fit(self.state.pacing.chosen());
+        self.state.pacing.fit(self.state.pacing.chosen);
         if self.lattices.setup.own_kernel != own_before {
             self.lab.statistics.forget_reached(Kernel::OWN);
         }
@@ -642,7 +642,7 @@ impl SessionWorker {
         let is_long_ago = |at: Instant| now - at >= IDLE_BEFORE_EQUAL_SETTINGS;
         let is_idle = self.lab.last_command.is_some_and(is_long_ago)
             && self.state.mode == Mode::Running
-            && matches!(self.state.pacing.pace(), Pace::PerSecond(_))
+            && matches!(self.state.pacing.pace, Pace::PerSecond(_))
             && self.state.queue.is_empty()
             && !self.lab.is_watching;
         let is_free = self.lattices.trial.is_none() && !self.lattices.is_recorded();

@@ -69,7 +69,7 @@ impl SessionWorker {
             until.saturating_duration_since(now).min(MAX_SLEEP)
         });
         let on_a_gpu = |it: &crate::instances::Sim| it.engine().name() == "cuda";
-        let is_running = self.state.is_at_work() && self.health.ended().is_none();
+        let is_running = self.state.is_at_work() && self.health.ended.is_none();
         if at_most < MAX_SPIN
             && is_running
             && self.lattices.sim.as_ref().is_some_and(on_a_gpu)

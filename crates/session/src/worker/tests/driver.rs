@@ -248,7 +248,7 @@ impl Driver {
         // However fast rounds follow one another, the background goes on too.
         self.turns += 1;
         // At the maximum pace, rounds are as long as real time allows: replaying them takes long.
-        let is_paced = matches!(self.worker.state.pacing.pace(), Pace::PerSecond(_));
+        let is_paced = matches!(self.worker.state.pacing.pace, Pace::PerSecond(_));
         if self.worker.state.position().generation > 1000 && !is_paced {
             self.pause();
         }
@@ -278,14 +278,14 @@ impl Driver {
                 let moves = self.worker.state.moving().is_some();
                 self.worker.perform_or_handle_error(work);
                 let is_stepped = matches!(work, NextTask::Round(_))
-                    && !self.worker.health.has_just_failed()
+                    && self.worker.health.failures == 0
                     && self.worker.state.position() != before;
-                let (state, halted) = (&self.worker.state, self.worker.health.halted());
+                let (state, halted) = (&self.worker.state, &self.worker.health.halted);
                 assert!(!is_stepped || halted.is_none(), "still {halted:?}");
                 let is_refused = matches!(work, NextTask::Apply)
                     && state.position() == before
                     && !(moves || state.moving().is_some())
-                    && self.worker.health.ended().is_none();
+                    && self.worker.health.ended.is_none();
                 let is_due = state.log().due_record(before).is_some();
                 assert!(!is_refused || !is_due, "it is tried again");
                 true
@@ -377,7 +377,7 @@ impl Driver {
     /// Whether the session ended before it could begin with this lattice.
     fn would_have_begun(&self, instance: usize, lattice: &Arc<Lattice>) -> bool {
         let log = &self.worker.state.log();
-        self.worker.health.ended().is_some()
+        self.worker.health.ended.is_some()
             && log.base_is_start()
             && log.base_parameters().start_lattice(instance).unwrap() == *lattice
     }
@@ -396,7 +396,7 @@ impl Driver {
             Err(TryRecvError::Empty) => true,
             Err(TryRecvError::Disconnected) => {
                 // The instance may have gone meanwhile.
-                let answers = self.worker.health.ended().is_none() && self.resized == 0;
+                let answers = self.worker.health.ended.is_none() && self.resized == 0;
                 assert!(!answers, "a copy is not answered");
                 false
             }
@@ -422,10 +422,7 @@ impl Driver {
             }
             Err(TryRecvError::Empty) => true,
             Err(TryRecvError::Disconnected) => {
-                assert!(
-                    self.worker.health.ended().is_some(),
-                    "a save is not answered"
-                );
+                assert!(self.worker.health.ended.is_some(), "a save is not answered");
                 false
             }
         });
@@ -472,7 +469,7 @@ impl Driver {
             self.time.set(self.time.get() + Duration::from_secs(4));
             self.turn_until_rest();
         }
-        if let Some(why) = self.worker.health.ended().cloned() {
+        if let Some(why) = self.worker.health.ended.clone() {
             return self.check_end(&why);
         }
         self.check_rest();
@@ -636,7 +633,7 @@ impl Driver {
         let Some(saved) = self
             .last_saved
             .take()
-            .filter(|_| self.worker.health.ended().is_none())
+            .filter(|_| self.worker.health.ended.is_none())
         else {
             return;
         };

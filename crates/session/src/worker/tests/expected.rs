@@ -54,9 +54,9 @@ impl Driver {
         self.settle();
         let worker = &self.worker;
         let may_stop = worker.state.position().generation > 500 // see `turn`
-            || worker.state.pacing.pace() == Pace::Maximum
+            || worker.state.pacing.pace == Pace::Maximum
             || worker.lattices.setup.time.stop_when_still != StopWhenStill::Never;
-        worker.health.ended().is_none() && !self.script.has_faults() && !may_stop
+        worker.health.ended.is_none() && !self.script.has_faults() && !may_stop
     }
 
     /// Whether the memory for history is so small that positions are forgotten.

@@ -130,7 +130,7 @@ impl Oracle {
         self.driver.turn_until_rest();
         let issued = self.driver.script.record();
         let worker = &self.driver.worker;
-        let is_estimated = worker.state.pacing.pace() == Pace::Maximum
+        let is_estimated = worker.state.pacing.pace == Pace::Maximum
             || worker.lattices.setup.kernel_choice == KernelChoice::Estimated;
         let before = worker.make_status(worker.now());
         // What was measured of rounds, and the kernel's name.
@@ -257,7 +257,7 @@ impl Oracle {
                 Act(Faster | SetPace(_)) => self.press(step, false),
                 step => self.press(step, runs),
             }
-            if self.driver.worker.state.pacing.pace() == Pace::Maximum {
+            if self.driver.worker.state.pacing.pace == Pace::Maximum {
                 self.press(Act(Slower), false);
             }
         }
