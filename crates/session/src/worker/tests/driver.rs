@@ -434,15 +434,7 @@ impl Driver {
         let mut turns = 0;
         while self.turn() {
             turns += 1;
-            assert!(
-                turns < 20_000,
-                "no rest: {:?}",
-                (
-                    &self.worker.state.mode,
-                    &self.worker.state.position(),
-                    &self.worker.state.queue,
-                )
-            );
+            assert!(turns < 20_000, "no rest: {:?}", self.worker.state);
             // A run to a generation ends by itself, however many turns each of its rounds takes.
             let is_endless = !matches!(self.worker.state.mode, Mode::RunningTo(_));
             if turns % 500 == 0 && is_endless {
@@ -484,22 +476,25 @@ impl Driver {
         self.step(Step::Save);
         self.turn_until_rest();
         self.take_answers();
+        self.check_answers();
+    }
+
+    fn check_answers(&self) {
         assert!(self.cell_reads.is_empty(), "a copy is not answered");
         assert!(self.saves.is_empty(), "a save is not answered");
-        assert!(self.worker.state.queue.is_empty());
+        let queue = &self.worker.state.queue;
+        assert!(queue.is_empty(), "{queue:?}");
     }
 
     fn check_rest(&mut self) {
         let state = &self.worker.state;
         assert_eq!(state.mode, Mode::Paused);
-        assert!(state.queue.is_empty(), "{:?}", state.queue);
         assert!(state.cells_known && !state.wants_pictures);
         assert!(
             !self.worker.snapshots.is_reading(),
             "a copy is read for ever"
         );
-        assert!(self.cell_reads.is_empty(), "a copy is not answered");
-        assert!(self.saves.is_empty(), "a save is not answered");
+        self.check_answers();
         let position = state.position();
         assert!(!state.has_records_ahead() || state.log().contains(position));
         let want = self.reference.cells(position);
