@@ -309,11 +309,6 @@ impl Log {
         let after = self.push(here, author, content, false);
         if let (Some(entry), Some(record)) = (entry, self.records.back_mut()) {
             record.entry = entry;
-            if let Some((stroke, _)) = &mut self.stroke
-                && author == Author::Person
-            {
-                *stroke = entry;
-            }
         }
         after
     }
@@ -380,7 +375,6 @@ impl Log {
     /// on the log any more.
     pub fn redo(&mut self) -> Option<Position> {
         let undone = self.undone.pop()?;
-        self.stroke = None;
         Some(match undone {
             Undone::Left(position) => position,
             Undone::Removed { from, records, .. } => {

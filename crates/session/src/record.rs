@@ -153,11 +153,6 @@ impl SessionParameters {
         }
     }
 
-    /// The instances that rounds step.
-    pub fn stepped(&self) -> std::ops::Range<usize> {
-        0..self.each().map_or(self.instances, |each| 2 * each)
-    }
-
     /// Checks what was read from a file.
     pub(crate) fn validate(&self) -> Result<(), Message> {
         let instances = self.instances;
