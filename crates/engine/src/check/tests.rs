@@ -16,6 +16,15 @@ fn advance(kernel: &str, generations: u32) -> LatticeOp {
     }
 }
 
+/// A device with a stream and a lattice that can be in this layout.
+fn validator(device: DeviceInfo, size: &str, layout: Layout) -> Validator {
+    let mut check = Validator::new(vec![device]);
+    check.add_stream(StreamId(0), DeviceId(0), false);
+    check.add_lattices(DeviceId(0), 1, size.parse().unwrap(), None);
+    check.reserve(layout, &[true]);
+    check
+}
+
 #[test]
 fn what_goes_back_to_earlier_bits_changes_cells() {
     let unpack = LatticeOp::Unpack(Layout::I32);
@@ -32,10 +41,7 @@ fn what_goes_back_to_earlier_bits_changes_cells() {
 /// What is launched is loaded before the first step is issued; an engine would load it later, too.
 #[test]
 fn a_plan_names_every_function_that_is_launched_once() {
-    let mut check = Validator::new(vec![DeviceInfo::default()]);
-    check.add_stream(StreamId(0), DeviceId(0), false);
-    check.add_lattices(DeviceId(0), 5, Size::new(33, 5).unwrap(), None);
-    check.reserve(Layout::I32, &[true]);
+    let mut check = validator(DeviceInfo::default(), "33x5", Layout::I32);
     let ops = [
         LatticeOp::Unpack(Layout::I32),
         advance("global", 1),
@@ -63,10 +69,7 @@ fn a_device_that_lacks_what_a_kernel_needs_is_refused() {
         sm_count: 20,
         ..DeviceInfo::default()
     };
-    let mut check = Validator::new(vec![device]);
-    check.add_stream(StreamId(0), DeviceId(0), false);
-    check.add_lattices(DeviceId(0), 1, Size::new(4096, 4096).unwrap(), None);
-    check.reserve(Layout::Planar, &[true]);
+    let mut check = validator(device, "4096x4096", Layout::Planar);
     let ops = [LatticeOp::Unpack(Layout::Planar), advance("cooperative", 1)];
     let program = Program::in_stream(StreamId(0), ops.map(|op| op.on(0..1)));
     let error = check.validate(&program).unwrap_err();

@@ -295,15 +295,10 @@ impl Fixture {
 
     /// Errors for a kernel that a device cannot run with any of the sizes.
     pub fn validate_device(&self, kernel: &Kernel) -> Result<()> {
-        let mut found = Ok(());
-        let taken = |size: &&Size| kernel.supports(**size);
-        for &size in self.plan.sizes.iter().filter(taken) {
-            match self.validate(kernel, size) {
-                Ok(()) => return Ok(()),
-                Err(error) => found = Err(error),
-            }
-        }
-        found
+        let taken = |size: &Size| kernel.supports(*size);
+        let sizes = self.plan.sizes.iter().copied().filter(taken);
+        let answers = sizes.map(|size| self.validate(kernel, size));
+        answers.reduce(Result::or).unwrap_or(Ok(()))
     }
 
     /// The kernels that a device can run.

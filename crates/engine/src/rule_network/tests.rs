@@ -139,6 +139,10 @@ fn a_specialised_kernel_computes_the_rule() {
         let network = RuleNetwork::of(rule);
         let text = specialise(KERNEL, &network).unwrap();
         assert!(!text.contains("trap;"), "{text}");
+        let mut rest = text.lines();
+        for line in KERNEL.lines().filter(|line| !line.contains("trap;")) {
+            assert!(rest.any(|other| other == line), "lost: {line}\n{text}");
+        }
         let mut registers = BTreeMap::new();
         for (register, word) in (1..).zip(words) {
             registers.insert(format!("%r{register}"), word);
@@ -150,18 +154,6 @@ fn a_specialised_kernel_computes_the_rule() {
         let reversed = evaluate(&network, [c, q, p, k, x]);
         assert_eq!(registers["%r7"], reversed, "{rule}:\n{text}");
     }
-}
-
-#[test]
-fn a_specialised_kernel_is_the_kernel_except_for_its_placeholders() {
-    let rule = "B1357/S1357".parse().unwrap();
-    let text = specialise(KERNEL, &RuleNetwork::of(rule)).unwrap();
-    let lines = |of: &'static str| KERNEL.lines().filter(move |line| !line.contains(of));
-    let mut rest = text.lines();
-    for line in lines("trap;") {
-        assert!(rest.any(|other| other == line), "lost: {line}\n{text}");
-    }
-    assert_eq!(text.lines().count(), KERNEL.lines().count() + 2, "{text}");
 }
 
 #[test]
