@@ -195,7 +195,6 @@ fn wrong_steps(stage: &mut Stage) -> Vec<Wrong<Op>> {
         ("a width of less than a lane", advance("multistep", 0..1, 1), "kernel 'multistep' supports widths from 128 cells on, not 29x23; use --kernel bits"),
         ("no square", advance("resident", 3..4, 1), "kernel 'resident' supports lattices from 32x32 to 256x256, whose sides are the same multiple of 32 once they are rounded up, not 128x256; use --kernel bits"),
         ("too few columns for blocks together", advance("cooperative", 3..4, 1), "cooperative"),
-        ("too many cells", advance("sync-shared", 3..4, 1), "kernel 'sync-shared' supports at most 24,576 cells, not 128x256; use --kernel bits"),
         ("another block", block(&KERNELS[0], (7, 3)), "not 7x3"),
         // Uploads and edits.
         ("an edit beyond", edit(0, &[(23, 1)]), "29x23"),

@@ -10,44 +10,35 @@ use workshop::words_of;
 
 use crate::ops::{Lab, PINNED, at, call, copy, on_both, on_cpu, on_cuda, program};
 
-/// What a kernel is given.
-enum Given<'a> {
-    Words(&'a [u32]),
-    Number(Argument),
-}
 use Argument::{F32, I32, U32, U64};
-use Given::{Number, Words};
 
 const SHAPES: [(u32, u32); 5] = [(1, 64), (1, 1), (3, 32), (7, 5), (40, 33)];
 
 /// What stands before and behind every buffer, where nothing may be changed.
 const GUARD: [u32; 16] = [0x9999_9999; 16];
 
-/// Launches a kernel; what its buffers hold then.
+/// Launches a kernel with buffers of these words, and with these numbers; what the buffers hold then.
 fn launched(
     lab: &mut Lab,
     kernel: &'static BufferKernel,
     (grid, block): (u32, u32),
-    given: &[Given],
+    buffers: &[&[u32]],
+    numbers: &[Argument],
 ) -> Vec<Vec<u32>> {
     let [stream] = lab.streams();
     let (mut there, mut back, mut hosts) = (Vec::new(), Vec::new(), Vec::new());
-    let arguments: Vec<Argument> = given
-        .iter()
-        .map(|given| match given {
-            Number(number) => *number,
-            Words(words) => {
-                let guarded = [&GUARD, *words, &GUARD].concat();
-                let host = lab.filled(PINNED, &guarded);
-                let device = lab.buffer(BufferLocation::Device, guarded.len());
-                let (from, to, bytes) = (at(host, 0), at(device, 0), 4 * guarded.len());
-                there.push((stream, copy(from, to, bytes)));
-                back.push((stream, copy(to, from, bytes)));
-                hosts.push(host);
-                Argument::Buffer(at(device, 4 * GUARD.len()))
-            }
-        })
-        .collect();
+    let mut arguments = Vec::new();
+    for words in buffers {
+        let guarded = [&GUARD, *words, &GUARD].concat();
+        let host = lab.filled(PINNED, &guarded);
+        let device = lab.buffer(BufferLocation::Device, guarded.len());
+        let (from, to, bytes) = (at(host, 0), at(device, 0), 4 * guarded.len());
+        there.push((stream, copy(from, to, bytes)));
+        back.push((stream, copy(to, from, bytes)));
+        hosts.push(host);
+        arguments.push(Argument::Buffer(at(device, 4 * GUARD.len())));
+    }
+    arguments.extend(numbers);
     there.push((stream, call(kernel, grid, block, &arguments)));
     lab.run(&program(there.into_iter().chain(back)));
     let unguarded = |host| {
@@ -64,12 +55,13 @@ fn launched(
 fn leaves<const N: usize>(
     kernel: &'static BufferKernel,
     shapes: &[(u32, u32)],
-    given: &[Given],
+    buffers: &[&[u32]],
+    numbers: &[Argument],
 ) -> [Vec<u32>; N] {
     let left = on_both(|lab| {
         let mut each = shapes
             .iter()
-            .map(|&shape| launched(lab, kernel, shape, given));
+            .map(|&shape| launched(lab, kernel, shape, buffers, numbers));
         let first = each.next().unwrap();
         each.for_each(|other| assert!(other == first, "{}", kernel.name));
         first
@@ -105,12 +97,8 @@ fn scale_leaves_numbers_as_they_were_but_those_that_overflow() {
             numbers[last] = f32::MAX;
             let bits = |numbers: &[f32]| numbers.iter().map(|it| it.to_bits()).collect::<Vec<_>>();
             let array = bits(&numbers);
-            let given = [
-                Words(&array),
-                Number(I32(length as i32)),
-                Number(I32(times)),
-            ];
-            let [after] = leaves(&SCALE, &SHAPES, &given);
+            let given = [I32(length as i32), I32(times)];
+            let [after] = leaves(&SCALE, &SHAPES, &[&array], &given);
             if times > 0 {
                 numbers[last] = f32::INFINITY;
             }
@@ -125,8 +113,8 @@ fn gray_weighs_red_green_and_blue() {
         let mut colors = words(pixels);
         colors[..2].copy_from_slice(&[u32::MAX, 0]);
         let before = vec![7; pixels as usize / 4];
-        let given = [Words(&colors), Words(&before), Number(I32(pixels as i32))];
-        let [input, output] = leaves(&GRAY, &SHAPES, &given);
+        let buffers: [&[u32]; 2] = [&colors, &before];
+        let [input, output] = leaves(&GRAY, &SHAPES, &buffers, &[I32(pixels as i32)]);
         let weighed = |color: &u32| {
             let [red, green, blue, _] = color.to_le_bytes().map(f64::from);
             ((77.0 * red + 150.0 * green + 29.0 * blue) / 256.0).floor() as u8
@@ -178,9 +166,8 @@ fn mandelbrot_agrees_to_the_last_bit() {
             assert_eq!(want[..9], [1.0, 1.0, 1.0, 1.0, 1.0, 0.0, 0.0, 0.0, 0.0]);
         }
         let (c, before) = (bytemuck::cast_slice(&points), vec![7; points.len()]);
-        let numbers = [I32(points.len() as i32), I32(iterations), F32(bound)].map(Number);
-        let given = [Words(c), Words(&before)].into_iter().chain(numbers);
-        let [_, graph] = leaves(&MANDELBROT, &SHAPES, &given.collect::<Vec<_>>());
+        let numbers = [I32(points.len() as i32), I32(iterations), F32(bound)];
+        let [_, graph] = leaves(&MANDELBROT, &SHAPES, &[c, &before], &numbers);
         assert!(
             bytemuck::cast_slice::<u32, f32>(&graph) == want,
             "{iterations} within {bound}"
@@ -190,8 +177,7 @@ fn mandelbrot_agrees_to_the_last_bit() {
 
 #[test]
 fn a_spin_counts_itself_once() {
-    let given = [Words(&[40]), Number(U64(10))];
-    assert_eq!(leaves(&SPIN, &SHAPES, &given), [[41]]);
+    assert_eq!(leaves(&SPIN, &SHAPES, &[&[40]], &[U64(10)]), [[41]]);
 }
 
 #[test]
@@ -215,25 +201,17 @@ fn with_its_barrier_every_generation_is_right_and_without_it_not() {
             &reference::run(&start, Rule::LIFE, generations),
             Layout::I32,
         );
-        let given = |barrier| {
-            let sides = [size.width(), size.height()].map(|side| I32(side as i32));
-            let rest = [
-                U32(Rule::LIFE.table()),
-                I32(generations as i32),
-                I32(barrier),
-                U64(50),
-            ];
-            let numbers = sides.into_iter().chain(rest).map(Number);
-            [Words(&cells), Words(&other)]
-                .into_iter()
-                .chain(numbers)
-                .collect::<Vec<_>>()
-        };
+        let buffers: [&[u32]; 2] = [&cells, &other];
+        let [width, height] = [size.width(), size.height()].map(|side| I32(side as i32));
+        let (rule, count) = (U32(Rule::LIFE.table()), I32(generations as i32));
+        let numbers = |barrier| [width, height, rule, count, I32(barrier), U64(50)];
         let now = generations as usize % 2;
-        let after: [_; 2] = leaves(&BARRIER, &[(1, threads)], &given(1));
+        let after: [_; 2] = leaves(&BARRIER, &[(1, threads)], &buffers, &numbers(1));
         assert!(after[now] == want, "{side}, {threads} threads");
         // It is wrong in the same way every time; but one generation only reads the start.
-        let without = |lab: &mut Lab| launched(lab, &BARRIER, (1, threads), &given(0))[now].clone();
+        let without = |lab: &mut Lab| {
+            launched(lab, &BARRIER, (1, threads), &buffers, &numbers(0)).swap_remove(now)
+        };
         let on_cpu = without(&mut on_cpu(1));
         if side == "32x32" {
             assert!(on_cpu != want && on_cpu == without(&mut self::on_cpu(1)));
@@ -248,8 +226,8 @@ fn the_probe_of_logical_operations_does_the_same_everywhere() {
     for shape in SHAPES {
         let before = vec![0; (shape.0 * shape.1) as usize];
         for (seed, iterations) in [(0, 0), (7, 1), (0xdead_beef, 3)] {
-            let given = [Words(&before), Number(U32(seed)), Number(I32(iterations))];
-            let [after] = leaves(&LOP3_RATE, &[shape], &given);
+            let given = [U32(seed), I32(iterations)];
+            let [after] = leaves(&LOP3_RATE, &[shape], &[&before], &given);
             // Table 0x2d leaves neither all nothing nor all words alike.
             assert!(
                 iterations == 0 || after.iter().all(|&word| word != 0),
@@ -263,8 +241,8 @@ fn the_probe_of_logical_operations_does_the_same_everywhere() {
 fn the_copy_probe_copies_all_and_nothing_else() {
     let from = words(4 * 1001);
     for quads in [0, 1, 5, 64, 1000] {
-        let given = [Words(&from), Words(&[0; 4 * 1001]), Number(U64(quads))];
-        let [_, to] = leaves(&COPY_RATE, &SHAPES, &given);
+        let buffers: [&[u32]; 2] = [&from, &[0; 4 * 1001]];
+        let [_, to] = leaves(&COPY_RATE, &SHAPES, &buffers, &[U64(quads)]);
         let (copied, rest) = to.split_at(4 * quads as usize);
         assert!(copied == &from[..copied.len()] && rest.iter().all(|&word| word == 0));
     }
