@@ -400,12 +400,10 @@ impl<'a> Check<'a> {
     /// The first call of each stream that has work, in the order of the calls.
     fn first_in_streams(&self) -> Vec<usize> {
         let mut seen = HashSet::new();
-        let calls = self.round.calls.iter().enumerate();
-        let first = calls.filter(|(_, it)| it.kind.item().is_some() && seen.insert(it.stream));
-        first.map(|(index, _)| index).collect()
+        self.indices(|it| it.kind.item().is_some() && seen.insert(it.stream))
     }
 
-    fn indices(&self, which: impl Fn(&Call) -> bool) -> Vec<usize> {
+    fn indices(&self, mut which: impl FnMut(&Call) -> bool) -> Vec<usize> {
         let calls = self.round.calls.iter().enumerate();
         let matching = calls.filter(|(_, call)| which(call));
         matching.map(|(index, _)| index).collect()

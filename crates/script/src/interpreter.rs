@@ -496,6 +496,12 @@ mod tests {
                 "Advance(0) in 0 at 1:28, Advance(1) in 0 at 1:28",
             ),
             (
+                Work::Lattices,
+                "for i in range(0, N) { let s = switch i % 3 { 0 => 2, _ => 5 }; advance(i, s); }",
+                2,
+                "Advance(0) in 2 at 1:65, Advance(1) in 5 at 1:65",
+            ),
+            (
                 Work::Arrays,
                 "upload(0, 0); scale(0, 0); download(0, 0);",
                 1,

@@ -99,85 +99,20 @@ fn wrong_rounds_have_their_faults_with_lines() {
 }
 
 #[test]
-fn right_rounds_have_no_fault_for_any_number_of_items() {
-    let lattices = [
-        "for i in 0..N { advance(i, 0); download(i, 0); }",
-        "for i in 0..N { advance(i, i); download(i, i); }",
-        "for i in 0..N { advance(i, i); } for i in 0..N { download(i, i); }",
-        "for i in 0..N { advance(i, i % 4); download(i, i % 4); }",
-        "let i = N; while i > 0 { i -= 1; advance(i, 0); download(i, 0); }",
-        "let i = 0; loop { if i == N { break; } advance(i, 7); download(i, 7); i += 1; }",
-        "fn both(i, s) { advance(i, s); download(i, s); } for i in 0..N { both(i, i % 2); }",
-        "fn lane(i) { if i % 2 == 0 { 0 } else { 1 } } for i in 0..N { advance(i, lane(i)); download(i, lane(i)); }",
-        "for i in 0..N { advance(i, 0); record(i, 0); wait(i, 1); download(i, 1); }",
-        "for i in 0..N { advance(i, 0); record(0, 0); wait(0, 1); download(i, 1); }",
-        "for i in 0..N { advance(i, 0); } record(0, 0); wait(0, 1); for i in 0..N { download(i, 1); }",
-        "for i in 0..N { advance(i, 0); } synchronize(0); for i in 0..N { download(i, i); }",
-        "for i in 0..N { advance(i, i); synchronize(i); download(i, N - 1 - i); }",
-        "for i in 0..N { advance(i, i); record(i, i); } for i in 0..N { wait(i, 0); } for i in 0..N { download(i, 0); }",
-        // An order by way of a third stream, and of two events.
-        "for i in 0..N { advance(i, 0); } record(0, 0); wait(0, 1); record(1, 1); wait(1, 2); for i in 0..N { download(i, 2); }",
-        // A synchronized stream that itself waited.
-        "for i in 0..N { advance(i, 0); } record(0, 0); wait(0, 1); synchronize(1); for i in 0..N { download(i, 5); }",
-        // The record of before the latest is forgotten by the next.
-        "record(0, 3); for i in 0..N { advance(i, 0); } record(0, 0); wait(0, 3); for i in 0..N { download(i, 3); }",
-        // More events and waits than it takes.
-        "for i in 0..N { advance(i, i); record(i, i); wait(i, i); download(i, i); synchronize(i); }",
-        "synchronize(9); for i in 0..N { advance(i, 0); download(i, 0); } record(5, 5);",
-        "let i = 0; do { advance(i, i); download(i, i); i += 1; } while i < N;",
-        "for i in range(0, N) { advance(i, 1); } for i in range(0, N) { download(i, 1); }",
-        "for i in 0..=N - 1 { let s = i / 2; advance(i, s); download(i, s); }",
-        "for i in 0..N { let s = switch i % 3 { 0 => 2, 1 => 5, _ => 0 }; advance(i, s); download(i, s); }",
-    ];
-    let arrays = [
-        "for c in 0..N { upload(c, 0); scale(c, 0); download(c, 0); }",
-        "for c in 0..N { upload(c, c); scale(c, c); download(c, c); }",
-        "for c in 0..N { upload(c, c); } for c in 0..N { scale(c, c); } for c in 0..N { download(c, c); }",
-        "for c in 0..N { upload(c, 0); record(c, 0); wait(c, 1); scale(c, 1); record(N + c, 1); wait(N + c, 2); download(c, 2); }",
-        "for c in 0..N { upload(c, 0); record(0, 0); wait(0, 1); scale(c, 1); record(1, 1); wait(1, 2); download(c, 2); }",
-        "for c in 0..N { upload(c, 0); } synchronize(0); for c in 0..N { scale(c, 1); } synchronize(1); for c in 0..N { download(c, 2); }",
-        "for c in 0..N { upload(c, c % 3); scale(c, c % 3); download(c, c % 3); }",
-    ];
-    let lattices = lattices.iter().map(|it| (*it, Work::Lattices));
-    let arrays = arrays.iter().map(|it| (*it, Work::Arrays));
-    let all: Vec<_> = lattices.chain(arrays).collect();
-    assert_eq!(all.len(), 30);
-    for (source, work) in all {
-        for items in [1, 2, 16] {
-            assert_eq!(
-                faults(source, items, work, &[]),
-                [],
-                "N = {items}: {source}"
-            );
-        }
-    }
-}
-
-#[test]
 fn what_an_exercise_asks_for_is_checked() {
-    use CallKind::{Advance, Download};
+    use CallKind::Advance;
     use Requirement::{
         Before, Concurrent, IssuedBefore, MaxRecords, MaxStreams, MinStreams, NoSynchronize,
     };
     let event = "advance(0, 0);\nrecord(0, 0);\nwait(0, 1);\nadvance(1, 1);\nrecord(1, 1);\n\
                  download(0, 0);\ndownload(1, 1);\nsynchronize(0);";
     for (source, requirement, expected) in [
-        (RIGHT, Before(Advance(0), Download(0)), ""),
         (RIGHT, Before(Advance(0), Advance(1)), "not-before 3 1"),
-        (RIGHT, Before(Download(0), Advance(0)), "not-before 1 2"),
-        (event, Before(Advance(0), Advance(1)), ""),
         // Calls that are missing are no fault of a requirement.
         (
             "advance(0, 0); download(0, 0);",
             Before(Advance(0), Advance(1)),
             "missing, missing",
-        ),
-        (RIGHT, Concurrent(Advance(0), Advance(1)), ""),
-        (RIGHT, Concurrent(Advance(1), Advance(0)), ""),
-        (
-            event,
-            Concurrent(Advance(0), Advance(1)),
-            "not-concurrent 4 1",
         ),
         (
             event,
