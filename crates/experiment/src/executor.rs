@@ -454,9 +454,12 @@ mod tests {
                 (load.rounds, load.cores().unwrap().round()),
                 (script.rounds, 2.0)
             );
+            let times = executor.times().unwrap();
+            let found = executor.estimate.unwrap().ratio;
+            assert!((times[0] / times[1] / found - 1.0).abs() < 1e-9);
             if noise == 0.0 {
-                let times = executor.times().unwrap().iter().zip(ms);
-                assert!({ times }.all(|(time, ms)| (time - ms).abs() < 1e-9));
+                let mut times = times.iter().zip(ms);
+                assert!(times.all(|(time, ms)| (time - ms).abs() < 1e-9));
                 assert_eq!(
                     format!("{:.2?}", executor.excess()),
                     format!("Some({:.2})", ms[0] / ms[1])
