@@ -65,6 +65,10 @@ fn tabled() -> BTreeSet<String> {
             texts.insert(text.into());
         }
     }
+    for exercise in lesson::EXERCISES {
+        texts.insert(exercise.title.into());
+        texts.extend(exercise.text.iter().map(|text| (*text).to_owned()));
+    }
     texts.extend(crate::cli::option_texts());
     texts.remove("");
     texts

@@ -1,6 +1,6 @@
 //! The exercises: each asks for a round in which streams do one thing, or for a kernel.
 
-use lang::{mark, text, tr};
+use lang::{text, tr};
 use script::CallKind::{Advance, Download, Scale, Upload};
 use script::Requirement::{
     Before, Concurrent, IssuedBefore, MaxRecords, MaxStreams, MinStreams, NoSynchronize,
@@ -57,12 +57,10 @@ pub struct KernelTask {
 pub const EXERCISES: &[Exercise] = &[
     Exercise {
         name: "overlap",
-        title: mark!("Overlap copies with kernels"),
+        title: "Overlap copies with kernels",
         text: &[
-            mark!("Everything is in stream 0, so that every kernel waits for the copy before it."),
-            mark!(
-                "Use streams 0 and 1: while one copies an instance, the other runs the next kernel."
-            ),
+            "Everything is in stream 0, so that every kernel waits for the copy before it.",
+            "Use streams 0 and 1: while one copies an instance, the other runs the next kernel.",
         ],
         task: of_lattices(|items| {
             let overlaps = copies_beside_next_kernels(items);
@@ -73,12 +71,10 @@ pub const EXERCISES: &[Exercise] = &[
     },
     Exercise {
         name: "order",
-        title: mark!("Depth first and breadth first"),
+        title: "Depth first and breadth first",
         text: &[
-            mark!(
-                "Each instance has its stream, and the host issues depth first: a kernel, its copy, the next kernel."
-            ),
-            mark!("Issue breadth first: all kernels, and then all copies."),
+            "Each instance has its stream, and the host issues depth first: a kernel, its copy, the next kernel.",
+            "Issue breadth first: all kernels, and then all copies.",
         ],
         task: of_lattices(|items| {
             let pairs = (0..items).flat_map(|i| (0..items).map(move |j| (i, j)));
@@ -91,12 +87,10 @@ pub const EXERCISES: &[Exercise] = &[
     },
     Exercise {
         name: "race",
-        title: mark!("Two streams that must not race"),
+        title: "Two streams that must not race",
         text: &[
-            mark!(
-                "Stream 0 has the kernels and stream 1 the copies, but no copy waits for its kernel."
-            ),
-            mark!("Make each copy wait for its own kernel, by events, and for no later one."),
+            "Stream 0 has the kernels and stream 1 the copies, but no copy waits for its kernel.",
+            "Make each copy wait for its own kernel, by events, and for no later one.",
         ],
         task: of_lattices(|items| {
             let kernels = one_after_another(items, Advance);
@@ -115,12 +109,10 @@ pub const EXERCISES: &[Exercise] = &[
     },
     Exercise {
         name: "diamond",
-        title: mark!("A diamond of events"),
+        title: "A diamond of events",
         text: &[
-            mark!("N is 4, and every instance has its stream."),
-            mark!(
-                "Let kernel 0 run first, kernels 1 and 2 side by side after it, and kernel 3 after both."
-            ),
+            "N is 4, and every instance has its stream.",
+            "Let kernel 0 run first, kernels 1 and 2 side by side after it, and kernel 3 after both.",
         ],
         task: Task::Round(RoundTask {
             work: Work::Lattices,
@@ -137,14 +129,10 @@ pub const EXERCISES: &[Exercise] = &[
     },
     Exercise {
         name: "chunks",
-        title: mark!("Three chunks of an array"),
+        title: "Three chunks of an array",
         text: &[
-            mark!(
-                "An array of N chunks is uploaded, scaled and downloaded, all of it in stream 0."
-            ),
-            mark!(
-                "Use three streams: while one chunk is uploaded, another is scaled and a third downloaded."
-            ),
+            "An array of N chunks is uploaded, scaled and downloaded, all of it in stream 0.",
+            "Use three streams: while one chunk is uploaded, another is scaled and a third downloaded.",
         ],
         task: Task::Round(RoundTask {
             work: Work::Arrays,
@@ -166,14 +154,10 @@ pub const EXERCISES: &[Exercise] = &[
     },
     Exercise {
         name: "events",
-        title: mark!("As few events as possible"),
+        title: "As few events as possible",
         text: &[
-            mark!(
-                "The kernels are in streams 0 and 1, and every copy waits for an event of its own."
-            ),
-            mark!(
-                "Record a single event: the kernels still run in two streams side by side, and the copies one after another."
-            ),
+            "The kernels are in streams 0 and 1, and every copy waits for an event of its own.",
+            "Record a single event: the kernels still run in two streams side by side, and the copies one after another.",
         ],
         task: of_lattices(|items| {
             let copies = one_after_another(items, Download);
@@ -186,12 +170,10 @@ pub const EXERCISES: &[Exercise] = &[
     },
     Exercise {
         name: "tile",
-        title: mark!("A tile in shared memory"),
+        title: "A tile in shared memory",
         text: &[
-            mark!("A block loads its cells into shared memory, and counts neighbours there."),
-            mark!(
-                "At a tile's edge the neighbours are missing: load a halo of one cell around it."
-            ),
+            "A block loads its cells into shared memory, and counts neighbours there.",
+            "At a tile's edge the neighbours are missing: load a halo of one cell around it.",
         ],
         task: kernel(&["__shared__"], None),
         skeleton: include_str!("../exercises/tile/skeleton.cu"),
@@ -199,12 +181,10 @@ pub const EXERCISES: &[Exercise] = &[
     },
     Exercise {
         name: "barrier",
-        title: mark!("The missing barrier"),
+        title: "The missing barrier",
         text: &[
-            mark!("A block steps its whole lattice in shared memory, by many generations."),
-            mark!(
-                "Some threads begin the next generation too early: find where a barrier is missing."
-            ),
+            "A block steps its whole lattice in shared memory, by many generations.",
+            "Some threads begin the next generation too early: find where a barrier is missing.",
         ],
         task: kernel(&["__shared__"], None),
         skeleton: include_str!("../exercises/barrier/skeleton.cu"),
@@ -212,14 +192,10 @@ pub const EXERCISES: &[Exercise] = &[
     },
     Exercise {
         name: "words",
-        title: mark!("32 cells a word"),
+        title: "32 cells a word",
         text: &[
-            mark!(
-                "A word holds 32 cells, and their neighbours are counted all at once, in bit planes."
-            ),
-            mark!(
-                "A word's outer cells have neighbours in the words beside it: take them from there."
-            ),
+            "A word holds 32 cells, and their neighbours are counted all at once, in bit planes.",
+            "A word's outer cells have neighbours in the words beside it: take them from there.",
         ],
         task: kernel(&[], None),
         skeleton: include_str!("../exercises/words/skeleton.cu"),
@@ -227,14 +203,10 @@ pub const EXERCISES: &[Exercise] = &[
     },
     Exercise {
         name: "climb",
-        title: mark!("Climb above 05_bits"),
+        title: "Climb above 05_bits",
         text: &[
-            mark!(
-                "B3/S23 takes 15 operations for two words, one above the other, where 05_bits needs more."
-            ),
-            mark!(
-                "The kernel stores the upper word of each two: store the lower one, too, and be faster than 05_bits."
-            ),
+            "B3/S23 takes 15 operations for two words, one above the other, where 05_bits needs more.",
+            "The kernel stores the upper word of each two: store the lower one, too, and be faster than 05_bits.",
         ],
         task: kernel(&[], Some("bits")),
         skeleton: include_str!("../exercises/climb/skeleton.cu"),
