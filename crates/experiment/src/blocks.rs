@@ -86,8 +86,7 @@ impl Blocks {
 
     /// The logarithm of one subject's time over another's, in each block.
     pub fn log_ratios(&self, slow: usize, fast: usize) -> Vec<f64> {
-        let times = self.times[slow].iter().zip(&self.times[fast]);
-        times.map(|(slow, fast)| (slow / fast).ln()).collect()
+        crate::estimate::log_ratios(&self.times[slow], &self.times[fast])
     }
 
     /// Each subject's time, so that two subjects' times have exactly the ratio of their estimate; with

@@ -68,8 +68,7 @@ impl Estimate {
 /// what it says; `ends` has the number of blocks at the end of each window. `None` if there are too few
 /// blocks in all.
 pub fn compare_blocks(slow: &[f64], fast: &[f64], ends: &[usize]) -> Option<(Estimate, Finding)> {
-    let times = slow.iter().zip(fast);
-    let ratios: Vec<f64> = times.map(|(slow, fast)| (slow / fast).ln()).collect();
+    let ratios = log_ratios(slow, fast);
     let mut begin = 0;
     let mut windows = Vec::new();
     for &end in ends {
@@ -77,6 +76,12 @@ pub fn compare_blocks(slow: &[f64], fast: &[f64], ends: &[usize]) -> Option<(Est
         begin = end;
     }
     across_windows(&windows)
+}
+
+/// The logarithm of one subject's time over another's, in each block.
+pub(crate) fn log_ratios(slow: &[f64], fast: &[f64]) -> Vec<f64> {
+    let times = slow.iter().zip(fast);
+    times.map(|(slow, fast)| (slow / fast).ln()).collect()
 }
 
 /// The estimate from several windows, each with the logarithms of its blocks' ratios, and what it says;

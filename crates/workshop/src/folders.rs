@@ -56,7 +56,7 @@ fn packages() -> Vec<PathBuf> {
     let named = env::var_os("PYTHONPATH").unwrap_or_default();
     let of_user = env::home_dir().map(|home| home.join(".local"));
     let pyenv = folder_of("PYENV_ROOT").or_else(|| Some(env::home_dir()?.join(".pyenv")));
-    let of_pyenv = pyenv.map(|root| pythons_of_pyenv(&root));
+    let of_pyenv = pyenv.map(|root| children(&root.join("versions"), ""));
     let prefixes = [folder_of("VIRTUAL_ENV"), folder_of("CONDA_PREFIX"), of_user]
         .into_iter()
         .flatten()
@@ -83,10 +83,6 @@ fn packages_below(
         is_new
     });
     found
-}
-
-fn pythons_of_pyenv(root: &Path) -> Vec<PathBuf> {
-    children(&root.join("versions"), "")
 }
 
 /// The folder that a variable names.
@@ -118,7 +114,7 @@ mod tests {
         let target = root.join("targets/x86_64-linux/lib");
         fs::create_dir_all(&site).unwrap();
         fs::create_dir_all(&target).unwrap();
-        let pythons = pythons_of_pyenv(root).into_iter();
+        let pythons = children(&root.join("versions"), "").into_iter();
         assert_eq!(packages_below(Vec::new(), pythons), [site]);
         let toolkit = Toolkit {
             root: root.to_owned(),
