@@ -15,7 +15,7 @@ mod options;
 mod patterns;
 mod record;
 mod round;
-mod run;
+pub mod run;
 mod setup;
 mod shell;
 mod snapshot;

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 
+pub mod survival;
 mod waiting;
 
 use super::failure::{BadArguments, Interrupted};
@@ -20,8 +21,8 @@ use lang::tr;
 use life::{Head, Notes, SaveError, grouped, rle, write_atomically};
 use session::fastest::{FastestPlan, RUN_ROUND};
 use session::instances::{Event, Sim};
-use session::run::{Entered, Prepare, Recovery, Run};
 use session::trace::TimedRound;
+use survival::{Entered, Prepare, Recovery, Run};
 use ui::numbers::si;
 use ui::write_chrome;
 use waiting::Waiting;
@@ -100,7 +101,7 @@ pub(super) fn main(arguments: &RunArguments) -> Result<()> {
     if generations > 0 {
         waiting.step();
     }
-    let setup = run.setup();
+    let setup = &run.present().setup;
     tracing::debug!("stepping by {}, {:?}", setup.kernel.name, setup.switches);
     let mut stepping = Stepping {
         progress: Progress::new(setup, generations),
@@ -175,7 +176,7 @@ fn finish(run: &mut Run, stepping: &mut Stepping, arguments: &RunArguments) -> R
     let took = progress.began.elapsed();
     progress.clear();
     waiting.next(tr!("the results"));
-    let (setup, generation) = (run.setup().clone(), run.generation());
+    let (setup, generation) = (run.present().setup.clone(), run.generation());
     let mut results = run.results()?;
     let population = results.populations()?;
     if let Some(folder) = &arguments.save {
@@ -186,7 +187,7 @@ fn finish(run: &mut Run, stepping: &mut Stepping, arguments: &RunArguments) -> R
         save_all(folder, rows, &setup, generation)?;
     }
     if let Some(path) = &arguments.trace {
-        let device = devices(run.instances());
+        let device = devices(&run.present().instances);
         write_atomically(path, |out| write_chrome(&*traced, &device, out))?;
     }
     Ok(Finished { took, population })
@@ -207,14 +208,14 @@ fn go_on(
     stepping.traced.clear(); // another device has another clock
     stepping.waiting.next(tr!("its start"));
     let why = error.reason();
-    let setup = run.setup().clone();
+    let setup = run.present().setup.clone();
     match run.recover(error) {
         Ok(Recovery { generation, again }) => {
-            stepping.progress.done = run.done();
+            stepping.progress.done = run.done;
             say(&tr!(
                 "the engine was lost ({why}); the run goes on from generation {generation} on {device}, and steps {again} generations again",
                 generation = grouped(generation),
-                device = devices(run.instances()),
+                device = devices(&run.present().instances),
                 again = grouped(again)
             ));
             Ok(())
@@ -247,8 +248,8 @@ fn go_on(
 
 /// Prints what a run came to.
 fn report(run: &Run, finished: Finished, arguments: &RunArguments) -> Result<()> {
-    let (setup, done) = (run.setup(), run.done());
-    let Entered { rounds, plan, .. } = run.entered();
+    let (setup, done) = (&run.present().setup, run.done);
+    let Entered { rounds, plan, .. } = &run.present().entered;
     // The last rounds may have been planned longer than the run.
     let generations_per_round = match arguments.common.generations_per_round {
         Some(requested) => requested,
@@ -258,8 +259,8 @@ fn report(run: &Run, finished: Finished, arguments: &RunArguments) -> Result<()>
     let seconds = finished.took.as_secs_f64();
     let stopped = done < arguments.generations;
     let report = Report {
-        engine: run.instances().engine().name(),
-        device: devices(run.instances()),
+        engine: run.present().instances.engine().name(),
+        device: devices(&run.present().instances),
         kernel: setup.kernel.name,
         own_kernel_from: setup.kernel.own.as_ref().map(|own| own.rung.file),
         instances: setup.instances,

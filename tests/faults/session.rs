@@ -13,9 +13,9 @@ use crate::activities::{
 use crate::{ANSWERS, Answer, CALLS, fault};
 use libloading::Library;
 use life::{Size, reference};
+use lifestreams::cli::run::survival::{Entered, Run};
 use session::fastest::RoundLength;
 use session::instances::{Event, start_lattice};
-use session::run::{Entered, Run};
 use session::{DeviceChoice, SavedSession, Session, SessionAction, Setup, Split};
 
 /// The calls that are always refused for lack of memory here, and lost where there are lattices.

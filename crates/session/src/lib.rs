@@ -4,8 +4,7 @@
 //! [`SessionAction`]s and draws the newest complete [`Pictures`]; neither side waits for the other.
 //! [`instances`] holds the lattices and their engine and issues rounds, each with a [`Setting`] of its
 //! own; the bench, `verify` and the lessons use it directly. [`round`] says what a round
-//! does, [`fastest`] how it is done in the least time. [`log`] is what a session remembers; [`run`]
-//! steps instances to a generation without a session.
+//! does, [`fastest`] how it is done in the least time. [`log`] is what a session remembers.
 
 mod action;
 mod background;
@@ -21,7 +20,7 @@ mod lab;
 mod last_known;
 mod lattices;
 pub mod log;
-mod losses;
+pub mod losses;
 mod next_task;
 mod own_file;
 mod own_round;
@@ -37,7 +36,6 @@ pub mod recording;
 #[cfg(test)]
 mod reference_kernel;
 pub mod round;
-pub mod run;
 mod sampling;
 mod saved;
 #[cfg(test)]

@@ -9,7 +9,7 @@ const MAX_LOSSES: u32 = 3;
 
 /// Losses since the host last had a copy from after one.
 #[derive(Default)]
-pub(crate) struct Losses {
+pub struct Losses {
     pub(crate) in_a_row: u32,
     /// The furthest position at a loss.
     at: Option<Position>,
@@ -17,14 +17,14 @@ pub(crate) struct Losses {
 
 impl Losses {
     /// Counts a loss at a position. Returns `false` if there were too many in a row.
-    pub(crate) fn survive(&mut self, position: Position) -> bool {
+    pub fn survive(&mut self, position: Position) -> bool {
         self.in_a_row += 1;
         self.at = self.at.max(Some(position));
         self.in_a_row <= MAX_LOSSES
     }
 
     /// Forgets them if the host now has a copy from after the furthest one.
-    pub(crate) fn copied(&mut self, position: Position) {
+    pub fn copied(&mut self, position: Position) {
         if self.at.is_some_and(|at| position > at) {
             *self = Losses::default();
         }
@@ -32,7 +32,7 @@ impl Losses {
 
     /// The devices to try after a loss, one after the other. If the CPU `may_take_over`, a device
     /// that is lost again at once is not tried a second time.
-    pub(crate) fn devices(&self, choice: DeviceChoice, may_take_over: bool) -> Vec<DeviceChoice> {
+    pub fn devices(&self, choice: DeviceChoice, may_take_over: bool) -> Vec<DeviceChoice> {
         match (may_take_over, self.in_a_row) {
             (false, _) => vec![choice],
             (true, 0 | 1) => vec![choice, DeviceChoice::Cpu],
@@ -45,7 +45,7 @@ impl Losses {
 ///
 /// # Errors
 /// No device can be used: that of the last one, or what lost it.
-pub(crate) fn make_again<T>(
+pub fn make_again<T>(
     lost: EngineError,
     devices: Vec<DeviceChoice>,
     mut make: impl FnMut(DeviceChoice) -> Result<T>,

@@ -7,15 +7,15 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use crate::fastest::{FastestPlan, RoundLength};
-use crate::instances::{
-    Event, Results, Sim, ensure_room, make_on_devices, open_engine, reopen_engine, start_lattice,
-};
-use crate::log::Position;
-use crate::losses::{Losses, make_again};
-use crate::{DeviceChoice, PicturePlan, Setting, Setup, Share, Start};
 use engine::{Engine, EngineError, Result};
 use life::Lattice;
+use session::fastest::{FastestPlan, RoundLength};
+use session::instances::{
+    Event, Results, Sim, ensure_room, make_on_devices, open_engine, reopen_engine, start_lattice,
+};
+use session::log::Position;
+use session::losses::{Losses, make_again};
+use session::{DeviceChoice, PicturePlan, Setting, Setup, Share, Start};
 
 /// Time between two copies of the lattices, at least.
 const COPY_INTERVAL: Duration = Duration::from_secs(10);
@@ -46,10 +46,10 @@ pub struct Entered {
 }
 
 /// Instances on the devices that step them at present.
-struct Present {
-    instances: Sim,
-    setup: Setup,
-    entered: Entered,
+pub(super) struct Present {
+    pub(super) instances: Sim,
+    pub(super) setup: Setup,
+    pub(super) entered: Entered,
     /// What rounds step.
     share: Share,
     /// When the lattices are copied next; never on the CPU, which is not lost.
@@ -76,7 +76,7 @@ pub struct Run<'a> {
     /// Generations stepped until the newest copy, until the end of the last
     /// [`step`](Self::step), and until the last round that was completed.
     copied: u64,
-    done: u64,
+    pub(super) done: u64,
     completed: u64,
     losses: Losses,
     /// `None` once no device is left.
@@ -106,7 +106,7 @@ impl<'a> Run<'a> {
             Err(lost) if lost.loses_lattices() && run.asked.kernel.own.is_none() => {
                 let why = lang::english(&lost);
                 run.recover(lost)?;
-                let devices = run.instances().engine().devices().iter();
+                let devices = run.present().instances.engine().devices().iter();
                 let names: Vec<&str> = devices.map(|device| device.name.as_str()).collect();
                 tracing::warn!("{why}; {} starts instead", names.join(" + "));
             }
@@ -215,8 +215,11 @@ impl<'a> Run<'a> {
     /// Whether another device may go on after this error: not if a kernel of the user's own may be the
     /// reason.
     pub fn can_recover(&self, error: &EngineError) -> bool {
-        let is_own = self.setup().kernel.own.is_some();
-        self.instances().engine().name() != "cpu" && error.is_of_device() && !is_own
+        let Present {
+            instances, setup, ..
+        } = self.present();
+        let is_cpu = instances.engine().name() == "cpu";
+        !is_cpu && error.is_of_device() && setup.kernel.own.is_none()
     }
 
     /// After such an error of the engine, opens the devices that are left and restores the newest copy
@@ -251,24 +254,9 @@ impl<'a> Run<'a> {
         present.instances.results()
     }
 
-    /// The instances.
-    pub fn instances(&self) -> &Sim {
-        &self.present.as_ref().expect("a device is left").instances
-    }
-
-    /// The setup, with what was chosen.
-    pub fn setup(&self) -> &Setup {
-        &self.present.as_ref().expect("a device is left").setup
-    }
-
-    /// How the instances are stepped.
-    pub fn entered(&self) -> &Entered {
-        &self.present.as_ref().expect("a device is left").entered
-    }
-
-    /// Generations stepped.
-    pub fn done(&self) -> u64 {
-        self.done
+    /// The instances, the setup with what was chosen, and how they are stepped.
+    pub(super) fn present(&self) -> &Present {
+        self.present.as_ref().expect("a device is left")
     }
 
     /// The generation of the lattices.
