@@ -21,10 +21,10 @@ use super::text::print;
 use super::{config, window};
 use experiment::Plan;
 use lang::{Language, Message, tr};
-use lesson::{Bench, LESSONS, Lecture, LecturePanel, LectureStep};
+use lesson::{Bench, LESSONS};
 use life::{check_writable, read_regular_file};
 use session::{DeviceChoice, Pace, Setup, finding_in_words};
-use ui::{LectureOptions, Notes};
+use ui::{Lecture, LectureOptions, LecturePanel, LectureStep, Notes};
 
 /// The lectures that come with the program.
 const SHIPPED: [(&str, &str); 2] = [

@@ -29,7 +29,6 @@ mod copies;
 mod data;
 mod exercise;
 mod interleave;
-mod lecture;
 mod outcome;
 mod prelude;
 mod progress;
@@ -44,7 +43,6 @@ pub use concepts::connections::serve as serve_connections;
 pub use concepts::speedup::SPEEDUP;
 pub use exercise::{EXERCISES, Exercise, KernelTask, RoundTask, Task};
 pub use interleave::limits;
-pub use lecture::{Lecture, LecturePanel, LectureStep};
 pub use outcome::{
     Check, Factor, LessonImage, Measured, MeasuredValue, Outcome, PartOutcome, Windows,
 };

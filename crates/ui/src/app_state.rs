@@ -6,11 +6,10 @@ use std::time::Instant;
 use crate::actions::Chord;
 use crate::picture::{LiveArea, live_area};
 use crate::{
-    Action, Drawing, EmergencySave, LectureOptions, LectureRun, Lessons, Population, SidePanel,
-    Sources, Timeline, ViewOptions, say_last, theme,
+    Action, Drawing, EmergencySave, LectureOptions, LecturePanel, LectureRun, Lessons, Population,
+    SidePanel, Sources, Timeline, ViewOptions, say_last, theme,
 };
 use lang::{Message, message};
-use lesson::LecturePanel;
 use life::Size;
 use session::{
     NOTICE_TIME, NotSaved, PicturePlan, PictureSource, SavedSession, Session, SessionAction, Status,

@@ -10,11 +10,11 @@ use engine::{
 };
 
 use crate::{
-    Chart, CodeLine, LectureOptions, LectureScreen, LessonChoice, LessonColumn, LessonEntry,
-    LessonPage, LessonPicture, LessonScreen, Notes, TimeBar,
+    Chart, CodeLine, Lecture, LectureOptions, LectureScreen, LectureStep, LessonChoice,
+    LessonColumn, LessonEntry, LessonPage, LessonPicture, LessonScreen, Notes, TimeBar,
 };
 use lang::tr;
-use lesson::{Lecture, LectureStep, factor_in_words};
+use lesson::factor_in_words;
 use lesson::{Speedup, SpeedupPoint, SpeedupSeries};
 use life::{Lattice, Rule, Size};
 use session::trace::{StepFacts, StepKind, TimedRound};

@@ -4,6 +4,8 @@
 //! Every step has a whole setting. Going to a step asks the session for what differs from it, so that
 //! after an interruption, whatever was changed meanwhile, the next step finds everything as it should be.
 
+mod steps;
+
 use std::fmt::Write as _;
 use std::fs::OpenOptions;
 use std::io::Write as _;
@@ -12,12 +14,13 @@ use std::path::{Path, PathBuf};
 use crate::actions::{Chord, Key};
 use crate::{Action, LessonChoice, ViewAction};
 use lang::{Message, message, tr};
-use lesson::{Lecture, LectureStep, factor_in_words, nearest_factor};
+use lesson::{factor_in_words, nearest_factor};
 use life::{SaveError, dated_name, write_atomically};
 use session::{
     AUTO_KERNEL, Effect, KernelChoice, NotSaved, Pace, Session, SessionAction, Setup, Start,
     Status, Switch,
 };
+pub use steps::{Lecture, LecturePanel, LectureStep};
 
 /// A lecture, and where its notes and its page go.
 #[derive(Clone, Debug)]

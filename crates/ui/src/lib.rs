@@ -65,7 +65,9 @@ pub use emergency_save::{
 pub use figures::{Figure, Figures};
 pub use interface_scale::InterfaceScale;
 pub use ladder::LadderChart;
-pub use lecture::{Answer, LectureOptions, LectureRun, LectureScreen, Notes};
+pub use lecture::{
+    Answer, Lecture, LectureOptions, LecturePanel, LectureRun, LectureScreen, LectureStep, Notes,
+};
 pub use lesson::{
     CodeLine, LessonChoice, LessonColumn, LessonEntry, LessonPage, LessonPicture, LessonScreen,
     TimeBar,

@@ -25,7 +25,7 @@ pub struct LectureStep {
     pub size_on_cpu: Option<Size>,
     /// What is shown beside the panels; `None` leaves what is shown.
     pub shows: Option<Vec<LecturePanel>>,
-    /// The lesson that is open, by its place in [`LESSONS`](crate::LESSONS).
+    /// The lesson that is open, by its place in [`LESSONS`](lesson::LESSONS).
     pub lesson: Option<usize>,
     /// What the class reads.
     pub text: Option<Message>,
