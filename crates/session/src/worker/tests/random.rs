@@ -263,12 +263,12 @@ prop_compose! {
     }
 }
 
-/// Tests 5,000 random histories, or `LIFESTREAMS_HISTORIES` of them: those of the seeds from
+/// Tests 3,000 random histories, or `LIFESTREAMS_HISTORIES` of them: those of the seeds from
 /// `LIFESTREAMS_SEED` on, on every core. Without it, every day has seeds of its own. Shows one that
 /// fails, with its seed, after making it as short as it can be.
 #[test]
 fn the_cells_at_rest_are_those_of_the_log() {
-    const IN_GATE: u64 = 5_000;
+    const IN_GATE: u64 = 3_000;
     let given = |name, default| {
         let text = std::env::var(name).ok();
         text.map_or(default, |text| text.parse().expect("a number"))
