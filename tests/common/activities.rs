@@ -195,9 +195,8 @@ fn replay(log: &Log, base: Option<Vec<Arc<Lattice>>>, to: Position) -> Vec<Arc<L
         let instances = parameters
             .each()
             .map_or(parameters.instances, |each| 2 * each);
-        for instance in 0..instances {
-            let stepped = reference::run(&lattices[instance], parameters.rule, steps);
-            lattices[instance] = Arc::new(stepped);
+        for lattice in lattices.iter_mut().take(instances) {
+            *lattice = Arc::new(reference::run(lattice, parameters.rule, steps));
         }
         here.generation = until;
         let Some(record) = next else { break };
