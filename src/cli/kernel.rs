@@ -25,6 +25,7 @@ use life::{read_regular_file, shown};
 use session::DeviceChoice;
 use table::table;
 use timing::Timing;
+use ui::code_editor::occupancy_in_words;
 use ui::rung_source::unified_diff;
 use workshop::{
     CompilerError, Facts, Fault, GpuCompiler, Machine, OwnKernel, PACKAGE, Right, Unchecked,
@@ -339,7 +340,8 @@ fn print_right(
         cases = right.cases
     ))?;
     if let Some(facts) = right.facts {
-        facts.sentences().iter().try_for_each(|line| print(line))?;
+        let lines = occupancy_in_words(&facts);
+        lines.iter().try_for_each(|line| print(line))?;
     }
     if !checked.looks_for_hidden {
         print(tr!(

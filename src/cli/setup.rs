@@ -154,7 +154,7 @@ impl Common {
         };
         let source = read(path)?;
         let own = OwnRound::new(source.into(), self.instances);
-        let round = own.round().map_err(|why| wrong_round(path, why))?;
+        let round = own.round.as_ref().map_err(|why| wrong_round(path, why))?;
         if self.switches.graphs == Some(OnOff::On) && round.synchronizes() {
             let why = tr!("the host waits in the round, and cannot inside a graph");
             return Err(BadArguments(why.into()).into());

@@ -168,7 +168,7 @@ fn rounds(
             Event::Pictures {
                 instances, slot, ..
             } => slots[instances].fill(Some(slot)),
-            Event::Snapshot { .. } | Event::Calibrated(_) | Event::Measured { .. } => {}
+            Event::Snapshot { .. } | Event::Calibrated(_) | Event::Measured(_) => {}
         })?;
         if issued == ROUNDS {
             instances.wait(Duration::from_millis(1));

@@ -93,8 +93,6 @@ pub struct Work<'a> {
     pub instances: usize,
     /// How many bands of each the device has, in streams of their own; 1 for whole lattices.
     pub bands: usize,
-    /// Whether each round downloads pictures.
-    pub pictures: bool,
     /// How many generations they are to be stepped, if that is known.
     pub generations: Option<u64>,
 }

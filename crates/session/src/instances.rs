@@ -41,7 +41,7 @@ mod split;
 mod tests;
 
 pub use cells::read_lattice;
-pub use events::Event;
+pub use events::{Event, RoundMeasures};
 pub use issue::MAX_GRAPH_LAUNCHES;
 #[cfg(test)]
 pub use issue::limit;

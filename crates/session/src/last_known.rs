@@ -46,7 +46,7 @@ impl LastKnown {
 pub(crate) struct SafetyCopy {
     pub(crate) shared: LastKnown,
     /// Whether the log, the position and the copies are as they were published.
-    is_current: bool,
+    pub(crate) is_current: bool,
     /// When it was published last, and how long that took.
     published: Option<(Instant, Duration)>,
     /// Whether the session's file was not restored yet: it must not be overwritten then.
@@ -54,11 +54,6 @@ pub(crate) struct SafetyCopy {
 }
 
 impl SafetyCopy {
-    /// Notes that the log, the position or the copies have changed.
-    pub(crate) fn mark_stale(&mut self) {
-        self.is_current = false;
-    }
-
     /// Forgets what was published: nothing of it may be saved any more.
     pub(crate) fn clear(&mut self) {
         *lock(&self.shared.published) = None;

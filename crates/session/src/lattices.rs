@@ -76,7 +76,7 @@ pub(crate) struct Lattices {
     engines: Engines,
     /// The devices of the present engine, and whether it took the place of a lost one: another one beside it
     /// is opened in the same way.
-    device: DeviceChoice,
+    pub(crate) device: DeviceChoice,
     is_reopened: bool,
     /// What was recorded on a GPU, if that is shown instead of measurements. The CPU steps the lattices
     /// as fast as it can then, whatever the settings are.
@@ -155,8 +155,7 @@ impl Lattices {
             setting.switches.transfer = TransferChoice::Auto; // few kernels have cells
         }
         let instances = self.sim.as_ref();
-        let pictures = self.view.is_some();
-        instances.map_or(Vec::new(), |it| it.plans(&requested(&setting), pictures))
+        instances.map_or(Vec::new(), |it| it.plans(&requested(&setting)))
     }
 
     /// The fastest kernel by the estimate, for rounds of this many generations.
@@ -497,11 +496,6 @@ impl Lattices {
             (self.engines.open)(device)
         };
         Sim::new(engine?, &self.stepped_setup(setup.clone()), SNAPSHOT_SLOTS)
-    }
-
-    /// The devices to try after a loss, one after the other: those that still work, or the CPU.
-    pub(crate) fn devices_left(&self) -> Vec<DeviceChoice> {
-        self.losses.devices(self.device, true)
     }
 
     /// Makes the present settings' lattices, all cells dead, in the place of lost ones, on the first of

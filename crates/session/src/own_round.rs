@@ -8,11 +8,14 @@ use script::{Place, Round, Verdict, Work};
 /// A round that a user wrote, for a number of instances.
 #[derive(Clone, PartialEq, Debug)]
 pub struct OwnRound {
-    source: Arc<str>,
-    instances: usize,
-    round: Result<Arc<Round>, OwnRoundError>,
-    /// For half as many instances, as a comparison of A and B steps on each side.
-    half: Result<Arc<Round>, OwnRoundError>,
+    /// The script.
+    pub source: Arc<str>,
+    /// How many instances it is made for.
+    pub instances: usize,
+    /// What it orders, or why it cannot run.
+    pub round: Result<Arc<Round>, OwnRoundError>,
+    /// The same for half as many instances, as a comparison of A and B steps on each side.
+    pub half: Result<Arc<Round>, OwnRoundError>,
 }
 
 /// Why a round cannot run: what is wrong first.
@@ -34,26 +37,6 @@ impl OwnRound {
             instances,
             source,
         }
-    }
-
-    /// The script.
-    pub fn source(&self) -> &Arc<str> {
-        &self.source
-    }
-
-    /// How many instances it is made for.
-    pub fn instances(&self) -> usize {
-        self.instances
-    }
-
-    /// What it orders, or why it cannot run.
-    pub fn round(&self) -> Result<&Arc<Round>, &OwnRoundError> {
-        self.round.as_ref()
-    }
-
-    /// The same for half as many instances.
-    pub fn half(&self) -> Result<&Arc<Round>, &OwnRoundError> {
-        self.half.as_ref()
     }
 
     /// What it orders for so many instances: those that it is made for, or half as many. `None` if that

@@ -137,31 +137,15 @@ impl Pictures {
         board.newest.fill(None);
     }
 
-    /// Goes over to other lattices with slots of their own, which hold no picture yet. Sequences
-    /// go on growing.
-    pub fn replace_grid(&self, slots: Arc<dyn Slots>, instances: usize, size: Size) {
+    /// Goes over to lattices with slots of their own, which hold no picture yet; the old ones stay until
+    /// nobody reads them. Sequences go on growing. Returns whether size or number are others than before.
+    pub fn replace(&self, slots: Arc<dyn Slots>, instances: usize, size: Size) -> bool {
         let mut board = lock(&self.board);
+        let is_other_grid = (size, instances) != (board.size, board.newest.len());
         board.slots = Some(slots);
         board.size = size;
         board.newest = vec![None; instances];
-    }
-
-    /// The size of the lattices.
-    pub fn size(&self) -> Size {
-        lock(&self.board).size
-    }
-
-    /// How many lattices there are.
-    pub fn instances(&self) -> usize {
-        lock(&self.board).newest.len()
-    }
-
-    /// Goes over to new slots, which hold no picture yet; the old ones stay until nobody reads
-    /// them.
-    pub fn replace_slots(&self, slots: Arc<dyn Slots>) {
-        let mut board = lock(&self.board);
-        board.slots = Some(slots);
-        board.newest.fill(None);
+        is_other_grid
     }
 }
 

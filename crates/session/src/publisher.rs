@@ -32,11 +32,11 @@ pub(crate) struct Publisher {
     pub(crate) pictures: Pictures,
     pub(crate) trace: Arc<Mutex<Trace>>,
     /// The notice that is shown, and since when.
-    notice: Option<(Notice, Instant)>,
+    pub(crate) notice: Option<(Notice, Instant)>,
     /// Since when the first command waits for the engine, and whether a notice has said so.
-    waiting: Option<(Instant, bool)>,
+    pub(crate) waiting: Option<(Instant, bool)>,
     /// Whether the status has changed since it was published.
-    is_changed: bool,
+    pub(crate) is_changed: bool,
     /// When the status was published.
     published: Instant,
     wake: Box<dyn Fn()>,
@@ -75,19 +75,6 @@ impl Publisher {
         matches!(self.notice, Some((Notice::Effect, _)))
     }
 
-    /// Takes the notice that is shown.
-    #[cfg(test)]
-    pub(crate) fn take_notice(&mut self) -> String {
-        let said = self.message().map(ToString::to_string);
-        self.notice = None;
-        said.unwrap_or_default()
-    }
-
-    /// Notes that the status has changed.
-    pub(crate) fn mark_changed(&mut self) {
-        self.is_changed = true;
-    }
-
     /// Calls whoever draws.
     pub(crate) fn wake(&self) {
         (self.wake)();
@@ -109,11 +96,6 @@ impl Publisher {
     pub(crate) fn forget_old_notice(&mut self, now: Instant) {
         let is_over = |(_, since): &mut (Notice, Instant)| now - *since > NOTICE_TIME;
         self.is_changed |= self.notice.take_if(is_over).is_some();
-    }
-
-    /// Notes that the first command was taken.
-    pub(crate) fn command_taken(&mut self) {
-        self.waiting = None;
     }
 
     /// Notes whether the first command waits. Returns whether a notice should say so now.

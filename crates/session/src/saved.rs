@@ -527,7 +527,7 @@ impl Settings {
                     .min(TimeSettings::MAX_HISTORY_BYTES),
                 ..setup.time
             },
-            own_round: setup.own_round.as_ref().map(|own| own.source().to_string()),
+            own_round: setup.own_round.as_ref().map(|own| own.source.to_string()),
             own_kernel: KernelSource::of(setup),
             round_draft: session.drafts.round.as_deref().map(str::to_owned),
             kernel_draft: session.drafts.kernel.as_deref().map(str::to_owned),

@@ -206,7 +206,7 @@ impl Script {
         self.released.store(0, Relaxed);
         self.note(Issued::default);
         Ok(Box::new(ScriptedEngine {
-            engine: CpuEngine::without_threads(devices),
+            engine: CpuEngine::with(None, devices),
             script: self.clone(),
             completions: VecDeque::new(),
             prepared: HashMap::new(),

@@ -100,11 +100,11 @@ impl Setup {
     /// not right for this one, breadth-first takes its place. Returns whether it did.
     pub fn fit_own_round(&mut self) -> bool {
         if let Some(own) = &mut self.own_round
-            && own.instances() != self.instances
+            && own.instances != self.instances
         {
-            *own = Arc::new(OwnRound::new(own.source().clone(), self.instances));
+            *own = Arc::new(OwnRound::new(own.source.clone(), self.instances));
         }
-        let is_right = |own: &Arc<OwnRound>| own.round().is_ok();
+        let is_right = |own: &Arc<OwnRound>| own.round.is_ok();
         let falls_back =
             self.switches.order == Order::Own && !self.own_round.as_ref().is_some_and(is_right);
         if falls_back {

@@ -39,7 +39,7 @@ pub(crate) struct SnapshotStore {
     slots: [Option<UnderWay>; SNAPSHOT_SLOTS as usize],
     pub(crate) waiters: Vec<Waiter>,
     /// Whether cells changed since the last copy was begun.
-    is_stale: bool,
+    pub(crate) is_stale: bool,
     /// When the next periodic copy may be made.
     due: Option<Instant>,
     /// What was read in the background is reported to the session by this.
@@ -71,11 +71,6 @@ impl SnapshotStore {
             due: None,
             sender,
         }
-    }
-
-    /// Notes that cells have changed since the last copy.
-    pub(crate) fn mark_stale(&mut self) {
-        self.is_stale = true;
     }
 
     /// Whether a copy is being read.

@@ -78,13 +78,6 @@ pub(crate) struct Move {
     pub(crate) waypoint: Option<u64>,
 }
 
-impl Move {
-    /// Whether it brings back what was undone.
-    pub(crate) fn is_redo(&self) -> bool {
-        self.purpose == MoveReason::Redo
-    }
-}
-
 /// Why a session moves to a position.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum MoveReason {
@@ -121,7 +114,7 @@ pub(crate) struct State {
     /// How long rounds are while running or stepping by hand, and when the next one is due.
     pub(crate) pacing: Pacing,
     /// Rounds issued since the session began.
-    rounds: u64,
+    pub(crate) rounds: u64,
     /// The session pauses after this many rounds.
     pub(crate) max_rounds: Option<u64>,
     /// New pictures are wanted even if nothing steps.
@@ -129,7 +122,7 @@ pub(crate) struct State {
     /// The mode before a lesson paused the session.
     before_lesson: Option<Mode>,
     /// The record of the last edit taken and the edit's number, until the record is applied.
-    edit_number: Option<(u64, u64)>,
+    pub(crate) edit_number: Option<(u64, u64)>,
     /// The number of the last edit that was applied or refused.
     pub(crate) last_edit: u64,
     /// The log before a redo, until the cells are set for the log after it.
@@ -166,12 +159,6 @@ impl State {
     /// The position of the cells, or the last one if they are lost.
     pub(crate) fn position(&self) -> Position {
         self.timeline.here
-    }
-
-    /// Rounds issued since the session began.
-    #[cfg(test)]
-    pub(crate) fn rounds(&self) -> u64 {
-        self.rounds
     }
 
     /// Whether all rounds that were asked for are issued.
@@ -655,12 +642,6 @@ impl State {
         (record == self.timeline.here.records).then_some(number)
     }
 
-    /// The number of the last edit taken, until its record is applied.
-    #[cfg(test)]
-    pub(crate) fn pending_edit(&self) -> Option<u64> {
-        self.edit_number.map(|(_, number)| number)
-    }
-
     /// Notes that the due record was applied.
     pub(crate) fn applied(&mut self) {
         let at = self.timeline.here.records;
@@ -816,13 +797,6 @@ impl State {
             && matches!(moving.purpose, MoveReason::Back { .. });
         let waypoint = moving.target.generation.saturating_sub(WAYPOINT_DISTANCE);
         moving.waypoint = Some(waypoint).filter(|_| far);
-    }
-
-    /// Notes that the snapshot at the move's waypoint was issued.
-    pub(crate) fn passed_waypoint(&mut self) {
-        if let Mode::Moving(moving) = &mut self.mode {
-            moving.waypoint = None;
-        }
     }
 
     /// Ends a move at its target. Returns a notice for the user, if any.

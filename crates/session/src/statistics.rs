@@ -76,11 +76,6 @@ impl Statistics {
         }
     }
 
-    /// Forgets what a kernel has reached: another one has its name now.
-    pub(super) fn forget_reached(&mut self, kernel: &'static str) {
-        self.reached.retain(|(name, _)| *name != kernel);
-    }
-
     /// Forgets the rates and medians, not the totals: after a pause or a change of settings.
     pub(super) fn restart(&mut self) {
         self.samples.clear();

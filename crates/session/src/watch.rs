@@ -5,11 +5,11 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use crate::instances::RoundMeasures;
 use crate::population::Populations;
 use crate::settling::Detector;
 use crate::state::Mode;
 use crate::{NOTICE_TIME, PanelStatus, Settled, lock};
-use engine::Measure;
 use life::Rule;
 
 /// How long a dead or periodic panel is shown before it is refilled.
@@ -54,13 +54,6 @@ pub(crate) struct Watch {
     reseeded: Vec<(usize, Instant)>,
     /// Populations over time, which other threads read.
     pub(crate) populations: Arc<Mutex<Populations>>,
-}
-
-/// A round's measures of consecutive instances.
-pub(crate) struct RoundMeasures {
-    pub(crate) first: usize,
-    pub(crate) generation: u64,
-    pub(crate) measures: Vec<Measure>,
 }
 
 impl Watch {

@@ -121,7 +121,7 @@ impl RoundFacts {
         let lattices = Batch::of(launched, on_device);
         let own = status.setting.own_round.as_ref();
         let own = own.filter(|_| switches.order == Order::Own);
-        let own = own.and_then(|own| own.round().ok());
+        let own = own.and_then(|own| own.round.as_ref().ok());
         RoundFacts {
             instances,
             size,

@@ -14,7 +14,7 @@ use lang::tr;
 use lesson::{EXERCISES, Exercise, KernelTask, RoundTask, Task};
 use session::{Order, Status};
 
-pub use kernel::KernelFindings;
+pub use kernel::{KernelFindings, occupancy_in_words};
 use round::Predicted;
 pub use round::{Guess, PredictionTexts, Race, RoundContext, RoundFindings, judge};
 
@@ -247,7 +247,7 @@ impl CodeEditor {
         let setting = &status.setting;
         match self.code {
             Code::Round if setting.switches.order != Order::Own => None,
-            Code::Round => Some(setting.own_round.as_ref()?.source() == &self.text),
+            Code::Round => Some(setting.own_round.as_ref()?.source == self.text),
             Code::Kernel => Some(setting.kernel.own.as_ref()?.source == *self.text),
         }
     }

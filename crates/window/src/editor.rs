@@ -544,7 +544,7 @@ impl Handler {
         let Some(status) = self.status() else { return };
         let setting = &status.setting;
         if let Some(own) = &setting.own_round {
-            self.editor.round.text.begin(own.source().clone());
+            self.editor.round.text.begin(own.source.clone());
         }
         let own = setting.own_kernel.and_then(|it| it.own.as_ref());
         // The command line has said why one that is trusted does not run.

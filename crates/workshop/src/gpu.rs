@@ -11,7 +11,6 @@ use engine::{
     DriverFault, Engine, EngineError, HostMemory, Loss, Op, Program, StreamId, StreamSpec,
 };
 
-use lang::tr;
 use serde::{Deserialize, Serialize};
 
 use crate::check::{Contents, Device, Value};
@@ -202,31 +201,6 @@ pub struct Facts {
     pub block_threads: u32,
     /// Maximum threads that an SM can hold at once.
     pub max_threads_per_sm: u32,
-}
-
-impl Facts {
-    /// What decides how many threads an SM holds, and how many those are.
-    pub fn sentences(&self) -> Vec<String> {
-        let threads = self.blocks_per_sm * self.block_threads;
-        let occupancy = 100.0 * f64::from(threads) / f64::from(self.max_threads_per_sm.max(1));
-        vec![
-            tr!(
-                "{registers} registers and {local} B of spilled or local memory per thread",
-                registers = self.registers,
-                local = self.local_bytes
-            ),
-            tr!(
-                "{shared} B of shared memory per block",
-                shared = self.shared_bytes
-            ),
-            tr!(
-                "{blocks} blocks of {threads} threads per SM: occupancy {percent} %",
-                blocks = self.blocks_per_sm,
-                threads = self.block_threads,
-                percent = occupancy.round()
-            ),
-        ]
-    }
 }
 
 /// What an error of the engine says of the kernel.

@@ -308,7 +308,7 @@ fn best_other(own: &Setting, instances: &mut Sim, setup: &Setup, run: Duration) 
             graphs: Some(graphs),
             ..Requested::NOTHING
         };
-        for plan in instances.plans(&requested, false) {
+        for plan in instances.plans(&requested) {
             if is_alike(&plan.setting, own, setup.instances) {
                 continue;
             }

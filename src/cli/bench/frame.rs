@@ -121,7 +121,7 @@ fn rounds_per_second(setup: &Setup) -> Result<[f64; RUNS]> {
                     pictures += instances.len() as u64;
                     latest = generation;
                 }
-                Event::Snapshot { .. } | Event::Calibrated(_) | Event::Measured { .. } => {}
+                Event::Snapshot { .. } | Event::Calibrated(_) | Event::Measured(_) => {}
             })?;
             if sim.depth() > 1 {
                 sim.wait(Duration::from_millis(1));

@@ -45,7 +45,7 @@ fn every_check_agrees() {
 fn lattices_in_bands_agree() {
     for (devices, per_device, halo) in [(2, 2, 32), (3, 1, 1), (4, 2, 7), (8, 1, 16)] {
         let workers = NonZeroUsize::new(2).unwrap();
-        let engine = Box::new(CpuEngine::with_devices(workers, devices));
+        let engine = Box::new(CpuEngine::with(Some(workers), devices));
         let cases = Cases {
             generations: vec![1, 9, 41],
             max_cells: 6000,

@@ -55,18 +55,9 @@ impl CpuEngine {
         CpuEngine::with(Some(workers), 1)
     }
 
-    /// The same, as so many devices that share the workers: in the place of several GPUs.
-    pub fn with_devices(workers: NonZeroUsize, devices: usize) -> CpuEngine {
-        CpuEngine::with(Some(workers), devices)
-    }
-
-    /// Creates an engine of so many devices without threads: work is done while the caller waits for
-    /// it, so that tests are quick and repeatable.
-    pub fn without_threads(devices: usize) -> CpuEngine {
-        CpuEngine::with(None, devices)
-    }
-
-    fn with(workers: Option<NonZeroUsize>, devices: usize) -> CpuEngine {
+    /// Creates an engine of so many devices; without workers, work is done while the caller waits for it, so
+    /// that tests are quick and repeatable.
+    pub fn with(workers: Option<NonZeroUsize>, devices: usize) -> CpuEngine {
         let started = Instant::now();
         let cores = workers.unwrap_or(NonZeroUsize::MIN);
         let lattices = Arc::new(Lattices::new(WorkerPool::new(cores.get())));

@@ -36,7 +36,6 @@ fn work(devices: &[DeviceInfo], instances: usize, width: u64, height: u64) -> Wo
         size: Size::new(width, height).unwrap(),
         instances,
         bands: 1,
-        pictures: false,
         generations: None,
     }
 }
@@ -157,7 +156,6 @@ fn the_table_knows_what_suits_a_device() {
         };
         let (size, is_window): (Size, _) = (size.parse().unwrap(), device == "window");
         let work = Work {
-            pictures: is_window,
             generations: (!is_window && count > 0).then_some(count),
             ..work(
                 devices,

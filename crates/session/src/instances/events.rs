@@ -28,14 +28,7 @@ pub enum Event {
         slot: Slot,
     },
     /// Lattices were measured in a round.
-    Measured {
-        /// The first of the instances, which follow one another.
-        first: usize,
-        /// Their generation.
-        generation: u64,
-        /// A measure each.
-        measures: Vec<Measure>,
-    },
+    Measured(RoundMeasures),
     /// A round is complete.
     Round {
         /// Its spans and their ops, if it was timed.
@@ -53,6 +46,17 @@ pub enum Event {
         /// The index given to [`Sim::issue_snapshot`].
         index: u8,
     },
+}
+
+/// A round's measures of consecutive instances.
+#[derive(Debug)]
+pub struct RoundMeasures {
+    /// The first of the instances.
+    pub first: usize,
+    /// Their generation.
+    pub generation: u64,
+    /// A measure each.
+    pub measures: Vec<Measure>,
 }
 
 impl Sim {
@@ -133,11 +137,11 @@ impl Sim {
         }
         let first = lattices.start as usize;
         let read = |lattice| self.read_measure(LatticeId(lattice), slot);
-        Some(Event::Measured {
+        Some(Event::Measured(RoundMeasures {
             first,
             generation,
             measures: lattices.map(read).collect::<Option<_>>()?,
-        })
+        }))
     }
 
     /// A measure that has arrived in a slot.

@@ -11,7 +11,7 @@ use lang::message;
 
 impl Sim {
     /// What decides which plan is the fastest, with this many `generations` to do if that is known.
-    fn work(&self, generations: Option<u64>, pictures: bool) -> Work<'_> {
+    fn work(&self, generations: Option<u64>) -> Work<'_> {
         let devices = self.engine().devices();
         // Each device has bands of every lattice.
         let cut = self.engine.cut();
@@ -21,15 +21,14 @@ impl Sim {
             size: largest.unwrap_or(self.size),
             instances: self.instances() * cut.map_or(1, |_| devices.len()),
             bands: cut.map_or(1, |cut| cut.per_device as usize),
-            pictures,
             generations,
         }
     }
 
     /// The plans that respect what was requested, the fastest by the estimate first, for as many
-    /// generations as one likes. `pictures` says whether their rounds download any.
-    pub fn plans(&self, requested: &Requested, pictures: bool) -> Vec<FastestPlan> {
-        FastestPlan::all(&self.work(None, pictures), requested)
+    /// generations as one likes.
+    pub fn plans(&self, requested: &Requested) -> Vec<FastestPlan> {
+        FastestPlan::all(&self.work(None), requested)
     }
 
     /// The lengths of rounds of a setting that should take `target` each, from the present number of
@@ -40,7 +39,7 @@ impl Sim {
         target: Duration,
         generations: u32,
     ) -> RoundLength {
-        let launches = setting.max_launches(self.work(None, false).instances_per_device());
+        let launches = setting.max_launches(self.work(None).instances_per_device());
         RoundLength::adapting(setting.kernel, launches, target, generations)
     }
 
@@ -57,7 +56,7 @@ impl Sim {
         generations: Option<u64>,
         picture: Option<PicturePlan>,
     ) -> Result<FastestPlan> {
-        let plans = FastestPlan::all(&self.work(generations, picture.is_some()), requested);
+        let plans = FastestPlan::all(&self.work(generations), requested);
         let none = message!("no kernel fits these lattices and options");
         let mut result = Err(EngineError::InvalidProgram(none));
         for plan in plans {

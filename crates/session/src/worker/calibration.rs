@@ -38,7 +38,7 @@ impl SessionWorker {
         if is_ready && sim.begin_calibration(&share, request, newest)? {
             self.lab.calibrating = Some(share);
             self.state.stepped(request.generations, now);
-            self.snapshots.mark_stale();
+            self.snapshots.is_stale = true;
         } else {
             self.lattices.retry_at = Some(now + RETRY_INTERVAL);
         }

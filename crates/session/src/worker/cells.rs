@@ -10,6 +10,7 @@ use crate::copies::Snapshot;
 use crate::log::{CellChange, Content, Record, SessionParameters};
 use crate::publisher::Notice;
 use crate::record::CellWrite;
+use crate::state::MoveReason;
 use crate::{KernelChoice, NewCells, Setup, Switches};
 use engine::{EngineError, Result};
 use lang::{Message, message};
@@ -52,7 +53,12 @@ impl SessionWorker {
             // It stays on the log and is applied after the recovery.
             Err(lost) if lost.loses_lattices() => Err(lost),
             // It was applied before, so it stays; the move ends here.
-            Err(why) if self.state.moving().is_some_and(|it| !it.is_redo()) => {
+            Err(why)
+                if self
+                    .state
+                    .moving()
+                    .is_some_and(|it| it.purpose != MoveReason::Redo) =>
+            {
                 if !self.state.cells_known {
                     self.state.lost_cells();
                 }
@@ -70,7 +76,7 @@ impl SessionWorker {
                     self.state.edit_done(number);
                 }
                 self.notify(Notice::Warning(Message::of(why)));
-                self.publisher.mark_changed();
+                self.publisher.is_changed = true;
                 Ok(())
             }
         }
@@ -108,8 +114,8 @@ impl SessionWorker {
                 _ => self.watch.replaced(instance..instance + 1),
             }
         }
-        self.snapshots.mark_stale();
-        self.publisher.mark_changed();
+        self.snapshots.is_stale = true;
+        self.publisher.is_changed = true;
     }
 
     fn apply_cells(&mut self, instance: usize, cells: &CellChange) -> Result<()> {

@@ -7,6 +7,7 @@ use super::SessionWorker;
 use crate::command::{AfterEnd, Command, When};
 use crate::copies::Snapshot;
 use crate::publisher::Notice;
+use crate::snapshot_store::Wanted;
 use crate::state::Mode;
 use crate::{Pace, PicturePlan, SessionAction};
 use engine::Result;
@@ -16,7 +17,7 @@ impl SessionWorker {
     /// Performs a command or queues it.
     pub(super) fn dispatch(&mut self, command: Command) {
         if !matches!(command, Command::Ready) {
-            self.publisher.mark_changed();
+            self.publisher.is_changed = true;
         }
         if self.health.ended.is_some() {
             return self.dispatch_after_end(command);
@@ -92,7 +93,7 @@ impl SessionWorker {
 
     /// Takes the first command of the queue.
     pub(super) fn take_command(&mut self) -> Result<()> {
-        self.publisher.command_taken();
+        self.publisher.waiting = None;
         let Some(command) = self.state.queue.pop_front() else {
             return Ok(());
         };
@@ -107,7 +108,7 @@ impl SessionWorker {
             self.lab.statistics.restart();
             self.health.halted = None;
         }
-        self.publisher.mark_changed();
+        self.publisher.is_changed = true;
         match done {
             Ok(notice) => notice.into_iter().for_each(|notice| self.notify(notice)),
             Err(error) => self.handle_error(error, false),
@@ -178,7 +179,7 @@ impl SessionWorker {
                 None
             }
             Command::Save(query) => {
-                self.wait_for_session(query);
+                self.wait_for_copy(Wanted::Session(query));
                 None
             }
             Command::Open(session) => {

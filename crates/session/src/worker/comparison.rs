@@ -27,9 +27,9 @@ impl SessionWorker {
         }
         if let Some(own) = &setup.own_round
             && setup.switches.order == Order::Own
-            && own.half().is_err()
+            && own.half.is_err()
         {
-            let each = own.instances() / 2;
+            let each = own.instances / 2;
             return Ok(Some(Notice::Refused(message!(
                 "The round of your own is not right for {each} instances, as many as A and B have each"
             ))));
@@ -97,7 +97,7 @@ impl SessionWorker {
     fn other_switches(&self) -> Switches {
         let (setup, context) = (&self.lattices.setup, self.lattices.context());
         let (now, kernel) = (setup.switches, setup.kernel);
-        let has_half = setup.own_round.as_ref().is_some_and(|it| it.half().is_ok());
+        let has_half = setup.own_round.as_ref().is_some_and(|it| it.half.is_ok());
         let fits = |other: &Switches| {
             *other != now
                 && context.incompatibility(other).is_none()

@@ -239,7 +239,7 @@ impl SessionWorker {
         let now = self.now();
         self.publisher.forget_old_notice(now);
         if self.watch.forget_reseeds(now) {
-            self.publisher.mark_changed();
+            self.publisher.is_changed = true;
         }
         self.state.time_move(now);
         self.report_waiting_command(now);
@@ -298,7 +298,7 @@ impl SessionWorker {
                 if let Some(notice) = notice {
                     self.notify(notice);
                 }
-                self.publisher.mark_changed();
+                self.publisher.is_changed = true;
                 Ok(())
             }
             NextTask::Refresh => {
@@ -367,12 +367,12 @@ impl SessionWorker {
             tracing::debug!("stepped to generation {}", self.state.position().generation);
         }
         self.health.halted = None;
-        self.safety_copy.mark_stale();
+        self.safety_copy.is_current = false;
         if !self.state.is_at_work() {
-            self.publisher.mark_changed();
+            self.publisher.is_changed = true;
         }
         self.lab.sampling.issued(self.now(), timed);
-        self.snapshots.mark_stale();
+        self.snapshots.is_stale = true;
         Ok(())
     }
 
@@ -441,7 +441,7 @@ impl SessionWorker {
 
     /// Follows a change of the log or the position: drops void snapshots and updates the setup.
     fn log_changed(&mut self) {
-        self.safety_copy.mark_stale();
+        self.safety_copy.is_current = false;
         self.state.timeline.drop_void();
         let log = self.state.log();
         let parameters = log.parameters(self.state.position().records);

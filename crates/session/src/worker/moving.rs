@@ -34,9 +34,9 @@ impl SessionWorker {
         if route.source != Source::Here {
             self.watch.moved(self.lattices.setup.instances);
         }
-        self.snapshots.mark_stale();
+        self.snapshots.is_stale = true;
         self.lab.statistics.restart();
-        self.publisher.mark_changed();
+        self.publisher.is_changed = true;
         Ok(())
     }
 

@@ -3,7 +3,6 @@
 use super::SessionWorker;
 use crate::Side;
 use crate::instances::Event;
-use crate::watch::RoundMeasures;
 use engine::Result;
 
 impl SessionWorker {
@@ -83,15 +82,7 @@ impl SessionWorker {
                     lab.isolated = Some(alone.into());
                     calibrated = true;
                 }
-                Event::Measured {
-                    first,
-                    generation,
-                    measures,
-                } => found.push(RoundMeasures {
-                    first,
-                    generation,
-                    measures,
-                }),
+                Event::Measured(measures) => found.push(measures),
                 Event::Snapshot { index } => landed.push(usize::from(index)),
             }
         });
@@ -102,12 +93,14 @@ impl SessionWorker {
             self.check_calibration();
         }
         for slot in landed {
-            self.snapshot_landed(slot);
+            if let Some(sim) = &self.lattices.sim {
+                self.snapshots.landed(slot, sim);
+            }
         }
         let taken = self.take_read();
         self.take_measures(found, now);
         if news {
-            self.publisher.mark_changed();
+            self.publisher.is_changed = true;
             self.publisher.wake();
         }
         polled.and(taken)

@@ -42,7 +42,7 @@ impl SessionWorker {
 
     /// Handles an error. `while_working` says that the next piece of work would fail in the same way.
     pub(super) fn handle_error(&mut self, error: EngineError, while_working: bool) {
-        self.publisher.mark_changed();
+        self.publisher.is_changed = true;
         if self.health.ended.is_some() {
             return;
         }
@@ -75,7 +75,7 @@ impl SessionWorker {
         self.state.mode = Mode::Paused;
         self.end_commands();
         self.answer_waiters_at_the_end();
-        self.publisher.mark_changed();
+        self.publisher.is_changed = true;
         self.publisher.wake();
     }
 
@@ -104,7 +104,7 @@ impl SessionWorker {
         let devices = if is_stuck {
             vec![DeviceChoice::Cpu]
         } else {
-            self.lattices.devices_left()
+            self.lattices.losses.devices(self.lattices.device, true)
         };
         let failed = lost.clone();
         let instances = match self.lattices.make_again(failed, devices) {
@@ -167,13 +167,7 @@ impl SessionWorker {
         self.save_from_slots();
         self.forget_slots();
         let (slots, pictures) = (instances.slots().clone(), &self.publisher.pictures);
-        let (size, count) = (setup.size, setup.instances);
-        let is_other_grid = (size, count) != (pictures.size(), pictures.instances());
-        if is_other_grid {
-            pictures.replace_grid(slots, count, size);
-        } else {
-            pictures.replace_slots(slots);
-        }
+        let is_other_grid = pictures.replace(slots, setup.instances, setup.size);
         let view = self.lattices.view;
         self.lattices.take(instances, setup);
         self.lab.statistics.restart();

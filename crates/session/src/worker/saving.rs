@@ -197,7 +197,7 @@ impl SessionWorker {
         self.state.pacing.left = None;
         self.state.begin_move(target, MoveReason::Opening, mode);
         self.log_changed();
-        self.publisher.mark_changed();
+        self.publisher.is_changed = true;
         Ok(())
     }
 

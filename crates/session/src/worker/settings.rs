@@ -217,7 +217,7 @@ impl SessionWorker {
         }
         self.lab.changed();
         self.lab.statistics.restart();
-        self.publisher.mark_changed();
+        self.publisher.is_changed = true;
         // Other pictures may be possible with this kernel.
         self.lattices
             .view
@@ -304,7 +304,7 @@ impl SessionWorker {
         let before = before.map(|it| Arc::downgrade(it.slots()));
         if before.is_some() {
             self.save_from_slots();
-            self.safety_copy.mark_stale();
+            self.safety_copy.is_current = false;
             self.publish_last_known(Duration::ZERO);
         }
         let Some(sim) = &mut self.lattices.sim else {
@@ -313,7 +313,8 @@ impl SessionWorker {
         let ensured = sim.ensure(shares);
         let slots = sim.slots();
         if before.is_some_and(|before| !std::ptr::addr_eq(before.as_ptr(), Arc::as_ptr(slots))) {
-            self.publisher.pictures.replace_slots(slots.clone());
+            let pictures = &self.publisher.pictures;
+            pictures.replace(slots.clone(), sim.instances(), sim.size());
             self.forget_slots();
             self.state.wants_pictures = true;
         }
@@ -370,7 +371,8 @@ impl SessionWorker {
             .keep_kernel(kernel_choice == KernelChoice::Explicit);
         self.state.pacing.fit(self.state.pacing.chosen);
         if self.lattices.setup.own_kernel != own_before {
-            self.lab.statistics.forget_reached(Kernel::OWN);
+            let reached = &mut self.lab.statistics.reached;
+            reached.retain(|(name, _)| *name != Kernel::OWN);
         }
         self.fit_block_timestamps();
         self.tell_kernel_set(kernel, switches);
@@ -415,7 +417,7 @@ impl SessionWorker {
         if is_other {
             self.state.wants_pictures = true;
         }
-        self.publisher.mark_changed();
+        self.publisher.is_changed = true;
         Ok(())
     }
 
@@ -475,9 +477,9 @@ impl SessionWorker {
         let own = Arc::new(OwnRound::new(source, self.lattices.setup.instances));
         // A comparison may also lie ahead.
         let checked = if self.state.log().comparison().is_some() {
-            own.round().and_then(|_| own.half())
+            own.round.as_ref().and_then(|_| own.half.as_ref())
         } else {
-            own.round()
+            own.round.as_ref()
         };
         let synchronizes = match checked {
             Ok(round) => round.synchronizes(),

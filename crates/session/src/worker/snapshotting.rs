@@ -8,8 +8,8 @@ use crate::command::Query;
 use crate::copies::Snapshot;
 use crate::log::Position;
 use crate::next_task::SnapshotReason;
-use crate::saved::SavedSession;
 use crate::snapshot_store::{Waiter, Wanted};
+use crate::state::Mode;
 use engine::Result;
 use life::Lattice;
 
@@ -32,12 +32,8 @@ impl SessionWorker {
         }
     }
 
-    /// Sends the session to save as soon as a copy of all lattices is on the host.
-    pub(super) fn wait_for_session(&mut self, query: Query<SavedSession>) {
-        self.wait_for_copy(Wanted::Session(query));
-    }
-
-    fn wait_for_copy(&mut self, wants: Wanted) {
+    /// Has somebody wait for the next copy of all lattices.
+    pub(super) fn wait_for_copy(&mut self, wants: Wanted) {
         let waiter = Waiter { wants, copy: None };
         self.snapshots.waiters.push(waiter);
     }
@@ -56,8 +52,10 @@ impl SessionWorker {
         self.snapshots.begin(slot, position, now);
         self.state.timeline.copies.coming.push(position);
         let is_moving = self.state.moving().is_some();
-        if is_moving && why == SnapshotReason::Landmark {
-            self.state.passed_waypoint();
+        if let Mode::Moving(moving) = &mut self.state.mode
+            && why == SnapshotReason::Landmark
+        {
+            moving.waypoint = None;
         }
         for waiter in &mut self.snapshots.waiters {
             // Cells are wanted as they are once a move has arrived.
@@ -66,13 +64,6 @@ impl SessionWorker {
             }
         }
         Ok(())
-    }
-
-    /// Begins to read a copy that has arrived in its slot.
-    pub(super) fn snapshot_landed(&mut self, slot: usize) {
-        if let Some(instances) = &self.lattices.sim {
-            self.snapshots.landed(slot, instances);
-        }
     }
 
     /// Takes the copies that background tasks have read.
@@ -89,8 +80,8 @@ impl SessionWorker {
                     continue;
                 }
             };
-            self.publisher.mark_changed();
-            self.safety_copy.mark_stale();
+            self.publisher.is_changed = true;
+            self.safety_copy.is_current = false;
             let is_void = !self.state.timeline.copies.arrive(position);
             if !is_void {
                 if let Some(each) = self.state.log().parameters(position.records).each() {
@@ -141,7 +132,7 @@ impl SessionWorker {
                             query.answer(session);
                             told = true;
                         }
-                        None => self.wait_for_session(query),
+                        None => self.wait_for_copy(Wanted::Session(query)),
                     }
                 }
                 _ => self.snapshots.waiters.push(waiter),

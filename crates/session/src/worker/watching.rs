@@ -4,9 +4,10 @@ use std::time::Instant;
 
 use super::SessionWorker;
 use crate::command::Command;
+use crate::instances::RoundMeasures;
 use crate::publisher::Notice;
 use crate::state::Mode;
-use crate::watch::{Measuring, RoundMeasures, SPARSE_ROUNDS};
+use crate::watch::{Measuring, SPARSE_ROUNDS};
 use crate::{Settled, Start, StopWhenStill};
 use lang::message;
 
@@ -54,7 +55,7 @@ impl SessionWorker {
         };
         let all = self.lattices.setup.instances;
         self.watch.measure(measuring, all, anew);
-        self.publisher.mark_changed();
+        self.publisher.is_changed = true;
     }
 
     /// Whether the next round measures its lattices. Those of a comparison do not, and one that is not like
@@ -76,7 +77,7 @@ impl SessionWorker {
             return;
         }
         if self.watch.take(found, self.lattices.setup.rule, now) {
-            self.publisher.mark_changed();
+            self.publisher.is_changed = true;
         }
         self.stop_when_still();
     }

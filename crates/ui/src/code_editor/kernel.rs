@@ -95,7 +95,7 @@ impl KernelFindings {
         let sentence = |said: &dyn fmt::Display| vec![lang::sentence_case(&said.to_string())];
         match self {
             KernelFindings::Right { facts, .. } => match facts {
-                Some(facts) => facts.sentences(),
+                Some(facts) => occupancy_in_words(facts),
                 None => {
                     vec![tr!("Checked for exactness only: times mean nothing without a GPU").into()]
                 }
@@ -117,4 +117,27 @@ impl KernelFindings {
             KernelFindings::Unchecked(why) => vec![lang::sentence_case(why)],
         }
     }
+}
+
+/// What decides how many threads an SM holds, and how many those are.
+pub fn occupancy_in_words(facts: &Facts) -> Vec<String> {
+    let threads = facts.blocks_per_sm * facts.block_threads;
+    let occupancy = 100.0 * f64::from(threads) / f64::from(facts.max_threads_per_sm.max(1));
+    vec![
+        tr!(
+            "{registers} registers and {local} B of spilled or local memory per thread",
+            registers = facts.registers,
+            local = facts.local_bytes
+        ),
+        tr!(
+            "{shared} B of shared memory per block",
+            shared = facts.shared_bytes
+        ),
+        tr!(
+            "{blocks} blocks of {threads} threads per SM: occupancy {percent} %",
+            blocks = facts.blocks_per_sm,
+            threads = facts.block_threads,
+            percent = occupancy.round()
+        ),
+    ]
 }

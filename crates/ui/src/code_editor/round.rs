@@ -41,7 +41,7 @@ impl RoundContext {
 /// Whether the session runs this text.
 fn is_running(status: &Status, text: &Arc<str>) -> bool {
     let own = status.setting.own_round.as_ref();
-    status.setting.switches.order == Order::Own && own.is_some_and(|own| own.source() == text)
+    status.setting.switches.order == Order::Own && own.is_some_and(|own| &own.source == text)
 }
 
 /// What was found in a round, and how it would run.

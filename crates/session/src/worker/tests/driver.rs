@@ -219,8 +219,8 @@ impl Driver {
                 }
             }
             Step::Rounds(rounds) => {
-                let end = self.worker.state.rounds() + rounds;
-                while self.worker.state.rounds() < end && self.turn() {}
+                let end = self.worker.state.rounds + rounds;
+                while self.worker.state.rounds < end && self.turn() {}
             }
             Step::Reading(instance, slot, turns) => self.read_meanwhile(instance, slot, turns),
             Step::Pass(time) => self.time.set(self.time.get() + time),
@@ -352,7 +352,7 @@ impl Driver {
         }
         let state = &self.worker.state;
         assert!(state.log().contains(position), "{position:?}");
-        let is_over = state.max_rounds.is_some_and(|max| state.rounds() > max);
+        let is_over = state.max_rounds.is_some_and(|max| state.rounds > max);
         assert!(!is_over || self.reloaded, "more rounds than asked for");
         self.at = Some(position);
         assert!(
@@ -522,7 +522,7 @@ impl Driver {
         for (&i, &number) in &self.edited {
             let shown = self.worker.state.last_edit;
             // A recovery may have been stopped before it, and a later edit may have replaced it.
-            let pending = self.worker.state.pending_edit();
+            let pending = self.worker.state.edit_number.map(|(_, number)| number);
             let is_pending = pending.is_some_and(|pending| number <= pending);
             assert!(
                 shown >= number || is_pending,
