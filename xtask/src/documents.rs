@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use lang::Language;
 
-use crate::records::Record;
+use crate::records::{Record, text_of};
 use crate::{
     formats, headers, kernels, keys, lessons, measurements, options, records, scaling, text,
 };
@@ -58,11 +58,11 @@ pub(crate) fn pages(root: &Path) -> Result<Vec<(PathBuf, Language)>> {
 
 /// Every document of the checkout in this folder, with its text as it should be.
 pub(crate) fn documents(root: &Path) -> Result<Vec<(PathBuf, String)>> {
-    lang::install_catalogue(&read(&crate::root().join("assets/lang/zh.toml"))?);
+    lang::install_catalogue(&text_of(&crate::root().join("assets/lang/zh.toml"))?);
     let records = records::read(root)?;
     let mut documents = headers::headers(root, records::with_ladder(&records))?;
     for (path, language) in pages(root)? {
-        let old = read(&path)?;
+        let old = text_of(&path)?;
         let new = lang::with(language, || with_parts(&old, &records));
         documents.push((
             path.clone(),
@@ -78,7 +78,7 @@ pub(crate) fn documents(root: &Path) -> Result<Vec<(PathBuf, String)>> {
 /// Writes the documents that are out of date; prints which.
 pub(crate) fn write(root: &Path) -> Result<bool> {
     for (path, text) in documents(root)? {
-        if read(&path)? != text {
+        if text_of(&path)? != text {
             fs::write(&path, text).with_context(|| path.display().to_string())?;
             println!("renewed {}", path.display());
         }
@@ -102,7 +102,7 @@ pub(crate) fn check(root: &Path) -> Result<bool> {
 pub(crate) fn stale(root: &Path) -> Result<Vec<String>> {
     let mut stale = Vec::new();
     for (path, new) in documents(root)? {
-        let old = read(&path)?;
+        let old = text_of(&path)?;
         if old == new {
             continue;
         }
@@ -118,10 +118,6 @@ pub(crate) fn stale(root: &Path) -> Result<Vec<String>> {
         ));
     }
     Ok(stale)
-}
-
-pub(crate) fn read(path: &Path) -> Result<String> {
-    fs::read_to_string(path).with_context(|| path.display().to_string())
 }
 
 /// The names of a text's parts, in their order.

@@ -8,9 +8,9 @@ use engine::kernels::KERNELS;
 use textwrap::WordSeparator;
 use ui::ladder::{Ladder, Workload};
 
-use crate::documents::read;
 use crate::numbers::quantity;
 use crate::records::Record;
+use crate::records::text_of;
 
 /// The kernels' files, each with its header as it should be.
 pub(crate) fn headers(root: &Path, record: Option<&Record>) -> Result<Vec<(PathBuf, String)>> {
@@ -18,7 +18,7 @@ pub(crate) fn headers(root: &Path, record: Option<&Record>) -> Result<Vec<(PathB
     let mut files = Vec::new();
     for (at, kernel) in KERNELS.iter().enumerate() {
         let path = file(root, kernel.file);
-        let text = with_block(&read(&path)?, "Measured:", &measured(at, ladder));
+        let text = with_block(&text_of(&path)?, "Measured:", &measured(at, ladder));
         files.push((
             path.clone(),
             text.with_context(|| path.display().to_string())?,
@@ -29,7 +29,9 @@ pub(crate) fn headers(root: &Path, record: Option<&Record>) -> Result<Vec<(PathB
 
 /// Of each kernel, what its header says is next.
 pub(crate) fn next(root: &Path) -> Result<Vec<String>> {
-    let texts = KERNELS.iter().map(|kernel| read(&file(root, kernel.file)));
+    let texts = KERNELS
+        .iter()
+        .map(|kernel| text_of(&file(root, kernel.file)));
     texts.map(|text| Ok(block_of(&text?, "Next:"))).collect()
 }
 

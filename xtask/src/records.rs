@@ -19,12 +19,16 @@ pub(crate) fn read(root: &Path) -> Result<Vec<Record>> {
     files.sort();
     let mut records: Vec<Record> = Vec::new();
     for path in files {
-        let text = fs::read_to_string(&path).with_context(|| path.display().to_string())?;
-        let record = serde_json::from_str(&text);
+        let record = serde_json::from_str(&text_of(&path)?);
         records.push(record.with_context(|| path.display().to_string())?);
     }
     records.sort_by_key(|record| record.engine != "cuda");
     Ok(records)
+}
+
+/// What a file says.
+pub(crate) fn text_of(path: &Path) -> Result<String> {
+    fs::read_to_string(path).with_context(|| path.display().to_string())
 }
 
 /// The GPU record with the most measurements, among those with a ladder.

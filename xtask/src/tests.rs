@@ -7,7 +7,8 @@ use std::path::Path;
 
 use lang::Language;
 
-use crate::documents::{self, PARTS, pages, parts_of, read};
+use crate::documents::{self, PARTS, pages, parts_of};
+use crate::records::text_of;
 
 /// The longest README.
 const MAX_README_LINES: usize = 150;
@@ -32,14 +33,14 @@ fn a_stale_part_is_found_and_renewed() {
     let root = folder.path();
     copy(crate::root(), root);
     let page = root.join("docs/zh/keys.md");
-    let whole = read(&page).unwrap();
+    let whole = text_of(&page).unwrap();
     fs::write(&page, whole.replacen("| Space", "| Blank", 1)).unwrap();
     let stale = documents::stale(root).unwrap();
     assert_eq!(stale.len(), 1, "{stale:?}");
     assert!(stale[0].contains("should: | Space"), "{stale:?}");
     assert!(!documents::check(root).unwrap());
     documents::write(root).unwrap();
-    assert_eq!(read(&page).unwrap(), whole);
+    assert_eq!(text_of(&page).unwrap(), whole);
     assert!(documents::check(root).unwrap());
 }
 
@@ -71,7 +72,10 @@ fn copy(from: &Path, to: &Path) {
 #[test]
 fn every_part_stands_in_some_page() {
     let pages = pages(crate::root()).unwrap();
-    let texts: Vec<String> = pages.iter().map(|(path, _)| read(path).unwrap()).collect();
+    let texts: Vec<String> = pages
+        .iter()
+        .map(|(path, _)| text_of(path).unwrap())
+        .collect();
     for (name, _) in PARTS {
         let has = |text: &&String| parts_of(text).contains(&name);
         assert!(texts.iter().any(|text| has(&text)), "no page has {name}");
@@ -87,7 +91,7 @@ fn both_languages_have_the_same_pages_parts_and_chapters() {
         if path.ends_with("kernels/README.md") {
             continue; // English alone
         }
-        let text = read(&path).unwrap();
+        let text = text_of(&path).unwrap();
         let parts = parts_of(&text).into_iter().map(String::from).collect();
         let chapters = text.lines().filter(|line| line.starts_with('#')).count();
         let name = path.file_name().unwrap().to_str().unwrap();
@@ -107,7 +111,7 @@ fn both_languages_have_the_same_pages_parts_and_chapters() {
 #[test]
 fn links_lead_somewhere() {
     for (path, _) in pages(crate::root()).unwrap() {
-        let text = read(&path).unwrap();
+        let text = text_of(&path).unwrap();
         for target in text
             .split("](")
             .skip(1)
@@ -146,7 +150,7 @@ fn slug(line: &str) -> String {
 #[test]
 fn the_readme_is_short() {
     for name in ["README.md", "README.zh.md"] {
-        let lines = read(&crate::root().join(name)).unwrap().lines().count();
+        let lines = text_of(&crate::root().join(name)).unwrap().lines().count();
         assert!(lines <= MAX_README_LINES, "{name} has {lines} lines");
     }
 }
@@ -155,7 +159,7 @@ fn the_readme_is_short() {
 fn the_architecture_page_has_every_crate() {
     let root = crate::root();
     for page in ["docs/architecture.md", "docs/zh/architecture.md"] {
-        let text = read(&root.join(page)).unwrap();
+        let text = text_of(&root.join(page)).unwrap();
         for entry in fs::read_dir(root.join("crates")).unwrap() {
             let name = entry.unwrap().file_name().into_string().unwrap();
             assert!(text.contains(&format!("`{name}`")), "{page} lacks {name}");
