@@ -37,7 +37,7 @@ fn every_check_agrees() {
         Ok(())
     })
     .unwrap();
-    assert_eq!((whole, in_bands), (KERNELS.len() + 15, KERNELS.len() + 13));
+    assert_eq!((whole, in_bands), (KERNELS.len() + 14, KERNELS.len() + 12));
 }
 
 /// Lattices in bands on more devices than two, with halos longer than some bands.
