@@ -475,7 +475,6 @@ fn a_reader_that_goes_away_is_no_error_and_no_panic() {
         "run -g 1 --size 8x8 --json",
         "devices",
         "devices --json",
-        "verify --small --device cpu",
         "--help",
         "--version",
         "--frames 5 --display none --size 8x8 --instances 2",

@@ -81,7 +81,7 @@ fn a_session_that_can_be_stepped_can_be_saved() {
     let folder = scratch();
     let line = "--display none --rounds 1 --device cpu --instances 1 --size 8192 --kernel bits \
                 --density 0.5 --session";
-    let codes = (480..=800).step_by(32).map(|mib| {
+    let codes = (480..=800).step_by(64).map(|mib| {
         let ended = limited(folder.path(), mib, &format!("{line} kept-{mib}"));
         assert!([Some(0), Some(3)].contains(&ended.code), "{mib}: {ended:?}");
         assert!(!ended.stderr.contains("panicked"), "{mib}: {ended:?}");
