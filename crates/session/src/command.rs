@@ -1,20 +1,34 @@
 //! Everything that can be asked of a session, and what must hold before it is done.
 //!
-//! Commands wait in one [queue](crate::queue) and are taken in order, but for those
-//! that are done as soon as they arrive ([`When::AtOnce`]). What a command refers to relatively (the
+//! Commands wait in one queue and are taken in order, but for those that are done as soon as they arrive
+//! ([`When::AtOnce`]). What a command refers to relatively (the
 //! next kernel, a round back, the start in force) is found when it is taken, since earlier ones may
 //! change it; the panel that it concerns is the one that was selected when it was asked.
 
+use std::collections::VecDeque;
 use std::fmt;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
 use crate::own_file::OwnFile;
-use crate::publisher::Notice;
 use crate::saved::SavedSession;
 use crate::{Edit, OwnRound, OwnRoundError, PicturePlan, SessionAction};
 use engine::Kernel;
+use lang::Message;
 use life::Lattice;
+
+/// Something to tell the user.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Notice {
+    /// What was done.
+    Done(Message),
+    /// What the last change does to the time of a round, which the status says elsewhere.
+    Effect,
+    /// Why a command was refused.
+    Refused(Message),
+    /// What went wrong.
+    Warning(Message),
+}
 
 /// Something that is asked of a session.
 #[derive(Clone, Debug)]
@@ -239,4 +253,32 @@ pub(crate) enum AfterEnd {
     RefuseToOpen,
     /// Nobody waits for it.
     Ignore,
+}
+
+/// Single steps that may wait: a key that is held down must not queue minutes of work.
+const MAX_STEPS: usize = 4;
+
+/// Adds a command to those that wait, in the order in which they are taken. Drops a step if too many wait
+/// already; of views, only the last one counts.
+pub(crate) fn enqueue(queue: &mut VecDeque<Command>, command: Command, is_moving: bool) {
+    let steps = queue.iter().filter(|command| command.is_step());
+    if command.is_step() && steps.count() >= MAX_STEPS {
+        return;
+    }
+    let is_view = |command: &Command| matches!(command, Command::View(_));
+    if is_view(&command)
+        && let Some(waiting) = queue.iter_mut().find(|waiting| is_view(waiting))
+    {
+        *waiting = command;
+        return;
+    }
+    let changes = |waiting: &Command| waiting.needs().changes_what_is_saved;
+    let at = match command.needs().overtakes {
+        Overtakes::All if is_moving => 0,
+        Overtakes::WhatIsNotSaved if is_moving => {
+            queue.iter().rposition(changes).map_or(0, |last| last + 1)
+        }
+        Overtakes::Nothing | Overtakes::All | Overtakes::WhatIsNotSaved => queue.len(),
+    };
+    queue.insert(at, command);
 }

@@ -14,7 +14,6 @@ use crate::losses::{Losses, make_again};
 use crate::next_task::part_of_round;
 use crate::pacing::Pacing;
 use crate::recording::{RecordedGroup, RecordedSetting, Recording, RoundWork};
-use crate::snapshot_store::SNAPSHOT_SLOTS;
 use crate::trial::Trial;
 use crate::{
     DeviceChoice, EngineStatus, KernelChoice, Order, OwnOrder, PicturePlan, Pictures, Setting,
@@ -23,6 +22,9 @@ use crate::{
 use engine::kernels::{self, KERNELS, Kernel};
 use engine::{Engine, EngineError, Layout, Result, Transfer};
 use life::Size;
+
+/// Number of page-locked slots for copies of all lattices.
+pub(crate) const SNAPSHOT_SLOTS: u8 = 2;
 
 /// Largest lattice, in 32-bit words, downloaded whole before the drawing side says what it wants.
 const MAX_PICTURE_WORDS: usize = 1 << 24;

@@ -29,8 +29,6 @@ mod persistence;
 mod picture_plan;
 mod pictures;
 pub mod population;
-mod publisher;
-mod queue;
 mod record;
 pub mod recording;
 #[cfg(test)]
@@ -43,7 +41,6 @@ mod scripted_engine;
 mod settled;
 mod settling;
 mod setup;
-mod snapshot_store;
 mod start;
 mod state;
 mod statistics;
@@ -89,8 +86,7 @@ pub use switches::{Choice, Order, Streams, Switch, SwitchContext, Switches, Tran
 pub use time::{StopWhenStill, TimeSettings};
 pub use trace::{IsolatedOp, Trace};
 
-use command::{Command, Query};
-use publisher::Notice;
+use command::{Command, Notice, Query};
 
 use engine::{EngineError, Kernel, Result};
 use lang::message;

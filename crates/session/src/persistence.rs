@@ -4,11 +4,10 @@ use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::time::Duration;
 
-use crate::command::{Command, Query};
+use crate::command::{Command, Notice, Query};
 use crate::health::internal;
 use crate::last_known::LastKnown;
 use crate::own_file::{NotSaved, OwnFile, Written};
-use crate::publisher::Notice;
 use crate::{Drafts, SavedSession, Session};
 use lang::message;
 use life::{dated_stem, grouped};

@@ -11,13 +11,11 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use crate::command::Command;
+use crate::command::{self, Command, Notice};
 use crate::log::{
     Author, CellChange, Content, Log, Position, Record, Route, SessionParameters, Undo,
 };
 use crate::pacing::Pacing;
-use crate::publisher::Notice;
-use crate::queue;
 use crate::timeline::Timeline;
 use crate::{Edit, Pace, Setup, Start};
 use lang::message;
@@ -258,7 +256,7 @@ impl State {
     /// Queues a command. During a move some overtake others.
     pub(crate) fn enqueue(&mut self, command: Command) {
         let is_moving = self.moving().is_some();
-        queue::push(&mut self.queue, command, is_moving);
+        command::enqueue(&mut self.queue, command, is_moving);
     }
 
     /// Changes a lattice, on behalf of a person.

@@ -6,9 +6,9 @@
 use std::sync::Arc;
 
 use super::SessionWorker;
+use crate::command::Notice;
 use crate::copies::Snapshot;
 use crate::log::{CellChange, Content, Record, SessionParameters};
-use crate::publisher::Notice;
 use crate::record::CellWrite;
 use crate::state::MoveReason;
 use crate::{KernelChoice, NewCells, Setup, Switches};

@@ -4,10 +4,9 @@
 use std::time::{Duration, Instant};
 
 use super::SessionWorker;
-use crate::command::{AfterEnd, Command, When};
+use super::snapshotting::Wanted;
+use crate::command::{AfterEnd, Command, Notice, When};
 use crate::copies::Snapshot;
-use crate::publisher::Notice;
-use crate::snapshot_store::Wanted;
 use crate::state::Mode;
 use crate::{Pace, PicturePlan, SessionAction};
 use engine::Result;

@@ -4,8 +4,8 @@
 //! also after an undo, a jump, a recovery or in a session from a file; only B's switches are remembered.
 
 use super::SessionWorker;
+use crate::command::Notice;
 use crate::copies::Snapshot;
-use crate::publisher::Notice;
 use crate::trial::{Subject, Trial};
 use crate::{AbComparison, NewCells, Order, Setting, Streams, Switch, Switches};
 use engine::Result;

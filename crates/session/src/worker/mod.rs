@@ -20,13 +20,13 @@
 //! | `calibration` | runs rounds op by op, for the overlap |
 //! | `watching` | stops or refills settled panels |
 //! | `saving` | hands a session over to be saved, and continues a saved one |
-//! | `poll`, `sleep`, `reporting` | takes engine events, sleeps between turns, publishes the status |
+//! | `poll`, `sleep`, `publishing` | takes engine events, sleeps between turns, publishes the status |
 
 use std::sync::mpsc::{Receiver, Sender};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use crate::command::Command;
+use crate::command::{Command, Notice};
 use crate::health::{Health, internal};
 use crate::instances::MAX_IN_FLIGHT;
 use crate::lab::Lab;
@@ -36,9 +36,7 @@ use crate::log::{Log, SessionParameters};
 use crate::next_task::{EngineFacts, NextTask, next_task, part_of_round};
 use crate::pacing::Pacing;
 use crate::population::Populations;
-use crate::publisher::{Notice, Publisher};
 use crate::saved::SavedSession;
-use crate::snapshot_store::SnapshotStore;
 use crate::state::{Mode, State};
 use crate::timeline::Timeline;
 use crate::trace::Trace;
@@ -47,6 +45,8 @@ use crate::watch::{Measuring, Watch};
 use crate::{DEFAULT_KERNEL, KernelChoice, Pictures, Request, Setup, Share, Side, Status};
 use engine::{Result, kernels};
 use lang::message;
+use publishing::Publisher;
+use snapshotting::SnapshotStore;
 
 mod calibration;
 mod cells;
@@ -54,9 +54,9 @@ mod commands;
 mod comparison;
 mod moving;
 mod poll;
+mod publishing;
 mod recorded;
 mod recovery;
-mod reporting;
 mod saving;
 mod settings;
 mod sleep;

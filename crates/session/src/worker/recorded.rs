@@ -1,7 +1,7 @@
 //! Shows what was recorded on a GPU instead of measurements, while the CPU steps the lattices.
 
 use super::SessionWorker;
-use crate::publisher::Notice;
+use crate::command::Notice;
 use crate::recording::Recording;
 use crate::{Effect, Finding, Pace, RecordedStatus, Setting, Source, Status, recorded_in_words};
 use engine::Result;

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::SessionWorker;
+use crate::command::Notice;
 use crate::instances::Sim;
 use crate::lattices::first_view;
-use crate::publisher::Notice;
 use crate::state::Mode;
 use crate::{DeviceChoice, NewCells, Setup};
 use engine::kernels::OwnStepError;

@@ -3,12 +3,12 @@
 use std::time::Duration;
 
 use super::SessionWorker;
+use crate::command::Notice;
 use crate::copies::Snapshot;
 use crate::log::{Position, Undo};
 use crate::losses::Losses;
 use crate::own_file::OwnFile;
 use crate::pacing::Pacing;
-use crate::publisher::Notice;
 use crate::saved::{Drafts, SavedSession};
 use crate::state::{Mode, Move, MoveReason};
 use crate::timeline::Timeline;

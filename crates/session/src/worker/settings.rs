@@ -8,10 +8,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::SessionWorker;
-use crate::command::Query;
+use crate::command::{Notice, Query};
 use crate::instances::Sim;
 use crate::lattices::Lattices;
-use crate::publisher::Notice;
 use crate::state::Mode;
 use crate::trial::{Subject, Trial, shown};
 use crate::{

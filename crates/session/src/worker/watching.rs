@@ -3,9 +3,8 @@
 use std::time::Instant;
 
 use super::SessionWorker;
-use crate::command::Command;
+use crate::command::{Command, Notice};
 use crate::instances::RoundMeasures;
-use crate::publisher::Notice;
 use crate::state::Mode;
 use crate::watch::{Measuring, SPARSE_ROUNDS};
 use crate::{Settled, Start, StopWhenStill};
