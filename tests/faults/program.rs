@@ -32,7 +32,7 @@ const AFTER: [u32; 9] = [0, 1, 2, 4, 9, 25, 60, 150, 400];
 const KERNEL: &str = "kernel";
 
 /// Functions of [`CALLS`] that neither `run` nor a session without a window calls for a soup: they
-/// belong to patterns, edits and recoveries, in which `session_faults` has them fail.
+/// belong to patterns, edits and recoveries, in which `session` has them fail.
 const OF_OTHER_WORK: [&str; 9] = [
     "cuCtxGetStreamPriorityRange",
     "cuMemGetInfo_v2",
