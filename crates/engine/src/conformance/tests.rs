@@ -59,7 +59,10 @@ fn lattices_in_bands_agree() {
                 assert_right(kernel.name, &outcome);
             }
         }
-        assert_right("seams", &fixture.check(Fixture::check_seams).unwrap());
+        // Bands of a device that meet each other, and those of the next one.
+        if per_device == 2 {
+            assert_right("seams", &fixture.check(Fixture::check_seams).unwrap());
+        }
     }
 }
 
