@@ -28,7 +28,7 @@
 //! each download has landed; its picture is noted in [`session::Pictures`]; the window, woken,
 //! uploads what is newer and draws. Nobody in the window ever waits for the engine.
 //!
-//! Unsafe code is denied but in `engine::cuda` (the driver's functions), in `emulator` (compiled
+//! Unsafe code is denied but in `engine::cuda` (the driver's functions), in `workshop` (compiled
 //! kernels) and in the two small crates `cuda-loader` and `platform`.
 
 // `cli::text` prints, and escapes control characters.

@@ -141,7 +141,7 @@ fn every_kernel_steps_soups_as_the_independent_simulator_does() {
             1 + dice.below(3),
             1 + dice.below(5),
         );
-        // Whatever a kernel converts at the start, it converts on the way to the end.
+        // What a kernel makes of the start is part of what it makes of the end.
         let starts = saved(
             folder.path(),
             &format!("{case}-{size}"),

@@ -1,9 +1,9 @@
 //! Everything that can be asked of a session, and what must hold before it is done.
 //!
 //! Commands wait in one queue and are taken in order, but for those that are done as soon as they arrive
-//! ([`When::AtOnce`]). What a command refers to relatively (the
-//! next kernel, a round back, the start in force) is found when it is taken, since earlier ones may
-//! change it; the panel that it concerns is the one that was selected when it was asked.
+//! ([`When::AtOnce`]). What a command refers to relatively (the next kernel, a round back, the start in
+//! force) is found when it is taken, since earlier ones may change it; the panel that it concerns is the
+//! one that was selected when it was asked.
 
 use std::collections::VecDeque;
 use std::fmt;

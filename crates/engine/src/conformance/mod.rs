@@ -116,8 +116,9 @@ fn verify_ops<E: From<EngineError>>(
     for (name, check) in checks {
         let is_split = fixture.engine.is_split();
         let applies = match name {
-            // A graph is one device's; and a block has the cells of a band as it has those of a lattice.
+            // A graph runs on one device, and a band is launched as a lattice of its size is.
             "graphs" | "shapes of blocks" => !is_split,
+            // Only bands have seams.
             "seams" => is_split,
             _ => true,
         };

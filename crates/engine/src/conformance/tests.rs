@@ -59,7 +59,7 @@ fn lattices_in_bands_agree() {
                 assert_right(kernel.name, &outcome);
             }
         }
-        // Bands of a device that meet each other, and those of the next one.
+        // Here bands meet others of the same device, and of the next one.
         if per_device == 2 {
             assert_right("seams", &fixture.check(Fixture::check_seams).unwrap());
         }

@@ -17,8 +17,9 @@ use engine::Result;
 use lang::message;
 
 impl SessionWorker {
-    /// The position that is saved: during a move its end, since the way there follows from the log; before a
-    /// comparison that is redone, until the copy is there that leaving it leads to.
+    /// The position that is saved: during a move its end, since the way there follows from the log. While a
+    /// comparison of A and B is redone and the lattices before it are not copied yet, it is the position
+    /// before the comparison, since leaving that needs the copy.
     pub(super) fn saved_position(&self) -> Position {
         let moving = self.state.moving();
         let target = moving.map_or(self.state.position(), |moving| moving.target);
