@@ -12,7 +12,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 
 use crate::own_file::OwnFile;
 use crate::saved::SavedSession;
-use crate::{Edit, OwnRound, OwnRoundError, PicturePlan, SessionAction};
+use crate::{Edit, OwnRound, OwnRoundError, PicturePlan, SessionAction, Setup};
 use engine::Kernel;
 use lang::Message;
 use life::Lattice;
@@ -35,6 +35,8 @@ pub(crate) enum Notice {
 pub(crate) enum Command {
     /// What a row of the table of actions stands for.
     Act(SessionAction),
+    /// Takes everything of this setup that a running session can change.
+    Apply(Box<Setup>),
     /// A lesson has opened (`true`) or closed.
     PauseForLesson(bool),
     /// Whether populations are measured for someone who looks at them.
@@ -188,6 +190,7 @@ impl Command {
             Command::ReadCells(..) => (NoMove, false, Perform),
             Command::Edit(..) | Command::Reseed { .. } => (NoMove, true, Ignore),
             Command::View(_) => (EngineIdle, false, Ignore),
+            Command::Apply(_) => (EngineIdle, true, Refuse),
             Command::ResetPanel(_)
             | Command::SetOwnRound(..)
             | Command::SetOwnKernel(_)

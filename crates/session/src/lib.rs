@@ -175,6 +175,11 @@ impl Session {
         }
     }
 
+    /// Takes everything of this setup that a running session can change; of how it starts, the density.
+    pub fn apply(&self, setup: Setup) {
+        let _ = self.commands.send(Command::Apply(Box::new(setup))); // as above
+    }
+
     /// Tells that the CPU computes for want of a GPU, and how recorded rounds are shown, if that is so.
     pub fn offer_recorded_rounds(&self) {
         let status = self.status();

@@ -124,6 +124,17 @@ impl SessionWorker {
                 self.log_command(action);
                 done?
             }
+            Command::Apply(setup) => {
+                let actions = setup.actions_from(&self.make_status(now));
+                let again = matches!(*actions, [SessionAction::ToggleComparison]);
+                let actions = actions.into_iter().map(Command::Act);
+                // Each in its turn, and all of them before whatever was asked for later.
+                let next = actions.chain(again.then_some(Command::Apply(setup)));
+                for command in next.collect::<Vec<_>>().into_iter().rev() {
+                    self.state.queue.push_front(command);
+                }
+                None
+            }
             Command::PauseForLesson(pause) => {
                 self.state.pause_for_lesson(pause, now);
                 None
@@ -231,6 +242,11 @@ impl SessionWorker {
             SessionAction::ToggleReseed => Some(self.toggle_reseed()),
             SessionAction::ToggleBlockTimestamps => self.toggle_block_timestamps(),
             SessionAction::ToggleRecorded => self.toggle_recorded()?,
+            SessionAction::SelectNext | SessionAction::SelectPrevious
+                if self.lattices.setup.instances < 2 =>
+            {
+                Some(Notice::Refused(message!("there is only one panel")))
+            }
             SessionAction::SelectNext => self.select(|selected, all| (selected + 1) % all),
             SessionAction::SelectPrevious => {
                 self.select(|selected, all| (selected + all - 1) % all)
