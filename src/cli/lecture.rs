@@ -404,7 +404,7 @@ mod tests {
     use session::recording::{Recording, RoundWork};
     use ui::ViewAction;
     use ui::actions::{Chord, Key};
-    use ui::{AppState, EmergencySave, LessonScreen, ViewOptions};
+    use ui::{App, EmergencySave, LessonScreen, ViewOptions};
 
     #[test]
     fn a_step_takes_no_longer_to_read_the_later_it_comes() {
@@ -437,7 +437,7 @@ mod tests {
             report: Some(folder.path().join("page.html")),
         };
         let save = Arc::new(EmergencySave::default());
-        let mut app = AppState::new(ViewOptions::default(), Some(options), Arc::new(|| {}), save);
+        let mut app = App::new(ViewOptions::default(), Some(options), Arc::new(|| {}), save);
         app.start(Session::start(steps[0].setting_where(true), || {}).unwrap());
         let count = steps.len();
         let visited: Vec<usize> = (0..count).chain((0..count - 1).rev()).collect();

@@ -12,12 +12,11 @@ use super::{TerminalApp, TerminalView, keys};
 use crate::help::{Answer, Help};
 use crate::painting::{TerminalFrame, TerminalLayout, places};
 use crate::prompt::PromptField;
-use ui::{Action, Lessons, SidePanel, ViewAction};
+use ui::{Action, ViewAction};
 
-use lang::{Message, message, tr};
+use lang::{Message, tr};
 use life::Pattern;
-use session::{Change, Edit, Session, SessionAction, Status};
-use ui::actions::Context;
+use session::{Change, Edit, SessionAction, Status};
 
 /// A mouse button that is held.
 #[derive(Clone, Copy, Debug)]
@@ -119,28 +118,24 @@ impl TerminalApp {
 
     /// Does what a person asked for, or says why it is impossible.
     fn act(&mut self, action: Action) {
-        let status = self.app.status();
-        let context = Context {
-            has_pending_requests: true,
-            ..self
-                .app
-                .sources(status.as_deref(), &self.timeline)
-                .context()
+        // What else a card shows begins at its top.
+        let goes_on = matches!(
+            action,
+            Action::Session(_)
+                | Action::View(
+                    ViewAction::Predict(_)
+                        | ViewAction::NextTheme
+                        | ViewAction::Invert
+                        | ViewAction::NextLanguage
+                )
+        );
+        if !goes_on {
+            self.view.scroll_to_top();
+        }
+        let Some(Action::View(action)) = self.app.act(action) else {
+            return;
         };
-        if let Some(message) = action.unavailable_message(&context) {
-            return self.show_notice(message);
-        }
         match action {
-            Action::Session(action) => self.app.act(action),
-            Action::View(action) => self.view_action(action),
-            // The table gives edits to the window alone.
-            Action::Edit(_) => self.show_notice(message!("only in the window")),
-        }
-    }
-
-    fn view_action(&mut self, action: ViewAction) {
-        match action {
-            ViewAction::ToggleSingle => self.app.options.single ^= true,
             ViewAction::ZoomIn => self.zoom(1.5, None),
             ViewAction::ZoomOut => self.zoom(1.0 / 1.5, None),
             ViewAction::PanLeft => self.pan([1.0, 0.0]),
@@ -154,70 +149,11 @@ impl TerminalApp {
                 }
             }
             ViewAction::ToggleTimeline => self.app.show_timeline(!self.app.options.timeline),
-            ViewAction::ToggleLab => self.toggle_side(SidePanel::Lab),
-            ViewAction::ToggleLadder => self.toggle_side(SidePanel::Ladder),
-            ViewAction::ToggleSource => {
-                self.app.toggle_source();
-                self.view.scroll_to_top();
-            }
-            ViewAction::ToggleHelp => {
-                self.view.help = match self.view.help {
-                    Some(_) => None,
-                    None => Some(Help::default()),
-                };
-                self.view.scroll_to_top();
-            }
-            ViewAction::Prompt(prompt) => self.view.prompt = Some(PromptField::new(prompt)),
-            ViewAction::ToggleLessons => self.with_lessons(Lessons::toggle),
-            ViewAction::OpenLesson => self.with_lessons(Lessons::open_selected),
-            ViewAction::MeasureSpeedup => self.with_lessons(Lessons::measure_speedup),
-            ViewAction::ToggleLecture => self.app.toggle_lecture(),
-            ViewAction::NextPage => self.turn_page(true),
-            ViewAction::PreviousPage => self.turn_page(false),
-            ViewAction::MeasureAgain => self.with_lessons(Lessons::measure_again),
-            ViewAction::Predict(choice) => self.app.predict(choice.into()),
-            ViewAction::NextTheme => self.app.next_theme(Instant::now()),
-            ViewAction::Invert => self.app.options.invert ^= true,
-            ViewAction::NextLanguage => lang::set(lang::language().other()),
-            ViewAction::Escape => self.escape(),
+            ViewAction::ToggleHelp => self.view.help = Some(Help::default()),
+            ViewAction::Prompt(setting) => self.view.prompt = Some(PromptField::new(setting)),
             ViewAction::Quit => self.quit = true,
-            // The table gives these to the window alone.
-            ViewAction::ToggleCauses
-            | ViewAction::TogglePopulation
-            | ViewAction::TogglePopulationOfAll
-            | ViewAction::ToggleGridLines
-            | ViewAction::ToggleSeparateCameras
-            | ViewAction::ToggleMinimap
-            | ViewAction::NextColourMode
-            | ViewAction::ToggleFullscreen
-            | ViewAction::SavePicture
-            | ViewAction::SavePanelPicture
-            | ViewAction::ToggleRecording
-            | ViewAction::ToggleEditor
-            | ViewAction::RunRound
-            | ViewAction::ToggleCommands
-            | ViewAction::ToggleMenu
-            | ViewAction::TogglePresentation
-            | ViewAction::EnlargeInterface
-            | ViewAction::ReduceInterface
-            | ViewAction::DefaultInterface => self.show_notice(message!("only in the window")),
-        }
-    }
-
-    /// Closes the first of these that is open, in the window's order.
-    fn escape(&mut self) {
-        if self.view.help.is_some() {
-            self.view.help = None;
-        } else if self.app.lessons.screen().is_some() {
-            self.with_lessons(Lessons::go_up);
-        } else if self.app.options.timeline {
-            self.app.show_timeline(false);
-        } else if self.app.options.side.is_some() {
-            self.app.close_side();
-        } else if self.app.options.single {
-            self.app.options.single = false;
-        } else if self.app.open_lecture().is_some() {
-            self.app.toggle_lecture();
+            // The table gives the others to the window alone.
+            _ => {}
         }
     }
 
@@ -236,11 +172,6 @@ impl TerminalApp {
         self.view.has_card(&self.app.sources(None, &self.timeline))
     }
 
-    fn toggle_side(&mut self, panel: SidePanel) {
-        self.app.toggle_side(panel);
-        self.view.scroll_to_top();
-    }
-
     fn zoom(&mut self, factor: f64, at: Option<Position>) {
         if let Some((status, places)) = self.places() {
             let options = &mut self.app.options;
@@ -254,16 +185,6 @@ impl TerminalApp {
             let part = part.map(|part| part / 8.0);
             TerminalView::pan_by_part(&mut self.app.options, part, &status, &places);
         }
-    }
-
-    fn turn_page(&mut self, forward: bool) {
-        self.view.scroll_to_top();
-        self.app.turn_page(forward);
-    }
-
-    fn with_lessons(&mut self, does: impl FnOnce(&mut Lessons, &Session)) {
-        self.view.scroll_to_top();
-        self.app.with_lessons(does);
     }
 
     fn mouse(&mut self, event: MouseEvent) {
@@ -281,7 +202,7 @@ impl TerminalApp {
                 let clicked = self.drag.take().is_some_and(|drag| !drag.moved);
                 let panel = self.places().and_then(|(_, places)| places.instance_at(at));
                 if let (true, Some(instance)) = (clicked && !self.has_card(), panel) {
-                    self.app.act(SessionAction::Select(instance));
+                    self.app.send(SessionAction::Select(instance));
                 }
             }
             _ => {}

@@ -32,7 +32,7 @@ use key_reader::KeyReader;
 use lang::Message;
 use painting::TerminalFrame;
 use session::Session;
-use ui::{AppState, Composer, EmergencySave, LectureOptions, Timeline, ViewOptions, Wake};
+use ui::{App, Composer, EmergencySave, LectureOptions, Timeline, ViewOptions, Wake};
 
 /// The least time between two frames.
 const MIN_FRAME_INTERVAL: Duration = Duration::from_millis(33);
@@ -78,7 +78,7 @@ pub fn run(
     let emergency_save = Arc::new(EmergencySave::default());
     emergency_save.set_saver(session.saver());
     let (view, lecture) = (options.view.clone(), options.lecture.clone());
-    let mut app = AppState::new(view, lecture, wake, emergency_save.clone());
+    let mut app = App::new(view, lecture, wake, emergency_save.clone());
     app.start(session);
     let guard = Guard::new(&emergency_save)?;
     let terminal = guard.terminal()?;
@@ -114,7 +114,7 @@ pub fn run(
 /// What is on the screen.
 struct TerminalApp {
     /// What the window has too.
-    app: AppState,
+    app: App,
     composer: Composer,
     view: TerminalView,
     /// Rounds timed while they are shown.

@@ -5,12 +5,12 @@ use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyEventKind};
 
 use crate::help::Answer;
 use crate::keys;
-use ui::actions::{Prompt, ViewAction};
+use ui::actions::{Setting, ViewAction};
 
 /// The open field.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PromptField {
-    pub(crate) prompt: Prompt,
+    pub(crate) setting: Setting,
     pub(crate) typed: String,
     /// Why that was refused when Enter was pressed.
     pub(crate) refused: Option<String>,
@@ -18,9 +18,9 @@ pub struct PromptField {
 
 impl PromptField {
     /// An empty field.
-    pub fn new(prompt: Prompt) -> PromptField {
+    pub fn new(setting: Setting) -> PromptField {
         PromptField {
-            prompt,
+            setting,
             typed: String::new(),
             refused: None,
         }
@@ -35,7 +35,7 @@ impl PromptField {
         match event.code {
             KeyCode::Char(letter) if types => self.typed.push(letter),
             KeyCode::Backspace => drop(self.typed.pop()),
-            KeyCode::Enter => match self.prompt.read(&self.typed, most_instances) {
+            KeyCode::Enter => match self.setting.read(&self.typed, most_instances) {
                 Ok(action) => return Answer::Acts(action.into()),
                 Err(why) => {
                     self.refused = Some(why);
@@ -65,7 +65,7 @@ mod tests {
 
     #[test]
     fn what_is_typed_is_read_at_enter_and_what_is_wrong_is_said() {
-        let mut field = PromptField::new(Prompt::Instances);
+        let mut field = PromptField::new(Setting::Instances);
         let mut press = |code| field.key(&KeyEvent::new(code, KeyModifiers::NONE), 4096);
         assert_eq!(press(KeyCode::Char('x')), Answer::Stays);
         assert_eq!(press(KeyCode::Enter), Answer::Stays);

@@ -19,7 +19,7 @@ mod tests;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use crate::actions::Prompt;
+use crate::actions::Setting;
 use crate::timeline::streams::host_us;
 use crate::{Action, Overlap, Resource, ViewAction};
 use engine::{HostMemory, Kernel, Span, StreamId};
@@ -502,7 +502,7 @@ impl Judge<'_> {
                 let graph_saves = !self.circumstances.is_cpu && !self.round.replayed;
                 graph_saves.then(by_graph).flatten().or_else(by_batch)
             }
-            Cause::UnitsFull { .. } => Some(Remedy::Act(ViewAction::Prompt(Prompt::Size).into())),
+            Cause::UnitsFull { .. } => Some(Remedy::Act(ViewAction::Prompt(Setting::Size).into())),
             Cause::CopyEngine { .. } => {
                 let copies_cells = self.round.switches.transfer == TransferChoice::Cells;
                 let auto =
@@ -513,7 +513,7 @@ impl Judge<'_> {
                 (queues < MAX_QUEUES).then_some(Remedy::Option("--connections 32"))
             }
             Cause::ShortKernels { .. } => {
-                let prompt = ViewAction::Prompt(Prompt::GenerationsPerRound);
+                let prompt = ViewAction::Prompt(Setting::GenerationsPerRound);
                 Some(Remedy::Act(prompt.into()))
             }
             Cause::WindowDraws => Some(Remedy::Option("--adapter")),

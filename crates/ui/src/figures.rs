@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::actions::{Prompt, Setting};
+use crate::actions::Setting;
 use crate::numbers::{bytes, grouped, si, time_us};
 use crate::{Action, ColourBy, Drawing, ViewOptions};
 use engine::Transfer;
@@ -76,14 +76,11 @@ pub enum Urgency {
 }
 
 /// What a click on the number and the size of the lattices changes.
-pub const GRID: &[Setting] = &[
-    Setting::Value(Prompt::Instances),
-    Setting::Value(Prompt::Size),
-];
+pub const GRID: &[Setting] = &[Setting::Instances, Setting::Size];
 /// What a click on the seed or the density of the soup changes.
-const SOUP: &[Setting] = &[Setting::Value(Prompt::Density)];
+const SOUP: &[Setting] = &[Setting::Density];
 /// What a click on the time of a round changes.
-pub const ROUND: &[Setting] = &[Setting::Value(Prompt::GenerationsPerRound), Setting::Pace];
+pub const ROUND: &[Setting] = &[Setting::GenerationsPerRound, Setting::Pace];
 /// What a click on the pace, the kernel or the streams changes.
 pub const PACE: &[Setting] = &[Setting::Pace];
 /// See [`PACE`].
@@ -276,7 +273,7 @@ fn lattices(status: &Status, options: &ViewOptions) -> Vec<Figure> {
                 "how many, and their width and height in cells; opposite edges meet: a torus"
             )),
         figure(6, tr!("rule"), status.lattices.rule.to_string())
-            .set_by(&[Setting::Value(Prompt::Rule)])
+            .set_by(&[Setting::Rule])
             .tip(tr!(
                 "with how many live neighbours a cell is born (B), and with how many it survives (S)"
             )),
@@ -290,7 +287,7 @@ fn lattices(status: &Status, options: &ViewOptions) -> Vec<Figure> {
                 )),
         );
     }
-    if let Some(percent) = Prompt::Density.value(status) {
+    if let Some(percent) = Setting::Density.value(status) {
         figures.push(figure(7, tr!("density"), percent).set_by(SOUP).tip(tr!(
             "the fraction of live cells that every lattice started with; another one starts them again"
         )));
@@ -405,7 +402,7 @@ fn kernel(status: &Status) -> Vec<Figure> {
             tr!("generations per round"),
             status.setting.generations_per_round.to_string(),
         )
-        .set_by(&[Setting::Value(Prompt::GenerationsPerRound)])
+        .set_by(&[Setting::GenerationsPerRound])
         .tip(tr!(
             "how many generations every lattice advances between two pictures"
         )),

@@ -1,7 +1,7 @@
 //! The lab: the session's values, every switch with its key and its positions, and the calls that
 //! the present ones make.
 
-use crate::actions::{Prompt, Setting};
+use crate::actions::Setting;
 use crate::calls::{Calls, calls};
 use lang::tr;
 use session::{Status, Switch};
@@ -66,20 +66,20 @@ impl Lab {
 /// What the switches act on, as of this status.
 fn values(status: &Status) -> [ValueRow; 2] {
     const LATTICES: [&[Setting]; 4] = [
-        &[Setting::Value(Prompt::Instances)],
-        &[Setting::Value(Prompt::Size)],
-        &[Setting::Value(Prompt::Rule)],
-        &[Setting::Value(Prompt::Density)],
+        &[Setting::Instances],
+        &[Setting::Size],
+        &[Setting::Rule],
+        &[Setting::Density],
     ];
     const ROUNDS: [&[Setting]; 3] = [
         &[Setting::Kernel],
-        &[Setting::Value(Prompt::GenerationsPerRound)],
+        &[Setting::GenerationsPerRound],
         &[Setting::Pace],
     ];
     let in_short = |settings: &'static [Setting]| {
         let value = settings[0].value(status).unwrap_or_else(|| "–".into());
         let text = match settings[0] {
-            Setting::Value(Prompt::GenerationsPerRound) => tr!("{} gen", value),
+            Setting::GenerationsPerRound => tr!("{} gen", value),
             _ => value,
         };
         (settings, text)

@@ -1,7 +1,7 @@
 //! A lecture on screen: which step is shown, what the class predicts, what was measured of it, and the
 //! page that says so in the end.
 //!
-//! Every step has a whole setting. Going to a step asks the session for what differs from it, so that
+//! Every step has a whole setting. Going to a step asks the session for it, so that
 //! after an interruption, whatever was changed meanwhile, the next step finds everything as it should be.
 
 mod steps;
@@ -16,10 +16,7 @@ use crate::{Action, LessonChoice, ViewAction};
 use lang::{Message, message, tr};
 use lesson::{factor_in_words, nearest_factor};
 use life::{SaveError, dated_name, write_atomically};
-use session::{
-    AUTO_KERNEL, Effect, KernelChoice, NotSaved, Pace, Session, SessionAction, Setup, Start,
-    Status, Switch,
-};
+use session::{Effect, NotSaved, Session, Status};
 pub use steps::{Lecture, LecturePanel, LectureStep};
 
 /// A lecture, and where its notes and its page go.
@@ -79,8 +76,6 @@ pub struct LectureRun {
     is_open: bool,
     /// The step that is shown, or was when it was closed.
     at: usize,
-    /// The setting that was asked for last.
-    requested: Option<Setup>,
     /// What is known of each step's question.
     steps: Vec<StepResult>,
     /// The last change's effect before the present step was entered.
@@ -105,7 +100,6 @@ impl LectureRun {
         LectureRun {
             is_open: false,
             at: 0,
-            requested: None,
             steps: vec![StepResult::default(); options.lecture.steps.len()],
             effect_before: None,
             unsaved: None,
@@ -159,10 +153,7 @@ impl LectureRun {
         self.is_open = true;
         self.effect_before = status.lab.last_effect.clone();
         let wanted = self.step().setting_where(status.engine.is_cpu());
-        for action in actions(&status, self.requested.as_ref(), &wanted) {
-            session.act(action);
-        }
-        self.requested = Some(wanted);
+        session.apply(wanted);
         let Err(error) = self.give_note() else {
             return None;
         };
@@ -343,95 +334,6 @@ impl LectureRun {
 fn elsewhere(path: &Path) -> Option<PathBuf> {
     let ending = path.extension().unwrap_or_default().to_string_lossy();
     Some(session::state_folder()?.join(dated_name(path, &ending)))
-}
-
-/// What leads from a session's state to a setting, in an order in which each action is possible. The
-/// status may not know yet of what was requested last, so what differs from that is asked for, too.
-fn actions(status: &Status, requested: Option<&Setup>, wanted: &Setup) -> Vec<SessionAction> {
-    let (lattices, setting) = (&status.lattices, &status.setting);
-    let mut actions = Vec::new();
-    let is_compared = status.lab.comparison.is_some();
-    if is_compared {
-        actions.push(SessionAction::ToggleComparison);
-    }
-    let was =
-        |is_other: fn(&Setup, &Setup) -> bool| requested.is_some_and(|it| is_other(it, wanted));
-    if lattices.instances != wanted.instances || was(|a, b| a.instances != b.instances) {
-        actions.push(SessionAction::SetInstances(wanted.instances as u16));
-    }
-    let resizes = lattices.size != wanted.size || was(|a, b| a.size != b.size);
-    if resizes {
-        actions.push(SessionAction::SetSize(wanted.size));
-    }
-    if lattices.rule != wanted.rule || was(|a, b| a.rule != b.rule) {
-        actions.push(SessionAction::SetRule(wanted.rule));
-    }
-    if let (Start::Soup { density, .. }, Some(now)) = (&wanted.start, lattices.density) {
-        let thousandths = |density: f64| (1e3 * density).round() as u16;
-        if thousandths(now) != thousandths(*density) || was(|a, b| a.start != b.start) {
-            actions.push(SessionAction::SetDensity(thousandths(*density)));
-        }
-    }
-    // At the maximum pace the session takes the fastest kernel, until another one is chosen.
-    let step = Pace::ALL.iter().position(|pace| *pace == wanted.pace);
-    let is_other_pace = setting.pace != wanted.pace || was(|a, b| a.pace != b.pace);
-    if let Some(step) = step.filter(|_| is_other_pace) {
-        actions.push(SessionAction::SetPace(step as u8));
-    }
-    let is_maximum = wanted.pace == Pace::Maximum;
-    let is_open = wanted.kernel_choice == KernelChoice::AutoWithSubmission;
-    let switch = |switch: Switch| {
-        let position = |setup: &Setup| switch.position(setup.switches, wanted.kernel);
-        let at = position(wanted);
-        // Which of two settings stays is the session's to say.
-        let is_other = is_compared
-            || switch.position(setting.switches, wanted.kernel) != at
-            || requested.is_some_and(|it| position(it) != at);
-        let is_left_open = is_open && matches!(switch, Switch::Streams | Switch::Graphs);
-        let is_set = is_other && !is_left_open;
-        is_set.then_some(SessionAction::SetSwitch(switch, at as u8))
-    };
-    // What cannot be in a graph is set without graphs.
-    let graphs = switch(Switch::Graphs);
-    actions.extend(graphs.filter(|_| !wanted.switches.graphs));
-    // The last change is measured. So a new kernel comes after what it does not depend on, and is
-    // compared with the old one as the step leaves the switches.
-    let of_every_kernel = [Switch::HostMemory, Switch::Wait, Switch::Order];
-    actions.extend(of_every_kernel.into_iter().filter_map(switch));
-    // A size that the present kernel does not take has brought another one.
-    let is_other_kernel = setting.kernel.name != wanted.kernel.name
-        || was(|a, b| a.kernel.name != b.kernel.name)
-        || resizes && !setting.kernel.supports(wanted.size)
-        || is_maximum && is_other_pace;
-    let is_default = |choice: KernelChoice| choice == KernelChoice::FirstFitting;
-    let session_chooses = is_default(wanted.kernel_choice)
-        && is_default(setting.kernel_choice)
-        && !was(|a, b| a.kernel_choice != b.kernel_choice)
-        && !is_maximum;
-    match wanted.kernel_choice {
-        KernelChoice::Auto | KernelChoice::AutoWithSubmission => {
-            if setting.kernel_choice != KernelChoice::Estimated
-                || was(|a, b| a.kernel_choice != b.kernel_choice)
-            {
-                actions.push(SessionAction::UseKernel(AUTO_KERNEL));
-            }
-        }
-        KernelChoice::Explicit | KernelChoice::FirstFitting | KernelChoice::Estimated => {
-            if is_other_kernel && !session_chooses {
-                actions.push(SessionAction::UseKernel(wanted.kernel.index() as u8));
-            }
-        }
-    }
-    let of_kernel = [Switch::Streams, Switch::Transfer, Switch::Block];
-    actions.extend(of_kernel.into_iter().filter_map(switch));
-    actions.extend(graphs.filter(|_| wanted.switches.graphs));
-    let generations = wanted.generations_per_round;
-    if setting.generations_per_round != generations
-        || was(|a, b| a.generations_per_round != b.generations_per_round)
-    {
-        actions.push(SessionAction::SetGenerationsPerRound(generations));
-    }
-    actions
 }
 
 /// The page with predictions and results.

@@ -1,5 +1,5 @@
 //! What window and terminal share. What a user can ask for, with the one table of keys ([`actions`]).
-//! Their state ([`AppState`]): the session that they drive, what the
+//! Their state ([`App`]): the session that they drive, what the
 //! person has chosen to see, the [lessons], when to draw ([`pacing`]), and saving when the thread
 //! that draws is stuck ([`EmergencySave`]). And what is on screen, as data: figures, charts in
 //! nanoseconds, the lesson's page, the cameras.
@@ -9,13 +9,12 @@
 //! only the size of its panel in pixels.
 
 pub mod actions;
-mod app_state;
+mod app;
 pub mod calls;
 mod camera;
 mod cameras;
 mod chrome_trace;
 pub mod code_editor;
-mod commands;
 pub mod comparison;
 pub mod diagnosis;
 mod drawing;
@@ -50,11 +49,10 @@ pub mod timeline;
 
 pub use self::screen::{Composer, Screen, Sources, WindowFacts};
 pub use actions::{Action, EditAction, ViewAction};
-pub use app_state::{AppState, Wake};
+pub use app::{App, Wake};
 pub use camera::{Camera, MAX_PIXELS_PER_CELL, MIN_OPENING_PIXELS, PanelPart, ViewTransform};
 pub use chrome_trace::write_chrome;
 pub use code_editor::CodeEditor;
-pub use commands::{Command, MenuTopic, TOOLBAR_BUTTONS, ToolbarButton, panel_menu};
 pub use diagnosis::Diagnosis;
 pub use diagnosis::overlap::{Bound, Overlap, Resource};
 pub use drawing::{AdapterFacts, Drawing};

@@ -5,20 +5,17 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::actions::{Context, FrontEnd, Toggles};
-use crate::commands::{menu, toolbar};
 use crate::comparison::ComparisonTexts;
 use crate::diagnosis::Circumstances;
 use crate::figures::figures;
 use crate::finding::{Headline, headline};
 use crate::lab::Lab;
 use crate::minimap::minimaps;
-use crate::theme::theme;
 use crate::timeline::overlap::OverlapTexts;
 use crate::{
-    Camera, Chart, Diagnosis, Drawing, EditOverlay, Figures, LadderChart, LessonScreen, MenuTopic,
+    Camera, Chart, Diagnosis, Drawing, EditOverlay, Figures, LadderChart, LessonScreen,
     MinimapRegion, PanelFacts, Population, PopulationChart, RecordedTexts, RoundChart, RungSource,
-    SidePanel, Timeline, Tool, ToolbarButton, ViewOptions,
+    SidePanel, Timeline, Tool, ViewOptions,
 };
 use lang::Language;
 use session::{Setup, Status};
@@ -62,10 +59,6 @@ pub struct Screen {
     pub population: Option<Arc<PopulationChart>>,
     /// The list of lessons or a page of one; it stands in the figures' place.
     pub lesson: Option<Arc<LessonScreen>>,
-    /// What the menu offers, whether it is open or not; a terminal has none.
-    pub menu: Option<Arc<Vec<MenuTopic>>>,
-    /// The toolbar's buttons, from the left; `None` while the session starts, and in a terminal.
-    pub toolbar: Option<Arc<Vec<ToolbarButton>>>,
     /// What the minimaps frame, where panels show a part of their lattices.
     pub minimaps: Option<Arc<Vec<MinimapRegion>>>,
 }
@@ -147,14 +140,6 @@ impl Screen {
         if changes.lesson {
             set(&mut self.lesson, sources.lesson.cloned());
         }
-        if changes.commands {
-            let context = sources.window.map(|_| sources.context());
-            let offered = context.as_ref().map(menu);
-            set(&mut self.menu, offered);
-            let buttons = context.filter(|_| status.is_some());
-            let buttons = buttons.map(|context| toolbar(&context, drawing.recording));
-            set(&mut self.toolbar, buttons);
-        }
         if changes.status || changes.options || changes.window {
             set(&mut self.minimaps, minimaps(sources));
         }
@@ -203,45 +188,6 @@ impl WindowFacts {
 }
 
 impl<'a> Sources<'a> {
-    /// What decides which actions are possible and on, where nothing is asked for at this moment.
-    pub fn context(&self) -> Context<'a> {
-        let (options, window) = (self.options, self.window.unwrap_or_default());
-        Context {
-            front_end: match self.window {
-                Some(_) => FrontEnd::Window,
-                None => FrontEnd::Terminal,
-            },
-            status: self.status,
-            has_pending_requests: false,
-            most_instances: self.most_instances(),
-            toggles: Toggles {
-                timeline: options.timeline,
-                causes: options.side == Some(SidePanel::Causes),
-                lab: options.side == Some(SidePanel::Lab),
-                editor: options.side == Some(SidePanel::Editor),
-                ladder: options.side == Some(SidePanel::Ladder),
-                source: options.shown_source().is_some(),
-                population: options.side == Some(SidePanel::Population),
-                population_of_all: options.population_of_all,
-                lessons: self.lesson.is_some(),
-                lecture: self.drawing.lecture.is_some(),
-                single: options.single,
-                separate: options.is_separate(),
-                minimap: !options.hides_minimap,
-                grid_lines: options.grid_lines,
-                inverted: options.invert,
-                presentation: options.presentation,
-                fullscreen: self.drawing.fullscreen,
-                recording: self.drawing.recording.is_some(),
-                pencil: window.tool == Tool::Pencil,
-                area_selection: window.tool == Tool::Selection,
-                ghost: window.is_pasting,
-                theme: theme(options.theme).title,
-                colours: options.colour_by.name(),
-            },
-        }
-    }
-
     /// What the judgement of a round depends on beside the round.
     fn circumstances(&self) -> Option<Circumstances> {
         let status = self.status?;
@@ -303,7 +249,6 @@ struct MadeFrom {
     circumstances: Option<Circumstances>,
     language: Language,
     window: Option<WindowFacts>,
-    toggles: Toggles,
 }
 
 /// Which of a screen's sources have changed since it was made.
@@ -319,8 +264,6 @@ struct Changes {
     /// All texts are others then.
     language: bool,
     window: bool,
-    /// Which actions are possible or on; all others tell nothing of that.
-    commands: bool,
 }
 
 impl Composer {
@@ -352,12 +295,10 @@ impl Composer {
                 lesson,
                 language: true,
                 window: true,
-                commands: true,
             };
         };
         let language = before.language != lang::language();
         let timeline = before.timeline != sources.timeline.sequence();
-        let offers_same = before.status.as_ref().map(decisive) == sources.status.map(decisive);
         Changes {
             status: before.status.as_ref() != sources.status,
             options: before.options != *sources.options,
@@ -368,11 +309,6 @@ impl Composer {
             lesson,
             language,
             window: before.window != sources.window,
-            commands: language
-                || !offers_same
-                || before.toggles != sources.context().toggles
-                || before.drawing.recording != sources.drawing.recording
-                || before.window.is_some() != sources.window.is_some(),
         }
     }
 }
@@ -388,7 +324,6 @@ impl MadeFrom {
             circumstances: sources.circumstances(),
             language: lang::language(),
             window: sources.window,
-            toggles: sources.context().toggles,
         }
     }
 }
@@ -415,30 +350,6 @@ fn set<T>(section: &mut Option<Arc<T>>, value: Option<impl Into<Arc<T>>>) {
 fn new_revision() -> u64 {
     static LAST: AtomicU64 = AtomicU64::new(0);
     LAST.fetch_add(1, Ordering::Relaxed) + 1
-}
-
-/// The part of a status that decides which actions are possible and on. The pattern names every
-/// part, so that whoever adds one decides about it.
-fn decisive(status: &Status) -> impl PartialEq + '_ {
-    let Status {
-        engine,
-        lattices,
-        setting,
-        clock,
-        lab,
-        failed,
-        rates: _,
-        panels: _,
-        notice: _,
-        halted: _,
-    } = status;
-    let is_on = (
-        clock.running,
-        lab.comparison.is_some(),
-        lab.block_timestamps,
-        lab.recording.is_some(),
-    );
-    (&engine.devices, lattices, setting, is_on, failed.is_some())
 }
 
 #[cfg(test)]

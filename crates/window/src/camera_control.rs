@@ -7,9 +7,8 @@ use crate::mouse::hit_target;
 use crate::pointer::HitTarget;
 use crate::view::layout::WindowLayout;
 use crate::view::minimap;
-use engine::Transfer;
-use lang::{Message, message};
-use session::{Status, Switch};
+use lang::Message;
+use session::Status;
 use ui::{Camera, ColourBy};
 
 /// How long a camera glides to where a key or the wheel sends it.
@@ -91,22 +90,6 @@ impl Handler {
                 camera.centre_on(cell, status.lattices.size, layout.tiling.panel);
             });
         }
-    }
-
-    /// A camera for each panel, or one for all.
-    pub(super) fn toggle_separate(&mut self) {
-        let Some(status) = self.status() else { return };
-        self.app
-            .options
-            .toggle_separate(status.lattices.instances, status.panels.selected);
-        let view = status.setting.transfer == Transfer::View;
-        self.show_notice(match (self.app.options.is_separate(), view) {
-            (true, false) => message!("Each panel has a camera of its own"),
-            (true, true) => {
-                message!("Each panel has a camera of its own, but while only a view crosses the bus all share the selected panel's ({key} changes that)", key = Switch::Transfer.key())
-            }
-            (false, _) => message!("One camera for all panels: the selected panel's"),
-        });
     }
 
     /// Colours by state, age, history; by state where the others cannot be, with the reason.

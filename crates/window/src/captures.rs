@@ -153,7 +153,6 @@ impl Handler {
             &self.timeline,
             &self.lab,
             self.editor.shown(),
-            &self.editing.edit_overlay,
             screen,
         );
         let sources = Sources {

@@ -4,12 +4,10 @@ use std::sync::Arc;
 
 use crate::cell_hit::CellHit;
 use life::{Lattice, Rule};
-use ui::EditOverlay;
 
-/// The state of editing, and the overlay over the panels.
+/// The state of editing.
 #[derive(Default)]
 pub(super) struct Editing {
-    pub(super) edit_overlay: EditOverlay,
     pub(super) holding: Option<EditGesture>,
     /// How often something was filled: another soup each time.
     pub(super) fills: u64,

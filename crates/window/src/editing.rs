@@ -25,7 +25,7 @@ impl Handler {
         match action {
             EditAction::TogglePencil => {
                 self.toggle_tool(Tool::Pencil);
-                let said = match self.editing.edit_overlay.tool {
+                let said = match self.app.edit_overlay.tool {
                     Tool::Pencil => tr!("Pencil on: drag to draw"),
                     Tool::Hand | Tool::Selection => tr!("Pencil off"),
                 };
@@ -33,7 +33,7 @@ impl Handler {
             }
             EditAction::ToggleAreaSelection => {
                 self.toggle_tool(Tool::Selection);
-                let said = match self.editing.edit_overlay.tool {
+                let said = match self.app.edit_overlay.tool {
                     Tool::Selection => tr!("Drag over cells to select them, Esc to cancel"),
                     Tool::Hand | Tool::Pencil => tr!("A drag moves the view again"),
                 };
@@ -42,7 +42,7 @@ impl Handler {
             EditAction::SelectAll => {
                 if let Some(status) = self.status() {
                     let all = Area::whole(status.lattices.size);
-                    self.editing.edit_overlay.selection = Some((status.panels.selected, all));
+                    self.app.edit_overlay.selection = Some((status.panels.selected, all));
                 }
             }
             EditAction::ClearSelection => self.change_selection(Change::Clear),
@@ -88,7 +88,7 @@ impl Handler {
     }
 
     fn toggle_tool(&mut self, asked: Tool) {
-        let edit_overlay = &mut self.editing.edit_overlay;
+        let edit_overlay = &mut self.app.edit_overlay;
         edit_overlay.tool = edit_overlay.tool.toggled(asked);
         self.update_pointed_cell();
     }
@@ -99,14 +99,14 @@ impl Handler {
             return;
         };
         let (Some((instance, under)), Some((of, area))) =
-            (self.cell_at(place, at), self.editing.edit_overlay.selection)
+            (self.cell_at(place, at), self.app.edit_overlay.selection)
         else {
             return;
         };
         let is_within =
             under.is_on(status.lattices.size) && area.contains(under.on(status.lattices.size));
         if instance != of || !is_within {
-            self.editing.edit_overlay.selection = None;
+            self.app.edit_overlay.selection = None;
         }
     }
 
@@ -118,12 +118,12 @@ impl Handler {
     /// The selection, or all of the selected panel.
     pub(super) fn selected_area(&self, status: &Status) -> (usize, Area) {
         let whole = (status.panels.selected, Area::whole(status.lattices.size));
-        self.editing.edit_overlay.selection.unwrap_or(whole)
+        self.app.edit_overlay.selection.unwrap_or(whole)
     }
 
     /// Changes the pattern that is being pasted; returns whether there is one.
     fn change_ghost(&mut self, change: impl FnOnce(&Lattice) -> Lattice) -> bool {
-        let ghost = self.editing.edit_overlay.ghost.as_mut();
+        let ghost = self.app.edit_overlay.ghost.as_mut();
         ghost.is_some_and(|ghost| {
             ghost.pattern = Arc::new(change(&ghost.pattern));
             true
@@ -158,7 +158,7 @@ impl Handler {
             continues_stroke,
         };
         if let Some(number) = self.app.session.as_ref().map(|session| session.edit(edit)) {
-            self.editing.edit_overlay.pending.push_back(Pending {
+            self.app.edit_overlay.pending.push_back(Pending {
                 instance,
                 number,
                 change,
@@ -171,8 +171,8 @@ impl Handler {
     pub(super) fn notice_other_grid(&mut self) {
         if self.app.notice_other_grid() {
             self.end_stroke();
-            self.editing.edit_overlay.pending.clear();
-            self.editing.edit_overlay.selection = None;
+            self.app.edit_overlay.pending.clear();
+            self.app.edit_overlay.selection = None;
         }
     }
 
@@ -196,18 +196,18 @@ impl Handler {
             return false;
         };
         let shift = self.modifiers.shift_key();
-        if let Some(ghost) = &mut self.editing.edit_overlay.ghost {
+        if let Some(ghost) = &mut self.app.edit_overlay.ghost {
             ghost.at = Some((instance, under.cell));
             self.place_ghost(&status, shift);
             self.editing.holding = Some(EditGesture::Placed);
-        } else if shift || self.editing.edit_overlay.tool == Tool::Selection {
-            self.editing.edit_overlay.selection = None;
+        } else if shift || self.app.edit_overlay.tool == Tool::Selection {
+            self.app.edit_overlay.selection = None;
             self.editing.holding = Some(EditGesture::Selecting {
                 instance,
                 place,
                 from: under,
             });
-        } else if self.editing.edit_overlay.tool == Tool::Pencil {
+        } else if self.app.edit_overlay.tool == Tool::Pencil {
             let first = under.on(status.lattices.size);
             let alive = !self.is_alive(instance, first);
             let cells = [first].into();
@@ -229,7 +229,7 @@ impl Handler {
 
     /// The pointer moved; whether the hand took it.
     pub(super) fn edit_moved(&mut self) -> bool {
-        if self.editing.edit_overlay.ghost.is_some() {
+        if self.app.edit_overlay.ghost.is_some() {
             self.move_ghost();
         }
         let (Some(at), Some(status)) = (self.pointer.at, self.status()) else {
@@ -267,7 +267,7 @@ impl Handler {
             Some(EditGesture::Selecting { instance, from, .. }) => {
                 let [from, to] = from.span(under, status.lattices.size);
                 let area = Area::spanned(from, to);
-                self.editing.edit_overlay.selection = Some((*instance, area));
+                self.app.edit_overlay.selection = Some((*instance, area));
                 self.pacer.request_frame(Instant::now());
             }
             _ => {}
@@ -278,7 +278,7 @@ impl Handler {
     /// The left button came up; whether the hand had it.
     pub(super) fn edit_released(&mut self) -> bool {
         let held = self.editing.holding.take();
-        let edit_overlay = &mut self.editing.edit_overlay;
+        let edit_overlay = &mut self.app.edit_overlay;
         let selected = matches!(held, Some(EditGesture::Selecting { .. }))
             && edit_overlay.selection.is_some()
             && edit_overlay.tool == Tool::Selection;
@@ -297,7 +297,7 @@ impl Handler {
         rule: Option<Rule>,
         mut remarks: Vec<String>,
     ) {
-        self.editing.edit_overlay.ghost = Some(Ghost {
+        self.app.edit_overlay.ghost = Some(Ghost {
             pattern: Arc::new(pattern),
             at: None,
         });
@@ -317,7 +317,7 @@ impl Handler {
             _ => None,
         };
         let over = over.map(|(instance, under)| (instance, under.cell));
-        if let Some(ghost) = &mut self.editing.edit_overlay.ghost
+        if let Some(ghost) = &mut self.app.edit_overlay.ghost
             && ghost.at != over
         {
             ghost.at = over;
@@ -326,7 +326,7 @@ impl Handler {
     }
 
     fn place_ghost(&mut self, status: &Status, stays: bool) {
-        let Some(ghost) = &self.editing.edit_overlay.ghost else {
+        let Some(ghost) = &self.app.edit_overlay.ghost else {
             return;
         };
         let Some((instance, [x, y])) = ghost.corner() else {
@@ -345,21 +345,21 @@ impl Handler {
             overwrites_dead: false,
         };
         if !stays {
-            self.editing.edit_overlay.ghost = None;
+            self.app.edit_overlay.ghost = None;
         }
         self.edit(instance, change, false);
     }
 
     /// Notes the cell under the pointer, while a drag draws or selects, or a pattern is being placed.
     pub(super) fn update_pointed_cell(&mut self) {
-        let edit_overlay = &self.editing.edit_overlay;
+        let edit_overlay = &self.app.edit_overlay;
         let cell = if edit_overlay.tool != Tool::Hand || edit_overlay.ghost.is_some() {
             self.pointed_cell()
         } else {
             None
         };
-        if self.editing.edit_overlay.pointed != cell {
-            self.editing.edit_overlay.pointed = cell;
+        if self.app.edit_overlay.pointed != cell {
+            self.app.edit_overlay.pointed = cell;
             self.pacer.request_frame(Instant::now());
         }
     }
@@ -408,7 +408,7 @@ impl Handler {
 
     /// Whether a cell is alive, by the newest picture and what is on its way.
     fn is_alive(&self, instance: usize, cell: [u32; 2]) -> bool {
-        if let Some(will_be) = self.editing.edit_overlay.will_be(instance, cell) {
+        if let Some(will_be) = self.app.edit_overlay.will_be(instance, cell) {
             return will_be;
         }
         let (Some(session), Some(status)) = (&self.app.session, self.status()) else {

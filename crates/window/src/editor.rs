@@ -116,6 +116,12 @@ impl Editor {
         }
     }
 
+    /// What is solved of the exercises.
+    pub(super) fn progress(&self) -> ExerciseProgress {
+        let progress = self.progress.as_ref();
+        progress.map_or_else(ExerciseProgress::default, |(_, progress)| progress.clone())
+    }
+
     /// The race in the round that is shown, if it has one.
     pub(super) fn race(&self) -> Option<&Race> {
         self.shown().race()
@@ -451,15 +457,6 @@ impl Handler {
         }
     }
 
-    /// Opens or closes the list of lessons, with the exercises.
-    pub(super) fn toggle_lessons(&mut self) {
-        let progress = self.editor.progress.as_ref();
-        let progress = progress.map(|(_, progress)| progress.clone());
-        let lessons = &mut self.app.lessons;
-        lessons.offer_exercises(progress.unwrap_or_default());
-        self.app.with_lessons(Lessons::toggle);
-    }
-
     /// Opens an exercise in the editor.
     pub(super) fn start_exercise(&mut self, index: usize) {
         self.app.with_lessons(Lessons::close);
@@ -490,6 +487,7 @@ impl Handler {
         let before = progress.clone();
         note(progress, exercise);
         if *progress != before {
+            self.app.lessons.offer_exercises(progress.clone());
             let path = path.clone();
             let update =
                 move || ExerciseProgress::update(&path, |progress| note(progress, exercise));

@@ -16,22 +16,29 @@ use winit::keyboard::ModifiersState;
 use winit::monitor::MonitorHandle;
 use winit::window::{Fullscreen, Theme, Window, WindowId};
 
-use crate::background::Background;
+use crate::background::{Background, BackgroundResult};
+use crate::captures::in_its_folder;
 use crate::edit_state::Editing;
 use crate::editor::Editor;
 use crate::input::{self, Offered, Reader};
 use crate::pointer::Pointer;
 use crate::recording::Recording;
 use crate::surface::{Outcome, WindowCanvas, WindowSurface};
-use crate::view::{Dialog, Dialogs, Frame, LabView, Popup, TimelineView, UiRequest, ViewError};
+use crate::view::layout::WindowLayout;
+use crate::view::picture_file::write_dated_png;
+use crate::view::{
+    Commands, Dialog, Dialogs, Frame, Help, LabView, MIN_PIXELS_FOR_LINES, Menu, Popup,
+    PromptDialog, TimelineView, UiRequest, ViewError,
+};
 use crate::{LoopEvent, WindowError, WindowOptions, keys, monitor, startup};
 use lang::{Message, message, tr};
-use session::{Session, Status};
+use session::{Session, SessionAction, Status};
+use ui::actions::Setting;
 use ui::pacing::{FrameRate, Pacer};
 use ui::theme::theme;
 use ui::{
-    AppState, CodeEditor, Composer, Drawing, EditOverlay, EmergencySave, Screen, SidePanel,
-    Sources, Wake, WindowFacts,
+    Action, App, CodeEditor, Composer, Drawing, EmergencySave, InterfaceScale, Lessons, Screen,
+    SidePanel, ViewAction, Wake,
 };
 
 /// Frames per second where more would only burden the machine or the wire.
@@ -58,24 +65,20 @@ fn fitting(wanted: [u32; 2], monitor: Option<[f64; 2]>) -> [f64; 2] {
 
 /// What a frame is made from, with nothing on screen until it is composed.
 pub(super) fn frame_of<'a>(
-    app: &'a AppState,
+    app: &'a App,
     status: Option<&'a Status>,
     timeline: &'a TimelineView,
     lab: &'a LabView,
     editor: &'a CodeEditor,
-    edit_overlay: &'a EditOverlay,
     surface: &WindowSurface,
 ) -> Frame<'a> {
     Frame {
         screen: Screen::default(),
-        sources: Sources {
-            window: Some(WindowFacts::of(edit_overlay)),
-            ..app.sources(status, timeline.timeline())
-        },
+        sources: app.sources(status, timeline.timeline()),
         timeline,
         lab,
         editor,
-        edit_overlay,
+        edit_overlay: &app.edit_overlay,
         pixels: surface.pixels(),
         scale: surface.window().scale_factor() as f32,
     }
@@ -96,7 +99,7 @@ pub(super) struct Handler {
     proxy: EventLoopProxy<LoopEvent>,
     forwarded: bool,
     /// What the terminal has too.
-    pub(super) app: AppState,
+    pub(super) app: App,
     pub(super) surface: Option<WindowSurface>,
     pub(super) background: Background,
     pub(super) pacer: Pacer,
@@ -137,13 +140,13 @@ impl Handler {
         wake: Wake,
         emergency_save: Arc<EmergencySave>,
     ) -> Handler {
+        let (view, lecture) = (options.view.clone(), options.lecture.clone());
+        let mut app = App::new(view, lecture, wake.clone(), emergency_save);
+        app.in_window = true;
+        let editor = Editor::new();
+        app.lessons.offer_exercises(editor.progress());
         Handler {
-            app: AppState::new(
-                options.view.clone(),
-                options.lecture.clone(),
-                wake.clone(),
-                emergency_save,
-            ),
+            app,
             recording: options.record.clone().map(Recording::new),
             composer: Composer::default(),
             picture_composer: Composer::default(),
@@ -166,7 +169,7 @@ impl Handler {
             pointer: Pointer::default(),
             timeline: TimelineView::default(),
             lab: LabView::default(),
-            editor: Editor::new(),
+            editor,
             glided: None,
             dialogs: Dialogs::default(),
             editing: Editing::default(),
@@ -259,7 +262,6 @@ impl Handler {
             &self.timeline,
             &self.lab,
             self.editor.shown(),
-            &self.editing.edit_overlay,
             self.surface.as_ref()?,
         );
         let screen = self.composer.screen().clone();
@@ -386,7 +388,6 @@ impl Handler {
             &self.timeline,
             &self.lab,
             self.editor.shown(),
-            &self.editing.edit_overlay,
             screen,
         )
         .composed_by(&mut self.composer);
@@ -395,7 +396,7 @@ impl Handler {
         match screen.present(&frame, &mut self.dialogs, pictures) {
             Ok(Outcome::Presented(requests, again)) => {
                 let scene = &screen.scene;
-                self.editing
+                self.app
                     .edit_overlay
                     .settle(|instance| scene.shown_edit(instance));
                 self.record(status.as_deref());
@@ -464,6 +465,201 @@ impl Handler {
         if let Some(request) = request {
             self.app.request_view(request);
         }
+    }
+}
+
+/// Whether a stroke that is being drawn ends with this: its rest would join an edit that is no longer
+/// there, or its cells would be others.
+fn ends_stroke(action: Action) -> bool {
+    use SessionAction::{HalveInstances, Redo, SetInstances, SetSize, Undo};
+    matches!(
+        action,
+        Action::Session(Undo | Redo | SetInstances(_) | HalveInstances | SetSize(_))
+    )
+}
+
+impl Handler {
+    /// Does what a person asked for, or says why it is impossible.
+    pub(super) fn act(&mut self, event_loop: &ActiveEventLoop, action: impl Into<Action>) {
+        self.pacer.request_frame(Instant::now());
+        let action = action.into();
+        if ends_stroke(action) {
+            self.end_stroke();
+        }
+        let rest = match action {
+            Action::View(ViewAction::Escape) if self.dialogs.takes_keys() => {
+                self.dialogs.close_top();
+                None
+            }
+            _ => self.app.act(action),
+        };
+        match rest {
+            Some(Action::View(action)) => self.view_action(event_loop, action),
+            Some(Action::Edit(action)) => self.edit_action(action),
+            Some(Action::Session(_)) | None => {}
+        }
+        self.hover(); // something else may be under the pointer
+    }
+
+    /// Does what only a window can.
+    fn view_action(&mut self, event_loop: &ActiveEventLoop, action: ViewAction) {
+        match action {
+            ViewAction::ZoomIn => self.zoom(1.5, None),
+            ViewAction::ZoomOut => self.zoom(1.0 / 1.5, None),
+            ViewAction::PanLeft => self.pan_by_key([1.0, 0.0]),
+            ViewAction::PanRight => self.pan_by_key([-1.0, 0.0]),
+            ViewAction::PanUp => self.pan_by_key([0.0, 1.0]),
+            ViewAction::PanDown => self.pan_by_key([0.0, -1.0]),
+            ViewAction::Fit => {
+                let pattern = self.app.pattern();
+                self.move_camera(None, true, |camera, status, layout| {
+                    camera.toggle_fit(status.lattices.size, layout.tiling.panel, pattern);
+                });
+            }
+            ViewAction::ToggleTimeline => self.toggle_timeline(),
+            ViewAction::ToggleEditor => self.toggle_editor(),
+            ViewAction::RunRound => self.run_code(),
+            ViewAction::OpenLesson => {
+                let exercise = self.app.lessons.selected_exercise();
+                exercise.into_iter().for_each(|it| self.start_exercise(it));
+            }
+            ViewAction::ToggleGridLines => self.toggle_grid_lines(),
+            ViewAction::NextColourMode => self.next_colour_by(),
+            ViewAction::ToggleFullscreen => self.toggle_fullscreen(),
+            ViewAction::SavePicture => self.save_picture(false),
+            ViewAction::SavePanelPicture => self.save_picture(true),
+            ViewAction::ToggleRecording => self.toggle_recording(),
+            ViewAction::Prompt(setting) => {
+                let offered = match setting {
+                    Setting::Rule => self.editing.offered_rule.take(),
+                    _ => None,
+                };
+                let typed = offered.map(|rule| rule.to_string());
+                let dialog = PromptDialog::new(setting, typed.unwrap_or_default());
+                self.dialogs.open(Dialog::Prompt(dialog));
+            }
+            ViewAction::ToggleHelp => self.dialogs.toggle(Dialog::Help(Help::default())),
+            ViewAction::ToggleCommands => {
+                let commands = Commands::new(ui::lessons::entries());
+                self.dialogs.toggle(Dialog::Commands(commands));
+            }
+            ViewAction::ToggleMenu => self.dialogs.toggle(Dialog::Menu(Menu::default())),
+            ViewAction::EnlargeInterface => {
+                self.resize_interface(self.app.options.interface_scale.larger())
+            }
+            ViewAction::ReduceInterface => {
+                self.resize_interface(self.app.options.interface_scale.smaller())
+            }
+            ViewAction::DefaultInterface => self.resize_interface(Some(InterfaceScale::default())),
+            ViewAction::Quit => event_loop.exit(),
+            // `App::act` does the others.
+            _ => {}
+        }
+    }
+
+    /// Sets the interface scale, or says that this window has no room for it.
+    fn resize_interface(&mut self, zoom: Option<InterfaceScale>) {
+        let (before, unit) = (self.app.options.interface_scale, self.unit());
+        self.app.options.interface_scale = zoom.unwrap_or(before);
+        let (percent, usual) = (
+            self.app.options.interface_scale.percent(),
+            zoom == Some(InterfaceScale::default()),
+        );
+        if self.unit() == unit && !usual {
+            self.app.options.interface_scale = before;
+            self.show_notice(message!(
+                "The interface cannot become larger or smaller in this window"
+            ));
+        } else {
+            self.show_notice(message!("Interface: {percent} %"));
+        }
+    }
+
+    fn unit(&self) -> Option<f32> {
+        Some(self.frame(None)?.unit())
+    }
+
+    fn is_fullscreen(&self) -> bool {
+        let screen = self.surface.as_ref();
+        screen.is_some_and(|screen| screen.window().fullscreen().is_some())
+    }
+
+    fn toggle_fullscreen(&self) {
+        let wanted = !self.is_fullscreen();
+        if let Some(screen) = &self.surface {
+            let fullscreen = wanted.then(|| Fullscreen::Borderless(self.monitor.clone()));
+            screen.window().set_fullscreen(fullscreen);
+        }
+    }
+
+    /// Draws the window's picture once more, reads it back, and leaves the writing to a thread.
+    fn save_picture(&mut self, panel: bool) {
+        let status = self.status();
+        let picture = self.picture_of_now(status.as_deref(), panel);
+        self.end_captures();
+        match picture {
+            Err(error) => self.show_notice(error.to_string()),
+            Ok(image) => {
+                self.run_in_background(move || {
+                    BackgroundResult::Notice(match write_dated_png(&image, ".".as_ref()) {
+                        Ok(path) => tr!("Saved {}", in_its_folder(&path)),
+                        Err(error) => error.to_string(),
+                    })
+                });
+            }
+        }
+    }
+
+    /// Opens or closes the timeline. What is asked for is shown: a side panel that has no room beside it
+    /// goes.
+    fn toggle_timeline(&mut self) {
+        let shown = !self.app.options.timeline || self.panel_in_its_place().is_some();
+        self.app.show_timeline(shown);
+        if let Some(panel) = self.panel_in_its_place() {
+            self.app.toggle_side(panel);
+        }
+    }
+
+    /// The side panel that has the place of a timeline that is to be shown.
+    fn panel_in_its_place(&self) -> Option<SidePanel> {
+        let layout = self.layout().filter(|_| self.app.options.timeline)?;
+        let (panel, _) = layout.side?;
+        layout.timeline.is_none().then_some(panel)
+    }
+
+    /// Where everything stands, once there is anything.
+    pub(super) fn layout(&self) -> Option<WindowLayout> {
+        let status = self.status()?;
+        let (layout, _) = self.frame(Some(&status))?.layout()?;
+        Some(layout)
+    }
+
+    /// Shows or hides grid lines; says why none are seen where cells are too small.
+    fn toggle_grid_lines(&mut self) {
+        self.app.options.grid_lines ^= true;
+        let Some(status) = self.status() else { return };
+        let scale = self.frame(Some(&status)).and_then(|frame| {
+            let panel = frame.layout()?.0.tiling.panel;
+            let camera = frame.sources.camera_of(status.panels.selected);
+            Some(camera.shown(status.lattices.size, panel).scale)
+        });
+        if self.app.options.grid_lines && scale.is_some_and(|scale| scale < MIN_PIXELS_FOR_LINES) {
+            self.show_notice(message!(
+                "Grid lines are drawn from {least} pixels per cell on; zoom in",
+                least = MIN_PIXELS_FOR_LINES
+            ));
+        }
+    }
+
+    /// Opens a lesson or an exercise, whether the list is open or not.
+    pub(super) fn open_lesson(&mut self, index: usize) {
+        if let Some(exercise) = Lessons::exercise_at(index) {
+            return self.start_exercise(exercise);
+        }
+        let open = |lessons: &mut Lessons, session: &_| lessons.open(session, index);
+        self.app.with_lessons(open);
+        self.hover();
+        self.pacer.request_frame(Instant::now());
     }
 }
 

@@ -15,7 +15,7 @@ use crate::painting::{TerminalFrame, TerminalView};
 use crate::prompt::PromptField;
 use lang::tr;
 use lesson::Speedup;
-use ui::actions::{FrontEnd, Row, TABLE, Topic};
+use ui::actions::{Row, TABLE, Topic};
 use ui::lab::SwitchRow;
 use ui::ladder::Rung;
 use ui::numbers::si;
@@ -173,12 +173,12 @@ pub(super) fn clear_halves(card: Rect, buffer: &mut Buffer) {
 /// What is typed into a field, and what is wrong with it or what the value is now.
 fn prompt(field: &PromptField, sources: Sources<'_>, depth: ColourDepth, columns: usize) -> Card {
     let most = sources.most_instances();
-    let read = field.prompt.read(&field.typed, most);
+    let read = field.setting.read(&field.typed, most);
     let (below, style) = match (&field.refused, read, sources.status) {
         (Some(why), ..) => (why.clone(), depth.text(PALETTE.accent)),
         (None, Err(why), _) if !field.typed.is_empty() => (why, depth.text(PALETTE.label)),
         (None, _, Some(status)) => (
-            field.prompt.present(status, most),
+            field.setting.present(status, most),
             depth.text(PALETTE.label),
         ),
         (None, _, None) => Default::default(),
@@ -186,7 +186,7 @@ fn prompt(field: &PromptField, sources: Sources<'_>, depth: ColourDepth, columns
     let shown = match field.typed.as_str() {
         "" => Line::from(vec![
             Span::raw("▏"),
-            Span::styled(field.prompt.example(), depth.text(PALETTE.label)),
+            Span::styled(field.setting.example(), depth.text(PALETTE.label)),
         ]),
         typed => Line::styled(format!("{typed}▏"), depth.text(PALETTE.value)),
     };
@@ -196,7 +196,7 @@ fn prompt(field: &PromptField, sources: Sources<'_>, depth: ColourDepth, columns
     Card {
         // As wide and high whatever it says: nothing moves.
         min_size: [MAX_PROMPT.min(columns), 5],
-        ..Card::new(field.prompt.title(), lines)
+        ..Card::new(field.setting.title(), lines)
     }
 }
 
@@ -273,7 +273,7 @@ const GAP: usize = 2;
 /// The rows that have all of these words, below their topics. What a key does goes on in the next
 /// line where it is too long for these columns, and starts there where few are left beside the keys.
 fn key_lines(words: &[String], depth: ColourDepth, columns: usize) -> Vec<Line<'static>> {
-    let here = |row: &&Row| row.front_ends.include(FrontEnd::Terminal);
+    let here = |row: &&Row| row.in_terminal;
     let rows = TABLE.iter().filter(here);
     let widest = rows.map(|row| lang::columns(&row.keys())).max();
     let widest = widest.unwrap_or(0);

@@ -612,7 +612,7 @@ fn the_speed_up_curve_is_a_line_for_each_number_of_instances() {
 
 #[test]
 fn cards_show_every_line_by_scrolling() {
-    use ui::actions::{FrontEnd, TABLE, Topic};
+    use ui::actions::{TABLE, Topic};
     let status = status(4, size(32, 32));
     let mut view = view();
     view.painter.help = Some(Help::default());
@@ -622,7 +622,7 @@ fn cards_show_every_line_by_scrolling() {
         view.painter.scroll(1);
     }
     for row in TABLE {
-        let here = row.front_ends.include(FrontEnd::Terminal);
+        let here = row.in_terminal;
         assert_eq!(seen.contains(row.help), here, "{}", row.help);
     }
     for topic in [Topic::Time, Topic::Switches, Topic::Program] {
@@ -651,7 +651,7 @@ fn cards_show_every_line_by_scrolling() {
 
 #[test]
 fn the_keys_are_whole_however_narrow_the_terminal_is() {
-    use ui::actions::{FrontEnd, TABLE};
+    use ui::actions::TABLE;
     let status = status(4, size(32, 32));
     for columns in [32, 50, 80, 160] {
         let mut view = view();
@@ -664,7 +664,7 @@ fn the_keys_are_whole_however_narrow_the_terminal_is() {
         // A line may end behind a hyphen.
         let said = said.join(" ").replace("- ", "-");
         for row in TABLE {
-            if row.front_ends.include(FrontEnd::Terminal) {
+            if row.in_terminal {
                 assert!(said.contains(row.help), "{} at {columns}: {said}", row.help);
                 for chord in row.chords {
                     assert!(said.contains(&chord.to_string()), "{chord} at {columns}");

@@ -1,14 +1,11 @@
 //! What a person can ask for, and the one table of it.
 //!
 //! An [`Action`] is what a key, a menu line, a button or a command of the palette stands for. The
-//! [table](TABLE) has one [`Row`] for each: its keys, help text, [`Topic`], search words and front
-//! ends. Help, palette, menu, man page and the generated documents are made from the table, so that
-//! a new action shows up everywhere. [`Action::unavailable_reason`] says when one is impossible and
-//! why, and [`Action::state`] whether it is on. Nothing here knows a toolkit.
+//! [table](TABLE) has one [`Row`] for each: its keys, help text, [`Topic`], search words, whether it is
+//! on, and why it is impossible. Help, palette, menu, man page and the generated documents are made from
+//! the table, so that a new action shows up everywhere. Nothing here knows a toolkit.
 
-mod availability;
 mod keys;
-mod prompt;
 pub mod search;
 mod setting;
 mod table;
@@ -16,11 +13,9 @@ mod topics;
 
 use session::SessionAction;
 
-pub use availability::{Context, FrontEnd, Requirement, Toggles};
 pub use keys::{Chord, Key};
-pub use prompt::Prompt;
-pub use setting::{Amount, Setting};
-pub use table::{FrontEnds, Row, TABLE, action_for, row_for};
+pub use setting::{Amount, Position, Setting};
+pub use table::{Row, TABLE, action_for, row_for};
 pub use topics::Topic;
 
 /// Something a person asked for.
@@ -57,7 +52,7 @@ impl From<EditAction> for Action {
 #[cfg_attr(test, derive(strum::VariantNames))]
 pub enum ViewAction {
     /// Asks for a value.
-    Prompt(Prompt),
+    Prompt(Setting),
     /// Shows or hides what keeps streams from overlapping.
     ToggleCauses,
     /// Shows or hides population, births and deaths over time.

@@ -1,19 +1,28 @@
-//! The values of a session that stand on screen as figures, and how each is changed where it stands:
-//! by an amount between two bounds, or by one of some choices.
+//! The values of a session that stand on screen as figures, and how each is changed: by what is typed in
+//! a field, by an amount between two bounds, or by one of some choices.
 
 use std::ops::RangeInclusive;
 
-use crate::actions::Prompt;
 use engine::Kernel;
-use lang::tr;
-use life::{Rule, Size};
+use lang::{Message, tr};
+use life::{Rule, Size, grouped};
 use session::{AUTO_KERNEL, KernelChoice, Pace, SessionAction, Status, Switch};
 
-/// A value that can be changed where it stands.
+/// A value that can be changed.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Setting {
-    /// One that a field asks for.
-    Value(Prompt),
+    /// The generation to run to, or to go back to.
+    Generation,
+    /// How many instances there are.
+    Instances,
+    /// The size of all lattices.
+    Size,
+    /// The rule of all lattices.
+    Rule,
+    /// The fraction of live cells of the next soup.
+    Density,
+    /// How many generations a round has.
+    GenerationsPerRound,
     /// The kernel.
     Kernel,
     /// A switch of the lab.
@@ -33,6 +42,17 @@ pub struct Amount {
     pub unit: &'static str,
 }
 
+/// One of the values that something can be set to.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Position {
+    /// In words.
+    pub text: String,
+    /// What sets it.
+    pub action: SessionAction,
+    /// Whether it is the present one.
+    pub is_on: bool,
+}
+
 /// The sides of the square lattices that are offered.
 const SIDES: [u64; 7] = [64, 128, 256, 512, 1024, 2048, 4096];
 /// The rules that are offered, by their names.
@@ -48,85 +68,157 @@ const RULES: [&str; 6] = [
 const MAX_GENERATIONS: u64 = 1024;
 
 impl Setting {
-    /// What it is called.
+    /// Those that a field asks for.
+    pub const TYPED: [Setting; 6] = [
+        Setting::Generation,
+        Setting::Instances,
+        Setting::Size,
+        Setting::Rule,
+        Setting::Density,
+        Setting::GenerationsPerRound,
+    ];
+
+    /// What it is called; the heading of its field.
     pub fn title(self) -> &'static str {
         match self {
-            Setting::Value(prompt) => prompt.title(),
+            Setting::Generation => tr!("Run to generation"),
+            Setting::Instances => tr!("Number of instances"),
+            Setting::Size => tr!("Size of the lattices"),
+            Setting::Rule => tr!("Rule of the lattices"),
+            Setting::Density => tr!("Density of a new soup"),
+            Setting::GenerationsPerRound => tr!("Generations per round"),
             Setting::Kernel => tr!("kernel"),
             Setting::Switch(switch) => switch.name(),
             Setting::Pace => tr!("pace"),
         }
     }
 
-    /// What it is set to, in words; `None` where that is unknown.
-    pub fn value(self, status: &Status) -> Option<String> {
+    /// What an empty field shows.
+    pub fn example(self) -> String {
+        let example = match self {
+            Setting::Generation => "5,206",
+            Setting::Instances => "32",
+            Setting::Size => "512x512",
+            Setting::Rule => "B36/S23",
+            Setting::Density => "0.3",
+            Setting::GenerationsPerRound => "10",
+            Setting::Kernel | Setting::Switch(_) | Setting::Pace => return String::new(),
+        };
+        tr!("such as {example}")
+    }
+
+    /// What a field says below it: the present value and what another one does; at most `most_instances`
+    /// can be shown.
+    pub fn present(self, status: &Status, most_instances: usize) -> String {
+        let value = self.value(status).unwrap_or_default();
         match self {
-            Setting::Value(prompt) => prompt.value(status),
-            Setting::Kernel if status.setting.kernel_choice == KernelChoice::Estimated => {
-                Some(labelled(tr!("auto"), status.setting.kernel.name))
+            Setting::Generation => tr!(
+                "Current generation: {}. A smaller number goes back in time.",
+                grouped(status.clock.generation)
+            ),
+            Setting::Instances => tr!(
+                "Now {present}; 1 to {most} are possible.",
+                present = value,
+                most = grouped(most_instances as u64)
+            ),
+            Setting::Size => tr!(
+                "Now {present}. The cells in the middle stay.",
+                present = value
+            ),
+            Setting::Rule => tr!(
+                "Now {present}. A name such as HighLife can be typed, too.",
+                present = value
+            ),
+            Setting::Density => {
+                tr!("All lattices get a new soup, of this fraction of live cells.").into()
             }
-            Setting::Kernel => Some(status.setting.kernel.name.into()),
-            Setting::Switch(switch) => {
-                let (switches, context) = (status.setting.switches, status.setting.context());
-                let choices = switch.choices(switches, context);
-                let present = choices
-                    .into_iter()
-                    .nth(switch.position(switches, context.kernel));
-                present.map(|choice| choice.label)
-            }
-            Setting::Pace => Some(status.setting.pace.to_string()),
+            _ => tr!("Now {present}.", present = value),
         }
     }
 
-    /// What it can be set to, in words, and what sets it; empty where it is an amount.
-    pub fn choices(self, status: &Status) -> Vec<(String, SessionAction)> {
+    /// What it is set to, in words; `None` where that is another at any moment, or unknown.
+    pub fn value(self, status: &Status) -> Option<String> {
+        let (lattices, setting) = (&status.lattices, &status.setting);
+        Some(match self {
+            Setting::Generation => return None,
+            Setting::Instances => grouped(lattices.instances as u64),
+            Setting::Size => lattices.size.to_string(),
+            Setting::Rule => lattices.rule.to_string(),
+            Setting::Density => format!("{:.0} %", 1e2 * lattices.density?),
+            Setting::GenerationsPerRound => grouped(setting.generations_per_round.into()),
+            Setting::Kernel if setting.kernel_choice == KernelChoice::Estimated => {
+                labelled(tr!("auto"), setting.kernel.name)
+            }
+            Setting::Kernel => setting.kernel.name.into(),
+            Setting::Switch(switch) => {
+                let choices = switch.choices(setting.switches, setting.context());
+                let at = switch.position(setting.switches, setting.kernel);
+                choices.into_iter().nth(at)?.label
+            }
+            Setting::Pace => setting.pace.to_string(),
+        })
+    }
+
+    /// What it can be set to; empty where it is an amount.
+    pub fn choices(self, status: &Status) -> Vec<Position> {
         let numbered = |at: usize| at.try_into().unwrap_or(u8::MAX);
+        let position = |text, action, is_on| Position {
+            text,
+            action,
+            is_on,
+        };
+        let setting = &status.setting;
         match self {
-            Setting::Value(Prompt::Size) => {
-                let sizes = SIDES
-                    .into_iter()
-                    .filter_map(|side| Size::new(side, side).ok());
-                let choice = |size: Size| (size.to_string(), SessionAction::SetSize(size));
+            Setting::Size => {
+                let sizes = SIDES.into_iter();
+                let sizes = sizes.filter_map(|side| Size::new(side, side).ok());
+                let choice = |size: Size| {
+                    let is_on = status.lattices.size == size;
+                    position(size.to_string(), SessionAction::SetSize(size), is_on)
+                };
                 sizes.map(choice).collect()
             }
-            Setting::Value(Prompt::Rule) => {
+            Setting::Rule => {
                 let choice = |name: &str| {
                     let rule: Rule = name.parse().ok()?;
                     let text = labelled(name, &rule.to_string());
-                    Some((text, SessionAction::SetRule(rule)))
+                    let is_on = status.lattices.rule == rule;
+                    Some(position(text, SessionAction::SetRule(rule), is_on))
                 };
                 RULES.into_iter().filter_map(choice).collect()
             }
-            Setting::Value(
-                Prompt::Generation
-                | Prompt::Instances
-                | Prompt::Density
-                | Prompt::GenerationsPerRound,
-            ) => Vec::new(),
+            Setting::Generation
+            | Setting::Instances
+            | Setting::Density
+            | Setting::GenerationsPerRound => Vec::new(),
             Setting::Kernel => {
-                let kernels = status.setting.kernels();
+                let is_auto = setting.kernel_choice == KernelChoice::Estimated;
                 let choice = |kernel: &Kernel| {
                     let text = labelled(kernel.name, &kernel.idea());
-                    (text, SessionAction::UseKernel(numbered(kernel.index())))
+                    let action = SessionAction::UseKernel(numbered(kernel.index()));
+                    let is_on = !is_auto && setting.kernel.index() == kernel.index();
+                    position(text, action, is_on)
                 };
                 let auto = labelled(tr!("auto"), tr!("the fastest by an estimate"));
-                let auto = (auto, SessionAction::UseKernel(AUTO_KERNEL));
-                kernels.map(choice).chain([auto]).collect()
+                let auto = position(auto, SessionAction::UseKernel(AUTO_KERNEL), is_auto);
+                setting.kernels().map(choice).chain([auto]).collect()
             }
             Setting::Switch(switch) => {
-                let choices = switch.choices(status.setting.switches, status.setting.context());
+                let choices = switch.choices(setting.switches, setting.context());
+                let present = switch.position(setting.switches, setting.kernel);
                 let choice = |(at, choice): (usize, session::Choice)| {
                     let text = labelled(&choice.label, &choice.effect);
-                    (text, SessionAction::SetSwitch(switch, numbered(at)))
+                    let action = SessionAction::SetSwitch(switch, numbered(at));
+                    position(text, action, at == present)
                 };
                 choices.into_iter().enumerate().map(choice).collect()
             }
             Setting::Pace => {
-                let paces = Pace::ALL.into_iter().enumerate();
                 let choice = |(at, pace): (usize, Pace)| {
-                    (pace.to_string(), SessionAction::SetPace(numbered(at)))
+                    let action = SessionAction::SetPace(numbered(at));
+                    position(pace.to_string(), action, pace == setting.pace)
                 };
-                paces.map(choice).collect()
+                Pace::ALL.into_iter().enumerate().map(choice).collect()
             }
         }
     }
@@ -135,20 +227,48 @@ impl Setting {
     pub fn amount(self, status: &Status, most_instances: usize) -> Option<Amount> {
         let amount = |now: u64, bounds, unit| Some(Amount { now, bounds, unit });
         match self {
-            Setting::Value(Prompt::Instances) => {
+            Setting::Instances => {
                 let (now, most) = (status.lattices.instances, most_instances);
                 amount(now as u64, 1..=most as u64, "")
             }
-            Setting::Value(Prompt::Density) => {
+            Setting::Density => {
                 let density = status.lattices.density?;
                 amount((1e2 * density).round() as u64, 0..=100, " %")
             }
-            Setting::Value(Prompt::GenerationsPerRound) => {
+            Setting::GenerationsPerRound => {
                 let now = status.setting.generations_per_round;
                 amount(now.into(), 1..=MAX_GENERATIONS, "")
             }
             _ => None,
         }
+    }
+
+    /// What is to be done with what was typed.
+    ///
+    /// # Errors
+    /// Why it is not such a value, in the reader's language.
+    pub fn read(self, typed: &str, most_instances: usize) -> Result<SessionAction, String> {
+        let said = |error: Message| error.to_string();
+        Ok(match self {
+            Setting::Generation => {
+                let generation = whole(typed).ok_or(tr!("type a whole number"))?;
+                SessionAction::RunTo(generation)
+            }
+            Setting::Instances => {
+                let count = within(typed, 1..=most_instances as u64)?;
+                SessionAction::SetInstances(count.try_into().unwrap_or(u16::MAX))
+            }
+            Setting::Size => SessionAction::SetSize(Size::from_sides(typed).map_err(said)?),
+            Setting::Rule => {
+                SessionAction::SetRule(typed.parse::<Rule>().map_err(|it| it.to_string())?)
+            }
+            Setting::Density => SessionAction::SetDensity(thousandths(typed)?),
+            Setting::GenerationsPerRound => {
+                let count = within(typed, 1..=u32::MAX.into())?;
+                SessionAction::SetGenerationsPerRound(count.try_into().unwrap_or(u32::MAX))
+            }
+            Setting::Kernel | Setting::Switch(_) | Setting::Pace => return Err(String::new()),
+        })
     }
 }
 
@@ -156,10 +276,40 @@ fn labelled(label: &str, value: &str) -> String {
     tr!("{label}: {value}")
 }
 
+/// A whole number as people write it.
+fn whole(typed: &str) -> Option<u64> {
+    let separates = |c: &char| matches!(c, ',' | '_' | '\'') || c.is_whitespace();
+    let digits: String = typed.chars().filter(|c| !separates(c)).collect();
+    digits.parse().ok().filter(|_| !digits.starts_with('+'))
+}
+
+/// Thousandths of a fraction that is typed as such or in percent.
+fn thousandths(typed: &str) -> Result<u16, String> {
+    let (number, whole) = match typed.trim().strip_suffix('%') {
+        Some(percent) => (percent.trim(), 100.0),
+        None => (typed.trim(), 1.0),
+    };
+    let fraction = number.parse::<f64>().map(|number| number / whole);
+    let fraction = fraction.ok().filter(|it| (0.0..=1.0).contains(it));
+    let thousandths = fraction.map(|fraction| (1e3 * fraction).round() as u16);
+    thousandths.ok_or_else(|| tr!("type a fraction from 0 to 1, or percent such as 30 %").into())
+}
+
+fn within(typed: &str, bounds: RangeInclusive<u64>) -> Result<u64, String> {
+    whole(typed)
+        .filter(|number| bounds.contains(number))
+        .ok_or_else(|| {
+            tr!(
+                "type a whole number from {least} to {most}",
+                least = bounds.start(),
+                most = grouped(*bounds.end())
+            )
+        })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::actions::availability::tests::context;
     use session::{DeviceChoice, Setup};
 
     fn status() -> Status {
@@ -170,11 +320,11 @@ mod tests {
 
     /// As the figures have them.
     const ALL: [Setting; 8] = [
-        Setting::Value(Prompt::Instances),
-        Setting::Value(Prompt::Size),
-        Setting::Value(Prompt::Rule),
-        Setting::Value(Prompt::Density),
-        Setting::Value(Prompt::GenerationsPerRound),
+        Setting::Instances,
+        Setting::Size,
+        Setting::Rule,
+        Setting::Density,
+        Setting::GenerationsPerRound,
         Setting::Kernel,
         Setting::Switch(Switch::Streams),
         Setting::Pace,
@@ -183,32 +333,94 @@ mod tests {
     #[test]
     fn each_is_an_amount_or_has_choices_of_which_the_present_one_is_on() {
         let status = status();
-        let context = context(&status);
         for setting in ALL {
             let choices = setting.choices(&status);
             let amount = setting.amount(&status, 64);
             assert_ne!(choices.is_empty(), amount.is_none(), "{setting:?}");
-            let states = choices.iter();
-            let states = states.map(|(_, action)| crate::Action::from(*action).state(&context));
-            let on = states.filter(|state| *state == Some(true)).count();
+            let on = choices.iter().filter(|choice| choice.is_on).count();
             assert_eq!(on, usize::from(!choices.is_empty()), "{setting:?}");
         }
     }
 
     #[test]
-    fn what_an_amount_says_is_what_its_prompt_reads() {
+    fn what_an_amount_says_is_what_its_field_reads() {
         let status = status();
         for setting in ALL {
             let Some(Amount { bounds, unit, .. }) = setting.amount(&status, 64) else {
                 continue;
             };
-            let Setting::Value(prompt) = setting else {
-                panic!("{setting:?} has no prompt")
-            };
             for end in [*bounds.start(), *bounds.end()] {
-                let read = prompt.read(&format!("{end}{unit}"), 64);
+                let read = setting.read(&format!("{end}{unit}"), 64);
                 assert!(read.is_ok(), "{setting:?}: {read:?}");
             }
+        }
+    }
+
+    #[test]
+    fn a_whole_number_is_read_as_people_write_it() {
+        for (typed, wanted) in [
+            ("5206", Some(5206)),
+            (" 5,206 ", Some(5206)),
+            ("1_000_000", Some(1_000_000)),
+            ("0", Some(0)),
+            ("", None),
+            ("-3", None),
+            ("+3", None),
+            ("1.5", None),
+            ("99999999999999999999", None),
+        ] {
+            assert_eq!(whole(typed), wanted, "{typed}");
+        }
+    }
+
+    #[test]
+    fn each_field_reads_its_value_and_says_what_is_wrong() {
+        let read = |setting: Setting, typed: &str| setting.read(typed, 1024);
+        let size = |width, height| Size::new(width, height).unwrap();
+        let high_life = Rule::from_masks(1 << 3 | 1 << 6, 1 << 2 | 1 << 3);
+        for (setting, typed, wanted) in [
+            (Setting::Generation, "0", SessionAction::RunTo(0)),
+            (
+                Setting::Instances,
+                "1,024",
+                SessionAction::SetInstances(1024),
+            ),
+            (Setting::Size, "512", SessionAction::SetSize(size(512, 512))),
+            (
+                Setting::Size,
+                "64 x 32",
+                SessionAction::SetSize(size(64, 32)),
+            ),
+            (Setting::Rule, "b36s23", SessionAction::SetRule(high_life)),
+            (
+                Setting::Rule,
+                "high life",
+                SessionAction::SetRule(high_life),
+            ),
+            (Setting::Density, "0.375", SessionAction::SetDensity(375)),
+            (Setting::Density, "30 %", SessionAction::SetDensity(300)),
+            (
+                Setting::GenerationsPerRound,
+                "7",
+                SessionAction::SetGenerationsPerRound(7),
+            ),
+        ] {
+            assert_eq!(read(setting, typed), Ok(wanted), "{typed}");
+        }
+        for (setting, typed, why) in [
+            (Setting::Generation, "soon", "whole number"),
+            (Setting::Instances, "0", "from 1 to 1,024"),
+            (Setting::Instances, "1025", "from 1 to 1,024"),
+            (Setting::Size, "512x", "512x"),
+            (Setting::Size, "0", "0x0"),
+            (Setting::Rule, "B9/S2", "B9/S2"),
+            (Setting::Rule, "HiLife", "HighLife"),
+            (Setting::Density, "30", "30 %"),
+            (Setting::Density, "NaN", "from 0 to 1"),
+            (Setting::GenerationsPerRound, "0", "from 1 to 4,294,967,295"),
+        ] {
+            let refused = read(setting, typed).unwrap_err();
+            assert!(refused.contains(why), "{typed}: {refused}");
         }
     }
 }

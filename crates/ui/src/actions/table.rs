@@ -1,12 +1,15 @@
-//! The table: one row for each action that a person can ask for by a key.
+//! The table: one row says all of an action that a person can ask for by a key.
 
 use crate::actions::keys::{char, ctrl, key, shift, shifted, with_ctrl};
-use crate::actions::{Action, Chord, EditAction, FrontEnd, Key, Prompt, Topic, ViewAction};
+use crate::actions::{Action, Chord, EditAction, Key, Setting, Topic, ViewAction};
+use crate::theme::theme;
+use crate::{SidePanel, Sources, Tool};
 use EditAction::*;
 use SessionAction::*;
 use Topic::*;
 use ViewAction::*;
-use session::{SessionAction, Switch};
+use lang::tr;
+use session::{SessionAction, Status, StopWhenStill, Switch};
 
 /// A row of the table.
 #[derive(Debug)]
@@ -28,27 +31,20 @@ pub struct Row {
     pub repeats: bool,
     /// Whether its keys act while a dialog takes the keys, unless they type into its field.
     pub in_dialogs: bool,
-    /// Which front ends have it.
-    pub front_ends: FrontEnds,
-}
-
-/// The front ends that have an action.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum FrontEnds {
-    /// Window and terminal.
-    All,
-    /// The window alone.
-    Window,
-}
-
-impl FrontEnds {
-    /// Whether this front end is among them.
-    pub fn include(self, front_end: FrontEnd) -> bool {
-        match (self, front_end) {
-            (FrontEnds::All, _) | (FrontEnds::Window, FrontEnd::Window) => true,
-            (FrontEnds::Window, FrontEnd::Terminal) => false,
-        }
-    }
+    /// Whether the terminal has it, too.
+    pub in_terminal: bool,
+    /// Whether it works while the engine starts.
+    before_start: bool,
+    /// Whether it ends with the session; of what a session does, the session says so itself.
+    needs_engine: bool,
+    /// Whether what it switches is on.
+    state: Option<fn(&Sources<'_>) -> bool>,
+    /// The value that it changes.
+    setting: Option<Setting>,
+    /// Where what it changes stands, if that is neither on nor off nor such a value.
+    position: Option<fn(&Sources<'_>) -> &'static str>,
+    /// Why it is impossible, where the session does not say so.
+    impossible: Option<fn(&Sources<'_>) -> Option<String>>,
 }
 
 impl Row {
@@ -60,16 +56,24 @@ impl Row {
         Row::new(Action::View(action), topic, help)
     }
 
-    const fn prompt(prompt: Prompt, topic: Topic, help: &'static str) -> Row {
-        Row::view(ViewAction::Prompt(prompt), topic, help)
+    const fn prompt(setting: Setting, topic: Topic, help: &'static str) -> Row {
+        let row = Row::view(ViewAction::Prompt(setting), topic, help);
+        row.sets(setting).needs_engine()
     }
 
     const fn switch(switch: Switch, help: &'static str) -> Row {
-        Row::session(CycleSwitch(switch), Switches, help)
+        let row = Row::session(CycleSwitch(switch), Switches, help);
+        row.sets(Setting::Switch(switch))
     }
 
     /// An edit: the terminal has none.
     const fn edit(action: EditAction, topic: Topic, help: &'static str) -> Row {
+        let row = Row::new(Action::Edit(action), topic, help);
+        row.in_window().needs_engine()
+    }
+
+    /// An edit that only takes cells: those of an ended session can still be taken from it.
+    const fn taking(action: EditAction, topic: Topic, help: &'static str) -> Row {
         Row::new(Action::Edit(action), topic, help).in_window()
     }
 
@@ -83,7 +87,13 @@ impl Row {
             search: "",
             repeats: false,
             in_dialogs: false,
-            front_ends: FrontEnds::All,
+            in_terminal: true,
+            before_start: false,
+            needs_engine: false,
+            state: None,
+            setting: None,
+            position: None,
+            impossible: None,
         }
     }
 
@@ -113,7 +123,37 @@ impl Row {
     }
 
     const fn in_window(mut self) -> Row {
-        self.front_ends = FrontEnds::Window;
+        self.in_terminal = false;
+        self
+    }
+
+    const fn before_start(mut self) -> Row {
+        self.before_start = true;
+        self
+    }
+
+    const fn needs_engine(mut self) -> Row {
+        self.needs_engine = true;
+        self
+    }
+
+    const fn state(mut self, state: fn(&Sources<'_>) -> bool) -> Row {
+        self.state = Some(state);
+        self
+    }
+
+    const fn sets(mut self, setting: Setting) -> Row {
+        self.setting = Some(setting);
+        self
+    }
+
+    const fn position(mut self, position: fn(&Sources<'_>) -> &'static str) -> Row {
+        self.position = Some(position);
+        self
+    }
+
+    const fn impossible(mut self, why: fn(&Sources<'_>) -> Option<String>) -> Row {
+        self.impossible = Some(why);
         self
     }
 
@@ -138,13 +178,96 @@ impl Row {
         }
         names.join(", ")
     }
+
+    /// Whether what it switches is on; `None` where it switches nothing on or off.
+    pub fn is_on(&self, it: &Sources<'_>) -> Option<bool> {
+        Some(self.state?(it))
+    }
+
+    /// The present position of what it switches or sets, in a word or a number; `None` where there is
+    /// none.
+    pub fn position_in_words(&self, it: &Sources<'_>) -> Option<String> {
+        match (self.position, self.setting) {
+            (Some(position), _) => Some(position(it).into()),
+            (None, Some(setting)) => setting.value(it.status?),
+            (None, None) => {
+                let is_on = self.is_on(it)?;
+                Some(if is_on { tr!("on") } else { tr!("off") }.into())
+            }
+        }
+    }
+}
+
+impl Action {
+    /// What to say when it is asked for and cannot be; `None` where it can. What depends on requests that
+    /// the session's figures do not show yet is left to the session, which answers in its turn.
+    pub fn refused(self, it: &Sources<'_>) -> Option<String> {
+        let why = self.missing(it)?;
+        Some(match self.row() {
+            Some(row) => tr!("{what}: {why}", what = row.name()),
+            None => why,
+        })
+    }
+
+    /// Why it is impossible now, in the reader's language; `None` where it is possible as far as that can
+    /// be known.
+    pub fn unavailable(self, it: &Sources<'_>) -> Option<String> {
+        self.missing(it).or_else(|| match self {
+            Action::Session(action) => action.refusal(it.status?),
+            Action::View(_) | Action::Edit(_) => None,
+        })
+    }
+
+    fn missing(self, it: &Sources<'_>) -> Option<String> {
+        let row = self.row();
+        let needs_engine = match self {
+            Action::Session(action) => action.needs_engine(),
+            Action::View(_) | Action::Edit(_) => row.is_some_and(|row| row.needs_engine),
+        };
+        match it.status {
+            _ if row.is_some_and(|row| !row.in_terminal) && it.window.is_none() => {
+                Some(tr!("only in the window").into())
+            }
+            None if row.is_some_and(|row| row.before_start) => None,
+            None => Some(tr!("the engine is starting").into()),
+            Some(status) if status.failed.is_some() && needs_engine => {
+                Some(tr!("the session has ended").into())
+            }
+            Some(_) => row?.impossible?(it),
+        }
+    }
+}
+
+/// Whether a session has started that is like this.
+fn has(it: &Sources<'_>, is: fn(&Status) -> bool) -> bool {
+    it.status.is_some_and(is)
+}
+
+/// Whether this panel is shown beside the others.
+fn shows(it: &Sources<'_>, panel: SidePanel) -> bool {
+    it.options.side == Some(panel)
+}
+
+fn holds(it: &Sources<'_>, tool: Tool) -> bool {
+    it.window.is_some_and(|window| window.tool == tool)
+}
+
+fn not_pasting(it: &Sources<'_>) -> Option<String> {
+    let is_pasting = it.window.is_some_and(|window| window.is_pasting);
+    (!is_pasting).then(|| tr!("no pattern is being pasted").into())
+}
+
+fn only_one_panel(it: &Sources<'_>) -> Option<String> {
+    let is_alone = has(it, |status| status.lattices.instances < 2);
+    is_alone.then(|| tr!("there is only one panel").into())
 }
 
 /// See the module.
 pub static TABLE: &[Row] = &[
     Row::session(TogglePause, Time, "Run / pause")
         .chords(&[key(Key::Space), key(Key::Enter)])
-        .search("start, stop, play, resume, 暂停, 开始, 停止"),
+        .search("start, stop, play, resume, 暂停, 开始, 停止")
+        .state(|it| has(it, |status| status.clock.running && status.failed.is_none())),
     Row::session(StepGeneration, Time, "Step one generation")
         .chords(&[char('.')])
         .search("next, forward, 单步")
@@ -162,33 +285,49 @@ pub static TABLE: &[Row] = &[
         .search("rewind, previous, reverse, 倒退")
         .repeats(),
     Row::prompt(
-        Prompt::Generation,
+        Setting::Generation,
         Time,
         "Run to a generation, or go back to it",
     )
     .chords(&[char(':'), ctrl('G')])
     .search("goto, jump, go to, 跳到"),
-    Row::prompt(Prompt::GenerationsPerRound, Time, "Generations per round")
+    Row::prompt(Setting::GenerationsPerRound, Time, "Generations per round")
         .chords(&[char('G')])
         .search("steps, batch, 每轮, 代数"),
     Row::session(Faster, Time, "Faster, up to unthrottled, then maximum")
         .chords(&[char('+'), char('=')])
         .search("speed, pace, rate, throttle, maximum, 速度, 最快")
-        .repeats(),
+        .repeats()
+        .sets(Setting::Pace),
     Row::session(Slower, Time, "Slower")
         .chords(&[char('-')])
         .search("speed, pace, rate, throttle, 速度")
-        .repeats(),
+        .repeats()
+        .sets(Setting::Pace),
     Row::session(
         NextStopWhenStill,
         Time,
         "Stop when still: never / selected / all",
     )
     .chords(&[char('S')])
-    .search("halt, stable, periodic, oscillating, settled, 稳定"),
+    .search("halt, stable, periodic, oscillating, settled, 稳定")
+    .state(|it| {
+        has(it, |status| {
+            status.setting.time.stop_when_still != StopWhenStill::Never
+        })
+    })
+    .position(
+        |it| match it.status.map(|status| status.setting.time.stop_when_still) {
+            None => "",
+            Some(StopWhenStill::Never) => tr!("never"),
+            Some(StopWhenStill::Selected) => tr!("selected"),
+            Some(StopWhenStill::All) => tr!("all"),
+        },
+    ),
     Row::session(ToggleReseed, Time, "Reseed dead panels")
         .chords(&[char('U')])
-        .search("soup, refill, auto"),
+        .search("soup, refill, auto")
+        .state(|it| has(it, |status| status.setting.time.reseed)),
     Row::session(ResetPanel, Time, "Reset the selected panel")
         .chords(&[char('R')])
         .search("start, initial, revert, 初始"),
@@ -198,29 +337,31 @@ pub static TABLE: &[Row] = &[
     Row::session(NewSeed, Time, "Fill all panels from a new seed")
         .chords(&[char('N')])
         .search("random, soup, restart, randomise, randomize, 随机, 重新开始"),
-    Row::prompt(Prompt::Size, Cells, "Size of the lattices")
+    Row::prompt(Setting::Size, Cells, "Size of the lattices")
         .chords(&[char('Z')])
         .search("width, height, larger, smaller, enlarge, crop, resize, grid, 尺寸, 放大, 裁剪"),
-    Row::prompt(Prompt::Rule, Cells, "Rule of the lattices")
+    Row::prompt(Setting::Rule, Cells, "Rule of the lattices")
         .chords(&[shift('B')])
         .search("birth, survival, b3, s23, highlife, conway, 规则, 生死"),
-    Row::prompt(Prompt::Density, Cells, "Density of a new soup")
+    Row::prompt(Setting::Density, Cells, "Density of a new soup")
         .chords(&[char('%')])
         .search("random, fraction, fill, alive, 随机, 密度"),
     Row::edit(TogglePencil, Cells, "Pencil: drag to draw or erase")
         .chords(&[char('D')])
-        .search("paint, pen, brush, eraser, toggle, 画, 橡皮"),
-    Row::edit(SelectAll, Cells, "Select all cells of the panel")
+        .search("paint, pen, brush, eraser, toggle, 画, 橡皮")
+        .state(|it| holds(it, Tool::Pencil)),
+    Row::taking(SelectAll, Cells, "Select all cells of the panel")
         .chords(&[ctrl('A')])
         .search("全选"),
-    Row::edit(
+    Row::taking(
         ToggleAreaSelection,
         Cells,
         "Select an area by the next drag",
     )
     .chords(&[shift('A')])
     .mouse("Shift+drag")
-    .search("rectangle, part, region, marquee, toggle, 框选"),
+    .search("rectangle, part, region, marquee, toggle, 框选")
+    .state(|it| holds(it, Tool::Selection)),
     Row::edit(ClearSelection, Cells, "Clear the selection, or the panel")
         .chords(&[key(Key::Delete)])
         .search("delete, erase, kill, remove, empty, 删除"),
@@ -239,7 +380,7 @@ pub static TABLE: &[Row] = &[
     Row::edit(RotateRight, Cells, "Rotate the selection right")
         .chords(&[char('>')])
         .search("turn, clockwise, 旋转, 顺时针"),
-    Row::edit(CopyCells, Cells, "Copy the selection")
+    Row::taking(CopyCells, Cells, "Copy the selection")
         .chords(&[ctrl('C')])
         .search("clipboard, rle, 剪贴板"),
     Row::edit(CutCells, Cells, "Cut the selection")
@@ -250,10 +391,12 @@ pub static TABLE: &[Row] = &[
         .search("clipboard, insert, rle, 粘贴"),
     Row::edit(RotatePastedLeft, Cells, "Rotate the pasted pattern left")
         .chords(&[char('Q')])
-        .search("turn, counterclockwise, anticlockwise, 旋转, 逆时针"),
+        .search("turn, counterclockwise, anticlockwise, 旋转, 逆时针")
+        .impossible(not_pasting),
     Row::edit(RotatePastedRight, Cells, "Rotate the pasted pattern right")
         .chords(&[char('W')])
-        .search("turn, clockwise, 旋转, 顺时针"),
+        .search("turn, clockwise, 旋转, 顺时针")
+        .impossible(not_pasting),
     Row::edit(ToggleShelf, Cells, "Pattern shelf")
         .chords(&[char('L')])
         .search("library, glider, gun, oscillator, spaceship, examples, 图案库"),
@@ -275,7 +418,9 @@ pub static TABLE: &[Row] = &[
     Row::view(ToggleSingle, View, "Show the selected panel alone, or all")
         .chords(&[char('E')])
         .mouse("double click")
-        .search("one, single, enlarge, maximise, maximize, 单个"),
+        .search("one, single, enlarge, maximise, maximize, 单个")
+        .state(|it| it.options.single)
+        .impossible(only_one_panel),
     Row::view(ZoomIn, View, "Zoom in")
         .chords(&[char(']')])
         .mouse("wheel")
@@ -316,25 +461,34 @@ pub static TABLE: &[Row] = &[
     )
     .chords(&[char('V')])
     .search("view, separate, link, zoom")
-    .in_window(),
+    .in_window()
+    .state(|it| it.options.is_separate())
+    .impossible(only_one_panel),
     Row::view(ToggleMinimap, View, "Minimap of a zoomed panel")
         .chords(&[shift('M')])
         .search("overview, map")
-        .in_window(),
+        .in_window()
+        .state(|it| !it.options.hides_minimap),
     Row::view(ToggleGridLines, View, "Grid lines")
         .chords(&[char('X')])
         .search("lattice, cells")
-        .in_window(),
+        .in_window()
+        .state(|it| it.options.grid_lines),
     Row::view(NextTheme, View, "Next theme")
         .chords(&[char('C')])
-        .search("dark, light, colors, colours, palette, contrast, 深色, 浅色, 颜色"),
+        .search("dark, light, colors, colours, palette, contrast, 深色, 浅色, 颜色")
+        .position(|it| lang::text(theme(it.options.theme).title))
+        .before_start(),
     Row::view(NextColourMode, View, "Colour by state / age / history")
         .chords(&[shift('C')])
         .search("color, heatmap, heat, trail, trails, 热图, 拖尾, 轨迹")
-        .in_window(),
+        .in_window()
+        .position(|it| lang::text(it.options.colour_by.name())),
     Row::view(Invert, View, "Invert the colours")
         .chords(&[char('I')])
-        .search("dark, light, colors, negative, white, 深色, 浅色"),
+        .search("dark, light, colors, negative, white, 深色, 浅色")
+        .state(|it| it.options.invert)
+        .before_start(),
     Row::view(
         TogglePresentation,
         View,
@@ -342,33 +496,44 @@ pub static TABLE: &[Row] = &[
     )
     .chords(&[char('P')])
     .search("projector, lecture, class, 投影")
-    .in_window(),
+    .in_window()
+    .state(|it| it.options.presentation)
+    .before_start(),
     Row::view(ToggleFullscreen, View, "Fullscreen")
         .chords(&[key(Key::F(11))])
         .search("full screen, maximise, maximize, window")
         .in_dialogs()
-        .in_window(),
+        .in_window()
+        .state(|it| it.drawing.fullscreen)
+        .before_start(),
     Row::view(EnlargeInterface, View, "Larger interface")
         .chords(&[ctrl('+'), ctrl('=')])
         .search("font, text, type, scale, zoom, 字号")
         .in_dialogs()
-        .in_window(),
+        .in_window()
+        .before_start(),
     Row::view(ReduceInterface, View, "Smaller interface")
         .chords(&[ctrl('-')])
         .search("font, text, type, scale, zoom, 字号")
         .in_dialogs()
-        .in_window(),
+        .in_window()
+        .before_start(),
     Row::view(DefaultInterface, View, "Default interface size")
         .chords(&[ctrl('0')])
         .search("font, text, type, scale, zoom, reset, 字号")
         .in_dialogs()
-        .in_window(),
-    Row::prompt(Prompt::Instances, Switches, "Number of instances")
+        .in_window()
+        .before_start(),
+    Row::prompt(Setting::Instances, Switches, "Number of instances")
         .chords(&[ctrl('N'), shift('N')])
         .search("lattices, panels, streams, count, 多少, 个数, 面板"),
     Row::session(DoubleInstances, Switches, "Twice as many instances")
         .chords(&[with_ctrl(Key::Up), char('*')])
-        .search("double, more, lattices, panels, 翻倍, 增加"),
+        .search("double, more, lattices, panels, 翻倍, 增加")
+        .impossible(|it| {
+            let (doubled, most) = (2 * it.status?.lattices.instances, it.most_instances());
+            (doubled > most).then(|| tr!("at most {most} can be shown here"))
+        }),
     Row::session(HalveInstances, Switches, "Half as many instances")
         .chords(&[with_ctrl(Key::Down), char('/')])
         .search("halve, fewer, lattices, panels, 减少"),
@@ -388,6 +553,7 @@ pub static TABLE: &[Row] = &[
         .chords(&[key(Key::F(5))])
         .search("queue, schedule"),
     Row::switch(Switch::Graphs, "CUDA graphs: on / off")
+        .state(|it| has(it, |status| status.setting.switches.graphs))
         .chords(&[key(Key::F(6))])
         .search("capture, replay, launch"),
     Row::switch(Switch::Transfer, "Transfer: auto / bits / view / i32")
@@ -398,41 +564,51 @@ pub static TABLE: &[Row] = &[
         .search("threads, grid, warp, dimensions"),
     Row::session(NextKernel, Switches, "Next kernel")
         .chords(&[char('K')])
-        .search("gpu, algorithm, 显卡"),
+        .search("gpu, algorithm, 显卡")
+        .sets(Setting::Kernel),
     Row::session(PreviousKernel, Switches, "Previous kernel")
         .chords(&[shift('K')])
-        .search("gpu, algorithm, 显卡"),
+        .search("gpu, algorithm, 显卡")
+        .sets(Setting::Kernel),
     Row::session(ToggleComparison, Switches, "Compare two settings, A and B")
         .chords(&[char('B')])
-        .search("ab, versus, benchmark, halves, split, 对比"),
+        .search("ab, versus, benchmark, halves, split, 对比")
+        .state(|it| has(it, |status| status.lab.comparison.is_some())),
     Row::view(ToggleTimeline, Measuring, "Timeline of the streams")
         .chords(&[char('T')])
-        .search("gpu, profiler, trace, overlap, events, 显卡"),
+        .search("gpu, profiler, trace, overlap, events, 显卡")
+        .state(|it| it.options.timeline),
     Row::view(ToggleCauses, Measuring, "Why streams do not overlap")
         .chords(&[shift('W')])
         .search("overlap, bottleneck, diagnosis, cause, reason, 瓶颈")
-        .in_window(),
+        .in_window()
+        .state(|it| shows(it, SidePanel::Causes)),
     Row::view(
         MeasureSpeedup,
         Measuring,
         "Speed-up curve: rounds/s by instances",
     )
     .chords(&[shift('T')])
-    .search("speedup, scaling, streams, graph, chart, benchmark, 加速比, 图表"),
+    .search("speedup, scaling, streams, graph, chart, benchmark, 加速比, 图表")
+    .needs_engine()
+    .impossible(only_one_panel),
     Row::session(ToggleBlockTimestamps, Measuring, "Which SM ran which block")
         .chords(&[char('M')])
         .search("gpu, multiprocessor, timestamps, occupancy, 显卡")
-        .in_window(),
+        .in_window()
+        .state(|it| has(it, |status| status.lab.block_timestamps)),
     Row::session(
         ToggleRecorded,
         Measuring,
         "Rounds recorded on a GPU, in place of measurements",
     )
     .chords(&[char('J')])
-    .search("gpu, replay, simulate, nvidia, 显卡, 回放"),
+    .search("gpu, replay, simulate, nvidia, 显卡, 回放")
+    .state(|it| has(it, |status| status.lab.recording.is_some())),
     Row::view(ToggleLab, Measuring, "Lab: switches and CUDA calls")
         .chords(&[key(Key::F(9))])
-        .search("code, api, settings, options, 设置"),
+        .search("code, api, settings, options, 设置")
+        .state(|it| shows(it, SidePanel::Lab)),
     Row::view(
         ToggleEditor,
         Measuring,
@@ -440,25 +616,30 @@ pub static TABLE: &[Row] = &[
     )
     .chords(&[ctrl('E')])
     .search("script, rhai, code, write, exercise, 脚本, 编程, 练习")
-    .in_window(),
+    .in_window()
+    .state(|it| shows(it, SidePanel::Editor)),
     Row::view(RunRound, Measuring, "Run what is in the editor")
         .chords(&[with_ctrl(Key::Enter)])
         .search("script, execute, check, 脚本, 执行")
-        .in_window(),
+        .in_window()
+        .needs_engine(),
     Row::view(ToggleLadder, Measuring, "Ladder: the speed of every kernel")
         .chords(&[shift('G')])
-        .search("gpu, benchmark, performance, roofline, limit, 性能, 显卡"),
+        .search("gpu, benchmark, performance, roofline, limit, 性能, 显卡")
+        .state(|it| shows(it, SidePanel::Ladder)),
     Row::view(
         ToggleSource,
         Measuring,
         "Source of the kernel, and what changed from the rung before",
     )
     .chords(&[shift('D')])
-    .search("code, diff, difference, compare, cuda, 源代码, 差异"),
+    .search("code, diff, difference, compare, cuda, 源代码, 差异")
+    .state(|it| it.options.shown_source().is_some()),
     Row::view(TogglePopulation, Measuring, "Population, births and deaths")
         .chords(&[char('Y')])
         .search("graph, chart, plot, statistics, cells, 图表")
-        .in_window(),
+        .in_window()
+        .state(|it| shows(it, SidePanel::Population)),
     Row::view(
         TogglePopulationOfAll,
         Measuring,
@@ -466,24 +647,28 @@ pub static TABLE: &[Row] = &[
     )
     .chords(&[char('A')])
     .search("graph, chart, plot, statistics, 图表")
-    .in_window(),
+    .in_window()
+    .state(|it| it.options.population_of_all),
     Row::view(ToggleLessons, Lessons, "Lessons")
         .chords(&[key(Key::F(10))])
-        .search("teach, tutorial, course, learn, 教程"),
+        .search("teach, tutorial, course, learn, 教程")
+        .state(|it| it.lesson.is_some()),
     Row::view(ToggleLecture, Lessons, "Lecture: take up / leave")
         .chords(&[ctrl('L')])
-        .search("talk, steps, 课堂"),
+        .search("talk, steps, 课堂")
+        .state(|it| it.drawing.lecture.is_some()),
     Row::edit(OpenPattern, Files, "Open a pattern or a session")
         .chords(&[ctrl('O')])
         .mouse("drop a file")
         .search("load, import, file, rle, macrocell, 加载, 文件"),
-    Row::edit(SavePattern, Files, "Save selection or panel as pattern")
+    Row::taking(SavePattern, Files, "Save selection or panel as pattern")
         .chords(&[ctrl('S')])
         .search("export, rle, write, 导出"),
     Row::view(SavePicture, Files, "Save window picture (PNG)")
         .chords(&[char('O')])
         .search("screenshot, image, capture, photo, 截图, 截屏")
-        .in_window(),
+        .in_window()
+        .before_start(),
     Row::view(SavePanelPicture, Files, "Save panel picture (PNG)")
         .chords(&[Chord {
             key: Key::Char('O'),
@@ -495,35 +680,43 @@ pub static TABLE: &[Row] = &[
     Row::view(ToggleRecording, Files, "Record the window / stop")
         .chords(&[shift('O')])
         .search("gif, video, animation, movie, screencast, 动图, 视频")
-        .in_window(),
+        .in_window()
+        .state(|it| it.drawing.recording.is_some())
+        .before_start(),
     Row::session(SaveSession, Files, "Save the session")
         .chords(&[shift('S')])
         .search("write, store, keep, 存档"),
     Row::view(ToggleHelp, Program, "Keyboard shortcuts")
         .chords(&[char('H'), char('?'), key(Key::F(1))])
         .search("help, keys, manual, hotkeys, 帮助, 按键")
-        .in_dialogs(),
+        .in_dialogs()
+        .before_start(),
     Row::view(ToggleCommands, Program, "Find a command")
         .chords(&[ctrl('K')])
         .search("palette, search, 搜索")
         .in_dialogs()
-        .in_window(),
+        .in_window()
+        .before_start(),
     Row::view(ToggleMenu, Program, "Menu")
         .chords(&[ctrl('M')])
         .mouse("menu button")
         .in_dialogs()
-        .in_window(),
+        .in_window()
+        .before_start(),
     Row::view(NextLanguage, Program, "Language: English / Chinese")
         .chords(&[shift('L')])
-        .search("translate, 中文, 英文"),
+        .search("translate, 中文, 英文")
+        .before_start(),
     Row::view(Escape, Program, "Close what is open")
         .chords(&[key(Key::Escape)])
         .search("back, leave, cancel, close, 返回")
-        .in_dialogs(),
+        .in_dialogs()
+        .before_start(),
     Row::view(Quit, Program, "Quit")
         .chords(&[ctrl('Q')])
         .search("exit, leave, end, close, 关闭")
-        .in_dialogs(),
+        .in_dialogs()
+        .before_start(),
 ];
 
 /// The row of a chord, if it stands for an action.
@@ -609,9 +802,20 @@ mod tests {
             Action::from(SessionAction::ToggleRecorded).key(),
             RECORDED_KEY
         );
-        for prompt in Prompt::ALL {
-            let row = Action::from(ViewAction::Prompt(prompt)).row();
-            assert!(row.is_some(), "{prompt:?}");
+        for setting in Setting::TYPED {
+            let row = Action::from(ViewAction::Prompt(setting)).row();
+            assert!(row.is_some(), "{setting:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_toggled_is_on_or_off_unless_it_is_a_dialog() {
+        let dialogs = ["ToggleCommands", "ToggleMenu", "ToggleHelp", "ToggleShelf"];
+        for row in TABLE {
+            let name = name(row.action);
+            if name.starts_with("Toggle") {
+                assert_ne!(row.state.is_some(), dialogs.contains(&&*name), "{name}");
+            }
         }
     }
 

@@ -467,7 +467,7 @@ fn each_cause_made_on_purpose_is_found_and_no_other() {
             "UnitsFull",
             Machine { share: 1.0, ..GOOD },
             plain,
-            Some(Remedy::Act(ViewAction::Prompt(Prompt::Size).into())),
+            Some(Remedy::Act(ViewAction::Prompt(Setting::Size).into())),
         ),
         (
             "CopyEngine",
@@ -496,7 +496,7 @@ fn each_cause_made_on_purpose_is_found_and_no_other() {
             },
             graphs,
             Some(Remedy::Act(
-                ViewAction::Prompt(Prompt::GenerationsPerRound).into(),
+                ViewAction::Prompt(Setting::GenerationsPerRound).into(),
             )),
         ),
         (

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::fixtures::{Timed, TimedBefore, comparison, effect, lesson_list, lesson_page, status};
-use crate::{LessonScreen, Population, Timeline, Tool, ViewOptions};
+use crate::{LessonScreen, Population, Timeline, ViewOptions};
 use life::Size;
 use session::{Finding, Switches};
 
@@ -76,8 +76,6 @@ fn sections(screen: &Screen) -> Vec<(&'static str, String)> {
         ("source", of(&screen.source)),
         ("population", of(&screen.population)),
         ("lesson", of(&screen.lesson)),
-        ("menu", of(&screen.menu)),
-        ("toolbar", of(&screen.toolbar)),
         ("minimaps", of(&screen.minimaps)),
     ];
     let there = all.into_iter();
@@ -113,7 +111,7 @@ fn nothing_is_made_anew_while_nothing_changes() {
     let session = Session::new();
     let mut composer = Composer::default();
     let first = composer.compose(session.sources()).clone();
-    assert_eq!(sections(&first).len(), 9, "{:?}", sections(&first));
+    assert_eq!(sections(&first).len(), 7, "{:?}", sections(&first));
     let again = composer.compose(session.sources()).clone();
     assert_eq!(again, first);
     let figures = |screen: &Screen| screen.figures.clone().unwrap();
@@ -150,13 +148,9 @@ fn what_changed_is_made_anew_and_nothing_else_differs() {
         ["overlap", "round", "round before"]
     );
     let closed = |session: &mut Session| session.options.timeline = false;
-    assert_eq!(changed(session, closed), ["overlap", "menu", "toolbar"]);
+    assert_eq!(changed(session, closed), ["overlap"]);
     let paused = |session: &mut Session| session.status().clock.running ^= true;
-    assert_eq!(changed(session, paused), ["figures", "menu", "toolbar"]);
-    let drawn = |session: &mut Session| {
-        session.window.as_mut().unwrap().tool = Tool::Pencil;
-    };
-    assert_eq!(changed(session, drawn), ["menu", "toolbar"]);
+    assert_eq!(changed(session, paused), ["figures"]);
     let zoomed = |session: &mut Session| {
         let (size, panel) = (session.status().lattices.size, [300, 300]);
         session.options.camera.zoom(4.0, size, panel);
@@ -166,10 +160,6 @@ fn what_changed_is_made_anew_and_nothing_else_differs() {
         session.window.as_mut().unwrap().panel = Some([250, 250]);
     };
     assert_eq!(changed(session, resized), ["minimaps"]);
-    let recorded = |session: &mut Session| {
-        session.drawing.recording = Some(std::time::Duration::from_secs(3));
-    };
-    assert_eq!(changed(session, recorded), ["menu", "toolbar"]);
     for (side, section) in [
         (SidePanel::Lab, "lab"),
         (SidePanel::Ladder, "ladder"),
@@ -212,21 +202,10 @@ fn another_language_changes_the_words_and_not_the_lanes() {
         let of = |screen: &Screen| sections(screen).into_iter().find(|it| it.0 == name);
         of(&english) == of(&chinese)
     };
-    for words in ["figures", "finding", "overlap", "menu", "toolbar"] {
+    for words in ["figures", "finding", "overlap"] {
         assert!(!same(words), "{words}");
     }
     for plain in ["panels", "round", "round before"] {
         assert!(same(plain), "{plain}");
     }
-}
-
-#[test]
-fn a_terminal_has_no_menu_and_a_window_that_starts_no_toolbar() {
-    let mut session = Session::new();
-    session.window = None;
-    let screen = Screen::of(session.sources());
-    assert!(screen.menu.is_none() && screen.toolbar.is_none() && screen.minimaps.is_none());
-    (session.window, session.status) = (Some(WindowFacts::default()), None);
-    let screen = Screen::of(session.sources());
-    assert!(screen.menu.is_some() && screen.toolbar.is_none());
 }

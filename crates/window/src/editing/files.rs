@@ -16,7 +16,7 @@ use life::{
     write_atomically,
 };
 use session::{Area, SavedSession};
-use ui::actions::Prompt;
+use ui::actions::Setting;
 use ui::code_editor::Code;
 use ui::{Action, EditOverlay, ViewAction};
 
@@ -122,7 +122,7 @@ impl Handler {
         let own = self.editing.offered_rule?;
         Some(tr!(
             "its rule is {own}, the lattices run {rule}; {key} and Enter take {own}",
-            key = Action::from(ViewAction::Prompt(Prompt::Rule)).key()
+            key = Action::from(ViewAction::Prompt(Setting::Rule)).key()
         ))
     }
 
@@ -131,7 +131,7 @@ impl Handler {
     pub(crate) fn open_session(&mut self, saved: SavedSession, name: String) {
         self.end_stroke();
         self.editor.cancel_check(); // of a kernel for the session before
-        self.editing.edit_overlay = EditOverlay::default();
+        self.app.edit_overlay = EditOverlay::default();
         self.app.open_session(saved, name);
     }
 

@@ -11,7 +11,7 @@ use engine::kernels;
 use lang::Language;
 use session::{Pace, Session, SessionAction, Status, Streams, Switch};
 use test_support::with;
-use ui::actions::{Prompt, Setting};
+use ui::actions::Setting;
 use ui::calls::CallLanguage;
 use ui::code_editor::{Code, Guess, RoundContext, judge};
 use ui::figures::{GRID, KERNEL, PACE};
@@ -20,7 +20,7 @@ use ui::fixtures::{
 };
 use ui::prediction::OpTimes;
 use ui::{
-    Action, AppState, CodeEditor, Drawing, EmergencySave, Figure, LessonScreen, SidePanel, Sources,
+    Action, App, CodeEditor, Drawing, EmergencySave, Figure, LessonScreen, SidePanel, Sources,
     ViewAction, ViewOptions,
 };
 
@@ -156,10 +156,13 @@ fn tools_panels_and_figures_are_found_by_name() {
     let options = ViewOptions::default();
     let frame = Frame::plain(&status, &options).composed();
     let toolbar = |name: &str| clicked(&frame, Role::Button, name);
-    let mut commands = frame.screen.toolbar.as_deref().unwrap().iter();
-    for button in commands.by_ref() {
-        let command = &button.command;
-        assert_eq!(toolbar(&command.text), act(command.action), "{command:?}");
+    for action in [
+        SessionAction::TogglePause.into(),
+        SessionAction::CycleSwitch(Switch::Streams).into(),
+        ViewAction::ToggleHelp.into(),
+    ] {
+        let row = Action::row(action).unwrap();
+        assert_eq!(toolbar(row.help()), act(action));
     }
     let third = clicked(&frame, Role::Image, "instance 3");
     assert_eq!(third, act(SessionAction::Select(3)));
@@ -415,14 +418,8 @@ fn a_kernel_is_written_by_name() {
 
 /// Finds an action in the menu by names alone, topic first, and clicks it; what that asks for.
 fn chosen_in_menu(frame: &Frame<'_>, action: Action) -> Vec<UiRequest> {
-    let mut topics = frame.screen.menu.as_deref().unwrap().iter();
-    let (topic, command) = topics
-        .find_map(|topic| {
-            let mut commands = topic.commands.iter();
-            let command = commands.find(|it| it.action == action)?;
-            Some((&topic.title, &command.text))
-        })
-        .unwrap();
+    let row = action.row().unwrap();
+    let (topic, command) = (row.topic.short_title(), row.help());
     let dialogs = Dialogs::of(Dialog::Menu(Menu::default()));
     heard(frame, dialogs, |harness, requests| {
         for (role, name) in [(Role::Tab, topic), (Role::Button, command)] {
@@ -503,7 +500,7 @@ fn the_step_of_a_lecture_is_read_and_turned_by_name() {
 
 /// Clicks a button of what is shown with the mouse, and does what that asks for.
 #[track_caller]
-fn click(app: &mut AppState, name: &str) {
+fn click(app: &mut App, name: &str) {
     let status = app.status().unwrap();
     app.update(Some(&status));
     let plain = Frame::plain(&status, &app.options);
@@ -530,9 +527,9 @@ fn a_lecture_is_walked_by_mouse_alone() {
     let setup = lecture.lecture.steps[0].setting.clone();
     let save = Arc::new(EmergencySave::default());
     let view = ViewOptions::default();
-    let mut app = AppState::new(view, Some(lecture), Arc::new(|| {}), save);
+    let mut app = App::new(view, Some(lecture), Arc::new(|| {}), save);
     app.start(Session::start(setup, || {}).unwrap());
-    let number = |app: &AppState| Some(app.open_lecture()?.screen()?.number);
+    let number = |app: &App| Some(app.open_lecture()?.screen()?.number);
     for (name, shown) in [
         ("2  2× slower", 1),
         ("Next", 2),
@@ -565,10 +562,10 @@ fn beside_an_open_dialog_nothing_is_heard() {
     let status = some_status();
     let options = ViewOptions::default();
     let frame = Frame::plain(&status, &options).composed();
-    let run = frame.screen.toolbar.as_deref().unwrap()[0]
-        .command
-        .text
-        .clone();
+    let run = Action::from(SessionAction::TogglePause)
+        .row()
+        .unwrap()
+        .help();
     let is_there = |dialogs: Dialogs, name: &str| {
         heard(&frame, dialogs, |harness, _| {
             harness
@@ -577,11 +574,11 @@ fn beside_an_open_dialog_nothing_is_heard() {
         })
     };
     let generation = || {
-        let field = PromptDialog::new(Prompt::Generation, String::new());
+        let field = PromptDialog::new(Setting::Generation, String::new());
         Dialogs::of(Dialog::Prompt(field))
     };
-    assert!(is_there(Dialogs::default(), &run));
-    assert!(!is_there(generation(), &run));
+    assert!(is_there(Dialogs::default(), run));
+    assert!(!is_there(generation(), run));
     let escape = Action::from(ViewAction::Escape).key();
     assert!(is_there(generation(), &format!("Close ({escape}) ×")));
 }
@@ -592,12 +589,10 @@ fn names_are_in_the_language_of_the_interface() {
     let options = ViewOptions::default();
     with(Language::Chinese, || {
         let frame = Frame::plain(&status, &options).composed();
-        let command = frame.screen.toolbar.as_deref().unwrap()[0].command.clone();
-        assert!(!command.text.is_ascii());
-        assert_eq!(
-            clicked(&frame, Role::Button, &command.text),
-            act(command.action)
-        );
+        let run = Action::from(SessionAction::TogglePause);
+        let name = run.row().unwrap().help();
+        assert!(!name.is_ascii());
+        assert_eq!(clicked(&frame, Role::Button, name), act(run));
     });
 }
 
@@ -680,7 +675,7 @@ fn controls_are_operated_by_name_and_by_keys() {
         .position(|pace| *pace == Pace::PerSecond(120.0));
     assert_eq!(requests, act(SessionAction::SetPace(next.unwrap() as u8)));
 
-    let (requests, _) = changed(&[Setting::Value(Prompt::Rule)], |harness| {
+    let (requests, _) = changed(&[Setting::Rule], |harness| {
         harness.event(egui::Event::Text("highlife".into()));
         harness.key_press(egui::Key::Enter);
     });

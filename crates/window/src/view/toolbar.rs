@@ -1,6 +1,8 @@
-//! The toolbar above the panels: a button for each main job (the screen says which), and at its end
+//! The toolbar above the panels: a button for each main job, and at its end
 //! what the mouse is over and how large the selection is. Everything else that a mouse can do is in
 //! the menu.
+
+use std::borrow::Cow;
 
 use egui::{Align2, Color32, Rect, Shape, Stroke, StrokeKind, pos2, vec2};
 
@@ -9,7 +11,7 @@ use crate::view::hud::style::*;
 use crate::view::widget_painter::{Spoken, WidgetPainter};
 use lang::tr;
 use session::{SessionAction, Switch};
-use ui::{Action, Command, EditAction, TOOLBAR_BUTTONS, ToolbarButton, ViewAction};
+use ui::{Action, EditAction, Sources, Tool, ViewAction};
 
 /// Its height, in units of type.
 pub(crate) const HEIGHT: f32 = 44.0;
@@ -43,68 +45,97 @@ enum Icon {
     Help,
 }
 
-/// The icon of what a button does now.
-fn icon_of(command: &Command) -> Option<Icon> {
-    let is_on = command.is_on == Some(true);
-    Some(match command.action {
-        Action::Session(SessionAction::TogglePause) if is_on => Icon::Pause,
-        Action::Session(SessionAction::TogglePause) => Icon::Run,
-        Action::Session(SessionAction::StepBack) => Icon::Back,
-        Action::Session(SessionAction::StepGeneration) => Icon::Step,
-        Action::Session(SessionAction::Slower) => Icon::Slower,
-        Action::Session(SessionAction::Faster) => Icon::Faster,
-        Action::Session(SessionAction::NextKernel) => Icon::Kernel,
-        Action::Session(SessionAction::CycleSwitch(Switch::Streams)) => Icon::Streams,
-        Action::Session(SessionAction::Undo) => Icon::Undo,
-        Action::Session(SessionAction::Redo) => Icon::Redo,
-        Action::View(ViewAction::ToggleTimeline) => Icon::Timeline,
-        Action::View(ViewAction::ToggleLab) => Icon::Lab,
-        Action::View(ViewAction::ToggleLessons) => Icon::Lessons,
-        Action::View(ViewAction::ToggleRecording) if is_on => Icon::Stop,
-        Action::View(ViewAction::ToggleRecording) => Icon::Record,
-        Action::View(ViewAction::ToggleHelp) => Icon::Help,
-        Action::Edit(EditAction::TogglePencil) => Icon::Draw,
-        Action::Edit(EditAction::ToggleAreaSelection) => Icon::Select,
-        Action::Edit(EditAction::ToggleShelf) => Icon::Patterns,
-        Action::Edit(EditAction::FillRandomly) => Icon::Fill,
-        Action::Edit(EditAction::ClearSelection) => Icon::Clear,
-        _ => return None,
-    })
+/// How many buttons there are, whatever they are.
+const BUTTONS: usize = 14;
+
+/// The buttons, from the left: what a click does, and what stands on them. While cells are edited, those
+/// in the middle are for cells; the others stay where they are. While the window is recorded, that button
+/// stops it, and says for how long it has been.
+fn buttons(it: &Sources<'_>) -> [(Action, Icon, Cow<'static, str>); BUTTONS] {
+    use SessionAction::*;
+    let session = |action: SessionAction, icon, label| (action.into(), icon, Cow::Borrowed(label));
+    let view = |action: ViewAction, icon, label| (action.into(), icon, Cow::Borrowed(label));
+    let edit = |action: EditAction, icon, label| (action.into(), icon, Cow::Borrowed(label));
+    let (icon, label) = if it.status.is_some_and(|status| status.clock.running) {
+        (Icon::Pause, tr!("Pause"))
+    } else {
+        (Icon::Run, tr!("Run"))
+    };
+    let run = session(TogglePause, icon, label);
+    let is_editing = it
+        .window
+        .is_some_and(|window| window.tool != Tool::Hand || window.is_pasting);
+    let middle = if is_editing {
+        [
+            session(Undo, Icon::Undo, tr!("Undo")),
+            session(Redo, Icon::Redo, tr!("Redo")),
+            edit(EditAction::ToggleShelf, Icon::Patterns, tr!("Patterns")),
+            edit(EditAction::FillRandomly, Icon::Fill, tr!("Fill")),
+            edit(EditAction::ClearSelection, Icon::Clear, tr!("Clear")),
+        ]
+    } else {
+        let streams = CycleSwitch(Switch::Streams);
+        [
+            session(NextKernel, Icon::Kernel, tr!("Kernel")),
+            session(streams, Icon::Streams, tr!("Streams")),
+            view(ViewAction::ToggleTimeline, Icon::Timeline, tr!("Timeline")),
+            view(ViewAction::ToggleLab, Icon::Lab, tr!("Lab")),
+            view(ViewAction::ToggleLessons, Icon::Lessons, tr!("Lessons")),
+        ]
+    };
+    let (icon, label) = match it.drawing.recording.map(|lasted| lasted.as_secs()) {
+        None => (Icon::Record, Cow::from(tr!("Record"))),
+        Some(seconds) => {
+            let clock = format!("{}:{:02}", seconds / 60, seconds % 60);
+            (Icon::Stop, tr!("Stop {clock}").into())
+        }
+    };
+    let [a, b, c, d, e] = middle;
+    [
+        run,
+        session(StepBack, Icon::Back, tr!("Back")),
+        session(StepGeneration, Icon::Step, tr!("Step")),
+        session(Slower, Icon::Slower, tr!("Slower")),
+        session(Faster, Icon::Faster, tr!("Faster")),
+        a,
+        b,
+        c,
+        d,
+        e,
+        edit(EditAction::TogglePencil, Icon::Draw, tr!("Draw")),
+        edit(EditAction::ToggleAreaSelection, Icon::Select, tr!("Select")),
+        (ViewAction::ToggleRecording.into(), icon, label),
+        view(ViewAction::ToggleHelp, Icon::Help, tr!("Help")),
+    ]
 }
 
 /// The least width of a toolbar, in units of type.
-pub(crate) const MIN_WIDTH: f32 = TOOLBAR_BUTTONS as f32 * UNLABELLED + 2.0 * PAD;
+pub(crate) const MIN_WIDTH: f32 = BUTTONS as f32 * UNLABELLED + 2.0 * PAD;
 
 /// Paints the toolbar into its rectangle, `unit` pixels per unit.
 pub(crate) fn paint(painter: &WidgetPainter, frame: &Frame<'_>, rect: Rect, unit: f32) {
     let line = (unit.max(1.0), painter.palette.rule);
     painter.rect_filled(rect, 0.0, painter.palette.background);
     painter.hline(rect.x_range(), rect.bottom() - 0.5 * unit, line);
-    let buttons = frame
-        .screen
-        .toolbar
-        .as_deref()
-        .map_or(&[][..], Vec::as_slice);
+    let buttons = buttons(&frame.sources);
     let inside = rect.shrink2(vec2(PAD, 3.0) * unit);
     let width = button_width(inside.width(), unit, buttons.len());
     let is_labelled = width == LABELLED * unit;
     let x = inside.left() + buttons.len() as f32 * width;
-    for (index, ToolbarButton { label, command }) in buttons.iter().enumerate() {
+    for (index, (action, icon, label)) in buttons.into_iter().enumerate() {
         let place = button_place(inside, width, index).shrink2(vec2(1.5 * unit, 0.0));
-        let text_colour = paint_background(painter, place, unit, command);
+        let text_colour = paint_background(painter, frame, place, unit, action);
         let middle = if is_labelled {
             place.center_top() + vec2(0.0, 12.5 * unit)
         } else {
             place.center()
         };
         let square = Rect::from_center_size(middle, vec2(15.0, 15.0) * unit);
-        if let Some(icon) = icon_of(command) {
-            paint_icon(painter, square, icon, text_colour);
-        }
+        paint_icon(painter, square, icon, text_colour);
         if is_labelled {
             let label = fitted(
                 painter,
-                label,
+                &label,
                 regular(11.5 * unit),
                 text_colour,
                 place.width(),
@@ -143,17 +174,27 @@ fn button_place(inside: Rect, width: f32, index: usize) -> Rect {
 }
 
 /// Paints a button's background and takes its clicks; returns the colour of what stands on it.
-fn paint_background(painter: &WidgetPainter, place: Rect, unit: f32, command: &Command) -> Color32 {
-    let does = || format!("{} ({})", command.text, command.keys);
-    let tip = command.unavailable.clone().unwrap_or_else(does);
-    let spoken = Spoken::new(&command.text, &tip)
-        .possible(command.unavailable.is_none())
-        .on(command.is_on);
-    let is_over = painter.button(place, &spoken, command.action);
+fn paint_background(
+    painter: &WidgetPainter,
+    frame: &Frame<'_>,
+    place: Rect,
+    unit: f32,
+    action: Action,
+) -> Color32 {
+    let Some(row) = action.row() else {
+        return painter.palette.label;
+    };
+    let unavailable = action.unavailable(&frame.sources);
+    let does = || format!("{} ({})", row.help(), row.keys());
+    let tip = unavailable.clone().unwrap_or_else(does);
+    let state = row.is_on(&frame.sources);
+    let spoken = Spoken::new(row.help(), &tip)
+        .possible(unavailable.is_none())
+        .on(state);
+    let is_over = painter.button(place, &spoken, action);
     // Run and Pause are two signs of one button: neither is lit.
-    let is_on = command.action != Action::Session(SessionAction::TogglePause)
-        && command.is_on == Some(true);
-    let (background, text_colour) = match (is_on, &command.unavailable, is_over) {
+    let is_on = action != Action::Session(SessionAction::TogglePause) && state == Some(true);
+    let (background, text_colour) = match (is_on, &unavailable, is_over) {
         (_, Some(_), _) => (
             painter.palette.background,
             painter.palette.label.gamma_multiply(0.75),
@@ -364,31 +405,52 @@ fn under_pointer(frame: &Frame<'_>) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ui::fixtures::status;
-    use ui::{Drawing, Population, Screen, Sources, Tool, ViewOptions, WindowFacts};
+    use std::time::Duration;
+
+    use ui::{Drawing, ViewOptions, WindowFacts};
+
+    fn labels(window: WindowFacts, recording: Option<Duration>) -> Vec<String> {
+        let status = ui::fixtures::status(4, life::Size::new(64, 64).unwrap());
+        let drawing = Drawing {
+            recording,
+            ..Drawing::default()
+        };
+        let buttons = buttons(&Sources {
+            drawing: &drawing,
+            window: Some(window),
+            ..Frame::plain(&status, &ViewOptions::default()).sources
+        });
+        buttons.map(|(.., label)| label.into_owned()).into()
+    }
 
     #[test]
-    fn every_button_has_an_icon_whatever_the_tool() {
-        let status = status(4, life::Size::new(64, 64).unwrap());
-        for tool in [Tool::Hand, Tool::Pencil, Tool::Selection] {
-            let window = Some(WindowFacts {
-                tool,
-                ..WindowFacts::default()
-            });
-            let screen = Screen::of(Sources {
-                status: Some(&status),
-                options: &ViewOptions::default(),
-                drawing: &Drawing::default(),
-                population: &Population::default(),
-                timeline: &Default::default(),
-                lesson: None,
-                window,
-            });
-            let buttons = screen.toolbar.unwrap();
-            assert_eq!(buttons.len(), TOOLBAR_BUTTONS);
-            for button in buttons.iter() {
-                assert!(icon_of(&button.command).is_some(), "{button:?}");
-            }
+    fn while_cells_are_edited_undo_and_patterns_are_a_click_away_and_the_pencil_stays() {
+        let off = WindowFacts::default();
+        let usual = labels(off, None);
+        for editing in [
+            WindowFacts {
+                tool: Tool::Pencil,
+                ..off
+            },
+            WindowFacts {
+                tool: Tool::Selection,
+                ..off
+            },
+            WindowFacts {
+                is_pasting: true,
+                ..off
+            },
+        ] {
+            let editing = labels(editing, None);
+            assert_eq!(editing[5..8], ["Undo", "Redo", "Patterns"]);
+            assert_eq!((&editing[..5], &editing[10..]), (&usual[..5], &usual[10..]));
         }
+    }
+
+    #[test]
+    fn while_recording_its_button_says_stop_and_for_how_long() {
+        let off = WindowFacts::default();
+        assert_eq!(labels(off, Some(Duration::from_secs(75)))[12], "Stop 1:15");
+        assert_eq!(labels(off, None)[12], "Record");
     }
 }

@@ -57,10 +57,7 @@ impl Commands {
             if typed {
                 self.chosen = 0;
             }
-            let found = entries::found(
-                entries::all(&cx.frame.sources.context(), &self.lessons),
-                &self.typed,
-            );
+            let found = entries::found(entries::all(&cx.frame.sources, &self.lessons), &self.typed);
             // Counted: of a slow frame no key is lost.
             let presses =
                 |key| ui.input_mut(|input| input.count_and_consume_key(Modifiers::NONE, key));
@@ -132,19 +129,15 @@ fn said(chosen: Option<&Entry>, palette: &Palette<Color32>) -> (String, Color32)
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::view::Frame;
     use session::{SessionAction, Status};
-    use ui::actions::{Context, FrontEnd, Requirement, Toggles};
+    use ui::ViewOptions;
     use ui::fixtures;
     use ui::{Action, EditAction, ViewAction};
 
-    fn context(status: Option<&Status>) -> Context<'_> {
-        Context {
-            front_end: FrontEnd::Window,
-            status,
-            has_pending_requests: false,
-            most_instances: usize::MAX,
-            toggles: Toggles::default(),
-        }
+    fn all(status: &Status, lessons: &[LessonEntry]) -> Vec<Entry> {
+        let options = ViewOptions::default();
+        entries::all(&Frame::plain(status, &options).composed().sources, lessons)
     }
 
     fn first(typed: &str) -> UiRequest {
@@ -154,8 +147,7 @@ mod tests {
             title: "an event orders two streams".into(),
             heading: None,
         };
-        let all = entries::all(&context(Some(&status)), &[lesson]);
-        let found = entries::found(all, typed);
+        let found = entries::found(all(&status, &[lesson]), typed);
         found.into_iter().next().expect(typed).request
     }
 
@@ -239,89 +231,71 @@ mod tests {
     fn what_is_impossible_says_why() {
         let mut status = fixtures::status(1, life::Size::new(64, 64).unwrap());
         status.setting.kernel = engine::kernels::find("bits").unwrap();
-        let all = entries::all(&context(Some(&status)), &[]);
-        let why = |request: UiRequest| {
-            let entry = all.iter().find(|entry| entry.request == request).unwrap();
-            entry.unavailable.clone()
+        let why = |status: &Status, action: Action| {
+            let request = act(action);
+            let mut all = all(status, &[]).into_iter();
+            all.find(|entry| entry.request == request)
+                .unwrap()
+                .unavailable
         };
-        assert_eq!(why(act(SessionAction::TogglePause)), None);
-        let comparison = why(act(SessionAction::ToggleComparison)).unwrap();
-        assert!(comparison.contains("two panels"), "{comparison}");
-        let ghost = why(act(EditAction::RotatePastedLeft)).unwrap();
-        assert!(ghost.contains("no pattern"), "{ghost}");
-        let cells = SessionAction::SetSwitch(session::Switch::Transfer, 3);
-        assert!(why(act(cells)).unwrap().contains("no i32 cells"));
-        status.failed = Some("the engine was lost".into());
-        let all = entries::all(&context(Some(&status)), &[]);
-        for entry in &all {
-            let needs_engine = match entry.request {
-                UiRequest::Act(action) => action.needs() == Requirement::Engine,
-                UiRequest::Shelved(_) => true,
-                UiRequest::Change(..)
-                | UiRequest::OpenFile(_)
-                | UiRequest::SaveFile(_)
-                | UiRequest::Lesson(_)
-                | UiRequest::RunKernel(_)
-                | UiRequest::ShowSource(_)
-                | UiRequest::ShowPtx(_)
-                | UiRequest::ShowCalls(_)
-                | UiRequest::FreezeTimeline
-                | UiRequest::Editor(_) => false,
-            };
-            let ended = entry.unavailable.as_deref() == Some("the session has ended");
-            assert_eq!(ended, needs_engine, "{entry:?}");
-        }
-        let refused = |action: Action| {
-            let of = |entry: &&Entry| entry.request == UiRequest::Act(action);
-            all.iter().find(of).unwrap().unavailable.is_some()
-        };
-        for action in [SessionAction::StepBack, SessionAction::Undo, cells] {
-            assert!(refused(action.into()), "{action:?}");
-        }
-        for action in [
-            EditAction::SavePattern.into(),
-            EditAction::SelectAll.into(),
-            ViewAction::Quit.into(),
+        let cells = SessionAction::SetSwitch(session::Switch::Transfer, 3).into();
+        let save = EditAction::SavePattern.into();
+        for (action, wanted) in [
+            (SessionAction::TogglePause.into(), None),
+            (SessionAction::ToggleComparison.into(), Some("two panels")),
+            (EditAction::RotatePastedLeft.into(), Some("no pattern")),
+            (ViewAction::ToggleSingle.into(), Some("only one panel")),
+            (cells, Some("no i32 cells")),
+            (save, None),
         ] {
-            assert!(!refused(action), "{action:?}");
+            let why = why(&status, action);
+            assert_eq!(why.is_some(), wanted.is_some(), "{action:?}");
+            let why = why.unwrap_or_default();
+            assert!(why.contains(wanted.unwrap_or_default()), "{why}");
         }
-        let none = entries::all(&context(None), &[]);
-        let starting = none
-            .iter()
-            .filter(|entry| entry.unavailable.is_some())
-            .count();
-        assert!(starting > 20, "while the engine starts little can be done");
+        status.failed = Some("the engine was lost".into());
+        for (action, ends) in [
+            (SessionAction::Undo.into(), true),
+            (ViewAction::RunRound.into(), true),
+            (EditAction::PastePattern.into(), true),
+            (cells, true),
+            (save, false),
+            (SessionAction::SaveSession.into(), false),
+            (ViewAction::Quit.into(), false),
+        ] {
+            let why = why(&status, action);
+            assert_eq!(
+                why.as_deref(),
+                ends.then_some("the session has ended"),
+                "{action:?}"
+            );
+        }
     }
 
     #[test]
-    fn what_is_on_has_a_check_mark() {
+    fn what_is_on_has_a_check_mark_and_each_switch_a_position() {
         let status = fixtures::status(4, life::Size::new(64, 64).unwrap());
-        let on = Toggles {
-            timeline: true,
-            ..Toggles::default()
+        let all = all(&status, &[]);
+        let of = |action: Action| {
+            let entry = all.iter().find(|entry| entry.request == act(action));
+            entry
+                .map(|entry| (entry.state, entry.position.as_str()))
+                .unwrap()
         };
-        let context = Context {
-            toggles: on,
-            ..context(Some(&status))
-        };
-        let state = |action: Action| action.state(&context);
-        let position = |action: Action| action.position(&context).unwrap_or_default();
-        assert_eq!(position(ViewAction::ToggleTimeline.into()), "on");
-        assert_eq!(position(ViewAction::ToggleLab.into()), "off");
         for switch in session::Switch::ALL {
-            let shown = position(SessionAction::CycleSwitch(switch).into());
-            assert!(!shown.is_empty(), "{switch:?}");
+            let (_, position) = of(SessionAction::CycleSwitch(switch).into());
+            assert!(!position.is_empty(), "{switch:?}");
         }
-        assert_eq!(position(SessionAction::Faster.into()), "60 rounds/s");
-        assert_eq!(position(SessionAction::StepRound.into()), "");
-        assert_eq!(state(ViewAction::ToggleTimeline.into()), Some(true));
-        assert_eq!(state(ViewAction::ToggleLab.into()), Some(false));
-        assert_eq!(
-            state(SessionAction::TogglePause.into()),
-            Some(status.clock.running)
-        );
-        assert_eq!(state(SessionAction::StepRound.into()), None);
         let here = status.setting.kernel.index() as u8;
-        assert_eq!(state(SessionAction::UseKernel(here).into()), Some(true));
+        for (action, wanted) in [
+            (ViewAction::ToggleMinimap.into(), (Some(true), "on")),
+            (ViewAction::ToggleLab.into(), (Some(false), "off")),
+            (SessionAction::Faster.into(), (None, "60 rounds/s")),
+            (SessionAction::StepRound.into(), (None, "")),
+            (SessionAction::TogglePause.into(), (Some(true), "on")),
+            (SessionAction::UseKernel(here).into(), (Some(true), "")),
+        ] {
+            assert_eq!(of(action), wanted, "{action:?}");
+        }
     }
 }

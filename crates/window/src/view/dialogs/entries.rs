@@ -10,8 +10,8 @@ use crate::view::hud::style::{cut, fitted, regular};
 use lang::{Language, tr};
 use life::SHELF;
 use session::Switch;
-use ui::actions::{Context, Row, Setting, TABLE, search};
-use ui::{Action, Command, EditAction, LessonEntry};
+use ui::actions::{Position, Row, Setting, TABLE, search};
+use ui::{Action, EditAction, LessonEntry, Sources};
 
 /// A line's height, in units of type.
 pub(super) const LINE: f32 = 27.0;
@@ -54,49 +54,38 @@ impl Entry {
         }
     }
 
-    /// One of an action that no row names.
-    pub(super) fn of_action(
-        text: String,
-        action: impl Into<Action>,
-        context: &Context<'_>,
-    ) -> Entry {
-        let action = action.into();
+    /// One of a position of what is set.
+    pub(super) fn of_position(text: String, position: &Position, it: &Sources<'_>) -> Entry {
+        let action = Action::from(position.action);
         Entry {
-            state: action.state(context),
-            unavailable: action.unavailable_reason(context),
+            state: Some(position.is_on),
+            unavailable: action.unavailable(it),
             ..Entry::of(text, UiRequest::Act(action))
         }
     }
 
     /// The entry of a row of the action table.
-    pub(super) fn of_row(row: &Row, context: &Context<'_>) -> Entry {
+    pub(super) fn of_row(row: &Row, it: &Sources<'_>) -> Entry {
         Entry {
             english: match lang::language() {
                 Language::English => String::new(),
                 Language::Chinese => row.help.into(),
             },
             search: row.search,
-            ..Entry::of_command(&Command::of(row, context))
-        }
-    }
-
-    /// A line of the menu.
-    pub(super) fn of_command(command: &Command) -> Entry {
-        Entry {
-            keys: command.keys.clone(),
-            state: command.is_on,
-            position: command.position.clone(),
-            unavailable: command.unavailable.clone(),
-            ..Entry::of(command.text.clone(), UiRequest::Act(command.action))
+            keys: row.keys(),
+            state: row.is_on(it),
+            position: row.position_in_words(it).unwrap_or_default(),
+            unavailable: row.action.unavailable(it),
+            ..Entry::of(row.help().into(), UiRequest::Act(row.action))
         }
     }
 }
 
 /// Everything that can be asked for, the action table first.
-pub(super) fn all(context: &Context<'_>, lessons: &[LessonEntry]) -> Vec<Entry> {
-    let mut entries = in_this_language(context, lessons);
+pub(super) fn all(it: &Sources<'_>, lessons: &[LessonEntry]) -> Vec<Entry> {
+    let mut entries = in_this_language(it, lessons);
     if lang::language() != Language::English {
-        let english = lang::with(Language::English, || in_this_language(context, lessons));
+        let english = lang::with(Language::English, || in_this_language(it, lessons));
         for (entry, english) in entries.iter_mut().zip(english) {
             entry.english = english.text;
         }
@@ -104,22 +93,23 @@ pub(super) fn all(context: &Context<'_>, lessons: &[LessonEntry]) -> Vec<Entry> 
     entries
 }
 
-fn in_this_language(context: &Context<'_>, lessons: &[LessonEntry]) -> Vec<Entry> {
-    let rows = TABLE.iter().map(|row| Entry::of_row(row, context));
+fn in_this_language(it: &Sources<'_>, lessons: &[LessonEntry]) -> Vec<Entry> {
+    let rows = TABLE.iter().map(|row| Entry::of_row(row, it));
     let mut entries: Vec<Entry> = rows.collect();
-    if let Some(status) = context.status {
+    if let Some(status) = it.status {
         let switches = Switch::ALL.into_iter().map(Setting::Switch);
         let settings = [Setting::Kernel].into_iter().chain(switches);
         let settings = settings.chain([Setting::Pace]);
         entries.extend(settings.flat_map(|setting| {
             let choices = setting.choices(status).into_iter();
-            choices.map(move |(text, action)| {
-                Entry::of_action(format!("{} {text}", setting.title()), action, context)
+            choices.map(move |choice| {
+                let text = format!("{} {}", setting.title(), choice.text);
+                Entry::of_position(text, &choice, it)
             })
         }));
     }
     entries.extend(SHELF.iter().map(|shelved| Entry {
-        unavailable: Action::from(EditAction::ToggleShelf).unavailable_reason(context),
+        unavailable: Action::from(EditAction::ToggleShelf).unavailable(it),
         ..Entry::of(
             tr!("pattern {}: {}", shelved.name, shelved.behaviour),
             UiRequest::Shelved(shelved),

@@ -11,9 +11,9 @@ use crate::view::dialogs::entries::{self, Entry};
 use crate::view::dialogs::{DialogContext, UiRequest, style};
 use crate::view::hud::style::{medium, regular};
 use lang::tr;
-use ui::actions::{Context, Topic, search};
+use ui::actions::{Topic, search};
 use ui::theme::Palette;
-use ui::{Action, ViewAction};
+use ui::{Action, Sources, ViewAction};
 
 /// Lengths in units of type: how wide the card is at most, and a column at least.
 const WIDTH: f32 = 1240.0;
@@ -63,8 +63,8 @@ impl Help {
             let room = room.max(40.0 * unit);
             let width = ui.available_width() - ui.spacing().scroll.bar_width;
             let columns = |typed: &str| {
-                let context = cx.frame.sources.context();
-                Columns::new(ui.painter(), cx.palette, typed, &context, width, unit)
+                let it = &cx.frame.sources;
+                Columns::new(ui.painter(), cx.palette, typed, it, width, unit)
             };
             let everything = columns("");
             let height = everything.height.min(room);
@@ -134,7 +134,7 @@ impl Columns {
         painter: &Painter,
         palette: &Palette<Color32>,
         typed: &str,
-        context: &Context<'_>,
+        it: &Sources<'_>,
         width: f32,
         unit: f32,
     ) -> Columns {
@@ -147,7 +147,7 @@ impl Columns {
         let found: Vec<(Topic, Vec<Entry>)> = Topic::ALL
             .into_iter()
             .map(|topic| {
-                let rows = topic.rows().map(|row| Entry::of_row(row, context));
+                let rows = topic.rows().map(|row| Entry::of_row(row, it));
                 let rows = rows.filter(|entry| entry.cost(&words).is_some());
                 (topic, rows.collect())
             })
@@ -274,23 +274,18 @@ impl Columns {
 mod tests {
     use super::*;
     use crate::view::hud::style::opaque;
-    use crate::view::interface;
-    use ui::actions::{FrontEnd, TABLE, Toggles};
+    use crate::view::{Frame, interface};
+    use ui::actions::TABLE;
 
     fn columns(typed: &str, width: f32) -> Columns {
         let context = interface::context();
         let status = ui::fixtures::status(16, life::Size::new(64, 64).unwrap());
+        let options = ui::ViewOptions::default();
         let mut columns = None;
         let output = context.run_ui(egui::RawInput::default(), |ui| {
-            let context = Context {
-                front_end: FrontEnd::Window,
-                status: Some(&status),
-                has_pending_requests: false,
-                most_instances: usize::MAX,
-                toggles: Toggles::default(),
-            };
+            let it = &Frame::plain(&status, &options).sources;
             let palette = Palette::DARK.map(opaque);
-            let laid_out = Columns::new(ui.painter(), &palette, typed, &context, width, 1.0);
+            let laid_out = Columns::new(ui.painter(), &palette, typed, it, width, 1.0);
             columns = Some(laid_out);
         });
         output.drop_without_applying_deltas();

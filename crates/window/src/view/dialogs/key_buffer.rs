@@ -76,11 +76,11 @@ mod tests {
     use egui::{ImeEvent, Key, Modifiers, RawInput, Rect, pos2};
     use session::SessionAction;
     use ui::ViewOptions;
-    use ui::actions::Prompt;
+    use ui::actions::Setting;
     use ui::fixtures::status;
 
     fn generation() -> Dialog {
-        Dialog::Prompt(PromptDialog::new(Prompt::Generation, String::new()))
+        Dialog::Prompt(PromptDialog::new(Setting::Generation, String::new()))
     }
 
     /// What is asked for when all of this is typed before the first frame.

@@ -5,7 +5,6 @@ use egui::{Align, Key, Layout, Modifiers, RichText, ScrollArea};
 
 use crate::view::dialogs::entries::{self, Entry, LINE};
 use crate::view::dialogs::{DialogContext, UiRequest, style};
-#[cfg(test)]
 use ui::actions::Topic;
 
 /// The open menu.
@@ -30,10 +29,7 @@ impl Menu {
     /// Lays it out; whether it stays open.
     pub(super) fn show(&mut self, cx: DialogContext<'_>, requests: &mut Vec<UiRequest>) -> bool {
         let unit = cx.unit;
-        let Some(topics) = cx.frame.screen.menu.as_deref() else {
-            return false;
-        };
-        let count = topics.len();
+        let count = Topic::ALL.len();
         // Counted: of a slow frame no key is lost.
         let presses = |key| {
             cx.context
@@ -44,7 +40,7 @@ impl Menu {
                 (self.topic, self.chosen) = ((self.topic + to) % count, Some(0));
             }
         }
-        let last = topics[self.topic].commands.len() - 1;
+        let last = Topic::ALL[self.topic].rows().count() - 1;
         for _ in 0..presses(Key::ArrowDown) {
             self.chosen = Some(self.chosen.map_or(0, |at| (at + 1).min(last)));
         }
@@ -58,13 +54,13 @@ impl Menu {
                 ui.with_layout(
                     Layout::left_to_right(Align::Min).with_main_wrap(true),
                     |ui| {
-                        for (at, topic) in topics.iter().enumerate() {
+                        for (at, topic) in Topic::ALL.into_iter().enumerate() {
                             let text_colour = if at == self.topic {
                                 cx.palette.value
                             } else {
                                 cx.palette.label
                             };
-                            let title = RichText::new(&topic.title).color(text_colour);
+                            let title = RichText::new(topic.short_title()).color(text_colour);
                             let title = ui.selectable_label(at == self.topic, title);
                             ui.ctx()
                                 .accesskit_node_builder(title.id, |node| node.set_role(Role::Tab));
@@ -77,8 +73,8 @@ impl Menu {
                 );
             });
             ui.separator();
-            let commands = &topics[self.topic].commands;
-            let height = (commands.len() as f32 * LINE * unit).min(0.74 * cx.screen.height());
+            let rows: Vec<_> = Topic::ALL[self.topic].rows().collect();
+            let height = (rows.len() as f32 * LINE * unit).min(0.74 * cx.screen.height());
             ui.spacing_mut().item_spacing.y = 0.0;
             ui.set_min_height(height);
             ScrollArea::vertical()
@@ -87,8 +83,8 @@ impl Menu {
                 .min_scrolled_height(height)
                 .auto_shrink(false)
                 .show(ui, |ui| {
-                    for (at, command) in commands.iter().enumerate() {
-                        let entry = Entry::of_command(command);
+                    for (at, row) in rows.into_iter().enumerate() {
+                        let entry = Entry::of_row(row, &cx.frame.sources);
                         let chosen = self.chosen == Some(at);
                         let line = entries::line(ui, cx, &entry, Some(chosen));
                         if chosen {

@@ -5,13 +5,31 @@ use egui::{Rect, RichText, ScrollArea, Slider, SliderClamping, Ui};
 
 use crate::view::dialogs::entries::{self, Entry};
 use crate::view::dialogs::{DialogContext, PromptDialog, UiRequest, style};
-use session::Status;
-use ui::actions::{Amount, Prompt, Setting};
-use ui::panel_menu;
+use session::{SessionAction, Status};
+use ui::actions::{Amount, Setting};
+use ui::{Action, EditAction, ViewAction};
 
 /// The width, in units of type; with kernels, which have a longer title each.
 const WIDTH: f32 = 480.0;
 const WIDTH_OF_KERNELS: f32 = 760.0;
+
+/// What can be done with the selected panel.
+const PANEL_MENU: [Action; 14] = [
+    Action::View(ViewAction::ToggleSingle),
+    Action::View(ViewAction::Fit),
+    Action::View(ViewAction::ToggleMinimap),
+    Action::Session(SessionAction::ResetPanel),
+    Action::Edit(EditAction::FillRandomly),
+    Action::Edit(EditAction::ClearSelection),
+    Action::Edit(EditAction::SelectAll),
+    Action::Edit(EditAction::CopyCells),
+    Action::Edit(EditAction::PastePattern),
+    Action::Edit(EditAction::ToggleShelf),
+    Action::Edit(EditAction::OpenPattern),
+    Action::Edit(EditAction::SavePattern),
+    Action::View(ViewAction::SavePanelPicture),
+    Action::View(ViewAction::ToggleMenu),
+];
 
 /// The open popup.
 #[derive(Clone, PartialEq, Debug)]
@@ -34,9 +52,7 @@ struct Control {
 impl Control {
     fn new(setting: &Setting) -> Control {
         let field = match setting {
-            Setting::Value(prompt @ (Prompt::Size | Prompt::Rule)) => {
-                Some(PromptDialog::new(*prompt, String::new()))
-            }
+            Setting::Size | Setting::Rule => Some(PromptDialog::new(*setting, String::new())),
             _ => None,
         };
         Control {
@@ -60,18 +76,16 @@ impl Control {
             .field
             .as_mut()
             .is_some_and(|field| field.show_field(ui, cx, requests, focus_is_free(ui)));
-        let most = cx.frame.sources.most_instances();
-        if let (Setting::Value(prompt), Some(amount)) =
-            (self.setting, self.setting.amount(status, most))
-        {
+        let (it, setting) = (&cx.frame.sources, self.setting);
+        let most = it.most_instances();
+        if let Some(amount) = setting.amount(status, most) {
             self.show_amount(ui, &amount, title, |typed| {
-                let read = prompt.read(typed, most);
+                let read = setting.read(typed, most);
                 requests.extend(read.map(|action| UiRequest::Act(action.into())));
             });
         }
-        let context = cx.frame.sources.context();
-        let choices = self.setting.choices(status).into_iter();
-        let choices = choices.map(|(text, action)| Entry::of_action(text, action, &context));
+        let choices = setting.choices(status).into_iter();
+        let choices = choices.map(|choice| Entry::of_position(choice.text.clone(), &choice, it));
         !entered & !show_lines(ui, cx, choices, requests)
     }
 
@@ -142,8 +156,8 @@ impl Popup {
                     stays &= control.show(ui, cx, status, requests);
                 }
                 if self.controls.is_empty() {
-                    let commands = panel_menu(&cx.frame.sources.context());
-                    let entries = commands.iter().map(Entry::of_command);
+                    let rows = PANEL_MENU.into_iter().filter_map(Action::row);
+                    let entries = rows.map(|row| Entry::of_row(row, &cx.frame.sources));
                     stays &= !show_lines(ui, cx, entries, requests);
                 }
             });

@@ -3,12 +3,12 @@
 use egui::{Event, Key, RichText, TextEdit, Ui};
 
 use crate::view::dialogs::{DialogContext, UiRequest, style};
-use ui::actions::Prompt;
+use ui::actions::Setting;
 
 /// The open field.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct PromptDialog {
-    prompt: Prompt,
+    setting: Setting,
     typed: String,
     /// Whether Enter was pressed with a text that is no such value.
     refused: bool,
@@ -18,9 +18,9 @@ pub(crate) struct PromptDialog {
 
 impl PromptDialog {
     /// A field with this typed already.
-    pub(crate) fn new(prompt: Prompt, typed: String) -> PromptDialog {
+    pub(crate) fn new(setting: Setting, typed: String) -> PromptDialog {
         PromptDialog {
-            prompt,
+            setting,
             typed,
             refused: false,
             later: Vec::new(),
@@ -31,7 +31,7 @@ impl PromptDialog {
     pub(super) fn show(&mut self, cx: DialogContext<'_>, requests: &mut Vec<UiRequest>) -> bool {
         let mut entered = false;
         let left = style::dialog(cx, "prompt", Some(0.12), 420.0, |ui| {
-            style::heading(ui, self.prompt.title());
+            style::heading(ui, self.setting.title());
             entered = self.show_field(ui, cx, requests, cx.is_top);
         });
         !entered && !left
@@ -53,16 +53,16 @@ impl PromptDialog {
         if !self.later.is_empty() {
             ui.ctx().request_repaint();
         }
-        let field = TextEdit::singleline(&mut self.typed).hint_text(self.prompt.example());
+        let field = TextEdit::singleline(&mut self.typed).hint_text(self.setting.example());
         let field = ui.add(field.id(id).desired_width(f32::INFINITY));
-        let field = field.accessible_name(self.prompt.title());
+        let field = field.accessible_name(self.setting.title());
         if takes_focus {
             style::hold_focus(&field);
         }
         self.refused &= !field.changed();
         let sources = cx.frame.sources;
         let most = sources.most_instances();
-        let read = self.prompt.read(&self.typed, most);
+        let read = self.setting.read(&self.typed, most);
         if let (Ok(action), true) = (&read, entered) {
             requests.push(UiRequest::Act((*action).into()));
             return true;
@@ -73,7 +73,7 @@ impl PromptDialog {
                 ui.label(RichText::new(why).color(cx.palette.accent));
             }
             (Err(why), _) if !self.typed.is_empty() => drop(ui.label(why)),
-            (_, Some(status)) => drop(ui.label(self.prompt.present(status, most))),
+            (_, Some(status)) => drop(ui.label(self.setting.present(status, most))),
             (_, None) => {}
         }
         false
@@ -113,7 +113,7 @@ mod tests {
             modifiers: Modifiers::NONE,
         };
         let (typed, enter) = (Event::Text("7".into()), key(Key::Enter));
-        let mut field = PromptDialog::new(Prompt::Generation, String::new());
+        let mut field = PromptDialog::new(Setting::Generation, String::new());
         let mut events = vec![typed.clone(), enter.clone(), key(Key::Backspace), enter];
         assert!(field.up_to_enter(&mut events));
         assert_eq!(events, [typed]);

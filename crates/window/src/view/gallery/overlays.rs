@@ -7,7 +7,7 @@ use crate::view::{
     Commands, Dialog, FileDialog, FileList, FileTask, Help, Menu, Popup, PromptDialog, Shelf,
 };
 use lang::tr;
-use ui::actions::{Prompt, Setting, Topic};
+use ui::actions::{Setting, Topic};
 use ui::figures::{GRID, KERNEL, ROUND};
 
 pub(super) fn screens() -> Vec<Scenario> {
@@ -95,9 +95,9 @@ fn fields() -> Vec<Scenario> {
             Dialog::File(FileDialog::new(FileTask::Save, typed, Some(why)))
         }),
         screen("go-to")
-            .dialog(|| Dialog::Prompt(PromptDialog::new(Prompt::Generation, String::new()))),
+            .dialog(|| Dialog::Prompt(PromptDialog::new(Setting::Generation, String::new()))),
         screen("prompt-rule")
-            .dialog(|| Dialog::Prompt(PromptDialog::new(Prompt::Rule, "HiLife".into()))),
+            .dialog(|| Dialog::Prompt(PromptDialog::new(Setting::Rule, "HiLife".into()))),
         screen("shelf").dialog(|| Dialog::Shelf(Shelf::default())),
         screen("shelf-found").dialog(|| Dialog::Shelf(Shelf::searching("gun"))),
     ]
@@ -110,7 +110,7 @@ fn popups() -> Vec<Scenario> {
         screen("popup-presentation")
             .dialog(|| popup(ROUND, [120.0, 600.0]))
             .presentation(),
-        screen("popup-rule").dialog(|| popup(&[Setting::Value(Prompt::Rule)], [1000.0, 300.0])),
+        screen("popup-rule").dialog(|| popup(&[Setting::Rule], [1000.0, 300.0])),
         screen("popup-panel").dialog(|| Dialog::Popup(Popup::of_panel([400.0, 200.0]))),
     ]
 }

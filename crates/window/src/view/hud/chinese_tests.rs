@@ -13,7 +13,7 @@ use engine::kernels::{KERNELS, find};
 use lang::Language;
 use life::Size;
 use session::{Settled, Status, StopWhenStill};
-use ui::actions::{Prompt, Topic};
+use ui::actions::{Setting, Topic};
 use ui::fixtures::{
     Timed, TimedAs, comparison, isolated, round_with_block_timestamps, status, timed_round,
 };
@@ -185,7 +185,7 @@ fn no_english_is_left_in_dialogs() {
     let menus = Topic::ALL.map(|topic| Dialog::Menu(Menu::at(topic)));
     // Not the shelf: its patterns and their authors keep their English names.
     let prompts =
-        Prompt::ALL.map(|prompt| Dialog::Prompt(PromptDialog::new(prompt, String::new())));
+        Setting::TYPED.map(|prompt| Dialog::Prompt(PromptDialog::new(prompt, String::new())));
     let dialogs = menus.into_iter().chain(prompts).chain([
         Dialog::Commands(Commands::default()),
         Dialog::Help(Help::default()),

@@ -6,13 +6,16 @@ use std::time::Instant;
 use crate::actions::Chord;
 use crate::picture::{LiveArea, live_area};
 use crate::{
-    Action, Drawing, EmergencySave, LectureOptions, LecturePanel, LectureRun, Lessons, Population,
-    SidePanel, Sources, Timeline, ViewOptions, say_last, theme,
+    Action, Drawing, EditOverlay, EmergencySave, LectureOptions, LecturePanel, LectureRun, Lessons,
+    Population, SidePanel, Sources, Timeline, Tool, ViewAction, ViewOptions, WindowFacts, say_last,
+    theme,
 };
+use engine::Transfer;
 use lang::{Message, message};
 use life::Size;
 use session::{
-    NOTICE_TIME, NotSaved, PicturePlan, PictureSource, SavedSession, Session, SessionAction, Status,
+    NOTICE_TIME, NotSaved, PicturePlan, PictureSource, SavedSession, Session, SessionAction,
+    Status, Switch,
 };
 
 /// Wakes the window because something has changed; cheap, from any thread.
@@ -20,7 +23,7 @@ pub type Wake = Arc<dyn Fn() + Send + Sync>;
 
 /// What window and terminal share, whatever paints it: the session that they drive, what is to be
 /// seen of it, lessons and the present notice. Nothing here waits, and nothing knows pixels.
-pub struct AppState {
+pub struct App {
     /// The session; `None` while it starts.
     pub session: Option<Session>,
     /// What the person has chosen to see.
@@ -33,6 +36,10 @@ pub struct AppState {
     pub emergency_save: Arc<EmergencySave>,
     /// What is known about drawing, and the present notice.
     pub drawing: Drawing,
+    /// What a person's hand has put over the panels.
+    pub edit_overlay: EditOverlay,
+    /// Whether a window shows it, which can do more than a terminal.
+    pub in_window: bool,
     population: Population,
     /// When the notice goes.
     notice_until: Option<Instant>,
@@ -42,7 +49,7 @@ pub struct AppState {
     grid: Option<(Size, usize)>,
 }
 
-impl AppState {
+impl App {
     /// With no session yet; a lecture begins with it. `wake` is called when a lesson has something new to
     /// show.
     pub fn new(
@@ -50,14 +57,16 @@ impl AppState {
         lecture: Option<LectureOptions>,
         wake: Wake,
         emergency_save: Arc<EmergencySave>,
-    ) -> AppState {
-        AppState {
+    ) -> App {
+        App {
             session: None,
             options,
             lessons: Lessons::new(wake),
             lecture: lecture.map(LectureRun::new),
             emergency_save,
             drawing: Drawing::default(),
+            edit_overlay: EditOverlay::default(),
+            in_window: false,
             population: Population::default(),
             notice_until: None,
             requested: None,
@@ -116,8 +125,7 @@ impl AppState {
         area
     }
 
-    /// What the screen is made from, as of this status and with these timed rounds; of a window,
-    /// beside what it knows of its own.
+    /// What the screen is made from, as of this status and with these timed rounds.
     pub fn sources<'a>(
         &'a self,
         status: Option<&'a Status>,
@@ -130,7 +138,7 @@ impl AppState {
             population: &self.population,
             timeline,
             lesson: self.lessons.screen(),
-            window: None,
+            window: self.in_window.then(|| WindowFacts::of(&self.edit_overlay)),
         }
     }
 
@@ -202,15 +210,122 @@ impl AppState {
         before.is_some()
     }
 
+    /// Does what a person asked for, or says why it is impossible. What only the front end can do is given
+    /// back to it.
+    pub fn act(&mut self, action: impl Into<Action>) -> Option<Action> {
+        let (action, status) = (action.into(), self.status());
+        let no_rounds = Timeline::default(); // nothing is impossible for want of them
+        let refused = action.refused(&self.sources(status.as_deref(), &no_rounds));
+        if let Some(why) = refused {
+            self.show_notice(why, Instant::now());
+            return None;
+        }
+        let options = &mut self.options;
+        match action {
+            Action::Session(SessionAction::ToggleBlockTimestamps) => self.toggle_block_timestamps(),
+            Action::Session(action) => self.send(action),
+            Action::View(view) => match view {
+                ViewAction::ToggleSingle => options.single ^= true,
+                ViewAction::ToggleSeparateCameras => self.toggle_separate(),
+                ViewAction::ToggleMinimap => options.hides_minimap ^= true,
+                ViewAction::ToggleCauses => self.toggle_side(SidePanel::Causes),
+                ViewAction::ToggleLab => self.toggle_side(SidePanel::Lab),
+                ViewAction::ToggleLadder => self.toggle_side(SidePanel::Ladder),
+                ViewAction::ToggleSource => self.toggle_source(),
+                ViewAction::TogglePopulation => self.toggle_side(SidePanel::Population),
+                ViewAction::TogglePopulationOfAll => {
+                    options.population_of_all ^= true;
+                    if options.side != Some(SidePanel::Population) {
+                        self.toggle_side(SidePanel::Population);
+                    }
+                }
+                ViewAction::ToggleLessons => self.with_lessons(Lessons::toggle),
+                ViewAction::OpenLesson if self.lessons.selected_exercise().is_none() => {
+                    self.with_lessons(Lessons::open_selected);
+                }
+                ViewAction::MeasureSpeedup => self.with_lessons(Lessons::measure_speedup),
+                ViewAction::MeasureAgain => self.with_lessons(Lessons::measure_again),
+                ViewAction::ToggleLecture => self.toggle_lecture(),
+                ViewAction::NextPage => self.turn_page(true),
+                ViewAction::PreviousPage => self.turn_page(false),
+                ViewAction::Predict(choice) => self.predict(choice.into()),
+                ViewAction::NextTheme => self.next_theme(),
+                ViewAction::Invert => options.invert ^= true,
+                ViewAction::TogglePresentation => options.presentation ^= true,
+                ViewAction::NextLanguage => lang::set(lang::language().other()),
+                ViewAction::Escape => return self.escape(),
+                _ => return Some(action),
+            },
+            Action::Edit(_) => return Some(action),
+        }
+        None
+    }
+
     /// Hands an action to the session.
-    pub fn act(&self, action: SessionAction) {
+    pub fn send(&self, action: SessionAction) {
         if let Some(session) = &self.session {
             session.act(action);
         }
     }
 
+    /// Leaves the topmost of what lies over the plain window or terminal, and no other; what remains for
+    /// the front end to do. Its dialogs lie over all of it. It never quits.
+    fn escape(&mut self) -> Option<Action> {
+        let (overlay, options) = (&mut self.edit_overlay, &mut self.options);
+        if overlay.ghost.take().is_some() || overlay.selection.take().is_some() {
+        } else if overlay.tool != Tool::Hand {
+            overlay.tool = Tool::Hand;
+        } else if self.lessons.screen().is_some() {
+            // From a page to the list, from the list to the panels.
+            self.with_lessons(Lessons::go_up);
+        } else if options.timeline {
+            return Some(ViewAction::ToggleTimeline.into());
+        } else if options.shown_source().is_some() {
+            options.source = None;
+        } else if let Some(side) = options.side {
+            self.toggle_side(side);
+        } else if options.single {
+            options.single = false;
+        } else if options.presentation {
+            options.presentation = false;
+        } else if self.drawing.fullscreen {
+            return Some(ViewAction::ToggleFullscreen.into());
+        } else if self.open_lecture().is_some() {
+            self.toggle_lecture();
+        }
+        None
+    }
+
+    /// Times blocks or not; the timeline is where that shows.
+    fn toggle_block_timestamps(&mut self) {
+        let is_on = self.status().is_some_and(|it| it.lab.block_timestamps);
+        if self.options.timeline || !is_on {
+            self.send(SessionAction::ToggleBlockTimestamps);
+        }
+        self.show_timeline(true);
+    }
+
+    /// A camera for each panel, or one for all.
+    fn toggle_separate(&mut self) {
+        let Some(status) = self.status() else { return };
+        let (instances, selected) = (status.lattices.instances, status.panels.selected);
+        self.options.toggle_separate(instances, selected);
+        let view = status.setting.transfer == Transfer::View;
+        let said = match (self.options.is_separate(), view) {
+            (true, false) => message!("Each panel has a camera of its own"),
+            (true, true) => {
+                message!(
+                    "Each panel has a camera of its own, but while only a view crosses the bus all share the selected panel's ({key} changes that)",
+                    key = Switch::Transfer.key()
+                )
+            }
+            (false, _) => message!("One camera for all panels: the selected panel's"),
+        };
+        self.show_notice(said, Instant::now());
+    }
+
     /// Opens or closes the timeline; overlap is measured only while it is open. What is said of the
-    /// round in it closes with it.
+    /// round in it closes with it, and blocks are timed no more.
     pub fn show_timeline(&mut self, shown: bool) {
         self.options.timeline = shown;
         if !shown && self.options.side == Some(SidePanel::Causes) {
@@ -218,6 +333,9 @@ impl AppState {
         }
         if let Some(session) = &self.session {
             session.watch_overlap(shown);
+            if !shown && session.status().lab.block_timestamps {
+                session.act(SessionAction::ToggleBlockTimestamps);
+            }
         }
     }
 
@@ -236,7 +354,7 @@ impl AppState {
     }
 
     /// Shows the present kernel's source in the ladder, or closes the source that is shown.
-    pub fn toggle_source(&mut self) {
+    fn toggle_source(&mut self) {
         let is_shown = self.options.shown_source().is_some();
         if self.options.side != Some(SidePanel::Ladder) {
             self.toggle_side(SidePanel::Ladder);
@@ -245,21 +363,14 @@ impl AppState {
         self.options.source = status.map(|status| status.setting.kernel.index());
     }
 
-    /// Closes the source that the ladder shows, else a side panel; whether there was one.
-    pub fn close_side(&mut self) -> bool {
-        if self.options.shown_source().is_some() {
-            self.options.source = None;
-            return true;
-        }
-        let side = self.options.side;
-        side.inspect(|&panel| self.toggle_side(panel)).is_some()
-    }
-
     /// Takes the next theme, and names it.
-    pub fn next_theme(&mut self, now: Instant) {
+    fn next_theme(&mut self) {
         self.options.theme = (self.options.theme + 1) % theme::COUNT;
         let title = theme::theme(self.options.theme).title;
-        self.show_notice(message!("Theme: {title}", title = lang::text(title)), now);
+        self.show_notice(
+            message!("Theme: {title}", title = lang::text(title)),
+            Instant::now(),
+        );
     }
 
     /// What a key asks for while a lesson or a lecture is open, given what it asks for otherwise.
@@ -377,11 +488,70 @@ impl AppState {
     }
 }
 
-impl Drop for AppState {
+impl Drop for App {
     /// A session with a file is saved, also where a panic or an error ends the front end.
     fn drop(&mut self) {
         if let Err(why) = self.end() {
             say_last(vec![why.to_string()]);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A window's, without a session.
+    fn app() -> App {
+        let options = ViewOptions::default();
+        let mut app = App::new(options, None, Arc::new(|| {}), Arc::default());
+        app.in_window = true;
+        app
+    }
+
+    #[test]
+    fn escape_leaves_one_layer_after_another_from_the_top() {
+        let mut app = app();
+        let pattern = life::Lattice::new(Size::new(2, 2).unwrap());
+        app.edit_overlay.ghost = Some(crate::Ghost {
+            pattern: pattern.into(),
+            at: None,
+        });
+        app.edit_overlay.selection = Some((0, session::Area::whole(Size::new(2, 2).unwrap())));
+        app.edit_overlay.tool = Tool::Pencil;
+        app.options = ViewOptions {
+            timeline: true,
+            side: Some(SidePanel::Ladder),
+            source: Some(1),
+            single: true,
+            presentation: true,
+            ..ViewOptions::default()
+        };
+        app.drawing.fullscreen = true;
+        let open = |app: &App| {
+            let (overlay, options) = (&app.edit_overlay, &app.options);
+            [
+                overlay.ghost.is_some(),
+                overlay.selection.is_some(),
+                overlay.tool != Tool::Hand,
+                options.timeline,
+                options.source.is_some(),
+                options.side.is_some(),
+                options.single,
+                options.presentation,
+                app.drawing.fullscreen,
+            ]
+        };
+        for left in 0..9 {
+            let still_open = std::array::from_fn(|layer| layer >= left);
+            assert_eq!(open(&app), still_open);
+            match app.act(ViewAction::Escape) {
+                Some(Action::View(ViewAction::ToggleTimeline)) => app.show_timeline(false),
+                Some(Action::View(ViewAction::ToggleFullscreen)) => app.drawing.fullscreen = false,
+                rest => assert_eq!(rest, None),
+            }
+        }
+        assert_eq!(open(&app), [false; 9]);
+        assert_eq!(app.act(ViewAction::Escape), None, "nothing is open");
     }
 }
