@@ -456,7 +456,6 @@ fn with_no_graphics_driver_a_picture_is_refused_with_what_to_install() {
     let remedy = "apt-get install libvulkan1 mesa-vulkan-drivers";
     for line in [
         "snapshot --size 8x8 -o a.png",
-        "bench edit --json --device cpu",
         "bench ui --json --device cpu",
     ] {
         with(line).refuses(3, &["no graphics driver", remedy]);

@@ -4,7 +4,6 @@
 //! median, and the lowest and highest run. `verify` checks the results; the [`ladder`] does so first.
 
 mod default;
-mod edit;
 mod effect;
 mod frame;
 mod interface;
@@ -15,8 +14,6 @@ mod recorded_lessons;
 mod recorded_rounds;
 mod recording;
 mod split;
-mod start;
-mod timeline;
 
 use std::time::{Duration, Instant};
 
@@ -35,8 +32,8 @@ pub(super) use effect::compare;
 pub use record::{Origin, Record, Row, Table};
 
 /// What can be measured, in the order in which records keep and documents show it.
-pub(super) const TABLES: [&str; 10] = [
-    "start", "default", "split", "frame", "timeline", "ui", "edit", "effect", "lesson", "ladder",
+pub(super) const TABLES: [&str; 7] = [
+    "default", "split", "frame", "ui", "effect", "lesson", "ladder",
 ];
 
 /// What is named to record rounds and lessons for machines without a GPU.
@@ -79,21 +76,18 @@ pub(super) fn main(arguments: &BenchArguments) -> Result<()> {
     let wanted = |name: &str| match name {
         _ if !arguments.names.is_empty() => is_named(name),
         "split" => several,
-        "ui" | "edit" => draws,
+        "ui" => draws,
         _ => true,
     };
-    if !draws && ["start", "frame", "timeline"].into_iter().any(wanted) {
+    if !draws && wanted("frame") {
         say("what is drawn is left out: there is no graphics driver (see `lifestreams devices`)");
     }
     for name in TABLES.into_iter().filter(|name| wanted(name)) {
         let table = match name {
-            "start" => start::table(device, adapter)?,
             "default" => default::table(device, arguments.small, quiet)?,
             "split" => split::table(arguments.small)?,
             "frame" => frame::table(device, adapter)?,
-            "timeline" => timeline::table(device, adapter)?,
             "ui" => interface::table(device, adapter)?,
-            "edit" => edit::table(device, adapter)?,
             "effect" => effect::table(device, quiet)?,
             "lesson" => lesson::table(device)?,
             _ => {

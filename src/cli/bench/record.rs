@@ -43,7 +43,7 @@ pub struct Origin {
 /// Figures that belong together.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Table {
-    /// Its name on the command line: `step`, `frame`, `start` …
+    /// Its name on the command line: `default`, `frame`, `ui` …
     pub name: String,
     /// What it shows.
     pub title: String,
@@ -336,11 +336,11 @@ mod tests {
             (old_tables.into(), &climbed.ladder)
         );
 
-        let new = written(&record("new", &["edit", "frame"]));
+        let new = written(&record("new", &["ui", "frame"]));
         let new_tables = [
             ("default", "old"),
             ("frame", "new"),
-            ("edit", "new"),
+            ("ui", "new"),
             ("lesson", "old"),
         ];
         assert_eq!(
