@@ -69,7 +69,6 @@ fn tabled() -> BTreeSet<String> {
         texts.insert(exercise.title.into());
         texts.extend(exercise.text.iter().map(|text| (*text).to_owned()));
     }
-    texts.extend(crate::cli::option_texts());
     texts.remove("");
     texts
 }

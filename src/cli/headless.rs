@@ -16,7 +16,7 @@ use session::{
     PicturePlan, Recomputing, Session, SessionFile, Setup, Status, StopWhenStill, time_left,
 };
 use ui::EmergencySave;
-use ui::numbers::si;
+use ui::numbers::{si, time_us};
 
 /// Runs until it is stopped, or until the rounds or frames asked for are through.
 pub(super) fn main(setup: Setup, file: SessionFile, window: &WindowArguments) -> Result<()> {
@@ -122,7 +122,7 @@ fn line(status: &Status) -> String {
         status
             .rates
             .launch_us
-            .map(|us| format!("{us:.1} µs per launch")),
+            .map(|us| format!("{} per launch", time_us(us))),
     ];
     let figures: Vec<String> = figures.into_iter().flatten().collect();
     let mut line = format!("generation {}", status.clock.generation);

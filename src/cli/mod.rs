@@ -29,11 +29,9 @@ use std::process::ExitCode;
 use clap::FromArgMatches as _;
 use clap::parser::ValueSource;
 
-pub use bench::{Origin, Record, Row, Table};
+pub use bench::{Origin, Record, Row, Table, factors_in_words, ladder_policy};
 use lang::{Language, Message, tr};
 pub use options::command_line;
-#[cfg(test)]
-pub(crate) use options::option_texts;
 use options::{Cli, Command, ConfigCommand};
 use terminal::LogWriter;
 

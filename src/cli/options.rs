@@ -869,19 +869,6 @@ fn with_negative_numbers(command: clap::Command) -> clap::Command {
     command.mut_subcommands(with_negative_numbers)
 }
 
-/// What the table of options says of each, and of what is usual, in English.
-#[cfg(test)]
-pub(crate) fn option_texts() -> Vec<String> {
-    let command = command_line();
-    let shown = command.get_arguments().filter(|it| it.get_long().is_some());
-    let helps = shown.filter_map(|it| Some(it.get_help()?.to_string()));
-    let parts = helps.flat_map(|help| match help.split_once(" [default: ") {
-        Some((help, stated)) => vec![help.into(), stated.trim_end_matches(']').into()],
-        None => vec![help],
-    });
-    parts.collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

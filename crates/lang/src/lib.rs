@@ -12,6 +12,7 @@
 //! for example to draw one picture in Chinese and one in English.
 
 mod message;
+pub mod numbers;
 #[cfg(test)]
 mod tests;
 

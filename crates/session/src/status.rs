@@ -13,6 +13,7 @@ use crate::{
     Start, StoredKernel, SwitchContext, Switches, TimeSettings, finding_in_words, unknown_in_words,
 };
 use engine::{Cut, DeviceInfo, Kernel, Startup, Transfer, kernels};
+use lang::numbers::time_us_to;
 use lang::tr;
 use life::{Rule, Size, grouped};
 
@@ -260,17 +261,13 @@ impl Effect {
         let [Some(before), Some(after)] = self.round_us else {
             return format!("{}: {}", self.what, self.in_short());
         };
-        // As many decimals for both, so that they can be compared.
-        let digits = self.finding.map_or(3, |finding| finding.digits()) as i32;
-        let decimals = digits - 1 - (before.min(after) / 1e3).log10().floor() as i32;
-        let decimals = decimals.clamp(0, 3) as usize;
-        let ms = |us: f64| format!("{:.decimals$}", us / 1e3);
+        let digits = self.finding.map_or(3, |finding| finding.digits());
         tr!(
-            "{what}: {factor} ({before} → {after} ms per round)",
+            "{what}: {factor} ({before} → {after} per round)",
             what = self.what,
             factor = self.in_short(),
-            before = ms(before),
-            after = ms(after)
+            before = time_us_to(before, digits),
+            after = time_us_to(after, digits)
         )
     }
 }

@@ -10,9 +10,10 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 
-use super::{Table, fits, setup, shown, spread};
+use super::{Table, fits, setup, spread};
 use crate::cli::text::{print, say};
 use engine::kernels::Iteration;
+use lang::numbers::quantity;
 use life::{Lattice, Rule, Size, reference};
 use session::fastest::{FastestPlan, RUN_ROUND, Requested, RoundLength};
 use session::instances::{Event, Sim, open_engine, start_lattice};
@@ -185,7 +186,7 @@ impl Measured {
     }
 
     fn described(&self) -> String {
-        format!("{}: {}", self.named(), shown(self.median(), "cells/s"))
+        format!("{}: {}", self.named(), quantity(self.median(), "cells/s"))
     }
 }
 

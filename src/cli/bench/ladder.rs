@@ -29,6 +29,7 @@ pub(in crate::cli) use limits::limits;
 pub(super) use rung::main as measure_rung;
 pub(in crate::cli) use rung::{Case, MAX_MEMORY, PreparedCase, works};
 pub(super) use show::text;
+pub use show::{factors_in_words, policy};
 
 /// How long a rung may be silent before it is given up.
 const TIMEOUT: Duration = Duration::from_secs(180);

@@ -22,13 +22,14 @@ use anyhow::Result;
 use super::options::BenchArguments;
 use super::text::{print, print_text, say};
 use engine::kernels;
+use lang::numbers::quantity;
 use life::Size;
 use session::instances::{Sim, open_engine, starts};
 use session::{DeviceChoice, PicturePlan, Setting, Setup, Share};
-use ui::numbers::si;
 use window::list_adapters;
 
 pub(super) use effect::compare;
+pub use ladder::{factors_in_words, policy as ladder_policy};
 pub use record::{Origin, Record, Row, Table};
 
 /// What can be measured, in the order in which records keep and documents show it.
@@ -126,7 +127,7 @@ fn measure_ladder(arguments: &BenchArguments, record: &mut Record) -> Result<()>
             return Ok(());
         }
         let said = match ladder.best(kernel.name) {
-            Some(rate) => format!("{}, {}", shown(rate.median, "cells/s"), rate.work),
+            Some(rate) => format!("{}, {}", quantity(rate.median, "cells/s"), rate.work),
             None => "nothing measured".into(),
         };
         print(&format!("ladder: {}: {said}", kernel.name))
@@ -222,19 +223,4 @@ pub(super) fn spread(runs: &[f64]) -> [f64; 3] {
         sorted[0],
         sorted[sorted.len() - 1],
     ]
-}
-
-/// A value in the unit that records name, as it is printed: records say `cells/s`.
-pub(super) fn shown(value: f64, unit: &str) -> String {
-    let unit = if unit == "cells/s" { "cell/s" } else { unit };
-    match unit {
-        "ms" if value < 0.1 && value > 0.0 => format!("{:.1} µs", value * 1e3),
-        "ms" if value >= 1e3 => format!("{:.2} s", value / 1e3),
-        "ms" | "s" | "times" => format!("{value:.2} {unit}"),
-        "%" => format!("{value:.1} %"),
-        "µs" => format!("{value:.1} {unit}"),
-        "" if value < 1e6 => format!("{value:.0}"),
-        _ if value < 1e6 => format!("{value:.0} {unit}"),
-        _ => format!("{}{unit}", si(value)),
-    }
 }

@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
 
-use super::{TABLES, named, shown, spread};
+use super::{TABLES, named, spread};
 use experiment::Executor;
+use lang::numbers::quantity;
 use life::write_atomically;
 use session::DeviceChoice;
 use ui::ladder::Ladder;
@@ -192,14 +193,14 @@ impl Table {
         });
     }
 
-    /// Adds a figure with its interval, from this many runs.
-    pub(super) fn add_interval(
+    /// Adds a figure with its interval, from this many windows.
+    pub(super) fn add_windows(
         &mut self,
         what: String,
         unit: &str,
         value: f64,
         [low, high]: [f64; 2],
-        runs: usize,
+        windows: usize,
     ) {
         self.rows.push(Row {
             what,
@@ -207,24 +208,9 @@ impl Table {
             lowest: low.min(value),
             highest: high.max(value),
             unit: unit.into(),
-            runs,
-            in_windows: false,
+            runs: windows,
+            in_windows: true,
         });
-    }
-
-    /// Adds a figure with its interval, from this many windows.
-    pub(super) fn add_windows(
-        &mut self,
-        what: String,
-        unit: &str,
-        value: f64,
-        interval: [f64; 2],
-        windows: usize,
-    ) {
-        self.add_interval(what, unit, value, interval, windows);
-        if let Some(row) = self.rows.last_mut() {
-            row.in_windows = true;
-        }
     }
 
     /// Adds the time of a subject's rounds in milliseconds.
@@ -237,13 +223,8 @@ impl Table {
     /// Adds the time of the second subject's rounds, as a multiple of the first one's.
     pub(super) fn add_factor(&mut self, what: String, executor: &Executor) {
         if let Some((found, _)) = executor.across_windows(1, 0) {
-            self.add_windows(
-                what,
-                "times",
-                found.ratio,
-                found.interval,
-                executor.windows(),
-            );
+            let (ratio, windows) = (found.ratio, executor.windows());
+            self.add_windows(what, "times", ratio, found.interval, windows);
         }
     }
 
@@ -253,34 +234,23 @@ impl Table {
         let widths = self.rows.iter().map(|row| row.what.chars().count());
         let width = widths.max().unwrap_or(0);
         for row in &self.rows {
-            text += &format!("  {:width$}  {}\n", row.what, row.figures());
+            let of = if row.in_windows { "windows" } else { "runs" };
+            let (what, range, runs) = (&row.what, row.range(), row.runs);
+            text += &format!("  {what:width$}  {range}; {runs} {of}\n");
         }
         text.trim_end().into()
     }
 }
 
 impl Row {
-    /// The median with its unit.
-    pub fn value(&self) -> String {
-        shown(self.median, &self.unit)
-    }
-
-    fn figures(&self) -> String {
-        let Row {
-            median,
-            lowest,
-            highest,
-            unit,
-            runs,
-            ..
-        } = self;
-        let of = if self.in_windows { "windows" } else { "runs" };
-        let median = shown(*median, unit);
+    /// The median with its unit, and the lowest and the highest.
+    pub fn range(&self) -> String {
+        let shown = [self.median, self.lowest, self.highest].map(|it| quantity(it, &self.unit));
+        let [median, lowest, highest] = shown;
         if lowest == highest {
-            return format!("{median}; {runs} {of}");
+            return median;
         }
-        let [lowest, highest] = [lowest, highest].map(|value| shown(*value, unit));
-        format!("{median} ({lowest} to {highest}); {runs} {of}")
+        format!("{median} ({lowest} to {highest})")
     }
 }
 

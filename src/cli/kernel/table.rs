@@ -3,6 +3,7 @@
 use super::timing::{KernelRate, Timing};
 use engine::Kernel;
 use engine::kernels::find;
+use lang::numbers::digits;
 use lang::tr;
 use ui::ladder::Workload;
 
@@ -42,13 +43,7 @@ pub(super) fn table(timing: &Timing, own: &str) -> Vec<String> {
 
 /// A rate with three digits, and the factor for a rung.
 fn cell(rate: &KernelRate) -> String {
-    let gcells = rate.median / 1e9;
-    let digits = match gcells {
-        rate if rate < 9.995 => 2,
-        rate if rate < 99.95 => 1,
-        _ => 0,
-    };
-    let shown = format!("{gcells:.digits$}");
+    let shown = digits(rate.median / 1e9);
     if rate.kernel == Kernel::OWN {
         return shown;
     }
@@ -100,11 +95,11 @@ mod tests {
             limits: Default::default(),
         };
         let expected = [
-            "Gcell/s                   1 × 1024²      1 × 16384²",
-            "mine.cu                         150             150",
-            "02_shared, recompiled   120 (1.25×)               –",
-            "02_shared               100 (1.50×)   7.50 (20.00×)",
-            "05_bits                           –   10000 (0.01×)",
+            "Gcell/s                   1 × 1024²       1 × 16384²",
+            "mine.cu                         150              150",
+            "02_shared, recompiled   120 (1.25×)                –",
+            "02_shared               100 (1.50×)    7.50 (20.00×)",
+            "05_bits                           –   10,000 (0.01×)",
         ];
         assert_eq!(table(&timing, "mine.cu"), expected);
     }

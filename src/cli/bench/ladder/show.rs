@@ -1,7 +1,7 @@
 //! The ladder in words, for the terminal.
 
-use crate::cli::bench::shown;
 use engine::kernels::{KERNELS, Kernel};
+use lang::numbers::{digits, quantity};
 use ui::ladder::{LOP3_PER_WORD, Ladder, Rate, Workload};
 
 /// The heads of the columns; a rung's name and how it was launched have none.
@@ -36,7 +36,7 @@ pub(in crate::cli::bench) fn text(ladder: &Ladder) -> String {
 }
 
 /// How the rates were measured, and the limit that they are compared with.
-fn policy(ladder: &Ladder) -> Vec<String> {
+pub fn policy(ladder: &Ladder) -> Vec<String> {
     let mut said = Vec::new();
     if ladder.engine == "cpu" {
         said.push("On the CPU engine, over smaller lattices than a GPU's.".to_owned());
@@ -52,13 +52,13 @@ fn policy(ladder: &Ladder) -> Vec<String> {
     said.push(match ladder.limits.lop3_per_second {
         Some(rate) => format!(
             "LOP3: {}, so at most {} at {LOP3_PER_WORD} for 32 cells.",
-            shown(rate, "/s"),
-            shown(ladder.limits.cells_per_second().unwrap_or(0.0), "cells/s")
+            quantity(rate, "/s"),
+            quantity(ladder.limits.cells_per_second().unwrap_or(0.0), "cells/s")
         ),
         None => "No LOP3 limit was measured on this device.".into(),
     });
     if let Some(rate) = ladder.limits.copied_per_second {
-        let rate = shown(rate, "B/s");
+        let rate = quantity(rate, "B/s");
         said.push(format!("Copies: {rate}, read and written."));
     }
     said.push(match ladder.cache {
@@ -77,7 +77,8 @@ fn lines(ladder: &Ladder, work: Workload) -> Vec<Line> {
     let of = |(at, kernel): (usize, &'static Kernel)| {
         let rate = ladder.rate(kernel.name, work)?;
         let limit = ladder.limits.cells_per_second();
-        let [before, first] = factor_words(ladder, at, work);
+        let factors = factors_in_words(ladder, at, work);
+        let [before, first] = factors.unwrap_or_else(|| ["–", "–"].map(String::from));
         Some([
             kernel.name.into(),
             figures(rate),
@@ -91,33 +92,32 @@ fn lines(ladder: &Ladder, work: Workload) -> Vec<Line> {
     KERNELS.iter().enumerate().filter_map(of).collect()
 }
 
-/// The factors by which this rung is faster than the one before and than the first one.
-fn factor_words(ladder: &Ladder, at: usize, work: Workload) -> [String; 2] {
+/// The factors by which the rung in this place is faster than the one before and than the first one.
+pub fn factors_in_words(ladder: &Ladder, at: usize, work: Workload) -> Option<[String; 2]> {
     let below: Vec<&str> = KERNELS[..at].iter().map(|kernel| kernel.name).collect();
-    match ladder.factors(KERNELS[at].name, &below, work) {
-        None => ["–", "–"].map(String::from),
-        Some([(near, before), (_, first)]) => {
-            // The very next one goes without saying.
-            let named = if below.last() == Some(&near) {
-                String::new()
-            } else {
-                format!(" `{near}`")
-            };
-            [format!("{}{named}", times(before)), times(first)]
-        }
-    }
+    let [(near, before), (_, first)] = ladder.factors(KERNELS[at].name, &below, work)?;
+    // The very next one goes without saying.
+    let named = if below.last() == Some(&near) {
+        String::new()
+    } else {
+        format!(" `{near}`")
+    };
+    Some([
+        format!("{}×{named}", digits(before)),
+        format!("{}×", digits(first)),
+    ])
 }
 
 fn any_rules(ladder: &Ladder) -> Vec<String> {
     let one = |kernel: &Kernel| {
         let (rate, factor) = ladder.other_rule_rate(kernel.name)?;
         Some(format!(
-            "By {}, {}: `{}` {}, {} the rate of B3/S23",
+            "By {}, {}: `{}` {}, {}× the rate of B3/S23",
             rate.rule,
             rate.work,
             kernel.name,
             figures(rate),
-            times(factor)
+            digits(factor)
         ))
     };
     KERNELS.iter().filter_map(one).collect()
@@ -133,27 +133,12 @@ fn left_out(ladder: &Ladder) -> Vec<String> {
 
 fn figures(rate: &Rate) -> String {
     let [median, lowest, highest] =
-        [rate.median, rate.lowest, rate.highest].map(|value| shown(value, "cells/s"));
+        [rate.median, rate.lowest, rate.highest].map(|value| quantity(value, "cells/s"));
     format!("{median} ({lowest} to {highest})")
 }
 
 fn percent(part: f64) -> String {
-    let percent = 100.0 * part;
-    if percent < 0.995 {
-        format!("{percent:.2} %")
-    } else {
-        format!("{percent:.1} %")
-    }
-}
-
-/// A factor with three digits.
-fn times(factor: f64) -> String {
-    let digits = match factor {
-        factor if factor < 9.995 => 2,
-        factor if factor < 99.95 => 1,
-        _ => 0,
-    };
-    format!("{factor:.digits$} times")
+    format!("{} %", digits(100.0 * part))
 }
 
 /// Lines of cells, each as wide as its column's widest.
@@ -187,19 +172,19 @@ mod tests {
         let global = [
             "40.0 Gcell/s (39.2 Gcell/s to 40.4 Gcell/s)",
             "0.06 %",
-            "7.8 %",
+            "7.80 %",
             "–",
             "–",
         ];
         assert_eq!(of(&small, "global"), global);
-        let near = ["2.2 %", "–", "6.25 times `sync-global`", "39.1 times"];
+        let near = ["2.19 %", "–", "6.25× `sync-global`", "39.1×"];
         assert_eq!(of(&small, "bits")[1..], near);
-        let far = ["4.4 %", "19.1 %", "15.6 times `shared`", "39.1 times"];
+        let far = ["4.39 %", "19.1 %", "15.6× `shared`", "39.1×"];
         assert_eq!(of(&large, "bits")[1..], far);
         let text = text(&ladder);
         assert!(text.contains("71.3 Tcell/s at 7.5 for 32 cells"));
         let other = "By B36/S23, 16 × 1024²: `bits` 781 Gcell/s (766 Gcell/s to 789 Gcell/s), \
-                     0.50 times the rate of B3/S23";
+                     0.50× the rate of B3/S23";
         assert!(text.contains(other), "{text}");
         assert!(text.contains("Not measured: `planar`, 1 × 16384²: it hung"));
     }
