@@ -9,9 +9,7 @@ use anyhow::{Context, Result, bail};
 use lang::Language;
 
 use crate::records::{Record, text_of};
-use crate::{
-    formats, headers, kernels, keys, lessons, measurements, options, records, scaling, text,
-};
+use crate::{formats, headers, kernels, keys, lessons, measurements, options, records};
 
 /// What makes the text of a part.
 type Part = fn(&[Record]) -> Result<String>;
@@ -60,7 +58,7 @@ pub(crate) fn pages(root: &Path) -> Result<Vec<(PathBuf, Language)>> {
 pub(crate) fn documents(root: &Path) -> Result<Vec<(PathBuf, String)>> {
     lang::install_catalogue(&text_of(&crate::root().join("assets/lang/zh.toml"))?);
     let records = records::read(root)?;
-    let mut documents = headers::headers(root, records::with_ladder(&records))?;
+    let mut documents = headers::headers(root, records::with_ladder(&records)?)?;
     for (path, language) in pages(root)? {
         let old = text_of(&path)?;
         let new = lang::with(language, || with_parts(&old, &records));
@@ -69,9 +67,6 @@ pub(crate) fn documents(root: &Path) -> Result<Vec<(PathBuf, String)>> {
             new.with_context(|| path.display().to_string())?,
         ));
     }
-    let picture = root.join("docs/pictures/scaling.svg");
-    documents.push((picture, scaling::picture(&records)?));
-    text::check_complete()?;
     Ok(documents)
 }
 

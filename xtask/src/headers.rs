@@ -5,20 +5,24 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use engine::kernels::KERNELS;
+use lang::numbers::{digits, quantity};
 use textwrap::WordSeparator;
 use ui::ladder::{Ladder, Workload};
 
-use crate::numbers::quantity;
 use crate::records::Record;
 use crate::records::text_of;
 
 /// The kernels' files, each with its header as it should be.
-pub(crate) fn headers(root: &Path, record: Option<&Record>) -> Result<Vec<(PathBuf, String)>> {
-    let ladder = record.and_then(|record| Some((record.device.as_str(), record.ladder.as_ref()?)));
+pub(crate) fn headers(root: &Path, record: &Record) -> Result<Vec<(PathBuf, String)>> {
+    let ladder = record.ladder.as_ref().expect("it has one");
     let mut files = Vec::new();
     for (at, kernel) in KERNELS.iter().enumerate() {
         let path = file(root, kernel.file);
-        let text = with_block(&text_of(&path)?, "Measured:", &measured(at, ladder));
+        let text = with_block(
+            &text_of(&path)?,
+            "Measured:",
+            &measured(at, &record.device, ladder),
+        );
         files.push((
             path.clone(),
             text.with_context(|| path.display().to_string())?,
@@ -91,11 +95,8 @@ fn with_block(text: &str, word: &str, paragraphs: &[String]) -> Result<String> {
 
 /// What the header of the rung in this place says was measured: a paragraph, and one for each
 /// work.
-fn measured(at: usize, ladder: Option<(&str, &Ladder)>) -> Vec<String> {
+fn measured(at: usize, device: &str, ladder: &Ladder) -> Vec<String> {
     let kernel = &KERNELS[at];
-    let Some((device, ladder)) = ladder else {
-        return vec!["not yet; no record of 'lifestreams bench ladder' has it".into()];
-    };
     let place = format!("{device}, commit {}", ladder.commit);
     let mut said = vec![match ladder.sources.get(kernel.name) {
         None => format!("not since {place}; 'lifestreams bench ladder' measures it"),
@@ -135,7 +136,7 @@ fn in_ascii(work: Workload) -> String {
 }
 
 fn times(factor: f64) -> String {
-    format!("{} times", crate::numbers::digits_or_hundredths(factor))
+    format!("{} times", digits(factor))
 }
 
 fn file_of(kernel: &str) -> &'static str {
@@ -177,8 +178,7 @@ mod tests {
     fn a_header_says_of_what_its_figures_are() {
         let mut ladder = fixtures::ladder();
         let bits = KERNELS.iter().position(|k| k.name == "bits").unwrap();
-        let says = |ladder: &Ladder| measured(bits, Some(("NVIDIA H200", ladder))).join("\n");
-        assert!(measured(bits, None)[0].starts_with("not yet"));
+        let says = |ladder: &Ladder| measured(bits, "NVIDIA H200", ladder).join("\n");
         assert!(says(&ladder).starts_with("not since NVIDIA H200, commit 0123456789ab;"));
         let source = KERNELS[bits].source();
         ladder.sources.insert("bits".into(), source.into());
@@ -186,12 +186,12 @@ mod tests {
             says(&ladder),
             "NVIDIA H200, commit 0123456789ab:\n\
              16 x 1024x1024: 1.56 Tcell/s, 6.25 times 03_sync_global, 39.1 times 01_global\n\
-             1 x 16384x16384: 3.13 Tcell/s, 15.6 times 02_shared, 39.1 times 01_global\n\
+             1 x 16384x16384: 3.12 Tcell/s, 15.6 times 02_shared, 39.1 times 01_global\n\
              by B36/S23: 0.50 times the rate of B3/S23"
         );
         ladder.sources.insert("bits".into(), "another".into());
         assert!(says(&ladder).starts_with("not since it was changed; before, NVIDIA H200"));
-        let planar = measured(bits + 1, Some(("NVIDIA H200", &ladder))).join("\n");
+        let planar = measured(bits + 1, "NVIDIA H200", &ladder).join("\n");
         assert!(
             planar.contains("1 x 16384x16384: not measured: it hung"),
             "{planar}"

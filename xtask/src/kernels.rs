@@ -5,71 +5,55 @@ use std::path::Path;
 use anyhow::Result;
 use engine::Layout;
 use engine::kernels::{Iteration, KERNELS, Kernel, SupportedSizes};
+use lang::numbers::{grouped, quantity};
+use lifestreams::cli::factors_in_words;
 use ui::ladder::{Ladder, Workload};
 
 use crate::headers;
-use crate::numbers::{factor, quantity, whole};
 use crate::records::{self, Record};
-use crate::text::{Both, Table};
+use crate::text::markdown;
 
 /// What each kernel is and takes.
 pub(crate) fn table() -> Result<String> {
-    let heads = [
-        Both("Kernel", "核函数"),
-        Both("Idea", "想法"),
-        Both("Takes", "接受"),
-        Both("Cells", "细胞"),
-        Both("Generations per launch", "每次启动的代数"),
-    ];
-    let mut table = Table::new(heads.map(Both::get));
-    for kernel in &KERNELS {
+    let row = |kernel: &Kernel| {
         let layout = match kernel.layout {
-            Layout::I32 => Both("`i32`", "`i32`"),
-            Layout::Bits => Both("1 bit", "1 位"),
-            Layout::Planar => Both("1 bit, in 32 planes", "1 位，分 32 个平面"),
+            Layout::I32 => "`i32`",
+            Layout::Bits => "1 bit",
+            Layout::Planar => "1 bit, in 32 planes",
         };
         let iteration = match kernel.iteration {
             Iteration::Launches => "1".into(),
             Iteration::Steps(most) => most.to_string(),
-            Iteration::InKernel => Both("any number", "任意").get().into(),
+            Iteration::InKernel => "any number".into(),
         };
-        let cells = kernel.max_cells.map(|most| match lang::language() {
-            lang::Language::English => format!("up to {} cells", whole(most)),
-            lang::Language::Chinese => format!("至多 {} 个细胞", whole(most)),
-        });
-        let takes = match kernel.sides {
-            SupportedSizes::Any => cells,
-            sides => Some(sides.to_string()),
+        let takes = match (kernel.sides, kernel.max_cells) {
+            (SupportedSizes::Any, Some(most)) => format!("up to {} cells", grouped(most)),
+            (SupportedSizes::Any, None) => "every size".into(),
+            (sides, _) => sides.to_string(),
         };
-        table.row([
-            format!("`{}`", kernel.name),
-            lang::text(kernel.title).to_owned(),
-            takes.unwrap_or_else(|| Both("every size", "任意大小").get().into()),
-            layout.get().to_owned(),
-            iteration,
-        ]);
-    }
-    table.markdown()
+        let name = format!("`{}`", kernel.name);
+        [name, kernel.title.into(), takes, layout.into(), iteration]
+    };
+    let heads = ["Kernel", "Idea", "Takes", "Cells", "Generations per launch"];
+    markdown(&heads, KERNELS.iter().map(row))
 }
 
 /// The ladder, a line per rung: its idea, its highest rate, its factor, and what is next.
 pub(crate) fn ladder(records: &[Record]) -> Result<String> {
-    let record = records::with_ladder(records);
-    let ladder = record.and_then(|record| Some((record.device.as_str(), record.ladder.as_ref()?)));
-    ladder_table(&headers::next(Path::new(crate::root()))?, ladder)
+    let record = records::with_ladder(records)?;
+    let next = headers::next(Path::new(crate::root()))?;
+    ladder_table(
+        &next,
+        &record.device,
+        record.ladder.as_ref().expect("it has one"),
+    )
 }
 
-fn ladder_table(next: &[String], ladder: Option<(&str, &Ladder)>) -> Result<String> {
-    let mut text = match ladder {
-        Some((device, ladder)) => {
-            let limit = ladder.limits.cells_per_second();
-            let limit = limit.map_or(String::new(), |limit| {
-                format!("; the limit is {}", quantity(limit, "cells/s"))
-            });
-            format!("Measured: {device}, commit {}{limit}.\n\n", ladder.commit)
-        }
-        None => String::from("Not measured yet: `lifestreams bench ladder --write` does.\n\n"),
-    };
+fn ladder_table(next: &[String], device: &str, ladder: &Ladder) -> Result<String> {
+    let limit = ladder.limits.cells_per_second();
+    let limit = limit.map_or(String::new(), |limit| {
+        format!("; the limit is {}", quantity(limit, "cells/s"))
+    });
     let heads = [
         "Rung",
         "Idea",
@@ -77,22 +61,17 @@ fn ladder_table(next: &[String], ladder: Option<(&str, &Ladder)>) -> Result<Stri
         "Against the rung before",
         "What is next",
     ];
-    let mut table = Table::new(heads);
-    for ((at, kernel), next) in KERNELS.iter().enumerate().zip(next) {
-        let [highest, factor] = match ladder {
-            Some((_, ladder)) => cells(at, kernel, ladder),
-            None => ["not measured", "–"].map(String::from),
-        };
-        table.row([
-            format!("[{file}](ladder/{file}.cu)", file = kernel.file),
-            kernel.title.to_owned(),
-            highest,
-            factor,
-            next.clone(),
-        ]);
-    }
-    text += &table.markdown()?;
-    Ok(text)
+    let rows = KERNELS.iter().zip(next).enumerate();
+    let rows = rows.map(|(at, (kernel, next))| {
+        let [highest, factor] = cells(at, kernel, ladder);
+        let file = format!("[{file}](ladder/{file}.cu)", file = kernel.file);
+        [file, kernel.title.into(), highest, factor, next.clone()]
+    });
+    let table = markdown(&heads, rows)?;
+    Ok(format!(
+        "Measured: {device}, commit {}{limit}.\n\n{table}",
+        ladder.commit
+    ))
 }
 
 /// What a rung reaches at most, and its factor with the first work that the rung before has done
@@ -114,22 +93,10 @@ fn cells(at: usize, kernel: &Kernel, ladder: &Ladder) -> [String; 2] {
     };
     let work = ladder.works.iter().find(together);
     let work = work.or_else(|| ladder.works.iter().find(|&&work| work == best.work));
-    let against = work.and_then(|&work| Some((against(ladder, at, work)?[0].clone(), work)));
+    let against =
+        work.and_then(|&work| Some((factors_in_words(ladder, at, work)?[0].clone(), work)));
     let against = against.map_or("–".into(), |(factor, work)| format!("{factor}, {work}"));
     [highest, against]
-}
-
-/// By what factor the rung in this place is faster than the one before and than the first one.
-pub(crate) fn against(ladder: &Ladder, at: usize, work: Workload) -> Option<[String; 2]> {
-    let below: Vec<&str> = KERNELS[..at].iter().map(|kernel| kernel.name).collect();
-    let [(near, before), (_, first)] = ladder.factors(KERNELS[at].name, &below, work)?;
-    // The very next one goes without saying.
-    let named = if below.last() == Some(&near) {
-        String::new()
-    } else {
-        format!(" `{near}`")
-    };
-    Some([format!("{}{named}", factor(before)), factor(first)])
 }
 
 #[cfg(test)]
@@ -144,7 +111,7 @@ mod tests {
             .iter()
             .map(|kernel| format!("after {}", kernel.name))
             .collect();
-        let table = ladder_table(&next, Some(("NVIDIA H200", &ladder))).unwrap();
+        let table = ladder_table(&next, "NVIDIA H200", &ladder).unwrap();
         let rows = table.lines().filter(|line| line.starts_with("| ["));
         let rows: Vec<&str> = rows.collect();
         assert_eq!(rows.len(), KERNELS.len());

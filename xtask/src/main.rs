@@ -10,10 +10,8 @@ mod kernels;
 mod keys;
 mod lessons;
 mod measurements;
-mod numbers;
 mod options;
 mod records;
-mod scaling;
 #[cfg(test)]
 mod tests;
 mod text;

@@ -1,33 +1,33 @@
 //! Options and commands, as the command line itself defines them.
 
-use anyhow::{Result, ensure};
+use anyhow::Result;
 use clap::{Arg, Command};
-use lang::Language;
 use lifestreams::cli::command_line;
 
-use crate::text::{Both, Table, label};
+use crate::text::markdown;
 
 /// The commands, a line each.
 pub(crate) fn commands() -> Result<String> {
-    let mut table =
-        Table::new([Both("Command", "命令"), Both("What it does", "作用")].map(Both::get));
+    let mut rows = Vec::new();
     let all = command_line();
     for command in own(&all) {
         let parts: Vec<&Command> = own(command).collect();
         if parts.is_empty() {
-            table.row([format!("`{}`", usage(command)), about(command)]);
+            rows.push([format!("`{}`", usage(command)), about(command)]);
         }
         for part in parts {
             let usage = format!("`{} {}`", command.get_name(), usage(part));
-            table.row([usage, about(part)]);
+            rows.push([usage, about(part)]);
         }
     }
-    table.markdown()
+    markdown(&["Command", "What it does"], rows)
 }
 
 fn about(command: &Command) -> String {
-    let about = command.get_about().map(ToString::to_string);
-    translated(&about.unwrap_or_default())
+    command
+        .get_about()
+        .map(ToString::to_string)
+        .unwrap_or_default()
 }
 
 /// Its subcommands but for `help`.
@@ -61,92 +61,69 @@ pub(crate) fn of_the_window() -> Result<String> {
             None => groups.push((heading, vec![argument])),
         }
     }
-    let mut text = String::new();
-    for (heading, arguments) in groups {
-        text += &format!("\n### {}\n\n{}", translated(heading), table(&arguments)?);
-    }
-    Ok(text.trim_start().to_owned())
+    tables(groups)
 }
 
 /// The options of commands, except those that the window has too.
 pub(crate) fn of_commands() -> Result<String> {
     let all = command_line();
-    let help = |argument: &Arg| argument.get_help().map(ToString::to_string);
-    let of_window: Vec<_> = all
-        .get_arguments()
-        .map(|it| (it.get_long(), help(it)))
-        .collect();
-    let mut text = String::new();
-    for command in own(&all) {
+    let identity = |it: &Arg| {
+        (
+            it.get_long().map(String::from),
+            it.get_help().map(ToString::to_string),
+        )
+    };
+    let of_window: Vec<_> = all.get_arguments().map(identity).collect();
+    let groups = own(&all).map(|command| {
         let own = command.get_arguments().filter(|it| is_shown(it));
-        let new = own.filter(|it| !of_window.contains(&(it.get_long(), help(it))));
-        let new: Vec<&Arg> = new.collect();
-        if !new.is_empty() {
-            text += &format!("\n### {}\n\n{}", command.get_name(), table(&new)?);
-        }
-    }
-    ensure!(!text.is_empty(), "no command has an option");
-    Ok(text.trim_start().to_owned())
+        let new = own.filter(|it| !of_window.contains(&identity(it)));
+        (command.get_name(), new.collect())
+    });
+    tables(groups.filter(|(_, new): &(_, Vec<&Arg>)| !new.is_empty()))
 }
 
 fn is_shown(argument: &Arg) -> bool {
     !argument.is_hide_set() && !matches!(argument.get_id().as_str(), "help" | "version")
 }
 
-fn table(arguments: &[&Arg]) -> Result<String> {
-    let heads = [
-        Both("Option", "选项"),
-        Both("What it does", "作用"),
-        Both("Default", "默认"),
-    ];
-    let mut table = Table::new(heads.map(Both::get));
-    for argument in arguments {
-        let help = argument.get_help().map(ToString::to_string);
-        let help = help.unwrap_or_default();
-        let (help, stated) = match help.split_once(" [default: ") {
-            Some((help, stated)) => (help, Some(stated.trim_end_matches(']'))),
-            None => (help.as_str(), None),
-        };
-        let values = argument.get_default_values().iter();
-        let values = values.map(|value| format!("`{}`", value.to_string_lossy()));
-        let default = match stated {
-            Some(stated) => translated(stated),
-            None => values.collect::<Vec<_>>().join(", "),
-        };
-        let default = match default.as_str() {
-            "" | "`false`" => "–".to_owned(),
-            _ => default,
-        };
-        let possible = argument.get_possible_values();
-        let possible = possible.iter().filter(|value| !value.is_hide_set());
-        let names: Vec<String> = possible
-            .map(|value| format!("`{}`", value.get_name()))
-            .collect();
-        let is_flag = !argument.get_action().takes_values();
-        let help = if names.is_empty() || is_flag {
-            translated(help)
-        } else {
-            format!(
-                "{}{}{}",
-                translated(help),
-                Both(": ", "：").get(),
-                names.join(", ")
-            )
-        };
-        // A bar would end the cell.
-        table.row([usage_of(argument), help, default].map(|cell| cell.replace('|', "\\|")));
+/// A table of options below each heading.
+fn tables<'a>(groups: impl IntoIterator<Item = (&'a str, Vec<&'a Arg>)>) -> Result<String> {
+    let heads = ["Option", "What it does", "Default"];
+    let mut text = String::new();
+    for (heading, arguments) in groups {
+        let rows = arguments.into_iter().map(row);
+        text += &format!("\n### {heading}\n\n{}", markdown(&heads, rows)?);
     }
-    table.markdown()
+    Ok(text.trim_start().to_owned())
 }
 
-/// A text of `--help` in the documents' language: from the program's catalogue, else from the
-/// documents' own labels.
-fn translated(text: &str) -> String {
-    match (lang::language(), lang::translated(text)) {
-        (Language::English, _) => text.to_owned(),
-        (_, Some(text)) => text.to_owned(),
-        (_, None) => label(text),
+/// The option, what it does, and its default.
+fn row(argument: &Arg) -> [String; 3] {
+    let help = argument.get_help().map(ToString::to_string);
+    let mut help = help.unwrap_or_default();
+    let stated = help.split_once(" [default: ");
+    let stated =
+        stated.map(|(help, stated)| (help.to_owned(), stated.trim_end_matches(']').to_owned()));
+    let values = argument.get_default_values().iter();
+    let values = values.map(|value| format!("`{}`", value.to_string_lossy()));
+    let mut default = values.collect::<Vec<_>>().join(", ");
+    if let Some(stated) = stated {
+        (help, default) = stated;
     }
+    if matches!(&default[..], "" | "`false`") {
+        default = "–".into();
+    }
+    let takes_values = argument.get_action().takes_values();
+    let possible = argument.get_possible_values().into_iter();
+    let possible = possible.filter(|value| takes_values && !value.is_hide_set());
+    let names: Vec<String> = possible
+        .map(|value| format!("`{}`", value.get_name()))
+        .collect();
+    if !names.is_empty() {
+        help += &format!(": {}", names.join(", "));
+    }
+    // A bar would end the cell.
+    [usage_of(argument), help, default].map(|cell| cell.replace('|', "\\|"))
 }
 
 fn usage_of(argument: &Arg) -> String {

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, Result};
-pub(crate) use lifestreams::cli::{Origin, Record, Row, Table};
+pub(crate) use lifestreams::cli::{Record, Row};
 
 /// All records, GPUs first, since readers look for those.
 pub(crate) fn read(root: &Path) -> Result<Vec<Record>> {
@@ -32,9 +32,10 @@ pub(crate) fn text_of(path: &Path) -> Result<String> {
 }
 
 /// The GPU record with the most measurements, among those with a ladder.
-pub(crate) fn with_ladder(records: &[Record]) -> Option<&Record> {
+pub(crate) fn with_ladder(records: &[Record]) -> Result<&Record> {
     let of_gpus = records.iter().filter(|record| record.engine == "cuda");
     of_gpus
         .filter(|record| record.ladder.is_some())
         .max_by_key(|record| record.tables.len())
+        .context("no GPU has a ladder recorded: `lifestreams bench ladder --write`")
 }
