@@ -1,22 +1,21 @@
 //! `lifestreams lecture`: reads a lecture's file, and gives, checks or rehearses it.
 //!
-//! The settings of a step are options of the command line, read by its own parsers: a step's setting is
-//! what `lifestreams lecture` with these options, and with those of all steps before, would start.
+//! A step sets options of the command line, read by the same parsers: its setting is what `lifestreams
+//! lecture` with these options, and with those of all steps before, would start.
 
 use std::collections::BTreeMap;
-use std::ffi::OsString;
 use std::ops::{ControlFlow, Range};
 use std::path::Path;
 
 use anyhow::Result;
-use clap::FromArgMatches as _;
-use clap::parser::ValueSource;
+use clap::builder::Resettable;
+use clap::{Args as _, FromArgMatches as _, Parser as _};
 use serde::Deserialize;
 use toml::{Spanned, Value};
 
 use super::bench::{compare, with_pictures};
 use super::failure::{self, BadArguments};
-use super::options::{Cli, Command, LectureArguments, LectureCommand, command_line};
+use super::options::{Cli, Command, Common, LectureArguments, LectureCommand};
 use super::text::print;
 use super::{config, window};
 use experiment::Plan;
@@ -63,36 +62,35 @@ const SIZE_ON_CPU: &str = "size-on-cpu";
 /// The longest file that is read.
 const MAX_BYTES: u64 = 1 << 20;
 
-pub(super) fn main(arguments: &LectureArguments) -> Result<()> {
+/// Gives, checks or rehearses a lecture; where a size was typed, it stays in every step.
+pub(super) fn main(arguments: &LectureArguments, is_size_typed: bool) -> Result<()> {
     match &arguments.what {
         Some(LectureCommand::Check { lecture }) => check(lecture),
         Some(LectureCommand::Rehearse { lecture, device }) => rehearse(lecture, *device),
-        None => start(arguments),
+        None => start(arguments, is_size_typed),
     }
 }
 
 /// Every step of the lectures that come with the program.
 pub(super) fn shipped_steps(device: DeviceChoice) -> Result<Vec<LectureStep>> {
-    let lectures = SHIPPED.map(|(name, _)| Reader::plain(device).read(Path::new(name)));
+    let lectures = SHIPPED.map(|(name, _)| read(Path::new(name), &plain(device), false));
     let lectures = lectures.into_iter().collect::<Result<Vec<_>>>()?;
     let steps = lectures.into_iter().flat_map(|(lecture, _)| lecture.steps);
     Ok(steps.collect())
 }
 
 fn check(path: &Path) -> Result<()> {
-    let lecture = Reader::plain(DeviceChoice::Cpu).read(path)?.0;
+    let lecture = read(path, &plain(DeviceChoice::Cpu), false)?.0;
     let count = lecture.steps.len();
     print(&tr!("{lecture}: {count} steps", lecture = lecture.title))
 }
 
-fn start(arguments: &LectureArguments) -> Result<()> {
+fn start(arguments: &LectureArguments, is_size_typed: bool) -> Result<()> {
     for path in arguments.notes.iter().chain(&arguments.report) {
         check_writable(path)?;
     }
     window::check(&arguments.common, &arguments.window)?;
-    let command = config::with_settings(super::check)?.0;
-    let words = std::env::args_os().collect();
-    let (lecture, first) = Reader { command, words }.read(&arguments.lecture)?;
+    let (lecture, first) = read(&arguments.lecture, arguments, is_size_typed)?;
     let lecture = LectureOptions {
         lecture,
         notes: match &arguments.notes {
@@ -106,7 +104,7 @@ fn start(arguments: &LectureArguments) -> Result<()> {
 
 /// Measures what every step changes, and every lesson, and says what of it is resolved here.
 fn rehearse(path: &Path, device: DeviceChoice) -> Result<()> {
-    let lecture = Reader::plain(device).read(path)?.0;
+    let lecture = read(path, &plain(device), false)?.0;
     let is_cpu = Bench::open(device)?.is_cpu();
     let mut before: Option<&LectureStep> = None;
     for (number, step) in (1..).zip(&lecture.steps) {
@@ -177,163 +175,146 @@ impl Text {
     }
 }
 
-/// Reads lectures: on top of the options that were typed, the first of which is the program's name, and
-/// of a command line's defaults.
-struct Reader {
-    command: clap::Command,
-    words: Vec<OsString>,
+/// No options but the device.
+fn plain(device: DeviceChoice) -> LectureArguments {
+    let words = ["lifestreams", "lecture", &format!("--device={device}")];
+    match Cli::parse_from(words).command {
+        Some(Command::Lecture(arguments)) => *arguments,
+        _ => unreachable!("the words name the command"),
+    }
 }
 
-impl Reader {
-    /// Without options but the device.
-    fn plain(device: DeviceChoice) -> Reader {
-        let device = format!("--device={device}");
-        Reader {
-            command: command_line(),
-            words: ["lifestreams", "lecture", &device]
-                .map(OsString::from)
-                .into(),
+/// A shipped lecture of this name, or else that of a file, on top of these options; and those of its first
+/// step.
+fn read(
+    path: &Path,
+    typed: &LectureArguments,
+    is_size_typed: bool,
+) -> Result<(Lecture, LectureArguments)> {
+    let shipped = SHIPPED.iter().find(|(name, _)| path == Path::new(name));
+    let text = match shipped {
+        Some((_, text)) => (*text).to_owned(),
+        None => text_of(path)?,
+    };
+    parse(&text, typed, is_size_typed).map_err(|(span, why)| {
+        let before = &text[..text.floor_char_boundary(span.start)];
+        let line = 1 + before.matches('\n').count();
+        let column = 1 + before.chars().rev().take_while(|it| *it != '\n').count();
+        let path = path.display();
+        BadArguments(format!("{path}:{line}:{column}: {why}")).into()
+    })
+}
+
+/// The lecture in a text, and the options of its first step.
+fn parse(
+    text: &str,
+    typed: &LectureArguments,
+    is_size_typed: bool,
+) -> Result<(Lecture, LectureArguments), Located> {
+    let file: File = toml::from_str(text).map_err(|error| {
+        let span = error.span();
+        (span.unwrap_or(0..0), error.message().to_owned())
+    })?;
+    let (mut options, mut size_on_cpu) = (typed.clone(), None);
+    let (mut steps, mut asked, mut first) = (Vec::new(), Vec::new(), None);
+    for step in file.steps {
+        let values = step.get_ref().set.values().next();
+        let span = values.map_or(step.span(), Spanned::span);
+        let step = step.into_inner();
+        for (name, value) in &step.set {
+            let fault = |why| (value.span(), why);
+            if !SETTINGS.contains(&name.as_str()) {
+                return Err(fault(tr!(
+                    "'{name}' cannot be set by a step; take one of: {settings}",
+                    settings = SETTINGS.join(", ")
+                )));
+            }
+            let text = config::option_value(value.get_ref());
+            let text = text.ok_or_else(|| fault(tr!("{name} must be a text or a number")))?;
+            let before = options.common.size;
+            let option = if name == SIZE_ON_CPU { "size" } else { name };
+            set(&mut options, option, &text).map_err(fault)?;
+            let size = options.common.size;
+            match name.as_str() {
+                "size" | SIZE_ON_CPU if is_size_typed => options.common.size = before,
+                "size" => size_on_cpu = None,
+                SIZE_ON_CPU => (options.common.size, size_on_cpu) = (before, size),
+                _ => {}
+            }
         }
-    }
-
-    /// A shipped lecture of this name, or else that of a file; and the options of its first step.
-    fn read(&self, path: &Path) -> Result<(Lecture, Box<LectureArguments>)> {
-        let shipped = SHIPPED.iter().find(|(name, _)| path == Path::new(name));
-        let text = match shipped {
-            Some((_, text)) => (*text).to_owned(),
-            None => text_of(path)?,
+        let setup =
+            |options: &_| setup(options).map_err(|why| (span.clone(), failure::in_words(&why)));
+        let setting = setup(&options)?;
+        let size_on_cpu = match size_on_cpu {
+            Some(_) => {
+                let mut on_cpu = options.clone();
+                on_cpu.common.size = size_on_cpu;
+                Some(setup(&on_cpu)?.size)
+            }
+            None => None,
         };
-        self.parse(&text).map_err(|(span, why)| {
-            let before = &text[..text.floor_char_boundary(span.start)];
-            let line = 1 + before.matches('\n').count();
-            let column = 1 + before.chars().rev().take_while(|it| *it != '\n').count();
-            let path = path.display();
-            BadArguments(format!("{path}:{line}:{column}: {why}")).into()
-        })
-    }
-
-    /// The lecture in a text, and the options of its first step.
-    fn parse(&self, text: &str) -> Result<(Lecture, Box<LectureArguments>), Located> {
-        let file: File = toml::from_str(text).map_err(|error| {
-            let span = error.span();
-            (span.unwrap_or(0..0), error.message().to_owned())
-        })?;
-        // The last word of each setting, so that a step takes no longer to read the later it comes.
-        let mut set = BTreeMap::new();
-        let has_typed_size = self.has_typed_size();
-        let mut on_cpu: Option<OsString> = None;
-        let (mut steps, mut asked, mut first) = (Vec::new(), Vec::new(), None);
-        for step in file.steps {
-            let values = step.get_ref().set.values().next();
-            let span = values.map_or(step.span(), Spanned::span);
-            let step = step.into_inner();
-            for (name, value) in &step.set {
-                let word = self.setting(name, value)?.into();
-                match name.as_str() {
-                    "size" | SIZE_ON_CPU if has_typed_size => {}
-                    SIZE_ON_CPU => on_cpu = Some(word),
-                    _ => {
-                        if name == "size" {
-                            on_cpu = None;
-                        }
-                        set.insert(name.clone(), word);
-                    }
-                }
-            }
-            let words: Vec<OsString> = self.words.iter().chain(set.values()).cloned().collect();
-            let read = |words: &[OsString]| {
-                let fault = |why| (span.clone(), why);
-                let arguments = self.arguments(words).map_err(fault)?;
-                let setting = setup(&arguments).map_err(|why| fault(failure::in_words(&why)))?;
-                Ok::<_, Located>((arguments, setting))
-            };
-            let (arguments, setting) = read(&words)?;
-            let size_on_cpu = match &on_cpu {
-                Some(word) => {
-                    let words = [&words[..], std::slice::from_ref(word)].concat();
-                    Some(read(&words)?.1.size)
-                }
-                None => None,
-            };
-            if !Pace::ALL.contains(&setting.pace) {
-                let why = tr!(
-                    "take a pace that the keys + and − reach, such as 10, 60, 240, unthrottled or max"
-                );
-                return Err((span, why.into()));
-            }
-            first.get_or_insert(arguments);
-            asked.push(
-                step.faster
-                    .as_ref()
-                    .or(step.slower.as_ref())
-                    .map(Spanned::span),
+        if !Pace::ALL.contains(&setting.pace) {
+            let why = tr!(
+                "take a pace that the keys + and − reach, such as 10, 60, 240, unthrottled or max"
             );
-            let choices = choices(&step)?;
-            steps.push(LectureStep {
-                setting,
-                size_on_cpu,
-                lesson: step.lesson.as_ref().map(lesson_of).transpose()?,
-                shows: step.show,
-                text: step.text.as_ref().map(Text::message),
-                question: step.question.as_ref().map(Text::message),
-                choices,
-                note: step.note.as_ref().map(Text::message),
-            });
+            return Err((span, why.into()));
         }
-        let Some(first) = first else {
-            return Err((0..0, tr!("a lecture has at least one [[step]]").into()));
-        };
-        for (at, span) in asked.into_iter().enumerate() {
-            let Some(span) = span else { continue };
-            let is_one_change = |next: &LectureStep| next.is_one_change_from(&steps[at]);
-            if steps[at].question.is_none() {
-                return Err((span, tr!("choices need a question").into()));
-            } else if !steps.get(at + 1).is_some_and(is_one_change) {
-                let why = tr!(
-                    "choices are about what the next step does to a round: it must change one switch or the kernel, and nothing else"
-                );
-                return Err((span, why.into()));
-            }
-        }
-        let title = file.title.message();
-        Ok((Lecture { title, steps }, first))
+        first.get_or_insert_with(|| options.clone());
+        asked.push(
+            step.faster
+                .as_ref()
+                .or(step.slower.as_ref())
+                .map(Spanned::span),
+        );
+        let choices = choices(&step)?;
+        steps.push(LectureStep {
+            setting,
+            size_on_cpu,
+            lesson: step.lesson.as_ref().map(lesson_of).transpose()?,
+            shows: step.show,
+            text: step.text.as_ref().map(Text::message),
+            question: step.question.as_ref().map(Text::message),
+            choices,
+            note: step.note.as_ref().map(Text::message),
+        });
     }
+    let Some(first) = first else {
+        return Err((0..0, tr!("a lecture has at least one [[step]]").into()));
+    };
+    for (at, span) in asked.into_iter().enumerate() {
+        let Some(span) = span else { continue };
+        let is_one_change = |next: &LectureStep| next.is_one_change_from(&steps[at]);
+        if steps[at].question.is_none() {
+            return Err((span, tr!("choices need a question").into()));
+        } else if !steps.get(at + 1).is_some_and(is_one_change) {
+            let why = tr!(
+                "choices are about what the next step does to a round: it must change one switch or the kernel, and nothing else"
+            );
+            return Err((span, why.into()));
+        }
+    }
+    let title = file.title.message();
+    Ok((Lecture { title, steps }, first))
+}
 
-    /// What is typed on the command line for a setting of a step.
-    fn setting(&self, name: &str, value: &Spanned<Value>) -> Result<String, Located> {
-        let at = |fault| (value.span(), fault);
-        if !SETTINGS.contains(&name) {
-            return Err(at(tr!(
-                "'{name}' cannot be set by a step; take one of: {settings}",
-                settings = SETTINGS.join(", ")
-            )));
+/// Sets an option as a step has it.
+fn set(options: &mut LectureArguments, name: &str, text: &str) -> Result<(), String> {
+    let common = &mut options.common;
+    match name {
+        "pace" => options.window.pace = Some(text.parse()?),
+        "kernel" | "block" if common.kernel_file.is_some() => {
+            return Err(tr!("{name} cannot be set beside --kernel-file"));
         }
-        let text = config::option_value(value.get_ref());
-        let text = text.ok_or_else(|| at(tr!("{name} must be a text or a number")))?;
-        let option = if name == SIZE_ON_CPU { "size" } else { name };
-        config::check(&self.command, option, &text).map_err(at)?;
-        Ok(format!("--{option}={text}"))
-    }
-
-    /// Whether the lattices' size was typed: then it stays in every step.
-    fn has_typed_size(&self) -> bool {
-        let matches = self.command.clone().try_get_matches_from(&self.words);
-        let lecture = matches.as_ref().ok();
-        let lecture = lecture.and_then(|it| it.subcommand_matches("lecture"));
-        lecture.is_some_and(|it| it.value_source("size") == Some(ValueSource::CommandLine))
-    }
-
-    /// What these words stand for; of an option that is there twice, the last one counts.
-    fn arguments(&self, words: &[OsString]) -> Result<Box<LectureArguments>, String> {
-        let last_counts = |lecture: clap::Command| lecture.args_override_self(true);
-        let command = self.command.clone().mut_subcommand("lecture", last_counts);
-        let matches = command.try_get_matches_from(words);
-        let cli = matches.and_then(|matches| Cli::from_arg_matches(&matches));
-        match cli.map_err(|error| config::in_a_line(&error))?.command {
-            Some(Command::Lecture(arguments)) => Ok(arguments),
-            _ => Err(String::new()), // the words begin with the command
+        _ => {
+            // Without defaults, which would take back what is set already.
+            let command = Common::augment_args_for_update(clap::Command::new("lecture"));
+            let command = command.mut_args(|it| it.default_value(Resettable::Reset));
+            let matches = command.try_get_matches_from(["lecture", &format!("--{name}={text}")]);
+            let updated = matches.and_then(|it| common.update_from_arg_matches(&it));
+            updated.map_err(|error| config::in_a_line(&error))?;
         }
     }
+    Ok(())
 }
 
 /// What is wrong in a lecture's file, after its place in the text.
@@ -406,14 +387,18 @@ mod tests {
     use ui::actions::{Chord, Key};
     use ui::{App, EmergencySave, LessonScreen, ViewOptions};
 
+    fn shipped(name: &str, device: DeviceChoice) -> Lecture {
+        read(Path::new(name), &plain(device), false).unwrap().0
+    }
+
     #[test]
     fn a_step_takes_no_longer_to_read_the_later_it_comes() {
         let step = "[[step]]\nset = { size = 64, wait = 'each', order = 'depth', graphs = false, pace = 60 }\n";
-        let reader = Reader::plain(DeviceChoice::Cpu);
+        let options = plain(DeviceChoice::Cpu);
         let [few, many] = [50, 400].map(|steps| {
             let before = platform::usage().cpu;
             let text = format!("title = 'Long'\n{}", step.repeat(steps));
-            let read = reader.parse(&text).expect("a lecture").0;
+            let read = parse(&text, &options, false).expect("a lecture").0;
             assert_eq!(read.steps.len(), steps);
             platform::usage().cpu - before
         });
@@ -423,7 +408,7 @@ mod tests {
     /// Walks a shipped lecture forward and back: each step reaches its setting and opens its lesson, and on
     /// a recorded device shows its round.
     fn walk(name: &str, device: DeviceChoice) {
-        let mut lecture = Reader::plain(device).read(Path::new(name)).unwrap().0;
+        let mut lecture = shipped(name, device);
         let is_recorded = device == DeviceChoice::Recorded;
         for step in &mut lecture.steps {
             step.size_on_cpu = Some(Size::new(64, 64).unwrap()); // soon
@@ -505,8 +490,7 @@ mod tests {
     fn every_round_of_the_shipped_lectures_is_recorded_and_every_change_has_its_finding() {
         let recording = Recording::shipped();
         for (name, _) in SHIPPED {
-            let lecture = Reader::plain(DeviceChoice::Recorded).read(Path::new(name));
-            let steps = lecture.unwrap().0.steps;
+            let steps = shipped(name, DeviceChoice::Recorded).steps;
             let recorded = |step: &LectureStep| {
                 let (kernel, switches) = step.measured();
                 let setting = &step.setting;
@@ -542,18 +526,19 @@ mod tests {
 
     #[test]
     fn a_step_has_another_size_on_a_cpu_unless_one_was_typed() {
-        let sides = |options: &[&str]| {
-            let mut reader = Reader::plain(DeviceChoice::Cpu);
-            reader.words.extend(options.iter().map(OsString::from));
-            let lecture = reader.read(Path::new("ten-minutes")).unwrap().0;
+        let sides = |size: Option<Size>| {
+            let mut options = plain(DeviceChoice::Cpu);
+            options.common.size = size;
+            let lecture = read(Path::new("ten-minutes"), &options, size.is_some());
+            let lecture = lecture.unwrap().0;
             let sides = lecture
                 .steps
                 .iter()
                 .map(|step| [false, true].map(|is_cpu| step.setting_where(is_cpu).size.width()));
             sides.collect::<std::collections::BTreeSet<_>>()
         };
-        assert_eq!(sides(&[]), [[1024, 256]].into());
-        assert_eq!(sides(&["--size", "512"]), [[512, 512]].into());
+        assert_eq!(sides(None), [[1024, 256]].into());
+        assert_eq!(sides(Size::new(512, 512).ok()), [[512, 512]].into());
     }
 
     #[test]
@@ -565,10 +550,7 @@ mod tests {
                 .any(|it| ('\u{4e00}'..'\u{9fff}').contains(&it))
         };
         for (name, _) in SHIPPED {
-            let lecture = Reader::plain(DeviceChoice::Cpu)
-                .read(Path::new(name))
-                .unwrap()
-                .0;
+            let lecture = shipped(name, DeviceChoice::Cpu);
             for step in &lecture.steps {
                 for text in [&step.text, &step.question, &step.note]
                     .into_iter()

@@ -61,7 +61,12 @@ pub fn main() -> ExitCode {
         Some(Command::Run(arguments)) => run::main(&arguments),
         Some(Command::Snapshot(arguments)) => snapshot::main(&arguments),
         Some(Command::Lesson(arguments)) => lesson::main(&arguments),
-        Some(Command::Lecture(arguments)) => lecture::main(&arguments),
+        Some(Command::Lecture(arguments)) => {
+            let lecture = matches.subcommand_matches("lecture");
+            let is_typed =
+                |it: &clap::ArgMatches| it.value_source("size") == Some(ValueSource::CommandLine);
+            lecture::main(&arguments, lecture.is_some_and(is_typed))
+        }
         Some(Command::Round(command)) => round::main(&command),
         Some(Command::Exercise(command)) => exercise::main(&command),
         Some(Command::Bench(arguments)) => bench::main(&arguments),
