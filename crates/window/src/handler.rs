@@ -559,13 +559,13 @@ impl Handler {
 
     /// Sets the interface scale, or says that this window has no room for it.
     fn resize_interface(&mut self, zoom: Option<InterfaceScale>) {
-        let (before, unit) = (self.app.options.interface_scale, self.unit());
+        let (before, size) = (self.app.options.interface_scale, self.pixels_per_point());
         self.app.options.interface_scale = zoom.unwrap_or(before);
         let (percent, usual) = (
             self.app.options.interface_scale.percent(),
             zoom == Some(InterfaceScale::default()),
         );
-        if self.unit() == unit && !usual {
+        if self.pixels_per_point() == size && !usual {
             self.app.options.interface_scale = before;
             self.show_notice(message!(
                 "The interface cannot become larger or smaller in this window"
@@ -575,8 +575,8 @@ impl Handler {
         }
     }
 
-    fn unit(&self) -> Option<f32> {
-        Some(self.frame(None)?.unit())
+    fn pixels_per_point(&self) -> Option<f32> {
+        Some(self.frame(None)?.pixels_per_point())
     }
 
     fn is_fullscreen(&self) -> bool {

@@ -55,7 +55,6 @@ impl Input {
         reader: Reader,
     ) -> Input {
         let scale = window.scale_factor() as f32;
-        in_pixels(context, scale);
         let (id, scale) = (egui::ViewportId::ROOT, Some(scale));
         let mut state = egui_winit::State::new(context.clone(), id, display, scale, None, None);
         state.accesskit = Some(reader.adapter);
@@ -95,9 +94,6 @@ impl Input {
     /// move its focus by Tab and the arrows otherwise.
     pub(super) fn offer(&mut self, window: &Window, event: &WindowEvent, keys: bool) -> Offered {
         match event {
-            WindowEvent::ScaleFactorChanged { scale_factor, .. } => {
-                in_pixels(self.state.egui_ctx(), *scale_factor as f32);
-            }
             WindowEvent::KeyboardInput { event, .. } if event.state.is_pressed() && !keys => {
                 return Offered::default();
             }
@@ -153,9 +149,4 @@ impl Input {
 /// A delay that egui means: it says [`Duration::MAX`] where nothing will change by itself.
 pub(super) fn meant(delay: Duration) -> Option<Duration> {
     (delay < Duration::from_secs(3600)).then_some(delay)
-}
-
-/// Takes the monitor's scale out again: the layout has it in its unit of type.
-fn in_pixels(context: &egui::Context, scale: f32) {
-    context.options_mut(|options| options.zoom_factor = 1.0 / scale);
 }

@@ -26,8 +26,8 @@ impl Handler {
             self.pacer.request_frame(Instant::now());
         }
         if (button, state) == (MouseButton::Right, ElementState::Pressed) {
-            let (Some(HitTarget::Panel(place)), Some(at)) =
-                (self.target_under_pointer(), self.pointer.at)
+            let (Some(HitTarget::Panel(place)), Some(at), Some(layout)) =
+                (self.target_under_pointer(), self.pointer.at, self.layout())
             else {
                 return self.act(event_loop, ViewAction::ToggleMenu);
             };
@@ -35,7 +35,8 @@ impl Handler {
             if !self.app.options.single {
                 self.act(event_loop, SessionAction::Select(place));
             }
-            self.dialogs.open(Dialog::Popup(Popup::of_panel(at)));
+            self.dialogs
+                .open(Dialog::Popup(Popup::of_panel(layout.point(at))));
             return self.pacer.request_frame(Instant::now());
         }
         if !matches!(button, MouseButton::Left | MouseButton::Middle) {

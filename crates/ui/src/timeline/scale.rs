@@ -32,6 +32,15 @@ impl TimeScale {
         }
     }
 
+    /// The same with so many pixels for each.
+    pub fn enlarged(self, by: f32) -> TimeScale {
+        TimeScale {
+            left: self.left * f64::from(by),
+            width: self.width * f64::from(by),
+            ..self
+        }
+    }
+
     /// The pixel of a time.
     pub fn x(self, ns: f64) -> f32 {
         (self.left + (ns - self.stretch.from) / self.per_pixel()) as f32

@@ -38,14 +38,12 @@ fn heard<T>(
 ) -> T {
     let requests = RefCell::<Vec<UiRequest>>::default();
     let (palette, place) = (frame.palette(), frame.layout());
-    let [width, height] = frame.pixels.map(|side| side as f32);
-    let unit = frame.unit();
     let mut harness = Harness::builder()
-        .with_size([width, height])
+        .with_size(frame.rect().size())
         .allow_missing_glyphs()
         .with_context_setup(move |context| {
             install_fonts(context);
-            style::apply_style(context, unit, &palette);
+            style::apply_style(context, &palette);
         })
         .build_ui(|ui| {
             let widgets = lay_over(ui.ctx(), frame, &palette, place.as_ref(), &mut dialogs);
@@ -260,7 +258,7 @@ fn the_ladder_s_sources_are_opened_and_read_by_name() {
         assert!(reads(harness, "+ #define ROWS 4"), "{:#?}", texts(harness));
         assert!(texts(harness).iter().any(|line| line.starts_with("− ")));
         let (layout, _) = frame.layout().unwrap();
-        let rect = crate::view::hud::rect_of(layout.side_rect(SidePanel::Ladder).unwrap());
+        let rect = layout.points(layout.side_rect(SidePanel::Ladder).unwrap());
         harness.event(egui::Event::PointerMoved(rect.center()));
         harness.event(egui::Event::MouseWheel {
             unit: egui::MouseWheelUnit::Page,
@@ -688,7 +686,7 @@ fn a_panel_has_a_menu_of_its_own() {
     let status = some_status();
     let options = ViewOptions::default();
     let frame = Frame::plain(&status, &options).composed();
-    let dialogs = Dialogs::of(Dialog::Popup(Popup::of_panel([300.0, 200.0])));
+    let dialogs = Dialogs::of(Dialog::Popup(Popup::of_panel(egui::pos2(300.0, 200.0))));
     let alone = Action::from(ViewAction::ToggleSingle);
     let requests = heard(&frame, dialogs, |harness, requests| {
         let name = alone.row().unwrap().help();

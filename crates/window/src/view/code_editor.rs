@@ -59,39 +59,39 @@ pub(crate) fn field(code: Code) -> Id {
 }
 
 /// Paints the editor into its rectangle.
-pub(crate) fn paint(painter: &WidgetPainter, frame: &Frame<'_>, rect: Rect, unit: f32) {
+pub(crate) fn paint(painter: &WidgetPainter, frame: &Frame<'_>, rect: Rect) {
     let (editor, palette) = (frame.editor, &painter.palette);
-    let line = (unit.max(1.0), palette.rule);
-    painter.vline(rect.right() - 0.5 * unit, rect.y_range(), line);
-    painter.hline(rect.x_range(), rect.top() + 0.5 * unit, line);
-    let inside = rect.shrink2(vec2(PAD, 6.0) * unit);
-    let title = inside.with_max_y(inside.top() + TITLE * unit);
+    let line = (1.0, palette.rule);
+    painter.vline(rect.right() - 0.5, rect.y_range(), line);
+    painter.hline(rect.x_range(), rect.top() + 0.5, line);
+    let inside = rect.shrink2(vec2(PAD, 6.0));
+    let title = inside.with_max_y(inside.top() + TITLE);
     let close = ViewAction::ToggleEditor;
-    let left = close_button(painter, title.right_center(), unit, close);
-    let room = left - title.left() - 12.0 * unit;
-    let font = medium(18.0 * unit);
+    let left = close_button(painter, title.right_center(), close);
+    let room = left - title.left() - 12.0;
+    let font = medium(18.0);
     let text = fitted(painter, &name(editor), font, palette.value, room);
     put(painter, title.left_center(), Align2::LEFT_CENTER, text);
-    let tabs = inside.with_min_y(title.bottom() + 2.0 * unit);
-    let tabs = tabs.with_max_y(tabs.top() + TABS * unit);
-    paint_tabs(painter, frame, tabs, unit);
-    let buttons = inside.with_min_y(inside.bottom() - BUTTONS * unit);
-    let sentences = inside.with_max_y(buttons.top() - 4.0 * unit);
-    let sentences = sentences.with_min_y(sentences.bottom() - SENTENCES * unit);
+    let tabs = inside.with_min_y(title.bottom() + 2.0);
+    let tabs = tabs.with_max_y(tabs.top() + TABS);
+    paint_tabs(painter, frame, tabs);
+    let buttons = inside.with_min_y(inside.bottom() - BUTTONS);
+    let sentences = inside.with_max_y(buttons.top() - 4.0);
+    let sentences = sentences.with_min_y(sentences.bottom() - SENTENCES);
     let summary = inside.with_max_y(sentences.top());
-    let summary = summary.with_min_y(summary.bottom() - SUMMARY * unit);
+    let summary = summary.with_min_y(summary.bottom() - SUMMARY);
     let code = inside
-        .with_min_y(tabs.bottom() + 4.0 * unit)
-        .with_max_y(summary.top() - 4.0 * unit);
-    paint_code(painter, editor, code, unit);
-    paint_summary(painter, frame, summary, unit);
+        .with_min_y(tabs.bottom() + 4.0)
+        .with_max_y(summary.top() - 4.0);
+    paint_code(painter, editor, code);
+    paint_summary(painter, frame, summary);
     let status = frame.sources.status;
     let status = status.filter(|_| !editor.conflict());
     match status.and_then(|status| editor.predictions(status)) {
-        Some(predictions) => paint_predictions(painter, editor, &predictions, sentences, unit),
-        None => paint_sentences(painter, editor, sentences, unit),
+        Some(predictions) => paint_predictions(painter, editor, &predictions, sentences),
+        None => paint_sentences(painter, editor, sentences),
     }
-    paint_buttons(painter, frame, buttons, unit);
+    paint_buttons(painter, frame, buttons);
 }
 
 /// What stands in the title: the exercise, or the file's name, with a sign while the text differs from it.
@@ -108,29 +108,29 @@ fn name(editor: &CodeEditor) -> String {
 }
 
 /// Paints what can be written, and the button for a new kernel.
-fn paint_tabs(painter: &WidgetPainter, frame: &Frame<'_>, row: Rect, unit: f32) {
+fn paint_tabs(painter: &WidgetPainter, frame: &Frame<'_>, row: Rect) {
     let shown = frame.editor.code();
     let mut corner = row.left_top();
     for code in Code::ALL {
         let name = code.name().to_owned();
         let request = UiRequest::Editor(EditorRequest::Show(code));
         let is_shown = Some(code == shown);
-        let right = choice_button(painter, corner, row.height(), unit, name, is_shown, request);
-        corner.x = right + 6.0 * unit;
+        let right = choice_button(painter, corner, row.height(), name, is_shown, request);
+        corner.x = right + 6.0;
     }
     let status = frame.sources.status.filter(|_| shown == Code::Kernel);
     if let Some(status) = status {
-        corner.x += 12.0 * unit;
+        corner.x += 12.0;
         let rung = rung_to_copy(status.setting.kernel);
         let name = tr!("New from {rung}", rung = rung.file);
         let request = UiRequest::Editor(EditorRequest::NewKernel);
-        text_button(painter, corner, row.height(), unit, name, request);
+        text_button(painter, corner, row.height(), name, request);
     }
 }
 
-fn paint_code(painter: &WidgetPainter, editor: &CodeEditor, rect: Rect, unit: f32) {
-    painter.rect_filled(rect, 4.0 * unit, painter.palette.code_background);
-    let inside = rect.shrink2(vec2(4.0, 6.0) * unit);
+fn paint_code(painter: &WidgetPainter, editor: &CodeEditor, rect: Rect) {
+    painter.rect_filled(rect, 4.0, painter.palette.code_background);
+    let inside = rect.shrink2(vec2(4.0, 6.0));
     let wrong = editor.wrong_lines();
     painter.lay_out(inside, "code editor", |ui| {
         // Another text begins at its top.
@@ -138,7 +138,7 @@ fn paint_code(painter: &WidgetPainter, editor: &CodeEditor, rect: Rect, unit: f3
         let of_text = (editor.code().extension(), editor.path(), exercise);
         let area = ScrollArea::vertical().id_salt(of_text);
         area.auto_shrink(false).show(ui, |ui| {
-            if let Some(text) = lay_out_text(ui, painter, editor, &wrong, unit) {
+            if let Some(text) = lay_out_text(ui, painter, editor, &wrong) {
                 painter.ask(UiRequest::Editor(EditorRequest::Edit(text)));
             }
         });
@@ -151,7 +151,6 @@ fn lay_out_text(
     painter: &WidgetPainter,
     editor: &CodeEditor,
     wrong: &HashSet<u32>,
-    unit: f32,
 ) -> Option<String> {
     let palette = &painter.palette;
     let mut text = editor.text().to_string();
@@ -161,7 +160,7 @@ fn lay_out_text(
         Code::Kernel => ("cpp", tr!("The source of the kernel")),
     };
     let field_id = field(editor.code());
-    let theme = code_theme(palette, TYPE * unit);
+    let theme = code_theme(palette, TYPE);
     let mut layouter = |ui: &Ui, text: &dyn TextBuffer, width: f32| {
         let job = highlight(ui.ctx(), ui.style(), &theme, text.as_str(), language);
         ui.fonts_mut(|fonts| fonts.layout_job(wrapped(job, width)))
@@ -171,7 +170,7 @@ fn lay_out_text(
     let marks = ui.painter().add(Shape::Noop);
     let row = ui.horizontal_top(|ui| {
         ui.spacing_mut().item_spacing.x = 0.0;
-        ui.add_space(GUTTER * unit);
+        ui.add_space(GUTTER);
         let size = vec2(ui.available_width(), ui.available_height());
         let field = TextEdit::multiline(&mut text).id(field_id);
         let field = field.layouter(&mut layouter).lock_focus(true).frame(margin);
@@ -201,8 +200,8 @@ fn lay_out_text(
             } else {
                 palette.faint
             };
-            let font = FontId::monospace(0.86 * TYPE * unit);
-            let at = pos2(rect.left() - 10.0 * unit, rect.center().y);
+            let font = FontId::monospace(0.86 * TYPE);
+            let at = pos2(rect.left() - 10.0, rect.center().y);
             let number = number.to_string();
             let painter = ui.painter();
             painter.text(at, Align2::RIGHT_CENTER, number, font, colour);
@@ -236,7 +235,7 @@ fn code_theme(palette: &Palette<Color32>, size: f32) -> CodeTheme {
 }
 
 /// Paints in a line what was found, and whether it runs.
-fn paint_summary(painter: &WidgetPainter, frame: &Frame<'_>, rect: Rect, unit: f32) {
+fn paint_summary(painter: &WidgetPainter, frame: &Frame<'_>, rect: Rect) {
     let palette = &painter.palette;
     let (text, colour) = match frame.editor.summary() {
         None if frame.editor.is_checking() => (tr!("Checking …").into(), palette.label),
@@ -248,15 +247,15 @@ fn paint_summary(painter: &WidgetPainter, frame: &Frame<'_>, rect: Rect, unit: f
         Some(text) if frame.editor.is_right() => (text, palette.running),
         Some(text) => (text, palette.failed_text),
     };
-    let text = fitted(painter, &text, medium(15.0 * unit), colour, rect.width());
+    let text = fitted(painter, &text, medium(15.0), colour, rect.width());
     put(painter, rect.left_center(), Align2::LEFT_CENTER, text);
 }
 
 /// Paints the first sentences about the text, as many as there is room for, and how many follow.
-fn paint_sentences(painter: &WidgetPainter, editor: &CodeEditor, rect: Rect, unit: f32) {
+fn paint_sentences(painter: &WidgetPainter, editor: &CodeEditor, rect: Rect) {
     let palette = &painter.palette;
     let paragraph = |text: &str, colour| {
-        let font = regular(14.0 * unit);
+        let font = regular(14.0);
         paragraph(painter, text, font, colour, rect.width(), SENTENCE_LINES)
     };
     if editor.conflict() {
@@ -268,14 +267,14 @@ fn paint_sentences(painter: &WidgetPainter, editor: &CodeEditor, rect: Rect, uni
     for (at, sentence) in editor.sentences().enumerate() {
         let text = paragraph(&sentence, palette.value);
         let rest = editor.sentence_count() - at;
-        let more = if rest > 1 { 18.0 * unit } else { 0.0 };
+        let more = if rest > 1 { 18.0 } else { 0.0 };
         if at > 0 && y + text.size().y + more > rect.bottom() {
             let text = paragraph(&tr!("and {rest} more"), palette.label);
             return put(painter, pos2(rect.left(), y), Align2::LEFT_TOP, text);
         }
         let height = text.size().y;
         put(painter, pos2(rect.left(), y), Align2::LEFT_TOP, text);
-        y += height + 2.0 * unit;
+        y += height + 2.0;
     }
 }
 
@@ -285,30 +284,29 @@ fn paint_predictions(
     editor: &CodeEditor,
     texts: &PredictionTexts,
     rect: Rect,
-    unit: f32,
 ) {
     let palette = &painter.palette;
     let line = |y: f32, text: &str, colour| {
-        let text = fitted(painter, text, regular(14.0 * unit), colour, rect.width());
+        let text = fitted(painter, text, regular(14.0), colour, rect.width());
         put(painter, pos2(rect.left(), y), Align2::LEFT_TOP, text);
     };
     line(rect.top(), texts.question, palette.label);
-    let mut corner = pos2(rect.left(), rect.top() + 20.0 * unit);
+    let mut corner = pos2(rect.left(), rect.top() + 20.0);
     for guess in Guess::ALL {
         let is_chosen = Some(editor.guessed() == Some(guess));
         let request = UiRequest::Editor(EditorRequest::Guess(guess));
         let name = guess.name().to_owned();
-        let height = 22.0 * unit;
-        let right = choice_button(painter, corner, height, unit, name, is_chosen, request);
-        corner.x = right + 6.0 * unit;
+        let height = 22.0;
+        let right = choice_button(painter, corner, height, name, is_chosen, request);
+        corner.x = right + 6.0;
     }
     for (text, at) in texts.lines.iter().zip([45.0, 64.0]) {
-        line(rect.top() + at * unit, text, palette.value);
+        line(rect.top() + at, text, palette.value);
     }
 }
 
 /// Paints the buttons, and beside them whether the session runs this text.
-fn paint_buttons(painter: &WidgetPainter, frame: &Frame<'_>, row: Rect, unit: f32) {
+fn paint_buttons(painter: &WidgetPainter, frame: &Frame<'_>, row: Rect) {
     let editor = frame.editor;
     let run = ViewAction::RunRound;
     let key = Action::from(run).key();
@@ -329,8 +327,8 @@ fn paint_buttons(painter: &WidgetPainter, frame: &Frame<'_>, row: Rect, unit: f3
     };
     let mut corner = row.left_top();
     for (name, request) in buttons {
-        let right = text_button(painter, corner, row.height(), unit, name, request);
-        corner.x = right + 6.0 * unit;
+        let right = text_button(painter, corner, row.height(), name, request);
+        corner.x = right + 6.0;
     }
     let Some(is_current) = frame.sources.status.and_then(|it| editor.runs(it)) else {
         return;
@@ -342,6 +340,6 @@ fn paint_buttons(painter: &WidgetPainter, frame: &Frame<'_>, row: Rect, unit: f3
         (tr!("edited since it ran"), palette.label)
     };
     let room = row.right() - corner.x;
-    let text = fitted(painter, text, regular(14.0 * unit), colour, room);
+    let text = fitted(painter, text, regular(14.0), colour, room);
     put(painter, row.right_center(), Align2::RIGHT_CENTER, text);
 }

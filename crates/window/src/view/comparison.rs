@@ -5,9 +5,8 @@ use std::sync::Arc;
 
 use egui::{Align2, Color32, FontId, Galley, Rect, pos2, vec2};
 
-use crate::view::hud::rect_of;
 use crate::view::hud::style::*;
-use crate::view::layout::ComparisonPlaces;
+use crate::view::layout::{ComparisonPlaces, WindowLayout};
 use crate::view::lesson::paint_sign;
 use crate::view::widget_painter::WidgetPainter;
 use lang::tr;
@@ -19,12 +18,12 @@ pub(crate) fn paint(
     painter: &WidgetPainter,
     shown: &ComparisonTexts,
     places: &ComparisonPlaces,
-    unit: f32,
+    layout: &WindowLayout,
 ) {
-    paint_band(painter, rect_of(places.band), shown, unit);
+    paint_band(painter, layout.points(places.band), shown);
     for texts in &shown.sides {
-        let place = rect_of(places.header(texts.side));
-        paint_header(painter, place, unit, texts, figure_colour(painter, shown));
+        let place = layout.points(places.header(texts.side));
+        paint_header(painter, place, texts, figure_colour(painter, shown));
     }
 }
 
@@ -43,9 +42,9 @@ fn either(
     fitted(painter, &texts[1], font, text_colour, room)
 }
 
-fn paint_band(painter: &WidgetPainter, rect: Rect, shown: &ComparisonTexts, unit: f32) {
-    let inside = rect.shrink2(vec2(10.0 * unit, 0.0));
-    let gap = 16.0 * unit;
+fn paint_band(painter: &WidgetPainter, rect: Rect, shown: &ComparisonTexts) {
+    let inside = rect.shrink2(vec2(10.0, 0.0));
+    let gap = 16.0;
     let (holds, text) = match &shown.cells {
         None => (None, tr!("comparing the cells …")),
         Some((holds, text)) => (Some(*holds), text.as_str()),
@@ -56,13 +55,13 @@ fn paint_band(painter: &WidgetPainter, rect: Rect, shown: &ComparisonTexts, unit
         None => painter.palette.label,
     };
     let room = 0.46 * inside.width();
-    let text = fitted(painter, text, medium(16.0 * unit), text_colour, room);
+    let text = fitted(painter, text, medium(16.0), text_colour, room);
     let left = inside.right() - text.size().x;
     put(painter, inside.right_center(), Align2::RIGHT_CENTER, text);
     let mut used = left;
     if let Some(holds) = holds {
-        let size = (18.0 * unit).min(rect.height());
-        used = left - 8.0 * unit - size;
+        let size = rect.height().min(18.0);
+        used = left - 8.0 - size;
         let corner = pos2(used, rect.center().y - size / 2.0);
         paint_sign(
             painter,
@@ -71,7 +70,7 @@ fn paint_band(painter: &WidgetPainter, rect: Rect, shown: &ComparisonTexts, unit
         );
     }
     let room = (used - gap - inside.left()).max(1.0);
-    let font = medium(18.0 * unit);
+    let font = medium(18.0);
     let factor = either(
         painter,
         &shown.factor,
@@ -92,15 +91,9 @@ fn figure_colour(painter: &WidgetPainter, shown: &ComparisonTexts) -> Color32 {
 }
 
 /// The letter of one of the two, its settings and its time.
-fn paint_header(
-    painter: &WidgetPainter,
-    rect: Rect,
-    unit: f32,
-    texts: &SideTexts,
-    time_colour: Color32,
-) {
-    let inside = rect.shrink2(vec2(6.0, 3.0) * unit);
-    painter.rect_filled(inside, 6.0 * unit, painter.palette.comparison);
+fn paint_header(painter: &WidgetPainter, rect: Rect, texts: &SideTexts, time_colour: Color32) {
+    let inside = rect.shrink2(vec2(6.0, 3.0));
+    painter.rect_filled(inside, 6.0, painter.palette.comparison);
     let side = inside.height();
     let letter = Rect::from_min_size(inside.min, vec2(side, side));
     // They differ in lightness too.
@@ -108,14 +101,14 @@ fn paint_header(
         Side::A => painter.palette.accent,
         Side::B => painter.palette.comparison_b,
     };
-    painter.rect_filled(letter, 6.0 * unit, colour);
+    painter.rect_filled(letter, 6.0, colour);
     let dark = painter.palette.on_bright;
     let name = fitted(painter, texts.side.name(), medium(0.62 * side), dark, side);
     put(painter, letter.center(), Align2::CENTER_CENTER, name);
-    let left = letter.right() + 10.0 * unit;
-    let room = (inside.right() - left - 6.0 * unit).max(1.0);
+    let left = letter.right() + 10.0;
+    let room = (inside.right() - left - 6.0).max(1.0);
     let line = side / 2.0;
-    let font = |size: f32| medium((size * unit).min(0.9 * line));
+    let font = |size: f32| medium(size.min(0.9 * line));
     let time = fitted(painter, &texts.time, font(17.0), time_colour, room);
     let settings = fitted(
         painter,

@@ -1,12 +1,12 @@
 //! Paints the overlay for editing: the selection, the pattern that is being pasted, and edits that no
 //! picture shows yet.
 
-use egui::{Color32, Rect, Stroke, StrokeKind, pos2, vec2};
+use egui::{Color32, Rect, Stroke, StrokeKind, vec2};
 
+use crate::view::Frame;
 use crate::view::hud::style::{opaque, translucent};
 use crate::view::layout::WindowLayout;
 use crate::view::widget_painter::WidgetPainter;
-use crate::view::{Frame, hud};
 use life::{Lattice, Run, Size};
 use session::Change;
 use ui::ViewTransform;
@@ -25,7 +25,7 @@ struct Sheet {
     around: [bool; 2],
     live: Color32,
     dead: Color32,
-    line: f32,
+    pixels_per_point: f32,
 }
 
 /// Paints pending edits, the selection and a pattern to be placed over the panels.
@@ -39,7 +39,7 @@ pub(crate) fn paint(painter: &WidgetPainter, frame: &Frame<'_>, layout: &WindowL
             Some(only) if only == instance => 0,
             Some(_) => return None,
         };
-        let panel = hud::rect_of(layout.tiling.rect(place));
+        let panel = layout.points(layout.tiling.rect(place));
         let [dead, live] = colours(frame, instance);
         panel.is_positive().then(|| Sheet {
             painter: painter.with_clip_rect(panel),
@@ -55,7 +55,7 @@ pub(crate) fn paint(painter: &WidgetPainter, frame: &Frame<'_>, layout: &WindowL
                 .goes_around(status.lattices.size, layout.tiling.panel),
             live,
             dead,
-            line: (1.5 * layout.unit).max(1.0),
+            pixels_per_point: layout.pixels_per_point,
         })
     };
     for pending in &edit_overlay.pending {
@@ -159,14 +159,15 @@ impl Sheet {
     }
 
     fn outlined(&self, rect: Rect, colour: Color32) {
+        const LINE: f32 = 1.5;
         // One that lies on the panel's edge is seen too; and, by the background's colour around it, one
         // among cells of its own colour.
-        let around = Stroke::new(3.0 * self.line, self.painter.palette.background);
-        let stroke = Stroke::new(self.line, colour);
+        let around = Stroke::new(3.0 * LINE, self.painter.palette.background);
+        let stroke = Stroke::new(LINE, colour);
         self.painter
             .rect_stroke(rect, 0.0, around, StrokeKind::Inside);
         self.painter
-            .rect_stroke(rect.shrink(self.line), 0.0, stroke, StrokeKind::Inside);
+            .rect_stroke(rect.shrink(LINE), 0.0, stroke, StrokeKind::Inside);
     }
 
     /// Everywhere that these cells are seen: on a torus not only there where their numbers say.
@@ -186,12 +187,13 @@ impl Sheet {
         all.filter(|rect| self.panel.intersects(*rect))
     }
 
-    /// Where cells lie, a pixel at least.
+    /// Where cells lie, a pixel at least, in points.
     fn rect(&self, [x, y]: [i64; 2], width: u32, height: u32) -> Rect {
         let [left, top] = self.transform.to_pixels([x as f64, y as f64]);
         let side = |cells: u32| (f64::from(cells) * self.transform.scale).max(1.0) as f32;
-        let corner = self.panel.min + vec2(left as f32, top as f32);
-        Rect::from_min_size(pos2(corner.x, corner.y), vec2(side(width), side(height)))
+        let corner = vec2(left as f32, top as f32) / self.pixels_per_point;
+        let size = vec2(side(width), side(height)) / self.pixels_per_point;
+        Rect::from_min_size(self.panel.min + corner, size)
     }
 }
 

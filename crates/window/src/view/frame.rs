@@ -7,7 +7,6 @@ use egui::{Align2, Rect, accesskit_root_id, vec2};
 
 use crate::view::cell_ages::unavailable_reason;
 use crate::view::dialogs::{DialogContext, Dialogs};
-use crate::view::hud::rect_of;
 use crate::view::hud::style::{self, opaque};
 use crate::view::layout::{self, Dock, LayoutRequest, LessonPlace, WindowLayout, lay_out};
 use crate::view::panels::ViewTransforms;
@@ -88,7 +87,7 @@ impl Frame<'_> {
                 LessonScreen::List { .. } => LessonPlace::Beside,
                 LessonScreen::Page(_) => LessonPlace::Everywhere,
             }),
-            presentation: self.sources.options.presentation,
+            presentation: self.is_enlarged(),
             zoom: self.sources.options.interface_scale,
             comparison: comparison.filter(|_| self.sources.single_instance().is_none()),
             cell_pixels: self
@@ -98,25 +97,39 @@ impl Frame<'_> {
         }
     }
 
-    /// Pixels of one unit of type and spacing.
-    pub(crate) fn unit(&self) -> f32 {
-        self.unit_in(self.sources.options.presentation)
+    /// How large a point is.
+    pub(crate) fn pixels_per_point(&self) -> f32 {
+        let options = self.sources.options;
+        let (zoom, presentation) = (options.interface_scale, self.is_enlarged());
+        layout::pixels_per_point(self.pixels, self.scale, zoom, presentation)
     }
 
-    /// The same without a presentation.
-    pub(crate) fn usual_unit(&self) -> f32 {
-        self.unit_in(false)
+    /// Whether it is a presentation; a lesson's page is as large as its room takes all the same.
+    fn is_enlarged(&self) -> bool {
+        let is_page = matches!(self.sources.lesson, Some(LessonScreen::Page(_)));
+        self.sources.options.presentation && !is_page
     }
 
-    fn unit_in(&self, is_presentation: bool) -> f32 {
-        let zoom = self.sources.options.interface_scale;
-        layout::unit(self.pixels, self.scale, zoom, is_presentation)
-    }
-
-    /// The target, in pixels.
-    fn rect(&self) -> Rect {
+    /// The target, in points.
+    pub(crate) fn rect(&self) -> Rect {
         let size = vec2(self.pixels[0] as f32, self.pixels[1] as f32);
-        Rect::from_min_size(egui::Pos2::ZERO, size)
+        Rect::from_min_size(egui::Pos2::ZERO, size / self.pixels_per_point())
+    }
+
+    /// Has egui use its points from this pass on; what it is told.
+    pub(crate) fn zoom(
+        &self,
+        context: &egui::Context,
+        mut input: egui::RawInput,
+    ) -> egui::RawInput {
+        // [`egui::Context::set_zoom_factor`] would scale the screen of the last pass.
+        let zoom = self.pixels_per_point() / self.scale;
+        context.options_mut(|options| options.zoom_factor = zoom);
+        if let Some(viewport) = input.viewports.get_mut(&egui::ViewportId::ROOT) {
+            viewport.native_pixels_per_point = Some(self.scale);
+        }
+        input.screen_rect = Some(self.rect());
+        input
     }
 
     /// The colours to paint it in.
@@ -249,17 +262,17 @@ fn requested_transfer(status: &Status) -> TransferChoice {
     }
 }
 
-/// Lays out and paints everything of a frame but its cells, in these colours and a style that fits
-/// its unit; its widgets, and what was asked for meanwhile.
+/// Lays out and paints everything of a frame but its cells, in these colours and in its points; its
+/// widgets, and what was asked for meanwhile.
 pub(crate) fn paint_over(
     context: &egui::Context,
     frame: &Frame<'_>,
     palette: &Palette<egui::Color32>,
     place: Option<&(WindowLayout, ViewTransform)>,
     dialogs: &mut Dialogs,
-    mut input: egui::RawInput,
+    input: egui::RawInput,
 ) -> (egui::FullOutput, Widgets) {
-    input.screen_rect = Some(frame.rect());
+    let input = frame.zoom(context, input);
     let mut widgets = Widgets::default();
     let output = context.run_ui(input, |ui| {
         let painted = lay_over(ui.ctx(), frame, palette, place, dialogs);
@@ -285,7 +298,6 @@ pub(crate) fn lay_over(
     let seen = DialogContext {
         context,
         frame,
-        unit: frame.unit(),
         palette,
         screen,
         is_top: true,
@@ -295,7 +307,7 @@ pub(crate) fn lay_over(
     widgets
 }
 
-/// Paints everything of a frame but the cells; all lengths are pixels.
+/// Paints everything of a frame but the cells; all lengths are points.
 pub(crate) fn paint(
     painter: &WidgetPainter,
     frame: &Frame<'_>,
@@ -307,7 +319,6 @@ pub(crate) fn paint(
         return starting(
             painter,
             frame.rect(),
-            frame.unit(),
             frame.sources.drawing.notice.as_deref(),
         );
     };
@@ -328,48 +339,48 @@ pub(crate) fn paint(
     }
     match layout.dock {
         Dock::Hidden => {}
-        Dock::Side(rect) => hud::side::paint(painter, rect_of(rect), layout.unit, &figures),
-        Dock::Bar(rect) => hud::bar::paint(painter, rect_of(rect), layout.unit, &figures),
+        Dock::Side(rect) => hud::side::paint(painter, layout.points(rect), &figures),
+        Dock::Bar(rect) => hud::bar::paint(painter, layout.points(rect), &figures),
         Dock::Strip(rect) => {
-            hud::presenting::paint(painter, rect_of(rect), layout.unit, frame, status, &figures);
+            hud::presenting::paint(painter, layout.points(rect), frame, status, &figures);
         }
     }
     if let Some(rect) = layout.toolbar {
-        toolbar::paint(painter, frame, rect_of(rect), layout.unit);
+        toolbar::paint(painter, frame, layout.points(rect));
     }
     if let (Some(step), Some(rect)) = (&frame.sources.drawing.lecture, layout.lecture) {
-        lecture::paint(painter, step, rect_of(rect), layout.unit);
+        lecture::paint(painter, step, layout.points(rect));
     }
     timeline::paint(painter, frame, layout);
     population::paint_tags(painter, status, only, layout);
     if let Some((panel, rect)) = layout.side {
-        let (rect, unit) = (rect_of(rect), layout.unit);
+        let rect = layout.points(rect);
         let screen = &frame.screen;
         match panel {
             SidePanel::Lab => {
                 if let Some(shown) = &screen.lab {
-                    lab::paint(painter, frame.lab, shown, rect, unit);
+                    lab::paint(painter, frame.lab, shown, rect);
                 }
             }
-            SidePanel::Causes => causes::paint(painter, screen, rect, unit),
-            SidePanel::Editor => code_editor::paint(painter, frame, rect, unit),
+            SidePanel::Causes => causes::paint(painter, screen, rect),
+            SidePanel::Editor => code_editor::paint(painter, frame, rect),
             SidePanel::Population => {
                 if let Some(shown) = &screen.population {
-                    population::paint(painter, shown, rect, unit);
+                    population::paint(painter, shown, rect);
                 }
             }
             SidePanel::Ladder => match (&screen.source, &screen.ladder) {
-                (Some(source), _) => ladder::paint_source(painter, source, rect, unit),
-                (None, Some(chart)) => ladder::paint(painter, chart, rect, unit),
+                (Some(source), _) => ladder::paint_source(painter, source, rect),
+                (None, Some(chart)) => ladder::paint(painter, chart, rect),
                 (None, None) => {}
             },
         }
     }
     if let Some(rect) = layout.lesson {
-        lesson::paint(painter, frame, rect_of(rect), layout.unit);
+        lesson::paint(painter, frame, layout.points(rect));
     }
     if let (Some(shown), Some(places)) = (&frame.screen.comparison, &layout.comparison) {
-        comparison::paint(painter, shown, places, layout.unit);
+        comparison::paint(painter, shown, places, layout);
     }
 }
 
@@ -385,7 +396,7 @@ fn say_panels(
     }
     for place in 0..layout.tiling.count {
         let instance = only.unwrap_or(place);
-        let rect = rect_of(layout.tiling.rect(place));
+        let rect = layout.points(layout.tiling.rect(place));
         if rect.is_positive() {
             let settled = status.panels.settled.get(instance).copied().flatten();
             let how = settled.map_or(String::new(), |how| format!(", {how}"));
@@ -424,13 +435,13 @@ fn no_room(frame: &Frame<'_>, layout: &WindowLayout) -> Option<Message> {
 }
 
 /// While the engine starts there is nothing else to show.
-fn starting(painter: &WidgetPainter, screen: Rect, unit: f32, notice: Option<&str>) {
+fn starting(painter: &WidgetPainter, screen: Rect, notice: Option<&str>) {
     let text = notice.unwrap_or(tr!("starting the engine …"));
     let room = screen.width() * 0.9;
     let galley = style::paragraph(
         painter,
         text,
-        style::regular(20.0 * unit),
+        style::regular(20.0),
         painter.palette.label,
         room,
         8,

@@ -256,7 +256,7 @@ impl Mouse<'_> {
     fn click_live(&mut self) {
         if let Some(places) = TimelineLayout::of(self.layout) {
             let chip = places.chip.center();
-            let at = [f64::from(chip.x), f64::from(chip.y)];
+            let at = [chip.x, chip.y].map(|side| f64::from(side * self.layout.pixels_per_point));
             self.timeline.toggle_frozen();
             self.timeline.hover(Some(at));
         }
@@ -396,7 +396,9 @@ impl Set {
             time: Some(clock),
             ..Default::default()
         };
-        let pointer = self.pointer.map(|[x, y]| pos2(x as f32, y as f32));
+        let layout = self.frame().layout();
+        let pointer = self.pointer.zip(layout);
+        let pointer = pointer.map(|(at, (layout, _))| layout.point(at));
         if number == 0 {
             let rests = pointer.map_or(egui::Event::PointerGone, egui::Event::PointerMoved);
             input.events.push(rests);

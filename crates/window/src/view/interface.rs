@@ -18,7 +18,7 @@ use ui::{SidePanel, Tool, ViewTransform};
 pub(super) struct Interface {
     pub(super) context: egui::Context,
     pub(super) overlay: egui_wgpu::Renderer,
-    /// The unit of type and the colours that egui's style is made for.
+    /// How large points are, and the colours that egui's style is made for.
     styled: Option<(f32, Palette<egui::Color32>)>,
     /// Whether a dialog was open in the last frame.
     had_dialog: bool,
@@ -160,23 +160,25 @@ impl Interface {
         }
     }
 
-    /// Makes egui's style fit a unit of type and a palette. Letters of another unit, or of a dialog that
-    /// was closed, are dropped.
+    /// Makes egui's style fit a palette. Letters of points of another size, or of a dialog that was closed,
+    /// are dropped.
     pub(super) fn prepare(
         &mut self,
-        unit: f32,
+        pixels_per_point: f32,
         palette: &Palette<egui::Color32>,
         has_dialog: bool,
     ) {
-        let is_other_unit = self.styled.is_some_and(|(before, _)| before != unit);
-        if is_other_unit || self.had_dialog && !has_dialog {
+        let is_other_size = self
+            .styled
+            .is_some_and(|(before, _)| before != pixels_per_point);
+        if is_other_size || self.had_dialog && !has_dialog {
             self.letters_side = 2 * MAX_LETTERS_SIDE - 1 - self.letters_side;
         }
         self.had_dialog = has_dialog;
-        let wanted = Some((unit, *palette));
+        let wanted = Some((pixels_per_point, *palette));
         if wanted != self.styled {
             self.styled = wanted;
-            style::apply_style(&self.context, unit, palette);
+            style::apply_style(&self.context, palette);
         }
     }
 

@@ -1,11 +1,14 @@
 //! Where panels and HUD stand in the window. Pure arithmetic: the same window gives the same
-//! places, whatever the figures are.
+//! places, whatever the figures are. Places are whole pixels, so that cells are; what is painted
+//! beside them has points of egui, which [`WindowLayout::points`] gives.
 
 mod comparison;
 mod docks;
 #[cfg(test)]
 mod tests;
 mod tiling;
+
+use egui::{Pos2, Rect, pos2, vec2};
 
 use crate::view::lecture::LectureWords;
 use crate::view::timeline;
@@ -86,14 +89,18 @@ pub struct WindowLayout {
     pub comparison: Option<ComparisonPlaces>,
     /// The panels.
     pub tiling: Tiling,
-    /// Pixels of one unit of type and spacing; it grows with the window, for the last row of a
-    /// lecture hall.
-    pub unit: f32,
+    /// It grows with the window, for the last row of a lecture hall.
+    pub pixels_per_point: f32,
 }
 
 impl WindowLayout {
     /// A window that a lesson fills: no panel has a place, and each would have all of it.
-    fn of_lesson([width, height]: [u32; 2], unit: f32, panels: usize, size: Size) -> WindowLayout {
+    fn of_lesson(
+        [width, height]: [u32; 2],
+        pixels_per_point: f32,
+        panels: usize,
+        size: Size,
+    ) -> WindowLayout {
         let all = PixelRect {
             x: 0,
             y: 0,
@@ -112,10 +119,22 @@ impl WindowLayout {
             comparison: None,
             tiling: Tiling {
                 count: 0,
-                ..Panels::new(panels, size, None, unit).tile(all)
+                ..Panels::new(panels, size, None, pixels_per_point).tile(all)
             },
-            unit,
+            pixels_per_point,
         }
+    }
+
+    /// Where something stands, in points.
+    pub fn points(&self, rect: PixelRect) -> Rect {
+        let [x, y, width, height] = [rect.x, rect.y, rect.width, rect.height]
+            .map(|side| side as f32 / self.pixels_per_point);
+        Rect::from_min_size(pos2(x, y), vec2(width, height))
+    }
+
+    /// A pixel, in points.
+    pub fn point(&self, [x, y]: [f64; 2]) -> Pos2 {
+        pos2(x as f32, y as f32) / self.pixels_per_point
     }
 
     /// The place of a side panel, if it is the one shown.
@@ -125,9 +144,8 @@ impl WindowLayout {
     }
 }
 
-/// What a window holds at least in width and height, in units of type, however far the interface
-/// is zoomed.
-const MIN_UNITS: [f32; 2] = [640.0, 400.0];
+/// What a window holds at least in width and height, in points, however far the interface is zoomed.
+const MIN_POINTS: [f32; 2] = [640.0, 400.0];
 
 /// How much larger everything is in a presentation, for the last row.
 const PRESENTATION: f32 = 1.6;
@@ -166,7 +184,7 @@ pub(crate) struct LayoutRequest {
     pub cell_pixels: Option<f64>,
 }
 
-/// Lays out a window of `pixels` at `scale` pixels per point, with `panels` panels of lattices of
+/// Lays out a window of `pixels` on a monitor of this scale, with `panels` panels of lattices of
 /// this size, and with what else is requested as far as there is room.
 pub(crate) fn lay_out(
     pixels: [u32; 2],
@@ -175,25 +193,27 @@ pub(crate) fn lay_out(
     size: Size,
     request: &LayoutRequest,
 ) -> WindowLayout {
-    let unit = unit(pixels, scale, request.zoom, request.presentation);
+    let pixels_per_point = pixels_per_point(pixels, scale, request.zoom, request.presentation);
     if request.lesson == Some(LessonPlace::Everywhere) {
-        return WindowLayout::of_lesson(pixels, unit, panels, size);
+        return WindowLayout::of_lesson(pixels, pixels_per_point, panels, size);
     }
     let lesson = request
         .lesson
         .map(|_| docks::lesson(pixels, request.presentation));
     let mut dock = match lesson {
-        None if request.presentation => docks::strip(pixels, unit),
-        None => docks::hud(pixels, scale, unit),
+        None if request.presentation => docks::strip(pixels, pixels_per_point),
+        None => docks::hud(pixels, scale, pixels_per_point),
         Some(_) => Dock::Hidden,
     };
+    let in_points = |area: [u32; 2]| area.map(|side| side as f32 / pixels_per_point);
     // Everything but the HUD and the lesson, and of that everything below the toolbar.
     let beside = |dock: Dock| docks::beside(pixels, lesson.or(dock.rect()));
     let wants_toolbar = request.toolbar && !request.presentation;
-    let toolbar = docks::toolbar(beside(dock), unit).filter(|_| wants_toolbar);
+    let toolbar =
+        docks::toolbar(in_points(beside(dock)), pixels_per_point).filter(|_| wants_toolbar);
     let lecture = request
         .lecture
-        .map(|words| words.height(beside(dock), unit));
+        .map(|words| in_pixels(words.height(in_points(beside(dock))), pixels_per_point));
     // Where what stands below the toolbar and what is below that begins.
     let bar = toolbar.unwrap_or(0);
     let top = bar + lecture.unwrap_or(0);
@@ -204,20 +224,20 @@ pub(crate) fn lay_out(
     // As high as it is where the figures leave most room, however high they become.
     let side = request
         .side
-        .and_then(|panel| docks::side(panel, below_toolbar(dock), unit));
+        .and_then(|panel| docks::side(panel, in_points(below_toolbar(dock)), pixels_per_point));
     let left = match side {
         Some(Side::Beside(width)) => width,
         _ => 0,
     };
-    let [room_width, room_height] = below_toolbar(dock).map(|side| side as f32 / unit);
+    let [room_width, room_height] = in_points(below_toolbar(dock));
     let is_short = timeline::layout::is_short(room_height);
     let sm_count = request.sm_count.filter(|_| !is_short);
     let below = match side {
         Some(Side::Below(height)) => height,
         _ => request.lanes.map_or(0, |lanes| {
-            let room = [room_width - left as f32 / unit, room_height];
+            let room = [room_width - left as f32 / pixels_per_point, room_height];
             let height = timeline::layout::height(room, lanes, sm_count);
-            height.map_or(0, |height| (height * unit).round() as u32)
+            height.map_or(0, |height| in_pixels(height, pixels_per_point))
         }),
     };
     let tiling = |dock| {
@@ -228,14 +248,15 @@ pub(crate) fn lay_out(
             width: width - left,
             height: height.saturating_sub(below),
         };
-        let of = |count: usize| Panels::new(count, size, request.cell_pixels, unit);
+        let of = |count: usize| Panels::new(count, size, request.cell_pixels, pixels_per_point);
         match request
             .comparison
             .filter(|&each| each > 0 && 2 * each <= panels)
         {
             None => (of(panels).tile(area), None),
             Some(each) => {
-                let (tiling, places) = comparison::tile_comparison(area, of(each), unit);
+                let (tiling, places) =
+                    comparison::tile_comparison(area, of(each), pixels_per_point);
                 (tiling, Some(places))
             }
         }
@@ -287,15 +308,18 @@ pub(crate) fn lay_out(
         lesson,
         comparison: tiled.1,
         tiling: tiled.0,
-        unit,
+        pixels_per_point,
     }
 }
 
-/// Pixels of one unit of type and spacing in a window of `pixels` at `scale` pixels per point.
-///
-/// Larger in a presentation, and zoomed in as far as a small window's figures still have room for,
+/// A length in points, in whole pixels.
+pub(crate) fn in_pixels(points: f32, pixels_per_point: f32) -> u32 {
+    (points * pixels_per_point).round() as u32
+}
+
+/// How large a point is in a window of `pixels` on a monitor of this scale: larger in a presentation, and zoomed in as far as a small window's figures still have room for,
 /// unless they had none before.
-pub(crate) fn unit(
+pub(crate) fn pixels_per_point(
     pixels: [u32; 2],
     scale: f32,
     zoom: InterfaceScale,
@@ -304,7 +328,7 @@ pub(crate) fn unit(
     let [width, height] = pixels.map(|side| side as f32);
     let (w, h) = (width / scale, height / scale);
     let usual = (w / 1280.0).min(h / 800.0).clamp(0.8, 3.0) * scale;
-    let most = (width / MIN_UNITS[0]).min(height / MIN_UNITS[1]);
+    let most = (width / MIN_POINTS[0]).min(height / MIN_POINTS[1]);
     let presented = if is_presentation { PRESENTATION } else { 1.0 };
     (usual * presented * zoom.factor()).min(most.max(usual))
 }

@@ -12,7 +12,7 @@ use crate::view::widget_painter::WidgetPainter;
 use lang::tr;
 use ui::{LectureScreen, ViewAction};
 
-/// Lengths in units of type.
+/// Lengths in points.
 const PAD: f32 = 14.0;
 const TEXT: f32 = 19.0;
 const ROW: f32 = 26.0;
@@ -46,9 +46,8 @@ pub(crate) fn words(step: &LectureScreen) -> LectureWords {
 }
 
 impl LectureWords {
-    /// The strip's height in pixels above an area of so many.
-    pub(crate) fn height(self, area: [u32; 2], unit: f32) -> u32 {
-        let [width, height] = area.map(|side| side as f32 / unit);
+    /// The strip's height above an area, in points.
+    pub(crate) fn height(self, [width, height]: [f32; 2]) -> f32 {
         // A letter is about half as wide as the type is high.
         let column = 0.5 * TEXT;
         let room = width - 2.0 * PAD;
@@ -69,24 +68,24 @@ impl LectureWords {
         } else {
             0.0
         };
-        ((words + foot + PAD).min(MAX_PART * height) * unit).round() as u32
+        (words + foot + PAD).min(MAX_PART * height)
     }
 }
 
-/// Paints the strip, `unit` pixels per unit; its words shrink where they have no room.
-pub(crate) fn paint(painter: &WidgetPainter, step: &LectureScreen, rect: Rect, unit: f32) {
+/// Paints the strip; its words shrink where they have no room.
+pub(crate) fn paint(painter: &WidgetPainter, step: &LectureScreen, rect: Rect) {
     let palette = &painter.palette;
     painter.rect_filled(rect, 0.0, palette.lesson_card);
-    let edge = Rect::from_min_size(rect.min, vec2(4.0 * unit, rect.height()));
+    let edge = Rect::from_min_size(rect.min, vec2(4.0, rect.height()));
     painter.rect_filled(edge, 0.0, palette.accent);
-    let inside = rect.shrink2(vec2(PAD, 0.5 * PAD) * unit);
-    let foot_left = inside.right() - FOOT_WIDTH * unit;
-    let usual = SIZES.map(|size| Words::new(painter, step, inside, foot_left, size * unit));
+    let inside = rect.shrink2(vec2(PAD, 0.5 * PAD));
+    let foot_left = inside.right() - FOOT_WIDTH;
+    let usual = SIZES.map(|size| Words::new(painter, step, inside, foot_left, size));
     let foot = |words: &Words| {
         let is_beside = words.last_right <= foot_left;
-        if is_beside { 0.0 } else { FOOT * unit }
+        if is_beside { 0.0 } else { FOOT }
     };
-    let fits = |words: &Words| words.bottom + foot(words) <= inside.bottom() + unit;
+    let fits = |words: &Words| words.bottom + foot(words) <= inside.bottom() + 1.0;
     let fitting = usual.iter().position(fits);
     let words = &usual[fitting.unwrap_or(SIZES.len() - 1)];
     for (text, top) in &words.texts {
@@ -111,14 +110,14 @@ pub(crate) fn paint(painter: &WidgetPainter, step: &LectureScreen, rect: Rect, u
     let left = if foot(words) > 0.0 {
         inside.left()
     } else {
-        foot_left.min(words.last_right + PAD * unit)
+        foot_left.min(words.last_right + PAD)
     };
-    paint_foot(painter, inside.with_min_x(left), unit, &number, &buttons);
+    paint_foot(painter, inside.with_min_x(left), &number, &buttons);
 }
 
 /// A step's words in type of one size.
 struct Words {
-    unit: f32,
+    scale: f32,
     /// Each text and its upper edge.
     texts: Vec<(Arc<Galley>, f32)>,
     choices: Vec<Rect>,
@@ -135,27 +134,27 @@ impl Words {
         step: &LectureScreen,
         room: Rect,
         foot_left: f32,
-        unit: f32,
+        scale: f32,
     ) -> Words {
         let palette = &painter.palette;
         let mut words = Words {
-            unit,
+            scale,
             texts: Vec::new(),
             choices: Vec::new(),
-            choice_unit: unit,
+            choice_unit: scale,
             bottom: room.top(),
             last_right: room.left(),
         };
-        let size = TEXT * unit;
+        let size = TEXT * scale;
         words.add(painter, &step.text, regular(size), palette.value, room);
         words.add(painter, &step.result, medium(size), palette.running, room);
         words.add(painter, &step.question, medium(size), palette.accent, room);
-        let first = pos2(room.left(), words.bottom + 2.0 * unit);
-        let places = |unit, width| choice_places(painter, &step.choices, unit, first, width);
-        if let Some(last) = places(unit, f32::INFINITY).last() {
+        let first = pos2(room.left(), words.bottom + 2.0 * scale);
+        let places = |scale, width| choice_places(painter, &step.choices, scale, first, width);
+        if let Some(last) = places(scale, f32::INFINITY).last() {
             let part = 0.98 * (foot_left - first.x) / (last.right() - first.x);
             if part > MIN_CHOICE {
-                words.choice_unit = part.min(1.0) * unit;
+                words.choice_unit = part.min(1.0) * scale;
             }
             words.choices = places(words.choice_unit, room.width());
         }
@@ -178,7 +177,7 @@ impl Words {
         }
         let galley = paragraph(painter, text, font, colour, room.width(), usize::MAX);
         let top = self.bottom;
-        self.bottom += galley.size().y + 4.0 * self.unit;
+        self.bottom += galley.size().y + 4.0 * self.scale;
         let last = galley.rows.last();
         self.last_right = room.left() + last.map_or(0.0, |row| row.rect().right());
         self.texts.push((galley, top));

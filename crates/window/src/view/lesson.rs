@@ -35,11 +35,11 @@ fn list_rows(entries: &[LessonEntry]) -> Vec<Row<'_>> {
 }
 
 /// Where so many rows stand in a list's rectangle: the first one shown, and each one's place.
-fn row_places(rect: Rect, unit: f32, count: usize, selected: usize) -> (usize, Vec<Rect>) {
-    let inside = rect.shrink(PAD * unit);
-    let top = inside.top() + 50.0 * unit;
-    let room = (inside.bottom() - 30.0 * unit - top).max(1.0);
-    let row = (room / count.max(1) as f32).clamp(26.0 * unit, 40.0 * unit);
+fn row_places(rect: Rect, count: usize, selected: usize) -> (usize, Vec<Rect>) {
+    let inside = rect.shrink(PAD);
+    let top = inside.top() + 50.0;
+    let room = (inside.bottom() - 30.0 - top).max(1.0);
+    let row = (room / count.max(1) as f32).clamp(26.0, 40.0);
     let seen = ((room / row) as usize).clamp(1, count.max(1));
     let first = (selected + 1)
         .saturating_sub(seen)
@@ -52,29 +52,29 @@ fn row_places(rect: Rect, unit: f32, count: usize, selected: usize) -> (usize, V
 }
 
 /// Paints the open lesson or the list of lessons.
-pub(crate) fn paint(painter: &WidgetPainter, frame: &Frame<'_>, rect: Rect, unit: f32) {
+pub(crate) fn paint(painter: &WidgetPainter, frame: &Frame<'_>, rect: Rect) {
     let Some(screen) = frame.screen.lesson.as_deref() else {
         return;
     };
-    let line = (unit.max(1.0), painter.palette.rule);
-    painter.vline(rect.left() + 0.5 * unit, rect.y_range(), line);
-    painter.hline(rect.x_range(), rect.top() + 0.5 * unit, line);
+    let line = (1.0, painter.palette.rule);
+    painter.vline(rect.left() + 0.5, rect.y_range(), line);
+    painter.hline(rect.x_range(), rect.top() + 0.5, line);
     let mut rect = rect;
-    rect.set_bottom(paint_message(painter, frame, rect, unit));
+    rect.set_bottom(paint_message(painter, frame, rect));
     match screen {
         LessonScreen::List { entries, selected } => {
-            paint_list(painter, rect, unit, entries, *selected);
+            paint_list(painter, rect, entries, *selected);
         }
         LessonScreen::Page(page) => {
             let is_lectures = frame.sources.drawing.lecture.is_some();
-            page::paint(painter, rect, frame.usual_unit(), page, is_lectures);
+            page::paint(painter, rect, page, is_lectures);
         }
     }
 }
 
 /// Paints the most urgent message, because the HUD is hidden; returns the bottom edge of the
 /// remaining space.
-fn paint_message(painter: &WidgetPainter, frame: &Frame<'_>, rect: Rect, unit: f32) -> f32 {
+fn paint_message(painter: &WidgetPainter, frame: &Frame<'_>, rect: Rect) -> f32 {
     let figures = frame.screen.figures.as_ref();
     let messages = figures.map_or(&[][..], |figures| &figures.messages);
     let urgent = |(urgency, _): &&(Urgency, lang::Message)| *urgency != Urgency::Warning;
@@ -82,48 +82,31 @@ fn paint_message(painter: &WidgetPainter, frame: &Frame<'_>, rect: Rect, unit: f
         return rect.bottom();
     };
     let (background, text_colour) = message_colours(*urgency, &painter.palette);
-    let inside = rect.shrink2(vec2(PAD, 10.0) * unit);
-    let width = inside.width() - 20.0 * unit;
-    let text = paragraph(
-        painter,
-        sentence,
-        regular(15.0 * unit),
-        text_colour,
-        width,
-        4,
-    );
-    let height = text.size().y + 14.0 * unit;
+    let inside = rect.shrink2(vec2(PAD, 10.0));
+    let width = inside.width() - 20.0;
+    let text = paragraph(painter, sentence, regular(15.0), text_colour, width, 4);
+    let height = text.size().y + 14.0;
     let top = inside.bottom() - height;
     let place = Rect::from_min_max(pos2(inside.left(), top), inside.max);
-    painter.rect_filled(place, 5.0 * unit, background);
-    let at = place.min + vec2(10.0, 7.0) * unit;
+    painter.rect_filled(place, 5.0, background);
+    let at = place.min + vec2(10.0, 7.0);
     put(painter, at, Align2::LEFT_TOP, text);
     top
 }
 
 /// The title, in type of this size of the usual one, to the right of it where one is, and the menu's
 /// sign in the corner.
-fn paint_head(
-    painter: &WidgetPainter,
-    inside: Rect,
-    unit: f32,
-    size: f32,
-    [title, right]: [&str; 2],
-) {
-    let right = painter.layout_no_wrap(
-        right.into(),
-        regular(15.0 * size * unit),
-        painter.palette.label,
-    );
-    let middle = inside.top() + 15.0 * unit;
-    let sign = pos2(inside.right() - 9.0 * unit, middle);
-    paint_menu_sign(painter, sign, unit, painter.palette.label);
-    let end = sign.x - 22.0 * unit;
-    let room = end - inside.left() - right.size().x - 16.0 * unit;
+fn paint_head(painter: &WidgetPainter, inside: Rect, size: f32, [title, right]: [&str; 2]) {
+    let right = painter.layout_no_wrap(right.into(), regular(15.0 * size), painter.palette.label);
+    let middle = inside.top() + 15.0;
+    let sign = pos2(inside.right() - 9.0, middle);
+    paint_menu_sign(painter, sign, 1.0, painter.palette.label);
+    let end = sign.x - 22.0;
+    let room = end - inside.left() - right.size().x - 16.0;
     let title = fitted(
         painter,
         title,
-        medium(24.0 * size * unit),
+        medium(24.0 * size),
         painter.palette.value,
         room,
     );
@@ -141,17 +124,16 @@ fn paint_head(
 pub(super) fn paint_foot(
     painter: &WidgetPainter,
     inside: Rect,
-    unit: f32,
     text: &str,
     buttons: &[(&str, ViewAction, bool)],
 ) {
-    let (pad, gap) = (11.0 * unit, 8.0 * unit);
+    let (pad, gap) = (11.0, 8.0);
     let mut right = inside.right();
     for &(label, action, is_possible) in buttons.iter().rev() {
         let room = inside.width() / buttons.len() as f32 - gap - 2.0 * pad;
-        let galley = |text_colour| fitted(painter, label, medium(14.0 * unit), text_colour, room);
-        let size = galley(painter.palette.value).size() + vec2(2.0 * pad, 9.0 * unit);
-        let corner = pos2(right - size.x, inside.bottom() + 3.0 * unit - size.y);
+        let galley = |text_colour| fitted(painter, label, medium(14.0), text_colour, room);
+        let size = galley(painter.palette.value).size() + vec2(2.0 * pad, 9.0);
+        let corner = pos2(right - size.x, inside.bottom() + 3.0 - size.y);
         let place = Rect::from_min_size(corner, size);
         let is_over = if is_possible {
             painter.button(place, &Spoken::new(label, ""), Action::View(action))
@@ -164,41 +146,35 @@ pub(super) fn paint_foot(
             (true, true) => (painter.palette.accent, painter.palette.on_accent),
             (true, false) => (painter.palette.lesson_card, painter.palette.value),
         };
-        painter.rect_filled(place, 5.0 * unit, background);
+        painter.rect_filled(place, 5.0, background);
         let text = galley(text_colour);
         put(painter, place.center(), Align2::CENTER_CENTER, text);
         right = place.left() - gap;
     }
-    let text = painter.layout_no_wrap(text.into(), regular(14.0 * unit), painter.palette.label);
+    let text = painter.layout_no_wrap(text.into(), regular(14.0), painter.palette.label);
     if text.size().x <= right - inside.left() {
         put(painter, inside.left_bottom(), Align2::LEFT_BOTTOM, text);
     }
 }
 
-fn paint_list(
-    painter: &WidgetPainter,
-    rect: Rect,
-    unit: f32,
-    entries: &[LessonEntry],
-    selected: usize,
-) {
-    let inside = rect.shrink(PAD * unit);
+fn paint_list(painter: &WidgetPainter, rect: Rect, entries: &[LessonEntry], selected: usize) {
+    let inside = rect.shrink(PAD);
     let count = tr!("{} of {}", (selected + 1).min(entries.len()), entries.len());
-    paint_head(painter, inside, unit, 1.0, [tr!("Lessons"), &count]);
+    paint_head(painter, inside, 1.0, [tr!("Lessons"), &count]);
     let foot = tr!("↑ ↓ choose · Enter, Space or a click opens");
     let close = [(tr!("Close"), ViewAction::ToggleLessons, true)];
-    paint_foot(painter, inside, unit, foot, &close);
+    paint_foot(painter, inside, foot, &close);
     let names = entries.iter().map(|entry| {
-        let font = medium(17.0 * unit);
+        let font = medium(17.0);
         let name = painter.layout_no_wrap(entry.name.clone(), font, painter.palette.value);
         name.size().x
     });
     let names = names.fold(0.0, f32::max).min(0.45 * inside.width());
     // One size of type for all titles: the largest of which the longest has room.
-    let left = inside.left() + names + 18.0 * unit;
+    let left = inside.left() + names + 18.0;
     let room = inside.right() - left;
     let titles = entries.iter().map(|entry| {
-        let font = regular(16.0 * unit);
+        let font = regular(16.0);
         let title = painter.layout_no_wrap(entry.title.clone(), font, painter.palette.value);
         title.size().x
     });
@@ -206,24 +182,24 @@ fn paint_list(
     let rows = list_rows(entries);
     let is_selected = |row: &Row<'_>| matches!(row, Row::Entry(at, _) if *at == selected);
     let selected_row = rows.iter().position(is_selected).unwrap_or(0);
-    let (first, places) = row_places(rect, unit, rows.len(), selected_row);
+    let (first, places) = row_places(rect, rows.len(), selected_row);
     if let ([top, .., bottom], true) = (&places[..], places.len() < rows.len()) {
         // How far the list goes on above and below.
         let row = (bottom.bottom() - top.top()) / rows.len() as f32;
-        let right = rect.right() - 9.0 * unit;
+        let right = rect.right() - 9.0;
         let bar = Rect::from_min_size(
             pos2(right, top.top() + first as f32 * row),
-            vec2(4.0 * unit, places.len() as f32 * row),
+            vec2(4.0, places.len() as f32 * row),
         );
-        painter.rect_filled(bar, 2.0 * unit, painter.palette.raised);
+        painter.rect_filled(bar, 2.0, painter.palette.raised);
     }
     for (row, place) in rows.into_iter().skip(first).zip(places) {
         let (index, entry) = match row {
             Row::Entry(index, entry) => (index, entry),
             Row::Heading(heading) => {
-                let font = medium(15.0 * unit);
+                let font = medium(15.0);
                 let text = fitted(painter, heading, font, painter.palette.label, place.width());
-                let bottom = place.left_bottom() - vec2(0.0, 3.0 * unit);
+                let bottom = place.left_bottom() - vec2(0.0, 3.0);
                 put(painter, bottom, Align2::LEFT_BOTTOM, text);
                 continue;
             }
@@ -238,20 +214,12 @@ fn paint_list(
             (false, false) => (None, palette.value, palette.label),
         };
         if let Some(background) = background {
-            let around = place
-                .shrink2(vec2(0.0, 1.0 * unit))
-                .expand2(vec2(10.0, 0.0) * unit);
-            painter.rect_filled(around, 5.0 * unit, background);
+            let around = place.shrink2(vec2(0.0, 1.0)).expand2(vec2(10.0, 0.0));
+            painter.rect_filled(around, 5.0, background);
         }
-        let name = fitted(
-            painter,
-            &entry.name,
-            medium(17.0 * unit),
-            text_colour,
-            names + 1.0,
-        );
+        let name = fitted(painter, &entry.name, medium(17.0), text_colour, names + 1.0);
         put(painter, place.left_center(), Align2::LEFT_CENTER, name);
-        let font = regular(16.0 * shrink * unit);
+        let font = regular(16.0 * shrink);
         let title = cut(painter, &entry.title, font, dim, room);
         put(
             painter,

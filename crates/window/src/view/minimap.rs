@@ -7,8 +7,7 @@
 use egui::{Rect, Stroke, StrokeKind, pos2};
 
 use crate::view::Frame;
-use crate::view::hud::rect_of;
-use crate::view::layout::{PixelRect, WindowLayout};
+use crate::view::layout::{PixelRect, WindowLayout, in_pixels};
 use crate::view::panels::Minimap;
 use crate::view::widget_painter::WidgetPainter;
 use life::Size;
@@ -16,7 +15,7 @@ use ui::{Camera, CellRect, MinimapRegion};
 
 /// The most of a panel's sides that it takes.
 const MAX_PANEL_SHARE: f64 = 0.3;
-/// The longest side, in units.
+/// The longest side, in points.
 const MAX_SIDE: f64 = 220.0;
 /// In less pixels nothing can be seen.
 const MIN_SIDE_PIXELS: f64 = 36.0;
@@ -35,7 +34,11 @@ fn placed<'a>(frame: &'a Frame<'_>, layout: &WindowLayout) -> Vec<(Minimap, &'a 
     let minimap = |region: &MinimapRegion| {
         let instance = region.instance;
         let place = frame.sources.single_instance().map_or(instance, |_| 0);
-        let rect = place_in(layout.tiling.rect(place), status.lattices.size, layout.unit)?;
+        let rect = place_in(
+            layout.tiling.rect(place),
+            status.lattices.size,
+            layout.pixels_per_point,
+        )?;
         let sides = [rect.width, rect.height];
         let transform = Camera::default().target_transform(status.lattices.size, sides);
         Some(Minimap {
@@ -50,10 +53,10 @@ fn placed<'a>(frame: &'a Frame<'_>, layout: &WindowLayout) -> Vec<(Minimap, &'a 
 }
 
 /// Where it stands in a panel, if that is large enough.
-fn place_in(panel: PixelRect, size: Size, unit: f32) -> Option<PixelRect> {
+fn place_in(panel: PixelRect, size: Size, pixels_per_point: f32) -> Option<PixelRect> {
     let [width, height] = [panel.width, panel.height].map(f64::from);
     let aspect = f64::from(size.width()) / f64::from(size.height());
-    let longest = MAX_SIDE * f64::from(unit);
+    let longest = MAX_SIDE * f64::from(pixels_per_point);
     let most = [
         (MAX_PANEL_SHARE * width).min(longest),
         (MAX_PANEL_SHARE * height).min(longest),
@@ -63,7 +66,7 @@ fn place_in(panel: PixelRect, size: Size, unit: f32) -> Option<PixelRect> {
         return None;
     }
     let [width, height] = sides.map(|side| side.round().max(3.0) as u32);
-    let margin = (6.0 * unit).round() as u32;
+    let margin = in_pixels(6.0, pixels_per_point);
     Some(PixelRect {
         x: (panel.x + panel.width).checked_sub(width + margin)?,
         y: (panel.y + panel.height).checked_sub(height + margin)?,
@@ -74,11 +77,11 @@ fn place_in(panel: PixelRect, size: Size, unit: f32) -> Option<PixelRect> {
 
 /// Paints the frames; the cells are the panels' work.
 pub(crate) fn paint(painter: &WidgetPainter, frame: &Frame<'_>, layout: &WindowLayout) {
-    let thin = layout.unit.round().max(1.0);
+    let thin = 1.0;
     // What is seen stands out from afar, as the selected panel does.
-    let thick = (2.0 * layout.unit).round().max(1.0);
+    let thick = 2.0;
     for (small, region) in placed(frame, layout) {
-        let rect = rect_of(small.rect);
+        let rect = layout.points(small.rect);
         painter.rect_stroke(
             rect,
             0.0,
@@ -93,7 +96,7 @@ pub(crate) fn paint(painter: &WidgetPainter, frame: &Frame<'_>, layout: &WindowL
         );
         let seen = || {
             let parts = region.parts.iter();
-            parts.map(|part| rect_in(&small, part).intersect(rect))
+            parts.map(|part| rect_in(&small, part, layout).intersect(rect))
         };
         for (wide, colour) in [
             (thick + 2.0 * thin, painter.palette.background),
@@ -106,14 +109,14 @@ pub(crate) fn paint(painter: &WidgetPainter, frame: &Frame<'_>, layout: &WindowL
     }
 }
 
-/// A rectangle of the lattice as one of the minimap, in the window's pixels.
-fn rect_in(small: &Minimap, part: &CellRect) -> Rect {
+/// A rectangle of the lattice as one of the minimap.
+fn rect_in(small: &Minimap, part: &CellRect, layout: &WindowLayout) -> Rect {
     let [from, to] = [part.from, part.to].map(|corner| {
         let [x, y] = small.transform.to_pixels(corner);
         pos2(
             (f64::from(small.rect.x) + x).round() as f32,
             (f64::from(small.rect.y) + y).round() as f32,
-        )
+        ) / layout.pixels_per_point
     });
     // However little is seen, there is something to see of it.
     Rect::from_min_max(from, to.max(from + egui::vec2(2.0, 2.0)))
@@ -174,8 +177,8 @@ mod tests {
                     .sources
                     .single_instance()
                     .map_or(small.instance, |_| 0);
-                let panel = rect_of(layout.tiling.rect(place));
-                assert!(panel.contains_rect(rect_of(small.rect)), "{small:?}");
+                let panel = layout.points(layout.tiling.rect(place));
+                assert!(panel.contains_rect(layout.points(small.rect)), "{small:?}");
             }
             all.iter().map(|small| small.instance).collect()
         })

@@ -79,16 +79,20 @@ impl Scene {
     }
 
     /// Which widget of the last frame answers the mouse here, if one does.
-    pub(crate) fn widget_at(&self, [x, y]: [f64; 2]) -> Option<egui::Id> {
+    pub(crate) fn widget_at(&self, at: [f64; 2]) -> Option<egui::Id> {
         let painted = self.interface.painted.as_ref()?;
-        painted.widgets.at(egui::pos2(x as f32, y as f32))
+        painted.widgets.at(self.points(at))
     }
 
     /// Whether a button of the last frame stands here.
-    pub(crate) fn has_button_at(&self, [x, y]: [f64; 2]) -> bool {
+    pub(crate) fn has_button_at(&self, at: [f64; 2]) -> bool {
         let painted = self.interface.painted.as_ref();
-        let at = egui::pos2(x as f32, y as f32);
-        painted.is_some_and(|painted| painted.widgets.has_button_at(at))
+        painted.is_some_and(|painted| painted.widgets.has_button_at(self.points(at)))
+    }
+
+    /// A pixel of the last frame in points.
+    fn points(&self, [x, y]: [f64; 2]) -> egui::Pos2 {
+        egui::pos2(x as f32, y as f32) / self.interface.context.pixels_per_point()
     }
 
     /// The widgets of the last frame.
@@ -194,14 +198,14 @@ impl Scene {
         &mut self,
         frame: &Frame<'_>,
         dialogs: &mut Dialogs,
-        input: egui::RawInput,
+        mut input: egui::RawInput,
         target: &wgpu::TextureView,
     ) -> FrameOutput {
         let begun = Instant::now();
         let has_dialog = dialogs.takes_keys();
         self.interface
-            .prepare(frame.unit(), &frame.palette(), has_dialog);
-        let input = self.input(input);
+            .prepare(frame.pixels_per_point(), &frame.palette(), has_dialog);
+        input.max_texture_side = Some(self.interface.letters_side(self.limits.side));
         let painted = self.interface.painted.take();
         let again = painted.filter(|painted| painted.is_current(frame, dialogs, &input));
         let place = match &again {
@@ -236,7 +240,7 @@ impl Scene {
         let spent = laid_out + began.elapsed();
         let screen = egui_wgpu::ScreenDescriptor {
             size_in_pixels: frame.pixels,
-            pixels_per_point: 1.0,
+            pixels_per_point: frame.pixels_per_point(),
         };
         let mut encoder = self.device.create_command_encoder(&Default::default());
         let mut extra = Vec::new();
@@ -298,7 +302,7 @@ impl Scene {
         let again = output.viewport_output.get(&egui::ViewportId::ROOT);
         let again = again.map_or(Duration::MAX, |viewport| viewport.repaint_delay);
         let shapes = std::mem::take(&mut output.shapes);
-        let meshes = context.tessellate(shapes, 1.0);
+        let meshes = context.tessellate(shapes, output.pixels_per_point);
         let platform = output.platform_output;
         let sources = CacheKey::of(frame, dialogs, focused);
         let requests = std::mem::take(&mut widgets.requests);
@@ -309,16 +313,6 @@ impl Scene {
             again,
             deltas: Some(output.textures_delta),
         }
-    }
-
-    /// egui works in pixels here: the layout has its own unit of type. Whoever collects input has
-    /// set its zoom so that a monitor's scale is taken out again.
-    fn input(&self, mut input: egui::RawInput) -> egui::RawInput {
-        input.max_texture_side = Some(self.interface.letters_side(self.limits.side));
-        if let Some(viewport) = input.viewports.get_mut(&egui::ViewportId::ROOT) {
-            viewport.native_pixels_per_point = Some(1.0 / self.interface.context.zoom_factor());
-        }
-        input
     }
 }
 

@@ -13,7 +13,7 @@ use lang::tr;
 use session::{SessionAction, Switch};
 use ui::{Action, EditAction, Sources, Tool, ViewAction};
 
-/// Its height, in units of type.
+/// Its height, in points.
 pub(crate) const HEIGHT: f32 = 44.0;
 /// A button's width with its label below the icon, and without a label.
 const LABELLED: f32 = 57.0;
@@ -109,44 +109,38 @@ fn buttons(it: &Sources<'_>) -> [(Action, Icon, Cow<'static, str>); BUTTONS] {
     ]
 }
 
-/// The least width of a toolbar, in units of type.
+/// The least width of a toolbar, in points.
 pub(crate) const MIN_WIDTH: f32 = BUTTONS as f32 * UNLABELLED + 2.0 * PAD;
 
-/// Paints the toolbar into its rectangle, `unit` pixels per unit.
-pub(crate) fn paint(painter: &WidgetPainter, frame: &Frame<'_>, rect: Rect, unit: f32) {
-    let line = (unit.max(1.0), painter.palette.rule);
+/// Paints the toolbar into its rectangle.
+pub(crate) fn paint(painter: &WidgetPainter, frame: &Frame<'_>, rect: Rect) {
+    let line = (1.0, painter.palette.rule);
     painter.rect_filled(rect, 0.0, painter.palette.background);
-    painter.hline(rect.x_range(), rect.bottom() - 0.5 * unit, line);
+    painter.hline(rect.x_range(), rect.bottom() - 0.5, line);
     let buttons = buttons(&frame.sources);
-    let inside = rect.shrink2(vec2(PAD, 3.0) * unit);
-    let width = button_width(inside.width(), unit, buttons.len());
-    let is_labelled = width == LABELLED * unit;
+    let inside = rect.shrink2(vec2(PAD, 3.0));
+    let width = button_width(inside.width(), buttons.len());
+    let is_labelled = width == LABELLED;
     let x = inside.left() + buttons.len() as f32 * width;
     for (index, (action, icon, label)) in buttons.into_iter().enumerate() {
-        let place = button_place(inside, width, index).shrink2(vec2(1.5 * unit, 0.0));
-        let text_colour = paint_background(painter, frame, place, unit, action);
+        let place = button_place(inside, width, index).shrink2(vec2(1.5, 0.0));
+        let text_colour = paint_background(painter, frame, place, action);
         let middle = if is_labelled {
-            place.center_top() + vec2(0.0, 12.5 * unit)
+            place.center_top() + vec2(0.0, 12.5)
         } else {
             place.center()
         };
-        let square = Rect::from_center_size(middle, vec2(15.0, 15.0) * unit);
+        let square = Rect::from_center_size(middle, vec2(15.0, 15.0));
         paint_icon(painter, square, icon, text_colour);
         if is_labelled {
-            let label = fitted(
-                painter,
-                &label,
-                regular(11.5 * unit),
-                text_colour,
-                place.width(),
-            );
-            let foot = place.center_bottom() - vec2(0.0, 1.0 * unit);
+            let label = fitted(painter, &label, regular(11.5), text_colour, place.width());
+            let foot = place.center_bottom() - vec2(0.0, 1.0);
             put(painter, foot, Align2::CENTER_BOTTOM, label);
         }
     }
-    let room = Rect::from_min_max(pos2(x + 8.0 * unit, inside.top()), inside.max);
+    let room = Rect::from_min_max(pos2(x + 8.0, inside.top()), inside.max);
     let galley = |text: &String| {
-        let font = regular(13.0 * unit);
+        let font = regular(13.0);
         fitted(painter, text, font, painter.palette.label, room.width())
     };
     let mut texts = under_pointer(frame)
@@ -159,11 +153,11 @@ pub(crate) fn paint(painter: &WidgetPainter, frame: &Frame<'_>, rect: Rect, unit
 }
 
 /// A button's width: that of one with a label where so many fit, else that of one without.
-fn button_width(room: f32, unit: f32, count: usize) -> f32 {
-    if count as f32 * LABELLED * unit <= room {
-        LABELLED * unit
+fn button_width(room: f32, count: usize) -> f32 {
+    if count as f32 * LABELLED <= room {
+        LABELLED
     } else {
-        UNLABELLED * unit
+        UNLABELLED
     }
 }
 
@@ -178,7 +172,6 @@ fn paint_background(
     painter: &WidgetPainter,
     frame: &Frame<'_>,
     place: Rect,
-    unit: f32,
     action: Action,
 ) -> Color32 {
     let Some(row) = action.row() else {
@@ -203,7 +196,7 @@ fn paint_background(
         (false, None, true) => (painter.palette.rule, painter.palette.value),
         (false, None, false) => (painter.palette.background, painter.palette.label),
     };
-    painter.rect_filled(place, 5.0 * unit, background);
+    painter.rect_filled(place, 5.0, background);
     text_colour
 }
 

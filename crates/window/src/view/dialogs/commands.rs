@@ -41,13 +41,10 @@ impl Commands {
 
     /// Lays it out; whether it stays open.
     pub(super) fn show(&mut self, cx: DialogContext<'_>, requests: &mut Vec<UiRequest>) -> bool {
-        let unit = cx.unit;
         let mut stays = true;
         let left = style::dialog(cx, "commands", Some(0.08), 660.0, |ui| {
             let field = TextEdit::singleline(&mut self.typed).hint_text(tr!("Type a command"));
-            let field = field
-                .desired_width(f32::INFINITY)
-                .margin(vec2(9.0, 6.0) * unit);
+            let field = field.desired_width(f32::INFINITY).margin(vec2(9.0, 6.0));
             let field = style::with_close_button(ui, |ui| ui.add(field));
             let field = field.accessible_name(tr!("Type a command"));
             if cx.is_top {
@@ -75,9 +72,9 @@ impl Commands {
             let last = found.len().saturating_sub(1);
             self.chosen = self.chosen.saturating_add_signed(by).min(last);
             // Of one height, however much is found: nothing moves while one types.
-            let height = (LINES * LINE * unit).min(0.62 * cx.screen.height());
+            let height = (LINES * LINE).min(0.62 * cx.screen.height());
             let spacing = std::mem::take(&mut ui.spacing_mut().item_spacing);
-            ui.add_space(6.0 * unit);
+            ui.add_space(6.0);
             ui.scope(|ui| {
                 ui.set_min_height(height);
                 ScrollArea::vertical()
@@ -102,7 +99,7 @@ impl Commands {
                     });
             });
             ui.spacing_mut().item_spacing = spacing;
-            ui.add_space(4.0 * unit);
+            ui.add_space(4.0);
             let (words, text_colour) = said(found.get(self.chosen), cx.palette);
             let words = RichText::new(words).small().color(text_colour);
             ui.add(egui::Label::new(words).truncate());

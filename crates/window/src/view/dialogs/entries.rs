@@ -13,7 +13,7 @@ use session::Switch;
 use ui::actions::{Position, Row, Setting, TABLE, search};
 use ui::{Action, EditAction, LessonEntry, Sources};
 
-/// A line's height, in units of type.
+/// A line's height, in points.
 pub(super) const LINE: f32 = 27.0;
 /// Where the words of a line begin: behind the room for a check mark.
 const INDENT: f32 = 26.0;
@@ -143,11 +143,10 @@ impl Entry {
 
 /// Lays out the line that says that nothing matches.
 pub(super) fn nothing(ui: &mut Ui, cx: DialogContext<'_>) {
-    let unit = cx.unit;
-    let size = vec2(ui.available_width(), LINE * unit);
+    let size = vec2(ui.available_width(), LINE);
     let (rect, _) = ui.allocate_exact_size(size, Sense::hover());
     let font = FontSelection::Default.resolve(ui.style());
-    let at = rect.left_center() + vec2(9.0 * unit, 0.0);
+    let at = rect.left_center() + vec2(9.0, 0.0);
     ui.painter().text(
         at,
         Align2::LEFT_CENTER,
@@ -166,8 +165,8 @@ pub(super) fn line(
     entry: &Entry,
     chosen: Option<bool>,
 ) -> Response {
-    let (unit, palette) = (cx.unit, cx.palette);
-    let size = vec2(ui.available_width(), LINE * unit);
+    let palette = cx.palette;
+    let size = vec2(ui.available_width(), LINE);
     let possible = entry.unavailable.is_none();
     let sense = match (possible, chosen) {
         (true, Some(_)) => Sense::CLICK,
@@ -193,9 +192,9 @@ pub(super) fn line(
         (false, false) => None,
     };
     if let Some(background) = background {
-        ui.painter().rect_filled(rect, 4.0 * unit, background);
+        ui.painter().rect_filled(rect, 4.0, background);
     }
-    let inside = rect.shrink2(vec2(9.0 * unit, 0.0));
+    let inside = rect.shrink2(vec2(9.0, 0.0));
     let keys = FontSelection::Default.resolve(ui.style());
     let keys = ui
         .painter()
@@ -207,17 +206,17 @@ pub(super) fn line(
     let position = fitted(
         ui.painter(),
         &entry.position,
-        regular(14.0 * unit),
+        regular(14.0),
         palette.label,
         room,
     );
-    let middle = pos2(corner.x - 14.0 * unit, inside.center().y);
+    let middle = pos2(corner.x - 14.0, inside.center().y);
     let position_corner = Align2::RIGHT_CENTER
         .anchor_size(middle, position.size())
         .min;
-    let used = inside.right() - position_corner.x + 10.0 * unit;
+    let used = inside.right() - position_corner.x + 10.0;
     ui.painter()
-        .galley(position_corner.round(), position, palette.label);
+        .galley(position_corner, position, palette.label);
     let (text_colour, dimmed) = if possible {
         (palette.value, palette.accent)
     } else {
@@ -226,22 +225,21 @@ pub(super) fn line(
         (grey, grey)
     };
     ui.painter()
-        .galley_with_override_text_color(corner.round(), keys, dimmed);
+        .galley_with_override_text_color(corner, keys, dimmed);
     if entry.state == Some(true) {
-        check_mark(ui, inside, unit, dimmed);
+        check_mark(ui, inside, dimmed);
     }
-    let left = inside.left() + (INDENT - 9.0) * unit;
+    let left = inside.left() + (INDENT - 9.0);
     let font = FontSelection::Default.resolve(ui.style());
     let room = inside.right() - used - left;
     let words = cut(ui.painter(), &entry.text, font, text_colour, room);
     let at = pos2(left, inside.center().y);
     let words_at = Align2::LEFT_CENTER.anchor_size(at, words.size());
     if !possible {
-        let stroke = (unit.max(1.0), text_colour);
-        ui.painter().hline(words_at.x_range(), at.y.round(), stroke);
+        let stroke = (1.0, text_colour);
+        ui.painter().hline(words_at.x_range(), at.y, stroke);
     }
-    ui.painter()
-        .galley(words_at.min.round(), words, text_colour);
+    ui.painter().galley(words_at.min, words, text_colour);
     match &entry.unavailable {
         None => response,
         Some(why) => response.on_hover_text(why),
@@ -249,10 +247,10 @@ pub(super) fn line(
 }
 
 /// At the left of a line.
-fn check_mark(ui: &Ui, line: Rect, unit: f32, text_colour: egui::Color32) {
+fn check_mark(ui: &Ui, line: Rect, text_colour: egui::Color32) {
     let corner = line.left_center();
-    let at = |x: f32, y: f32| pos2(corner.x + x * unit, corner.y + y * unit);
+    let at = |x: f32, y: f32| pos2(corner.x + x, corner.y + y);
     let points = vec![at(0.0, 0.5), at(3.5, 4.0), at(10.0, -4.5)];
-    let stroke = Stroke::new((1.8 * unit).max(1.0), text_colour);
+    let stroke = Stroke::new(1.8, text_colour);
     ui.painter().line(points, stroke);
 }

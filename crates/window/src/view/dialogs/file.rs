@@ -150,8 +150,7 @@ impl FileDialog {
 impl FileList {
     /// Lays it out; returns the path of the file that was clicked.
     fn show(&self, ui: &mut egui::Ui, cx: DialogContext<'_>) -> Option<String> {
-        let unit = cx.unit;
-        ui.add_space(6.0 * unit);
+        ui.add_space(6.0);
         let label = |ui: &mut egui::Ui, text: String| {
             let text = RichText::new(text).color(cx.palette.label);
             ui.add(egui::Label::new(text).wrap());
@@ -173,8 +172,8 @@ impl FileList {
             tr!("Patterns and sessions in {folder}, the newest first"),
         );
         let mut clicked = None;
-        let most = (LINES * LINE * unit).min(0.5 * cx.screen.height());
-        let height = (names.len() as f32 * LINE * unit).min(most);
+        let most = (LINES * LINE).min(0.5 * cx.screen.height());
+        let height = (names.len() as f32 * LINE).min(most);
         ui.scope(|ui| {
             ui.spacing_mut().item_spacing.y = 0.0;
             let scroll = ScrollArea::vertical().max_height(height);

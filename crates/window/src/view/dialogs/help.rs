@@ -15,7 +15,7 @@ use ui::actions::{Topic, search};
 use ui::theme::Palette;
 use ui::{Action, Sources, ViewAction};
 
-/// Lengths in units of type: how wide the card is at most, and a column at least.
+/// Lengths in points: how wide the card is at most, and a column at least.
 const WIDTH: f32 = 1240.0;
 const MIN_COLUMN: f32 = 330.0;
 const BETWEEN_COLUMNS: f32 = 26.0;
@@ -45,26 +45,25 @@ impl Help {
 
     /// Lays it out; whether it stays open.
     pub(super) fn show(&mut self, cx: DialogContext<'_>, requests: &mut Vec<UiRequest>) -> bool {
-        let unit = cx.unit;
         let mut clicked = None;
         let left = style::dialog(cx, "help", Some(0.03), WIDTH, |ui| {
             style::heading(ui, tr!("Keyboard shortcuts"));
             let hint = tr!("Search: click here and type");
             let field = TextEdit::singleline(&mut self.typed).hint_text(hint);
             let field = field.desired_width(f32::INFINITY);
-            let field = ui.add(field.margin(vec2(9.0, 4.0) * unit));
+            let field = ui.add(field.margin(vec2(9.0, 4.0)));
             let field = field.accessible_name(hint);
             if cx.is_top {
                 style::hold_focus(&field);
             }
-            ui.add_space(6.0 * unit);
+            ui.add_space(6.0);
             // Of one height, however much is found: nothing moves while one types.
-            let room = 0.94 * cx.screen.height() - ui.min_rect().height() - 28.0 * unit;
-            let room = room.max(40.0 * unit);
+            let room = 0.94 * cx.screen.height() - ui.min_rect().height() - 28.0;
+            let room = room.max(40.0);
             let width = ui.available_width() - ui.spacing().scroll.bar_width;
             let columns = |typed: &str| {
                 let it = &cx.frame.sources;
-                Columns::new(ui.painter(), cx.palette, typed, it, width, unit)
+                Columns::new(ui.painter(), cx.palette, typed, it, width)
             };
             let everything = columns("");
             let height = everything.height.min(room);
@@ -136,10 +135,9 @@ impl Columns {
         typed: &str,
         it: &Sources<'_>,
         width: f32,
-        unit: f32,
     ) -> Columns {
-        let between = BETWEEN_COLUMNS * unit;
-        let count = ((width + between) / ((MIN_COLUMN + BETWEEN_COLUMNS) * unit)).max(1.0) as usize;
+        let between = BETWEEN_COLUMNS;
+        let count = ((width + between) / (MIN_COLUMN + BETWEEN_COLUMNS)).max(1.0) as usize;
         let count = count.min(3);
         let pitch = (width + between) / count as f32;
         let column = pitch - between;
@@ -166,7 +164,7 @@ impl Columns {
             before += lines(rows);
         }
         let keys_of = |entry: &Entry| {
-            let font = medium(TYPE * unit);
+            let font = medium(TYPE);
             let most = MAX_FOR_KEYS * column;
             painter.layout(entry.keys.clone(), font, palette.accent, most)
         };
@@ -179,38 +177,38 @@ impl Columns {
         let mut tops = vec![0.0; count];
         let mut sections = Vec::new();
         for ((topic, entries), place) in found.into_iter().zip(places) {
-            let room = column - keys[place] - BESIDE_KEYS * unit;
+            let room = column - keys[place] - BESIDE_KEYS;
             let row = |entry: Entry| Row {
                 keys: keys_of(&entry),
-                help: painter.layout(entry.text, regular(TYPE * unit), palette.value, room),
+                help: painter.layout(entry.text, regular(TYPE), palette.value, room),
                 request: entry.request,
                 unavailable: entry.unavailable,
             };
             let rows: Vec<Row> = entries.into_iter().map(row).collect();
             let title = topic.title().to_owned();
-            let heading = painter.layout(title, medium(16.0 * unit), palette.value, column);
-            let height = rows.iter().map(|row| row.height() + BETWEEN_ROWS * unit);
-            let height = heading.size().y + BELOW_HEADING * unit + height.sum::<f32>();
+            let heading = painter.layout(title, medium(16.0), palette.value, column);
+            let height = rows.iter().map(|row| row.height() + BETWEEN_ROWS);
+            let height = heading.size().y + BELOW_HEADING + height.sum::<f32>();
             let section = Section {
                 heading,
                 rows,
                 height,
             };
             sections.push((section, place, tops[place]));
-            tops[place] += height + BETWEEN_TOPICS * unit;
+            tops[place] += height + BETWEEN_TOPICS;
         }
         let height = tops.iter().copied().fold(0.0, f32::max);
         Columns {
             sections,
             keys,
             pitch,
-            height: (height - BETWEEN_TOPICS * unit).max(0.0),
+            height: (height - BETWEEN_TOPICS).max(0.0),
         }
     }
 
     /// Paints them; returns what the row that was clicked asks for.
     fn paint(self, ui: &Ui, rect: Rect, cx: DialogContext<'_>) -> Option<UiRequest> {
-        let (unit, palette) = (cx.unit, cx.palette);
+        let palette = cx.palette;
         let mut clicked = None;
         for (number, (section, column, top)) in self.sections.into_iter().enumerate() {
             let mut at = rect.min + vec2(column as f32 * self.pitch, top);
@@ -218,16 +216,15 @@ impl Columns {
             if !ui.is_rect_visible(place) {
                 continue;
             }
-            let below = section.heading.size().y + BELOW_HEADING * unit;
-            ui.painter()
-                .galley(at.round(), section.heading, palette.value);
+            let below = section.heading.size().y + BELOW_HEADING;
+            ui.painter().galley(at, section.heading, palette.value);
             at.y += below;
             let keys = self.keys[column];
             for (line, row) in section.rows.into_iter().enumerate() {
                 let height = row.height();
                 let left = pos2(at.x + keys - row.keys.size().x, at.y);
-                let beside = pos2(at.x + keys + BESIDE_KEYS * unit, at.y);
-                let size = vec2(self.pitch - BETWEEN_COLUMNS * unit, height);
+                let beside = pos2(at.x + keys + BESIDE_KEYS, at.y);
+                let size = vec2(self.pitch - BETWEEN_COLUMNS, height);
                 let painter = ui.painter();
                 let id = Id::unique("help").with((number, line));
                 let place = Rect::from_min_size(at, size);
@@ -244,26 +241,26 @@ impl Columns {
                     None => {
                         if response.hovered() {
                             let background = ui.visuals().widgets.hovered.weak_bg_fill;
-                            let around = place.expand2(vec2(5.0, 1.0) * unit);
-                            painter.rect_filled(around, 4.0 * unit, background);
+                            let around = place.expand2(vec2(5.0, 1.0));
+                            painter.rect_filled(around, 4.0, background);
                         }
                         if response.clicked() {
                             clicked = Some(row.request);
                         }
-                        painter.galley(left.round(), row.keys, palette.accent);
-                        painter.galley(beside.round(), row.help, palette.value);
+                        painter.galley(left, row.keys, palette.accent);
+                        painter.galley(beside, row.help, palette.value);
                     }
                     Some(why) => {
                         let grey = palette.label.gamma_multiply(0.7);
                         let of = |at: egui::Pos2, galley| {
-                            painter.galley_with_override_text_color(at.round(), galley, grey);
+                            painter.galley_with_override_text_color(at, galley, grey);
                         };
                         of(left, row.keys);
                         of(beside, row.help);
                         response.on_hover_text(why);
                     }
                 }
-                at.y += height + BETWEEN_ROWS * unit;
+                at.y += height + BETWEEN_ROWS;
             }
         }
         clicked
@@ -285,7 +282,7 @@ mod tests {
         let output = context.run_ui(egui::RawInput::default(), |ui| {
             let it = &Frame::plain(&status, &options).sources;
             let palette = Palette::DARK.map(opaque);
-            let laid_out = Columns::new(ui.painter(), &palette, typed, it, width, 1.0);
+            let laid_out = Columns::new(ui.painter(), &palette, typed, it, width);
             columns = Some(laid_out);
         });
         output.drop_without_applying_deltas();

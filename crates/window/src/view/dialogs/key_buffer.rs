@@ -126,7 +126,6 @@ mod tests {
             let cx = DialogContext {
                 context: ui.ctx(),
                 frame: &frame,
-                unit: 1.0,
                 palette: &frame.palette(),
                 screen,
                 is_top: true,

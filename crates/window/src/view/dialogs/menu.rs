@@ -28,7 +28,6 @@ impl Menu {
 
     /// Lays it out; whether it stays open.
     pub(super) fn show(&mut self, cx: DialogContext<'_>, requests: &mut Vec<UiRequest>) -> bool {
-        let unit = cx.unit;
         let count = Topic::ALL.len();
         // Counted: of a slow frame no key is lost.
         let presses = |key| {
@@ -74,7 +73,7 @@ impl Menu {
             });
             ui.separator();
             let rows: Vec<_> = Topic::ALL[self.topic].rows().collect();
-            let height = (rows.len() as f32 * LINE * unit).min(0.74 * cx.screen.height());
+            let height = (rows.len() as f32 * LINE).min(0.74 * cx.screen.height());
             ui.spacing_mut().item_spacing.y = 0.0;
             ui.set_min_height(height);
             ScrollArea::vertical()

@@ -105,8 +105,6 @@ pub(crate) struct DialogContext<'a> {
     pub context: &'a egui::Context,
     /// What is shown beneath it.
     pub frame: &'a Frame<'a>,
-    /// Pixels of one unit of type and spacing.
-    pub unit: f32,
     /// The frame's colours.
     pub palette: &'a Palette<Color32>,
     /// The whole window, in pixels.

@@ -9,7 +9,7 @@ use session::{SessionAction, Status};
 use ui::actions::{Amount, Setting};
 use ui::{Action, EditAction, ViewAction};
 
-/// The width, in units of type; with kernels, which have a longer title each.
+/// The width, in points; with kernels, which have a longer title each.
 const WIDTH: f32 = 480.0;
 const WIDTH_OF_KERNELS: f32 = 760.0;
 
@@ -126,9 +126,8 @@ impl Popup {
         }
     }
 
-    /// What can be done with the selected panel, in which this point lies, in pixels.
-    pub(crate) fn of_panel([x, y]: [f64; 2]) -> Popup {
-        let at = egui::pos2(x as f32, y as f32);
+    /// What can be done with the selected panel, in which this point lies.
+    pub(crate) fn of_panel(at: egui::Pos2) -> Popup {
         Popup {
             beside: Rect::from_min_max(at, at),
             controls: Vec::new(),
@@ -151,7 +150,7 @@ impl Popup {
         let left = style::popup(cx, self.beside, &name, width, |ui, height| {
             let scroll = ScrollArea::vertical().max_height(height);
             scroll.min_scrolled_height(height).show(ui, |ui| {
-                ui.spacing_mut().item_spacing.y = 3.0 * cx.unit;
+                ui.spacing_mut().item_spacing.y = 3.0;
                 for control in &mut self.controls {
                     stays &= control.show(ui, cx, status, requests);
                 }

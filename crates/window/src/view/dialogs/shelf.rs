@@ -18,7 +18,7 @@ use ui::actions::search;
 
 /// Cells of a picture at most, across and down.
 const CELLS: u64 = 56;
-/// Lengths in units of type: the least height of a pattern's place, and what a place is wide at least.
+/// Lengths in points: the least height of a pattern's place, and what a place is wide at least.
 const HEIGHT: f32 = 72.0;
 const MIN_WIDTH: f32 = 250.0;
 const BETWEEN_LINES: f32 = 2.0;
@@ -119,7 +119,7 @@ impl Shelf {
 
     /// Lays it out; whether it stays open.
     pub(super) fn show(&mut self, cx: DialogContext<'_>, requests: &mut Vec<UiRequest>) -> bool {
-        let (unit, screen) = (cx.unit, cx.screen);
+        let screen = cx.screen;
         let mut taken = None;
         let left = style::dialog(cx, "shelf", None, 1080.0, |ui| {
             let width = ui.available_width();
@@ -134,9 +134,9 @@ impl Shelf {
             let down = presses(Key::ArrowDown) - presses(Key::ArrowUp);
             let entered = presses(Key::Enter) > 0;
             let is_other = self.show_search(ui, cx);
-            let columns = ((width / (MIN_WIDTH * unit)) as usize).max(1);
+            let columns = ((width / MIN_WIDTH) as usize).max(1);
             let space = ui.spacing().item_spacing.x;
-            let place = (width - 12.0 * unit) / columns as f32 - space;
+            let place = (width - 12.0) / columns as f32 - space;
             let shown = self.matches();
             let rows = rows(&shown, columns);
             let mut chosen = if is_other { 0 } else { self.chosen };
@@ -158,7 +158,7 @@ impl Shelf {
                 for row in &rows {
                     let of_row = shown[row.start].shelved.kind();
                     if kind.replace(of_row) != Some(of_row) {
-                        ui.add_space(6.0 * unit);
+                        ui.add_space(6.0);
                         let title = RichText::new(title(of_row)).heading();
                         ui.label(title.color(cx.palette.accent));
                     }
@@ -166,8 +166,8 @@ impl Shelf {
                         .iter()
                         .map(|item| (*item, written(ui, cx, item, place)))
                         .collect();
-                    let heights = written.iter().map(|(_, lines)| height(lines, unit));
-                    let high = heights.fold(HEIGHT * unit, f32::max);
+                    let heights = written.iter().map(|(_, lines)| height(lines));
+                    let high = heights.fold(HEIGHT, f32::max);
                     ui.horizontal(|ui| {
                         for (at, (item, lines)) in row.clone().zip(written) {
                             let (is_over, clicked) =
@@ -196,7 +196,7 @@ impl Shelf {
         let hint = tr!("Search: name, author, kind or what it does");
         let field = TextEdit::singleline(&mut self.typed).hint_text(hint);
         let field = field.desired_width(f32::INFINITY);
-        let field = ui.add(field.margin(vec2(9.0, 4.0) * cx.unit));
+        let field = ui.add(field.margin(vec2(9.0, 4.0)));
         let field = field.accessible_name(hint);
         if cx.is_top {
             style::hold_focus(&field);
@@ -249,26 +249,24 @@ fn title(kind: Kind) -> &'static str {
 
 /// The lines that stand beside a pattern's picture, as many rows of each as it needs.
 fn written(ui: &Ui, cx: DialogContext<'_>, item: &ShelfItem, width: f32) -> Vec<Arc<Galley>> {
-    let (unit, palette) = (cx.unit, cx.palette);
-    let room = width - (HEIGHT + 8.0) * unit;
+    let palette = cx.palette;
+    let room = width - (HEIGHT + 8.0);
     let lines = [
         (Some(&item.name), 15.0, palette.value),
         (Some(&item.does), 13.0, palette.label),
         (item.author.as_ref(), 12.0, palette.label),
     ];
     let line = |(text, height, colour): (Option<&String>, f32, _)| {
-        let font = regular(height * unit);
+        let font = regular(height);
         Some(ui.painter().layout(text?.clone(), font, colour, room))
     };
     lines.into_iter().filter_map(line).collect()
 }
 
 /// How high a place is that has these lines.
-fn height(lines: &[Arc<Galley>], unit: f32) -> f32 {
-    let lines = lines
-        .iter()
-        .map(|line| line.size().y + BETWEEN_LINES * unit);
-    lines.sum::<f32>() + 12.0 * unit
+fn height(lines: &[Arc<Galley>]) -> f32 {
+    let lines = lines.iter().map(|line| line.size().y + BETWEEN_LINES);
+    lines.sum::<f32>() + 12.0
 }
 
 /// Paints a pattern's place of this width and height; whether the mouse has moved over it, and whether
@@ -281,7 +279,7 @@ fn paint(
     [width, high]: [f32; 2],
     is_chosen: bool,
 ) -> (bool, bool) {
-    let (unit, palette) = (cx.unit, cx.palette);
+    let palette = cx.palette;
     let (rect, response) = ui.allocate_exact_size(vec2(width, high), Sense::CLICK);
     let name = format!("{}: {}", item.name, item.does);
     response.widget_info(|| WidgetInfo {
@@ -299,16 +297,16 @@ fn paint(
     } else {
         palette.shelf
     };
-    painter.rect_filled(rect, 4.0 * unit, background);
-    let side = (HEIGHT - 8.0) * unit;
-    let frame = Rect::from_min_size(rect.min + vec2(4.0, 4.0) * unit, vec2(side, side));
-    painter.rect_filled(frame, 2.0 * unit, palette.shelf_picture);
+    painter.rect_filled(rect, 4.0, background);
+    let side = HEIGHT - 8.0;
+    let frame = Rect::from_min_size(rect.min + vec2(4.0, 4.0), vec2(side, side));
+    painter.rect_filled(frame, 2.0, palette.shelf_picture);
     if is_chosen {
-        let stroke = Stroke::new(unit.max(1.0), palette.accent);
-        painter.rect_stroke(rect, 4.0 * unit, stroke, StrokeKind::Inside);
+        let stroke = Stroke::new(1.0, palette.accent);
+        painter.rect_stroke(rect, 4.0, stroke, StrokeKind::Inside);
     }
     let most = item.size.width().max(item.size.height()) as f32;
-    let cell = ((side - 6.0 * unit) / most).min(5.0 * unit);
+    let cell = ((side - 6.0) / most).min(5.0);
     let drawn = vec2(item.size.width() as f32, item.size.height() as f32) * cell;
     let corner = frame.center() - drawn / 2.0;
     for run in &item.picture {
@@ -319,9 +317,9 @@ fn paint(
         let cells = Rect::from_min_size(at, vec2(run.length as f32, 1.0) * cell);
         painter.rect_filled(cells, 0.0, palette.accent);
     }
-    let mut at = pos2(frame.right() + 8.0 * unit, rect.top() + 8.0 * unit);
+    let mut at = pos2(frame.right() + 8.0, rect.top() + 8.0);
     for line in lines {
-        let next = line.size().y + BETWEEN_LINES * unit;
+        let next = line.size().y + BETWEEN_LINES;
         painter.galley(at, line, palette.value);
         at.y += next;
     }

@@ -1,5 +1,4 @@
-//! egui's style in the HUD's colours, scaled by the layout's unit of type: the scene works in
-//! pixels, one pixel per point, so egui's own scaling is never used.
+//! egui's style in the HUD's colours.
 
 use egui::{
     Align, Align2, Area, Color32, CornerRadius, Id, Layout, Margin, Modal, Order, Rect, Response,
@@ -13,7 +12,7 @@ use ui::theme::Palette;
 use ui::{Action, ViewAction};
 
 /// Lays out a dialog over the dimmed scene: its name, how far its top is from the window's as a
-/// share of the height (none: it stands in the middle), and its width in units of type. Whether
+/// share of the height (none: it stands in the middle), and its width in points. Whether
 /// it was left: by its [`close_button`], or by a click beside it.
 pub(super) fn dialog(
     cx: DialogContext<'_>,
@@ -31,7 +30,7 @@ pub(super) fn dialog(
     show(cx, Modal::new(id).area(area), width, contents)
 }
 
-/// Lays out a dialog below or above a place, over the scene, which stays to be seen: its width in units of type, and
+/// Lays out a dialog below or above a place, over the scene, which stays to be seen: its width in points, and
 /// its contents, which are told how high they can be. Whether it was left, by a click beside it.
 pub(super) fn popup(
     cx: DialogContext<'_>,
@@ -49,18 +48,18 @@ pub(super) fn popup(
     };
     let area = Area::new(id).kind(UiKind::Modal).order(Order::Foreground);
     let margins = 2.0 * f32::from(cx.context.global_style().spacing.menu_margin.top);
-    let right = cx.screen.right() - width * cx.unit - margins - 6.0 * cx.unit;
+    let right = cx.screen.right() - width - margins - 6.0;
     let corner = pos2(corner.x.min(right), corner.y);
     let area = area.sense(Sense::hover()).pivot(pivot).fixed_pos(corner);
     let modal = Modal::new(id).area(area.constrain_to(cx.screen));
     let modal = modal.backdrop_color(cx.palette.background.gamma_multiply(0.15));
-    let room = room - margins - 4.0 * cx.unit;
+    let room = room - margins - 4.0;
     show(cx, modal, width, |ui| contents(ui, room))
 }
 
 fn show(cx: DialogContext<'_>, modal: Modal, width: f32, contents: impl FnOnce(&mut Ui)) -> bool {
     let modal = modal.show(cx.context, |ui| {
-        ui.set_width((width * cx.unit).min(0.92 * cx.screen.width()));
+        ui.set_width(width.min(0.92 * cx.screen.width()));
         contents(ui);
     });
     modal.backdrop_response.clicked() || modal.response.should_close()
@@ -102,8 +101,8 @@ pub(super) fn close_button(ui: &mut Ui) {
     }
 }
 
-/// Gives every dialog its style, `unit` pixels per unit of type, in these colours.
-pub(crate) fn apply_style(context: &egui::Context, unit: f32, palette: &Palette<Color32>) {
+/// Gives every dialog its style, in these colours.
+pub(crate) fn apply_style(context: &egui::Context, palette: &Palette<Color32>) {
     context.set_theme(egui::Theme::Dark);
     let mut style = egui::Style {
         // A dialog is there at once: nothing fades, and a picture of one is always the same.
@@ -111,53 +110,31 @@ pub(crate) fn apply_style(context: &egui::Context, unit: f32, palette: &Palette<
         ..Default::default()
     };
     style.text_styles = [
-        (TextStyle::Small, regular(13.0 * unit)),
-        (TextStyle::Body, regular(16.0 * unit)),
-        (TextStyle::Button, regular(16.0 * unit)),
-        (TextStyle::Heading, medium(20.0 * unit)),
-        (TextStyle::Monospace, egui::FontId::monospace(15.0 * unit)),
+        (TextStyle::Small, regular(13.0)),
+        (TextStyle::Body, regular(16.0)),
+        (TextStyle::Button, regular(16.0)),
+        (TextStyle::Heading, medium(20.0)),
+        (TextStyle::Monospace, egui::FontId::monospace(15.0)),
     ]
     .into();
     let spacing = &mut style.spacing;
-    let margin = |units: f32| Margin::same((units * unit).round().min(127.0) as i8);
-    spacing.item_spacing = vec2(8.0, 5.0) * unit;
-    spacing.window_margin = margin(14.0);
-    spacing.menu_margin = margin(10.0);
-    spacing.button_padding = vec2(9.0, 4.0) * unit;
-    for length in [
-        &mut spacing.indent,
-        &mut spacing.slider_width,
-        &mut spacing.slider_rail_height,
-        &mut spacing.combo_width,
-        &mut spacing.text_edit_width,
-        &mut spacing.icon_width,
-        &mut spacing.icon_width_inner,
-        &mut spacing.icon_spacing,
-        &mut spacing.tooltip_width,
-        &mut spacing.menu_width,
-        &mut spacing.menu_spacing,
-        &mut spacing.combo_height,
-        &mut spacing.scroll.bar_width,
-        &mut spacing.scroll.handle_min_length,
-        &mut spacing.scroll.floating_width,
-    ] {
-        *length *= unit;
-    }
-    spacing.interact_size *= 1.2 * unit;
-    spacing.default_area_size *= unit;
-    style.visuals = visuals(unit, palette);
+    spacing.item_spacing = vec2(8.0, 5.0);
+    spacing.window_margin = Margin::same(14);
+    spacing.menu_margin = Margin::same(10);
+    spacing.button_padding = vec2(9.0, 4.0);
+    spacing.interact_size *= 1.2;
+    style.visuals = visuals(palette);
     context.set_style_of(egui::Theme::Dark, style);
 }
 
-fn visuals(unit: f32, palette: &Palette<Color32>) -> Visuals {
+fn visuals(palette: &Palette<Color32>) -> Visuals {
     let mut visuals = Visuals::dark();
-    let radius = |units: f32| CornerRadius::same((units * unit).round().min(255.0) as u8);
-    let line = |colour| Stroke::new(unit.max(1.0), colour);
+    let line = |colour| Stroke::new(1.0, colour);
     visuals.window_fill = palette.dialog;
     visuals.panel_fill = palette.dialog;
     visuals.window_stroke = line(palette.dialog_edge);
-    visuals.window_corner_radius = radius(8.0);
-    visuals.menu_corner_radius = radius(6.0);
+    visuals.window_corner_radius = CornerRadius::same(8);
+    visuals.menu_corner_radius = CornerRadius::same(6);
     visuals.window_shadow = egui::Shadow::NONE;
     visuals.popup_shadow = egui::Shadow::NONE;
     visuals.extreme_bg_color = palette.field;
@@ -168,8 +145,7 @@ fn visuals(unit: f32, palette: &Palette<Color32>) -> Visuals {
     visuals.error_fg_color = palette.failed_text;
     visuals.selection.bg_fill = palette.selected;
     visuals.selection.stroke = line(palette.accent);
-    visuals.resize_corner_size *= unit;
-    visuals.text_cursor.stroke = Stroke::new((2.0 * unit).max(1.0), palette.accent);
+    visuals.text_cursor.stroke = Stroke::new(2.0, palette.accent);
     visuals.text_cursor.blink = false; // a window at rest draws nothing
     let composition = &mut visuals.ime_composition;
     composition.active_underline_stroke.color = palette.composed;
@@ -194,7 +170,7 @@ fn visuals(unit: f32, palette: &Palette<Color32>) -> Visuals {
         widget.weak_bg_fill = background;
         widget.bg_stroke = line(palette.rule);
         widget.fg_stroke = line(text_colour);
-        widget.corner_radius = radius(4.0);
+        widget.corner_radius = CornerRadius::same(4);
         widget.expansion = 0.0;
     }
     visuals

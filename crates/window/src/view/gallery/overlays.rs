@@ -111,7 +111,7 @@ fn popups() -> Vec<Scenario> {
             .dialog(|| popup(ROUND, [120.0, 600.0]))
             .presentation(),
         screen("popup-rule").dialog(|| popup(&[Setting::Rule], [1000.0, 300.0])),
-        screen("popup-panel").dialog(|| Dialog::Popup(Popup::of_panel([400.0, 200.0]))),
+        screen("popup-panel").dialog(|| Dialog::Popup(Popup::of_panel(pos2(400.0, 200.0)))),
     ]
 }
 

@@ -11,7 +11,6 @@ use egui::{Color32, Rect, Shape, pos2, vec2};
 use crate::view::dialogs::style;
 use crate::view::frame::paint_over;
 use crate::view::gallery::{LANGUAGES, Scenario, Set, Window, screens, title};
-use crate::view::hud::rect_of;
 use crate::view::hud::style::opaque;
 use crate::view::interface::context;
 use crate::view::layout::WindowLayout;
@@ -160,7 +159,7 @@ fn places(layout: &WindowLayout) -> Vec<Rect> {
     // Panels have their numbers, and how they go on is said on them.
     let panels = (0..layout.tiling.count).map(|place| layout.tiling.rect(place));
     let places = docked.into_iter().flatten().chain(comparison).chain(panels);
-    places.map(rect_of).collect()
+    places.map(|rect| layout.points(rect)).collect()
 }
 
 /// What is wrong with a screen in a window.
@@ -169,7 +168,7 @@ fn faults(set: &mut Set, context: &egui::Context, clock: &mut f64) -> Vec<String
     // Cards are told by their colours, and in a light theme other roles may round to the same.
     set.options.theme = 0;
     let palette = set.frame().palette();
-    style::apply_style(context, set.frame().unit(), &palette);
+    style::apply_style(context, &palette);
     context.memory_mut(|memory| memory.data.clear());
     let frames = set.frames();
     let mut dialogs = std::mem::take(&mut set.dialogs);
@@ -193,9 +192,7 @@ fn faults(set: &mut Set, context: &egui::Context, clock: &mut f64) -> Vec<String
         if number + 1 < frames {
             continue;
         }
-        let [width, height] = set.window.0.map(|side| side as f32);
-        let screen = Rect::from_min_size(pos2(0.0, 0.0), vec2(width, height));
-        let (seen, found) = look_at(&shapes, screen);
+        let (seen, found) = look_at(&shapes, frame.rect());
         wrong = found;
         let Some((layout, _)) = &place else { continue };
         if frame.sources.status.is_none() {

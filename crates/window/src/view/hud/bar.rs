@@ -10,54 +10,54 @@ use ui::figures::{Figure, Figures};
 const CELL: f32 = 150.0;
 const LINE: f32 = 46.0;
 
-/// Paints as many of the figures into the rectangle as it takes, by rank, `unit` pixels per unit.
-pub(crate) fn paint(painter: &WidgetPainter, rect: Rect, unit: f32, figures: &Figures) {
-    let unit = unit * growth(rect.size() / unit, figures);
-    let inside = rect.shrink2(vec2(14.0, 8.0) * unit);
-    let columns = columns(inside.width() / unit);
-    let all = (inside.height() / (LINE * unit)).floor().max(1.0) as usize;
+/// Paints as many of the figures into the rectangle as it takes, by rank.
+pub(crate) fn paint(painter: &WidgetPainter, rect: Rect, figures: &Figures) {
+    let scale = growth(rect.size(), figures);
+    let inside = rect.shrink2(vec2(14.0, 8.0) * scale);
+    let columns = columns(inside.width() / scale);
+    let all = (inside.height() / (LINE * scale)).floor().max(1.0) as usize;
     // The last line is for a message, whether there is one or not: no figure goes when one comes.
     let lines = if all > 1 { all - 1 } else { all };
     if let Some((urgency, sentence)) = figures.messages.first() {
         let (background, colour) = parts::message_colours(*urgency, &painter.palette);
-        let height = 30.0 * unit;
+        let height = 30.0 * scale;
         let min = pos2(inside.left(), inside.bottom() - height);
         let place = Rect::from_min_size(min, vec2(inside.width(), height));
-        painter.rect_filled(place, 5.0 * unit, background);
-        let width = place.width() - 20.0 * unit;
-        let text = fitted(painter, sentence, regular(14.0 * unit), colour, width);
+        painter.rect_filled(place, 5.0 * scale, background);
+        let width = place.width() - 20.0 * scale;
+        let text = fitted(painter, sentence, regular(14.0 * scale), colour, width);
         put(
             painter,
-            place.left_center() + vec2(10.0 * unit, 0.0),
+            place.left_center() + vec2(10.0 * scale, 0.0),
             Align2::LEFT_CENTER,
             text,
         );
     }
     // What is left over goes between the lines.
-    let line = (inside.height() / all as f32).min(1.4 * LINE * unit);
+    let line = (inside.height() / all as f32).min(1.4 * LINE * scale);
     let cell = inside.width() / columns as f32;
     let place = |(line_at, column): (usize, usize), span: usize| {
         let at = vec2(column as f32 * cell, line_at as f32 * line);
-        let size = vec2(span as f32 * cell - 12.0 * unit, (LINE - 8.0) * unit);
+        let size = vec2(span as f32 * cell - 12.0 * scale, (LINE - 8.0) * scale);
         Rect::from_min_size(inside.min + at, size)
     };
     let state = place((0, 0), 1);
-    parts::state(painter, state, unit, figures.state, "", 30.0 * unit);
-    let sign = state.right_center() - vec2(20.0 * unit, 0.0);
+    parts::state(painter, state, scale, figures.state, "", 30.0 * scale);
+    let sign = state.right_center() - vec2(20.0 * scale, 0.0);
     parts::menu(
         painter,
         sign,
-        unit,
+        scale,
         parts::state_text_colour(figures.state, &painter.palette),
     );
     for (figure, at) in by_rank(figures, columns, lines) {
         let place = place(at, span(figure));
         let width = place.width();
-        parts::say(painter, place, unit, figure);
+        parts::say(painter, place, figure);
         let label = fitted(
             painter,
             &figure.label,
-            regular(12.5 * unit),
+            regular(12.5 * scale),
             painter.palette.label,
             width,
         );
@@ -65,16 +65,15 @@ pub(crate) fn paint(painter: &WidgetPainter, rect: Rect, unit: f32, figures: &Fi
         let value = fitted(
             painter,
             &figure.value,
-            medium(18.0 * unit),
+            medium(18.0 * scale),
             parts::value_colour(painter, figure),
             width,
         );
         parts::put_value(
             painter,
-            place.left_top() + vec2(0.0, 16.0 * unit),
+            place.left_top() + vec2(0.0, 16.0 * scale),
             Align2::LEFT_TOP,
             value,
-            unit,
             figure.settings,
         );
     }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use egui::{FontFamily, Rect, Shape, pos2, vec2};
+use egui::{FontFamily, Shape};
 
 use crate::view::dialogs::DialogContext;
 use crate::view::hud::install_fonts;
@@ -180,7 +180,6 @@ fn no_english_is_left_in_dialogs() {
         ..Frame::plain(&status, &options)
     };
     let frame = test_support::with(Language::Chinese, || frame.composed());
-    let screen = Rect::from_min_size(pos2(0.0, 0.0), vec2(1280.0, 8000.0));
     let file = |task| Dialog::File(FileDialog::new(task, String::new(), None));
     let menus = Topic::ALL.map(|topic| Dialog::Menu(Menu::at(topic)));
     // Not the shelf: its patterns and their authors keep their English names.
@@ -200,17 +199,13 @@ fn no_english_is_left_in_dialogs() {
             install_fonts(&context);
             // A dialog measures itself in its first frame and is painted from the second on.
             for _ in 0..2 {
-                let input = egui::RawInput {
-                    screen_rect: Some(screen),
-                    ..Default::default()
-                };
+                let input = frame.zoom(&context, Default::default());
                 let mut output = context.run_ui(input, |ui| {
                     let seen = DialogContext {
                         context: ui.ctx(),
                         frame: &frame,
-                        unit: 1.0,
                         palette: &frame.palette(),
-                        screen,
+                        screen: frame.rect(),
                         is_top: true,
                     };
                     dialogs.show(seen, &mut Vec::new());

@@ -62,15 +62,14 @@ fn check(
     seen: &mut CheckedColours,
     faint: &mut BTreeSet<String>,
 ) {
-    let unit = frame.layout().unwrap().0.unit;
     let palette = frame.palette();
     let mut backgrounds = vec![(Rect::EVERYTHING, palette.background)];
     letters(
         shapes,
         &mut backgrounds,
         &mut |text, text_colour, size, background| {
-            // 24 pixels at the unit of a small window are what WCAG calls large.
-            let large = size >= 24.0 * unit;
+            // That is what WCAG calls large.
+            let large = size >= 24.0;
             let least = if large { 3.0 } else { 4.5 };
             // What cannot be chosen is faint on purpose; WCAG exempts it.
             let exempt = text.is_empty() || text == "…" || text_colour == palette.faint;

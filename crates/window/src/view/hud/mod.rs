@@ -13,19 +13,9 @@ pub(crate) mod style;
 #[cfg(test)]
 pub(crate) mod tests;
 
-use egui::{Rect, pos2, vec2};
-
-use crate::view::layout::PixelRect;
 pub(crate) use parts::{
     change, choice_button, close_button, key_hint, menu as paint_menu_sign, message_colours,
     put_value, text_button,
 };
 pub(crate) use presenting::HEIGHT as STRIP;
 pub use style::install_fonts;
-
-pub(crate) fn rect_of(rect: PixelRect) -> Rect {
-    Rect::from_min_size(
-        pos2(rect.x as f32, rect.y as f32),
-        vec2(rect.width as f32, rect.height as f32),
-    )
-}

@@ -15,11 +15,11 @@ use ui::theme::Palette;
 use ui::{Action, ViewAction};
 
 /// The state as a band that is seen from the last row: a sign, a word, and the pace if there is
-/// room. At its right end, `free` pixels stay empty.
+/// room. At its right end, so much stays `free`.
 pub(super) fn state(
     painter: &WidgetPainter,
     rect: Rect,
-    unit: f32,
+    scale: f32,
     state: RunState,
     pace: &str,
     free: f32,
@@ -42,17 +42,17 @@ pub(super) fn state(
         },
     );
     painter.button(toggle, &Spoken::new(word, tip), SessionAction::TogglePause);
-    painter.rect_filled(rect, 6.0 * unit, background);
-    let size = 13.0 * unit;
+    painter.rect_filled(rect, 6.0 * scale, background);
+    let size = 13.0 * scale;
     let sign = Rect::from_center_size(
-        rect.left_center() + vec2(12.0 * unit + size / 2.0, 0.0),
+        rect.left_center() + vec2(12.0 * scale + size / 2.0, 0.0),
         vec2(size, size),
     );
     paint_sign(painter, sign, state, colour);
-    let left = sign.right() + 9.0 * unit;
-    let room = rect.right() - free - left - 10.0 * unit;
-    let word = fitted(painter, word, medium(19.0 * unit), colour, room);
-    let used = word.size().x + 10.0 * unit;
+    let left = sign.right() + 9.0 * scale;
+    let room = rect.right() - free - left - 10.0 * scale;
+    let word = fitted(painter, word, medium(19.0 * scale), colour, room);
+    let used = word.size().x + 10.0 * scale;
     put_silently(
         painter,
         pos2(left, rect.center().y),
@@ -64,10 +64,10 @@ pub(super) fn state(
         let spoken = format!("{}: {pace}", tr!("pace"));
         let request = UiRequest::Change(PACE, place);
         if painter.request(place, &Spoken::new(&spoken, ""), request) {
-            painter.rect_filled(place, 6.0 * unit, colour.gamma_multiply(0.2));
+            painter.rect_filled(place, 6.0 * scale, colour.gamma_multiply(0.2));
         }
-        let pace = fitted(painter, pace, regular(14.0 * unit), colour, room - used);
-        let right = rect.right_center() - vec2(free + 12.0 * unit, 0.0);
+        let pace = fitted(painter, pace, regular(14.0 * scale), colour, room - used);
+        let right = rect.right_center() - vec2(free + 12.0 * scale, 0.0);
         put_silently(painter, right, Align2::RIGHT_CENTER, pace);
     }
 }
@@ -82,29 +82,28 @@ pub(super) fn value_colour(painter: &WidgetPainter, figure: &Figure) -> Color32 
 }
 
 /// Says a figure, with its tip; a click on one that can be changed opens its controls.
-pub(super) fn say(painter: &WidgetPainter, place: Rect, unit: f32, figure: &Figure) {
+pub(super) fn say(painter: &WidgetPainter, place: Rect, figure: &Figure) {
     let note = match figure.note.as_str() {
         "" => String::new(),
         note => format!(", {note}"),
     };
     let text = format!("{}: {}{note}", figure.label, figure.value);
     let spoken = Spoken::new(&text, &figure.tip);
-    change(painter, place, unit, &spoken, figure.settings);
+    change(painter, place, &spoken, figure.settings);
 }
 
 /// Says what stands at a place; where there are settings, a click opens their controls.
 pub(crate) fn change(
     painter: &WidgetPainter,
     place: Rect,
-    unit: f32,
     spoken: &Spoken<'_>,
     settings: &'static [Setting],
 ) {
     if settings.is_empty() {
         painter.say(place, spoken);
     } else if painter.request(place, spoken, UiRequest::Change(settings, place)) {
-        let around = place.expand2(vec2(5.0, 1.0) * unit);
-        painter.rect_filled(around, 4.0 * unit, painter.palette.rule);
+        let around = place.expand2(vec2(5.0, 1.0));
+        painter.rect_filled(around, 4.0, painter.palette.rule);
     }
 }
 
@@ -114,14 +113,13 @@ pub(crate) fn put_value(
     at: Pos2,
     align: Align2,
     value: Arc<Galley>,
-    unit: f32,
     settings: &[Setting],
 ) {
     let place = align.anchor_size(at, value.size());
     put_silently(painter, at, align, value);
     if !settings.is_empty() {
-        let stroke = (unit.max(1.0), painter.palette.label.gamma_multiply(0.6));
-        painter.hline(place.x_range(), place.bottom().round(), stroke);
+        let stroke = (1.0, painter.palette.label.gamma_multiply(0.6));
+        painter.hline(place.x_range(), place.bottom(), stroke);
     }
 }
 
@@ -157,15 +155,13 @@ pub(super) fn paint_sign(painter: &WidgetPainter, sign: Rect, state: RunState, c
 pub(crate) fn key_hint(
     painter: &WidgetPainter,
     right: Pos2,
-    unit: f32,
     text: String,
     action: impl Into<Action>,
 ) -> f32 {
-    let galley =
-        |text_colour| painter.layout_no_wrap(text.clone(), regular(13.0 * unit), text_colour);
+    let galley = |text_colour| painter.layout_no_wrap(text.clone(), regular(13.0), text_colour);
     let size = galley(painter.palette.label).size();
     let place = Align2::RIGHT_CENTER.anchor_size(right, size);
-    let is_over = painter.button(place.expand(4.0 * unit), &Spoken::new(&text, ""), action);
+    let is_over = painter.button(place.expand(4.0), &Spoken::new(&text, ""), action);
     let text_colour = if is_over {
         painter.palette.value
     } else {
@@ -176,25 +172,20 @@ pub(crate) fn key_hint(
 }
 
 /// The button at the right end of a side panel's title that closes it; returns where it begins.
-pub(crate) fn close_button(
-    painter: &WidgetPainter,
-    right: Pos2,
-    unit: f32,
-    action: impl Into<Action>,
-) -> f32 {
+pub(crate) fn close_button(painter: &WidgetPainter, right: Pos2, action: impl Into<Action>) -> f32 {
     let action = action.into();
     let text = tr!("Close ({key}) ×", key = action.key());
-    let font = regular(13.0 * unit);
+    let font = regular(13.0);
     let size = painter
         .layout_no_wrap(text.clone(), font.clone(), painter.palette.value)
         .size();
-    let place = Align2::RIGHT_CENTER.anchor_size(right, size + vec2(12.0, 5.0) * unit);
+    let place = Align2::RIGHT_CENTER.anchor_size(right, size + vec2(12.0, 5.0));
     let background = if painter.button(place, &Spoken::new(&text, ""), action) {
         painter.palette.raised_pointed
     } else {
         painter.palette.raised
     };
-    painter.rect_filled(place, 4.0 * unit, background);
+    painter.rect_filled(place, 4.0, background);
     let text = painter.layout_no_wrap(text, font, painter.palette.value);
     put(painter, place.center(), Align2::CENTER_CENTER, text);
     place.left()
@@ -205,11 +196,10 @@ pub(crate) fn text_button(
     painter: &WidgetPainter,
     corner: Pos2,
     height: f32,
-    unit: f32,
     name: String,
     request: UiRequest,
 ) -> f32 {
-    choice_button(painter, corner, height, unit, name, None, request)
+    choice_button(painter, corner, height, name, None, request)
 }
 
 /// The same, and whether it is chosen of several, if it is one of those.
@@ -217,15 +207,14 @@ pub(crate) fn choice_button(
     painter: &WidgetPainter,
     corner: Pos2,
     height: f32,
-    unit: f32,
     name: String,
     is_chosen: Option<bool>,
     request: UiRequest,
 ) -> f32 {
     let palette = &painter.palette;
-    let font = regular(13.0 * unit);
+    let font = regular(13.0);
     let text = |colour| painter.layout_no_wrap(name.clone(), font.clone(), colour);
-    let size = vec2(text(palette.value).size().x + 14.0 * unit, height);
+    let size = vec2(text(palette.value).size().x + 14.0, height);
     let place = Rect::from_min_size(corner, size);
     let spoken = Spoken::new(&name, "").on(is_chosen);
     let (background, colour) = match (is_chosen, painter.request(place, &spoken, request)) {
@@ -233,7 +222,7 @@ pub(crate) fn choice_button(
         (_, true) => (palette.raised_pointed, palette.value),
         (_, false) => (palette.raised, palette.value),
     };
-    painter.rect_filled(place, 4.0 * unit, background);
+    painter.rect_filled(place, 4.0, background);
     put(painter, place.center(), Align2::CENTER_CENTER, text(colour));
     place.right()
 }
@@ -249,21 +238,17 @@ pub(super) fn state_text_colour(state: RunState, palette: &Palette<Color32>) -> 
 }
 
 /// The sign of the menu, three lines, where a click opens it.
-pub(crate) fn menu(painter: &WidgetPainter, middle: Pos2, unit: f32, text_colour: Color32) {
-    let place = Rect::from_center_size(middle, Vec2::splat(26.0 * unit));
+pub(crate) fn menu(painter: &WidgetPainter, middle: Pos2, scale: f32, text_colour: Color32) {
+    let place = Rect::from_center_size(middle, Vec2::splat(26.0 * scale));
     let name = tr!("menu (Ctrl+M)");
     let over = painter.button(place, &Spoken::new(name, name), ViewAction::ToggleMenu);
     if over {
-        painter.rect_filled(place, 4.0 * unit, text_colour.gamma_multiply(0.25));
+        painter.rect_filled(place, 4.0 * scale, text_colour.gamma_multiply(0.25));
     }
-    let (half, thick) = (8.0 * unit, (1.6 * unit).max(1.0));
+    let (half, thick) = (8.0 * scale, 1.6 * scale);
     for line in [-5.0, 0.0, 5.0] {
         let across = middle.x - half..=middle.x + half;
-        painter.hline(
-            across,
-            (middle.y + line * unit).round(),
-            (thick, text_colour),
-        );
+        painter.hline(across, middle.y + line * scale, (thick, text_colour));
     }
 }
 

@@ -25,68 +25,58 @@ const MESSAGE_TYPE: [f32; 4] = [14.0, 13.0, 12.0, 11.0];
 /// Room below the figures for messages, whether there are any or not: no figure goes when one comes.
 const MESSAGES: f32 = 62.0;
 
-/// Paints the figures into the rectangle, `unit` pixels per unit; those of the highest ranks stay
+/// Paints the figures into the rectangle; those of the highest ranks stay
 /// away where there is no room for them.
-pub(crate) fn paint(painter: &WidgetPainter, rect: Rect, unit: f32, figures: &Figures) {
-    let inside = rect.shrink2(vec2(16.0, 14.0) * unit);
+pub(crate) fn paint(painter: &WidgetPainter, rect: Rect, figures: &Figures) {
+    let inside = rect.shrink2(vec2(16.0, 14.0));
     let foot = pos2(inside.left(), inside.bottom());
     let keys = fitted(
         painter,
         tr!("H   keys and help"),
-        regular(13.0 * unit),
+        regular(13.0),
         painter.palette.label,
-        inside.width() - 34.0 * unit,
+        inside.width() - 34.0,
     );
     let middle = foot.y - keys.size().y / 2.0;
     put(painter, foot, Align2::LEFT_BOTTOM, keys);
-    let sign = pos2(inside.right() - 9.0 * unit, middle);
-    parts::menu(painter, sign, unit, painter.palette.label);
-    let end = inside.bottom() - (FOOT + 6.0) * unit;
-    let figures_end = paint_figures(painter, inside, end - MESSAGES * unit, unit, figures);
+    let sign = pos2(inside.right() - 9.0, middle);
+    parts::menu(painter, sign, 1.0, painter.palette.label);
+    let end = inside.bottom() - (FOOT + 6.0);
+    let figures_end = paint_figures(painter, inside, end - MESSAGES, figures);
     let room = Rect::from_min_max(pos2(inside.left(), figures_end), pos2(inside.right(), end));
-    paint_messages(painter, room, unit, &figures.messages);
+    paint_messages(painter, room, &figures.messages);
 }
 
 /// Paints the state and the figures from the top, as many as end above `bottom`. Returns where they
 /// end.
-fn paint_figures(
-    painter: &WidgetPainter,
-    inside: Rect,
-    bottom: f32,
-    unit: f32,
-    figures: &Figures,
-) -> f32 {
-    let state = Rect::from_min_size(inside.min, vec2(inside.width(), STATE * unit));
-    parts::state(painter, state, unit, figures.state, &figures.pace, 0.0);
-    let mut y = state.bottom() + 12.0 * unit;
-    if y + LEAD * unit > bottom {
+fn paint_figures(painter: &WidgetPainter, inside: Rect, bottom: f32, figures: &Figures) -> f32 {
+    let state = Rect::from_min_size(inside.min, vec2(inside.width(), STATE));
+    parts::state(painter, state, 1.0, figures.state, &figures.pace, 0.0);
+    let mut y = state.bottom() + 12.0;
+    if y + LEAD > bottom {
         return y;
     }
-    let place = Rect::from_min_size(pos2(inside.left(), y), vec2(inside.width(), LEAD * unit));
-    parts::say(painter, place, unit, &figures.headline);
-    headline(painter, inside, y, unit, &figures.headline);
-    y += LEAD * unit;
+    let place = Rect::from_min_size(pos2(inside.left(), y), vec2(inside.width(), LEAD));
+    parts::say(painter, place, &figures.headline);
+    headline(painter, inside, y, &figures.headline);
+    y += LEAD;
 
-    for kept in with_room(&figures.groups, (bottom - y) / unit) {
-        let line = (y + GROUP / 2.0 * unit - 1.0 * unit).round();
-        painter.hline(
-            inside.x_range(),
-            line,
-            (unit.max(1.0), painter.palette.rule),
-        );
-        y += GROUP * unit;
+    for kept in with_room(&figures.groups, bottom - y) {
+        let line = y + GROUP / 2.0 - 1.0;
+        painter.hline(inside.x_range(), line, (1.0, painter.palette.rule));
+        y += GROUP;
         for (figure, noted) in kept {
-            let size = vec2(inside.width(), height(figure, noted) * unit);
+            let size = vec2(inside.width(), height(figure, noted));
             let place = Rect::from_min_size(pos2(inside.left(), y), size);
-            parts::say(painter, place, unit, figure);
-            row(painter, inside, y, unit, figure, noted);
-            y += height(figure, noted) * unit;
+            parts::say(painter, place, figure);
+            row(painter, inside, y, figure, noted);
+            y += height(figure, noted);
         }
     }
     y
 }
 
-/// A figure's height in units.
+/// A figure's height.
 fn height(figure: &Figure, noted: bool) -> f32 {
     let own = if figure.wide { WIDE } else { ROW };
     // A kernel's title may take two rows.
@@ -127,7 +117,8 @@ fn with_room(groups: &[Vec<Figure>], room: f32) -> Vec<Vec<(&Figure, bool)>> {
         } else {
             (height(figure, false), None)
         };
-        if needed > left {
+        // A room in points is a quotient: what just fits, fits.
+        if needed > left + 0.005 {
             continue;
         }
         left -= needed;
@@ -144,25 +135,25 @@ fn with_room(groups: &[Vec<Figure>], room: f32) -> Vec<Vec<(&Figure, bool)>> {
     kept
 }
 
-fn headline(painter: &WidgetPainter, inside: Rect, y: f32, unit: f32, figure: &Figure) {
+fn headline(painter: &WidgetPainter, inside: Rect, y: f32, figure: &Figure) {
     let label = fitted(
         painter,
         &figure.label,
-        regular(14.0 * unit),
+        regular(14.0),
         painter.palette.label,
         inside.width(),
     );
-    let used = label.size().x + 10.0 * unit;
+    let used = label.size().x + 10.0;
     put(painter, pos2(inside.left(), y), Align2::LEFT_TOP, label);
     let note = fitted(
         painter,
         &figure.note,
-        regular(13.0 * unit),
+        regular(13.0),
         painter.palette.label,
         inside.width() - used,
     );
     put(painter, pos2(inside.right(), y), Align2::RIGHT_TOP, note);
-    let size = lead_size(&figure.value, inside.width() / unit) * unit;
+    let size = lead_size(&figure.value, inside.width());
     let value = fitted(
         painter,
         &figure.value,
@@ -172,7 +163,7 @@ fn headline(painter: &WidgetPainter, inside: Rect, y: f32, unit: f32, figure: &F
     );
     put(
         painter,
-        pos2(inside.left(), y + 38.0 * unit),
+        pos2(inside.left(), y + 38.0),
         Align2::LEFT_CENTER,
         value,
     );
@@ -183,54 +174,53 @@ fn lead_size(text: &str, width: f32) -> f32 {
     (width / (0.58 * lang::columns(text) as f32)).clamp(15.0, 40.0)
 }
 
-fn row(painter: &WidgetPainter, inside: Rect, y: f32, unit: f32, figure: &Figure, noted: bool) {
+fn row(painter: &WidgetPainter, inside: Rect, y: f32, figure: &Figure, noted: bool) {
     let width = inside.width();
-    let label_at = pos2(inside.left(), y + 11.0 * unit);
-    let mut note_at = y + ROW * unit - 2.0 * unit;
+    let label_at = pos2(inside.left(), y + 11.0);
+    let mut note_at = y + ROW - 2.0;
     if figure.wide {
         let label = fitted(
             painter,
             &figure.label,
-            regular(13.0 * unit),
+            regular(13.0),
             painter.palette.label,
             width,
         );
         put(
             painter,
-            label_at - vec2(0.0, 2.0 * unit),
+            label_at - vec2(0.0, 2.0),
             Align2::LEFT_CENTER,
             label,
         );
         let value = fitted(
             painter,
             &figure.value,
-            medium(17.0 * unit),
+            medium(17.0),
             parts::value_colour(painter, figure),
             width,
         );
         parts::put_value(
             painter,
-            pos2(inside.left(), y + 28.0 * unit),
+            pos2(inside.left(), y + 28.0),
             Align2::LEFT_CENTER,
             value,
-            unit,
             figure.settings,
         );
-        note_at = y + WIDE * unit;
+        note_at = y + WIDE;
     } else {
         let label = fitted(
             painter,
             &figure.label,
-            regular(14.5 * unit),
+            regular(14.5),
             painter.palette.label,
             width * 0.58,
         );
-        let left = width - label.size().x - 8.0 * unit;
+        let left = width - label.size().x - 8.0;
         put(painter, label_at, Align2::LEFT_CENTER, label);
         let value = fitted(
             painter,
             &figure.value,
-            medium(17.0 * unit),
+            medium(17.0),
             parts::value_colour(painter, figure),
             left,
         );
@@ -239,7 +229,6 @@ fn row(painter: &WidgetPainter, inside: Rect, y: f32, unit: f32, figure: &Figure
             pos2(inside.right(), label_at.y),
             Align2::RIGHT_CENTER,
             value,
-            unit,
             figure.settings,
         );
     }
@@ -247,7 +236,7 @@ fn row(painter: &WidgetPainter, inside: Rect, y: f32, unit: f32, figure: &Figure
         let note = paragraph(
             painter,
             &figure.note,
-            regular(12.5 * unit),
+            regular(12.5),
             painter.palette.label,
             width,
             2,
@@ -264,14 +253,14 @@ fn row(painter: &WidgetPainter, inside: Rect, y: f32, unit: f32, figure: &Figure
 /// Paints messages, each in a box, at the foot of the room. The most urgent come first, and take as
 /// many rows of text as they need, in smaller type if they would be cut. What has no room is left out,
 /// as is a warning that would be cut all the same: it comes back. One that is cut is a tip too.
-fn paint_messages(painter: &WidgetPainter, room: Rect, unit: f32, messages: &[(Urgency, Message)]) {
-    let (pad, gap) = (9.0 * unit, 6.0 * unit);
+fn paint_messages(painter: &WidgetPainter, room: Rect, messages: &[(Urgency, Message)]) {
+    let (pad, gap) = (9.0, 6.0);
     let mut boxes = Vec::new();
     let mut left = room.height() - gap;
     for (urgency, sentence) in messages {
         let (background, text_colour) = parts::message_colours(*urgency, &painter.palette);
         let text = |size: f32, rows: usize| {
-            let (font, width) = (regular(size * unit), room.width() - 2.0 * pad);
+            let (font, width) = (regular(size), room.width() - 2.0 * pad);
             paragraph(painter, sentence, font, text_colour, width, rows)
         };
         let fits = |text: &Arc<Galley>| text.size().y + 1.6 * pad <= left;
@@ -294,7 +283,7 @@ fn paint_messages(painter: &WidgetPainter, room: Rect, unit: f32, messages: &[(U
     let mut y = room.bottom() - all + gap;
     for (text, height, background, sentence) in boxes {
         let place = Rect::from_min_size(pos2(room.left(), y), vec2(room.width(), height));
-        painter.rect_filled(place, 5.0 * unit, background);
+        painter.rect_filled(place, 5.0, background);
         let tip: &str = if text.elided { sentence } else { "" };
         painter.say(place, &Spoken::new(sentence, tip));
         let corner = place.min + vec2(pad, 0.8 * pad);

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use crate::view::widget_painter::WidgetPainter;
 
 use egui::{
-    Align2, Color32, FontData, FontDefinitions, FontFamily, FontId, Galley, Painter, Pos2, Rgba,
+    Align2, Color32, FontData, FontDefinitions, FontFamily, FontId, Galley, Mesh, Painter, Pos2,
+    Rgba, Shape, emath::GuiRounding as _,
 };
 
 use ui::theme::Rgb;
@@ -150,15 +151,23 @@ pub(crate) fn paragraph(
     painter.layout_job(job)
 }
 
-/// Paints a galley where `align` of it is at `at`, on whole pixels.
+/// Paints a galley where `align` of it is at `at`; egui has it on whole pixels.
 pub(crate) fn put(painter: &WidgetPainter, at: Pos2, align: Align2, galley: Arc<Galley>) {
     let place = align.anchor_size(at, galley.size());
     painter.say_painted(place, galley.text());
     put_silently(painter, at, align, galley);
 }
 
+/// Adds rectangles on whole pixels, which egui does not see to in meshes: no edge is blurred.
+pub(crate) fn put_mesh(painter: &Painter, mut mesh: Mesh) {
+    for vertex in &mut mesh.vertices {
+        vertex.pos = vertex.pos.round_to_pixels(painter.pixels_per_point());
+    }
+    painter.add(Shape::mesh(mesh));
+}
+
 /// Paints a text that something else says to a screen reader.
 pub(crate) fn put_silently(painter: &WidgetPainter, at: Pos2, align: Align2, galley: Arc<Galley>) {
-    let corner = align.anchor_size(at, galley.size()).min.round();
+    let corner = align.anchor_size(at, galley.size()).min;
     painter.galley(corner, galley, UNTINTED);
 }

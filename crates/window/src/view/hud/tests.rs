@@ -1,9 +1,9 @@
 //! Nothing is cut off and nothing covers a panel, whatever the window.
 
-use egui::{Rect, Shape, pos2, vec2};
+use egui::{Rect, Shape};
 
 use crate::view::frame::paint;
-use crate::view::hud::{install_fonts, rect_of};
+use crate::view::hud::install_fonts;
 use crate::view::layout::{Dock, PixelRect, WindowLayout};
 use crate::view::widget_painter::WidgetPainter;
 use crate::view::{Frame, LabView, TimelineView};
@@ -67,11 +67,12 @@ pub(crate) fn each_part(
 ) {
     let mut seen = 0;
     each(status, options, |frame, shapes| {
-        let Some(rect) = frame.layout().and_then(|(layout, _)| part(&layout)) else {
+        let (layout, _) = frame.layout().unwrap();
+        let Some(rect) = part(&layout) else {
             return;
         };
         seen += 1;
-        let rect = rect_of(rect);
+        let rect = layout.points(rect);
         let say = format!("{:?} at {}", frame.pixels, frame.scale);
         let ours = texts(shapes).filter(|(_, at)| rect.shrink(1.0).intersects(*at));
         let ours: Vec<_> = ours.collect();
@@ -150,14 +151,9 @@ pub(crate) fn each_frame(
 
 /// What a frame is painted with.
 pub(crate) fn painted(context: &egui::Context, frame: &Frame<'_>) -> Vec<Shape> {
-    let size = vec2(frame.pixels[0] as f32, frame.pixels[1] as f32);
-    let input_rect = Rect::from_min_size(pos2(0.0, 0.0), size);
-    let input = egui::RawInput {
-        screen_rect: Some(input_rect),
-        ..Default::default()
-    };
+    let input = frame.zoom(context, Default::default());
     let mut output = context.run_ui(input, |ui| {
-        let painter = WidgetPainter::new(ui.ctx(), input_rect, &frame.palette(), true);
+        let painter = WidgetPainter::new(ui.ctx(), frame.rect(), &frame.palette(), true);
         paint(&painter, frame, frame.layout().as_ref());
     });
     let shapes = std::mem::take(&mut output.shapes);
@@ -205,18 +201,20 @@ fn figures_stay_in_the_dock_and_off_the_panels() {
             let (layout, _) = frame.layout().unwrap();
             let dock = match layout.dock {
                 Dock::Hidden => Rect::NOTHING,
-                Dock::Side(rect) | Dock::Bar(rect) | Dock::Strip(rect) => rect_of(rect),
+                Dock::Side(rect) | Dock::Bar(rect) | Dock::Strip(rect) => layout.points(rect),
             };
-            let toolbar = layout.toolbar.map_or(Rect::NOTHING, rect_of);
+            let toolbar = layout
+                .toolbar
+                .map_or(Rect::NOTHING, |rect| layout.points(rect));
             let is_seen = |rect: &Rect| rect.is_positive() && !toolbar.contains_rect(*rect);
             for (text, rect) in texts(shapes).filter(|(_, rect)| is_seen(rect)) {
                 let say = format!("'{text}' at {rect:?} in {dock:?} of {:?}", frame.pixels);
                 let mut panels = (0..layout.tiling.count).map(|place| layout.tiling.rect(place));
-                let on_panel = panels.any(|panel| rect_of(panel).contains_rect(rect));
+                let on_panel = panels.any(|panel| layout.points(panel).contains_rect(rect));
                 assert!(on_panel || dock.expand(1.0).contains_rect(rect), "{say}");
             }
             for place in 0..status.lattices.instances {
-                let panel = rect_of(layout.tiling.rect(place)).shrink(1.0);
+                let panel = layout.points(layout.tiling.rect(place)).shrink(1.0);
                 if panel.is_positive() {
                     assert!(!dock.intersects(panel), "panel {place} under {dock:?}");
                 }
@@ -470,11 +468,12 @@ fn types(
     let context = egui::Context::default();
     install_fonts(&context);
     let mut types = std::collections::BTreeMap::new();
+    let pixels_per_point = frame.pixels_per_point();
     for shape in painted(&context, &frame.composed()) {
         let Shape::Text(text) = shape else { continue };
         let sections = text.galley.job.sections.iter();
         let size = sections
-            .map(|section| section.format.font_id.size)
+            .map(|section| section.format.font_id.size * pixels_per_point)
             .fold(0.0, f32::max);
         let smallest = types.entry(text.galley.text().to_owned()).or_insert(size);
         *smallest = size.min(*smallest);

@@ -45,7 +45,6 @@ pub(super) struct Segment {
 /// See the module.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct LabLayout {
-    pub(super) unit: f32,
     pub(super) title: Rect,
     /// The lines of values, where the code has room all the same.
     pub(super) values: Vec<Rect>,
@@ -64,32 +63,32 @@ fn lines_of(row: &SwitchRow) -> usize {
 }
 
 /// The cells of a line, of which there are so many, behind its name.
-pub(super) fn cells(line: Rect, unit: f32, count: usize) -> impl Iterator<Item = Rect> {
-    let left = line.left() + NAMES * unit;
+pub(super) fn cells(line: Rect, count: usize) -> impl Iterator<Item = Rect> {
+    let left = line.left() + NAMES;
     let width = (line.right() - left) / count as f32;
     (0..count).map(move |at| {
         let corner = pos2(left + at as f32 * width, line.top());
-        Rect::from_min_size(corner, vec2(width, line.height()) - vec2(3.0, 3.0) * unit)
+        Rect::from_min_size(corner, vec2(width, line.height()) - vec2(3.0, 3.0))
     })
 }
 
 impl LabLayout {
-    pub(super) fn new(all: Rect, unit: f32, switches: &[SwitchRow]) -> LabLayout {
-        let inside = all.shrink2(vec2(PAD, 6.0) * unit);
+    pub(super) fn new(all: Rect, switches: &[SwitchRow]) -> LabLayout {
+        let inside = all.shrink2(vec2(PAD, 6.0));
         let row = |y: f32, height: f32| {
             let corner = pos2(inside.left(), y);
-            Rect::from_min_size(corner, vec2(inside.width(), height * unit))
+            Rect::from_min_size(corner, vec2(inside.width(), height))
         };
         let title = row(inside.top(), TITLE);
         let lines: usize = switches.iter().map(lines_of).sum();
-        let room = inside.height() / unit - (TITLE + lines as f32 * ROW + SAID + TABS + MIN_CODE);
+        let room = inside.height() - (TITLE + lines as f32 * ROW + SAID + TABS + MIN_CODE);
         let has_room = room >= VALUE_ROWS as f32 * ROW + GAP;
         let values = (0..VALUE_ROWS).filter(|_| has_room);
-        let values = values.map(|line| row(title.bottom() + line as f32 * ROW * unit, ROW));
+        let values = values.map(|line| row(title.bottom() + line as f32 * ROW, ROW));
         let values: Vec<Rect> = values.collect();
         let mut y = values
             .last()
-            .map_or(title.bottom(), |last| last.bottom() + GAP * unit);
+            .map_or(title.bottom(), |last| last.bottom() + GAP);
         let (mut names, mut segments) = (Vec::new(), Vec::new());
         for shown in switches {
             let positions = &shown.positions;
@@ -97,8 +96,8 @@ impl LabLayout {
             let across = positions.len().div_ceil(lines).max(1);
             names.push(row(y, ROW));
             let places = (0..lines).flat_map(|line| {
-                let line = row(y + line as f32 * ROW * unit, ROW);
-                cells(line, unit, across)
+                let line = row(y + line as f32 * ROW, ROW);
+                cells(line, across)
             });
             for ((index, position), rect) in positions.iter().enumerate().zip(places) {
                 segments.push(Segment {
@@ -109,18 +108,17 @@ impl LabLayout {
                     rect,
                 });
             }
-            y += lines as f32 * ROW * unit;
+            y += lines as f32 * ROW;
         }
-        let said = row(y + 2.0 * unit, SAID);
-        let tab = vec2(104.0, TABS - 4.0) * unit;
-        let first = Rect::from_min_size(said.left_bottom() + vec2(0.0, 4.0 * unit), tab);
-        let second = first.translate(vec2(tab.x + 4.0 * unit, 0.0));
+        let said = row(y + 2.0, SAID);
+        let tab = vec2(104.0, TABS - 4.0);
+        let first = Rect::from_min_size(said.left_bottom() + vec2(0.0, 4.0), tab);
+        let second = first.translate(vec2(tab.x + 4.0, 0.0));
         let code = Rect::from_min_max(
-            pos2(inside.left(), first.bottom() + 6.0 * unit),
-            inside.max - vec2(0.0, 4.0 * unit),
+            pos2(inside.left(), first.bottom() + 6.0),
+            inside.max - vec2(0.0, 4.0),
         );
         LabLayout {
-            unit,
             title,
             values,
             names,
@@ -134,15 +132,15 @@ impl LabLayout {
     /// The type's size and a line's height, in pixels: no line of the code is cut.
     pub(super) fn code_type(&self, code: &[String]) -> (f32, f32) {
         let longest = code.iter().map(|line| lang::columns(line)).max();
-        let room = self.code.width() - (2.0 * 8.0 + BAR) * self.unit;
+        let room = self.code.width() - (2.0 * 8.0 + BAR);
         let size = room / (longest.unwrap_or(1).max(40) as f32 * LETTER);
-        let size = size.min(MAX_TYPE * self.unit);
-        (size, (LEADING * size).round())
+        let size = size.min(MAX_TYPE);
+        (size, LEADING * size)
     }
 
     /// How many lines of the code are seen at once.
     pub(super) fn code_lines(&self, code: &[String]) -> usize {
         let (_, line) = self.code_type(code);
-        ((self.code.height() - 12.0 * self.unit) / line).max(1.0) as usize
+        ((self.code.height() - 12.0) / line).max(1.0) as usize
     }
 }

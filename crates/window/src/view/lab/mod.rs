@@ -11,7 +11,6 @@ mod tests;
 
 pub(crate) use paint::paint;
 
-use crate::view::hud::rect_of;
 use crate::view::layout::WindowLayout;
 use layout::LabLayout;
 use session::Status;
@@ -30,8 +29,7 @@ pub struct LabView {
 /// The places in a layout that has a lab.
 fn places(layout: &WindowLayout, status: &Status) -> Option<LabLayout> {
     Some(LabLayout::new(
-        rect_of(layout.side_rect(SidePanel::Lab)?),
-        layout.unit,
+        layout.points(layout.side_rect(SidePanel::Lab)?),
         &switches(status),
     ))
 }

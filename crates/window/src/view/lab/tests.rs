@@ -27,7 +27,8 @@ fn some_status() -> Status {
 
 fn lab_of(frame: &Frame<'_>) -> Option<Rect> {
     let (layout, _) = frame.layout()?;
-    layout.side_rect(ui::SidePanel::Lab).map(rect_of)
+    let rect = layout.side_rect(ui::SidePanel::Lab)?;
+    Some(layout.points(rect))
 }
 
 #[test]

@@ -22,7 +22,6 @@ const GAP: f32 = 12.0;
 /// See the module.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct LadderLayout {
-    pub(super) unit: f32,
     pub(super) title: Rect,
     pub(super) headline: Rect,
     /// Over the axis, where the limit's name stands.
@@ -37,29 +36,28 @@ pub(super) struct LadderLayout {
 }
 
 impl LadderLayout {
-    pub(super) fn new(all: Rect, unit: f32, rungs: usize) -> LadderLayout {
-        let inside = all.shrink2(vec2(PAD, 6.0) * unit);
+    pub(super) fn new(all: Rect, rungs: usize) -> LadderLayout {
+        let inside = all.shrink2(vec2(PAD, 6.0));
         let row = |y: f32, height: f32| {
-            let size = vec2(inside.width(), height * unit);
+            let size = vec2(inside.width(), height);
             Rect::from_min_size(pos2(inside.left(), y), size)
         };
         let title = row(inside.top(), TITLE);
         let headline = row(title.bottom(), LEAD);
         let above = row(headline.bottom(), LIMIT);
-        let foot = (TICKS + LEGEND + SAID) * unit;
+        let foot = TICKS + LEGEND + SAID;
         let room = (inside.bottom() - foot - above.bottom()) / rungs.max(1) as f32;
-        let height = room.min(MAX_ROW * unit);
+        let height = room.min(MAX_ROW);
         let rows: Vec<Rect> = (0..rungs)
-            .map(|rung| row(above.bottom() + rung as f32 * height, height / unit))
+            .map(|rung| row(above.bottom() + rung as f32 * height, height))
             .collect();
         let bottom = above.bottom() + rungs as f32 * height;
-        let left = inside.left() + (NAMES + GAP) * unit;
-        let right = inside.right() - (RATES + GAP) * unit;
+        let left = inside.left() + (NAMES + GAP);
+        let right = inside.right() - (RATES + GAP);
         let across =
-            |y: f32, height: f32| Rect::from_min_max(pos2(left, y), pos2(right, y + height * unit));
-        let legend = row(bottom + TICKS * unit, LEGEND);
+            |y: f32, height: f32| Rect::from_min_max(pos2(left, y), pos2(right, y + height));
+        let legend = row(bottom + TICKS, LEGEND);
         LadderLayout {
-            unit,
             title,
             headline,
             limit: across(headline.bottom(), LIMIT),

@@ -26,37 +26,33 @@ const SIGN: usize = 2;
 const BAR: f32 = 12.0;
 
 /// Paints a rung's source into the ladder's rectangle.
-pub(crate) fn paint(painter: &WidgetPainter, source: &RungSource, rect: Rect, unit: f32) {
+pub(crate) fn paint(painter: &WidgetPainter, source: &RungSource, rect: Rect) {
     let palette = &painter.palette;
-    let line = (unit.max(1.0), palette.rule);
-    painter.vline(rect.right() - 0.5 * unit, rect.y_range(), line);
-    painter.hline(rect.x_range(), rect.top() + 0.5 * unit, line);
-    let inside = rect.shrink2(vec2(PAD, 6.0) * unit);
+    let line = (1.0, palette.rule);
+    painter.vline(rect.right() - 0.5, rect.y_range(), line);
+    painter.hline(rect.x_range(), rect.top() + 0.5, line);
+    let inside = rect.shrink2(vec2(PAD, 6.0));
     let row = |y: f32, height: f32| {
-        Rect::from_min_size(pos2(inside.left(), y), vec2(inside.width(), height * unit))
+        Rect::from_min_size(pos2(inside.left(), y), vec2(inside.width(), height))
     };
     let title = row(inside.top(), TITLE);
-    let name = painter.layout_no_wrap(
-        source.kernel.name.into(),
-        medium(18.0 * unit),
-        palette.value,
-    );
+    let name = painter.layout_no_wrap(source.kernel.name.into(), medium(18.0), palette.value);
     put(painter, title.left_center(), Align2::LEFT_CENTER, name);
     let close = ViewAction::ToggleLadder;
-    close_button(painter, title.right_center(), unit, close);
+    close_button(painter, title.right_center(), close);
     let idea = row(title.bottom(), IDEA);
-    let font = regular(14.0 * unit);
+    let font = regular(14.0);
     let text = paragraph(painter, &source.idea, font, palette.value, idea.width(), 2);
     put(painter, idea.left_top(), Align2::LEFT_TOP, text);
     let buttons = row(idea.bottom(), BUTTONS);
-    paint_buttons(painter, source, buttons, unit);
-    let top = buttons.bottom() + 6.0 * unit;
+    paint_buttons(painter, source, buttons);
+    let top = buttons.bottom() + 6.0;
     let code = Rect::from_min_max(pos2(inside.left(), top), inside.max);
-    paint_code(painter, source, code, unit);
+    paint_code(painter, source, code);
 }
 
 /// Back to the chart, and to the rungs below and above; what the signs stand for.
-fn paint_buttons(painter: &WidgetPainter, source: &RungSource, row: Rect, unit: f32) {
+fn paint_buttons(painter: &WidgetPainter, source: &RungSource, row: Rect) {
     let below = match &source.kernel.own {
         Some(own) => Some(own.rung.index()),
         None => source.kernel.index().checked_sub(1),
@@ -72,38 +68,37 @@ fn paint_buttons(painter: &WidgetPainter, source: &RungSource, row: Rect, unit: 
     let palette = &painter.palette;
     let mut left = row.left();
     for (name, rung) in buttons.into_iter().flatten() {
-        let (corner, height) = (pos2(left, row.top()), row.height() - 4.0 * unit);
+        let (corner, height) = (pos2(left, row.top()), row.height() - 4.0);
         let request = UiRequest::ShowSource(rung);
-        left = text_button(painter, corner, height, unit, name, request) + 6.0 * unit;
+        left = text_button(painter, corner, height, name, request) + 6.0;
     }
     if source.has_ptx() {
-        let (corner, height) = (pos2(left, row.top()), row.height() - 4.0 * unit);
+        let (corner, height) = (pos2(left, row.top()), row.height() - 4.0);
         let request = UiRequest::ShowPtx(!source.is_ptx);
         let is_on = Some(source.is_ptx);
-        let right = choice_button(painter, corner, height, unit, "PTX".into(), is_on, request);
-        left = right + 6.0 * unit;
+        let right = choice_button(painter, corner, height, "PTX".into(), is_on, request);
+        left = right + 6.0;
     }
     let Some(before) = source.compared_with else {
         return;
     };
     let text = tr!("+ and −: against {kernel}", kernel = before);
     let room = row.right() - left;
-    let text = fitted(painter, &text, regular(13.0 * unit), palette.label, room);
-    let right = pos2(row.right(), row.center().y - 2.0 * unit);
+    let text = fitted(painter, &text, regular(13.0), palette.label, room);
+    let right = pos2(row.right(), row.center().y - 2.0);
     put(painter, right, Align2::RIGHT_CENTER, text);
 }
 
 /// The lines, which the wheel scrolls.
-fn paint_code(painter: &WidgetPainter, source: &RungSource, rect: Rect, unit: f32) {
+fn paint_code(painter: &WidgetPainter, source: &RungSource, rect: Rect) {
     let palette = painter.palette;
-    painter.rect_filled(rect, 4.0 * unit, palette.code_background);
-    let size = TYPE * unit;
-    let height = (LEADING * size).round();
-    let mut inside = rect.shrink2(vec2(8.0, 6.0) * unit);
-    // Whole lines, on whole pixels.
-    inside.min = inside.min.round();
+    painter.rect_filled(rect, 4.0, palette.code_background);
+    let size = TYPE;
+    let height = LEADING * size;
+    let mut inside = rect.shrink2(vec2(8.0, 6.0));
+    // Whole lines.
     inside.set_height((inside.height() / height).floor() * height);
-    let columns = ((inside.width() - BAR * unit) / (LETTER * size)) as usize;
+    let columns = ((inside.width() - BAR) / (LETTER * size)) as usize;
     let lines = source.wrapped(columns.saturating_sub(SIGN).max(20));
     painter.lay_out(inside, source.kernel.name, |ui| {
         ui.spacing_mut().item_spacing.y = 0.0;
@@ -137,6 +132,6 @@ fn paint_line(ui: &mut Ui, palette: &Palette<Color32>, line: &SourceLine, size: 
             .rect_filled(rect, 0.0, palette.running_background);
     }
     let font = FontId::monospace(size);
-    let at = rect.left_top().round();
+    let at = rect.left_top();
     ui.painter().text(at, Align2::LEFT_TOP, text, font, colour);
 }

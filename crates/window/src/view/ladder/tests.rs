@@ -41,10 +41,9 @@ fn every_rung_is_there_and_nothing_is_cut() {
                     let found = ours.iter().any(|(text, _)| *text == kernel.name);
                     assert!(found, "'{}' in {say}", kernel.name);
                 }
-                let unit = frame.unit();
                 let is_high = frame.layout().is_some_and(|(layout, _)| {
                     let rect = part(&layout).unwrap();
-                    rect.height as f32 > 640.0 * unit
+                    layout.points(rect).height() > 640.0
                 });
                 for rung in &shown.rungs {
                     let is_there = ours.iter().any(|(text, _)| *text == rung.idea);

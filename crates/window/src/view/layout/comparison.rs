@@ -1,6 +1,6 @@
 //! The panels of A and of B: where they stand, what stands over each, and over both.
 
-use crate::view::layout::{Panels, PixelRect, Tiling};
+use crate::view::layout::{Panels, PixelRect, Tiling, in_pixels};
 use session::Side;
 
 /// Where the panels of A and of B are named; none of it lies over a panel.
@@ -24,7 +24,7 @@ impl ComparisonPlaces {
     }
 }
 
-/// Heights in units of type.
+/// Heights in points.
 const BAND: f32 = 38.0;
 const HEADER: f32 = 50.0;
 /// Between the panels of A and those of B.
@@ -35,9 +35,9 @@ const APART: f32 = 16.0;
 pub(super) fn tile_comparison(
     area: PixelRect,
     panels: Panels,
-    unit: f32,
+    pixels_per_point: f32,
 ) -> (Tiling, ComparisonPlaces) {
-    let pixels = |units: f32| ((units * unit).round() as u32).min(area.height / 6);
+    let pixels = |points| in_pixels(points, pixels_per_point).min(area.height / 6);
     let (band, header, apart) = (pixels(BAND), pixels(HEADER), pixels(APART));
     let below = PixelRect {
         y: area.y + band,

@@ -1,7 +1,7 @@
 //! Where the HUD, the side panel and the lesson stand around the panels.
 
 use crate::view::hud::STRIP;
-use crate::view::layout::{Dock, PixelRect};
+use crate::view::layout::{Dock, PixelRect, in_pixels};
 use crate::view::{timeline, toolbar};
 use ui::SidePanel;
 
@@ -14,7 +14,7 @@ pub(super) enum Side {
     Below(u32),
 }
 
-/// A side panel's width beside the panels, in units of type.
+/// A side panel's width beside the panels, in points.
 const SIDE_WIDTH: f32 = 470.0;
 /// The width beside it in which panels and timeline are well seen.
 const GOOD_WIDTH_BESIDE: f32 = 390.0;
@@ -22,7 +22,7 @@ const GOOD_WIDTH_BESIDE: f32 = 390.0;
 const MIN_EDITOR_WIDTH: f32 = 320.0;
 /// The least width of panels alone beside it, as in a presentation in a small window.
 const MIN_WIDTH_BESIDE: f32 = 160.0;
-/// The least height of a side panel, in units of type: the lab's switches and some lines of code. The
+/// The least height of a side panel, in points: the lab's switches and some lines of code. The
 /// ladder takes less, below the step of a lecture in a presentation.
 const MIN_SIDE_HEIGHT: f32 = 365.0;
 const MIN_LADDER_HEIGHT: f32 = 340.0;
@@ -31,19 +31,21 @@ const MIN_WIDTH_BELOW: f32 = 400.0;
 /// The greatest height of a side panel below the panels.
 const MAX_HEIGHT_BELOW: f32 = 500.0;
 
-/// The least height of an area that has a toolbar, in units of type.
+/// The least height of an area that has a toolbar, in points.
 const MIN_HEIGHT_WITH_TOOLBAR: f32 = 640.0;
 
-/// The height of a toolbar above an area of so many pixels, if there is room for one.
-pub(super) fn toolbar(area: [u32; 2], unit: f32) -> Option<u32> {
-    let [width, height] = area.map(|side| side as f32 / unit);
+/// The height of a toolbar above an area in points, if there is room for one.
+pub(super) fn toolbar([width, height]: [f32; 2], pixels_per_point: f32) -> Option<u32> {
     let has_room = width >= toolbar::MIN_WIDTH && height >= MIN_HEIGHT_WITH_TOOLBAR;
-    has_room.then(|| (toolbar::HEIGHT * unit).round() as u32)
+    has_room.then(|| in_pixels(toolbar::HEIGHT, pixels_per_point))
 }
 
-/// Where a side panel stands in an area of so many pixels, if there is room for one.
-pub(super) fn side(panel: SidePanel, area: [u32; 2], unit: f32) -> Option<Side> {
-    let [width, height] = area.map(|side| side as f32 / unit);
+/// Where a side panel stands in an area in points, if there is room for one.
+pub(super) fn side(
+    panel: SidePanel,
+    [width, height]: [f32; 2],
+    pixels_per_point: f32,
+) -> Option<Side> {
     let min_height = match panel {
         SidePanel::Ladder => MIN_LADDER_HEIGHT,
         SidePanel::Lab | SidePanel::Causes | SidePanel::Population | SidePanel::Editor => {
@@ -52,17 +54,17 @@ pub(super) fn side(panel: SidePanel, area: [u32; 2], unit: f32) -> Option<Side> 
     };
     let beside = |least: f32| {
         let has_room = width >= SIDE_WIDTH + least && height >= min_height;
-        has_room.then(|| Side::Beside((SIDE_WIDTH * unit).round() as u32))
+        has_room.then(|| Side::Beside(in_pixels(SIDE_WIDTH, pixels_per_point)))
     };
     let below = || {
         let below = (0.6 * height).min(MAX_HEIGHT_BELOW);
         let has_room = width >= MIN_WIDTH_BELOW && below >= min_height;
-        has_room.then(|| Side::Below((below * unit).round() as u32))
+        has_room.then(|| Side::Below(in_pixels(below, pixels_per_point)))
     };
     let editor = || {
         let room = width - timeline::layout::MIN_AREA[0];
         let has_room = panel == SidePanel::Editor && room >= MIN_EDITOR_WIDTH;
-        let width = (room.min(SIDE_WIDTH) * unit).floor() as u32;
+        let width = (room.min(SIDE_WIDTH) * pixels_per_point).floor() as u32;
         (has_room && height >= min_height).then_some(Side::Beside(width))
     };
     editor()
@@ -111,8 +113,8 @@ pub(super) fn bar([width, height]: [u32; 2], part: f32, least: PixelRect) -> Pix
 }
 
 /// A presentation's strip; it is there in every window that has room for a panel above it.
-pub(super) fn strip([width, height]: [u32; 2], unit: f32) -> Dock {
-    let strip = ((STRIP * unit).round() as u32).min(height / 4);
+pub(super) fn strip([width, height]: [u32; 2], pixels_per_point: f32) -> Dock {
+    let strip = in_pixels(STRIP, pixels_per_point).min(height / 4);
     Dock::Strip(PixelRect {
         x: 0,
         y: height - strip,
@@ -122,9 +124,9 @@ pub(super) fn strip([width, height]: [u32; 2], unit: f32) -> Dock {
 }
 
 /// Side or bar, whichever shape the window has room for.
-pub(super) fn hud([width, height]: [u32; 2], scale: f32, unit: f32) -> Dock {
+pub(super) fn hud([width, height]: [u32; 2], scale: f32, pixels_per_point: f32) -> Dock {
     let (w, h) = (width as f32, height as f32);
-    let side = (268.0 * unit).min(0.42 * w);
+    let side = (268.0 * pixels_per_point).min(0.42 * w);
     if w >= 1.05 * h && w >= 380.0 * scale && h >= 200.0 * scale {
         let side = side.round() as u32;
         Dock::Side(PixelRect {
@@ -134,7 +136,7 @@ pub(super) fn hud([width, height]: [u32; 2], scale: f32, unit: f32) -> Dock {
             height,
         })
     } else if w >= 240.0 * scale && h >= 300.0 * scale {
-        let bar = (0.3 * h).min(228.0 * unit).round() as u32;
+        let bar = (0.3 * h).min(228.0 * pixels_per_point).round() as u32;
         Dock::Bar(PixelRect {
             x: 0,
             y: height - bar,

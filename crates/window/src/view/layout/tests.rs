@@ -141,8 +141,8 @@ fn the_lanes_of_a_presentation_are_seen_from_the_last_row() {
             let size = Size::new(1024, 1024).unwrap();
             let layout = lay_out(window, 1.0, 16, size, &request);
             let places = timeline::layout::TimelineLayout::of(&layout).unwrap();
-            let (lane, unit) = (places.lanes.height() / 16.0, layout.unit);
-            assert!(lane >= least * unit, "{window:?}: {lane} at {unit}");
+            let lane = places.lanes.height() / 16.0;
+            assert!(lane >= least, "{window:?}: {lane}");
             assert_eq!(layout.lecture.is_some(), lecture.is_some());
         }
     }
@@ -155,7 +155,7 @@ fn the_timeline_takes_less_than_half_and_the_map_less_than_two_thirds() {
             return;
         };
         // Where type is large for the window, lanes would be too thin in half of it.
-        let is_low = (window[1] as f32) < 640.0 * layout.unit;
+        let is_low = (window[1] as f32) < 640.0 * layout.pixels_per_point;
         let most = if layout.sm_count.is_some() || is_low {
             0.66
         } else {

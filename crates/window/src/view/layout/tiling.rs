@@ -1,6 +1,6 @@
 //! Equal panels in rows and columns: how many of each, and how large.
 
-use crate::view::layout::PixelRect;
+use crate::view::layout::{PixelRect, in_pixels};
 use life::Size;
 
 /// Equal panels in rows and columns.
@@ -73,20 +73,24 @@ pub(super) struct Panels {
 }
 
 impl Panels {
-    /// This many panels, at least one, at `unit` pixels per unit of type.
-    pub(super) fn new(count: usize, size: Size, cell_pixels: Option<f64>, unit: f32) -> Panels {
+    /// This many panels, at least one.
+    pub(super) fn new(
+        count: usize,
+        size: Size,
+        cell_pixels: Option<f64>,
+        pixels_per_point: f32,
+    ) -> Panels {
         let (gap, margin) = match count {
             0..=16 => (4.0, 2.0),
             17..=36 => (2.0, 1.0),
             _ => (1.0, 1.0),
         };
-        let pixels = |units: f32| (units * unit).round() as u32;
         Panels {
             count: count.max(1),
             size,
             cell_pixels,
-            gap: pixels(gap),
-            margin: pixels(margin),
+            gap: in_pixels(gap, pixels_per_point),
+            margin: in_pixels(margin, pixels_per_point),
         }
     }
 

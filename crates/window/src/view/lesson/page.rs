@@ -45,7 +45,7 @@ enum Content {
 /// Lays out a page's pieces in type of one size.
 struct Typesetter<'a> {
     painter: &'a WidgetPainter,
-    unit: f32,
+    scale: f32,
     is_recorded: bool,
 }
 
@@ -65,26 +65,26 @@ impl Typesetter<'_> {
 
     fn space(&self, height: f32) -> Piece {
         Piece {
-            height: height * self.unit,
+            height: height * self.scale,
             content: Content::Space,
         }
     }
 
     fn paragraph(&self, text: &str, size: f32, colour: egui::Color32, width: f32) -> Piece {
-        let galley = self.text(text, regular(size * self.unit), colour, width);
+        let galley = self.text(text, regular(size * self.scale), colour, width);
         Piece {
-            height: galley.size().y + 6.0 * self.unit,
+            height: galley.size().y + 6.0 * self.scale,
             content: Content::Text(galley),
         }
     }
 
     /// A setting: its title, its program, and what was measured.
     fn column(&self, name: &str, column: &LessonColumn, width: f32, code: f32) -> Vec<Piece> {
-        let (unit, palette) = (self.unit, &self.painter.palette);
+        let (scale, palette) = (self.scale, &self.painter.palette);
         let title = format!("{name}{}", column.title);
-        let title = self.text(&title, medium(17.0 * unit), palette.value, width);
+        let title = self.text(&title, medium(17.0 * scale), palette.value, width);
         let mut pieces = vec![Piece {
-            height: title.size().y + 6.0 * unit,
+            height: title.size().y + 6.0 * scale,
             content: Content::Text(title),
         }];
         pieces.extend(column.code.iter().map(|line| self.code(line, code)));
@@ -93,11 +93,11 @@ impl Typesetter<'_> {
         }
         for (label, value) in &column.figures {
             let colour = self.measured(palette.value);
-            let value = self.text(value, medium(15.0 * unit), colour, 0.5 * width);
-            let room = width - value.size().x - 14.0 * unit;
-            let label = self.text(label, regular(15.0 * unit), palette.label, room);
+            let value = self.text(value, medium(15.0 * scale), colour, 0.5 * width);
+            let room = width - value.size().x - 14.0 * scale;
+            let label = self.text(label, regular(15.0 * scale), palette.label, room);
             pieces.push(Piece {
-                height: label.size().y.max(value.size().y) + 4.0 * unit,
+                height: label.size().y.max(value.size().y) + 4.0 * scale,
                 content: Content::Figure(label, value),
             });
         }
@@ -110,7 +110,7 @@ impl Typesetter<'_> {
 
     /// The size of the type in which no line of the columns' programs is longer than `width`.
     fn code_size(&self, columns: &[LessonColumn], width: f32) -> f32 {
-        let usual = 14.0 * self.unit;
+        let usual = 14.0 * self.scale;
         let lines = columns.iter().flat_map(|column| &column.code);
         let widths = lines.map(|line| {
             let font = FontId::monospace(usual);
@@ -126,20 +126,20 @@ impl Typesetter<'_> {
         let font = FontId::monospace(size);
         let galley = self.painter.layout_no_wrap(line.text.clone(), font, colour);
         Piece {
-            height: (1.32 * size).round(),
+            height: 1.32 * size,
             content: Content::Code(galley, line.is_changed),
         }
     }
 
     /// What is concluded, beside or below the chart.
     fn findings(&self, page: &LessonPage, width: f32) -> Vec<Piece> {
-        let (unit, palette) = (self.unit, &self.painter.palette);
+        let (scale, palette) = (self.scale, &self.painter.palette);
         let mut pieces = Vec::new();
         if let Some(progress) = &page.progress {
             pieces.push(self.paragraph(progress, 18.0, palette.accent, width));
         }
         pieces.extend(page.bars.iter().cloned().map(|bar| Piece {
-            height: 40.0 * unit,
+            height: 40.0 * scale,
             content: Content::Bar(
                 bar,
                 [palette.accent, palette.value].map(|here| self.measured(here)),
@@ -157,9 +157,9 @@ impl Typesetter<'_> {
             } else {
                 palette.value
             };
-            let check = self.text(check, regular(15.0 * unit), colour, width - 28.0 * unit);
+            let check = self.text(check, regular(15.0 * scale), colour, width - 28.0 * scale);
             pieces.push(Piece {
-                height: check.size().y + 6.0 * unit,
+                height: check.size().y + 6.0 * scale,
                 content: Content::Check(check, *holds),
             });
         }
@@ -176,7 +176,7 @@ fn height(pieces: &[Piece]) -> f32 {
 
 /// Everything of a page but its head and its foot, in type of one size.
 struct Body {
-    size: f32,
+    scale: f32,
     question: Arc<Galley>,
     choices: Vec<Rect>,
     /// The card of question and choices, and the introduction.
@@ -191,21 +191,20 @@ struct Body {
 }
 
 impl Body {
-    fn new(painter: &WidgetPainter, page: &LessonPage, size: f32, unit: f32, room: Rect) -> Body {
-        let unit = size * unit;
+    fn new(painter: &WidgetPainter, page: &LessonPage, scale: f32, room: Rect) -> Body {
         let is_recorded = !page.recorded.is_empty();
         let set = Typesetter {
             painter,
-            unit,
+            scale,
             is_recorded,
         };
-        let pad = 14.0 * unit;
+        let pad = 14.0 * scale;
         let inside = room.width() - 2.0 * pad;
         let colour = painter.palette.accent;
-        let question = set.text(&page.question, medium(21.0 * unit), colour, inside);
-        let first = room.min + vec2(pad, 10.0 * unit + question.size().y + 10.0 * unit);
-        let choices = choice_places(painter, &page.choices, unit, first, inside);
-        let top = choices.last().map_or(first.y, |last| last.bottom()) - room.top() + 12.0 * unit;
+        let question = set.text(&page.question, medium(21.0 * scale), colour, inside);
+        let first = room.min + vec2(pad, 10.0 * scale + question.size().y + 10.0 * scale);
+        let choices = choice_places(painter, &page.choices, scale, first, inside);
+        let top = choices.last().map_or(first.y, |last| last.bottom()) - room.top() + 12.0 * scale;
         let mut intro = Vec::new();
         if !page.intro.is_empty() {
             intro.push(set.space(10.0));
@@ -217,7 +216,7 @@ impl Body {
             recorded.push(set.paragraph(&page.recorded, 16.0, colour, room.width()));
             recorded.push(set.space(6.0));
         }
-        let width = column_width(room, page.columns.len(), unit) - 20.0 * unit;
+        let width = column_width(room, page.columns.len(), scale) - 20.0 * scale;
         let names = match page.columns.len() {
             2 => ["A · ", "B · "],
             _ => ["", ""],
@@ -231,7 +230,7 @@ impl Body {
             Chart::Beside => 1.0 - CHART_WIDTH,
             Chart::None | Chart::Below => 1.0,
         };
-        let findings = set.findings(page, part * room.width() - 16.0 * unit);
+        let findings = set.findings(page, part * room.width() - 16.0 * scale);
         let tallest = columns
             .iter()
             .map(|column| height(column))
@@ -243,9 +242,9 @@ impl Body {
             Chart::Below => words + chart,
         };
         Body {
-            size,
+            scale,
             top,
-            height: top + height(&intro) + tallest + 50.0 * unit + height(&recorded) + below,
+            height: top + height(&intro) + tallest + 50.0 * scale + height(&recorded) + below,
             question,
             choices,
             intro,
@@ -276,16 +275,16 @@ impl Chart {
     }
 }
 
-fn column_width(room: Rect, count: usize, unit: f32) -> f32 {
+fn column_width(room: Rect, count: usize, scale: f32) -> f32 {
     let count = count.max(1) as f32;
-    (room.width() - (count - 1.0) * 14.0 * unit) / count
+    (room.width() - (count - 1.0) * 14.0 * scale) / count
 }
 
 /// A button for each choice, in as many rows as they take.
 pub(crate) fn choice_places(
     painter: &WidgetPainter,
     choices: &[ui::LessonChoice],
-    unit: f32,
+    scale: f32,
     first: egui::Pos2,
     width: f32,
 ) -> Vec<Rect> {
@@ -293,13 +292,13 @@ pub(crate) fn choice_places(
     let texts = choices.iter().enumerate();
     let place = |(number, choice): (usize, &ui::LessonChoice)| {
         let text = numbered(number, &choice.text);
-        let galley = painter.layout_no_wrap(text, medium(17.0 * unit), painter.palette.value);
-        let size = vec2((galley.size().x + 48.0 * unit).min(width), 32.0 * unit);
+        let galley = painter.layout_no_wrap(text, medium(17.0 * scale), painter.palette.value);
+        let size = vec2((galley.size().x + 48.0 * scale).min(width), 32.0 * scale);
         if at.x > first.x && at.x + size.x > first.x + width {
-            at = pos2(first.x, at.y + size.y + 6.0 * unit);
+            at = pos2(first.x, at.y + size.y + 6.0 * scale);
         }
         let rect = Rect::from_min_size(at, size);
-        at.x = rect.right() + 10.0 * unit;
+        at.x = rect.right() + 10.0 * scale;
         rect
     };
     texts.map(place).collect()
@@ -311,32 +310,26 @@ fn numbered(number: usize, text: &str) -> String {
 
 /// Paints a page: its words are as large as their room takes, in a presentation or not. Within a lecture
 /// there is something before its first step and behind its last one.
-pub(super) fn paint(
-    painter: &WidgetPainter,
-    rect: Rect,
-    unit: f32,
-    page: &LessonPage,
-    is_lectures: bool,
-) {
+pub(super) fn paint(painter: &WidgetPainter, rect: Rect, page: &LessonPage, is_lectures: bool) {
     painter.rect_filled(rect, 0.0, painter.palette.background);
-    let inside = rect.shrink2(vec2(PAD, 0.6 * PAD) * unit);
+    let inside = rect.shrink2(vec2(PAD, 0.6 * PAD));
     let number = format!("{} / {}", page.number, page.of);
     let room = Rect::from_x_y_ranges(
         inside.x_range(),
-        inside.top() + 60.0 * unit..=inside.bottom() - 34.0 * unit,
+        inside.top() + 60.0..=inside.bottom() - 34.0,
     );
     let steps: Vec<u8> = (0..=STEPS).collect();
     let body = |step: u8| {
         let part = f32::from(step) / f32::from(STEPS);
         let size = LARGEST_PAGE + (SMALLEST_PAGE - LARGEST_PAGE) * part;
-        Body::new(painter, page, size, unit, room)
+        Body::new(painter, page, size, room)
     };
     let first = steps.partition_point(|&step| body(step).height > room.height());
     let body = body((first as u8).min(STEPS));
     // What leads and what follows is not larger than it has to be beside small words.
-    let around = body.size.clamp(0.7, 1.0);
-    paint_head(painter, inside, unit, around, [&page.title, &number]);
-    let font = regular(15.0 * around * unit);
+    let around = body.scale.clamp(0.7, 1.0);
+    paint_head(painter, inside, around, [&page.title, &number]);
+    let font = regular(15.0 * around);
     let about = fitted(
         painter,
         &page.about,
@@ -344,19 +337,13 @@ pub(super) fn paint(
         painter.palette.label,
         inside.width(),
     );
-    let at = inside.left_top() + vec2(0.0, 32.0 * unit);
+    let at = inside.left_top() + vec2(0.0, 32.0);
     put(painter, at, Align2::LEFT_TOP, about);
-    paint_buttons(painter, inside, unit, page, is_lectures);
-    paint_body(painter, room, body.size * unit, page, body);
+    paint_buttons(painter, inside, page, is_lectures);
+    paint_body(painter, room, page, body);
 }
 
-fn paint_buttons(
-    painter: &WidgetPainter,
-    inside: Rect,
-    unit: f32,
-    page: &LessonPage,
-    is_lectures: bool,
-) {
+fn paint_buttons(painter: &WidgetPainter, inside: Rect, page: &LessonPage, is_lectures: bool) {
     let next = match page.number {
         1 => tr!("Measure"),
         _ => tr!("Next"),
@@ -381,30 +368,30 @@ fn paint_buttons(
         1 => tr!("Press a digit to predict, → to measure"),
         _ => tr!("← → or a presenter’s remote · M: measure again"),
     };
-    paint_foot(painter, inside, unit, foot, &buttons);
+    paint_foot(painter, inside, foot, &buttons);
 }
 
-fn paint_body(painter: &WidgetPainter, room: Rect, unit: f32, page: &LessonPage, body: Body) {
-    let palette = &painter.palette;
+fn paint_body(painter: &WidgetPainter, room: Rect, page: &LessonPage, body: Body) {
+    let (palette, scale) = (&painter.palette, body.scale);
     let card = Rect::from_min_size(room.min, vec2(room.width(), body.top));
-    painter.rect_filled(card, 6.0 * unit, palette.lesson_card);
-    let edge = Rect::from_min_size(card.min, vec2(4.0 * unit, card.height()));
+    painter.rect_filled(card, 6.0 * scale, palette.lesson_card);
+    let edge = Rect::from_min_size(card.min, vec2(4.0 * scale, card.height()));
     painter.rect_filled(edge, 0.0, palette.accent);
-    let at = card.min + vec2(14.0, 10.0) * unit;
+    let at = card.min + vec2(14.0, 10.0) * scale;
     put(painter, at, Align2::LEFT_TOP, body.question);
     for (number, (choice, place)) in page.choices.iter().zip(&body.choices).enumerate() {
-        paint_choice(painter, *place, unit, number, choice, page.number == 1);
+        paint_choice(painter, *place, scale, number, choice, page.number == 1);
     }
     let mut y = paint_pieces(
         painter,
         pos2(room.left(), card.bottom()),
         room.width(),
-        unit,
+        scale,
         body.intro,
     );
-    y += 12.0 * unit;
+    y += 12.0 * scale;
     let (width, tallest) = (
-        column_width(room, body.columns.len(), unit),
+        column_width(room, body.columns.len(), scale),
         body.columns
             .iter()
             .map(|column| height(column))
@@ -412,18 +399,18 @@ fn paint_body(painter: &WidgetPainter, room: Rect, unit: f32, page: &LessonPage,
     );
     let mut x = room.left();
     for column in body.columns {
-        let place = Rect::from_min_size(pos2(x, y), vec2(width, tallest + 16.0 * unit));
-        painter.rect_filled(place, 4.0 * unit, palette.code_background);
-        let corner = place.min + vec2(10.0, 8.0) * unit;
-        paint_pieces(painter, corner, width - 20.0 * unit, unit, column);
-        x += width + 14.0 * unit;
+        let place = Rect::from_min_size(pos2(x, y), vec2(width, tallest + 16.0 * scale));
+        painter.rect_filled(place, 4.0 * scale, palette.code_background);
+        let corner = place.min + vec2(10.0, 8.0) * scale;
+        paint_pieces(painter, corner, width - 20.0 * scale, scale, column);
+        x += width + 14.0 * scale;
     }
-    y += tallest + 28.0 * unit;
+    y += tallest + 28.0 * scale;
     y = paint_pieces(
         painter,
         pos2(room.left(), y),
         room.width(),
-        unit,
+        scale,
         body.recorded,
     );
     let below = Rect::from_min_max(pos2(room.left(), y), room.max);
@@ -432,13 +419,19 @@ fn paint_body(painter: &WidgetPainter, room: Rect, unit: f32, page: &LessonPage,
         Chart::None => chart = Rect::NOTHING,
         Chart::Beside => {
             chart.set_right(below.left() + CHART_WIDTH * below.width());
-            findings.set_left(chart.right() + 16.0 * unit);
+            findings.set_left(chart.right() + 16.0 * scale);
         }
-        Chart::Below => chart.set_top(below.top() + height(&body.findings) + 8.0 * unit),
+        Chart::Below => chart.set_top(below.top() + height(&body.findings) + 8.0 * scale),
     }
-    paint_pieces(painter, findings.min, findings.width(), unit, body.findings);
+    paint_pieces(
+        painter,
+        findings.min,
+        findings.width(),
+        scale,
+        body.findings,
+    );
     if chart.is_positive() {
-        paint_chart(painter, chart, unit, page);
+        paint_chart(painter, chart, scale, page);
     }
 }
 
@@ -446,7 +439,7 @@ fn paint_body(painter: &WidgetPainter, room: Rect, unit: f32, page: &LessonPage,
 pub(crate) fn paint_choice(
     painter: &WidgetPainter,
     place: Rect,
-    unit: f32,
+    scale: f32,
     number: usize,
     choice: &ui::LessonChoice,
     is_asked: bool,
@@ -466,17 +459,17 @@ pub(crate) fn paint_choice(
         (false, true) => (palette.raised, palette.value),
         (false, false) => (palette.recessed, palette.value),
     };
-    painter.rect_filled(place, 5.0 * unit, background);
+    painter.rect_filled(place, 5.0 * scale, background);
     if choice.is_right {
-        let edge = Stroke::new((2.0 * unit).round(), palette.running);
-        painter.rect_stroke(place, 5.0 * unit, edge, StrokeKind::Outside);
-        let sign = vec2(18.0, 18.0) * unit;
-        let middle = place.right_center() - vec2(16.0 * unit, 0.0);
+        let edge = Stroke::new(2.0 * scale, palette.running);
+        painter.rect_stroke(place, 5.0 * scale, edge, StrokeKind::Outside);
+        let sign = vec2(18.0, 18.0) * scale;
+        let middle = place.right_center() - vec2(16.0 * scale, 0.0);
         paint_sign(painter, Rect::from_center_size(middle, sign), true);
     }
-    let room = place.width() - 36.0 * unit;
-    let text = fitted(painter, &name, medium(17.0 * unit), colour, room);
-    let at = place.left_center() + vec2(10.0 * unit, 0.0);
+    let room = place.width() - 36.0 * scale;
+    let text = fitted(painter, &name, medium(17.0 * scale), colour, room);
+    let at = place.left_center() + vec2(10.0 * scale, 0.0);
     put(painter, at, Align2::LEFT_CENTER, text);
 }
 
@@ -485,7 +478,7 @@ fn paint_pieces(
     painter: &WidgetPainter,
     corner: egui::Pos2,
     width: f32,
-    unit: f32,
+    scale: f32,
     pieces: Vec<Piece>,
 ) -> f32 {
     let longest = pieces.iter().filter_map(|piece| match &piece.content {
@@ -496,22 +489,22 @@ fn paint_pieces(
     let mut y = corner.y;
     for piece in pieces {
         let place = Rect::from_min_size(pos2(corner.x, y), vec2(width, piece.height));
-        paint_piece(painter, place, unit, piece.content, longest);
+        paint_piece(painter, place, scale, piece.content, longest);
         y += piece.height;
     }
     y
 }
 
-fn paint_piece(painter: &WidgetPainter, place: Rect, unit: f32, content: Content, longest: f64) {
+fn paint_piece(painter: &WidgetPainter, place: Rect, scale: f32, content: Content, longest: f64) {
     let palette = &painter.palette;
     match content {
         Content::Space => {}
         Content::Text(text) => put(painter, place.min, Align2::LEFT_TOP, text),
         Content::Code(text, is_changed) => {
             if is_changed {
-                let line = place.expand2(vec2(6.0 * unit, 0.0));
+                let line = place.expand2(vec2(6.0 * scale, 0.0));
                 painter.rect_filled(line, 0.0, palette.running_background);
-                let edge = Rect::from_min_size(line.min, vec2(3.0 * unit, line.height()));
+                let edge = Rect::from_min_size(line.min, vec2(3.0 * scale, line.height()));
                 painter.rect_filled(edge, 0.0, palette.running);
             }
             put(painter, place.left_center(), Align2::LEFT_CENTER, text);
@@ -521,14 +514,14 @@ fn paint_piece(painter: &WidgetPainter, place: Rect, unit: f32, content: Content
             put(painter, place.right_center(), Align2::RIGHT_CENTER, value);
         }
         Content::Check(text, holds) => {
-            let size = 18.0 * unit;
+            let size = 18.0 * scale;
             let middle = pos2(place.left() + size / 2.0, place.center().y);
             let sign = Rect::from_center_size(middle, vec2(size, size));
             paint_sign(painter, sign, holds);
-            let at = pos2(place.left() + 28.0 * unit, place.center().y);
+            let at = pos2(place.left() + 28.0 * scale, place.center().y);
             put(painter, at, Align2::LEFT_CENTER, text);
         }
-        Content::Bar(bar, colours) => paint_bar(painter, place, unit, &bar, colours, longest),
+        Content::Bar(bar, colours) => paint_bar(painter, place, scale, &bar, colours, longest),
     }
 }
 
@@ -537,7 +530,7 @@ fn paint_piece(painter: &WidgetPainter, place: Rect, unit: f32, content: Content
 fn paint_bar(
     painter: &WidgetPainter,
     place: Rect,
-    unit: f32,
+    scale: f32,
     bar: &TimeBar,
     [measured, figure]: [egui::Color32; 2],
     longest: f64,
@@ -550,49 +543,49 @@ fn paint_bar(
     } else {
         figure
     };
-    let value = painter.layout_no_wrap(text, medium(14.5 * unit), colour);
-    let room = place.width() - value.size().x - 12.0 * unit;
+    let value = painter.layout_no_wrap(text, medium(14.5 * scale), colour);
+    let room = place.width() - value.size().x - 12.0 * scale;
     let label = fitted(
         painter,
         &bar.label,
-        regular(14.5 * unit),
+        regular(14.5 * scale),
         palette.label,
         room,
     );
     put(painter, place.left_top(), Align2::LEFT_TOP, label);
     put(painter, place.right_top(), Align2::RIGHT_TOP, value);
     let x = |ms: f64| place.left() + (ms / longest.max(1e-9)) as f32 * place.width();
-    let (up, down) = (top + 20.0 * unit, top + 33.0 * unit);
-    let end = x(bar.milliseconds).max(place.left() + 2.0 * unit);
+    let (up, down) = (top + 20.0 * scale, top + 33.0 * scale);
+    let end = x(bar.milliseconds).max(place.left() + 2.0 * scale);
     let length = Rect::from_x_y_ranges(place.left()..=end, up..=down);
     if bar.is_prediction {
-        let edge = Stroke::new((2.0 * unit).round().max(1.0), palette.accent);
+        let edge = Stroke::new(2.0 * scale, palette.accent);
         painter.rect_stroke(length, 0.0, edge, StrokeKind::Inside);
         return;
     }
     painter.rect_filled(length, 0.0, measured);
     if let Some([low, high]) = bar.interval {
-        let line = ((2.0 * unit).round().max(1.0), palette.value);
+        let line = (2.0 * scale, palette.value);
         let middle = (up + down) / 2.0;
         painter.hline(x(low)..=x(high), middle, line);
         for edge in [low, high] {
-            painter.vline(x(edge), up + 2.0 * unit..=down - 2.0 * unit, line);
+            painter.vline(x(edge), up + 2.0 * scale..=down - 2.0 * scale, line);
         }
     }
 }
 
 /// The speed-up curve, the lesson's pictures, or a round of each setting.
-fn paint_chart(painter: &WidgetPainter, room: Rect, unit: f32, page: &LessonPage) {
+fn paint_chart(painter: &WidgetPainter, room: Rect, scale: f32, page: &LessonPage) {
     if let Some(speedup) = &page.speedup {
-        speedup::paint(painter, room, unit, speedup);
+        speedup::paint(painter, room, scale, speedup);
     } else if !page.pictures.is_empty() {
-        let width = column_width(room, page.pictures.len(), unit);
+        let width = column_width(room, page.pictures.len(), scale);
         for (at, picture) in page.pictures.iter().enumerate() {
-            let left = room.left() + at as f32 * (width + 14.0 * unit);
+            let left = room.left() + at as f32 * (width + 14.0 * scale);
             let place = Rect::from_min_size(pos2(left, room.top()), vec2(width, room.height()));
-            let bottom = place.bottom() - 24.0 * unit;
+            let bottom = place.bottom() - 24.0 * scale;
             paint_picture(painter, place.with_max_y(bottom), at, picture);
-            let (font, colour) = (regular(15.0 * unit), painter.palette.label);
+            let (font, colour) = (regular(15.0 * scale), painter.palette.label);
             let caption = fitted(painter, &picture.caption, font, colour, width);
             put(
                 painter,
@@ -602,7 +595,7 @@ fn paint_chart(painter: &WidgetPainter, room: Rect, unit: f32, page: &LessonPage
             );
         }
     } else {
-        timeline::paint_rounds(painter, room, unit, &page.rounds);
+        timeline::paint_rounds(painter, room, &page.rounds);
     }
 }
 
@@ -638,7 +631,7 @@ fn paint_picture(painter: &WidgetPainter, room: Rect, at: usize, picture: &Lesso
         .data_mut(|data| data.insert_temp(id, shown.clone()));
     let size = vec2(picture.width as f32, picture.height as f32);
     let scale = (room.width() / size.x).min(room.height() / size.y);
-    let place = Rect::from_center_size(room.center(), (size * scale).floor());
+    let place = Rect::from_center_size(room.center(), size * scale);
     let all = Rect::from_min_max(pos2(0.0, 0.0), pos2(1.0, 1.0));
     painter.image(shown.texture.id(), place, all, UNTINTED);
 }

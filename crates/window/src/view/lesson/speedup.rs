@@ -39,12 +39,12 @@ struct CurveEnd {
     colour: Color32,
 }
 
-/// Paints the captions and the curves into `room`, `unit` pixels per unit at most.
-pub(super) fn paint(painter: &WidgetPainter, room: Rect, unit: f32, speedup: &Speedup) {
+/// Paints the captions and the curves into `room`, so much larger than usual at most.
+pub(super) fn paint(painter: &WidgetPainter, room: Rect, scale: f32, speedup: &Speedup) {
     if room.height().min(room.width()) < SMALLEST_ROOM {
         return;
     }
-    let unit = unit.min(room.height() / HEIGHT);
+    let scale = scale.min(room.height() / HEIGHT);
     let palette = &painter.palette;
     let colours = [palette.value, palette.accent, palette.comparison_b];
     let unavailable = speedup.series.iter().filter_map(|series| {
@@ -54,39 +54,39 @@ pub(super) fn paint(painter: &WidgetPainter, room: Rect, unit: f32, speedup: &Sp
     let captions = [speedup.caption(), Speedup::meaning().into()].into_iter();
     let mut top = room.top();
     for caption in captions.chain(unavailable) {
-        let font = regular(TYPE * unit);
+        let font = regular(TYPE * scale);
         let text = fitted(painter, &caption, font, palette.label, room.width());
-        let middle = pos2(room.left(), top + 0.5 * LINE * unit);
+        let middle = pos2(room.left(), top + 0.5 * LINE * scale);
         put(painter, middle, Align2::LEFT_CENTER, text);
-        top += LINE * unit;
+        top += LINE * scale;
     }
     let Some((one, range)) = range(speedup) else {
         return;
     };
     let name =
-        |text: &str, colour, width| fitted(painter, text, medium(NAME * unit), colour, width);
+        |text: &str, colour, width| fitted(painter, text, medium(NAME * scale), colour, width);
     let ideal = tr!("ideal");
     let titles = speedup
         .series
         .iter()
         .map(|series| lang::shown(&series.title));
     let widths = titles.chain([ideal.into()]).map(|title| {
-        let title = painter.layout_no_wrap(title, medium(NAME * unit), palette.value);
+        let title = painter.layout_no_wrap(title, medium(NAME * scale), palette.value);
         title.size().x
     });
     let names = widths.fold(0.0, f32::max).min(MAX_NAMES * room.width());
     let axes = Rect::from_min_max(
-        pos2(room.left() + LEFT * unit, top + 1.6 * LINE * unit),
-        room.max - vec2(names + GAP * unit, BOTTOM * unit),
+        pos2(room.left() + LEFT * scale, top + 1.6 * LINE * scale),
+        room.max - vec2(names + GAP * scale, BOTTOM * scale),
     );
-    paint_axes(painter, axes, unit, speedup, range);
+    paint_axes(painter, axes, scale, speedup, range);
     let at = |instances: usize, times: f64| {
         pos2(across(axes, speedup, instances), up(axes, range, times))
     };
     let most = speedup.instances.last().map_or(1, |&most| most);
-    let thin = Stroke::new((1.6 * unit).max(1.0), palette.label);
+    let thin = Stroke::new(1.6 * scale, palette.label);
     let diagonal = [at(1, 1.0), at(most, most as f64)];
-    let dashes = Shape::dashed_line(&diagonal, thin, 6.0 * unit, 5.0 * unit);
+    let dashes = Shape::dashed_line(&diagonal, thin, 6.0 * scale, 5.0 * scale);
     painter.extend(dashes);
     let mut ends = vec![CurveEnd {
         at: diagonal[1],
@@ -95,7 +95,7 @@ pub(super) fn paint(painter: &WidgetPainter, room: Rect, unit: f32, speedup: &Sp
     }];
     for (nth, series) in speedup.series.iter().enumerate() {
         let colour = colours[nth % colours.len()];
-        let stroke = Stroke::new((2.4 * unit).max(1.0), colour);
+        let stroke = Stroke::new(2.4 * scale, colour);
         let mut points = Vec::new();
         for point in &series.points {
             let of = |rate: f64| at(point.instances, point.times(rate, one));
@@ -104,11 +104,11 @@ pub(super) fn paint(painter: &WidgetPainter, room: Rect, unit: f32, speedup: &Sp
                 let [low, high] = interval.map(|rate| of(rate).y);
                 painter.vline(middle.x, high..=low, stroke);
                 for end in [low, high] {
-                    let cap = middle.x - SIGN * unit..=middle.x + SIGN * unit;
+                    let cap = middle.x - SIGN * scale..=middle.x + SIGN * scale;
                     painter.hline(cap, end, stroke);
                 }
             }
-            paint_sign(painter, middle, unit, nth, colour);
+            paint_sign(painter, middle, scale, nth, colour);
             points.push(middle);
         }
         ends.extend(points.last().map(|&at| CurveEnd {
@@ -118,8 +118,8 @@ pub(super) fn paint(painter: &WidgetPainter, room: Rect, unit: f32, speedup: &Sp
         }));
         painter.add(Shape::line(points, stroke));
     }
-    for end in apart(ends, LINE * unit, axes.bottom()) {
-        let left = end.at + vec2(GAP * unit, 0.0);
+    for end in apart(ends, LINE * scale, axes.bottom()) {
+        let left = end.at + vec2(GAP * scale, 0.0);
         let text = name(&end.name, end.colour, room.right() - left.x);
         put(painter, left, Align2::LEFT_CENTER, text);
     }
@@ -142,8 +142,8 @@ fn apart(mut ends: Vec<CurveEnd>, line: f32, bottom: f32) -> Vec<CurveEnd> {
 }
 
 /// A circle, a square or a triangle: curves differ in more than their colours.
-fn paint_sign(painter: &WidgetPainter, at: Pos2, unit: f32, nth: usize, colour: Color32) {
-    let size = SIGN * unit;
+fn paint_sign(painter: &WidgetPainter, at: Pos2, scale: f32, nth: usize, colour: Color32) {
+    let size = SIGN * scale;
     match nth % 3 {
         0 => {
             painter.circle_filled(at, size, colour);
@@ -160,18 +160,18 @@ fn paint_sign(painter: &WidgetPainter, at: Pos2, unit: f32, nth: usize, colour: 
     }
 }
 
-fn paint_axes(painter: &WidgetPainter, axes: Rect, unit: f32, speedup: &Speedup, range: [f64; 2]) {
-    let (font, colour) = (regular(TYPE * unit), painter.palette.label);
+fn paint_axes(painter: &WidgetPainter, axes: Rect, scale: f32, speedup: &Speedup, range: [f64; 2]) {
+    let (font, colour) = (regular(TYPE * scale), painter.palette.label);
     let write = |text: String, at: Pos2, align: Align2| {
         let text = painter.layout_no_wrap(text, font.clone(), colour);
         let width = text.size().x;
         put(painter, at, align, text);
         width
     };
-    let thin = (unit.max(1.0), painter.palette.rule);
-    let left = axes.left() - 10.0 * unit;
+    let thin = (1.0, painter.palette.rule);
+    let left = axes.left() - 10.0 * scale;
     for times in ticks(range) {
-        let y = up(axes, range, times).round();
+        let y = up(axes, range, times);
         painter.hline(axes.x_range(), y, thin);
         let digits = (-times.log10().floor()).max(0.0) as usize;
         let text = match digits {
@@ -180,18 +180,18 @@ fn paint_axes(painter: &WidgetPainter, axes: Rect, unit: f32, speedup: &Speedup,
         };
         write(text + "×", pos2(left, y), Align2::RIGHT_CENTER);
     }
-    let corner = pos2(left, axes.top() - LINE * unit);
+    let corner = pos2(left, axes.top() - LINE * scale);
     write(tr!("speed-up").into(), corner, Align2::RIGHT_CENTER);
-    let below = axes.bottom() + 0.6 * BOTTOM * unit;
+    let below = axes.bottom() + 0.6 * BOTTOM * scale;
     write("N".into(), pos2(left, below), Align2::RIGHT_CENTER);
     let mut free = f32::MAX;
     for &instances in speedup.instances.iter().rev() {
         let at = pos2(across(axes, speedup, instances), below);
         let text = grouped(instances as u64);
         // As many as there is room for, the last one among them.
-        if at.x + 0.35 * TYPE * unit * text.len() as f32 <= free {
+        if at.x + 0.35 * TYPE * scale * text.len() as f32 <= free {
             let width = write(text, at, Align2::CENTER_CENTER);
-            free = at.x - width / 2.0 - 6.0 * unit;
+            free = at.x - width / 2.0 - 6.0 * scale;
         }
     }
 }

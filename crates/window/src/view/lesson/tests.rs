@@ -1,7 +1,6 @@
 //! No word of a lesson is cut, whatever the window.
 
 use super::*;
-use crate::view::hud::rect_of;
 use crate::view::hud::tests::{each_lesson, texts};
 use crate::view::layout::{LayoutRequest, LessonPlace, lay_out};
 use egui::Shape;
@@ -23,7 +22,7 @@ fn every_word_of_a_page_is_shown_in_windows_of_a_lecture() {
             }
             seen += 1;
             let (layout, _) = frame.layout().unwrap();
-            let place = rect_of(layout.lesson.unwrap());
+            let place = layout.points(layout.lesson.unwrap());
             let mut wanted = vec![page.title.clone(), page.question.clone()];
             wanted.push(page.conclusion.clone());
             for column in &page.columns {
@@ -64,7 +63,7 @@ fn the_speed_up_curve_has_its_axes_and_signs_in_every_window() {
         seen += 1;
         let say = format!("{:?} at {}", frame.pixels, frame.scale);
         let (layout, _) = frame.layout().unwrap();
-        let place = rect_of(layout.lesson.unwrap());
+        let place = layout.points(layout.lesson.unwrap());
         let found = |wanted: &str| {
             let kept = lang::keep_units(wanted);
             let mut within = texts(shapes).filter(|(_, rect)| place.contains_rect(*rect));
@@ -94,14 +93,14 @@ fn the_selected_entry_is_always_seen() {
     let size = Size::new(512, 512).unwrap();
     for window in [[1280, 800], [800, 500], [700, 1100]] {
         let layout = lay_out(window, 1.0, 16, size, &wanted);
-        let rect = rect_of(layout.lesson.unwrap());
+        let rect = layout.points(layout.lesson.unwrap());
         let LessonScreen::List { entries, .. } = lesson_list(0) else {
             unreachable!("a list");
         };
         let rows = list_rows(&entries).len();
         assert_eq!(rows, entries.len() + 1, "the exercises have a heading");
         for selected in 0..rows {
-            let (first, places) = row_places(rect, layout.unit, rows, selected);
+            let (first, places) = row_places(rect, rows, selected);
             assert!(
                 (first..first + places.len()).contains(&selected),
                 "{window:?}"

@@ -18,7 +18,6 @@ const POPULATION: f32 = 0.58;
 /// See the module.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct PopulationLayout {
-    pub(super) unit: f32,
     pub(super) title: Rect,
     pub(super) headline: Rect,
     /// Live cells.
@@ -31,31 +30,30 @@ pub(super) struct PopulationLayout {
 }
 
 impl PopulationLayout {
-    pub(super) fn new(all: Rect, unit: f32) -> PopulationLayout {
-        let inside = all.shrink2(vec2(PAD, 6.0) * unit);
+    pub(super) fn new(all: Rect) -> PopulationLayout {
+        let inside = all.shrink2(vec2(PAD, 6.0));
         let row = |y: f32, height: f32| {
             Rect::from_min_size(pos2(inside.left(), y), vec2(inside.width(), height))
         };
-        let title = row(inside.top(), TITLE * unit);
-        let headline = row(title.bottom(), LEAD * unit);
-        let top = headline.bottom() + 0.5 * HEAD * unit;
-        let foot = inside.bottom() - TICKS * unit;
-        let room = (foot - top - HEAD * unit).max(0.0);
-        let left = inside.left() + FIGURES * unit;
+        let title = row(inside.top(), TITLE);
+        let headline = row(title.bottom(), LEAD);
+        let top = headline.bottom() + 0.5 * HEAD;
+        let foot = inside.bottom() - TICKS;
+        let room = (foot - top - HEAD).max(0.0);
+        let left = inside.left() + FIGURES;
         let chart = |y: f32, height: f32| {
             Rect::from_min_max(pos2(left, y), pos2(inside.right(), y + height))
         };
         let population = chart(top, POPULATION * room);
-        let legend = row(population.bottom(), HEAD * unit);
+        let legend = row(population.bottom(), HEAD);
         let changes = chart(legend.bottom(), (1.0 - POPULATION) * room);
         PopulationLayout {
-            unit,
             title,
             headline,
             population,
             legend: Rect::from_min_max(pos2(left, legend.top()), legend.max),
             changes,
-            ticks: chart(changes.bottom(), TICKS * unit),
+            ticks: chart(changes.bottom(), TICKS),
         }
     }
 }

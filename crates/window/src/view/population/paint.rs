@@ -16,11 +16,11 @@ use ui::numbers::{grouped, si};
 use ui::{Action, PopulationChart, ViewAction};
 
 /// Paints the graph into its rectangle.
-pub(crate) fn paint(painter: &WidgetPainter, shown: &PopulationChart, rect: Rect, unit: f32) {
-    let places = PopulationLayout::new(rect, unit);
-    let line = (unit.max(1.0), painter.palette.rule);
-    painter.vline(rect.right() - 0.5 * unit, rect.y_range(), line);
-    painter.hline(rect.x_range(), rect.top() + 0.5 * unit, line);
+pub(crate) fn paint(painter: &WidgetPainter, shown: &PopulationChart, rect: Rect) {
+    let places = PopulationLayout::new(rect);
+    let line = (1.0, painter.palette.rule);
+    painter.vline(rect.right() - 0.5, rect.y_range(), line);
+    painter.hline(rect.x_range(), rect.top() + 0.5, line);
     paint_words(painter, &places, shown);
     paint_axes(painter, &places, shown);
     if let Some(ends) = shown.ends() {
@@ -41,52 +41,42 @@ fn across((from, to): (u64, u64), chart: Rect) -> impl Fn(&Sample) -> f32 {
 }
 
 fn paint_words(painter: &WidgetPainter, places: &PopulationLayout, shown: &PopulationChart) {
-    let (title, headline, unit) = (places.title, places.headline, places.unit);
-    let hint = |right, text, action| key_hint(painter, right, unit, text, action);
+    let (title, headline) = (places.title, places.headline);
+    let hint = |right, text, action| key_hint(painter, right, text, action);
     let close = ViewAction::TogglePopulation;
-    let left = close_button(painter, title.right_center(), unit, close);
+    let left = close_button(painter, title.right_center(), close);
     let other = Action::from(ViewAction::TogglePopulationOfAll);
-    let right = pos2(left - 14.0 * unit, title.center().y);
+    let right = pos2(left - 14.0, title.center().y);
     let left = hint(right, tr!("{} all / selected", other.key()), other);
-    let room = left - title.left() - 12.0 * unit;
+    let room = left - title.left() - 12.0;
     let text = fitted(
         painter,
         &shown.title,
-        medium(18.0 * unit),
+        medium(18.0),
         painter.palette.value,
         room,
     );
     put(painter, title.left_center(), Align2::LEFT_CENTER, text);
     let line = |text: &str, font, colour, y: f32| {
         let text = fitted(painter, text, font, colour, headline.width());
-        let at = headline.left_top() + vec2(0.0, y * unit);
+        let at = headline.left_top() + vec2(0.0, y);
         put(painter, at, Align2::LEFT_TOP, text);
     };
-    line(
-        &shown.headline,
-        medium(19.0 * unit),
-        painter.palette.alive,
-        0.0,
-    );
-    line(
-        &shown.caption,
-        regular(14.0 * unit),
-        painter.palette.label,
-        26.0,
-    );
+    line(&shown.headline, medium(19.0), painter.palette.alive, 0.0);
+    line(&shown.caption, regular(14.0), painter.palette.label, 26.0);
 }
 
 /// The upright axes with their figures, and what the lower chart's two halves are.
 fn paint_axes(painter: &WidgetPainter, places: &PopulationLayout, shown: &PopulationChart) {
-    let (unit, thin) = (places.unit, places.unit.max(1.0));
+    let thin = 1.0;
     let figure = |chart: Rect, y: f32, value: f64| {
-        painter.hline(chart.x_range(), y.round(), (thin, painter.palette.rule));
+        painter.hline(chart.x_range(), y, (thin, painter.palette.rule));
         if shown.samples.is_empty() {
             return; // of what, nobody knows
         }
         let text = si(value).trim_end().to_owned();
-        let text = painter.layout_no_wrap(text, regular(13.0 * unit), painter.palette.label);
-        let at = pos2(chart.left() - 8.0 * unit, y);
+        let text = painter.layout_no_wrap(text, regular(13.0), painter.palette.label);
+        let at = pos2(chart.left() - 8.0, y);
         put(painter, at, Align2::RIGHT_CENTER, text);
     };
     let chart = places.population;
@@ -100,15 +90,15 @@ fn paint_axes(painter: &WidgetPainter, places: &PopulationLayout, shown: &Popula
         figure(chart, y, part.abs() * shown.change_y_max);
     }
     let legend = places.legend;
-    let half = legend.width() / 2.0 - 6.0 * unit;
+    let half = legend.width() / 2.0 - 6.0;
     let word = |text: &str, colour, at: Pos2, up: bool| {
-        let side = 5.0 * unit;
+        let side = 5.0;
         let tip = if up { -side } else { side };
         let corners = [vec2(0.0, -tip), vec2(2.0 * side, -tip), vec2(side, tip)];
         let corners = corners.map(|corner| at + corner).to_vec();
         painter.add(Shape::convex_polygon(corners, colour, Stroke::NONE));
         let room = half - 3.0 * side;
-        let text = fitted(painter, text, regular(14.0 * unit), colour, room);
+        let text = fitted(painter, text, regular(14.0), colour, room);
         let beside = at + vec2(3.0 * side, 0.0);
         put(painter, beside, Align2::LEFT_CENTER, text);
     };
@@ -118,7 +108,7 @@ fn paint_axes(painter: &WidgetPainter, places: &PopulationLayout, shown: &Popula
         legend.left_center(),
         true,
     );
-    let middle = legend.left_center() + vec2(half + 12.0 * unit, 0.0);
+    let middle = legend.left_center() + vec2(half + 12.0, 0.0);
     word(&shown.died, painter.palette.died, middle, false);
 }
 
@@ -134,10 +124,10 @@ fn paint_population(
         pos2(x(sample), chart.bottom() - part * chart.height())
     };
     let points: Vec<Pos2> = shown.samples.iter().map(at).collect();
-    let stroke = Stroke::new((2.0 * places.unit).max(1.5), painter.palette.alive);
+    let stroke = Stroke::new(2.0, painter.palette.alive);
     match points[..] {
         [one] => {
-            painter.circle_filled(one, 2.5 * places.unit, painter.palette.alive);
+            painter.circle_filled(one, 2.5, painter.palette.alive);
         }
         _ => {
             painter.add(Shape::line(points, stroke));
@@ -180,15 +170,11 @@ fn paint_changes(
     };
     fill(painter.palette.born, Sample::births, 1.0);
     fill(painter.palette.died, Sample::deaths, -1.0);
-    painter.hline(
-        chart.x_range(),
-        middle.round(),
-        (places.unit.max(1.0), painter.palette.label),
-    );
+    painter.hline(chart.x_range(), middle, (1.0, painter.palette.label));
 }
 
 fn paint_ticks(painter: &WidgetPainter, places: &PopulationLayout, (from, to): (u64, u64)) {
-    let (ticks, font) = (places.ticks, regular(13.0 * places.unit));
+    let (ticks, font) = (places.ticks, regular(13.0));
     let words = [
         (grouped(from), ticks.left_center(), Align2::LEFT_CENTER),
         (

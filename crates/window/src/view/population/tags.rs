@@ -2,7 +2,6 @@
 
 use egui::{Align2, vec2};
 
-use crate::view::hud::rect_of;
 use crate::view::hud::style::{medium, put, translucent};
 use crate::view::layout::WindowLayout;
 use crate::view::widget_painter::WidgetPainter;
@@ -16,7 +15,6 @@ pub(crate) fn paint(
     only: Option<usize>,
     layout: &WindowLayout,
 ) {
-    let unit = layout.unit;
     // Nearly opaque, so that the word is read on any cells.
     let background = translucent(painter.palette.tag_background, 0xE0);
     for place in 0..layout.tiling.count {
@@ -27,9 +25,9 @@ pub(crate) fn paint(
             None if status.panels.reseeded.contains(&instance) => tr!("reseeded").into(),
             None => continue,
         };
-        let panel = rect_of(layout.tiling.rect(place));
-        let word = painter.layout_no_wrap(word, medium(13.0 * unit), painter.palette.value);
-        let size = word.size() + vec2(10.0, 4.0) * unit;
+        let panel = layout.points(layout.tiling.rect(place));
+        let word = painter.layout_no_wrap(word, medium(13.0), painter.palette.value);
+        let size = word.size() + vec2(10.0, 4.0);
         if size.x > panel.width() || 3.0 * size.y > panel.height() {
             continue;
         }

@@ -1,6 +1,8 @@
 //! The bars of a round, and the names in them: the colour is the instance's, the pattern says what is
 //! done.
 
+use std::ops::RangeInclusive;
+
 use egui::{Align2, Color32, Mesh, Pos2, Rect, Shape, Stroke, StrokeKind, pos2, vec2};
 
 use crate::view::hud::style::*;
@@ -16,12 +18,12 @@ use ui::timeline::scale::TimeScale;
 /// How much of the colour a hollow bar has inside.
 const INSIDE: f32 = 0.28;
 
-/// From one upright line of a fence to the next, in units of type.
+/// From one upright line of a fence to the next, in points.
 const FENCE_PITCH: f32 = 7.0;
 
 /// Paints the bars of the host and of all lanes.
 ///
-/// They are one mesh of whole pixels: no edge is blurred, and thousands cost little.
+/// They are one mesh: thousands cost little.
 pub(super) fn paint(
     painter: &WidgetPainter,
     places: &TimelineLayout,
@@ -43,11 +45,11 @@ pub(super) fn paint(
     }
     for row in (0..rows.count()).filter(|&row| single(row).is_none()) {
         let lanes = &chart.data.lanes[rows.lanes_of(row)];
-        add_folded(&mut mesh, palette, places, scale, rows.edges(row), lanes);
+        add_folded(&mut mesh, painter, places, scale, rows.edges(row), lanes);
     }
-    painter.add(Shape::mesh(mesh));
+    put_mesh(painter, mesh);
     for (bars, edges) in rows_of_bars {
-        if edges.1 - edges.0 >= 10.0 * places.unit {
+        if edges.1 - edges.0 >= 10.0 {
             paint_names(painter, places, scale, edges, bars, chart);
         }
     }
@@ -75,24 +77,23 @@ fn paint_race(
     let (Some(first), Some(second)) = (rect(first), rect(second)) else {
         return;
     };
-    let (unit, colour) = (places.unit, painter.palette.failed_text);
-    let line = Stroke::new((2.5 * unit).round().max(1.0), colour);
+    let colour = painter.palette.failed_text;
+    let line = Stroke::new(2.5, colour);
     for bar in [first, second] {
         painter.rect_stroke(bar, 0.0, line, StrokeKind::Outside);
     }
     let (from, to) = (first.right_center(), second.left_center());
-    let [dash, gap] = [6.0, 4.0].map(|length| length * unit);
-    painter.extend(Shape::dashed_line(&[from, to], line, dash, gap));
+    painter.extend(Shape::dashed_line(&[from, to], line, 6.0, 4.0));
     painter.add(Shape::convex_polygon(
-        arrow_head(from, to, unit),
+        arrow_head(from, to),
         colour,
         Stroke::NONE,
     ));
 }
 
 /// The head of an arrow that ends in a point.
-fn arrow_head(from: Pos2, end: Pos2, unit: f32) -> Vec<Pos2> {
-    let back = (from - end).normalized() * 9.0 * unit;
+fn arrow_head(from: Pos2, end: Pos2) -> Vec<Pos2> {
+    let back = (from - end).normalized() * 9.0;
     let aside = 0.5 * back.rot90();
     vec![end, end + back + aside, end + back - aside]
 }
@@ -115,27 +116,25 @@ fn paint_arrow(
     let (Some(from), Some(to)) = (place(arrow.from), place(arrow.to)) else {
         return;
     };
-    let unit = places.unit;
     let colour = painter.palette.value;
     // Events of one moment would hide one another: it leaves to the right, and comes from the left.
-    let bend = 7.0 * unit;
+    let bend = 7.0;
     let corners = [
         from,
         pos2(from.x.max(to.x) + bend, from.y),
         pos2(from.x.max(to.x) + bend, to.y),
     ];
-    let end = pos2(to.x + 1.0 * unit, to.y);
-    let line = Stroke::new((1.8 * unit).max(1.0), colour);
+    let end = pos2(to.x + 1.0, to.y);
+    let line = Stroke::new(1.8, colour);
     painter.line(corners.into_iter().chain([end]).collect(), line);
-    let head = vec![
-        end,
-        end + vec2(6.0, -4.0) * unit,
-        end + vec2(6.0, 4.0) * unit,
-    ];
+    let head = vec![end, end + vec2(6.0, -4.0), end + vec2(6.0, 4.0)];
     painter.add(Shape::convex_polygon(head, colour, Stroke::NONE));
 }
 
-/// A bar's place, if any of it is shown: at least a pixel wide.
+/// What is shorter is as wide all the same: a pixel in any window.
+pub(super) const MIN_WIDTH: f32 = 1.25;
+
+/// A bar's place, if any of it is shown.
 pub(super) fn bar_rect(
     places: &TimelineLayout,
     scale: TimeScale,
@@ -147,8 +146,8 @@ pub(super) fn bar_rect(
     if end < left || start > right {
         return None;
     }
-    let start = start.round().clamp(left, right - 1.0);
-    let end = end.round().clamp(start + 1.0, right);
+    let start = start.clamp(left, right - MIN_WIDTH);
+    let end = end.clamp(start + MIN_WIDTH, right);
     Some(Rect::from_x_y_ranges(start..=end, top..=bottom))
 }
 
@@ -167,13 +166,13 @@ fn add_bars(
         };
         let colour = bar.colour(palette);
         // Bars that touch are told apart by a darker edge.
-        if rect.left() == before && rect.width() >= 6.0 {
+        if (rect.left() - before).abs() < 0.5 && rect.width() >= 6.0 {
             let edge = rect.with_max_x(rect.left() + 1.0);
             mesh.add_colored_rect(edge, mixed(palette, colour, 0.45));
             rect.set_left(rect.left() + 1.0);
         }
         before = rect.right();
-        add_bar(mesh, rect, colour, bar.kind.pattern(), palette, places.unit);
+        add_bar(mesh, rect, colour, bar.kind.pattern(), palette);
     }
 }
 
@@ -185,9 +184,8 @@ pub(super) fn add_bar(
     colour: Color32,
     pattern: Pattern,
     palette: &Palette<Color32>,
-    unit: f32,
 ) {
-    let edge = unit.round().max(1.0);
+    let edge = 1.0;
     let inside = rect.shrink(edge);
     let is_large = inside.width() >= 2.0 * edge && inside.height() >= 2.0 * edge;
     if matches!(pattern, Pattern::Solid | Pattern::Dim) || !is_large {
@@ -202,8 +200,8 @@ pub(super) fn add_bar(
     }
     mesh.add_colored_rect(inside, mixed(palette, colour, INSIDE));
     if pattern == Pattern::Fence {
-        let pitch = (FENCE_PITCH * unit).round();
-        let mut left = inside.left() + (pitch / 2.0).round();
+        let pitch = FENCE_PITCH;
+        let mut left = inside.left() + pitch / 2.0;
         while left + 2.0 * edge <= inside.right() {
             let line = Rect::from_x_y_ranges(left..=left + 2.0 * edge, inside.y_range());
             mesh.add_colored_rect(line, colour);
@@ -212,18 +210,46 @@ pub(super) fn add_bar(
     }
 }
 
+/// The columns of pixels in which bars of several lanes are folded.
+pub(super) struct PixelColumns {
+    pixels_per_point: f32,
+    pub(super) left: f32,
+    pub(super) count: usize,
+}
+
+impl PixelColumns {
+    pub(super) fn of(painter: &WidgetPainter, lanes: Rect) -> PixelColumns {
+        let pixels_per_point = painter.pixels_per_point();
+        PixelColumns {
+            pixels_per_point,
+            left: lanes.left() * pixels_per_point,
+            count: (lanes.width() * pixels_per_point) as usize,
+        }
+    }
+
+    pub(super) fn scale(&self, points: TimeScale) -> TimeScale {
+        points.enlarged(self.pixels_per_point)
+    }
+
+    /// Where so many columns stand, in points.
+    pub(super) fn range(&self, (from, to): (usize, usize)) -> RangeInclusive<f32> {
+        let x = |column| (self.left + column as f32) / self.pixels_per_point;
+        x(from)..=x(to)
+    }
+}
+
 fn add_folded(
     mesh: &mut Mesh,
-    palette: &Palette<Color32>,
+    painter: &WidgetPainter,
     places: &TimelineLayout,
     scale: TimeScale,
     (top, bottom): (f32, f32),
     lanes: &[Lane],
 ) {
-    let left = places.lanes.left();
+    let (palette, pixels) = (&painter.palette, PixelColumns::of(painter, places.lanes));
     let bars = lanes.iter().flat_map(|lane| &lane.bars);
-    for piece in fold_bars(bars, scale, left, places.lanes.width() as usize) {
-        let across = left + piece.columns.0 as f32..=left + piece.columns.1 as f32;
+    for piece in fold_bars(bars, pixels.scale(scale), pixels.left, pixels.count) {
+        let across = pixels.range(piece.columns);
         let share = 0.4 + 0.15 * f32::from(piece.level);
         let part = piece.kind.pattern().strength() * share;
         let colour = piece.kind.colour(piece.number, palette);
@@ -246,13 +272,12 @@ fn paint_names(
     bars: &[Bar],
     chart: &Chart,
 ) {
-    let unit = places.unit;
-    let font = medium((0.86 * (edges.1 - edges.0)).min(12.5 * unit));
+    let font = medium((0.86 * (edges.1 - edges.0)).min(12.5));
     let rects = bars
         .iter()
         .map(|bar| (bar, bar_rect(places, scale, edges, bar)));
     for (bar, rect) in rects {
-        let Some(rect) = rect.filter(|rect| rect.width() >= 24.0 * unit) else {
+        let Some(rect) = rect.filter(|rect| rect.width() >= 24.0) else {
             continue;
         };
         let (colour, pattern) = (bar.colour(&painter.palette), bar.kind.pattern());
@@ -263,10 +288,10 @@ fn paint_names(
             }
         };
         let name = painter.layout_no_wrap(chart.name(bar).to_owned(), font.clone(), text_colour);
-        if name.size().x + 8.0 * unit <= rect.width() {
+        if name.size().x + 8.0 <= rect.width() {
             if matches!(pattern, Pattern::Fence | Pattern::Split) {
-                let within = rect.shrink(unit.round().max(1.0)).y_range();
-                let across = Rect::from_center_size(rect.center(), name.size()).expand(2.0 * unit);
+                let within = rect.shrink(1.0).y_range();
+                let across = Rect::from_center_size(rect.center(), name.size()).expand(2.0);
                 let clear = Rect::from_x_y_ranges(across.x_range(), within);
                 painter.rect_filled(clear, 0.0, mixed(&painter.palette, colour, INSIDE));
             }
@@ -277,7 +302,7 @@ fn paint_names(
 }
 
 /// Paints a frame around the bar under the pointer.
-pub(super) fn paint_outline(painter: &WidgetPainter, bar: Rect, unit: f32) {
-    let edge = Stroke::new((1.5 * unit).round().max(1.0), painter.palette.highlight);
+pub(super) fn paint_outline(painter: &WidgetPainter, bar: Rect) {
+    let edge = Stroke::new(1.5, painter.palette.highlight);
     painter.rect_stroke(bar, 0.0, edge, StrokeKind::Outside);
 }

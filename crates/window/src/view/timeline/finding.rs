@@ -43,7 +43,7 @@ pub(super) fn paint_race(painter: &WidgetPainter, places: &TimelineLayout, fault
     }
     let (sentence, colour) = (&fault.message, painter.palette.failed_text);
     let of_size = |size: f32| {
-        let font = medium(size * places.unit);
+        let font = medium(size);
         paragraph(
             painter,
             sentence,
@@ -56,15 +56,7 @@ pub(super) fn paint_race(painter: &WidgetPainter, places: &TimelineLayout, fault
     let mut sizes = [BESIDE, ABOVE, SMALL].map(of_size).into_iter();
     let fits = |text: &Arc<Galley>| !text.elided && text.size().y <= place.height();
     let text = sizes.find(fits);
-    let text = text.unwrap_or_else(|| {
-        cut(
-            painter,
-            sentence,
-            medium(SMALL * places.unit),
-            colour,
-            place.width(),
-        )
-    });
+    let text = text.unwrap_or_else(|| cut(painter, sentence, medium(SMALL), colour, place.width()));
     put(painter, place.left_center(), Align2::LEFT_CENTER, text);
 }
 
@@ -73,7 +65,7 @@ fn paint_summary(painter: &WidgetPainter, places: &TimelineLayout, screen: &Scre
     let Some(overlap) = &screen.overlap else {
         return; // it is not measured while A and B are compared
     };
-    let (room, font) = (places.summary.width(), medium(14.0 * places.unit));
+    let (room, font) = (places.summary.width(), medium(14.0));
     let colour = match &screen.recorded {
         None => painter.palette.accent,
         Some(_) => painter.palette.recorded,
@@ -95,29 +87,22 @@ fn paint_summary(painter: &WidgetPainter, places: &TimelineLayout, screen: &Scre
     let tip = tr!("Click for what keeps streams from overlapping");
     let spoken = Spoken::new(&parts, tip).without_card();
     if painter.button(place, &spoken, ViewAction::ToggleCauses) {
-        let line = (places.unit.max(1.0), colour);
-        painter.hline(place.x_range(), place.bottom().round(), line);
+        let line = (1.0, colour);
+        painter.hline(place.x_range(), place.bottom(), line);
     }
     put(painter, at, Align2::LEFT_CENTER, text);
 }
 
 /// The factor large, then what was changed and the times, one above the other where room is short.
 fn paint_finding(painter: &WidgetPainter, places: &TimelineLayout, found: &Headline) {
-    let (unit, place) = (places.unit, places.finding);
+    let place = places.finding;
     let colour = tone_colour(found.tone, &painter.palette);
-    let factor = fitted(
-        painter,
-        &found.factor,
-        medium(LARGE * unit),
-        colour,
-        place.width(),
-    );
-    let left = place.left() + factor.size().x + 16.0 * unit;
+    let factor = fitted(painter, &found.factor, medium(LARGE), colour, place.width());
+    let left = place.left() + factor.size().x + 16.0;
     put(painter, place.left_center(), Align2::LEFT_CENTER, factor);
     let room = place.right() - left;
     let colour = painter.palette.value;
-    let line =
-        |text: &str, size: f32| painter.layout_no_wrap(text.into(), regular(size * unit), colour);
+    let line = |text: &str, size: f32| painter.layout_no_wrap(text.into(), regular(size), colour);
     let whole = match found.times.as_str() {
         "" => found.subject.clone(),
         times => format!("{} · {times}", found.subject),
@@ -132,13 +117,7 @@ fn paint_finding(painter: &WidgetPainter, places: &TimelineLayout, found: &Headl
         put(painter, middle, Align2::LEFT_BOTTOM, subject);
         put(painter, middle, Align2::LEFT_TOP, times);
     } else {
-        let subject = fitted(
-            painter,
-            &found.subject,
-            regular(BESIDE * unit),
-            colour,
-            room,
-        );
+        let subject = fitted(painter, &found.subject, regular(BESIDE), colour, room);
         put(painter, middle, Align2::LEFT_CENTER, subject);
     }
 }
@@ -152,7 +131,7 @@ fn paint_hint(painter: &WidgetPainter, places: &TimelineLayout) {
         last = Switch::ALL[Switch::ALL.len() - 1].key(),
         kernel = kernel
     );
-    let font = regular(BESIDE * places.unit);
+    let font = regular(BESIDE);
     let (colour, room) = (painter.palette.label, places.finding.width());
     let text = fitted(painter, text, font, colour, room);
     put(

@@ -1,18 +1,12 @@
-//! What the mouse does to the timeline; points are pixels of the window.
-
-use egui::{Pos2, pos2};
+//! What the mouse does to the timeline.
 
 use crate::view::layout::WindowLayout;
 use crate::view::timeline::{TimelineLayout, TimelineView};
 
-fn pos([x, y]: [f64; 2]) -> Pos2 {
-    pos2(x as f32, y as f32)
-}
-
 impl TimelineView {
     /// The mouse is here, or nowhere over the timeline; whether that shows.
     pub fn hover(&mut self, at: Option<[f64; 2]>) -> bool {
-        let before = std::mem::replace(&mut self.pointer, at.map(pos));
+        let before = std::mem::replace(&mut self.pointer, at);
         before != self.pointer
     }
 
@@ -28,13 +22,16 @@ impl TimelineView {
             return false;
         };
         let scale = self.scale(places.lanes);
-        super::sm_map::hit_test(pos(at), &places, status, chart, scale).is_some()
+        super::sm_map::hit_test(layout.point(at), &places, status, chart, scale).is_some()
     }
 
     /// Closer by a factor, about this point.
     pub fn zoom(&mut self, factor: f64, at: [f64; 2], layout: &WindowLayout) {
         if let Some(places) = TimelineLayout::of(layout) {
-            let x = pos(at).x.clamp(places.lanes.left(), places.lanes.right());
+            let x = layout
+                .point(at)
+                .x
+                .clamp(places.lanes.left(), places.lanes.right());
             let about = self.scale(places.lanes).ns(x);
             let whole = self.whole();
             self.zoom.zoom_at(factor, about, whole);
@@ -44,7 +41,8 @@ impl TimelineView {
     /// Moves what is shown by so many pixels to the right.
     pub fn pan(&mut self, pixels: f64, layout: &WindowLayout) {
         if let Some(places) = TimelineLayout::of(layout) {
-            let ns = -pixels * self.scale(places.lanes).per_pixel();
+            let ns =
+                -pixels / f64::from(layout.pixels_per_point) * self.scale(places.lanes).per_pixel();
             let whole = self.whole();
             self.zoom.pan(ns, whole);
         }

@@ -2,7 +2,6 @@
 
 use egui::{Rect, pos2, vec2};
 
-use crate::view::hud::rect_of;
 use crate::view::layout::WindowLayout;
 use crate::view::timeline::rows::Rows;
 
@@ -45,14 +44,14 @@ pub(crate) const MIN_AREA: [f32; 2] = [470.0, 260.0];
 const SHORT_AREA: f32 = 400.0;
 const MAX_OF_SHORT: f32 = 0.68;
 
-/// Whether an area for panels and timeline together, of this height in units, has no room for the
+/// Whether an area for panels and timeline together, of this height, has no room for the
 /// timeline's map and finding.
 pub(crate) fn is_short(height: f32) -> bool {
     height < SHORT_AREA
 }
 
-/// The height, in units, of a timeline of so many lanes, and of a map of so many multiprocessors
-/// beneath them, in an area of this size in units; `None` where the area is too small.
+/// The height of a timeline of so many lanes, and of a map of so many multiprocessors
+/// beneath them, in an area of this size; `None` where the area is too small.
 pub(crate) fn height(area: [f32; 2], lanes: usize, sm_count: Option<usize>) -> Option<f32> {
     let [width, height] = area;
     if width < MIN_AREA[0] || height < MIN_AREA[1] {
@@ -75,7 +74,7 @@ pub(crate) fn height(area: [f32; 2], lanes: usize, sm_count: Option<usize>) -> O
     Some((around + lanes + map).min(most * height))
 }
 
-/// What is not lanes, in units of height.
+/// What is not lanes, in height.
 fn around(width: f32) -> f32 {
     let legend = if width < WIDE { LEGEND } else { 0.0 };
     TOP + TITLE + legend + FINDING + 4.0 + HOST + APART + AXIS + FOOT + BOTTOM
@@ -84,7 +83,6 @@ fn around(width: f32) -> f32 {
 /// See the module.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct TimelineLayout {
-    pub(crate) unit: f32,
     pub(crate) all: Rect,
     /// Live or frozen; it is clicked.
     pub(crate) chip: Rect,
@@ -107,51 +105,47 @@ pub(crate) struct TimelineLayout {
 impl TimelineLayout {
     /// In a window, if it has room for a timeline.
     pub(crate) fn of(window: &WindowLayout) -> Option<TimelineLayout> {
-        let all = rect_of(window.timeline?);
-        let unit = window.unit;
+        let all = window.points(window.timeline?);
         let inside = Rect::from_x_y_ranges(
-            all.left() + PAD * unit..=all.right() - PAD * unit,
-            all.top() + TOP * unit..=all.bottom() - BOTTOM * unit,
+            all.left() + PAD..=all.right() - PAD,
+            all.top() + TOP..=all.bottom() - BOTTOM,
         );
         let row = |y: f32, height: f32| {
             let corner = pos2(inside.left(), y);
-            Rect::from_min_size(corner, vec2(inside.width(), height * unit))
+            Rect::from_min_size(corner, vec2(inside.width(), height))
         };
         let title = row(inside.top(), TITLE);
-        let middle = title.left_center() + vec2(54.0 * unit, 0.0);
-        let chip = Rect::from_center_size(middle, vec2(108.0, 23.0) * unit);
+        let middle = title.left_center() + vec2(54.0, 0.0);
+        let chip = Rect::from_center_size(middle, vec2(108.0, 23.0));
         let mut summary = title;
-        summary.set_left(chip.right() + 12.0 * unit);
+        summary.set_left(chip.right() + 12.0);
         let mut legend = title;
         let mut y = title.bottom();
-        if all.width() / unit < WIDE {
+        if all.width() < WIDE {
             legend = row(y, LEGEND);
             y = legend.bottom();
         } else {
-            legend.set_left(inside.right() - KINDS_WIDE * unit);
-            summary.set_right(legend.left() - 12.0 * unit);
+            legend.set_left(inside.right() - KINDS_WIDE);
+            summary.set_right(legend.left() - 12.0);
         }
-        let left = (inside.left() + GUTTER * unit).round();
-        let right = inside.right().floor();
-        let plot = |top: f32, bottom: f32| {
-            Rect::from_x_y_ranges(left..=right, top.round()..=bottom.round())
-        };
+        let left = inside.left() + GUTTER;
+        let right = inside.right();
+        let plot = |top: f32, bottom: f32| Rect::from_x_y_ranges(left..=right, top..=bottom);
         let finding = row(y, if window.is_short { 0.0 } else { FINDING });
-        y = finding.bottom() + 4.0 * unit;
-        let host = plot(y, y + HOST * unit);
-        let foot = row(inside.bottom() - FOOT * unit, FOOT);
-        let axis = plot(foot.top() - AXIS * unit, foot.top());
-        let mut lanes = plot(y + (HOST + APART) * unit, axis.top());
+        y = finding.bottom() + 4.0;
+        let host = plot(y, y + HOST);
+        let foot = row(inside.bottom() - FOOT, FOOT);
+        let axis = plot(foot.top() - AXIS, foot.top());
+        let mut lanes = plot(y + (HOST + APART), axis.top());
         let map = window.sm_count.map(|sm_count| {
-            let room = lanes.height() - MAP_HEAD * unit;
-            let wanted = sm_count as f32 * MAP_ROW * unit;
+            let room = lanes.height() - MAP_HEAD;
+            let wanted = sm_count as f32 * MAP_ROW;
             let map = plot(axis.top() - wanted.min(MAX_MAP_SHARE * room), axis.top());
-            let head = row(map.top() - MAP_HEAD * unit, MAP_HEAD);
-            lanes.set_bottom(head.top().round());
+            let head = row(map.top() - MAP_HEAD, MAP_HEAD);
+            lanes.set_bottom(head.top());
             (map, head)
         });
         Some(TimelineLayout {
-            unit,
             all,
             chip,
             summary,
@@ -167,22 +161,19 @@ impl TimelineLayout {
     }
 
     /// Lanes and their axis alone, in this rectangle.
-    pub(crate) fn of_lanes(all: Rect, unit: f32) -> TimelineLayout {
-        let left = (all.left() + GUTTER * unit).round();
-        let plot = |top: f32, bottom: f32| {
-            Rect::from_x_y_ranges(left..=all.right().floor(), top.round()..=bottom.round())
-        };
-        let axis = plot(all.bottom() - AXIS * unit, all.bottom());
-        let host = plot(all.top(), all.top() + HOST * unit);
+    pub(crate) fn of_lanes(all: Rect) -> TimelineLayout {
+        let left = all.left() + GUTTER;
+        let plot = |top: f32, bottom: f32| Rect::from_x_y_ranges(left..=all.right(), top..=bottom);
+        let axis = plot(all.bottom() - AXIS, all.bottom());
+        let host = plot(all.top(), all.top() + HOST);
         TimelineLayout {
-            unit,
             all,
             chip: Rect::NOTHING,
             summary: Rect::NOTHING,
             legend: Rect::NOTHING,
             finding: Rect::NOTHING,
             host,
-            lanes: plot(host.bottom() + APART * unit, axis.top()),
+            lanes: plot(host.bottom() + APART, axis.top()),
             map: None,
             axis,
             foot: Rect::NOTHING,
@@ -192,28 +183,28 @@ impl TimelineLayout {
 
     /// Places for two rounds one above the other, of so many lanes each, on one axis.
     pub(crate) fn stacked(self, lanes: [usize; 2]) -> [TimelineLayout; 2] {
-        let between = (HOST + 2.0 * APART) * self.unit;
+        let between = HOST + 2.0 * APART;
         let room = (self.lanes.height() - between).max(2.0);
         // The round of fewer lanes has what they need, up to half of it; the other one has the rest.
-        let [above, below] = lanes.map(|lanes| lanes as f32 * HOST * self.unit);
+        let [above, below] = lanes.map(|lanes| lanes as f32 * HOST);
         let above = if below < room / 2.0 {
             above.min(room - below)
         } else {
             above.min(room / 2.0)
         };
-        let middle = (self.lanes.top() + above).round();
+        let middle = self.lanes.top() + above;
         let mut upper = self;
         upper.lanes.set_bottom(middle);
         let mut lower = self;
-        let top = (middle + APART * self.unit).round();
-        let host = top..=(top + HOST * self.unit).round();
+        let top = middle + APART;
+        let host = top..=top + HOST;
         lower.host = Rect::from_x_y_ranges(self.host.x_range(), host);
-        lower.lanes.set_top((middle + between).round());
+        lower.lanes.set_top(middle + between);
         [upper, lower]
     }
 
     /// The rows of so many lanes.
     pub(crate) fn rows(&self, lanes: usize) -> Rows {
-        Rows::new(lanes, self.lanes.top(), self.lanes.height(), self.unit)
+        Rows::new(lanes, self.lanes.top(), self.lanes.height())
     }
 }

@@ -18,7 +18,7 @@ mod tip;
 #[cfg(test)]
 mod tests;
 
-use egui::{Pos2, Rect};
+use egui::Rect;
 
 pub(crate) use finding::tone_colour;
 pub(crate) use paint::{paint, paint_rounds};
@@ -38,7 +38,8 @@ pub struct TimelineView {
     race: Option<Race>,
     zoom: TimeZoom,
     frozen: bool,
-    pointer: Option<Pos2>,
+    /// The pixel under the mouse.
+    pointer: Option<[f64; 2]>,
 }
 
 /// What the timeline looks like depends on this, beside the session's figures.
@@ -47,7 +48,7 @@ pub(crate) struct TimelineKey {
     sequence: u64,
     zoom: TimeZoom,
     frozen: bool,
-    pointer: Option<Pos2>,
+    pointer: Option<[f64; 2]>,
 }
 
 impl TimelineView {

@@ -1,6 +1,6 @@
 //! The timeline, painted piece by piece.
 
-use egui::{Align2, Color32, Mesh, Rect, Shape, pos2, vec2};
+use egui::{Align2, Color32, Mesh, Rect, pos2, vec2};
 
 use crate::view::Frame;
 use crate::view::dialogs::UiRequest;
@@ -20,8 +20,8 @@ use ui::timeline::lanes::{Bar, Chart, row_name};
 use ui::timeline::scale::{TimeScale, TimeZoom};
 use ui::timeline::{BarKind, KINDS, Which, drawn_round};
 
-/// The least height, in units, in which the lanes of two rounds are told apart.
-const MIN_ROUNDS: f32 = 60.0;
+/// The least height in which the lanes of two rounds are told apart.
+const MIN_ROUNDS: f32 = 32.0;
 /// Spans of a row that are said one by one, at most.
 const MAX_SPANS_SAID: usize = 12;
 
@@ -33,8 +33,8 @@ pub(crate) fn paint(painter: &WidgetPainter, frame: &Frame<'_>, layout: &WindowL
     };
     painter.hline(
         places.all.x_range(),
-        places.all.top() + 0.5 * places.unit,
-        (places.unit.max(1.0), painter.palette.rule),
+        places.all.top() + 0.5,
+        (1.0, painter.palette.rule),
     );
     let recorded = frame.screen.recorded.as_ref();
     let is_missing = recorded.is_some_and(|it| !it.missing.is_empty());
@@ -77,15 +77,15 @@ pub(crate) fn paint(painter: &WidgetPainter, frame: &Frame<'_>, layout: &WindowL
             (None, Some(_)) => {} // nothing is drawn
         }
     }
-    tip::paint(painter, frame, &places);
+    tip::paint(painter, frame, layout, &places);
 }
 
 /// Paints one round, or two as A and B on one axis, without what stands around the lanes of a session's
 /// timeline.
-pub(crate) fn paint_rounds(painter: &WidgetPainter, rect: Rect, unit: f32, charts: &[Chart]) {
+pub(crate) fn paint_rounds(painter: &WidgetPainter, rect: Rect, charts: &[Chart]) {
     let [first, ..] = charts else { return };
-    let places = TimelineLayout::of_lanes(rect, unit);
-    if places.lanes.height() < MIN_ROUNDS * unit || !places.lanes.is_positive() {
+    let places = TimelineLayout::of_lanes(rect);
+    if places.lanes.height() < MIN_ROUNDS || !places.lanes.is_positive() {
         return;
     }
     let rounds = match charts {
@@ -150,7 +150,7 @@ impl Chip {
 
 /// Which round is shown, as a button.
 fn paint_chip(painter: &WidgetPainter, places: &TimelineLayout, shown: Chip) {
-    let (chip, unit) = (places.chip, places.unit);
+    let chip = places.chip;
     let palette = &painter.palette;
     let (background, colour, word) = match shown {
         Chip::Frozen => (palette.accent, palette.on_accent, tr!("frozen")),
@@ -164,11 +164,8 @@ fn paint_chip(painter: &WidgetPainter, places: &TimelineLayout, shown: Chip) {
     };
     let spoken = Spoken::new(word, tip).on(Some(shown == Chip::Frozen));
     painter.request(chip, &spoken, UiRequest::FreezeTimeline);
-    painter.rect_filled(chip, 5.0 * unit, background);
-    let sign = Rect::from_center_size(
-        chip.left_center() + vec2(15.0, 0.0) * unit,
-        vec2(10.0, 10.0) * unit,
-    );
+    painter.rect_filled(chip, 5.0, background);
+    let sign = Rect::from_center_size(chip.left_center() + vec2(15.0, 0.0), vec2(10.0, 10.0));
     if shown == Chip::Frozen {
         for left in [sign.left(), sign.right() - 0.36 * sign.width()] {
             let size = vec2(0.36 * sign.width(), sign.height());
@@ -181,26 +178,25 @@ fn paint_chip(painter: &WidgetPainter, places: &TimelineLayout, shown: Chip) {
     } else {
         painter.circle_filled(sign.center(), sign.width() / 2.0, colour);
     }
-    let room = chip.right() - sign.right() - 12.0 * unit;
-    let word = fitted(painter, word, medium(14.5 * unit), colour, room);
-    let at = pos2(sign.right() + 7.0 * unit, chip.center().y);
+    let room = chip.right() - sign.right() - 12.0;
+    let word = fitted(painter, word, medium(14.5), colour, room);
+    let at = pos2(sign.right() + 7.0, chip.center().y);
     put(painter, at, Align2::LEFT_CENTER, word);
 }
 
 /// Says in the button's place that the round that is shown did not run.
 fn paint_race_chip(painter: &WidgetPainter, places: &TimelineLayout) {
-    let (chip, unit) = (places.chip, places.unit);
+    let chip = places.chip;
     let palette = &painter.palette;
-    painter.rect_filled(chip, 5.0 * unit, palette.failed);
-    let (font, room) = (medium(14.5 * unit), chip.width() - 12.0 * unit);
+    painter.rect_filled(chip, 5.0, palette.failed);
+    let (font, room) = (medium(14.5), chip.width() - 12.0);
     let word = fitted(painter, tr!("not run"), font, palette.on_failed, room);
     put(painter, chip.center(), Align2::CENTER_CENTER, word);
 }
 
 /// Each kind's colour and name; helper kernels by their own names, where these have room.
 fn paint_legend(painter: &WidgetPainter, places: &TimelineLayout, chart: Option<&Chart>) {
-    let unit = places.unit;
-    let (swatch, beside, apart) = (12.0 * unit, 6.0 * unit, 15.0 * unit);
+    let (swatch, beside, apart) = (12.0, 6.0, 15.0);
     let helpers = chart.iter().flat_map(|chart| &chart.data.helpers);
     let helpers: Vec<&str> = helpers.map(|name| lang::text(name)).collect();
     let has_device_copies = chart.is_some_and(|chart| {
@@ -217,7 +213,7 @@ fn paint_legend(painter: &WidgetPainter, places: &TimelineLayout, chart: Option<
                 if with_helpers && *kind == BarKind::Step(StepKind::Support) {
                     name = format!("{name}: {}", helpers.join(", "));
                 }
-                let font = regular(13.0 * unit);
+                let font = regular(13.0);
                 (
                     *kind,
                     painter.layout_no_wrap(name, font, painter.palette.value),
@@ -246,18 +242,11 @@ fn paint_legend(painter: &WidgetPainter, places: &TimelineLayout, chart: Option<
         let square = Rect::from_center_size(middle, vec2(swatch, swatch));
         let mut mesh = Mesh::default();
         let colour = kind.colour(None, &painter.palette);
-        bars::add_bar(
-            &mut mesh,
-            square,
-            colour,
-            kind.pattern(),
-            &painter.palette,
-            unit,
-        );
-        painter.add(Shape::mesh(mesh));
+        bars::add_bar(&mut mesh, square, colour, kind.pattern(), &painter.palette);
+        put_mesh(painter, mesh);
         let at = pos2(square.right() + beside, middle.y);
         let place = square.with_max_x(at.x + name.size().x);
-        let place = place.expand2(vec2(0.0, 4.0 * unit));
+        let place = place.expand2(vec2(0.0, 4.0));
         painter.say(place, &Spoken::new(name.text(), kind.meaning()));
         x = at.x + name.size().x + apart;
         put(painter, at, Align2::LEFT_CENTER, name);
@@ -279,7 +268,7 @@ fn paint_grounds(painter: &WidgetPainter, places: &TimelineLayout, rows: Rows) {
                 painter.palette.recessed,
             );
         }
-        painter.add(Shape::mesh(mesh));
+        put_mesh(painter, mesh);
     } else {
         let bottom = rows.edges(rows.count() - 1).1;
         let all = Rect::from_x_y_ranges(across, places.lanes.top()..=bottom);
@@ -298,31 +287,29 @@ fn paint_axis(
         let rows = round.places.rows(round.chart.data.lanes.len());
         paint_grounds(painter, &round.places, rows);
     }
-    let unit = places.unit;
-    let label =
-        |text: String| painter.layout_no_wrap(text, regular(12.5 * unit), painter.palette.label);
-    let (times, ticks) = scale.ticks(88.0 * unit);
+    let label = |text: String| painter.layout_no_wrap(text, regular(12.5), painter.palette.label);
+    let (times, ticks) = scale.ticks(88.0);
     // Deep in a long round the labels are long.
     let widest = times
         .last()
         .map_or(0.0, |ns| label(ticks.label(*ns)).size().x);
-    let (times, ticks) = scale.ticks((widest + 30.0 * unit).max(88.0 * unit));
-    let down = places.host.top()..=places.axis.top() + 4.0 * unit;
-    let line = (unit.round().max(1.0), painter.palette.time_line);
+    let (times, ticks) = scale.ticks((widest + 30.0).max(88.0));
+    let down = places.host.top()..=places.axis.top() + 4.0;
+    let line = (1.0, painter.palette.time_line);
     let mut free = f32::MIN;
     for ns in times {
-        let x = scale.x(ns).round();
+        let x = scale.x(ns);
         painter.vline(x, down.clone(), line);
         let label = label(ticks.label(ns));
         // The first and the last stay inside, if they are not in the way of others.
         let half = label.size().x / 2.0;
         let x = x.clamp(
-            places.lanes.left() + half - 4.0 * unit,
+            places.lanes.left() + half - 4.0,
             places.lanes.right() - half,
         );
         if x - half > free {
-            free = x + half + 6.0 * unit;
-            let at = pos2(x, places.axis.top() + 4.0 * unit);
+            free = x + half + 6.0;
+            let at = pos2(x, places.axis.top() + 4.0);
             put(painter, at, Align2::CENTER_TOP, label);
         }
     }
@@ -340,7 +327,7 @@ fn say_rows(painter: &WidgetPainter, places: &TimelineLayout, rows: Rows, round:
             "{name}: {}",
             round.chart.list(&bars[..bars.len().min(MAX_SPANS_SAID)])
         );
-        painter.say(row.expand(8.0 * places.unit), &Spoken::new(&text, ""));
+        painter.say(row.expand(8.0), &Spoken::new(&text, ""));
     };
     let host = (places.host.top(), places.host.bottom());
     say(round.which.host_name(), host, &data.host);
@@ -358,11 +345,11 @@ fn paint_lane_names(
     rows: Rows,
     round: &ShownRound<'_>,
 ) {
-    let (unit, chart) = (places.unit, round.chart);
-    let right = places.lanes.left() - 8.0 * unit;
+    let chart = round.chart;
+    let right = places.lanes.left() - 8.0;
     let name = |text: String, y: f32, colour: Color32| {
         let room = right - places.names;
-        let galley = fitted(painter, &text, regular(12.5 * unit), colour, room);
+        let galley = fitted(painter, &text, regular(12.5), colour, room);
         put(painter, pos2(right, y), Align2::RIGHT_CENTER, galley);
     };
     name(
@@ -371,7 +358,7 @@ fn paint_lane_names(
         painter.palette.value,
     );
     let mut every = 1;
-    while every as f32 * rows.pitch < 13.5 * unit {
+    while every as f32 * rows.pitch < 13.5 {
         every *= 2;
     }
     for row in (0..rows.count()).step_by(every) {
@@ -392,7 +379,7 @@ fn paint_nothing_yet(
         None => tr!("No round has been timed yet"),
         Some(recorded) => &recorded.missing,
     };
-    let (font, room) = (regular(14.0 * places.unit), places.lanes.width());
+    let (font, room) = (regular(14.0), places.lanes.width());
     let text = paragraph(painter, text, font, painter.palette.label, room, 3);
     put(painter, places.lanes.center(), Align2::CENTER_CENTER, text);
     1
@@ -400,7 +387,7 @@ fn paint_nothing_yet(
 
 /// Paints the foot of recorded rounds: where they come from, and how fast the cells go.
 fn paint_origin(painter: &WidgetPainter, places: &TimelineLayout, recorded: &RecordedTexts) {
-    let (font, room) = (medium(12.5 * places.unit), places.foot.width());
+    let (font, room) = (medium(12.5), places.foot.width());
     let colour = painter.palette.recorded;
     let lines = [recorded.long_line(), recorded.line()].into_iter();
     let mut lines = lines.map(|line| painter.layout_no_wrap(line, font.clone(), colour));
@@ -418,7 +405,7 @@ fn paint_race_foot(painter: &WidgetPainter, places: &TimelineLayout, race: &Race
     } else {
         tr!("drawn as the script orders it; no op was timed yet, so that all are equally long")
     };
-    let (font, room) = (regular(12.5 * places.unit), places.foot.width());
+    let (font, room) = (regular(12.5), places.foot.width());
     let text = fitted(painter, text, font, painter.palette.label, room);
     put(
         painter,
@@ -454,7 +441,7 @@ fn paint_foot(
         _ => tr!("; {folded} streams per row", folded = folded),
     };
     let room = places.foot.width();
-    let font = regular(12.5 * places.unit);
+    let font = regular(12.5);
     let line = |text: String| painter.layout_no_wrap(text, font.clone(), painter.palette.label);
     let whole = if has_finding {
         format!("{} · {how}{folds}", drawn_round())
@@ -468,7 +455,7 @@ fn paint_foot(
         drawn_round().to_owned() + folds.as_str()
     };
     let text = fitted(painter, &text, font.clone(), painter.palette.label, room);
-    let used = text.size().x + 24.0 * places.unit;
+    let used = text.size().x + 24.0;
     let left = places.foot.left_center();
     put(painter, left, Align2::LEFT_CENTER, text);
     let mouse = tr!("wheel: zoom · drag: move · double click: fit");

@@ -1,10 +1,11 @@
 //! The map of the multiprocessors, beneath the timeline's lanes and on their axis: a row per unit,
 //! a colour per instance.
 
-use egui::{Align2, Color32, Mesh, Pos2, Rect, Shape, pos2, vec2};
+use egui::{Align2, Color32, Mesh, Pos2, Rect, pos2, vec2};
 
 use crate::view::hud::style::*;
 use crate::view::panel_marks::paint_number;
+use crate::view::timeline::bars::{MIN_WIDTH, PixelColumns};
 use crate::view::timeline::layout::TimelineLayout;
 use crate::view::timeline::rows::Rows;
 use crate::view::widget_painter::WidgetPainter;
@@ -18,7 +19,7 @@ use ui::timeline::BarKind;
 use ui::timeline::blocks::{BlockMap, BlockSpan, SmTimeline, fold_blocks};
 use ui::timeline::scale::TimeScale;
 
-/// The least height of a unit's row, and of a track in it, in pixels.
+/// The least height of a unit's row, and of a track in it.
 const MIN_ROW_HEIGHT: f32 = 2.0;
 
 /// What the engine calls a unit.
@@ -40,8 +41,8 @@ pub(crate) fn sm_count(status: &Status) -> usize {
     sm_count.max().unwrap_or(1).max(1)
 }
 
-fn rows_of(map: Rect, sm_count: usize, unit: f32) -> Rows {
-    Rows::at_least(MIN_ROW_HEIGHT, sm_count, map.top(), map.height(), unit)
+fn rows_of(map: Rect, sm_count: usize) -> Rows {
+    Rows::at_least(MIN_ROW_HEIGHT, sm_count, map.top(), map.height())
 }
 
 /// Paints the line over the map, and the map.
@@ -60,29 +61,17 @@ pub(super) fn paint(
     let nothing = BlockMap::default();
     let blocks = chart.map_or(&nothing, |chart| &chart.data.blocks);
     let count = blocks.count(sm_count(status));
-    let rows = rows_of(map, count, places.unit);
-    paint_head(painter, places, head, status, blocks, count, rows.folded);
+    let rows = rows_of(map, count);
+    paint_head(painter, head, status, blocks, count, rows.folded);
     paint_names(painter, places, status.engine.name, rows);
     let mut mesh = Mesh::default();
     for row in 0..rows.count() {
-        add_row(
-            &mut mesh,
-            &painter.palette,
-            places,
-            scale,
-            rows,
-            row,
-            blocks,
-        );
+        add_row(&mut mesh, painter, places, scale, rows, row, blocks);
     }
-    painter.add(Shape::mesh(mesh));
+    put_mesh(painter, mesh);
     if blocks.busy_sms() == 0 {
         let text = tr!("No round with block timestamps yet");
-        let text = painter.layout_no_wrap(
-            text.into(),
-            regular(14.0 * places.unit),
-            painter.palette.label,
-        );
+        let text = painter.layout_no_wrap(text.into(), regular(14.0), painter.palette.label);
         put(painter, map.center(), Align2::CENTER_CENTER, text);
     }
 }
@@ -101,30 +90,28 @@ pub(super) fn overhead_text(factor: Option<f64>) -> String {
 
 fn paint_head(
     painter: &WidgetPainter,
-    places: &TimelineLayout,
     head: Rect,
     status: &Status,
     blocks: &BlockMap,
     count: usize,
     folded: usize,
 ) {
-    let unit = places.unit;
     // The legend takes what it needs, from the right.
     let instances = status.lattices.instances.min(INSTANCE_COLOURS);
-    let chip = vec2(19.0, 15.0) * unit;
-    let across = chip.x + 2.0 * unit;
+    let chip = vec2(19.0, 15.0);
+    let across = chip.x + 2.0;
     let label = if status.lattices.instances > INSTANCE_COLOURS {
         tr!("the first instances")
     } else {
         tr!("instance")
     };
-    let label = painter.layout_no_wrap(label.into(), regular(12.5 * unit), painter.palette.label);
-    let legend = instances as f32 * across + label.size().x + 8.0 * unit;
+    let label = painter.layout_no_wrap(label.into(), regular(12.5), painter.palette.label);
+    let legend = instances as f32 * across + label.size().x + 8.0;
     let with_legend = legend < 0.55 * head.width();
     if with_legend {
         let left = head.right() - legend;
         let label_at = pos2(left, head.center().y);
-        let first = left + label.size().x + 8.0 * unit;
+        let first = left + label.size().x + 8.0;
         put(painter, label_at, Align2::LEFT_CENTER, label);
         for instance in 0..instances {
             let corner = pos2(
@@ -132,7 +119,7 @@ fn paint_head(
                 head.center().y - chip.y / 2.0,
             );
             let place = Rect::from_min_size(corner, chip);
-            paint_number(painter, place, instance, unit);
+            paint_number(painter, place, instance);
         }
     }
     let name = unit_name(status.engine.name);
@@ -147,17 +134,11 @@ fn paint_head(
     }
     text += &format!(" · {}", overhead_text(status.lab.timestamp_overhead));
     let room = if with_legend {
-        head.width() - legend - 12.0 * unit
+        head.width() - legend - 12.0
     } else {
         head.width()
     };
-    let text = fitted(
-        painter,
-        &text,
-        medium(13.5 * unit),
-        painter.palette.value,
-        room,
-    );
+    let text = fitted(painter, &text, medium(13.5), painter.palette.value, room);
     put(painter, head.left_center(), Align2::LEFT_CENTER, text);
 }
 
@@ -168,23 +149,16 @@ fn colour(number: Option<u32>, palette: &Palette<Color32>) -> Color32 {
 
 /// The units' numbers, thinned out where rows are thin.
 fn paint_names(painter: &WidgetPainter, places: &TimelineLayout, engine: &str, rows: Rows) {
-    let unit = places.unit;
     let mut every = 1;
-    while every as f32 * rows.pitch < 16.0 * unit {
+    while every as f32 * rows.pitch < 16.0 {
         every *= 2;
     }
-    let right = places.lanes.left() - 8.0 * unit;
+    let right = places.lanes.left() - 8.0;
     for row in (0..rows.count()).step_by(every) {
         let (top, bottom) = rows.edges(row);
         let text = format!("{} {}", unit_name(engine), rows.lanes_of(row).start);
         let room = right - places.names;
-        let text = fitted(
-            painter,
-            &text,
-            regular(12.5 * unit),
-            painter.palette.label,
-            room,
-        );
+        let text = fitted(painter, &text, regular(12.5), painter.palette.label, room);
         let half = text.size().y / 2.0;
         let Some((map, _)) = places.map else { return };
         let y = ((top + bottom) / 2.0).clamp(map.top() + half, map.bottom() - half);
@@ -193,27 +167,27 @@ fn paint_names(painter: &WidgetPainter, places: &TimelineLayout, engine: &str, r
 }
 
 /// A unit's tracks stand one below the other where there is room for them.
-fn track_edges((top, bottom): (f32, f32), unit: &SmTimeline, track: u16) -> Option<(f32, f32)> {
-    let tracks = f32::from(unit.tracks.max(1));
+fn track_edges((top, bottom): (f32, f32), sm: &SmTimeline, track: u16) -> Option<(f32, f32)> {
+    let tracks = f32::from(sm.tracks.max(1));
     let height = (bottom - top) / tracks;
-    if height < MIN_ROW_HEIGHT && unit.tracks > 1 {
+    if height < MIN_ROW_HEIGHT && sm.tracks > 1 {
         return None;
     }
-    let at = |n: u16| (top + f32::from(n) * height).round();
-    Some((at(track), at(track + 1).max(at(track) + 1.0)))
+    let at = |n: u16| top + f32::from(n) * height;
+    Some((at(track), at(track + 1)))
 }
 
 fn add_row(
     mesh: &mut Mesh,
-    palette: &Palette<Color32>,
+    painter: &WidgetPainter,
     places: &TimelineLayout,
     scale: TimeScale,
     rows: Rows,
     row: usize,
     blocks: &BlockMap,
 ) {
-    let (left, edges) = (places.lanes.left(), rows.edges(row));
-    let mut sm_count = rows.lanes_of(row).filter_map(|unit| blocks.sm(unit));
+    let (palette, edges) = (&painter.palette, rows.edges(row));
+    let mut sm_count = rows.lanes_of(row).filter_map(|sm| blocks.sm(sm));
     let Some(first) = sm_count.next() else { return };
     let single = rows.folded == 1 && track_edges(edges, first, 0).is_some();
     if single {
@@ -225,9 +199,10 @@ fn add_row(
         return;
     }
     let runs = std::iter::once(first).chain(sm_count);
-    let runs = runs.flat_map(|unit| &unit.runs);
-    for piece in fold_blocks(runs, scale, left, places.lanes.width() as usize) {
-        let across = left + piece.columns.0 as f32..=left + piece.columns.1 as f32;
+    let runs = runs.flat_map(|sm| &sm.runs);
+    let pixels = PixelColumns::of(painter, places.lanes);
+    for piece in fold_blocks(runs, pixels.scale(scale), pixels.left, pixels.count) {
+        let across = pixels.range(piece.columns);
         let rect = Rect::from_x_y_ranges(across, edges.0..=edges.1);
         mesh.add_colored_rect(rect, colour(piece.number, palette));
     }
@@ -238,7 +213,7 @@ fn run_rect(
     places: &TimelineLayout,
     scale: TimeScale,
     edges: (f32, f32),
-    unit: &SmTimeline,
+    sm: &SmTimeline,
     run: &BlockSpan,
 ) -> Option<Rect> {
     let (left, right) = (places.lanes.left(), places.lanes.right());
@@ -246,9 +221,9 @@ fn run_rect(
     if end < left || start > right {
         return None;
     }
-    let (top, bottom) = track_edges(edges, unit, run.track).unwrap_or(edges);
-    let start = start.round().clamp(left, right - 1.0);
-    let end = end.round().clamp(start + 1.0, right);
+    let (top, bottom) = track_edges(edges, sm, run.track).unwrap_or(edges);
+    let start = start.clamp(left, right - MIN_WIDTH);
+    let end = end.clamp(start + MIN_WIDTH, right);
     Some(Rect::from_x_y_ranges(start..=end, top..=bottom))
 }
 
@@ -264,25 +239,25 @@ pub(super) fn hit_test(
     if !map.contains(at) {
         return None;
     }
-    let rows = rows_of(map, chart.data.blocks.count(sm_count(status)), places.unit);
+    let rows = rows_of(map, chart.data.blocks.count(sm_count(status)));
     let row = rows.row_at(at.y)?;
     let edges = rows.edges(row);
     let found = rows.lanes_of(row).filter_map(|number| {
-        let unit = chart.data.blocks.sm(number)?;
+        let sm = chart.data.blocks.sm(number)?;
         let near = |run: &&BlockSpan| {
             let [start, end] = [run.start, run.end].map(|ns| scale.x(ns));
             at.x >= start - 2.0 && at.x <= end.max(start + 1.0) + 2.0
         };
         let off = |run: &BlockSpan| {
-            let shown = track_edges(edges, unit, run.track).unwrap_or(edges);
+            let shown = track_edges(edges, sm, run.track).unwrap_or(edges);
             (shown.0 - at.y).max(at.y - shown.1).max(0.0)
         };
         let closest = |a: &&BlockSpan, b: &&BlockSpan| off(a).total_cmp(&off(b));
-        let run = unit.runs.iter().filter(near).min_by(closest)?;
-        Some((number, unit, run))
+        let run = sm.runs.iter().filter(near).min_by(closest)?;
+        Some((number, sm, run))
     });
-    let (number, unit, run) = found.into_iter().next()?;
-    let rect = run_rect(places, scale, edges, unit, run)?;
+    let (number, sm, run) = found.into_iter().next()?;
+    let rect = run_rect(places, scale, edges, sm, run)?;
     let name = unit_name(status.engine.name);
     let facts = chart.round.steps.get(run.step as usize);
     let label = facts.map_or(tr!("launch"), |facts| lang::text(facts.label));

@@ -1,10 +1,9 @@
 //! Nothing of the timeline is cut, nor lies over HUD or panels, whatever the window.
 
-use egui::{Rect, Shape, pos2, vec2};
+use egui::{Rect, Shape};
 use session::{Picture, PictureSource, Status, Streams, Trace};
 
 use crate::view::Frame;
-use crate::view::hud::rect_of;
 use crate::view::hud::tests::{drawing, each, each_frame, each_with, texts};
 use crate::view::layout::{Dock, LayoutRequest, lay_out};
 use crate::view::timeline::TimelineView;
@@ -44,9 +43,9 @@ fn places(frame: &Frame<'_>) -> Option<(Rect, Rect)> {
     let (layout, _) = frame.layout()?;
     let hud = match layout.dock {
         Dock::Hidden => Rect::NOTHING,
-        Dock::Side(rect) | Dock::Bar(rect) | Dock::Strip(rect) => rect_of(rect),
+        Dock::Side(rect) | Dock::Bar(rect) | Dock::Strip(rect) => layout.points(rect),
     };
-    Some((rect_of(layout.timeline?), hud))
+    Some((layout.points(layout.timeline?), hud))
 }
 
 #[test]
@@ -100,7 +99,7 @@ fn two_rounds_of_very_different_streams_are_both_readable() {
             for (places, lanes) in rows.iter().zip(counts) {
                 let rows = places.rows(lanes);
                 assert_eq!(rows.folded, 1, "{lanes} in {window:?}");
-                let least = if lanes == 1 { 12.0 * layout.unit } else { 2.0 };
+                let least = if lanes == 1 { 12.0 } else { 2.0 };
                 let (top, bottom) = rows.edges(0);
                 assert!(bottom - top >= least, "{lanes} in {window:?}: {rows:?}");
             }
@@ -193,8 +192,7 @@ fn what_is_under_the_pointer_is_said_within_the_window() {
             timeline
         };
         each_with(&status, &shown(), pointed, |frame, shapes| {
-            let size = vec2(frame.pixels[0] as f32, frame.pixels[1] as f32);
-            let window = Rect::from_min_size(pos2(0.0, 0.0), size);
+            let window = frame.rect();
             if places(frame).is_none() {
                 return;
             }

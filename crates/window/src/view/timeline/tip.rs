@@ -6,6 +6,7 @@ use egui::{Align2, CornerRadius, Galley, Pos2, Rect, Vec2, pos2, vec2};
 
 use crate::view::Frame;
 use crate::view::hud::style::*;
+use crate::view::layout::WindowLayout;
 use crate::view::timeline::bars::{bar_rect, paint_outline};
 use crate::view::timeline::layout::TimelineLayout;
 use crate::view::timeline::shown_rounds::{ShownRound, shown_rounds};
@@ -15,13 +16,19 @@ use ui::Chart;
 use ui::timeline::lanes::Bar;
 use ui::timeline::scale::TimeScale;
 
-/// Pixels beside a bar that still count as over it.
+/// How far beside a bar that still count as over it.
 const NEAR: f32 = 3.0;
 
 /// Paints the card for what is under the pointer, if there is anything.
-pub(super) fn paint(painter: &WidgetPainter, frame: &Frame<'_>, places: &TimelineLayout) {
+pub(super) fn paint(
+    painter: &WidgetPainter,
+    frame: &Frame<'_>,
+    layout: &WindowLayout,
+    places: &TimelineLayout,
+) {
     let timeline = frame.timeline;
-    let Some(at) = timeline.pointer.filter(|at| places.all.contains(*at)) else {
+    let pointer = timeline.pointer.map(|at| layout.point(at));
+    let Some(at) = pointer.filter(|at| places.all.contains(*at)) else {
         return;
     };
     let is_over_summary = places.summary.contains(at);
@@ -38,7 +45,7 @@ pub(super) fn paint(painter: &WidgetPainter, frame: &Frame<'_>, places: &Timelin
             .status
             .and_then(|status| sm_map::hit_test(at, places, status, chart, scale));
         if let Some((rect, lines)) = block {
-            paint_outline(painter, rect, places.unit);
+            paint_outline(painter, rect);
             lines
         } else {
             let rounds = shown_rounds(timeline, places, frame.sources.status);
@@ -53,43 +60,33 @@ pub(super) fn paint(painter: &WidgetPainter, frame: &Frame<'_>, places: &Timelin
                 return;
             };
             if let Some(rect) = rect {
-                paint_outline(painter, rect, places.unit);
+                paint_outline(painter, rect);
             }
             lines
         }
     };
-    let unit = places.unit;
-    let screen = Rect::from_min_size(
-        Pos2::ZERO,
-        vec2(frame.pixels[0] as f32, frame.pixels[1] as f32),
-    );
-    let room = (screen.width() - 40.0 * unit).max(1.0);
+    let screen = frame.rect();
+    let room = (screen.width() - 40.0).max(1.0);
     let galleys: Vec<_> = lines
         .iter()
         .enumerate()
         .map(|(line, text)| {
             let (font, colour) = match line {
-                0 => (medium(15.0 * unit), painter.palette.value),
-                _ => (regular(14.0 * unit), painter.palette.value),
+                0 => (medium(15.0), painter.palette.value),
+                _ => (regular(14.0), painter.palette.value),
             };
             fitted(painter, text, font, colour, room)
         })
         .collect();
-    paint_lines(painter, at, screen, unit, galleys);
+    paint_lines(painter, at, screen, galleys);
 }
 
-fn paint_lines(
-    painter: &WidgetPainter,
-    at: Pos2,
-    screen: Rect,
-    unit: f32,
-    lines: Vec<Arc<Galley>>,
-) {
-    let pad = vec2(10.0, 7.0) * unit;
+fn paint_lines(painter: &WidgetPainter, at: Pos2, screen: Rect, lines: Vec<Arc<Galley>>) {
+    let pad = vec2(10.0, 7.0);
     let width = lines.iter().map(|line| line.size().x).fold(0.0, f32::max);
     let height: f32 = lines.iter().map(|line| line.size().y).sum();
-    let card = card_at(at, vec2(width, height) + 2.0 * pad, screen, unit);
-    paint_card(painter, card, unit);
+    let card = card_at(at, vec2(width, height) + 2.0 * pad, screen);
+    paint_card(painter, card);
     let mut y = card.top() + pad.y;
     for line in lines {
         let height = line.size().y;
@@ -104,8 +101,8 @@ fn paint_lines(
 }
 
 /// A card of this size beside a point: to its right and above it where there is room.
-fn card_at(at: Pos2, size: Vec2, screen: Rect, unit: f32) -> Rect {
-    let off = 12.0 * unit;
+fn card_at(at: Pos2, size: Vec2, screen: Rect) -> Rect {
+    let off = 12.0;
     let x = if at.x + off + size.x <= screen.right() {
         at.x + off
     } else {
@@ -114,7 +111,7 @@ fn card_at(at: Pos2, size: Vec2, screen: Rect, unit: f32) -> Rect {
     let y = at.y - off - size.y;
     let most = (screen.max - size).max(screen.min);
     let corner = pos2(x, y).clamp(screen.min, most);
-    Rect::from_min_size(corner.floor(), size.floor())
+    Rect::from_min_size(corner, size)
 }
 
 /// The shortest bar under or next to a point, in the row that is there, and the row's edges.
@@ -154,10 +151,10 @@ fn hit<'a>(
 }
 
 /// The background of a card.
-fn paint_card(painter: &WidgetPainter, card: Rect, unit: f32) {
-    let corner = CornerRadius::same((4.0 * unit) as u8);
+fn paint_card(painter: &WidgetPainter, card: Rect) {
+    let corner = CornerRadius::same(4);
     painter.rect_filled(card, corner, painter.palette.raised);
-    let edge = egui::Stroke::new(unit.max(1.0), painter.palette.tip_edge);
+    let edge = egui::Stroke::new(1.0, painter.palette.tip_edge);
     painter.rect_stroke(card, corner, edge, egui::StrokeKind::Inside);
 }
 
@@ -172,7 +169,7 @@ mod tests {
         for x in 0..=40 {
             for y in 5..=25 {
                 let at = pos2(20.0 * x as f32, 20.0 * y as f32);
-                let card = card_at(at, size, screen, 1.0);
+                let card = card_at(at, size, screen);
                 assert!(screen.contains_rect(card), "{at:?} {card:?}");
                 assert!(!card.contains(at), "{at:?} {card:?}");
             }
