@@ -11,7 +11,7 @@ use clap::{ArgMatches, Command};
 use directories::ProjectDirs;
 use toml::{Spanned, Value};
 
-use super::failure::{BadArguments, in_words};
+use super::failure::{BadArguments, in_words, unreadable};
 use super::options::command_line;
 use super::text::{print, print_text};
 use lang::{Message, message};
@@ -92,17 +92,13 @@ pub(super) fn with_settings(
 
 /// The text of the file, if there is one.
 fn text_of(path: &Path) -> Result<Option<String>> {
-    let failed = |why: String| {
-        let path = path.display();
-        BadArguments(format!("{path} cannot be read: {why}"))
-    };
     match read_regular_file(path, MAX_BYTES) {
         Ok(bytes) => Ok(Some(
-            String::from_utf8(bytes).map_err(|error| failed(error.to_string()))?,
+            String::from_utf8(bytes).map_err(|error| unreadable(path, error))?,
         )),
         Err(ReadError::Empty) => Ok(Some(String::new())),
         Err(ReadError::Io(error)) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(failed(error.to_string()).into()),
+        Err(error) => Err(unreadable(path, error).into()),
     }
 }
 
@@ -287,27 +283,6 @@ mod tests {
     use clap::FromArgMatches as _;
 
     #[test]
-    fn settings_are_usual_values_and_what_is_typed_goes_before_them() {
-        let text = "# mine\ninstances = 64\nkernel = \"bits\"\ndensity = 0.25\ngraphs = true\n";
-        let command = apply(command_line(), &settings_of(text).unwrap().0);
-        let seen = |line: &str, name: &str| {
-            let words = line.split(' ');
-            let matches = command.clone().try_get_matches_from(words).unwrap();
-            let matches = matches
-                .subcommand()
-                .map_or(&matches, |(_, part)| part)
-                .clone();
-            let mut raw = matches.get_raw(name).unwrap();
-            raw.next().unwrap().to_string_lossy().into_owned()
-        };
-        assert_eq!(seen("lifestreams", "instances"), "64");
-        assert_eq!(seen("lifestreams --instances 3", "instances"), "3");
-        assert_eq!(seen("lifestreams run -g 1", "kernel"), "bits");
-        assert_eq!(seen("lifestreams run -g 1", "graphs"), "on");
-        assert_eq!(seen("lifestreams snapshot -o a.png", "density"), "0.25");
-    }
-
-    #[test]
     fn what_is_wrong_is_named_with_its_line() {
         let wrong = |text: &str| settings_of(text).err().unwrap();
         for (text, line, words) in [
@@ -322,14 +297,6 @@ mod tests {
             assert!(why.contains(words), "{text}: {why}");
             assert_eq!(at, line, "{text}: {why}");
         }
-    }
-
-    #[test]
-    fn what_is_no_setting_is_told_apart() {
-        let (known, unknown) = settings_of("colour = 1\nsize = 64\nframes = 3\n").unwrap();
-        let names = |settings: Vec<Setting>| settings.into_iter().map(|it| it.name);
-        assert!(names(known).eq(["size"]));
-        assert!(names(unknown).eq(["colour", "frames"]));
     }
 
     /// A value of its own, not the default, for each option that can be saved.

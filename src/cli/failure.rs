@@ -2,9 +2,11 @@
 //! machine lacks something, 130 Ctrl+C ended it.
 
 use std::io;
+use std::path::Path;
 use std::process::ExitCode;
 
 use engine::EngineError;
+use lang::tr;
 use life::{MemoryError, PatternError, SaveError, system_reason};
 use session::{NotSaved, SavedError};
 use ui::INTERRUPTED;
@@ -20,6 +22,12 @@ pub(super) struct CheckFailed(pub String);
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub(super) struct BadArguments(pub String);
+
+/// A file that is not read, and why.
+pub(super) fn unreadable(path: &Path, why: impl std::fmt::Display) -> BadArguments {
+    let path = path.display();
+    BadArguments(tr!("{path} cannot be read: {why}"))
+}
 
 /// A run that Ctrl+C ended after what it had done, in words.
 #[derive(Debug, thiserror::Error)]

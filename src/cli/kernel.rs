@@ -3,16 +3,16 @@
 mod table;
 mod timing;
 
+use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::SystemTime;
 
 use anyhow::{Context, Result};
 use serde::Serialize;
 
-use super::failure::{BadArguments, CheckFailed, Interrupted};
+use super::failure::{BadArguments, CheckFailed, Interrupted, unreadable};
 use super::options::{KernelCheckArguments, KernelCommand};
 use super::round::write_new;
 use super::text::{print, print_json, print_text};
@@ -98,8 +98,8 @@ struct Checked {
 /// # Errors
 /// The file cannot be read, or declares nothing that can be checked.
 pub(super) fn read(file: &Path) -> Result<OwnKernel, BadArguments> {
-    let bytes = read_regular_file(file, OwnKernel::MAX_BYTES)
-        .map_err(|why| BadArguments(tr!("{path} cannot be read: {why}", path = file.display())))?;
+    let bytes = read_regular_file(file, OwnKernel::MAX_BYTES);
+    let bytes = bytes.map_err(|why| unreadable(file, why))?;
     let own = OwnKernel::read(bytes);
     own.map_err(|error| BadArguments(format!("{}: {error}", shown(file))))
 }
@@ -134,32 +134,24 @@ fn judge(own: &OwnKernel, machine: Machine, cancel: &AtomicBool) -> Result<Verdi
     workshop::trust(&own.source);
     let serve = child()?;
     let workshop = Workshop::open(machine, move || serve("serve"))?;
-    judge_in(&workshop, own, cancel)
+    // No kernel is right by the lattices that it was tried with.
+    let seed = RandomState::new().build_hasher().finish();
+    let limit = platform::timeout(workshop::LAUNCH_LIMIT);
+    let verdict = workshop.check(own, seed, limit, cancel);
+    verdict.map_err(|error| match error {
+        Unchecked::Cancelled => interrupted().into(),
+        other => other.into(),
+    })
 }
 
 /// Looks for what a GPU may hide, in the emulator: races, and barriers that some threads do not reach. `None`
 /// if it cannot: there is no C++ compiler, or the kernel uses what only a GPU has.
 fn judge_hidden(own: &OwnKernel, cancel: &AtomicBool) -> Result<Option<Verdict>> {
-    let serve = child()?;
-    let workshop = match Workshop::open(Machine::Emulator, move || serve("serve")) {
-        Ok(workshop) => workshop,
-        Err(Unchecked::NoCppCompiler) => return Ok(None),
-        Err(error) => return Err(error.into()),
-    };
-    let verdict = judge_in(&workshop, own, cancel)?;
-    Ok(match verdict {
-        Err(fault) if fault.is_of_emulator() => None,
-        other => Some(other),
-    })
-}
-
-fn judge_in(workshop: &Workshop, own: &OwnKernel, cancel: &AtomicBool) -> Result<Verdict> {
-    let limit = platform::timeout(workshop::LAUNCH_LIMIT);
-    let verdict = workshop.check(own, seed(), limit, cancel);
-    verdict.map_err(|error| match error {
-        Unchecked::Cancelled => interrupted().into(),
-        other => other.into(),
-    })
+    match judge(own, Machine::Emulator, cancel) {
+        Err(why) if matches!(why.downcast_ref(), Some(Unchecked::NoCppCompiler)) => Ok(None),
+        Ok(Err(fault)) if fault.is_of_emulator() => Ok(None),
+        judged => judged.map(Some),
+    }
 }
 
 /// Checks a kernel from a file of this name, and gives it ready to run on the device that will be opened.
@@ -379,11 +371,4 @@ fn not_timed(device: DeviceChoice) -> String {
         return tr!("{exactness}; there is a GPU, but no compiler for it: pip install {package}");
     }
     exactness.into()
-}
-
-/// A number that differs from check to check, so that no kernel is right by the lattices it was tried
-/// with.
-fn seed() -> u64 {
-    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
-    since.map_or(0, |since| since.as_nanos() as u64)
 }

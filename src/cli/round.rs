@@ -5,7 +5,7 @@ use std::path::Path;
 use anyhow::Result;
 use serde::Serialize;
 
-use super::failure::{BadArguments, CheckFailed};
+use super::failure::{BadArguments, CheckFailed, unreadable};
 use super::options::RoundCommand;
 use super::text::{print, print_json};
 use lang::tr;
@@ -59,11 +59,7 @@ pub(super) fn read(path: &Path) -> Result<String> {
         Err(ReadError::Empty) => Ok(Vec::new()),
         bytes => bytes,
     };
-    let bytes = bytes.map_err(|why| {
-        let path = path.display();
-        BadArguments(tr!("{path} cannot be read: {why}"))
-    })?;
-    let text = Script::decode(bytes);
+    let text = Script::decode(bytes.map_err(|why| unreadable(path, why))?);
     Ok(text.map_err(|error| BadArguments(located(path, error.place, &error.message)))?)
 }
 

@@ -245,39 +245,36 @@ fn measure(
                 run: if small { RUN / 50 } else { RUN },
                 max_seconds: MAX_SECONDS,
             };
-            let skipped = |why: String| LeftOut {
-                kernel: kernel.name.into(),
-                work: Some(work),
-                why,
-            };
-            if let Some(why) = case.reason_to_skip(Some(info), expected.get(&place).copied())? {
-                left_out.push(skipped(why));
-                // Without the kernel itself there is nothing to compare.
-                if kernel == own {
-                    break;
-                }
-                continue;
-            }
             let more = case.memory() + CONTEXT_BYTES;
-            if info
-                .memory
-                .is_some_and(|memory| bytes + more > MAX_MEMORY * memory as f64)
-            {
-                left_out.push(skipped("too little memory is left".into()));
-                if kernel == own {
-                    break;
+            let most = info.memory.map(|memory| MAX_MEMORY * memory as f64);
+            let reason = case.reason_to_skip(Some(info), expected.get(&place).copied())?;
+            let case = match reason {
+                Some(why) => Err(why),
+                None if most.is_some_and(|most| bytes + more > most) => {
+                    Err("too little memory is left".into())
                 }
-                continue;
-            }
-            match case.prepare(rule) {
-                Ok(case) => prepared.push((place, case)),
-                Err(_) if kernel == own => return Ok(Answer::Wrong(fails(work))),
-                Err(error) => {
-                    left_out.push(skipped(format!("{error:#}")));
-                    continue;
+                None => match case.prepare(rule) {
+                    Err(_) if kernel == own => return Ok(Answer::Wrong(fails(work))),
+                    prepared => prepared.map_err(|error| format!("{error:#}")),
+                },
+            };
+            match case {
+                Ok(case) => {
+                    prepared.push((place, case));
+                    bytes += more;
+                }
+                Err(why) => {
+                    left_out.push(LeftOut {
+                        kernel: kernel.name.into(),
+                        work: Some(work),
+                        why,
+                    });
+                    // Without the kernel itself there is nothing to compare.
+                    if kernel == own {
+                        break;
+                    }
                 }
             }
-            bytes += more;
         }
         let [(_, first), others @ ..] = &prepared[..] else {
             continue;
