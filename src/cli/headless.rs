@@ -8,7 +8,6 @@ use anyhow::Result;
 
 use super::options::WindowArguments;
 use super::text::{print, print_to_reader, say};
-use super::window::continuing;
 use engine::{ReduceRegion, Transfer};
 use lang::tr;
 use life::{Size, grouped};
@@ -39,6 +38,12 @@ pub(super) fn main(setup: Setup, file: SessionFile, window: &WindowArguments) ->
             done
         }
     }
+}
+
+/// Says that a saved session goes on; `None` for a new one.
+pub(super) fn continuing(file: &SessionFile) -> Option<String> {
+    let path = file.path().filter(|_| file.from.is_some())?;
+    Some(tr!("continuing the session in {}", path.display()))
 }
 
 /// Prints one line of figures per second until the session is stopped or has finished.

@@ -24,15 +24,16 @@ mod tips;
 mod verify;
 mod window;
 
+use std::ffi::OsString;
 use std::process::ExitCode;
 
-use clap::FromArgMatches as _;
 use clap::parser::ValueSource;
+use clap::{FromArgMatches as _, ValueEnum as _};
 
 pub use bench::{Origin, Record, Row, Table, factors_in_words, ladder_policy};
 use lang::{Language, Message, tr};
 pub use options::command_line;
-use options::{Cli, Command, ConfigCommand};
+use options::{Cli, Command, ConfigCommand, Shown};
 use terminal::LogWriter;
 
 /// The Chinese of every text.
@@ -48,7 +49,7 @@ pub fn main() -> ExitCode {
             return failure::exit_code(&error);
         }
     };
-    if !cli.prints_json() {
+    if !prints_json(&matches) {
         lang::set(cli.lang.unwrap_or_else(Language::by_locale));
     }
     let (requested, usual) = cli.connections();
@@ -69,7 +70,7 @@ pub fn main() -> ExitCode {
         }
         Some(Command::Round(command)) => round::main(&command),
         Some(Command::Exercise(command)) => exercise::main(&command),
-        Some(Command::Bench(arguments)) => bench::main(&arguments),
+        Some(Command::Bench(arguments)) => bench::main(&arguments, lecture::shipped_steps),
         Some(Command::Verify(arguments)) => verify::main(&arguments),
         Some(Command::Kernel(what)) => kernel::main(&what),
         Some(Command::Devices(arguments)) => devices::main(&arguments),
@@ -95,33 +96,58 @@ pub fn main() -> ExitCode {
     }
 }
 
+/// Whether the output is JSON, which is always in English.
+fn prints_json(matches: &clap::ArgMatches) -> bool {
+    let here = matches.try_get_one("json");
+    here.is_ok_and(|json| json == Some(&true))
+        || matches.subcommand().is_some_and(|(_, it)| prints_json(it))
+}
+
 /// The command line, with the user's settings where nothing is typed, and notes on these. What is about the settings themselves, and help, must work whatever stands in
 /// their file.
 fn parse() -> anyhow::Result<(Cli, clap::ArgMatches, Vec<Message>)> {
-    let words = std::env::args_os().skip(1);
+    let typed = typed_words();
+    let words = typed.iter().skip(1);
     let words: Vec<String> = words.map(|word| word.to_string_lossy().into()).collect();
     let first = words.first().map(String::as_str);
     let about = matches!(first, Some("config" | "man" | "completions"));
     let (command, notes) = if about {
         (command_line(), Vec::new())
     } else {
-        config::with_settings(check)?
+        config::with_settings(|command| check(command, &typed))?
     };
-    let matches = command.clone().try_get_matches().unwrap_or_else(|error| {
-        // The parser's sentences repeat the words, so it gets them once more with control characters
-        // escaped. It only accepts them then if it could not read them at all, as no UTF-8.
-        let escaped = std::env::args_os().map(|word| life::shown(&word));
-        let error = command.try_get_matches_from(escaped).err().unwrap_or(error);
-        tips::with_tip(error, &words).exit()
-    });
+    let matches = command
+        .clone()
+        .try_get_matches_from(&typed)
+        .unwrap_or_else(|error| {
+            // The parser's sentences repeat the words, so it gets them once more with control characters
+            // escaped. It only accepts them then if it could not read them at all, as no UTF-8.
+            let escaped = typed.iter().map(life::shown);
+            let error = command.try_get_matches_from(escaped).err().unwrap_or(error);
+            tips::with_tip(error, &words).exit()
+        });
     let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     Ok((cli, matches, notes))
 }
 
+/// The words that were typed. What `snapshot` shows is taken as an option of its own, too.
+fn typed_words() -> Vec<OsString> {
+    let mut words: Vec<OsString> = std::env::args_os().collect();
+    if words.iter().any(|word| word == "snapshot") {
+        for word in &mut words {
+            let name = word.to_str().and_then(|word| word.strip_prefix("--"));
+            if let Some(name) = name.filter(|name| Shown::from_str(name, false).is_ok()) {
+                *word = format!("--show={name}").into();
+            }
+        }
+    }
+    words
+}
+
 /// Checks that what is typed and this command line's defaults go together, before anything is opened.
 /// What cannot be parsed at all is none of this.
-fn check(command: clap::Command) -> anyhow::Result<()> {
-    let matches = command.try_get_matches();
+fn check(command: clap::Command, typed: &[OsString]) -> anyhow::Result<()> {
+    let matches = command.try_get_matches_from(typed);
     let Ok(cli) = matches.and_then(|matches| Cli::from_arg_matches(&matches)) else {
         return Ok(());
     };

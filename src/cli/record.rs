@@ -8,10 +8,9 @@ use std::time::{Duration, Instant};
 use anyhow::{Result, bail};
 
 use super::failure::BadArguments;
-use super::headless::way_to;
+use super::headless::{continuing, way_to};
 use super::options::WindowArguments;
 use super::text::say;
-use super::window::continuing;
 use session::{Session, SessionAction, SessionFile, Setup, Status};
 use ui::{EmergencySave, ViewOptions};
 use window::Recorder;

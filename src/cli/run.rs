@@ -2,7 +2,7 @@
 
 use session::{DeviceChoice, PicturePlan, Setting, Setup, TransferChoice, time_left};
 use std::collections::VecDeque;
-use std::io::{self, Write};
+use std::io;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -15,7 +15,7 @@ mod waiting;
 use super::failure::{BadArguments, Interrupted};
 use super::options::{Common, RunArguments};
 use super::setup::is_standard_input;
-use super::text::{print, print_json, say};
+use super::text::{print, print_json, say, write_over};
 use engine::{EngineError, Transfer};
 use lang::tr;
 use life::{Head, Notes, SaveError, grouped, rle, write_atomically};
@@ -452,12 +452,6 @@ impl Progress {
             write_over("");
         }
     }
-}
-
-/// Writes on the terminal's present line, in place of what stands there.
-fn write_over(line: &str) {
-    // Where stderr is closed there is nobody left to tell.
-    let _ = write!(std::io::stderr(), "\r{line}\x1b[K");
 }
 
 /// Takes a lattice's rows, some at a time.

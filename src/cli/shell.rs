@@ -8,7 +8,7 @@ use anyhow::Result;
 use clap_complete::Shell;
 use clap_mangen::Man;
 
-use super::options::command_line;
+use super::options::{EXAMPLES, command_line};
 use super::text::print_text;
 use life::{SaveError, write_atomically};
 use ui::actions::Topic;
@@ -104,45 +104,6 @@ const VARIABLES: [(&str, &str); 4] = [
     ),
     ("NO_COLOR", "no colours in the terminal"),
 ];
-
-/// What to type first; also at the end of `--help`.
-pub(super) const EXAMPLES: [(&str, &str); 6] = [
-    (
-        "lifestreams --instances 16",
-        "sixteen lattices, one stream each",
-    ),
-    (
-        "lifestreams --display terminal",
-        "the same in this terminal, for example over SSH",
-    ),
-    (
-        "lifestreams --pattern gosper-gun --size 256x256",
-        "a pattern from the shelf, or from a file",
-    ),
-    (
-        "lifestreams lesson pinned",
-        "a lesson, measured on this machine",
-    ),
-    (
-        "lifestreams run -g 1000 --json",
-        "step without a display, and report figures",
-    ),
-    (
-        "lifestreams devices",
-        "list devices, and explain what is missing",
-    ),
-];
-
-/// The end of `--help`.
-pub(super) fn examples() -> String {
-    let widest = EXAMPLES.iter().map(|(line, _)| line.len()).max();
-    let widest = widest.unwrap_or(0);
-    let mut text = String::from("Examples:\n");
-    for (line, what) in EXAMPLES {
-        text += &format!("  {line:<widest$}  {what}\n");
-    }
-    text + "\nExit codes: 0 done; 1 a check failed; 2 wrong input; 3 the machine lacks something; 130 Ctrl+C."
-}
 
 /// A text for roff: no character of its own has a meaning there.
 fn roff(text: &str) -> String {

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Result, bail};
 
 use super::failure::BadArguments;
-use super::options::SnapshotArguments;
+use super::options::{Shown, SnapshotArguments};
 use super::text::say;
 use session::{
     AbComparison, DeviceChoice, Session, SessionAction, Setup, Source, timestamps_of_own,
@@ -23,7 +23,20 @@ pub(super) fn main(arguments: &SnapshotArguments) -> Result<()> {
         rounds,
         ..arguments.common.setup()?
     };
-    if let (true, Some(why)) = (arguments.blocks, no_block_timestamps(&setup)) {
+    let shows = |what: Shown| arguments.show.contains(&what);
+    let sides = [
+        (Shown::Lab, SidePanel::Lab),
+        (Shown::Population, SidePanel::Population),
+        (Shown::Ladder, SidePanel::Ladder),
+        (Shown::Causes, SidePanel::Causes),
+    ];
+    let mut sides = sides.into_iter().filter(|(it, _)| shows(*it));
+    let side = sides.next().map(|(_, panel)| panel);
+    if sides.next().is_some() {
+        let sentence = "--show takes one of lab, ladder, population and causes";
+        bail!(BadArguments(sentence.into()));
+    }
+    if let (true, Some(why)) = (shows(Shown::Blocks), no_block_timestamps(&setup)) {
         bail!(BadArguments(why.into()));
     }
     let (width, height) = arguments.window_size;
@@ -37,25 +50,26 @@ pub(super) fn main(arguments: &SnapshotArguments) -> Result<()> {
     if let Some(index) = arguments.lesson {
         renderer.contents.lesson = measure_lesson(session, index);
     }
+    let with_timeline = [Shown::Timeline, Shown::Blocks, Shown::Causes];
     let mut options = ViewOptions {
-        single: arguments.single,
-        timeline: arguments.timeline || arguments.blocks || arguments.causes,
-        side: arguments.side_panel(),
+        single: shows(Shown::Single),
+        timeline: with_timeline.into_iter().any(shows),
+        side,
         ..arguments.look.options()
     };
-    renderer.open_help(arguments.help_shown);
-    if arguments.blocks {
+    renderer.open_help(shows(Shown::Keys));
+    if shows(Shown::Blocks) {
         let status = session.status();
         if !status.engine.is_cpu() && !status.setting.kernel.block_timestamps {
             bail!(BadArguments(timestamps_of_own().into()));
         }
         session.act(SessionAction::ToggleBlockTimestamps);
     }
-    if arguments.comparison {
+    if shows(Shown::Comparison) {
         session.act(SessionAction::ToggleComparison);
     }
     session.watch_overlap(options.timeline);
-    session.watch_population(options.side == Some(SidePanel::Population));
+    session.watch_population(shows(Shown::Population));
     let status = session.status();
     if let Some(times) = arguments.zoom {
         renderer.zoom(&status, &mut options, times);
@@ -68,57 +82,67 @@ pub(super) fn main(arguments: &SnapshotArguments) -> Result<()> {
             bail!("{why}");
         }
         renderer.frame(&status, session, &options)?;
-        let through =
-            status.clock.finished || (rounds.is_none() && status.rates.rounds >= arguments.rounds);
-        if options.timeline && status.clock.finished && !renderer.contents.timeline.has_round() {
-            let sentence = "none of these rounds was timed; --timeline takes --rounds 2 or more";
-            bail!(BadArguments(sentence.into()));
-        }
-        let watched = options.side != Some(SidePanel::Population)
-            || renderer.contents.population.has_samples();
-        if status.clock.finished && !watched {
-            let sentence = "too few rounds were measured; --population takes some more --rounds";
-            bail!(BadArguments(sentence.into()));
-        }
+        let finished = status.clock.finished;
+        let through = finished || (rounds.is_none() && status.rates.rounds >= arguments.rounds);
         let recording = status.lab.recording.as_ref();
-        let can_be_timed = recording.is_none_or(|it| it.has_setting);
-        let timed = !options.timeline || !can_be_timed || renderer.contents.timeline.has_round();
-        let block_timestamps = !arguments.blocks
-            || (status.lab.block_timestamps && renderer.contents.timeline.has_block_timestamps());
+        let times = options.timeline && recording.is_none_or(|it| it.has_setting);
         let compared = |comparison: &AbComparison| {
             let is_timed = comparison.round_us.iter().all(Option::is_some);
             let is_recorded = matches!(comparison.source, Source::RecordedOn(_));
-            let is_found =
-                comparison.finding.is_some() || is_recorded || (status.clock.finished && is_timed);
+            let is_found = comparison.finding.is_some() || is_recorded || (finished && is_timed);
             is_found && comparison.differing.is_some()
         };
-        let climbed = !arguments.ladder || status.clock.finished || status.rates.stepping.is_some();
-        let halved = !arguments.comparison || status.lab.comparison.as_ref().is_some_and(compared);
-        // A session that stops by itself may stop before the overlap is known.
-        let measured = !options.timeline
-            || !can_be_timed
-            || arguments.comparison
-            || status.clock.finished
-            || status.lab.isolated.is_some();
-        if let (true, Some(what)) = (status.clock.finished, lacking(block_timestamps, halved)) {
-            bail!(BadArguments(what.into()));
-        }
-        let requested = arguments.look.colour_by.is_some();
+        let contents = &renderer.contents;
+        // What a picture waits for, whether it is there, and the error if the session stops before. It may
+        // stop before ladder and overlap are known.
+        let awaited = [
+            (
+                times,
+                contents.timeline.has_round(),
+                Some("none of these rounds was timed; --show timeline takes --rounds 2 or more"),
+            ),
+            (
+                shows(Shown::Population),
+                contents.population.has_samples(),
+                Some("too few rounds were measured; --show population takes some more --rounds"),
+            ),
+            (
+                shows(Shown::Blocks),
+                status.lab.block_timestamps && contents.timeline.has_block_timestamps(),
+                Some(
+                    "no round with block timestamps was completed; use --show blocks without --paused",
+                ),
+            ),
+            (
+                shows(Shown::Comparison),
+                status.lab.comparison.as_ref().is_some_and(compared),
+                Some("no settings were compared; use --show comparison without --paused"),
+            ),
+            (shows(Shown::Ladder), status.rates.stepping.is_some(), None),
+            (
+                times && !shows(Shown::Comparison),
+                status.lab.isolated.is_some(),
+                None,
+            ),
+        ];
+        let mut lacking = awaited
+            .into_iter()
+            .filter(|(is_wanted, has, _)| *is_wanted && !has);
+        let is_complete = if finished {
+            if let Some(why) = lacking.find_map(|(.., why)| why) {
+                bail!(BadArguments(why.into()));
+            }
+            true
+        } else {
+            lacking.next().is_none()
+        };
         if through
-            && requested
+            && arguments.look.colour_by.is_some()
             && let Some(why) = renderer.colour_mode_unavailable(&status, &options)
         {
             bail!(BadArguments(why));
         }
-        if through
-            && timed
-            && watched
-            && block_timestamps
-            && halved
-            && climbed
-            && measured
-            && renderer.missing(&status, &options) == 0
-        {
+        if through && is_complete && renderer.missing(&status, &options) == 0 {
             break;
         }
         if began.elapsed() > TIMEOUT {
@@ -137,7 +161,7 @@ pub(super) fn main(arguments: &SnapshotArguments) -> Result<()> {
 /// Why no round of a setup has block timestamps.
 fn no_block_timestamps(setup: &Setup) -> Option<&'static str> {
     if setup.device == DeviceChoice::Recorded {
-        Some("recorded rounds have no block timestamps; leave --blocks out")
+        Some("recorded rounds have no block timestamps; leave blocks out of --show")
     } else if setup.switches.graphs {
         Some("rounds in graphs have no block timestamps; use --graphs off")
     } else {
@@ -161,16 +185,5 @@ fn measure_lesson(session: &Session, index: usize) -> Option<LessonScreen> {
                 return last;
             }
         }
-    }
-}
-
-/// The error if the session paused before it had what was requested.
-fn lacking(block_timestamps: bool, halved: bool) -> Option<&'static str> {
-    match (block_timestamps, halved) {
-        (false, _) => {
-            Some("no round with block timestamps was completed; use --blocks without --paused")
-        }
-        (_, false) => Some("no settings were compared; use --comparison without --paused"),
-        _ => None,
     }
 }

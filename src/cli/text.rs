@@ -58,3 +58,9 @@ pub(super) fn say(line: &str) {
     let line = escape_controls(line, &[]);
     let _ = writeln!(std::io::stderr(), "lifestreams: {line}");
 }
+
+/// Writes on the terminal's present line, in place of what stands there.
+pub(super) fn write_over(line: &str) {
+    // Where stderr is closed there is nobody left to tell.
+    let _ = write!(std::io::stderr(), "\r{line}\x1b[K");
+}

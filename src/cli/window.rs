@@ -7,6 +7,7 @@ use std::sync::Arc;
 use anyhow::Result;
 
 use super::failure::{BadArguments, Interrupted};
+use super::headless::continuing;
 use super::options::{Common, Display, OnOff, WindowArguments};
 use super::setup::check_gpus;
 use super::text::{print, print_text, say};
@@ -213,12 +214,6 @@ fn starter(
         continuing.iter().for_each(|line| say(line));
         Ok(session)
     }
-}
-
-/// Says that a saved session goes on; `None` for a new one.
-pub(super) fn continuing(file: &SessionFile) -> Option<String> {
-    let path = file.path().filter(|_| file.from.is_some())?;
-    Some(tr!("continuing the session in {}", path.display()))
 }
 
 /// What was found and what is used, in one line.

@@ -272,6 +272,7 @@ fn arguments_that_make_no_sense_are_refused() {
         ("snapshot -o a.png --scale 0", ["'0'", "from 0.5 to 4"]),
         ("snapshot -o a.jpg", ["'a.jpg'", "ends in .png"]),
         ("snapshot -o a.png --blocks --graphs on", ["no block timestamps", "--graphs off"]),
+        ("snapshot -o a.png --lab --show keys,ladder", ["--show takes one of", "lab, ladder"]),
         ("lesson barrier --picture a.gif", ["'a.gif'", "ends in .png"]),
         ("run -g 1 --frames 3", ["--frames", "--help"]),
         ("jump", ["jump", "--help"]),

@@ -10,7 +10,6 @@ mod interface;
 pub(super) mod ladder;
 mod lesson;
 mod record;
-mod recorded_lessons;
 mod recorded_rounds;
 mod recording;
 mod split;
@@ -19,31 +18,19 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 
-use super::options::BenchArguments;
+use super::options::{BenchArguments, TABLES};
 use super::text::{print, print_text, say};
 use engine::kernels;
 use lang::numbers::quantity;
 use life::Size;
 use session::instances::{Sim, open_engine, starts};
 use session::{DeviceChoice, PicturePlan, Setting, Setup, Share};
+use ui::LectureStep;
 use window::list_adapters;
 
 pub(super) use effect::compare;
 pub use ladder::{factors_in_words, policy as ladder_policy};
 pub use record::{Origin, Record, Row, Table};
-
-/// What can be measured, in the order in which records keep and documents show it.
-pub(super) const TABLES: [&str; 7] = [
-    "default", "split", "frame", "ui", "effect", "lesson", "ladder",
-];
-
-/// What is named to record rounds and lessons for machines without a GPU.
-pub(super) const RECORDING: &str = "recording";
-
-/// Everything that can be named.
-pub(super) fn names() -> clap::builder::PossibleValuesParser {
-    TABLES.into_iter().chain([RECORDING]).into()
-}
 
 /// What stands between the names of several devices in a record's.
 const DEVICES_JOINED_BY: &str = " + ";
@@ -54,13 +41,17 @@ const RUNS: usize = 5;
 /// How long a run takes at least.
 const RUN: Duration = Duration::from_millis(250);
 
-pub(super) fn main(arguments: &BenchArguments) -> Result<()> {
+/// Every step of the lectures that come with the program.
+type ShippedSteps = fn(DeviceChoice) -> Result<Vec<LectureStep>>;
+
+pub(super) fn main(arguments: &BenchArguments, shipped_steps: ShippedSteps) -> Result<()> {
     if let Some(kernel) = arguments.rung {
         return ladder::measure_rung(kernel, arguments.device, arguments.small);
     }
     let (device, adapter) = (arguments.device, arguments.adapter.as_deref());
     if arguments.is_recording() {
-        return recording::main(device, arguments.write.as_deref(), arguments.small);
+        let steps = shipped_steps(device)?;
+        return recording::main(device, &steps, arguments.write.as_deref(), arguments.small);
     }
     let mut record = Record::of(device, adapter)?;
     if let Some(folder) = &arguments.write {

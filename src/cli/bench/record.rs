@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
 
-use super::{TABLES, named, spread};
+use super::{named, spread};
+use crate::cli::options::TABLES;
 use experiment::Executor;
 use lang::numbers::quantity;
 use life::write_atomically;

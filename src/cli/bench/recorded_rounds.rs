@@ -6,7 +6,6 @@ use anyhow::{Context, Result};
 
 use super::effect::{execute, round, wait_for};
 use super::{setup, with_pictures};
-use crate::cli::lecture;
 use crate::cli::setup::DEFAULT_SIDE;
 use crate::cli::text::print;
 use engine::kernels::{self, KERNELS};
@@ -18,6 +17,7 @@ use session::recording::{
 };
 use session::trace::{TimedRound, Trace};
 use session::{DeviceChoice, PicturePlan, Request, Setting, Setup, Share, Switch, Switches};
+use ui::LectureStep;
 
 /// The numbers of instances that are recorded with the lattices of the default.
 const COUNTS: [usize; 7] = [1, 2, 4, 8, 16, 32, 64];
@@ -57,12 +57,13 @@ struct Group {
 /// The device fails, or lacks the memory.
 pub(super) fn record(
     choice: DeviceChoice,
+    steps: &[LectureStep],
     device: DeviceInfo,
     recorded: Recorded,
     small: bool,
 ) -> Result<Vec<u8>> {
     let mut groups = Vec::new();
-    for group in plan(choice, small)? {
+    for group in plan(choice, steps, small)? {
         let began = Instant::now();
         let group = record_group(group)?;
         print(&format!(
@@ -86,7 +87,7 @@ pub(super) fn record(
 
 /// Everything that is recorded: of the default lattices in several numbers, and of every step of the
 /// lectures that come with the program; if it shall be small, only of little lattices in small numbers.
-fn plan(device: DeviceChoice, small: bool) -> Result<Vec<Group>> {
+fn plan(device: DeviceChoice, steps: &[LectureStep], small: bool) -> Result<Vec<Group>> {
     let mut groups: Vec<Group> = Vec::new();
     let mut add = |setup: Setup, settings: Vec<(&'static Kernel, Switches)>| {
         let work =
@@ -128,8 +129,7 @@ fn plan(device: DeviceChoice, small: bool) -> Result<Vec<Group>> {
         let settings = all.chain(switched).collect();
         add(setup, settings);
     }
-    let steps = lecture::shipped_steps(device)?;
-    for step in steps.into_iter().filter(|_| !small) {
+    for step in steps.iter().filter(|_| !small) {
         let (kernel, switches) = step.measured();
         let others = one_change(kernel, switches).filter(|(_, it)| it.block == switches.block);
         let settings = std::iter::once((kernel, switches)).chain(others);

@@ -5,12 +5,14 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail};
 
-use super::{recorded_lessons, recorded_rounds};
-use crate::cli::text::print;
+use super::recorded_rounds;
+use crate::cli::text::{print, say};
 use engine::DeviceInfo;
 use experiment::Recorded;
+use lesson::{LESSONS, Lesson};
 use session::DeviceChoice;
 use session::instances::open_engine;
+use ui::LectureStep;
 
 /// Lessons that are not measured by then are left out: short jobs of a cluster often end after ten
 /// minutes.
@@ -23,7 +25,12 @@ const FOLDER: &str = "assets/bench";
 ///
 /// # Errors
 /// The device is no GPU or not one alone, it fails, or the folder cannot be written.
-pub(super) fn main(device: DeviceChoice, folder: Option<&Path>, small: bool) -> Result<()> {
+pub(super) fn main(
+    device: DeviceChoice,
+    steps: &[LectureStep],
+    folder: Option<&Path>,
+    small: bool,
+) -> Result<()> {
     let deadline = Instant::now() + MAX_TIME;
     let folder = folder.unwrap_or(Path::new(FOLDER));
     let [rounds, lessons] = ["rounds", "lessons"].map(|of| file(folder, of));
@@ -35,9 +42,9 @@ pub(super) fn main(device: DeviceChoice, folder: Option<&Path>, small: bool) -> 
         date: life::date(),
         commit: env!("LIFESTREAMS_COMMIT").into(),
     };
-    let bytes = recorded_rounds::record(device, device_info, recorded.clone(), small)?;
+    let bytes = recorded_rounds::record(device, steps, device_info, recorded.clone(), small)?;
     write(&rounds, &bytes)?;
-    let bytes = recorded_lessons::record(device, recorded, deadline, small)?;
+    let bytes = record_lessons(device, steps, recorded, deadline, small)?;
     write(&lessons, &bytes)
 }
 
@@ -57,4 +64,38 @@ fn gpu(device: DeviceChoice) -> Result<DeviceInfo> {
 fn write(path: &Path, bytes: &[u8]) -> Result<()> {
     life::write_atomically(path, |out| out.write_all(bytes))?;
     print(&format!("{} bytes in {}", bytes.len(), path.display()))
+}
+
+/// Records every lesson until a deadline, those of the shipped lectures first, or if it shall be small only
+/// two that take no time. Returns the content of the file.
+///
+/// # Errors
+/// A number was measured that cannot be written.
+fn record_lessons(
+    device: DeviceChoice,
+    steps: &[LectureStep],
+    recorded: Recorded,
+    deadline: Instant,
+    small: bool,
+) -> Result<Vec<u8>> {
+    let lessons = if small {
+        ["context", "barrier"]
+            .into_iter()
+            .filter_map(lesson::find)
+            .collect()
+    } else {
+        let first = steps.iter().filter_map(|step| Some(&LESSONS[step.lesson?]));
+        lesson::recording_order(&first.collect::<Vec<_>>())
+    };
+    let mut on_lesson = |lesson: &Lesson, is_recorded: bool| {
+        let is_left_out = if is_recorded { "" } else { " is left out" };
+        say(&format!("{}{is_left_out}", lesson.name));
+    };
+    Ok(lesson::record(
+        device,
+        &lessons,
+        recorded,
+        deadline,
+        &mut on_lesson,
+    )?)
 }

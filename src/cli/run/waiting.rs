@@ -4,8 +4,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::write_over;
-use crate::cli::text::say;
+use crate::cli::text::{say, write_over};
 use lang::tr;
 use session::time_left;
 use ui::exit_interrupted;
