@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
+use ratatui::layout::{Constraint, Rect};
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, Clear, Padding, Paragraph, Widget as _};
@@ -120,12 +120,7 @@ pub(super) fn paint(
         let first = seen.end.saturating_sub(room).min(seen.start);
         view.scroll = view.scroll.clamp(first, seen.start);
     }
-    let place = Rect::new(
-        area.x + (area.width - width) / 2,
-        area.y + (area.height - height) / 2,
-        width,
-        height,
-    );
+    let place = area.centered(Constraint::Length(width), Constraint::Length(height));
     let whole = match card.entry {
         Some([at, count]) => Some(tr!(
             " {at} of {count} · ↑ ↓ · {escape} ",
@@ -203,32 +198,54 @@ fn prompt(field: &PromptField, sources: Sources<'_>, depth: ColourDepth, columns
 /// The most columns of a field's texts.
 const MAX_PROMPT: usize = 60;
 
-/// The lessons, their names in a column; a title goes on in the next line where it is too long for
-/// these columns, and starts there where few are left beside the names.
-fn lessons(entries: &[LessonEntry], selected: usize, depth: ColourDepth, columns: usize) -> Card {
-    let names = entries.iter().map(|entry| lang::columns(&entry.name));
-    let widest = names.max().unwrap_or(0);
+/// The fewest columns for a text beside a name or keys.
+const MIN_TEXT: usize = 20;
+/// Between a name or keys and the text.
+const GAP: usize = 2;
+
+/// A name, which is set in so many columns, and beside it its text, which goes on in the next line where it
+/// is too long for the card's `columns`; it starts there where few are left beside the name.
+fn named(
+    name: &str,
+    text: &str,
+    [widest, columns]: [usize; 2],
+    styles: [Style; 2],
+) -> Vec<Line<'static>> {
     let is_beside = widest + GAP + MIN_TEXT <= columns;
     let indent = if is_beside { widest + GAP } else { GAP };
+    let name = if is_beside {
+        vec![lang::align_left(name, widest)]
+    } else {
+        wrap(name, columns)
+    };
+    let mut text = wrap(text, columns.saturating_sub(indent)).into_iter();
+    let mut lines: Vec<Line<'static>> = name
+        .into_iter()
+        .map(|name| Line::styled(name, styles[0]))
+        .collect();
+    if is_beside {
+        let beside = format!("{:GAP$}{}", "", text.next().unwrap_or_default());
+        lines[0].push_span(Span::styled(beside, styles[1]));
+    }
+    lines.extend(text.map(|text| Line::styled(format!("{:indent$}{text}", ""), styles[1])));
+    lines
+}
+
+/// The lessons, their names in a column.
+fn lessons(entries: &[LessonEntry], selected: usize, depth: ColourDepth, columns: usize) -> Card {
+    let names = entries.iter().map(|entry| lang::columns(&entry.name));
+    let widths = [names.max().unwrap_or(0), columns];
     let mut lines = Vec::new();
     let mut seen = None;
     for (at, entry) in entries.iter().enumerate() {
         let first = lines.len();
-        let mut titles = wrap(&entry.title, columns.saturating_sub(indent)).into_iter();
-        let mut texts = if is_beside {
-            let name = lang::align_left(&entry.name, widest);
-            let title = titles.next().unwrap_or_default();
-            vec![format!("{name}{:GAP$}{title}", "")]
-        } else {
-            wrap(&entry.name, columns)
-        };
-        texts.extend(titles.map(|title| format!("{:indent$}{title}", "")));
+        let value = depth.text(PALETTE.value);
         let style = if at == selected {
-            depth.text(PALETTE.value).reversed()
+            value.reversed()
         } else {
-            depth.text(PALETTE.value)
+            value
         };
-        lines.extend(texts.into_iter().map(|text| Line::styled(text, style)));
+        lines.extend(named(&entry.name, &entry.title, widths, [style; 2]));
         if at == selected {
             seen = Some(first..lines.len());
         }
@@ -246,74 +263,48 @@ fn keys(help: &Help, depth: ColourDepth, columns: usize) -> Card {
     let widest = all.iter().map(Line::width).max().unwrap_or(0);
     let min_size = [widest, all.len()];
     let title = tr!("Keyboard shortcuts");
-    if help.typed().is_empty() {
-        let title = format!("{title} · {}", tr!("Type to search"));
-        return Card {
-            min_size,
-            ..Card::new(title, all)
-        };
-    }
-    let mut found = key_lines(&help.words(), depth, columns);
-    if found.is_empty() {
-        let nothing = Line::styled(tr!("No matching command"), depth.text(PALETTE.label));
-        found.push(nothing);
-    }
+    let (shown, escape, lines) = match help.typed() {
+        "" => (tr!("Type to search").to_owned(), tr!("Esc closes"), all),
+        typed => {
+            let found = key_lines(&help.words(), depth, columns);
+            (format!("{typed}▏"), tr!("Esc clears"), found)
+        }
+    };
+    let nothing = || Line::styled(tr!("No matching command"), depth.text(PALETTE.label));
+    let lines = if lines.is_empty() {
+        vec![nothing()]
+    } else {
+        lines
+    };
     Card {
         min_size,
-        escape: tr!("Esc clears"),
-        ..Card::new(format!("{title} · {}▏", help.typed()), found)
+        escape,
+        ..Card::new(format!("{title} · {shown}"), lines)
     }
 }
 
-/// The fewest columns for a text beside a name or keys.
-const MIN_TEXT: usize = 20;
-/// Between a name or keys and the text.
-const GAP: usize = 2;
-
-/// The rows that have all of these words, below their topics. What a key does goes on in the next
-/// line where it is too long for these columns, and starts there where few are left beside the keys.
+/// The rows that have all of these words, below their topics.
 fn key_lines(words: &[String], depth: ColourDepth, columns: usize) -> Vec<Line<'static>> {
     let here = |row: &&Row| row.in_terminal;
     let rows = TABLE.iter().filter(here);
     let widest = rows.map(|row| lang::columns(&row.keys())).max();
-    let widest = widest.unwrap_or(0);
-    let is_beside = widest + GAP + MIN_TEXT <= columns;
-    let indent = if is_beside { widest + GAP } else { GAP };
-    let keys = depth.text(PALETTE.accent);
-    let help = depth.text(PALETTE.value);
+    let widths = [widest.unwrap_or(0), columns];
+    let value = depth.text(PALETTE.value);
+    let styles = [depth.text(PALETTE.accent), value];
     let mut lines = Vec::new();
     for topic in Topic::ALL {
-        let row_lines = |row: &Row| -> Vec<Line<'static>> {
-            let texts = wrap(row.help(), columns.saturating_sub(indent));
-            let mut texts = texts.into_iter();
-            let mut lines = Vec::new();
-            if is_beside {
-                let of_row = lang::align_right(&row.keys(), widest) + " ".repeat(GAP).as_str();
-                lines.push(Line::from(vec![
-                    Span::styled(of_row, keys),
-                    Span::styled(texts.next().unwrap_or_default(), help),
-                ]));
-            } else {
-                let of_row = wrap(&row.keys(), columns).into_iter();
-                lines.extend(of_row.map(|line| Line::styled(line, keys)));
-            }
-            let rest = texts.map(|text| format!("{:indent$}{text}", ""));
-            lines.extend(rest.map(|line| Line::styled(line, help)));
-            lines
-        };
         let found = topic.rows().filter(here);
         let found = found.filter(|row| row.is_found_by(words));
-        let rows: Vec<Line<'static>> = found.flat_map(row_lines).collect();
+        let rows: Vec<Line<'static>> = found
+            .flat_map(|row| named(&row.keys(), row.help(), widths, styles))
+            .collect();
         if rows.is_empty() {
             continue;
         }
         if !lines.is_empty() {
             lines.push(Line::default());
         }
-        lines.push(Line::styled(
-            topic.title(),
-            depth.text(PALETTE.value).bold(),
-        ));
+        lines.push(Line::styled(topic.title(), value.bold()));
         lines.extend(rows);
     }
     lines
@@ -325,37 +316,29 @@ const SWITCH: usize = 17;
 /// Every switch and its positions, the present one marked, the others refused where they cannot
 /// be.
 fn switches(switches: &[SwitchRow], depth: ColourDepth, columns: usize) -> Card {
-    let mut lines = Vec::new();
+    let [value, label] = [PALETTE.value, PALETTE.label].map(|colour| depth.text(colour));
+    let mut lines: Vec<Line<'static>> = Vec::new();
     for row in switches {
-        let name = lang::align_left(&row.name, 12);
-        let head = format!("{}  {name} ", row.key);
-        let mut spans = vec![Span::styled(head, depth.text(PALETTE.accent))];
-        let mut used = SWITCH;
+        let head = format!("{}  {} ", row.key, lang::align_left(&row.name, 12));
+        let mut line = Line::styled(head, depth.text(PALETTE.accent));
         for (at, position) in row.positions.iter().enumerate() {
             let style = match (at == row.present, &position.unavailable) {
-                (true, _) => depth.text(PALETTE.value).reversed(),
-                (false, None) => depth.text(PALETTE.value),
-                (false, Some(_)) => depth.text(PALETTE.label).dim().crossed_out(),
+                (true, _) => value.reversed(),
+                (false, None) => value,
+                (false, Some(_)) => label.dim().crossed_out(),
             };
-            let label = format!(" {} ", position.label);
-            if used + lang::columns(&label) > columns && used > SWITCH {
-                let indent = Span::raw(" ".repeat(SWITCH));
-                lines.push(Line::from(std::mem::replace(&mut spans, vec![indent])));
-                used = SWITCH;
+            let position = Span::styled(format!(" {} ", position.label), style);
+            if line.width() + position.width() > columns && line.spans.len() > 1 {
+                lines.push(std::mem::replace(&mut line, Line::from(" ".repeat(SWITCH))));
             }
-            used += lang::columns(&label);
-            spans.push(Span::styled(label, style));
+            line.push_span(position);
         }
-        lines.push(Line::from(spans));
+        lines.push(line);
         if let Some(position) = row.positions.get(row.present) {
             // Below the first letter of the positions, each of which has a blank before it.
             let indent = SWITCH + 1;
-            let texts = wrap(&position.effect, columns.saturating_sub(indent));
-            let texts = texts
-                .into_iter()
-                .map(|text| format!("{:indent$}{text}", ""));
-            let style = depth.text(PALETTE.label);
-            lines.extend(texts.map(|text| Line::styled(text, style)));
+            let texts = wrap(&position.effect, columns.saturating_sub(indent)).into_iter();
+            lines.extend(texts.map(|text| Line::styled(format!("{:indent$}{text}", ""), label)));
         }
     }
     Card::new(tr!("Switches"), lines)
@@ -388,14 +371,15 @@ fn ladder(chart: &LadderChart, depth: ColourDepth, columns: usize) -> Card {
             _ => String::new(),
         };
         let rate = rate.map_or("–".into(), |rate| format!("{}cell/s", si(rate)));
+        let value = depth.text(PALETTE.value);
         let style = if rung.present {
-            depth.text(PALETTE.value).reversed()
+            value.reversed()
         } else {
-            depth.text(PALETTE.value)
+            value
         };
         lines.push(Line::from(vec![
             Span::styled(format!("{:<14}", rung.name), style),
-            Span::styled(format!(" {rate:>13} "), depth.text(PALETTE.value)),
+            Span::styled(format!(" {rate:>13} "), value),
             Span::styled(bar, depth.text(PALETTE.accent)),
         ]));
         lines.extend(say(&rung.idea, depth.text(PALETTE.label)));
@@ -432,10 +416,6 @@ fn rung_source(source: &RungSource, depth: ColourDepth, columns: usize) -> Card 
 fn page_of(page: &LessonPage, depth: ColourDepth, columns: usize) -> Card {
     let columns = columns.clamp(20, 76);
     let mut lines: Vec<Line<'static>> = Vec::new();
-    let mut say = |text: &str, style: Style| {
-        let wrapped = text.lines().flat_map(|line| wrap(line, columns));
-        lines.extend(wrapped.map(|line| Line::styled(line, style)));
-    };
     let [value, label] = [PALETTE.value, PALETTE.label].map(|colour| depth.text(colour));
     let (accent, running) = (depth.text(PALETTE.accent), depth.text(PALETTE.running));
     let measured = if page.recorded.is_empty() {
@@ -443,28 +423,35 @@ fn page_of(page: &LessonPage, depth: ColourDepth, columns: usize) -> Card {
     } else {
         depth.text(PALETTE.recorded)
     };
+    let mut say = |text: &str, style: Style| {
+        let wrapped = text.lines().flat_map(|line| wrap(line, columns));
+        lines.extend(wrapped.map(|line| Line::styled(line, style)));
+    };
+    const BLANK: &str = " ";
     say(&page.about, label);
-    say(" ", value);
     if !page.intro.is_empty() {
+        say(BLANK, value);
         say(&page.intro, value);
-        say(" ", value);
     }
+    say(BLANK, value);
     say(&page.question, accent.bold());
-    for (at, choice) in page.choices.iter().enumerate() {
+    for (choice, number) in page.choices.iter().zip(1..) {
         let sign = if choice.is_chosen { '▶' } else { ' ' };
-        let right = if choice.is_right { " ✓" } else { "" };
-        let style = if choice.is_right { running } else { value };
-        say(&format!("{sign}{}  {}{right}", at + 1, choice.text), style);
+        let (right, style) = if choice.is_right {
+            (" ✓", running)
+        } else {
+            ("", value)
+        };
+        say(&format!("{sign}{number}  {}{right}", choice.text), style);
     }
     if !page.recorded.is_empty() {
-        say(" ", value);
+        say(BLANK, value);
         say(&page.recorded, measured);
     }
     if let Some(speedup) = &page.speedup {
-        say(" ", value);
-        for text in [&speedup.caption(), Speedup::meaning()] {
-            say(text, label);
-        }
+        say(BLANK, value);
+        say(&speedup.caption(), label);
+        say(Speedup::meaning(), label);
         for nth in 0..speedup.measured() {
             let [instances, rates] = speedup.row(nth);
             say(&format!("{instances}: {rates}"), measured);
@@ -476,14 +463,15 @@ fn page_of(page: &LessonPage, depth: ColourDepth, columns: usize) -> Card {
         }
     }
     for column in &page.columns {
-        say(" ", value);
+        say(BLANK, value);
         say(&column.title, value.bold());
         for line in &column.code {
-            let sign = if line.is_changed { '±' } else { ' ' };
-            say(
-                &format!("{sign} {}", line.text),
-                if line.is_changed { running } else { label },
-            );
+            let (sign, style) = if line.is_changed {
+                ('±', running)
+            } else {
+                (' ', label)
+            };
+            say(&format!("{sign} {}", line.text), style);
         }
         for (what, figure) in &column.figures {
             say(&format!("{what}: {figure}"), measured);
@@ -491,13 +479,10 @@ fn page_of(page: &LessonPage, depth: ColourDepth, columns: usize) -> Card {
         say(&column.note, label);
     }
     if !page.bars.is_empty() {
-        say(" ", value);
+        say(BLANK, value);
     }
-    let longest = page
-        .bars
-        .iter()
-        .map(|bar| bar.milliseconds)
-        .fold(1e-9, f64::max);
+    let times = page.bars.iter().map(|bar| bar.milliseconds);
+    let longest = times.fold(1e-9, f64::max);
     for bar in &page.bars {
         let length = (bar.milliseconds / longest * (columns as f64 - 2.0)).round() as usize;
         let (fill, style, text) = if bar.is_prediction {
@@ -509,11 +494,11 @@ fn page_of(page: &LessonPage, depth: ColourDepth, columns: usize) -> Card {
         say(&fill.repeat(length.max(1)), style);
     }
     if let Some(progress) = &page.progress {
-        say(" ", value);
+        say(BLANK, value);
         say(progress, accent);
     }
     if !page.conclusion.is_empty() {
-        say(" ", value);
+        say(BLANK, value);
         say(&page.conclusion, measured);
     }
     for (what, passed) in &page.checks {
@@ -525,7 +510,7 @@ fn page_of(page: &LessonPage, depth: ColourDepth, columns: usize) -> Card {
         say(&format!("{sign} {what}"), style);
     }
     if !page.note.is_empty() {
-        say(" ", value);
+        say(BLANK, value);
         say(&page.note, label);
     }
     let title = tr!("{} · {} of {} · ← →", page.title, page.number, page.of);

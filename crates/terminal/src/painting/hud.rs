@@ -1,9 +1,11 @@
 //! The line of figures at the foot, the messages below it, and the panels' titles.
 
 use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
+use ratatui::layout::Constraint::{Fill, Length};
+use ratatui::layout::{Layout, Rect};
 use ratatui::style::Style;
-use ratatui::widgets::{Clear, Widget as _};
+use ratatui::text::{Line, Span};
+use ratatui::widgets::{Block, Clear, Padding, Paragraph, Widget as _};
 
 use crate::painting::colours::{ColourDepth, PALETTE};
 use crate::painting::layout::{Panel, TerminalLayout};
@@ -18,10 +20,8 @@ use ui::{Action, Figure, Figures, LessonScreen, PanelFacts, ViewAction};
 pub(super) fn too_small(area: Rect, buffer: &mut Buffer) {
     let [columns, rows] = MIN_TERMINAL_SIZE;
     let sentence = tr!("too small: at least {columns} × {rows} characters are needed");
-    let lines = wrap(&sentence, area.width.into());
-    for (y, line) in (area.y..area.bottom()).zip(lines) {
-        buffer.set_stringn(area.x, y, line, area.width.into(), Style::reset());
-    }
+    let lines = wrap(&sentence, area.width.into()).join("\n");
+    Paragraph::new(lines).render(area, buffer);
 }
 
 /// Names a panel, and says whether it is the selected one.
@@ -34,18 +34,12 @@ pub(super) fn paint_label(
     let Some(place) = panel.label else { return };
     let side = facts.side_of(panel.instance);
     let side = side.map_or(String::new(), |side| format!("{} ", side.name()));
-    let selected = panel.instance == facts.selected;
-    let sign = if selected { "▸" } else { " " };
-    let name = format!("{sign}{side}{}", panel.instance);
-    let style = if selected {
-        depth.on(PALETTE.on_accent, PALETTE.accent)
+    let (sign, style) = if panel.instance == facts.selected {
+        ("▸", depth.on(PALETTE.on_accent, PALETTE.accent))
     } else {
-        depth.text(PALETTE.label)
+        (" ", depth.text(PALETTE.label))
     };
-    if selected {
-        buffer.set_style(place, style);
-    }
-    buffer.set_stringn(place.x, place.y, name, place.width.into(), style);
+    Line::styled(format!("{sign}{side}{}", panel.instance), style).render(place, buffer);
 }
 
 /// What stands below the figures all the time.
@@ -147,18 +141,15 @@ pub(super) fn paint(
     } else {
         state
     };
-    buffer.set_string(top.x, top.y, format!(" {state} "), style);
-    let used = lang::columns(state) as u16 + 3;
-    let room = room(state);
-    let line = fitted(&line, room);
-    let style = depth.text(PALETTE.value);
-    buffer.set_stringn(top.x + used, top.y, line, room, style);
-    let lines = Rect {
-        y: top.y + 1,
-        height: top.height - 1,
-        ..top
-    };
-    paint_lines(&places.foot.lines, places.foot.style(depth), lines, buffer);
+    let figures = format!(" {}", fitted(&line, room(state)));
+    let state = Span::styled(format!(" {state} "), style);
+    let [first, foot] = top.layout(&Layout::vertical([Length(1), Fill(1)]));
+    Line::from(vec![
+        state,
+        Span::styled(figures, depth.text(PALETTE.value)),
+    ])
+    .render(first, buffer);
+    paint_lines(&places.foot.lines, places.foot.style(depth), foot, buffer);
 }
 
 /// Paints what is urgent or has just happened, whole: over the foot if both are a line, else over
@@ -174,39 +165,23 @@ pub(super) fn paint_notice(
     };
     let hud = places.hud;
     let lines = wrap(&text, usize::from(hud.width.saturating_sub(2)));
-    let height = lines.len() as u16;
-    let place = if height == 1 && places.foot.lines.len() == 1 {
-        Rect {
-            y: hud.y + 1,
-            height,
-            ..hud
-        }
+    let is_over_foot = lines.len() == 1 && places.foot.lines.len() == 1;
+    let height = (lines.len() as u16).min(hud.y);
+    let y = if is_over_foot {
+        hud.y + 1
     } else {
-        let height = height.min(hud.y);
-        Rect {
-            y: hud.y - height,
-            height,
-            ..hud
-        }
+        hud.y - height
     };
+    let place = Rect { y, height, ..hud };
     Clear.render(place, buffer);
     paint_lines(&lines, style, place, buffer);
 }
 
-/// Paints the step of a lecture, above everything.
-pub(super) fn paint_lecture(depth: ColourDepth, lines: &[String], area: Rect, buffer: &mut Buffer) {
-    let place = Rect {
-        height: lines.len() as u16,
-        ..area
-    };
-    paint_lines(lines, depth.text(PALETTE.accent), place, buffer);
-}
-
-fn paint_lines(lines: &[String], style: Style, place: Rect, buffer: &mut Buffer) {
-    buffer.set_style(place, style);
-    for (y, line) in (place.y..place.bottom()).zip(lines) {
-        buffer.set_string(place.x + 1, y, line, style);
-    }
+/// Lines of a style that fills their place, a blank before each.
+pub(super) fn paint_lines(lines: &[String], style: Style, place: Rect, buffer: &mut Buffer) {
+    let margin = Block::new().padding(Padding::left(1));
+    let text = Paragraph::new(lines.join("\n")).style(style);
+    text.block(margin).render(place, buffer);
 }
 
 /// The rank of the generation.

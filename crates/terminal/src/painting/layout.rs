@@ -1,6 +1,7 @@
 //! Where everything stands, in characters. Pure arithmetic, as the window's.
 
-use ratatui::layout::{Position, Rect};
+use ratatui::layout::Constraint::{Fill, Length};
+use ratatui::layout::{Layout, Position, Rect};
 
 use crate::painting::TerminalFrame;
 use crate::painting::hud::Foot;
@@ -44,52 +45,32 @@ impl TerminalLayout {
     /// Of a terminal with at least [`super::MIN_TERMINAL_SIZE`] columns and rows. The timeline's text
     /// is whole, and has what rows that takes; without room for that there is no timeline.
     pub(super) fn new(area: Rect, frame: &TerminalFrame<'_>, status: &Status) -> TerminalLayout {
+        let options = frame.sources.options;
         let lecture = lecture(frame, area);
-        let top = lecture.len() as u16;
-        let area = Rect {
-            y: area.y + top,
-            height: area.height - top,
-            ..area
-        };
-        let split = |foot: &Foot| {
-            let height = 1 + foot.lines.len() as u16;
-            let hud = Rect {
-                y: area.bottom() - height,
-                height,
-                ..area
-            };
-            let above = Rect {
-                height: area.height - height,
-                ..area
-            };
-            (hud, above)
-        };
-        let room = [area.width, area.height - MIN_ROWS - 1].map(usize::from);
-        let mut foot = Foot::of(frame, status, frame.sources.options.timeline, room);
-        let (mut hud, mut above) = split(&foot);
-        let contents = frame.sources.options.timeline.then(|| {
-            let most = usize::from(above.height.saturating_sub(MIN_ROWS));
+        let height = usize::from(area.height) - lecture.len();
+        let room = [area.width.into(), height - usize::from(MIN_ROWS) - 1];
+        let mut foot = Foot::of(frame, status, options.timeline, room);
+        let above = height - 1 - foot.lines.len();
+        let contents = options.timeline.then(|| {
+            let most = above.saturating_sub(MIN_ROWS.into());
             Contents::of(frame.screen, lanes(status), area.width, most)
         });
-        let timeline = contents.flatten().map(|contents| {
-            let height = contents.height(above.height.into()) as u16;
-            above.height -= height;
-            let place = Rect {
-                y: above.bottom(),
-                height,
-                ..area
-            };
-            (contents, place)
-        });
+        let timeline = contents.flatten();
         if timeline.is_none() {
             foot = Foot::of(frame, status, false, room);
-            (hud, above) = split(&foot);
         }
-        let (panels, panel) = tile(above, status, frame.sources.options.single_instance(status));
+        let of_timeline = timeline.as_ref().map_or(0, |it| it.height(above));
+        let [_, above, below, hud] = area.layout(&Layout::vertical([
+            Length(lecture.len() as u16),
+            Fill(1),
+            Length(of_timeline as u16),
+            Length(1 + foot.lines.len() as u16),
+        ]));
+        let (panels, panel) = tile(above, status, options.single_instance(status));
         TerminalLayout {
             panels,
             panel,
-            timeline,
+            timeline: timeline.map(|contents| (contents, below)),
             hud,
             foot,
             lecture,

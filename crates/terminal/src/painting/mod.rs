@@ -19,7 +19,8 @@ mod timeline;
 mod tests;
 
 use ratatui::buffer::Buffer;
-use ratatui::layout::{Position, Rect};
+use ratatui::layout::Constraint::{Fill, Length};
+use ratatui::layout::{Layout, Position, Rect};
 
 use crate::help::Help;
 use crate::prompt::PromptField;
@@ -123,13 +124,13 @@ impl TerminalView {
                 timeline::paint(frame.screen, self.depth, contents, *place, buffer);
             }
             hud::paint(self.depth, frame, status, &places, buffer);
-            let top = places.lecture.len() as u16;
-            hud::paint_lecture(self.depth, &places.lecture, area, buffer);
-            let body = Rect {
-                y: area.y + top,
-                height: area.height - places.hud.height - top,
-                ..area
-            };
+            let [lecture, body, _] = area.layout(&Layout::vertical([
+                Length(places.lecture.len() as u16),
+                Fill(1),
+                Length(places.hud.height),
+            ]));
+            let accent = self.depth.text(colours::PALETTE.accent);
+            hud::paint_lines(&places.lecture, accent, lecture, buffer);
             cards::paint(self, frame, body, buffer);
             hud::paint_notice(self.depth, frame, &places, buffer);
         }

@@ -110,12 +110,16 @@ impl Contents {
 
     /// Rows that are not bars: the axis among them.
     fn around(&self) -> usize {
-        let legend = if self.is_legend_beside {
+        self.head.len() + 1 + self.legend_rows()
+    }
+
+    /// Rows of the legend alone.
+    fn legend_rows(&self) -> usize {
+        if self.is_legend_beside {
             0
         } else {
             self.legend.len()
-        };
-        self.head.len() + 1 + legend
+        }
     }
 
     /// The rows that it needs.
@@ -128,12 +132,8 @@ impl Contents {
     /// but never fewer than [`Self::min_height`].
     pub(super) fn height(&self, above: usize) -> usize {
         let height = self.around() + self.rows;
-        let legend = if self.is_legend_beside {
-            0
-        } else {
-            self.legend.len()
-        };
-        height.min(above / 2 + legend).max(self.min_height())
+        let most = above / 2 + self.legend_rows();
+        height.min(most).max(self.min_height())
     }
 }
 
