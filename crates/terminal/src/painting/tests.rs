@@ -123,6 +123,19 @@ fn view() -> View {
     View::new(Glyphs::Auto, ColourDepth::True)
 }
 
+/// A screen of this size has all parts of what is said, with ` | ` between; behind `!` stands what it has not.
+/// Its lines.
+#[track_caller]
+fn says(view: &mut View, status: &Status, at: [u16; 2], said: &str) -> Vec<String> {
+    let lines = text(&screen(view, status, at));
+    for part in said.split(" | ") {
+        let wanted = part.trim_start_matches('!');
+        let has = lines.iter().any(|line| line.contains(wanted));
+        assert_eq!(has, wanted == part, "{part} at {at:?}: {lines:#?}");
+    }
+    lines
+}
+
 #[test]
 fn all_panels_stand_apart_with_their_names_on_every_screen() {
     for (columns, rows) in [(80, 24), (200, 60), (32, 10), (120, 12), (40, 70)] {
@@ -158,35 +171,25 @@ fn all_panels_stand_apart_with_their_names_on_every_screen() {
 }
 
 #[test]
-fn a_usual_terminal_shows_sixteen_panels_and_the_figures() {
+fn the_line_has_the_figures_of_the_lowest_ranks_that_fit() {
     let status = status(16, size(512, 512));
-    let terminal = screen(&mut view(), &status, [80, 24]);
-    let lines = text(&terminal);
-    for instance in 0..16 {
-        let name = format!("{instance} ");
-        assert!(lines.iter().any(|line| line.contains(&name)), "{lines:#?}");
+    let usual = "▶ running  gen 123,456 | streams: per instance | 4.71 Tcell/s | H keys · Ctrl+Q quit · Space pause";
+    #[rustfmt::skip]
+    let rows = [
+        (50, "gen 123,456 · sync-global | !streams"),
+        // The sign says whether it runs, where the word would cost the streams.
+        (60, " ▶  gen 123,456 | sync-global | streams: per instance | !cell/s"),
+        (80, &*format!("{usual} | !1.12 M gen/s | !12.3 µs per launch | !16 × 512×512")),
+        (160, "streams: per instance | 1.12 M gen/s | 12.3 µs per launch | 16 × 512×512"),
+    ];
+    for (columns, said) in rows {
+        let lines = says(&mut view(), &status, [columns, 24], said);
+        assert!(!lines[22].contains('…'), "{}", lines[22]);
     }
-    let figures = &lines[22];
-    for figure in [
-        "▶ running",
-        "sync-global",
-        "gen 123,456",
-        "streams: per instance",
-    ] {
-        assert!(figures.contains(figure), "{figure}: {figures}");
-    }
-    assert!(
-        lines[23].contains("H keys · Ctrl+Q quit · Space pause"),
-        "{}",
-        lines[23]
-    );
-    let dots = |line: &String| {
-        line.chars()
-            .filter(|c| ('\u{2801}'..='\u{28FF}').contains(c))
-            .count()
-    };
-    let dots: usize = lines.iter().map(dots).sum();
-    assert!(dots > 300, "Braille for lattices that are large: {dots}");
+    let lines = says(&mut view(), &status, [80, 24], "▸0 | 15 ");
+    let dots = lines.iter().flat_map(|line| line.chars());
+    let dots = dots.filter(|c| ('\u{2801}'..='\u{28FF}').contains(c));
+    assert!(dots.count() > 300, "Braille for lattices that are large");
 }
 
 #[test]
@@ -195,8 +198,6 @@ fn cells_with_room_are_half_blocks_of_their_own_colour() {
     let status = status(1, size);
     let mut view = view();
     let lattice = lattices(1, size).remove(0);
-    let terminal = screen(&mut view, &status, [20, 10]);
-    assert!(text(&terminal)[0].contains("too small"));
     let terminal = screen(&mut view, &status, [40, 14]);
     let places = view.places(&status, Rect::new(0, 0, 40, 14)).unwrap();
     let rect = places.panels[0].rect;
@@ -301,23 +302,15 @@ fn ascii_is_ascii_everywhere() {
 #[test]
 fn a_terminal_that_is_too_small_says_so() {
     let status = status(16, size(512, 512));
-    for (columns, rows) in [(20, 8), (31, 40), (200, 9), (10, 3), (1, 1)] {
+    for [columns, rows] in [[20, 8], [31, 40], [200, 9], [10, 3], [1, 1]] {
         let mut view = view();
         view.painter.help = Some(Help::default());
         view.options.timeline = true;
-        let lines = text(&screen(&mut view, &status, [columns, rows]));
-        if columns >= 10 {
-            assert!(lines[0].starts_with("too small:"), "{lines:?}");
-        }
+        let said = if columns >= 10 { "too small:" } else { "" };
+        says(&mut view, &status, [columns, rows], said);
         let area = Rect::new(0, 0, columns, rows);
         assert_eq!(view.request(&status, area), None);
     }
-    let lines = text(&screen(&mut view(), &status, [20, 8]));
-    let said: Vec<_> = lines.iter().map(|line| line.trim()).collect();
-    assert!(
-        said.join(" ").contains("characters are needed"),
-        "{lines:?}"
-    );
 }
 
 #[test]
@@ -325,54 +318,43 @@ fn the_ladder_says_ideas_and_shows_a_rung_s_source() {
     let status = status(16, size(512, 512));
     let mut view = view();
     view.options.side = Some(ui::SidePanel::Ladder);
-    let lines = text(&screen(&mut view, &status, [120, 60])).concat();
-    assert!(lines.contains("32 cells per word"), "{lines}");
+    says(&mut view, &status, [120, 60], "32 cells per word");
     let shared = engine::kernels::find("shared").unwrap();
     view.options.source = Some(shared.index());
-    let lines = text(&screen(&mut view, &status, [120, 60]));
-    let has = |wanted: &str| lines.iter().any(|line| line.contains(wanted));
-    for wanted in [
-        "shared (+ and −: against global)",
-        "+     __syncthreads();",
-        "− extern \"C\" __global__ void life_global(",
-    ] {
-        assert!(has(wanted), "{wanted}: {lines:#?}");
-    }
+    let said = "shared (+ and −: against global) | +     __syncthreads(); | − extern \"C\" __global__ void life_global(";
+    says(&mut view, &status, [120, 60], said);
 }
 
 #[test]
 fn the_timeline_has_a_row_a_stream_or_folds_them() {
-    let status = status(16, size(512, 512));
+    let mut status = status(16, size(512, 512));
     let mut view = view();
     view.options.timeline = true;
-    let lines = text(&screen(&mut view, &status, [200, 60]));
-    let row = |name: &str| {
-        let found = lines
-            .iter()
-            .find(|line| line.trim_start().starts_with(name));
-        found.unwrap_or_else(|| panic!("{name}: {lines:#?}"))
-    };
-    let head = row("overlap");
-    assert!(
-        head.contains("█ launch") && head.contains("time per round: 170 µs (median)"),
-        "{head}"
-    );
-    assert!(row("host ").contains('■'));
+    let said = "overlap | █ launch | time per round: 170 µs (median) | host ■ | 0 µs";
+    let lines = says(&mut view, &status, [200, 60], said);
     for stream in 0..16 {
-        let row = row(&format!("stream {stream} "));
-        for sign in ['█', '▓', '▒'] {
-            assert!(row.contains(sign), "{sign}: {row}");
-        }
+        let name = format!("stream {stream} ");
+        let mut rows = lines
+            .iter()
+            .filter(|line| line.trim_start().starts_with(&name));
+        let row = rows.next().expect(&name);
+        assert!(
+            ['█', '▓', '▒'].iter().all(|sign| row.contains(*sign)),
+            "{row}"
+        );
     }
-    assert!(lines[57].contains("0 µs"), "{}", lines[57]);
     let lines = text(&screen(&mut view, &status, [80, 24]));
     let folded = lines.iter().filter(|line| line.contains("streams "));
     assert_eq!(folded.count(), 8, "{lines:#?}");
-    let lines = text(&screen(&mut view, &status, [80, 10]));
-    assert!(
-        lines.iter().any(|line| line.contains("streams 0–15")),
-        "{lines:#?}"
-    );
+    says(&mut view, &status, [80, 10], "streams 0–15");
+    // The first cause against overlap stands beside the verdict.
+    status.setting.switches = one_stream();
+    let round = fixtures::serial_round(16);
+    status.lab.isolated = Some(fixtures::isolated(&round, 0.05));
+    view.timeline = Timeline::default();
+    view.update(&status, &fixtures::TimedAs(round));
+    let said = "No overlap: one stream runs its operations one after the other | per round · F2: streams per-instance";
+    says(&mut view, &status, [160, 40], said);
 }
 
 fn one_stream() -> session::Switches {
@@ -398,24 +380,6 @@ fn a_finding_over_the_lanes_is_said_once() {
 }
 
 #[test]
-fn the_first_cause_against_overlap_stands_beside_the_verdict() {
-    let mut status = status(8, size(64, 64));
-    status.setting.switches = one_stream();
-    let round = fixtures::serial_round(8);
-    status.lab.isolated = Some(fixtures::isolated(&round, 0.05));
-    let mut view = view();
-    view.options.timeline = true;
-    view.update(&status, &fixtures::TimedAs(round));
-    let lines = text(&screen(&mut view, &status, [160, 40])).concat();
-    for said in [
-        "No overlap: one stream runs its operations one after the other",
-        "µs per round · F2: streams per-instance",
-    ] {
-        assert!(lines.contains(said), "{said}: {lines}");
-    }
-}
-
-#[test]
 fn both_rounds_stand_above_one_another_with_their_names_where_there_is_room() {
     let mut view = view();
     view.options.timeline = true;
@@ -432,28 +396,24 @@ fn both_rounds_stand_above_one_another_with_their_names_where_there_is_room() {
         for (columns, rows) in [(60, 20), (80, 24), (100, 30), (160, 50)] {
             let lines = text(&screen(&mut view, &status, [columns, rows]));
             let row = |name: &str| {
-                let row = lines
-                    .iter()
-                    .position(|line| line.trim_start().starts_with(name));
+                let starts = |line: &String| line.trim_start().starts_with(name);
+                let row = lines.iter().position(starts);
                 row.unwrap_or_else(|| panic!("{name} at {columns} × {rows}: {lines:#?}"))
             };
             assert!(row(above) + 1 < row(below), "{lines:#?}");
             for row in [row(above), row(below)] {
                 assert!(lines[row].contains('■') && lines[row + 1].contains('█'));
             }
-            let all = lines.concat();
-            for entry in [
-                "■ host call",
-                "█ launch",
-                "▒ download",
-                "bars: a typical round",
-            ] {
-                assert!(all.contains(entry), "{entry}: {lines:#?}");
-            }
+            let legend = "■ host call | █ launch | ▒ download | bars: a typical round";
+            says(&mut view, &status, [columns, rows], legend);
         }
         // Where one has room, it is the newer one, and is called so.
-        let lines = text(&screen(&mut view, &status, [160, 11])).concat();
-        assert!(lines.contains(below) && !lines.contains(above), "{lines}");
+        says(
+            &mut view,
+            &status,
+            [160, 11],
+            &format!("{below} | !{above}"),
+        );
     }
 }
 
@@ -547,13 +507,15 @@ fn no_text_of_a_lesson_is_cut_at_any_width() {
         of_list.extend([entry.name.clone(), entry.title.clone()]);
     }
     let page = fixtures::recorded_page();
-    let mut of_page = vec![
-        page.title.clone(),
-        page.about.clone(),
-        page.question.clone(),
-        page.recorded.clone(),
+    let texts = [
+        &page.title,
+        &page.about,
+        &page.question,
+        &page.recorded,
+        &page.note,
+        &page.conclusion,
     ];
-    of_page.extend([page.note.clone(), page.conclusion.clone()]);
+    let mut of_page: Vec<String> = texts.map(String::clone).into();
     of_page.extend(page.choices.iter().map(|choice| choice.text.clone()));
     for column in &page.columns {
         of_page.push(column.title.clone());
@@ -591,27 +553,63 @@ fn no_text_of_a_lesson_is_cut_at_any_width() {
 }
 
 #[test]
-fn the_speed_up_curve_is_a_line_for_each_number_of_instances() {
+fn cards_have_what_they_are_for() {
     let status = status(16, size(64, 64));
     let mut view = view();
     view.lesson = Some(LessonScreen::Page(fixtures::speedup_page(3, false)));
-    let lines = text(&screen(&mut view, &status, [100, 40]));
-    for words in [
-        "N instances of 1024 × 1024 cells · kernel bits",
-        "N = 1: one stream for all 3300 ± 400 (1.0×) · a stream each 3300 ± 400",
-        "N = 4: one stream for all 830 ± 90",
-        "a batch: kernel 'bits' steps one lattice per launch",
-    ] {
-        assert!(
-            lines.iter().any(|line| line.contains(words)),
-            "{words}: {lines:#?}"
-        );
+    let curve = "N instances of 1024 × 1024 cells · kernel bits \
+                 | N = 1: one stream for all 3300 ± 400 (1.0×) · a stream each 3300 ± 400 \
+                 | N = 4: one stream for all 830 ± 90 | a batch: kernel 'bits' steps one lattice per launch \
+                 | !N = 8"; // not measured yet
+    says(&mut view, &status, [100, 40], curve);
+    view.lesson = Some(LessonScreen::Page(fixtures::lesson_page(false)));
+    says(&mut view, &status, [60, 24], " of  | Space next page");
+    view.lesson = Some(fixtures::lesson_list(11));
+    for rows in [12, 50] {
+        // Lessons are counted, not the lines that their titles take.
+        let foot = "12 of 31 · ↑ ↓ · Esc closes | Space open";
+        says(&mut view, &status, [60, rows], foot);
     }
-    assert!(!lines.concat().contains("N = 8"), "not measured yet");
+    view.lesson = None;
+    view.options.side = Some(ui::SidePanel::Lab);
+    let lines = says(
+        &mut view,
+        &status,
+        [100, 24],
+        "F2  streams | F8  block | per-instance | pageable",
+    );
+    // What a position does stands below the positions.
+    let setting = &status.setting;
+    let present = &session::Switch::Streams.choices(setting.switches, setting.kernel)[0];
+    let column = |word: &str| {
+        let line = lines.iter().find(|line| line.contains(word)).expect(word);
+        lang::columns(&line[..line.find(word).unwrap()])
+    };
+    assert_eq!(
+        column("per-instance"),
+        column(&present.effect[..8]),
+        "{lines:#?}"
+    );
+    // What is typed in the help leaves the rows that have it.
+    use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+    let mut help = Help::default();
+    for (typed, said) in [
+        (
+            "pause",
+            "Keyboard shortcuts · pause | Run / pause | Esc clears | !Next theme",
+        ),
+        ("q", "No matching command"),
+    ] {
+        for letter in typed.chars() {
+            help.key(&KeyEvent::new(KeyCode::Char(letter), KeyModifiers::NONE));
+        }
+        view.painter.help = Some(help.clone());
+        says(&mut view, &status, [110, 24], said);
+    }
 }
 
 #[test]
-fn cards_show_every_line_by_scrolling() {
+fn the_help_shows_every_line_by_scrolling() {
     use ui::actions::{TABLE, Topic};
     let status = status(4, size(32, 32));
     let mut view = view();
@@ -627,25 +625,6 @@ fn cards_show_every_line_by_scrolling() {
     }
     for topic in [Topic::Time, Topic::Switches, Topic::Program] {
         assert!(seen.contains(topic.title()), "{topic:?}");
-    }
-    view.painter.help = None;
-    view.lesson = Some(fixtures::lesson_list(11));
-    for rows in [12, 50] {
-        let lines = text(&screen(&mut view, &status, [60, rows]));
-        // Lessons are counted, not the lines that their titles take.
-        let foot = "12 of 31 · ↑ ↓ · Esc closes";
-        assert!(lines.iter().any(|line| line.contains(foot)), "{lines:#?}");
-        assert!(lines.concat().contains("Space open"), "{lines:#?}");
-    }
-    view.lesson = Some(LessonScreen::Page(fixtures::lesson_page(false)));
-    let lines = text(&screen(&mut view, &status, [60, 24]));
-    assert!(lines.iter().any(|line| line.contains(" of ")), "{lines:#?}");
-    assert!(lines.concat().contains("Space next page"), "{lines:#?}");
-    view.lesson = None;
-    view.options.side = Some(ui::SidePanel::Lab);
-    let lines = text(&screen(&mut view, &status, [100, 24])).concat();
-    for name in ["F2  streams", "F8  block", "per-instance", "pageable"] {
-        assert!(lines.contains(name), "{name}: {lines}");
     }
 }
 
@@ -673,85 +652,6 @@ fn the_keys_are_whole_however_narrow_the_terminal_is() {
         }
         assert!(!said.contains('…'), "{columns}: {said}");
     }
-}
-
-#[test]
-fn the_line_has_the_figures_of_the_lowest_ranks_that_fit() {
-    let status = status(16, size(64, 64));
-    let line = |columns: u16| text(&screen(&mut view(), &status, [columns, 24]))[22].clone();
-    let [tiny, narrow, usual, wide] = [50, 60, 80, 160].map(line);
-    assert!(tiny.contains("gen 123,456 · sync-global"), "{tiny}");
-    assert!(!tiny.contains("streams"), "{tiny}");
-    // The sign says whether it runs, where the word would cost the streams.
-    assert!(narrow.starts_with(" ▶  gen 123,456"), "{narrow}");
-    assert!(!narrow.contains("cell/s"), "{narrow}");
-    assert!(usual.starts_with(" ▶ running  gen 123,456"), "{usual}");
-    assert!(usual.contains("4.71 Tcell/s"), "{usual}");
-    for figure in ["sync-global", "streams: per instance"] {
-        for line in [&narrow, &usual, &wide] {
-            assert!(line.contains(figure), "{figure}: {line}");
-        }
-    }
-    for figure in ["1.12 M gen/s", "12.3 µs per launch", "16 × 64×64"] {
-        assert!(wide.contains(figure), "{figure}: {wide}");
-        assert!(!usual.contains(figure), "{figure}: {usual}");
-    }
-    for line in [tiny, narrow, usual, wide] {
-        assert!(!line.contains('…'), "{line}");
-    }
-}
-
-#[test]
-fn what_is_typed_in_the_help_leaves_the_rows_that_have_it() {
-    use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
-    let status = status(4, size(32, 32));
-    let mut view = view();
-    let mut help = Help::default();
-    for letter in "pause".chars() {
-        help.key(&KeyEvent::new(KeyCode::Char(letter), KeyModifiers::NONE));
-    }
-    view.painter.help = Some(help.clone());
-    let seen = text(&screen(&mut view, &status, [110, 24])).concat();
-    assert!(seen.contains("Keyboard shortcuts · pause"), "{seen}");
-    assert!(seen.contains("Run / pause") && seen.contains("Esc clears"));
-    assert!(!seen.contains("Next theme"), "{seen}");
-    help.key(&KeyEvent::new(KeyCode::Char('q'), KeyModifiers::NONE));
-    view.painter.help = Some(help);
-    let seen = text(&screen(&mut view, &status, [110, 24])).concat();
-    assert!(seen.contains("No matching command"), "{seen}");
-}
-
-#[test]
-fn the_columns_of_cards_stand_below_one_another() {
-    let status = status(4, size(32, 32));
-    let mut view = view();
-    let entry = |name: &str| ui::LessonEntry {
-        name: name.into(),
-        title: "what it is about".into(),
-        heading: None,
-    };
-    let entries = vec![entry("event"), entry("multi-kernel-streams")];
-    let selected = 0;
-    view.lesson = Some(LessonScreen::List { entries, selected });
-    let lines = text(&screen(&mut view, &status, [100, 24]));
-    let column = |line: &String, word: &str| Some(lang::columns(&line[..line.find(word)?]));
-    let titles = lines.iter().filter_map(|line| column(line, "what it is"));
-    let titles: Vec<usize> = titles.collect();
-    assert!(titles.len() == 2 && titles[0] == titles[1], "{lines:#?}");
-    view.lesson = None;
-    view.options.side = Some(ui::SidePanel::Lab);
-    let lines = text(&screen(&mut view, &status, [100, 24]));
-    let streams = lines.iter().position(|line| line.contains("F2  streams"));
-    let [choices, effect] = [0, 1].map(|below| &lines[streams.unwrap() + below]);
-    let present =
-        &session::Switch::Streams.choices(status.setting.switches, status.setting.kernel)[0];
-    let first = column(choices, "per-instance");
-    assert!(first.is_some(), "{choices}");
-    assert_eq!(
-        first,
-        column(effect, &present.effect[..8]),
-        "{choices}\n{effect}"
-    );
 }
 
 #[test]
