@@ -29,11 +29,14 @@ pub(crate) fn command(name: &str, folder: &Path) -> Command {
     command.current_dir(folder).stdin(Stdio::null());
     for (variable, _) in std::env::vars_os() {
         let name = variable.to_string_lossy();
-        let ours = ["LIFESTREAMS_", "FAKE_CUDA_"];
-        if ours.iter().any(|ours| name.starts_with(ours))
-            || name == "DISPLAY"
-            || name == "WAYLAND_DISPLAY"
-        {
+        let ours = [
+            "LIFESTREAMS_",
+            "FAKE_CUDA_",
+            "CUDA_DEVICE_MAX_CONNECTIONS",
+            "DISPLAY",
+            "WAYLAND_DISPLAY",
+        ];
+        if ours.iter().any(|ours| name.starts_with(ours)) {
             command.env_remove(&variable);
         }
     }
@@ -44,6 +47,7 @@ pub(crate) fn command(name: &str, folder: &Path) -> Command {
     command.env("XDG_RUNTIME_DIR", folder);
     command.env("XDG_CONFIG_HOME", folder.join("config"));
     command.env("XDG_STATE_HOME", folder.join("state"));
+    command.env("XDG_DATA_HOME", folder.join("data"));
     // A panic or an error that shows its insides shall be seen.
     command.env("RUST_BACKTRACE", "1");
     command

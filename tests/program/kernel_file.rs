@@ -1,93 +1,124 @@
-//! `--kernel-file`: a kernel of one's own is checked, steps the lattices, and is saved with the session.
+//! Kernels of a user's own: what the program makes of the checks, which have tests of their own, and
+//! `--kernel-file`, which steps the lattices by one and saves it with the session.
 
 use std::fs;
 use std::path::Path;
 
 use serde_json::Value;
 
-use crate::common::{self, lifestreams, names, program, run, scratch};
+use crate::common::{lifestreams, program, run, scratch};
+use crate::persistence::{lattices, simulated};
+use crate::rows::hold;
 
 const START: &str = "--device cpu --instances 2 --size 70x40 --seed 11 --rule B36/S23";
 
 /// A copy of `02_shared`, as `kernel new` writes it.
 fn write_kernel(folder: &Path) {
-    lifestreams(folder, "kernel new k.cu --from 02_shared").succeeds();
-}
-
-/// The texts of what a run has saved.
-fn saved(folder: &Path) -> Vec<String> {
-    let names = names(folder);
-    let texts = names
-        .iter()
-        .map(|name| fs::read_to_string(folder.join(name)));
-    texts.collect::<Result<_, _>>().unwrap()
+    lifestreams(folder, "kernel new k.cu --from 02_shared").done();
 }
 
 #[test]
-fn a_kernel_s_file_steps_a_run_as_its_rung_does() {
+fn what_a_check_finds_is_said_with_its_exit_code() {
     let folder = scratch();
     let folder = folder.path();
     write_kernel(folder);
-    let run = |kernel: &str, into: &str| {
-        let line = format!("run {START} {kernel} -g 9 --json --save {into}");
-        let ended = lifestreams(folder, &line).succeeds();
-        serde_json::from_str::<Value>(&ended.stdout).unwrap()
+    let right = fs::read_to_string(folder.join("k.cu")).unwrap();
+    let write = |name: &str, text: &str| fs::write(folder.join(name), text).unwrap();
+    write("mine.cu", &format!("{right}// mine\n"));
+    write("race.cu", &right.replace("__syncthreads();", ""));
+    write(
+        "typo.cu",
+        &right.replace("__syncthreads();", "__syncthread();"),
+    );
+    write("bare.cu", "__global__ void life() {}");
+    write("rung.cu", "\n// from: 99_none\n");
+    let start = "--device cpu --instances 1 --size 64x64";
+    let of = |line: &str| format!("{line} {start}");
+    #[rustfmt::skip]
+    hold(folder, &[], &[
+        ("kernel check mine.cu --device cpu --diff", 0, "--- 02_shared\n+++ mine.cu\n | \n+// mine\n | mine.cu: right in all 60 cases"),
+        ("kernel check mine.cu --device cpu --json", 0, "\"is_right\":true | \"cases\":60 | \"checked_by\":\"emulator\" | +// mine\\n\""),
+        ("kernel check race.cu --device cpu", 1, "race.cu | a race"),
+        ("kernel check typo.cu --device cpu", 1, "typo.cu: does not compile: line  | '__syncthread' was not declared"),
+        ("kernel check mine.cu --device cpu --ptx", 2, "--ptx needs a GPU"),
+        ("kernel check rung.cu --device cpu", 2, "line 2 | '99_none' | 01_global"),
+        (&of("run -g 1 --kernel-file race.cu"), 1, "race.cu | race"),
+        (&of("--display none --rounds 1 --kernel-file race.cu"), 1, "race.cu | race"),
+        (&of("snapshot -o a.png --kernel-file typo.cu"), 1, "typo.cu | __syncthread"),
+        (&of("run -g 1 --kernel-file bare.cu"), 2, "bare.cu | from:"),
+        (&of("run -g 1 --kernel-file k.cu --block 32x8"), 2, "--kernel-file | --block"),
+    ]);
+    // Compilers that are of no use; one is run from another folder than this one.
+    let script = |text: &str| {
+        write("g++", &format!("#!/bin/sh\n{text}\n"));
+        run(crate::rows::bash(folder, "chmod +x g++").env("CXX", "")).done();
     };
-    let report = run("--kernel-file k.cu", "own");
-    assert_eq!(report["kernel"], "own");
-    assert_eq!(report["own_kernel_from"], "02_shared");
-    let report = run("--kernel shared", "rung");
-    assert_eq!(report["own_kernel_from"], Value::Null);
-    assert_eq!(saved(&folder.join("own")), saved(&folder.join("rung")));
-    assert_eq!(saved(&folder.join("own")).len(), 2);
+    let check = "kernel check mine.cu --device cpu";
+    script("cd \"${0%/*}\" && echo > used; cd - && exec c++ \"$@\"");
+    let ended = run(program(folder).args(check.split(' ')).env("CXX", "./g++"));
+    assert!(
+        ended.code == Some(0) && folder.join("used").exists(),
+        "{ended:?}"
+    );
+    script("echo no assembler >&2; exit 1");
+    let said = "g++ does not compile the emulator: does not compile: no assembler; set CXX";
+    hold(folder, &[("CXX", "./g++")], &[(check, 3, said)]);
+    fs::remove_file(folder.join("g++")).unwrap();
+    let nothing = [("PATH", folder.to_str().unwrap()), ("CXX", "")];
+    let none = "  for a GPU:  | none: apt-get install g++";
+    hold(
+        folder,
+        &nothing,
+        &[(check, 3, "apt-get install g++"), ("devices", 0, none)],
+    );
 }
 
 #[test]
-fn a_session_keeps_the_kernel_of_its_file() {
+fn a_kernel_s_file_steps_as_its_rung_does_and_is_kept_with_the_session() {
     let folder = scratch();
     let folder = folder.path();
     write_kernel(folder);
     let file = folder.join("s.json");
-    let go = |line: &str| {
-        let line = format!("--display none --session s.json {line}");
-        lifestreams(folder, &line)
-    };
-    go(&format!("--rounds 4 --kernel-file k.cu {START}")).succeeds();
+    let of_file = "\"kernel\":\"own\" | \"own_kernel_from\":\"02_shared\"";
+    let line = format!("run {START} --kernel-file k.cu -g 9 --json");
+    hold(folder, &[], &[(&line, 0, of_file)]);
+    let own = simulated(folder, &format!("{START} --kernel-file k.cu"), 9);
+    let rung = simulated(folder, &format!("{START} --kernel bits"), 9);
+    assert_eq!(own, rung);
+    let session = |line: &str| format!("--display none --session s.json {line}");
+    lifestreams(
+        folder,
+        &session(&format!("--rounds 4 --kernel-file k.cu {START}")),
+    )
+    .succeeds();
     // The same source was run here. It needs the kernel's file no longer.
     fs::remove_file(folder.join("k.cu")).unwrap();
-    go("--rounds 3").succeeds();
+    lifestreams(folder, &session("--rounds 5")).succeeds();
+    assert_eq!(lattices(&file), rung);
     let text = fs::read_to_string(&file).unwrap();
-    let session: Value = serde_json::from_str(&text).unwrap();
-    assert_eq!(session["settings"]["own_kernel"]["in_use"], true);
-    assert_eq!(session["settings"]["kernel"], "shared");
-    let newest = common::newest_copy(&session);
-    assert_eq!(newest["position"]["generation"], 7);
-    let line = format!("run {START} --kernel bits -g 7 --save rung");
-    lifestreams(folder, &line).succeeds();
-    let lattices = newest["lattices"].as_array().unwrap().iter();
-    let lattices: Vec<_> = lattices
-        .map(|cells| common::cells_of(cells.as_str().unwrap()))
-        .collect();
-    let want = saved(&folder.join("rung"));
-    assert_eq!(
-        lattices,
-        want.iter()
-            .map(|text| common::cells_of(text))
-            .collect::<Vec<_>>()
-    );
-    // It is checked when the file is opened. The lattices are there even if it is wrong.
-    let wrong = text.replace("__syncthreads();", "");
-    assert_ne!(wrong, text);
-    fs::write(&file, &wrong).unwrap();
-    let said = go("--rounds 1 --trust-kernel").succeeds().stderr;
-    assert!(
-        said.contains("s.json: its own kernel does not run here"),
-        "{said}"
-    );
-    assert!(said.contains("a race"), "{said}");
-    let session: Value = serde_json::from_str(&fs::read_to_string(&file).unwrap()).unwrap();
-    assert_eq!(common::newest_copy(&session)["position"]["generation"], 8);
-    assert_eq!(session["settings"]["kernel"], "shared");
+    let saved: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(saved["settings"]["own_kernel"]["in_use"], true);
+    // It is checked when the file is opened. The lattices are there even if it is wrong, whatever its
+    // characters.
+    let once = session("--rounds 1 --trust-kernel");
+    for (from, to, said) in [
+        (
+            "__syncthreads();",
+            "",
+            "s.json: its own kernel does not run here | a race",
+        ),
+        (
+            "void life_shared",
+            "void\u{a0}life_shared",
+            "s.json: its own kernel does not run here",
+        ),
+    ] {
+        let wrong = text.replace(from, to);
+        assert_ne!(wrong, text);
+        fs::write(&file, &wrong).unwrap();
+        hold(folder, &[], &[(&once, 0, said)]);
+        assert_eq!(lattices(&file).1, 10);
+    }
 }
 
 /// Saves a session whose kernel writes the file `code-ran` wherever its code runs, even if it is only loaded.
@@ -126,90 +157,16 @@ fn code_in_a_session_s_file_runs_once_its_user_says_so_and_stays_in_the_file() {
         ("--rounds 1 --trust-kernel", "", true, "continuing"),
         ("--rounds 1", "", true, "continuing"), // it was run here before
     ] {
-        let mut command = program(folder);
-        command
-            .args(["--display", "none", "--session", "s.json"])
-            .args(line.split(' '));
-        if !lacks.is_empty() {
-            command.env(lacks, "/nowhere").env_remove("CXX");
-        }
-        let ended = run(&mut command).succeeds();
-        assert_eq!(code_has_run(folder), runs, "{line}: {ended:?}");
-        assert!(ended.stderr.contains(said), "{line}: {ended:?}");
+        let line = format!("--display none --session s.json {line}");
+        let variables = [(lacks, "/nowhere"), ("CXX", "")];
+        let variables = if lacks.is_empty() {
+            &[]
+        } else {
+            &variables[..]
+        };
+        hold(folder, variables, &[(&line, 0, said)]);
+        assert_eq!(code_has_run(folder), runs, "{line}");
         let text = fs::read_to_string(folder.join("s.json")).unwrap();
         assert!(text.contains("at_once()") && text.contains("\"in_use\": true"));
     }
-}
-
-#[test]
-fn a_session_opens_whatever_the_characters_of_its_kernel() {
-    let folder = scratch();
-    let folder = folder.path();
-    write_kernel(folder);
-    let go = |line: &str| lifestreams(folder, &format!("--display none --session s.json {line}"));
-    go(&format!("--rounds 4 --kernel-file k.cu {START}")).succeeds();
-    let text = fs::read_to_string(folder.join("s.json")).unwrap();
-    assert!(text.contains("void life_shared"), "{text}");
-    let text = text.replace("void life_shared", "void\u{a0}life_shared");
-    fs::write(folder.join("s.json"), text).unwrap();
-    go("--rounds 1").succeeds();
-}
-
-#[test]
-fn a_kernel_s_file_that_is_wrong_starts_nothing() {
-    let folder = scratch();
-    let folder = folder.path();
-    write_kernel(folder);
-    let right = fs::read_to_string(folder.join("k.cu")).unwrap();
-    let write = |name: &str, text: &str| fs::write(folder.join(name), text).unwrap();
-    write("race.cu", &right.replace("__syncthreads();", ""));
-    write(
-        "typo.cu",
-        &right.replace("__syncthreads();", "__syncthread();"),
-    );
-    write("bare.cu", "__global__ void life() {}");
-    for (line, code, words) in [
-        ("run -g 1 --kernel-file race.cu", 1, ["race.cu", "race"]),
-        (
-            "run -g 1 --kernel-file typo.cu",
-            1,
-            ["typo.cu", "__syncthread"],
-        ),
-        (
-            "--display none --rounds 1 --kernel-file race.cu",
-            1,
-            ["race.cu", "race"],
-        ),
-        (
-            "snapshot -o a.png --kernel-file typo.cu",
-            1,
-            ["typo.cu", "__syncthread"],
-        ),
-        ("run -g 1 --kernel-file bare.cu", 2, ["bare.cu", "from:"]),
-        (
-            "run -g 1 --kernel-file none.cu",
-            2,
-            ["none.cu", "cannot be read"],
-        ),
-        (
-            "run -g 1 --kernel-file k.cu --kernel bits",
-            2,
-            ["--kernel-file", "--kernel"],
-        ),
-        (
-            "run -g 1 --kernel-file k.cu --block 32x8",
-            2,
-            ["--kernel-file", "--block"],
-        ),
-    ] {
-        let ended = lifestreams(
-            folder,
-            &format!("{line} --device cpu --instances 1 --size 64x64"),
-        );
-        assert_eq!(ended.code, Some(code), "{line}: {ended:?}");
-        for word in words {
-            assert!(ended.stderr.contains(word), "{line}: {ended:?}");
-        }
-    }
-    assert!(!folder.join("a.png").exists());
 }

@@ -3,7 +3,8 @@
 
 use std::fs;
 
-use crate::common::{lifestreams, lifestreams_with, scratch};
+use crate::common::{lifestreams_with, scratch};
+use crate::rows::hold;
 
 /// A lecture with a question, a note and a lesson.
 pub(crate) const OWN_LECTURE: &str = r#"
@@ -24,101 +25,43 @@ lesson = "barrier"
 "#;
 
 #[test]
-fn the_shipped_lectures_are_right() {
+fn a_lecture_is_checked_and_what_is_wrong_in_it_is_said_with_line_and_column() {
     let folder = scratch();
-    for (name, said) in [
-        ("ten-minutes", "CUDA streams in ten minutes: 10 steps\n"),
-        (
-            "chapter-5",
-            "Streams, events, contexts and concurrency: 12 steps\n",
-        ),
-    ] {
-        let ended = lifestreams(folder.path(), &format!("lecture check {name}"));
-        assert_eq!(ended.stdout, said);
-        assert_eq!(ended.code, Some(0));
-    }
-}
-
-#[test]
-fn what_is_wrong_in_a_file_is_said_with_line_and_column() {
-    let step = "title = \"A\"\n[[step]]\n";
+    #[rustfmt::skip]
+    hold(folder.path(), &[], &[
+        ("lecture check ten-minutes", 0, "CUDA streams in ten minutes: 10 steps\n"),
+        ("lecture check chapter-5", 0, "Streams, events, contexts and concurrency: 12 steps\n"),
+    ]);
     let asked = "question = \"How much?\"\n";
-    let path = scratch();
+    #[rustfmt::skip]
     let rows = [
-        ("title = ", "1:9: "),
-        (
-            "title = 3\n[[step]]",
-            "1:9: take a text, or one for each language",
-        ),
-        ("title = \"A\"", "1:1: missing field `step`"),
-        (
-            "title = \"A\"\nstep = []",
-            "1:1: a lecture has at least one [[step]]",
-        ),
-        (&format!("{step}txt = \"?\""), "3:1: unknown field `txt`"),
-        (
-            &format!("{step}text = {{ en = \"?\" }}"),
-            "3:8: take a text, or one for each language",
-        ),
-        (
-            &format!("{step}set = {{ seed = 3 }}"),
-            "3:16: 'seed' cannot be set by a step",
-        ),
-        (
-            &format!("{step}set = {{ wait = \"eech\" }}"),
-            "did you mean 'each'?",
-        ),
-        (
-            &format!("{step}set = {{ size = [1] }}"),
-            "3:16: size must be a text or a number",
-        ),
-        (
-            &format!("{step}set = {{ size-on-cpu = \"big\" }}"),
-            "3:23: ",
-        ),
-        (
-            &format!("{step}set = {{ pace = 59 }}"),
-            "3:16: take a pace that the keys",
-        ),
-        (
-            &format!("{step}set = {{ kernel = \"bits\", transfer = \"i32\" }}"),
-            "3:18: kernel 'bits' has no i32 cells to copy",
-        ),
-        (
-            &format!("{step}lesson = \"graps\""),
-            "3:10: there is no lesson 'graps'",
-        ),
-        (
-            &format!("{step}{asked}faster = [2]"),
-            "4:10: take 2 to 9 factors",
-        ),
-        (
-            &format!("{step}{asked}faster = [1, 2]\nslower = [1, 2]"),
-            "5:10: give either",
-        ),
-        (
-            &format!("{step}faster = [1, 2]"),
-            "3:10: choices need a question",
-        ),
-        (
-            &format!("{step}{asked}faster = [1, 2]"),
-            "4:10: choices are about",
-        ),
+        ("set = { seed = 3 }", "3:16: 'seed' cannot be set by a step"),
+        ("set = { wait = \"eech\" }", "did you mean 'each'?"),
+        ("set = { size = [1] }", "3:16: size must be a text or a number"),
+        ("set = { size-on-cpu = \"big\" }", "3:23: "),
+        ("set = { pace = 59 }", "3:16: take a pace that the keys"),
+        ("set = { kernel = \"bits\", transfer = \"i32\" }", "3:18: kernel 'bits' has no i32 cells to copy"),
+        ("text = { en = \"?\" }", "3:8: take a text, or one for each language"),
+        ("lesson = \"graps\"", "3:10: there is no lesson 'graps'"),
+        ("faster = [1, 2]", "3:10: choices need a question"),
+        (&format!("{asked}faster = [2]"), "4:10: take 2 to 9 factors"),
+        (&format!("{asked}faster = [1, 2]\nslower = [1, 2]"), "5:10: give either"),
+        (&format!("{asked}faster = [1, 2]"), "4:10: choices are about"),
     ];
-    for (text, said) in rows {
-        fs::write(path.path().join("own.toml"), text).unwrap();
-        let ended = lifestreams(path.path(), "lecture check own.toml");
-        assert_eq!(ended.code, Some(2), "{text}: {ended:?}");
-        let has = ended.stderr.starts_with("lifestreams: own.toml:") && ended.stderr.contains(said);
-        assert!(has, "{text}: {ended:?}");
-        assert_eq!(ended.stdout, "");
+    let step = rows.map(|(step, said)| (format!("title = \"A\"\n[[step]]\n{step}"), said));
+    #[rustfmt::skip]
+    let whole = [
+        ("title = ", "1:9: "),
+        ("title = 3\n[[step]]", "1:9: take a text, or one for each language"),
+        ("title = \"A\"", "1:1: missing field `step`"),
+        ("title = \"A\"\nstep = []", "1:1: a lecture has at least one [[step]]"),
+    ];
+    let whole = whole.map(|(text, said)| (text.to_owned(), said));
+    for (text, said) in step.into_iter().chain(whole) {
+        fs::write(folder.path().join("own.toml"), text).unwrap();
+        let said = format!("lifestreams: own.toml | {said}");
+        hold(folder.path(), &[], &[("lecture check own.toml", 2, &said)]);
     }
-    let ended = lifestreams(path.path(), "lecture check nowhere.toml");
-    assert_eq!(ended.code, Some(2), "{ended:?}");
-    assert!(
-        ended.stderr.contains("nowhere.toml cannot be read"),
-        "{ended:?}"
-    );
 }
 
 #[test]

@@ -6,27 +6,21 @@
 mod common;
 #[path = "../driver/mod.rs"]
 mod driver;
-#[path = "../common/traced.rs"]
-mod traced;
+#[path = "../common/rows.rs"]
+mod rows;
 
 mod around;
-mod bad_input;
 mod collection;
 mod cuda_engine;
-mod cuda_ladder;
 mod documented;
-mod fastest;
 mod headless;
-mod kernel;
 mod kernel_file;
 mod lecture;
 mod lessons;
-mod little_memory;
-mod oracle;
-mod patterns;
 mod perfetto;
 mod persistence;
+mod refused;
 mod round;
-mod saving;
+mod run;
 mod simulator;
 mod terminal;
