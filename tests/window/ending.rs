@@ -1,6 +1,7 @@
 //! How it starts and ends, whoever ends it.
 
 use std::os::unix::net::UnixListener;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use x11rb::connection::Connection;
@@ -14,14 +15,34 @@ use crate::display::Display;
 use crate::shown::{Shown, on_display, says_what_was_found};
 
 #[test]
-fn a_monitor_that_is_not_there_is_an_error_that_lists_them() {
+fn it_starts_and_ends_by_itself_or_says_why_not() {
     let folder = scratch();
     let display = Display::start(folder.path());
-    let line = "--device cpu --size 64x64 --monitor nope";
-    let ended = run(&mut on_display(&display, folder.path(), line));
-    assert_eq!(ended.code, Some(2), "{ended:?}");
-    let said = "no monitor 'nope'; available: 0 (";
-    assert!(ended.stderr.contains(said), "{ended:?}");
+    #[rustfmt::skip]
+    let rows = [
+        ("--device cpu --size 64 --monitor nope", 2, "no monitor 'nope'; available: 0 ("),
+        ("--device cuda", 3, "no NVIDIA driver is installed here"),
+        ("--device cpu --size 262144 --kernel bits --instances 64", 3, "use fewer --instances"),
+        ("--adapter voodoo", 2, "'voodoo'"),
+        ("--device cpu --size 64 --display window --frames 60", 0, "; drawing with "),
+        ("--device cpu --size 64 --display window --frames 1", 0, ""),
+        ("--device cpu --size 64 --display window --rounds 30", 0, "; drawing with "),
+    ];
+    for (line, code, said) in rows {
+        let mut command = on_display(&display, folder.path(), line);
+        command.env("LIFESTREAMS_LIBCUDA", "/nowhere/libcuda.so");
+        command.env("LIFESTREAMS_LOG", "off,lifestreams=trace");
+        let ended = run(&mut command);
+        assert_eq!(ended.code, Some(code), "{line}: {ended:?}");
+        assert!(ended.stderr.contains(said), "{line}: {ended:?}");
+        assert!(!ended.stderr.contains("panicked"), "{line}: {ended:?}");
+        let frames = ended.stderr.matches(" presented\n").count();
+        let wanted = match line.split_once("--frames ") {
+            Some((_, count)) => frames.to_string() == count,
+            None => code != 0 || frames > 0,
+        };
+        assert!(wanted, "{line}: {frames} frames");
+    }
 }
 
 #[test]
@@ -78,7 +99,7 @@ fn a_window_opens_whatever_the_desktop_says_of_its_dpi() {
 fn few_open_files_are_an_error_or_enough() {
     let folder = scratch();
     let display = Display::start(folder.path());
-    for limit in (4..=20).chain([64]) {
+    for limit in (4..=20).step_by(4).chain([64]) {
         let mut shell = command("sh", folder.path());
         let line = format!("ulimit -n {limit} && exec \"$@\"");
         shell.args(["-c", &line, "sh", PROGRAM, "--display", "window"]);
@@ -138,123 +159,61 @@ fn quitting_in_a_long_launch_takes_no_longer() {
     assert!(took < Duration::from_secs(15), "{took:?}");
 }
 
+/// Everything is saved, and what was recorded is whole.
+fn is_all_kept(folder: &Path) {
+    let names = names(folder);
+    let gif = names.iter().find(|name| name.ends_with(".gif"));
+    let count = frames_of(&folder.join(gif.expect("a recording"))).count();
+    let is_left = |name: &String| name.ends_with(".partial") || name.starts_with(".kept");
+    assert!(count > 0 && !names.iter().any(is_left), "{names:?}");
+    let line = "--display none --rounds 0 --session kept.json";
+    lifestreams(folder, line).succeeds();
+}
+
+/// As by Ctrl+Q by a signal; also where the display goes away, and where it stands still: then the window's
+/// thread waits for it, so another one saves, and further signals do not cut that short.
 #[test]
-fn a_display_that_goes_away_ends_it_with_3_and_a_sentence() {
-    for pause in [false, true] {
+fn whatever_ends_it_everything_is_saved() {
+    for (what, code) in [
+        ("TERM", 0),
+        ("gone", 3),
+        ("paused and gone", 3),
+        ("still", 0),
+    ] {
         let mut shown = Shown::open("--instances 2 --session kept.json");
-        if pause {
+        if what.starts_with("paused") {
             shown.press("space", "TogglePause");
         }
         shown.key("shift+o");
         shown.hears("notice: Recording lifestreams-", 2);
-        shown.display.kill();
-        let folder = shown.folder;
-        let ended = shown.running.end(TIMEOUT);
-        assert_eq!(ended.code, Some(3), "{ended:?}");
-        let lines = ended.stderr.lines();
-        let said: Vec<_> = lines
-            .filter(|line| line.starts_with("lifestreams: "))
-            .collect();
-        assert_eq!(said.len(), 3, "{said:?}");
-        let saved = "lifestreams: the session is saved in ";
-        assert!(
-            said[1].starts_with(saved) && said[1].ends_with("kept.json"),
-            "{said:?}"
-        );
-        let sentence = "the connection to the display has broken; start again";
-        assert!(said[2].contains(sentence), "{said:?}");
-        assert!(!ended.stderr.contains("panicked"), "{ended:?}");
-        // Everything is saved all the same.
-        let names = names(folder.path());
-        let gif = names.iter().find(|name| name.ends_with(".gif"));
-        let count = frames_of(&folder.path().join(gif.expect("a recording"))).count();
-        assert!(count > 0 && !names.iter().any(|name| name.ends_with(".partial")));
-        let line = "--display none --rounds 0 --session kept.json";
-        lifestreams(folder.path(), line).succeeds();
-    }
-}
-
-#[test]
-fn frames_and_rounds_end_it() {
-    for (line, least) in [("--frames 60", 60), ("--frames 1", 1), ("--rounds 30", 1)] {
-        let folder = scratch();
-        let display = Display::start(folder.path());
-        let full = format!("{line} --size 64x64 --display window");
-        let mut command = on_display(&display, folder.path(), &full);
-        let ended = run(command.env("LIFESTREAMS_LOG", "off,lifestreams=trace"));
-        assert_eq!(ended.code, Some(0), "{line}: {ended:?}");
-        let frames = ended.stderr.matches(" presented\n").count();
-        assert!(frames >= least, "{line}: {frames} frames");
-        assert!(line != "--frames 60" || frames == 60, "{frames} frames");
-        if line != "--frames 1" {
-            says_what_was_found(&ended);
+        match what {
+            "TERM" => shown.running.signal("TERM"),
+            "still" => {
+                shown.display.stop();
+                shown.running.signal("INT");
+                shown.running.signal("TERM");
+                let kept = shown.folder.path().join("kept.json");
+                wait_for("the session", || kept.exists().then_some(()));
+                shown.running.signal("INT");
+            }
+            _ => shown.display.kill(),
         }
-    }
-}
-
-#[test]
-fn a_start_that_fails_closes_the_window_again() {
-    let folder = scratch();
-    let display = Display::start(folder.path());
-    for (line, code, words) in [
-        ("--device cuda", 3, "no NVIDIA driver is installed here"),
-        (
-            "--size 262144x262144 --kernel bits --instances 64 --device cpu",
-            3,
-            "use fewer --instances",
-        ),
-        ("--adapter voodoo", 2, "'voodoo'"),
-    ] {
-        let mut command = on_display(&display, folder.path(), line);
-        command.env("LIFESTREAMS_LIBCUDA", "/nowhere/libcuda.so");
-        run(&mut command).refuses(code, &[words]);
-    }
-}
-
-/// As by Ctrl+Q: the session is saved, and what was recorded is whole.
-#[test]
-fn a_signal_ends_it_with_everything_saved() {
-    for signal in ["TERM", "QUIT"] {
-        let shown = Shown::open("--instances 2 --session kept.json");
-        shown.key("shift+o");
-        shown.hears("Recording lifestreams-", 0);
-        shown.running.signal(signal);
-        let (display, folder) = (shown.display, shown.folder);
+        let (folder, _display) = (shown.folder, shown.display);
         let ended = shown.running.end(TIMEOUT);
-        assert_eq!(ended.code, Some(0), "{signal}: {ended:?}");
-        let names = names(folder.path());
-        assert!(names.iter().any(|name| name == "kept.json"), "{names:?}");
-        assert!(names.iter().any(|name| name.ends_with(".gif")), "{names:?}");
-        drop(display);
+        assert_eq!(ended.code, Some(code), "{what}: {ended:?}");
+        assert!(!ended.stderr.contains("panicked"), "{what}: {ended:?}");
+        let mut said = ended
+            .stderr
+            .lines()
+            .filter(|line| line.starts_with("lifestreams: "));
+        let saved = |line: &str| line.starts_with("lifestreams: the session is saved in ");
+        assert!(said.any(saved), "{what}: {ended:?}");
+        let broken = "the connection to the display has broken; start again";
+        assert_eq!(
+            said.next().is_some_and(|line| line.contains(broken)),
+            code == 3,
+            "{ended:?}"
+        );
+        is_all_kept(folder.path());
     }
-}
-
-/// The window's thread waits for the display, so another one saves; further signals do not cut that
-/// short.
-#[test]
-fn a_display_that_stands_still_holds_up_no_signal() {
-    let shown = Shown::open("--instances 2 --session kept.json");
-    shown.key("shift+o");
-    shown.hears("notice: Recording lifestreams-", 2);
-    shown.display.stop();
-    for signal in ["INT", "TERM"] {
-        shown.running.signal(signal);
-    }
-    let kept = shown.folder.path().join("kept.json");
-    wait_for("the session", || kept.exists().then_some(()));
-    shown.running.signal("INT");
-    let ended = shown.running.end(TIMEOUT).succeeds();
-    let mut lines = ended.stderr.lines();
-    let last = lines.rfind(|line| line.starts_with("lifestreams: "));
-    assert_eq!(last, Some("lifestreams: the session is saved in kept.json"));
-    let names = names(shown.folder.path());
-    assert!(names.iter().any(|name| name.ends_with(".gif")), "{names:?}");
-    let left = |name: &&String| {
-        [".kept", ".lifestreams"]
-            .iter()
-            .any(|start| name.starts_with(start))
-    };
-    assert_eq!(names.iter().find(left), None, "{names:?}");
-    let line = "--display none --rounds 0 --session kept.json";
-    lifestreams(shown.folder.path(), line).succeeds();
 }

@@ -7,12 +7,8 @@ mod common;
 #[path = "../common/display.rs"]
 mod display;
 
-mod camera;
 mod drag;
-mod editing;
 mod ending;
-mod grid;
-mod persistence;
+mod kept;
+mod keys;
 mod shown;
-mod teaching;
-mod time;

@@ -17,6 +17,11 @@ pub(crate) const LIVE: Rgb = [0xFF, 0xC8, 0x57];
 /// The lattices' sides in cells.
 pub(crate) const SIDES: [u32; 2] = [60, 45];
 
+/// The lattices' size.
+pub(crate) fn size() -> Size {
+    Size::new(SIDES[0].into(), SIDES[1].into()).unwrap()
+}
+
 /// The program in a window.
 pub(crate) struct Shown {
     pub(crate) running: Running,
@@ -45,24 +50,10 @@ impl Shown {
     /// The same in this folder.
     pub(crate) fn open_in(folder: tempfile::TempDir, line: &str) -> Shown {
         let display = Display::start(folder.path());
-        let small = format!("--size {}x{} --device cpu", SIDES[0], SIDES[1]);
-        // A command comes before its options.
-        let start = if line.starts_with("lecture") {
-            format!("{line} {small}")
-        } else {
-            format!("{small} {line}")
-        };
+        let start = format!("{line} --size {}x{} --device cpu", SIDES[0], SIDES[1]);
         let mut command = on_display(&display, folder.path(), &start);
         // Two colours, by which a picture is read, and no soup but the one at the start.
-        for [name, value] in [
-            ["--theme", "amber"],
-            ["--colour-by", "state"],
-            ["--reseed", "off"],
-        ] {
-            if !line.contains(name) {
-                command.args([name, value]);
-            }
-        }
+        command.args("--theme amber --colour-by state --reseed off".split(' '));
         command.env("LIFESTREAMS_LOG", "off,lifestreams=trace");
         let mut running = Running::start(&mut command);
         let window = wait_for("the window and its first frames", || {
@@ -179,6 +170,20 @@ impl Shown {
         self.hears(what, before);
     }
 
+    /// Presses the key of each row and waits until the log says what stands behind it.
+    pub(crate) fn walk(&self, rows: &[(&str, &str)]) {
+        rows.iter().for_each(|(key, what)| self.then(key, what));
+    }
+
+    /// Types a text and Return at once, as fast as the server takes it, behind the key that opens a field.
+    pub(crate) fn ask(&self, key: &str, keys: &str, heard: &str) {
+        let before = self.heard(heard);
+        self.mouse(
+            &format!("key --clearmodifiers --delay 2 {key} {keys} Return").replace("  ", " "),
+        );
+        self.hears(heard, before);
+    }
+
     /// Presses a key behind which a path is typed.
     pub(crate) fn ask_path(&self, key: &str) {
         self.then(key, "a path is to be typed in");
@@ -220,10 +225,10 @@ impl Shown {
         let path = self.folder.path().join(name);
         self.ask_path("ctrl+s");
         self.enter_path(&path, "notice: Saved");
-        let size = Size::new(SIDES[0].into(), SIDES[1].into()).unwrap();
         let pattern = Pattern::load(&path).unwrap();
-        let size = pattern.torus().unwrap_or(size);
-        pattern.centred_in(size).unwrap()
+        pattern
+            .centred_in(pattern.torus().unwrap_or(size()))
+            .unwrap()
     }
 
     pub(crate) fn picture(&self) -> Picture {
@@ -304,13 +309,12 @@ pub(crate) fn on_display(display: &Display, folder: &Path, line: &str) -> Comman
 
 /// The rest of a line such as `paused at generation 3, kernel bits, instance 0 selected`.
 fn state(rest: &str) -> State {
-    let words: Vec<&str> = rest
-        .split([' ', ','])
-        .filter(|word| !word.is_empty())
-        .collect();
-    let after = |word: &str| words[words.iter().position(|&w| w == word).unwrap() + 1];
+    let after = |word: &str| {
+        let (_, rest) = rest.split_once(&format!("{word} ")).unwrap();
+        rest.split([' ', ',']).next().unwrap()
+    };
     State {
-        running: words[0] == "running",
+        running: rest.starts_with("running"),
         generation: after("generation").parse().unwrap(),
         kernel: after("kernel").to_string(),
         selected: after("instance").parse().unwrap(),
@@ -340,16 +344,9 @@ pub(crate) fn computed(folder: &Path, start: &str, generation: u64) -> Vec<Latti
     let _ = fs::remove_dir_all(&into);
     let line = format!("run {start} --save computed --kernel bits -g {generation}");
     lifestreams(folder, &line).done();
-    let size = Size::new(SIDES[0].into(), SIDES[1].into()).unwrap();
-    names(&into)
-        .iter()
-        .map(|name| {
-            Pattern::load(into.join(name))
-                .unwrap()
-                .centred_in(size)
-                .unwrap()
-        })
-        .collect()
+    let load = |name| Pattern::load(into.join(name)).unwrap();
+    let lattices = names(&into).into_iter().map(load);
+    lattices.map(|it| it.centred_in(size()).unwrap()).collect()
 }
 
 /// Pixels of the number in a panel's upper left corner.
@@ -383,16 +380,4 @@ pub(crate) fn agree(
         }
     }
     Ok(())
-}
-
-/// Processor time that a process has used, in seconds.
-pub(crate) fn processor_time(id: u32) -> f64 {
-    let stat = fs::read_to_string(format!("/proc/{id}/stat")).unwrap();
-    let (_, fields) = stat.rsplit_once(')').unwrap();
-    let fields: Vec<&str> = fields.split_whitespace().collect();
-    let ticks: f64 = [11, 12]
-        .into_iter()
-        .map(|i| fields[i].parse::<f64>().unwrap())
-        .sum();
-    ticks / 100.0
 }

@@ -1,0 +1,283 @@
+//! What is kept of what is seen and edited: pictures, recordings, sessions, and lattices by saved RLE, which
+//! the mouse drew on, which were pasted, opened and dropped.
+
+use std::fs;
+use std::path::Path;
+
+use life::reference::step;
+use life::{Lattice, Pattern, Rule};
+
+use crate::common::{frames_of, names, picture_of, run, scratch, wait_for};
+use crate::display::{Display, Picture};
+use crate::drag::Source;
+use crate::shown::{DEAD, LIVE, SIDES, Shown, on_display, size};
+
+/// The names in a folder that end so.
+fn files(folder: &Path, ending: &str) -> Vec<String> {
+    let mut names = names(folder);
+    names.retain(|name| name.ends_with(ending));
+    names
+}
+
+#[test]
+fn its_picture_is_saved_as_it_is_seen() {
+    let (shown, state) = Shown::paused("--instances 4");
+    let panels = shown.shows(&[0, 1, 2, 3], state.generation);
+    let seen = shown.rest();
+    let folder = shown.folder.path();
+    for number in 1..=2 {
+        shown.key("o");
+        wait_for("a picture's file", || {
+            (files(folder, ".png").len() == number).then_some(())
+        });
+    }
+    for name in files(folder, ".png") {
+        assert!(name.starts_with("lifestreams-"), "{name}");
+        let (info, bytes) = picture_of(&folder.join(&name));
+        let picture = Picture {
+            width: info.width as usize,
+            height: info.height as usize,
+            pixels: bytes.chunks(4).map(|p| [p[0], p[1], p[2]]).collect(),
+        };
+        assert_eq!((picture.width, picture.height), (1280, 800));
+        for &panel in &panels {
+            assert!(
+                picture.cut(panel) == seen.cut(panel),
+                "the panel at {panel:?}"
+            );
+        }
+    }
+    // What cannot be saved ends nothing: the folder that it was started in is gone.
+    fs::remove_dir_all(folder).unwrap();
+    shown.key("o");
+    shown.leaves(&seen, "a notice");
+    fs::create_dir(folder).unwrap();
+    shown.quit();
+}
+
+#[test]
+fn a_recording_begins_and_ends_by_key_and_holds_nothing_up() {
+    let shown = Shown::open("--instances 2 --density 0.4");
+    let before = shown.press("Page_Down", "SelectNext").generation;
+    shown.key("shift+o");
+    shown.hears("notice: Recording lifestreams-", 5);
+    let meanwhile = shown.press("Page_Down", "SelectNext");
+    assert!(meanwhile.running && meanwhile.generation > before);
+    shown.then("shift+o", "notice: Saved lifestreams-");
+    let after = shown.press("Page_Down", "SelectNext");
+    assert!(after.running && after.generation > meanwhile.generation);
+    let [name] = &files(shown.folder.path(), ".gif")[..] else {
+        panic!("one recording");
+    };
+    let frames: Vec<_> = frames_of(&shown.folder.path().join(name)).collect();
+    let (count, differ) = (frames.len(), frames.iter().any(|frame| *frame != frames[0]));
+    assert!(count > 3 && differ, "{count} pictures");
+    let said = format!(": {count} ");
+    assert!(shown.running.said().contains(&said), "{said}");
+    shown.quit();
+}
+
+/// As without a window: so many pictures, however few they are.
+#[test]
+fn a_recording_of_so_many_frames_has_so_many_pictures() {
+    let folder = scratch();
+    let display = Display::start(folder.path());
+    for frames in [1, 40] {
+        let line = format!(
+            "--record {frames}.gif --frames {frames} --display window --instances 2 --size 64 --device cpu"
+        );
+        run(&mut on_display(&display, folder.path(), &line)).succeeds();
+        let count = frames_of(&folder.path().join(format!("{frames}.gif"))).count();
+        assert_eq!(count, frames);
+    }
+}
+
+/// Without `--session` a session is saved in a new file; opened, it goes on where it was saved. Where the
+/// folder of its own file has gone, it is saved elsewhere, by key and at the end, and each time it is said
+/// where.
+#[test]
+fn a_session_is_saved_and_opened_again() {
+    let (shown, _) = Shown::paused("--instances 2 --kernel bits");
+    let before = shown.saved("before.rle");
+    shown.then("shift+s", "the session is saved in /");
+    assert_eq!(shown.heard("WARN"), 0, "{}", shown.running.said());
+    shown.press("period", "StepGeneration");
+    assert_ne!(shown.saved("later.rle"), before);
+    shown.ask_path("ctrl+o");
+    let name = &files(shown.folder.path(), ".json")[0];
+    shown.enter_path(&shown.folder.path().join(name), "Opened the session");
+    assert_eq!(shown.saved("after.rle"), before);
+    shown.quit();
+    let folder = scratch();
+    let inner = folder.path().join("inner");
+    fs::create_dir(&inner).unwrap();
+    let shown = Shown::open_in(folder, "--instances 2 --session inner/kept.json");
+    fs::remove_dir_all(inner).unwrap();
+    shown.then("shift+s", "cannot save inner/kept.json: there is no folder");
+    let state = shown.folder.path().join("state/lifestreams");
+    assert_eq!(names(&state).len(), 1);
+    shown.key("ctrl+q");
+    let (ended, _display) = shown.end();
+    assert_eq!(ended.code, Some(2), "{ended:?}");
+    let last = ended.stderr.lines().next_back().unwrap();
+    assert!(last.contains("the session is saved in /"), "{ended:?}");
+}
+
+/// A lattice with these cells of a row alive.
+fn row(cells: std::ops::Range<u32>, y: u32) -> Lattice {
+    let mut lattice = Lattice::new(size());
+    cells.for_each(|x| lattice.set(x, y, true));
+    lattice
+}
+
+#[test]
+fn what_is_drawn_undone_and_pasted_is_what_is_saved() {
+    let (shown, _) = Shown::paused("--instances 1 --density 0 --kernel bits");
+    let panel = shown.rest().rectangles(DEAD)[0];
+    let to = |cell| shown.point(panel.middle(cell, SIDES));
+    let drag = |from, over| shown.drag(&[from, over].map(|cell| panel.middle(cell, SIDES)));
+    let drawn = row(10..21, 10);
+    shown.then("d", "notice: Pencil on");
+    drag([10, 10], [20, 10]);
+    assert_eq!(shown.saved("drawn.rle"), drawn);
+    shown.press("ctrl+z", "Undo");
+    assert_eq!(shown.saved("undone.cells").population(), 0);
+    shown.press("ctrl+y", "Redo");
+    // A generation on and back again; a command found by typing clears, and is undone.
+    let next = shown.step("period", "StepGeneration");
+    assert_eq!(shown.saved("stepped.rle"), step(&drawn, Rule::LIFE));
+    shown.press("BackSpace", "StepBack");
+    assert_eq!(shown.step("period", "StepGeneration"), next);
+    shown.press("BackSpace", "StepBack");
+    shown.key("ctrl+k");
+    shown.rest();
+    shown.mouse("type --delay 20 clear");
+    shown.rest();
+    shown.key("Return");
+    wait_for("an empty panel", || {
+        let picture = shown.picture();
+        let open = picture.rectangles(DEAD).is_empty();
+        (!open && !picture.pixels.contains(&LIVE)).then_some(())
+    });
+    shown.press("ctrl+z", "Undo");
+    assert_eq!(shown.saved("uncleared.rle"), drawn);
+    // A part is selected by the tool, and a click elsewhere drops it; by Shift it is cut and brought back.
+    shown.then("shift+a", "notice: Drag over cells to select them");
+    drag([10, 10], [20, 12]);
+    shown.then("ctrl+c", "notice: Copied 11x3 cells");
+    to([30, 20]);
+    shown.mouse("click 1");
+    let all = format!("notice: Copied {}x{} cells", SIDES[0], SIDES[1]);
+    shown.then("ctrl+c", &all);
+    shown.mouse("keydown shift");
+    drag([10, 10], [20, 10]);
+    shown.mouse("keyup shift");
+    shown.then("ctrl+x", "notice: Copied 11x1 cells");
+    shown.key("Escape"); // the selection goes
+    shown.rest();
+    assert_eq!(shown.saved("cut.rle").population(), 0);
+    shown.press("ctrl+z", "Undo");
+    assert_eq!(shown.saved("uncut.rle"), drawn);
+    // It is rotated and placed elsewhere.
+    shown.then("ctrl+v", "notice: Click to place");
+    shown.key("greater");
+    to([30, 30]);
+    shown.mouse("click 1");
+    shown.key("Escape"); // the selection goes
+    shown.rest();
+    let mut both = drawn;
+    (25..36).for_each(|y| both.set(30, y, true));
+    assert_eq!(shown.saved("pasted.rle"), both);
+    // What cannot be written is said, and kept for another try.
+    shown.ask_path("ctrl+s");
+    let unwritten = Path::new("/nowhere/at/all.rle");
+    let why = "a path is to be typed in: cannot save /nowhere/at/all.rle";
+    shown.enter_path(unwritten, why);
+    let again = shown.folder.path().join("again.rle");
+    shown.enter_path(&again, "notice: Saved");
+    // Nor what cannot be read: it names its line, and leaves the panel as it was.
+    let broken = shown.folder.path().join("broken.rle");
+    fs::write(&broken, "x = 3, y = 3\nbo$?!\n").unwrap();
+    shown.ask_path("ctrl+o");
+    shown.enter_path(&broken, "broken.rle, line 2, column 4");
+    shown.rest();
+    let stepped = shown.folder.path().join("stepped.rle");
+    shown.enter_path(&stepped, "notice: Opened stepped.rle");
+    shown.press("ctrl+z", "Undo");
+    assert_eq!(shown.saved("still.rle"), both);
+    shown.quit();
+}
+
+/// The lattice is a torus: what is seen goes on beyond its edge, and so does a stroke, also through a view
+/// that is reduced on the device.
+#[test]
+fn a_stroke_goes_around_the_torus_where_the_panel_does() {
+    let (shown, _) = Shown::paused("--instances 1 --density 0 --kernel bits");
+    let panel = shown.rest().rectangles(DEAD)[0];
+    let middle = panel.y + panel.height / 2;
+    let across = |from: usize, to: usize, y: usize| {
+        let before = shown.rest();
+        shown.drag(&[[panel.x + from, y], [panel.x + to, y]]);
+        shown.leaves(&before, "a drag");
+    };
+    let whole = shown.rest();
+    shown.key("bracketright");
+    shown.leaves(&whole, "a part");
+    across(panel.width / 8, panel.width * 7 / 8, middle);
+    shown.then("d", "notice: Pencil on");
+    for (y, name) in [
+        (middle, "bits.rle"),
+        (panel.y + panel.height * 3 / 4, "view.rle"),
+    ] {
+        across(2, panel.width - 3, y);
+        let picture = shown.rest();
+        let mut columns = panel.x + 2..panel.x + panel.width - 2;
+        assert!(columns.all(|x| picture.at(x, y) == LIVE), "one line");
+        let saved = shown.saved(name);
+        let [width, height] = SIDES;
+        let alive = |x: u32, y: u32| saved.get(x % width, y);
+        let rows = (0..height).filter(|&y| (0..width).any(|x| alive(x, y)));
+        let rows: Vec<u32> = rows.collect();
+        assert_eq!(rows.len(), 1 + usize::from(y != middle), "{rows:?}");
+        for y in rows {
+            assert!(alive(0, y) && alive(width - 1, y), "{y}");
+            // One gap, where nobody looked.
+            let ends = (0..width).filter(|&x| alive(x, y) && !alive(x + 1, y));
+            assert_eq!(ends.count(), 1);
+        }
+        shown.walk(&[
+            ("F7", "CycleSwitch(Transfer): "),
+            ("F7", "CycleSwitch(Transfer): "),
+        ]);
+    }
+    shown.quit();
+}
+
+/// Without a desktop's portal there is a field for the path; a drop needs neither.
+#[test]
+fn what_is_dropped_comes_to_the_selected_panel_and_a_broken_file_changes_nothing() {
+    let (shown, _) = Shown::paused("--instances 2 --density 0 --kernel bits");
+    assert_eq!(shown.press("Page_Down", "SelectNext").selected, 1);
+    let glider = "x = 3, y = 3, rule = B3/S23\nbo$2bo$3o!\n";
+    let wanted = Pattern::from_text("glider", glider).unwrap();
+    let wanted = wanted.centred_in(size()).unwrap();
+    #[rustfmt::skip]
+    let rows = [
+        ("a glider, grün.rle", glider, "notice: Opened a glider, grün.rle"),
+        ("broken.cells", "!Name: broken\n.O.\n..%\n", "broken.cells, line 3, column 3"),
+        ("wide.rle", "x = 999, y = 1\n999o!\n", "wide.rle is 999x1 cells, larger than the lattice 60x45; use --size 1998x45"),
+    ];
+    for (name, text, what) in rows {
+        let path = shown.folder.path().join(name);
+        fs::write(&path, text).unwrap();
+        let before = shown.heard(what);
+        let source = Source::new(&shown.display.name, &[&path]);
+        let window = shown.window.parse().unwrap();
+        assert!(source.drop_on(window), "{name} is taken");
+        shown.hears(what, before);
+        assert_eq!(shown.saved("dropped.rle"), wanted, "{name}");
+    }
+    shown.press("Page_Up", "SelectPrevious");
+    assert_eq!(shown.saved("other.rle").population(), 0);
+    shown.quit();
+}
