@@ -12,8 +12,7 @@ use crate::cell_hit::CellHit;
 use crate::edit_state::EditGesture;
 use crate::handler::Handler;
 use crate::pointer::HitTarget;
-use crate::view::Shelf;
-use crate::view::{Dialog, FileTask};
+use crate::view::{Dialog, FileTask, Picker};
 use lang::{message, tr};
 use life::{Lattice, Rule, too_large};
 use session::{Area, Change, Edit, PictureSource, SessionAction, Status};
@@ -83,7 +82,7 @@ impl Handler {
             EditAction::PastePattern => self.paste(),
             EditAction::OpenPattern => self.ask_for_file(FileTask::Open),
             EditAction::SavePattern => self.ask_for_file(FileTask::Save),
-            EditAction::ToggleShelf => self.dialogs.toggle(Dialog::Shelf(Shelf::default())),
+            EditAction::ToggleShelf => self.dialogs.toggle(Dialog::Shelf(Picker::default())),
         }
     }
 

@@ -27,8 +27,8 @@ use crate::surface::{Outcome, WindowCanvas, WindowSurface};
 use crate::view::layout::WindowLayout;
 use crate::view::picture_file::write_dated_png;
 use crate::view::{
-    Commands, Dialog, Dialogs, Frame, Help, LabView, MIN_PIXELS_FOR_LINES, Menu, Popup,
-    PromptDialog, TimelineView, UiRequest, ViewError,
+    Dialog, Dialogs, Frame, LabView, MIN_PIXELS_FOR_LINES, Picker, Popup, PromptDialog,
+    TimelineView, UiRequest, ViewError,
 };
 use crate::{LoopEvent, WindowError, WindowOptions, keys, monitor, startup};
 use lang::{Message, message, tr};
@@ -538,12 +538,12 @@ impl Handler {
                 let dialog = PromptDialog::new(setting, typed.unwrap_or_default());
                 self.dialogs.open(Dialog::Prompt(dialog));
             }
-            ViewAction::ToggleHelp => self.dialogs.toggle(Dialog::Help(Help::default())),
+            ViewAction::ToggleHelp => self.dialogs.toggle(Dialog::Help(Picker::default())),
             ViewAction::ToggleCommands => {
-                let commands = Commands::new(ui::lessons::entries());
-                self.dialogs.toggle(Dialog::Commands(commands));
+                let commands = Dialog::Commands(Picker::default(), ui::lessons::entries());
+                self.dialogs.toggle(commands);
             }
-            ViewAction::ToggleMenu => self.dialogs.toggle(Dialog::Menu(Menu::default())),
+            ViewAction::ToggleMenu => self.dialogs.toggle(Dialog::Menu(Picker::default())),
             ViewAction::EnlargeInterface => {
                 self.resize_interface(self.app.options.interface_scale.larger())
             }

@@ -25,7 +25,7 @@ use ui::{
 };
 
 use crate::view::code_editor::EditorRequest;
-use crate::view::dialogs::{Dialog, Dialogs, Menu, Popup, PromptDialog, UiRequest, style};
+use crate::view::dialogs::{Dialog, Dialogs, Picker, Popup, PromptDialog, UiRequest, style};
 use crate::view::frame::lay_over;
 use crate::view::hud::install_fonts;
 use crate::view::{Frame, TimelineView, gallery};
@@ -418,7 +418,7 @@ fn a_kernel_is_written_by_name() {
 fn chosen_in_menu(frame: &Frame<'_>, action: Action) -> Vec<UiRequest> {
     let row = action.row().unwrap();
     let (topic, command) = (row.topic.short_title(), row.help());
-    let dialogs = Dialogs::of(Dialog::Menu(Menu::default()));
+    let dialogs = Dialogs::of(Dialog::Menu(Picker::default()));
     heard(frame, dialogs, |harness, requests| {
         for (role, name) in [(Role::Tab, topic), (Role::Button, command)] {
             harness.get_by_role_and_label(role, name).click_accesskit();

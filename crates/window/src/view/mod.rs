@@ -56,8 +56,8 @@ pub(crate) use texture_array::max_instances;
 pub(crate) use timeline::TimelineView;
 
 pub(crate) use dialogs::{
-    Commands, Dialog, Dialogs, FileDialog, FileList, FileTask, Help, KernelDialog, Menu, Popup,
-    PromptDialog, Shelf, UiRequest,
+    Dialog, Dialogs, FileDialog, FileList, FileTask, KernelDialog, Picker, Popup, PromptDialog,
+    UiRequest,
 };
 pub(crate) use frame::Frame;
 pub(crate) use gpu::{Canvas, Gpu};

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use crate::view::Dialog;
 use crate::view::picture_file::{Image, write_png};
-use crate::view::{Commands, Dialogs, Frame, Gpu, Help, LabView, Scene, TimelineView, ViewError};
+use crate::view::{Dialogs, Frame, Gpu, LabView, Picker, Scene, TimelineView, ViewError};
 use lang::message;
 use session::{PicturePlan, PictureSource, Status};
 use ui::{
@@ -221,12 +221,12 @@ impl Renderer {
 
     /// Opens the command palette over the scene, or closes it.
     pub fn open_palette(&mut self, open: bool) {
-        self.show(Dialog::Commands(Commands::default()), open);
+        self.show(Dialog::Commands(Picker::default(), Vec::new()), open);
     }
 
     /// Opens the keys, or closes them.
     pub fn open_help(&mut self, open: bool) {
-        self.show(Dialog::Help(Help::default()), open);
+        self.show(Dialog::Help(Picker::default()), open);
     }
 
     /// Shows this dialog alone, or none.

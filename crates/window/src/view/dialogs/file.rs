@@ -8,7 +8,7 @@ use egui::text::CCursorRange;
 use egui::text_edit::TextEditState;
 use egui::{Event, ImeEvent, Key, Modifiers, RichText, ScrollArea, TextEdit};
 
-use crate::view::dialogs::entries::{self, Entry, LINE};
+use crate::view::dialogs::picker::{Item, LINE, show_item};
 use crate::view::dialogs::{DialogContext, UiRequest, style};
 use lang::tr;
 
@@ -182,8 +182,8 @@ impl FileList {
                 for name in names {
                     let path = std::path::Path::new(folder).join(name);
                     let path = path.to_string_lossy().into_owned();
-                    let entry = Entry::of(name.clone(), UiRequest::OpenFile(path.clone()));
-                    if entries::line(ui, cx, &entry, None).clicked() {
+                    let item = Item::of(name.clone(), UiRequest::OpenFile(path.clone()));
+                    if show_item(ui, cx, &item, None, ui.available_width()).clicked() {
                         clicked = Some(path);
                     }
                 }

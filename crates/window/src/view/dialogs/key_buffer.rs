@@ -70,8 +70,7 @@ mod tests {
     use super::*;
     use crate::view::Frame;
     use crate::view::dialogs::{
-        Commands, DialogContext, Dialogs, FileDialog, FileTask, Help, PromptDialog, Shelf,
-        UiRequest,
+        DialogContext, Dialogs, FileDialog, FileTask, Picker, PromptDialog, UiRequest,
     };
     use egui::{ImeEvent, Key, Modifiers, RawInput, Rect, pos2};
     use session::SessionAction;
@@ -140,10 +139,10 @@ mod tests {
     fn an_input_method_composes_in_every_field_without_interruption() {
         let file = || FileDialog::new(FileTask::Save, "pattern.rle".into(), None);
         for dialog in [
-            Dialog::Commands(Commands::default()),
+            Dialog::Commands(Picker::default(), Vec::new()),
             Dialog::File(file()),
-            Dialog::Shelf(Shelf::searching("")),
-            Dialog::Help(Help::default()),
+            Dialog::Shelf(Picker::default()),
+            Dialog::Help(Picker::default()),
             generation(),
         ] {
             let shown = format!("{dialog:?}");
@@ -192,7 +191,7 @@ mod tests {
             requests,
             [UiRequest::Act(SessionAction::RunTo(2000).into())]
         );
-        let palette = Dialog::Commands(Commands::new(Vec::new()));
+        let palette = Dialog::Commands(Picker::default(), Vec::new());
         let requests = typed(palette, "next kernel");
         assert_eq!(requests, [UiRequest::Act(SessionAction::NextKernel.into())]);
     }
@@ -202,7 +201,7 @@ mod tests {
         let mut dialogs = Dialogs::of(generation());
         let context = Context::default();
         assert_eq!(typed_into(&context, &mut dialogs, ""), [], "no number yet");
-        dialogs.open(Dialog::Help(Help::default()));
+        dialogs.open(Dialog::Help(Picker::default()));
         assert_eq!(typed_into(&context, &mut dialogs, "7"), [], "searched for");
         dialogs.close_top();
         let requests = typed_into(&context, &mut dialogs, "30");
@@ -211,9 +210,9 @@ mod tests {
 
     #[test]
     fn one_list_of_actions_is_open_at_a_time() {
-        let help = || Dialog::Help(Help::default());
+        let help = || Dialog::Help(Picker::default());
         let mut dialogs = Dialogs::of(generation());
-        dialogs.toggle(Dialog::Commands(Commands::default()));
+        dialogs.toggle(Dialog::Commands(Picker::default(), Vec::new()));
         dialogs.toggle(help());
         dialogs.close_top();
         assert!(dialogs.takes_keys(), "the field is still open");

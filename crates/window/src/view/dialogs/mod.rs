@@ -4,26 +4,19 @@
 //! that the action table lets act [in dialogs](ui::actions::Row::in_dialogs); while the mouse is
 //! over a dialog, no click, drag or wheel reaches the panels.
 
-mod commands;
-mod entries;
 mod file;
-mod help;
 mod kernel;
 mod key_buffer;
-mod menu;
+mod picker;
 mod popup;
 mod prompt;
-mod shelf;
 pub(crate) mod style;
 
-pub(crate) use commands::Commands;
 pub(crate) use file::{FileDialog, FileList, FileTask};
-pub(crate) use help::Help;
 pub(crate) use kernel::KernelDialog;
-pub(crate) use menu::Menu;
+pub(crate) use picker::Picker;
 pub(crate) use popup::Popup;
 pub(crate) use prompt::PromptDialog;
-pub(crate) use shelf::Shelf;
 
 use egui::Color32;
 use std::mem::discriminant;
@@ -31,32 +24,34 @@ use std::sync::Arc;
 
 use crate::view::Frame;
 use crate::view::code_editor::EditorRequest;
-use life::Shelved;
+use lang::tr;
+use life::{Kind, Shelved};
+use picker::Look;
 use session::StoredKernel;
-use ui::Action;
-use ui::actions::Setting;
+use ui::actions::{Setting, Topic};
 use ui::calls::CallLanguage;
 use ui::theme::Palette;
+use ui::{Action, LessonEntry, ViewAction};
 
 /// A dialog that is open.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) enum Dialog {
-    /// The command palette.
-    Commands(Commands),
+    /// The command palette, with these lessons beside the actions.
+    Commands(Picker, Vec<LessonEntry>),
     /// A file that is chosen or a path that is typed in.
     File(FileDialog),
     /// The shelf.
-    Shelf(Shelf),
+    Shelf(Picker),
     /// What changes a figure, or what can be done with a panel.
     Popup(Popup),
     /// A value that is typed in.
     Prompt(PromptDialog),
     /// The question whether a kernel may run.
     Kernel(KernelDialog),
-    /// The menu.
-    Menu(Menu),
+    /// The action table by topic, for those who do not know the keys.
+    Menu(Picker),
     /// The keys.
-    Help(Help),
+    Help(Picker),
 }
 
 /// The dialogs that are open, one of a kind; they live as long as the window, or as the off-screen
@@ -116,22 +111,77 @@ pub(crate) struct DialogContext<'a> {
 impl Dialog {
     /// Lays it out; whether it stays open.
     fn show(&mut self, cx: DialogContext<'_>, requests: &mut Vec<UiRequest>) -> bool {
+        let it = &cx.frame.sources;
         match self {
-            Dialog::Commands(commands) => commands.show(cx, requests),
+            Dialog::Commands(picker, lessons) => {
+                let look = Look {
+                    name: "commands",
+                    title: tr!("Find a command"),
+                    hint: tr!("Type a command"),
+                    width: 660.0,
+                    column: 660.0,
+                    lines: 14.0,
+                    tabs: Vec::new(),
+                };
+                picker.show(cx, &look, |_| picker::commands(it, lessons), requests)
+            }
             Dialog::File(file) => file.show(cx, requests),
-            Dialog::Shelf(shelf) => shelf.show(cx, requests),
+            Dialog::Shelf(picker) => {
+                let kinds = Kind::ALL.map(picker::kind_title);
+                let look = Look {
+                    name: "shelf",
+                    title: tr!("Patterns: click one to take it, then click a panel to place it"),
+                    hint: tr!("Search: name, author, kind or what it does"),
+                    width: 1080.0,
+                    column: 260.0,
+                    lines: f32::INFINITY,
+                    tabs: [tr!("All")].into_iter().chain(kinds).collect(),
+                };
+                let kind = |tab: usize| Some(Kind::ALL[tab.checked_sub(1)?]);
+                let patterns = |tab| picker::patterns(kind(tab), it);
+                picker.show(cx, &look, patterns, requests)
+            }
             Dialog::Popup(popup) => popup.show(cx, requests),
             Dialog::Prompt(prompt) => prompt.show(cx, requests),
             Dialog::Kernel(kernel) => kernel.show(cx, requests),
-            Dialog::Menu(menu) => menu.show(cx, requests),
-            Dialog::Help(help) => help.show(cx, requests),
+            Dialog::Menu(picker) => {
+                let look = Look {
+                    name: "menu",
+                    title: tr!("Menu"),
+                    hint: tr!("Type a command"),
+                    width: 720.0,
+                    column: 720.0,
+                    lines: 20.0,
+                    tabs: Topic::ALL.map(Topic::short_title).into(),
+                };
+                let rows = |tab: usize| picker::rows(Some(Topic::ALL[tab]), it);
+                picker.show(cx, &look, rows, requests)
+            }
+            Dialog::Help(picker) => {
+                let look = Look {
+                    name: "help",
+                    title: tr!("Keyboard shortcuts"),
+                    hint: tr!("Search: click here and type"),
+                    width: 1240.0,
+                    column: 390.0,
+                    lines: f32::INFINITY,
+                    tabs: Vec::new(),
+                };
+                let mut picked = Vec::new();
+                let stays = picker.show(cx, &look, |_| picker::rows(None, it), &mut picked);
+                // Any row closes it; these do no more.
+                let closing = [ViewAction::ToggleHelp, ViewAction::Escape];
+                let closing = closing.map(|it| UiRequest::Act(it.into()));
+                requests.extend(picked.into_iter().filter(|it| !closing.contains(it)));
+                stays
+            }
         }
     }
 
     /// Whether it lists actions.
     fn is_list(&self) -> bool {
         match self {
-            Dialog::Commands(_) | Dialog::Menu(_) | Dialog::Help(_) => true,
+            Dialog::Commands(..) | Dialog::Menu(_) | Dialog::Help(_) => true,
             Dialog::File(_)
             | Dialog::Shelf(_)
             | Dialog::Popup(_)

@@ -3,7 +3,7 @@
 
 use egui::{Rect, RichText, ScrollArea, Slider, SliderClamping, Ui};
 
-use crate::view::dialogs::entries::{self, Entry};
+use crate::view::dialogs::picker::{Item, show_item};
 use crate::view::dialogs::{DialogContext, PromptDialog, UiRequest, style};
 use session::{SessionAction, Status};
 use ui::actions::{Amount, Setting};
@@ -85,7 +85,7 @@ impl Control {
             });
         }
         let choices = setting.choices(status).into_iter();
-        let choices = choices.map(|choice| Entry::of_position(choice.text.clone(), &choice, it));
+        let choices = choices.map(|choice| Item::of_position(choice.text.clone(), &choice, it));
         !entered & !show_lines(ui, cx, choices, requests)
     }
 
@@ -156,8 +156,8 @@ impl Popup {
                 }
                 if self.controls.is_empty() {
                     let rows = PANEL_MENU.into_iter().filter_map(Action::row);
-                    let entries = rows.map(|row| Entry::of_row(row, &cx.frame.sources));
-                    stays &= !show_lines(ui, cx, entries, requests);
+                    let items = rows.map(|row| Item::of_row(row, &cx.frame.sources));
+                    stays &= !show_lines(ui, cx, items, requests);
                 }
             });
         });
@@ -169,17 +169,17 @@ impl Popup {
 fn show_lines(
     ui: &mut Ui,
     cx: DialogContext<'_>,
-    entries: impl Iterator<Item = Entry>,
+    items: impl Iterator<Item = Item>,
     requests: &mut Vec<UiRequest>,
 ) -> bool {
     let mut lines = Vec::new();
-    for entry in entries {
-        let line = entries::line(ui, cx, &entry, None);
+    for item in items {
+        let line = show_item(ui, cx, &item, None, ui.available_width());
         if line.clicked() {
-            requests.push(entry.request);
+            requests.push(item.request);
             return true;
         }
-        let is_present_choice = entry.state == Some(true) && entry.position.is_empty();
+        let is_present_choice = item.state == Some(true) && item.position.is_empty();
         lines.push((is_present_choice, line));
     }
     let present = lines.iter().find(|(is_present, _)| *is_present);

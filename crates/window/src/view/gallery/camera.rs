@@ -1,7 +1,7 @@
 //! Cameras, colours and themes, and a minimap where a part is seen.
 
 use crate::view::gallery::{Scenario, screen};
-use crate::view::{Dialog, Help};
+use crate::view::{Dialog, Picker};
 use engine::Transfer;
 use ui::fixtures::{lesson_page, recorded_page};
 use ui::{Camera, ColourBy, LessonScreen, MIN_OPENING_PIXELS, SidePanel};
@@ -85,7 +85,7 @@ pub(super) fn screens() -> Vec<Scenario> {
                 (o.colour_by, o.invert) = (ColourBy::History, true);
                 o.camera.zoom_at(8.0, [200.0, 100.0], size, panel);
             }),
-        paper("camera-theme-paper-help").dialog(|| Dialog::Help(Help::default())),
+        paper("camera-theme-paper-help").dialog(|| Dialog::Help(Picker::default())),
         paper("camera-theme-paper-lab")
             .side(SidePanel::Lab)
             .timeline(),

@@ -1,8 +1,8 @@
 //! Unusual windows: small, narrow, tall, and with a large interface scale.
 
 use crate::view::Dialog;
+use crate::view::Picker;
 use crate::view::gallery::{Scenario, WINDOWS, Window, screen};
-use crate::view::{Commands, Help, Menu};
 use ui::actions::Topic;
 use ui::fixtures::lesson_page;
 use ui::{InterfaceScale, LessonScreen, SidePanel};
@@ -29,12 +29,12 @@ pub(super) fn screens() -> Vec<Scenario> {
             .status(|status| status.engine.devices[0].name = "Unknown".into()),
         odd("odd-lesson", ODD).lesson(|| LessonScreen::Page(lesson_page(true))),
         odd("odd-comparison", NARROW).status(|status| super::panels::halve(status, 0)),
-        odd("odd-help", ODD).dialog(|| Dialog::Help(Help::default())),
+        odd("odd-help", ODD).dialog(|| Dialog::Help(Picker::default())),
         odd("odd-presentation", SMALL)
             .presentation()
             .status(|status| status.clock.running = false),
-        odd("odd-palette", ODD).dialog(|| Dialog::Commands(Commands::searching("kernel"))),
-        odd("odd-menu", ODD).dialog(|| Dialog::Menu(Menu::at(Topic::View))),
+        odd("odd-palette", ODD).dialog(|| Dialog::Commands(Picker::new("kernel", 0), Vec::new())),
+        odd("odd-menu", ODD).dialog(|| Dialog::Menu(Picker::new("", Topic::View as usize))),
     ];
     screens.extend([
         odd("interface-50", &WINDOWS)
@@ -45,7 +45,7 @@ pub(super) fn screens() -> Vec<Scenario> {
             .options(|options, _, _| options.interface_scale = stepped(InterfaceScale::larger, 6)),
         odd("interface-250-menu", &WINDOWS)
             .options(|options, _, _| options.interface_scale = stepped(InterfaceScale::larger, 6))
-            .dialog(|| Dialog::Menu(Menu::at(Topic::Cells))),
+            .dialog(|| Dialog::Menu(Picker::new("", Topic::Cells as usize))),
     ]);
     screens
 }

@@ -3,9 +3,7 @@
 use egui::{Rect, pos2, vec2};
 
 use crate::view::gallery::{Scenario, screen};
-use crate::view::{
-    Commands, Dialog, FileDialog, FileList, FileTask, Help, Menu, Popup, PromptDialog, Shelf,
-};
+use crate::view::{Dialog, FileDialog, FileList, FileTask, Picker, Popup, PromptDialog};
 use lang::tr;
 use ui::actions::{Setting, Topic};
 use ui::figures::{GRID, KERNEL, ROUND};
@@ -15,41 +13,41 @@ pub(super) fn screens() -> Vec<Scenario> {
 }
 
 fn helps() -> Vec<Scenario> {
-    let help = |name| screen(name).dialog(|| Dialog::Help(Help::default()));
+    let help = |name| screen(name).dialog(|| Dialog::Help(Picker::default()));
     vec![
         help("help"),
         help("help-1024").windows(&[([1024, 768], 1.0)]),
-        help("help-found").dialog(|| Dialog::Help(Help::searching("rotate"))),
-        help("help-nothing").dialog(|| Dialog::Help(Help::searching("xyzzy"))),
+        help("help-found").dialog(|| Dialog::Help(Picker::new("rotate", 0))),
+        help("help-nothing").dialog(|| Dialog::Help(Picker::new("xyzzy", 0))),
     ]
 }
 
 fn commands() -> Vec<Scenario> {
     vec![
-        screen("palette").dialog(|| Dialog::Commands(Commands::default())),
-        screen("palette-found").dialog(|| Dialog::Commands(Commands::searching("kernel"))),
-        screen("palette-nothing").dialog(|| Dialog::Commands(Commands::searching("xyzzy"))),
+        screen("palette").dialog(|| Dialog::Commands(Picker::default(), Vec::new())),
+        screen("palette-found").dialog(|| Dialog::Commands(Picker::new("kernel", 0), Vec::new())),
+        screen("palette-nothing").dialog(|| Dialog::Commands(Picker::new("xyzzy", 0), Vec::new())),
         screen("palette-refused")
             .instances(1)
-            .dialog(|| Dialog::Commands(Commands::searching("compare two"))),
+            .dialog(|| Dialog::Commands(Picker::new("compare two", 0), Vec::new())),
     ]
 }
 
 fn menus() -> Vec<Scenario> {
     vec![
-        screen("menu-time").dialog(|| Dialog::Menu(Menu::at(Topic::Time))),
-        screen("menu-cells").dialog(|| Dialog::Menu(Menu::at(Topic::Cells))),
+        screen("menu-time").dialog(|| Dialog::Menu(Picker::new("", Topic::Time as usize))),
+        screen("menu-cells").dialog(|| Dialog::Menu(Picker::new("", Topic::Cells as usize))),
         screen("menu-view")
-            .dialog(|| Dialog::Menu(Menu::at(Topic::View)))
+            .dialog(|| Dialog::Menu(Picker::new("", Topic::View as usize)))
             .instances(1),
-        screen("menu-switches").dialog(|| Dialog::Menu(Menu::at(Topic::Switches))),
+        screen("menu-switches").dialog(|| Dialog::Menu(Picker::new("", Topic::Switches as usize))),
         screen("menu-measuring")
-            .dialog(|| Dialog::Menu(Menu::at(Topic::Measuring)))
+            .dialog(|| Dialog::Menu(Picker::new("", Topic::Measuring as usize)))
             .timeline(),
-        screen("menu-lessons").dialog(|| Dialog::Menu(Menu::at(Topic::Lessons))),
-        screen("menu-files").dialog(|| Dialog::Menu(Menu::at(Topic::Files))),
+        screen("menu-lessons").dialog(|| Dialog::Menu(Picker::new("", Topic::Lessons as usize))),
+        screen("menu-files").dialog(|| Dialog::Menu(Picker::new("", Topic::Files as usize))),
         screen("menu-program")
-            .dialog(|| Dialog::Menu(Menu::at(Topic::Program)))
+            .dialog(|| Dialog::Menu(Picker::new("", Topic::Program as usize)))
             .starting(),
     ]
 }
@@ -98,8 +96,8 @@ fn fields() -> Vec<Scenario> {
             .dialog(|| Dialog::Prompt(PromptDialog::new(Setting::Generation, String::new()))),
         screen("prompt-rule")
             .dialog(|| Dialog::Prompt(PromptDialog::new(Setting::Rule, "HiLife".into()))),
-        screen("shelf").dialog(|| Dialog::Shelf(Shelf::default())),
-        screen("shelf-found").dialog(|| Dialog::Shelf(Shelf::searching("gun"))),
+        screen("shelf").dialog(|| Dialog::Shelf(Picker::default())),
+        screen("shelf-found").dialog(|| Dialog::Shelf(Picker::new("gun", 0))),
     ]
 }
 

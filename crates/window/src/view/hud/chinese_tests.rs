@@ -7,8 +7,8 @@ use egui::{FontFamily, Shape};
 use crate::view::dialogs::DialogContext;
 use crate::view::hud::install_fonts;
 use crate::view::hud::tests::{busy, painted};
-use crate::view::{Commands, Dialogs, FileDialog, Frame, Help, Menu, TimelineView};
 use crate::view::{Dialog, FileTask, PromptDialog};
+use crate::view::{Dialogs, FileDialog, Frame, Picker, TimelineView};
 use engine::kernels::{KERNELS, find};
 use lang::Language;
 use life::Size;
@@ -181,13 +181,13 @@ fn no_english_is_left_in_dialogs() {
     };
     let frame = test_support::with(Language::Chinese, || frame.composed());
     let file = |task| Dialog::File(FileDialog::new(task, String::new(), None));
-    let menus = Topic::ALL.map(|topic| Dialog::Menu(Menu::at(topic)));
+    let menus = Topic::ALL.map(|topic| Dialog::Menu(Picker::new("", topic as usize)));
     // Not the shelf: its patterns and their authors keep their English names.
     let prompts =
         Setting::TYPED.map(|prompt| Dialog::Prompt(PromptDialog::new(prompt, String::new())));
     let dialogs = menus.into_iter().chain(prompts).chain([
-        Dialog::Commands(Commands::default()),
-        Dialog::Help(Help::default()),
+        Dialog::Commands(Picker::default(), Vec::new()),
+        Dialog::Help(Picker::default()),
         file(FileTask::Save),
         file(FileTask::Open),
     ]);

@@ -3,7 +3,7 @@
 use super::*;
 use crate::view::offscreen::target;
 use crate::view::pixel_tests::lavapipe;
-use crate::view::{Commands, Dialog, TimelineView};
+use crate::view::{Dialog, Picker, TimelineView};
 use life::Size;
 use session::Status;
 use ui::ViewOptions;
@@ -21,7 +21,7 @@ fn a_picture_while_a_dialog_is_open_leaves_the_mouse_to_it() {
     let status = status(4, Size::new(64, 64).unwrap());
     let options = ViewOptions::default();
     let frame = Frame::plain(&status, &options).composed();
-    let mut dialogs = Dialogs::of(Dialog::Commands(Commands::new(Vec::new())));
+    let mut dialogs = Dialogs::of(Dialog::Commands(Picker::default(), Vec::new()));
     for _ in 0..3 {
         let at = egui::pos2(640.0, 300.0);
         let input = egui::RawInput {
@@ -125,8 +125,8 @@ fn what_is_closed_is_freed() {
     };
     let usual = [1280, 800];
     let before = held(usual, false, None, false);
-    let shelf = || Some(Dialog::Shelf(crate::view::Shelf::default()));
-    let help = || Some(Dialog::Help(crate::view::Help::default()));
+    let shelf = || Some(Dialog::Shelf(Picker::default()));
+    let help = || Some(Dialog::Help(Picker::default()));
     let mut opened = 0;
     for round in 0..3 {
         for (pixels, presentation, dialog, capture) in [

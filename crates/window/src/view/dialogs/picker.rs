@@ -1,0 +1,737 @@
+//! Finding one of many: the palette, the keys, the menu, the shelf and files are this, with other items.
+
+use std::sync::LazyLock;
+
+use egui::accesskit::{Node, Role, Toggled};
+use egui::text::{LayoutJob, TextFormat};
+use egui::{
+    Atom, AtomExt, Button, Key, Modifiers, Rect, Response, RichText, ScrollArea, Sense, Shape,
+    Stroke, TextEdit, TextStyle, Ui, WidgetText, vec2,
+};
+
+use crate::view::dialogs::{DialogContext, UiRequest, style};
+use crate::view::edit_overlay::runs_of;
+use lang::{Language, tr};
+use life::{Kind, Lattice, Run, SHELF, Shelved, Size};
+use session::Switch;
+use ui::actions::{Position, Row, Setting, TABLE, Topic, search};
+use ui::{Action, EditAction, LessonEntry, Sources};
+
+/// An item's height, without and with a pattern's picture.
+pub(super) const LINE: f32 = 27.0;
+const PICTURE: f32 = 64.0;
+/// How many lines the page keys go.
+const PAGE: isize = 13;
+
+/// Something that can be picked.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) struct Item {
+    /// What it does.
+    pub text: String,
+    /// What else it is called and about, and the same in English where that is not the language.
+    also: String,
+    /// Other words that find it.
+    search: &'static str,
+    /// What stands above the first of several.
+    heading: &'static str,
+    keys: String,
+    /// What is asked for.
+    pub request: UiRequest,
+    /// Whether it is on, where it switches something.
+    pub state: Option<bool>,
+    /// The present position of what it switches or sets; empty where there is none.
+    pub position: String,
+    /// Why it is impossible now.
+    pub unavailable: Option<String>,
+    /// Whose picture stands beside it.
+    shelved: Option<&'static Shelved>,
+}
+
+impl Item {
+    /// One that is always possible. Control characters in its text are escaped.
+    pub(super) fn of(text: String, request: UiRequest) -> Item {
+        Item {
+            text: lang::single_line(text),
+            also: String::new(),
+            search: "",
+            heading: "",
+            keys: String::new(),
+            request,
+            state: None,
+            position: String::new(),
+            unavailable: None,
+            shelved: None,
+        }
+    }
+
+    /// A position of what is set.
+    pub(super) fn of_position(text: String, position: &Position, it: &Sources<'_>) -> Item {
+        let action = Action::from(position.action);
+        Item {
+            state: Some(position.is_on),
+            unavailable: action.unavailable(it),
+            ..Item::of(text, UiRequest::Act(action))
+        }
+    }
+
+    /// A row of the action table.
+    pub(super) fn of_row(row: &Row, it: &Sources<'_>) -> Item {
+        Item {
+            also: match lang::language() {
+                Language::English => String::new(),
+                Language::Chinese => row.help.into(),
+            },
+            search: row.search,
+            keys: row.keys(),
+            state: row.is_on(it),
+            position: row.position_in_words(it).unwrap_or_default(),
+            unavailable: row.action.unavailable(it),
+            ..Item::of(row.help().into(), UiRequest::Act(row.action))
+        }
+    }
+
+    fn of_pattern(shelved: &'static Shelved, text: String, it: &Sources<'_>) -> Item {
+        Item {
+            unavailable: Action::from(EditAction::ToggleShelf).unavailable(it),
+            ..Item::of(text, UiRequest::Shelved(shelved))
+        }
+    }
+
+    /// How far it is from what was typed, if it can be meant; and of a pattern, whether only other words
+    /// than its name say so.
+    fn cost(&self, words: &[String]) -> Option<(u32, bool)> {
+        let cost = search::cost(words, &[&self.text, &self.also], self.search)?;
+        let is_named = || search::cost(words, &[&self.text], "") == Some(cost);
+        Some((cost, self.shelved.is_some() && !is_named()))
+    }
+}
+
+/// Everything that can be asked for: the action table, each position of a switch, each kernel, pattern and
+/// lesson.
+pub(super) fn commands(it: &Sources<'_>, lessons: &[LessonEntry]) -> Vec<Item> {
+    let mut items = commands_in_this_language(it, lessons);
+    if lang::language() != Language::English {
+        let english = lang::with(Language::English, || commands_in_this_language(it, lessons));
+        for (item, english) in items.iter_mut().zip(english) {
+            item.also = english.text;
+        }
+    }
+    items
+}
+
+fn commands_in_this_language(it: &Sources<'_>, lessons: &[LessonEntry]) -> Vec<Item> {
+    let rows = TABLE.iter().map(|row| Item::of_row(row, it));
+    let mut items: Vec<Item> = rows.collect();
+    if let Some(status) = it.status {
+        let switches = Switch::ALL.into_iter().map(Setting::Switch);
+        let settings = [Setting::Kernel].into_iter().chain(switches);
+        for setting in settings.chain([Setting::Pace]) {
+            items.extend(setting.choices(status).into_iter().map(|choice| {
+                let text = format!("{} {}", setting.title(), choice.text);
+                Item::of_position(text, &choice, it)
+            }));
+        }
+    }
+    items.extend(SHELF.iter().map(|shelved| {
+        let text = tr!("pattern {}: {}", shelved.name, shelved.behaviour);
+        Item::of_pattern(shelved, text, it)
+    }));
+    items.extend(lessons.iter().enumerate().map(|(at, lesson)| {
+        let text = tr!("lesson {}: {}", lesson.name, lesson.title);
+        Item::of(text, UiRequest::Lesson(at))
+    }));
+    items
+}
+
+/// The rows of a topic, or of all of them below their headings.
+pub(super) fn rows(topic: Option<Topic>, it: &Sources<'_>) -> Vec<Item> {
+    let topics = Topic::ALL.into_iter();
+    let topics = topics.filter(|one| topic.is_none_or(|only| only == *one));
+    let of = |of: Topic| {
+        let heading = of.title();
+        let item = move |row| {
+            let mut item = Item::of_row(row, it);
+            if topic.is_none() {
+                (item.heading, item.position) = (heading, String::new()); // a list of keys
+            }
+            item
+        };
+        of.rows().map(item)
+    };
+    topics.flat_map(of).collect()
+}
+
+/// The patterns of a kind, or of all kinds, in the order of their kinds.
+pub(super) fn patterns(kind: Option<Kind>, it: &Sources<'_>) -> Vec<Item> {
+    let kinds = Kind::ALL.into_iter();
+    let kinds = kinds.filter(|one| kind.is_none_or(|only| only == *one));
+    let of = |kind| SHELF.iter().filter(move |shelved| shelved.kind() == kind);
+    let item = |shelved: &'static Shelved| {
+        let picture = &SHELF_PICTURES[&shelved.name];
+        let in_english = lang::with(Language::English, || {
+            format!("{} {}", kind_title(shelved.kind()), shelved.behaviour)
+        });
+        let heading = kind_title(shelved.kind());
+        let (name, author) = (&picture.name, &picture.author);
+        Item {
+            also: format!("{} {author} {heading} {in_english}", shelved.name),
+            heading,
+            shelved: Some(shelved),
+            ..Item::of_pattern(shelved, format!("{name}: {}", shelved.behaviour), it)
+        }
+    };
+    kinds.flat_map(of).map(item).collect()
+}
+
+/// A kind of which there are several.
+pub(super) fn kind_title(kind: Kind) -> &'static str {
+    match kind {
+        Kind::StillLife => tr!("Still lifes"),
+        Kind::Oscillator => tr!("Oscillators"),
+        Kind::Spaceship => tr!("Spaceships"),
+        Kind::Gun => tr!("Guns"),
+        Kind::Methuselah => tr!("Methuselahs"),
+        Kind::Puffer => tr!("Puffers and rakes"),
+    }
+}
+
+/// A pattern of the shelf as it is listed.
+struct ShelfPicture {
+    name: String,
+    author: String,
+    cells: Vec<Run>,
+    size: Size,
+}
+
+/// By the patterns' names: read once, when they are looked at first.
+static SHELF_PICTURES: LazyLock<std::collections::HashMap<&str, ShelfPicture>> =
+    LazyLock::new(|| {
+        let most = Size::new(56, 56).expect("a picture's size");
+        let of = |shelved: &'static Shelved| {
+            let pattern = shelved.pattern();
+            let (picture, _): (Lattice, u32) = pattern.thumbnail(most);
+            let notes = pattern.notes();
+            let picture = ShelfPicture {
+                name: notes.name.unwrap_or_else(|| shelved.name.into()),
+                author: notes.author.unwrap_or_default(),
+                cells: runs_of(&picture).collect(),
+                size: picture.size(),
+            };
+            (shelved.name, picture)
+        };
+        SHELF.iter().map(of).collect()
+    });
+
+/// What a picker looks like.
+pub(super) struct Look {
+    pub name: &'static str,
+    pub title: &'static str,
+    /// What stands in the empty field.
+    pub hint: &'static str,
+    pub width: f32,
+    /// How wide an item is at least.
+    pub column: f32,
+    /// How many lines are seen at once, at most.
+    pub lines: f32,
+    pub tabs: Vec<&'static str>,
+}
+
+/// What is typed into an open picker, and what is chosen there.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub(crate) struct Picker {
+    typed: String,
+    /// The highlighted one of those that were found.
+    chosen: usize,
+    /// Which of the tabs is shown.
+    tab: usize,
+}
+
+impl Picker {
+    /// With this typed already, at this tab.
+    #[cfg(test)]
+    pub(crate) fn new(typed: &str, tab: usize) -> Picker {
+        Picker {
+            typed: typed.into(),
+            chosen: 0,
+            tab,
+        }
+    }
+
+    /// Lays it out; whether it stays open.
+    pub(super) fn show(
+        &mut self,
+        cx: DialogContext<'_>,
+        look: &Look,
+        items: impl Fn(usize) -> Vec<Item>,
+        requests: &mut Vec<UiRequest>,
+    ) -> bool {
+        let mut picked = None;
+        let left = style::dialog(cx, look.name, Some(0.06), look.width, |ui| {
+            style::heading(ui, look.title);
+            let columns = (ui.available_width() / look.column).max(1.0) as usize;
+            // Before the field sees them: it would move its cursor. Counted: of a slow frame no key is
+            // lost.
+            let presses = |key| {
+                ui.input_mut(|input| input.count_and_consume_key(Modifiers::NONE, key)) as isize
+            };
+            let mut across = 0;
+            if columns > 1 || look.tabs.len() > 1 {
+                across = presses(Key::ArrowRight) - presses(Key::ArrowLeft);
+            }
+            let pages = presses(Key::PageDown) - presses(Key::PageUp);
+            let down = presses(Key::ArrowDown) - presses(Key::ArrowUp) + pages * PAGE;
+            let entered = presses(Key::Enter) > 0;
+            let field = TextEdit::singleline(&mut self.typed).hint_text(look.hint);
+            let field = field.desired_width(f32::INFINITY).margin(vec2(9.0, 5.0));
+            let field = ui.add(field).accessible_name(look.hint);
+            if cx.is_top {
+                style::hold_focus(&field);
+            }
+            let tab = self.tab;
+            if columns == 1 {
+                let last = look.tabs.len().max(1) - 1;
+                self.tab = self.tab.saturating_add_signed(across).min(last);
+                across = 0;
+            }
+            if !look.tabs.is_empty() {
+                ui.horizontal_wrapped(|ui| {
+                    for (at, title) in look.tabs.iter().enumerate() {
+                        let tab = ui.selectable_value(&mut self.tab, at, *title);
+                        let is_tab = |node: &mut Node| node.set_role(Role::Tab);
+                        ui.ctx().accesskit_node_builder(tab.id, is_tab);
+                    }
+                });
+            }
+            let is_other = field.changed() || self.tab != tab;
+            let found = found(items(self.tab), &self.typed);
+            let rows = rows_of(&found, columns);
+            let from = if is_other { 0 } else { self.chosen };
+            self.chosen = moved(&rows, from, [across, down]);
+            let moves = is_other || [across, down] != [0, 0];
+            // Of one height, however much is found: nothing moves while one types.
+            let height = (look.lines * LINE).min(0.66 * cx.screen.height());
+            let list = ScrollArea::vertical().max_height(height).id_salt(self.tab);
+            let list = list.min_scrolled_height(height).auto_shrink(false);
+            list.show(ui, |ui| {
+                ui.spacing_mut().item_spacing.y = 0.0;
+                ui.spacing_mut().button_padding.y = 0.0;
+                if found.is_empty() {
+                    ui.label(tr!("No matching command"));
+                }
+                let width = ui.available_width() / columns as f32 - ui.spacing().item_spacing.x;
+                let mut heading = "";
+                for row in &rows {
+                    let of_row = found[row.start].heading;
+                    if std::mem::replace(&mut heading, of_row) != of_row {
+                        ui.add_space(8.0);
+                        ui.label(RichText::new(of_row).heading().color(cx.palette.accent));
+                    }
+                    ui.horizontal(|ui| {
+                        for at in row.clone() {
+                            let is_chosen = at == self.chosen;
+                            let line = show_item(ui, cx, &found[at], Some(is_chosen), width);
+                            if is_chosen && moves {
+                                line.scroll_to_me(None);
+                            }
+                            let is_possible = found[at].unavailable.is_none();
+                            if line.clicked() || entered && is_chosen && is_possible {
+                                picked = Some(found[at].request.clone());
+                            }
+                        }
+                    });
+                }
+            });
+            let (said, colour) = match found.get(self.chosen).map(|it| &it.unavailable) {
+                None => (tr!("Esc closes").into(), cx.palette.label),
+                Some(Some(why)) => (tr!("Unavailable: {why}"), cx.palette.accent),
+                Some(None) => {
+                    let keys = tr!("↑ ↓ choose · Enter runs · Esc closes");
+                    (keys.into(), cx.palette.label)
+                }
+            };
+            ui.add(egui::Label::new(RichText::new(said).small().color(colour)).truncate());
+        });
+        let stays = picked.is_none() && !left;
+        requests.extend(picked);
+        stays
+    }
+}
+
+/// The items that have every typed word, the best first, possible ones before others, each group together;
+/// all in their order where nothing is typed.
+fn found(items: Vec<Item>, typed: &str) -> Vec<Item> {
+    let words = search::words(typed);
+    if words.is_empty() {
+        return items;
+    }
+    let with_cost = |item: Item| Some(((item.unavailable.is_some(), item.cost(&words)?), item));
+    let mut found: Vec<_> = items.into_iter().filter_map(with_cost).collect();
+    found.sort_by_key(|(cost, _)| *cost);
+    let mut headings = Vec::new();
+    for (_, item) in &found {
+        if !headings.contains(&item.heading) {
+            headings.push(item.heading);
+        }
+    }
+    found.sort_by_key(|(_, item)| headings.iter().position(|it| *it == item.heading));
+    found.into_iter().map(|(_, item)| item).collect()
+}
+
+/// The items of each row: at most so many, below one heading.
+fn rows_of(items: &[Item], columns: usize) -> Vec<std::ops::Range<usize>> {
+    let groups = items.chunk_by(|a, b| a.heading == b.heading);
+    let mut next = 0;
+    let mut rows = Vec::new();
+    for row in groups.flat_map(|group| group.chunks(columns)) {
+        rows.push(next..next + row.len());
+        next += row.len();
+    }
+    rows
+}
+
+/// The item that is so many places to the right and so many rows down, as far as there are any.
+fn moved(rows: &[std::ops::Range<usize>], from: usize, [across, down]: [isize; 2]) -> usize {
+    let last = rows.last().map_or(0, |row| row.end - 1);
+    let at = from.saturating_add_signed(across).min(last);
+    let Some(row) = rows.iter().position(|row| row.contains(&at)) else {
+        return 0;
+    };
+    let to = &rows[row.saturating_add_signed(down).min(rows.len() - 1)];
+    (to.start + at - rows[row].start).min(to.end - 1)
+}
+
+/// Lays an item out: a check mark where it is on, what it does, its position and its keys to the right;
+/// with the reason as its tooltip where it is impossible. `chosen` says whether the list's own keys are at
+/// it; where a list has none, the item takes egui's focus.
+pub(super) fn show_item(
+    ui: &mut Ui,
+    cx: DialogContext<'_>,
+    item: &Item,
+    chosen: Option<bool>,
+    width: f32,
+) -> Response {
+    let (palette, is_possible) = (cx.palette, item.unavailable.is_none());
+    let text = match item.shelved {
+        Some(shelved) => pattern_text(ui, cx, shelved),
+        None if is_possible => RichText::new(&item.text).into(),
+        None => RichText::new(&item.text).strikethrough().into(),
+    };
+    let (is_on, shelved) = (item.state == Some(true), item.shelved);
+    let side = if shelved.is_some() { PICTURE } else { 16.0 };
+    let mark = Atom::paint(vec2(side, side), move |ui, face| match shelved {
+        Some(shelved) => paint_pattern(ui, face.rect, shelved, palette.accent),
+        None if is_on => {
+            let at = |x, y| face.rect.min + vec2(x, y) * (side / 16.0);
+            let tick = [at(3.5, 8.5), at(6.5, 11.5), at(12.5, 4.5)];
+            let stroke = Stroke::new(1.6, face.fallback_text_color);
+            ui.painter().add(Shape::line(tick.into(), stroke));
+        }
+        None => {}
+    });
+    let position = RichText::new(&item.position).color(palette.label).small();
+    let keys = RichText::new(&item.keys).color(palette.accent);
+    let parts = (mark, text.atom_shrink(true), Atom::grow(), position, keys);
+    let button = match chosen {
+        Some(true) => Button::selectable(true, parts).sense(Sense::CLICK),
+        Some(false) => Button::new(parts)
+            .frame_when_inactive(false)
+            .sense(Sense::CLICK),
+        None => Button::new(parts).frame_when_inactive(false),
+    };
+    let size = vec2(width, if shelved.is_some() { PICTURE } else { LINE });
+    let button = button.wrap().gap(10.0).min_size(size);
+    // By what it says: its number is another one while those before it are not found.
+    let line = ui.push_id(&item.text, |ui| {
+        ui.set_max_width(width);
+        ui.add_enabled(is_possible, button)
+    });
+    let line = line.inner;
+    ui.ctx().accesskit_node_builder(line.id, |node| {
+        node.set_label(item.text.as_str());
+        match item.state {
+            Some(is_on) => node.set_toggled(Toggled::from(is_on)),
+            None => node.clear_toggled(),
+        }
+        if !item.position.is_empty() {
+            node.set_value(item.position.as_str());
+        }
+        if let Some(why) = &item.unavailable {
+            node.set_description(why.as_str());
+        }
+    });
+    match &item.unavailable {
+        None => line,
+        Some(why) => line.on_disabled_hover_text(why),
+    }
+}
+
+/// A pattern's name, what it does and who found it, below one another.
+fn pattern_text(ui: &Ui, cx: DialogContext<'_>, shelved: &Shelved) -> WidgetText {
+    let picture = &SHELF_PICTURES[shelved.name];
+    let mut job = LayoutJob::default();
+    let mut add = |text: &str, style: TextStyle, colour| {
+        let format = TextFormat::simple(style.resolve(ui.style()), colour);
+        job.append(text, 0.0, format);
+    };
+    add(&picture.name, TextStyle::Body, cx.palette.value);
+    let does = format!("\n{}", shelved.behaviour);
+    add(&does, TextStyle::Small, cx.palette.label);
+    if !picture.author.is_empty() {
+        let author = format!("\n{}", picture.author);
+        add(&author, TextStyle::Small, cx.palette.label);
+    }
+    job.into()
+}
+
+fn paint_pattern(ui: &Ui, square: Rect, shelved: &Shelved, colour: egui::Color32) {
+    let picture = &SHELF_PICTURES[shelved.name];
+    let [across, down] = [picture.size.width(), picture.size.height()].map(|it| it as f32);
+    let cell = (square.width() / across.max(down)).min(5.0);
+    let corner = square.center() - vec2(across, down) * cell / 2.0;
+    for run in &picture.cells {
+        let at = corner + vec2(run.x as f32, run.y as f32) * cell;
+        let cells = Rect::from_min_size(at, vec2(run.length as f32, 1.0) * cell);
+        ui.painter().rect_filled(cells, 0.0, colour);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::view::Frame;
+    use session::{SessionAction, Status};
+    use ui::ViewAction;
+    use ui::ViewOptions;
+    use ui::fixtures;
+
+    fn all(status: &Status, lessons: &[LessonEntry]) -> Vec<Item> {
+        let options = ViewOptions::default();
+        commands(&Frame::plain(status, &options).composed().sources, lessons)
+    }
+
+    fn first(typed: &str) -> UiRequest {
+        let status = fixtures::status(16, life::Size::new(64, 64).unwrap());
+        let lesson = LessonEntry {
+            name: "event".into(),
+            title: "an event orders two streams".into(),
+            heading: None,
+        };
+        let found = found(all(&status, &[lesson]), typed);
+        found.into_iter().next().expect(typed).request
+    }
+
+    fn act(action: impl Into<Action>) -> UiRequest {
+        UiRequest::Act(action.into())
+    }
+
+    #[test]
+    fn what_is_meant_comes_first() {
+        use session::Switch;
+        let streams = SessionAction::CycleSwitch(Switch::Streams);
+        assert_eq!(first(""), act(SessionAction::TogglePause));
+        assert_eq!(first("next ker"), act(SessionAction::NextKernel));
+        assert_eq!(first("nxt krnl"), act(SessionAction::NextKernel));
+        assert_eq!(first("lesson event"), UiRequest::Lesson(0));
+        let UiRequest::Shelved(gun) = first("gosper") else {
+            panic!("the shelf's patterns are found too")
+        };
+        assert_eq!(gun.name, "gosper-gun");
+        assert_eq!(first("streams batch"), act(streams));
+        let batch = SessionAction::SetSwitch(Switch::Streams, 3);
+        assert_eq!(first("batch: one launch"), act(batch));
+    }
+
+    /// What a beginner calls it, in both languages.
+    const SYNONYMS: [(&str, &str, Action); 19] = [
+        ("screenshot", "截图", Action::View(ViewAction::SavePicture)),
+        ("gif", "动图", Action::View(ViewAction::ToggleRecording)),
+        ("speed", "速度", Action::Session(SessionAction::Faster)),
+        ("rotate", "旋转", Action::Edit(EditAction::RotateLeft)),
+        ("trail", "拖尾", Action::View(ViewAction::NextColourMode)),
+        ("restart", "重启", Action::Session(SessionAction::ResetAll)),
+        ("exit", "退出", Action::View(ViewAction::Quit)),
+        ("gpu", "显卡", Action::Session(SessionAction::NextKernel)),
+        ("pause", "暂停", Action::Session(SessionAction::TogglePause)),
+        ("undo", "撤销", Action::Session(SessionAction::Undo)),
+        ("zoom", "缩放", Action::View(ViewAction::ZoomIn)),
+        ("dark", "深色", Action::View(ViewAction::NextTheme)),
+        (
+            "fullscreen",
+            "全屏",
+            Action::View(ViewAction::ToggleFullscreen),
+        ),
+        ("random", "随机", Action::Session(SessionAction::NewSeed)),
+        ("noise", "随机填充", Action::Edit(EditAction::FillRandomly)),
+        ("heatmap", "热图", Action::View(ViewAction::NextColourMode)),
+        ("age", "年龄", Action::View(ViewAction::NextColourMode)),
+        ("pinned", "页锁定", PINNED),
+        ("glider", "图案库", Action::Edit(EditAction::ToggleShelf)),
+    ];
+    const PINNED: Action = Action::Session(SessionAction::CycleSwitch(session::Switch::HostMemory));
+
+    #[test]
+    fn synonyms_find_the_action_in_both_languages() {
+        use lang::Language;
+        use test_support::with;
+        for (english, chinese, action) in SYNONYMS {
+            with(Language::English, || {
+                assert_eq!(first(english), act(action), "{english}");
+            });
+            with(Language::Chinese, || {
+                for typed in [english, chinese] {
+                    assert_eq!(first(typed), act(action), "{typed}");
+                }
+            });
+        }
+    }
+
+    #[test]
+    fn in_chinese_both_languages_find() {
+        use lang::Language;
+        use test_support::with;
+        with(Language::Chinese, || {
+            for typed in ["next ker", "下一个核"] {
+                assert_eq!(first(typed), act(SessionAction::NextKernel), "{typed}");
+            }
+        });
+    }
+
+    #[test]
+    fn what_is_impossible_says_why() {
+        let mut status = fixtures::status(1, life::Size::new(64, 64).unwrap());
+        status.setting.kernel = engine::kernels::find("bits").unwrap();
+        let why = |status: &Status, action: Action| {
+            let request = act(action);
+            let mut all = all(status, &[]).into_iter();
+            all.find(|item| item.request == request)
+                .unwrap()
+                .unavailable
+        };
+        let cells = SessionAction::SetSwitch(session::Switch::Transfer, 3).into();
+        let save = EditAction::SavePattern.into();
+        for (action, wanted) in [
+            (SessionAction::TogglePause.into(), None),
+            (SessionAction::ToggleComparison.into(), Some("two panels")),
+            (EditAction::RotatePastedLeft.into(), Some("no pattern")),
+            (ViewAction::ToggleSingle.into(), Some("only one panel")),
+            (cells, Some("no i32 cells")),
+            (save, None),
+        ] {
+            let why = why(&status, action);
+            assert_eq!(why.is_some(), wanted.is_some(), "{action:?}");
+            let why = why.unwrap_or_default();
+            assert!(why.contains(wanted.unwrap_or_default()), "{why}");
+        }
+        status.failed = Some("the engine was lost".into());
+        for (action, ends) in [
+            (SessionAction::Undo.into(), true),
+            (ViewAction::RunRound.into(), true),
+            (EditAction::PastePattern.into(), true),
+            (cells, true),
+            (save, false),
+            (SessionAction::SaveSession.into(), false),
+            (ViewAction::Quit.into(), false),
+        ] {
+            let why = why(&status, action);
+            assert_eq!(
+                why.as_deref(),
+                ends.then_some("the session has ended"),
+                "{action:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn what_is_on_has_a_check_mark_and_each_switch_a_position() {
+        let status = fixtures::status(4, life::Size::new(64, 64).unwrap());
+        let all = all(&status, &[]);
+        let of = |action: Action| {
+            let item = all.iter().find(|item| item.request == act(action));
+            item.map(|item| (item.state, item.position.as_str()))
+                .unwrap()
+        };
+        for switch in session::Switch::ALL {
+            let (_, position) = of(SessionAction::CycleSwitch(switch).into());
+            assert!(!position.is_empty(), "{switch:?}");
+        }
+        let here = status.setting.kernel.index() as u8;
+        for (action, wanted) in [
+            (ViewAction::ToggleMinimap.into(), (Some(true), "on")),
+            (ViewAction::ToggleLab.into(), (Some(false), "off")),
+            (SessionAction::Faster.into(), (None, "60 rounds/s")),
+            (SessionAction::StepRound.into(), (None, "")),
+            (SessionAction::TogglePause.into(), (Some(true), "on")),
+            (SessionAction::UseKernel(here).into(), (Some(true), "")),
+        ] {
+            assert_eq!(of(action), wanted, "{action:?}");
+        }
+    }
+
+    #[test]
+    fn typing_finds_rows_by_their_words_and_groups_them_by_topic() {
+        let status = fixtures::status(4, life::Size::new(64, 64).unwrap());
+        let options = ViewOptions::default();
+        let frame = Frame::plain(&status, &options);
+        let texts = |typed: &str| {
+            let found = found(rows(None, &frame.sources), typed);
+            found.into_iter().map(|item| item.text).collect::<Vec<_>>()
+        };
+        assert_eq!(texts("").len(), TABLE.len());
+        assert_eq!(texts("fullscreen"), ["Fullscreen"]);
+        assert_eq!(texts("gif"), ["Record the window / stop"]);
+        assert!(texts("xyzzy").is_empty());
+        let zooms = found(rows(None, &frame.sources), "zoom");
+        assert!(zooms.chunk_by(|a, b| a.heading == b.heading).count() < zooms.len());
+        let mut headings: Vec<_> = zooms.iter().map(|item| item.heading).collect();
+        headings.dedup();
+        let all = headings.len();
+        headings.sort_unstable();
+        headings.dedup();
+        assert_eq!(headings.len(), all, "each topic stands once");
+    }
+
+    #[test]
+    fn name_author_kind_and_behaviour_find_patterns_in_both_languages() {
+        let status = fixtures::status(4, life::Size::new(64, 64).unwrap());
+        let options = ViewOptions::default();
+        let frame = Frame::plain(&status, &options);
+        let names = |typed: &str| {
+            let found = found(patterns(None, &frame.sources), typed).into_iter();
+            found
+                .filter_map(|item| Some(item.shelved?.name))
+                .collect::<Vec<_>>()
+        };
+        let gosper = names("gosper"); // who found others, too
+        assert!(gosper[0] == "gosper-gun" && gosper.len() > 1, "{gosper:?}");
+        let ships = SHELF.iter().filter(|it| it.kind() == Kind::Spaceship);
+        for ship in ships {
+            assert!(names("spaceships").contains(&ship.name), "{}", ship.name);
+        }
+        test_support::with(Language::Chinese, || {
+            assert!(names("飞船").contains(&"glider"));
+            assert!(names("spaceship").contains(&"glider"));
+        });
+        assert_eq!(names("").len(), SHELF.len());
+    }
+
+    #[test]
+    fn the_highlight_moves_by_rows_and_stays_within_them() {
+        // Rows of 3, 2 and 1.
+        let rows = [0..3, 3..5, 5..6];
+        for (from, by, to) in [
+            (0, [1, 0], 1),
+            (0, [-1, 0], 0),
+            (2, [1, 0], 3),
+            (5, [1, 0], 5),
+            (2, [0, 1], 4),
+            (4, [0, 1], 5),
+            (5, [0, -1], 3),
+            (1, [0, -1], 1),
+            (0, [0, 9], 5),
+            (99, [0, 0], 5),
+        ] {
+            assert_eq!(moved(&rows, from, by), to, "from {from} by {by:?}");
+        }
+        assert_eq!(moved(&[], 3, [1, 1]), 0);
+    }
+}
