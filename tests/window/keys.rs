@@ -198,6 +198,7 @@ fn one_panel_alone_and_all_again_in_a_window_of_any_size() {
     }
     shown.key("F11");
     becomes(SCREEN.map(|side| side as usize));
+    shown.shows(&[0, 1, 2, 3], generation);
     shown.key("Escape");
     becomes([1280, 800]);
     shown.quit();

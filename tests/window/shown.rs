@@ -349,8 +349,8 @@ pub(crate) fn computed(folder: &Path, start: &str, generation: u64) -> Vec<Latti
     lattices.map(|it| it.centred_in(size()).unwrap()).collect()
 }
 
-/// Pixels of the number in a panel's upper left corner.
-const NUMBER: [usize; 2] = [22, 16];
+/// Pixels of the number in a panel's upper left corner, in full screen too, where it is larger.
+const NUMBER: [usize; 2] = [26, 20];
 
 /// Whether every panel shows its instance's lattice, whole, but for what its number covers.
 pub(crate) fn agree(
