@@ -82,20 +82,19 @@ impl FileDialog {
 
     /// Lays it out; whether it stays open.
     pub(super) fn show(&mut self, cx: DialogContext<'_>, requests: &mut Vec<UiRequest>) -> bool {
-        let left = style::dialog(cx, "file", Some(0.08), 560.0, |ui| {
-            let (heading, hint, button) = match self.task {
-                FileTask::Save => (
-                    tr!("Save to"),
-                    tr!("a path that ends in .rle or .cells"),
-                    tr!("Save"),
-                ),
-                FileTask::Open => (
-                    tr!("Open a pattern in the selected panel, a session or a round"),
-                    tr!("the path of a .rle, .cells, .lif, .mc, .json or .rhai file"),
-                    tr!("Open"),
-                ),
-            };
-            style::heading(ui, heading);
+        let (heading, hint, button) = match self.task {
+            FileTask::Save => (
+                tr!("Save to"),
+                tr!("a path that ends in .rle or .cells"),
+                tr!("Save"),
+            ),
+            FileTask::Open => (
+                tr!("Open a pattern in the selected panel, a session or a round"),
+                tr!("the path of a .rle, .cells, .lif, .mc, .json or .rhai file"),
+                tr!("Open"),
+            ),
+        };
+        let left = style::dialog(cx, ("file", heading), 0.08, 560.0, |ui| {
             let id = ui.make_persistent_id("path");
             // egui forgets the selection of a field that is without the focus for a moment: a proposal
             // is selected, and has the focus, before every letter that may be its first.

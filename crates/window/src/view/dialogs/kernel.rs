@@ -17,24 +17,29 @@ impl KernelDialog {
     pub(super) fn show(&mut self, cx: DialogContext<'_>, requests: &mut Vec<UiRequest>) -> bool {
         let StoredKernel { source, file, .. } = &*self.0;
         let mut stays = true;
-        let left = style::dialog(cx, "kernel", Some(0.06), 900.0, |ui| {
-            style::heading(ui, tr!("Run the kernel in this file?"));
-            ui.label(tr!(
+        let left = style::dialog(
+            cx,
+            ("kernel", tr!("Run the kernel in this file?")),
+            0.06,
+            900.0,
+            |ui| {
+                ui.label(tr!(
                 "{file} has this kernel ({lines} lines). It is code and would run with your rights; it was not run here before.",
                 lines = source.lines().count()
             ));
-            let text = lang::escape_controls(source, &['\n', '\t']);
-            let height = 0.6 * cx.screen.height();
-            let lines = ScrollArea::both().max_height(height);
-            lines.min_scrolled_height(height).show(ui, |ui| {
-                ui.add(Label::new(RichText::new(text).monospace()).extend());
-            });
-            // No key: the question may come while something else is typed.
-            if ui.button(tr!("Run it")).clicked() {
-                requests.push(UiRequest::RunKernel(self.0.clone()));
-                stays = false;
-            }
-        });
+                let text = lang::escape_controls(source, &['\n', '\t']);
+                let height = 0.6 * cx.screen.height();
+                let lines = ScrollArea::both().max_height(height);
+                lines.min_scrolled_height(height).show(ui, |ui| {
+                    ui.add(Label::new(RichText::new(text).monospace()).extend());
+                });
+                // No key: the question may come while something else is typed.
+                if ui.button(tr!("Run it")).clicked() {
+                    requests.push(UiRequest::RunKernel(self.0.clone()));
+                    stays = false;
+                }
+            },
+        );
         stays && !left
     }
 }

@@ -266,8 +266,7 @@ impl Picker {
         requests: &mut Vec<UiRequest>,
     ) -> bool {
         let mut picked = None;
-        let left = style::dialog(cx, look.name, Some(0.06), look.width, |ui| {
-            style::heading(ui, look.title);
+        let left = style::dialog(cx, (look.name, look.title), 0.06, look.width, |ui| {
             let columns = (ui.available_width() / look.column).max(1.0) as usize;
             // Before the field sees them: it would move its cursor. Counted: of a slow frame no key is
             // lost.
@@ -330,8 +329,14 @@ impl Picker {
                         for at in row.clone() {
                             let is_chosen = at == self.chosen;
                             let line = show_item(ui, cx, &found[at], Some(is_chosen), width);
-                            if is_chosen && moves {
-                                line.scroll_to_me(None);
+                            if is_chosen {
+                                let is_at = |node: &mut Node| {
+                                    node.set_active_descendant(line.id.accesskit_id());
+                                };
+                                ui.ctx().accesskit_node_builder(field.id, is_at);
+                                if moves {
+                                    line.scroll_to_me(None);
+                                }
                             }
                             let is_possible = found[at].unavailable.is_none();
                             if line.clicked() || entered && is_chosen && is_possible {

@@ -30,8 +30,7 @@ impl PromptDialog {
     /// Lays it out; whether it stays open.
     pub(super) fn show(&mut self, cx: DialogContext<'_>, requests: &mut Vec<UiRequest>) -> bool {
         let mut entered = false;
-        let left = style::dialog(cx, "prompt", Some(0.12), 420.0, |ui| {
-            style::heading(ui, self.setting.title());
+        let left = style::dialog(cx, ("prompt", self.setting.title()), 0.12, 420.0, |ui| {
             entered = self.show_field(ui, cx, requests, cx.is_top);
         });
         !entered && !left

@@ -11,23 +11,30 @@ use lang::tr;
 use ui::theme::Palette;
 use ui::{Action, ViewAction};
 
-/// Lays out a dialog over the dimmed scene: its name, how far its top is from the window's as a
-/// share of the height (none: it stands in the middle), and its width in points. Whether
-/// it was left: by its [`close_button`], or by a click beside it.
+/// Lays out a dialog over the dimmed scene, below its title and the button that closes it: its name, how far
+/// its top is from the window's as a share of the height, and its width in points. Whether it was left: by
+/// that button, or by a click beside it.
 pub(super) fn dialog(
     cx: DialogContext<'_>,
-    name: &str,
-    top: Option<f32>,
+    (name, title): (&str, &str),
+    top: f32,
     width: f32,
     contents: impl FnOnce(&mut Ui),
 ) -> bool {
     let id = Id::unique(name);
-    let (side, down) = match top {
-        Some(share) => (Align2::CENTER_TOP, share * cx.screen.height()),
-        None => (Align2::CENTER_CENTER, 0.0),
-    };
-    let area = Modal::default_area(id).anchor(side, vec2(0.0, down));
-    show(cx, Modal::new(id).area(area), width, contents)
+    let down = vec2(0.0, top * cx.screen.height());
+    let area = Modal::default_area(id).anchor(Align2::CENTER_TOP, down);
+    show(cx, Modal::new(id).area(area), width, |ui| {
+        ui.horizontal(|ui| {
+            ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+                close_button(ui);
+                ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
+                    ui.add(egui::Label::new(egui::RichText::new(title).heading()).truncate());
+                });
+            });
+        });
+        contents(ui);
+    })
 }
 
 /// Lays out a dialog below or above a place, over the scene, which stays to be seen: its width in points, and
@@ -65,26 +72,6 @@ fn show(cx: DialogContext<'_>, modal: Modal, width: f32, contents: impl FnOnce(&
     modal.backdrop_response.clicked() || modal.response.should_close()
 }
 
-/// Lays out a dialog's heading, with the button that closes it at the right end.
-pub(super) fn heading(ui: &mut Ui, text: &str) {
-    with_close_button(ui, |ui| {
-        ui.add(egui::Label::new(egui::RichText::new(text).heading()).truncate());
-    });
-}
-
-/// Lays out the first line of a dialog, with the button that closes it at the right end.
-pub(super) fn with_close_button<R>(ui: &mut Ui, contents: impl FnOnce(&mut Ui) -> R) -> R {
-    let line = ui.horizontal(|ui| {
-        let whole = ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            close_button(ui);
-            let left = Layout::left_to_right(Align::Center);
-            ui.with_layout(left, contents).inner
-        });
-        whole.inner
-    });
-    line.inner
-}
-
 /// Gives a widget the keys. Asking again in each frame would end what an input method composes.
 pub(super) fn hold_focus(widget: &Response) {
     if !widget.has_focus() {
@@ -93,7 +80,7 @@ pub(super) fn hold_focus(widget: &Response) {
 }
 
 /// Lays out the button that closes the dialog.
-pub(super) fn close_button(ui: &mut Ui) {
+fn close_button(ui: &mut Ui) {
     let key = Action::from(ViewAction::Escape).key();
     let text = egui::RichText::new(tr!("Close ({key}) ×")).small();
     if ui.button(text).clicked() {
