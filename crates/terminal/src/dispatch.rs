@@ -4,14 +4,13 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use ratatui::crossterm::event::{
-    Event, KeyCode, KeyEvent, KeyEventKind, MouseButton, MouseEvent, MouseEventKind,
+    Event, KeyCode, KeyEvent, MouseButton, MouseEvent, MouseEventKind,
 };
 use ratatui::layout::Position;
 
 use super::{TerminalApp, TerminalView, keys};
-use crate::help::{Answer, Help};
+use crate::field::{Answer, Field};
 use crate::painting::{TerminalFrame, TerminalLayout, places};
-use crate::prompt::PromptField;
 use ui::{Action, ViewAction};
 
 use lang::{Message, tr};
@@ -40,7 +39,7 @@ impl TerminalApp {
 
     /// Types a pasted text where something is typed, otherwise places the pattern that it is.
     fn paste(&mut self, text: String) {
-        if self.view.prompt.is_none() && self.view.help.is_none() {
+        if self.view.field.is_none() {
             let (Ok(said) | Err(said)) = self.place_pattern(text);
             return self.show_notice(said);
         }
@@ -72,17 +71,11 @@ impl TerminalApp {
     }
 
     fn key(&mut self, event: &KeyEvent) {
-        if let Some(mut field) = self.view.prompt.take() {
-            let most = self.app.sources(None, &self.timeline).most_instances();
-            return match field.key(event, most) {
-                Answer::Stays => self.view.prompt = Some(field),
-                Answer::Closes => {}
-                Answer::Acts(action) => self.act(action),
-            };
-        }
-        let is_lesson = self.app.lessons.screen().is_some() && self.view.help.is_none();
+        let is_value = |field: &Field| field.setting.is_some();
+        let is_asked = self.view.field.as_ref().is_some_and(is_value);
+        let is_lesson = self.app.lessons.screen().is_some() && self.view.field.is_none();
         let is_list = self.app.lessons.is_list() && is_lesson;
-        if self.has_card() && !is_list {
+        if self.has_card() && !is_list && !is_asked {
             let lines = match event.code {
                 KeyCode::Up => -1,
                 KeyCode::Down => 1,
@@ -94,21 +87,20 @@ impl TerminalApp {
                 return self.view.scroll(lines);
             }
         }
-        if let Some(help) = &mut self.view.help {
-            if event.kind == KeyEventKind::Release {
-                return;
-            }
-            let before = help.typed().len();
-            let answer = help.key(event);
-            let is_searched = help.typed().len() != before;
-            if is_searched {
+        if let Some(mut field) = self.view.field.take() {
+            let before = field.typed.len();
+            let most = self.app.sources(None, &self.timeline).most_instances();
+            let answer = field.key(event, most);
+            if field.typed.len() != before {
                 self.view.scroll_to_top();
             }
-            return match answer {
-                Answer::Stays => {}
-                Answer::Closes => self.view.help = None,
-                Answer::Acts(action) => self.act(action),
-            };
+            // A key that acts while others are looked up leaves them open.
+            let stays = answer == Answer::Stays || answer != Answer::Closes && !is_value(&field);
+            self.view.field = Some(field).filter(|_| stays);
+            if let Answer::Acts(action) = answer {
+                self.act(action);
+            }
+            return;
         }
         if let Some(chord) = keys::chord(event) {
             let action = self.app.remap_key(chord, keys::action(event));
@@ -149,8 +141,8 @@ impl TerminalApp {
                 }
             }
             ViewAction::ToggleTimeline => self.app.show_timeline(!self.app.options.timeline),
-            ViewAction::ToggleHelp => self.view.help = Some(Help::default()),
-            ViewAction::Prompt(setting) => self.view.prompt = Some(PromptField::new(setting)),
+            ViewAction::ToggleHelp => self.view.field = Some(Field::new(None)),
+            ViewAction::Prompt(setting) => self.view.field = Some(Field::new(Some(setting))),
             ViewAction::Quit => self.quit = true,
             // The table gives the others to the window alone.
             _ => {}

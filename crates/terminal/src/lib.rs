@@ -6,12 +6,11 @@
 
 mod dispatch;
 mod error;
+mod field;
 mod guard;
-mod help;
 mod key_reader;
 mod keys;
 mod painting;
-mod prompt;
 
 use std::mem::ManuallyDrop;
 use std::sync::Arc;

@@ -8,14 +8,13 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, Clear, Padding, Paragraph, Widget as _};
 
-use crate::help::Help;
+use crate::field::Field;
 use crate::painting::colours::{ColourDepth, PALETTE};
 use crate::painting::text::wrap;
 use crate::painting::{TerminalFrame, TerminalView};
-use crate::prompt::PromptField;
 use lang::tr;
 use lesson::Speedup;
-use ui::actions::{Row, TABLE, Topic};
+use ui::actions::{Row, Setting, TABLE, Topic, search};
 use ui::lab::SwitchRow;
 use ui::ladder::Rung;
 use ui::numbers::si;
@@ -85,10 +84,11 @@ pub(super) fn paint(
     let (screen, depth) = (frame.screen, view.depth);
     // Without the border and a blank at each side.
     let columns = usize::from(area.width.saturating_sub(4));
-    let card = if let Some(field) = &view.prompt {
-        prompt(field, frame.sources, depth, columns)
-    } else if let Some(help) = &view.help {
-        keys(help, depth, columns)
+    let card = if let Some(field) = &view.field {
+        match field.setting {
+            Some(setting) => prompt(field, setting, frame.sources, depth, columns),
+            None => keys(&field.typed, depth, columns),
+        }
     } else if let Some(lesson) = screen.lesson.as_deref() {
         match lesson {
             LessonScreen::Page(page) => page_of(page, depth, columns),
@@ -166,22 +166,25 @@ pub(super) fn clear_halves(card: Rect, buffer: &mut Buffer) {
 }
 
 /// What is typed into a field, and what is wrong with it or what the value is now.
-fn prompt(field: &PromptField, sources: Sources<'_>, depth: ColourDepth, columns: usize) -> Card {
+fn prompt(
+    field: &Field,
+    setting: Setting,
+    sources: Sources<'_>,
+    depth: ColourDepth,
+    columns: usize,
+) -> Card {
     let most = sources.most_instances();
-    let read = field.setting.read(&field.typed, most);
+    let read = setting.read(&field.typed, most);
     let (below, style) = match (&field.refused, read, sources.status) {
         (Some(why), ..) => (why.clone(), depth.text(PALETTE.accent)),
         (None, Err(why), _) if !field.typed.is_empty() => (why, depth.text(PALETTE.label)),
-        (None, _, Some(status)) => (
-            field.setting.present(status, most),
-            depth.text(PALETTE.label),
-        ),
+        (None, _, Some(status)) => (setting.present(status, most), depth.text(PALETTE.label)),
         (None, _, None) => Default::default(),
     };
     let shown = match field.typed.as_str() {
         "" => Line::from(vec![
             Span::raw("▏"),
-            Span::styled(field.setting.example(), depth.text(PALETTE.label)),
+            Span::styled(setting.example(), depth.text(PALETTE.label)),
         ]),
         typed => Line::styled(format!("{typed}▏"), depth.text(PALETTE.value)),
     };
@@ -191,7 +194,7 @@ fn prompt(field: &PromptField, sources: Sources<'_>, depth: ColourDepth, columns
     Card {
         // As wide and high whatever it says: nothing moves.
         min_size: [MAX_PROMPT.min(columns), 5],
-        ..Card::new(field.setting.title(), lines)
+        ..Card::new(setting.title(), lines)
     }
 }
 
@@ -258,15 +261,15 @@ fn lessons(entries: &[LessonEntry], selected: usize, depth: ColourDepth, columns
 }
 
 /// The keys that work here and have what was typed, by topic; as large as all of them.
-fn keys(help: &Help, depth: ColourDepth, columns: usize) -> Card {
+fn keys(typed: &str, depth: ColourDepth, columns: usize) -> Card {
     let all = key_lines(&[], depth, columns);
     let widest = all.iter().map(Line::width).max().unwrap_or(0);
     let min_size = [widest, all.len()];
     let title = tr!("Keyboard shortcuts");
-    let (shown, escape, lines) = match help.typed() {
+    let (shown, escape, lines) = match typed {
         "" => (tr!("Type to search").to_owned(), tr!("Esc closes"), all),
         typed => {
-            let found = key_lines(&help.words(), depth, columns);
+            let found = key_lines(&search::words(typed), depth, columns);
             (format!("{typed}▏"), tr!("Esc clears"), found)
         }
     };

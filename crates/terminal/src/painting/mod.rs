@@ -22,8 +22,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Constraint::{Fill, Length};
 use ratatui::layout::{Layout, Position, Rect};
 
-use crate::help::Help;
-use crate::prompt::PromptField;
+use crate::field::Field;
 use life::Size;
 use session::{PicturePlan, PictureSource, Status};
 use ui::{LiveArea, Screen, Sources, TextureLimits, ViewOptions, ViewTransform, request};
@@ -55,10 +54,8 @@ pub struct TerminalFrame<'a> {
 /// What only the terminal's painter knows; it outlives every frame.
 #[derive(Debug)]
 pub struct TerminalView {
-    /// The keys, while they are shown over the panels.
-    pub help: Option<Help>,
-    /// The field for a value, while it is open over all else.
-    pub prompt: Option<PromptField>,
+    /// The keys, or the field for a value, while it is open over all else.
+    pub field: Option<Field>,
     glyphs: Glyphs,
     depth: ColourDepth,
     picture_cache: PictureCache,
@@ -70,8 +67,7 @@ impl TerminalView {
     /// With nothing to show yet.
     pub fn new(glyphs: Glyphs, depth: ColourDepth) -> TerminalView {
         TerminalView {
-            help: None,
-            prompt: None,
+            field: None,
             glyphs,
             depth,
             picture_cache: PictureCache::default(),
@@ -199,10 +195,7 @@ impl TerminalView {
 
     /// Whether a card covers the panels.
     pub fn has_card(&self, sources: &Sources<'_>) -> bool {
-        self.help.is_some()
-            || self.prompt.is_some()
-            || sources.options.side.is_some()
-            || sources.lesson.is_some()
+        self.field.is_some() || sources.options.side.is_some() || sources.lesson.is_some()
     }
 
     /// Moves a card's lines up by so many.

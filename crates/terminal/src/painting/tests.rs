@@ -291,7 +291,7 @@ fn ascii_is_ascii_everywhere() {
     let mut view = View::new(Glyphs::Ascii, ColourDepth::Basic);
     view.options.timeline = true;
     for help in [false, true] {
-        view.painter.help = help.then(Help::default);
+        view.painter.field = help.then(|| Field::new(None));
         for line in text(&screen(&mut view, &status, [100, 40])) {
             assert!(line.is_ascii(), "{line}");
             assert!(!line.contains('?') || line.contains("H, ?"), "{line}");
@@ -304,7 +304,7 @@ fn a_terminal_that_is_too_small_says_so() {
     let status = status(16, size(512, 512));
     for [columns, rows] in [[20, 8], [31, 40], [200, 9], [10, 3], [1, 1]] {
         let mut view = view();
-        view.painter.help = Some(Help::default());
+        view.painter.field = Some(Field::new(None));
         view.options.timeline = true;
         let said = if columns >= 10 { "too small:" } else { "" };
         says(&mut view, &status, [columns, rows], said);
@@ -592,7 +592,7 @@ fn cards_have_what_they_are_for() {
     );
     // What is typed in the help leaves the rows that have it.
     use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
-    let mut help = Help::default();
+    let mut help = Field::new(None);
     for (typed, said) in [
         (
             "pause",
@@ -601,9 +601,9 @@ fn cards_have_what_they_are_for() {
         ("q", "No matching command"),
     ] {
         for letter in typed.chars() {
-            help.key(&KeyEvent::new(KeyCode::Char(letter), KeyModifiers::NONE));
+            help.key(&KeyEvent::new(KeyCode::Char(letter), KeyModifiers::NONE), 1);
         }
-        view.painter.help = Some(help.clone());
+        view.painter.field = Some(help.clone());
         says(&mut view, &status, [110, 24], said);
     }
 }
@@ -613,7 +613,7 @@ fn the_help_shows_every_line_by_scrolling() {
     use ui::actions::{TABLE, Topic};
     let status = status(4, size(32, 32));
     let mut view = view();
-    view.painter.help = Some(Help::default());
+    view.painter.field = Some(Field::new(None));
     let mut seen = String::new();
     for _ in 0..TABLE.len() + 2 * Topic::ALL.len() {
         seen += &text(&screen(&mut view, &status, [110, 24])).concat();
@@ -634,7 +634,7 @@ fn the_keys_are_whole_however_narrow_the_terminal_is() {
     let status = status(4, size(32, 32));
     for columns in [32, 50, 80, 160] {
         let mut view = view();
-        view.painter.help = Some(Help::default());
+        view.painter.field = Some(Field::new(None));
         let lines = text(&screen(&mut view, &status, [columns, 200]));
         let card = lines.iter().filter(|line| line.contains('│'));
         let inside = card.map(|line| line.split('│').nth(1).unwrap().trim());
