@@ -375,10 +375,7 @@ impl App {
 
     /// What a key asks for while a lesson or a lecture is open, given what it asks for otherwise.
     pub fn remap_key(&self, chord: Chord, action: Option<Action>) -> Option<Action> {
-        match self.open_lecture() {
-            Some(lecture) if self.lessons.screen().is_none() => lecture.remap_key(chord, action),
-            _ => self.lessons.remap_key(chord, action),
-        }
+        self.lessons.remap_key(self.open_lecture(), chord, action)
     }
 
     /// The lecture, if it is open.

@@ -11,8 +11,7 @@ use std::fs::OpenOptions;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use crate::actions::{Chord, Key};
-use crate::{Action, LessonChoice, ViewAction};
+use crate::LessonChoice;
 use lang::{Message, message, tr};
 use lesson::{factor_in_words, nearest_factor};
 use life::{SaveError, dated_name, write_atomically};
@@ -124,24 +123,6 @@ impl LectureRun {
         } else {
             self.at > 0
         }
-    }
-
-    /// What a key asks for while a step is shown, given what it asks for otherwise: arrow keys, Page Up
-    /// and Page Down go from step to step, digits predict. What else a presenter's remote sends does
-    /// nothing.
-    pub fn remap_key(&self, chord: Chord, action: Option<Action>) -> Option<Action> {
-        let choices = self.step().choices.len();
-        let remapped = match chord.key {
-            _ if chord.ctrl => return action,
-            Key::PageDown | Key::Right => ViewAction::NextPage,
-            Key::PageUp | Key::Left => ViewAction::PreviousPage,
-            Key::F(5) | Key::Char('.' | 'B') => return None,
-            Key::Char(digit @ '1'..='9') if usize::from(digit as u8 - b'0') <= choices => {
-                ViewAction::Predict(digit as u8 - b'1')
-            }
-            _ => return action,
-        };
-        Some(remapped.into())
     }
 
     /// Shows the step that is `by` steps away: asks the session for its setting, and gives its note.

@@ -11,8 +11,8 @@ use crate::actions::{Chord, Key};
 use crate::lesson::side_by_side;
 use crate::numbers::time_us;
 use crate::{
-    Action, Answer, Chart, CodeLine, LessonChoice, LessonColumn, LessonEntry, LessonPage,
-    LessonPicture, LessonScreen, TimeBar, ViewAction, Wake,
+    Action, Answer, Chart, CodeLine, LectureRun, LessonChoice, LessonColumn, LessonEntry,
+    LessonPage, LessonPicture, LessonScreen, TimeBar, ViewAction, Wake,
 };
 use lang::{Language, tr};
 use lesson::{
@@ -135,27 +135,43 @@ impl Lessons {
         })
     }
 
-    /// What a key asks for while a lesson or the list is open, given what it asks for otherwise: arrow
-    /// keys, Page Up and Page Down go from step to step and choose in the list, digits predict, M measures
-    /// again, and the keys that run the session, which is paused meanwhile, go one step on or open the
-    /// selected lesson. What else a presenter's remote sends does nothing.
-    pub fn remap_key(&self, chord: Chord, action: Option<Action>) -> Option<Action> {
-        let is_list = match self.state {
-            State::Closed => return action,
-            State::List { .. } => true,
-            State::Open(_) => false,
+    /// What a key asks for while a lesson, the list or a step of a `lecture` is open, given what it asks for
+    /// otherwise: arrow keys, Page Up and Page Down go from step to step and choose in the list, digits
+    /// predict, M measures a lesson again, and the keys that run the session, which is paused while a lesson
+    /// is open, go one step on or open the selected lesson. What else a presenter's remote sends does
+    /// nothing.
+    pub fn remap_key(
+        &self,
+        lecture: Option<&LectureRun>,
+        chord: Chord,
+        action: Option<Action>,
+    ) -> Option<Action> {
+        let (is_list, is_page) = match self.state {
+            State::Closed => (false, false),
+            State::List { .. } => (true, false),
+            State::Open(_) => (false, true),
         };
+        let is_lesson = is_list || is_page;
+        let choices = match lecture {
+            _ if is_page => 9,
+            Some(lecture) if !is_list => lecture.step().choices.len(),
+            _ => 0,
+        };
+        if chord.ctrl || !is_lesson && lecture.is_none() {
+            return action;
+        }
         let remapped = match chord.key {
-            _ if chord.ctrl => return action,
             Key::PageDown | Key::Right => ViewAction::NextPage,
             Key::PageUp | Key::Left => ViewAction::PreviousPage,
             Key::Down if is_list => ViewAction::NextPage,
             Key::Up if is_list => ViewAction::PreviousPage,
             Key::Space | Key::Enter if is_list => ViewAction::OpenLesson,
-            Key::Space | Key::Enter => ViewAction::NextPage,
+            Key::Space | Key::Enter if is_page => ViewAction::NextPage,
             Key::F(5) | Key::Char('.' | 'B') => return None,
-            Key::Char('M') if !is_list => ViewAction::MeasureAgain,
-            Key::Char(digit @ '1'..='9') if !is_list => ViewAction::Predict(digit as u8 - b'1'),
+            Key::Char('M') if is_page => ViewAction::MeasureAgain,
+            Key::Char(digit @ '1'..='9') if usize::from(digit as u8 - b'0') <= choices => {
+                ViewAction::Predict(digit as u8 - b'1')
+            }
             _ => return action,
         };
         Some(remapped.into())

@@ -2,8 +2,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::*;
+use crate::actions::{Chord, Key};
 use crate::fixtures::lecture_options;
-use crate::{App, EmergencySave, LessonScreen, ViewOptions};
+use crate::{Action, App, EmergencySave, LessonScreen, ViewAction, ViewOptions};
 use life::Size;
 use session::{Finding, SessionAction, Source, Switch};
 

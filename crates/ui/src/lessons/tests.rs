@@ -53,7 +53,7 @@ fn pressed(lessons: &Lessons, key: Key, action: impl Into<Option<Action>>) -> Op
         shift: false,
         ctrl: false,
     };
-    lessons.remap_key(chord, action.into())
+    lessons.remap_key(None, chord, action.into())
 }
 
 #[test]
@@ -129,7 +129,11 @@ fn a_presenter_s_remote_goes_on_and_back_and_does_nothing_else() {
             shift: true,
             ..plain(key)
         };
-        assert_eq!(lessons.remap_key(chord, action_for(chord)), None, "{key:?}");
+        assert_eq!(
+            lessons.remap_key(None, chord, action_for(chord)),
+            None,
+            "{key:?}"
+        );
     }
 }
 
