@@ -65,6 +65,7 @@ fn paint_band(painter: &WidgetPainter, rect: Rect, shown: &ComparisonTexts) {
         let corner = pos2(used, rect.center().y - size / 2.0);
         paint_sign(
             painter,
+            &painter.palette,
             Rect::from_min_size(corner, vec2(size, size)),
             holds,
         );

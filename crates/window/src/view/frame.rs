@@ -82,7 +82,7 @@ impl Frame<'_> {
             sm_count: (timeline && status.lab.block_timestamps).then(|| timeline_sm_count(status)),
             side: self.sources.options.side,
             toolbar: true,
-            lecture: self.sources.drawing.lecture.as_deref().map(lecture::words),
+            lecture: self.sources.drawing.lecture.as_deref().map(lecture::height),
             lesson: self.sources.lesson.map(|lesson| match lesson {
                 LessonScreen::List { .. } => LessonPlace::Beside,
                 LessonScreen::Page(_) => LessonPlace::Everywhere,
@@ -349,7 +349,7 @@ pub(crate) fn paint(
         toolbar::paint(painter, frame, layout.points(rect));
     }
     if let (Some(step), Some(rect)) = (&frame.sources.drawing.lecture, layout.lecture) {
-        lecture::paint(painter, step, layout.points(rect));
+        lecture::show(painter, step, layout.points(rect));
     }
     timeline::paint(painter, frame, layout);
     population::paint_tags(painter, status, only, layout);

@@ -10,7 +10,6 @@ mod tiling;
 
 use egui::{Pos2, Rect, pos2, vec2};
 
-use crate::view::lecture::LectureWords;
 use crate::view::timeline;
 pub(crate) use comparison::ComparisonPlaces;
 use docks::Side;
@@ -150,6 +149,9 @@ const MIN_POINTS: [f32; 2] = [640.0, 400.0];
 /// How much larger everything is in a presentation, for the last row.
 const PRESENTATION: f32 = 1.6;
 
+/// The largest part of the height above the panels that the step of a lecture takes.
+const MAX_LECTURE: f32 = 0.3;
+
 /// Where lessons stand.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum LessonPlace {
@@ -170,8 +172,8 @@ pub(crate) struct LayoutRequest {
     pub side: Option<SidePanel>,
     /// The toolbar; a presentation has none.
     pub toolbar: bool,
-    /// The step of a lecture, below the toolbar if there is one.
-    pub lecture: Option<LectureWords>,
+    /// The step of a lecture, this high, below the toolbar if there is one.
+    pub lecture: Option<f32>,
     /// A lesson, instead of the HUD or of everything.
     pub lesson: Option<LessonPlace>,
     /// The strip of a presentation, instead of the HUD.
@@ -211,9 +213,12 @@ pub(crate) fn lay_out(
     let wants_toolbar = request.toolbar && !request.presentation;
     let toolbar =
         docks::toolbar(in_points(beside(dock)), pixels_per_point).filter(|_| wants_toolbar);
-    let lecture = request
-        .lecture
-        .map(|words| in_pixels(words.height(in_points(beside(dock))), pixels_per_point));
+    let lecture = request.lecture.map(|height| {
+        in_pixels(
+            height.min(MAX_LECTURE * in_points(beside(dock))[1]),
+            pixels_per_point,
+        )
+    });
     // Where what stands below the toolbar and what is below that begins.
     let bar = toolbar.unwrap_or(0);
     let top = bar + lecture.unwrap_or(0);

@@ -12,6 +12,7 @@ use crate::view::hud::{message_colours, paint_menu_sign};
 use crate::view::widget_painter::{Spoken, WidgetPainter};
 use lang::tr;
 use ui::figures::Urgency;
+use ui::theme::Palette;
 use ui::{Action, LessonEntry, LessonScreen, ViewAction};
 
 const PAD: f32 = 26.0;
@@ -230,12 +231,25 @@ fn paint_list(painter: &WidgetPainter, rect: Rect, entries: &[LessonEntry], sele
     }
 }
 
+/// The same in a widget.
+pub(crate) fn sign(palette: &Palette<egui::Color32>, holds: bool) -> egui::Atom<'static> {
+    let palette = *palette;
+    egui::Atom::paint(vec2(17.0, 17.0), move |ui, face| {
+        paint_sign(ui.painter(), &palette, face.rect, holds);
+    })
+}
+
 /// A tick on dark green or a cross on red: told apart by their shapes, too.
-pub(crate) fn paint_sign(painter: &WidgetPainter, rect: Rect, holds: bool) {
+pub(crate) fn paint_sign(
+    painter: &egui::Painter,
+    palette: &Palette<egui::Color32>,
+    rect: Rect,
+    holds: bool,
+) {
     let (background, text_colour) = if holds {
-        (painter.palette.running_background, painter.palette.running)
+        (palette.running_background, palette.running)
     } else {
-        (painter.palette.failed, painter.palette.on_failed)
+        (palette.failed, palette.on_failed)
     };
     painter.rect_filled(rect, 0.2 * rect.width(), background);
     let at = |x: f32, y: f32| rect.min + vec2(x, y) * rect.width();

@@ -8,7 +8,7 @@ use std::ops::Deref;
 use std::rc::Rc;
 
 use egui::accesskit::{Action as AccessAction, Node, Role};
-use egui::{Color32, Id, LayerId, Painter, Pos2, Rect, Sense, Ui, UiBuilder, WidgetInfo};
+use egui::{Color32, Id, LayerId, Painter, Pos2, Rect, Response, Sense, Ui, UiBuilder, WidgetInfo};
 
 use crate::view::dialogs::UiRequest;
 use session::SessionAction;
@@ -208,6 +208,20 @@ impl WidgetPainter {
         }
     }
 
+    /// Asks for an action where a widget of egui's own was clicked; the mouse over it is as over a painted one.
+    pub(crate) fn asks(&self, response: &Response, action: impl Into<Action>) {
+        let mut widgets = self.widgets.borrow_mut();
+        widgets.places.push(WidgetPlace {
+            rect: response.rect,
+            id: response.id,
+            is_button: true,
+            has_tip: false,
+        });
+        if response.clicked() {
+            widgets.requests.push(UiRequest::Act(action.into()));
+        }
+    }
+
     /// Makes a request of a widget of egui's own.
     pub(crate) fn ask(&self, request: UiRequest) {
         self.widgets.borrow_mut().requests.push(request);
@@ -221,6 +235,7 @@ impl WidgetPainter {
         let id = self.ui.scope_id().with(name);
         let mut ui = Ui::new(self.ui.ctx().clone(), id, builder);
         if !self.is_enabled {
+            ui.visuals_mut().disabled_alpha = 1.0; // it stands behind a dialog, and is no other
             ui.disable();
         }
         add(&mut ui);

@@ -9,7 +9,7 @@ use egui::{
     Rgba, Shape, emath::GuiRounding as _,
 };
 
-use ui::theme::Rgb;
+use ui::theme::{Palette, Rgb};
 
 /// Where room is short, text shrinks to this part of its size before it is cut.
 pub(crate) const SMALLEST: f32 = 0.72;
@@ -25,6 +25,15 @@ pub(crate) fn opaque([red, green, blue]: Rgb) -> Color32 {
 /// The same colour, but only this opaque.
 pub(crate) fn translucent(colour: Color32, alpha: u8) -> Color32 {
     Color32::from_rgba_unmultiplied(colour.r(), colour.g(), colour.b(), alpha)
+}
+
+/// From here on, buttons that are on have the accent.
+pub(crate) fn chosen_have_the_accent(ui: &mut egui::Ui, palette: &Palette<Color32>) {
+    let visuals = ui.visuals_mut();
+    visuals.selection.bg_fill = palette.accent;
+    visuals.selection.stroke.color = palette.on_accent;
+    // What was chosen is to be read, also once it cannot be changed.
+    visuals.disabled_alpha = 1.0;
 }
 
 /// Black or white, whichever stands out more from a bright or dark colour.

@@ -124,7 +124,7 @@ fn nothing_lies_over_anything_else_and_all_is_in_the_window() {
 
 #[test]
 fn the_lanes_of_a_presentation_are_seen_from_the_last_row() {
-    let words = lecture::words(&lecture_screen());
+    let step = lecture::height(&lecture_screen());
     for window in [
         [1024, 768],
         [1280, 720],
@@ -132,7 +132,7 @@ fn the_lanes_of_a_presentation_are_seen_from_the_last_row() {
         [1920, 1080],
         [3840, 2160],
     ] {
-        for (lecture, least) in [(None, 6.0), (Some(words), 3.75)] {
+        for (lecture, least) in [(None, 6.0), (Some(step), 3.75)] {
             let request = LayoutRequest {
                 presentation: true,
                 lecture,

@@ -465,7 +465,7 @@ pub(crate) fn paint_choice(
         painter.rect_stroke(place, 5.0 * scale, edge, StrokeKind::Outside);
         let sign = vec2(18.0, 18.0) * scale;
         let middle = place.right_center() - vec2(16.0 * scale, 0.0);
-        paint_sign(painter, Rect::from_center_size(middle, sign), true);
+        paint_sign(painter, palette, Rect::from_center_size(middle, sign), true);
     }
     let room = place.width() - 36.0 * scale;
     let text = fitted(painter, &name, medium(17.0 * scale), colour, room);
@@ -517,7 +517,7 @@ fn paint_piece(painter: &WidgetPainter, place: Rect, scale: f32, content: Conten
             let size = 18.0 * scale;
             let middle = pos2(place.left() + size / 2.0, place.center().y);
             let sign = Rect::from_center_size(middle, vec2(size, size));
-            paint_sign(painter, sign, holds);
+            paint_sign(painter, palette, sign, holds);
             let at = pos2(place.left() + 28.0 * scale, place.center().y);
             put(painter, at, Align2::LEFT_CENTER, text);
         }
