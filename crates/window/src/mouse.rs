@@ -154,7 +154,7 @@ impl Handler {
                 }
             }
             // A list of egui's has the wheel itself.
-            Some(HitTarget::Side(SidePanel::Ladder | SidePanel::Editor)) => {
+            Some(HitTarget::Side(SidePanel::Ladder | SidePanel::Editor | SidePanel::Causes)) => {
                 self.pacer.request_frame(Instant::now())
             }
             Some(HitTarget::Lesson) if self.app.lessons.is_list() => {

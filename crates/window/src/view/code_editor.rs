@@ -5,33 +5,27 @@ use std::collections::HashSet;
 
 use egui::text::LayoutJob;
 use egui::{
-    Align2, Color32, FontId, Frame as Margins, Id, Margin, Rect, ScrollArea, Shape, TextBuffer,
-    TextEdit, Ui, pos2, vec2,
+    Align2, Button, Color32, FontId, Frame as Margins, Id, Label, Margin, Rect, RichText,
+    ScrollArea, Shape, TextBuffer, TextEdit, TextStyle, Ui, pos2, vec2,
 };
 use egui_extras::syntax_highlighting::{CodeTheme, TokenType, highlight};
 
 use crate::view::Frame;
 use crate::view::dialogs::UiRequest;
+use crate::view::hud::side_panel;
 use crate::view::hud::style::*;
-use crate::view::hud::{choice_button, close_button, text_button};
 use crate::view::widget_painter::WidgetPainter;
 use lang::tr;
 use ui::code_editor::{Code, Guess, PredictionTexts, rung_to_copy};
 use ui::theme::Palette;
 use ui::{Action, CodeEditor, ViewAction};
 
-const PAD: f32 = 14.0;
-const TITLE: f32 = 30.0;
-const TABS: f32 = 24.0;
-/// What was found: a line, and sentences below it.
-const SUMMARY: f32 = 26.0;
+/// What was found: a line, sentences below it, and the buttons.
+const FOOT: f32 = 152.0;
 const SENTENCES: f32 = 84.0;
-const BUTTONS: f32 = 28.0;
 /// The type of the text, and what the numbers of its lines take.
 const TYPE: f32 = 14.0;
 const GUTTER: f32 = 36.0;
-/// Lines that a sentence takes at most.
-const SENTENCE_LINES: usize = 5;
 
 /// What can be asked for in the editor.
 #[derive(Clone, PartialEq, Debug)]
@@ -58,40 +52,46 @@ pub(crate) fn field(code: Code) -> Id {
     Id::unique(("code editor", code.extension()))
 }
 
-/// Paints the editor into its rectangle.
-pub(crate) fn paint(painter: &WidgetPainter, frame: &Frame<'_>, rect: Rect) {
-    let (editor, palette) = (frame.editor, &painter.palette);
-    let line = (1.0, palette.rule);
-    painter.vline(rect.right() - 0.5, rect.y_range(), line);
-    painter.hline(rect.x_range(), rect.top() + 0.5, line);
-    let inside = rect.shrink2(vec2(PAD, 6.0));
-    let title = inside.with_max_y(inside.top() + TITLE);
-    let close = ViewAction::ToggleEditor;
-    let left = close_button(painter, title.right_center(), close);
-    let room = left - title.left() - 12.0;
-    let font = medium(18.0);
-    let text = fitted(painter, &name(editor), font, palette.value, room);
-    put(painter, title.left_center(), Align2::LEFT_CENTER, text);
-    let tabs = inside.with_min_y(title.bottom() + 2.0);
-    let tabs = tabs.with_max_y(tabs.top() + TABS);
-    paint_tabs(painter, frame, tabs);
-    let buttons = inside.with_min_y(inside.bottom() - BUTTONS);
-    let sentences = inside.with_max_y(buttons.top() - 4.0);
-    let sentences = sentences.with_min_y(sentences.bottom() - SENTENCES);
-    let summary = inside.with_max_y(sentences.top());
-    let summary = summary.with_min_y(summary.bottom() - SUMMARY);
-    let code = inside
-        .with_min_y(tabs.bottom() + 4.0)
-        .with_max_y(summary.top() - 4.0);
-    paint_code(painter, editor, code);
-    paint_summary(painter, frame, summary);
-    let status = frame.sources.status;
-    let status = status.filter(|_| !editor.conflict());
-    match status.and_then(|status| editor.predictions(status)) {
-        Some(predictions) => paint_predictions(painter, editor, &predictions, sentences),
-        None => paint_sentences(painter, editor, sentences),
-    }
-    paint_buttons(painter, frame, buttons);
+/// Shows the editor in its rectangle.
+pub(crate) fn show(painter: &WidgetPainter, frame: &Frame<'_>, rect: Rect) {
+    let (editor, palette) = (frame.editor, painter.palette);
+    side_panel(
+        painter,
+        rect,
+        &name(editor),
+        ViewAction::ToggleEditor,
+        |ui| {
+            ui.spacing_mut().item_spacing = vec2(6.0, 4.0);
+            ui.spacing_mut().button_padding.x = 7.0;
+            ui.style_mut()
+                .text_styles
+                .insert(TextStyle::Body, regular(14.0));
+            ui.style_mut()
+                .text_styles
+                .insert(TextStyle::Button, regular(13.0));
+            ui.horizontal(|ui| show_tabs(painter, ui, frame));
+            let card = Margins::new()
+                .fill(palette.code_background)
+                .corner_radius(4);
+            card.inner_margin(Margin::symmetric(4, 6)).show(ui, |ui| {
+                ui.set_max_height(ui.available_height() - FOOT);
+                show_code(painter, ui, editor);
+            });
+            show_summary(painter, ui, frame);
+            // Of one height, whatever was found: the text above it stays where it is.
+            ui.allocate_ui(vec2(ui.available_width(), SENTENCES), |ui| {
+                let area = ScrollArea::vertical().id_salt("sentences");
+                area.auto_shrink(false).show(ui, |ui| {
+                    let status = frame.sources.status.filter(|_| !editor.conflict());
+                    match status.and_then(|status| editor.predictions(status)) {
+                        Some(predictions) => show_predictions(painter, ui, editor, &predictions),
+                        None => show_sentences(painter, ui, editor),
+                    }
+                });
+            });
+            ui.horizontal(|ui| show_buttons(painter, ui, frame));
+        },
+    );
 }
 
 /// What stands in the title: the exercise, or the file's name, with a sign while the text differs from it.
@@ -107,41 +107,35 @@ fn name(editor: &CodeEditor) -> String {
     }
 }
 
-/// Paints what can be written, and the button for a new kernel.
-fn paint_tabs(painter: &WidgetPainter, frame: &Frame<'_>, row: Rect) {
+/// What can be written, and the button for a new kernel.
+fn show_tabs(painter: &WidgetPainter, ui: &mut Ui, frame: &Frame<'_>) {
     let shown = frame.editor.code();
-    let mut corner = row.left_top();
-    for code in Code::ALL {
-        let name = code.name().to_owned();
-        let request = UiRequest::Editor(EditorRequest::Show(code));
-        let is_shown = Some(code == shown);
-        let right = choice_button(painter, corner, row.height(), name, is_shown, request);
-        corner.x = right + 6.0;
-    }
+    ui.scope(|ui| {
+        chosen_have_the_accent(ui, &painter.palette);
+        for code in Code::ALL {
+            let button = Button::new(code.name()).selected(code == shown);
+            let request = UiRequest::Editor(EditorRequest::Show(code));
+            painter.requests(&ui.add(button), request);
+        }
+    });
     let status = frame.sources.status.filter(|_| shown == Code::Kernel);
     if let Some(status) = status {
-        corner.x += 12.0;
+        ui.add_space(12.0);
         let rung = rung_to_copy(status.setting.kernel);
-        let name = tr!("New from {rung}", rung = rung.file);
-        let request = UiRequest::Editor(EditorRequest::NewKernel);
-        text_button(painter, corner, row.height(), name, request);
+        let button = ui.button(tr!("New from {rung}", rung = rung.file));
+        painter.requests(&button, UiRequest::Editor(EditorRequest::NewKernel));
     }
 }
 
-fn paint_code(painter: &WidgetPainter, editor: &CodeEditor, rect: Rect) {
-    painter.rect_filled(rect, 4.0, painter.palette.code_background);
-    let inside = rect.shrink2(vec2(4.0, 6.0));
-    let wrong = editor.wrong_lines();
-    painter.lay_out(inside, "code editor", |ui| {
-        // Another text begins at its top.
-        let exercise = editor.exercise().map(|it| it.name);
-        let of_text = (editor.code().extension(), editor.path(), exercise);
-        let area = ScrollArea::vertical().id_salt(of_text);
-        area.auto_shrink(false).show(ui, |ui| {
-            if let Some(text) = lay_out_text(ui, painter, editor, &wrong) {
-                painter.ask(UiRequest::Editor(EditorRequest::Edit(text)));
-            }
-        });
+fn show_code(painter: &WidgetPainter, ui: &mut Ui, editor: &CodeEditor) {
+    // Another text begins at its top.
+    let exercise = editor.exercise().map(|it| it.name);
+    let of_text = (editor.code().extension(), editor.path(), exercise);
+    let area = ScrollArea::vertical().id_salt(of_text);
+    area.auto_shrink(false).show(ui, |ui| {
+        if let Some(text) = lay_out_text(ui, painter, editor, &editor.wrong_lines()) {
+            painter.ask(UiRequest::Editor(EditorRequest::Edit(text)));
+        }
     });
 }
 
@@ -234,8 +228,8 @@ fn code_theme(palette: &Palette<Color32>, size: f32) -> CodeTheme {
     theme
 }
 
-/// Paints in a line what was found, and whether it runs.
-fn paint_summary(painter: &WidgetPainter, frame: &Frame<'_>, rect: Rect) {
+/// In a line what was found, and whether it runs.
+fn show_summary(painter: &WidgetPainter, ui: &mut Ui, frame: &Frame<'_>) {
     let palette = &painter.palette;
     let (text, colour) = match frame.editor.summary() {
         None if frame.editor.is_checking() => (tr!("Checking …").into(), palette.label),
@@ -247,99 +241,70 @@ fn paint_summary(painter: &WidgetPainter, frame: &Frame<'_>, rect: Rect) {
         Some(text) if frame.editor.is_right() => (text, palette.running),
         Some(text) => (text, palette.failed_text),
     };
-    let text = fitted(painter, &text, medium(15.0), colour, rect.width());
-    put(painter, rect.left_center(), Align2::LEFT_CENTER, text);
+    truncated(ui, RichText::new(text).font(medium(15.0)), colour);
 }
 
-/// Paints the first sentences about the text, as many as there is room for, and how many follow.
-fn paint_sentences(painter: &WidgetPainter, editor: &CodeEditor, rect: Rect) {
-    let palette = &painter.palette;
-    let paragraph = |text: &str, colour| {
-        let font = regular(14.0);
-        paragraph(painter, text, font, colour, rect.width(), SENTENCE_LINES)
-    };
+fn truncated(ui: &mut Ui, text: impl Into<RichText>, colour: Color32) {
+    ui.add(Label::new(text.into().color(colour)).truncate());
+}
+
+/// The sentences about the text.
+fn show_sentences(painter: &WidgetPainter, ui: &mut Ui, editor: &CodeEditor) {
     if editor.conflict() {
         let text = tr!("The file was changed by another program, and the text here was edited");
-        let text = paragraph(text, palette.accent);
-        return put(painter, rect.left_top(), Align2::LEFT_TOP, text);
+        ui.colored_label(painter.palette.accent, text);
+        return;
     }
-    let mut y = rect.top();
-    for (at, sentence) in editor.sentences().enumerate() {
-        let text = paragraph(&sentence, palette.value);
-        let rest = editor.sentence_count() - at;
-        let more = if rest > 1 { 18.0 } else { 0.0 };
-        if at > 0 && y + text.size().y + more > rect.bottom() {
-            let text = paragraph(&tr!("and {rest} more"), palette.label);
-            return put(painter, pos2(rect.left(), y), Align2::LEFT_TOP, text);
-        }
-        let height = text.size().y;
-        put(painter, pos2(rect.left(), y), Align2::LEFT_TOP, text);
-        y += height + 2.0;
+    for sentence in editor.sentences() {
+        ui.label(lang::keep_units(&sentence));
     }
 }
 
-/// Paints what is to be predicted with its buttons, what the window predicts, and what was measured.
-fn paint_predictions(
+/// What is to be predicted with its buttons, what the window predicts, and what was measured.
+fn show_predictions(
     painter: &WidgetPainter,
+    ui: &mut Ui,
     editor: &CodeEditor,
     texts: &PredictionTexts,
-    rect: Rect,
 ) {
-    let palette = &painter.palette;
-    let line = |y: f32, text: &str, colour| {
-        let text = fitted(painter, text, regular(14.0), colour, rect.width());
-        put(painter, pos2(rect.left(), y), Align2::LEFT_TOP, text);
-    };
-    line(rect.top(), texts.question, palette.label);
-    let mut corner = pos2(rect.left(), rect.top() + 20.0);
-    for guess in Guess::ALL {
-        let is_chosen = Some(editor.guessed() == Some(guess));
-        let request = UiRequest::Editor(EditorRequest::Guess(guess));
-        let name = guess.name().to_owned();
-        let height = 22.0;
-        let right = choice_button(painter, corner, height, name, is_chosen, request);
-        corner.x = right + 6.0;
-    }
-    for (text, at) in texts.lines.iter().zip([45.0, 64.0]) {
-        line(rect.top() + at, text, palette.value);
+    ui.colored_label(painter.palette.label, texts.question);
+    ui.horizontal(|ui| {
+        chosen_have_the_accent(ui, &painter.palette);
+        for guess in Guess::ALL {
+            let button = Button::new(guess.name()).selected(editor.guessed() == Some(guess));
+            let request = UiRequest::Editor(EditorRequest::Guess(guess));
+            painter.requests(&ui.add(button), request);
+        }
+    });
+    for text in &texts.lines {
+        ui.label(text);
     }
 }
 
-/// Paints the buttons, and beside them whether the session runs this text.
-fn paint_buttons(painter: &WidgetPainter, frame: &Frame<'_>, row: Rect) {
-    let editor = frame.editor;
+/// The buttons, and beside them whether the session runs this text.
+fn show_buttons(painter: &WidgetPainter, ui: &mut Ui, frame: &Frame<'_>) {
+    let (editor, palette) = (frame.editor, painter.palette);
     let run = ViewAction::RunRound;
     let key = Action::from(run).key();
+    let settle = |reload| UiRequest::Editor(EditorRequest::Settle { reload });
     let buttons = if editor.conflict() {
-        let settle = |reload| UiRequest::Editor(EditorRequest::Settle { reload });
         [
             (tr!("Load the file").into(), settle(true)),
             (tr!("Keep this text").into(), settle(false)),
         ]
     } else {
+        let save = UiRequest::Editor(EditorRequest::Save);
         [
             (tr!("Run ({key})"), UiRequest::Act(run.into())),
-            (
-                tr!("Save (Ctrl+S)").into(),
-                UiRequest::Editor(EditorRequest::Save),
-            ),
+            (tr!("Save (Ctrl+S)").into(), save),
         ]
     };
-    let mut corner = row.left_top();
     for (name, request) in buttons {
-        let right = text_button(painter, corner, row.height(), name, request);
-        corner.x = right + 6.0;
+        painter.requests(&ui.button(name), request);
     }
-    let Some(is_current) = frame.sources.status.and_then(|it| editor.runs(it)) else {
-        return;
-    };
-    let palette = &painter.palette;
-    let (text, colour) = if is_current {
-        (tr!("runs"), palette.running)
-    } else {
-        (tr!("edited since it ran"), palette.label)
-    };
-    let room = row.right() - corner.x;
-    let text = fitted(painter, text, regular(14.0), colour, room);
-    put(painter, row.right_center(), Align2::RIGHT_CENTER, text);
+    match frame.sources.status.and_then(|it| editor.runs(it)) {
+        Some(true) => truncated(ui, tr!("runs"), palette.running),
+        Some(false) => truncated(ui, tr!("edited since it ran"), palette.label),
+        None => {}
+    }
 }

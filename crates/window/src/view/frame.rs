@@ -362,15 +362,15 @@ pub(crate) fn paint(
                     lab::paint(painter, frame.lab, shown, rect);
                 }
             }
-            SidePanel::Causes => causes::paint(painter, screen, rect),
-            SidePanel::Editor => code_editor::paint(painter, frame, rect),
+            SidePanel::Causes => causes::show(painter, screen, rect),
+            SidePanel::Editor => code_editor::show(painter, frame, rect),
             SidePanel::Population => {
                 if let Some(shown) = &screen.population {
                     population::paint(painter, shown, rect);
                 }
             }
             SidePanel::Ladder => match (&screen.source, &screen.ladder) {
-                (Some(source), _) => ladder::paint_source(painter, source, rect),
+                (Some(source), _) => ladder::show_source(painter, source, rect),
                 (None, Some(chart)) => ladder::paint(painter, chart, rect),
                 (None, None) => {}
             },

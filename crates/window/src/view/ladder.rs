@@ -10,4 +10,4 @@ mod source;
 mod tests;
 
 pub(crate) use paint::paint;
-pub(crate) use source::paint as paint_source;
+pub(crate) use source::show as show_source;

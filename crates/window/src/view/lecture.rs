@@ -54,6 +54,8 @@ pub(crate) fn show(painter: &WidgetPainter, step: &LectureScreen, rect: Rect) {
         }
         ui.set_max_width(corner.left() - inside.left());
         chosen_have_the_accent(ui, &palette);
+        // What was chosen is to be read, also once it cannot be changed.
+        ui.visuals_mut().disabled_alpha = 1.0;
         ui.spacing_mut().button_padding = vec2(10.0, 4.0) * size;
         ui.add_space(5.0 * size);
         let is_asked = !step.choices.iter().any(|choice| choice.is_right);

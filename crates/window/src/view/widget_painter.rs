@@ -210,6 +210,11 @@ impl WidgetPainter {
 
     /// Asks for an action where a widget of egui's own was clicked; the mouse over it is as over a painted one.
     pub(crate) fn asks(&self, response: &Response, action: impl Into<Action>) {
+        self.requests(response, UiRequest::Act(action.into()));
+    }
+
+    /// The same for any request.
+    pub(crate) fn requests(&self, response: &Response, request: UiRequest) {
         let mut widgets = self.widgets.borrow_mut();
         widgets.places.push(WidgetPlace {
             rect: response.rect,
@@ -218,7 +223,7 @@ impl WidgetPainter {
             has_tip: false,
         });
         if response.clicked() {
-            widgets.requests.push(UiRequest::Act(action.into()));
+            widgets.requests.push(request);
         }
     }
 

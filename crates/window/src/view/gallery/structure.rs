@@ -39,6 +39,9 @@ struct VisibleText {
     on_card: bool,
 }
 
+/// What scrolls is at least as high: a line that is cut there is not cut everywhere.
+const MIN_SCROLLED: f32 = 60.0;
+
 /// Looks at what is painted: the texts that can be seen, and what is wrong with them.
 fn look_at(shapes: &[ClippedShape], screen: Rect) -> (Vec<VisibleText>, Vec<String>) {
     let mut looking = Looking {
@@ -108,7 +111,7 @@ impl Looking {
 
     fn text(&mut self, text: &str, rect: Rect, clip: Rect) {
         // As the lists of dialogs do, and texts of several lines.
-        let is_long = self.carded || text.contains('\n');
+        let is_long = self.carded || text.contains('\n') || clip.height() >= MIN_SCROLLED;
         let scrolls = is_long && clip.height() < self.screen.height() - 1.0;
         let shown = rect.intersect(clip);
         if !shown.is_positive() && scrolls {

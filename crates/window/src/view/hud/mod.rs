@@ -14,8 +14,7 @@ pub(crate) mod style;
 pub(crate) mod tests;
 
 pub(crate) use parts::{
-    change, choice_button, close_button, key_hint, menu as paint_menu_sign, message_colours,
-    put_value, text_button,
+    change, close_button, key_hint, menu as paint_menu_sign, message_colours, put_value, side_panel,
 };
 pub(crate) use presenting::HEIGHT as STRIP;
 pub use style::install_fonts;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use egui::{Align2, Color32, Galley, Pos2, Rect, Shape, Vec2, pos2, vec2};
+use egui::{Align, Align2, Color32, Galley, Label, Layout, Pos2, Rect, RichText, Shape, Ui, Vec2, pos2, vec2};
 
 use crate::view::dialogs::UiRequest;
 use crate::view::hud::style::*;
@@ -191,40 +191,30 @@ pub(crate) fn close_button(painter: &WidgetPainter, right: Pos2, action: impl In
     place.left()
 }
 
-/// A button with a name, as wide as that; returns its right edge.
-pub(crate) fn text_button(
+/// Shows a side panel: its edges, its title with the button that closes it, and its contents below.
+pub(crate) fn side_panel(
     painter: &WidgetPainter,
-    corner: Pos2,
-    height: f32,
-    name: String,
-    request: UiRequest,
-) -> f32 {
-    choice_button(painter, corner, height, name, None, request)
-}
-
-/// The same, and whether it is chosen of several, if it is one of those.
-pub(crate) fn choice_button(
-    painter: &WidgetPainter,
-    corner: Pos2,
-    height: f32,
-    name: String,
-    is_chosen: Option<bool>,
-    request: UiRequest,
-) -> f32 {
-    let palette = &painter.palette;
-    let font = regular(13.0);
-    let text = |colour| painter.layout_no_wrap(name.clone(), font.clone(), colour);
-    let size = vec2(text(palette.value).size().x + 14.0, height);
-    let place = Rect::from_min_size(corner, size);
-    let spoken = Spoken::new(&name, "").on(is_chosen);
-    let (background, colour) = match (is_chosen, painter.request(place, &spoken, request)) {
-        (Some(true), _) => (palette.accent, palette.on_accent),
-        (_, true) => (palette.raised_pointed, palette.value),
-        (_, false) => (palette.raised, palette.value),
-    };
-    painter.rect_filled(place, 4.0, background);
-    put(painter, place.center(), Align2::CENTER_CENTER, text(colour));
-    place.right()
+    rect: Rect,
+    title: &str,
+    close: ViewAction,
+    contents: impl FnOnce(&mut Ui),
+) {
+    let line = (1.0, painter.palette.rule);
+    painter.vline(rect.right() - 0.5, rect.y_range(), line);
+    painter.hline(rect.x_range(), rect.top() + 0.5, line);
+    painter.lay_out(rect.shrink2(vec2(14.0, 6.0)), "side panel", |ui| {
+        let widgets = &mut ui.visuals_mut().widgets;
+        widgets.noninteractive.fg_stroke.color = painter.palette.value;
+        ui.horizontal(|ui| {
+            ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+                let text = tr!("Close ({key}) ×", key = Action::from(close).key());
+                painter.asks(&ui.button(RichText::new(text).font(regular(13.0))), close);
+                let title = Label::new(RichText::new(title).font(medium(18.0))).truncate();
+                ui.with_layout(Layout::left_to_right(Align::Center), |ui| ui.add(title));
+            });
+        });
+        contents(ui);
+    });
 }
 
 /// The colour of the text on the state band.

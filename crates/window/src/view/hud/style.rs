@@ -32,8 +32,6 @@ pub(crate) fn chosen_have_the_accent(ui: &mut egui::Ui, palette: &Palette<Color3
     let visuals = ui.visuals_mut();
     visuals.selection.bg_fill = palette.accent;
     visuals.selection.stroke.color = palette.on_accent;
-    // What was chosen is to be read, also once it cannot be changed.
-    visuals.disabled_alpha = 1.0;
 }
 
 /// Black or white, whichever stands out more from a bright or dark colour.
