@@ -346,7 +346,7 @@ pub(crate) fn paint(
         }
     }
     if let Some(rect) = layout.toolbar {
-        toolbar::paint(painter, frame, layout.points(rect));
+        toolbar::show(painter, frame, layout.points(rect));
     }
     if let (Some(step), Some(rect)) = (&frame.sources.drawing.lecture, layout.lecture) {
         lecture::show(painter, step, layout.points(rect));

@@ -4,11 +4,15 @@
 
 use std::borrow::Cow;
 
-use egui::{Align2, Color32, Rect, Shape, Stroke, StrokeKind, pos2, vec2};
+use egui::accesskit::Role;
+use egui::{
+    Align, Align2, Atom, Button, Color32, Layout, Painter, Rect, Shape, Stroke, Ui, WidgetInfo,
+    vec2,
+};
 
 use crate::view::Frame;
 use crate::view::hud::style::*;
-use crate::view::widget_painter::{Spoken, WidgetPainter};
+use crate::view::widget_painter::WidgetPainter;
 use lang::tr;
 use session::{SessionAction, Switch};
 use ui::{Action, EditAction, Sources, Tool, ViewAction};
@@ -20,30 +24,31 @@ const LABELLED: f32 = 57.0;
 const UNLABELLED: f32 = 36.0;
 const PAD: f32 = 8.0;
 
-#[derive(Clone, Copy)]
-enum Icon {
-    Run,
-    Pause,
-    Back,
-    Step,
-    Slower,
-    Faster,
-    Kernel,
-    Streams,
-    Timeline,
-    Lab,
-    Lessons,
-    Draw,
-    Select,
-    Undo,
-    Redo,
-    Patterns,
-    Fill,
-    Clear,
-    Record,
-    Stop,
-    Help,
-}
+/// Icons, as parts in a square of 16 by 16: `l` is a line through the points that follow, `f` a filled
+/// convex shape, `b` a bar's corner and size, `d` a dot's radius.
+const RUN: &str = "f 2 0 15 8 2 16";
+const PAUSE: &str = "b 2 .5 4 15 b 10 .5 4 15";
+/// A chip with its legs.
+const KERNEL: &str = "l 4 4 12 4 12 12 4 12 4 4 l 6 0 6 3 l 10 0 10 3 l 6 13 6 16 l 10 13 10 16 \
+                      l 0 6 3 6 l 0 10 3 10 l 13 6 16 6 l 13 10 16 10";
+const STREAMS: &str = "l 0 2 13 2 f 12 0 16 2 12 4 l 0 8 13 8 f 12 6 16 8 12 10 \
+                       l 0 14 13 14 f 12 12 16 14 12 16";
+/// A flask, an open book and a pencil.
+const LAB: &str = "l 6 0 6 6 1 15 15 15 10 6 10 0 l 4.5 .5 11.5 .5 l 4 10 12 10";
+const LESSONS: &str = "l 8 3 8 15 l 8 3 .5 1 .5 13 8 15 l 8 3 15.5 1 15.5 13 8 15";
+const DRAW: &str = "l 11.5 .5 15.5 4.5 5 15 .5 15.5 1 11 11.5 .5 l 9 3 13 7";
+/// A dashed frame.
+const SELECT: &str = "l 4 0 0 0 0 4 l 12 0 16 0 16 4 l 4 16 0 16 0 12 l 12 16 16 16 16 12 \
+                      l 6.5 0 9.5 0 l 6.5 16 9.5 16 l 0 6.5 0 9.5 l 16 6.5 16 9.5";
+const UNDO: &str = "l 3 5.5 10 5.5 13 6.5 14.5 10 13 13 10 14.5 5 14.5 f 0 5.5 5.5 1 5.5 10";
+const REDO: &str = "l 13 5.5 6 5.5 3 6.5 1.5 10 3 13 6 14.5 11 14.5 f 16 5.5 10.5 1 10.5 10";
+/// A glider, and cells at random.
+const PATTERNS: &str =
+    "b 6 .5 4.5 4.5 b 11 6 4.5 4.5 b .5 11 4.5 4.5 b 6 11 4.5 4.5 b 11 11 4.5 4.5";
+const FILL: &str = "b .5 .5 3 3 b 8.5 .5 3 3 b 12.5 4.5 3 3 b 4.5 4.5 3 3 b .5 8.5 3 3 \
+                    b 8.5 12.5 3 3 b 12.5 12.5 3 3 b 4.5 12.5 3 3";
+/// A question mark.
+const HELP: &str = "l 4 5 4.5 2.5 8 1 11.5 2.5 12 5 8 8.5 8 11 b 7 13.5 2 2";
 
 /// How many buttons there are, whatever they are.
 const BUTTONS: usize = 14;
@@ -51,15 +56,15 @@ const BUTTONS: usize = 14;
 /// The buttons, from the left: what a click does, and what stands on them. While cells are edited, those
 /// in the middle are for cells; the others stay where they are. While the window is recorded, that button
 /// stops it, and says for how long it has been.
-fn buttons(it: &Sources<'_>) -> [(Action, Icon, Cow<'static, str>); BUTTONS] {
+fn buttons(it: &Sources<'_>) -> [(Action, &'static str, Cow<'static, str>); BUTTONS] {
     use SessionAction::*;
     let session = |action: SessionAction, icon, label| (action.into(), icon, Cow::Borrowed(label));
     let view = |action: ViewAction, icon, label| (action.into(), icon, Cow::Borrowed(label));
     let edit = |action: EditAction, icon, label| (action.into(), icon, Cow::Borrowed(label));
     let (icon, label) = if it.status.is_some_and(|status| status.clock.running) {
-        (Icon::Pause, tr!("Pause"))
+        (PAUSE, tr!("Pause"))
     } else {
-        (Icon::Run, tr!("Run"))
+        (RUN, tr!("Run"))
     };
     let run = session(TogglePause, icon, label);
     let is_editing = it
@@ -67,305 +72,167 @@ fn buttons(it: &Sources<'_>) -> [(Action, Icon, Cow<'static, str>); BUTTONS] {
         .is_some_and(|window| window.tool != Tool::Hand || window.is_pasting);
     let middle = if is_editing {
         [
-            session(Undo, Icon::Undo, tr!("Undo")),
-            session(Redo, Icon::Redo, tr!("Redo")),
-            edit(EditAction::ToggleShelf, Icon::Patterns, tr!("Patterns")),
-            edit(EditAction::FillRandomly, Icon::Fill, tr!("Fill")),
-            edit(EditAction::ClearSelection, Icon::Clear, tr!("Clear")),
+            session(Undo, UNDO, tr!("Undo")),
+            session(Redo, REDO, tr!("Redo")),
+            edit(EditAction::ToggleShelf, PATTERNS, tr!("Patterns")),
+            edit(EditAction::FillRandomly, FILL, tr!("Fill")),
+            edit(
+                EditAction::ClearSelection,
+                "l 2 2 14 14 l 14 2 2 14",
+                tr!("Clear"),
+            ),
         ]
     } else {
         let streams = CycleSwitch(Switch::Streams);
         [
-            session(NextKernel, Icon::Kernel, tr!("Kernel")),
-            session(streams, Icon::Streams, tr!("Streams")),
-            view(ViewAction::ToggleTimeline, Icon::Timeline, tr!("Timeline")),
-            view(ViewAction::ToggleLab, Icon::Lab, tr!("Lab")),
-            view(ViewAction::ToggleLessons, Icon::Lessons, tr!("Lessons")),
+            session(NextKernel, KERNEL, tr!("Kernel")),
+            session(streams, STREAMS, tr!("Streams")),
+            view(
+                ViewAction::ToggleTimeline,
+                "b 0 1 9 3 b 3.5 6.5 9 3 b 7 12 9 3",
+                tr!("Timeline"),
+            ),
+            view(ViewAction::ToggleLab, LAB, tr!("Lab")),
+            view(ViewAction::ToggleLessons, LESSONS, tr!("Lessons")),
         ]
     };
     let (icon, label) = match it.drawing.recording.map(|lasted| lasted.as_secs()) {
-        None => (Icon::Record, Cow::from(tr!("Record"))),
+        None => ("d 7", Cow::from(tr!("Record"))),
         Some(seconds) => {
             let clock = format!("{}:{:02}", seconds / 60, seconds % 60);
-            (Icon::Stop, tr!("Stop {clock}").into())
+            ("b 1.5 1.5 13 13", tr!("Stop {clock}").into())
         }
     };
     let [a, b, c, d, e] = middle;
     [
         run,
-        session(StepBack, Icon::Back, tr!("Back")),
-        session(StepGeneration, Icon::Step, tr!("Step")),
-        session(Slower, Icon::Slower, tr!("Slower")),
-        session(Faster, Icon::Faster, tr!("Faster")),
+        session(StepBack, "b 1 1 2 14 f 15 1 15 15 5 8", tr!("Back")),
+        session(StepGeneration, "b 13 1 2 14 f 1 1 11 8 1 15", tr!("Step")),
+        session(Slower, "b 1 7 14 2", tr!("Slower")),
+        session(Faster, "b 1 7 14 2 b 7 1 2 14", tr!("Faster")),
         a,
         b,
         c,
         d,
         e,
-        edit(EditAction::TogglePencil, Icon::Draw, tr!("Draw")),
-        edit(EditAction::ToggleAreaSelection, Icon::Select, tr!("Select")),
+        edit(EditAction::TogglePencil, DRAW, tr!("Draw")),
+        edit(EditAction::ToggleAreaSelection, SELECT, tr!("Select")),
         (ViewAction::ToggleRecording.into(), icon, label),
-        view(ViewAction::ToggleHelp, Icon::Help, tr!("Help")),
+        view(ViewAction::ToggleHelp, HELP, tr!("Help")),
     ]
 }
 
 /// The least width of a toolbar, in points.
 pub(crate) const MIN_WIDTH: f32 = BUTTONS as f32 * UNLABELLED + 2.0 * PAD;
 
-/// Paints the toolbar into its rectangle.
-pub(crate) fn paint(painter: &WidgetPainter, frame: &Frame<'_>, rect: Rect) {
-    let line = (1.0, painter.palette.rule);
-    painter.rect_filled(rect, 0.0, painter.palette.background);
-    painter.hline(rect.x_range(), rect.bottom() - 0.5, line);
-    let buttons = buttons(&frame.sources);
+/// Shows the toolbar in its rectangle.
+pub(crate) fn show(painter: &WidgetPainter, frame: &Frame<'_>, rect: Rect) {
+    let palette = painter.palette;
+    painter.rect_filled(rect, 0.0, palette.background);
+    painter.hline(rect.x_range(), rect.bottom() - 0.5, (1.0, palette.rule));
     let inside = rect.shrink2(vec2(PAD, 3.0));
-    let width = button_width(inside.width(), buttons.len());
-    let is_labelled = width == LABELLED;
-    let x = inside.left() + buttons.len() as f32 * width;
-    for (index, (action, icon, label)) in buttons.into_iter().enumerate() {
-        let place = button_place(inside, width, index).shrink2(vec2(1.5, 0.0));
-        let text_colour = paint_background(painter, frame, place, action);
-        let middle = if is_labelled {
-            place.center_top() + vec2(0.0, 12.5)
-        } else {
-            place.center()
-        };
-        let square = Rect::from_center_size(middle, vec2(15.0, 15.0));
-        paint_icon(painter, square, icon, text_colour);
-        if is_labelled {
-            let label = fitted(painter, &label, regular(11.5), text_colour, place.width());
-            let foot = place.center_bottom() - vec2(0.0, 1.0);
-            put(painter, foot, Align2::CENTER_BOTTOM, label);
+    painter.lay_out(inside, "toolbar", |ui| {
+        chosen_have_the_accent(ui, &palette);
+        ui.spacing_mut().item_spacing.x = 3.0;
+        ui.spacing_mut().button_padding = vec2(0.0, 0.0);
+        let widgets = &mut ui.visuals_mut().widgets;
+        widgets.inactive.fg_stroke.color = palette.label;
+        for widget in [
+            &mut widgets.inactive,
+            &mut widgets.hovered,
+            &mut widgets.active,
+        ] {
+            widget.bg_stroke = Stroke::NONE;
         }
-    }
-    let room = Rect::from_min_max(pos2(x + 8.0, inside.top()), inside.max);
-    let galley = |text: &String| {
-        let font = regular(13.0);
-        fitted(painter, text, font, painter.palette.label, room.width())
-    };
-    let mut texts = under_pointer(frame)
-        .into_iter()
-        .map(|text| (galley(&text), text));
-    // The longest that is there whole.
-    if let Some((text, _)) = texts.find(|(galley, text)| galley.text() == text) {
-        put(painter, room.right_center(), Align2::RIGHT_CENTER, text);
-    }
+        let has_labels = BUTTONS as f32 * LABELLED <= inside.width();
+        ui.horizontal(|ui| {
+            for (action, icon, label) in buttons(&frame.sources) {
+                show_button(
+                    painter,
+                    ui,
+                    frame,
+                    action,
+                    face(icon, has_labels.then_some(label)),
+                );
+            }
+            // The longest that is there whole.
+            let room = ui.available_width() - 8.0;
+            let galley = |text| painter.layout_no_wrap(text, regular(13.0), palette.label);
+            let mut texts = under_pointer(frame).into_iter().map(galley);
+            if let Some(text) = texts.find(|text| text.size().x <= room) {
+                ui.with_layout(Layout::right_to_left(Align::Center), |ui| ui.label(text));
+            }
+        });
+    });
 }
 
-/// A button's width: that of one with a label where so many fit, else that of one without.
-fn button_width(room: f32, count: usize) -> f32 {
-    if count as f32 * LABELLED <= room {
+/// What stands on a button, in its colour: an icon, above its label if there is room for it.
+fn face(icon: &'static str, label: Option<Cow<'static, str>>) -> Atom<'static> {
+    let width = if label.is_some() {
         LABELLED
     } else {
         UNLABELLED
-    }
-}
-
-/// The place of the button with this number from the left.
-fn button_place(inside: Rect, width: f32, index: usize) -> Rect {
-    let left = inside.left() + index as f32 * width;
-    Rect::from_min_size(pos2(left, inside.top()), vec2(width, inside.height()))
-}
-
-/// Paints a button's background and takes its clicks; returns the colour of what stands on it.
-fn paint_background(
-    painter: &WidgetPainter,
-    frame: &Frame<'_>,
-    place: Rect,
-    action: Action,
-) -> Color32 {
-    let Some(row) = action.row() else {
-        return painter.palette.label;
     };
+    Atom::paint(vec2(width - 3.0, HEIGHT - 6.0), move |ui, face| {
+        let (all, colour) = (face.rect, face.fallback_text_color);
+        let up = if label.is_some() { 6.5 } else { 0.0 };
+        let square = Rect::from_center_size(all.center() - vec2(0.0, up), vec2(15.0, 15.0));
+        paint_icon(ui.painter(), square, icon, colour);
+        if let Some(label) = &label {
+            let text = fitted(ui.painter(), label, regular(11.5), colour, all.width());
+            let foot = all.center_bottom() - vec2(0.0, 1.0);
+            let corner = Align2::CENTER_BOTTOM.anchor_size(foot, text.size()).min;
+            ui.painter().galley(corner, text, colour);
+        }
+    })
+}
+
+fn show_button(
+    painter: &WidgetPainter,
+    ui: &mut Ui,
+    frame: &Frame<'_>,
+    action: Action,
+    face: Atom<'_>,
+) {
+    let Some(row) = action.row() else { return };
     let unavailable = action.unavailable(&frame.sources);
+    let state = row.is_on(&frame.sources);
+    // Run and Pause are two signs of one button: neither is lit.
+    let is_lit = action != SessionAction::TogglePause.into() && state == Some(true);
+    let button = Button::new(face)
+        .selected(is_lit)
+        .frame_when_inactive(is_lit);
+    let button = ui.add_enabled(unavailable.is_none(), button);
+    button.widget_info(|| WidgetInfo {
+        selected: state,
+        ..WidgetInfo::labeled(Role::Button, unavailable.is_none(), row.help())
+    });
+    painter.asks(&button, action);
     let does = || format!("{} ({})", row.help(), row.keys());
     let tip = unavailable.clone().unwrap_or_else(does);
-    let state = row.is_on(&frame.sources);
-    let spoken = Spoken::new(row.help(), &tip)
-        .possible(unavailable.is_none())
-        .on(state);
-    let is_over = painter.button(place, &spoken, action);
-    // Run and Pause are two signs of one button: neither is lit.
-    let is_on = action != Action::Session(SessionAction::TogglePause) && state == Some(true);
-    let (background, text_colour) = match (is_on, &unavailable, is_over) {
-        (_, Some(_), _) => (
-            painter.palette.background,
-            painter.palette.label.gamma_multiply(0.75),
-        ),
-        (true, None, _) => (painter.palette.accent, painter.palette.on_accent),
-        (false, None, true) => (painter.palette.rule, painter.palette.value),
-        (false, None, false) => (painter.palette.background, painter.palette.label),
-    };
-    painter.rect_filled(place, 5.0, background);
-    text_colour
+    ui.ctx()
+        .accesskit_node_builder(button.id, |node| node.set_description(tip.clone()));
+    button
+        .on_hover_text(lang::keep_units(&tip))
+        .on_disabled_hover_text(tip);
 }
 
-/// Paints an icon into a square.
-fn paint_icon(painter: &WidgetPainter, square: Rect, icon: Icon, text_colour: Color32) {
-    let side = square.width();
-    let at = |x: f32, y: f32| square.min + vec2(x, y) * side;
-    let stroke = Stroke::new((0.1 * side).max(1.0), text_colour);
-    let line = |points: &[[f32; 2]]| {
-        let points = points.iter().map(|&[x, y]| at(x, y)).collect();
-        painter.add(Shape::line(points, stroke));
-    };
-    let bar = |[x, y]: [f32; 2], [width, height]: [f32; 2]| {
-        let rect = Rect::from_min_size(at(x, y), vec2(width, height) * side);
-        painter.rect_filled(rect, 0.0, text_colour);
-    };
-    let triangle = |corners: [[f32; 2]; 3]| {
-        let corners = corners.iter().map(|&[x, y]| at(x, y)).collect();
-        painter.add(Shape::convex_polygon(corners, text_colour, Stroke::NONE));
-    };
-    match icon {
-        Icon::Run => triangle([[0.15, 0.0], [0.95, 0.5], [0.15, 1.0]]),
-        Icon::Pause => {
-            bar([0.12, 0.02], [0.26, 0.96]);
-            bar([0.62, 0.02], [0.26, 0.96]);
-        }
-        Icon::Back => {
-            bar([0.08, 0.05], [0.14, 0.9]);
-            triangle([[0.95, 0.05], [0.95, 0.95], [0.3, 0.5]]);
-        }
-        Icon::Step => {
-            bar([0.78, 0.05], [0.14, 0.9]);
-            triangle([[0.05, 0.05], [0.7, 0.5], [0.05, 0.95]]);
-        }
-        Icon::Slower => bar([0.08, 0.42], [0.84, 0.16]),
-        Icon::Faster => {
-            bar([0.08, 0.42], [0.84, 0.16]);
-            bar([0.42, 0.08], [0.16, 0.84]);
-        }
-        // A chip with its legs.
-        Icon::Kernel => {
-            let chip = Rect::from_min_max(at(0.22, 0.22), at(0.78, 0.78));
-            painter.rect_stroke(chip, 0.0, stroke, StrokeKind::Middle);
-            for place in [0.36, 0.64] {
-                line(&[[place, 0.0], [place, 0.18]]);
-                line(&[[place, 0.82], [place, 1.0]]);
-                line(&[[0.0, place], [0.18, place]]);
-                line(&[[0.82, place], [1.0, place]]);
+fn paint_icon(painter: &Painter, square: Rect, parts: &str, colour: Color32) {
+    let scale = square.width() / 16.0;
+    let words: Vec<&str> = parts.split_whitespace().collect();
+    for part in words.chunk_by(|_, next| next.parse::<f32>().is_ok()) {
+        let numbers: Vec<f32> = part.iter().filter_map(|it| it.parse().ok()).collect();
+        let at = |point: &[f32]| square.min + vec2(point[0], point[1]) * scale;
+        let points = || numbers.chunks_exact(2).map(at).collect();
+        painter.add(match part[0] {
+            "l" => Shape::line(points(), Stroke::new(1.6 * scale, colour)),
+            "f" => Shape::convex_polygon(points(), colour, Stroke::NONE),
+            "b" => {
+                let size = vec2(numbers[2], numbers[3]) * scale;
+                Shape::rect_filled(Rect::from_min_size(at(&numbers), size), 0.0, colour)
             }
-        }
-        Icon::Streams => {
-            for y in [0.14, 0.5, 0.86] {
-                line(&[[0.0, y], [0.85, y]]);
-                triangle([[0.78, y - 0.13], [1.0, y], [0.78, y + 0.13]]);
-            }
-        }
-        Icon::Timeline => {
-            bar([0.0, 0.06], [0.55, 0.2]);
-            bar([0.22, 0.4], [0.55, 0.2]);
-            bar([0.45, 0.74], [0.55, 0.2]);
-        }
-        // A flask.
-        Icon::Lab => {
-            line(&[
-                [0.38, 0.0],
-                [0.38, 0.36],
-                [0.06, 0.94],
-                [0.94, 0.94],
-                [0.62, 0.36],
-                [0.62, 0.0],
-            ]);
-            line(&[[0.28, 0.04], [0.72, 0.04]]);
-            line(&[[0.24, 0.64], [0.76, 0.64]]);
-        }
-        // An open book.
-        Icon::Lessons => {
-            line(&[[0.5, 0.2], [0.5, 0.95]]);
-            line(&[[0.5, 0.2], [0.02, 0.08], [0.02, 0.83], [0.5, 0.95]]);
-            line(&[[0.5, 0.2], [0.98, 0.08], [0.98, 0.83], [0.5, 0.95]]);
-        }
-        // A pencil.
-        Icon::Draw => {
-            line(&[
-                [0.72, 0.04],
-                [0.96, 0.28],
-                [0.3, 0.94],
-                [0.04, 0.96],
-                [0.06, 0.7],
-                [0.72, 0.04],
-            ]);
-            line(&[[0.56, 0.2], [0.8, 0.44]]);
-        }
-        // A dashed frame: two dashes a side and its corners.
-        Icon::Select => {
-            for corner in [[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 1.0]] {
-                let [x, y]: [f32; 2] = corner;
-                let inward = |at: f32| if at == 0.0 { 0.26 } else { 0.74 };
-                line(&[[inward(x), y], [x, y], [x, inward(y)]]);
-            }
-            for middle in [[0.5, 0.0], [0.5, 1.0]] {
-                let [x, y]: [f32; 2] = middle;
-                line(&[[x - 0.09, y], [x + 0.09, y]]);
-                line(&[[y, x - 0.09], [y, x + 0.09]]);
-            }
-        }
-        // An arrow that turns back, and one that turns on.
-        Icon::Undo | Icon::Redo => {
-            let turned = |x: f32| {
-                if matches!(icon, Icon::Undo) {
-                    x
-                } else {
-                    1.0 - x
-                }
-            };
-            let round = [
-                [0.2, 0.34],
-                [0.62, 0.34],
-                [0.82, 0.42],
-                [0.92, 0.62],
-                [0.82, 0.82],
-                [0.62, 0.9],
-                [0.3, 0.9],
-            ];
-            line(&round.map(|[x, y]| [turned(x), y]));
-            let head = [[0.0, 0.34], [0.34, 0.06], [0.34, 0.62]];
-            triangle(head.map(|[x, y]| [turned(x), y]));
-        }
-        // A glider.
-        Icon::Patterns => {
-            for [x, y] in [[1, 0], [2, 1], [0, 2], [1, 2], [2, 2]] {
-                let at = [x, y].map(|place| 0.02 + 0.34 * place as f32);
-                bar(at, [0.28, 0.28]);
-            }
-        }
-        // Cells at random.
-        Icon::Fill => {
-            let cells = [
-                [0, 0],
-                [2, 0],
-                [3, 1],
-                [1, 1],
-                [0, 2],
-                [2, 3],
-                [3, 3],
-                [1, 3],
-            ];
-            for [x, y] in cells {
-                let at = [x, y].map(|place| 0.02 + 0.25 * place as f32);
-                bar(at, [0.2, 0.2]);
-            }
-        }
-        Icon::Clear => {
-            line(&[[0.12, 0.12], [0.88, 0.88]]);
-            line(&[[0.88, 0.12], [0.12, 0.88]]);
-        }
-        Icon::Stop => bar([0.1, 0.1], [0.8, 0.8]),
-        Icon::Record => {
-            painter.circle_filled(square.center(), 0.46 * side, text_colour);
-        }
-        Icon::Help => {
-            let font = medium(1.35 * side);
-            painter.text(
-                square.center(),
-                Align2::CENTER_CENTER,
-                "?",
-                font,
-                text_colour,
-            );
-        }
+            _ => Shape::circle_filled(square.center(), numbers[0] * scale, colour),
+        });
     }
 }
 

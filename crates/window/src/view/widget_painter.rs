@@ -242,6 +242,9 @@ impl WidgetPainter {
         if !self.is_enabled {
             ui.visuals_mut().disabled_alpha = 1.0; // it stands behind a dialog, and is no other
             ui.disable();
+            let id = ui.unique_id();
+            ui.ctx()
+                .accesskit_node_builder(id, |node| node.set_hidden());
         }
         add(&mut ui);
     }

@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
-use egui::{Align, Align2, Color32, Galley, Label, Layout, Pos2, Rect, RichText, Shape, Ui, Vec2, pos2, vec2};
+use egui::{
+    Align, Align2, Color32, Galley, Label, Layout, Pos2, Rect, RichText, Shape, Ui, Vec2, pos2,
+    vec2,
+};
 
 use crate::view::dialogs::UiRequest;
 use crate::view::hud::style::*;
