@@ -12,7 +12,7 @@ use crate::pointer::{Gesture, HitTarget};
 use crate::view::layout::WindowLayout;
 use crate::view::{Dialog, Popup};
 use session::SessionAction;
-use ui::{Lessons, SidePanel, ViewAction};
+use ui::{Lessons, ViewAction};
 
 impl Handler {
     /// A mouse button went down or came up.
@@ -148,15 +148,8 @@ impl Handler {
     /// chooses, elsewhere it zooms.
     pub(super) fn wheel(&mut self, notches: f64) {
         match self.target_under_pointer() {
-            Some(HitTarget::Side(SidePanel::Lab)) => {
-                if let (Some(status), Some(layout)) = (self.status(), self.layout()) {
-                    self.lab.scroll(-2 * notches as i64, &layout, &status);
-                }
-            }
             // A list of egui's has the wheel itself.
-            Some(HitTarget::Side(SidePanel::Ladder | SidePanel::Editor | SidePanel::Causes)) => {
-                self.pacer.request_frame(Instant::now())
-            }
+            Some(HitTarget::Side(_)) => self.pacer.request_frame(Instant::now()),
             Some(HitTarget::Lesson) if self.app.lessons.is_list() => {
                 for _ in 0..notches.abs() as usize {
                     self.app.with_lessons(if notches < 0.0 {
@@ -166,7 +159,7 @@ impl Handler {
                     });
                 }
             }
-            Some(HitTarget::Lesson | HitTarget::Side(_) | HitTarget::Minimap(_)) => {}
+            Some(HitTarget::Lesson | HitTarget::Minimap(_)) => {}
             _ => self.zoom(1.25f64.powf(notches), self.pointer.at),
         }
     }

@@ -359,7 +359,7 @@ pub(crate) fn paint(
         match panel {
             SidePanel::Lab => {
                 if let Some(shown) = &screen.lab {
-                    lab::paint(painter, frame.lab, shown, rect);
+                    lab::show(painter, frame.lab, shown, rect);
                 }
             }
             SidePanel::Causes => causes::show(painter, screen, rect),

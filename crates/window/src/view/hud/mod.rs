@@ -14,7 +14,7 @@ pub(crate) mod style;
 pub(crate) mod tests;
 
 pub(crate) use parts::{
-    change, close_button, key_hint, menu as paint_menu_sign, message_colours, put_value, side_panel,
+    close_button, key_hint, menu as paint_menu_sign, message_colours, side_panel,
 };
 pub(crate) use presenting::HEIGHT as STRIP;
 pub use style::install_fonts;

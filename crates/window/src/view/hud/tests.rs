@@ -2,6 +2,7 @@
 
 use egui::{Rect, Shape};
 
+use crate::view::dialogs::style;
 use crate::view::frame::paint;
 use crate::view::hud::install_fonts;
 use crate::view::layout::{Dock, PixelRect, WindowLayout};
@@ -151,6 +152,7 @@ pub(crate) fn each_frame(
 
 /// What a frame is painted with.
 pub(crate) fn painted(context: &egui::Context, frame: &Frame<'_>) -> Vec<Shape> {
+    style::apply_style(context, &frame.palette());
     let input = frame.zoom(context, Default::default());
     let mut output = context.run_ui(input, |ui| {
         let painter = WidgetPainter::new(ui.ctx(), frame.rect(), &frame.palette(), true);
