@@ -4,6 +4,8 @@
 use std::io;
 use std::path::Path;
 use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use engine::EngineError;
 use lang::tr;
@@ -33,6 +35,14 @@ pub(super) fn unreadable(path: &Path, why: impl std::fmt::Display) -> BadArgumen
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub(super) struct Interrupted(pub String);
+
+/// Set when the user no longer wants to wait.
+pub(super) fn cancelled() -> Arc<AtomicBool> {
+    let cancel = Arc::new(AtomicBool::new(false));
+    let signalled = Arc::clone(&cancel);
+    platform::on_signals(move || signalled.store(true, Ordering::Relaxed)).ok();
+    cancel
+}
 
 /// What an error says, with what it was about before it.
 pub(super) fn in_words(error: &anyhow::Error) -> String {

@@ -6,13 +6,12 @@ mod timing;
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::path::Path;
 use std::process::Command;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 
 use anyhow::{Context, Result};
 use serde::Serialize;
 
-use super::failure::{BadArguments, CheckFailed, Interrupted, unreadable};
+use super::failure::{BadArguments, CheckFailed, Interrupted, cancelled, unreadable};
 use super::options::{KernelCheckArguments, KernelCommand};
 use super::round::write_new;
 use super::text::{print, print_json, print_text};
@@ -112,14 +111,6 @@ fn child() -> Result<impl Fn(&str) -> Command + Clone + Send + Sync + 'static> {
         command.args(["kernel", what]);
         command
     })
-}
-
-/// Set when the user no longer wants to wait.
-fn cancelled() -> Arc<AtomicBool> {
-    let cancel = Arc::new(AtomicBool::new(false));
-    let signalled = Arc::clone(&cancel);
-    platform::on_signals(move || signalled.store(true, Ordering::Relaxed)).ok();
-    cancel
 }
 
 fn interrupted() -> Interrupted {

@@ -146,9 +146,11 @@ fn a_ladder_that_is_interrupted_takes_its_rung_s_process_with_it() {
     let folder = scratch();
     let line = ["bench", "ladder", "--device", "cpu"];
     let running = Running::start(program(folder.path()).args(line));
-    let path = format!("/proc/{0}/task/{0}/children", running.id());
+    let tasks = format!("/proc/{}/task", running.id());
     let child = wait_for("a rung's process", || {
-        let children = fs::read_to_string(&path).unwrap_or_default();
+        let threads = fs::read_dir(&tasks).ok()?.flatten();
+        let of = |thread: fs::DirEntry| fs::read_to_string(thread.path().join("children"));
+        let children: String = threads.filter_map(|it| of(it).ok()).collect();
         Some(children.trim().to_owned()).filter(|child| !child.is_empty())
     });
     running.signal("INT");

@@ -9,20 +9,20 @@ mod rung;
 mod show;
 
 use std::collections::BTreeMap;
-use std::io::{BufRead, BufReader, Read};
-use std::process::{Child, ChildStderr, ChildStdout, Command, ExitStatus, Stdio};
-use std::sync::mpsc::{RecvTimeoutError, channel};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::thread::Builder;
+use std::io::{ErrorKind, Read as _};
+use std::process::Command;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use serde::{Deserialize, Serialize};
 
-use engine::EngineError;
+use crate::cli::failure::cancelled;
 use engine::kernels::{KERNELS, Kernel};
+use platform::contained::{Ended, Limits, Process};
 use session::DeviceChoice;
 use session::instances::open_engine;
+use ui::INTERRUPTED;
 use ui::ladder::{Ladder, LeftOut, Rate, Workload};
 
 pub(in crate::cli) use limits::limits;
@@ -32,7 +32,11 @@ pub(super) use show::text;
 pub use show::{factors_in_words, policy};
 
 /// How long a rung may be silent before it is given up.
-const TIMEOUT: Duration = Duration::from_secs(180);
+const LIMITS: Limits = Limits {
+    time: Duration::from_secs(180),
+    resident: u64::MAX,
+    address_space: None,
+};
 
 /// The reports of a rung's process, one per line.
 #[derive(Serialize, Deserialize)]
@@ -54,10 +58,9 @@ pub(super) fn measure(
 ) -> Result<Ladder> {
     let (device, mut ladder) = begin(device, small)?;
     let mut cells = Agreement::default();
-    let current = CurrentRung::default();
-    current.end_with_this_process();
+    let cancel = cancelled();
     for kernel in &KERNELS {
-        if let Err(error) = listen(&current, kernel, device, small, |said| {
+        if let Err(error) = listen(&cancel, kernel, device, small, |said| {
             take(&mut ladder, &mut cells, kernel, said);
         }) {
             ladder.left_out.push(LeftOut {
@@ -142,9 +145,9 @@ fn take(ladder: &mut Ladder, cells: &mut Agreement, kernel: &'static Kernel, sai
     }
 }
 
-/// Has a rung measured in a process of its own, and passes on its reports.
+/// Has a rung measured in a process of its own, and passes on its reports, which are lines.
 fn listen(
-    current: &CurrentRung,
+    cancel: &AtomicBool,
     kernel: &Kernel,
     device: DeviceChoice,
     small: bool,
@@ -155,92 +158,28 @@ fn listen(
     command.args(["bench", "ladder", "--rung", kernel.name]);
     command.args(["--device", &device.to_string()]);
     command.args(small.then_some("--small"));
-    command.stdout(Stdio::piped()).stderr(Stdio::piped());
-    let started = current.start(&mut command);
-    let (out, mut err) = started.context("lifestreams cannot run itself again")?;
-    let _ended = Ended(current);
-    let (lines, received) = channel();
-    let reader = Builder::new().spawn(move || {
-        for line in BufReader::new(out).lines().map_while(Result::ok) {
-            if lines.send(line).is_err() {
-                break;
-            }
-        }
-    });
-    let reader = reader.map_err(|_| EngineError::NoThread)?;
-    let complaints = Builder::new().spawn(move || {
-        let mut text = String::new();
-        let _ = err.read_to_string(&mut text);
-        text
-    });
-    let complaints = complaints.map_err(|_| EngineError::NoThread)?;
+    let mut process = Process::answering(command, LIMITS)?;
     loop {
-        match received.recv_timeout(TIMEOUT) {
+        let line = process.ask(cancel, |_, output| {
+            let bytes = output.bytes();
+            let line = bytes.take_while(|byte| !matches!(byte, Ok(b'\n')));
+            let line = line.collect::<std::io::Result<Vec<u8>>>()?;
+            if line.is_empty() {
+                return Err(ErrorKind::UnexpectedEof.into());
+            }
+            Ok(line)
+        })?;
+        match line {
             Ok(line) => {
-                tell(serde_json::from_str(&line).context("a rung's process speaks otherwise")?);
+                tell(serde_json::from_slice(&line).context("a rung's process speaks otherwise")?);
             }
-            Err(RecvTimeoutError::Disconnected) => break,
-            Err(RecvTimeoutError::Timeout) => {
-                anyhow::bail!("nothing came of it for {} s", TIMEOUT.as_secs());
+            Err(Ended::ByItself(status)) if status.success() => return Ok(()),
+            Err(Ended::ByItself(status)) => bail!("it ended with {status}"),
+            Err(Ended::Cancelled) => std::process::exit(INTERRUPTED),
+            Err(Ended::TooLong | Ended::TooMuchMemory) => {
+                bail!("nothing came of it for {} s", LIMITS.time.as_secs())
             }
         }
-    }
-    let _ = reader.join();
-    let said = complaints.join().unwrap_or_default();
-    let status = current.end(false)?;
-    if !status.success() {
-        let last = said.lines().rev().find(|line| !line.is_empty());
-        let last = last.map(|line| line.trim_start_matches("lifestreams: "));
-        anyhow::bail!("{}", last.unwrap_or(&format!("it ended with {status}")));
-    }
-    Ok(())
-}
-
-/// The process that measures a rung, while there is one.
-#[derive(Clone, Default)]
-struct CurrentRung(Arc<Mutex<Option<Child>>>);
-
-impl CurrentRung {
-    /// Starts it. Returns its stdout and stderr. A signal that comes meanwhile waits until the process
-    /// is known.
-    fn start(&self, command: &mut Command) -> std::io::Result<(ChildStdout, ChildStderr)> {
-        let mut current = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let child = current.insert(command.spawn()?);
-        let out = child.stdout.take().expect("it was piped");
-        Ok((out, child.stderr.take().expect("it was piped")))
-    }
-
-    /// Waits for its end, which `kill` makes come at once.
-    fn end(&self, kill: bool) -> std::io::Result<ExitStatus> {
-        let mut current = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(mut child) = current.take() else {
-            return Ok(ExitStatus::default());
-        };
-        if kill {
-            let _ = child.kill();
-        }
-        child.wait()
-    }
-
-    /// A signal that ends this process ends the rung's too: a terminal tells both, `kill` does not.
-    fn end_with_this_process(&self) {
-        /// 128 and the number of `SIGINT`, as shells say it.
-        const INTERRUPTED: i32 = 130;
-        let current = self.clone();
-        platform::on_signals(move || {
-            let _ = current.end(true);
-            std::process::exit(INTERRUPTED);
-        })
-        .ok();
-    }
-}
-
-/// Ends the rung's process, whatever happens here.
-struct Ended<'a>(&'a CurrentRung);
-
-impl Drop for Ended<'_> {
-    fn drop(&mut self) {
-        let _ = self.0.end(true);
     }
 }
 

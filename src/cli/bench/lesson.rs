@@ -5,46 +5,10 @@
 use std::process::Command;
 
 use anyhow::{Context, Result, bail};
-use serde::Deserialize;
+use serde_json::Value;
 
 use super::Table;
 use session::DeviceChoice;
-
-/// The part of a lesson's outcome that is read.
-#[derive(Deserialize)]
-struct Outcome {
-    lesson: String,
-    parts: Vec<Part>,
-    factors: Vec<Factor>,
-    windows: Option<Windows>,
-}
-
-#[derive(Deserialize)]
-struct Windows {
-    count: usize,
-}
-
-#[derive(Deserialize)]
-struct Part {
-    title: String,
-    time_ms: Option<f64>,
-    figures: Vec<Figure>,
-}
-
-#[derive(Deserialize)]
-struct Figure {
-    label: String,
-    value: f64,
-    unit: String,
-}
-
-#[derive(Deserialize)]
-struct Factor {
-    label: String,
-    value: f64,
-    /// `None` if there were too few rounds.
-    interval: Option<[f64; 2]>,
-}
 
 pub(super) fn table(device: DeviceChoice) -> Result<Table> {
     let program = std::env::current_exe().context("lifestreams cannot run itself again")?;
@@ -56,26 +20,31 @@ pub(super) fn table(device: DeviceChoice) -> Result<Table> {
         let said = String::from_utf8_lossy(&output.stderr);
         bail!("the lessons: {}", said.trim());
     }
-    let outcomes: Vec<Outcome> = serde_json::from_slice(&output.stdout)?;
+    let outcomes: Vec<Value> = serde_json::from_slice(&output.stdout)?;
     let mut table = Table::new("lesson", "lessons, each checked");
-    outcomes.iter().for_each(|outcome| add(&mut table, outcome));
+    let added = outcomes.iter().try_for_each(|it| add(&mut table, it));
+    added.context("a lesson's outcome is written otherwise")?;
     Ok(table)
 }
 
-fn add(table: &mut Table, outcome: &Outcome) {
-    let name = &outcome.lesson;
-    for part in &outcome.parts {
-        if let Some(ms) = part.time_ms {
-            table.add(format!("{name}: {}", part.title), "ms", &[ms]);
-        } else if let Some(first) = part.figures.first() {
-            let what = format!("{name}: {}, {}", part.title, first.label);
-            table.add(what, &first.unit, &[first.value]);
+fn add(table: &mut Table, outcome: &Value) -> Option<()> {
+    let name = outcome["lesson"].as_str()?;
+    for part in outcome["parts"].as_array()? {
+        let title = part["title"].as_str()?;
+        if let Some(ms) = part["time_ms"].as_f64() {
+            table.add(format!("{name}: {title}"), "ms", &[ms]);
+        } else if let Some(first) = part["figures"].get(0) {
+            let what = format!("{name}: {title}, {}", first["label"].as_str()?);
+            table.add(what, first["unit"].as_str()?, &[first["value"].as_f64()?]);
         }
     }
-    for factor in &outcome.factors {
-        let what = format!("{name}: {}", factor.label);
-        let interval = factor.interval.unwrap_or([factor.value; 2]);
-        let windows = outcome.windows.as_ref().map_or(1, |windows| windows.count);
-        table.add_windows(what, "times", factor.value, interval, windows);
+    for factor in outcome["factors"].as_array()? {
+        let what = format!("{name}: {}", factor["label"].as_str()?);
+        let value = factor["value"].as_f64()?;
+        // None if there were too few rounds.
+        let end = |at: usize| factor["interval"][at].as_f64().unwrap_or(value);
+        let windows = outcome["windows"]["count"].as_u64().unwrap_or(1);
+        table.add_windows(what, "times", value, [end(0), end(1)], windows as usize);
     }
+    Some(())
 }

@@ -187,15 +187,3 @@ fn copy(from: (BufferId, usize), to: (BufferId, usize), bytes: usize) -> Op {
     }
     .into()
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_probes_run_on_the_twins_too() {
-        let mut probe = Probe::open(DeviceChoice::Cpu, true).unwrap();
-        assert!(probe.lop3().unwrap() > 1e6);
-        assert!(probe.copied().unwrap() > 1e6);
-    }
-}

@@ -67,18 +67,30 @@ pub(in crate::cli::bench) fn main(
     small: bool,
 ) -> Result<()> {
     let say = |said: Said| print(&serde_json::to_string(&said)?);
-    let left_out = |work, why| {
+    let left_out = |work: Option<Workload>, why: String| {
         say(Said::LeftOut(LeftOut {
             kernel: kernel.name.into(),
             work,
             why,
         }))
     };
+    // Whatever goes wrong is reported, too.
+    let measured = measure_all(kernel, device, small, &say, &left_out);
+    measured.or_else(|error| left_out(None, format!("{error:#}")))
+}
+
+fn measure_all(
+    kernel: &'static Kernel,
+    device: DeviceChoice,
+    small: bool,
+    say: &dyn Fn(Said) -> Result<()>,
+    left_out: &dyn Fn(Option<Workload>, String) -> Result<()>,
+) -> Result<()> {
     let engine = open_engine(device)?;
     let (gpu, info) = (engine.name() == "cuda", engine.devices()[0].clone());
     drop(engine);
     if let Some(wrong) = session::conformance::first_wrong(kernel, device)? {
-        return left_out(None, format!("wrong: {wrong}"));
+        bail!("wrong: {wrong}");
     }
     // Cells per second, as far as is known.
     let mut expected = None;
@@ -91,14 +103,14 @@ pub(in crate::cli::bench) fn main(
         }
         let first = expected.is_none();
         // A failure is not the end: what comes behind may yet be measured.
-        match case.measure(Rule::LIFE, &say) {
+        match case.measure(Rule::LIFE, say) {
             Ok(rate) => expected = Some(rate),
             Err(error) => {
                 left_out(Some(work), format!("{error:#}"))?;
                 continue;
             }
         }
-        if first && let Err(error) = case.measure(other, &say) {
+        if first && let Err(error) = case.measure(other, say) {
             left_out(Some(work), format!("by {other}: {error:#}"))?;
         }
     }
@@ -386,8 +398,6 @@ fn digest(lattices: &[Lattice]) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use std::cell::RefCell;
-
     use super::*;
     use engine::kernels::KERNELS;
 
@@ -413,36 +423,6 @@ mod tests {
                 }
             }
         }
-    }
-
-    #[test]
-    fn every_rung_says_its_cells_and_its_rate() {
-        let mut digests = Vec::new();
-        for kernel in &KERNELS {
-            let said = RefCell::new(Vec::new());
-            let say = |line| {
-                said.borrow_mut().push(line);
-                Ok(())
-            };
-            // One takes larger ones alone.
-            let mut cases = [128, 512].map(|side| case(kernel, 3, side)).into_iter();
-            let takes = |case: &Case| case.reason_to_skip(None, None).unwrap().is_none();
-            let case = cases.find(takes).expect("one of these sizes");
-            let rate = case.measure(Rule::LIFE, &say).unwrap();
-            assert!(rate > 1e5, "{}: {rate}", kernel.name);
-            match &said.borrow()[..] {
-                [Said::Cells { digest, .. }, Said::Rate(said)] => {
-                    if case.work.side == 128 {
-                        digests.push(*digest);
-                    }
-                    assert!(said.lowest <= rate && rate <= said.highest);
-                    assert_eq!((said.kernel.as_str(), said.median), (kernel.name, rate));
-                }
-                _ => panic!("{} says something else", kernel.name),
-            }
-        }
-        digests.dedup();
-        assert_eq!(digests.len(), 1, "all have the same cells");
     }
 
     #[test]
