@@ -234,9 +234,6 @@ pub trait Engine: Send {
 
     /// Blocks until all submitted work is done; [`Engine::poll`] then returns it.
     fn synchronize(&mut self) -> Result<()>;
-
-    /// Time spent on starting the engine and loading modules so far.
-    fn startup(&self) -> Startup;
 }
 
 /// Host memory that downloads are copied to, shared with the threads that draw.
@@ -421,13 +418,4 @@ pub struct DeviceInfo {
     pub kernel_time_limit: bool,
     /// PCI bus id such as `0000:17:00.0`, to match it with a graphics adapter.
     pub pci_bus_id: Option<String>,
-}
-
-/// Time an engine spent on starting up.
-#[derive(Clone, Copy, PartialEq, Debug, Default, serde::Serialize)]
-pub struct Startup {
-    /// Milliseconds to initialise the driver and create contexts.
-    pub driver_ms: f64,
-    /// Milliseconds to load modules so far (the driver compiles their PTX).
-    pub modules_ms: f64,
 }

@@ -410,25 +410,22 @@ impl Lattices {
         let Some(sim) = &self.sim else {
             return EngineStatus::default();
         };
+        if let Some(recording) = self.recording {
+            return EngineStatus {
+                name: "recorded",
+                devices: vec![recording.device.clone()],
+                queues: Some(recording.queues),
+                ..EngineStatus::default()
+            };
+        }
         let engine = sim.engine();
-        let mut status = EngineStatus {
+        EngineStatus {
             name: engine.name(),
             devices: engine.devices().to_vec(),
             queues: (engine.name() == "cuda").then(platform::connections),
             cut: engine.cut(),
             clock_error_us: engine.clock_error().as_us(),
-            startup: engine.startup(),
-        };
-        if let Some(recording) = self.recording {
-            status = EngineStatus {
-                name: "recorded",
-                devices: vec![recording.device.clone()],
-                queues: Some(recording.queues),
-                startup: status.startup,
-                ..EngineStatus::default()
-            };
         }
-        status
     }
 
     /// How lattices are stepped, for the status.

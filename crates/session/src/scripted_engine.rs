@@ -10,7 +10,7 @@ use engine::cpu::CpuEngine;
 use engine::{
     Band, BufferId, BufferLocation, Completion, DeviceId, DeviceInfo, DriverFault, Engine,
     EngineError, EventId, LatticeId, Layout, Occupancy, Op, PreparedId, Program, Result, RunId,
-    Slots, SlotsSpec, Startup, StreamId, StreamSpec,
+    Slots, SlotsSpec, StreamId, StreamSpec,
 };
 
 /// How a call fails.
@@ -454,9 +454,5 @@ impl Engine for ScriptedEngine {
             return self.engine.wait(timeout);
         }
         self.script.release_all();
-    }
-
-    fn startup(&self) -> Startup {
-        self.engine.startup()
     }
 }

@@ -12,7 +12,7 @@ use crate::{
     Finding, IsolatedOp, KernelChoice, OwnOrder, OwnRound, Pace, Recorded, Settled, Setup, Source,
     Start, StoredKernel, SwitchContext, Switches, TimeSettings, finding_in_words, unknown_in_words,
 };
-use engine::{Cut, DeviceInfo, Kernel, Startup, Transfer, kernels};
+use engine::{Cut, DeviceInfo, Kernel, Transfer, kernels};
 use lang::numbers::time_us_to;
 use lang::tr;
 use life::{Rule, Size, grouped};
@@ -56,8 +56,6 @@ pub struct EngineStatus {
     pub cut: Option<Cut>,
     /// How far a time on one device's clock can be from the same moment on another's, in microseconds.
     pub clock_error_us: f64,
-    /// What the engine spent at its start.
-    pub startup: Startup,
 }
 
 impl EngineStatus {

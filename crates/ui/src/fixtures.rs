@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use engine::{
     BlockTimestamp, DeviceId, DeviceInfo, Measure, Nanos, Op, OrderOp, ReduceRegion, Scope, Slot,
-    Span, Startup, StreamId, Transfer, kernels,
+    Span, StreamId, Transfer, kernels,
 };
 
 use crate::{
@@ -46,10 +46,6 @@ pub fn status(instances: usize, size: Size) -> Status {
             queues: Some(32),
             cut: None,
             clock_error_us: 0.0,
-            startup: Startup {
-                driver_ms: 1.0,
-                modules_ms: 1.0,
-            },
         },
         lattices: LatticeStatus {
             instances,

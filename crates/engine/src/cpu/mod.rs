@@ -22,13 +22,13 @@ mod worker_pool;
 use std::fs;
 use std::num::NonZeroUsize;
 use std::sync::{Arc, LazyLock};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crate::check::{Plan, Validator};
 use crate::{
     Band, BufferId, BufferLocation, Completion, DeviceId, DeviceInfo, Engine, EngineError, EventId,
     LatticeId, Layout, MemoryUse, Occupancy, Op, PreparedId, Program, Result, RunId, Slots,
-    SlotsSpec, Startup, StreamId, StreamKind, StreamSpec,
+    SlotsSpec, StreamId, StreamKind, StreamSpec,
 };
 use buffers::Buffers;
 use lattices::Lattices;
@@ -42,7 +42,6 @@ pub struct CpuEngine {
     /// Validates programs and tracks the lattices' states. Its devices are this processor, once per
     /// context.
     check: Validator,
-    startup: Startup,
     pool: StreamPool,
     lattices: Arc<Lattices>,
     buffers: Arc<Buffers>,
@@ -58,7 +57,6 @@ impl CpuEngine {
     /// Creates an engine of so many devices; without workers, work is done while the caller waits for it, so
     /// that tests are quick and repeatable.
     pub fn with(workers: Option<NonZeroUsize>, devices: usize) -> CpuEngine {
-        let started = Instant::now();
         let cores = workers.unwrap_or(NonZeroUsize::MIN);
         let lattices = Arc::new(Lattices::new(WorkerPool::new(cores.get())));
         let buffers = Arc::new(Buffers::default());
@@ -74,10 +72,6 @@ impl CpuEngine {
         let device = describe(pool.workers.len().max(1));
         CpuEngine {
             check: Validator::new(vec![device; devices]),
-            startup: Startup {
-                driver_ms: started.elapsed().as_secs_f64() * 1e3,
-                modules_ms: 0.0,
-            },
             pool,
             lattices,
             buffers,
@@ -150,10 +144,7 @@ impl Engine for CpuEngine {
     fn clear(&mut self) -> Result<()> {
         self.pool.synchronize()?;
         let workers = NonZeroUsize::new(self.pool.workers.len()).unwrap_or(NonZeroUsize::MIN);
-        *self = CpuEngine {
-            startup: self.startup,
-            ..CpuEngine::with(Some(workers), self.check.devices.len())
-        };
+        *self = CpuEngine::with(Some(workers), self.check.devices.len());
         Ok(())
     }
 
@@ -291,10 +282,6 @@ impl Engine for CpuEngine {
 
     fn synchronize(&mut self) -> Result<()> {
         self.pool.synchronize()
-    }
-
-    fn startup(&self) -> Startup {
-        self.startup
     }
 }
 

@@ -5,7 +5,6 @@ use std::collections::HashMap;
 use std::ffi::{CString, c_void};
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
-use std::time::Instant;
 
 use cust::link::Linker;
 use cust::module::Module;
@@ -25,8 +24,6 @@ use life::Rule;
 pub(super) struct Functions {
     known: HashMap<Key, Known>,
     modules: Vec<Module>,
-    /// How long the driver took to load them, in milliseconds.
-    pub(super) modules_ms: f64,
     context: Arc<OwnedContext>,
 }
 
@@ -62,11 +59,10 @@ fn ptx((function, has_timestamps): Key) -> Result<String> {
     Ok(text)
 }
 
-/// A module, the one function that it was loaded for, and how long the driver took.
+/// A module, and the one function that it was loaded for.
 struct Loaded {
     module: Module,
     function: sys::CUfunction,
-    ms: f64,
 }
 
 // SAFETY: the driver's handles are valid on every thread.
@@ -75,15 +71,10 @@ unsafe impl Send for Loaded {}
 impl Loaded {
     /// Loads a function of the module that `load` has the driver make. The context must be current.
     fn new(key: Key, load: impl FnOnce() -> Result<Module>) -> Result<Loaded> {
-        let began = Instant::now();
         let module = load()?;
         let (_, symbol, _) = key.0.place();
         let function = cust("cuModuleGetFunction", module.get_function(&*symbol))?.to_raw();
-        Ok(Loaded {
-            module,
-            function,
-            ms: began.elapsed().as_secs_f64() * 1e3,
-        })
+        Ok(Loaded { module, function })
     }
 
     /// Has the driver compile PTX, or take it from its cache. Calls of other threads wait meanwhile.
@@ -147,7 +138,6 @@ impl Functions {
         Functions {
             known: HashMap::new(),
             modules: Vec::new(),
-            modules_ms: 0.0,
             context,
         }
     }
@@ -267,7 +257,6 @@ impl Functions {
     }
 
     fn keep(&mut self, key: Key, loaded: Loaded) {
-        self.modules_ms += loaded.ms;
         self.modules.push(loaded.module);
         self.known.insert(key, Known::Ready(loaded.function));
     }

@@ -43,7 +43,7 @@ use crate::error::bail;
 use crate::{
     Band, BufferId, BufferLocation, Completion, DeviceId, DeviceInfo, Engine, EngineError, EventId,
     Feature, LatticeId, Layout, Nanos, Occupancy, Op, PreparedId, Program, Result, RunId, Slots,
-    SlotsSpec, Startup, StreamId, StreamKind, StreamSpec, nvtx,
+    SlotsSpec, StreamId, StreamKind, StreamSpec, nvtx,
 };
 use life::Size;
 
@@ -68,7 +68,6 @@ pub struct CudaEngine {
     runs: Runs,
     prepared: HashMap<PreparedId, Prepared>,
     resources: Resources,
-    driver_ms: f64,
     left_out: Vec<(u32, EngineError)>,
 }
 
@@ -154,7 +153,6 @@ impl CudaEngine {
                 gpus,
                 check: Validator::new(infos),
             },
-            driver_ms: began.elapsed().as_secs_f64() * 1e3,
             left_out: refused,
         })
     }
@@ -470,15 +468,6 @@ impl Engine for CudaEngine {
 
     fn synchronize(&mut self) -> Result<()> {
         self.resources.synchronize()
-    }
-
-    fn startup(&self) -> Startup {
-        let gpus = self.resources.gpus.iter();
-        let modules_ms = gpus.map(|gpu| gpu.functions.modules_ms).sum();
-        Startup {
-            driver_ms: self.driver_ms,
-            modules_ms,
-        }
     }
 }
 

@@ -22,7 +22,7 @@ use crate::error::{bail, invalid};
 use crate::{
     Band, BufferId, BufferLocation, Completion, Cut, DeviceId, DeviceInfo, Engine, EngineError,
     EventId, Feature, IssuedStep, LatticeId, Layout, Nanos, Occupancy, Op, PreparedId, Program,
-    ReduceRegion, Result, RunId, Slot, Slots, SlotsSpec, Startup, StreamId, StreamSpec,
+    ReduceRegion, Result, RunId, Slot, Slots, SlotsSpec, StreamId, StreamSpec,
 };
 use life::Size;
 
@@ -372,9 +372,5 @@ impl Engine for SplitEngine {
 
     fn synchronize(&mut self) -> Result<()> {
         self.inner.synchronize()
-    }
-
-    fn startup(&self) -> Startup {
-        self.inner.startup()
     }
 }
