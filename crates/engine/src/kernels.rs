@@ -5,27 +5,22 @@
 //! of their own: see [`buffer_kernels`](crate::buffer_kernels).
 
 pub mod cooperative;
-mod function;
 pub mod instrumentation;
 mod launch;
-mod own;
 #[cfg(test)]
 mod tests;
 
 use crate::{DeviceInfo, EngineError};
+use Parameter::{Cells, From, Generations, Height, Mail, RuleTable, To, Width};
 use lang::{Message, message, tr};
+use launch::CELLS_PER_LANE;
 use life::{Rule, Size, grouped};
 use std::borrow::Cow;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 
-use Parameter::{Cells, From, Generations, Height, Mail, RuleTable, To, Width};
-pub(crate) use function::Function;
-pub use function::Ptx;
-use launch::CELLS_PER_LANE;
-pub use launch::{Batch, Launch};
-pub(crate) use own::no_own_code;
-pub use own::{GpuCode, OwnCode, OwnStepError, OwnStepper};
+pub use launch::{Batch, GpuCode, Launch, OwnCode, OwnStepError, OwnStepper, Ptx};
+pub(crate) use launch::{Function, no_own_code};
 
 /// A memory layout of a lattice's cells, with the number by which kernels know it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, serde::Serialize)]

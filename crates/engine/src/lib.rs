@@ -22,35 +22,29 @@ mod check;
 pub mod conformance;
 pub mod cpu;
 pub mod cuda;
-mod edit;
 mod error;
 pub mod kernels;
 mod measure;
 mod ops;
-mod reduce_region;
 pub mod rule_network;
 mod slot_locks;
 mod split;
-mod support_kernels;
 
 use std::sync::Arc;
 use std::time::Duration;
 
 pub use band::{Band, Cut, RowCopy};
-pub use buffer_kernels::BufferKernel;
+pub use buffer_kernels::{BufferKernel, SupportKernel};
 pub use cuda_loader::nvtx;
-pub use edit::WordEdit;
 pub use error::{DriverFault, EngineError, Feature, Loss, MemoryUse};
 pub use kernels::{Kernel, Layout};
-pub use measure::Measure;
+pub use measure::{Measure, ReduceRegion, WordEdit};
 pub use ops::{
     Argument, BlockTimestamp, BufferId, BufferLaunch, BufferOffset, BufferOp, Completion, DeviceId,
     EventId, IssuedStep, IssuerId, LatticeId, LatticeOp, MemoryOp, Nanos, Op, OrderOp,
     PageLocation, PreparedId, Program, RunId, Scope, Slot, Span, Step, StreamId, Transfer,
 };
-pub use reduce_region::ReduceRegion;
 pub use split::SplitEngine;
-pub use support_kernels::SupportKernel;
 
 /// The result of an engine call.
 pub type Result<T, E = EngineError> = std::result::Result<T, E>;

@@ -23,14 +23,12 @@
 //! a rule. Instead, `search.rs` tries a catalogue of shapes: networks whose last two tables are
 //! open. Whether a rule fits a shape is a quick test on a few words.
 
-mod ptx;
-mod search;
+use life::Rule;
+use std::fmt::Write;
+use std::sync::LazyLock;
+
 #[cfg(test)]
 mod tests;
-
-use life::Rule;
-
-pub use ptx::specialise;
 
 /// A network of three-input functions for one rule.
 ///
@@ -61,7 +59,7 @@ impl RuleNetwork {
     /// The shortest network for a rule. Takes some 10 µs; the first call also parses the catalogue,
     /// which takes milliseconds.
     pub fn of(rule: Rule) -> RuleNetwork {
-        search::find(rule)
+        find(rule)
     }
 
     fn new(ops: Vec<Lop3>) -> RuleNetwork {
@@ -100,4 +98,360 @@ fn lookup(table: u8, words: [u32; 3]) -> u32 {
         literal(0) & literal(1) & literal(2)
     };
     (0..8).filter(|i| table >> i & 1 == 1).map(selected).sum()
+}
+
+// Networks in PTX: a kernel has a placeholder where the next states are computed, and the host
+// replaces it by the rule's network before the driver compiles the kernel.
+//
+// In CUDA C the placeholder is one line of inline assembly, which compilers copy into the PTX:
+//
+// ```text
+// asm("trap; // rule network: %0 = %1 %2 %3 %4 %5"
+//     : "=r"(next) : "r"(x), "r"(k), "r"(p), "r"(q), "r"(cells));
+// ```
+//
+// A kernel that still has its placeholder compiles, but stops with an error when it runs.
+
+/// The start of a placeholder. A register for the result, `=` and five input registers follow.
+const PLACEHOLDER: &str = "trap; // rule network:";
+
+impl RuleNetwork {
+    /// The network as PTX: the next states go into the register `result`, and `inputs` are the
+    /// registers of x, k, p, q and c. All registers have 32 bits.
+    fn ptx(&self, result: &str, inputs: [&str; INPUTS]) -> String {
+        let Some((last, helpers)) = self.ops.split_last() else {
+            return format!("\tmov.b32 \t{result}, {};\n", name(self.output, inputs));
+        };
+        if helpers.is_empty() {
+            return instruction(result, last, inputs);
+        }
+        // A scope of its own, so that several networks in one kernel can use the same names.
+        let mut text = format!("\t{{\n\t.reg .b32 \t%net<{}>;\n", helpers.len());
+        for (helper, wire) in helpers.iter().zip(RESULTS..) {
+            text += &instruction(&name(wire, inputs), helper, inputs);
+        }
+        text += &instruction(result, last, inputs);
+        text += "\t}\n";
+        text
+    }
+}
+
+fn instruction(result: &str, op: &Lop3, inputs: [&str; INPUTS]) -> String {
+    let [a, b, c] = op.inputs.map(|wire| name(wire, inputs));
+    format!("\tlop3.b32 \t{result}, {a}, {b}, {c}, {:#04x};\n", op.table)
+}
+
+/// The register or the number on a wire.
+fn name(wire: usize, [x, k, p, q, c]: [&str; INPUTS]) -> String {
+    match wire.checked_sub(RESULTS) {
+        Some(helper) => format!("%net{helper}"),
+        None => [x, k, p, q, c, "0", "-1"][wire].into(),
+    }
+}
+
+const WRITES: &str = "writing to a string succeeds";
+
+/// Returns a kernel's PTX with every placeholder replaced by the network. Errors with the line that
+/// is not a valid placeholder, or if there is none.
+pub fn specialise(ptx: &str, network: &RuleNetwork) -> Result<String, String> {
+    let mut specialised = String::with_capacity(ptx.len() + 4096);
+    let mut replaced = 0;
+    for (number, line) in ptx.lines().enumerate() {
+        match line.trim_start().strip_prefix(PLACEHOLDER) {
+            Some(registers) => {
+                let (result, inputs) = operands(registers)
+                    .ok_or_else(|| format!("line {}: not a placeholder: {line}", number + 1))?;
+                writeln!(specialised, "\t// rule network:{registers}").expect(WRITES);
+                specialised += &network.ptx(result, inputs);
+                replaced += 1;
+            }
+            None => writeln!(specialised, "{line}").expect(WRITES),
+        }
+    }
+    match replaced {
+        0 => Err("the kernel has no placeholder for a rule network".into()),
+        _ => Ok(specialised),
+    }
+}
+
+/// The registers in ` %r6 = %r1 %r2 %r3 %r4 %r5`.
+fn operands(text: &str) -> Option<(&str, [&str; 5])> {
+    let (result, inputs) = text.split_once('=')?;
+    let inputs: Vec<&str> = inputs.split_whitespace().collect();
+    let result = result.trim();
+    let register = |name: &str| {
+        let plain = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '$';
+        name.strip_prefix('%')
+            .is_some_and(|rest| !rest.is_empty() && rest.chars().all(plain))
+    };
+    let valid = register(result) && inputs.iter().all(|name| register(name));
+    Some((result, inputs.try_into().ok()?)).filter(|_| valid)
+}
+
+// Finds a short network for a rule, in a catalogue of shapes.
+//
+// A [`Shape`] is a network whose last two tables are open: `L(a, b, G(c, d, e))`, where `a` to `e`
+// are inputs or results of up to three instructions with given tables. For a given rule, a pair of
+// tables `G` and `L` exists if and only if a graph on the eight values of `(c, d, e)` has a
+// 2-colouring: two values must get different bits from `G` if the rule requires different states
+// for them at the same `(a, b)`.
+//
+// All of this is computed on words with a bit per combination of `x, k, p, q, c`, 32 in all, two of
+// which no neighbourhood gives. Most shapes are excluded by a faster test: the rule differs between
+// neighbourhoods for which `a` to `e` are the same.
+//
+// The catalogue is `catalogue.txt`, shortest networks first, so that the first match is a shortest
+// network. It comes from a search, made once, that tried all shapes of up to four instructions, so
+// that rules with five have no shorter network, and then some with three helpers; of the best few
+// for each of the 2^18 rules, a greedy set cover chose. The search is `xtask/src/rule_networks.rs` of
+// commit ef469eba; the tests hold that the catalogue serves every rule.
+
+static CATALOGUE: LazyLock<Vec<Shape>> = LazyLock::new(|| {
+    include_str!("rule_network/catalogue.txt")
+        .lines()
+        .filter_map(Shape::parse)
+        .collect()
+});
+
+/// The input wires' words: bit `i` has the value of each wire in combination `i`.
+const COMBINATIONS: [u32; INPUTS] = [0xffff0000, 0xff00ff00, 0xf0f0f0f0, 0xcccccccc, 0xaaaaaaaa];
+
+/// Number of entries of a rule's table.
+const ENTRIES: u32 = 18;
+
+/// A network whose last two tables are open.
+struct Shape {
+    helpers: Vec<Lop3>,
+    /// The wires a, b of the last instruction.
+    pair: [usize; 2],
+    /// The wires c, d, e of the last but one instruction.
+    triple: [usize; 3],
+    /// What is on `pair` and `triple` in each combination.
+    pair_words: [u32; 2],
+    triple_words: [u32; 3],
+    /// Sets of entries of [`Rule::table`] between which a to e do not distinguish, so that they must
+    /// be equal. Without the sets of one entry, and padded with empty ones.
+    equal: [u32; ENTRIES as usize / 2],
+}
+
+/// What a network has to give: in some combinations a one, in some a zero, in others either.
+struct Target {
+    /// The rule's table.
+    table: u32,
+    ones: u32,
+    zeros: u32,
+}
+
+/// The network for a rule.
+fn find(rule: Rule) -> RuleNetwork {
+    let target = Target::of(rule.table());
+    let wires = words(COMBINATIONS, &[]);
+    if let Some(output) = wires.iter().position(|word| target.accepts(*word)) {
+        let ops = Vec::new();
+        return RuleNetwork { ops, output };
+    }
+    if let Some(op) = target.single_op() {
+        return RuleNetwork::new(vec![op]);
+    }
+    // Inverting every input exchanges alive and dead, and a count of n with 9 - n. So each shape
+    // serves two rules, whose tables are each other's reversal.
+    let reversed = Target::of(rule.table().reverse_bits() >> (32 - ENTRIES));
+    for shape in CATALOGUE.iter() {
+        if let Some(tables) = shape.tables(&target) {
+            return shape.network(tables);
+        }
+        if let Some(tables) = shape.tables(&reversed) {
+            return shape.network(tables).with_inverted_inputs();
+        }
+    }
+    unreachable!("the tests hold that the catalogue has a shape for every rule")
+}
+
+impl Target {
+    /// From the rule's table.
+    fn of(table: u32) -> Target {
+        let mut target = Target {
+            table,
+            ones: 0,
+            zeros: 0,
+        };
+        for combination in 0..32 {
+            match table_entry(combination) {
+                Some(entry) if table >> entry & 1 == 1 => target.ones |= 1 << combination,
+                Some(_) => target.zeros |= 1 << combination,
+                None => {}
+            }
+        }
+        target
+    }
+
+    fn accepts(&self, word: u32) -> bool {
+        word & self.zeros == 0 && !word & self.ones == 0
+    }
+
+    /// A single instruction on three inputs.
+    fn single_op(&self) -> Option<Lop3> {
+        for skipped in 0..5 {
+            for skipped_too in 0..skipped {
+                let mut used = (0..5).filter(|i| *i != skipped && *i != skipped_too);
+                let inputs = [(); 3].map(|()| used.next().expect("three of five are left"));
+                let words = inputs.map(|wire| COMBINATIONS[wire]);
+                let table = (0..8).filter(|value| lookup(1 << value, words) & self.ones != 0);
+                let table = table.map(|value| 1 << value).sum();
+                if self.accepts(lookup(table, words)) {
+                    return Some(Lop3 { table, inputs });
+                }
+            }
+        }
+        None
+    }
+}
+
+impl Shape {
+    /// A line such as `kpq:16 xcu:1e kv xcu`: the instructions with given tables, in hexadecimal,
+    /// whose results are `u`, `v` and `w`, then the wires a, b and c, d, e. `None` for a comment.
+    fn parse(line: &str) -> Option<Shape> {
+        let code = line.split('#').next().filter(|code| !code.is_empty())?;
+        let mut fields = code.split_whitespace().rev();
+        let triple = wires(fields.next().expect("the wires c, d, e"));
+        let pair = wires(fields.next().expect("the wires a, b"));
+        let helper = |field: &str| {
+            let (inputs, table) = field.split_once(':').expect("inputs and table");
+            let table = u8::from_str_radix(table, 16).expect("a table of two digits");
+            let inputs = wires(inputs);
+            Lop3 { table, inputs }
+        };
+        let helpers: Vec<Lop3> = fields.rev().map(helper).collect();
+        let words = words(COMBINATIONS, &helpers);
+        let pair_words = pair.map(|wire| words[wire]);
+        let triple_words = triple.map(|wire| words[wire]);
+        Some(Shape {
+            equal: equal_entries(pair_words.into_iter().chain(triple_words)),
+            pair,
+            triple,
+            pair_words,
+            triple_words,
+            helpers,
+        })
+    }
+
+    /// The tables of the last but one and the last instruction with which this shape gives `target`.
+    fn tables(&self, target: &Target) -> Option<(u8, u8)> {
+        let differs = |set: &u32| target.table & set != 0 && !target.table & set != 0;
+        if self.equal.iter().any(differs) {
+            return None;
+        }
+        let [a, b] = self.pair_words;
+        let [c, d, e] = self.triple_words;
+        // For each value of (c, d, e): the values of (a, b) that require a one, or a zero. Never
+        // both, since `L` sees no more than a, b and a function of c, d, e.
+        let pairs = [!a & !b, !a & b, a & !b, a & b];
+        let (mut ones, mut zeros) = ([0u8; 8], [0u8; 8]);
+        for value in 0..8 {
+            let chosen = |bit: usize, word: u32| if value >> bit & 1 == 1 { word } else { !word };
+            let combinations = chosen(2, c) & chosen(1, d) & chosen(0, e);
+            let (in_ones, in_zeros) = (combinations & target.ones, combinations & target.zeros);
+            for (bit, pair) in pairs.iter().enumerate() {
+                ones[value] |= u8::from(in_ones & pair != 0) << bit;
+                zeros[value] |= u8::from(in_zeros & pair != 0) << bit;
+            }
+            if ones[value] & zeros[value] != 0 {
+                return None;
+            }
+        }
+        let inner = two_coloring(|i, j| ones[i] & zeros[j] | zeros[i] & ones[j] != 0)?;
+        let mut last = 0;
+        for (value, pairs) in ones.iter().enumerate() {
+            for pair in (0..4).filter(|pair| pairs >> pair & 1 == 1) {
+                last |= 1 << (2 * pair + (inner >> value & 1));
+            }
+        }
+        Some((inner, last))
+    }
+
+    fn network(&self, (inner, last): (u8, u8)) -> RuleNetwork {
+        let mut ops = self.helpers.clone();
+        ops.push(Lop3 {
+            table: inner,
+            inputs: self.triple,
+        });
+        let [a, b] = self.pair;
+        ops.push(Lop3 {
+            table: last,
+            inputs: [a, b, RESULTS + ops.len() - 1],
+        });
+        RuleNetwork::new(ops)
+    }
+}
+
+/// The entry of a rule's table that a combination of the inputs stands for; `None` if no
+/// neighbourhood gives this combination.
+fn table_entry(combination: u32) -> Option<u32> {
+    let [x, k, p, q, center] = COMBINATIONS.map(|word| word >> combination & 1);
+    let neighbours = (x + 2 * (k + p) + 4 * q).checked_sub(center)?;
+    (neighbours <= 8).then_some(9 * center + neighbours)
+}
+
+/// The sets of at least two entries of a rule's table between which these wires do not distinguish.
+fn equal_entries(wires: impl Iterator<Item = u32> + Clone) -> [u32; ENTRIES as usize / 2] {
+    let mut by_value = [0_u32; 32];
+    for combination in 0..32 {
+        let value = wires
+            .clone()
+            .fold(0, |value, word| value << 1 | word >> combination & 1);
+        if let Some(entry) = table_entry(combination) {
+            by_value[value as usize] |= 1 << entry;
+        }
+    }
+    let mut sets: Vec<u32> = Vec::new();
+    for mut set in by_value {
+        sets.retain(|other| {
+            let apart = set & other == 0;
+            set |= if apart { 0 } else { *other };
+            apart
+        });
+        sets.push(set);
+    }
+    sets.retain(|set| set.count_ones() > 1);
+    sets.sort_by_key(|set| std::cmp::Reverse(set.count_ones())); // likely to differ first
+    let mut equal = [0; ENTRIES as usize / 2];
+    equal[..sets.len()].copy_from_slice(&sets);
+    equal
+}
+
+/// A colouring of eight nodes with 0 and 1, bit `i` for node `i`, in which adjacent nodes differ.
+fn two_coloring(adjacent: impl Fn(usize, usize) -> bool) -> Option<u8> {
+    let neighbors: [u8; 8] =
+        std::array::from_fn(|i| (0..8).map(|j| u8::from(adjacent(i, j)) << j).sum());
+    let (mut zeros, mut ones) = (0u8, 0u8);
+    for start in 0..8 {
+        if (zeros | ones) >> start & 1 == 1 {
+            continue;
+        }
+        zeros |= 1 << start;
+        loop {
+            let before = (zeros, ones);
+            for (i, neighbors) in neighbors.iter().enumerate() {
+                ones |= neighbors * (zeros >> i & 1);
+                zeros |= neighbors * (ones >> i & 1);
+            }
+            if zeros & ones != 0 {
+                return None;
+            }
+            if before == (zeros, ones) {
+                break;
+            }
+        }
+    }
+    Some(ones)
+}
+
+/// The wires named by three or two letters: those of inputs, or u, v and w for results.
+fn wires<const N: usize>(names: &str) -> [usize; N] {
+    let wire = |name: u8| match name {
+        b'u'..=b'w' => RESULTS + usize::from(name - b'u'),
+        _ => "xkpqc".find(char::from(name)).expect("a wire's name"),
+    };
+    let names: [u8; N] = names.as_bytes().try_into().expect("a letter per wire");
+    names.map(wire)
 }

@@ -6,10 +6,9 @@ use std::sync::atomic::AtomicBool;
 
 use parking_lot::{Mutex, MutexGuard, RwLock};
 
-use super::bit_rows::BitRows;
+use super::buffers::CpuSlots;
 use super::kernels::{Launch, Pair, bits, cells, multistep, planar};
-use super::planar_rows::PlanarRows;
-use super::slots::CpuSlots;
+use super::planar_rows::{BitRows, PlanarRows};
 use super::worker_pool::WorkerPool;
 use super::{measure, memory, reduce};
 use crate::error::{bail, invalid};

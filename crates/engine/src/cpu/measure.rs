@@ -1,6 +1,6 @@
 //! CPU version of `measure_bits`: live cells, births, deaths and a hash in one pass over the words.
 
-use super::bit_rows::BitRows;
+use super::planar_rows::BitRows;
 use super::vector;
 use crate::{Band, Measure};
 

@@ -6,7 +6,6 @@
 //! Programs are validated by [`check`](crate::check), and their memory is allocated, before any
 //! step is queued.
 
-mod bit_rows;
 mod buffers;
 mod kernels;
 mod lattices;
@@ -14,15 +13,9 @@ mod measure;
 pub mod memory;
 mod planar_rows;
 mod reduce;
-mod slots;
 mod stream;
 mod vector;
 mod worker_pool;
-
-use std::fs;
-use std::num::NonZeroUsize;
-use std::sync::{Arc, LazyLock};
-use std::time::Duration;
 
 use crate::check::{Plan, Validator};
 use crate::{
@@ -30,10 +23,13 @@ use crate::{
     LatticeId, Layout, MemoryUse, Occupancy, Op, PreparedId, Program, Result, RunId, Slots,
     SlotsSpec, StreamId, StreamKind, StreamSpec,
 };
-use buffers::Buffers;
+use buffers::{Buffers, CpuSlots};
 use lattices::Lattices;
 use life::Size;
-use slots::CpuSlots;
+use std::fs;
+use std::num::NonZeroUsize;
+use std::sync::{Arc, LazyLock};
+use std::time::Duration;
 use stream::StreamPool;
 use worker_pool::WorkerPool;
 

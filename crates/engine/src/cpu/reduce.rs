@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::bit_rows::BitRows;
+use super::planar_rows::BitRows;
 use crate::{Band, ReduceRegion};
 
 /// Writes the bytes, four per word, to `view`, which has the capacity.

@@ -4,14 +4,12 @@
 //! shares a lattice's rows with helpers. Stream order is unaffected: the op is done when all of its
 //! rows are.
 
+use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::cell::Cell;
-use std::hint;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread;
 use std::time::{Duration, Instant};
-
-use rayon::{ThreadPool, ThreadPoolBuilder};
+use std::{hint, thread};
 
 /// Tracks the engine's idle cores and runs helpers on them.
 pub(super) struct WorkerPool {

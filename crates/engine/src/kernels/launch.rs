@@ -1,7 +1,12 @@
 //! Launch configurations: grids and blocks that cover a lattice.
 
-use crate::{Layout, ReduceRegion};
-use life::Size;
+use super::Kernel;
+use super::instrumentation::instrument;
+use crate::{BufferKernel, DeviceInfo, EngineError, Layout, ReduceRegion, SupportKernel};
+use lang::{message, tr};
+use life::{Rule, Size};
+use std::borrow::Cow;
+use std::fmt;
 
 /// Width in cells that one lane of `life_multistep` steps: four words.
 pub(super) const CELLS_PER_LANE: u32 = 128;
@@ -189,6 +194,251 @@ impl Launch {
             [region.width.div_ceil(across), region.height, lattices],
             [across, down, 1],
         )
+    }
+}
+
+// The functions that the kernels' sources define, and their PTX.
+
+/// A function that a program launches.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) enum Function {
+    /// Of the ladder.
+    Ladder {
+        kernel: &'static Kernel,
+        /// Index in [`Kernel::entries`].
+        entry: usize,
+        /// The rule whose network it has; B3/S23 if it has none.
+        rule: Rule,
+    },
+    /// Of a kernel that serves the ladder.
+    Support(SupportKernel),
+    /// Of a kernel that takes buffers.
+    Buffer(&'static BufferKernel),
+}
+
+impl Function {
+    /// Whether its blocks can record timestamps.
+    pub(crate) fn has_timestamps(self) -> bool {
+        match self {
+            Function::Ladder { kernel, .. } => kernel.block_timestamps,
+            Function::Buffer(kernel) => kernel.own.is_none(),
+            Function::Support(_) => false,
+        }
+    }
+
+    /// The rule whose network it has; `None` for a function that takes every rule.
+    pub(crate) fn network(self) -> Option<Rule> {
+        match self {
+            Function::Ladder { rule, .. } if rule != Rule::LIFE => Some(rule),
+            _ => None,
+        }
+    }
+
+    /// The function that takes every rule, in place of one with a network.
+    pub(crate) fn of_every_rule(mut self) -> Function {
+        if let Function::Ladder { rule, .. } = &mut self {
+            *rule = Rule::LIFE;
+        }
+        self
+    }
+
+    /// Its file, its symbol there, and a user's own code in the place of that file.
+    pub(crate) fn place(self) -> (&'static str, Cow<'static, str>, Option<&'static OwnCode>) {
+        match self {
+            Function::Support(kernel) => {
+                let row = kernel.row();
+                (row.file, row.symbol.into(), None)
+            }
+            Function::Buffer(kernel) => (kernel.name, kernel.name.into(), kernel.own),
+            Function::Ladder { kernel, entry, .. } => {
+                let symbol = kernel.entries[entry];
+                let symbol = match self.network() {
+                    Some(_) => format!("{symbol}_by_network").into(),
+                    None => symbol.into(),
+                };
+                (kernel.file, symbol, kernel.own.as_ref())
+            }
+        }
+    }
+}
+
+/// An embedded source file and its PTX, which the driver compiles for the GPU.
+pub struct Ptx {
+    /// Stem of the file in `kernels/ladder`, `kernels/support` or `kernels/lessons`.
+    pub stem: &'static str,
+    /// SHA-256 of its sources, in hexadecimal digits.
+    pub hash: &'static str,
+    /// The CUDA C++.
+    pub source: &'static str,
+    /// The PTX.
+    pub text: &'static str,
+}
+
+include!(concat!(env!("OUT_DIR"), "/ptx.rs"));
+
+impl Ptx {
+    /// The PTX of every source file.
+    pub const ALL: &'static [Ptx] = EMBEDDED;
+
+    /// The PTX of `kernels/*/{stem}.cu`.
+    pub fn find(stem: &str) -> Option<&'static Ptx> {
+        EMBEDDED.iter().find(|ptx| ptx.stem == stem)
+    }
+
+    /// Symbols of its functions, in order.
+    pub fn symbols(&self) -> impl Iterator<Item = &'static str> {
+        let heads = self
+            .text
+            .lines()
+            .filter_map(|line| line.strip_prefix(ENTRY));
+        heads.map(|rest| rest.trim_end_matches('('))
+    }
+
+    /// The text with this function only, so that the driver compiles nothing else.
+    pub fn only(&self, symbol: &str) -> String {
+        let wanted = format!("{ENTRY}{symbol}(");
+        let mut skips = false;
+        let mut rest = String::with_capacity(self.text.len());
+        for line in self.text.lines() {
+            skips |= line.starts_with(ENTRY) && line != wanted;
+            if !skips {
+                rest.push_str(line);
+                rest.push('\n');
+            }
+            skips &= line != "}";
+        }
+        rest
+    }
+}
+
+const ENTRY: &str = ".visible .entry ";
+
+// A kernel that a user wrote, in the place of a rung.
+
+/// What takes the place of a rung's code. A kernel with it has the rung's symbol, parameters, layout and
+/// launches. Every code is equal to itself alone.
+#[derive(Debug)]
+pub struct OwnCode {
+    /// The rung that it takes the place of.
+    pub rung: &'static Kernel,
+    /// Its CUDA C++.
+    pub source: String,
+    /// The rules that it steps; `None` for every rule.
+    pub rules: Option<Vec<Rule>>,
+    /// What a GPU runs, if it was compiled for one.
+    pub gpu: Option<GpuCode>,
+    /// What the CPU engine runs, if there is such a thing.
+    pub cpu: Option<Box<dyn OwnStepper>>,
+}
+
+impl PartialEq for OwnCode {
+    fn eq(&self, other: &Self) -> bool {
+        std::ptr::eq(self, other)
+    }
+}
+
+impl Eq for OwnCode {}
+
+impl OwnCode {
+    /// Errors if it was compiled for another kind of device.
+    pub(super) fn validate_device(&self, device: &DeviceInfo) -> Result<(), EngineError> {
+        let is_gpu = device.capability.is_some();
+        let has_code = if is_gpu {
+            self.gpu.is_some()
+        } else {
+            self.cpu.is_some()
+        };
+        if has_code {
+            Ok(())
+        } else {
+            Err(no_own_code(is_gpu))
+        }
+    }
+}
+
+/// The error for a kernel of a user's own that was compiled for another kind of device.
+pub(crate) fn no_own_code(is_gpu: bool) -> EngineError {
+    EngineError::Unavailable(if is_gpu {
+        message!("your kernel was compiled for the CPU, and a GPU computes")
+    } else {
+        message!("your kernel was compiled for a GPU, and the CPU computes")
+    })
+}
+
+/// Compiled code for a GPU.
+#[derive(Clone, PartialEq, Eq, Debug, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum GpuCode {
+    /// PTX, which the driver compiles.
+    Ptx(String),
+    /// Machine code of one architecture.
+    Cubin(Vec<u8>),
+}
+
+/// Steps lattices on the CPU by a kernel of a user's own; called by several threads at once.
+pub trait OwnStepper: Send + Sync + fmt::Debug {
+    /// Steps one lattice, given and returned as its bits ([`Layout::Bits`](crate::Layout::Bits)), by
+    /// some generations.
+    ///
+    /// # Errors
+    /// The kernel did not come to a result; the words are as before.
+    fn step(
+        &self,
+        words: &mut [u32],
+        size: Size,
+        rule: Rule,
+        generations: u32,
+    ) -> Result<(), OwnStepError>;
+}
+
+/// Why a kernel of a user's own came to no result on the CPU.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum OwnStepError {
+    /// It took too long.
+    TooLong,
+    /// It crashed: it reached beyond its memory, or divided by 0.
+    Crashed,
+}
+
+impl fmt::Display for OwnStepError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            OwnStepError::TooLong => tr!("it took too long"),
+            OwnStepError::Crashed => tr!("it crashed"),
+        })
+    }
+}
+
+impl Kernel {
+    /// What steps lattices by this rule: the kernel itself, or the rung of one that a user wrote for other
+    /// rules alone.
+    pub fn stepping(&'static self, rule: Rule) -> &'static Kernel {
+        let rules = self.own.as_ref().and_then(|own| own.rules.as_ref());
+        match rules {
+            Some(rules) if !rules.contains(&rule) => self.rung(),
+            _ => self,
+        }
+    }
+
+    /// The name of every kernel of a user's own.
+    pub const OWN: &'static str = "own";
+
+    /// A kernel that launches blocks of this shape, by code in place of a rung's. It stays in memory until
+    /// the program ends, like what the driver loads of it.
+    pub fn own(code: OwnCode, block: (u32, u32)) -> &'static Kernel {
+        let rung = code.rung;
+        // Block timestamps can be added to PTX of a form that compilers give.
+        let block_timestamps = match &code.gpu {
+            Some(GpuCode::Ptx(text)) => instrument(text).is_ok(),
+            Some(GpuCode::Cubin(_)) | None => false,
+        };
+        Box::leak(Box::new(Kernel {
+            name: Self::OWN,
+            blocks: Box::leak(Box::new([block])),
+            block_timestamps,
+            own: Some(code),
+            ..*rung
+        }))
     }
 }
 

@@ -4,27 +4,23 @@
 //! programs on bands ([`translation`]). What its users see is one device with whole lattices: ops,
 //! completions and [`Slots`] ([`slots`]) are those of a whole lattice.
 
-mod peers;
-mod slots;
-mod torus;
-mod translation;
-
+use crate::error::{bail, invalid};
+use crate::{
+    Band, BufferId, BufferLocation, BufferOffset, BufferOp, Completion, Cut, DeviceId, DeviceInfo,
+    Engine, EngineError, EventId, Feature, HostMemory, IssuedStep, LatticeId, Layout, Measure,
+    Nanos, Occupancy, Op, PreparedId, Program, ReduceRegion, Result, RunId, Slot, Slots, SlotsSpec,
+    StreamId, StreamSpec,
+};
+use life::Size;
+use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
-
-use slots::SplitSlots;
-use torus::Toruses;
+use translation::Content;
 use translation::{Landing, Translation};
 
-use crate::error::{bail, invalid};
-use crate::{
-    Band, BufferId, BufferLocation, Completion, Cut, DeviceId, DeviceInfo, Engine, EngineError,
-    EventId, Feature, IssuedStep, LatticeId, Layout, Nanos, Occupancy, Op, PreparedId, Program,
-    ReduceRegion, Result, RunId, Slot, Slots, SlotsSpec, StreamId, StreamSpec,
-};
-use life::Size;
+mod translation;
 
 /// An engine whose lattices lie in bands on all devices of another one.
 pub struct SplitEngine {
@@ -71,7 +67,7 @@ impl SplitEngine {
         mut inner: Box<dyn Engine>,
         cut: Cut,
     ) -> Result<SplitEngine, (Box<dyn Engine>, EngineError)> {
-        if let Err(error) = peers::connect(&mut *inner) {
+        if let Err(error) = connect(&mut *inner) {
             return Err((inner, error));
         }
         Ok(SplitEngine {
@@ -372,5 +368,287 @@ impl Engine for SplitEngine {
 
     fn synchronize(&mut self) -> Result<()> {
         self.inner.synchronize()
+    }
+}
+
+// Direct copies between devices.
+
+/// Allows direct copies between any two devices, and tries each: between some, they are possible and
+/// bring wrong bytes. Those go through the host.
+fn connect(engine: &mut dyn Engine) -> Result<()> {
+    let devices = engine.devices().len() as u16;
+    for one in (0..devices).map(DeviceId) {
+        for other in (0..one.0).map(DeviceId) {
+            allow(engine, [one, other], true)?;
+            let unchanged =
+                arrives_unchanged(engine, one, other)? && arrives_unchanged(engine, other, one)?;
+            if !unchanged {
+                allow(engine, [one, other], false)?;
+            }
+        }
+    }
+    // Also the streams that the trials took.
+    engine.clear()
+}
+
+/// Allows or forbids two devices to reach each other's memory.
+fn allow(engine: &mut dyn Engine, [one, other]: [DeviceId; 2], is_allowed: bool) -> Result<()> {
+    engine.set_peer_access(one, other, is_allowed)?;
+    engine.set_peer_access(other, one, is_allowed)?;
+    Ok(())
+}
+
+/// Whether a pattern that is copied from one device to another arrives there.
+fn arrives_unchanged(engine: &mut dyn Engine, from: DeviceId, to: DeviceId) -> Result<bool> {
+    const BYTES: usize = 1 << 16;
+    let pinned = BufferLocation::Host(HostMemory::Pinned);
+    let [sent, received] = [(); 2].map(|()| engine.create_buffer(from, BYTES, pinned));
+    let (sent, received) = (sent?, received?);
+    let [here, there] =
+        [from, to].map(|on| engine.create_buffer(on, BYTES, BufferLocation::Device));
+    let (here, there) = (here?, there?);
+    let pattern = |i: usize| (i as u32).wrapping_mul(0x9e37_79b9);
+    engine.access(sent, &mut |words| {
+        let words = words.iter_mut().enumerate();
+        words.for_each(|(i, word)| *word = pattern(i));
+    })?;
+    for (device, source, target) in [(from, sent, here), (to, here, there), (to, there, received)] {
+        let stream = engine.create_stream(device, StreamSpec::PLAIN)?;
+        engine.submit(&Program::in_stream(stream, [copy(source, target, BYTES)]))?;
+        engine.synchronize()?;
+    }
+    let mut same = false;
+    engine.access(received, &mut |words| {
+        same = words
+            .iter()
+            .enumerate()
+            .all(|(i, word)| *word == pattern(i));
+    })?;
+    engine.drop_buffers()?;
+    engine.poll(&mut Vec::new())?;
+    Ok(same)
+}
+
+fn copy(from: BufferId, to: BufferId, bytes: usize) -> Op {
+    let start = |buffer| BufferOffset { buffer, offset: 0 };
+    BufferOp::Copy {
+        from: start(from),
+        to: start(to),
+        bytes,
+    }
+    .into()
+}
+
+// Host slots of whole lattices, put together from those of their bands.
+
+/// The slots of lattices in bands.
+struct SplitSlots {
+    inner: Arc<dyn Slots>,
+    toruses: Arc<Toruses>,
+    /// What each slot has, or will have once the downloads into it have landed.
+    contents: Mutex<HashMap<(LatticeId, Slot), Content>>,
+}
+
+impl SplitSlots {
+    /// Submits downloads and notes what they bring. Meanwhile, which may be long, nobody waits: what
+    /// the slots have is not known, so they cannot be read.
+    fn expect<T>(&self, landings: &[Landing], submit: impl FnOnce() -> Result<T>) -> Result<T> {
+        let expected = || landings.iter().flat_map(Landing::contents);
+        let before: Vec<_> = expected()
+            .filter_map(|(slot, _)| self.contents.lock().remove_entry(&slot))
+            .collect();
+        let submitted = submit();
+        match &submitted {
+            Ok(_) => self.contents.lock().extend(expected()),
+            Err(_) => self.contents.lock().extend(before),
+        }
+        submitted
+    }
+
+    fn content(&self, lattice: LatticeId, slot: Slot) -> Option<Content> {
+        self.contents.lock().get(&(lattice, slot)).copied()
+    }
+
+    /// Calls `visit` with the slots of all bands from `parts.len()` on behind `parts`, each held
+    /// until it returns. Returns `false` without a call if one cannot be read.
+    fn with_parts(
+        &self,
+        bands: &[LatticeId],
+        slot: Slot,
+        parts: &[&[u32]],
+        visit: &mut dyn FnMut(&[&[u32]]),
+    ) -> bool {
+        let Some(&band) = bands.get(parts.len()) else {
+            visit(parts);
+            return true;
+        };
+        let mut all = false;
+        self.inner.read(band, slot, &mut |words| {
+            let parts = [parts, &[words]].concat();
+            all = self.with_parts(bands, slot, &parts, visit);
+        });
+        all
+    }
+}
+
+/// The words of a whole lattice's slot.
+fn put_together(torus: &Torus, content: Content, parts: &[&[u32]]) -> Vec<u32> {
+    match content {
+        Content::Rows { first, count } => {
+            let per_row = torus.size().words_per_row();
+            let mut words = Vec::with_capacity(per_row * count as usize);
+            let rows = torus
+                .bands
+                .iter()
+                .filter_map(|band| band.own_part(first, count));
+            for (rows, part) in rows.zip(parts) {
+                words.extend_from_slice(&part[..per_row * rows.count as usize]);
+            }
+            words
+        }
+        Content::View(region) => {
+            let mut alive = vec![0u64; 4 * region.words()];
+            for part in parts {
+                let counts = alive.iter_mut().zip(*part);
+                counts.for_each(|(alive, count)| *alive += u64::from(*count));
+            }
+            region.bytes_of(&alive, torus.size())
+        }
+        Content::Measure => {
+            let measures = parts.iter().map(|part| Measure::from_words(part));
+            measures
+                .fold(Measure::default(), Measure::plus)
+                .to_words()
+                .to_vec()
+        }
+    }
+}
+
+impl Slots for SplitSlots {
+    fn read(&self, lattice: LatticeId, slot: Slot, visit: &mut dyn FnMut(&[u32])) -> bool {
+        let (Some(torus), Some(content)) = (self.toruses.of(lattice), self.content(lattice, slot))
+        else {
+            return false;
+        };
+        let brings = |band: &Band| match content {
+            Content::Rows { first, count } => band.own_part(first, count).is_some(),
+            Content::View(_) | Content::Measure => true,
+        };
+        let brought = torus.bands.iter().enumerate().filter(|(_, it)| brings(it));
+        let bands: Vec<_> = brought
+            .map(|(band, _)| torus.band_of(band, lattice))
+            .collect();
+        let mut is_as_known = false;
+        let all = self.with_parts(&bands, slot, &[], &mut |parts| {
+            // Something else may have landed before all parts were held.
+            is_as_known = self.content(lattice, slot) == Some(content);
+            if is_as_known {
+                visit(&put_together(torus, content, parts));
+            }
+        });
+        all && is_as_known
+    }
+
+    fn is_free(&self, lattice: LatticeId, slot: Slot) -> bool {
+        let torus = self.toruses.of(lattice);
+        torus.is_none_or(|torus| {
+            let is_free = |band| self.inner.is_free(torus.band_of(band, lattice), slot);
+            (0..torus.bands.len()).all(is_free)
+        })
+    }
+}
+
+// Which bands a lattice consists of.
+
+/// All lattices of a [`SplitEngine`](SplitEngine), in groups that were created together.
+#[derive(Clone, Default)]
+struct Toruses(Vec<Torus>);
+
+/// Lattices of one size that were created together. The same band of each is in lattices of the inner
+/// engine that follow one another.
+#[derive(Clone)]
+struct Torus {
+    /// The lattices.
+    lattices: Range<u32>,
+    /// Its bands from the first row on; a device has adjacent ones.
+    bands: Vec<Band>,
+    /// The inner engine's lattice that is the first one's first band.
+    first_band: u32,
+}
+
+impl Torus {
+    fn size(&self) -> Size {
+        self.bands[0].torus
+    }
+
+    /// Rows of the halo at each end of a band.
+    fn halo(&self) -> u32 {
+        self.bands[0].halo
+    }
+
+    /// The inner engine's lattice that is this band of a lattice.
+    fn band_of(&self, band: usize, lattice: LatticeId) -> LatticeId {
+        LatticeId(self.bands_of(band, &lattice.as_range()).start)
+    }
+
+    /// The inner engine's lattices that are this band of some of the lattices.
+    fn bands_of(&self, band: usize, lattices: &Range<u32>) -> Range<u32> {
+        let count = self.lattices.len() as u32;
+        let first = self.first_band + band as u32 * count;
+        let place = |lattice: u32| first + (lattice - self.lattices.start);
+        place(lattices.start)..place(lattices.end)
+    }
+
+    fn all_bands(&self) -> Range<u32> {
+        let count = self.lattices.len() * self.bands.len();
+        self.first_band..self.first_band + count as u32
+    }
+}
+
+impl Toruses {
+    /// Adds lattices whose bands the inner engine has created, band by band.
+    fn add(&mut self, count: usize, bands: Vec<Band>) {
+        let (first, first_band) = self
+            .0
+            .last()
+            .map_or((0, 0), |last| (last.lattices.end, last.all_bands().end));
+        self.0.push(Torus {
+            lattices: first..first + count as u32,
+            bands,
+            first_band,
+        });
+    }
+
+    /// The group of a lattice, if there is such a lattice.
+    fn of(&self, lattice: LatticeId) -> Option<&Torus> {
+        self.0
+            .iter()
+            .find(|torus| torus.lattices.contains(&lattice.0))
+    }
+
+    /// Some lattices, by group.
+    fn groups<'a>(
+        &'a self,
+        lattices: &'a Range<u32>,
+    ) -> impl Iterator<Item = (&'a Torus, Range<u32>)> + 'a {
+        self.0.iter().filter_map(|torus| {
+            let start = lattices.start.max(torus.lattices.start);
+            let end = lattices.end.min(torus.lattices.end);
+            (start < end).then_some((torus, start..end))
+        })
+    }
+
+    /// A device's first bands of lattices, those of the first one's group; `None` if it has none.
+    fn bands_on(&self, device: DeviceId, lattices: &Range<u32>) -> Option<Range<u32>> {
+        let (torus, lattices) = self.groups(lattices).next()?;
+        let first = torus.bands.iter().position(|band| band.device == device)?;
+        Some(torus.bands_of(first, &lattices))
+    }
+
+    /// The lattice that one of the inner engine's is a band of.
+    fn lattice_of_band(&self, band: u32) -> Option<u32> {
+        let torus = self.0.iter().find(|it| it.all_bands().contains(&band))?;
+        let within = (band - torus.first_band) % torus.lattices.len() as u32;
+        Some(torus.lattices.start + within)
     }
 }

@@ -1,16 +1,14 @@
 //! A program on lattices, as one on their bands.
 
-use std::ops::Range;
-use std::sync::Arc;
-
-use super::torus::Torus;
-use super::{Known, SplitEngine, SplitStream};
+use super::{Known, SplitEngine, SplitStream, Torus};
 use crate::error::{bail, invalid, known};
 use crate::{
     Band, EventId, IssuedStep, LatticeId, LatticeOp, Layout, Op, OrderOp, Program, ReduceRegion,
     Result, RowCopy, Slot, Step, Transfer, WordEdit,
 };
 use life::Size;
+use std::ops::Range;
+use std::sync::Arc;
 
 /// A program on the bands of lattices.
 pub(super) struct Translation {

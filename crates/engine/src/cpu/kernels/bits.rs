@@ -8,7 +8,7 @@
 
 use std::array;
 
-use crate::cpu::bit_rows::{BitRows, seal};
+use crate::cpu::planar_rows::{BitRows, seal};
 use crate::cpu::vector;
 use life::Rule;
 
