@@ -1,15 +1,11 @@
 //! Patterns: loading from files and drawing into lattices.
 
-use super::fault::{Flaw, located};
-use super::format::Format;
 use super::formats::macrocell::{self, Tree};
-use super::formats::{apgcode, life, packed, plaintext};
-use super::frame::Frame;
-use super::notes::Notes;
-use super::read::{ReadError, read_regular_file};
-use super::rle;
-use super::text;
-use super::{Lattice, MAX_GENERATION, MemoryError, Rule, Run, Size};
+use super::formats::{Flaw, Format, apgcode, check_kind, life, located, plaintext, unpack};
+use super::frame::{Frame, Notes};
+use super::{
+    Lattice, MAX_GENERATION, MemoryError, ReadError, Rule, Size, read_regular_file, rle, text,
+};
 use lang::{Message, message};
 use std::fmt;
 use std::io::{ErrorKind, Read};
@@ -315,8 +311,8 @@ impl Pattern {
 
 /// Finds the pattern in a text, which is only that afterwards, and checks and measures it.
 fn read(name: &str, text: &mut Vec<u8>) -> Result<(Format, Frame, Option<Arc<Tree>>), Flaw> {
-    packed::unpack(text)?;
-    packed::check_kind(name, text)?;
+    unpack(text)?;
+    check_kind(name, text)?;
     *text = text::untagged(std::mem::take(text));
     if let Some(cells) = apgcode::to_life_105(text) {
         *text = cells?;
@@ -353,6 +349,207 @@ fn read_stream(mut from: impl Read, limit: u64) -> Result<Vec<u8>, ReadError> {
             _ => {}
         }
     }
+}
+
+// Runs of adjacent live cells, the common form of all pattern formats.
+
+/// Adjacent live cells in one row, relative to the pattern's top left.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Run {
+    /// Column of the first cell.
+    pub x: u32,
+    /// The row.
+    pub y: u32,
+    /// Number of cells: at least 1, and none beyond column
+    /// [`Size::MAX_SIDE`](super::Size::MAX_SIDE).
+    pub length: u32,
+}
+
+impl Run {
+    /// Makes these cells alive, with the pattern's top left at column `x`, row `y`. They wrap
+    /// around the torus; other cells are unchanged.
+    pub(crate) fn draw_into(self, lattice: &mut Lattice, x: u32, y: u32) {
+        let size = lattice.size();
+        let (width, height) = (u64::from(size.width()), u64::from(size.height()));
+        let row = around(u64::from(y) + u64::from(self.y), height);
+        let first = around(u64::from(x) + u64::from(self.x), width);
+        let end = first + u64::from(self.length).min(width);
+        let words_per_row = size.words_per_row();
+        let words = &mut lattice.words_mut()[row as usize * words_per_row..][..words_per_row];
+        fill(words, first as usize, end.min(width) as usize);
+        fill(words, 0, end.saturating_sub(width) as usize);
+    }
+}
+
+/// The bounding box of live cells: first column, column after the last, first row, row after the last.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Extent(pub(crate) Option<[i64; 4]>);
+
+impl Extent {
+    /// Extends the box by this many cells from column `x`, row `y` on.
+    pub(crate) fn add(&mut self, x: i64, y: i64, length: i64) {
+        let [left, right, top, bottom] = self.0.unwrap_or([x, x, y, y]);
+        self.0 = Some([
+            left.min(x),
+            right.max(x + length),
+            top.min(y),
+            bottom.max(y + 1),
+        ]);
+    }
+
+    /// Columns and rows; 0 if the box is empty.
+    pub(crate) fn sides(self) -> [i64; 2] {
+        let [left, right, top, bottom] = self.0.unwrap_or_default();
+        [right - left, bottom - top]
+    }
+
+    /// Column and row of the first live cell.
+    pub(crate) fn corner(self) -> [i64; 2] {
+        let [left, _, top, _] = self.0.unwrap_or_default();
+        [left, top]
+    }
+}
+
+/// `at` modulo `side`. The comparison avoids a division, which would cost more than the rest of a
+/// short run.
+fn around(at: u64, side: u64) -> u64 {
+    if at < side { at } else { at % side }
+}
+
+/// Sets the bits `first..end`.
+fn fill(words: &mut [u32], first: usize, end: usize) {
+    if first >= end {
+        return;
+    }
+    let (first_word, last_word) = (first / 32, (end - 1) / 32);
+    let from_first = u32::MAX << (first % 32);
+    let to_last = u32::MAX >> (31 - (end - 1) % 32);
+    if first_word == last_word {
+        words[first_word] |= from_first & to_last;
+    } else {
+        words[first_word] |= from_first;
+        words[first_word + 1..last_word].fill(u32::MAX);
+        words[last_word] |= to_last;
+    }
+}
+
+/// A row's runs of live cells, as (first column, column after the last).
+pub(crate) struct LiveRuns<'a> {
+    row: &'a [u32],
+    word: usize,
+    /// The rest of the current word; bits before the last run's end are 0.
+    left: u32,
+}
+
+impl<'a> LiveRuns<'a> {
+    /// Iterates over the words of one lattice row.
+    pub(crate) fn new(row: &'a [u32]) -> LiveRuns<'a> {
+        LiveRuns {
+            row,
+            word: 0,
+            left: row[0],
+        }
+    }
+}
+
+impl Iterator for LiveRuns<'_> {
+    type Item = (u32, u32);
+
+    fn next(&mut self) -> Option<(u32, u32)> {
+        while self.left == 0 {
+            self.word += 1;
+            self.left = *self.row.get(self.word)?;
+        }
+        let bit = self.left.trailing_zeros();
+        let first = self.word as u32 * 32 + bit;
+        // The run ends at the first 0 after `bit`, here or in a later word.
+        let mut end_bit = bit + (self.left >> bit).trailing_ones();
+        while end_bit == 32 {
+            self.word += 1;
+            let Some(&word) = self.row.get(self.word) else {
+                self.left = 0;
+                return Some((first, self.word as u32 * 32));
+            };
+            self.left = word;
+            end_bit = word.trailing_ones();
+        }
+        self.left &= u32::MAX << end_bit;
+        Some((first, self.word as u32 * 32 + end_bit))
+    }
+}
+
+// Parts of a lattice, as selections are.
+
+impl Lattice {
+    /// Copies the part of this size with its top left at column `x`, row `y`. It wraps around the
+    /// torus, several times if it is larger than the lattice.
+    pub fn part(&self, x: u32, y: u32, size: Size) -> Lattice {
+        let mut part = Lattice::new(size);
+        let (width, height) = (self.size().width(), self.size().height());
+        let per_row = size.words_per_row();
+        for (row, words) in part.words_mut().chunks_exact_mut(per_row).enumerate() {
+            let from = ((u64::from(y) + row as u64) % u64::from(height)) as usize;
+            let from = &self.words()[from * self.size().words_per_row()..];
+            let from = &from[..self.size().words_per_row()];
+            let mut column = x % width;
+            for word in &mut *words {
+                *word = cells_around(from, column, width);
+                column = (u64::from(column) + 32).rem_euclid(width.into()) as u32;
+            }
+            words[per_row - 1] &= size.last_word_mask();
+        }
+        part
+    }
+
+    /// The lattice with sides of another length, about the same middle: a longer side gets dead cells at
+    /// both ends, where patterns lie that way, too; a shorter one is cropped at both. Enlarging and then
+    /// reducing to the former size gives the same cells.
+    ///
+    /// # Errors
+    /// If memory is insufficient.
+    pub fn resized(&self, size: Size) -> Result<Lattice, MemoryError> {
+        let own = self.size();
+        let shorter_by = |from: Size, to: Size| {
+            let half = |from: u32, to: u32| from.saturating_sub(to) / 2;
+            [
+                half(from.width(), to.width()),
+                half(from.height(), to.height()),
+            ]
+        };
+        let ([cut_x, cut_y], [x, y]) = (shorter_by(own, size), shorter_by(size, own));
+        let width = own.width().min(size.width());
+        let mut resized = Lattice::try_new(size)?;
+        let rows = self.words().chunks_exact(own.words_per_row());
+        let rows = rows.skip(cut_y as usize).take(size.height() as usize);
+        for (row, words) in (0..).zip(rows) {
+            for (first, end) in LiveRuns::new(words) {
+                let first = first.max(cut_x) - cut_x;
+                let end = end.saturating_sub(cut_x).min(width);
+                if first < end {
+                    let run = Run {
+                        x: first,
+                        y: row,
+                        length: end - first,
+                    };
+                    run.draw_into(&mut resized, x, y);
+                }
+            }
+        }
+        Ok(resized)
+    }
+}
+
+/// 32 cells of a row of this width from this column on, wrapped around.
+fn cells_around(row: &[u32], column: u32, width: u32) -> u32 {
+    let (at, bit) = ((column / 32) as usize, column % 32);
+    if column + 32 <= width {
+        let pair = u64::from(row[at]) | u64::from(*row.get(at + 1).unwrap_or(&0)) << 32;
+        return (pair >> bit) as u32;
+    }
+    (0..32).fold(0, |cells, offset| {
+        let column = (column + offset) % width;
+        cells | (row[(column / 32) as usize] >> (column % 32) & 1) << offset
+    })
 }
 
 #[cfg(test)]
@@ -398,5 +595,51 @@ mod tests {
             .unwrap_err()
             .to_string();
         assert!(why.starts_with("it is more than 3 MiB long;"), "{why}");
+    }
+}
+
+#[cfg(test)]
+mod part_tests {
+    use super::*;
+    use crate::soup;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn a_part_has_the_cells_that_lie_there(
+            width in 1u64..140, height in 1u64..9, x in 0u32..300, y in 0u32..20,
+            wide in 1u64..200, high in 1u64..12, seed: u64,
+        ) {
+            let lattice = soup(Size::new(width, height).unwrap(), 0.4, seed, 0);
+            let part = lattice.part(x, y, Size::new(wide, high).unwrap());
+            for (column, row) in (0..wide as u32).flat_map(|c| (0..high as u32).map(move |r| (c, r))) {
+                let there = lattice.get((x + column) % width as u32, (y + row) % height as u32);
+                prop_assert_eq!(part.get(column, row), there, "{} {}", column, row);
+            }
+            prop_assert_eq!(&part, &Lattice::from_words(part.size(), part.words().to_vec()));
+        }
+
+        #[test]
+        fn resized_lattices_have_the_same_middle(
+            sides: [u8; 4], seed: u64,
+        ) {
+            let [width, height, wide, high] = sides.map(|side| u32::from(side) + 1);
+            let size = |width: u32, height: u32| Size::new(width.into(), height.into()).unwrap();
+            let lattice = soup(size(width, height), 0.4, seed, 0);
+            let resized = lattice.resized(size(wide, high)).unwrap();
+            // Rounded down where cells are added and where they are cut off.
+            let from = |at: u32, side: u32, own: u32| {
+                let at = match own.checked_sub(side) {
+                    Some(more) => at + more / 2,
+                    None => at.checked_sub((side - own) / 2)?,
+                };
+                Some(at).filter(|at| *at < own)
+            };
+            for (column, row) in (0..wide).flat_map(|c| (0..high).map(move |r| (c, r))) {
+                let was = from(column, wide, width).zip(from(row, high, height));
+                let was = was.is_some_and(|(x, y)| lattice.get(x, y));
+                prop_assert_eq!(resized.get(column, row), was, "{} {}", column, row);
+            }
+        }
     }
 }

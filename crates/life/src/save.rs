@@ -1,17 +1,15 @@
 //! Atomic file writes: a file is written whole or not at all.
 
+use super::memory;
+use super::words::{system_reason, without_number};
+use lang::{Message, mark, message, tr};
 use std::ffi::OsStr;
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File, OpenOptions, TryLockError};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, Read as _, Write};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
-
-use lang::{Message, message, tr};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tempfile::NamedTempFile;
-
-use super::locked::{SaveLock, create_locked, is_at, remove_abandoned};
-use super::words::without_number;
 
 /// A file that another thread is still writing, such as a recording.
 pub trait PendingFile: Send + Sync {
@@ -380,6 +378,272 @@ fn hard_links(_about: &fs::Metadata) -> u64 {
     1
 }
 
+// Files that are locked as long as the process that created them lives. The system releases a lock
+// however a process ends, so a file without one was left behind by a killed process.
+
+/// Creates a file and locks it until it is closed; a file of this name that a killed process left
+/// behind is removed first. Also returns whether it is locked: not every file system has locks.
+///
+/// # Errors
+/// `AlreadyExists` if the process that created such a file may be alive; otherwise as `create`.
+pub(super) fn create_locked(
+    path: &Path,
+    create: impl Fn(&Path) -> io::Result<File>,
+) -> io::Result<(File, bool)> {
+    loop {
+        remove_abandoned(path);
+        let file = create(path)?;
+        let locked = try_lock(&file);
+        // Before it was locked, another process may have taken it for abandoned: that one has locked
+        // it or removed it.
+        if !matches!(locked, Err(TryLockError::WouldBlock)) && is_at(&file, path) {
+            return Ok((file, locked.is_ok()));
+        }
+    }
+}
+
+/// Removes a file of [`create_locked`] that a killed process left behind. Returns whether it did.
+pub(super) fn remove_abandoned(path: &Path) -> bool {
+    let Some(file) = open(path) else { return false };
+    // While it is locked, the path leads to no other file.
+    try_lock(&file).is_ok() && is_at(&file, path) && fs::remove_file(path).is_ok()
+}
+
+/// Opens an existing regular file, for writing if possible: some network file systems lock no other.
+fn open(path: &Path) -> Option<File> {
+    let is_file = fs::symlink_metadata(path).is_ok_and(|it| it.is_file());
+    let for_writing = || OpenOptions::new().read(true).write(true).open(path);
+    is_file.then(|| for_writing().or_else(|_| File::open(path)).ok())?
+}
+
+/// Only on Unix: elsewhere a lock keeps others from writing to the file.
+fn try_lock(file: &File) -> Result<(), TryLockError> {
+    if cfg!(unix) {
+        file.try_lock()
+    } else {
+        Err(TryLockError::Error(io::ErrorKind::Unsupported.into()))
+    }
+}
+
+/// Whether the path leads to this open file, and through no link.
+pub(super) fn is_at(file: &File, path: &Path) -> bool {
+    match (file.metadata(), fs::symlink_metadata(path)) {
+        (Ok(open), Ok(there)) => is_same(&open, &there),
+        _ => false,
+    }
+}
+
+/// Whether both are of the same file.
+#[cfg(unix)]
+pub(super) fn is_same(one: &fs::Metadata, other: &fs::Metadata) -> bool {
+    use std::os::unix::fs::MetadataExt as _;
+    (one.dev(), one.ino()) == (other.dev(), other.ino())
+}
+
+/// Whether both may be of the same file.
+#[cfg(not(unix))]
+pub(super) fn is_same(one: &fs::Metadata, other: &fs::Metadata) -> bool {
+    one.is_file() && other.is_file()
+}
+
+/// The right to save in a file: another process that wants it learns of this one. It ends with this
+/// value, or with the process.
+#[derive(Debug)]
+pub struct SaveLock {
+    file: File,
+    path: PathBuf,
+}
+
+impl SaveLock {
+    /// `None` if no lock can be made there.
+    ///
+    /// # Errors
+    /// The id of the process that has it.
+    pub(super) fn acquire(path: PathBuf) -> Result<Option<SaveLock>, String> {
+        let create = |path: &Path| {
+            let mut file = OpenOptions::new().write(true).create_new(true).open(path)?;
+            // Before it is locked, so that whoever finds it locked can read it.
+            match write!(file, "{}", std::process::id()) {
+                Ok(()) => Ok(file),
+                Err(error) => fs::remove_file(path).and(Err(error)),
+            }
+        };
+        match create_locked(&path, create) {
+            Ok((file, is_locked)) => {
+                let lock = SaveLock { file, path };
+                Ok(is_locked.then_some(lock))
+            }
+            Err(_) => holder(&path).map_or(Ok(None), Err),
+        }
+    }
+}
+
+/// The id of the process that has locked this file.
+fn holder(path: &Path) -> Option<String> {
+    let mut file = open(path)?;
+    let is_held = matches!(try_lock(&file), Err(TryLockError::WouldBlock));
+    let mut id = String::new();
+    (is_held && file.read_to_string(&mut id).is_ok()).then_some(id)
+}
+
+impl Drop for SaveLock {
+    fn drop(&mut self) {
+        if is_at(&self.file, &self.path) {
+            let _ = fs::remove_file(&self.path); // a folder that has become read-only keeps it
+        }
+    }
+}
+
+/// A file as it was when it was read or written last, to notice that another program has changed or
+/// replaced it since.
+#[derive(Debug)]
+pub struct KnownFile {
+    metadata: fs::Metadata,
+    /// Kept open: some file systems number files, and round their times, anew when they are opened.
+    _open: File,
+}
+
+impl KnownFile {
+    /// The file as it is now.
+    ///
+    /// # Errors
+    /// The system's error.
+    pub fn new(file: File) -> io::Result<KnownFile> {
+        Ok(KnownFile {
+            metadata: file.metadata()?,
+            _open: file,
+        })
+    }
+
+    /// Whether a file's metadata is as it was.
+    pub fn is_unchanged(&self, now: &fs::Metadata) -> bool {
+        let written = |metadata: &fs::Metadata| (metadata.len(), metadata.modified().ok());
+        is_same(&self.metadata, now) && written(&self.metadata) == written(now)
+    }
+}
+
+#[cfg(unix)] // links are of Unix
+
+// Default names with date and time, for files that are saved without a name.
+
+/// `lifestreams-YYYYMMDD-HHMMSS` of now, in UTC.
+pub fn dated_stem() -> String {
+    dated("lifestreams")
+}
+
+/// Maximum length in bytes of what precedes a date: every file system has names of twice this.
+const MAX_STEM_BYTES: usize = 64;
+
+/// A file's name with the time in UTC behind it: `NAME-YYYYMMDD-HHMMSS.ENDING`. A long one is cut.
+pub fn dated_name(path: &Path, ending: &str) -> String {
+    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+    let cut = stem.floor_char_boundary(MAX_STEM_BYTES);
+    format!("{}.{ending}", dated(&stem[..cut]))
+}
+
+/// The present day in UTC: `YYYY-MM-DD`.
+pub fn date() -> String {
+    let now = timestamp(now());
+    format!("{}-{}-{}", &now[..4], &now[4..6], &now[6..8])
+}
+
+fn dated(stem: &str) -> String {
+    format!("{stem}-{}", timestamp(now()))
+}
+
+/// Seconds since 1970.
+fn now() -> u64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH);
+    now.map_or(0, |time| time.as_secs())
+}
+
+/// `YYYYMMDD-HHMMSS` of `seconds` since 1970, in UTC.
+fn timestamp(seconds: u64) -> String {
+    // Days to a civil date: years are counted from March, so that the leap day comes last.
+    let days = seconds / 86_400 + 719_468;
+    let (era, day_of_era) = (days / 146_097, days % 146_097);
+    let year_of_era =
+        (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let month = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * month + 2) / 5 + 1;
+    let month = if month < 10 { month + 3 } else { month - 9 };
+    let year = era * 400 + year_of_era + u64::from(month <= 2);
+    let (hour, minute, second) = (seconds / 3600 % 24, seconds / 60 % 60, seconds % 60);
+    format!("{year:04}{month:02}{day:02}-{hour:02}{minute:02}{second:02}")
+}
+
+// Reads whole regular files. Rejects pipes, devices and too long files.
+
+/// Why a file or a stream was not read: without a remedy, since that depends on what it is for.
+#[derive(Debug, thiserror::Error)]
+pub enum ReadError {
+    /// The file's length is 0: it is empty, or made while it is read, as those of `/proc`.
+    #[error("{}", tr!("it is 0 bytes long"))]
+    Empty,
+    /// It is no regular file, or too long.
+    #[error("{0}")]
+    Unfit(Message),
+    /// There is no memory for it, or it is a stream that is too long.
+    #[error("{0}")]
+    NoRoom(Message),
+    /// The system returned an error.
+    #[error("{}", system_reason(.0))]
+    Io(io::Error),
+}
+
+impl From<io::Error> for ReadError {
+    fn from(error: io::Error) -> ReadError {
+        ReadError::Io(error)
+    }
+}
+
+/// A regular file's bytes, if there are no more than `limit` of them. A file whose length is 0 is not
+/// opened, since some of those that the system makes while they are read never end.
+///
+/// # Errors
+/// Each case of [`ReadError`].
+pub fn read_regular_file(path: &Path, limit: u64) -> Result<Vec<u8>, ReadError> {
+    let unfit =
+        |what: &'static str| ReadError::Unfit(message!("it is {what}", what = lang::text(what)));
+    let too_long = || {
+        let (mib, gib) = (limit >> 20, limit >> 30);
+        let limit = match gib {
+            0 => format!("{mib} MiB"),
+            _ => format!("{gib} GiB"),
+        };
+        ReadError::Unfit(message!("it is more than {limit} long"))
+    };
+    // Checked before opening, since opening a pipe blocks until its other end is open.
+    let about = fs::metadata(path)?;
+    if about.is_dir() {
+        return Err(unfit(mark!("a folder")));
+    }
+    if !about.is_file() {
+        return Err(unfit(mark!("a pipe or a device, not a regular file")));
+    }
+    let length = about.len();
+    if length == 0 {
+        return Err(ReadError::Empty);
+    }
+    if length > limit {
+        return Err(too_long());
+    }
+    let mut bytes = Vec::new();
+    let reserved = usize::try_from(length).map(|length| bytes.try_reserve_exact(length));
+    if !matches!(reserved, Ok(Ok(()))) || memory::lacks(length) {
+        return Err(ReadError::NoRoom(message!(
+            "it is {} bytes long, and there is no memory left for it",
+            length
+        )));
+    }
+    File::open(path)?.take(limit + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > limit {
+        return Err(too_long()); // it has grown since
+    }
+    Ok(bytes)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -569,5 +833,116 @@ mod tests {
         }
         assert_eq!(fs::read_to_string(at("a.json")).unwrap(), "a.json");
         assert_eq!(names(folder.path()), ["a-2.json", "a-3.json", "a.json"]);
+    }
+}
+
+#[cfg(test)]
+mod locked_tests {
+    use super::*;
+    use crate::testing::folder;
+    use std::time::{Duration, SystemTime};
+
+    #[test]
+    fn what_is_no_regular_file_is_left_alone() {
+        let (_folder, at) = folder();
+        fs::write(at("file"), "kept").unwrap();
+        std::os::unix::fs::symlink("file", at("link")).unwrap();
+        fs::create_dir(at("folder")).unwrap();
+        for name in ["link", "folder", "missing"] {
+            assert!(!remove_abandoned(&at(name)), "{name}");
+        }
+        assert!(at("link").is_symlink() && at("folder").is_dir());
+        assert_eq!(fs::read_to_string(at("file")).unwrap(), "kept");
+        assert!(SaveLock::acquire(at("link")).unwrap().is_none());
+    }
+
+    #[test]
+    fn a_lock_names_its_process_and_goes_with_its_owner() {
+        let (_folder, at) = folder();
+        let path = at("lock");
+        let acquire = || SaveLock::acquire(path.clone());
+        let first = acquire().unwrap().unwrap();
+        assert_eq!(acquire().unwrap_err(), std::process::id().to_string());
+        // The folder was made anew, and another process has the lock there.
+        fs::remove_file(&path).unwrap();
+        let second = acquire().unwrap().unwrap();
+        drop(first);
+        assert!(path.exists(), "the second one's");
+        drop(second);
+        assert!(!path.exists());
+    }
+
+    #[test]
+    fn many_threads_get_a_lock_one_after_the_other() {
+        use std::sync::atomic::AtomicUsize;
+        use std::sync::atomic::Ordering::SeqCst;
+        let (_folder, at) = folder();
+        let path = at("lock");
+        let inside = AtomicUsize::new(0);
+        let have_it_often = || {
+            let mut had = 0;
+            while had < 50 {
+                let Ok(Some(_lock)) = SaveLock::acquire(path.clone()) else {
+                    std::thread::yield_now();
+                    continue;
+                };
+                assert_eq!(inside.fetch_add(1, SeqCst), 0, "only one has it");
+                std::thread::yield_now();
+                inside.fetch_sub(1, SeqCst);
+                had += 1;
+            }
+        };
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(have_it_often);
+            }
+        });
+        assert!(!path.exists());
+    }
+
+    #[test]
+    fn a_file_is_known_until_it_is_changed_or_replaced() {
+        let (_folder, at) = folder();
+        let path = at("file");
+        let write = |path: &Path, text: &str, seconds| {
+            fs::write(path, text).unwrap();
+            let file = OpenOptions::new().write(true).open(path).unwrap();
+            let time = SystemTime::UNIX_EPOCH + Duration::from_secs(seconds);
+            file.set_modified(time).unwrap();
+        };
+        write(&path, "text", 1);
+        let known = KnownFile::new(File::open(&path).unwrap()).unwrap();
+        let is_unchanged = || known.is_unchanged(&fs::metadata(&path).unwrap());
+        assert!(is_unchanged());
+        write(&path, "longer text", 1);
+        assert!(!is_unchanged(), "another length");
+        write(&path, "text", 2);
+        assert!(!is_unchanged(), "another time");
+        write(&path, "text", 1);
+        assert!(is_unchanged());
+        let copy = at("copy");
+        write(&copy, "text", 1);
+        fs::rename(&copy, &path).unwrap();
+        assert!(!is_unchanged(), "another file");
+    }
+}
+
+#[cfg(test)]
+mod dated_tests {
+    use super::*;
+
+    #[test]
+    fn times_are_written_as_dates() {
+        assert_eq!(timestamp(0), "19700101-000000");
+        assert_eq!(timestamp(951_827_696), "20000229-123456");
+        assert_eq!(timestamp(1_798_761_599), "20261231-235959");
+    }
+
+    #[test]
+    fn a_dated_name_is_cut_between_letters() {
+        let name = |stem: &str| dated_name(Path::new(&format!("folder/{stem}.life")), "json");
+        assert!(name("s").starts_with("s-2") && name("s").ends_with(".json"));
+        let long = name(&"生命".repeat(100));
+        assert!(long.starts_with("生命生命") && long.len() < 100, "{long}");
     }
 }

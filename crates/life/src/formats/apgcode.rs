@@ -3,7 +3,7 @@
 
 use std::fmt::Write;
 
-use crate::fault::Flaw;
+use crate::formats::Flaw;
 use crate::frame::read_rule;
 use crate::text::printable;
 

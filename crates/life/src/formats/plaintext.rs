@@ -2,10 +2,9 @@
 //! `23.O15.3O`, and its commands, as in `5k10h@!`, which are ignored.
 
 use crate::Size;
-use crate::fault::{Flaw, named};
+use crate::formats::{Flaw, Head, named};
 use crate::frame::Frame;
-use crate::run::{LiveRuns, Run};
-use crate::sheet::Head;
+use crate::pattern::{LiveRuns, Run};
 use crate::text::{self, lines};
 use lang::{Message, message};
 use std::io::{self, Write};

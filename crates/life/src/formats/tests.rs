@@ -3,7 +3,8 @@
 use std::collections::HashSet;
 use std::io::Write as _;
 
-use flate2::{Compression, write::GzEncoder};
+use flate2::Compression;
+use flate2::write::GzEncoder;
 use proptest::prelude::*;
 
 use crate::rle::{RowWriter, write};
