@@ -14,18 +14,13 @@
 //! looks. Where there is more time, it compares windows some seconds apart. `tests/simulation.rs` holds both to what they promise, for the
 //! kinds of noise that machines make.
 
-mod blocks;
 mod estimate;
 mod executor;
 mod finding;
-mod side;
-mod source;
-mod words;
 
-pub use blocks::Blocks;
-pub use estimate::{ERROR, Estimate, compare_blocks, median, nearest};
+pub use estimate::{Blocks, ERROR, Estimate, compare_blocks, median, nearest};
 pub use executor::{Executor, Limits, Plan, Round, Turn};
-pub use finding::Finding;
-pub use side::Side;
-pub use source::{Load, Recorded, Source};
-pub use words::{finding_in_words, load_in_words, recorded_in_words, unknown_in_words};
+pub use finding::{
+    Finding, Load, Recorded, Side, Source, finding_in_words, load_in_words, recorded_in_words,
+    unknown_in_words,
+};

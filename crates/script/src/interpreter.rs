@@ -4,17 +4,15 @@
 //! loops, conditions and functions are left. What is left cannot take much memory or time: every operation
 //! is counted, strings are short, and nothing else grows.
 
-use std::sync::{Arc, Mutex, PoisonError};
-use std::thread;
-
-use lang::{Message, mark, message};
+use lang::{Message, align_left, mark, message, text, tr};
 use rhai::packages::{ArithmeticPackage, BasicIteratorPackage, LogicPackage, Package as _};
 use rhai::{
     AST, Dynamic, Engine, EvalAltResult, LexError, NativeCallContext, OptimizationLevel,
     ParseErrorType, Position,
 };
-
-use crate::{Call, CallKind, Place, Round, Work};
+use std::fmt::Write as _;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
 
 /// The longest script. Its lines and columns fit the interpreter's 16-bit positions.
 pub const MAX_SOURCE_BYTES: usize = (1 << 16) - 1;
@@ -460,6 +458,162 @@ fn unknown_function(signature: &str, work: Work) -> Message {
     }
 }
 
+// Files to begin a round with: what stands above a script as comments.
+
+/// A round that is right, as a file that needs no other document, in this thread's language.
+pub fn new_round() -> String {
+    let lines = [
+        tr!("A round of N instances: each is advanced once and downloaded once."),
+        tr!("Calls in one stream run one after another; streams run side by side."),
+        "",
+    ];
+    let command = tr!(
+        "To check it: {command}",
+        command = "lifestreams round check FILE"
+    );
+    let lines = lines.map(str::to_owned).into_iter().chain([command]);
+    commented(lines, &Work::Lattices.usage())
+        + "for i in 0..N {\n    advance(i, i);\n    download(i, i);\n}\n"
+}
+
+/// Lines as comments, and below them what can be called, and what each call does.
+pub fn commented(lines: impl Iterator<Item = String>, usage: &[(&str, &'static str)]) -> String {
+    let widths = usage.iter().map(|(call, _)| call.len());
+    let width = widths.max().unwrap_or_default();
+    let usage = usage
+        .iter()
+        .map(|(call, meaning)| format!("{}  {}", align_left(call, width), text(meaning)));
+    let gap = usage.len().min(1);
+    let mut commented = String::new();
+    for line in lines.chain(vec![String::new(); gap]).chain(usage) {
+        let _ = writeln!(commented, "{}", format!("// {line}").trim_end());
+    }
+    commented + "\n"
+}
+
+impl Work {
+    /// What a script can call, and what each call does; English, also the key of the translation.
+    pub fn usage(self) -> Vec<(&'static str, &'static str)> {
+        let functions = functions(self).into_iter();
+        functions.map(|it| (it.usage, it.meaning)).collect()
+    }
+}
+
+// What a script orders.
+
+/// The calls of a round, in the order in which the host makes them.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+pub struct Round {
+    /// Every call.
+    pub calls: Vec<Call>,
+}
+
+/// One call of the host.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Call {
+    /// What it queues in the stream, or does with it.
+    pub kind: CallKind,
+    /// The stream, numbered from 0 by the script.
+    pub stream: u32,
+    /// Where in the script it is.
+    pub place: Place,
+}
+
+/// What a call does. An item is a lattice in a round of the simulation, and a chunk of an array in an
+/// exercise about arrays ([`Work`]).
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum CallKind {
+    /// Launches the kernel that advances a lattice.
+    Advance(u32),
+    /// Copies a chunk to the device.
+    Upload(u32),
+    /// Launches the kernel that scales a chunk.
+    Scale(u32),
+    /// Copies an item to the host.
+    Download(u32),
+    /// Records an event, numbered by the script.
+    Record(u32),
+    /// Makes the stream wait for an event's latest record.
+    Wait(u32),
+    /// Blocks the host until the stream's work is done.
+    Synchronize,
+}
+
+/// What a script's calls work on.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Work {
+    /// Lattices: each advances once and is downloaded once.
+    Lattices,
+    /// Chunks of an array: each is uploaded, scaled and downloaded once.
+    Arrays,
+}
+
+impl CallKind {
+    /// The item that it uses; none if it only orders.
+    pub fn item(self) -> Option<u32> {
+        match self {
+            CallKind::Advance(item)
+            | CallKind::Upload(item)
+            | CallKind::Scale(item)
+            | CallKind::Download(item) => Some(item),
+            CallKind::Record(_) | CallKind::Wait(_) | CallKind::Synchronize => None,
+        }
+    }
+
+    /// Its place among the calls of one item; none if it only orders.
+    pub(crate) fn stage(self) -> Option<u8> {
+        match self {
+            CallKind::Upload(_) => Some(0),
+            CallKind::Advance(_) | CallKind::Scale(_) => Some(1),
+            CallKind::Download(_) => Some(2),
+            CallKind::Record(_) | CallKind::Wait(_) | CallKind::Synchronize => None,
+        }
+    }
+}
+
+impl Work {
+    /// The calls that every item has once.
+    pub fn calls(self) -> &'static [fn(u32) -> CallKind] {
+        match self {
+            Work::Lattices => &[CallKind::Advance, CallKind::Download],
+            Work::Arrays => &[CallKind::Upload, CallKind::Scale, CallKind::Download],
+        }
+    }
+}
+
+/// A place in a script, both numbers from 1.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Place {
+    /// The line.
+    pub line: u32,
+    /// The column, in characters.
+    pub column: u32,
+}
+
+impl Round {
+    /// How many streams it uses, numbered from 0 up to this; those between count, too.
+    pub fn streams(&self) -> u32 {
+        let last = self.calls.iter().map(|call| call.stream).max();
+        last.map_or(0, |last| last + 1)
+    }
+
+    /// How many events it names, numbered from 0 up to this.
+    pub fn events(&self) -> u32 {
+        let event = |call: &Call| match call.kind {
+            CallKind::Record(event) | CallKind::Wait(event) => Some(event),
+            _ => None,
+        };
+        let last = self.calls.iter().filter_map(event).max();
+        last.map_or(0, |last| last + 1)
+    }
+
+    /// Whether the host waits in it.
+    pub fn synchronizes(&self) -> bool {
+        let waits = |call: &Call| call.kind == CallKind::Synchronize;
+        self.calls.iter().any(waits)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -608,5 +762,26 @@ mod tests {
         assert_eq!(run(&calls(MAX_CALLS)).unwrap().calls.len(), MAX_CALLS);
         let error = error(&calls(MAX_CALLS + 1));
         assert_eq!(error, "A round has at most 100000 calls.");
+    }
+}
+
+#[cfg(test)]
+mod new_round_tests {
+    use super::*;
+    use crate::{Script, check};
+    use lang::Language;
+
+    #[test]
+    fn a_new_round_is_right() {
+        for language in [Language::English, Language::Chinese] {
+            let source = test_support::with(language, new_round);
+            for items in [1, 2, 16] {
+                let round = Script::compile(&source, Work::Lattices)
+                    .unwrap()
+                    .round(items)
+                    .unwrap();
+                assert_eq!(check(&round, items, Work::Lattices, &[]), []);
+            }
+        }
     }
 }

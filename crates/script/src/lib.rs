@@ -6,17 +6,10 @@
 //! The check ([`check()`]) finds races and other faults ([`Fault`]) without running anything.
 
 mod check;
-mod happens_before;
 mod interpreter;
-mod new_round;
-mod round;
-mod verdict;
 
-pub use check::{Fault, IssuedCall, MAX_FAULTS, Requirement, check};
+pub use check::{Fault, IssuedCall, MAX_FAULTS, Requirement, Verdict, check};
 pub use interpreter::{
-    MAX_CALLS, MAX_EVENTS, MAX_OPERATIONS, MAX_SOURCE_BYTES, MAX_STREAMS, Script, ScriptError,
-    ScriptErrorKind,
+    Call, CallKind, MAX_CALLS, MAX_EVENTS, MAX_OPERATIONS, MAX_SOURCE_BYTES, MAX_STREAMS, Place,
+    Round, Script, ScriptError, ScriptErrorKind, Work, commented, new_round,
 };
-pub use new_round::{commented, new_round};
-pub use round::{Call, CallKind, Place, Round, Work};
-pub use verdict::Verdict;

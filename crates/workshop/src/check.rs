@@ -1,14 +1,14 @@
 //! Whether a kernel is right: it steps cases, and its results are compared with each other and with those of
 //! the reference.
 
-use engine::Layout;
-use engine::kernels::{Batch, Iteration, Launch, Parameter};
-use life::{Lattice, Rule, Size, reference};
-
-use crate::case::Case;
 use crate::declarations::OwnKernel;
-use crate::fault::Fault;
-use crate::layouts::{POISON, first_difference, words_of};
+use crate::fault::{Fault, Found};
+use engine::kernels::{Batch, Iteration, Launch, Parameter};
+use engine::{Kernel, Layout};
+use lang::tr;
+use life::{Lattice, Rule, Size, Soup, SplitMix64, reference};
+use serde::{Deserialize, Serialize};
+use std::fmt;
 
 /// A machine with a kernel loaded to it.
 pub(crate) trait Device {
@@ -237,4 +237,319 @@ pub(crate) fn check_case(
 fn words_of_all(lattices: &[Lattice], layout: Layout) -> Vec<u32> {
     let words = lattices.iter().flat_map(|it| words_of(it, layout));
     words.collect()
+}
+
+// A lattice and a rule that a kernel is checked with.
+
+/// A lattice and a rule.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Case {
+    /// Width of the lattice in cells.
+    pub width: u32,
+    /// Height of the lattice in cells.
+    pub height: u32,
+    /// The rule, such as `B3/S23`.
+    pub rule: String,
+    /// Fraction of cells alive at the start.
+    pub density: f64,
+    /// Seed of the soup.
+    pub seed: u64,
+    /// How many generations are stepped.
+    pub generations: u32,
+    /// How many adjacent lattices a launch steps.
+    pub lattices: u32,
+}
+
+impl fmt::Display for Case {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&tr!(
+            "{rule} on {width} × {height} cells",
+            rule = &self.rule,
+            width = self.width,
+            height = self.height
+        ))
+    }
+}
+
+impl Case {
+    /// The size of its lattices.
+    pub(crate) fn size(&self) -> Size {
+        Size::new(self.width.into(), self.height.into()).expect("a case's size")
+    }
+
+    /// Its rule.
+    pub(crate) fn rule(&self) -> Rule {
+        self.rule.parse().expect("a case's rule")
+    }
+
+    /// The lattices that it begins with.
+    pub(crate) fn starts(&self) -> Vec<Lattice> {
+        let soup = |instance| Soup {
+            density: self.density,
+            seed: self.seed,
+            instance,
+        };
+        let lattices = 0..u64::from(self.lattices);
+        lattices
+            .map(|instance| soup(instance).lattice(self.size()))
+            .collect()
+    }
+
+    /// After how many generations its lattices are compared with the reference.
+    pub(crate) fn compared_after(&self, rung: &Kernel) -> Vec<u32> {
+        match rung.iteration {
+            engine::kernels::Iteration::InKernel => {
+                let mut after = vec![1, 2, self.generations];
+                after.retain(|generations| *generations <= self.generations);
+                after.dedup();
+                after
+            }
+            other => {
+                let each = other.generations_per_launch();
+                let launches = 1..=self.generations.div_ceil(each);
+                launches
+                    .map(|launch| (launch * each).min(self.generations))
+                    .collect()
+            }
+        }
+    }
+}
+
+// The lattices and rules that a kernel is checked with.
+
+/// Odd and even sizes, narrow ones, and those around a word, a block and a lane.
+#[rustfmt::skip]
+const SIZES: [(u64, u64); 18] = [
+    (33, 17), (64, 64), (96, 40), (127, 65), (1, 1), (2, 3), (5, 4), (31, 9), (32, 8), (65, 33),
+    (128, 96), (130, 21), (160, 35), (257, 8), (384, 5), (512, 33), (1000, 7), (3, 70),
+];
+
+/// Sizes that a GPU steps at once, odd and even, over many blocks.
+const LARGE_SIZES: [(u64, u64); 5] = [
+    (2048, 2048),
+    (1023, 1025),
+    (513, 700),
+    (4096, 33),
+    (129, 2047),
+];
+
+/// Of so many cells one generation is stepped, of fewer two: the CPU compares them all.
+const HUGE: u64 = 2 << 20;
+
+const DENSITIES: [f64; 5] = [0.3, 0.5, 0.15, 0.8, 0.65];
+const GENERATIONS: [u32; 6] = [1, 4, 2, 5, 3, 9];
+
+/// Rules that many kernels get wrong.
+const RULES: [&str; 8] = [
+    "B3/S23",
+    "B36/S23",
+    "B2/S",
+    "B3/S23",
+    "B0123478/S34678",
+    "B1357/S02468",
+    "B0/S8",
+    "B012345678/S012345678",
+];
+
+/// How many cases a kernel is checked with.
+const COUNT: usize = 60;
+
+/// The cases for a kernel that the emulator runs: every size that its rung supports, by rules that it declares.
+pub(crate) fn cases(own: &OwnKernel, seed: u64) -> Vec<Case> {
+    let mut numbers = SplitMix64(seed);
+    let sizes = SIZES.map(|(width, height)| Size::new(width, height).expect("a lattice"));
+    let sizes: Vec<Size> = sizes
+        .into_iter()
+        .filter(|it| own.rung.supports(*it))
+        .collect();
+    let case = |number: usize| {
+        let size = sizes[number % sizes.len()];
+        let round = number / sizes.len();
+        let rule = match &own.rules {
+            Some(rules) => rules[(number + round) % rules.len()],
+            // Every third one is drawn.
+            None if number % 3 == 2 => {
+                let masks = numbers.draw();
+                Rule::from_masks(masks as u16, (masks >> 16) as u16)
+            }
+            None => {
+                let rule = RULES[(number / 3 * 2 + number % 3 + round) % RULES.len()];
+                rule.parse().expect("a rule")
+            }
+        };
+        Case {
+            width: size.width(),
+            height: size.height(),
+            rule: rule.to_string(),
+            density: DENSITIES[(number + round) % DENSITIES.len()],
+            seed: numbers.draw(),
+            generations: GENERATIONS[(number + round) % GENERATIONS.len()],
+            lattices: if own.rung.batched {
+                1 + (number as u32 + 1) % 2
+            } else {
+                1
+            },
+        }
+    };
+    (0..COUNT).map(case).collect()
+}
+
+/// The cases for a kernel that a GPU runs: the same, and large lattices.
+pub(crate) fn cases_for_gpu(own: &OwnKernel, seed: u64) -> Vec<Case> {
+    let mut cases = cases(own, seed);
+    let large = LARGE_SIZES.map(|(width, height)| Size::new(width, height).expect("a lattice"));
+    let large = large.into_iter().filter(|it| own.rung.supports(*it));
+    // They take the rules and the soups of others.
+    let large: Vec<Case> = large
+        .zip(&cases)
+        .map(|(size, case)| Case {
+            width: size.width(),
+            height: size.height(),
+            generations: if size.cells() > HUGE { 1 } else { 2 },
+            lattices: 1,
+            ..case.clone()
+        })
+        .collect();
+    cases.extend(large);
+    cases
+}
+
+// Lattices in the kernels' layouts, by the layouts' definitions.
+
+/// What no kernel writes.
+pub(crate) const POISON: u32 = 0xa5a5_a5a5;
+
+/// Words of a row.
+fn words_per_row(size: Size, layout: Layout) -> u32 {
+    (layout.words(size) / size.height() as usize) as u32
+}
+
+/// The column of a bit of a row's word, which may be beyond the width.
+fn column(size: Size, layout: Layout, word: u32, bit: u32) -> u32 {
+    match layout {
+        Layout::I32 => word,
+        Layout::Bits => 32 * word + bit,
+        Layout::Planar => (bit * size.width() / 32 + word) % size.width(),
+    }
+}
+
+/// How many bits of a word are cells.
+fn bits_per_word(layout: Layout) -> u32 {
+    match layout {
+        Layout::I32 => 1,
+        Layout::Bits | Layout::Planar => 32,
+    }
+}
+
+/// A lattice in a layout, by the layout's definition.
+pub fn words_of(lattice: &Lattice, layout: Layout) -> Vec<u32> {
+    let size = lattice.size();
+    let mut words = Vec::with_capacity(layout.words(size));
+    for y in 0..size.height() {
+        words.extend((0..words_per_row(size, layout)).map(|word| {
+            let is_alive = |&bit: &u32| {
+                let x = column(size, layout, word, bit);
+                x < size.width() && lattice.get(x, y)
+            };
+            let alive = (0..bits_per_word(layout)).filter(is_alive);
+            alive.map(|bit| 1 << bit).sum::<u32>()
+        }));
+    }
+    words
+}
+
+/// The lattice of these words in a layout: [`words_of`] the other way round.
+pub fn lattice_of(size: Size, words: &[u32], layout: Layout) -> Lattice {
+    let mut lattice = Lattice::new(size);
+    let per_row = words_per_row(size, layout);
+    for (y, row) in (0..).zip(words.chunks_exact(per_row as usize)) {
+        for (index, word) in (0..).zip(row) {
+            for bit in 0..bits_per_word(layout) {
+                let x = column(size, layout, index, bit);
+                if x < size.width() {
+                    lattice.set(x, y, word >> bit & 1 == 1);
+                }
+            }
+        }
+    }
+    lattice
+}
+
+/// Where words of adjacent lattices differ from what they should be.
+pub(crate) struct Difference {
+    /// Column and row of the first cell; for bits beyond the width, the column is not in the lattice.
+    pub cell: (u32, u32),
+    pub expected: bool,
+    pub found: Found,
+    /// How many cells differ.
+    pub cells: u64,
+}
+
+/// The first cell of words that differ, and how many there are. A cell is counted in every plane that
+/// has it.
+pub(crate) fn first_difference(
+    size: Size,
+    layout: Layout,
+    is: &[u32],
+    expected: &[u32],
+) -> Difference {
+    let per_row = words_per_row(size, layout);
+    let differing = is.iter().zip(expected).enumerate();
+    let differing = differing.filter(|(_, (is, expected))| is != expected);
+    let mut first: Option<Difference> = None;
+    let mut cells = 0;
+    for (index, (&is, &expected)) in differing {
+        let index = (index % layout.words(size)) as u32;
+        let (word, row) = (index % per_row, index / per_row);
+        let (bit, count) = match layout {
+            Layout::I32 => (0, 1),
+            Layout::Bits | Layout::Planar => {
+                let differ = is ^ expected;
+                (differ.trailing_zeros(), differ.count_ones())
+            }
+        };
+        cells += u64::from(count);
+        let is_alive = |word: u32| word >> bit & 1 == 1;
+        let found = match layout {
+            _ if is == POISON => Found::Unwritten,
+            Layout::I32 if is > 1 => Found::Number(is as i32),
+            _ if is_alive(is) => Found::Alive,
+            _ => Found::Dead,
+        };
+        first.get_or_insert(Difference {
+            cell: (column(size, layout, word, bit), row),
+            expected: is_alive(expected),
+            found,
+            cells: 0,
+        });
+    }
+    let first = first.expect("the words differ");
+    Difference { cells, ..first }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use life::soup;
+
+    #[test]
+    fn every_layout_gives_the_lattice_back_and_finds_a_difference() {
+        for layout in [Layout::I32, Layout::Bits, Layout::Planar] {
+            for (width, height) in [(32, 3), (33, 2), (70, 5), (127, 4), (128, 3), (1000, 2)] {
+                let size = Size::new(width, height).unwrap();
+                let lattice = soup(size, 0.5, 1, 0);
+                let expected = words_of(&lattice, layout);
+                let back = lattice_of(size, &expected, layout);
+                assert_eq!(back, lattice, "{layout:?}, {size}");
+                let (x, y) = (size.width() - 1, size.height() - 2);
+                let mut other = lattice.clone();
+                other.set(x, y, !lattice.get(x, y));
+                let is = words_of(&other, layout);
+                let found = first_difference(size, layout, &is, &expected);
+                assert_eq!((found.cell, found.expected), ((x, y), lattice.get(x, y)));
+                let most = if layout == Layout::Planar { 32 } else { 1 };
+                assert!((1..=most).contains(&found.cells), "{layout:?}, {size}");
+            }
+        }
+    }
 }

@@ -1,30 +1,27 @@
 //! The process in which kernels run, so that a crash, an endless loop or a wild write ends that process
 //! alone; and what it is asked over its standard input and output.
 
-use std::fs;
-use std::io::{self, Read, Write};
-use std::path::Path;
-use std::process::Command;
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
-use std::time::Duration;
-
+use crate::check::{
+    Case, Device, Stepper, cases, cases_for_gpu, check_case, lattice_of, shape, words_of,
+};
+use crate::declarations::OwnKernel;
+use crate::emulator::Emulated;
+use crate::fault::{Failure, Fault, Unchecked};
+use crate::gpu::{Facts, Gpu};
+use crate::nvrtc::GpuCompiler;
 use engine::cuda::driver_version;
 use engine::kernels::GpuCode;
 use life::{Lattice, Size};
 use platform::contained::{Ended, Limits, Process};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-
-use crate::case::Case;
-use crate::cases::{cases, cases_for_gpu};
-use crate::check::{Device, Stepper, check_case, shape};
-use crate::declarations::OwnKernel;
-use crate::emulator::Emulated;
-use crate::fault::{Failure, Fault, Unchecked};
-use crate::gpu::{Facts, Gpu};
-use crate::layouts::{lattice_of, words_of};
-use crate::nvrtc::GpuCompiler;
+use std::io::{Read, Write};
+use std::path::Path;
+use std::process::Command;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+use std::{fs, io};
 
 /// What runs the kernels of a [`Workshop`](crate::Workshop).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

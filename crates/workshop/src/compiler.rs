@@ -1,15 +1,13 @@
 //! A C++ compiler of this machine, and what it says.
 
-use std::env;
-use std::fs;
+use crate::fault::{CompilerError, Failure, Fault, Unchecked};
+use platform::contained;
+use platform::contained::{Ended, Limits};
 use std::path::{Path, PathBuf, absolute};
 use std::process::Command;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
-
-use platform::contained::{self, Ended, Limits};
-
-use crate::fault::{CompilerError, Failure, Fault, Unchecked};
+use std::{env, fs};
 
 /// The files of the emulator.
 const FILES: [(&str, &str); 3] = [

@@ -2,16 +2,14 @@
 //! another, in several orders. It finds what a GPU may hide: a barrier that only some threads of a block
 //! reach, and results that depend on the order of threads or blocks.
 
-use std::ffi::{CStr, CString, c_char, c_int, c_uint, c_void};
-use std::path::Path;
-use std::ptr::{copy_nonoverlapping, null, null_mut, slice_from_raw_parts_mut};
-
-use engine::kernels::Launch;
-use libloading::{Library, Symbol};
-
 use crate::check::{Contents, Device, FIRST_OF_BLOCKS, Value};
 use crate::declarations::OwnKernel;
 use crate::fault::{Fault, Thread};
+use engine::kernels::Launch;
+use libloading::{Library, Symbol};
+use std::ffi::{CStr, CString, c_char, c_int, c_uint, c_void};
+use std::path::Path;
+use std::ptr::{copy_nonoverlapping, null, null_mut, slice_from_raw_parts_mut};
 
 /// `EmulatorLine` of `launch.h`.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -267,7 +265,7 @@ struct Pages<'a> {
     emulated: &'a Emulated,
     at: *mut u32,
     words: usize,
-    /// All words between the pages, [`POISON`](crate::layouts::POISON) at first.
+    /// All words between the pages, [`POISON`](crate::check::POISON) at first.
     room: *mut [u32],
 }
 

@@ -1,12 +1,10 @@
 //! What is wrong with a kernel.
 
-use std::{fmt, io};
-
+use crate::check::Case;
 use lang::{Message, tr};
 use life::system_reason;
 use serde::{Deserialize, Serialize};
-
-use crate::case::Case;
+use std::{fmt, io};
 
 /// The first thing that is wrong with a kernel.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]

@@ -1,8 +1,9 @@
 //! A GPU as a machine for kernels. The engine's context is this process's own, which ends when a kernel has
 //! spoilt it.
 
-use std::time::{Duration, Instant};
-
+use crate::check::{Contents, Device, POISON, Value};
+use crate::declarations::OwnKernel;
+use crate::fault::{CompilerError, Fault};
 use engine::buffer_kernels::ArgumentType;
 use engine::cuda::{CudaEngine, Ordinals};
 use engine::kernels::{GpuCode, Launch};
@@ -10,13 +11,8 @@ use engine::{
     Argument, BufferKernel, BufferLaunch, BufferLocation, BufferOffset, BufferOp, DeviceId,
     DriverFault, Engine, EngineError, HostMemory, Loss, Op, Program, StreamId, StreamSpec,
 };
-
 use serde::{Deserialize, Serialize};
-
-use crate::check::{Contents, Device, Value};
-use crate::declarations::OwnKernel;
-use crate::fault::{CompilerError, Fault};
-use crate::layouts::POISON;
+use std::time::{Duration, Instant};
 
 const DEVICE: DeviceId = DeviceId(0);
 

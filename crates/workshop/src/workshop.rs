@@ -1,22 +1,5 @@
 //! Where kernels are checked: a machine that runs them, and a process of its own.
 
-use std::env;
-use std::fmt;
-use std::fs;
-use std::io;
-use std::path::PathBuf;
-use std::process::Command;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
-
-use engine::Kernel;
-use engine::kernels::{OwnStepError, OwnStepper};
-use lang::message;
-use life::{Rule, Size};
-use platform::contained::Process;
-use tempfile::TempDir;
-
 use crate::child::{Answer, Child, Machine, Request, ask, start};
 use crate::compiler::{CppCompiler, SOURCE_NAME};
 use crate::declarations::OwnKernel;
@@ -24,6 +7,20 @@ use crate::fault::{Failure, Fault, Unchecked};
 use crate::gpu::Facts;
 use crate::nvrtc::{GpuCompiler, PACKAGE};
 use crate::translation::translate;
+use directories::ProjectDirs;
+use engine::Kernel;
+use engine::kernels::{OwnStepError, OwnStepper};
+use lang::message;
+use life::{Rule, Size};
+use platform::contained::Process;
+use sha2::{Digest, Sha256};
+use std::path::PathBuf;
+use std::process::Command;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use std::{env, fmt, fs, io};
+use tempfile::TempDir;
 
 /// A machine that runs kernels, and the process in which it does; opened once, for any number of checks.
 /// The process stays between checks, so that they need not wait for it or for a GPU's driver.
@@ -337,5 +334,33 @@ impl OwnStepper for EmulatedStepper {
 impl fmt::Debug for EmulatedStepper {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("EmulatedStepper").finish_non_exhaustive()
+    }
+}
+
+// Remembers the kernels that this user has run here. A kernel in a session's file that is not among them
+// runs only after its user agrees.
+
+/// The file that remembers a source, by its hash; `None` if the platform has no folder for it.
+fn record_of(source: &str) -> Option<PathBuf> {
+    let folders = ProjectDirs::from("", "", "lifestreams")?;
+    let folder = folders.state_dir().unwrap_or(folders.data_local_dir());
+    let hash = Sha256::digest(source);
+    let name: String = hash.iter().map(|byte| format!("{byte:02x}")).collect();
+    Some(folder.join("trusted-kernels").join(name))
+}
+
+/// Whether this user has run a kernel of exactly this source here.
+pub fn is_trusted(source: &str) -> bool {
+    record_of(source).is_some_and(|record| record.is_file())
+}
+
+/// Remembers that this user runs this kernel. Where that cannot be written, they are asked again.
+pub fn trust(source: &str) {
+    let write = |record: PathBuf| {
+        fs::create_dir_all(record.parent()?).ok()?;
+        fs::write(record, "").ok()
+    };
+    if record_of(source).and_then(write).is_none() {
+        tracing::debug!("the kernel cannot be remembered as one that was run here");
     }
 }
