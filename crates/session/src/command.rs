@@ -5,17 +5,19 @@
 //! force) is found when it is taken, since earlier ones may change it; the panel that it concerns is the
 //! one that was selected when it was asked.
 
+use crate::log::{CellChange, Content, Record};
+use crate::persistence::OwnFile;
+use crate::saved::SavedSession;
+use crate::state::{Mode, Move, State};
+use crate::{Edit, OwnRound, OwnRoundError, PicturePlan, Setup, Status, Switch};
+use engine::Kernel;
+use lang::{Message, tr};
+use life::{Lattice, Rule, Size};
 use std::collections::VecDeque;
 use std::fmt;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
-
-use crate::own_file::OwnFile;
-use crate::saved::SavedSession;
-use crate::{Edit, OwnRound, OwnRoundError, PicturePlan, SessionAction, Setup};
-use engine::Kernel;
-use lang::Message;
-use life::Lattice;
+use std::time::Instant;
 
 /// Something to tell the user.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -284,4 +286,371 @@ pub(crate) fn enqueue(queue: &mut VecDeque<Command>, command: Command, is_moving
         Overtakes::Nothing | Overtakes::All | Overtakes::WhatIsNotSaved => queue.len(),
     };
     queue.insert(at, command);
+}
+
+// What a user can ask a session for, and what must be there for it.
+
+/// What [`SessionAction::UseKernel`] has in the place of a number for the program's choice.
+pub const AUTO_KERNEL: u8 = u8::MAX;
+
+/// The key of [`SessionAction::Slower`]. It and the next are named in sentences of a session; a test of
+/// the front ends' table compares them.
+pub const SLOWER_KEY: &str = "−";
+/// The key of [`SessionAction::ToggleRecorded`].
+pub const RECORDED_KEY: &str = "J";
+
+/// What a session does.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, strum::VariantNames)]
+pub enum SessionAction {
+    /// Runs, or pauses.
+    TogglePause,
+    /// Pauses, and steps every instance one generation.
+    StepGeneration,
+    /// Pauses, and makes one round.
+    StepRound,
+    /// Pauses, and goes one generation back.
+    StepBack,
+    /// Pauses, and goes one round back.
+    StepRoundBack,
+    /// Runs to this generation, or goes back to it.
+    RunTo(u64),
+    /// Stops by itself never, when the selected panel is still or periodic, or when all are.
+    NextStopWhenStill,
+    /// Fills dead panels with new soups, or leaves them.
+    ToggleReseed,
+    /// More rounds per second, up to as many as the engine makes.
+    Faster,
+    /// Fewer rounds per second.
+    Slower,
+    /// The pace at this place of [`Pace::ALL`](crate::Pace::ALL).
+    SetPace(u8),
+    /// Sets the selected instance back to its start.
+    ResetPanel,
+    /// Sets every instance back to its start.
+    ResetAll,
+    /// Fills every instance with a new soup, of the next seed.
+    NewSeed,
+    /// This many instances.
+    SetInstances(u16),
+    /// Twice as many instances.
+    DoubleInstances,
+    /// Half as many instances.
+    HalveInstances,
+    /// Lattices of this size, enlarged or reduced about their middle.
+    SetSize(Size),
+    /// This rule.
+    SetRule(Rule),
+    /// Every instance with the next soup, of this density in thousandths.
+    SetDensity(u16),
+    /// This many generations per round.
+    SetGenerationsPerRound(u32),
+    /// The kernel at this place in the engine's table, or the program's choice: [`AUTO_KERNEL`].
+    UseKernel(u8),
+    /// The next kernel that takes this size.
+    NextKernel,
+    /// The previous kernel that takes this size.
+    PreviousKernel,
+    /// The next possible position of a switch.
+    CycleSwitch(Switch),
+    /// This position of a switch.
+    SetSwitch(Switch, u8),
+    /// Compares two settings, A and B, side by side, or goes back to one.
+    ToggleComparison,
+    /// Takes timestamps in every block of a timed round, or stops.
+    ToggleBlockTimestamps,
+    /// Shows rounds that were recorded on a GPU instead of measurements, or measures again.
+    ToggleRecorded,
+    /// Undoes the last edit.
+    Undo,
+    /// Redoes the edit that was undone last.
+    Redo,
+    /// Selects the next panel.
+    SelectNext,
+    /// Selects the previous panel.
+    SelectPrevious,
+    /// Selects this panel.
+    Select(usize),
+    /// Saves the session to its file, or to a new one.
+    SaveSession,
+}
+
+impl SessionAction {
+    /// Why a session of this status would refuse it, in the reader's language; `None` where nothing is
+    /// known against it. Where requests are on their way that the status does not show yet, the session's
+    /// own answer counts.
+    pub fn refusal(self, status: &Status) -> Option<String> {
+        let (setting, lab) = (&status.setting, &status.lab);
+        let instances = status.lattices.instances;
+        let one_panel = || (instances < 2).then(|| tr!("there is only one panel").into());
+        match self {
+            SessionAction::SelectNext | SessionAction::SelectPrevious => one_panel(),
+            SessionAction::DoubleInstances | SessionAction::HalveInstances
+                if lab.comparison.is_some() =>
+            {
+                Some(tr!("A and B are compared; key B ends that").into())
+            }
+            SessionAction::DoubleInstances => (instances * 2 > Setup::MAX_INSTANCES)
+                .then(|| tr!("there are at most {}", Setup::MAX_INSTANCES)),
+            SessionAction::HalveInstances => one_panel(),
+            SessionAction::ToggleComparison => {
+                (instances < 2).then(|| tr!("A and B need at least two panels").into())
+            }
+            SessionAction::CycleSwitch(switch) => {
+                switch.next(setting.switches, setting.context()).err()
+            }
+            SessionAction::SetSwitch(switch, at) => {
+                let choices = switch.choices(setting.switches, setting.context());
+                choices.into_iter().nth(at.into())?.unavailable
+            }
+            SessionAction::ToggleRecorded => {
+                let is_measured = !status.engine.is_cpu() && lab.recording.is_none();
+                is_measured.then(|| tr!("a GPU computes here, and is measured").into())
+            }
+            SessionAction::ToggleBlockTimestamps if lab.recording.is_some() => {
+                Some(tr!("recorded rounds have no block timestamps").into())
+            }
+            SessionAction::ToggleBlockTimestamps => {
+                let has_none = !status.engine.is_cpu() && !setting.kernel.block_timestamps;
+                has_none.then(|| timestamps_of_own().into())
+            }
+            SessionAction::UseKernel(at) => {
+                let (kernel, size) = (setting.kernels().nth(at.into())?, status.lattices.size);
+                let mut devices = status.engine.devices.iter();
+                let fits = kernel.validate_size(size);
+                let fits =
+                    fits.and_then(|()| devices.try_for_each(|it| kernel.validate_device(it, size)));
+                fits.err().map(|error| error.to_string())
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Why a kernel of the user's own has no block timestamps.
+pub fn timestamps_of_own() -> &'static str {
+    tr!("block timestamps cannot be added to the code of your kernel")
+}
+
+// What a session does next, decided from its state and a few facts about the engine.
+
+/// Facts about the engine and the snapshots that [`next_task`] decides by.
+#[derive(Clone, Default, Debug)]
+pub(crate) struct EngineFacts {
+    /// Nothing is in flight on the engine, and nothing is being read from its slots.
+    pub(crate) engine_idle: bool,
+    /// Another round may be issued.
+    pub(crate) has_room: bool,
+    /// Maximum number of generations of a round.
+    pub(crate) longest_round: u32,
+    /// A calibration is under way: a round that runs op by op.
+    pub(crate) calibrating: bool,
+    /// A calibration is wanted and possible.
+    pub(crate) wants_calibration: bool,
+    /// The fastest kernel is to take the place of the chosen one, or the other way round.
+    pub(crate) kernel_due: bool,
+    /// Generations of a comparison's round that A has made and B has not.
+    pub(crate) pending_second_round: Option<u32>,
+    /// A slot is free for a snapshot, and all lattices are at one generation.
+    pub(crate) can_snapshot: bool,
+    /// The host has a copy of the present cells.
+    pub(crate) has_copy: bool,
+    /// A periodic snapshot is due.
+    pub(crate) snapshot_due: bool,
+    /// Somebody waits for a snapshot of the present position.
+    pub(crate) snapshot_wanted: bool,
+}
+
+/// Why all lattices are copied into a host slot.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum SnapshotReason {
+    /// The last snapshot is old.
+    Periodic,
+    /// The user is about to change cells, or a move passes its waypoint.
+    Landmark,
+    /// Cells are needed on the host.
+    Wanted,
+}
+
+/// The next piece of work.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum NextTask {
+    /// Sleep until this time, or until something happens.
+    Wait(Option<Instant>),
+    /// Take the first command.
+    TakeCommand,
+    /// Apply the record that is due.
+    Apply,
+    /// Issue a round of this many generations.
+    Round(u32),
+    /// Copy all lattices into a host slot.
+    Snapshot(SnapshotReason),
+    /// Set the lattices to the cells at the start of the move's route.
+    Restore,
+    /// End the move: it has reached its target.
+    Arrive,
+    /// Download pictures without stepping.
+    Refresh,
+    /// Run a round op by op.
+    Calibrate,
+    /// Take the fastest kernel, or the chosen one back.
+    FitKernel,
+}
+
+/// Decides the next piece of work.
+pub(crate) fn next_task(state: &State, facts: &EngineFacts, now: Instant) -> NextTask {
+    let wait = NextTask::Wait(None);
+    if facts.calibrating {
+        return wait;
+    }
+    // A move's cells are set first: until then the cells may be lost.
+    if let Some(moving) = state.moving()
+        && !moving.begun
+    {
+        if let Some(Command::Act(SessionAction::TogglePause)) = state.queue.front() {
+            return NextTask::TakeCommand;
+        }
+        return only_if(facts.engine_idle, NextTask::Restore);
+    }
+    if let Some(generations) = facts.pending_second_round {
+        return b_round(state, generations, facts, now);
+    }
+    if let Some(record) = state.due_record() {
+        return apply_due(state, record, facts);
+    }
+    // While no slot is free for the snapshot, rounds go on, but later commands wait.
+    let waits_for_slot = facts.snapshot_wanted;
+    if waits_for_slot && facts.can_snapshot {
+        return NextTask::Snapshot(SnapshotReason::Wanted);
+    }
+    let first = state.queue.front().map(|command| command.needs().when);
+    if first.is_some_and(|when| when <= When::InTurn) {
+        return NextTask::TakeCommand;
+    }
+    match &state.mode {
+        Mode::Moving(moving) => return go_on_moving(state, moving, facts),
+        Mode::Stepping(left) => return round(state, (*left).into(), facts),
+        Mode::Paused | Mode::Running | Mode::RunningTo(_) => {}
+    }
+    if facts.kernel_due {
+        return only_if(facts.engine_idle, NextTask::FitKernel);
+    }
+    if let Some(when) = first.filter(|_| !waits_for_slot) {
+        return match when {
+            When::AtOnce | When::InTurn | When::NoMove => NextTask::TakeCommand,
+            When::EngineIdle | When::AllCellsOnHost if !facts.engine_idle => wait,
+            When::AllCellsOnHost if !facts.has_copy && facts.can_snapshot => {
+                NextTask::Snapshot(SnapshotReason::Wanted)
+            }
+            When::AllCellsOnHost if !facts.has_copy => wait,
+            When::EngineIdle | When::AllCellsOnHost => NextTask::TakeCommand,
+        };
+    }
+    if facts.wants_calibration && state.mode == Mode::Running {
+        return only_if(facts.engine_idle, NextTask::Calibrate);
+    }
+    if facts.snapshot_due && facts.can_snapshot {
+        return NextTask::Snapshot(SnapshotReason::Periodic);
+    }
+    match &state.mode {
+        Mode::Running if now >= state.pacing.due => {
+            let wanted = state.pacing.left();
+            round(state, wanted.into(), facts)
+        }
+        Mode::Running if state.wants_pictures && facts.has_room => NextTask::Refresh,
+        Mode::Running => NextTask::Wait(Some(state.pacing.due)),
+        Mode::RunningTo(run_to) => {
+            let left = run_to
+                .generation
+                .saturating_sub(state.position().generation);
+            round(state, left.min(run_to.chunk.into()), facts)
+        }
+        Mode::Paused | Mode::Stepping(_) | Mode::Moving(_) => {
+            only_if(state.wants_pictures && facts.has_room, NextTask::Refresh)
+        }
+    }
+}
+
+/// A piece of work if that can be now, or else nothing.
+fn only_if(can_be: bool, work: NextTask) -> NextTask {
+    if can_be { work } else { NextTask::Wait(None) }
+}
+
+/// A round of at most `wanted` generations, up to the next record.
+fn round(state: &State, wanted: u64, facts: &EngineFacts) -> NextTask {
+    let wanted = state.until_next(wanted);
+    only_if(
+        facts.has_room,
+        NextTask::Round(part_of_round(wanted, facts.longest_round)),
+    )
+}
+
+/// The generations of the first of the equal rounds, as far as possible, as which a round is issued
+/// where rounds have at most `longest` generations.
+pub(crate) fn part_of_round(generations: u32, longest: u32) -> u32 {
+    let parts = generations.div_ceil(longest.max(1)).max(1);
+    generations.div_ceil(parts)
+}
+
+/// B's round after A's: at the pace while both run, at once if something waits.
+fn b_round(state: &State, generations: u32, facts: &EngineFacts, now: Instant) -> NextTask {
+    let at_once = state.mode != Mode::Running || !state.queue.is_empty();
+    if !at_once && now < state.pacing.due {
+        NextTask::Wait(Some(state.pacing.due))
+    } else {
+        only_if(facts.has_room, NextTask::Round(generations))
+    }
+}
+
+/// The work that a due record needs before it is applied, or its application.
+fn apply_due(state: &State, record: &Record, facts: &EngineFacts) -> NextTask {
+    let (here, wait) = (state.position(), NextTask::Wait(None));
+    // An edit can be undone: a snapshot is made before it.
+    if state.begins_edit(record) && !state.is_at_hand(here) {
+        return only_if(
+            facts.can_snapshot,
+            NextTask::Snapshot(SnapshotReason::Landmark),
+        );
+    }
+    let needs_cells = match &record.content {
+        Content::Cells { cells, .. } => match cells {
+            CellChange::Edit(change) if change.reads_cells() => true,
+            CellChange::Edit(_) | CellChange::Start | CellChange::Soup { .. } => {
+                return NextTask::Apply;
+            }
+        },
+        Content::Start(_) | Content::Rule(_) => false,
+        Content::Grid { .. } | Content::Compare => true,
+    };
+    match facts {
+        EngineFacts {
+            engine_idle: false, ..
+        } => wait,
+        EngineFacts { has_copy, .. } if *has_copy || !needs_cells => NextTask::Apply,
+        EngineFacts {
+            can_snapshot: true, ..
+        } => NextTask::Snapshot(SnapshotReason::Wanted),
+        EngineFacts { .. } => wait,
+    }
+}
+
+fn go_on_moving(state: &State, moving: &Move, facts: &EngineFacts) -> NextTask {
+    let here = state.position();
+    if here >= moving.target {
+        return NextTask::Arrive;
+    }
+    if moving.waypoint == Some(here.generation) && here.records == moving.target.records {
+        return only_if(
+            facts.can_snapshot,
+            NextTask::Snapshot(SnapshotReason::Landmark),
+        );
+    }
+    let end = if here.records == moving.target.records {
+        moving.target.generation
+    } else {
+        u64::MAX
+    };
+    let waypoint = moving.waypoint.filter(|&at| at > here.generation);
+    let end = waypoint.map_or(end, |at| end.min(at));
+    let left = end - here.generation;
+    round(state, left.min(moving.chunk.into()), facts)
 }

@@ -9,18 +9,17 @@
 //!
 //! The module is public for `tests/memory.rs`, which counts the memory of a whole process.
 
-use std::fmt;
-use std::sync::Arc;
-use std::time::Duration;
-
-use serde::de::{Deserialize, Deserializer, Error as _};
-use serde::ser::{Serialize, Serializer};
-
 use crate::log::Position;
 use crate::saved::text;
 use engine::{EngineError, LatticeId, Slot, Slots};
 use lang::message;
 use life::{Lattice, MemoryError, Size, memory};
+use rayon::{ThreadPool, ThreadPoolBuilder};
+use serde::de::{Deserialize, Deserializer, Error as _};
+use serde::ser::{Serialize, Serializer};
+use std::fmt;
+use std::sync::{Arc, LazyLock};
+use std::time::Duration;
 
 /// All lattices at a position. A clone shares their memory.
 #[derive(Clone, PartialEq, Debug, serde::Serialize, serde::Deserialize)]
@@ -358,6 +357,33 @@ fn gap(from: Position, to: Position) -> u64 {
     between.unwrap_or(to.generation)
 }
 
+// The background pool: threads that read and pack large lattices beside the session's thread.
+
+/// Two threads: one lattice can be read while another is packed.
+const THREADS: usize = 2;
+
+/// Runs work on a background thread, or on this one if the pool could not be created.
+pub(super) fn in_background(work: impl FnOnce() + Send + 'static) {
+    #[cfg(test)]
+    let Some(work) = deferred::put_off(work) else {
+        return;
+    };
+    static POOL: LazyLock<Option<ThreadPool>> = LazyLock::new(|| {
+        let pool = ThreadPoolBuilder::new()
+            .num_threads(THREADS)
+            .thread_name(|i| format!("background {i}"))
+            .build();
+        pool.inspect_err(|why| tracing::warn!("{why}: lattices are copied between rounds"))
+            .ok()
+    });
+    match &*POOL {
+        Some(pool) => pool.spawn(work),
+        None => work(),
+    }
+}
+
+/// Background work that a test runs on its own thread, when it chooses.
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -449,5 +475,42 @@ mod tests {
             assert_eq!(copy.lattices().unwrap(), of(copy.position.generation));
         }
         assert_eq!(copies.get(at(1, 7)), None);
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod deferred {
+    use std::cell::RefCell;
+    use std::collections::VecDeque;
+
+    type Job = Box<dyn FnOnce()>;
+
+    thread_local! {
+        static WAITING: RefCell<Option<VecDeque<Job>>> = const { RefCell::new(None) };
+    }
+
+    /// From now on, work that this thread spawns waits for [`run_one`].
+    pub(crate) fn begin() {
+        WAITING.set(Some(VecDeque::new()));
+    }
+
+    /// Runs the oldest waiting piece of work. Returns whether there was one.
+    pub(crate) fn run_one() -> bool {
+        let work = WAITING.with_borrow_mut(|waiting| waiting.as_mut()?.pop_front());
+        work.is_some_and(|work| {
+            work();
+            true
+        })
+    }
+
+    /// Queues work if this thread's work waits, or else returns it.
+    pub(super) fn put_off<W: FnOnce() + 'static>(work: W) -> Option<W> {
+        WAITING.with_borrow_mut(|waiting| match waiting {
+            Some(waiting) => {
+                waiting.push_back(Box::new(work));
+                None
+            }
+            None => Some(work),
+        })
     }
 }

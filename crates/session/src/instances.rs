@@ -9,43 +9,39 @@
 //! left half of a program done ([`EngineError::loses_lattices`], or a failed call of the driver) nothing
 //! is counted and the cells are unknown: [`Sim::abandon`], then [`Sim::set_lattices`] with all of them.
 
+use crate::fastest::{FastestPlan, Requested, RoundLength, Work};
+use crate::round::{Request, Round, Setting, Share, shares};
+use crate::setup::{NewCells, start_cells};
+use crate::trace::StepFacts;
+use crate::{
+    DeviceChoice, IsolatedOp, KernelChoice, Pace, PicturePlan, Setup, Split, Start, Switches,
+};
+use engine::cpu::CpuEngine;
+use engine::cuda::{CudaEngine, Ordinals};
+use engine::{
+    Band, BufferOp, Completion, Cut, DeviceId, Engine, EngineError, Kernel, LatticeId, LatticeOp,
+    Layout, Measure, Nanos, Op, Program, ReduceRegion, Result, Slot, Slots, SlotsSpec, Span,
+    SplitEngine, Step, StreamId, Transfer, WordEdit,
+};
+use issue::Kind;
+use issue::{Graph, InFlight, Made, make_streams};
+use lang::message;
+use life::{Lattice, MemoryError, Rule, Size, counted_lattices};
 use std::collections::VecDeque;
 use std::num::NonZero;
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use crate::fastest::{Requested, RoundLength};
-use crate::round::{Setting, Share, shares};
-use crate::start::{self, NewCells, start_cells};
-use crate::{DeviceChoice, KernelChoice, Pace, PicturePlan, Setup, Start, Switches};
-use calibrate::Calibration;
-use engine::cpu::CpuEngine;
-use engine::cuda::{CudaEngine, Ordinals};
-use engine::{
-    Completion, Cut, Engine, EngineError, Kernel, Layout, Measure, ReduceRegion, Result, Slots,
-    SlotsSpec, StreamId, Transfer,
-};
-use issue::{Graph, InFlight, Made, make_streams};
-use lang::message;
-use life::{Lattice, MemoryError, Rule, Size, counted_lattices};
-
-mod calibrate;
-mod cells;
-mod events;
-mod fastest;
-mod issue;
-mod results;
-mod split;
-#[cfg(test)]
-mod tests;
-
-pub use cells::read_lattice;
-pub use events::{Event, RoundMeasures};
+pub use events::{Event, Results, RoundMeasures};
 pub use issue::MAX_GRAPH_LAUNCHES;
 #[cfg(test)]
 pub use issue::limit;
-pub use results::Results;
+
+mod events;
+mod issue;
+#[cfg(test)]
+mod tests;
 
 /// Picture slots per instance: one being drawn, the newest, one being filled.
 pub const PICTURE_SLOTS: u8 = 3;
@@ -142,7 +138,11 @@ pub fn starts(setup: &Setup, instances: Range<usize>) -> Result<Vec<(usize, NewC
 /// # Errors
 /// The host has no memory for it.
 pub fn start_lattice(setup: &Setup, instance: usize) -> Result<Arc<Lattice>> {
-    Ok(start::start_lattice(&setup.start, setup.size, instance)?)
+    Ok(crate::setup::start_lattice(
+        &setup.start,
+        setup.size,
+        instance,
+    )?)
 }
 
 /// Where a lattice is, once all issued work is done.
@@ -218,7 +218,7 @@ impl Sim {
         setup: &Setup,
         whole_slots: u8,
     ) -> Result<Sim, (Box<dyn Engine>, EngineError)> {
-        let mut engine = split::arranged(engine, setup)?;
+        let mut engine = arranged(engine, setup)?;
         let spec = SlotsSpec {
             snapshots: whole_slots,
             measures: MEASURE_SLOTS,
@@ -460,4 +460,411 @@ pub fn ensure_room(
             size
         )
     })
+}
+
+// Transfers of cells: sets lattices, edits words, downloads snapshots.
+//
+// Not to be used during a calibration ([`Sim::is_calibrating`]), while some lattices are a
+// round ahead of others.
+
+impl Sim {
+    /// Sets lattices, given by index, to other cells or soups, each in its own stream. The generation is
+    /// set by [`Sim::set_generation`].
+    pub fn set_lattices(&mut self, lattices: Vec<(usize, impl Into<NewCells>)>) -> Result<()> {
+        let mut program = Program::default();
+        let mut set = Vec::with_capacity(lattices.len());
+        for (lattice, cells) in lattices {
+            let facts = self.lattices[lattice];
+            let id = LatticeId(lattice as u32);
+            let op = match cells.into() {
+                NewCells::Lattice(lattice) => {
+                    // The words below cannot be refused their memory: it is asked for here first.
+                    drop(life::Lattice::try_copy(lattice.size(), lattice.words())?);
+                    Op::upload(id, lattice.words())
+                }
+                NewCells::Soup(soup) => LatticeOp::Soup(soup).on(id.as_range()),
+            };
+            program.push(facts.stream, op);
+            if facts.layout != Layout::Bits {
+                program.push(facts.stream, Op::unpack(id.as_range(), facts.layout));
+            }
+            set.push(lattice);
+        }
+        self.submit(&program, Kind::Other, 0)?;
+        for lattice in set {
+            self.lattices[lattice].is_set = true;
+        }
+        Ok(())
+    }
+
+    /// Applies the same word edits to several lattices, each in its own stream, after everything
+    /// issued before.
+    pub fn edit(&mut self, lattices: &[usize], edits: &Arc<[WordEdit]>) -> Result<()> {
+        let mut program = Program::default();
+        for &i in lattices.iter().filter(|_| !edits.is_empty()) {
+            let (lattice, edits) = (LatticeId(i as u32), edits.clone());
+            program.push(
+                self.lattices[i].stream,
+                LatticeOp::Edit(edits).on(lattice.as_range()),
+            );
+        }
+        self.submit(&program, Kind::Other, 0)
+    }
+
+    /// The host slot for whole lattices with this index.
+    pub fn snapshot_slot(&self, index: u8) -> Slot {
+        Slot(self.spec.pictures() + index)
+    }
+
+    /// Downloads every lattice's bits into the whole-lattice slot `index`.
+    /// [`Event::Snapshot`](Event::Snapshot) follows. Returns `false` if that slot is being read, or
+    /// during a calibration.
+    pub fn issue_snapshot(&mut self, index: u8) -> Result<bool> {
+        if self.is_calibrating() {
+            return Ok(false);
+        }
+        let (slot, all) = (self.snapshot_slot(index), 0..self.instances());
+        let program = self.packed(all, false, |program, stream, lattices| {
+            program.push(stream, Op::download(lattices, slot, Transfer::Bits));
+        });
+        match self.submit(&program, Kind::Snapshot(index), 0) {
+            Ok(()) => Ok(true),
+            Err(EngineError::SlotBusy(..)) => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Downloads every lattice and waits for them.
+    pub fn fetch(&mut self) -> Result<Vec<Lattice>> {
+        self.finish()?;
+        let slot = self.snapshot_slot(0);
+        if !self.issue_snapshot(0)? {
+            return Err(EngineError::SlotBusy(LatticeId(0), slot));
+        }
+        self.finish()?;
+        (0..self.instances())
+            .map(|i| read_lattice(&*self.slots, i, slot, self.size))
+            .collect()
+    }
+}
+
+/// Reads a lattice out of a host slot.
+///
+/// # Errors
+/// The slot is being filled, or the host has no memory for the lattice.
+pub fn read_lattice(slots: &dyn Slots, instance: usize, slot: Slot, size: Size) -> Result<Lattice> {
+    let mut lattice = None;
+    let id = LatticeId(instance as u32);
+    slots.read(id, slot, &mut |words| {
+        lattice = Some(Lattice::try_copy(size, &words[..size.words()]));
+    });
+    Ok(lattice.ok_or(EngineError::SlotBusy(id, slot))??)
+}
+
+// Calibration: a round whose ops run one at a time, which gives each op's time without overlap.
+//
+// It is a real round: the lattices advance and its pictures are drawn. But each op is submitted only
+// when the one before it has ended.
+
+/// A calibration under way.
+struct Calibration {
+    round: Arc<Round>,
+    edits: u64,
+    left: VecDeque<Step>,
+    /// The op that runs; of one on lattices in bands, what each device got.
+    running: Vec<IsolatedOp>,
+    done: Vec<IsolatedOp>,
+}
+
+impl Sim {
+    /// Begins a round whose ops run alone, one after the other; what they took comes as
+    /// [`Event::Calibrated`](Event::Calibrated). No round or snapshot is issued meanwhile. Answers
+    /// whether it could begin now: nothing must be in flight. A later op that cannot be submitted is tried
+    /// again by the next [`Sim::poll`]; if the first cannot be, no calibration has begun.
+    pub fn begin_calibration(
+        &mut self,
+        share: &Share,
+        request: Request,
+        newest: impl Fn(Slot) -> bool,
+    ) -> Result<bool> {
+        if !self.is_idle() {
+            return Ok(false);
+        }
+        if self.is_outside(share) {
+            self.enter(share)?;
+            return Ok(false);
+        }
+        let Some(round) = self.round(share, request, newest) else {
+            return Ok(false);
+        };
+        self.note_view(share);
+        let mut program = round.program(self.streams_of(&share.setting));
+        // Nothing to wait for: each op begins when the one before it has ended.
+        let is_work = |op: &Op| !matches!(op, Op::Order(_));
+        program.steps.retain(|step| is_work(&step.op));
+        self.calibration = Some(Calibration {
+            round,
+            edits: request.edits,
+            left: program.steps.into(),
+            running: Vec::new(),
+            done: Vec::new(),
+        });
+        let begun = self.run_next_alone();
+        if begun.is_err() {
+            self.calibration = None; // nothing has run, so no round has begun
+        }
+        begun.map(|()| true)
+    }
+
+    /// Whether a calibration is under way.
+    pub fn is_calibrating(&self) -> bool {
+        self.calibration.is_some()
+    }
+
+    /// Submits the next op, if none runs.
+    fn run_next_alone(&mut self) -> Result<()> {
+        if !self.in_flight.is_empty() {
+            return Ok(());
+        }
+        let has_ops = |it: &mut Calibration| !it.left.is_empty();
+        let Some(mut calibration) = self.calibration.take_if(has_ops) else {
+            return Ok(());
+        };
+        let program = Program {
+            steps: vec![calibration.left[0].clone()],
+            timed: true,
+            band_by_band: true,
+            ..Program::default()
+        };
+        let kind = Kind::IsolatedStep(calibration.round.clone());
+        let mut done = self.submit(&program, kind, calibration.edits);
+        if done.is_ok() {
+            calibration.left.pop_front();
+            let running = self.isolated(&program);
+            done = running.map(|running| calibration.running = running);
+        }
+        self.calibration = Some(calibration);
+        match done {
+            // It is tried again: the round must be completed.
+            Err(EngineError::SlotBusy(..)) => Ok(()),
+            done => done,
+        }
+    }
+
+    /// The op of a program that runs alone; of one on lattices in bands, what each device got.
+    fn isolated(&mut self, program: &Program) -> Result<Vec<IsolatedOp>> {
+        let submitted = self.in_flight.back().expect("it was submitted");
+        let facts = submitted.steps.clone();
+        let steps: Vec<(DeviceId, Step)> = match self.engine.issued_steps(submitted.run) {
+            Some(issued) => issued
+                .iter()
+                .map(|it| (it.device, it.step.clone()))
+                .collect(),
+            None => {
+                let step = program.steps[0].clone();
+                let device = self.device_of(step.op.lattices().start as usize);
+                vec![(device, step)]
+            }
+        };
+        let isolated = |((device, step), &facts): ((DeviceId, Step), &StepFacts)| {
+            Ok(IsolatedOp {
+                facts,
+                device,
+                took: Nanos(0),
+                share: self.share(device, &step.op)?,
+            })
+        };
+        steps.into_iter().zip(&*facts).map(isolated).collect()
+    }
+
+    /// Notes an op's time alone. Returns the times of all ops after the last one.
+    fn measured_alone(&mut self, spans: &[Span]) -> Option<Vec<IsolatedOp>> {
+        let calibration = self.calibration.as_mut()?;
+        for (step, alone) in (0..).zip(calibration.running.drain(..)) {
+            let span = spans.iter().find(|span| span.step == step);
+            let took = span.map_or(Nanos(0), |span| span.length());
+            calibration.done.push(IsolatedOp { took, ..alone });
+        }
+        let is_over = |it: &mut Calibration| it.left.is_empty();
+        Some(self.calibration.take_if(is_over)?.done)
+    }
+
+    /// The fraction of its device's units that an op keeps busy: on a GPU, its blocks of those that
+    /// fit at once, and 0 for a copy; on the CPU, one worker.
+    fn share(&mut self, device: DeviceId, op: &Op) -> Result<f64> {
+        let sm_count = self.engine.devices()[usize::from(device.0)].sm_count;
+        if self.engine.name() == "cpu" {
+            return Ok(1.0 / f64::from(sm_count.max(1)));
+        }
+        use LatticeOp::{CopyRows, Download, Upload};
+        if let Op::Lattices(_, Upload(_) | Download { .. } | CopyRows { .. })
+        | Op::Buffers(BufferOp::Copy { .. }) = op
+        {
+            return Ok(0.0);
+        }
+        let occupancy = self.engine.occupancy(device, op)?;
+        Ok(occupancy.map_or(1.0, |o| {
+            let fit = f64::from(o.blocks_per_sm.max(1)) * f64::from(o.sm_count.max(1));
+            (o.blocks as f64 / fit).min(1.0)
+        }))
+    }
+}
+
+// Enters the fastest plan by the estimate, and the next one where that cannot be.
+
+impl Sim {
+    /// What decides which plan is the fastest, with this many `generations` to do if that is known.
+    fn work(&self, generations: Option<u64>) -> Work<'_> {
+        let devices = self.engine().devices();
+        // Each device has bands of every lattice.
+        let cut = self.engine.cut();
+        let largest = self.engine.stepped_sizes(self.size).first().copied();
+        Work {
+            devices,
+            size: largest.unwrap_or(self.size),
+            instances: self.instances() * cut.map_or(1, |_| devices.len()),
+            bands: cut.map_or(1, |cut| cut.per_device as usize),
+            generations,
+        }
+    }
+
+    /// The plans that respect what was requested, the fastest by the estimate first, for as many
+    /// generations as one likes.
+    pub fn plans(&self, requested: &Requested) -> Vec<FastestPlan> {
+        FastestPlan::all(&self.work(None), requested)
+    }
+
+    /// The lengths of rounds of a setting that should take `target` each, from the present number of
+    /// generations on.
+    pub fn round_length(
+        &self,
+        setting: &Setting,
+        target: Duration,
+        generations: u32,
+    ) -> RoundLength {
+        let launches = setting.max_launches(self.work(None).instances_per_device());
+        RoundLength::adapting(setting.kernel, launches, target, generations)
+    }
+
+    /// Enters the fastest plan that respects what was requested, with `generations` to do if that
+    /// is known; then sets every lattice to the setup's start. Rounds will download this picture. The setup
+    /// says afterwards what was entered.
+    ///
+    /// # Errors
+    /// The engine cannot enter any such plan, or memory is lacking for the start.
+    pub fn start_fastest(
+        &mut self,
+        setup: &mut Setup,
+        requested: &Requested,
+        generations: Option<u64>,
+        picture: Option<PicturePlan>,
+    ) -> Result<FastestPlan> {
+        let plans = FastestPlan::all(&self.work(generations), requested);
+        let none = message!("no kernel fits these lattices and options");
+        let mut result = Err(EngineError::InvalidProgram(none));
+        for plan in plans {
+            let share = self.all(&plan.setting, picture);
+            let entered = self
+                .ensure_at_rest(std::slice::from_ref(&share))
+                .and_then(|()| self.enter(&share));
+            result = entered.map(|()| plan);
+            match &result {
+                Err(error) if is_of_this_plan(error) => {
+                    let name = share.setting.kernel.name;
+                    tracing::warn!("kernel '{name}' is not taken: {}", lang::english(error));
+                    // Which lattices are in which layout is unknown, and so are their cells.
+                    self.abandon()?;
+                }
+                Ok(_) | Err(_) => break,
+            }
+        }
+        let plan = result?;
+        setup.kernel = plan.setting.kernel;
+        setup.switches = plan.setting.switches;
+        setup.kernel_choice = plan.kernel_choice;
+        self.set_lattices(starts(setup, 0..setup.instances)?)?;
+        self.set_generation(setup.start.generation());
+        Ok(plan)
+    }
+}
+
+/// Whether another plan may do better.
+fn is_of_this_plan(error: &EngineError) -> bool {
+    matches!(
+        error,
+        EngineError::OutOfMemory { .. }
+            | EngineError::DriverOutOfMemory(_)
+            | EngineError::PartiallyApplied(_)
+            | EngineError::Driver(_)
+    )
+}
+
+// Whether lattices lie on one device each, or in bands on all devices.
+
+/// Cells of a lattice from which on several devices step it faster than one: below, the copies of its
+/// halos take longer than stepping.
+const MIN_CELLS: u64 = 1 << 28;
+
+/// How the lattices of a setup are to be cut, if they are to lie on all of so many devices.
+fn cut(setup: &Setup, devices: usize) -> Option<Cut> {
+    let cut = Cut::of(setup.size, devices);
+    let takes_bands = || {
+        let bands = Band::divide(setup.size, devices, cut);
+        let mut sizes = bands.iter().map(|band| band.size());
+        sizes.all(|size| size.is_ok_and(|size| setup.kernel.supports(size)))
+    };
+    let is_split = devices > 1
+        && match setup.split {
+            Split::On => true,
+            Split::Off => false,
+            Split::Auto => {
+                setup.instances < devices && setup.size.cells() >= MIN_CELLS && takes_bands()
+            }
+        };
+    is_split.then_some(cut)
+}
+
+/// The engine, without lattices, as a setup wants lattices on its devices. One that has this cut already
+/// keeps what it knows of copies between its devices.
+fn arranged(
+    engine: Box<dyn Engine>,
+    setup: &Setup,
+) -> Result<Box<dyn Engine>, (Box<dyn Engine>, EngineError)> {
+    match cut(setup, engine.devices().len()) {
+        wanted if wanted == engine.cut() => Ok(engine),
+        Some(cut) => Ok(Box::new(SplitEngine::new(engine.unsplit(), cut)?)),
+        None => Ok(engine.unsplit()),
+    }
+}
+
+#[cfg(test)]
+mod split_tests {
+    use super::*;
+    use crate::DeviceChoice;
+    use engine::kernels;
+    use life::Size;
+
+    #[test]
+    fn few_large_lattices_are_split() {
+        const LARGE: u64 = 1 << 14;
+        for (instances, side, split, devices, want) in [
+            (1, LARGE, Split::Auto, 2, true),
+            (2, LARGE, Split::Auto, 2, false),
+            (3, LARGE, Split::Auto, 4, true),
+            (1, LARGE, Split::Auto, 1, false),
+            (1, LARGE, Split::Off, 2, false),
+            (1, LARGE - 1, Split::Auto, 2, false),
+            (9, 8, Split::On, 2, true),
+            (9, 8, Split::On, 1, false), // all but one GPU are lost
+        ] {
+            let (size, kernel) = (Size::new(side, side).unwrap(), kernels::find("bits"));
+            let setup = Setup {
+                split,
+                ..Setup::new(instances, size, kernel.unwrap(), DeviceChoice::Cuda)
+            };
+            let cut = cut(&setup, devices);
+            let want = want.then(|| Cut::of(setup.size, devices));
+            assert_eq!(cut, want, "{setup:?} on {devices}");
+        }
+    }
 }

@@ -4,24 +4,23 @@
 //! The engine has no setting: each round is given one. A change asks the engine first, and takes the setting
 //! afterwards; so a refused one has changed nothing.
 
-use std::ops::Range;
-use std::time::Instant;
-
+use crate::command::part_of_round;
 use crate::fastest::{FastestPlan, Requested};
 use crate::instances::{Sim, make_on_devices, open_engine, reopen_engine};
 use crate::log::SessionParameters;
 use crate::losses::{Losses, make_again};
-use crate::next_task::part_of_round;
-use crate::pacing::Pacing;
 use crate::recording::{RecordedGroup, RecordedSetting, Recording, RoundWork};
+use crate::time::Pacing;
 use crate::trial::Trial;
 use crate::{
     DeviceChoice, EngineStatus, KernelChoice, Order, OwnOrder, PicturePlan, Pictures, Setting,
     SettingStatus, Setup, Share, SwitchContext, Switches, TransferChoice, default_kernels,
 };
-use engine::kernels::{self, KERNELS, Kernel};
-use engine::{Engine, EngineError, Layout, Result, Transfer};
+use engine::kernels::{KERNELS, Kernel};
+use engine::{Engine, EngineError, Layout, Result, Transfer, kernels};
 use life::Size;
+use std::ops::Range;
+use std::time::Instant;
 
 /// Number of page-locked slots for copies of all lattices.
 pub(crate) const SNAPSHOT_SLOTS: u8 = 2;

@@ -6,96 +6,79 @@
 //! own; the bench, `verify` and the lessons use it directly. [`round`] says what a round
 //! does, [`fastest`] how it is done in the least time. [`log`] is what a session remembers.
 
-mod action;
-mod background;
 mod command;
 pub mod conformance;
 pub mod copies;
 mod edits;
 pub mod fastest;
-mod health;
 pub mod instances;
-mod kernel_choice;
-mod lab;
 mod last_known;
 mod lattices;
 pub mod log;
 pub mod losses;
-mod next_task;
-mod own_file;
 mod own_round;
-mod pacing;
 mod persistence;
-mod picture_plan;
 mod pictures;
 pub mod population;
-mod record;
 pub mod recording;
 #[cfg(test)]
 mod reference_kernel;
 pub mod round;
-mod sampling;
 mod saved;
 #[cfg(test)]
 mod scripted_engine;
-mod settled;
-mod settling;
 mod setup;
-mod start;
 mod state;
 mod statistics;
-mod status;
+
 mod switches;
 mod time;
-mod timeline;
 pub mod trace;
 mod trial;
 mod watch;
 mod worker;
 
+use command::{Command, Notice, Query};
+use engine::{EngineError, Kernel, Result};
+use lang::message;
+use life::Lattice;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-pub use action::{AUTO_KERNEL, RECORDED_KEY, SLOWER_KEY, SessionAction, timestamps_of_own};
+pub use command::{AUTO_KERNEL, RECORDED_KEY, SLOWER_KEY, SessionAction, timestamps_of_own};
 pub use edits::{Area, Change, Edit, flipped, turned};
 pub use experiment::{
     Finding, Load, Recorded, Side, Source, finding_in_words, load_in_words, median,
     recorded_in_words, unknown_in_words,
 };
-pub use kernel_choice::{DEFAULT_KERNEL, KernelChoice, default_kernels};
-pub use own_file::{NotSaved, SessionFile, state_folder};
+pub use fastest::{DEFAULT_KERNEL, KernelChoice, default_kernels};
 pub use own_round::{OwnOrder, OwnRound, OwnRoundError};
-pub use persistence::Saver;
-pub use picture_plan::PicturePlan;
-pub use pictures::{Picture, PictureSource, Pictures};
+pub use persistence::{NotSaved, Saver, SessionFile, state_folder};
+pub use pictures::{Picture, PicturePlan, PictureSource, Pictures};
 pub use population::Series;
 pub use round::{Request, Setting, Share};
-pub use sampling::Sampling;
 pub use saved::{Drafts, SavedError, SavedSession, SavedTimeline};
-pub use settled::Settled;
-pub use setup::{DEFAULT_DENSITY, DeviceChoice, Pace, Setup, Split, Start, StoredKernel};
-pub use start::{NewCells, start_cells, start_lattice};
-pub use status::{
-    AbComparison, ClockStatus, Effect, EngineStatus, LabStatus, LatticeStatus, NOTICE_TIME,
-    PanelStatus, RateStatus, Recomputing, RecordedStatus, SettingStatus, Status, time_left,
+pub use setup::{
+    DEFAULT_DENSITY, DeviceChoice, NewCells, Pace, Setup, Split, Start, StoredKernel, start_cells,
+    start_lattice,
 };
+pub use statistics::Sampling;
 pub use switches::{Choice, Order, Streams, Switch, SwitchContext, Switches, TransferChoice, Wait};
 pub use time::{StopWhenStill, TimeSettings};
 pub use trace::{IsolatedOp, Trace};
-
-use command::{Command, Notice, Query};
-
-use engine::{EngineError, Kernel, Result};
-use lang::message;
-use life::Lattice;
+pub use watch::Settled;
+pub use worker::status::{
+    AbComparison, ClockStatus, Effect, EngineStatus, LabStatus, LatticeStatus, NOTICE_TIME,
+    PanelStatus, RateStatus, Recomputing, RecordedStatus, SettingStatus, Status, time_left,
+};
 
 /// A running session; see the crate's documentation.
 pub struct Session {
     device: DeviceChoice,
-    file: own_file::OwnFile,
+    file: persistence::OwnFile,
     commands: Sender<Command>,
     shared: worker::Shared,
     /// Number of edits requested so far.

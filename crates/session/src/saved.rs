@@ -14,15 +14,6 @@ mod version_2;
 #[cfg(test)]
 mod tests;
 
-use std::fs;
-use std::io::Read as _;
-use std::iter;
-use std::num::NonZeroU32;
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
-
-use serde_json::error::Category;
-
 use crate::copies::Snapshot;
 use crate::log::{Log, Position};
 use crate::{
@@ -32,6 +23,12 @@ use engine::Kernel;
 use engine::kernels::KERNELS;
 use lang::{Message, message, tr};
 use life::{SaveError, SaveTarget, Size, read_regular_file, shown};
+use serde_json::error::Category;
+use std::io::Read as _;
+use std::num::NonZeroU32;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::{fs, iter};
 use workshop::OwnKernel;
 
 /// A session as it is saved in a file.

@@ -1,17 +1,17 @@
 //! A CPU engine for tests, whose calls fail as a script says and whose completions can be held back.
 
 use crate::DeviceChoice;
-use std::collections::{HashMap, VecDeque};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
-use std::sync::{Arc, Mutex};
-use std::time::Duration;
-
 use engine::cpu::CpuEngine;
 use engine::{
     Band, BufferId, BufferLocation, Completion, DeviceId, DeviceInfo, DriverFault, Engine,
     EngineError, EventId, LatticeId, Layout, Occupancy, Op, PreparedId, Program, Result, RunId,
     Slots, SlotsSpec, StreamId, StreamSpec,
 };
+use std::collections::{HashMap, VecDeque};
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicBool, AtomicUsize};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 /// How a call fails.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -1,16 +1,15 @@
 //! What a session starts from.
 
-use std::fmt;
-use std::sync::Arc;
-use std::time::Duration;
-
 use crate::{
     AUTO_KERNEL, KernelChoice, Order, OwnRound, SessionAction, Status, Switch, Switches,
     TimeSettings,
 };
 use engine::Kernel;
 use lang::tr;
-use life::{Lattice, Rule, Size};
+use life::{Lattice, MemoryError, Rule, Size, Soup};
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
 
 /// Everything that a session is made from.
 #[derive(Clone, Debug)]
@@ -397,6 +396,68 @@ impl fmt::Display for Pace {
             Pace::Maximum => f.write_str(tr!("maximum")),
         }
     }
+}
+
+// The lattices of a start.
+
+/// The cells that an instance is set to. A soup is made where they are needed: by the engine, on its
+/// device.
+#[derive(Clone, Debug)]
+pub enum NewCells {
+    /// A lattice on the host.
+    Lattice(Arc<Lattice>),
+    /// A soup.
+    Soup(Soup),
+}
+
+impl NewCells {
+    /// The cells as a lattice of `size` on the host.
+    pub fn lattice(self, size: Size) -> Arc<Lattice> {
+        match self {
+            NewCells::Lattice(lattice) => lattice,
+            NewCells::Soup(soup) => Arc::new(soup.lattice(size)),
+        }
+    }
+}
+
+impl From<Arc<Lattice>> for NewCells {
+    fn from(lattice: Arc<Lattice>) -> NewCells {
+        NewCells::Lattice(lattice)
+    }
+}
+
+/// The cells that a start gives to an instance, of `size` cells: a lattice of the start that has
+/// another size is enlarged or reduced about its middle.
+///
+/// # Errors
+/// The host has no memory for them.
+pub fn start_cells(start: &Start, size: Size, instance: usize) -> Result<NewCells, MemoryError> {
+    match *start {
+        Start::Soup { density, seed } => Ok(NewCells::Soup(Soup {
+            density,
+            seed,
+            instance: instance as u64,
+        })),
+        Start::Lattices { ref lattices, .. } => {
+            let lattice = &lattices[instance % lattices.len()];
+            if lattice.size() == size {
+                return Ok(lattice.clone().into());
+            }
+            Ok(Arc::new(lattice.resized(size)?).into())
+        }
+    }
+}
+
+/// The same as a lattice on the host.
+///
+/// # Errors
+/// The host has no memory for it.
+pub fn start_lattice(
+    start: &Start,
+    size: Size,
+    instance: usize,
+) -> Result<Arc<Lattice>, MemoryError> {
+    Ok(start_cells(start, size, instance)?.lattice(size))
 }
 
 #[cfg(test)]

@@ -7,19 +7,19 @@
 //! ([`State::stepped`], [`State::applied`], [`State::restored`], [`State::arrived`]). So the log has
 //! every edit even if the work fails, and the position says which edits the cells contain.
 
-use std::collections::VecDeque;
-use std::sync::Arc;
-use std::time::{Duration, Instant};
-
-use crate::command::{self, Command, Notice};
+use crate::command::{Command, Notice};
+use crate::copies::{Copies, Snapshot};
 use crate::log::{
     Author, CellChange, Content, Log, Position, Record, Route, SessionParameters, Undo,
 };
-use crate::pacing::Pacing;
-use crate::timeline::Timeline;
-use crate::{Edit, Pace, Setup, Start};
-use lang::message;
+use crate::saved::SavedTimeline;
+use crate::time::Pacing;
+use crate::{Edit, Pace, Setup, Start, command};
+use lang::{Message, message};
 use life::{Lattice, Rule, Size, counted_lattices, grouped};
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 /// Generations from the snapshot made during a move back to the move's target: a user who steps back
 /// once often steps back again.
@@ -917,3 +917,111 @@ fn not_kept(position: Position) -> Notice {
 
 #[cfg(test)]
 mod tests;
+
+// Where a session is and how it came there.
+
+/// A log, a position on it, and copies of all lattices along it.
+#[derive(Clone, Debug)]
+pub(crate) struct Timeline {
+    pub(crate) log: Log,
+    /// The position of the cells, or the last one if they are lost.
+    pub(crate) here: Position,
+    pub(crate) copies: Copies,
+}
+
+impl Timeline {
+    /// The beginning of a log. Copies and log may take `budget` bytes.
+    pub(crate) fn new(log: Log, budget: u64) -> Timeline {
+        Timeline {
+            here: log.base(),
+            log,
+            copies: Copies::new(budget),
+        }
+    }
+
+    /// Adds a copy. Returns whether it alone fits into the budget beside the log.
+    pub(crate) fn add(&mut self, copy: Snapshot) -> bool {
+        self.copies.pinned = self.log.comparison();
+        self.copies.add(copy, self.log.bytes())
+    }
+
+    /// The shortest route to a position, from the present cells, if they are known, a copy or a start.
+    pub(crate) fn route(&self, cells_known: bool, target: Position) -> Option<Route> {
+        let here = cells_known.then_some(self.here);
+        self.log.route(here, self.copies.all_positions(), target)
+    }
+
+    /// The oldest position that a route leads to.
+    pub(crate) fn oldest_reachable(&self, cells_known: bool) -> Option<Position> {
+        let here = cells_known.then_some(self.here);
+        let copies = self.copies.all_positions();
+        self.log.oldest_reachable(here, copies)
+    }
+
+    /// Drops copies of positions that are not on the log.
+    pub(crate) fn drop_void(&mut self) {
+        self.copies.retain(|position| self.log.contains(position));
+    }
+
+    /// What is saved of it at a position: with the newest copy that leads there, the one before A and B were
+    /// compared, and the one that the log then begins with, unless that is a start; `None` if nothing leads
+    /// there. An undo on its way there takes the records after it off the log.
+    pub(crate) fn saved(&self, position: Position, is_undone: bool) -> Option<SavedTimeline> {
+        let mut log = self.log.clone();
+        if is_undone {
+            log.discard_from(position.records);
+        }
+        let leads = |at: &Position| *at <= position && log.contains(*at);
+        let leading: Vec<Position> = self.copies.positions().filter(leads).collect();
+        let mut needed = vec![log.comparison(), leading.last().copied()];
+        if !log.base_is_start() {
+            let oldest = *leading.first()?;
+            log.discard_before(oldest);
+            needed.push(Some(oldest));
+        }
+        let is_needed =
+            |copy: &&Snapshot| copy.position <= position && needed.contains(&Some(copy.position));
+        let copies = self.copies.iter().filter(is_needed).cloned().collect();
+        Some(SavedTimeline {
+            log,
+            position,
+            copies,
+        })
+    }
+}
+
+// Whether a session works: what stopped its rounds, and what ended it.
+
+/// Turns in a row that may fail before the session ends: without an end, notices would come
+/// thousands of times per second.
+const MAX_FAILURES: u32 = 3;
+
+/// The message about a bug in the program: work panicked, with this reason.
+pub(crate) fn internal(it: String) -> Message {
+    message!("internal: {it}")
+}
+
+/// The message that no copy is left to restore lattices from.
+pub(crate) fn no_snapshot() -> Message {
+    message!("no snapshot of the lattices is left")
+}
+
+/// What has gone wrong, if anything.
+#[derive(Default)]
+pub(crate) struct Health {
+    /// Why the session has ended.
+    pub(crate) ended: Option<Message>,
+    /// The error that stopped the rounds, until they resume.
+    pub(crate) halted: Option<Message>,
+    /// Number of turns in a row that have failed.
+    pub(crate) failures: u32,
+}
+
+impl Health {
+    /// Notes a turn whose work failed. Returns whether there were too many in a row.
+    pub(crate) fn turn_failed(&mut self, why: &Message) -> bool {
+        self.failures += 1;
+        self.halted = Some(why.clone());
+        self.failures > MAX_FAILURES
+    }
+}

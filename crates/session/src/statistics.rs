@@ -1,9 +1,10 @@
 //! Rounds and generations per second, and median times of launches and rounds.
 
+use crate::recording::RoundWork;
+use crate::{AbComparison, Effect, IsolatedOp, LabStatus, Setting, Share, Switches, median};
 use std::collections::VecDeque;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
-
-use crate::median;
 
 /// The time over which rates are averaged.
 const WINDOW: Duration = Duration::from_millis(500);
@@ -128,6 +129,146 @@ pub(super) fn push(latest: &mut VecDeque<f64>, us: f64) {
     }
 }
 
+// Which rounds are timed by events. Timing doubles the host's driver calls, so only some are.
+
+/// Rounds from one timed round to the next, at least.
+const MIN_ROUNDS: u32 = 32;
+
+/// Time from one timed round to the next, at least: the screen shows no more than that.
+const MIN_INTERVAL: Duration = Duration::from_millis(25);
+
+/// Chooses the rounds to time: one in 32, and fewer if rounds are short.
+#[derive(Debug)]
+pub struct Sampling {
+    /// Rounds since the last timed round.
+    since: u32,
+    last: Option<Instant>,
+    one_in: u32,
+}
+
+impl Default for Sampling {
+    fn default() -> Sampling {
+        Sampling {
+            since: 0,
+            last: None,
+            one_in: MIN_ROUNDS,
+        }
+    }
+}
+
+impl Sampling {
+    /// Whether to time the round issued now. `soon` times one as early as possible, because a
+    /// measurement waits for it; `in_turns` says that A and B alternate, and lengthens the distance
+    /// by one so that both are timed.
+    pub fn wants(&self, now: Instant, soon: bool, in_turns: bool) -> bool {
+        let min = if soon { 2 } else { MIN_ROUNDS } + u32::from(in_turns);
+        match self.last {
+            // The very first round loads modules.
+            None => self.since > 0,
+            Some(last) => self.since + 1 >= min && now - last >= MIN_INTERVAL,
+        }
+    }
+
+    /// Counts an issued round.
+    pub fn issued(&mut self, now: Instant, timed: bool) {
+        self.since += 1;
+        if timed {
+            if self.last.is_some() {
+                self.one_in = self.since;
+            }
+            self.last = Some(now);
+            self.since = 0;
+        }
+    }
+
+    /// The distance in rounds between the last two timed rounds.
+    pub fn one_in(&self) -> u32 {
+        self.one_in
+    }
+}
+
+// What is measured of a session's rounds.
+
+/// What is measured of a session's rounds.
+#[derive(Default)]
+pub(crate) struct Lab {
+    pub(crate) statistics: Statistics,
+    pub(crate) sampling: Sampling,
+    /// When the last command came, or the session began.
+    pub(crate) last_command: Option<Instant>,
+    /// How many trials have begun.
+    pub(crate) trials: u64,
+    /// By what factor rounds of equal settings differ, once that was measured.
+    pub(crate) spread: Option<f64>,
+    /// What the last change of a switch or of the kernel did to the time of a round.
+    pub(crate) last_effect: Option<Effect>,
+    /// The setting before the last change, if a recorded effect of that change is shown.
+    pub(crate) before_change: Option<Setting>,
+    /// The recorded rounds that are shown.
+    pub(crate) recorded: Option<RecordedKey>,
+    /// The setting before the last switch.
+    pub(crate) previous: Option<Switches>,
+    /// B's switches when A and B were compared last.
+    pub(crate) b_switches: Option<Switches>,
+    /// Number of cells that differ between A and B, and the generation of that count.
+    pub(crate) differing: Option<(u64, u64)>,
+    /// Whether the overlap is shown.
+    pub(crate) is_watching: bool,
+    /// The time of each op of a round when it runs alone, with the present setting, once measured.
+    pub(crate) isolated: Option<Arc<[IsolatedOp]>>,
+    /// What the calibration under way is of.
+    pub(crate) calibrating: Option<Share>,
+    /// Whether timed rounds record block timestamps.
+    pub(crate) block_timestamps: bool,
+    /// The latest launches in microseconds: without and with block timestamps.
+    launches: [VecDeque<f64>; 2],
+}
+
+/// What the recorded rounds depend on that are shown: the lattices, and the settings of the round that is
+/// drawn and of the one above it.
+pub(crate) type RecordedKey = (RoundWork, [Option<Setting>; 2]);
+
+impl Lab {
+    /// Forgets measurements after a change of something that rounds depend on.
+    pub(crate) fn changed(&mut self) {
+        (self.isolated, self.recorded) = (None, None);
+        self.launches.iter_mut().for_each(VecDeque::clear);
+    }
+
+    /// Counts a timed launch.
+    pub(crate) fn launch(&mut self, us: f64, plain: bool) {
+        push(&mut self.launches[usize::from(!plain)], us);
+    }
+
+    /// What is measured of rounds, for the status.
+    pub(crate) fn status(&self, comparison: Option<AbComparison>, tells_effect: bool) -> LabStatus {
+        LabStatus {
+            isolated: self.isolated.clone().filter(|_| self.is_watching),
+            comparison,
+            last_effect: self.last_effect.clone(),
+            tells_effect,
+            block_timestamps: self.block_timestamps,
+            timestamp_overhead: self.timestamp_overhead(),
+            recording: None,
+        }
+    }
+
+    /// The factor by which block timestamps lengthen a launch, once enough of both were timed.
+    fn timestamp_overhead(&self) -> Option<f64> {
+        let enough = |launches: &VecDeque<f64>| {
+            median(launches.iter().copied()).filter(|_| launches.len() >= 5)
+        };
+        let [plain, block_timestamps] = self.launches.each_ref().map(enough);
+        Some(block_timestamps? / plain?)
+    }
+
+    /// Turns block timestamps of timed rounds on or off.
+    pub(crate) fn toggle_block_timestamps(&mut self) {
+        self.block_timestamps = !self.block_timestamps;
+        self.launches.iter_mut().for_each(VecDeque::clear);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -177,5 +318,36 @@ mod tests {
         assert_eq!(statistics.launch_us(), Some(5.0));
         statistics.restart();
         assert_eq!(statistics.launch_us(), None);
+    }
+}
+
+#[cfg(test)]
+mod sampling_tests {
+    use super::*;
+
+    /// The share of rounds that are timed, where they follow one another so fast.
+    fn one_in(period: Duration, soon: bool) -> u32 {
+        let (mut sampling, start) = (Sampling::default(), Instant::now());
+        for i in 0..20_000 {
+            let now = start + period * i;
+            let timed = sampling.wants(now, soon, false);
+            sampling.issued(now, timed);
+        }
+        sampling.one_in()
+    }
+
+    #[test]
+    fn one_round_in_32_is_timed_and_fewer_of_fast_ones() {
+        assert_eq!(one_in(Duration::from_millis(16), false), 32);
+        assert_eq!(one_in(Duration::from_micros(100), false), 250);
+        assert_eq!(one_in(Duration::from_millis(16), true), 2);
+    }
+
+    #[test]
+    fn the_first_round_is_not_but_the_second() {
+        let (mut sampling, now) = (Sampling::default(), Instant::now());
+        assert!(!sampling.wants(now, true, false));
+        sampling.issued(now, false);
+        assert!(sampling.wants(now, false, false));
     }
 }

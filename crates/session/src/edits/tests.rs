@@ -55,7 +55,7 @@ proptest! {
         }
         prop_assert_eq!(&turned, &part);
         let once = Change::Rotate { area, clockwise }.apply(&lattice);
-        let at = place::turned_corner(area, all);
+        let at = super::turned_corner(area, all);
         let there = once.part(at[0], at[1], size(high, wide));
         prop_assert_eq!(there, super::turned(&part, clockwise));
     }

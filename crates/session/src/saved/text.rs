@@ -1,19 +1,17 @@
 //! Values that are text in a session's file: `#[serde(with = "crate::saved::text")]`. A lattice is the text
 //! of an RLE file, with its generation.
 
-use std::cell::Cell;
-use std::fmt;
-use std::io;
-use std::str::FromStr;
-use std::sync::Arc;
-
-use serde::de::{Deserialize, Deserializer, Error as _};
-use serde::ser::{Serialize, Serializer};
-
-use engine::kernels::{self, Kernel};
+use engine::kernels;
+use engine::kernels::Kernel;
 use lang::{Message, message};
 use life::rle::RowWriter;
 use life::{Lattice, MemoryError, Rle, Size, memory};
+use serde::de::{Deserialize, Deserializer, Error as _};
+use serde::ser::{Serialize, Serializer};
+use std::cell::Cell;
+use std::str::FromStr;
+use std::sync::Arc;
+use std::{fmt, io};
 
 pub(crate) fn serialize<T: fmt::Display, S: Serializer>(
     value: &T,

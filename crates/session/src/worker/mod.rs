@@ -22,45 +22,40 @@
 //! | `saving` | hands a session over to be saved, and continues a saved one |
 //! | `poll`, `sleep`, `publishing` | takes engine events, sleeps between turns, publishes the status |
 
-use std::sync::mpsc::{Receiver, Sender};
-use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
-
-use crate::command::{Command, Notice};
-use crate::health::{Health, internal};
-use crate::instances::MAX_IN_FLIGHT;
-use crate::lab::Lab;
+use crate::command::{
+    AfterEnd, Command, EngineFacts, NextTask, Notice, When, next_task, part_of_round,
+};
+use crate::copies::Snapshot;
+use crate::instances::{Event, MAX_IN_FLIGHT};
 use crate::last_known::{LastKnown, SafetyCopy};
 use crate::lattices::{Engines, Lattices, first_view};
 use crate::log::{Log, SessionParameters};
-use crate::next_task::{EngineFacts, NextTask, next_task, part_of_round};
-use crate::pacing::Pacing;
 use crate::population::Populations;
 use crate::saved::SavedSession;
-use crate::state::{Mode, State};
-use crate::timeline::Timeline;
+use crate::state::{Health, Mode, State, Timeline, internal};
+use crate::statistics::Lab;
+use crate::time::Pacing;
 use crate::trace::Trace;
 use crate::trial::shown;
 use crate::watch::{Measuring, Watch};
-use crate::{DEFAULT_KERNEL, KernelChoice, Pictures, Request, Setup, Share, Side, Status};
+use crate::{
+    DEFAULT_KERNEL, KernelChoice, Pace, PicturePlan, Pictures, Request, SessionAction, Setup,
+    Share, Side, Status,
+};
 use engine::{Result, kernels};
 use lang::message;
-use publishing::Publisher;
-use snapshotting::SnapshotStore;
+use saving::{SnapshotStore, Wanted};
+use status::Publisher;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, TryRecvError};
+use std::sync::{Arc, Mutex, OnceLock};
+use std::time::{Duration, Instant};
 
-mod calibration;
 mod cells;
-mod commands;
 mod comparison;
-mod moving;
-mod poll;
-mod publishing;
-mod recorded;
 mod recovery;
 mod saving;
 mod settings;
-mod sleep;
-mod snapshotting;
+pub(crate) mod status;
 mod watching;
 
 /// Time between two publications for those who save the session while its thread hangs, at least.
@@ -187,10 +182,10 @@ impl SessionWorker {
         let is_waiting = matches!(work, NextTask::Wait(_));
         let command = match work {
             NextTask::Wait(until) => self.sleep(until, commands),
-            _ => sleep::poll_command(commands),
+            _ => poll_command(commands),
         };
         match command {
-            Err(sleep::Gone) | Ok(Some(Command::Close)) => return false,
+            Err(Gone) | Ok(Some(Command::Close)) => return false,
             Ok(Some(command)) => {
                 if !matches!(command, Command::Ready) {
                     self.lab.last_command = Some(self.now());
@@ -459,3 +454,479 @@ impl SessionWorker {
 
 #[cfg(test)]
 mod tests;
+
+// Dispatches commands. Those that concern neither cells nor time are performed at once; the others
+// are taken in order.
+
+impl SessionWorker {
+    /// Performs a command or queues it.
+    fn dispatch(&mut self, command: Command) {
+        if !matches!(command, Command::Ready) {
+            self.publisher.is_changed = true;
+        }
+        if self.health.ended.is_some() {
+            return self.dispatch_after_end(command);
+        }
+        match command {
+            Command::Act(SessionAction::ResetPanel) => {
+                self.state.enqueue(Command::ResetPanel(self.watch.selected));
+            }
+            Command::View(plan) if self.may_view_at_once(plan) => {
+                if let Err(error) = self.set_view(plan) {
+                    self.handle_error(error, false);
+                }
+            }
+            command if command.needs().when == When::AtOnce => self.perform_at_once(command),
+            command => self.state.enqueue(command),
+        }
+    }
+
+    /// Whether pictures can be changed without new slots, and no other change of them waits.
+    fn may_view_at_once(&mut self, plan: PicturePlan) -> bool {
+        let mut waiting = self.state.queue.iter();
+        if waiting.any(|command| matches!(command, Command::View(_))) {
+            return false;
+        }
+        let before = self.lattices.set_view(Some(plan));
+        let shares = self.lattices.shares_in_use();
+        self.lattices.set_view(before);
+        let sim = self.lattices.sim.as_ref();
+        sim.is_some_and(|it| !it.replaces_slots(&shares))
+    }
+
+    /// Handles a command after the session has ended: only what needs no engine is done.
+    fn dispatch_after_end(&mut self, command: Command) {
+        match (command.needs().after_end, command) {
+            (AfterEnd::Perform, command) => {
+                self.perform_at_once(command);
+                self.answer_waiters_at_the_end();
+            }
+            (AfterEnd::Refuse, _) => {
+                self.notify(Notice::Refused(message!("the session has ended")));
+                self.publisher.wake();
+            }
+            (AfterEnd::RefuseToOpen, _) => {
+                self.notify(Notice::Refused(message!(
+                    "nothing was opened: the session has ended; start the program again"
+                )));
+                self.publisher.wake();
+            }
+            (AfterEnd::Ignore, _) => {}
+        }
+    }
+
+    /// Clears the queue when the session ends; copies and saves are still answered.
+    fn end_commands(&mut self) {
+        while let Some(command) = self.state.queue.pop_front() {
+            if command.needs().after_end != AfterEnd::Refuse {
+                self.dispatch_after_end(command);
+            }
+        }
+    }
+
+    /// Performs a command that does not wait for its turn.
+    fn perform_at_once(&mut self, command: Command) {
+        let says = matches!(command, Command::Notify(_));
+        match self.perform_command(command) {
+            Ok(notice) => notice.into_iter().for_each(|notice| self.notify(notice)),
+            Err(error) => self.handle_error(error, false),
+        }
+        if says {
+            self.publisher.wake();
+        }
+    }
+
+    /// Takes the first command of the queue.
+    fn take_command(&mut self) -> Result<()> {
+        self.publisher.waiting = None;
+        let Some(command) = self.state.queue.pop_front() else {
+            return Ok(());
+        };
+        let mode = self.state.mode.clone();
+        let done = self.perform_command(command);
+        self.log_changed();
+        self.publish_last_known(Duration::ZERO); // before the engine is asked to apply a record
+        if self.state.mode != mode {
+            if let Some(trial) = &mut self.lattices.trial {
+                trial.interrupt();
+            }
+            self.lab.statistics.restart();
+            self.health.halted = None;
+        }
+        self.publisher.is_changed = true;
+        match done {
+            Ok(notice) => notice.into_iter().for_each(|notice| self.notify(notice)),
+            Err(error) => self.handle_error(error, false),
+        }
+        Ok(())
+    }
+
+    /// Performs a command. Returns a notice for the user, if any.
+    fn perform_command(&mut self, command: Command) -> Result<Option<Notice>> {
+        let now = self.now();
+        Ok(match command {
+            Command::Act(action) => {
+                let done = self.perform_action(action, now);
+                self.log_command(action);
+                done?
+            }
+            Command::Apply(setup) => {
+                let actions = setup.actions_from(&self.make_status(now));
+                let again = matches!(*actions, [SessionAction::ToggleComparison]);
+                let actions = actions.into_iter().map(Command::Act);
+                // Each in its turn, and all of them before whatever was asked for later.
+                let next = actions.chain(again.then_some(Command::Apply(setup)));
+                for command in next.collect::<Vec<_>>().into_iter().rev() {
+                    self.state.queue.push_front(command);
+                }
+                None
+            }
+            Command::PauseForLesson(pause) => {
+                self.state.pause_for_lesson(pause, now);
+                None
+            }
+            Command::WatchPopulation(watching) => {
+                self.watch_populations(watching);
+                None
+            }
+            Command::WatchOverlap(watching) => {
+                self.lab.is_watching = watching;
+                None
+            }
+            Command::View(plan) => {
+                self.set_view(plan)?;
+                None
+            }
+            Command::Edit(edit, number) => {
+                let notice = self.state.edit(&edit, number);
+                // The drawing side stops waiting for a picture with an edit that was refused.
+                if let Some(Notice::Refused(_)) = notice {
+                    self.state.edit_done(number);
+                    self.state.wants_pictures = true;
+                }
+                notice
+            }
+            Command::ResetPanel(instance) => {
+                let notice = self.state.reset_panel(instance);
+                self.log_command(SessionAction::ResetPanel);
+                notice
+            }
+            // Unless the user drew there meanwhile.
+            Command::Reseed {
+                instance,
+                density,
+                seed,
+            } if self.state.may_reseed(instance) => {
+                self.watch.note_reseed(instance, now);
+                self.state.reseed(instance, density, seed)
+            }
+            Command::SetOwnRound(source, query) => {
+                let done = self.set_own_round(source, query);
+                self.publisher.wake(); // who asked looks for the answer
+                done?
+            }
+            Command::SetOwnKernel(kernel) => self.use_if_available(kernel)?,
+            Command::OpenPattern(instance, lattice, generation) => {
+                let all = self.present_copy().map(Snapshot::lattices).transpose()?;
+                all.and_then(|all| self.state.open_pattern(instance, lattice, generation, all))
+            }
+            Command::ReadCells(instance, query) => {
+                self.wait_for_cells(instance, query);
+                None
+            }
+            Command::Save(query) => {
+                self.wait_for_copy(Wanted::Session(query));
+                None
+            }
+            Command::Open(session) => {
+                self.open(*session)?;
+                None
+            }
+            Command::Replace(session, file, name) => {
+                self.replace(*session, &file, name)?;
+                None
+            }
+            Command::Notify(notice) => Some(notice),
+            Command::Reseed { .. } | Command::Ready | Command::Close => None,
+        })
+    }
+
+    fn perform_action(&mut self, action: SessionAction, now: Instant) -> Result<Option<Notice>> {
+        let state = &mut self.state;
+        let per_round = state.pacing.generations();
+        Ok(match action {
+            SessionAction::TogglePause => state.toggle_pause(now),
+            SessionAction::StepGeneration => {
+                state.step(1);
+                None
+            }
+            SessionAction::StepRound => {
+                state.step(per_round);
+                None
+            }
+            SessionAction::StepBack => state.step_back(1),
+            SessionAction::StepRoundBack => state.step_back(per_round.into()),
+            SessionAction::RunTo(generation) => state.run_to(generation),
+            SessionAction::ResetAll => state.reset_all(),
+            SessionAction::NewSeed => state.new_seed(None),
+            SessionAction::SetDensity(thousandths) => state.new_seed(Some(thousandths)),
+            SessionAction::Undo => state.undo(),
+            SessionAction::Redo => state.redo(),
+            SessionAction::SetInstances(count) => state.set_instances(|_| count.into()),
+            SessionAction::DoubleInstances => state.set_instances(|now| 2 * now),
+            SessionAction::HalveInstances => state.set_instances(|now| now / 2),
+            SessionAction::SetSize(size) => state.set_size(size),
+            SessionAction::SetRule(rule) => state.set_rule(rule),
+            SessionAction::Faster => Some(self.set_pace(Pace::faster)),
+            SessionAction::Slower => Some(self.set_pace(Pace::slower)),
+            SessionAction::SetPace(at) => {
+                let pace = Pace::ALL.get(usize::from(at)).copied();
+                pace.map(|pace| self.set_pace(|_| pace))
+            }
+            SessionAction::SetGenerationsPerRound(count) => Some(self.choose_generations(count)),
+            SessionAction::NextStopWhenStill => Some(self.next_stop_when_still()),
+            SessionAction::ToggleReseed => Some(self.toggle_reseed()),
+            SessionAction::ToggleBlockTimestamps => self.toggle_block_timestamps(),
+            SessionAction::ToggleRecorded => self.toggle_recorded()?,
+            SessionAction::SelectNext | SessionAction::SelectPrevious
+                if self.lattices.setup.instances < 2 =>
+            {
+                Some(Notice::Refused(message!("there is only one panel")))
+            }
+            SessionAction::SelectNext => self.select(|selected, all| (selected + 1) % all),
+            SessionAction::SelectPrevious => {
+                self.select(|selected, all| (selected + all - 1) % all)
+            }
+            SessionAction::Select(instance) => self.select(|_, all| instance.min(all - 1)),
+            SessionAction::UseKernel(at) => self.use_kernel(at)?,
+            SessionAction::NextKernel => self.change_kernel(true)?,
+            SessionAction::PreviousKernel => self.change_kernel(false)?,
+            SessionAction::CycleSwitch(switch) => self.cycle_switch(switch)?,
+            SessionAction::SetSwitch(switch, at) => self.choose(switch, at.into())?,
+            SessionAction::ToggleComparison => self.toggle_comparison()?,
+            // `Session::act` saves: it knows the file. The panel is chosen when it is queued.
+            SessionAction::SaveSession | SessionAction::ResetPanel => None,
+        })
+    }
+
+    /// Selects another instance, found from the present one and the number of all.
+    fn select(&mut self, other: impl FnOnce(usize, usize) -> usize) -> Option<Notice> {
+        self.watch.selected = other(self.watch.selected, self.lattices.setup.instances);
+        None
+    }
+
+    /// Logs the state after an action, for `LIFESTREAMS_LOG=debug`.
+    fn log_command(&self, action: SessionAction) {
+        let state = if self.is_running() {
+            "running"
+        } else {
+            "paused"
+        };
+        let generation = self.state.position().generation;
+        let (kernel, selected) = (self.lattices.setup.kernel.name, self.watch.selected);
+        tracing::debug!(
+            "{action:?}: {state} at generation {generation}, kernel {kernel}, instance {selected} selected"
+        );
+    }
+
+    /// Number of edits, undos, redos and copies in the queue.
+    fn waiting_edits(&self) -> usize {
+        let all = self.state.queue.iter();
+        all.filter(|command| command.is_edit()).count()
+    }
+
+    /// Whether rounds follow one another, or will after a move.
+    fn is_running(&self) -> bool {
+        self.health.ended.is_none() && self.state.is_running()
+    }
+
+    /// Pauses at once.
+    fn pause(&mut self) {
+        self.state.mode = Mode::Paused;
+        self.lab.statistics.restart();
+    }
+}
+
+// Takes the engine's events: pictures, rounds, measures, snapshots.
+
+impl SessionWorker {
+    /// Takes all completed events and handles them.
+    fn poll(&mut self) -> Result<()> {
+        let now = self.now();
+        if self.health.ended.is_some() {
+            return Ok(()); // the session has ended
+        }
+        let has_graphs = self.lattices.setup.switches.graphs;
+        // A graph is made for each length of a round.
+        let max = if has_graphs {
+            1
+        } else {
+            self.lattices.longest_round()
+        };
+        let trial = &mut self.lattices.trial;
+        let Some(instances) = &mut self.lattices.sim else {
+            return Ok(());
+        };
+        let mut news = false;
+        let mut calibrated = false;
+        let mut last_round = None;
+        let mut landed = Vec::new();
+        let mut found = Vec::new();
+        let (publisher, lab) = (&self.publisher, &mut self.lab);
+        let state = &mut self.state;
+        let polled = instances.poll(|event| {
+            news |= !matches!(event, Event::Snapshot { .. });
+            match event {
+                Event::Pictures {
+                    instances,
+                    generation,
+                    edits,
+                    picture,
+                    slot,
+                } => publisher
+                    .pictures
+                    .publish(instances, (generation, edits), picture, slot),
+                Event::Round { round, timed, took } => {
+                    let (generations, launches) = (round.generations, round.launches());
+                    last_round = Some((generations, took));
+                    state.timeline.copies.round(generations, took);
+                    state.fit_chunk(took, max);
+                    let half = trial.as_ref();
+                    let half = half.and_then(|it| it.half_of(&round.share.lattices));
+                    let is_before = trial.as_mut().is_some_and(|it| it.round(took, now));
+                    if half != Some(Side::A) {
+                        lab.statistics
+                            .round(now, generations, (!is_before).then_some(took));
+                    }
+                    let Some(timed) = timed else {
+                        return;
+                    };
+                    // A's stands above B's, as the one before a change above the one after it.
+                    if is_before || half == Some(Side::A) {
+                        publisher.lock_trace().add_before(timed);
+                        return;
+                    }
+                    let plain = timed.block_timestamps.is_empty();
+                    if let (true, Some((kernel, rate))) = (plain, timed.stepping()) {
+                        lab.statistics.stepping(kernel, rate);
+                    }
+                    if let Some(length) = timed.median_launch() {
+                        let us = length.as_us() / f64::from(launches.max(1));
+                        lab.launch(us, plain);
+                        if plain {
+                            lab.statistics.launch(us);
+                        }
+                    }
+                    // While blocks are shown, rounds without timestamps only measure their cost.
+                    if !lab.block_timestamps || !plain {
+                        publisher.lock_trace().add(timed);
+                    }
+                }
+                Event::Calibrated(alone) => {
+                    lab.isolated = Some(alone.into());
+                    calibrated = true;
+                }
+                Event::Measured(measures) => found.push(measures),
+                Event::Snapshot { index } => landed.push(usize::from(index)),
+            }
+        });
+        if let Some((generations, took)) = last_round {
+            self.fit_rounds(generations, took);
+        }
+        if calibrated {
+            self.check_calibration();
+        }
+        for slot in landed {
+            if let Some(sim) = &self.lattices.sim {
+                self.snapshots.landed(slot, sim);
+            }
+        }
+        let taken = self.take_read();
+        self.take_measures(found, now);
+        if news {
+            self.publisher.is_changed = true;
+            self.publisher.wake();
+        }
+        polled.and(taken)
+    }
+}
+
+// Sleeping between turns: in the engine, on the command channel, or spinning.
+
+/// A core that sleeps between two rounds loses the driver's data from its caches, and the calls of
+/// the next round take longer: 280 µs instead of 200 µs for 64 calls at 60 rounds/s on the host of
+/// an H200. So on a machine with at least this many cores, the thread spins through short waits.
+const MIN_CORES_TO_SPIN: usize = 8;
+const MAX_SPIN: Duration = Duration::from_millis(40);
+
+/// Longest sleep: notices expire and dead panels are refilled in between.
+const MAX_SLEEP: Duration = Duration::from_millis(500);
+
+/// How long the thread waits in the engine before it looks for commands.
+const ENGINE_POLL_INTERVAL: Duration = Duration::from_millis(1);
+
+/// All senders of commands are gone.
+struct Gone;
+
+/// The next command, if one waits.
+fn poll_command(commands: &Receiver<Command>) -> Result<Option<Command>, Gone> {
+    match commands.try_recv() {
+        Ok(command) => Ok(Some(command)),
+        Err(TryRecvError::Empty) => Ok(None),
+        Err(TryRecvError::Disconnected) => Err(Gone),
+    }
+}
+
+/// The next command, if one comes before `until`. Spins instead of sleeping.
+fn spin(commands: &Receiver<Command>, until: Instant) -> Result<Option<Command>, Gone> {
+    loop {
+        match poll_command(commands) {
+            Ok(None) if Instant::now() < until => std::hint::spin_loop(),
+            answer => return answer,
+        }
+    }
+}
+
+/// Whether the machine has enough cores for one to spin.
+fn may_spin() -> bool {
+    static CORES: OnceLock<usize> = OnceLock::new();
+    let count = || std::thread::available_parallelism().map_or(1, usize::from);
+    *CORES.get_or_init(count) >= MIN_CORES_TO_SPIN
+}
+
+impl SessionWorker {
+    /// Sleeps until something may have happened, at most until `until`. Returns the command that
+    /// came, if any.
+    fn sleep(
+        &mut self,
+        until: Option<Instant>,
+        commands: &Receiver<Command>,
+    ) -> Result<Option<Command>, Gone> {
+        let now = self.now();
+        if let Some(instances) = self.lattices.sim.as_mut().filter(|it| !it.is_idle()) {
+            let command = poll_command(commands);
+            if let Ok(None) = command {
+                instances.wait(ENGINE_POLL_INTERVAL);
+            }
+            return command;
+        }
+        let until = until.into_iter().chain(self.publisher.due()).min();
+        let at_most = until.map_or(MAX_SLEEP, |until| {
+            until.saturating_duration_since(now).min(MAX_SLEEP)
+        });
+        let on_a_gpu = |it: &crate::instances::Sim| it.engine().name() == "cuda";
+        let is_running = self.state.is_at_work() && self.health.ended.is_none();
+        if at_most < MAX_SPIN
+            && is_running
+            && self.lattices.sim.as_ref().is_some_and(on_a_gpu)
+            && may_spin()
+        {
+            return spin(commands, Instant::now() + at_most);
+        }
+        match commands.recv_timeout(at_most) {
+            Ok(command) => Ok(Some(command)),
+            Err(RecvTimeoutError::Timeout) => Ok(None),
+            Err(RecvTimeoutError::Disconnected) => Err(Gone),
+        }
+    }
+}

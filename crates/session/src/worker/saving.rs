@@ -1,20 +1,23 @@
 //! Hands a session over to be saved, and continues a saved session.
 
-use std::time::Duration;
-
-use super::SessionWorker;
-use crate::command::Notice;
+use super::{RETRY_INTERVAL, SessionWorker};
+use crate::command::{Command, Notice, Query, SnapshotReason};
 use crate::copies::Snapshot;
+use crate::instances::Sim;
+use crate::lattices::SNAPSHOT_SLOTS;
 use crate::log::{Position, Undo};
 use crate::losses::Losses;
-use crate::own_file::OwnFile;
-use crate::pacing::Pacing;
+use crate::persistence::OwnFile;
 use crate::saved::{Drafts, SavedSession};
-use crate::state::{Mode, Move, MoveReason};
-use crate::timeline::Timeline;
-use crate::{Setting, Setup, StoredKernel};
-use engine::Result;
+use crate::state::{Mode, Move, MoveReason, Timeline};
+use crate::time::Pacing;
+use crate::{Setting, Setup, StoredKernel, copies};
+use engine::{EngineError, Result};
 use lang::message;
+use life::Lattice;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::time::{Duration, Instant};
 
 impl SessionWorker {
     /// The position that is saved: during a move its end, since the way there follows from the log. While a
@@ -217,5 +220,341 @@ impl SessionWorker {
         self.notify(Notice::Done(message!(
             "The round of your own is not right for {instances} instances; back to breadth-first"
         )));
+    }
+}
+
+// Makes copies of all lattices on the host, and answers those who wait for one.
+//
+// A copy is made by downloading every lattice into one of two page-locked slots: once a second while
+// something steps, before the user changes cells, and when somebody waits for one. From its slot it is read
+// and compressed on a background thread.
+
+/// Time between two periodic copies while cells change.
+const COPY_INTERVAL: Duration = Duration::from_secs(1);
+
+/// Reading periodic copies takes at most this fraction of a core's time: one part in this many.
+const READING_SHARE: u32 = 50;
+
+/// A copy that is under way to a slot, or read out of it.
+struct UnderWay {
+    position: Position,
+    /// What the background reads, and how long it took, once the copy has arrived in the slot.
+    read: Option<Receiver<(Result<Snapshot>, Duration)>>,
+}
+
+/// The copies under way, and who waits for one.
+pub(crate) struct SnapshotStore {
+    slots: [Option<UnderWay>; SNAPSHOT_SLOTS as usize],
+    pub(crate) waiters: Vec<Waiter>,
+    /// Whether cells changed since the last copy was begun.
+    pub(crate) is_stale: bool,
+    /// When the next periodic copy may be made.
+    due: Option<Instant>,
+    /// What was read in the background is reported to the session by this.
+    sender: Sender<Command>,
+}
+
+/// Somebody who waits for a copy that was begun later.
+pub(crate) struct Waiter {
+    pub(crate) wants: Wanted,
+    /// The position of the copy, once it is under way.
+    pub(crate) copy: Option<Position>,
+}
+
+/// What somebody waits for.
+pub(crate) enum Wanted {
+    /// One instance's cells and their generation.
+    Cells(usize, Query<(Arc<Lattice>, u64)>),
+    /// A session to save.
+    Session(Query<SavedSession>),
+}
+
+impl SnapshotStore {
+    /// Nothing is under way.
+    pub(crate) fn new(sender: Sender<Command>) -> SnapshotStore {
+        SnapshotStore {
+            slots: [const { None }; SNAPSHOT_SLOTS as usize],
+            waiters: Vec::new(),
+            is_stale: true,
+            due: None,
+            sender,
+        }
+    }
+
+    /// Whether a copy is being read.
+    pub(crate) fn is_reading(&self) -> bool {
+        self.slots.iter().flatten().any(|it| it.read.is_some())
+    }
+
+    /// Whether a periodic copy is due.
+    pub(crate) fn is_due(&self, now: Instant) -> bool {
+        let is_early = self.due.is_some_and(|due| now < due);
+        self.is_stale && !is_early && self.slots.iter().all(Option::is_none)
+    }
+
+    /// Whether somebody waits for a copy that is not under way. Those who want cells wait for the end of a
+    /// move.
+    pub(crate) fn is_wanted(&self, is_moving: bool) -> bool {
+        let mut waiters = self.waiters.iter().filter(|it| it.copy.is_none());
+        waiters.any(|it| !is_moving || matches!(it.wants, Wanted::Session(_)))
+    }
+
+    /// A slot for the next copy.
+    pub(crate) fn free_slot(&self) -> Option<usize> {
+        self.slots.iter().position(Option::is_none)
+    }
+
+    /// Notes that a copy is on its way into a slot.
+    pub(crate) fn begin(&mut self, slot: usize, position: Position, now: Instant) {
+        self.slots[slot] = Some(UnderWay {
+            position,
+            read: None,
+        });
+        self.is_stale = false;
+        self.due = Some(now + COPY_INTERVAL);
+    }
+
+    /// Begins to read the copy that has arrived in a slot in the background.
+    pub(crate) fn landed(&mut self, slot: usize, instances: &Sim) {
+        let Some(under_way) = &mut self.slots[slot] else {
+            return;
+        };
+        let (answer, read) = channel();
+        under_way.read = Some(read);
+        let position = under_way.position;
+        // If the slots are gone meanwhile, nothing is read: those who wait get another copy.
+        let slots = Arc::downgrade(instances.slots());
+        let grid = (instances.instances(), instances.size());
+        let slot = instances.snapshot_slot(slot as u8);
+        let told = self.sender.clone();
+        copies::in_background(move || {
+            let Some(slots) = slots.upgrade() else {
+                return;
+            };
+            let began = Instant::now();
+            let read = || Snapshot::read(position, (&*slots, slot), grid);
+            let snapshot = platform::catch_panic(read)
+                .unwrap_or_else(|why| Err(EngineError::failed_op("download", why)));
+            drop(slots); // after the answer the slots may be freed
+            let _ = answer.send((snapshot, began.elapsed())); // the reading may be forgotten
+            let _ = told.send(Command::Ready); // and may have ended
+        });
+    }
+
+    /// Takes a copy that was read, or why it could not be read, if there is one.
+    pub(crate) fn take_read(&mut self, now: Instant) -> Option<(Position, Result<Snapshot>)> {
+        for slot in &mut self.slots {
+            let Some(UnderWay { position, read }) = slot else {
+                continue;
+            };
+            let position = *position;
+            let Some(Ok((snapshot, took))) = read.as_ref().map(Receiver::try_recv) else {
+                continue;
+            };
+            *slot = None;
+            self.due = self.due.max(Some(now + took * READING_SHARE));
+            return Some((position, snapshot));
+        }
+        None
+    }
+
+    /// The slots are about to be given back: copies that have arrived in them are read now.
+    pub(crate) fn save_from_slots(&mut self, instances: &Sim, timeline: &mut Timeline) {
+        let grid = (instances.instances(), instances.size());
+        for at in 0..self.slots.len() {
+            let arrived = self.slots[at].take_if(|it| it.read.is_some());
+            let Some(UnderWay { position, .. }) = arrived else {
+                continue;
+            };
+            let waits = self
+                .waiters
+                .iter_mut()
+                .filter(|it| it.copy == Some(position));
+            waits.for_each(|it| it.copy = None);
+            let slot = instances.snapshot_slot(at as u8);
+            match Snapshot::read(position, (&**instances.slots(), slot), grid) {
+                Ok(snapshot) if timeline.copies.arrive(position) => drop(timeline.add(snapshot)),
+                Ok(_) => {}
+                Err(why) => tracing::warn!("{}", lang::english(why)),
+            }
+        }
+    }
+
+    /// Forgets the copies under way, whose slots are gone. Those who wait get another copy.
+    pub(crate) fn clear_slots(&mut self) {
+        self.slots.fill_with(|| None);
+        self.is_stale = true;
+        self.due = None;
+        self.waiters.iter_mut().for_each(|it| it.copy = None);
+    }
+
+    /// Forgets who waits for an instance that is no longer there: finds the channel closed.
+    pub(crate) fn forget_missing(&mut self, instances: usize) {
+        let is_there = |it: &Waiter| !matches!(it.wants, Wanted::Cells(i, _) if i >= instances);
+        self.waiters.retain(is_there);
+    }
+}
+
+impl SessionWorker {
+    /// The copy of the present cells, if there is one.
+    pub(super) fn present_copy(&self) -> Option<&Snapshot> {
+        let copy = self.state.timeline.copies.get(self.state.position());
+        copy.filter(|_| self.state.cells_known)
+    }
+
+    /// Sends an instance's present cells as soon as they are on the host.
+    pub(super) fn wait_for_cells(&mut self, instance: usize, query: Query<(Arc<Lattice>, u64)>) {
+        if let Some(lattice) = self.present_copy().and_then(|copy| copy.lattice(instance)) {
+            query.answer((lattice, self.state.position().generation));
+            self.publisher.wake();
+        } else if instance < self.lattices.setup.instances {
+            self.wait_for_copy(Wanted::Cells(instance, query));
+        } else {
+            self.publisher.wake(); // who asked finds the channel closed
+        }
+    }
+
+    /// Has somebody wait for the next copy of all lattices.
+    pub(super) fn wait_for_copy(&mut self, wants: Wanted) {
+        let waiter = Waiter { wants, copy: None };
+        self.snapshots.waiters.push(waiter);
+    }
+
+    /// Issues a copy of all lattices into a slot.
+    pub(super) fn issue_snapshot(&mut self, why: SnapshotReason, now: Instant) -> Result<()> {
+        let (Some(slot), Some(instances)) = (self.snapshots.free_slot(), &mut self.lattices.sim)
+        else {
+            return Ok(());
+        };
+        if !instances.issue_snapshot(slot as u8)? {
+            self.lattices.retry_at = Some(now + RETRY_INTERVAL);
+            return Ok(());
+        }
+        let position = self.state.position();
+        self.snapshots.begin(slot, position, now);
+        self.state.timeline.copies.coming.push(position);
+        let is_moving = self.state.moving().is_some();
+        if let Mode::Moving(moving) = &mut self.state.mode
+            && why == SnapshotReason::Landmark
+        {
+            moving.waypoint = None;
+        }
+        for waiter in &mut self.snapshots.waiters {
+            // Cells are wanted as they are once a move has arrived.
+            if !is_moving || matches!(waiter.wants, Wanted::Session(_)) {
+                waiter.copy.get_or_insert(position);
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes the copies that background tasks have read.
+    pub(super) fn take_read(&mut self) -> Result<()> {
+        let now = self.now();
+        let mut all = Ok(());
+        while let Some((position, read)) = self.snapshots.take_read(now) {
+            let snapshot = match read {
+                Ok(snapshot) => snapshot,
+                Err(why) => {
+                    self.state.timeline.copies.arrive(position);
+                    self.copy_failed(position);
+                    all = Err(why);
+                    continue;
+                }
+            };
+            self.publisher.is_changed = true;
+            self.safety_copy.is_current = false;
+            let is_void = !self.state.timeline.copies.arrive(position);
+            if !is_void {
+                if let Some(each) = self.state.log().parameters(position.records).each() {
+                    let differing = snapshot.differing(each);
+                    self.lab.differing = Some((differing, position.generation));
+                }
+                if self.state.timeline.add(snapshot.clone()) {
+                    let budget = self.lattices.setup.time.history_bytes / 2;
+                    self.state.discard_unreachable(budget);
+                }
+                self.lattices.losses.copied(position);
+            }
+            self.answer_waiters(&snapshot, is_void);
+        }
+        all
+    }
+
+    /// Answers those who wait for a copy that cannot be read: the log and older copies make a session, too.
+    /// Who waits for cells finds the channel closed.
+    fn copy_failed(&mut self, position: Position) {
+        for waiter in std::mem::take(&mut self.snapshots.waiters) {
+            match waiter.wants {
+                _ if waiter.copy != Some(position) => self.snapshots.waiters.push(waiter),
+                Wanted::Session(query) if !self.safety_copy.restore_pending => {
+                    if let Some(session) = self.saved_session() {
+                        query.answer(session);
+                    }
+                }
+                Wanted::Session(_) | Wanted::Cells(..) => {}
+            }
+        }
+    }
+
+    fn answer_waiters(&mut self, snapshot: &Snapshot, is_void: bool) {
+        let (mut told, position) = (false, snapshot.position);
+        let waiters = std::mem::take(&mut self.snapshots.waiters);
+        for waiter in waiters {
+            match waiter.wants {
+                Wanted::Cells(instance, query) if waiter.copy == Some(position) => {
+                    if let Some(lattice) = snapshot.lattice(instance) {
+                        query.answer((lattice, position.generation));
+                    }
+                    told = true;
+                }
+                Wanted::Session(query) if waiter.copy == Some(position) => {
+                    match self.saved_session().filter(|_| !is_void) {
+                        Some(session) => {
+                            query.answer(session);
+                            told = true;
+                        }
+                        None => self.wait_for_copy(Wanted::Session(query)),
+                    }
+                }
+                _ => self.snapshots.waiters.push(waiter),
+            }
+        }
+        if told {
+            self.publisher.wake();
+        }
+    }
+
+    /// Forgets the copies under way, whose slots are gone.
+    pub(super) fn forget_slots(&mut self) {
+        self.snapshots.clear_slots();
+        self.state.timeline.copies.coming.clear();
+    }
+
+    /// Answers all who wait after the session's end with the newest lattices on the host. No
+    /// session to save is sent if the file was not restored: it would be overwritten.
+    pub(super) fn answer_waiters_at_the_end(&mut self) {
+        let waiters = std::mem::take(&mut self.snapshots.waiters);
+        if waiters.is_empty() {
+            return;
+        }
+        let last = self.last_copy();
+        for waiter in waiters {
+            match waiter.wants {
+                Wanted::Cells(instance, query) => {
+                    let lattice = last.as_ref().and_then(|copy| copy.lattice(instance));
+                    if let (Some(lattice), Some(last)) = (lattice, &last) {
+                        query.answer((lattice, last.position.generation));
+                    }
+                }
+                Wanted::Session(query) if !self.safety_copy.restore_pending => {
+                    if let Some(session) = self.saved_session() {
+                        query.answer(session);
+                    }
+                }
+                Wanted::Session(_) => {}
+            }
+        }
+        self.publisher.wake();
     }
 }

@@ -2,7 +2,8 @@
 //! those of the log, replayed by the reference.
 
 use std::fmt;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
 use std::time::SystemTime;
 
 use proptest::prelude::*;

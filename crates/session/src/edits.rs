@@ -5,21 +5,13 @@
 //! if every cell is replaced ([`Change::whole`]). Flipping and rotating depend on the present
 //! cells: they are computed on the host from the lattice between two rounds ([`Change::apply`]).
 
-mod patch;
-mod place;
+use crate::saved::text;
+use engine::WordEdit;
+use life::{Lattice, Size, soup};
+use std::sync::Arc;
 
 #[cfg(test)]
 mod tests;
-
-use crate::saved::text;
-use std::sync::Arc;
-
-pub use place::{flipped, turned};
-
-use patch::Patch;
-
-use engine::WordEdit;
-use life::{Lattice, Size, soup};
 
 /// An edit, and of which instance.
 #[derive(Clone, Debug)]
@@ -206,7 +198,7 @@ impl Change {
                     return; // it would meet itself
                 }
                 lay(&Lattice::new(area.size), lattice, [area.x, area.y]);
-                lay(&turned, lattice, place::turned_corner(*area, size));
+                lay(&turned, lattice, turned_corner(*area, size));
             }
             Change::Flip { .. } | Change::Rotate { .. } => {}
             Change::Draw { .. } | Change::Place { .. } | Change::Clear(_) | Change::Fill { .. } => {
@@ -228,4 +220,158 @@ fn apply_all(edits: Vec<WordEdit>, lattice: &mut Lattice) {
     for edit in edits {
         edit.apply(&mut words[edit.word as usize]);
     }
+}
+
+// The words that an edit touches, gathered cell by cell or row by row.
+
+/// Words of a lattice, each with the cells that are set and what they are set to.
+#[derive(Clone, Debug)]
+struct Patch {
+    size: Size,
+    /// In the order in which they were made; one word may have several.
+    edits: Vec<WordEdit>,
+}
+
+impl Patch {
+    /// Nothing yet, of a lattice of this size.
+    fn new(size: Size) -> Patch {
+        let edits = Vec::new();
+        Patch { size, edits }
+    }
+
+    /// Sets a cell, around the torus.
+    fn set(&mut self, x: u32, y: u32, alive: bool) {
+        let (x, y) = (x % self.size.width(), y % self.size.height());
+        let word = y as usize * self.size.words_per_row() + (x / 32) as usize;
+        let mask = 1 << (x % 32);
+        self.edits.push(WordEdit {
+            word: word as u32,
+            mask,
+            bits: if alive { mask } else { 0 },
+        });
+    }
+
+    /// Lays a pattern whose top left is at this column and row; without `overwrites_dead` only its live
+    /// cells. Nothing happens if it is larger than the lattice.
+    fn lay(&mut self, pattern: &Lattice, [x, y]: [u32; 2], overwrites_dead: bool) {
+        let (own, all) = (pattern.size(), self.size);
+        if own.width() > all.width() || own.height() > all.height() {
+            return;
+        }
+        let per_row = all.words_per_row();
+        let mut row = vec![[0u32; 2]; per_row]; // mask and bits
+        let (left, top) = (x % all.width(), y % all.height());
+        let rows = pattern.words().chunks_exact(own.words_per_row());
+        for (words, y) in rows.zip(0..) {
+            row.fill([0; 2]);
+            for (&bits, i) in words.iter().zip(0..) {
+                let count = (own.width() - 32 * i).min(32);
+                let cells = u32::MAX >> (32 - count);
+                let mask = if overwrites_dead { cells } else { bits };
+                if mask != 0 {
+                    put(&mut row, all.width(), left, i, mask, bits);
+                }
+            }
+            let first = ((top + y) % all.height()) as usize * per_row;
+            let touched = row.iter().zip(first as u32..);
+            let touched = touched.filter(|([mask, _], _)| *mask != 0);
+            self.edits
+                .extend(touched.map(|(&[mask, bits], word)| WordEdit { word, mask, bits }));
+        }
+    }
+
+    /// As an engine takes them.
+    fn into_edits(mut self) -> Vec<WordEdit> {
+        self.edits.sort_by_key(|edit| edit.word); // stable: what came later stays later
+        self.edits.dedup_by(|later, earlier| {
+            let same = later.word == earlier.word;
+            if same {
+                earlier.bits = earlier.bits & !later.mask | later.bits & later.mask;
+                earlier.mask |= later.mask;
+            }
+            same
+        });
+        self.edits
+    }
+}
+
+/// Puts word `i` of a pattern whose first column is `left` into a row of this width, around.
+fn put(row: &mut [[u32; 2]], width: u32, left: u32, i: u32, mask: u32, bits: u32) {
+    let start = u64::from(left) + 32 * u64::from(i);
+    let column = (start % u64::from(width)) as u32;
+    let mut deposit = |word: u32, shift: u32, up: bool| {
+        let shifted = |bits: u32| if up { bits << shift } else { bits >> shift };
+        let [masks, cells] = &mut row[word as usize];
+        *masks |= shifted(mask);
+        *cells |= shifted(mask & bits);
+    };
+    let highest = 31 - mask.leading_zeros();
+    if column + highest < width {
+        deposit(column / 32, column % 32, true);
+        if column % 32 + highest > 31 {
+            deposit(column / 32 + 1, 32 - column % 32, false);
+        }
+        return;
+    }
+    for bit in (0..=highest).filter(|bit| mask >> bit & 1 == 1) {
+        let column = (column + bit) % width;
+        let [masks, cells] = &mut row[(column / 32) as usize];
+        *masks |= 1 << (column % 32);
+        *cells |= (bits >> bit & 1) << (column % 32);
+    }
+}
+
+// Mirror images and quarter turns of a part.
+
+/// Left and right exchanged, or top and bottom.
+pub fn flipped(part: &Lattice, horizontal: bool) -> Lattice {
+    let (width, height) = (part.size().width(), part.size().height());
+    rearranged(part, part.size(), |x, y| {
+        if horizontal {
+            (width - 1 - x, y)
+        } else {
+            (x, height - 1 - y)
+        }
+    })
+}
+
+/// A quarter turn; a tall part becomes a wide one.
+pub fn turned(part: &Lattice, clockwise: bool) -> Lattice {
+    let (width, height) = (part.size().width(), part.size().height());
+    let size = Size::new(height.into(), width.into()).expect("as many cells as before");
+    rearranged(part, size, |x, y| {
+        if clockwise {
+            (height - 1 - y, x)
+        } else {
+            (y, width - 1 - x)
+        }
+    })
+}
+
+/// Where the top left of an area is when it has been turned about its middle.
+fn turned_corner(area: Area, lattice: Size) -> [u32; 2] {
+    let (width, height) = (i64::from(area.size.width()), i64::from(area.size.height()));
+    let moved = (width - height).div_euclid(2);
+    let around = |at: i64, side: u32| at.rem_euclid(side.into()) as u32;
+    [
+        around(i64::from(area.x) + moved, lattice.width()),
+        around(i64::from(area.y) - moved, lattice.height()),
+    ]
+}
+
+/// Every live cell goes where `place` says.
+fn rearranged(part: &Lattice, size: Size, place: impl Fn(u32, u32) -> (u32, u32)) -> Lattice {
+    let mut after = Lattice::new(size);
+    let rows = part.words().chunks_exact(part.size().words_per_row());
+    for (row, y) in rows.zip(0..) {
+        for (&word, i) in row.iter().zip(0..) {
+            let mut left = word;
+            while left != 0 {
+                let (x, y) = place(32 * i + left.trailing_zeros(), y);
+                after.set(x, y, true);
+                left &= left - 1;
+            }
+        }
+    }
+    after
 }
