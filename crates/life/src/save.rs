@@ -522,8 +522,6 @@ impl KnownFile {
     }
 }
 
-#[cfg(unix)] // links are of Unix
-
 // Default names with date and time, for files that are saved without a name.
 
 /// `lifestreams-YYYYMMDD-HHMMSS` of now, in UTC.
@@ -837,6 +835,7 @@ mod tests {
 }
 
 #[cfg(test)]
+#[cfg(unix)] // links are of Unix
 mod locked_tests {
     use super::*;
     use crate::testing::folder;
