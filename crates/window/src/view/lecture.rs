@@ -26,9 +26,10 @@ pub(crate) fn show(painter: &WidgetPainter, step: &LectureScreen, rect: Rect) {
     painter.rect_filled(rect.with_max_x(rect.left() + 4.0), 0.0, palette.accent);
     let inside = rect.shrink2(vec2(14.0, 7.0));
     let corner = Rect::from_min_max(inside.max - vec2(BUTTONS[0], BUTTONS[1]), inside.max);
-    let [width, below] = match step.choices.is_empty() {
-        true => [corner.left() - inside.left(), 0.0],
-        false => [inside.width(), CHOICES],
+    let [width, below] = if step.choices.is_empty() {
+        [corner.left() - inside.left(), 0.0]
+    } else {
+        [inside.width(), CHOICES]
     };
     let texts = |size: &f32| {
         let texts = [
