@@ -38,8 +38,9 @@ fn rounds_end_it_whatever_is_stepped_and_however() {
     let unset = "neither DISPLAY nor WAYLAND_DISPLAY is set";
     let broken = "no window can be opened here";
     let [x, wayland] = ["DISPLAY", "WAYLAND_DISPLAY"];
+    type Variables<'a> = &'a [(&'a str, &'a str)];
     #[rustfmt::skip]
-    let rows: [(&str, u64, &[(&str, &str)], &str); 16] = [
+    let rows: [(&str, u64, Variables, &str); 16] = [
         ("--rounds 0 --size 32", 0, &[], unset),
         ("--rounds 25 --size 32", 25, &[], unset),
         ("--rounds 12 --size 32 --generations-per-round 7", 84, &[], unset),

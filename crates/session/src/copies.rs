@@ -382,8 +382,6 @@ pub(super) fn in_background(work: impl FnOnce() + Send + 'static) {
     }
 }
 
-/// Background work that a test runs on its own thread, when it chooses.
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -478,6 +476,7 @@ mod tests {
     }
 }
 
+/// Background work that a test runs on its own thread, when it chooses.
 #[cfg(test)]
 pub(crate) mod deferred {
     use std::cell::RefCell;

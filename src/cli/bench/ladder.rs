@@ -9,7 +9,7 @@ mod rung;
 mod show;
 
 use std::collections::BTreeMap;
-use std::io::{ErrorKind, Read as _};
+use std::io::{BufRead as _, BufReader, ErrorKind};
 use std::process::Command;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -161,9 +161,9 @@ fn listen(
     let mut process = Process::answering(command, LIMITS)?;
     loop {
         let line = process.ask(cancel, |_, output| {
-            let bytes = output.bytes();
-            let line = bytes.take_while(|byte| !matches!(byte, Ok(b'\n')));
-            let line = line.collect::<std::io::Result<Vec<u8>>>()?;
+            let mut line = Vec::new();
+            // One byte at a time: what follows the line is the next question's.
+            BufReader::with_capacity(1, output).read_until(b'\n', &mut line)?;
             if line.is_empty() {
                 return Err(ErrorKind::UnexpectedEof.into());
             }
