@@ -4,8 +4,8 @@ use crate::DeviceChoice;
 use engine::cpu::CpuEngine;
 use engine::{
     Band, BufferId, BufferLocation, Completion, DeviceId, DeviceInfo, DriverFault, Engine,
-    EngineError, EventId, LatticeId, Layout, Occupancy, Op, PreparedId, Program, Result, RunId,
-    Slots, SlotsSpec, StreamId, StreamSpec,
+    EngineError, EventId, LatticeId, Layout, Occupancy, Op, OrderOp, PreparedId, Program, Result,
+    RunId, Slots, SlotsSpec, StreamId, StreamSpec,
 };
 use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::Ordering::Relaxed;
@@ -266,16 +266,16 @@ impl ScriptedEngine {
         });
     }
 
-    /// Does everything that was submitted, and holds its completions back if the script says so; nobody waits
-    /// for that of a program that only orders others.
-    fn hold_completions(&mut self, is_order: bool) -> Result<()> {
+    /// Does everything that was submitted, and holds its completions back if the script says so; nobody asks
+    /// for that of a join.
+    fn hold_completions(&mut self, is_join: bool) -> Result<()> {
         self.engine.synchronize()?;
         if !self.script.holds_completions {
             return Ok(());
         }
         let mut done = Vec::new();
         self.engine.poll(&mut done)?;
-        if !is_order {
+        if !is_join {
             self.completions.extend(done);
         }
         self.script.waiting.store(self.completions.len(), Relaxed);
@@ -298,8 +298,9 @@ impl Engine for ScriptedEngine {
         }
         let run = self.engine.submit(program)?;
         self.note(program, false);
-        let mut ops = program.steps.iter().map(|step| &step.op);
-        self.hold_completions(ops.all(|op| matches!(op, Op::Order(_))))?;
+        // Nobody asks for the completion of a join; a round with nothing to step or to copy may wait, too.
+        let joins = |op: &Op| matches!(op, Op::Order(OrderOp::Record(_) | OrderOp::Wait(_)));
+        self.hold_completions(program.steps.iter().all(|step| joins(&step.op)))?;
         Ok(run)
     }
 
