@@ -1,12 +1,11 @@
 //! The CUDA engine. It uses `cust`, and the driver's own functions where `cust` lacks one.
 //!
-//! Imports go one way, from the end of this list to its start: [`driver`] opens the driver;
-//! [`handles`] and [`memory`] own its handles and memory; [`calls`] are its calls as data, for several
-//! threads if a program names several issuers or has several GPUs; [`functions`] loads kernels, with block
-//! timestamps added to their PTX where they are wanted; [`group`] has the lattices of a size, [`timing`]
-//! a device's clock, [`gpu`] all of a device; [`block_timestamps`] collects timestamps; [`resources`] is
-//! everything that was created, and [`issue`] turns ops on it into calls; [`runs`] tracks running work and
-//! reports it, issues programs, and captures them for replay.
+//! This file opens the driver and translates its results, and has all of one GPU. [`handles`] and [`memory`]
+//! own the driver's handles and memory; [`calls`] are its calls as data, for several threads if a program
+//! names several issuers or has several GPUs; [`functions`] loads kernels, with block timestamps added to
+//! their PTX where they are wanted, and has everything that was created; [`group`] has the lattices of a
+//! size, [`timing`] a device's clock and the blocks' timestamps; [`issue`] turns ops into calls; [`runs`]
+//! tracks running work and reports it, issues programs, and captures them for replay.
 #![allow(unsafe_code)] // driver calls; each block says why it is sound
 
 use crate::check::Validator;

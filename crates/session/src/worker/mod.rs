@@ -1,7 +1,7 @@
 //! The session's thread: takes commands, issues work to the engine and publishes the results.
 //!
 //! No other thread touches the engine, and this one never waits for a reader.
-//! [`next_task`](crate::next_task) decides what to do next; a turn of the loop polls the engine, then does
+//! [`next_task`](crate::command::next_task) decides what to do next; a turn of the loop polls the engine, then does
 //! one piece of work or sleeps until something may have happened.
 //!
 //! The owners of its data are modules of their own, beside this one. Here is what the session does with
@@ -9,18 +9,14 @@
 //!
 //! | File | What it does |
 //! |---|---|
-//! | `commands` | dispatches commands: performs them at once or in their turn |
-//! | `cells` | applies records of the log to the lattices and reverts them |
-//! | `snapshotting` | makes copies of all lattices, and answers those who wait for one |
-//! | `moving` | begins a move from a snapshot or a start |
+//! | this one | takes commands at once or in their turn, takes the engine's events, and sleeps between turns |
+//! | `cells` | applies records of the log to the lattices, and begins moves from a copy or a start |
 //! | `recovery` | handles errors and replaces a lost engine |
-//! | `comparison` | compares two settings, A and B, each on half of the instances |
+//! | `comparison` | compares A and B, shows recorded rounds, and runs rounds op by op for the overlap |
 //! | `settings` | changes pace, kernel, switches and pictures, and compares rounds before and after |
-//! | `recorded` | shows what was recorded on a GPU in the place of measurements |
-//! | `calibration` | runs rounds op by op, for the overlap |
 //! | `watching` | stops or refills settled panels |
-//! | `saving` | hands a session over to be saved, and continues a saved one |
-//! | `poll`, `sleep`, `publishing` | takes engine events, sleeps between turns, publishes the status |
+//! | `saving` | makes copies of all lattices, hands a session over to be saved, and continues a saved one |
+//! | `status` | the figures that others see, and when they are published |
 
 use crate::command::{
     AfterEnd, Command, EngineFacts, NextTask, Notice, When, next_task, part_of_round,
