@@ -1,7 +1,7 @@
 //! What the readers of all formats find besides cells, and the rules that files have.
 
-use crate::formats::{Flaw, Format};
-use crate::pattern::Extent;
+use crate::format::{Flaw, Format};
+use crate::run::Extent;
 use crate::text::{self, blanks, count_numbers, lines, printable};
 use crate::{Rule, RuleError, Size};
 use lang::{Message, message};
@@ -275,3 +275,21 @@ fn titled(text: &[u8]) -> (u8, &[u8]) {
     });
     found.unwrap_or((COMMENT, text))
 }
+
+/// What a pattern file says of its cells before them.
+#[derive(Clone, Copy, Debug)]
+pub struct Head<'a> {
+    /// The size of the lattice.
+    pub size: Size,
+    /// The rule; plaintext cannot store it.
+    pub rule: Rule,
+    /// Whether the lattice is a whole torus, not a part of one. RLE stores that.
+    pub torus: bool,
+    /// The generation; plaintext cannot store it.
+    pub generation: u64,
+    /// Name, author and comments.
+    pub notes: &'a Notes,
+}
+
+/// A function that writes the words of a lattice.
+pub type Writer = fn(Head, &[u32], &mut dyn Write) -> io::Result<()>;

@@ -3,6 +3,7 @@
 //! [`SHELF`]), atomic file writes ([`write_atomically`]), and the [`reference`](mod@reference) step
 //! that all engines are checked against.
 
+mod format;
 mod formats;
 mod frame;
 mod lattice;
@@ -11,6 +12,7 @@ mod pattern;
 pub mod reference;
 pub mod rle;
 mod rule;
+mod run;
 mod save;
 mod settle;
 mod shelf;
@@ -20,14 +22,15 @@ mod testing;
 mod text;
 mod words;
 
-pub use formats::{Format, Head, Writer};
-pub use frame::{MAX_GENERATION, Notes, RuleAndTorus};
+pub use format::Format;
+pub use frame::{Head, MAX_GENERATION, Notes, RuleAndTorus, Writer};
 pub use lang::numbers::grouped;
 pub use lattice::{Lattice, Size};
 pub use memory::MemoryError;
-pub use pattern::{Pattern, PatternError, Run, too_large};
+pub use pattern::{Pattern, PatternError, too_large};
 pub use rle::Rle;
 pub use rule::{Rule, RuleError};
+pub use run::Run;
 pub use save::{
     KnownFile, PendingFile, ReadError, SaveError, SaveLock, SaveTarget, check_writable, date,
     dated_name, dated_stem, read_regular_file, write_atomically,

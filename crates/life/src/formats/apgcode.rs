@@ -3,7 +3,7 @@
 
 use std::fmt::Write;
 
-use crate::formats::Flaw;
+use crate::format::Flaw;
 use crate::frame::read_rule;
 use crate::text::printable;
 

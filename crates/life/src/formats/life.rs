@@ -4,10 +4,10 @@
 //! Positions may be negative. The pattern extends from the first column and row with a live cell to
 //! the last.
 
+use crate::format::{Flaw, Format, far_apart};
 use crate::formats::plaintext::each_part;
-use crate::formats::{Flaw, Format, far_apart};
 use crate::frame::Frame;
-use crate::pattern::{Extent, Run};
+use crate::run::{Extent, Run};
 use crate::text::{self, lines, whole, word};
 use crate::{Rule, Size};
 use lang::{Message, message};

@@ -2,9 +2,10 @@
 //! `23.O15.3O`, and its commands, as in `5k10h@!`, which are ignored.
 
 use crate::Size;
-use crate::formats::{Flaw, Head, named};
+use crate::format::{Flaw, named};
 use crate::frame::Frame;
-use crate::pattern::{LiveRuns, Run};
+use crate::frame::Head;
+use crate::run::{LiveRuns, Run};
 use crate::text::{self, lines};
 use lang::{Message, message};
 use std::io::{self, Write};

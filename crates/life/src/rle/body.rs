@@ -2,9 +2,9 @@
 //! by state: `.` and `A` to `X`, `pA` to `yX`, as Golly writes rules with more than two states.
 
 use crate::Size;
-use crate::formats::{Flaw, named};
+use crate::format::{Flaw, named};
 use crate::frame::Remarks;
-use crate::pattern::Run;
+use crate::run::Run;
 use crate::text::line_end;
 use lang::{Message, message};
 

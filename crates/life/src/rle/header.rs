@@ -4,7 +4,7 @@
 //! the header.
 
 use crate::Size;
-use crate::formats::Flaw;
+use crate::format::Flaw;
 use crate::frame::{Frame, read_rule};
 use crate::text::{self, blanks, count_numbers, line_end, whole};
 use lang::{Message, message};

@@ -10,9 +10,9 @@ mod write;
 
 pub use write::{RowWriter, write};
 
-use super::formats::{Flaw, located};
+use super::format::{Flaw, located};
 use super::frame::Frame;
-use super::pattern::Run;
+use super::run::Run;
 use super::{Lattice, Size};
 use lang::Message;
 

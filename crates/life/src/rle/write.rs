@@ -1,8 +1,8 @@
 //! Writing a whole lattice as RLE.
 
 use crate::Size;
-use crate::formats::Head;
-use crate::pattern::LiveRuns;
+use crate::frame::Head;
+use crate::run::LiveRuns;
 use std::io::{self, Write};
 use std::{panic, thread};
 
