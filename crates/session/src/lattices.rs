@@ -4,11 +4,11 @@
 //! The engine has no setting: each round is given one. A change asks the engine first, and takes the setting
 //! afterwards; so a refused one has changed nothing.
 
-use crate::command::part_of_round;
 use crate::fastest::{FastestPlan, Requested};
 use crate::instances::{Sim, make_on_devices, open_engine, reopen_engine};
 use crate::log::SessionParameters;
 use crate::losses::{Losses, make_again};
+use crate::next_task::part_of_round;
 use crate::recording::{RecordedGroup, RecordedSetting, Recording, RoundWork};
 use crate::time::Pacing;
 use crate::trial::Trial;

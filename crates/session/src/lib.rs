@@ -16,6 +16,8 @@ mod last_known;
 mod lattices;
 pub mod log;
 pub mod losses;
+mod next_task;
+mod own_file;
 mod own_round;
 mod persistence;
 mod pictures;
@@ -55,8 +57,9 @@ pub use experiment::{
     recorded_in_words, unknown_in_words,
 };
 pub use fastest::{DEFAULT_KERNEL, KernelChoice, default_kernels};
+pub use own_file::{NotSaved, SessionFile, state_folder};
 pub use own_round::{OwnOrder, OwnRound, OwnRoundError};
-pub use persistence::{NotSaved, Saver, SessionFile, state_folder};
+pub use persistence::Saver;
 pub use pictures::{Picture, PicturePlan, PictureSource, Pictures};
 pub use population::Series;
 pub use round::{Request, Setting, Share};
@@ -78,7 +81,7 @@ pub use worker::status::{
 /// A running session; see the crate's documentation.
 pub struct Session {
     device: DeviceChoice,
-    file: persistence::OwnFile,
+    file: own_file::OwnFile,
     commands: Sender<Command>,
     shared: worker::Shared,
     /// Number of edits requested so far.

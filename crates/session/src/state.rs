@@ -3,7 +3,7 @@
 //!
 //! Commands wait in one [`queue`](State::queue) and are taken in order. Each that changes cells or time
 //! is a method here, which adds records to the log or sets another [`Mode`], and returns a notice for the
-//! user, if any. [`next_task`](crate::command::next_task) says what to do now. The worker does it and reports back
+//! user, if any. [`next_task`](crate::next_task) says what to do now. The worker does it and reports back
 //! ([`State::stepped`], [`State::applied`], [`State::restored`], [`State::arrived`]). So the log has
 //! every edit even if the work fails, and the position says which edits the cells contain.
 

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use super::*;
-use crate::command::{EngineFacts, NextTask, SnapshotReason, next_task};
 use crate::log::{SessionParameters, at};
+use crate::next_task::{EngineFacts, NextTask, SnapshotReason, next_task};
 use crate::{Change, Pace, SessionAction, Start};
 use life::Size;
 

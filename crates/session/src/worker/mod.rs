@@ -1,7 +1,7 @@
 //! The session's thread: takes commands, issues work to the engine and publishes the results.
 //!
 //! No other thread touches the engine, and this one never waits for a reader.
-//! [`next_task`](crate::command::next_task) decides what to do next; a turn of the loop polls the engine, then does
+//! [`next_task`](crate::next_task) decides what to do next; a turn of the loop polls the engine, then does
 //! one piece of work or sleeps until something may have happened.
 //!
 //! The owners of its data are modules of their own, beside this one. Here is what the session does with
@@ -18,14 +18,13 @@
 //! | `saving` | makes copies of all lattices, hands a session over to be saved, and continues a saved one |
 //! | `status` | the figures that others see, and when they are published |
 
-use crate::command::{
-    AfterEnd, Command, EngineFacts, NextTask, Notice, When, next_task, part_of_round,
-};
+use crate::command::{AfterEnd, Command, Notice, When};
 use crate::copies::Snapshot;
 use crate::instances::{Event, MAX_IN_FLIGHT};
 use crate::last_known::{LastKnown, SafetyCopy};
 use crate::lattices::{Engines, Lattices, first_view};
 use crate::log::{Log, SessionParameters};
+use crate::next_task::{EngineFacts, NextTask, next_task, part_of_round};
 use crate::population::Populations;
 use crate::saved::SavedSession;
 use crate::state::{Health, Mode, State, Timeline, internal};

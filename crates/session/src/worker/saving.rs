@@ -1,13 +1,14 @@
 //! Hands a session over to be saved, and continues a saved session.
 
 use super::{RETRY_INTERVAL, SessionWorker};
-use crate::command::{Command, Notice, Query, SnapshotReason};
+use crate::command::{Command, Notice, Query};
 use crate::copies::Snapshot;
 use crate::instances::Sim;
 use crate::lattices::SNAPSHOT_SLOTS;
 use crate::log::{Position, Undo};
 use crate::losses::Losses;
-use crate::persistence::OwnFile;
+use crate::next_task::SnapshotReason;
+use crate::own_file::OwnFile;
 use crate::saved::{Drafts, SavedSession};
 use crate::state::{Mode, Move, MoveReason, Timeline};
 use crate::time::Pacing;

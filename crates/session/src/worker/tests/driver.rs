@@ -14,7 +14,7 @@ use crate::copies::deferred;
 use crate::instances::read_lattice;
 use crate::log::Position;
 use crate::log::reference_log::ReferenceLog;
-use crate::persistence::OwnFile;
+use crate::own_file::OwnFile;
 use crate::reference_kernel::ReferenceKernel;
 use crate::saved::SavedSession;
 use crate::scripted_engine::{Call, Fault, Script};
