@@ -1,8 +1,9 @@
 //! The process in which kernels run, so that a crash, an endless loop or a wild write ends that process
 //! alone; and what it is asked over its standard input and output.
 
+use crate::case::Case;
 use crate::check::{
-    Case, Device, Stepper, cases, cases_for_gpu, check_case, lattice_of, shape, words_of,
+    Device, Stepper, cases, cases_for_gpu, check_case, lattice_of, shape, words_of,
 };
 use crate::declarations::OwnKernel;
 use crate::emulator::Emulated;

@@ -1,6 +1,6 @@
 //! What is wrong with a kernel.
 
-use crate::check::Case;
+use crate::case::Case;
 use lang::{Message, tr};
 use life::system_reason;
 use serde::{Deserialize, Serialize};

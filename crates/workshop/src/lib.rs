@@ -5,6 +5,7 @@
 //! an emulator in C++ (`cpp/`) runs its threads one after another.
 #![allow(unsafe_code)] // calls compiled kernels and NVRTC; each block says why it is sound
 
+mod case;
 mod check;
 mod child;
 mod compiler;
@@ -16,7 +17,8 @@ mod nvrtc;
 mod translation;
 mod workshop;
 
-pub use check::{Case, lattice_of, words_of};
+pub use case::Case;
+pub use check::{lattice_of, words_of};
 pub use child::{Machine, serve};
 pub use compiler::CppCompiler;
 pub use declarations::{OwnKernel, SourceError, rungs, skeleton};
