@@ -1,16 +1,18 @@
 //! The lattices of one size on a GPU, and their device memory.
 
+use std::sync::Arc;
+
+use cust::sys;
+
 use super::calls::rows_from;
-use super::handles::OwnedContext;
+use super::driver::check;
+use super::handles::{self, OwnedContext};
 use super::memory::DeviceWords;
-use super::{check, handles};
 use crate::error::invalid;
 use crate::kernels::Launch;
 use crate::kernels::cooperative::Division;
 use crate::{EngineError, Layout, Measure, MemoryUse, Result, WordEdit};
-use cust::sys;
 use life::Size;
-use std::sync::Arc;
 
 /// Lattices of one size that were created together, with one allocation per buffer.
 pub(super) struct Group {

@@ -1,10 +1,10 @@
 //! Contexts, streams and events: the driver's handles, each released once.
 
-use super::check;
-use crate::{Priority, Result, StreamKind, StreamSpec};
 use cust::device::Device;
-use cust::sys;
-use cust::sys::CUresult;
+use cust::sys::{self, CUresult};
+
+use super::driver::check;
+use crate::{Priority, Result, StreamKind, StreamSpec};
 
 /// A device's primary context or an additional one, released on drop. (`cust` only supports primary
 /// contexts.)

@@ -1,11 +1,18 @@
 //! Turns ops into driver calls.
 
+use std::ffi::c_void;
+use std::ops::Range;
+
+use cust::device::DeviceAttribute;
+use cust::sys::{self, CUfunction_attribute_enum::*};
+
+use super::block_timestamps::{TimestampRecorder, TimestampTarget};
 use super::calls::{Arguments, Sink, Values, launch, rows_from};
-use super::functions::Resources;
+use super::driver::{check, cust};
 use super::group::{Group, max_edits, part};
+use super::handles;
 use super::memory::{Address, find, invert};
-use super::timing::{TimestampRecorder, TimestampTarget};
-use super::{check, cust, handles};
+use super::resources::Resources;
 use crate::check::LatticeState;
 use crate::error::{bail, invalid};
 use crate::kernels::Parameter::*;
@@ -15,12 +22,7 @@ use crate::{
     Measure, MemoryOp, MemoryUse, Occupancy, Op, OrderOp, ReduceRegion, Result, Scope, Slot,
     SupportKernel, Transfer, WordEdit,
 };
-use cust::device::DeviceAttribute;
-use cust::sys;
-use cust::sys::CUfunction_attribute_enum::*;
 use life::{Rule, Size, Soup};
-use std::ffi::c_void;
-use std::ops::Range;
 
 /// Lattices that are adjacent in memory and in the same state.
 #[derive(Clone, Copy)]

@@ -1,7 +1,15 @@
 //! Memory besides the lattices': host memory for copies, device memory, buffers and host slots.
 
-use super::handles::OwnedContext;
-use super::{check, handles};
+use std::cell::RefCell;
+use std::ffi::c_void;
+use std::sync::{Arc, OnceLock};
+
+use cust::device::Device;
+use cust::sys::CUmem_advise_enum::*;
+use cust::sys::{self, CUresult};
+
+use super::driver::check;
+use super::handles::{self, OwnedContext};
 use crate::cpu::memory::zeroed;
 use crate::error::{bail, invalid, known};
 use crate::slot_locks::SlotLocks;
@@ -9,13 +17,6 @@ use crate::{
     BufferId, BufferLocation, BufferOffset, EngineError, HostMemory, LatticeId, MemoryUse,
     PageLocation, Result, Slot, Slots, SlotsSpec,
 };
-use cust::device::Device;
-use cust::sys;
-use cust::sys::CUmem_advise_enum::*;
-use cust::sys::CUresult;
-use std::cell::RefCell;
-use std::ffi::c_void;
-use std::sync::{Arc, OnceLock};
 
 /// A host allocation. Its owner is responsible for synchronising access.
 pub(super) struct HostWords {
