@@ -41,8 +41,11 @@ static void finish(State& s, const TaskRef& task)
     task->done = true;
     task->work.run = nullptr;
     task->context->pending.erase(task);
-    for (const TaskRef& follower : task->followers)
-        if (--follower->unmet == 0) s.ready.push_back(follower);
+    for (const TaskRef& follower : task->followers) {
+        if (--follower->unmet) continue;
+        s.ready.push_back(follower);
+        s.ready_changed.notify_one();
+    }
     task->followers.clear();
     provide_threads(s, 1); // the calling one
     if (s.log) {
@@ -51,7 +54,6 @@ static void finish(State& s, const TaskRef& task)
                 task->work.bytes, (long long)task->start, (long long)task->end, task->in_graph);
         fflush(s.log);
     }
-    s.ready_changed.notify_all();
     s.done_changed.notify_all();
 }
 
