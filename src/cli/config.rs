@@ -35,7 +35,7 @@ const NOT_KEPT: [&str; 10] = [
 const MAX_BYTES: u64 = 1 << 20;
 
 /// A setting, and its line in the file.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Debug)]
 struct Setting {
     name: String,
     value: String,
@@ -102,16 +102,32 @@ fn text_of(path: &Path) -> Result<Option<String>> {
     }
 }
 
-/// The settings of a file: those whose options can be saved, with valid values, and the others.
+/// The settings of a file in their order: those whose options can be saved, with valid values, and the
+/// others.
 fn settings_of(text: &str) -> Result<(Vec<Setting>, Vec<Setting>), (usize, String)> {
+    let line_of = |at: usize| 1 + text[..at.min(text.len())].matches('\n').count();
+    let table = toml::from_str::<BTreeMap<String, Spanned<Value>>>(text);
+    let table = table.map_err(|error| {
+        let at = error.span().map_or(0, |span| span.start);
+        (line_of(at), error.message().to_owned())
+    })?;
     let command = command_line();
-    let is_known = |setting: &Setting| {
+    let (mut known, mut unknown) = (Vec::new(), Vec::new());
+    for (name, value) in table {
+        let line = line_of(value.span().start);
+        let Some(value) = option_value(value.get_ref()) else {
+            return Err((line, format!("{name} must be a text or a number")));
+        };
         let mut longs = command.get_arguments().filter_map(clap::Arg::get_long);
-        longs.any(|long| long == setting.name && !NOT_KEPT.contains(&long))
-    };
-    let (known, unknown): (Vec<_>, Vec<_>) = read(text)?.into_iter().partition(is_known);
+        let is_known = longs.any(|long| long == name && !NOT_KEPT.contains(&long));
+        let settings = if is_known { &mut known } else { &mut unknown };
+        settings.push(Setting { name, value, line });
+    }
+    known.sort_by_key(|setting| setting.line);
     for Setting { name, value, line } in &known {
-        check(&command, name, value).map_err(|why| (*line, why))?;
+        let words = ["lifestreams".to_owned(), format!("--{name}={value}")];
+        let tried = command.clone().try_get_matches_from(words);
+        tried.map_err(|error| (*line, in_a_line(&error)))?;
     }
     Ok((known, unknown))
 }
@@ -135,26 +151,6 @@ fn apply(mut command: Command, settings: &[Setting]) -> Command {
     command
 }
 
-/// The settings of a file, in their order.
-fn read(text: &str) -> Result<Vec<Setting>, (usize, String)> {
-    let line_of = |at: usize| 1 + text[..at.min(text.len())].matches('\n').count();
-    let table = toml::from_str::<BTreeMap<String, Spanned<Value>>>(text);
-    let table = table.map_err(|error| {
-        let at = error.span().map_or(0, |span| span.start);
-        (line_of(at), error.message().to_owned())
-    })?;
-    let mut settings = Vec::new();
-    for (name, value) in table {
-        let line = line_of(value.span().start);
-        let Some(value) = option_value(value.get_ref()) else {
-            return Err((line, format!("{name} must be a text or a number")));
-        };
-        settings.push(Setting { name, value, line });
-    }
-    settings.sort_by_key(|setting| setting.line);
-    Ok(settings)
-}
-
 /// What is typed on the command line for a value of a file, if it is a text, a number or a truth value.
 pub(super) fn option_value(value: &Value) -> Option<String> {
     Some(match value {
@@ -167,23 +163,12 @@ pub(super) fn option_value(value: &Value) -> Option<String> {
     })
 }
 
-/// Checks that the option takes this value.
-pub(super) fn check(command: &Command, name: &str, value: &str) -> Result<(), String> {
-    let words = ["lifestreams".to_owned(), format!("--{name}={value}")];
-    let tried = command.clone().try_get_matches_from(words);
-    tried.map(|_| ()).map_err(|error| in_a_line(&error))
-}
-
 /// What clap says of a value, and what it offers instead.
 pub(super) fn in_a_line(error: &clap::Error) -> String {
     use clap::error::{ContextKind, ContextValue};
     let text = error.to_string();
-    let mut line = text
-        .lines()
-        .next()
-        .unwrap_or_default()
-        .trim_start_matches("error: ")
-        .to_owned();
+    let first = text.lines().next().unwrap_or_default();
+    let mut line = first.trim_start_matches("error: ").to_owned();
     if let Some(ContextValue::Strings(values)) = error.get(ContextKind::ValidValue) {
         line += &format!("; take {}", values.join(", "));
     }
@@ -215,13 +200,12 @@ pub(super) fn save(matches: &ArgMatches) -> Result<()> {
     let path = path()?;
     let typed = typed(matches);
     // An order of one's own needs the script of that run.
-    let is_of_a_run =
-        |name: &str, value: &str| NOT_KEPT.contains(&name) || (name, value) == ("order", "own");
-    if let Some((name, _)) = typed.iter().find(|(name, value)| is_of_a_run(name, value)) {
-        return Err(BadArguments(format!(
-            "--{name} applies to a single run and cannot be saved"
-        ))
-        .into());
+    let is_of_a_run = |(name, value): &&(String, String)| {
+        NOT_KEPT.contains(&&**name) || (&**name, &**value) == ("order", "own")
+    };
+    if let Some((name, _)) = typed.iter().find(is_of_a_run) {
+        let why = format!("--{name} applies to a single run and cannot be saved");
+        return Err(BadArguments(why).into());
     }
     let note = if typed.is_empty() {
         ", without options: all defaults are the program's own"
@@ -229,16 +213,11 @@ pub(super) fn save(matches: &ArgMatches) -> Result<()> {
         ""
     };
     let text = as_toml(typed);
-    make_folder(&path)?;
-    write_atomically(&path, |out| out.write_all(text.as_bytes()))?;
-    print(&format!("saved {}{note}", path.display()))
-}
-
-fn make_folder(path: &Path) -> Result<()> {
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder).map_err(|error| life::SaveError::new(folder, &error))?;
     }
-    Ok(())
+    write_atomically(&path, |out| out.write_all(text.as_bytes()))?;
+    print(&format!("saved {}{note}", path.display()))
 }
 
 /// A file with these settings.
@@ -382,28 +361,19 @@ mod tests {
     }
 
     #[test]
-    fn every_option_and_every_pair_that_is_saved_starts_the_program() {
+    fn every_option_that_is_saved_starts_the_program_alone_and_with_all_others() {
         let all = all();
         assert!(all.len() >= 20, "{all:?}");
-        for (at, option) in all.iter().enumerate() {
-            let text = saved(std::slice::from_ref(option));
-            assert_eq!(read(&text).unwrap().len(), 1, "{text}");
-            starts(&text, std::slice::from_ref(option));
-            for other in &all[..at] {
-                let pair = [other.clone(), option.clone()];
-                let text = saved(&pair);
-                let names: Vec<String> =
-                    read(&text).unwrap().into_iter().map(|it| it.name).collect();
-                assert_eq!(names.len(), 2, "{text}");
-                assert!(pair.iter().all(|(name, _)| names.contains(name)), "{text}");
-                for Setting { name, value, .. } in read(&text).unwrap() {
-                    assert!(pair.contains(&(name, value)), "{text}");
-                }
-                starts(&text, &pair);
-            }
+        for options in all.chunks(1).chain([&all[..]]) {
+            let text = saved(options);
+            let (settings, unknown) = settings_of(&text).unwrap();
+            assert!(unknown.is_empty(), "{unknown:?}");
+            let mut read: Vec<_> = settings.into_iter().map(|it| (it.name, it.value)).collect();
+            let mut options = options.to_vec();
+            read.sort();
+            options.sort();
+            assert_eq!(read, options, "{text}");
+            starts(&text, &options);
         }
-        let text = saved(&all);
-        assert_eq!(read(&text).unwrap().len(), all.len());
-        starts(&text, &all);
     }
 }

@@ -1,95 +1,57 @@
-//! `lifestreams kernel`: writes a kernel of the user's own, and checks it.
+//! `lifestreams kernel`: writes a kernel of the user's own, checks it, and times it on a GPU beside the
+//! rungs: the ladder's works, in a process of its own.
 
-mod table;
-mod timing;
-
+use std::collections::HashMap;
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
+use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::Path;
-use std::process::Command;
 use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
-use anyhow::{Context, Result};
-use serde::Serialize;
+use anyhow::Result;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
 
+use super::bench::ladder::{Case, MAX_MEMORY, PreparedCase, works};
+use super::bench::spread;
 use super::failure::{BadArguments, CheckFailed, Interrupted, cancelled, unreadable};
+use super::itself;
 use super::options::{KernelCheckArguments, KernelCommand};
 use super::round::write_new;
-use super::text::{print, print_json, print_text};
-use engine::cuda::{first_device, list_devices};
-use engine::kernels::GpuCode;
-use engine::{EngineError, Kernel};
+use super::text::{columns, print, print_json, print_text};
+use engine::cuda::{driver_version, first_device, list_devices};
+use engine::kernels::{GpuCode, KERNELS, Kernel, find};
+use engine::{DeviceInfo, EngineError};
+use lang::numbers::digits;
 use lang::tr;
 use lesson::KernelTask;
-use life::{read_regular_file, shown};
+use life::{Rule, read_regular_file, shown};
+use platform::contained::{Ended, Limits, Process};
 use session::DeviceChoice;
-use table::table;
-use timing::Timing;
+use session::instances::open_engine;
 use ui::code_editor::occupancy_in_words;
+use ui::ladder::{LeftOut, Workload};
 use ui::rung_source::unified_diff;
 use workshop::{
-    CompilerError, Facts, Fault, GpuCompiler, Machine, OwnKernel, PACKAGE, Right, Unchecked,
-    Verdict, Workshop,
+    Fault, GpuCompiler, Machine, OwnKernel, PACKAGE, Right, Unchecked, Verdict, Workshop, skeleton,
 };
 
 pub(super) fn main(what: &KernelCommand) -> Result<()> {
     match what {
-        KernelCommand::New { file, from } => new(file, from),
+        KernelCommand::New { file, from } => {
+            write_new(file, &skeleton(from, &file.to_string_lossy()))?;
+            print(&tr!(
+                "wrote {file}; check it with 'lifestreams kernel check {file}'",
+                file = file.display()
+            ))
+        }
         KernelCommand::Check(arguments) => check(arguments, None),
         KernelCommand::Serve { folder, gpu } => {
             let machine = gpu.map_or(Machine::Emulator, Machine::Gpu);
             Ok(workshop::serve(folder, machine)?)
         }
-        KernelCommand::Time { folder } => timing::serve(folder),
+        KernelCommand::Time => serve_timing(),
     }
-}
-
-fn new(file: &Path, rung: &Kernel) -> Result<()> {
-    write_new(file, &workshop::skeleton(rung, &file.to_string_lossy()))?;
-    print(&tr!(
-        "wrote {file}; check it with 'lifestreams kernel check {file}'",
-        file = file.display()
-    ))
-}
-
-/// What `kernel check --json` prints.
-#[derive(Serialize)]
-struct Report<'a> {
-    file: &'a str,
-    rung: &'static str,
-    is_right: bool,
-    /// How many lattices were compared, if all are right.
-    cases: Option<usize>,
-    /// What is wrong, in words.
-    wrong: Option<String>,
-    /// The compiler's messages, if it refuses the kernel.
-    compiler: &'a [CompilerError],
-    fault: Option<&'a Fault>,
-    /// `gpu`, or `emulator`, whose times mean nothing.
-    checked_by: &'static str,
-    /// Whether races and barriers were looked for, in the emulator.
-    looked_for_races: bool,
-    /// What compiled it for a GPU.
-    compiled_by: Option<&'a GpuCompiler>,
-    /// What the driver says of it.
-    facts: Option<Facts>,
-    /// How fast it is beside the rungs.
-    timing: Option<&'a Timing>,
-    /// What differs from the rung that it began as.
-    diff: String,
-    /// The PTX, if it was asked for and the compiler made one.
-    ptx: Option<&'a str>,
-}
-
-/// A check that has ended.
-struct Checked {
-    own: OwnKernel,
-    /// The GPU's number, if one ran it.
-    gpu: Option<u32>,
-    verdict: Verdict,
-    /// Whether races and barriers were looked for, which takes the emulator.
-    looks_for_hidden: bool,
-    /// If it is right, and a GPU ran it.
-    timing: Option<Timing>,
 }
 
 /// Reads a kernel's file, and what it declares.
@@ -103,16 +65,6 @@ pub(super) fn read(file: &Path) -> Result<OwnKernel, BadArguments> {
     own.map_err(|error| BadArguments(format!("{}: {error}", shown(file))))
 }
 
-/// A command that runs a part of `kernel` in a process of its own.
-fn child() -> Result<impl Fn(&str) -> Command + Clone + Send + Sync + 'static> {
-    let program = std::env::current_exe().context("lifestreams cannot run itself again")?;
-    Ok(move |what: &str| {
-        let mut command = Command::new(&program);
-        command.args(["kernel", what]);
-        command
-    })
-}
-
 fn interrupted() -> Interrupted {
     Interrupted(tr!("the check was interrupted").into())
 }
@@ -123,8 +75,7 @@ fn interrupted() -> Interrupted {
 /// There is no compiler for it, or the check was interrupted.
 fn judge(own: &OwnKernel, machine: Machine, cancel: &AtomicBool) -> Result<Verdict> {
     workshop::trust(&own.source);
-    let serve = child()?;
-    let workshop = Workshop::open(machine, move || serve("serve"))?;
+    let workshop = Workshop::open(machine, || itself(&["kernel", "serve"]))?;
     // No kernel is right by the lattices that it was tried with.
     let seed = RandomState::new().build_hasher().finish();
     let limit = platform::timeout(workshop::LAUNCH_LIMIT);
@@ -133,16 +84,6 @@ fn judge(own: &OwnKernel, machine: Machine, cancel: &AtomicBool) -> Result<Verdi
         Unchecked::Cancelled => interrupted().into(),
         other => other.into(),
     })
-}
-
-/// Looks for what a GPU may hide, in the emulator: races, and barriers that some threads do not reach. `None`
-/// if it cannot: there is no C++ compiler, or the kernel uses what only a GPU has.
-fn judge_hidden(own: &OwnKernel, cancel: &AtomicBool) -> Result<Option<Verdict>> {
-    match judge(own, Machine::Emulator, cancel) {
-        Err(why) if matches!(why.downcast_ref(), Some(Unchecked::NoCppCompiler)) => Ok(None),
-        Ok(Err(fault)) if fault.is_of_emulator() => Ok(None),
-        judged => judged.map(Some),
-    }
 }
 
 /// Checks a kernel from a file of this name, and gives it ready to run on the device that will be opened.
@@ -166,80 +107,6 @@ pub(super) fn compile(
     }
 }
 
-/// Checks a kernel, which is to solve an exercise if there is one.
-///
-/// # Errors
-/// It is wrong, cannot be read, or there is no compiler.
-pub(super) fn check(arguments: &KernelCheckArguments, task: Option<&KernelTask>) -> Result<()> {
-    let file = &arguments.file;
-    let own = read(file)?; // once: what the file becomes meanwhile is for the next check
-    if let Some(word) = task.and_then(|task| task.missing(&own.source)) {
-        let file = file.display();
-        return Err(CheckFailed(tr!(
-            "{file}: it does not use {word}, which the exercise asks for"
-        ))
-        .into());
-    }
-    let checked = run_check(own, arguments)?;
-    report(&checked, arguments)?;
-    let slower = task
-        .and_then(|task| task.faster_than)
-        .zip(checked.timing.as_ref())
-        .and_then(|(rung, timing)| timing.is_not_faster_than(rung));
-    match slower {
-        None => Ok(()),
-        Some(rate) => Err(CheckFailed(tr!(
-            "{file}: right, but not faster than {rung}: {factor}× its rate with {work} cells",
-            file = file.display(),
-            rung = &rate.kernel,
-            factor = format!("{:.2}", rate.own_is_faster_by),
-            work = rate.work
-        ))
-        .into()),
-    }
-}
-
-/// Checks a kernel, and times it if it is right and a GPU runs it.
-fn run_check(own: OwnKernel, arguments: &KernelCheckArguments) -> Result<Checked> {
-    let gpu = choose_gpu(arguments.device)?;
-    if gpu.is_none() && arguments.ptx {
-        let why = tr!("--ptx needs a GPU and a compiler for it");
-        return Err(BadArguments(why.into()).into());
-    }
-    let cancel = cancelled();
-    let mut verdict = judge(&own, gpu.map_or(Machine::Emulator, Machine::Gpu), &cancel)?;
-    let mut looks_for_hidden = true;
-    if let (Some(_), Ok(_)) = (gpu, &verdict) {
-        match judge_hidden(&own, &cancel)? {
-            Some(wrong @ Err(_)) => verdict = wrong,
-            Some(Ok(_)) => {}
-            None => looks_for_hidden = false,
-        }
-    }
-    let mut timing = None;
-    if let (Some(gpu), Ok(right)) = (gpu, &verdict)
-        && let Some(code) = compiled(right)
-    {
-        let timed = timing::time(&own, code, gpu, child()?("time"), &cancel)?;
-        match timed.ok_or_else(interrupted)? {
-            Ok(rates) => timing = Some(rates),
-            Err(fault) => verdict = Err(Box::new(fault)),
-        }
-    }
-    Ok(Checked {
-        own,
-        gpu,
-        verdict,
-        looks_for_hidden,
-        timing,
-    })
-}
-
-/// What a GPU runs of a kernel.
-fn compiled(right: &Right) -> Option<&'static GpuCode> {
-    right.kernel.own.as_ref()?.gpu.as_ref()
-}
-
 /// The number of the GPU that checks; `None` if the emulator does.
 fn choose_gpu(device: DeviceChoice) -> Result<Option<u32>> {
     let ordinal = match device {
@@ -258,65 +125,121 @@ fn choose_gpu(device: DeviceChoice) -> Result<Option<u32>> {
     Ok(Some(ordinal))
 }
 
-/// Prints what a check found.
+/// What a GPU runs of a kernel.
+fn compiled(right: &Right) -> Option<&'static GpuCode> {
+    right.kernel.own.as_ref()?.gpu.as_ref()
+}
+
+/// Checks a kernel, which is to solve an exercise if there is one; times it if it is right and a GPU runs it;
+/// prints what was found.
 ///
 /// # Errors
-/// The kernel is wrong.
-fn report(checked: &Checked, arguments: &KernelCheckArguments) -> Result<()> {
+/// It is wrong, cannot be read, or there is no compiler.
+pub(super) fn check(arguments: &KernelCheckArguments, task: Option<&KernelTask>) -> Result<()> {
     let name = shown(&arguments.file).to_string();
-    let (right, fault) = match &checked.verdict {
+    let own = read(&arguments.file)?; // once: what the file becomes meanwhile is for the next check
+    if let Some(word) = task.and_then(|task| task.missing(&own.source)) {
+        let why = tr!(
+            "{file}: it does not use {word}, which the exercise asks for",
+            file = name
+        );
+        return Err(CheckFailed(why).into());
+    }
+    let gpu = choose_gpu(arguments.device)?;
+    if gpu.is_none() && arguments.ptx {
+        let why = tr!("--ptx needs a GPU and a compiler for it");
+        return Err(BadArguments(why.into()).into());
+    }
+    let cancel = cancelled();
+    let mut verdict = judge(&own, gpu.map_or(Machine::Emulator, Machine::Gpu), &cancel)?;
+    let (mut looked_for_races, mut timing) = (true, None);
+    if let (Some(gpu), Ok(right)) = (gpu, &verdict) {
+        let code = compiled(right);
+        // What a GPU may hide, races and barriers that some threads do not reach, is looked for in the
+        // emulator: if there is a C++ compiler, and the kernel uses nothing that only a GPU has.
+        let hidden = match judge(&own, Machine::Emulator, &cancel) {
+            Err(why) if matches!(why.downcast_ref(), Some(Unchecked::NoCppCompiler)) => None,
+            Ok(Err(fault)) if fault.is_of_emulator() => None,
+            judged => Some(judged?),
+        };
+        looked_for_races = hidden.is_some();
+        if let Some(wrong @ Err(_)) = hidden {
+            verdict = wrong;
+        } else if let Some(code) = code {
+            match time(&own, code, gpu, &cancel)? {
+                Ok(rates) => timing = Some(rates),
+                Err(fault) => verdict = Err(Box::new(fault)),
+            }
+        }
+    }
+    let (right, fault) = match &verdict {
         Ok(right) => (Some(right), None),
         Err(fault) => (None, Some(&**fault)),
     };
-    let rung = checked.own.rung;
-    let was = workshop::skeleton(rung, &arguments.file.to_string_lossy());
-    let diff = unified_diff((rung.file, &was), (&name, &checked.own.source));
+    let was = skeleton(own.rung, &arguments.file.to_string_lossy());
+    let diff = unified_diff((own.rung.file, &was), (&name, &own.source));
     let ptx = right.and_then(compiled).and_then(|code| match code {
         GpuCode::Ptx(ptx) => Some(&ptx[..]),
         GpuCode::Cubin(_) => None,
     });
     if arguments.json {
-        let report = Report {
-            file: &name,
-            rung: rung.file,
-            is_right: fault.is_none(),
-            cases: right.map(|right| right.cases),
-            wrong: fault.map(lang::english),
-            compiler: match fault {
-                Some(Fault::DoesNotCompile { errors, .. }) => errors,
+        print_json(&json!({
+            "file": name,
+            "rung": own.rung.file,
+            "is_right": fault.is_none(),
+            // How many lattices were compared, if all are right.
+            "cases": right.map(|right| right.cases),
+            "wrong": fault.map(lang::english),
+            // The compiler's messages, if it refuses the kernel.
+            "compiler": match fault {
+                Some(Fault::DoesNotCompile { errors, .. }) => &errors[..],
                 _ => &[],
             },
-            fault,
-            checked_by: checked.gpu.map_or("emulator", |_| "gpu"),
-            looked_for_races: checked.looks_for_hidden,
-            compiled_by: right.and_then(|right| right.compiler.as_ref()),
-            facts: right.and_then(|right| right.facts),
-            timing: checked.timing.as_ref(),
-            diff,
-            ptx: ptx.filter(|_| arguments.ptx),
-        };
-        print_json(&report)?;
+            "fault": fault,
+            "checked_by": gpu.map_or("emulator", |_| "gpu"),
+            "looked_for_races": looked_for_races,
+            "compiled_by": right.and_then(|right| right.compiler.as_ref()),
+            "facts": right.and_then(|right| right.facts),
+            "timing": timing,
+            "diff": diff,
+            "ptx": ptx.filter(|_| arguments.ptx),
+        }))?;
     } else {
         if arguments.diff {
             print_text(&diff)?;
         }
         if let Some(right) = right {
-            print_right(right, checked, arguments, &name)?;
+            print_right(right, &name, looked_for_races)?;
+            match &timing {
+                Some(timing) => print_timing(timing, &name)?,
+                None => print(&not_timed(arguments.device))?,
+            }
+            if arguments.ptx {
+                print_text(ptx.unwrap_or(tr!(
+                    "No PTX: the driver is older than the compiler, which made machine code"
+                )))?;
+            }
         }
     }
-    match fault {
-        Some(fault) => Err(CheckFailed(format!("{name}: {fault}")).into()),
+    if let Some(fault) = fault {
+        return Err(CheckFailed(format!("{name}: {fault}")).into());
+    }
+    let rung = task.and_then(|task| task.faster_than).zip(timing.as_ref());
+    match rung.and_then(|(rung, timing)| not_faster_than(timing, rung)) {
         None => Ok(()),
+        Some(rate) => Err(CheckFailed(tr!(
+            "{file}: right, but not faster than {rung}: {factor}× its rate with {work} cells",
+            file = name,
+            rung = &rate.kernel,
+            factor = format!("{:.2}", rate.own_is_faster_by),
+            work = rate.work
+        ))
+        .into()),
     }
 }
 
 /// Prints what is known of a kernel that is right.
-fn print_right(
-    right: &Right,
-    checked: &Checked,
-    arguments: &KernelCheckArguments,
-    name: &str,
-) -> Result<()> {
+fn print_right(right: &Right, name: &str, looked_for_races: bool) -> Result<()> {
     print(&tr!(
         "{file}: right in all {cases} cases",
         file = name,
@@ -326,30 +249,10 @@ fn print_right(
         let lines = occupancy_in_words(&facts);
         lines.iter().try_for_each(|line| print(line))?;
     }
-    if !checked.looks_for_hidden {
+    if !looked_for_races {
         print(tr!(
             "races and barriers were not looked for: that takes a C++ compiler (apt-get install g++), and a kernel that compiles as C++"
         ))?;
-    }
-    let Some(timing) = &checked.timing else {
-        return print(&not_timed(arguments.device));
-    };
-    table(timing, name)
-        .iter()
-        .try_for_each(|line| print(line))?;
-    print(&tr!(
-        "{rule}, median of {runs} runs, each kernel in turn; in parentheses the factor by which {file} is faster",
-        rule = &timing.rule,
-        runs = timing::RUNS,
-        file = name
-    ))?;
-    if arguments.ptx {
-        match compiled(right) {
-            Some(GpuCode::Ptx(ptx)) => print_text(ptx)?,
-            _ => print(tr!(
-                "No PTX: the driver is older than the compiler, which made machine code"
-            ))?,
-        }
     }
     Ok(())
 }
@@ -362,4 +265,408 @@ fn not_timed(device: DeviceChoice) -> String {
         return tr!("{exactness}; there is a GPU, but no compiler for it: pip install {package}");
     }
     exactness.into()
+}
+
+fn print_timing(timing: &Timing, name: &str) -> Result<()> {
+    table(timing, name)
+        .iter()
+        .try_for_each(|line| print(line))?;
+    print(&tr!(
+        "{rule}, median of {runs} runs, each kernel in turn; in parentheses the factor by which {file} is faster",
+        rule = &timing.rule,
+        runs = RUNS,
+        file = name
+    ))
+}
+
+/// A line for each kernel, the user's own first: its rate with each work in Gcell/s, and the factor by
+/// which the user's own is faster.
+fn table(timing: &Timing, own: &str) -> Vec<String> {
+    let mut lines: Vec<Vec<String>> = vec![vec!["Gcell/s".into()]];
+    for rate in &timing.rates {
+        let name = match find(&rate.kernel) {
+            Some(rung) if rate.recompiled => tr!("{rung}, recompiled", rung = rung.file),
+            Some(rung) => rung.file.to_owned(),
+            None => own.to_owned(),
+        };
+        let mut cell = digits(rate.median / 1e9);
+        if rate.kernel != Kernel::OWN {
+            cell += &format!(" ({:.2}×)", rate.own_is_faster_by);
+        }
+        let head = rate.work.to_string();
+        let column = lines[0].iter().position(|it| *it == head);
+        let column = column.unwrap_or_else(|| {
+            lines[0].push(head);
+            lines[0].len() - 1
+        });
+        let line = lines.iter().position(|line| line[0] == name);
+        let line = line.unwrap_or_else(|| {
+            lines.push(vec![name]);
+            lines.len() - 1
+        });
+        lines[line].resize(column, "–".into());
+        lines[line].push(cell);
+    }
+    let width = lines[0].len();
+    lines
+        .iter_mut()
+        .for_each(|line| line.resize(width, "–".into()));
+    columns(&lines)
+}
+
+/// Runs of each kernel, in turn with those of the others.
+const RUNS: usize = 5;
+
+/// How long a run takes at least.
+const RUN: Duration = Duration::from_millis(50);
+
+/// The longest that a kernel's runs with one work may be expected to take, in seconds.
+const MAX_SECONDS: f64 = 3.0;
+
+/// With more cells than this, the kernel and its rung alone are timed: the others would take long.
+const MANY_CELLS: f64 = (1u64 << 30) as f64;
+
+/// Bytes of a GPU's memory that a kernel takes besides its lattices: those of a context.
+const CONTEXT_BYTES: f64 = (512u64 << 20) as f64;
+
+const LIMITS: Limits = Limits {
+    time: Duration::from_secs(120),
+    resident: 8 << 30,
+    address_space: None,
+};
+
+/// What the child process is to time.
+#[derive(Serialize, Deserialize)]
+struct Request {
+    source: String,
+    code: GpuCode,
+    /// The GPU's number.
+    gpu: u32,
+}
+
+/// What the child process answers.
+#[derive(Serialize, Deserialize)]
+enum Answer {
+    Timed(Timing),
+    Wrong(Fault),
+    /// It could not time anything, in words.
+    Failed(String),
+}
+
+/// The rates of a kernel and of the rungs.
+#[derive(Serialize, Deserialize)]
+struct Timing {
+    /// The rule that was stepped.
+    rule: String,
+    /// The rates, work by work; the kernel's own comes first, then those of its rung: compiled as the
+    /// kernel was, and as it comes with the program.
+    rates: Vec<KernelRate>,
+    /// What was not measured, and why.
+    left_out: Vec<LeftOut>,
+}
+
+/// The rate of a kernel with some work.
+#[derive(Serialize, Deserialize)]
+struct KernelRate {
+    /// The kernel's name; [`Kernel::OWN`] is the user's.
+    kernel: String,
+    /// Whether it is a rung that was compiled by what compiled the user's kernel.
+    recompiled: bool,
+    work: Workload,
+    /// Cells times generations per second: the median of the runs.
+    median: f64,
+    lowest: f64,
+    highest: f64,
+    /// The median of the factors between the kernel's own runs and this one's, each with the run beside
+    /// it.
+    own_is_faster_by: f64,
+}
+
+/// The rung's rate with the last work that both were timed with, if the kernel is not faster there. What
+/// the same compiler made of the rung counts, if that was timed.
+fn not_faster_than<'a>(timing: &'a Timing, rung: &str) -> Option<&'a KernelRate> {
+    let is_rung = |rate: &&KernelRate| {
+        find(&rate.kernel).is_some_and(|kernel| kernel.file == rung || kernel.name == rung)
+    };
+    let mut rates = timing.rates.iter().filter(is_rung);
+    let recompiled = rates.clone().rfind(|rate| rate.recompiled);
+    let last = recompiled.or_else(|| rates.next_back())?;
+    (last.own_is_faster_by <= 1.0).then_some(last)
+}
+
+/// Times a kernel that is right, in a child process, which is asked for it in a line of JSON and answers so.
+///
+/// # Errors
+/// The process cannot be started, could not time anything, or was cancelled.
+fn time(
+    own: &OwnKernel,
+    code: &GpuCode,
+    gpu: u32,
+    cancel: &AtomicBool,
+) -> Result<Result<Timing, Fault>> {
+    let request = Request {
+        source: own.source.clone(),
+        code: code.clone(),
+        gpu,
+    };
+    let request = serde_json::to_string(&request)? + "\n";
+    let mut process = Process::answering(itself(&["kernel", "time"]), LIMITS)?;
+    let answer = process.ask(cancel, |input, output| {
+        input.write_all(request.as_bytes())?;
+        let mut line = String::new();
+        BufReader::new(output).read_line(&mut line)?;
+        Ok(serde_json::from_str(&line)?)
+    })?;
+    Ok(Err(match answer {
+        Ok(Answer::Timed(timing)) => return Ok(Ok(timing)),
+        Ok(Answer::Wrong(fault)) => fault,
+        Ok(Answer::Failed(why)) => return Err(anyhow::Error::msg(why)),
+        Err(Ended::Cancelled) => return Err(interrupted().into()),
+        Err(Ended::TooLong) => Fault::TooLong {
+            seconds: LIMITS.time.as_secs() as u32,
+            thread: None,
+        },
+        Err(Ended::TooMuchMemory) => Fault::TooMuchMemory {
+            bytes: LIMITS.resident,
+        },
+        Err(Ended::ByItself(_)) => Fault::Crashed,
+    }))
+}
+
+/// Answers a request over standard input and output, in this process, which should end afterwards.
+fn serve_timing() -> Result<()> {
+    let mut request = String::new();
+    std::io::stdin().read_line(&mut request)?;
+    let answer = answer(serde_json::from_str(&request)?);
+    let answer = answer.unwrap_or_else(|error| Answer::Failed(format!("{error:#}")));
+    print(&serde_json::to_string(&answer)?)
+}
+
+fn answer(request: Request) -> Result<Answer> {
+    let own = OwnKernel::read(request.source.into_bytes())?;
+    let device = DeviceChoice::CudaOrdinal(request.gpu);
+    let engine = open_engine(device)?;
+    let info = engine.devices()[0].clone();
+    drop(engine);
+    let kernel = own.kernel(Some(request.code), None);
+    let rule = match &own.rules {
+        Some(rules) if !rules.contains(&Rule::LIFE) => rules[0],
+        _ => Rule::LIFE,
+    };
+    let kernels: Vec<_> = [kernel]
+        .into_iter()
+        .chain(recompiled(own.rung, &info))
+        .collect();
+    measure(&kernels, own.rung, rule, device, &info, false)
+}
+
+/// A rung, compiled here from its source: what differs between it and a kernel that began as its copy is
+/// the source alone. `None` if it does not compile.
+fn recompiled(rung: &'static Kernel, gpu: &DeviceInfo) -> Option<&'static Kernel> {
+    let own = OwnKernel::read(skeleton(rung, "rung.cu").into_bytes()).ok()?;
+    let compiler = GpuCompiler::find()?;
+    let code = compiler.compile(&own.source, gpu.capability?, driver_version());
+    Some(own.kernel(Some(code.ok()?), None))
+}
+
+/// Measures a kernel, which may be followed by its rung as it is compiled here, and the rungs.
+fn measure(
+    kernels: &[&'static Kernel],
+    rung: &'static Kernel,
+    rule: Rule,
+    device: DeviceChoice,
+    info: &DeviceInfo,
+    small: bool,
+) -> Result<Answer> {
+    let mut left_out = Vec::new();
+    let others = KERNELS.iter().filter(|kernel| *kernel != rung);
+    let (own, few) = (kernels[0], kernels.len() + 1);
+    let kernels: Vec<&'static Kernel> = kernels
+        .iter()
+        .copied()
+        .chain([rung])
+        .chain(others)
+        .collect();
+    let mut rates: Vec<KernelRate> = Vec::new();
+    // Cells per second of the work before, of each kernel by its place.
+    let mut expected: HashMap<usize, f64> = HashMap::new();
+    for work in works(info.capability.is_some(), small) {
+        let mut prepared: Vec<(usize, PreparedCase)> = Vec::new();
+        let mut bytes = 0.0;
+        let count = if work.cells() > MANY_CELLS {
+            few
+        } else {
+            kernels.len()
+        };
+        for (place, &kernel) in kernels[..count].iter().enumerate() {
+            let case = Case {
+                kernel,
+                work,
+                device,
+                run: if small { RUN / 50 } else { RUN },
+                max_seconds: MAX_SECONDS,
+            };
+            let more = case.memory() + CONTEXT_BYTES;
+            let most = info.memory.map(|memory| MAX_MEMORY * memory as f64);
+            let reason = case.reason_to_skip(info, expected.get(&place).copied())?;
+            let case = match reason {
+                Some(why) => Err(why),
+                None if most.is_some_and(|most| bytes + more > most) => {
+                    Err("too little memory is left".into())
+                }
+                None => match case.prepare(rule) {
+                    Err(_) if kernel == own => return Ok(Answer::Wrong(fails(work))),
+                    prepared => prepared.map_err(|error| format!("{error:#}")),
+                },
+            };
+            match case {
+                Ok(case) => {
+                    prepared.push((place, case));
+                    bytes += more;
+                }
+                Err(why) => {
+                    left_out.push(LeftOut {
+                        kernel: kernel.name.into(),
+                        work: Some(work),
+                        why,
+                    });
+                    // Without the kernel itself there is nothing to compare.
+                    if kernel == own {
+                        break;
+                    }
+                }
+            }
+        }
+        let [(_, first), others @ ..] = &prepared[..] else {
+            continue;
+        };
+        if others.iter().any(|(_, other)| other.digest != first.digest) {
+            return Ok(Answer::Wrong(wrong(work, false)));
+        }
+        let mut runs = vec![Vec::new(); prepared.len()];
+        for _ in 0..RUNS {
+            for ((place, case), runs) in prepared.iter_mut().zip(&mut runs) {
+                match case.run() {
+                    Ok(rate) => runs.push(rate),
+                    Err(_) if *place == 0 => return Ok(Answer::Wrong(fails(work))),
+                    Err(error) => return Err(error),
+                }
+            }
+        }
+        let (_, first) = &mut prepared[0];
+        let digest = first.digest;
+        match first.digest_now() {
+            Ok(now) if now == digest => {}
+            Ok(_) => return Ok(Answer::Wrong(wrong(work, true))),
+            Err(_) => return Ok(Answer::Wrong(fails(work))),
+        }
+        for ((place, case), runs_of) in prepared.iter().zip(&runs) {
+            let [median, lowest, highest] = spread(runs_of);
+            let factors: Vec<f64> = runs[0]
+                .iter()
+                .zip(runs_of)
+                .map(|(own, of)| own / of)
+                .collect();
+            let kernel = case.case.kernel;
+            let recompiled = kernel != own && kernel.own.is_some();
+            expected.insert(*place, median);
+            rates.push(KernelRate {
+                kernel: if recompiled { rung } else { kernel }.name.into(),
+                recompiled,
+                work,
+                median,
+                lowest,
+                highest,
+                own_is_faster_by: spread(&factors)[0],
+            });
+        }
+    }
+    Ok(Answer::Timed(Timing {
+        rule: rule.to_string(),
+        rates,
+        left_out,
+    }))
+}
+
+fn fails(work: Workload) -> Fault {
+    Fault::FailsWhenTimed {
+        instances: work.instances,
+        side: work.side,
+    }
+}
+
+fn wrong(work: Workload, is_after: bool) -> Fault {
+    Fault::WrongWhenTimed {
+        instances: work.instances,
+        side: work.side,
+        is_after,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CPU: DeviceChoice = DeviceChoice::Cpu;
+
+    fn info() -> DeviceInfo {
+        open_engine(CPU).unwrap().devices()[0].clone()
+    }
+
+    #[test]
+    fn a_kernel_is_timed_beside_the_rungs() {
+        let rung = find("bits").unwrap();
+        let answer = measure(&[rung], rung, Rule::LIFE, CPU, &info(), true).unwrap();
+        let Answer::Timed(timing) = answer else {
+            panic!("a rung is right");
+        };
+        let works = works(false, true);
+        for work in &works {
+            let of: Vec<_> = timing
+                .rates
+                .iter()
+                .filter(|rate| rate.work == *work)
+                .collect();
+            assert_eq!(of[0].own_is_faster_by, 1.0, "against itself");
+            assert_eq!(of[1].kernel, rung.name);
+            assert!(of.len() > 5, "{work}: {}", of.len());
+            assert!(
+                of.iter()
+                    .all(|it| it.lowest <= it.median && it.median <= it.highest)
+            );
+        }
+    }
+
+    #[test]
+    fn rates_stand_in_columns() {
+        let rate = |kernel: &str, side, median: f64| KernelRate {
+            kernel: kernel.trim_end_matches('*').into(),
+            recompiled: kernel.ends_with('*'),
+            work: Workload { instances: 1, side },
+            median,
+            lowest: median,
+            highest: median,
+            own_is_faster_by: 150e9 / median,
+        };
+        let timing = Timing {
+            rule: "B3/S23".into(),
+            rates: vec![
+                rate(Kernel::OWN, 1024, 150e9),
+                rate("shared*", 1024, 120e9),
+                rate("shared", 1024, 100e9),
+                rate(Kernel::OWN, 16_384, 150e9),
+                rate("shared", 16_384, 7.5e9),
+                rate("bits", 16_384, 10_000e9),
+            ],
+            left_out: Vec::new(),
+        };
+        let expected = [
+            "Gcell/s                1 × 1024²    1 × 16384²",
+            "mine.cu                150          150",
+            "02_shared, recompiled  120 (1.25×)  –",
+            "02_shared              100 (1.50×)  7.50 (20.00×)",
+            "05_bits                –            10,000 (0.01×)",
+        ];
+        assert_eq!(table(&timing, "mine.cu"), expected);
+    }
 }

@@ -21,7 +21,7 @@ use super::{config, window};
 use experiment::Plan;
 use lang::{Language, Message, tr};
 use lesson::{Bench, LESSONS};
-use life::{check_writable, read_regular_file};
+use life::{Size, check_writable, read_regular_file};
 use session::{DeviceChoice, Pace, Setup, finding_in_words};
 use ui::{Lecture, LectureOptions, LecturePanel, LectureStep, Notes};
 
@@ -62,35 +62,35 @@ const SIZE_ON_CPU: &str = "size-on-cpu";
 /// The longest file that is read.
 const MAX_BYTES: u64 = 1 << 20;
 
-/// Gives, checks or rehearses a lecture; where a size was typed, it stays in every step.
-pub(super) fn main(arguments: &LectureArguments, is_size_typed: bool) -> Result<()> {
+/// Gives, checks or rehearses a lecture; a size that is asked for stays in every step.
+pub(super) fn main(arguments: &LectureArguments) -> Result<()> {
     match &arguments.what {
         Some(LectureCommand::Check { lecture }) => check(lecture),
         Some(LectureCommand::Rehearse { lecture, device }) => rehearse(lecture, *device),
-        None => start(arguments, is_size_typed),
+        None => start(arguments),
     }
 }
 
 /// Every step of the lectures that come with the program.
 pub(super) fn shipped_steps(device: DeviceChoice) -> Result<Vec<LectureStep>> {
-    let lectures = SHIPPED.map(|(name, _)| read(Path::new(name), &plain(device), false));
+    let lectures = SHIPPED.map(|(name, _)| read(Path::new(name), &plain(device)));
     let lectures = lectures.into_iter().collect::<Result<Vec<_>>>()?;
     let steps = lectures.into_iter().flat_map(|(lecture, _)| lecture.steps);
     Ok(steps.collect())
 }
 
 fn check(path: &Path) -> Result<()> {
-    let lecture = read(path, &plain(DeviceChoice::Cpu), false)?.0;
+    let lecture = read(path, &plain(DeviceChoice::Cpu))?.0;
     let count = lecture.steps.len();
     print(&tr!("{lecture}: {count} steps", lecture = lecture.title))
 }
 
-fn start(arguments: &LectureArguments, is_size_typed: bool) -> Result<()> {
+fn start(arguments: &LectureArguments) -> Result<()> {
     for path in arguments.notes.iter().chain(&arguments.report) {
         check_writable(path)?;
     }
     window::check(&arguments.common, &arguments.window)?;
-    let (lecture, first) = read(&arguments.lecture, arguments, is_size_typed)?;
+    let (lecture, first) = read(&arguments.lecture, arguments)?;
     let lecture = LectureOptions {
         lecture,
         notes: match &arguments.notes {
@@ -104,7 +104,7 @@ fn start(arguments: &LectureArguments, is_size_typed: bool) -> Result<()> {
 
 /// Measures what every step changes, and every lesson, and says what of it is resolved here.
 fn rehearse(path: &Path, device: DeviceChoice) -> Result<()> {
-    let lecture = read(path, &plain(device), false)?.0;
+    let lecture = read(path, &plain(device))?.0;
     let is_cpu = Bench::open(device)?.is_cpu();
     let mut before: Option<&LectureStep> = None;
     for (number, step) in (1..).zip(&lecture.steps) {
@@ -186,17 +186,13 @@ fn plain(device: DeviceChoice) -> LectureArguments {
 
 /// A shipped lecture of this name, or else that of a file, on top of these options; and those of its first
 /// step.
-fn read(
-    path: &Path,
-    typed: &LectureArguments,
-    is_size_typed: bool,
-) -> Result<(Lecture, LectureArguments)> {
+fn read(path: &Path, typed: &LectureArguments) -> Result<(Lecture, LectureArguments)> {
     let shipped = SHIPPED.iter().find(|(name, _)| path == Path::new(name));
     let text = match shipped {
         Some((_, text)) => (*text).to_owned(),
         None => text_of(path)?,
     };
-    parse(&text, typed, is_size_typed).map_err(|(span, why)| {
+    parse(&text, typed).map_err(|(span, why)| {
         let before = &text[..text.floor_char_boundary(span.start)];
         let line = 1 + before.matches('\n').count();
         let column = 1 + before.chars().rev().take_while(|it| *it != '\n').count();
@@ -206,11 +202,7 @@ fn read(
 }
 
 /// The lecture in a text, and the options of its first step.
-fn parse(
-    text: &str,
-    typed: &LectureArguments,
-    is_size_typed: bool,
-) -> Result<(Lecture, LectureArguments), Located> {
+fn parse(text: &str, typed: &LectureArguments) -> Result<(Lecture, LectureArguments), Located> {
     let file: File = toml::from_str(text).map_err(|error| {
         let span = error.span();
         (span.unwrap_or(0..0), error.message().to_owned())
@@ -231,41 +223,33 @@ fn parse(
             }
             let text = config::option_value(value.get_ref());
             let text = text.ok_or_else(|| fault(tr!("{name} must be a text or a number")))?;
-            let before = options.common.size;
-            let option = if name == SIZE_ON_CPU { "size" } else { name };
-            set(&mut options, option, &text).map_err(fault)?;
-            let size = options.common.size;
             match name.as_str() {
-                "size" | SIZE_ON_CPU if is_size_typed => options.common.size = before,
-                "size" => size_on_cpu = None,
-                SIZE_ON_CPU => (options.common.size, size_on_cpu) = (before, size),
-                _ => {}
+                SIZE_ON_CPU => {
+                    let size = Size::from_sides(&text).map_err(|why| fault(why.to_string()))?;
+                    size_on_cpu = Some(size).filter(|_| typed.common.size.is_none());
+                }
+                "size" if typed.common.size.is_some() => {}
+                name => set(&mut options, name, &text).map_err(fault)?,
+            }
+            if name == "size" {
+                size_on_cpu = None;
             }
         }
-        let setup =
-            |options: &_| setup(options).map_err(|why| (span.clone(), failure::in_words(&why)));
-        let setting = setup(&options)?;
-        let size_on_cpu = match size_on_cpu {
-            Some(_) => {
-                let mut on_cpu = options.clone();
-                on_cpu.common.size = size_on_cpu;
-                Some(setup(&on_cpu)?.size)
-            }
-            None => None,
-        };
+        let fault = |why: String| (span.clone(), why);
+        let setting = setup(&options).map_err(|why| fault(failure::in_words(&why)))?;
+        if let Some(size) = size_on_cpu {
+            let is_valid = setting.kernel.validate_size(size);
+            is_valid.map_err(|why| fault(why.to_string()))?;
+        }
         if !Pace::ALL.contains(&setting.pace) {
             let why = tr!(
                 "take a pace that the keys + and − reach, such as 10, 60, 240, unthrottled or max"
             );
-            return Err((span, why.into()));
+            return Err(fault(why.into()));
         }
         first.get_or_insert_with(|| options.clone());
-        asked.push(
-            step.faster
-                .as_ref()
-                .or(step.slower.as_ref())
-                .map(Spanned::span),
-        );
+        let factors = step.faster.as_ref().or(step.slower.as_ref());
+        asked.push(factors.map(Spanned::span));
         let choices = choices(&step)?;
         steps.push(LectureStep {
             setting,
@@ -375,7 +359,6 @@ mod tests {
     use std::time::{Duration, Instant};
 
     use super::*;
-    use life::Size;
     use session::Finding;
     use session::Session;
     use session::recording::{Recording, RoundWork};
@@ -384,7 +367,7 @@ mod tests {
     use ui::{App, EmergencySave, LessonScreen, ViewOptions};
 
     fn shipped(name: &str, device: DeviceChoice) -> Lecture {
-        read(Path::new(name), &plain(device), false).unwrap().0
+        read(Path::new(name), &plain(device)).unwrap().0
     }
 
     #[test]
@@ -394,7 +377,7 @@ mod tests {
         let [few, many] = [50, 400].map(|steps| {
             let before = platform::usage().cpu;
             let text = format!("title = 'Long'\n{}", step.repeat(steps));
-            let read = parse(&text, &options, false).expect("a lecture").0;
+            let read = parse(&text, &options).expect("a lecture").0;
             assert_eq!(read.steps.len(), steps);
             platform::usage().cpu - before
         });
@@ -513,16 +496,16 @@ mod tests {
     }
 
     #[test]
-    fn a_step_has_another_size_on_a_cpu_unless_one_was_typed() {
+    fn a_step_has_another_size_on_a_cpu_unless_one_is_asked_for() {
         let sides = |size: Option<Size>| {
             let mut options = plain(DeviceChoice::Cpu);
             options.common.size = size;
-            let lecture = read(Path::new("ten-minutes"), &options, size.is_some());
-            let lecture = lecture.unwrap().0;
+            let lecture = read(Path::new("ten-minutes"), &options).unwrap().0;
+            let side = |step: &LectureStep, is_cpu| step.setting_where(is_cpu).size.width();
             let sides = lecture
                 .steps
                 .iter()
-                .map(|step| [false, true].map(|is_cpu| step.setting_where(is_cpu).size.width()));
+                .map(|it| [false, true].map(|cpu| side(it, cpu)));
             sides.collect::<std::collections::BTreeSet<_>>()
         };
         assert_eq!(sides(None), [[1024, 256]].into());

@@ -7,10 +7,10 @@ use anyhow::Result;
 
 use super::failure::CheckFailed;
 use super::options::LessonArguments;
-use super::text::{print, print_json, print_text, say};
+use super::text::{columns, print, print_json, print_text, say};
 use lang::tr;
 use lesson::Speedup;
-use lesson::{Group, LESSONS, Lesson, LessonError, LessonImage, Outcome, PartOutcome, Progress};
+use lesson::{Group, LESSONS, Lesson, LessonError, Outcome, PartOutcome, Progress};
 use session::finding_in_words;
 use window::picture_file::{Image, write_png};
 
@@ -72,17 +72,17 @@ pub(super) fn unwrapped(error: LessonError) -> anyhow::Error {
 }
 
 fn list() -> Result<()> {
-    let widest = LESSONS.iter().map(|lesson| lesson.name.len()).max();
-    let width = widest.unwrap_or(0);
+    let row = |it: &Lesson| vec![it.name.to_owned(), lang::text(it.title).to_owned()];
+    let lines = columns(&LESSONS.iter().map(row).collect::<Vec<_>>());
     for group in Group::ALL {
         print(group.title())?;
-        for lesson in LESSONS.iter().filter(|lesson| lesson.group == group) {
-            print(&format!(
-                "  {:width$}  {}",
-                lesson.name,
-                lang::text(lesson.title)
-            ))?;
-        }
+        let of_group = LESSONS
+            .iter()
+            .zip(&lines)
+            .filter(|(it, _)| it.group == group);
+        of_group
+            .into_iter()
+            .try_for_each(|(_, line)| print(&format!("  {line}")))?;
     }
     print("")?;
     print(tr!(
@@ -133,8 +133,7 @@ fn run(lesson: &'static Lesson, arguments: &LessonArguments) -> Result<Outcome> 
         } else {
             tr!("WRONG")
         };
-        let verdict = lang::align_right(verdict, 8);
-        tell_line(format!("{verdict}  {}", check.what));
+        tell_line(format!("{}  {}", lang::align_right(verdict, 8), check.what));
     }
     if let Some(missing) = &outcome.missing {
         tell_line(format!("\n{missing}"));
@@ -177,14 +176,12 @@ fn finding_lines(outcome: &Outcome) -> Vec<String> {
 
 /// What a part measured.
 fn part_lines(part: &PartOutcome) -> Vec<String> {
-    let figures = part.figures.iter();
-    let labels: Vec<String> = figures.map(|it| it.name()).collect();
-    let widths = labels.iter().map(|label| lang::columns(label));
-    let width = widths.max().unwrap_or(0);
-    let figures = part.figures.iter().zip(&labels).map(|(figure, label)| {
-        let (label, value) = (lang::align_left(label, width), figure.digits());
-        format!("  {label}  {value:>9} {}", figure.unit)
+    let rows = part.figures.iter().map(|figure| {
+        let value = format!("{:>9} {}", figure.digits(), figure.unit);
+        vec![figure.name(), value]
     });
+    let figures = columns(&rows.collect::<Vec<_>>()).into_iter();
+    let figures = figures.map(|line| format!("  {line}"));
     let title = std::iter::once(lang::text(part.title).to_owned());
     let note = part.note.iter();
     let note = note.map(|note| format!("  {}", lang::shown(note)));
@@ -218,7 +215,12 @@ fn save(outcome: &Outcome, path: &Path, all: bool) -> Result<()> {
         if i > 0 {
             behind += &format!("-{}", i + 1);
         }
-        write_png(&image(picture), &named(path, &behind))?;
+        let image = Image {
+            width: picture.width,
+            height: picture.height,
+            rgba: picture.rgba.clone(),
+        };
+        write_png(&image, &named(path, &behind))?;
     }
     Ok(())
 }
@@ -227,14 +229,6 @@ fn named(path: &Path, behind: &str) -> PathBuf {
     let stem = path.file_stem().unwrap_or_default().to_string_lossy();
     let extension = path.extension().unwrap_or("png".as_ref());
     path.with_file_name(format!("{stem}{behind}.{}", extension.to_string_lossy()))
-}
-
-fn image(picture: &LessonImage) -> Image {
-    Image {
-        width: picture.width,
-        height: picture.height,
-        rgba: picture.rgba.clone(),
-    }
 }
 
 #[cfg(test)]

@@ -5,32 +5,28 @@ mod bench;
 mod catalogue_tests;
 mod config;
 mod devices;
-mod exercise;
 mod failure;
-mod headless;
 mod kernel;
 mod lecture;
 mod lesson;
 mod options;
 mod patterns;
-mod record;
 mod round;
-pub mod run;
+mod run;
 mod setup;
 mod shell;
 mod snapshot;
 mod text;
-mod tips;
 mod verify;
 mod window;
 
 use std::ffi::OsString;
-use std::process::ExitCode;
+use std::process::{self, ExitCode};
 
 use clap::parser::ValueSource;
 use clap::{FromArgMatches as _, ValueEnum as _};
 
-pub use bench::{Origin, Record, Row, Table, factors_in_words, ladder_policy};
+pub use bench::{Origin, Record, Row, Table, ladder_policy};
 use lang::{Language, Message, tr};
 pub use options::command_line;
 use options::{Cli, Command, ConfigCommand, Shown};
@@ -62,18 +58,13 @@ pub fn main() -> ExitCode {
         Some(Command::Run(arguments)) => run::main(&arguments),
         Some(Command::Snapshot(arguments)) => snapshot::main(&arguments),
         Some(Command::Lesson(arguments)) => lesson::main(&arguments),
-        Some(Command::Lecture(arguments)) => {
-            let lecture = matches.subcommand_matches("lecture");
-            let is_typed =
-                |it: &clap::ArgMatches| it.value_source("size") == Some(ValueSource::CommandLine);
-            lecture::main(&arguments, lecture.is_some_and(is_typed))
-        }
+        Some(Command::Lecture(arguments)) => lecture::main(&arguments),
         Some(Command::Round(command)) => round::main(&command),
-        Some(Command::Exercise(command)) => exercise::main(&command),
+        Some(Command::Exercise(command)) => round::exercise(&command),
         Some(Command::Bench(arguments)) => bench::main(&arguments, lecture::shipped_steps),
-        Some(Command::Verify(arguments)) => verify::main(&arguments),
+        Some(Command::Verify { small, device }) => verify::main(small, device),
         Some(Command::Kernel(what)) => kernel::main(&what),
-        Some(Command::Devices(arguments)) => devices::main(&arguments),
+        Some(Command::Devices { json }) => devices::main(json),
         Some(Command::Patterns) => patterns::main(),
         Some(Command::Completions { shell }) => shell::completions(shell),
         Some(Command::Man { folder }) => shell::man(folder.as_deref()),
@@ -96,6 +87,14 @@ pub fn main() -> ExitCode {
     }
 }
 
+/// A command that runs this program with these arguments.
+fn itself(arguments: &[&str]) -> process::Command {
+    let program = std::env::current_exe().unwrap_or_else(|_| "lifestreams".into());
+    let mut command = process::Command::new(program);
+    command.args(arguments);
+    command
+}
+
 /// Whether the output is JSON, which is always in English.
 fn prints_json(matches: &clap::ArgMatches) -> bool {
     let here = matches.try_get_one("json");
@@ -107,9 +106,7 @@ fn prints_json(matches: &clap::ArgMatches) -> bool {
 /// their file.
 fn parse() -> anyhow::Result<(Cli, clap::ArgMatches, Vec<Message>)> {
     let typed = typed_words();
-    let words = typed.iter().skip(1);
-    let words: Vec<String> = words.map(|word| word.to_string_lossy().into()).collect();
-    let first = words.first().map(String::as_str);
+    let first = typed.get(1).and_then(|word| word.to_str());
     let about = matches!(first, Some("config" | "man" | "completions"));
     let (command, notes) = if about {
         (command_line(), Vec::new())
@@ -123,8 +120,11 @@ fn parse() -> anyhow::Result<(Cli, clap::ArgMatches, Vec<Message>)> {
             // The parser's sentences repeat the words, so it gets them once more with control characters
             // escaped. It only accepts them then if it could not read them at all, as no UTF-8.
             let escaped = typed.iter().map(life::shown);
-            let error = command.try_get_matches_from(escaped).err().unwrap_or(error);
-            tips::with_tip(error, &words).exit()
+            command
+                .try_get_matches_from(escaped)
+                .err()
+                .unwrap_or(error)
+                .exit()
         });
     let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     Ok((cli, matches, notes))

@@ -1,10 +1,10 @@
 //! All options and commands; `--help` and the documents are made from here.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::str::FromStr;
 
 use clap::builder::{PathBufValueParser, PossibleValue, PossibleValuesParser, TypedValueParser};
-use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
+use clap::{ArgAction, Args, CommandFactory, Parser, Subcommand, ValueEnum};
 
 use engine::kernels::{self, KERNELS};
 use engine::{HostMemory, Kernel};
@@ -90,12 +90,23 @@ pub(super) enum Command {
     /// Run benchmarks and print their tables
     Bench(BenchArguments),
     /// Check every kernel on this device against the reference
-    Verify(VerifyArguments),
+    Verify {
+        /// Few and small cases, for compute-sanitizer
+        #[arg(long)]
+        small: bool,
+        /// Compute device: auto, cpu, cuda or cuda:I
+        #[arg(long, value_name = "DEVICE", default_value = "auto", value_parser = measured_device)]
+        device: DeviceChoice,
+    },
     /// Write a kernel of your own, and check it
     #[command(subcommand)]
     Kernel(KernelCommand),
     /// List devices, and explain what is missing and how to fix it
-    Devices(DevicesArguments),
+    Devices {
+        /// Print one JSON object on stdout
+        #[arg(long)]
+        json: bool,
+    },
     /// Show or save default options
     Config {
         /// What to do [default: show]
@@ -143,12 +154,9 @@ pub(super) enum KernelCommand {
         /// The GPU's number; without it, kernels run in the emulator
         gpu: Option<u32>,
     },
-    /// Time what a check has compiled
+    /// Time what a check has compiled, for another process
     #[command(hide = true)]
-    Time {
-        /// The folder of what is to be timed
-        folder: PathBuf,
-    },
+    Time,
 }
 
 /// Options of `kernel check`.
@@ -169,19 +177,6 @@ pub(super) struct KernelCheckArguments {
     /// Print the PTX that the compiler made for the GPU
     #[arg(long)]
     pub ptx: bool,
-}
-
-impl KernelCheckArguments {
-    /// The defaults.
-    pub(super) fn of(file: &Path, json: bool) -> KernelCheckArguments {
-        KernelCheckArguments {
-            file: file.to_owned(),
-            device: DeviceChoice::Auto,
-            json,
-            diff: false,
-            ptx: false,
-        }
-    }
 }
 
 /// What `config` does.
@@ -219,7 +214,7 @@ pub(super) struct Common {
     #[arg(long, value_name = "RULE")]
     pub rule: Option<RuleAndTorus>,
     /// Fraction of live cells at the start of a soup, 0 to 1
-    #[arg(long, value_name = "P", default_value_t = 0.3, value_parser = density)]
+    #[arg(long, value_name = "P", default_value_t = 0.3, value_parser = number(0.0, 1.0, "take a number from 0 to 1"))]
     pub density: f64,
     /// Seed of the soup: it gives the same start on every machine
     #[arg(long, value_name = "S", default_value_t = 1, value_parser = whole(0u64, u64::MAX))]
@@ -239,7 +234,7 @@ pub(super) struct Common {
     pub kernel_file: Option<PathBuf>,
     /// Compute device: auto (the first CUDA device, else the CPU), cpu, cuda (every GPU), cuda:I, or
     /// recorded: the CPU, with rounds recorded on a GPU in place of measurements
-    #[arg(long, value_name = "DEVICE", default_value = "auto", value_parser = device)]
+    #[arg(long, value_name = "DEVICE", default_value = "auto")]
     pub device: DeviceChoice,
     /// auto, on or off: cut each lattice into bands on all GPUs
     #[arg(
@@ -286,14 +281,14 @@ pub(super) struct SwitchArguments {
     pub round: Option<PathBuf>,
     /// Prepare each round as a CUDA graph and replay it
     /// [default: off; for run the fastest]
-    #[arg(long, value_name = "ON", value_enum)]
-    pub graphs: Option<OnOff>,
+    #[arg(long, value_name = "ON", value_parser = on_off())]
+    pub graphs: Option<bool>,
     /// What a picture transfers over the bus: auto uses bits while they are small (in a window: at
     /// most 8 MiB for all lattices), otherwise the reduced view
     #[arg(long, value_name = "WHAT", value_enum, default_value_t = TransferChoice::Auto)]
     pub transfer: TransferChoice,
     /// The shape of a kernel's blocks in threads [default: the kernel's own]
-    #[arg(long, value_name = "WxH", value_parser = block)]
+    #[arg(long, value_name = "WxH", value_parser = sides(0, u32::MAX, "take WIDTHxHEIGHT in threads, such as 32x8"))]
     pub block: Option<(u32, u32)>,
 }
 
@@ -317,7 +312,7 @@ impl SwitchArguments {
             host_memory: self.host_memory,
             wait: self.wait,
             order: self.order(),
-            graphs: self.graphs == Some(OnOff::On),
+            graphs: self.graphs == Some(true),
             transfer: self.transfer,
             block: self.block,
         }
@@ -359,8 +354,8 @@ pub(super) struct TimeArguments {
     pub stop_when_still: StopWhenStill,
     /// Fill dead panels with new soups, one after the other, but never one that was edited or opened
     /// from a file
-    #[arg(long, value_name = "ON", value_enum, default_value_t = OnOff::On)]
-    pub reseed: OnOff,
+    #[arg(long, value_name = "ON", default_value = "on", value_parser = on_off(), action = ArgAction::Set)]
+    pub reseed: bool,
     /// Memory for going back in time, in MiB; 0 for none
     #[arg(long, value_name = "MIB", default_value_t = TimeSettings::DEFAULT.history_bytes >> 20,
           value_parser = whole(0u64, TimeSettings::MAX_HISTORY_BYTES >> 20))]
@@ -372,7 +367,7 @@ impl TimeArguments {
     pub(super) fn settings(&self) -> TimeSettings {
         TimeSettings {
             stop_when_still: self.stop_when_still,
-            reseed: self.reseed == OnOff::On,
+            reseed: self.reseed,
             history_bytes: self.history_memory << 20,
         }
     }
@@ -428,8 +423,8 @@ pub(super) struct WindowArguments {
     #[arg(long, value_name = "WHICH")]
     pub monitor: Option<String>,
     /// Start as a presentation: no chrome, large type
-    #[arg(long, value_name = "ON", value_enum, default_value_t = OnOff::Off)]
-    pub presentation: OnOff,
+    #[arg(long, value_name = "ON", default_value = "off", value_parser = on_off(), action = ArgAction::Set)]
+    pub presentation: bool,
 }
 
 /// Options of `run`.
@@ -463,11 +458,12 @@ pub(super) struct SnapshotArguments {
     #[arg(short, long, value_name = "F.png", value_parser = png())]
     pub output: PathBuf,
     /// The window's size in pixels
-    #[arg(long, value_name = "WxH", default_value = "1280x800", value_parser = pixels)]
+    #[arg(long, value_name = "WxH", default_value = "1280x800", value_parser = sides(64, 8192, "take WIDTHxHEIGHT, each from 64 to 8192"))]
     pub window_size: (u32, u32),
     /// Pixels per point: 2 for a HiDPI monitor
-    #[arg(long, value_name = "X", default_value_t = 1.0, value_parser = scale)]
-    pub scale: f32,
+    #[arg(long, value_name = "X", default_value_t = 1.0,
+          value_parser = number(0.5, 4.0, "take a number from 0.5 to 4"))]
+    pub scale: f64,
     /// Minimum rounds before the picture is taken
     #[arg(long, value_name = "N", default_value_t = 60, value_parser = whole(0u64, u64::MAX))]
     pub rounds: u64,
@@ -484,7 +480,7 @@ pub(super) struct SnapshotArguments {
     #[arg(long, value_name = "NAME", value_parser = lesson_index())]
     pub lesson: Option<usize>,
     /// Zoom factor; 1 shows whole lattices [default: that of a new window]
-    #[arg(long, value_name = "X", value_parser = zoom)]
+    #[arg(long, value_name = "X", value_parser = number(f64::MIN_POSITIVE, f64::MAX, "take a number above 0, such as 4"))]
     pub zoom: Option<f64>,
 }
 
@@ -521,7 +517,7 @@ pub(super) struct LessonArguments {
         ["all"].into_iter().chain(LESSONS.iter().map(|lesson| lesson.name))))]
     pub name: Option<String>,
     /// Compute device: auto, cpu, cuda, cuda:I, or recorded: show what was recorded on a GPU
-    #[arg(long, value_name = "DEVICE", default_value = "auto", value_parser = device)]
+    #[arg(long, value_name = "DEVICE", default_value = "auto")]
     pub device: DeviceChoice,
     /// Print one JSON object, or for `all` an array of them, and nothing else, on stdout
     #[arg(long)]
@@ -626,9 +622,7 @@ pub(super) enum ExerciseCommand {
 }
 
 /// What can be measured, in the order in which records keep and documents show it.
-pub(super) const TABLES: [&str; 7] = [
-    "default", "split", "frame", "ui", "effect", "lesson", "ladder",
-];
+pub(super) const TABLES: [&str; 6] = ["default", "frame", "ui", "effect", "lesson", "ladder"];
 
 /// What is named to record rounds and lessons for machines without a GPU.
 pub(super) const RECORDING: &str = "recording";
@@ -668,34 +662,6 @@ impl BenchArguments {
     }
 }
 
-/// Options of `verify`.
-#[derive(Args, Clone, Debug)]
-pub(super) struct VerifyArguments {
-    /// Few and small cases, for compute-sanitizer
-    #[arg(long)]
-    pub small: bool,
-    /// Compute device: auto, cpu, cuda or cuda:I
-    #[arg(long, value_name = "DEVICE", default_value = "auto", value_parser = measured_device)]
-    pub device: DeviceChoice,
-}
-
-/// Options of `devices`.
-#[derive(Args, Clone, Debug)]
-pub(super) struct DevicesArguments {
-    /// Print one JSON object on stdout
-    #[arg(long)]
-    pub json: bool,
-}
-
-/// `on` or `off`.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-pub(super) enum OnOff {
-    /// On.
-    On,
-    /// Off.
-    Off,
-}
-
 /// `--display`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub(super) enum Display {
@@ -707,6 +673,11 @@ pub(super) enum Display {
     Terminal,
     /// No window: one line of figures per second
     None,
+}
+
+/// `on` or `off`.
+fn on_off() -> impl TypedValueParser<Value = bool> {
+    PossibleValuesParser::new(["on", "off"]).map(|word| word == "on")
 }
 
 /// A whole number within these bounds; what is none is answered with the bounds.
@@ -740,10 +711,30 @@ fn lesson_index() -> impl TypedValueParser<Value = usize> {
     names.map(|name| LESSONS.iter().position(|it| it.name == name).unwrap_or(0))
 }
 
-fn density(text: &str) -> Result<f64, String> {
-    match text.parse::<f64>() {
-        Ok(p) if (0.0..=1.0).contains(&p) => Ok(p),
-        _ => Err("take a number from 0 to 1".into()),
+/// A number within these bounds, which the sentence names.
+fn number(
+    least: f64,
+    most: f64,
+    sentence: &'static str,
+) -> impl Fn(&str) -> Result<f64, &'static str> + Clone + Send + Sync {
+    move |text| match text.parse() {
+        Ok(number) if (least..=most).contains(&number) => Ok(number),
+        _ => Err(sentence),
+    }
+}
+
+/// Two sides within these bounds, which the sentence names.
+fn sides(
+    least: u32,
+    most: u32,
+    sentence: &'static str,
+) -> impl Fn(&str) -> Result<(u32, u32), &'static str> + Clone + Send + Sync {
+    move |text| {
+        let side = |part: &str| part.parse().ok().filter(|n| (least..=most).contains(n));
+        let sides = text
+            .split_once('x')
+            .and_then(|(w, h)| Some((side(w)?, side(h)?)));
+        sides.ok_or(sentence)
     }
 }
 
@@ -754,11 +745,8 @@ fn rung(text: &str) -> Result<&'static Kernel, String> {
 /// A rung that a kernel of one's own may begin with, by its file.
 fn own_rung() -> impl TypedValueParser<Value = &'static Kernel> {
     let files = workshop::rungs().map(|rung| rung.file);
-    PossibleValuesParser::new(files).try_map(|file| {
-        workshop::rungs()
-            .find(|rung| rung.file == file)
-            .ok_or("no rung")
-    })
+    let rung = |file| workshop::rungs().find(|rung| rung.file == file);
+    PossibleValuesParser::new(files).try_map(move |file| rung(file).ok_or("no rung"))
 }
 
 /// A kernel, or `None` to have one picked.
@@ -781,10 +769,6 @@ fn host_memory() -> impl TypedValueParser<Value = HostMemory> {
     })
 }
 
-fn device(text: &str) -> Result<DeviceChoice, String> {
-    text.parse()
-}
-
 /// A device on which something is measured.
 fn measured_device(text: &str) -> Result<DeviceChoice, String> {
     match text.parse()? {
@@ -793,41 +777,11 @@ fn measured_device(text: &str) -> Result<DeviceChoice, String> {
     }
 }
 
-fn pixels(text: &str) -> Result<(u32, u32), String> {
-    let side = |part: &str| part.parse().ok().filter(|n| (64..=8192).contains(n));
-    text.split_once('x')
-        .and_then(|(w, h)| Some((side(w)?, side(h)?)))
-        .ok_or_else(|| "take WIDTHxHEIGHT, each from 64 to 8192".into())
-}
-
-fn block(text: &str) -> Result<(u32, u32), String> {
-    text.split_once('x')
-        .and_then(|(w, h)| Some((w.parse().ok()?, h.parse().ok()?)))
-        .ok_or_else(|| "take WIDTHxHEIGHT in threads, such as 32x8".into())
-}
-
 fn exercise(text: &str) -> Result<&'static Exercise, String> {
-    let names = || {
-        lesson::EXERCISES
-            .iter()
-            .map(|it| it.name)
-            .collect::<Vec<_>>()
-    };
-    Exercise::find(text).ok_or_else(|| format!("take one of: {}", names().join(", ")))
-}
-
-fn zoom(text: &str) -> Result<f64, String> {
-    match text.parse::<f64>() {
-        Ok(x) if x.is_finite() && x > 0.0 => Ok(x),
-        _ => Err("take a number above 0, such as 4".into()),
-    }
-}
-
-fn scale(text: &str) -> Result<f32, String> {
-    match text.parse::<f32>() {
-        Ok(x) if (0.5..=4.0).contains(&x) => Ok(x),
-        _ => Err("take a number from 0.5 to 4".into()),
-    }
+    Exercise::find(text).ok_or_else(|| {
+        let names: Vec<_> = lesson::EXERCISES.iter().map(|it| it.name).collect();
+        format!("take one of: {}", names.join(", "))
+    })
 }
 
 /// What to type first.

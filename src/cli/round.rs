@@ -1,16 +1,20 @@
-//! `lifestreams round`: writes a round to begin with, and checks rounds that a person wrote.
+//! `lifestreams round` writes a round to begin with, and checks rounds that a person wrote; `lifestreams
+//! exercise` lists the exercises, starts them and checks what a person made of them.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::Result;
-use serde::Serialize;
+use serde_json::{Value, json};
 
 use super::failure::{BadArguments, CheckFailed, unreadable};
-use super::options::RoundCommand;
-use super::text::{print, print_json};
-use lang::tr;
+use super::kernel;
+use super::options::{ExerciseCommand, KernelCheckArguments, RoundCommand};
+use super::text::{columns, print, print_json, say};
+use lang::{Message, tr};
+use lesson::{EXERCISES, Exercise, ExerciseProgress, Task};
 use life::{ReadError, read_regular_file, write_atomically};
 use script::{Fault, Place, Script, ScriptErrorKind, Verdict, Work};
+use session::DeviceChoice;
 
 /// The longest file that is read; longer ones than a script may be are refused by a sentence of their own.
 const MAX_BYTES: u64 = 1 << 20;
@@ -78,7 +82,7 @@ pub(super) fn report(path: &Path, verdict: &Verdict, json: bool) -> Result<()> {
         }
     }
     if json {
-        print_json(&Report::of(path, verdict))?;
+        print_json(&in_json(path, verdict))?;
     } else {
         match &verdict.faults {
             Ok(faults) => lines(path, faults)
@@ -92,6 +96,33 @@ pub(super) fn report(path: &Path, verdict: &Verdict, json: bool) -> Result<()> {
     }
     let (path, n) = (path.display(), verdict.items);
     Err(CheckFailed(tr!("{path} is wrong for N = {n}")).into())
+}
+
+/// What `--json` prints; of a fault's places, the call that is to be changed comes first.
+fn in_json(path: &Path, verdict: &Verdict) -> Value {
+    let place = |place: Place| json!({"line": place.line, "column": place.column});
+    let fault = |kind: &str, places: Vec<Place>, calls: Vec<usize>, sentence: &Message| {
+        let places: Vec<Value> = places.into_iter().map(place).collect();
+        let sentence = lang::english(sentence);
+        json!({"kind": kind, "places": places, "calls": calls, "sentence": sentence})
+    };
+    let faults: Vec<Value> = match &verdict.faults {
+        Ok(faults) => {
+            let calls = |it: &Fault| it.calls.iter().map(|call| call.index).collect();
+            let one = |it: &Fault| fault(it.name, it.places(), calls(it), &it.message);
+            faults.iter().map(one).collect()
+        }
+        Err(error) => {
+            let places = error.place.into_iter().collect();
+            vec![fault("script", places, Vec::new(), &error.message)]
+        }
+    };
+    json!({
+        "file": path.display().to_string(),
+        "n": verdict.items,
+        "right": verdict.is_right(),
+        "faults": faults,
+    })
 }
 
 /// A sentence about a place in a file, as editors read it.
@@ -126,59 +157,136 @@ fn lines(path: &Path, faults: &[Fault]) -> Vec<String> {
     alike.iter().map(line).collect()
 }
 
-/// What `--json` prints.
-#[derive(Serialize)]
-struct Report {
-    file: String,
-    n: u32,
-    right: bool,
-    faults: Vec<ReportedFault>,
-}
-
-#[derive(Serialize)]
-struct ReportedFault {
-    kind: &'static str,
-    /// The call that is to be changed comes first.
-    places: Vec<ReportedPlace>,
-    /// The indices of the same calls in the round.
-    calls: Vec<usize>,
-    sentence: String,
-}
-
-#[derive(Serialize)]
-struct ReportedPlace {
-    line: u32,
-    column: u32,
-}
-
-impl Report {
-    fn of(path: &Path, verdict: &Verdict) -> Report {
-        let reported = |place: Place| ReportedPlace {
-            line: place.line,
-            column: place.column,
-        };
-        let faults = match &verdict.faults {
-            Ok(faults) => faults
-                .iter()
-                .map(|fault| ReportedFault {
-                    kind: fault.name,
-                    places: fault.places().into_iter().map(reported).collect(),
-                    calls: fault.calls.iter().map(|it| it.index).collect(),
-                    sentence: lang::english(&fault.message),
-                })
-                .collect(),
-            Err(error) => vec![ReportedFault {
-                kind: "script",
-                places: error.place.map(reported).into_iter().collect(),
-                calls: Vec::new(),
-                sentence: lang::english(&error.message),
-            }],
-        };
-        Report {
-            file: path.display().to_string(),
-            n: verdict.items,
-            right: verdict.is_right(),
-            faults,
+pub(super) fn exercise(command: &ExerciseCommand) -> Result<()> {
+    let path = ExerciseProgress::path().ok_or_else(|| {
+        BadArguments(
+            tr!("there is no folder for progress in the exercises here: HOME is not set").into(),
+        )
+    })?;
+    let progress = progress_in(&path);
+    match command {
+        ExerciseCommand::List => list(&progress),
+        ExerciseCommand::Start { exercise } => start(exercise, &path),
+        ExerciseCommand::Next => match progress.next() {
+            Some(exercise) => start(exercise, &path),
+            None => print(tr!("every exercise is solved")),
+        },
+        ExerciseCommand::Check { exercise, json } => {
+            let exercise = exercise.or(progress.current()).ok_or_else(|| {
+                BadArguments(
+                    tr!("no exercise is in progress; 'lifestreams exercise next' starts one")
+                        .into(),
+                )
+            })?;
+            check_exercise(exercise, &path, *json)
         }
     }
+}
+
+/// The progress so far: none if its file is not readable, which is said.
+fn progress_in(path: &Path) -> ExerciseProgress {
+    ExerciseProgress::read(path).unwrap_or_else(|why| {
+        say(&tr!(
+            "{path} cannot be read: {why}; no exercise counts as solved",
+            path = path.display()
+        ));
+        ExerciseProgress::default()
+    })
+}
+
+/// Changes the progress. A damaged file is kept, which is said.
+fn update(path: &Path, change: impl FnOnce(&mut ExerciseProgress)) -> Result<ExerciseProgress> {
+    let (progress, kept) = ExerciseProgress::update(path, change)?;
+    if let Some(kept) = kept {
+        say(&tr!("the damaged file is kept as {}", kept.display()));
+    }
+    Ok(progress)
+}
+
+fn file(exercise: &Exercise) -> PathBuf {
+    PathBuf::from(exercise.name).with_extension(exercise.extension())
+}
+
+fn list(progress: &ExerciseProgress) -> Result<()> {
+    let rows = (1..).zip(EXERCISES).map(|(number, exercise)| {
+        let mut current = progress.current().into_iter();
+        let state = if progress.is_solved(exercise) {
+            tr!("  (solved)")
+        } else if current.any(|it| it.name == exercise.name) {
+            tr!("  (in progress)")
+        } else {
+            ""
+        };
+        let title = lang::text(exercise.title);
+        vec![
+            format!("{number}  {}", exercise.name),
+            format!("{title}{state}"),
+        ]
+    });
+    let lines = columns(&rows.collect::<Vec<_>>());
+    lines.iter().try_for_each(|line| print(line))?;
+    print("")?;
+    print(tr!(
+        "'lifestreams exercise start NAME' writes one into this folder"
+    ))
+}
+
+fn start(exercise: &Exercise, path: &Path) -> Result<()> {
+    let file = file(exercise);
+    write_new(&file, &exercise.file())?;
+    update(path, |progress| progress.start(exercise))?;
+    print(&format!(
+        "{}: {}",
+        exercise.name,
+        lang::text(exercise.title)
+    ))?;
+    for sentence in exercise.text {
+        print(lang::text(sentence))?;
+    }
+    print(&tr!(
+        "Edit {file}; 'lifestreams exercise check' checks it",
+        file = file.display()
+    ))
+}
+
+fn check_exercise(exercise: &Exercise, path: &Path, json: bool) -> Result<()> {
+    let file = file(exercise);
+    let reported = match &exercise.task {
+        Task::Round(task) => {
+            let source = read(&file)?;
+            report(&file, &task.check(&source), json)
+        }
+        Task::Kernel(task) => {
+            let arguments = KernelCheckArguments {
+                file: file.clone(),
+                device: DeviceChoice::Auto,
+                json,
+                diff: false,
+                ptx: false,
+            };
+            kernel::check(&arguments, Some(task))
+        }
+    };
+    if matches!(&reported, Err(error) if !error.is::<CheckFailed>()) {
+        return reported;
+    }
+    let progress = update(path, |progress| {
+        progress.start(exercise);
+        if reported.is_ok() {
+            progress.solve(exercise);
+        }
+    })?;
+    reported?;
+    if json {
+        return Ok(());
+    }
+    print(&tr!(
+        "{file}: right, and {name} is solved",
+        file = file.display(),
+        name = exercise.name
+    ))?;
+    print(match progress.next() {
+        Some(_) => tr!("'lifestreams exercise next' starts the next one"),
+        None => tr!("every exercise is solved"),
+    })
 }

@@ -1,57 +1,54 @@
-//! `lifestreams run`: steps every instance as fast as it can, reports, saves.
+//! `lifestreams run`: steps every instance as fast as it can, reports, saves, and survives the loss of a
+//! device.
+//!
+//! Every some seconds it copies the lattices to the host. After a loss, the devices that are left go
+//! on from the newest copy, or from the start before the first one.
 
-use session::{DeviceChoice, PicturePlan, Setting, Setup, TransferChoice, time_left};
 use std::collections::VecDeque;
 use std::io;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
-
-pub mod survival;
-mod waiting;
+use serde_json::json;
 
 use super::failure::{BadArguments, Interrupted};
 use super::options::{Common, RunArguments};
 use super::setup::is_standard_input;
 use super::text::{print, print_json, say, write_over};
-use engine::{EngineError, Transfer};
+use engine::{Engine, EngineError, Transfer};
 use lang::tr;
 use life::{Head, Notes, SaveError, grouped, rle, write_atomically};
-use session::fastest::{FastestPlan, RUN_ROUND};
-use session::instances::{Event, Sim};
+use session::fastest::{FastestPlan, RUN_ROUND, RoundLength};
+use session::instances::{
+    Event, Sim, ensure_room, make_on_devices, open_engine, reopen_engine, start_lattice,
+};
+use session::log::Position;
+use session::losses::{Losses, make_again};
 use session::trace::TimedRound;
-use survival::{Entered, Prepare, Recovery, Run};
+use session::{DeviceChoice, PicturePlan, Setting, Setup, Share, Start, TransferChoice, time_left};
 use ui::numbers::si;
-use ui::write_chrome;
-use waiting::Waiting;
+use ui::{exit_interrupted, write_chrome};
 
 /// How many rounds `--trace` keeps: the last ones.
 const ROUNDS_TRACED: usize = 64;
 
-/// What `--json` prints.
-#[derive(serde::Serialize)]
-struct Report {
-    engine: &'static str,
-    device: String,
-    kernel: &'static str,
-    /// The rung that a kernel of the user's own was written from.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    own_kernel_from: Option<&'static str>,
-    instances: usize,
-    width: u32,
-    height: u32,
-    generations: u64,
-    wall_ms: f64,
-    cells_per_second: f64,
-    population: Vec<u64>,
-    streams: String,
-    graphs: bool,
-    generations_per_round: u32,
-    chosen_by: &'static str,
-    stopped: bool,
-}
+/// Time between two copies of the lattices, at least.
+const COPY_INTERVAL: Duration = Duration::from_secs(10);
+
+/// The time until the next copy, in times that one takes: a copy may cost 2 % of the time.
+const INTERVAL_IN_COPIES: u32 = 50;
+
+/// How many bytes per second a first copy is expected to take: so many as the host's memory takes
+/// at least.
+const EXPECTED_COPY_RATE: f64 = 2e9;
+
+/// Copies that the host must have memory for where one is made: that one, and two more as a start
+/// with such lattices needs them ([`Sim::new`]).
+const COPIES: u64 = 3;
 
 /// The options of what is stepped. What is traced is a window's rounds; otherwise `run` chooses what
 /// is left open.
@@ -77,63 +74,28 @@ pub(super) fn check(arguments: &RunArguments) -> Result<()> {
 
 pub(super) fn main(arguments: &RunArguments) -> Result<()> {
     check(arguments)?;
-    let generations = arguments.generations;
-    let traces = arguments.trace.is_some();
     let setup = common(arguments).setup()?;
     if let Some(folder) = &arguments.save {
         std::fs::create_dir_all(folder).map_err(|error| SaveError::new(folder, &error))?;
     }
     let waiting = Waiting::start(tr!("its start"));
-    let requested = arguments.common.requested(&setup);
-    let prepare: Box<Prepare> = if traces {
-        Box::new(prepare_traced)
-    } else {
-        Box::new(|instances, setup, generations| {
-            let plan = instances.start_fastest(setup, &requested, Some(generations), None)?;
-            Ok(Entered {
-                rounds: plan.rounds(RUN_ROUND),
-                plan: Some(plan),
-                picture: None,
-            })
-        })
-    };
-    let mut run = Run::start(setup, generations, prepare)?;
-    if generations > 0 {
+    let mut run = Run::start(setup, arguments)?;
+    if arguments.generations > 0 {
         waiting.step();
     }
     let setup = &run.present().setup;
     tracing::debug!("stepping by {}, {:?}", setup.kernel.name, setup.switches);
     let mut stepping = Stepping {
-        progress: Progress::new(setup, generations),
+        progress: Progress::new(setup, arguments.generations),
         traced: VecDeque::new(),
         waiting,
     };
-    let finished = loop {
-        match finish(&mut run, &mut stepping, arguments) {
-            Ok(finished) => break finished,
-            Err(error) => go_on(&mut run, &mut stepping, error.downcast()?, arguments)?,
+    loop {
+        match finish(&mut run, &mut stepping) {
+            Ok((took, population)) => return report(&run, took, &population),
+            Err(error) => go_on(&mut run, &mut stepping, error.downcast()?)?,
         }
-    };
-    report(&run, finished, arguments)
-}
-
-/// Prepares instances whose rounds are traced.
-fn prepare_traced(instances: &mut Sim, setup: &mut Setup, _: u64) -> engine::Result<Entered> {
-    let transfer = match setup.switches.transfer {
-        TransferChoice::Cells => Transfer::Cells,
-        _ => Transfer::Bits,
-    };
-    let picture = PicturePlan {
-        transfer,
-        ..PicturePlan::BITS
-    };
-    instances.start(setup, Some(picture))?;
-    let setting = Setting::of(setup);
-    Ok(Entered {
-        rounds: instances.stoppable_rounds(&setting, setup.generations_per_round),
-        plan: None,
-        picture: Some(picture),
-    })
+    }
 }
 
 /// What accompanies a run while it steps.
@@ -144,21 +106,16 @@ struct Stepping {
     waiting: Waiting,
 }
 
-/// What a run came to.
-struct Finished {
-    took: Duration,
-    population: Vec<u64>,
-}
-
-/// Steps what is left, and writes the files.
-fn finish(run: &mut Run, stepping: &mut Stepping, arguments: &RunArguments) -> Result<Finished> {
+/// Steps what is left, and writes the files. Returns how long the run took, and each lattice's population.
+fn finish(run: &mut Run, stepping: &mut Stepping) -> Result<(Duration, Vec<u64>)> {
     let Stepping {
         progress,
         traced,
         waiting,
     } = stepping;
+    let arguments = run.arguments;
     waiting.next(tr!("the next round"));
-    run.step(arguments.trace.is_some(), &mut |event| {
+    run.step(&mut |event| {
         if let Event::Round { round, timed, .. } = event {
             waiting.next(tr!("the next round"));
             progress.add(round.generations);
@@ -167,158 +124,152 @@ fn finish(run: &mut Run, stepping: &mut Stepping, arguments: &RunArguments) -> R
                 traced.pop_front();
             }
         }
-        if waiting.is_interrupted() {
-            ControlFlow::Break(())
-        } else {
-            ControlFlow::Continue(())
-        }
+        waiting.is_interrupted()
     })?;
     let took = progress.began.elapsed();
     progress.clear();
     waiting.next(tr!("the results"));
-    let (setup, generation) = (run.present().setup.clone(), run.generation());
-    let mut results = run.results()?;
+    let generation = run.first.saturating_add(run.done);
+    let Present { sim, setup, .. } = run.present.as_mut().expect(DEVICE_LEFT);
+    let device = devices(sim);
+    let mut results = sim.results()?;
     let population = results.populations()?;
     if let Some(folder) = &arguments.save {
         let rows = |i: usize, take: &mut Take| {
             waiting.next(tr!("the results"));
             results.rows(i, take)
         };
-        save_all(folder, rows, &setup, generation)?;
+        save_all(folder, rows, setup, generation)?;
     }
     if let Some(path) = &arguments.trace {
-        let device = devices(&run.present().instances);
         write_atomically(path, |out| write_chrome(&*traced, &device, out))?;
     }
-    Ok(Finished { took, population })
+    Ok((took, population))
 }
 
 /// Goes on after an error of the engine, on the devices that are left. Where there is none, saves the
 /// newest copy of the lattices.
-fn go_on(
-    run: &mut Run,
-    stepping: &mut Stepping,
-    error: EngineError,
-    arguments: &RunArguments,
-) -> Result<()> {
+fn go_on(run: &mut Run, stepping: &mut Stepping, error: EngineError) -> Result<()> {
     stepping.progress.clear();
-    if !run.can_recover(&error) {
+    let Present { sim, setup, .. } = run.present();
+    // Not if a kernel of the user's own may be the reason.
+    if sim.engine().name() == "cpu" || !error.is_of_device() || setup.kernel.own.is_some() {
         return Err(error.into());
     }
     stepping.traced.clear(); // another device has another clock
     stepping.waiting.next(tr!("its start"));
-    let why = error.reason();
-    let setup = run.present().setup.clone();
-    match run.recover(error) {
-        Ok(Recovery { generation, again }) => {
-            stepping.progress.done = run.done;
-            say(&tr!(
-                "the engine was lost ({why}); the run goes on from generation {generation} on {device}, and steps {again} generations again",
-                generation = grouped(generation),
-                device = devices(&run.present().instances),
-                again = grouped(again)
-            ));
-            Ok(())
+    let (why, setup) = (error.reason(), setup.clone());
+    let again = run.completed - run.copied;
+    let lost = run.recover(error);
+    let generation = run.first.saturating_add(run.copied);
+    let shown = grouped(generation);
+    let Err(error) = lost else {
+        stepping.progress.done = run.done;
+        say(&tr!(
+            "the engine was lost ({why}); the run goes on from generation {generation} on {device}, and steps {again} generations again",
+            generation = shown,
+            device = devices(&run.present().sim),
+            again = grouped(again)
+        ));
+        return Ok(());
+    };
+    let saved = match &run.arguments.save {
+        None => tr!("nothing is saved without --save").into(),
+        Some(folder) => {
+            let rows = |i: usize, take: &mut Take| Ok(take(start_lattice(&run.asked, i)?.words()));
+            save_all(folder, rows, &setup, generation)?;
+            tr!(
+                "generation {generation} is saved in {folder}",
+                generation = shown,
+                folder = folder.display()
+            )
         }
-        Err(error) => {
-            let generation = run.copied_generation();
-            let saved = match &arguments.save {
-                None => tr!("nothing is saved without --save").into(),
-                Some(folder) => {
-                    let rows = |i: usize, take: &mut Take| {
-                        let lattice = run.copied_lattice(i)?;
-                        Ok(take(lattice.words()))
-                    };
-                    save_all(folder, rows, &setup, generation)?;
-                    tr!(
-                        "generation {generation} is saved in {folder}",
-                        generation = grouped(generation),
-                        folder = folder.display()
-                    )
-                }
-            };
-            tracing::debug!("no device goes on: {}", lang::english(&error));
-            let said = tr!(
-                "the run has no device left ({why}), and {saved}; check nvidia-smi, or use --device auto"
-            );
-            anyhow::bail!(said)
-        }
-    }
+    };
+    tracing::debug!("no device goes on: {}", lang::english(&error));
+    let said = tr!(
+        "the run has no device left ({why}), and {saved}; check nvidia-smi, or use --device auto"
+    );
+    anyhow::bail!(said)
 }
 
 /// Prints what a run came to.
-fn report(run: &Run, finished: Finished, arguments: &RunArguments) -> Result<()> {
-    let (setup, done) = (&run.present().setup, run.done);
-    let Entered { rounds, plan, .. } = &run.present().entered;
+fn report(run: &Run, took: Duration, population: &[u64]) -> Result<()> {
+    let (arguments, done) = (run.arguments, run.done);
+    let Present {
+        sim,
+        setup,
+        rounds,
+        plan,
+        ..
+    } = run.present();
+    let plan = plan.as_ref().filter(|plan| plan.choices > 1);
     // The last rounds may have been planned longer than the run.
     let generations_per_round = match arguments.common.generations_per_round {
         Some(requested) => requested,
         None => u64::from(rounds.generations()).min(arguments.generations.max(1)) as u32,
     };
+    let (device, engine, kernel) = (devices(sim), sim.engine().name(), setup.kernel.name);
+    let (streams, graphs) = (setup.switches.streams.to_string(), setup.switches.graphs);
     let stepped = setup.size.cells() as f64 * setup.instances as f64 * done as f64;
-    let seconds = finished.took.as_secs_f64();
+    let seconds = took.as_secs_f64();
+    let rate = if done == 0 { 0.0 } else { stepped / seconds };
     let stopped = done < arguments.generations;
-    let report = Report {
-        engine: run.present().instances.engine().name(),
-        device: devices(&run.present().instances),
-        kernel: setup.kernel.name,
-        own_kernel_from: setup.kernel.own.as_ref().map(|own| own.rung.file),
-        instances: setup.instances,
-        width: setup.size.width(),
-        height: setup.size.height(),
-        generations: done,
-        wall_ms: seconds * 1e3,
-        cells_per_second: if done == 0 { 0.0 } else { stepped / seconds },
-        population: finished.population,
-        streams: setup.switches.streams.to_string(),
-        graphs: setup.switches.graphs,
-        generations_per_round,
-        chosen_by: plan.as_ref().map_or("options", chosen_by),
-        stopped,
-    };
     if arguments.json {
+        let mut report = json!({
+            "engine": engine,
+            "device": device,
+            "kernel": kernel,
+            "instances": setup.instances,
+            "width": setup.size.width(),
+            "height": setup.size.height(),
+            "generations": done,
+            "wall_ms": seconds * 1e3,
+            "cells_per_second": rate,
+            "population": population,
+            "streams": streams,
+            "graphs": graphs,
+            "generations_per_round": generations_per_round,
+            "chosen_by": plan.map_or("options", |_| "estimate"),
+            "stopped": stopped,
+        });
+        // The rung that a kernel of the user's own was written from.
+        if let Some(own) = &setup.kernel.own {
+            report["own_kernel_from"] = own.rung.file.into();
+        }
         print_json(&report)?;
     } else {
-        print_for_people(&report, plan.as_ref(), setup, arguments)?;
+        if let Some(plan) = plan.filter(|_| done > 0) {
+            print(&tr!(
+                "kernel {kernel}, streams {streams}, graphs {graphs}, {generations} generations per round: the fastest of {choices} ways by an estimate",
+                graphs = if graphs { "on" } else { "off" },
+                generations = grouped(generations_per_round.into()),
+                choices = plan.choices,
+            ))?;
+        }
+        print(&tr!(
+            "{device} ({engine}), kernel {kernel}: {instances} × {size}, {generations} generations in {ms} ms, {rate}cell/s, {alive} alive",
+            instances = setup.instances,
+            size = setup.size,
+            generations = done,
+            ms = format!("{:.1}", seconds * 1e3),
+            rate = si(rate),
+            alive = population.iter().sum::<u64>(),
+        ))?;
+        let files = [
+            started_from(&arguments.common.pattern),
+            written(arguments, setup),
+        ];
+        files.iter().flatten().try_for_each(|line| print(line))?;
     }
-    if stopped {
-        Err(Interrupted(tr!(
-            "stopped after {done} of {all} generations",
-            done = grouped(done),
-            all = grouped(arguments.generations)
-        ))
-        .into())
-    } else {
-        Ok(())
+    if !stopped {
+        return Ok(());
     }
-}
-
-fn print_for_people(
-    report: &Report,
-    plan: Option<&FastestPlan>,
-    setup: &Setup,
-    arguments: &RunArguments,
-) -> Result<()> {
-    if let Some(plan) = plan.filter(|plan| plan.choices > 1 && report.generations > 0) {
-        print(&choice(report, plan))?;
-    }
-    let files = [
-        started_from(&arguments.common.pattern),
-        written(arguments, setup),
-    ];
-    print(&tr!(
-        "{device} ({engine}), kernel {kernel}: {instances} × {size}, {generations} generations in {ms} ms, {rate}cell/s, {alive} alive",
-        device = report.device,
-        engine = report.engine,
-        kernel = report.kernel,
-        instances = report.instances,
-        size = setup.size,
-        generations = report.generations,
-        ms = format!("{:.1}", report.wall_ms),
-        rate = si(report.cells_per_second),
-        alive = report.population.iter().sum::<u64>(),
-    ))?;
-    files.iter().flatten().try_for_each(|line| print(line))
+    Err(Interrupted(tr!(
+        "stopped after {done} of {all} generations",
+        done = grouped(done),
+        all = grouped(arguments.generations)
+    ))
+    .into())
 }
 
 /// Which patterns a run started from, if any.
@@ -361,31 +312,211 @@ fn rle_file(folder: &Path, instance: usize, instances: usize) -> PathBuf {
 }
 
 /// The names of the devices in use.
-fn devices(instances: &Sim) -> String {
-    let devices = instances.engine().devices().iter();
+fn devices(sim: &Sim) -> String {
+    let devices = sim.engine().devices().iter();
     let names: Vec<&str> = devices.map(|device| device.name.as_str()).collect();
     names.join(" + ")
 }
 
-/// What decided, as `--json` names it.
-fn chosen_by(plan: &FastestPlan) -> &'static str {
-    if plan.choices > 1 {
-        "estimate"
-    } else {
-        "options"
+const DEVICE_LEFT: &str = "a device is left";
+
+/// Instances on the devices that step them at present.
+struct Present {
+    sim: Sim,
+    /// With what was chosen.
+    setup: Setup,
+    /// The lengths of rounds.
+    rounds: RoundLength,
+    /// The plan, if one was chosen.
+    plan: Option<FastestPlan>,
+    /// What rounds step.
+    share: Share,
+    /// When the lattices are copied next; never on the CPU, which is not lost.
+    copy_at: Option<Instant>,
+}
+
+/// A run of instances over some generations.
+struct Run<'a> {
+    arguments: &'a RunArguments,
+    /// What was asked for; its start is the newest copy.
+    asked: Setup,
+    /// The generation of the first start.
+    first: u64,
+    /// Generations stepped until the newest copy, until the end of the last
+    /// [`step`](Self::step), and until the last round that was completed.
+    copied: u64,
+    done: u64,
+    completed: u64,
+    losses: Losses,
+    /// `None` once no device is left.
+    present: Option<Present>,
+}
+
+impl<'a> Run<'a> {
+    /// Opens the setup's devices and prepares its instances there. With [`DeviceChoice::Auto`], the
+    /// CPU takes the place of a GPU on which that fails.
+    ///
+    /// # Errors
+    /// A device cannot be used, or it or the host has too little memory.
+    fn start(asked: Setup, arguments: &'a RunArguments) -> engine::Result<Run<'a>> {
+        let mut run = Run {
+            arguments,
+            first: asked.start.generation(),
+            asked,
+            copied: 0,
+            done: 0,
+            completed: 0,
+            losses: Losses::default(),
+            present: None,
+        };
+        match run.make(run.asked.device, open_engine) {
+            // As at a loss later on; but a kernel of the user's own may be the reason.
+            Err(lost) if lost.loses_lattices() && run.asked.kernel.own.is_none() => {
+                let why = lang::english(&lost);
+                run.recover(lost)?;
+                tracing::warn!("{why}; {} starts instead", devices(&run.present().sim));
+            }
+            made => run.present = Some(made?),
+        }
+        Ok(run)
+    }
+
+    /// Prepares instances with the newest copy on devices that `open` opens.
+    fn make(
+        &self,
+        choice: DeviceChoice,
+        open: impl Fn(DeviceChoice) -> engine::Result<Box<dyn Engine>>,
+    ) -> engine::Result<Present> {
+        make_on_devices(choice, open, |engine| {
+            let mut setup = self.asked.clone();
+            let mut sim = Sim::new(engine, &setup, 0)?;
+            let (rounds, plan, picture) = if self.arguments.trace.is_some() {
+                let picture = PicturePlan {
+                    transfer: match setup.switches.transfer {
+                        TransferChoice::Cells => Transfer::Cells,
+                        _ => Transfer::Bits,
+                    },
+                    ..PicturePlan::BITS
+                };
+                sim.start(&mut setup, Some(picture))?;
+                let setting = Setting::of(&setup);
+                let rounds = sim.stoppable_rounds(&setting, setup.generations_per_round);
+                (rounds, None, Some(picture))
+            } else {
+                let requested = self.arguments.common.requested(&setup);
+                let left = self.arguments.generations - self.copied;
+                let plan = sim.start_fastest(&mut setup, &requested, Some(left), None)?;
+                (plan.rounds(RUN_ROUND), Some(plan), None)
+            };
+            let share = sim.all(&Setting::of(&setup), picture);
+            sim.load(&share)?; // compiling a rule's kernel is not stepping
+            sim.finish()?;
+            let is_gpu = sim.engine().name() != "cpu";
+            let bytes = sim.all_bits() as f64;
+            let first_copy = interval(Duration::from_secs_f64(bytes / EXPECTED_COPY_RATE));
+            Ok(Present {
+                sim,
+                setup,
+                rounds,
+                plan,
+                share,
+                copy_at: is_gpu.then(|| Instant::now() + first_copy),
+            })
+        })
+    }
+
+    /// Steps all generations that are left, and passes events on; once `stops` says so, no other round is
+    /// issued.
+    ///
+    /// # Errors
+    /// What the engine says: see [`recover`](Self::recover).
+    fn step(&mut self, stops: &mut dyn FnMut(Event) -> bool) -> engine::Result<()> {
+        let generations = self.arguments.generations;
+        while self.done < generations {
+            let present = self.present.as_mut().expect(DEVICE_LEFT);
+            let (copy_at, completed) = (present.copy_at, &mut self.completed);
+            let mut is_stopped = false;
+            let mut heard = |event: Event| {
+                if let Event::Round { round, .. } = &event {
+                    *completed += u64::from(round.generations);
+                }
+                is_stopped |= stops(event);
+                if is_stopped || copy_at.is_some_and(|at| Instant::now() >= at) {
+                    ControlFlow::Break(())
+                } else {
+                    ControlFlow::Continue(())
+                }
+            };
+            let (left, timed) = (generations - self.done, self.arguments.trace.is_some());
+            let (sim, rounds) = (&mut present.sim, &mut present.rounds);
+            self.done += sim.run_rounds(&present.share, left, rounds, timed, &mut heard)?;
+            if is_stopped {
+                break;
+            }
+            if self.done < generations {
+                self.copy()?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Copies the lattices to the host, if there is the memory for it.
+    fn copy(&mut self) -> engine::Result<()> {
+        let generation = self.first.saturating_add(self.done);
+        let present = self.present.as_mut().expect(DEVICE_LEFT);
+        let began = Instant::now();
+        let room = ensure_room(self.asked.size, self.asked.instances, None, COPIES);
+        let copied = match room {
+            Ok(()) => present.sim.copy(&present.share),
+            Err(why) => Err(why.into()),
+        };
+        let took = began.elapsed();
+        match copied {
+            Ok(lattices) => {
+                tracing::debug!("a copy of generation {generation} took {took:?}");
+                self.asked.start = Start::Lattices {
+                    lattices,
+                    generation,
+                };
+                self.copied = self.done;
+                self.losses.copied(Position::new(0, self.done));
+            }
+            Err(lacking) if lacking.lacks_memory() => {
+                tracing::debug!("no copy: {}", lang::english(lacking));
+            }
+            Err(lost) => return Err(lost),
+        }
+        present.copy_at = Some(Instant::now() + interval(took));
+        Ok(())
+    }
+
+    /// After an error of the engine, opens the devices that are left and restores the newest copy there:
+    /// those of the choice, and with [`DeviceChoice::Auto`] the CPU in the end.
+    ///
+    /// # Errors
+    /// No device is left. Nothing can be stepped then.
+    fn recover(&mut self, error: EngineError) -> engine::Result<()> {
+        self.present = None; // a lost device is opened anew only once it is released
+        let position = Position::new(0, self.completed);
+        (self.done, self.completed) = (self.copied, self.copied);
+        if !self.losses.survive(position) {
+            return Err(error);
+        }
+        let choice = self.asked.device;
+        let devices = self.losses.devices(choice, choice == DeviceChoice::Auto);
+        let made = make_again(error, devices, |choice| self.make(choice, reopen_engine))?;
+        self.present = Some(made);
+        Ok(())
+    }
+
+    fn present(&self) -> &Present {
+        self.present.as_ref().expect(DEVICE_LEFT)
     }
 }
 
-/// What was chosen, in a line.
-fn choice(report: &Report, plan: &FastestPlan) -> String {
-    tr!(
-        "kernel {kernel}, streams {streams}, graphs {graphs}, {generations} generations per round: the fastest of {choices} ways by an estimate",
-        kernel = report.kernel,
-        streams = report.streams,
-        graphs = if report.graphs { "on" } else { "off" },
-        generations = grouped(report.generations_per_round.into()),
-        choices = plan.choices,
-    )
+/// The time until the next copy, if one takes so long.
+fn interval(copy: Duration) -> Duration {
+    platform::timeout(COPY_INTERVAL).max(copy * INTERVAL_IN_COPIES)
 }
 
 /// A line on the terminal about how far a run is, renewed twice a second.
@@ -492,6 +623,112 @@ fn save_all(
         saved.with_context(|| format!("instance {i} is not saved"))?;
     }
     Ok(())
+}
+
+/// How long a device may take for something before a line says so.
+const NOTICE_DELAY: Duration = Duration::from_secs(20);
+
+/// Signals so soon after the first mean the same: `timeout` sends one to the process and one to its
+/// group.
+const NOT_AGAIN: Duration = Duration::from_millis(500);
+
+/// What the device is to finish, and since when.
+#[derive(Clone)]
+struct Waiting(Arc<Mutex<State>>);
+
+struct State {
+    what: &'static str,
+    since: Instant,
+    is_said: bool,
+    /// Whether there is something to lose.
+    is_stepping: bool,
+    /// When Ctrl+C came first.
+    interrupted: Option<Instant>,
+}
+
+impl Waiting {
+    /// Begins to watch how long the device takes. Until [`step`](Self::step), Ctrl+C ends the run at
+    /// once.
+    fn start(what: &'static str) -> Waiting {
+        let waiting = Waiting(Arc::new(Mutex::new(State {
+            what,
+            since: Instant::now(),
+            is_said: false,
+            is_stepping: false,
+            interrupted: None,
+        })));
+        let watched = waiting.clone();
+        let delay = platform::timeout(NOTICE_DELAY);
+        let watch = move || loop {
+            thread::sleep(delay / 20);
+            watched.say_if_long(delay);
+        };
+        // Without a thread for it, nothing is said.
+        let _ = thread::Builder::new().name("waiting".into()).spawn(watch);
+        let signalled = waiting.clone();
+        platform::on_signals(move || signalled.interrupt()).ok();
+        waiting
+    }
+
+    /// Notes that the device has finished something, and what comes next.
+    fn next(&self, what: &'static str) {
+        let mut state = self.state();
+        (state.what, state.since, state.is_said) = (what, Instant::now(), false);
+    }
+
+    /// Has Ctrl+C end the run after the round in flight from now on. A second one does not wait for
+    /// it.
+    fn step(&self) {
+        self.state().is_stepping = true;
+    }
+
+    /// Whether Ctrl+C has come.
+    fn is_interrupted(&self) -> bool {
+        self.state().interrupted.is_some()
+    }
+
+    fn interrupt(&self) {
+        let mut state = self.state();
+        if !state.is_stepping {
+            exit_interrupted(state.what);
+        }
+        match state.interrupted {
+            Some(first) if first.elapsed() >= NOT_AGAIN => exit_interrupted(state.what),
+            Some(_) => {}
+            None => {
+                state.interrupted = Some(Instant::now());
+                state.is_said = false; // what to do now is something else
+            }
+        }
+    }
+
+    fn say_if_long(&self, delay: Duration) {
+        let mut state = self.state();
+        let took = state.since.elapsed();
+        if state.is_said || took < delay {
+            return;
+        }
+        state.is_said = true;
+        if terminal::takes_escape_codes(&std::io::stderr()) {
+            write_over(""); // how far the run is
+        }
+        let (what, took) = (state.what, time_left(took.as_secs_f64()));
+        say(&match (state.is_stepping, state.interrupted) {
+            (false, _) => {
+                tr!("the device has not finished {what} for {took}; press Ctrl+C to end the run")
+            }
+            (true, None) => tr!(
+                "the device has not finished {what} for {took}; press Ctrl+C twice to end the run at once"
+            ),
+            (true, Some(_)) => tr!(
+                "the device has not finished {what} for {took}; press Ctrl+C again to end the run at once"
+            ),
+        });
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use anyhow::Result;
 
 use super::failure::{BadArguments, CheckFailed};
 use super::kernel;
-use super::options::{Common, OnOff};
+use super::options::Common;
 use super::round::{located, read};
 use super::text::say;
 use engine::cuda::list_devices;
@@ -44,10 +44,6 @@ fn any_kernel(size: Size, switches: Switches) -> &'static Kernel {
 }
 
 impl Common {
-    fn generations_per_round(&self) -> u32 {
-        self.generations_per_round.unwrap_or(1)
-    }
-
     /// The kernel of the user's own that was given, and these options with its rung in its place.
     ///
     /// # Errors
@@ -68,12 +64,11 @@ impl Common {
     pub(super) fn requested(&self, setup: &Setup) -> Requested {
         let switches = self.switches.switches();
         // The host may wait in a round of one's own.
-        let of_round = (self.switches.order() == Order::Own).then_some(OnOff::Off);
-        let graphs = self.switches.graphs.or(of_round);
+        let of_round = (self.switches.order() == Order::Own).then_some(false);
         Requested {
             kernel: setup.own_kernel.or(self.kernel.flatten()),
             streams: self.switches.streams(),
-            graphs: graphs.map(|graphs| graphs == OnOff::On),
+            graphs: self.switches.graphs.or(of_round),
             generations: self.generations_per_round,
             switches: Switches {
                 block: switches.block.filter(|_| setup.own_kernel.is_none()),
@@ -112,19 +107,6 @@ impl Common {
         Ok(setup)
     }
 
-    /// Rejects rounds that would be graphs of more launches than drivers can handle.
-    fn check_graphs(&self, kernel: &Kernel) -> Result<(), BadArguments> {
-        let each = kernel.launches(self.generations_per_round());
-        let launches = self.instances as u64 * u64::from(each);
-        let many = launches > MAX_GRAPH_LAUNCHES && kernel.iteration != Iteration::InKernel;
-        if self.switches.graphs == Some(OnOff::On) && many {
-            return Err(BadArguments(format!(
-                "--graphs on takes at most {MAX_GRAPH_LAUNCHES} launches per round, and this would be {launches}; use fewer --generations-per-round"
-            )));
-        }
-        Ok(())
-    }
-
     /// The requested patterns. Prints a note for each one that was not read exactly as written.
     fn patterns(&self) -> Result<Vec<Pattern>> {
         let streams = self.pattern.iter().filter(|path| is_standard_input(path));
@@ -154,8 +136,9 @@ impl Common {
         };
         let source = read(path)?;
         let own = OwnRound::new(source.into(), self.instances);
-        let round = own.round.as_ref().map_err(|why| wrong_round(path, why))?;
-        if self.switches.graphs == Some(OnOff::On) && round.synchronizes() {
+        let wrong = |why: &OwnRoundError| CheckFailed(located(path, why.place, &why.message));
+        let round = own.round.as_ref().map_err(wrong)?;
+        if self.switches.graphs == Some(true) && round.synchronizes() {
             let why = tr!("the host waits in the round, and cannot inside a graph");
             return Err(BadArguments(why.into()).into());
         }
@@ -181,20 +164,14 @@ impl Common {
         };
         let room = |room: Option<Size>, pattern: &Pattern| pattern.room_beside(room?);
         let offer = patterns.iter().fold(Some(size), room);
-        let kernel = offer.and_then(|offer| self.kernel_name_for(offer));
+        // The kernel asked for where it takes that size, or else one that does.
+        let kernel = self.kernel.zip(offer).map(|(kernel, offer)| match kernel {
+            None => "auto",
+            Some(kernel) if kernel.supports(offer) => kernel.name,
+            Some(_) => any_kernel(offer, self.switches.switches()).name,
+        });
         let sides = large.live_sides().into();
         Err(too_large(large.name(), sides, size, offer, kernel).into())
-    }
-
-    /// The kernel asked for where it takes lattices of this size, or else one that does; `None` where
-    /// none was asked for.
-    fn kernel_name_for(&self, size: Size) -> Option<&'static str> {
-        let switches = self.switches.switches();
-        Some(match self.kernel? {
-            None => "auto",
-            Some(requested) if requested.supports(size) => requested.name,
-            Some(_) => any_kernel(size, switches).name,
-        })
     }
 
     /// The kernel for lattices of this size, by default one that has room in memory; checks that the
@@ -209,8 +186,13 @@ impl Common {
         let by_default = || default_kernels(switches).find(takes);
         let kernel = self.kernel.unwrap_or_else(by_default);
         let kernel = kernel.unwrap_or_else(|| any_kernel(size, switches));
-        if self.kernel != Some(None) {
-            self.check_graphs(kernel)?;
+        let each = kernel.launches(self.generations_per_round.unwrap_or(1));
+        let launches = self.instances as u64 * u64::from(each);
+        let many = launches > MAX_GRAPH_LAUNCHES && kernel.iteration != Iteration::InKernel;
+        if self.kernel != Some(None) && switches.graphs && many {
+            return Err(BadArguments(format!(
+                "--graphs on takes at most {MAX_GRAPH_LAUNCHES} launches per round, and this would be {launches}; use fewer --generations-per-round"
+            )));
         }
         match switches.incompatibility(kernel) {
             Some(why) => {
@@ -282,7 +264,12 @@ impl Common {
             let centred = |pattern: &Pattern| pattern.centred_in(size).map(Arc::new);
             Start::Lattices {
                 lattices: patterns.iter().map(centred).collect::<Result<_, _>>()?,
-                generation: start_generation(&patterns),
+                generation: settle_generation(&patterns).unwrap_or_else(|| {
+                    say(tr!(
+                        "the patterns are of different generations; all start at generation 0"
+                    ));
+                    0
+                }),
             }
         };
         Ok(Setup {
@@ -302,7 +289,7 @@ impl Common {
             split: self.split,
             switches: self.switches.switches(),
             own_round: self.own_round()?,
-            generations_per_round: self.generations_per_round(),
+            generations_per_round: self.generations_per_round.unwrap_or(1),
             pace: Pace::PerSecond(ROUNDS_PER_SECOND),
             rounds: None,
             time: TimeSettings::DEFAULT,
@@ -327,11 +314,6 @@ pub(super) fn check_gpus(split: Split, device: DeviceChoice) -> Result<()> {
         return Err(EngineError::no_second_device(Feature::Bands).into());
     }
     Ok(())
-}
-
-/// The first thing that is wrong with a round, with its place in the file.
-fn wrong_round(path: &Path, why: &OwnRoundError) -> CheckFailed {
-    CheckFailed(located(path, why.place, &why.message))
 }
 
 /// What makes these switches and a kernel go together.
@@ -383,14 +365,4 @@ fn near(name: &str) -> Option<&'static Shelved> {
         None => name,
     };
     Shelved::near(stem).filter(|_| is_alone)
-}
-
-/// The generation that the patterns start at.
-fn start_generation(patterns: &[Pattern]) -> u64 {
-    settle_generation(patterns).unwrap_or_else(|| {
-        say(tr!(
-            "the patterns are of different generations; all start at generation 0"
-        ));
-        0
-    })
 }

@@ -25,24 +25,12 @@ pub(super) fn man(folder: Option<&Path>) -> Result<()> {
     let Some(folder) = folder else {
         return print_text(String::from_utf8_lossy(&main_page()?).trim_end());
     };
-    fs::create_dir_all(folder).map_err(|error| SaveError::new(folder, &error))?;
-    let write = |name: &str, page: &[u8]| {
-        let path = folder.join(format!("{name}.1"));
-        write_atomically(&path, |out| out.write_all(page))
-    };
-    write("lifestreams", &main_page()?)?;
-    let mut command = command_line();
-    command.build();
-    for part in command.get_subcommands() {
-        if part.is_hide_set() || part.get_name() == "help" {
-            continue;
-        }
-        let name = format!("lifestreams-{}", part.get_name());
-        let mut text = Vec::new();
-        Man::new(part.clone()).title(&name).render(&mut text)?;
-        write(&name, &text)?;
-    }
-    Ok(())
+    let failed = |error: std::io::Error| SaveError::new(folder, &error);
+    fs::create_dir_all(folder).map_err(failed)?;
+    clap_mangen::generate_to(command_line(), folder).map_err(failed)?;
+    let path = folder.join("lifestreams.1");
+    let page = main_page()?;
+    Ok(write_atomically(&path, |out| out.write_all(&page))?)
 }
 
 /// The program's own page: as clap makes it, and the keys, exit codes and variables.

@@ -43,7 +43,7 @@ pub(super) fn main(arguments: &SnapshotArguments) -> Result<()> {
     let mut renderer = Renderer::new(
         arguments.adapter.as_deref(),
         [width, height],
-        arguments.scale,
+        arguments.scale as f32,
     )?;
     let session = &Session::start(setup, || {})?;
     session.status().notice.iter().for_each(|it| say(it));

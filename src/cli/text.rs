@@ -64,3 +64,14 @@ pub(super) fn write_over(line: &str) {
     // Where stderr is closed there is nobody left to tell.
     let _ = write!(std::io::stderr(), "\r{line}\x1b[K");
 }
+
+/// Rows of cells, each as wide as the widest of its column.
+pub(super) fn columns(rows: &[Vec<String>]) -> Vec<String> {
+    let width = |at: usize| rows.iter().map(|row| lang::columns(&row[at])).max();
+    let line = |row: &Vec<String>| {
+        let cells = row.iter().enumerate();
+        let cells = cells.map(|(at, cell)| lang::align_left(cell, width(at).unwrap_or(0)));
+        cells.collect::<Vec<_>>().join("  ").trim_end().to_owned()
+    };
+    rows.iter().map(line).collect()
+}

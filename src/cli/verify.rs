@@ -3,27 +3,25 @@
 use anyhow::Result;
 
 use super::failure::CheckFailed;
-use super::options::VerifyArguments;
 use super::text::print;
+use engine::DeviceInfo;
 use engine::conformance::Report;
 use lang::tr;
+use session::DeviceChoice;
 use session::instances::open_engine;
 
-pub(super) fn main(arguments: &VerifyArguments) -> Result<()> {
-    let engine = open_engine(arguments.device)?;
-    let devices = engine.devices().iter();
-    let names: Vec<String> = devices
-        .map(|device| format!("{} ({})", device.name, device.driver))
-        .collect();
+pub(super) fn main(small: bool, device: DeviceChoice) -> Result<()> {
+    let engine = open_engine(device)?;
+    let name = |it: &DeviceInfo| format!("{} ({})", it.name, it.driver);
+    let names: Vec<String> = engine.devices().iter().map(name).collect();
     print(&tr!(
         "verifying on {devices} ({engine})",
         devices = names.join(" + "),
         engine = engine.name()
     ))?;
     let mut failures = Vec::new();
-    session::conformance::verify(engine, arguments.device, arguments.small, &mut |report| {
-        show(&report, &mut failures)
-    })?;
+    let mut show = |report: Report| show(&report, &mut failures);
+    session::conformance::verify(engine, device, small, &mut show)?;
     if failures.is_empty() {
         return print(tr!("everything agrees with the reference"));
     }

@@ -1,28 +1,31 @@
-//! The bare command: the window, or, where there is none to be had, a session without one.
+//! The bare command: the window, or, where there is none to be had, a session without one, which prints a
+//! line of figures per second or is recorded.
 
 use std::io::{self, IsTerminal};
-use std::process::Command;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 
 use super::failure::{BadArguments, Interrupted};
-use super::headless::continuing;
-use super::options::{Common, Display, OnOff, WindowArguments};
+use super::options::{Common, Display, WindowArguments};
 use super::setup::check_gpus;
-use super::text::{print, print_text, say};
-use super::{headless, kernel, record};
-use engine::{DeviceInfo, EngineError, cuda};
+use super::text::{print, print_text, print_to_reader, say};
+use super::{itself, kernel};
+use engine::{DeviceInfo, EngineError, ReduceRegion, Transfer, cuda};
 use lang::tr;
+use life::{Size, grouped};
 use session::{
-    DeviceChoice, SavedSession, Session, SessionFile, Setup, Status, StoredKernel,
-    recorded_in_words,
+    DeviceChoice, PicturePlan, Recomputing, SavedSession, Session, SessionAction, SessionFile,
+    Setup, Status, StopWhenStill, StoredKernel, recorded_in_words, time_left,
 };
 use terminal::{TerminalError, TerminalOptions};
 use ui::code_editor::Code;
-use ui::{Camera, Drawing, LectureOptions, Notes, ViewOptions, Wake};
-use window::Recorder;
-use window::{WindowError, WindowOptions};
+use ui::numbers::{si, time_us};
+use ui::{Camera, Drawing, EmergencySave, LectureOptions, Notes, ViewOptions, Wake};
+use window::offscreen::Renderer;
+use window::{Recorder, WindowError, WindowOptions};
 use workshop::OwnKernel;
 
 /// Checks that the options go together, before anything is opened.
@@ -73,19 +76,20 @@ pub(super) fn main(
         adapter: window.adapter.clone(),
         monitor: window.monitor.clone(),
         view: ViewOptions {
-            presentation: window.presentation == OnOff::On,
+            presentation: window.presentation,
             ..window.look.options()
         },
         lecture: lecture.clone(),
         code: code.collect(),
-        kernel_process,
+        kernel_process: || itself(&["kernel", "serve"]),
         announce: Some(match setup.device {
-            DeviceChoice::Auto => announce_with_reason,
-            _ => announce,
+            DeviceChoice::Auto => |status, drawing| announce(status, drawing, false),
+            _ => |status, drawing| announce(status, drawing, true),
         }),
         ..Default::default()
     };
-    match ::window::run(starter(setup.clone(), file.clone()), options) {
+    let (new, saved) = (setup.clone(), file.clone());
+    match ::window::run(move |wake| start(new, saved, wake), options) {
         Err(why @ (WindowError::NoDisplay(_) | WindowError::MissingLibraries(_)))
             if window.display == Display::Auto =>
         {
@@ -103,14 +107,6 @@ pub(super) fn main(
         Err(WindowError::Session(error)) => Err(error),
         answer => Ok(answer?),
     }
-}
-
-/// Runs kernels of the user's own.
-fn kernel_process() -> Command {
-    let program = std::env::current_exe().unwrap_or_else(|_| "lifestreams".into());
-    let mut command = Command::new(program);
-    command.args(["kernel", "serve"]);
-    command
 }
 
 /// The session of the file that is there, or a new one.
@@ -203,67 +199,40 @@ fn ask(stored: &StoredKernel) -> Result<bool> {
     Ok(answer.trim().eq_ignore_ascii_case("yes"))
 }
 
-/// What starts the session, and says so where a saved one goes on.
-fn starter(
-    setup: Setup,
-    file: SessionFile,
-) -> impl FnOnce(Wake) -> Result<Session> + Send + 'static {
-    move |wake| {
-        let continuing = continuing(&file);
-        let session = Session::start_from(setup, file, move || wake())?;
-        continuing.iter().for_each(|line| say(line));
-        Ok(session)
-    }
+/// Starts the session, and says so where a saved one goes on.
+fn start(setup: Setup, file: SessionFile, wake: Wake) -> Result<Session> {
+    let saved = file.path().filter(|_| file.from.is_some());
+    let continuing = saved.map(|path| tr!("continuing the session in {}", path.display()));
+    let session = Session::start_from(setup, file, move || wake())?;
+    continuing.iter().for_each(|line| say(line));
+    Ok(session)
 }
 
-/// What was found and what is used, in one line.
-fn announce(status: &Status, drawing: &Drawing) {
-    announce_because(status, drawing, "");
-}
-
-/// The same, and why the CPU computes, if nobody asked for it.
-fn announce_with_reason(status: &Status, drawing: &Drawing) {
-    let why = match cuda::first_device() {
-        Err(EngineError::NoCuda(why)) if status.engine.name == "cpu" => {
-            format!(" [{why}]")
+/// What was found and what is used, in one line; and why the CPU computes, if nobody asked for it.
+fn announce(status: &Status, drawing: &Drawing, is_asked_for: bool) {
+    let devices = &status.engine.devices;
+    let computing = if let Some(recording) = &status.lab.recording {
+        let recorded = recorded_in_words(&recording.recorded);
+        format!("computing on the CPU, rounds {recorded}")
+    } else {
+        let name = |it: &DeviceInfo| format!("{} ({})", it.name, it.driver);
+        let names: Vec<String> = devices.iter().map(name).collect();
+        let missing = (!is_asked_for && status.engine.is_cpu()).then(cuda::first_device);
+        let why = match missing {
+            Some(Err(EngineError::NoCuda(why))) => format!(" [{why}]"),
+            _ => String::new(), // the session's start has said why
+        };
+        format!("computing on {}{why}", names.join(" + "))
+    };
+    let adapter = drawing.adapter.as_ref();
+    let drawn_by = adapter.map_or("nothing".into(), |adapter| adapter.title());
+    let remark = match adapter {
+        Some(adapter) if adapter.software => " in software, at most 30 frames/s",
+        _ if drawing.forwarded => " over forwarded X, at most 30 frames/s",
+        Some(adapter) if adapter.is_one_of(devices) => {
+            ", the same GPU: drawing distorts the timings"
         }
-        _ => String::new(), // the session's start has said why
-    };
-    announce_because(status, drawing, &why);
-}
-
-fn announce_because(status: &Status, drawing: &Drawing, why: &str) {
-    let recorded = status.lab.recording.as_ref();
-    let computing: Vec<String> = status
-        .engine
-        .devices
-        .iter()
-        .map(|device| format!("{} ({})", device.name, device.driver))
-        .collect();
-    let drawn_by = drawing
-        .adapter
-        .as_ref()
-        .map_or("nothing".into(), |adapter| adapter.title());
-    let both = drawing
-        .adapter
-        .as_ref()
-        .is_some_and(|adapter| adapter.is_one_of(&status.engine.devices));
-    let software = drawing
-        .adapter
-        .as_ref()
-        .is_some_and(|adapter| adapter.software);
-    let remark = match (software, drawing.forwarded, both) {
-        (true, ..) => " in software, at most 30 frames/s",
-        (_, true, _) => " over forwarded X, at most 30 frames/s",
-        (.., true) => ", the same GPU: drawing distorts the timings",
         _ => "",
-    };
-    let computing = match recorded {
-        None => format!("computing on {}{why}", computing.join(" + ")),
-        Some(recording) => format!(
-            "computing on the CPU, rounds {}",
-            recorded_in_words(&recording.recorded)
-        ),
     };
     say(&format!("{computing}; drawing with {drawn_by}{remark}"));
 }
@@ -276,12 +245,58 @@ fn takes_panels() -> bool {
     terminal::takes_escape_codes(&io::stdout()) && terminal::is_foreground()
 }
 
-/// Runs without a window: records off-screen if a recording was requested, else prints figures.
-fn without_window(setup: Setup, file: SessionFile, window: &WindowArguments) -> Result<()> {
+/// Runs without a window until it is stopped, or until the rounds or frames asked for are through: records
+/// off-screen if a recording was requested, else prints figures.
+fn without_window(mut setup: Setup, file: SessionFile, window: &WindowArguments) -> Result<()> {
     unanswered(&setup).iter().for_each(|it| say_unanswered(it));
-    match &window.record {
-        Some(path) => record::main(setup, file, window, path),
-        None => headless::main(setup, file, window),
+    let limits = [window.frames, window.rounds];
+    let frames = limits.into_iter().flatten().min();
+    let mut renderer = None;
+    if window.record.is_some() {
+        if frames.is_none() {
+            let sentence = "--record without a window needs --frames N, so that it ends";
+            return Err(BadArguments(sentence.into()).into());
+        }
+        // Rounds are made one by one, so that none is missed and the same command records the same.
+        setup.rounds = Some(0);
+        renderer = Some(Renderer::new(window.adapter.as_deref(), PIXELS, 1.0)?);
+    }
+    let told = Arc::new(AtomicBool::new(false));
+    let quits = || told.load(Ordering::Acquire);
+    let tell = Arc::clone(&told);
+    let emergency_save = Arc::new(EmergencySave::default());
+    let request_exit = move || tell.store(true, Ordering::Release);
+    let _running = emergency_save.end_on_signal(request_exit, || {});
+    let saved_at = file.from.as_ref().map(|it| it.timeline.position.generation);
+    let session = start(setup, file, Arc::new(|| {}))?;
+    emergency_save.set_saver(session.saver());
+    let mut recorder = None;
+    let done = match window.record.as_ref().zip(renderer.as_mut()) {
+        None => print_figures(&session, window, &quits),
+        Some((path, renderer)) => {
+            let recorder = recorder.insert(Recorder::begin(path, PIXELS)?);
+            emergency_save.add_recording(Box::new(recorder.finisher()));
+            let recording = Recording {
+                session: &session,
+                options: window.look.options(),
+                frames: frames.unwrap_or(0),
+                saved_at: saved_at.unwrap_or(0),
+                quits: &quits,
+            };
+            recording.take(recorder, renderer)
+        }
+    };
+    // However it ended, the session and the recording so far are kept; the session first, because
+    // a recording's disk may be stuck.
+    let saved = emergency_save.save_at_end(session);
+    let recorded = recorder.map_or(Ok(()), |recorder| {
+        let recorded = recorder.end()()?;
+        recorded.video.iter().for_each(|video| say(video));
+        Ok(())
+    });
+    match (done.and(recorded), saved) {
+        (Err(why), Err(unsaved)) => Err(why.context(unsaved)),
+        (done, saved) => done.and(saved.map_err(Into::into)),
     }
 }
 
@@ -327,29 +342,249 @@ fn in_terminal(
             ..window.look.options()
         },
     };
-    match terminal::run(starter(setup, file), options) {
+    match terminal::run(move |wake| start(setup, file, wake), options) {
         Err(TerminalError::Session(error)) => Err(error),
         answer => Ok(answer?),
     }
 }
 
 fn say_without_window(why: &str, device: DeviceChoice, how: &str) {
-    let names = |devices: &[DeviceInfo]| {
-        let names: Vec<&str> = devices.iter().map(|device| device.name.as_str()).collect();
-        names.join(" + ")
-    };
-    let computing = match (device, cuda::list_devices()) {
-        (DeviceChoice::Cpu | DeviceChoice::Recorded, _) => "on the CPU".into(),
-        (DeviceChoice::Auto, _) => match cuda::first_device() {
+    // Where a GPU fails, the session's start says why.
+    let computing = match device {
+        DeviceChoice::Auto => match cuda::first_device() {
             Ok(device) => format!("on {}", device.name),
             Err(EngineError::NoCuda(why)) => format!("on the CPU [{why}]"),
-            Err(_) => "on the CPU".into(), // the session's start says why
+            Err(_) => "on the CPU".into(),
         },
-        (DeviceChoice::Cuda, Ok(devices)) => format!("on {}", names(&devices)),
-        (DeviceChoice::CudaOrdinal(i), Ok(devices)) if (i as usize) < devices.len() => {
-            format!("on {}", devices[i as usize].name)
+        DeviceChoice::Cpu | DeviceChoice::Recorded => "on the CPU".into(),
+        DeviceChoice::Cuda | DeviceChoice::CudaOrdinal(_) => {
+            let devices = cuda::list_devices().unwrap_or_default();
+            let names = devices.iter().map(|device| device.name.as_str());
+            let names: Vec<&str> = match device {
+                DeviceChoice::CudaOrdinal(i) => names.skip(i as usize).take(1).collect(),
+                _ => names.collect(),
+            };
+            if names.is_empty() {
+                return;
+            }
+            format!("on {}", names.join(" + "))
         }
-        _ => return, // the session's start says why not
     };
     say(&format!("{why}. Computing {computing}, {how}"));
+}
+
+/// Prints one line of figures per second until the session is stopped or has finished.
+fn print_figures(
+    session: &Session,
+    window: &WindowArguments,
+    quits: &dyn Fn() -> bool,
+) -> Result<()> {
+    if session.status().lattices.size.words() > MAX_WORDS {
+        session.request_view(whole_lattice(session.status().lattices.size));
+    }
+    let pictures = session.pictures();
+    let mut seen = vec![0; session.status().lattices.instances];
+    let mut frames = 0;
+    let mut said = Instant::now();
+    loop {
+        // A frame here is what it is in the window: a look at the newest pictures.
+        let mut news = false;
+        pictures.visit_newer(&mut seen, &mut |_, _, _| news = true);
+        frames += u64::from(news);
+        let status = session.status();
+        // Nobody is there to have it go on.
+        let stops = status.setting.time.stop_when_still != StopWhenStill::Never;
+        let stopped_itself = stops && !status.clock.running && status.gives_up().is_none();
+        let through = status.clock.finished
+            || stopped_itself
+            || window.frames.is_some_and(|limit| frames >= limit);
+        if let Some(why) = status.gives_up().filter(|_| !through) {
+            anyhow::bail!("{why}");
+        }
+        if through || said.elapsed() >= Duration::from_secs(1) {
+            said = Instant::now();
+            if !print_to_reader(&line(&status))? {
+                return Ok(()); // nobody would ever see it again
+            }
+        }
+        if through {
+            return Ok(());
+        }
+        std::thread::sleep(Duration::from_millis(16));
+        if quits() {
+            return print(&line(&session.status()));
+        }
+    }
+}
+
+/// Beyond, a lattice is looked at through a small view of it, reduced on the device.
+const MAX_WORDS: usize = 1 << 24;
+
+/// All of a lattice once, in 256 pixels along its longer side.
+fn whole_lattice(size: Size) -> PicturePlan {
+    const PIXELS: i64 = 256;
+    let sides = [size.width(), size.height()].map(|side| i64::from(side) * ReduceRegion::ONE);
+    let step = sides[0].max(sides[1]) / PIXELS + 1;
+    let [width, height] = sides.map(|side| (side / step + 1) as u32);
+    PicturePlan {
+        transfer: Transfer::View,
+        region: ReduceRegion {
+            x0: 0,
+            y0: 0,
+            step,
+            width: width.next_multiple_of(4),
+            height,
+        },
+        only: None,
+    }
+}
+
+/// A rate, unless too little has been done to tell.
+fn measured(per_second: f64) -> Option<f64> {
+    (per_second > 0.0).then_some(per_second)
+}
+
+/// The figures in a line, without those that are not measured yet.
+fn line(status: &Status) -> String {
+    let rounds = measured(status.rates.rounds_per_second);
+    let cells = measured(status.rates.cells_per_second);
+    let figures = [
+        rounds.map(|rate| format!("{} rounds/s", si(rate).trim_end())),
+        cells.map(|rate| format!("{}cell/s", si(rate))),
+        status
+            .rates
+            .launch_us
+            .map(|us| format!("{} per launch", time_us(us))),
+    ];
+    let figures: Vec<String> = figures.into_iter().flatten().collect();
+    let mut line = format!("generation {}", status.clock.generation);
+    if !figures.is_empty() {
+        line += &format!(": {}", figures.join(", "));
+    }
+    if let Some(recomputing) = &status.clock.recomputing {
+        line += &format!(
+            "; {}; {}",
+            way_to(recomputing),
+            tr!("Ctrl+C ends this and saves what is done")
+        );
+    } else if let Some(notice) = &status.notice {
+        line += &format!("; {notice}");
+    }
+    line
+}
+
+/// How far a saved session is on its way back to where it stood.
+fn way_to(recomputing: &Recomputing) -> String {
+    let left = recomputing.seconds_left.map(time_left);
+    tr!(
+        "recomputing generation {target} from the nearest saved lattices: {percent} %, {left} left",
+        target = grouped(recomputing.target),
+        percent = recomputing.percent,
+        left = left.as_deref().unwrap_or("?")
+    )
+}
+
+/// The window's usual size.
+const PIXELS: [u32; 2] = [1280, 800];
+
+/// How long each picture stands.
+const LASTS: Duration = Duration::from_millis(40);
+
+/// How long a round may take before the recording is given up.
+const TIMEOUT: Duration = Duration::from_secs(600);
+
+/// A recording without a display: the window's frames, rendered off-screen, a round each.
+struct Recording<'a> {
+    session: &'a Session,
+    options: ViewOptions,
+    frames: u64,
+    /// The generation that the session was saved at.
+    saved_at: u64,
+    quits: &'a dyn Fn() -> bool,
+}
+
+impl Recording<'_> {
+    /// Takes the frames, or fewer if a signal comes first, once the session has reached the generation that
+    /// it was saved at.
+    fn take(&self, recorder: &mut Recorder, renderer: &mut Renderer) -> Result<()> {
+        let Recording {
+            session,
+            options,
+            frames,
+            saved_at,
+            quits,
+        } = self;
+        session.request_view(renderer.request(&session.status(), options));
+        let mut said = Instant::now();
+        for frame in 0..*frames {
+            // A round that is asked for on the way to where the session stood would wait for its end, and
+            // saving the session would wait for the round.
+            let has_arrived = |status: &Status| {
+                status.clock.recomputing.is_none() && status.clock.generation >= *saved_at
+            };
+            wait_until(session, || quits() || has_arrived(&session.status()))?;
+            if frame > 0 {
+                let before = session.status().rates.rounds;
+                session.act(SessionAction::StepRound);
+                wait_until(session, || {
+                    quits() || session.status().rates.rounds > before
+                })?;
+            }
+            let status = session.status();
+            let began = Instant::now();
+            loop {
+                if quits() {
+                    say(&format!(
+                        "{} of {frames}, ended by a signal",
+                        recorder.progress()
+                    ));
+                    return Ok(());
+                }
+                renderer.frame(&status, *session, options)?;
+                if renderer.missing(&status, options) == 0 {
+                    break;
+                }
+                if let Some(why) = session.status().gives_up() {
+                    bail!("{why}");
+                }
+                if began.elapsed() > TIMEOUT {
+                    bail!("no picture after {} s", TIMEOUT.as_secs());
+                }
+                std::thread::sleep(Duration::from_millis(2));
+            }
+            if !recorder.give(renderer.read()?, LASTS * frame as u32, quits) && !quits() {
+                break; // its end says why
+            }
+            if said.elapsed() > Duration::from_secs(5) {
+                said = Instant::now();
+                say(&format!("{} of {frames}", recorder.progress()));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Waits until a session is there; refuses a saved one that takes longer to get to where it stood than is
+/// waited for.
+fn wait_until(session: &Session, there: impl Fn() -> bool) -> Result<()> {
+    let (began, limit) = (Instant::now(), TIMEOUT.as_secs());
+    while !there() {
+        let status = session.status();
+        if let Some(why) = status.gives_up() {
+            bail!("{why}");
+        }
+        let way = status.clock.recomputing;
+        if let Some(way) = way.filter(|it| it.seconds_left > Some(limit as f64)) {
+            return Err(BadArguments(format!(
+                "{}, and a recording waits for {limit} s; continue the session without --record first",
+                way_to(&way)
+            ))
+            .into());
+        }
+        if began.elapsed() > TIMEOUT {
+            bail!("no round in {limit} s; use a smaller --size");
+        }
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    Ok(())
 }

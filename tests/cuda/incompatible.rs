@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use engine::buffer_kernels::{BARRIER, COPY_RATE, GRAY, LOP3_RATE, MANDELBROT, MEET, SCALE, SPIN};
+use engine::buffer_kernels::{BARRIER, GRAY, LOP3_RATE, MANDELBROT, MEET, SCALE, SPIN};
 use engine::kernels::{KERNELS, Kernel};
 use engine::{
     Argument, BufferId, BufferKernel, BufferLocation, BufferOp, DeviceId, Engine, EngineError,
@@ -235,7 +235,6 @@ fn wrong_steps(stage: &mut Stage) -> Vec<Wrong<Op>> {
         ("a barrier over no cells", barrier(1, 32, 0), "cannot run in 1 blocks of 32 threads"),
         ("a barrier over too many cells", barrier(1, 32, 9), "288 bytes"),
         ("a word for each of too many threads", call(&LOP3_RATE, 3, 32, &[on_device, U32(1), I32(1)]), "384 bytes"),
-        ("quads beyond counting", call(&COPY_RATE, 1, 32, &[on_device, on_device, U64(u64::MAX)]), "bytes from offset 0"),
     ];
     // No whole words, no width, no height, too high, no cells, too large steps, and overflow.
     for (width, height, step, x0) in [

@@ -536,6 +536,20 @@ fn a_run_goes_on_after_a_loss_or_says_what_is_saved() {
         }
         assert!(ended.stdout.contains(r#""generations":120"#), "{ended:?}");
     }
+    // From its newest copy, where there is one; a copy without memory is none, and no loss.
+    for (fault, said) in [
+        ("cuLaunchKernel:700:300:1:lost", "goes on from generation "),
+        ("cuMemcpyDtoHAsync_v2:2:0:1", ""),
+    ] {
+        let soon = [
+            ("FAKE_CUDA_RECOVERS", "1"),
+            ("LIFESTREAMS_TEST_TIMEOUT_MS", "5"),
+        ];
+        let (ended, saved) = Use::of(Work::Run).end(fault, &soon, "");
+        assert_eq!((ended.code, saved), (Some(0), ALL), "{ended:?}");
+        let says = |words: &str| ended.stderr.contains(words);
+        assert!(says(said) && !says("from generation 0 "), "{ended:?}");
+    }
 }
 
 /// Before the first generation, too.

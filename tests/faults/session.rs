@@ -3,20 +3,14 @@
 //! session goes on with the other.
 #![allow(unsafe_code)] // the environment is set, and the driver's library is called
 
-use std::ffi::CString;
-use std::ops::ControlFlow;
-use std::time::Duration;
-
 use crate::activities::{
-    ACTIVITIES, Activity, LIMIT, act, check, prepare, session, settled, setup, stroke, wait_for,
+    ACTIVITIES, Activity, LIMIT, act, check, prepare, session, settled, stroke, wait_for,
 };
 use crate::{ANSWERS, Answer, CALLS, fault};
 use libloading::Library;
-use life::{Size, reference};
-use lifestreams::cli::run::survival::{Entered, Run};
-use session::fastest::RoundLength;
-use session::instances::{Event, start_lattice};
-use session::{DeviceChoice, SavedSession, Session, SessionAction, Setup, Split};
+use life::Size;
+use session::{DeviceChoice, SavedSession, Session, SessionAction, Split};
+use std::ffi::CString;
 
 /// The calls that are always refused for lack of memory here, and lost where there are lattices.
 const PART: [&str; 13] = [
@@ -91,7 +85,6 @@ fn no_fault_of_the_driver_loses_or_changes_a_cell() {
             (0..2).for_each(|gpu| lose_one_of_two(&driver, activity, gpu, split));
         }
     }
-    lose_a_run(&driver);
 }
 
 /// `scripts/test faults`
@@ -144,69 +137,6 @@ fn strike(driver: &Driver, calls: &[&str], answers: &[&Answer]) -> (usize, usize
     }
     println!("{all} sessions, {struck} faults struck, {ended} sessions ended by them; 0 failed");
     (struck, all)
-}
-
-/// A run that is lost after it has copied its lattices goes on from the copy.
-fn lose_a_run(driver: &Driver) {
-    const PER_ROUND: u32 = 3;
-    let setup = setup(DeviceChoice::CudaOrdinal(0));
-    let kernel = setup.kernel;
-    let prepare = |instances: &mut session::instances::Sim, setup: &mut Setup, _: u64| {
-        instances.start(setup, None)?;
-        Ok(Entered {
-            rounds: RoundLength::fixed(kernel, PER_ROUND),
-            plan: None,
-            picture: None,
-        })
-    };
-    let mut run = Run::start(setup.clone(), 1 << 40, Box::new(prepare)).unwrap();
-    // Few generations, so that the reference has few.
-    let mut rounds = 0;
-    let mut some_rounds = |event: Event| {
-        if let Event::Round { .. } = event {
-            std::thread::sleep(Duration::from_millis(20));
-            rounds += 1;
-        }
-        match rounds % 10 {
-            0 => ControlFlow::Break(()),
-            _ => ControlFlow::Continue(()),
-        }
-    };
-    // The first copy has no memory, which is no loss.
-    driver.arm("cuMemcpyDtoHAsync_v2:2:0:1");
-    while run.copied_generation() == 0 {
-        run.step(false, &mut some_rounds).unwrap();
-    }
-    assert!(driver.arm(""));
-    let copied = run.copied_generation();
-    driver.arm("cuLaunchKernel:700:9:1:lost");
-    let lost = loop {
-        if let Err(lost) = run.step(false, &mut some_rounds) {
-            break lost;
-        }
-    };
-    assert!(run.can_recover(&lost), "{lost}");
-    let recovery = run.recover(lost).unwrap();
-    assert!(recovery.generation >= copied, "{}", recovery.generation);
-    assert_eq!(run.generation(), recovery.generation);
-    run.step(false, &mut some_rounds).unwrap();
-    let generation = run.generation();
-    assert!(generation > recovery.generation);
-    let mut results = run.results().unwrap();
-    for instance in 0..setup.instances {
-        let start = start_lattice(&setup, instance).unwrap();
-        let want = reference::run(&start, setup.rule, generation);
-        let mut words = Vec::new();
-        let taken = results.rows(instance, |rows| {
-            words.extend_from_slice(rows);
-            Ok(())
-        });
-        taken.unwrap().unwrap();
-        assert!(
-            words == want.words(),
-            "instance {instance} at generation {generation}"
-        );
-    }
 }
 
 /// What a session saves that has not ended, which is right.

@@ -37,7 +37,7 @@ const INSTEAD: [(&str, &str); 22] = [
 
 /// Names of what the program does not do: options are refused, and no document and no source has any.
 #[rustfmt::skip]
-const DROPPED: [&str; 14] = [
+const DROPPED: [&str; 15] = [
     // A census of soups.
     "--until-still", "--seeds",
     // What a pattern is.
@@ -46,6 +46,8 @@ const DROPPED: [&str; 14] = [
     "--symmetry", "Shift+U`", "Shift+U |", "SetSymmetry", "soup-c1", "soup-d8",
     // A graph with a loop.
     "while-graph", "while_condition", "cuGraphAddNode",
+    // One torus on several GPUs beside one.
+    "bench split",
 ];
 
 /// What stands in a document's blocks up to a remark, and between backticks.

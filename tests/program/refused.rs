@@ -160,9 +160,7 @@ fn arguments_that_make_no_sense_are_refused() {
         ("snapshot -o a.png --lab --show keys,ladder", 2, "--show takes one of | lab, ladder"),
         ("snapshot --size 8 --instances 1 -o a.png --adapter voodoo", 2, "'voodoo' | available: "),
         ("--pace fast", 2, "fast | take a number of rounds per second, unthrottled or max"),
-        ("--speed -1", 2, "--speed | did you mean '--pace'?"),
         ("--display terminal", 2, "--display terminal | needs a terminal"),
-        ("gosper-gun", 2, "gosper-gun | did you mean '--pattern gosper-gun'?"),
         ("jump", 2, "jump | --help"),
         ("config save --frames 3", 2, "--frames applies to a single run"),
         ("completions tcsh", 2, "tcsh | bash"),
@@ -397,7 +395,8 @@ fn what_permissions_forbid_is_said() {
 #[test]
 fn a_reader_that_goes_away_is_no_error_and_no_panic() {
     let folder = scratch();
-    let session = "--frames 5 --display none --size 8 --instances 2";
+    // The last one would go on for ever.
+    let session = "--display none --size 8 --instances 2";
     for line in ["run -g 1 --size 8", "devices --json", "--help", session] {
         // `true` reads nothing; where stderr goes there too, nobody is left to be told anything.
         for pipe in ["|", "2>&1 |"] {

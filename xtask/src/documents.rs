@@ -5,30 +5,28 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::{headers, measurements, options, tables};
 use anyhow::{Context, Result, bail};
 use lang::Language;
-
-use crate::records::{Record, text_of};
-use crate::{formats, headers, kernels, keys, lessons, measurements, options, records};
+use lifestreams::cli::Record;
 
 /// What makes the text of a part.
 type Part = fn(&[Record]) -> Result<String>;
 
 /// Every part that a page can have.
-pub(crate) const PARTS: [(&str, Part); 14] = [
+pub(crate) const PARTS: [(&str, Part); 13] = [
     ("headline", measurements::headline),
-    ("keys", |_| keys::by_topic()),
+    ("keys", |_| tables::keys()),
     ("commands", |_| options::commands()),
     ("options", |_| options::of_the_window()),
     ("command-options", |_| options::of_commands()),
-    ("formats", |_| formats::formats()),
-    ("shelf", |_| formats::shelf()),
-    ("lessons", |_| lessons::list()),
-    ("lesson-times", lessons::measured),
-    ("kernels", |_| kernels::table()),
-    ("ladder", kernels::ladder),
+    ("formats", |_| tables::formats()),
+    ("shelf", |_| tables::shelf()),
+    ("lessons", |_| tables::lessons()),
+    ("lesson-times", tables::lesson_times),
+    ("kernels", |_| tables::kernels()),
+    ("ladder", tables::ladder),
     ("bench", measurements::tables),
-    ("scaling", measurements::scaling),
     ("compare", |_| measurements::other_programs()),
 ];
 
@@ -57,8 +55,8 @@ pub(crate) fn pages(root: &Path) -> Result<Vec<(PathBuf, Language)>> {
 /// Every document of the checkout in this folder, with its text as it should be.
 pub(crate) fn documents(root: &Path) -> Result<Vec<(PathBuf, String)>> {
     lang::install_catalogue(&text_of(&crate::root().join("assets/lang/zh.toml"))?);
-    let records = records::read(root)?;
-    let mut documents = headers::headers(root, records::with_ladder(&records)?)?;
+    let records = read_records(root)?;
+    let mut documents = headers::headers(root, with_ladder(&records)?)?;
     for (path, language) in pages(root)? {
         let old = text_of(&path)?;
         let new = lang::with(language, || with_parts(&old, &records));
@@ -71,48 +69,37 @@ pub(crate) fn documents(root: &Path) -> Result<Vec<(PathBuf, String)>> {
 }
 
 /// Writes the documents that are out of date; prints which.
-pub(crate) fn write(root: &Path) -> Result<bool> {
+pub(crate) fn write(root: &Path) -> Result<()> {
     for (path, text) in documents(root)? {
         if text_of(&path)? != text {
             fs::write(&path, text).with_context(|| path.display().to_string())?;
             println!("renewed {}", path.display());
         }
     }
-    Ok(true)
+    Ok(())
 }
 
-/// Whether all documents are up to date; prints the first stale line of each.
-pub(crate) fn check(root: &Path) -> Result<bool> {
-    let stale = stale(root)?;
-    for place in &stale {
-        eprintln!("{place}");
-    }
-    if !stale.is_empty() {
-        eprintln!("run `cargo xtask docs`");
-    }
-    Ok(stale.is_empty())
-}
-
-/// The first stale line of each document that is out of date.
-pub(crate) fn stale(root: &Path) -> Result<Vec<String>> {
-    let mut stale = Vec::new();
+/// Checks that all documents are up to date.
+///
+/// # Errors
+/// Some are not: the first stale line of each.
+pub(crate) fn check(root: &Path) -> Result<()> {
+    let mut stale = String::new();
     for (path, new) in documents(root)? {
         let old = text_of(&path)?;
-        if old == new {
-            continue;
+        if old != new {
+            let same = old.lines().zip(new.lines()).take_while(|(a, b)| a == b);
+            let line = same.count();
+            let shown = |text: &str| text.lines().nth(line).unwrap_or("(its end)").to_owned();
+            let (path, is, should) = (path.display(), shown(&old), shown(&new));
+            let line = line + 1;
+            stale += &format!("\n{path}:{line}: is stale\n  is:     {is}\n  should: {should}");
         }
-        let same = old.lines().zip(new.lines()).take_while(|(a, b)| a == b);
-        let line = same.count();
-        let shown = |text: &str| text.lines().nth(line).unwrap_or("(its end)").to_owned();
-        stale.push(format!(
-            "{}:{}: is stale\n  is:     {}\n  should: {}",
-            path.display(),
-            line + 1,
-            shown(&old),
-            shown(&new)
-        ));
     }
-    Ok(stale)
+    if !stale.is_empty() {
+        bail!("run `cargo xtask docs`:{stale}");
+    }
+    Ok(())
 }
 
 /// The names of a text's parts, in their order.
@@ -125,7 +112,7 @@ pub(crate) fn parts_of(text: &str) -> Vec<&str> {
 }
 
 /// A text with its parts made anew.
-fn with_parts(text: &str, records: &[Record]) -> Result<String> {
+pub(crate) fn with_parts(text: &str, records: &[Record]) -> Result<String> {
     let mut new = text.to_owned();
     for name in parts_of(text) {
         let Some((_, make)) = PARTS.iter().find(|(known, _)| *known == name) else {
@@ -141,4 +128,70 @@ fn with_parts(text: &str, records: &[Record]) -> Result<String> {
         new.replace_range(start..end, &part);
     }
     Ok(new)
+}
+
+/// All records of the bench, as `lifestreams bench --write` leaves them in assets/bench: GPUs first, since readers look for those.
+fn read_records(root: &Path) -> Result<Vec<Record>> {
+    let folder = root.join("assets/bench");
+    let mut files = Vec::new();
+    for entry in fs::read_dir(&folder).with_context(|| folder.display().to_string())? {
+        let path = entry?.path();
+        if path.extension().is_some_and(|ending| ending == "json") {
+            files.push(path);
+        }
+    }
+    files.sort();
+    let mut records: Vec<Record> = Vec::new();
+    for path in files {
+        let record = serde_json::from_str(&text_of(&path)?);
+        records.push(record.with_context(|| path.display().to_string())?);
+    }
+    records.sort_by_key(|record| record.engine != "cuda");
+    Ok(records)
+}
+
+/// What a file says.
+pub(crate) fn text_of(path: &Path) -> Result<String> {
+    fs::read_to_string(path).with_context(|| path.display().to_string())
+}
+
+/// The GPU record with the most measurements, among those with a ladder.
+pub(crate) fn with_ladder(records: &[Record]) -> Result<&Record> {
+    let of_gpus = records.iter().filter(|record| record.engine == "cuda");
+    of_gpus
+        .filter(|record| record.ladder.is_some())
+        .max_by_key(|record| record.tables.len())
+        .context("no GPU has a ladder recorded: `lifestreams bench ladder --write`")
+}
+
+/// This thread's language of a text that only pages say; what the program says is in its catalogue.
+pub(crate) fn both<'a>(english: &'a str, chinese: &'a str) -> &'a str {
+    match lang::language() {
+        Language::English => english,
+        Language::Chinese => chinese,
+    }
+}
+
+/// A Markdown table.
+///
+/// # Errors
+/// If a cell is empty or there is no row: something was not measured, or not found.
+pub(crate) fn markdown(
+    heads: &[&str],
+    rows: impl IntoIterator<Item = impl AsRef<[String]>>,
+) -> Result<String> {
+    let head = heads.join(" | ");
+    let start = format!("| {head} |\n|{}\n", "---|".repeat(heads.len()));
+    let mut text = start.clone();
+    for row in rows {
+        let row = row.as_ref();
+        if row.len() != heads.len() || row.iter().any(|cell| cell.trim().is_empty()) {
+            bail!("the table '{head}' has an empty cell in the row {row:?}");
+        }
+        text += &format!("| {} |\n", row.join(" | "));
+    }
+    if text == start {
+        bail!("the table '{head}' has no rows");
+    }
+    Ok(text)
 }

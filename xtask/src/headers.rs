@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use engine::kernels::KERNELS;
 use lang::numbers::{digits, quantity};
+use lifestreams::cli::Record;
 use textwrap::WordSeparator;
 use ui::ladder::{Ladder, Workload};
 
-use crate::records::Record;
-use crate::records::text_of;
+use crate::documents::text_of;
 
 /// The kernels' files, each with its header as it should be.
 pub(crate) fn headers(root: &Path, record: &Record) -> Result<Vec<(PathBuf, String)>> {

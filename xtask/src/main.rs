@@ -4,17 +4,12 @@
 //! Packages and fonts have scripts of their own: `scripts/package`, `scripts/build-font`.
 
 mod documents;
-mod formats;
 mod headers;
-mod kernels;
-mod keys;
-mod lessons;
 mod measurements;
 mod options;
-mod records;
+mod tables;
 #[cfg(test)]
 mod tests;
-mod text;
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -33,8 +28,7 @@ fn main() -> ExitCode {
         }
     };
     match done {
-        Ok(true) => ExitCode::SUCCESS,
-        Ok(false) => ExitCode::from(1),
+        Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("xtask: {error:#}");
             ExitCode::from(1)

@@ -3,15 +3,14 @@
 //! A record has a row per figure. Rows that answer one question ([`QUESTIONS`]) become one table, with a
 //! line per work and a column per way; all others stand one below the other.
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result};
 use engine::kernels::KERNELS;
 use lang::Language;
 use lang::numbers::{digits, quantity};
-use lifestreams::cli::ladder_policy;
+use lifestreams::cli::{Record, Row, ladder_policy};
 use ui::ladder::Ladder;
 
-use crate::records::{self, Record, Row};
-use crate::text::markdown;
+use crate::documents::{markdown, with_ladder};
 
 /// Rows of one table of a record that belong together.
 struct Question {
@@ -40,7 +39,7 @@ const ROUNDS: Question = Question {
     ],
 };
 
-const QUESTIONS: [Question; 5] = [
+const QUESTIONS: [Question; 4] = [
     ROUNDS,
     Question {
         of: "frame",
@@ -61,18 +60,6 @@ const QUESTIONS: [Question; 5] = [
         columns: &[(", drawn at 1920×1080", "Frames per second")],
     },
     Question {
-        of: "split",
-        title: "One torus on all GPUs, and on one",
-        lines: "Torus",
-        start: "",
-        columns: &[
-            (": one GPU", "One GPU"),
-            (": all GPUs", "All GPUs"),
-            (": factor", "Factor"),
-            (": share in exchange", "Share of a round in exchange"),
-        ],
-    },
-    Question {
         of: "default",
         title: "A run with no switches, beside the best of all other switches",
         lines: "Lattices",
@@ -88,7 +75,7 @@ const QUESTIONS: [Question; 5] = [
 /// What a newcomer should know first.
 pub(crate) fn headline(records: &[Record]) -> Result<String> {
     const ROUND: &str = "a round of 16 × 1024², `sync-global`";
-    let record = records::with_ladder(records)?;
+    let record = with_ladder(records)?;
     let rows: Vec<&Row> = record.tables.iter().flat_map(|table| &table.rows).collect();
     let of = |how: &str| {
         let what = format!("{ROUND}, {how}");
@@ -128,31 +115,9 @@ pub(crate) fn headline(records: &[Record]) -> Result<String> {
     })
 }
 
-/// One torus on several GPUs, a table for each machine, those of fewer GPUs first.
-pub(crate) fn scaling(records: &[Record]) -> Result<String> {
-    let mut tables = Vec::new();
-    for record in records {
-        for table in record.tables.iter().filter(|it| it.name == "split") {
-            let question = QUESTIONS.iter().find(|it| it.of == table.name);
-            let question = question.context("the table has its question")?;
-            let shown = answered(question, &mut table.rows.iter().collect())?;
-            let origin = table.origin.title(&record.device);
-            tables.push((record.device.len(), format!("{shown}\n{origin}.\n")));
-        }
-    }
-    ensure!(
-        !tables.is_empty(),
-        "no machine with several GPUs has a record: `bench split`"
-    );
-    tables.sort();
-    let tables: Vec<String> = tables.into_iter().map(|(_, table)| table).collect();
-    Ok(tables.join("\n"))
-}
-
-/// The record of the GPU with the most measurements, but for what stands on the pages of lessons and of
-/// one torus.
+/// The record of the GPU with the most measurements, but for what stands on the page of lessons.
 pub(crate) fn tables(records: &[Record]) -> Result<String> {
-    let record = records::with_ladder(records)?;
+    let record = with_ladder(records)?;
     let mut text = String::new();
     for table in record.tables.iter().filter(|it| it.name != "lesson") {
         let origin = table.origin.title(&record.device);

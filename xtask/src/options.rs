@@ -4,7 +4,7 @@ use anyhow::Result;
 use clap::{Arg, Command};
 use lifestreams::cli::command_line;
 
-use crate::text::markdown;
+use crate::documents::markdown;
 
 /// The commands, a line each.
 pub(crate) fn commands() -> Result<String> {

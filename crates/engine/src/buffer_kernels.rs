@@ -94,11 +94,8 @@ pub static LESSON_KERNELS: [&BufferKernel; 6] =
 /// writes one word. `unsigned* out, unsigned seed, int iterations`.
 pub static LOP3_RATE: BufferKernel = BufferKernel::new("lop3_rate", &[Buffer, U32, I32]);
 
-/// Copies `count` quads of words. `const uint4* in, uint4* out, unsigned long long count`.
-pub static COPY_RATE: BufferKernel = BufferKernel::new("copy_rate", &[Buffer, Buffer, U64]);
-
 /// All probe kernels.
-pub static PROBE_KERNELS: [&BufferKernel; 2] = [&LOP3_RATE, &COPY_RATE];
+pub static PROBE_KERNELS: [&BufferKernel; 1] = [&LOP3_RATE];
 
 /// Independent chains of operations per thread of [`LOP3_RATE`].
 const LOP3_CHAINS: usize = 8;

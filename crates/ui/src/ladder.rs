@@ -7,9 +7,7 @@ use std::borrow::Cow;
 
 use crate::numbers::si;
 use lang::tr;
-pub use record::{
-    DeviceLimits, LOP3_PER_WORD, Ladder, LeftOut, Rate, Workload, bytes_per_cell, recorded,
-};
+pub use record::{DeviceLimits, LOP3_PER_WORD, Ladder, LeftOut, Rate, Workload, recorded};
 use session::Status;
 
 /// Ladders for the tests of whoever shows them.

@@ -184,19 +184,6 @@ pub enum Fault {
         /// Whether they were right before the timing.
         is_after: bool,
     },
-    /// It is faster than any kernel that does the work can be.
-    TooFast {
-        /// How many lattices.
-        instances: usize,
-        /// Their width and height.
-        side: u64,
-        /// Cells times generations per second.
-        cells_per_second: f64,
-        /// The same, of a kernel that only does what it must.
-        limit: f64,
-        /// Whether the limit is that of the memory; else of the operations.
-        is_memory: bool,
-    },
 }
 
 impl Fault {
@@ -394,21 +381,6 @@ impl fmt::Display for Fault {
                 "cells were right before the timing and are wrong after it: a result must depend on nothing but the input"
             )
             .into(),
-            TooFast {
-                instances,
-                side,
-                cells_per_second,
-                limit,
-                is_memory,
-            } => {
-                let [rate, limit] = [cells_per_second, limit].map(|rate| format!("{:.0}", rate / 1e9));
-                let limit = match is_memory {
-                    true => tr!("the GPU's memory allows {} Gcell/s at most", limit),
-                    false => tr!("the GPU's instructions allow {} Gcell/s at most", limit),
-                };
-                tr!(
-                    "{rate} Gcell/s with {instances} lattices of {side} × {side} cells is too fast to be true: {limit}")
-            }
         };
         f.write_str(&sentence)
     }

@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 
-use super::{Table, fits, setup, spread};
-use crate::cli::text::{print, say};
+use super::{Table, Tell, fits, setup, spread};
+use crate::cli::text::say;
 use engine::kernels::Iteration;
 use lang::numbers::quantity;
 use life::{Lattice, Rule, Size, reference};
@@ -87,12 +87,12 @@ const SUBMISSIONS: [Streams; 4] = [
 /// Small work that shows within seconds that everything works.
 const SMALL: [Work; 2] = [work(1, 1000, 600), work(5, 64, 64)];
 
-pub(super) fn table(device: DeviceChoice, small: bool, quiet: bool) -> Result<Table> {
+pub(super) fn table(device: DeviceChoice, small: bool, tell: Tell) -> Result<Table> {
     let title = "a run with no switches, and the best of all other combinations of switches";
     let mut table = Table::new("default", title);
     let works: &[Work] = if small { &SMALL } else { &WORKS };
     let run = Duration::from_millis(if small { 50 } else { 500 });
-    let on_cpu = super::named(device)?.0 == "cpu";
+    let on_cpu = open_engine(device)?.name() == "cpu";
     for work in works {
         let setup = work.setup(device)?;
         let is_too_large = on_cpu && setup.size.cells() * setup.instances as u64 > MAX_CELLS_ON_CPU;
@@ -101,25 +101,26 @@ pub(super) fn table(device: DeviceChoice, small: bool, quiet: bool) -> Result<Ta
         }
         // A failure is not the end: what comes behind may yet be measured.
         let what = work.title();
-        let found = match measure(&setup, run) {
-            Ok(found) => found,
+        let [own, best] = match measure(&setup, run) {
+            Ok(measured) => measured,
             Err(error) => {
                 say(&format!("left out: {what}: {error:#}"));
                 continue;
             }
         };
-        if !quiet {
-            print(&format!("default: {what}: {}", found.described()))?;
-        }
-        let (own, best) = (found.own.named(), found.best.named());
-        let line = format!("{what}, {own} / {best}");
-        table.add(format!("{line}: no switches"), "cells/s", &found.own.rates);
-        table.add(
-            format!("{line}: best other switches"),
-            "cells/s",
-            &found.best.rates,
-        );
-        table.add(format!("{line}: share of that"), "%", &[found.share()]);
+        let medians = [&own, &best].map(|it| spread(&it.rates)[0]);
+        let share = 100.0 * medians[0] / medians[1];
+        let names = format!("{} / {}", own.named(), best.named());
+        let [first, second] = medians.map(|rate| quantity(rate, "cells/s"));
+        tell(&format!(
+            "default: {what}: {names}: {first} / {second} ({share:.1} %)"
+        ))?;
+        let mut add = |end: &str, unit, runs: &[f64]| {
+            table.add(format!("{what}, {names}: {end}"), unit, runs);
+        };
+        add("no switches", "cells/s", &own.rates);
+        add("best other switches", "cells/s", &best.rates);
+        add("share of that", "%", &[share]);
     }
     Ok(table)
 }
@@ -156,12 +157,6 @@ impl Work {
     }
 }
 
-/// The measurements of one kind of work.
-struct Found {
-    own: Measured,
-    best: Measured,
-}
-
 /// A kernel and its submission, and cells·generations per second in each run.
 struct Measured {
     setting: Setting,
@@ -169,45 +164,22 @@ struct Measured {
 }
 
 impl Measured {
-    fn median(&self) -> f64 {
-        spread(&self.rates)[0]
-    }
-
     fn named(&self) -> String {
-        let Setting {
-            kernel,
-            switches: Switches {
-                streams, graphs, ..
-            },
-            ..
-        } = self.setting;
+        let Switches {
+            streams, graphs, ..
+        } = self.setting.switches;
         let graphs = if graphs { " graphs" } else { "" };
-        format!("`{} {streams}{graphs}`", kernel.name)
-    }
-
-    fn described(&self) -> String {
-        format!("{}: {}", self.named(), quantity(self.median(), "cells/s"))
+        format!("`{} {streams}{graphs}`", self.setting.kernel.name)
     }
 }
 
-impl Found {
-    /// The rate of the run with no switches, in percent of the best other's.
-    fn share(&self) -> f64 {
-        100.0 * self.own.median() / self.best.median()
-    }
-
-    fn described(&self) -> String {
-        let (own, best) = (self.own.described(), self.best.described());
-        format!("{own}; best other {best} ({:.1} %)", self.share())
-    }
-}
-
-fn measure(setup: &Setup, run: Duration) -> Result<Found> {
+/// The run with no switches, and the best other.
+fn measure(setup: &Setup, run: Duration) -> Result<[Measured; 2]> {
     let mut instances = Sim::new(open_engine(setup.device)?, setup, 1)?;
     let own = measure_plan(&mut instances, setup, &Requested::NOTHING, run)?;
     let fastest = best_other(&own.setting, &mut instances, setup, run)?;
     let best = measure_plan(&mut instances, setup, &requesting(&fastest), run)?;
-    Ok(Found { own, best })
+    Ok([own, best])
 }
 
 fn requesting(setting: &Setting) -> Requested {
@@ -244,7 +216,7 @@ fn measure_plan(
 }
 
 /// Cells·generations per second in rounds for this long.
-pub(super) fn rate(
+fn rate(
     instances: &mut Sim,
     share: &Share,
     rounds: &mut RoundLength,
@@ -364,7 +336,7 @@ mod tests {
 
     #[test]
     fn both_figures_come_of_every_work() {
-        let table = table(DeviceChoice::Cpu, true, true).unwrap();
+        let table = table(DeviceChoice::Cpu, true, &|_| Ok(())).unwrap();
         assert_eq!(table.rows.len(), 3 * SMALL.len());
         for rows in table.rows.chunks(3) {
             let [own, best, share] = rows else {

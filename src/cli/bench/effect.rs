@@ -5,9 +5,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 
-use super::{Table, setup, with_pictures};
+use super::{Table, Tell, setup, with_pictures};
 use crate::cli::setup::DEFAULT_SIDE;
-use crate::cli::text::print;
 use engine::{Kernel, Layout, Transfer, kernels};
 use experiment::{Executor, Limits, Plan, Round, Turn};
 use lang::Message;
@@ -17,7 +16,7 @@ use session::{
     TransferChoice,
 };
 
-pub(super) fn table(device: DeviceChoice, quiet: bool) -> Result<Table> {
+pub(super) fn table(device: DeviceChoice, tell: Tell) -> Result<Table> {
     let setup = setup("sync-global", 16, DEFAULT_SIDE, device)?;
     let limits = lesson::limits();
     let title = format!(
@@ -43,9 +42,7 @@ pub(super) fn table(device: DeviceChoice, quiet: bool) -> Result<Table> {
     for (what, changed) in changes {
         let executor = compare(&mut sim, &share.setting, changed, Plan::Windows(limits))?;
         table.add_factor(format!("16 × {DEFAULT_SIDE}², {what}"), &executor);
-        if !quiet {
-            print(&format!("  {}", in_words(what, &executor)))?;
-        }
+        tell(&format!("  {}", in_words(what, &executor)))?;
     }
     Ok(table)
 }

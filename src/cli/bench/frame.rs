@@ -1,19 +1,20 @@
-//! Whole rounds (every instance steps and downloads in its own stream) and whole frames (the
-//! newest pictures uploaded and drawn besides).
+//! Whole rounds (every instance steps and downloads in its own stream), whole frames (the newest pictures
+//! uploaded and drawn besides), and the interface's part of these.
 
 use std::cell::Cell;
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail};
 
-use super::{RUN, RUNS, Table, effect, fits, rate, setup, with_pictures};
+use super::{RUN, RUNS, Table, effect, fits, setup, spread, with_pictures};
 use crate::cli::setup::DEFAULT_SIDE;
 use experiment::Plan;
 use session::instances::Event;
 use session::{
-    DeviceChoice, Order, Picture, PictureSource, Request, Session, Setup, Streams, Switches,
+    DeviceChoice, Order, Pace, Picture, PictureSource, Request, Session, Setup, Status, Streams,
+    Switches,
 };
-use ui::ViewOptions;
+use ui::{SidePanel, ViewOptions};
 use window::list_adapters;
 use window::offscreen::Renderer;
 
@@ -102,36 +103,35 @@ fn streams(table: &mut Table, side: u64, device: DeviceChoice) -> Result<()> {
     Ok(())
 }
 
-fn rounds_per_second(setup: &Setup) -> Result<[f64; RUNS]> {
+fn rounds_per_second(setup: &Setup) -> Result<Vec<f64>> {
     let (mut sim, share) = with_pictures(setup)?;
-    let mut latest = u64::MAX;
-    rate(|rounds| {
+    let mut run = || -> Result<f64> {
+        let began = Instant::now();
         let (mut issued, mut done, mut pictures) = (0, 0, 0);
-        while done < rounds {
-            if issued < rounds && sim.issue(&share, Request::of(1), |_| false)? {
+        loop {
+            let goes_on = began.elapsed() < RUN;
+            if goes_on && sim.issue(&share, Request::of(1), |_| false)? {
                 issued += 1;
             }
             sim.poll(|event| match event {
                 Event::Round { .. } => done += 1,
-                Event::Pictures {
-                    instances,
-                    generation,
-                    ..
-                } => {
-                    pictures += instances.len() as u64;
-                    latest = generation;
-                }
+                Event::Pictures { instances, .. } => pictures += instances.len(),
                 Event::Snapshot { .. } | Event::Calibrated(_) | Event::Measured(_) => {}
             })?;
+            if !goes_on && done == issued {
+                break;
+            }
             if sim.depth() > 1 {
                 sim.wait(Duration::from_millis(1));
             }
         }
-        if pictures != rounds * setup.instances as u64 {
-            bail!("internal: {pictures} pictures of {rounds} rounds");
+        if pictures != done * setup.instances {
+            bail!("internal: {pictures} pictures of {done} rounds");
         }
-        Ok(())
-    })
+        Ok(done as f64 / began.elapsed().as_secs_f64())
+    };
+    run()?; // warm-up
+    (0..RUNS).map(|_| run()).collect()
 }
 
 /// Frames per second, each with a newer picture in every panel, drawn off-screen at 1920×1080; the session runs unthrottled on its own thread, as in the window.
@@ -184,4 +184,66 @@ impl PictureSource for Counted<'_> {
                 draw(instance, picture, words);
             });
     }
+}
+
+/// The interface's own processor time for a frame whose figures have changed: the screen's data,
+/// layout, egui and tessellation; what uploads and draws is left out, so that a GPU in software does
+/// not count. (A frame with the figures of the one before is drawn from what was laid out then.)
+pub(super) fn interface_table(device: DeviceChoice, adapter: Option<&str>) -> Result<Table> {
+    let title = "CPU time of the interface per frame whose figures changed";
+    let mut table = Table::new("ui", title);
+    let everything = ViewOptions {
+        timeline: true,
+        side: Some(SidePanel::Lab),
+        ..Default::default()
+    };
+    for instances in [16, 256] {
+        // Lattices of little work: the engine is not what is measured.
+        let setup = Setup {
+            pace: Pace::PerSecond(60.0),
+            ..setup("bits", instances, 64, device)?
+        };
+        let session = Session::start(setup, || {})?;
+        for (what, options, palette) in [
+            ("figures", ViewOptions::default(), false),
+            ("figures and command palette", ViewOptions::default(), true),
+            ("figures, timeline and lab", everything.clone(), false),
+        ] {
+            session.watch_overlap(options.timeline);
+            let mut renderer = Renderer::new(adapter, [1920, 1080], 1.0)?;
+            renderer.open_palette(palette);
+            let times = milliseconds(&mut renderer, &session, &options)?;
+            table.add(format!("{instances} panels, {what}"), "ms", &times);
+        }
+    }
+    Ok(table)
+}
+
+/// The median of each of some runs, after one that warms up.
+fn milliseconds(
+    renderer: &mut Renderer,
+    session: &Session,
+    options: &ViewOptions,
+) -> Result<Vec<f64>> {
+    session.request_view(renderer.request(&session.status(), options));
+    let mut medians = Vec::new();
+    for run in 0..=RUNS {
+        let (began, mut times) = (Instant::now(), Vec::new());
+        while began.elapsed() < RUN || times.len() < 5 {
+            let status = session.status();
+            if let Some(why) = status.gives_up() {
+                bail!("{why}");
+            }
+            let mut status = Status::clone(&status);
+            status.clock.generation = times.len() as u64;
+            renderer.frame(&status, session, options)?;
+            times.push(renderer.spent().as_secs_f64() * 1e3);
+            // A GPU in software draws on the same cores: it is through before the next frame.
+            renderer.finish()?;
+        }
+        if run > 0 {
+            medians.push(spread(&times)[0]);
+        }
+    }
+    Ok(medians)
 }

@@ -4,32 +4,30 @@
 //! Every rung is measured in a process of its own, which reports its results line by line: a rung that
 //! fails, hangs or brings the driver down loses only its own figures.
 
-mod limits;
-mod rung;
-mod show;
-
 use std::collections::BTreeMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::{BufRead as _, BufReader, ErrorKind};
-use std::process::Command;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use serde::{Deserialize, Serialize};
 
+use super::{RUN, Row, Table, spread};
 use crate::cli::failure::cancelled;
-use engine::kernels::{KERNELS, Kernel};
+use crate::cli::itself;
+use crate::cli::text::print;
+use engine::buffer_kernels::{LOP3_PER_ITERATION, LOP3_RATE, lop3_word};
+use engine::kernels::{Iteration, KERNELS, Kernel, Launch};
+use engine::{Argument, BufferLaunch, BufferOffset, BufferOp, DeviceInfo, Nanos, Op, Program};
+use lang::numbers::quantity;
+use lesson::Bench;
+use life::{Lattice, Rule, Size, reference};
 use platform::contained::{Ended, Limits, Process};
-use session::DeviceChoice;
-use session::instances::open_engine;
+use session::instances::{Event, Sim, open_engine, start_lattice, starts};
+use session::{DeviceChoice, Request, Setting, Setup, Share, Start, Streams, Switches};
 use ui::INTERRUPTED;
-use ui::ladder::{Ladder, LeftOut, Rate, Workload};
-
-pub(in crate::cli) use limits::limits;
-pub(super) use rung::main as measure_rung;
-pub(in crate::cli) use rung::{Case, MAX_MEMORY, PreparedCase, works};
-pub(super) use show::text;
-pub use show::{factors_in_words, policy};
+use ui::ladder::{DeviceLimits, LOP3_PER_WORD, Ladder, LeftOut, Rate, Workload};
 
 /// How long a rung may be silent before it is given up.
 const LIMITS: Limits = Limits {
@@ -57,7 +55,7 @@ pub(super) fn measure(
     so_far: &mut dyn FnMut(&Ladder, &Kernel) -> Result<()>,
 ) -> Result<Ladder> {
     let (device, mut ladder) = begin(device, small)?;
-    let mut cells = Agreement::default();
+    let mut cells = Cells::new();
     let cancel = cancelled();
     for kernel in &KERNELS {
         if let Err(error) = listen(&cancel, kernel, device, small, |said| {
@@ -88,7 +86,7 @@ fn begin(device: DeviceChoice, small: bool) -> Result<(DeviceChoice, Ladder)> {
     let info = engine.devices()[0].clone();
     let name = engine.name();
     drop(engine);
-    let (limits, left_out) = limits::limits(one, small);
+    let (limits, left_out) = limits(one, small);
     let ladder = Ladder {
         engine: name.into(),
         small,
@@ -96,7 +94,7 @@ fn begin(device: DeviceChoice, small: bool) -> Result<(DeviceChoice, Ladder)> {
         driver: info.driver,
         cache: info.cache,
         limits,
-        works: rung::works(name == "cuda", small),
+        works: works(name == "cuda", small),
         rates: Vec::new(),
         left_out,
         sources: BTreeMap::new(),
@@ -105,24 +103,9 @@ fn begin(device: DeviceChoice, small: bool) -> Result<(DeviceChoice, Ladder)> {
 }
 
 /// For each work, the first rung that did it, and its cells.
-#[derive(Default)]
-struct Agreement(Vec<(Workload, u64, &'static str)>);
+type Cells = Vec<(Workload, u64, &'static str)>;
 
-impl Agreement {
-    /// The reason why a rung's figures do not count, if its cells differ from the others'.
-    fn disagrees(&mut self, work: Workload, digest: u64, kernel: &'static str) -> Option<String> {
-        match self.0.iter().find(|(of, ..)| *of == work) {
-            None => {
-                self.0.push((work, digest, kernel));
-                None
-            }
-            Some((_, theirs, _)) if *theirs == digest => None,
-            Some((.., other)) => Some(format!("its cells are not those of '{other}'")),
-        }
-    }
-}
-
-fn take(ladder: &mut Ladder, cells: &mut Agreement, kernel: &'static Kernel, said: Said) {
+fn take(ladder: &mut Ladder, cells: &mut Cells, kernel: &'static Kernel, said: Said) {
     match said {
         Said::Rate(rate) => {
             let wrong = |left: &LeftOut| left.kernel == rate.kernel && left.work == Some(rate.work);
@@ -134,12 +117,15 @@ fn take(ladder: &mut Ladder, cells: &mut Agreement, kernel: &'static Kernel, sai
         }
         Said::LeftOut(left_out) => ladder.left_out.push(left_out),
         Said::Cells { work, digest } => {
-            if let Some(why) = cells.disagrees(work, digest, kernel.name) {
-                ladder.left_out.push(LeftOut {
+            // The figures of a rung whose cells are not those of the others do not count.
+            match cells.iter().find(|(of, ..)| *of == work) {
+                None => cells.push((work, digest, kernel.name)),
+                Some((_, theirs, other)) if *theirs != digest => ladder.left_out.push(LeftOut {
                     kernel: kernel.name.into(),
                     work: Some(work),
-                    why,
-                });
+                    why: format!("its cells are not those of '{other}'"),
+                }),
+                Some(_) => {}
             }
         }
     }
@@ -153,10 +139,15 @@ fn listen(
     small: bool,
     mut tell: impl FnMut(Said),
 ) -> Result<()> {
-    let program = std::env::current_exe().context("lifestreams cannot run itself again")?;
-    let mut command = Command::new(program);
-    command.args(["bench", "ladder", "--rung", kernel.name]);
-    command.args(["--device", &device.to_string()]);
+    let device = device.to_string();
+    let mut command = itself(&[
+        "bench",
+        "ladder",
+        "--rung",
+        kernel.name,
+        "--device",
+        &device,
+    ]);
     command.args(small.then_some("--small"));
     let mut process = Process::answering(command, LIMITS)?;
     loop {
@@ -183,6 +174,522 @@ fn listen(
     }
 }
 
+/// Runs of each measurement.
+const RUNS: usize = 3;
+
+/// The longest that a rung's rounds with one work may be expected to take.
+const MAX_SECONDS: f64 = 60.0;
+
+/// The part of a device's memory that lattices may fill.
+pub(in crate::cli) const MAX_MEMORY: f64 = 0.9;
+
+/// A launch with all generations in it is made as long as this, in seconds.
+const LONG_LAUNCH: f64 = 0.02;
+
+/// A graph is made as long as this, in seconds, so that its own launch does not count, if it then has
+/// no more than [`MAX_LAUNCHES`].
+const LONG_GRAPH: f64 = 0.002;
+
+/// The most launches of a graph, in which a launch for all lattices counts once for each of them. With 750
+/// of these in a graph, `multistep` made 12.4 Tcell/s on 1056 × 128² of one H200; with 6, 14.5 on another.
+const MAX_LAUNCHES: u64 = 8192;
+
+/// The most cells times generations that the reference steps.
+const REFERENCE_BUDGET: f64 = 20e6;
+
+const DENSITY: f64 = 0.3;
+const SEED: u64 = 1;
+
+/// What rungs have to do, the shorter first: what one takes says whether the next is sensible.
+pub(in crate::cli) fn works(gpu: bool, small: bool) -> Vec<Workload> {
+    let works: &[(usize, u64)] = match (small, gpu) {
+        (true, _) => &[(2, 128), (1, 128)],
+        (false, true) => &[(16, 1024), (1056, 128), (1, 16_384), (1, 65_536)],
+        (false, false) => &[(16, 512), (256, 128), (1, 2048), (1, 8192)],
+    };
+    let work = |&(instances, side)| Workload { instances, side };
+    works.iter().map(work).collect()
+}
+
+/// Generations that every rung steps alike before the cells are compared, and those of a graph. They,
+/// and a quarter of them by a rung of one generation a launch, are an even number of launches, so that a
+/// graph fits the buffers it leaves.
+fn generations(work: Workload) -> u32 {
+    let few = work.instances > 64 || work.side <= 128;
+    if few { 24 } else { 48 }
+}
+
+/// Measures the rung and reports the results, one per line.
+pub(super) fn measure_rung(
+    kernel: &'static Kernel,
+    device: DeviceChoice,
+    small: bool,
+) -> Result<()> {
+    let say = |said: Said| print(&serde_json::to_string(&said)?);
+    let left_out = |work: Option<Workload>, why: String| {
+        say(Said::LeftOut(LeftOut {
+            kernel: kernel.name.into(),
+            work,
+            why,
+        }))
+    };
+    // Whatever goes wrong is reported, too.
+    let measured = measure_all(kernel, device, small, &say, &left_out);
+    measured.or_else(|error| left_out(None, format!("{error:#}")))
+}
+
+fn measure_all(
+    kernel: &'static Kernel,
+    device: DeviceChoice,
+    small: bool,
+    say: &dyn Fn(Said) -> Result<()>,
+    left_out: &dyn Fn(Option<Workload>, String) -> Result<()>,
+) -> Result<()> {
+    let engine = open_engine(device)?;
+    let (gpu, info) = (engine.name() == "cuda", engine.devices()[0].clone());
+    drop(engine);
+    if let Some(wrong) = session::conformance::first_wrong(kernel, device)? {
+        bail!("wrong: {wrong}");
+    }
+    // Cells per second, as far as is known.
+    let mut expected = None;
+    let other: Rule = "B36/S23".parse()?;
+    for work in works(gpu, small) {
+        let case = Case {
+            kernel,
+            work,
+            device,
+            run: if small { RUN / 50 } else { RUN },
+            max_seconds: MAX_SECONDS,
+        };
+        if let Some(why) = case.reason_to_skip(&info, expected)? {
+            left_out(Some(work), why)?;
+            continue;
+        }
+        let first = expected.is_none();
+        // A failure is not the end: what comes behind may yet be measured.
+        match case.measure(Rule::LIFE, say) {
+            Ok(rate) => expected = Some(rate),
+            Err(error) => {
+                left_out(Some(work), format!("{error:#}"))?;
+                continue;
+            }
+        }
+        if first && let Err(error) = case.measure(other, say) {
+            left_out(Some(work), format!("by {other}: {error:#}"))?;
+        }
+    }
+    Ok(())
+}
+
+/// A kernel with some work.
+#[derive(Clone, Copy)]
+pub(in crate::cli) struct Case {
+    pub kernel: &'static Kernel,
+    pub work: Workload,
+    pub device: DeviceChoice,
+    /// How long a run takes at least.
+    pub run: Duration,
+    /// The longest that all runs may be expected to take, in seconds.
+    pub max_seconds: f64,
+}
+
+impl Case {
+    /// Bytes of the device's memory that it takes.
+    pub(in crate::cli) fn memory(&self) -> f64 {
+        // The bits, twice, are always there.
+        self.work.working_set(self.kernel) as f64 + self.work.cells() / 4.0
+    }
+
+    fn size(&self) -> Result<Size> {
+        Ok(Size::new(self.work.side, self.work.side)?)
+    }
+
+    /// The reason why it is not measured, if any.
+    pub(in crate::cli) fn reason_to_skip(
+        &self,
+        on: &DeviceInfo,
+        expected: Option<f64>,
+    ) -> Result<Option<String>> {
+        let size = self.size()?;
+        if let Some(limit) = self.kernel.size_limit(size) {
+            return Ok(Some(format!("it takes {limit}")));
+        }
+        if let Err(error) = self.kernel.validate_device(on, size) {
+            return Ok(Some(error.to_string()));
+        }
+        let needed = self.memory();
+        if let Some(memory) = on.memory
+            && needed > MAX_MEMORY * memory as f64
+        {
+            let gib = |bytes: f64| bytes / f64::from(1 << 30);
+            return Ok(Some(format!(
+                "it takes {:.1} GiB of the device's {:.1} GiB",
+                gib(needed),
+                gib(memory as f64)
+            )));
+        }
+        let Some(expected) = expected else {
+            return Ok(None);
+        };
+        // Two to check and to get ready, and the runs.
+        let rounds = 2.0 + RUNS as f64;
+        let generations = f64::from(generations(self.work));
+        let seconds = rounds * generations * self.work.cells() / expected;
+        Ok((seconds > self.max_seconds)
+            .then(|| format!("it would take {seconds:.0} s by the rate of the work before")))
+    }
+
+    /// Whether one launch steps all its lattices.
+    fn is_batch(&self) -> bool {
+        self.kernel.batched && self.work.instances > 1
+    }
+
+    fn setup(&self, rule: Rule) -> Result<Setup> {
+        let streams = if self.is_batch() {
+            Streams::Batch
+        } else {
+            Streams::PerInstance
+        };
+        Ok(Setup {
+            rule,
+            start: Start::soup(DENSITY, SEED),
+            switches: Switches {
+                streams,
+                graphs: self.kernel.iteration != Iteration::InKernel,
+                ..Switches::DEFAULT
+            },
+            ..Setup::new(self.work.instances, self.size()?, self.kernel, self.device)
+        })
+    }
+
+    /// Measures and says the cells and the rate, which it returns.
+    fn measure(&self, rule: Rule, say: &dyn Fn(Said) -> Result<()>) -> Result<f64> {
+        let mut prepared = self.prepare(rule)?;
+        if rule == Rule::LIFE {
+            let (work, digest) = (self.work, prepared.digest);
+            say(Said::Cells { work, digest })?;
+        }
+        let rates: Vec<f64> = (0..RUNS).map(|_| prepared.run()).collect::<Result<_>>()?;
+        let [median, lowest, highest] = spread(&rates);
+        say(Said::Rate(Rate {
+            kernel: self.kernel.name.into(),
+            work: self.work,
+            rule: rule.to_string(),
+            how: self.how(prepared.per_round),
+            median,
+            lowest,
+            highest,
+            runs: RUNS,
+        }))?;
+        Ok(median)
+    }
+
+    /// Makes its lattices, checks what becomes of them, and finds out how long rounds must be.
+    pub(in crate::cli) fn prepare(&self, rule: Rule) -> Result<PreparedCase> {
+        let setup = self.setup(rule)?;
+        let mut instances = Sim::new(open_engine(self.device)?, &setup, 1)?;
+        let share = instances.all(&Setting::of(&setup), None);
+        let lattices = self.step(&mut instances, &share, &setup)?;
+        let generations = generations(self.work);
+        let cost = setup.size.cells() as f64 * f64::from(generations);
+        if cost <= REFERENCE_BUDGET
+            && lattices[0]
+                != reference::run(&*start_lattice(&setup, 0)?, rule, u64::from(generations))
+        {
+            bail!("after {generations} generations its cells are not the reference's");
+        }
+        let digest = digest(&lattices);
+        drop(lattices);
+        let per_round = self.round(&mut instances, &share, generations)?;
+        let one = timed(&mut instances, &share, per_round, 1)?;
+        Ok(PreparedCase {
+            case: *self,
+            setup,
+            instances,
+            share,
+            digest,
+            per_round,
+            rounds: (self.run.as_secs_f64() / one).ceil().clamp(1.0, 1e6) as u64,
+        })
+    }
+
+    /// Its lattices after the generations that are compared, from the start.
+    fn step(&self, instances: &mut Sim, share: &Share, setup: &Setup) -> Result<Vec<Lattice>> {
+        instances.set_lattices(starts(setup, 0..setup.instances)?)?;
+        let generations = generations(self.work);
+        instances.run(share, u64::from(generations), generations, None)?;
+        Ok(instances.fetch()?)
+    }
+
+    /// The number of generations per round that makes it long enough to be timed. Such rounds have
+    /// then been run, timed and not, from either of two buffers.
+    fn round(&self, instances: &mut Sim, share: &Share, generations: u32) -> Result<u32> {
+        let (times, long) = match self.kernel.iteration {
+            Iteration::InKernel => (10, LONG_LAUNCH),
+            Iteration::Launches | Iteration::Steps(_) => (5, LONG_GRAPH),
+        };
+        let long = long.min(self.run.as_secs_f64());
+        let launches = |generations: u32| {
+            u64::from(self.kernel.launches(generations)) * self.work.instances as u64
+        };
+        let mut per_round = match self.kernel.iteration {
+            Iteration::Launches if launches(generations) > MAX_LAUNCHES => generations / 4,
+            _ => generations,
+        };
+        while timed(instances, share, per_round, 1)? < long {
+            let more = per_round.saturating_mul(times);
+            if more > 1_000_000 || launches(more) > MAX_LAUNCHES.max(launches(per_round)) {
+                break;
+            }
+            per_round = more;
+        }
+        timed(instances, share, per_round, 4)?;
+        Ok(per_round)
+    }
+
+    fn how(&self, per_round: u32) -> String {
+        let streams = match self.work.instances {
+            1 => "",
+            _ if self.is_batch() => "launches for all lattices, ",
+            _ => "a stream each, ",
+        };
+        match self.kernel.iteration {
+            Iteration::InKernel if self.is_batch() => {
+                format!("one launch of {per_round} generations for all")
+            }
+            Iteration::InKernel => format!("{streams}launches of {per_round} generations"),
+            Iteration::Launches | Iteration::Steps(_) => {
+                format!("{streams}graphs of {per_round} generations")
+            }
+        }
+    }
+}
+
+/// A case whose cells are known, to be timed.
+pub(in crate::cli) struct PreparedCase {
+    pub case: Case,
+    setup: Setup,
+    instances: Sim,
+    /// What its rounds step.
+    share: Share,
+    /// All cells after the generations that are compared, as one number.
+    pub digest: u64,
+    per_round: u32,
+    /// Rounds of a run.
+    rounds: u64,
+}
+
+impl PreparedCase {
+    /// Times a run. Returns cells times generations per second.
+    pub(in crate::cli) fn run(&mut self) -> Result<f64> {
+        let seconds = timed(
+            &mut self.instances,
+            &self.share,
+            self.per_round,
+            self.rounds,
+        )?;
+        let cells = self.case.work.cells() * f64::from(self.per_round);
+        Ok(self.rounds as f64 * cells / seconds)
+    }
+
+    /// What the digest is now: it steps from the start again.
+    pub(in crate::cli) fn digest_now(&mut self) -> Result<u64> {
+        let lattices = self
+            .case
+            .step(&mut self.instances, &self.share, &self.setup)?;
+        Ok(digest(&lattices))
+    }
+}
+
+/// Runs rounds one after the other. Returns the seconds from the first step's start to the last one's
+/// end, by events. Only the first and the last round have events, so that timing does not slow the
+/// others.
+fn timed(instances: &mut Sim, share: &Share, per_round: u32, rounds: u64) -> Result<f64> {
+    let mut spans: Vec<(Nanos, Nanos)> = Vec::new();
+    let (mut issued, mut done) = (0, 0);
+    while done < rounds {
+        let by_events = issued == 0 || issued + 1 == rounds;
+        let request = Request {
+            timed: by_events,
+            ..Request::of(per_round)
+        };
+        if issued < rounds && instances.issue(share, request, |_| false)? {
+            issued += 1;
+        }
+        instances.poll(|event| {
+            if let Event::Round { timed, .. } = event {
+                done += 1;
+                let timed = timed.into_iter().flat_map(|round| round.spans);
+                spans.extend(timed.map(|span| (span.start, span.end)));
+            }
+        })?;
+        if instances.depth() > 1 || issued == rounds {
+            instances.wait(Duration::from_millis(1));
+        }
+    }
+    let start = spans.iter().map(|(start, _)| start).min();
+    let end = spans.iter().map(|(_, end)| end).max();
+    match start.zip(end) {
+        Some((start, end)) if end > start => Ok((end.0 - start.0) as f64 / 1e9),
+        _ => bail!("internal: no events came of the timed rounds"),
+    }
+}
+
+/// All cells as one number.
+fn digest(lattices: &[Lattice]) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    for lattice in lattices {
+        lattice.words().hash(&mut hasher);
+    }
+    hasher.finish()
+}
+
+/// What a device does at most, as far as it could be measured, and why if it could not. Nothing is measured
+/// on the CPU, whose version of the kernel is written for clarity, not for speed.
+fn limits(device: DeviceChoice, small: bool) -> (DeviceLimits, Vec<LeftOut>) {
+    let (lop3_per_second, left_out) = match lop3_rate(device, small) {
+        Ok(rate) => (rate, Vec::new()),
+        Err(error) => {
+            let left_out = LeftOut {
+                kernel: LOP3_RATE.name.into(),
+                work: None,
+                why: format!("{error:#}"),
+            };
+            (None, vec![left_out])
+        }
+    };
+    (DeviceLimits { lop3_per_second }, left_out)
+}
+
+/// Logical operations per second, by a kernel that does nothing else.
+fn lop3_rate(device: DeviceChoice, small: bool) -> Result<Option<f64>> {
+    const SEED: u32 = 7;
+    /// Threads of a block, and blocks that fill a multiprocessor.
+    const BLOCK: u32 = 256;
+    const BLOCKS_PER_SM: u32 = 8;
+    let mut bench = Bench::open(device)?;
+    if bench.is_cpu() {
+        return Ok(None);
+    }
+    let grid = bench.info.sm_count * BLOCKS_PER_SM;
+    let (threads, bytes) = (grid * BLOCK, (grid * BLOCK) as usize * 4);
+    let (stream, out) = (bench.stream()?, bench.device_buffer(bytes)?);
+    let out = BufferOffset {
+        buffer: out,
+        offset: 0,
+    };
+    let run = |bench: &mut Bench, op: Op| -> Result<f64> {
+        let program = Program::in_stream(stream, [op]).with_spans();
+        Ok(bench.run(&program)?.step_ms(0) / 1e3)
+    };
+    let seconds = |bench: &mut Bench, iterations: i32| -> Result<f64> {
+        let [seed, times] = [Argument::U32(SEED), Argument::I32(iterations)];
+        let launch = BufferOp::Launch(BufferLaunch {
+            kernel: &LOP3_RATE,
+            shape: Launch::in_row(grid, BLOCK),
+            arguments: vec![Argument::Buffer(out), seed, times],
+        });
+        let seconds = run(bench, launch.into())?;
+        ensure!(seconds > 0.0, "internal: no time passed between the events");
+        Ok(seconds)
+    };
+    let least = if small { 0.001 } else { 0.02 };
+    let mut iterations = 1;
+    while seconds(&mut bench, iterations)? < least && iterations < 1 << 24 {
+        iterations *= 2;
+    }
+    let operations = f64::from(threads) * f64::from(iterations) * LOP3_PER_ITERATION as f64;
+    let rates: Vec<f64> = (0..RUNS)
+        .map(|_| Ok(operations / seconds(&mut bench, iterations)?))
+        .collect::<Result<_>>()?;
+    let host = bench.pinned_buffer(bytes)?;
+    let to = BufferOffset {
+        buffer: host,
+        offset: 0,
+    };
+    let copy = BufferOp::Copy {
+        from: out,
+        to,
+        bytes,
+    };
+    run(&mut bench, copy.into())?;
+    let words = bench.words(host)?;
+    for thread in [0, threads / 3, threads - 1] {
+        let want = lop3_word(thread, SEED, iterations as u32);
+        ensure!(
+            words[thread as usize] == want,
+            "the probe of logical operations came to something else"
+        );
+    }
+    Ok(Some(spread(&rates)[0]))
+}
+
+/// The ladder's table for the terminal.
+pub(super) fn table(ladder: &Ladder) -> Table {
+    let mut table = Table::new("ladder", &policy(ladder).join(" "));
+    table.rows.extend(ladder.rates.iter().map(|rate| Row {
+        what: format!(
+            "{}, {}, `{}`, {}",
+            rate.work, rate.rule, rate.kernel, rate.how
+        ),
+        median: rate.median,
+        lowest: rate.lowest,
+        highest: rate.highest,
+        unit: "cells/s".into(),
+        runs: rate.runs,
+        in_windows: false,
+    }));
+    table
+}
+
+/// What was not measured, and why.
+pub(super) fn left_out(ladder: &Ladder) -> String {
+    let one = |left: &LeftOut| {
+        let work = left.work.map_or(String::new(), |work| format!(", {work}"));
+        format!("Not measured: `{}`{work}: {}", left.kernel, left.why)
+    };
+    ladder
+        .left_out
+        .iter()
+        .map(one)
+        .collect::<Vec<_>>()
+        .join("\n")
+}
+
+/// How the rates were measured, and the limit that they are compared with.
+pub fn policy(ladder: &Ladder) -> Vec<String> {
+    let mut said = Vec::new();
+    if ladder.engine == "cpu" {
+        said.push("On the CPU engine, over smaller lattices than a GPU's.".to_owned());
+    }
+    if ladder.small {
+        said.push("Short runs over small lattices, only to see that it works.".into());
+    }
+    said.push(
+        "Random cells of density 0.3; every rung's cells are compared before it is timed; \
+         medians of three runs, by events."
+            .into(),
+    );
+    said.push(match ladder.limits.lop3_per_second {
+        Some(rate) => format!(
+            "LOP3: {}, so at most {} at {LOP3_PER_WORD} for 32 cells.",
+            quantity(rate, "/s"),
+            quantity(ladder.limits.cells_per_second().unwrap_or(0.0), "cells/s")
+        ),
+        None => "No LOP3 limit was measured on this device.".into(),
+    });
+    said.push(match ladder.cache {
+        Some(bytes) => format!(
+            "Caches are as the runs before left them: lattices of at most {:.1} MiB, both buffers \
+             counted, stay in the last cache, larger ones stream from memory.",
+            bytes as f64 / f64::from(1 << 20)
+        ),
+        None => "Caches are as the runs before left them; how large they are is not known.".into(),
+    });
+    said
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -197,7 +704,7 @@ mod tests {
             left_out: Vec::new(),
             ..full.clone()
         };
-        let mut cells = Agreement::default();
+        let mut cells = Cells::new();
         let mut say = |kernel: &str, said| {
             take(&mut ladder, &mut cells, find(kernel).unwrap(), said);
         };
@@ -220,5 +727,76 @@ mod tests {
         assert_eq!((why.kernel.as_str(), why.work), ("bits", Some(second)));
         assert!(why.why.contains("'global'"), "{}", why.why);
         assert_eq!(ladder.sources["bits"].len(), 16);
+    }
+
+    fn case(kernel: &'static Kernel, instances: usize, side: u64) -> Case {
+        Case {
+            kernel,
+            work: Workload { instances, side },
+            device: DeviceChoice::Cpu,
+            run: RUN,
+            max_seconds: MAX_SECONDS,
+        }
+    }
+
+    #[test]
+    fn a_graph_leaves_every_rung_in_the_buffer_it_came_from() {
+        for kernel in &KERNELS {
+            for work in [works(true, false), works(false, false)].concat() {
+                for times in [1, 5, 25] {
+                    let all = times * generations(work);
+                    let is_quartered = kernel.iteration == Iteration::Launches;
+                    let few = if is_quartered { all / 4 } else { all };
+                    let flips = kernel.swaps_buffers(all) || kernel.swaps_buffers(few);
+                    assert!(!flips, "{} {work}", kernel.name);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_not_sensible_is_refused_with_the_reason() {
+        let global = &KERNELS[0];
+        let gpu = DeviceInfo {
+            capability: Some((9, 0)),
+            sm_count: 20,
+            memory: Some(100 << 30),
+            ..DeviceInfo::default()
+        };
+        let reason_to_skip = |side, expected| {
+            case(global, 1, side)
+                .reason_to_skip(&gpu, expected)
+                .unwrap()
+        };
+        assert_eq!(reason_to_skip(2048, Some(1e9)), None);
+        let long = reason_to_skip(8192, Some(1e8)).unwrap();
+        assert!(long.contains("161 s"), "{long}");
+        let large = reason_to_skip(1 << 18, None).unwrap();
+        assert!(large.contains("GiB of the device's"), "{large}");
+        let square = KERNELS.iter().find(|kernel| kernel.name == "resident");
+        let odd = case(square.unwrap(), 1, 512)
+            .reason_to_skip(&gpu, None)
+            .unwrap()
+            .unwrap();
+        assert!(odd.starts_with("it takes lattices from"), "{odd}");
+        let together = KERNELS.iter().find(|kernel| kernel.name == "cooperative");
+        let few_sms = case(together.unwrap(), 1, 4096)
+            .reason_to_skip(&gpu, None)
+            .unwrap()
+            .unwrap();
+        assert!(few_sms.contains("needs 32 SMs"), "{few_sms}");
+    }
+
+    #[test]
+    fn the_table_has_every_rate_and_what_was_left_out() {
+        let ladder = fixtures::ladder();
+        let text = table(&ladder).shown();
+        assert!(text.contains("71.3 Tcell/s at 7.5 for 32 cells"), "{text}");
+        let other = "16 × 1024², B36/S23, `bits`, ";
+        let row = text.lines().find(|line| line.contains(other)).unwrap();
+        let rate = "781 Gcell/s (766 Gcell/s to 789 Gcell/s); 3 runs";
+        assert!(row.ends_with(rate), "{row}");
+        let left_out = left_out(&ladder);
+        assert!(left_out.contains("Not measured: `planar`, 1 × 16384²: it hung"));
     }
 }

@@ -6,20 +6,18 @@
 mod default;
 mod effect;
 mod frame;
-mod interface;
 pub(super) mod ladder;
-mod lesson;
 mod record;
-mod recorded_rounds;
 mod recording;
-mod split;
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use anyhow::Result;
+use anyhow::{Context, Result, bail};
+use serde_json::Value;
 
+use super::itself;
 use super::options::{BenchArguments, TABLES};
-use super::text::{print, print_text, say};
+use super::text::{print_text, say};
 use engine::kernels;
 use lang::numbers::quantity;
 use life::Size;
@@ -29,11 +27,8 @@ use ui::LectureStep;
 use window::list_adapters;
 
 pub(super) use effect::compare;
-pub use ladder::{factors_in_words, policy as ladder_policy};
+pub use ladder::policy as ladder_policy;
 pub use record::{Origin, Record, Row, Table};
-
-/// What stands between the names of several devices in a record's.
-const DEVICES_JOINED_BY: &str = " + ";
 
 /// Runs of each measurement.
 const RUNS: usize = 5;
@@ -44,101 +39,130 @@ const RUN: Duration = Duration::from_millis(250);
 /// Every step of the lectures that come with the program.
 type ShippedSteps = fn(DeviceChoice) -> Result<Vec<LectureStep>>;
 
+/// Says how far a measurement is.
+type Tell<'a> = &'a dyn Fn(&str) -> Result<()>;
+
 pub(super) fn main(arguments: &BenchArguments, shipped_steps: ShippedSteps) -> Result<()> {
+    let (device, small) = (arguments.device, arguments.small);
     if let Some(kernel) = arguments.rung {
-        return ladder::measure_rung(kernel, arguments.device, arguments.small);
+        return ladder::measure_rung(kernel, device, small);
     }
-    let (device, adapter) = (arguments.device, arguments.adapter.as_deref());
+    let adapter = arguments.adapter.as_deref();
     if arguments.is_recording() {
         let steps = shipped_steps(device)?;
-        return recording::main(device, &steps, arguments.write.as_deref(), arguments.small);
+        return recording::main(device, &steps, arguments.write.as_deref(), small);
     }
     let mut record = Record::of(device, adapter)?;
     if let Some(folder) = &arguments.write {
         life::check_writable(record.path(folder))?;
     }
-    let quiet = arguments.json;
-    if !quiet {
-        print(&record.title())?;
-    }
-    let is_named = |name: &str| arguments.names.iter().any(|n| n == name);
+    let tell: Tell = if arguments.json {
+        &|_| Ok(())
+    } else {
+        &print_text
+    };
+    tell(&record.title())?;
     let draws = !list_adapters().is_empty();
-    let several = record.device.contains(DEVICES_JOINED_BY);
     // What is not possible here is an error only if it was asked for by name.
-    let wanted = |name: &str| match name {
-        _ if !arguments.names.is_empty() => is_named(name),
-        "split" => several,
-        "ui" => draws,
-        _ => true,
+    let wanted = |name: &str| match &arguments.names[..] {
+        [] => name != "ui" || draws,
+        names => names.iter().any(|it| it == name),
     };
     if !draws && wanted("frame") {
         say("what is drawn is left out: there is no graphics driver (see `lifestreams devices`)");
     }
     for name in TABLES.into_iter().filter(|name| wanted(name)) {
         let table = match name {
-            "default" => default::table(device, arguments.small, quiet)?,
-            "split" => split::table(arguments.small)?,
+            "default" => default::table(device, small, tell)?,
             "frame" => frame::table(device, adapter)?,
-            "ui" => interface::table(device, adapter)?,
-            "effect" => effect::table(device, quiet)?,
-            "lesson" => lesson::table(device)?,
+            "ui" => frame::interface_table(device, adapter)?,
+            "effect" => effect::table(device, tell)?,
+            "lesson" => lesson_table(device)?,
             _ => {
-                measure_ladder(arguments, &mut record)?;
+                measure_ladder(arguments, &mut record, tell)?;
                 continue;
             }
         };
-        if !quiet {
-            print_text(&table.shown())?;
-        }
+        tell(&table.shown())?;
         record.add(table);
     }
     if let Some(folder) = &arguments.write {
         let path = record.write(folder)?;
-        if !quiet {
-            print(&format!("written to {}", path.display()))?;
-            print("in a checkout, `cargo xtask docs` renews the documents from it")?;
-        }
+        tell(&format!("written to {}", path.display()))?;
+        tell("in a checkout, `cargo xtask docs` renews the documents from it")?;
     }
-    if quiet {
-        print_text(&serde_json::to_string_pretty(&record)?)
-    } else {
-        Ok(())
+    if arguments.json {
+        print_text(&serde_json::to_string_pretty(&record)?)?;
     }
+    Ok(())
 }
 
 /// The ladder. It is recorded rung by rung, so that results remain however this process ends.
-fn measure_ladder(arguments: &BenchArguments, record: &mut Record) -> Result<()> {
-    let quiet = arguments.json;
+fn measure_ladder(arguments: &BenchArguments, record: &mut Record, tell: Tell) -> Result<()> {
     let ladder = ladder::measure(arguments.device, arguments.small, &mut |ladder, kernel| {
         record.ladder = Some(ladder.clone());
         if let Some(folder) = &arguments.write {
             record.write(folder)?;
         }
-        if quiet {
-            return Ok(());
-        }
         let said = match ladder.best(kernel.name) {
             Some(rate) => format!("{}, {}", quantity(rate.median, "cells/s"), rate.work),
             None => "nothing measured".into(),
         };
-        print(&format!("ladder: {}: {said}", kernel.name))
+        tell(&format!("ladder: {}: {said}", kernel.name))
     })?;
-    if !quiet {
-        print_text(&ladder::text(&ladder))?;
-    }
+    tell(&ladder::table(&ladder).shown())?;
+    tell(&ladder::left_out(&ladder))?;
     record.ladder = Some(ladder);
     Ok(())
+}
+
+/// Every lesson, its parts' times and the factors between them, as the lesson itself measures them. They
+/// run in a process of their own: the driver reads once, at its start, how many connections there are, and
+/// lessons use another number than the other tables.
+fn lesson_table(device: DeviceChoice) -> Result<Table> {
+    let device = device.to_string();
+    let output = itself(&["lesson", "all", "--json", "--device", &device]).output();
+    let output = output.context("lifestreams cannot run itself again")?;
+    if !output.status.success() {
+        let said = String::from_utf8_lossy(&output.stderr);
+        bail!("the lessons: {}", said.trim());
+    }
+    let outcomes: Vec<Value> = serde_json::from_slice(&output.stdout)?;
+    let mut table = Table::new("lesson", "lessons, each checked");
+    let added = outcomes
+        .iter()
+        .try_for_each(|it| add_lesson(&mut table, it));
+    added.context("a lesson's outcome is written otherwise")?;
+    Ok(table)
+}
+
+fn add_lesson(table: &mut Table, outcome: &Value) -> Option<()> {
+    let name = outcome["lesson"].as_str()?;
+    for part in outcome["parts"].as_array()? {
+        let title = part["title"].as_str()?;
+        if let Some(ms) = part["time_ms"].as_f64() {
+            table.add(format!("{name}: {title}"), "ms", &[ms]);
+        } else if let Some(first) = part["figures"].get(0) {
+            let what = format!("{name}: {title}, {}", first["label"].as_str()?);
+            table.add(what, first["unit"].as_str()?, &[first["value"].as_f64()?]);
+        }
+    }
+    for factor in outcome["factors"].as_array()? {
+        let what = format!("{name}: {}", factor["label"].as_str()?);
+        let value = factor["value"].as_f64()?;
+        // None if there were too few rounds.
+        let end = |at: usize| factor["interval"][at].as_f64().unwrap_or(value);
+        let windows = outcome["windows"]["count"].as_u64().unwrap_or(1);
+        table.add_windows(what, "times", value, [end(0), end(1)], windows as usize);
+    }
+    Some(())
 }
 
 /// A setup to measure.
 fn setup(kernel: &str, instances: usize, side: u64, device: DeviceChoice) -> Result<Setup> {
     let kernel = kernels::find(kernel).expect("a kernel of the table");
-    Ok(Setup::new(
-        instances,
-        Size::new(side, side)?,
-        kernel,
-        device,
-    ))
+    let size = Size::new(side, side)?;
+    Ok(Setup::new(instances, size, kernel, device))
 }
 
 /// The setup's lattices, uploaded, and their rounds, which download pictures of bits.
@@ -165,44 +189,6 @@ fn fits(setup: &Setup) -> Result<bool> {
         ));
     }
     Ok(fits)
-}
-
-/// Measures how often a second something is done: `work(n)` does it n times.
-fn rate(mut work: impl FnMut(u64) -> Result<()>) -> Result<[f64; RUNS]> {
-    let mut timed = |n: u64| -> Result<f64> {
-        let began = Instant::now();
-        work(n)?;
-        Ok(began.elapsed().as_secs_f64())
-    };
-    let mut count = 1;
-    loop {
-        let seconds = timed(count)?;
-        if seconds >= RUN.as_secs_f64() {
-            break;
-        }
-        let more = (RUN.as_secs_f64() * 1.1 / seconds.max(1e-6)).clamp(2.0, 100.0);
-        count = (count as f64 * more) as u64;
-    }
-    let mut rates = [0.0; RUNS];
-    for rate in &mut rates {
-        *rate = count as f64 / timed(count)?;
-    }
-    Ok(rates)
-}
-
-/// The device's name and its driver, as records have them.
-fn named(device: DeviceChoice) -> Result<(&'static str, String, String)> {
-    let engine = open_engine(device)?;
-    let devices = engine.devices();
-    let join = |part: fn(&engine::DeviceInfo) -> String| {
-        let parts: Vec<_> = devices.iter().map(part).collect();
-        parts.join(DEVICES_JOINED_BY)
-    };
-    Ok((
-        engine.name(),
-        join(|d| d.name.clone()),
-        join(|d| d.driver.clone()),
-    ))
 }
 
 /// The median of some runs, the lowest and the highest.

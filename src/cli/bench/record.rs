@@ -5,12 +5,15 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
 
-use super::{named, spread};
+use super::spread;
 use crate::cli::options::TABLES;
+use crate::cli::text::columns;
+use engine::DeviceInfo;
 use experiment::Executor;
 use lang::numbers::quantity;
 use life::write_atomically;
 use session::DeviceChoice;
+use session::instances::open_engine;
 use ui::ladder::Ladder;
 use window::list_adapters;
 
@@ -78,7 +81,12 @@ pub struct Row {
 impl Record {
     /// An empty one for this machine.
     pub(super) fn of(device: DeviceChoice, adapter: Option<&str>) -> Result<Record> {
-        let (engine, device, driver) = named(device)?;
+        let engine = open_engine(device)?;
+        let join = |part: fn(&DeviceInfo) -> &str| {
+            let parts: Vec<&str> = engine.devices().iter().map(part).collect();
+            parts.join(" + ")
+        };
+        let (device, driver) = (join(|it| &it.name), join(|it| &it.driver));
         let wanted = adapter.unwrap_or_default().to_lowercase();
         let adapter = list_adapters()
             .into_iter()
@@ -86,7 +94,7 @@ impl Record {
             .find(|title| title.to_lowercase().contains(&wanted));
         let commit = env!("LIFESTREAMS_COMMIT").to_string();
         Ok(Record {
-            engine: engine.into(),
+            engine: engine.name().into(),
             device,
             origin: Origin {
                 driver,
@@ -232,12 +240,13 @@ impl Table {
     /// As text.
     pub(super) fn shown(&self) -> String {
         let mut text = format!("\n{}: {}\n", self.name, self.title);
-        let widths = self.rows.iter().map(|row| row.what.chars().count());
-        let width = widths.max().unwrap_or(0);
-        for row in &self.rows {
+        let rows = self.rows.iter().map(|row| {
             let of = if row.in_windows { "windows" } else { "runs" };
-            let (what, range, runs) = (&row.what, row.range(), row.runs);
-            text += &format!("  {what:width$}  {range}; {runs} {of}\n");
+            let range = format!("{}; {} {of}", row.range(), row.runs);
+            vec![row.what.clone(), range]
+        });
+        for line in columns(&rows.collect::<Vec<_>>()) {
+            text += &format!("  {line}\n");
         }
         text.trim_end().into()
     }

@@ -931,7 +931,7 @@ fn type_of(argument: &Argument) -> ArgumentType {
 /// Words that a call uses of each buffer argument, in order. The arguments' types have been
 /// checked.
 fn words_of(call: &BufferLaunch) -> Result<Vec<usize>> {
-    use Argument::{Buffer, F32, I32, U32, U64};
+    use Argument::{Buffer, F32, I32, U32};
     let name = call.kernel.name;
     let (grid, block) = call.shape.counts();
     let count = |number: i32| {
@@ -959,11 +959,6 @@ fn words_of(call: &BufferLaunch) -> Result<Vec<usize>> {
             vec![cells, cells]
         }
         ("lop3_rate", &[Buffer(_), U32(_), I32(_)]) => vec![grid as usize * block as usize],
-        ("copy_rate", &[Buffer(_), Buffer(_), U64(quads)]) => {
-            let words = usize::try_from(quads).unwrap_or(usize::MAX);
-            let words = words.saturating_mul(4);
-            vec![words, words]
-        }
         _ => Vec::new(),
     })
 }

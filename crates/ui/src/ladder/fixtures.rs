@@ -56,7 +56,6 @@ pub fn ladder() -> Ladder {
         cache: Some(50 << 20),
         limits: DeviceLimits {
             lop3_per_second: Some(16.7e12),
-            copied_per_second: Some(4.1e12),
         },
         works: works.into(),
         rates,

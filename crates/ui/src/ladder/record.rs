@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 
 use serde::{Deserialize, Serialize};
 
-use engine::kernels::{Iteration, Kernel, Layout};
+use engine::kernels::{Kernel, Layout};
 use life::Rule;
 
 include!(concat!(env!("OUT_DIR"), "/records.rs"));
@@ -46,8 +46,6 @@ pub struct Ladder {
 pub struct DeviceLimits {
     /// Logical operations of three 32-bit words per second.
     pub lop3_per_second: Option<f64>,
-    /// Bytes read and written a second, each counted, in memory that no cache holds.
-    pub copied_per_second: Option<f64>,
 }
 
 impl DeviceLimits {
@@ -121,21 +119,6 @@ impl Workload {
     }
 }
 
-/// Bytes that a kernel reads and writes in global memory per cell and generation; 0 if the lattice
-/// stays in the block.
-pub fn bytes_per_cell(kernel: &Kernel) -> f64 {
-    let cell = match kernel.layout {
-        Layout::I32 => 8.0,
-        Layout::Bits | Layout::Planar => 0.25,
-    };
-    match kernel.iteration {
-        Iteration::Launches => cell,
-        Iteration::Steps(most) => cell / f64::from(most),
-        Iteration::InKernel if kernel.is_in_place() => 0.0,
-        Iteration::InKernel => cell,
-    }
-}
-
 impl Ladder {
     /// What a rung reached with some work by B3/S23.
     pub fn rate(&self, kernel: &str, work: Workload) -> Option<&Rate> {
@@ -176,14 +159,6 @@ impl Ladder {
         Some([rates.next_back().unwrap_or(first), first])
     }
 
-    /// The part of the copy rate that a rung reached, where its cells come from memory.
-    pub fn copy_share(&self, kernel: &Kernel, rate: &Rate) -> Option<f64> {
-        let copied = self.limits.copied_per_second?;
-        let streams = rate.work.working_set(kernel) > self.cache?;
-        let bytes = bytes_per_cell(kernel);
-        (streams && bytes > 0.0).then(|| rate.median * bytes / copied)
-    }
-
     /// The measured work that is most similar to `instances` lattices of `cells` cells each; the size
     /// of a lattice counts first.
     pub fn nearest_workload(&self, instances: usize, cells: u64) -> Option<Workload> {
@@ -222,7 +197,6 @@ pub fn recorded(device: &str) -> Option<&'static Ladder> {
 mod tests {
     use super::super::fixtures::ladder;
     use super::*;
-    use engine::kernels::KERNELS;
 
     #[test]
     fn factors_are_against_the_nearest_rung_that_did_the_same_and_the_first() {
@@ -261,24 +235,6 @@ mod tests {
         assert_eq!(ladder.nearest_workload(16, 1024 * 1024), Some(small));
         assert_eq!(ladder.nearest_workload(1000, 512 * 512), Some(small));
         assert_eq!(ladder.nearest_workload(2, 16_384 * 8192), Some(large));
-    }
-
-    #[test]
-    fn what_a_rung_moves_is_read_from_its_row() {
-        let of = |name: &str| {
-            let kernel = KERNELS.iter().find(|kernel| kernel.name == name).unwrap();
-            let work = Workload {
-                instances: 2,
-                side: 1024,
-            };
-            (bytes_per_cell(kernel), work.working_set(kernel))
-        };
-        assert_eq!(of("global"), (8.0, 16 << 20));
-        assert_eq!(of("sync-shared").0, 0.0);
-        assert_eq!(of("bits"), (0.25, 512 << 10));
-        assert_eq!(of("multistep"), (0.0625, 512 << 10));
-        assert_eq!(of("deep").0, 0.25 / 6.0);
-        assert_eq!(of("resident").0, 0.0);
     }
 
     #[test]

@@ -84,11 +84,6 @@ pub(in crate::cpu) fn run(
                 word.store(value, Ordering::Relaxed);
             }
         }
-        ("copy_rate", &[.., U64(quads)], [from, to]) => {
-            for (from, to) in from.iter().zip(*to).take(4 * quads as usize) {
-                to.store(from.load(Ordering::Relaxed), Ordering::Relaxed);
-            }
-        }
         _ => bail!("kernel {name} has no CPU version"),
     }
     Ok(())
