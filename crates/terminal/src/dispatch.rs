@@ -8,8 +8,8 @@ use ratatui::crossterm::event::{
 };
 use ratatui::layout::Position;
 
-use super::{TerminalApp, TerminalView, keys};
-use crate::field::{Answer, Field};
+use super::TerminalApp;
+use crate::keys::{self, Answer, Field};
 use crate::painting::{TerminalFrame, TerminalLayout, places};
 use ui::{Action, ViewAction};
 
@@ -84,7 +84,7 @@ impl TerminalApp {
                 _ => 0,
             };
             if lines != 0 {
-                return self.view.scroll(lines);
+                return self.scroll(lines);
             }
         }
         if let Some(mut field) = self.view.field.take() {
@@ -92,7 +92,7 @@ impl TerminalApp {
             let most = self.app.sources(None, &self.timeline).most_instances();
             let answer = field.key(event, most);
             if field.typed.len() != before {
-                self.view.scroll_to_top();
+                self.view.scroll = 0;
             }
             // A key that acts while others are looked up leaves them open.
             let stays = answer == Answer::Stays || answer != Answer::Closes && !is_value(&field);
@@ -110,7 +110,6 @@ impl TerminalApp {
 
     /// Does what a person asked for, or says why it is impossible.
     fn act(&mut self, action: Action) {
-        // What else a card shows begins at its top.
         let goes_on = matches!(
             action,
             Action::Session(_)
@@ -122,7 +121,7 @@ impl TerminalApp {
                 )
         );
         if !goes_on {
-            self.view.scroll_to_top();
+            self.view.scroll = 0; // what else a card shows begins at its top
         }
         let Some(Action::View(action)) = self.app.act(action) else {
             return;
@@ -130,14 +129,16 @@ impl TerminalApp {
         match action {
             ViewAction::ZoomIn => self.zoom(1.5, None),
             ViewAction::ZoomOut => self.zoom(1.0 / 1.5, None),
-            ViewAction::PanLeft => self.pan([1.0, 0.0]),
-            ViewAction::PanRight => self.pan([-1.0, 0.0]),
-            ViewAction::PanUp => self.pan([0.0, 1.0]),
-            ViewAction::PanDown => self.pan([0.0, -1.0]),
+            // An eighth of a panel.
+            ViewAction::PanLeft => self.pan(|[width, _]| [f64::from(width) / 8.0, 0.0]),
+            ViewAction::PanRight => self.pan(|[width, _]| [f64::from(width) / -8.0, 0.0]),
+            ViewAction::PanUp => self.pan(|[_, height]| [0.0, f64::from(height) / 8.0]),
+            ViewAction::PanDown => self.pan(|[_, height]| [0.0, f64::from(height) / -8.0]),
             ViewAction::Fit => {
                 if let Some((status, places)) = self.places() {
-                    let pattern = self.app.pattern();
-                    TerminalView::toggle_fit(&mut self.app.options, &status, &places, pattern);
+                    let (size, pattern) = (status.lattices.size, self.app.pattern());
+                    let camera = &mut self.app.options.camera;
+                    camera.toggle_fit(size, places.pixels(), pattern);
                 }
             }
             ViewAction::ToggleTimeline => self.app.show_timeline(!self.app.options.timeline),
@@ -164,26 +165,44 @@ impl TerminalApp {
         self.view.has_card(&self.app.sources(None, &self.timeline))
     }
 
+    /// Moves a card's lines up by so many.
+    fn scroll(&mut self, lines: isize) {
+        self.view.scroll = self.view.scroll.saturating_add_signed(lines);
+    }
+
+    /// Zooms by a factor about a character, if a panel is there, or about the panels' middle.
     fn zoom(&mut self, factor: f64, at: Option<Position>) {
-        if let Some((status, places)) = self.places() {
-            let options = &mut self.app.options;
-            TerminalView::zoom(options, factor, at, &status, &places);
+        let Some((status, places)) = self.places() else {
+            return;
+        };
+        let (size, pixels) = (status.lattices.size, places.pixels());
+        let camera = &mut self.app.options.camera;
+        let Some(at) = at else {
+            return camera.zoom(factor, size, pixels);
+        };
+        if let Some(panel) = places.panel_at(at) {
+            let pixel = [
+                f64::from(at.x - panel.rect.x) + 0.5,
+                f64::from(at.y - panel.rect.y) * 2.0 + 1.0,
+            ];
+            camera.zoom_at(factor, pixel, size, pixels);
         }
     }
 
-    /// An eighth of a panel.
-    fn pan(&mut self, part: [f64; 2]) {
+    /// Moves what is shown as a hand moves paper: by so many of the pixels that a panel has.
+    fn pan(&mut self, by: impl Fn([u32; 2]) -> [f64; 2]) {
         if let Some((status, places)) = self.places() {
-            let part = part.map(|part| part / 8.0);
-            TerminalView::pan_by_part(&mut self.app.options, part, &status, &places);
+            let pixels = places.pixels();
+            let camera = &mut self.app.options.camera;
+            camera.pan(by(pixels), status.lattices.size, pixels);
         }
     }
 
     fn mouse(&mut self, event: MouseEvent) {
         let at = Position::new(event.column, event.row);
         match event.kind {
-            MouseEventKind::ScrollUp if self.has_card() => self.view.scroll(-3),
-            MouseEventKind::ScrollDown if self.has_card() => self.view.scroll(3),
+            MouseEventKind::ScrollUp if self.has_card() => self.scroll(-3),
+            MouseEventKind::ScrollDown if self.has_card() => self.scroll(3),
             MouseEventKind::ScrollUp => self.zoom(1.25, Some(at)),
             MouseEventKind::ScrollDown => self.zoom(1.0 / 1.25, Some(at)),
             MouseEventKind::Down(MouseButton::Left | MouseButton::Middle) => {
@@ -192,9 +211,10 @@ impl TerminalApp {
             MouseEventKind::Drag(MouseButton::Left | MouseButton::Middle) => self.dragged(at),
             MouseEventKind::Up(MouseButton::Left) => {
                 let clicked = self.drag.take().is_some_and(|drag| !drag.moved);
-                let panel = self.places().and_then(|(_, places)| places.instance_at(at));
-                if let (true, Some(instance)) = (clicked && !self.has_card(), panel) {
-                    self.app.send(SessionAction::Select(instance));
+                let places = self.places().filter(|_| clicked && !self.has_card());
+                let panel = places.and_then(|(_, places)| places.panel_at(at).copied());
+                if let Some(panel) = panel {
+                    self.app.send(SessionAction::Select(panel.instance));
                 }
             }
             _ => {}
@@ -203,16 +223,12 @@ impl TerminalApp {
 
     fn dragged(&mut self, to: Position) {
         let Some(drag) = &mut self.drag else { return };
-        let by = [
-            i32::from(to.x) - i32::from(drag.at.x),
-            i32::from(to.y) - i32::from(drag.at.y),
-        ];
+        let [x, y] = [(to.x, drag.at.x), (to.y, drag.at.y)]
+            .map(|(to, from)| f64::from(to) - f64::from(from));
         *drag = Drag {
             at: to,
             moved: true,
         };
-        if let Some((status, places)) = self.places() {
-            TerminalView::pan_by_characters(&mut self.app.options, by, &status, &places);
-        }
+        self.pan(|_| [x, 2.0 * y]);
     }
 }

@@ -5,30 +5,27 @@
 //! However the loop ends, the terminal is restored.
 
 mod dispatch;
-mod error;
-mod field;
 mod guard;
-mod key_reader;
 mod keys;
 mod painting;
 
 use std::mem::ManuallyDrop;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
 use ratatui::backend::CrosstermBackend;
+use ratatui::crossterm::event::{self, Event};
 use ratatui::layout::Rect;
 
-pub use error::TerminalError;
 pub use guard::{LogWriter, has_hung_up, is_foreground, takes_escape_codes};
 pub use painting::{ColourDepth, Glyphs, TerminalView};
 
 use ui::pacing::{FrameRate, Pacer};
 
 use guard::Guard;
-use key_reader::KeyReader;
-use lang::Message;
+use lang::{Message, tr};
 use painting::TerminalFrame;
 use session::Session;
 use ui::{App, Composer, EmergencySave, LectureOptions, Timeline, ViewOptions, Wake};
@@ -42,6 +39,17 @@ const MIN_INTERVAL_PER_FRAME_TIME: u32 = 2;
 const POLL_INTERVAL: Duration = Duration::from_millis(16);
 
 type Terminal = ratatui::Terminal<CrosstermBackend<std::io::Stdout>>;
+
+/// An error that ends the terminal view.
+#[derive(Debug, thiserror::Error)]
+pub enum TerminalError {
+    /// The terminal takes nothing, or has gone.
+    #[error("{}", tr!("the terminal failed: {it}; use --display none to go on without it", it = .0))]
+    Terminal(String),
+    /// The session could not be started or saved; what was said is the cause.
+    #[error("{0:#}")]
+    Session(anyhow::Error),
+}
 
 /// How the terminal shows it.
 #[derive(Clone, Debug)]
@@ -228,4 +236,55 @@ impl TerminalApp {
 
 fn broken(error: std::io::Error) -> TerminalError {
     TerminalError::Terminal(error.to_string())
+}
+
+/// How often the thread looks whether anybody still wants what is typed.
+const KEYS_INTERVAL: Duration = Duration::from_millis(100);
+
+/// What is typed from now on, until this is dropped. Keys are read on a thread of its own, because crossterm's
+/// read never returns once the terminal has hung up.
+struct KeyReader {
+    events: Receiver<std::io::Result<Event>>,
+    over: Arc<AtomicBool>,
+}
+
+impl KeyReader {
+    fn listen() -> Result<KeyReader, TerminalError> {
+        let (sender, events) = channel();
+        let over = Arc::new(AtomicBool::new(false));
+        let is_over = over.clone();
+        let listen = move || {
+            while !is_over.load(Ordering::Acquire) {
+                let event = match event::poll(KEYS_INTERVAL) {
+                    Ok(false) => continue,
+                    Ok(true) => event::read(),
+                    Err(error) => Err(error),
+                };
+                let failed = event.is_err();
+                if sender.send(event).is_err() || failed {
+                    return;
+                }
+            }
+        };
+        let thread = std::thread::Builder::new().name("keys".into());
+        thread.spawn(listen).map_err(broken)?;
+        Ok(KeyReader { events, over })
+    }
+
+    /// The next event, if one comes within this time.
+    fn next(&self, limit: Duration) -> Result<Option<Event>, TerminalError> {
+        match self.events.recv_timeout(limit) {
+            Ok(event) => event.map(Some).map_err(broken),
+            Err(RecvTimeoutError::Timeout) => Ok(None),
+            Err(RecvTimeoutError::Disconnected) => {
+                Err(broken(std::io::ErrorKind::UnexpectedEof.into()))
+            }
+        }
+    }
+}
+
+impl Drop for KeyReader {
+    fn drop(&mut self) {
+        self.over.store(true, Ordering::Release);
+    }
 }

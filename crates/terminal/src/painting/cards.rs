@@ -8,7 +8,7 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, Clear, Padding, Paragraph, Widget as _};
 
-use crate::field::Field;
+use crate::keys::Field;
 use crate::painting::colours::{ColourDepth, PALETTE};
 use crate::painting::text::wrap;
 use crate::painting::{TerminalFrame, TerminalView};
@@ -416,105 +416,105 @@ fn rung_source(source: &RungSource, depth: ColourDepth, columns: usize) -> Card 
     Card::new(title, lines.map(of).collect())
 }
 
+/// What a lesson's page says, in sections with a blank line between.
 fn page_of(page: &LessonPage, depth: ColourDepth, columns: usize) -> Card {
     let columns = columns.clamp(20, 76);
-    let mut lines: Vec<Line<'static>> = Vec::new();
-    let [value, label] = [PALETTE.value, PALETTE.label].map(|colour| depth.text(colour));
-    let (accent, running) = (depth.text(PALETTE.accent), depth.text(PALETTE.running));
+    let [value, label, accent, running] = [
+        PALETTE.value,
+        PALETTE.label,
+        PALETTE.accent,
+        PALETTE.running,
+    ]
+    .map(|colour| depth.text(colour));
     let measured = if page.recorded.is_empty() {
         value
     } else {
         depth.text(PALETTE.recorded)
     };
-    let mut say = |text: &str, style: Style| {
-        let wrapped = text.lines().flat_map(|line| wrap(line, columns));
-        lines.extend(wrapped.map(|line| Line::styled(line, style)));
-    };
-    const BLANK: &str = " ";
-    say(&page.about, label);
-    if !page.intro.is_empty() {
-        say(BLANK, value);
-        say(&page.intro, value);
-    }
-    say(BLANK, value);
-    say(&page.question, accent.bold());
-    for (choice, number) in page.choices.iter().zip(1..) {
+    let of = |text: &str, style: Style| vec![(text.to_owned(), style)];
+    let mut question = of(&page.question, accent.bold());
+    question.extend(page.choices.iter().zip(1..).map(|(choice, number)| {
         let sign = if choice.is_chosen { '▶' } else { ' ' };
         let (right, style) = if choice.is_right {
             (" ✓", running)
         } else {
             ("", value)
         };
-        say(&format!("{sign}{number}  {}{right}", choice.text), style);
-    }
-    if !page.recorded.is_empty() {
-        say(BLANK, value);
-        say(&page.recorded, measured);
-    }
+        (format!("{sign}{number}  {}{right}", choice.text), style)
+    }));
+    let mut sections = vec![
+        of(&page.about, label),
+        of(&page.intro, value),
+        question,
+        of(&page.recorded, measured),
+    ];
     if let Some(speedup) = &page.speedup {
-        say(BLANK, value);
-        say(&speedup.caption(), label);
-        say(Speedup::meaning(), label);
+        let mut said = of(&speedup.caption(), label);
+        said.extend(of(Speedup::meaning(), label));
         for nth in 0..speedup.measured() {
             let [instances, rates] = speedup.row(nth);
-            say(&format!("{instances}: {rates}"), measured);
+            said.push((format!("{instances}: {rates}"), measured));
         }
         for series in &speedup.series {
-            if let Some(why) = &series.unavailable {
-                say(&format!("{}: {why}", lang::shown(&series.title)), label);
-            }
+            let why = series.unavailable.iter();
+            let said_of = |why| format!("{}: {why}", lang::shown(&series.title));
+            said.extend(why.map(|why| (said_of(why), label)));
         }
+        sections.push(said);
     }
     for column in &page.columns {
-        say(BLANK, value);
-        say(&column.title, value.bold());
-        for line in &column.code {
+        let mut said = of(&column.title, value.bold());
+        said.extend(column.code.iter().map(|line| {
             let (sign, style) = if line.is_changed {
                 ('±', running)
             } else {
                 (' ', label)
             };
-            say(&format!("{sign} {}", line.text), style);
-        }
-        for (what, figure) in &column.figures {
-            say(&format!("{what}: {figure}"), measured);
-        }
-        say(&column.note, label);
-    }
-    if !page.bars.is_empty() {
-        say(BLANK, value);
+            (format!("{sign} {}", line.text), style)
+        }));
+        let figures = column.figures.iter();
+        said.extend(figures.map(|(what, figure)| (format!("{what}: {figure}"), measured)));
+        said.extend(of(&column.note, label));
+        sections.push(said);
     }
     let times = page.bars.iter().map(|bar| bar.milliseconds);
     let longest = times.fold(1e-9, f64::max);
-    for bar in &page.bars {
+    let bars = page.bars.iter().flat_map(|bar| {
         let length = (bar.milliseconds / longest * (columns as f64 - 2.0)).round() as usize;
         let (fill, style, text) = if bar.is_prediction {
             ("░", accent, value)
         } else {
             ("█", measured, measured)
         };
-        say(&format!("{}: {}", bar.label, bar.text), text);
-        say(&fill.repeat(length.max(1)), style);
-    }
-    if let Some(progress) = &page.progress {
-        say(BLANK, value);
-        say(progress, accent);
-    }
-    if !page.conclusion.is_empty() {
-        say(BLANK, value);
-        say(&page.conclusion, measured);
-    }
-    for (what, passed) in &page.checks {
+        let said = format!("{}: {}", bar.label, bar.text);
+        [(said, text), (fill.repeat(length.max(1)), style)]
+    });
+    let checks = page.checks.iter().map(|(what, passed)| {
         let (sign, style) = if *passed {
             ("✓", running)
         } else {
             ("✗", depth.text(PALETTE.failed_text))
         };
-        say(&format!("{sign} {what}"), style);
-    }
-    if !page.note.is_empty() {
-        say(BLANK, value);
-        say(&page.note, label);
+        (format!("{sign} {what}"), style)
+    });
+    let conclusion = of(&page.conclusion, measured).into_iter();
+    sections.extend([
+        bars.collect(),
+        of(page.progress.as_deref().unwrap_or_default(), accent),
+        conclusion.chain(checks).collect(),
+        of(&page.note, label),
+    ]);
+    let mut lines: Vec<Line<'static>> = Vec::new();
+    for section in sections {
+        let texts = section.iter().flat_map(|(text, style)| {
+            let wrapped = text.lines().flat_map(|line| wrap(line, columns));
+            wrapped.map(|line| Line::styled(line, *style))
+        });
+        let texts: Vec<Line<'static>> = texts.collect();
+        if !texts.is_empty() && !lines.is_empty() {
+            lines.push(Line::default());
+        }
+        lines.extend(texts);
     }
     let title = tr!("{} · {} of {} · ← →", page.title, page.number, page.of);
     Card::new(title, lines)

@@ -97,25 +97,13 @@ fn distance(a: [u8; 3], b: [u8; 3]) -> u32 {
         .sum()
 }
 
+/// By which of red, green and blue are strong.
 fn basic(colour: [u8; 3]) -> Color {
-    const ALL: [(Color, [u8; 3]); 14] = [
-        (Color::Black, [0, 0, 0]),
-        (Color::Red, [205, 0, 0]),
-        (Color::Green, [0, 205, 0]),
-        (Color::Yellow, [205, 205, 0]),
-        (Color::Blue, [0, 0, 238]),
-        (Color::Magenta, [205, 0, 205]),
-        (Color::Cyan, [0, 205, 205]),
-        (Color::Gray, [205, 205, 205]),
-        (Color::LightRed, [255, 90, 90]),
-        (Color::LightGreen, [90, 255, 90]),
-        (Color::LightYellow, [255, 255, 90]),
-        (Color::LightBlue, [120, 120, 255]),
-        (Color::LightCyan, [90, 255, 255]),
-        (Color::White, [255, 255, 255]),
-    ];
-    let nearest = ALL.iter().min_by_key(|(_, of)| distance(*of, colour));
-    nearest.map_or(Color::Reset, |(name, _)| *name)
+    use Color::{Black, Blue, Cyan, Gray, Green, Magenta, Red, Yellow};
+    const ALL: [Color; 8] = [Black, Red, Green, Yellow, Blue, Magenta, Cyan, Gray];
+    let most = colour.into_iter().max().unwrap_or(0).max(128);
+    let strong = |at: usize| usize::from(colour[at] > most / 2) << at;
+    ALL[strong(0) | strong(1) | strong(2)]
 }
 
 #[cfg(test)]

@@ -9,7 +9,6 @@
 mod cards;
 mod colours;
 mod glyphs;
-mod hud;
 mod layout;
 mod picture_cache;
 mod text;
@@ -20,12 +19,12 @@ mod tests;
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Constraint::{Fill, Length};
-use ratatui::layout::{Layout, Position, Rect};
+use ratatui::layout::{Layout, Rect};
 
-use crate::field::Field;
+use crate::keys::Field;
 use life::Size;
 use session::{PicturePlan, PictureSource, Status};
-use ui::{LiveArea, Screen, Sources, TextureLimits, ViewOptions, ViewTransform, request};
+use ui::{Screen, Sources, TextureLimits, ViewOptions, ViewTransform, request};
 
 pub use colours::ColourDepth;
 pub use glyphs::Glyphs;
@@ -60,7 +59,7 @@ pub struct TerminalView {
     depth: ColourDepth,
     picture_cache: PictureCache,
     /// The first line of a card that is shown, where a card is longer than the screen.
-    scroll: usize,
+    pub(crate) scroll: usize,
 }
 
 impl TerminalView {
@@ -81,15 +80,6 @@ impl TerminalView {
             self.picture_cache
                 .update(status.lattices.instances, status.lattices.size, source);
         }
-    }
-
-    /// How many of the panels on this screen have no picture yet.
-    pub fn missing(&self, frame: &TerminalFrame<'_>, area: Rect) -> usize {
-        let panels = places(frame, area).map(|places| places.panels);
-        let shown = panels.iter().flatten();
-        shown
-            .filter(|panel| !self.picture_cache.has(panel.instance))
-            .count()
     }
 
     /// What the session should send for a terminal of this size; nothing where it is too small.
@@ -113,99 +103,31 @@ impl TerminalView {
     /// Paints a frame; a session that has not started yet has no status.
     pub fn paint(&mut self, frame: &TerminalFrame<'_>, area: Rect, buffer: &mut Buffer) {
         if area.width < MIN_TERMINAL_SIZE[0] || area.height < MIN_TERMINAL_SIZE[1] {
-            hud::too_small(area, buffer);
+            layout::too_small(area, buffer);
         } else if let (Some(status), Some(places)) = (frame.sources.status, places(frame, area)) {
             self.paint_panels(frame, status, &places, buffer);
             if let Some((contents, place)) = &places.timeline {
                 timeline::paint(frame.screen, self.depth, contents, *place, buffer);
             }
-            hud::paint(self.depth, frame, status, &places, buffer);
+            layout::paint(self.depth, frame, status, &places, buffer);
             let [lecture, body, _] = area.layout(&Layout::vertical([
                 Length(places.lecture.len() as u16),
                 Fill(1),
                 Length(places.hud.height),
             ]));
             let accent = self.depth.text(colours::PALETTE.accent);
-            hud::paint_lines(&places.lecture, accent, lecture, buffer);
+            layout::paint_lines(&places.lecture, accent, lecture, buffer);
             cards::paint(self, frame, body, buffer);
-            hud::paint_notice(self.depth, frame, &places, buffer);
+            layout::paint_notice(self.depth, frame, &places, buffer);
         }
         if self.glyphs == Glyphs::Ascii {
             glyphs::to_ascii(area, buffer);
         }
     }
 
-    /// Zooms by a factor about a character, if a panel is there, or about the panels' middle.
-    pub(crate) fn zoom(
-        options: &mut ViewOptions,
-        factor: f64,
-        at: Option<Position>,
-        status: &Status,
-        places: &TerminalLayout,
-    ) {
-        let pixels = Dots::PIXELS.of(places.panel);
-        match at.map(|at| places.panel_at(at).map(|panel| (at, panel.rect))) {
-            None => options.camera.zoom(factor, status.lattices.size, pixels),
-            Some(Some((at, rect))) => {
-                let pixel = [
-                    f64::from(at.x - rect.x) + 0.5,
-                    f64::from(at.y - rect.y) * 2.0 + 1.0,
-                ];
-                let camera = &mut options.camera;
-                camera.zoom_at(factor, pixel, status.lattices.size, pixels);
-            }
-            Some(None) => {}
-        }
-    }
-
-    /// Shows the whole lattice, the pattern, or the part from before.
-    pub(crate) fn toggle_fit(
-        options: &mut ViewOptions,
-        status: &Status,
-        places: &TerminalLayout,
-        pattern: Option<LiveArea>,
-    ) {
-        let (camera, panel) = (&mut options.camera, Dots::PIXELS.of(places.panel));
-        camera.toggle_fit(status.lattices.size, panel, pattern);
-    }
-
-    /// Moves what is shown by parts of a panel, as a hand moves paper.
-    pub(crate) fn pan_by_part(
-        options: &mut ViewOptions,
-        part: [f64; 2],
-        status: &Status,
-        places: &TerminalLayout,
-    ) {
-        let panel = Dots::PIXELS.of(places.panel);
-        let pixels = [0, 1].map(|axis| part[axis] * f64::from(panel[axis]));
-        options.camera.pan(pixels, status.lattices.size, panel);
-    }
-
-    /// Moves what is shown by so many columns and rows.
-    pub(crate) fn pan_by_characters(
-        options: &mut ViewOptions,
-        [x, y]: [i32; 2],
-        status: &Status,
-        places: &TerminalLayout,
-    ) {
-        let panel = Dots::PIXELS.of(places.panel);
-        let pixels = [f64::from(x), f64::from(2 * y)];
-        options.camera.pan(pixels, status.lattices.size, panel);
-    }
-
     /// Whether a card covers the panels.
     pub fn has_card(&self, sources: &Sources<'_>) -> bool {
         self.field.is_some() || sources.options.side.is_some() || sources.lesson.is_some()
-    }
-
-    /// Moves a card's lines up by so many.
-    pub fn scroll(&mut self, lines: isize) {
-        self.scroll = self.scroll.saturating_add_signed(lines);
-    }
-
-    /// A card that is opened starts at its first line.
-    pub fn scroll_to_top(&mut self) {
-        self.scroll = 0;
     }
 
     /// What the panels show, in dots of the kind that suits.
@@ -215,7 +137,7 @@ impl TerminalView {
         size: Size,
         places: &TerminalLayout,
     ) -> (ViewTransform, Dots) {
-        let pixels = Dots::PIXELS.of(places.panel);
+        let pixels = places.pixels();
         let transform = options.camera.target_transform(size, pixels);
         let dots = self.glyphs.dots(transform.scale);
         let scale = transform.scale * dots.across as f64;
@@ -245,7 +167,7 @@ impl TerminalView {
             };
             paint.panel(&densities, panel.rect, buffer);
             if let Some(facts) = &frame.screen.panels {
-                hud::paint_label(facts, panel, self.depth, buffer);
+                layout::paint_label(facts, panel, self.depth, buffer);
             }
         }
     }

@@ -65,11 +65,6 @@ impl PictureCache {
         });
     }
 
-    /// Whether an instance has a picture.
-    pub(super) fn has(&self, instance: usize) -> bool {
-        self.pictures.get(instance).is_some_and(Option::is_some)
-    }
-
     /// The share of live cells under each dot, row by row, from 0 to 255; `None` off the lattice.
     pub(super) fn sample(
         &self,
@@ -183,7 +178,6 @@ mod tests {
     fn cache_of(source: &FixturePictures, size: Size) -> PictureCache {
         let mut picture_cache = PictureCache::default();
         picture_cache.update(1, size, source);
-        assert!(picture_cache.has(0) && !picture_cache.has(1));
         picture_cache
     }
 

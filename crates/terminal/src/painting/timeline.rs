@@ -47,8 +47,6 @@ pub(super) struct Contents {
     head: Vec<String>,
     /// Lines below the axis.
     legend: Vec<Vec<Entry>>,
-    /// Whether the legend stands at the end of the head's last line instead.
-    is_legend_beside: bool,
     /// Whether the round before the one that is shown has room above it.
     has_both: bool,
     /// Rows of bars, were each lane to have its own.
@@ -88,9 +86,6 @@ impl Contents {
         } else {
             Vec::new()
         };
-        let used = head.last().map_or(0, |line| 1 + lang::columns(line));
-        let is_legend_beside =
-            used > 0 && used + GAP + width_of(&entries) <= columns && !entries.is_empty();
         let lanes_of = |chart: &RoundChart| chart.lanes.len();
         let after = screen
             .round
@@ -102,7 +97,6 @@ impl Contents {
         Contents {
             head,
             legend: in_lines(entries, columns.saturating_sub(2)),
-            is_legend_beside,
             has_both,
             rows: 1 + after + before,
         }
@@ -110,16 +104,7 @@ impl Contents {
 
     /// Rows that are not bars: the axis among them.
     fn around(&self) -> usize {
-        self.head.len() + 1 + self.legend_rows()
-    }
-
-    /// Rows of the legend alone.
-    fn legend_rows(&self) -> usize {
-        if self.is_legend_beside {
-            0
-        } else {
-            self.legend.len()
-        }
+        self.head.len() + 1 + self.legend.len()
     }
 
     /// The rows that it needs.
@@ -132,7 +117,7 @@ impl Contents {
     /// but never fewer than [`Self::min_height`].
     pub(super) fn height(&self, above: usize) -> usize {
         let height = self.around() + self.rows;
-        let most = above / 2 + self.legend_rows();
+        let most = above / 2 + self.legend.len();
         height.min(most).max(self.min_height())
     }
 }
@@ -239,16 +224,13 @@ pub(super) fn paint(
         buffer.set_stringn(place.x + 1, y, line, place.width.into(), style);
         y += 1;
     }
-    let entries = contents.legend.iter().flatten();
-    let mut foot = place.bottom();
-    if contents.is_legend_beside {
-        let entries: Vec<Entry> = entries.cloned().collect();
-        let x = place.right() - width_of(&entries) as u16;
-        paint_legend(&entries, depth, x, y - 1, buffer);
-    } else {
-        foot -= contents.legend.len() as u16;
-        for (below, line) in (foot..).zip(&contents.legend) {
-            paint_legend(line, depth, place.x + 1, below, buffer);
+    let foot = place.bottom() - contents.legend.len() as u16;
+    for (y, line) in (foot..).zip(&contents.legend) {
+        let mut x = place.x + 1;
+        for (kind, text) in line {
+            let style = kind.map_or(depth.text(PALETTE.label), |kind| colour(kind, None, depth));
+            buffer.set_string(x, y, text, style);
+            x += (lang::columns(text) + GAP) as u16;
         }
     }
     let Some(chart) = &screen.round else { return };
@@ -346,15 +328,6 @@ impl RoundPainter<'_> {
 
 fn colour(kind: BarKind, number: Option<u32>, depth: ColourDepth) -> Style {
     depth.text(kind.colour(number, &PALETTE))
-}
-
-fn paint_legend(entries: &[Entry], depth: ColourDepth, x: u16, y: u16, buffer: &mut Buffer) {
-    let mut x = x;
-    for (kind, text) in entries {
-        let style = kind.map_or(depth.text(PALETTE.label), |kind| colour(kind, None, depth));
-        buffer.set_string(x, y, text, style);
-        x += (lang::columns(text) + GAP) as u16;
-    }
 }
 
 fn axis(scale: TimeScale, bars: Rect, y: u16, depth: ColourDepth, buffer: &mut Buffer) {
