@@ -2,18 +2,20 @@
 //! no longer than is decent, and reading what it said.
 #![allow(dead_code)] // each test program uses its part
 
-mod program;
-
 use std::ffi::OsStr;
-use std::io::Read;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::sync::{Arc, Mutex};
-use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-pub(crate) use program::PROGRAM;
+use tempfile::NamedTempFile;
+
+/// The path of the program under test: the build that `scripts/test` names in `LIFESTREAMS_TESTED`
+/// (an optimised one, as released), else the one that `cargo test` built.
+pub(crate) const PROGRAM: &str = match option_env!("LIFESTREAMS_TESTED") {
+    Some(shipped) => shipped,
+    None => env!("CARGO_BIN_EXE_lifestreams"),
+};
 
 /// The longest that anything here may take on a busy machine.
 pub(crate) const TIMEOUT: Duration = Duration::from_secs(240);
@@ -68,8 +70,9 @@ pub(crate) struct Ended {
 /// A program under way; killed when dropped.
 pub(crate) struct Running {
     child: Child,
-    stdout: Heard,
-    stderr: Heard,
+    /// What it writes.
+    stdout: NamedTempFile,
+    stderr: NamedTempFile,
     began: Instant,
     shown: String,
 }
@@ -78,16 +81,17 @@ impl Running {
     /// Starts a command and collects what it says.
     pub(crate) fn start(command: &mut Command) -> Running {
         let shown = format!("{command:?}");
-        let mut child = command
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap_or_else(|error| panic!("{shown}: {error}"));
+        let [stdout, stderr] = [0, 1].map(|_| NamedTempFile::new().unwrap());
+        command
+            .stdout(stdout.reopen().unwrap())
+            .stderr(stderr.reopen().unwrap());
+        let began = Instant::now();
+        let child = command.spawn();
         Running {
-            stdout: Heard::from(child.stdout.take().unwrap()),
-            stderr: Heard::from(child.stderr.take().unwrap()),
-            began: Instant::now(),
-            child,
+            child: child.unwrap_or_else(|error| panic!("{shown}: {error}")),
+            stdout,
+            stderr,
+            began,
             shown,
         }
     }
@@ -103,12 +107,12 @@ impl Running {
 
     /// What it has printed so far.
     pub(crate) fn printed(&self) -> String {
-        self.stdout.text()
+        text(&self.stdout)
     }
 
     /// What it has said on stderr so far.
     pub(crate) fn said(&self) -> String {
-        self.stderr.text()
+        text(&self.stderr)
     }
 
     /// Waits until it has printed this.
@@ -135,18 +139,19 @@ impl Running {
             if let Some(status) = self.child.try_wait().expect("a child") {
                 break status;
             }
-            let (shown, said) = (&self.shown, self.said());
             assert!(
                 Instant::now() < until,
-                "{shown} has not ended within {limit:?}; it said: {said}"
+                "{} has not ended within {limit:?}; it said: {}",
+                self.shown,
+                self.said()
             );
             std::thread::sleep(Duration::from_millis(5));
         };
         Ended {
             code: status.code(),
             signal: status.signal(),
-            stdout: self.stdout.all(),
-            stderr: self.stderr.all(),
+            stdout: self.printed(),
+            stderr: self.said(),
             took: self.began.elapsed(),
         }
     }
@@ -159,39 +164,8 @@ impl Drop for Running {
     }
 }
 
-/// What comes out of a pipe.
-struct Heard {
-    bytes: Arc<Mutex<Vec<u8>>>,
-    thread: Option<JoinHandle<()>>,
-}
-
-impl Heard {
-    fn from(mut pipe: impl Read + Send + 'static) -> Heard {
-        let bytes = Arc::new(Mutex::new(Vec::new()));
-        let to = bytes.clone();
-        let thread = std::thread::spawn(move || {
-            let mut chunk = [0; 4096];
-            while let Ok(length @ 1..) = pipe.read(&mut chunk) {
-                to.lock().unwrap().extend(&chunk[..length]);
-            }
-        });
-        Heard {
-            bytes,
-            thread: Some(thread),
-        }
-    }
-
-    fn text(&self) -> String {
-        String::from_utf8_lossy(&self.bytes.lock().unwrap()).into_owned()
-    }
-
-    /// Everything, once the pipe is closed.
-    fn all(&mut self) -> String {
-        if let Some(thread) = self.thread.take() {
-            thread.join().unwrap();
-        }
-        self.text()
-    }
+fn text(file: &NamedTempFile) -> String {
+    String::from_utf8_lossy(&std::fs::read(file.path()).unwrap()).into_owned()
 }
 
 /// Sends a process a signal by its name.

@@ -6,9 +6,8 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use crate::common::{
-    Ended, Running, TIMEOUT, lifestreams, lifestreams_with, program, run, scratch, signal, wait_for,
+    Ended, Running, TIMEOUT, lifestreams, lifestreams_with, program, scratch, signal, wait_for,
 };
-use crate::rows::bash;
 
 /// Small lattices, so that a slow machine shows what a fast one does.
 const SMALL: &str = "--instances 3 --device cpu";
@@ -104,13 +103,6 @@ fn a_signal_ends_it_at_once_with_success_and_a_line_comes_every_second() {
     std::thread::sleep(Duration::from_millis(700));
     running.signal("INT");
     running.end(TIMEOUT).succeeds();
-}
-
-#[test]
-fn it_ends_when_nobody_reads_its_figures_any_more() {
-    let folder = scratch();
-    let line = format!("lifestreams --size 32 {SMALL} | head -n 1");
-    went_on_without_a_window(&run(&mut bash(folder.path(), &line)), "DISPLAY");
 }
 
 /// As a terminal that was stopped by Ctrl+S, or a pager that waits for a key.

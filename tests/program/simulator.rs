@@ -130,13 +130,3 @@ fn patterns_are_placed_and_stepped_as_the_independent_simulator_does() {
     }
     hold(&claims);
 }
-
-#[test]
-#[should_panic(expected = "cells, first in column")]
-fn a_generation_too_many_is_noticed() {
-    let folder = scratch();
-    let line = "--size 31x17 --instances 1 -g";
-    let start = saved(folder.path(), "start", &format!("{line} 0"));
-    let end = saved(folder.path(), "end", &format!("{line} 4"));
-    hold(&[json!({"start": start[0], "generations": 3, "ends": end})]);
-}

@@ -422,50 +422,6 @@ fn a_terminal_that_takes_nothing_holds_up_no_signal() {
     goes_on(tmux.path());
 }
 
-#[test]
-fn every_half_block_is_a_cell_of_the_simulators() {
-    let tmux = Tmux::start(80, 24);
-    let start = "--size 44x44 --instances 1 --device cpu --seed 5";
-    tmux.begin(&format!("env NO_COLOR=1 {PROGRAM} {start}"));
-    tmux.walk(&[("", "▶ running"), ("Space", "‖ PAUSED")]);
-    let screen = tmux.screen();
-    // The picture of the last round may be a frame late, never another generation's.
-    let generation: u64 = {
-        let (_, rest) = screen.split_once("gen ").expect("a generation");
-        let digits: String = rest
-            .chars()
-            .take_while(|c| c.is_ascii_digit() || *c == ',')
-            .collect();
-        digits.replace(',', "").parse().unwrap()
-    };
-    lifestreams(
-        tmux.path(),
-        &format!("run {start} -g {generation} --save saved"),
-    )
-    .done();
-    let lattice = Pattern::load(tmux.path().join("saved/000.rle"))
-        .unwrap()
-        .centred_in(Size::new(44, 44).unwrap())
-        .unwrap();
-    let row = |y: u32| -> String {
-        let symbol = |x| match (lattice.get(x, 2 * y), lattice.get(x, 2 * y + 1)) {
-            (false, false) => ' ',
-            (true, false) => '▀',
-            (false, true) => '▄',
-            (true, true) => '█',
-        };
-        let row: String = (0..44).map(symbol).collect();
-        format!("{:18}{row}", "").trim_end().into()
-    };
-    let want: Vec<String> = (0..22).map(row).collect();
-    wait_for("the simulator's cells", || {
-        let screen = tmux.screen();
-        let have: Vec<&str> = screen.lines().take(22).map(str::trim_end).collect();
-        (have == want).then_some(())
-    });
-    tmux.quit("0");
-}
-
 /// Such as Emacs' shell.
 #[test]
 fn a_dumb_terminal_gets_lines_without_escape_codes() {
