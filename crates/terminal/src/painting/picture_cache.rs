@@ -163,7 +163,8 @@ fn count(row: &[u32], cells: &Range<u32>) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ui::fixtures::{FixturePictures, soup};
+    use life::Lattice;
+    use ui::fixtures::{FixturePictures, moved, soup};
 
     fn densities(
         picture_cache: &PictureCache,
@@ -223,6 +224,23 @@ mod tests {
         );
         let view = cache_of(&FixturePictures::views(&lattices, region), size);
         assert_eq!(densities(&view, transform, [32, 16]), bits);
+    }
+
+    #[test]
+    fn a_view_across_both_edges_goes_around_the_torus() {
+        let size = Size::new(160, 96).unwrap();
+        let lattice = soup(size, 0.3, 5);
+        // Seen from there of one is what is seen from here of the other.
+        let there = moved(&lattice, [150, 90]);
+        for scale in [2.0, 0.25] {
+            let seen = |lattice: &Lattice, origin| {
+                let pictures = FixturePictures::bits(std::slice::from_ref(lattice));
+                let transform = ViewTransform { origin, scale };
+                densities(&cache_of(&pictures, size), transform, [30, 20])
+            };
+            let here = seen(&lattice, [0.0; 2]);
+            assert_eq!(seen(&there, [150.0, 90.0]), here, "{scale}");
+        }
     }
 
     #[test]
