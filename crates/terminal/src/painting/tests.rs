@@ -7,7 +7,7 @@ use ratatui::style::{Color, Modifier};
 use super::*;
 use engine::Transfer;
 use life::Lattice;
-use session::{Picture, Trace, TransferChoice};
+use session::{Picture, Trace};
 use ui::fixtures::{self, FixturePictures, comparison, effect, soup, status, timed_round};
 use ui::{Drawing, LessonScreen, Population, Timeline};
 
