@@ -339,10 +339,10 @@ pub(crate) fn paint(
     }
     match layout.dock {
         Dock::Hidden => {}
-        Dock::Side(rect) => hud::side::paint(painter, layout.points(rect), &figures),
-        Dock::Bar(rect) => hud::bar::paint(painter, layout.points(rect), &figures),
+        Dock::Side(rect) => hud::show_side(painter, layout.points(rect), &figures),
+        Dock::Bar(rect) => hud::show_bar(painter, layout.points(rect), &figures),
         Dock::Strip(rect) => {
-            hud::presenting::paint(painter, layout.points(rect), frame, status, &figures);
+            hud::show_strip(painter, layout.points(rect), frame, status, &figures);
         }
     }
     if let Some(rect) = layout.toolbar {
@@ -366,12 +366,12 @@ pub(crate) fn paint(
             SidePanel::Editor => code_editor::show(painter, frame, rect),
             SidePanel::Population => {
                 if let Some(shown) = &screen.population {
-                    population::paint(painter, shown, rect);
+                    population::show(painter, shown, rect);
                 }
             }
             SidePanel::Ladder => match (&screen.source, &screen.ladder) {
                 (Some(source), _) => ladder::show_source(painter, source, rect),
-                (None, Some(chart)) => ladder::paint(painter, chart, rect),
+                (None, Some(chart)) => ladder::show(painter, chart, rect),
                 (None, None) => {}
             },
         }

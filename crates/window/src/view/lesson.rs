@@ -8,7 +8,7 @@ use egui::{Align2, Rect, pos2, vec2};
 use crate::view::Frame;
 use crate::view::dialogs::UiRequest;
 use crate::view::hud::style::*;
-use crate::view::hud::{message_colours, paint_menu_sign};
+use crate::view::hud::{message_colours, show_menu};
 use crate::view::widget_painter::{Spoken, WidgetPainter};
 use lang::tr;
 use ui::figures::Urgency;
@@ -101,7 +101,13 @@ fn paint_head(painter: &WidgetPainter, inside: Rect, size: f32, [title, right]: 
     let right = painter.layout_no_wrap(right.into(), regular(15.0 * size), painter.palette.label);
     let middle = inside.top() + 15.0;
     let sign = pos2(inside.right() - 9.0, middle);
-    paint_menu_sign(painter, sign, 1.0, painter.palette.label);
+    painter.lay_out(
+        Rect::from_center_size(sign, vec2(26.0, 26.0)),
+        "menu",
+        |ui| {
+            show_menu(painter, ui, painter.palette.label);
+        },
+    );
     let end = sign.x - 22.0;
     let room = end - inside.left() - right.size().x - 16.0;
     let title = fitted(

@@ -227,6 +227,20 @@ impl WidgetPainter {
         }
     }
 
+    /// Gives a widget of egui's own a tip, unless that is empty; the mouse over it is followed.
+    pub(crate) fn tip(&self, response: Response, tip: &str) {
+        if tip.is_empty() {
+            return;
+        }
+        self.widgets.borrow_mut().places.push(WidgetPlace {
+            rect: response.rect,
+            id: response.id,
+            is_button: false,
+            has_tip: true,
+        });
+        response.on_hover_text(lang::keep_units(tip));
+    }
+
     /// Makes a request of a widget of egui's own.
     pub(crate) fn ask(&self, request: UiRequest) {
         self.widgets.borrow_mut().requests.push(request);
