@@ -2,18 +2,16 @@
 //! places, whatever the figures are. Places are whole pixels, so that cells are; what is painted
 //! beside them has points of egui, which [`WindowLayout::points`] gives.
 
-mod comparison;
-mod docks;
 #[cfg(test)]
 mod tests;
 mod tiling;
 
 use egui::{Pos2, Rect, pos2, vec2};
 
-use crate::view::timeline;
-pub(crate) use comparison::ComparisonPlaces;
-use docks::Side;
+use crate::view::hud::STRIP;
+use crate::view::{timeline, toolbar};
 use life::Size;
+use session::Side;
 use tiling::Panels;
 pub(crate) use tiling::Tiling;
 use ui::{InterfaceScale, SidePanel};
@@ -38,6 +36,39 @@ impl PixelRect {
             at >= f64::from(from) && at < f64::from(from) + f64::from(length)
         };
         inside(x, self.x, self.width) && inside(y, self.y, self.height)
+    }
+
+    /// Takes so much off the top.
+    fn take_top(&mut self, height: u32) -> PixelRect {
+        let height = height.min(self.height);
+        let taken = PixelRect { height, ..*self };
+        (self.y, self.height) = (self.y + height, self.height - height);
+        taken
+    }
+
+    fn take_bottom(&mut self, height: u32) -> PixelRect {
+        self.height -= height.min(self.height);
+        PixelRect {
+            y: self.y + self.height,
+            height,
+            ..*self
+        }
+    }
+
+    fn take_left(&mut self, width: u32) -> PixelRect {
+        let width = width.min(self.width);
+        let taken = PixelRect { width, ..*self };
+        (self.x, self.width) = (self.x + width, self.width - width);
+        taken
+    }
+
+    fn take_right(&mut self, width: u32) -> PixelRect {
+        self.width -= width.min(self.width);
+        PixelRect {
+            x: self.x + self.width,
+            width,
+            ..*self
+        }
     }
 }
 
@@ -86,6 +117,8 @@ pub struct WindowLayout {
     pub lesson: Option<PixelRect>,
     /// What stands over the panels of A and of B.
     pub comparison: Option<ComparisonPlaces>,
+    /// What is left to the panels, and to what stands over A's and B's.
+    pub area: PixelRect,
     /// The panels.
     pub tiling: Tiling,
     /// It grows with the window, for the last row of a lecture hall.
@@ -93,37 +126,6 @@ pub struct WindowLayout {
 }
 
 impl WindowLayout {
-    /// A window that a lesson fills: no panel has a place, and each would have all of it.
-    fn of_lesson(
-        [width, height]: [u32; 2],
-        pixels_per_point: f32,
-        panels: usize,
-        size: Size,
-    ) -> WindowLayout {
-        let all = PixelRect {
-            x: 0,
-            y: 0,
-            width,
-            height,
-        };
-        WindowLayout {
-            dock: Dock::Hidden,
-            toolbar: None,
-            lecture: None,
-            timeline: None,
-            is_short: false,
-            sm_count: None,
-            side: None,
-            lesson: Some(all),
-            comparison: None,
-            tiling: Tiling {
-                count: 0,
-                ..Panels::new(panels, size, None, pixels_per_point).tile(all)
-            },
-            pixels_per_point,
-        }
-    }
-
     /// Where something stands, in points.
     pub fn points(&self, rect: PixelRect) -> Rect {
         let [x, y, width, height] = [rect.x, rect.y, rect.width, rect.height]
@@ -151,6 +153,30 @@ const PRESENTATION: f32 = 1.6;
 
 /// The largest part of the height above the panels that the step of a lecture takes.
 const MAX_LECTURE: f32 = 0.3;
+
+/// A side panel's width beside the panels, in points.
+const SIDE_WIDTH: f32 = 470.0;
+/// The width beside it in which panels and timeline are well seen.
+const GOOD_WIDTH_BESIDE: f32 = 390.0;
+/// The least width of the editor beside panels and timeline: a race is seen in the timeline.
+const MIN_EDITOR_WIDTH: f32 = 320.0;
+/// The least width of panels alone beside it, as in a presentation in a small window.
+const MIN_WIDTH_BESIDE: f32 = 160.0;
+/// The least height of a side panel, in points: the lab's switches and some lines of code. The
+/// ladder takes less, below the step of a lecture in a presentation.
+const MIN_SIDE_HEIGHT: f32 = 365.0;
+const MIN_LADDER_HEIGHT: f32 = 340.0;
+/// The least width of a side panel below the panels.
+const MIN_WIDTH_BELOW: f32 = 400.0;
+/// The greatest height of a side panel below the panels.
+const MAX_HEIGHT_BELOW: f32 = 500.0;
+
+/// The least height of an area that has a toolbar, in points.
+const MIN_HEIGHT_WITH_TOOLBAR: f32 = 640.0;
+
+/// The HUD's width beside the panels, and its height below them.
+const HUD_WIDTH: f32 = 268.0;
+const HUD_HEIGHT: f32 = 228.0;
 
 /// Where lessons stand.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -187,7 +213,8 @@ pub(crate) struct LayoutRequest {
 }
 
 /// Lays out a window of `pixels` on a monitor of this scale, with `panels` panels of lattices of
-/// this size, and with what else is requested as far as there is room.
+/// this size, and with what else is requested as far as there is room: one thing after another takes an
+/// edge of what is left.
 pub(crate) fn lay_out(
     pixels: [u32; 2],
     scale: f32,
@@ -196,125 +223,241 @@ pub(crate) fn lay_out(
     request: &LayoutRequest,
 ) -> WindowLayout {
     let pixels_per_point = pixels_per_point(pixels, scale, request.zoom, request.presentation);
-    if request.lesson == Some(LessonPlace::Everywhere) {
-        return WindowLayout::of_lesson(pixels, pixels_per_point, panels, size);
-    }
-    let lesson = request
-        .lesson
-        .map(|_| docks::lesson(pixels, request.presentation));
-    let mut dock = match lesson {
-        None if request.presentation => docks::strip(pixels, pixels_per_point),
-        None => docks::hud(pixels, scale, pixels_per_point),
-        Some(_) => Dock::Hidden,
-    };
-    let in_points = |area: [u32; 2]| area.map(|side| side as f32 / pixels_per_point);
-    // Everything but the HUD and the lesson, and of that everything below the toolbar.
-    let beside = |dock: Dock| docks::beside(pixels, lesson.or(dock.rect()));
-    let wants_toolbar = request.toolbar && !request.presentation;
-    let toolbar =
-        docks::toolbar(in_points(beside(dock)), pixels_per_point).filter(|_| wants_toolbar);
-    let lecture = request.lecture.map(|height| {
-        in_pixels(
-            height.min(MAX_LECTURE * in_points(beside(dock))[1]),
-            pixels_per_point,
-        )
-    });
-    // Where what stands below the toolbar and what is below that begins.
-    let bar = toolbar.unwrap_or(0);
-    let top = bar + lecture.unwrap_or(0);
-    let below_toolbar = |dock: Dock| {
-        let [width, height] = beside(dock);
-        [width, height - top]
-    };
-    // As high as it is where the figures leave most room, however high they become.
-    let side = request
-        .side
-        .and_then(|panel| docks::side(panel, in_points(below_toolbar(dock)), pixels_per_point));
-    let left = match side {
-        Some(Side::Beside(width)) => width,
-        _ => 0,
-    };
-    let [room_width, room_height] = in_points(below_toolbar(dock));
-    let is_short = timeline::layout::is_short(room_height);
-    let sm_count = request.sm_count.filter(|_| !is_short);
-    let below = match side {
-        Some(Side::Below(height)) => height,
-        _ => request.lanes.map_or(0, |lanes| {
-            let room = [room_width - left as f32 / pixels_per_point, room_height];
-            let height = timeline::layout::height(room, lanes, sm_count);
-            height.map_or(0, |height| in_pixels(height, pixels_per_point))
-        }),
-    };
-    let tiling = |dock| {
-        let [width, height] = below_toolbar(dock);
-        let area = PixelRect {
-            x: left,
-            y: top,
-            width: width - left,
-            height: height.saturating_sub(below),
-        };
-        let of = |count: usize| Panels::new(count, size, request.cell_pixels, pixels_per_point);
-        match request
-            .comparison
-            .filter(|&each| each > 0 && 2 * each <= panels)
-        {
-            None => (of(panels).tile(area), None),
-            Some(each) => {
-                let (tiling, places) =
-                    comparison::tile_comparison(area, of(each), pixels_per_point);
-                (tiling, Some(places))
-            }
-        }
-    };
-    let mut tiled = tiling(dock);
-    if let Dock::Bar(rect) = dock {
-        // Height that the panels cannot use is the figures'.
-        let taller =
-            [0.5, 0.46, 0.42, 0.38, 0.34].map(|part| Dock::Bar(docks::bar(pixels, part, rect)));
-        if let Some(free) = taller
-            .into_iter()
-            .find(|&bar| tiling(bar).0.panel == tiled.0.panel)
-        {
-            (dock, tiled) = (free, tiling(free));
-        }
-    }
-    let [width, height] = beside(dock);
-    let foot = PixelRect {
-        x: left,
-        y: height - below,
-        width: width - left,
-        height: below,
-    };
-    let side_rect = side.map(|side| match side {
-        Side::Below(_) => foot,
-        Side::Beside(width) => PixelRect {
-            x: 0,
-            y: top,
-            width,
-            height: height - top,
-        },
-    });
-    let is_timeline = below > 0 && !matches!(side, Some(Side::Below(_)));
-    let timeline = is_timeline.then_some(foot);
-    let row = |(y, height): (u32, u32)| PixelRect {
+    let px = |points: f32| in_pixels(points, pixels_per_point);
+    let points =
+        |rest: PixelRect| [rest.width, rest.height].map(|side| side as f32 / pixels_per_point);
+    let [width, height] = pixels;
+    let mut rest = PixelRect {
         x: 0,
-        y,
+        y: 0,
         width,
         height,
     };
-    WindowLayout {
-        dock,
-        toolbar: toolbar.map(|height| row((0, height))),
-        lecture: lecture.map(|height| row((bar, height))),
-        timeline,
-        is_short,
-        sm_count: sm_count.filter(|_| is_timeline),
-        side: request.side.zip(side_rect),
-        lesson,
-        comparison: tiled.1,
-        tiling: tiled.0,
+    let of = |count: usize| Panels::new(count, size, request.cell_pixels, pixels_per_point);
+    let mut layout = WindowLayout {
+        dock: Dock::Hidden,
+        toolbar: None,
+        lecture: None,
+        timeline: None,
+        is_short: false,
+        sm_count: None,
+        side: None,
+        lesson: None,
+        comparison: None,
+        area: rest,
+        // No panel has a place, and each would have all of it.
+        tiling: Tiling {
+            count: 0,
+            ..of(panels).tile(rest)
+        },
         pixels_per_point,
+    };
+    match request.lesson {
+        Some(LessonPlace::Everywhere) => {
+            layout.lesson = Some(rest);
+            return layout;
+        }
+        // In a presentation its type is larger for that.
+        Some(LessonPlace::Beside) => {
+            let part = |side: u32| {
+                side - if request.presentation {
+                    side / 3
+                } else {
+                    side / 2
+                }
+            };
+            layout.lesson = Some(if width >= height {
+                rest.take_right(part(width))
+            } else {
+                rest.take_bottom(part(height))
+            });
+        }
+        None => layout.dock = dock(&mut rest, scale, pixels_per_point, request.presentation),
     }
+    let [room_width, room_height] = points(rest);
+    let has_room = room_width >= toolbar::MIN_WIDTH && room_height >= MIN_HEIGHT_WITH_TOOLBAR;
+    if request.toolbar && !request.presentation && has_room {
+        layout.toolbar = Some(rest.take_top(px(toolbar::HEIGHT)));
+    }
+    let most = MAX_LECTURE * room_height;
+    layout.lecture = request
+        .lecture
+        .map(|height| rest.take_top(px(height.min(most))));
+    let room = points(rest);
+    layout.is_short = timeline::layout::is_short(room[1]);
+    if let Some(panel) = request.side {
+        let place = side(panel, room).map(|place| match place {
+            SidePlace::Beside(width) => rest.take_left((width * pixels_per_point).floor() as u32),
+            SidePlace::Below(height) => rest.take_bottom(px(height)),
+        });
+        layout.side = place.map(|place| (panel, place));
+    }
+    // Below the panels, a side panel takes the timeline's place.
+    let is_beside = layout.side.is_none_or(|(_, place)| place.x < rest.x);
+    if let Some(lanes) = request.lanes.filter(|_| is_beside) {
+        let sm_count = request.sm_count.filter(|_| !layout.is_short);
+        let room = [points(rest)[0], room[1]];
+        if let Some(height) = timeline::layout::height(room, lanes, sm_count) {
+            layout.timeline = Some(rest.take_bottom(px(height)));
+            layout.sm_count = sm_count;
+        }
+    }
+    layout.area = rest;
+    let each = request
+        .comparison
+        .filter(|&each| each > 0 && 2 * each <= panels);
+    (layout.tiling, layout.comparison) = match each {
+        None => (of(panels).tile(rest), None),
+        Some(each) => {
+            let (tiling, places) = tile_comparison(rest, of(each), pixels_per_point);
+            (tiling, Some(places))
+        }
+    };
+    layout
+}
+
+/// The HUD's place, which it takes: beside the panels or below them, whichever shape the window has room
+/// for. A presentation's strip is there in every window that has room for a panel above it.
+fn dock(rest: &mut PixelRect, scale: f32, pixels_per_point: f32, is_presentation: bool) -> Dock {
+    let (w, h) = (rest.width as f32, rest.height as f32);
+    if is_presentation {
+        let strip = in_pixels(STRIP, pixels_per_point).min(rest.height / 4);
+        Dock::Strip(rest.take_bottom(strip))
+    } else if w >= 1.05 * h && w >= 380.0 * scale && h >= 200.0 * scale {
+        let side = (HUD_WIDTH * pixels_per_point).min(0.42 * w);
+        Dock::Side(rest.take_right(side.round() as u32))
+    } else if w >= 240.0 * scale && h >= 300.0 * scale {
+        let bar = (0.3 * h).min(HUD_HEIGHT * pixels_per_point);
+        Dock::Bar(rest.take_bottom(bar.round() as u32))
+    } else {
+        Dock::Hidden
+    }
+}
+
+/// Where a side panel stands, in points.
+enum SidePlace {
+    /// To the left of the panels and of the timeline below them, so wide.
+    Beside(f32),
+    /// Below them, so high.
+    Below(f32),
+}
+
+/// Where a side panel stands in an area in points, if there is room for one.
+fn side(panel: SidePanel, [width, height]: [f32; 2]) -> Option<SidePlace> {
+    let min_height = match panel {
+        SidePanel::Ladder => MIN_LADDER_HEIGHT,
+        _ => MIN_SIDE_HEIGHT,
+    };
+    let below = (0.6 * height).min(MAX_HEIGHT_BELOW);
+    let beside_timeline = width - timeline::layout::MIN_AREA[0];
+    if height < min_height {
+        None
+    } else if panel == SidePanel::Editor && beside_timeline >= MIN_EDITOR_WIDTH {
+        Some(SidePlace::Beside(beside_timeline.min(SIDE_WIDTH)))
+    } else if width >= SIDE_WIDTH + GOOD_WIDTH_BESIDE {
+        Some(SidePlace::Beside(SIDE_WIDTH))
+    } else if width >= MIN_WIDTH_BELOW && below >= min_height {
+        Some(SidePlace::Below(below))
+    } else if width >= SIDE_WIDTH + MIN_WIDTH_BESIDE {
+        Some(SidePlace::Beside(SIDE_WIDTH))
+    } else {
+        None
+    }
+}
+
+/// Where the panels of A and of B are named; none of it lies over a panel.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ComparisonPlaces {
+    /// Over both: how they compare.
+    pub band: PixelRect,
+    /// Over A's panels.
+    pub header_a: PixelRect,
+    /// Over B's panels.
+    pub header_b: PixelRect,
+}
+
+impl ComparisonPlaces {
+    /// Over the panels of one of the two.
+    pub fn header(&self, side: Side) -> PixelRect {
+        match side {
+            Side::A => self.header_a,
+            Side::B => self.header_b,
+        }
+    }
+}
+
+/// Heights in points.
+const BAND: f32 = 38.0;
+const HEADER: f32 = 50.0;
+/// Between the panels of A and those of B.
+const APART: f32 = 16.0;
+
+/// Tiles an area with two groups of these panels, side by side or one above the other, whichever
+/// makes the panels larger.
+fn tile_comparison(
+    area: PixelRect,
+    panels: Panels,
+    pixels_per_point: f32,
+) -> (Tiling, ComparisonPlaces) {
+    let pixels = |points| in_pixels(points, pixels_per_point).min(area.height / 6);
+    let (band, header, apart) = (pixels(BAND), pixels(HEADER), pixels(APART));
+    let below = PixelRect {
+        y: area.y + band,
+        height: area.height - band,
+        ..area
+    };
+    let tiled = |wide: bool| {
+        let (width, height) = if wide {
+            (below.width.saturating_sub(apart) / 2, below.height)
+        } else {
+            (below.width, below.height.saturating_sub(apart) / 2)
+        };
+        let away = if wide {
+            [width + apart, 0]
+        } else {
+            [0, height + apart]
+        };
+        let place = PixelRect {
+            x: below.x,
+            y: below.y + header,
+            width,
+            height: height.saturating_sub(header),
+        };
+        let tiling = Tiling {
+            count: 2 * panels.count(),
+            second: Some((panels.count(), away)),
+            ..panels.tile(place)
+        };
+        let header = PixelRect {
+            width,
+            height: header,
+            ..below
+        };
+        let second = PixelRect {
+            x: header.x + away[0],
+            y: header.y + away[1],
+            ..header
+        };
+        (tiling, [header, second])
+    };
+    let area_of = |tiling: &Tiling| u64::from(tiling.panel[0]) * u64::from(tiling.panel[1]);
+    let (beside, above) = (tiled(true), tiled(false));
+    let (tiling, headers) = if area_of(&beside.0) >= area_of(&above.0) {
+        beside
+    } else {
+        above
+    };
+    let band = PixelRect {
+        height: band,
+        ..area
+    };
+    let [header_a, header_b] = headers;
+    let places = ComparisonPlaces {
+        band,
+        header_a,
+        header_b,
+    };
+    (tiling, places)
 }
 
 /// A length in points, in whole pixels.

@@ -69,31 +69,18 @@ fn each_layout(mut check: impl FnMut([u32; 2], usize, Size, WindowLayout)) {
     }
 }
 
-/// Everything that stands in a layout but the panels.
-fn others(layout: &WindowLayout) -> Vec<PixelRect> {
-    let comparison = layout.comparison;
-    let headers = comparison.into_iter().flat_map(|comparison| {
-        let [a, b] = session::Side::ALL.map(|side| comparison.header(side));
-        [comparison.band, a, b]
-    });
-    let docked = [
-        layout.dock.rect(),
-        layout.toolbar,
-        layout.timeline,
-        layout.side.map(|(_, rect)| rect),
-        layout.lesson,
-    ];
-    docked.into_iter().flatten().chain(headers).collect()
-}
-
 fn meet(a: PixelRect, b: PixelRect) -> bool {
     a.x < b.x + b.width && b.x < a.x + a.width && a.y < b.y + b.height && b.y < a.y + a.height
 }
 
 #[test]
-fn nothing_lies_over_anything_else_and_all_is_in_the_window() {
+fn panels_and_what_is_said_of_them_stand_apart_in_what_is_left_of_the_window() {
     each_layout(|window, count, size, layout| {
-        let mut all = others(&layout);
+        let headers = layout.comparison.map(|comparison| {
+            let [a, b] = session::Side::ALL.map(|side| comparison.header(side));
+            [comparison.band, a, b]
+        });
+        let mut all: Vec<_> = headers.into_iter().flatten().collect();
         // Where there are more panels than pixels, they cannot all be seen.
         if layout.tiling.panel.iter().all(|&side| side > 1) {
             let comparison = layout.comparison.map_or(0, |_| count / 2);
@@ -107,12 +94,16 @@ fn nothing_lies_over_anything_else_and_all_is_in_the_window() {
             let mut places = places.to_vec();
             places.sort_unstable();
             places.dedup();
-            all.extend(places.into_iter().map(|place| layout.tiling.rect(place)));
+            let places = places.into_iter().map(|place| layout.tiling.rect(place));
+            all.extend(places.filter(|rect| rect.width > 0));
         }
+        let area = layout.area;
         for (index, &a) in all.iter().enumerate() {
             let say = format!("{window:?} {count} of {size}: {a:?} in {layout:?}");
+            let [right, bottom] = [a.x + a.width, a.y + a.height];
+            assert!(a.x >= area.x && a.y >= area.y, "{say}");
             assert!(
-                a.x + a.width <= window[0] && a.y + a.height <= window[1],
+                right <= area.x + area.width && bottom <= area.y + area.height,
                 "{say}"
             );
             for &b in &all[index + 1..] {
@@ -265,27 +256,13 @@ fn windows_of_a_lecture_have_a_timeline_and_small_ones_none() {
     assert_eq!(timeline([400, 250], 1.0), None);
 }
 
-/// What a layout leaves to its panels.
-fn area(window: [u32; 2], layout: &WindowLayout) -> [u32; 2] {
-    let docked = layout.dock.rect().or(layout.lesson);
-    let [mut width, mut height] = docks::beside(window, docked);
-    match layout.side.map(|(_, rect)| rect) {
-        Some(lab) if lab.width == width => height = lab.y,
-        Some(lab) => width -= lab.width,
-        None => {}
-    }
-    height = layout.timeline.map_or(height, |timeline| timeline.y);
-    height -= layout.toolbar.map_or(0, |toolbar| toolbar.height);
-    [width, height]
-}
-
 #[test]
 fn whole_lattices_are_as_large_as_any_rows_and_columns_make_them() {
     each_layout(|window, count, size, layout| {
         if layout.comparison.is_some() {
             return;
         }
-        let area = area(window, &layout).map(f64::from);
+        let area = [layout.area.width, layout.area.height].map(f64::from);
         let gap = f64::from(layout.tiling.gap);
         let aspect = f64::from(size.width()) / f64::from(size.height());
         let aspect = aspect.clamp(1.0 / 16.0, 16.0);
@@ -312,7 +289,7 @@ fn filled(window: [u32; 2], count: usize, request: &LayoutRequest) -> f64 {
     let size = Size::new(1024, 1024).unwrap();
     let layout = lay_out(window, 1.0, count, size, request);
     let pixels = |[width, height]: [u32; 2]| f64::from(width) * f64::from(height);
-    count as f64 * pixels(layout.tiling.panel) / pixels(area(window, &layout))
+    count as f64 * pixels(layout.tiling.panel) / pixels([layout.area.width, layout.area.height])
 }
 
 /// The windows of lectures, with and without timeline and lab, for 1 to 64 panels that show this
