@@ -141,6 +141,45 @@ fn what_an_exercise_asks_for_is_checked() {
 }
 
 #[test]
+fn each_fault_says_what_is_wrong_and_what_to_do() {
+    use CallKind::Advance;
+    use Requirement::{
+        Before, Concurrent, IssuedBefore, MaxRecords, MaxStreams, MinStreams, NoSynchronize,
+    };
+    let waits = "advance(0, 0);\nrecord(0, 0);\nwait(0, 1);\nadvance(1, 1);\nsynchronize(0);";
+    let arrays = "upload(0, 3);\nupload(0, 3);\ndownload(0, 2);\nscale(0, 3);";
+    let (lattices, none) = (Work::Lattices, &[][..]);
+    #[rustfmt::skip]
+    let rows = [
+        ("wait(4, 2);", lattices, none, "Line 1 makes stream 2 wait for event 4, which is never recorded, so it waits for nothing."),
+        ("wait(4, 2);\nrecord(4, 0);", lattices, none, "Line 1 makes stream 2 wait for event 4, which line 2 records only later, so it waits for nothing. Record the event first."),
+        ("advance(1, 0);\nadvance(1, 0);", lattices, none, "Line 2 advances instance 1 in stream 0, although line 1 already advances instance 1 in stream 0. Remove one of them."),
+        ("download(1, 0);\nadvance(1, 0);", lattices, none, "Line 1 downloads instance 1 in stream 0 before line 2 advances instance 1 in stream 0. Issue line 2 first."),
+        (RIGHT, lattices, &[Before(Advance(0), Advance(1))], "Line 3 advances instance 1 in stream 1, and must wait for line 1, which advances instance 0 in stream 0."),
+        (waits, lattices, &[Concurrent(Advance(1), Advance(0))], "Line 4 advances instance 1 in stream 1, and waits for line 1, which advances instance 0 in stream 0. Let both run at the same time."),
+        (RIGHT, lattices, &[IssuedBefore(Advance(1), Advance(0))], "Line 3 advances instance 1 in stream 1, and must be issued before line 1, which advances instance 0 in stream 0."),
+        (waits, lattices, &[MaxRecords(0)], "Line 2 records event 0 in stream 0. Records of events: 1; use at most 0."),
+        (RIGHT, lattices, &[MinStreams(3)], "Streams with work: 2; use at least 3."),
+        (RIGHT, lattices, &[MaxStreams(1)], "Line 3 advances instance 1 in stream 1. Streams with work: 2; use at most 1."),
+        (waits, lattices, &[NoSynchronize], "Line 5 makes the host wait for stream 0; do without synchronize here."),
+        (arrays, Work::Arrays, none, "Line 2 uploads chunk 0 in stream 3, although line 1 already uploads chunk 0 in stream 3. Remove one of them."),
+        (arrays, Work::Arrays, none, "Line 3 downloads chunk 0 in stream 2, and nothing orders it after line 4, which scales chunk 0 in stream 3. Issue line 4 first, record an event in stream 3 after it, and make stream 2 wait for it."),
+        (arrays, Work::Arrays, none, "Chunk 1 is never scaled."),
+    ];
+    for (source, work, requirements, sentence) in rows {
+        let found = faults(source, 2, work, requirements);
+        let said: Vec<String> = found
+            .iter()
+            .map(|fault| fault.message.to_string())
+            .collect();
+        assert!(
+            said.iter().any(|it| it == sentence),
+            "{sentence}: {said:#?}"
+        );
+    }
+}
+
+#[test]
 fn the_items_that_lack_a_call_are_one_fault() {
     let found = faults("advance(1, 0); download(1, 0);", 16, Work::Lattices, &[]);
     let said: Vec<_> = found.iter().map(|it| &*it.message).collect();
