@@ -11,7 +11,7 @@ use ratatui::layout::Position;
 use super::TerminalApp;
 use crate::keys::{self, Answer, Field};
 use crate::painting::{TerminalFrame, TerminalLayout, places};
-use ui::{Action, ViewAction};
+use ui::{Action, Screen, ViewAction};
 
 use lang::{Message, tr};
 use life::Pattern;
@@ -153,10 +153,9 @@ impl TerminalApp {
     /// Where everything stands, as of the last frame.
     fn places(&self) -> Option<(Arc<Status>, TerminalLayout)> {
         let status = self.app.status()?;
-        let frame = TerminalFrame {
-            screen: self.composer.screen(),
-            sources: self.app.sources(Some(&status), &self.timeline),
-        };
+        let sources = self.app.sources(Some(&status), &self.timeline);
+        let screen = &Screen::of(sources);
+        let frame = TerminalFrame { screen, sources };
         let places = places(&frame, self.area)?;
         Some((status, places))
     }

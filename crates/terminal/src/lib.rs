@@ -28,7 +28,7 @@ use guard::Guard;
 use lang::{Message, tr};
 use painting::TerminalFrame;
 use session::Session;
-use ui::{App, Composer, EmergencySave, LectureOptions, Timeline, ViewOptions, Wake};
+use ui::{App, EmergencySave, LectureOptions, Screen, Timeline, ViewOptions, Wake};
 
 /// The least time between two frames.
 const MIN_FRAME_INTERVAL: Duration = Duration::from_millis(33);
@@ -92,7 +92,6 @@ pub fn run(
     let depth = ColourDepth::detect(|name| std::env::var(name).ok());
     let mut shown = TerminalApp {
         app,
-        composer: Composer::default(),
         view: TerminalView::new(options.glyphs, depth),
         timeline: Timeline::default(),
         area: Rect::default(),
@@ -122,7 +121,6 @@ pub fn run(
 struct TerminalApp {
     /// What the window has too.
     app: App,
-    composer: Composer,
     view: TerminalView,
     /// Rounds timed while they are shown.
     timeline: Timeline,
@@ -205,7 +203,7 @@ impl TerminalApp {
             self.timeline.update(session);
         }
         let sources = self.app.sources(status.as_deref(), &self.timeline);
-        let screen = self.composer.compose(sources);
+        let screen = &Screen::of(sources);
         let shown = TerminalFrame { screen, sources };
         let request = self.view.request(&shown, self.area);
         if let Some(session) = &self.app.session {

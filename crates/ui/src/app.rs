@@ -7,8 +7,7 @@ use crate::actions::Chord;
 use crate::picture::{LiveArea, live_area};
 use crate::{
     Action, Drawing, EditOverlay, EmergencySave, LectureOptions, LecturePanel, LectureRun, Lessons,
-    Population, SidePanel, Sources, Timeline, Tool, ViewAction, ViewOptions, WindowFacts, say_last,
-    theme,
+    Population, SidePanel, Sources, Timeline, Tool, ViewAction, ViewOptions, say_last, theme,
 };
 use engine::Transfer;
 use lang::{Message, message};
@@ -138,7 +137,7 @@ impl App {
             population: &self.population,
             timeline,
             lesson: self.lessons.screen(),
-            window: self.in_window.then(|| WindowFacts::of(&self.edit_overlay)),
+            edit_overlay: self.in_window.then_some(&self.edit_overlay),
         }
     }
 

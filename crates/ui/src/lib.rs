@@ -4,9 +4,8 @@
 //! that draws is stuck ([`EmergencySave`]). And what is on screen, as data: figures, charts in
 //! nanoseconds, the lesson's page, the cameras.
 //!
-//! Both paint the same [`Screen`]: sections, which a [`Composer`] makes anew when what they are made
-//! from has changed. Nothing here depends on a font, a graphics API or a terminal; a camera needs
-//! only the size of its panel in pixels.
+//! Both paint the same [`Screen`]. Nothing here depends on a font, a graphics API or a terminal; a
+//! camera needs only the size of its panel in pixels.
 
 pub mod actions;
 mod app;
@@ -47,7 +46,7 @@ pub mod shade;
 pub mod theme;
 pub mod timeline;
 
-pub use self::screen::{Composer, Screen, Sources, WindowFacts};
+pub use self::screen::{Screen, Sources};
 pub use actions::{Action, EditAction, ViewAction};
 pub use app::{App, Wake};
 pub use camera::{Camera, MAX_PIXELS_PER_CELL, MIN_OPENING_PIXELS, PanelPart, ViewTransform};
@@ -71,7 +70,7 @@ pub use lesson::{
     TimeBar,
 };
 pub use lessons::Lessons;
-pub use minimap::{CellRect, MinimapRegion};
+pub use minimap::{CellRect, MinimapRegion, minimaps};
 pub use open_files::check_open_files;
 pub use options::{ColourBy, SidePanel, ViewOptions};
 pub use panel_facts::PanelFacts;

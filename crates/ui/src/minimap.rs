@@ -30,10 +30,11 @@ impl From<&PanelPart> for CellRect {
 }
 
 /// The regions of the panels that have a minimap: the selected one, or, where cameras are separate,
-/// each one, if it shows a part of its lattice. `None` where there are none.
-pub(crate) fn minimaps(sources: Sources<'_>) -> Option<Vec<MinimapRegion>> {
-    let status = sources.status.filter(|_| !sources.options.hides_minimap)?;
-    let panel = sources.window?.panel?;
+/// each one of `panel` pixels, if it shows a part of its lattice.
+pub fn minimaps(sources: Sources<'_>, panel: [u32; 2]) -> Vec<MinimapRegion> {
+    let Some(status) = sources.status.filter(|_| !sources.options.hides_minimap) else {
+        return Vec::new();
+    };
     let shown = match sources.single_instance() {
         Some(only) => only..only + 1,
         None if sources.is_separate() && sources.options.is_separate() => {
@@ -52,6 +53,5 @@ pub(crate) fn minimaps(sources: Sources<'_>) -> Option<Vec<MinimapRegion>> {
             }
         })
     };
-    let regions: Vec<MinimapRegion> = shown.filter_map(region).collect();
-    Some(regions).filter(|regions| !regions.is_empty())
+    shown.filter_map(region).collect()
 }

@@ -35,11 +35,6 @@ impl Population {
         }
     }
 
-    /// Whose it is and which of them: two that are equal show the same.
-    pub(crate) fn shown(&self) -> (Option<usize>, u64) {
-        (self.of, self.sequence)
-    }
-
     /// Whether there is anything to show.
     pub fn has_samples(&self) -> bool {
         let series = self.series.as_ref();

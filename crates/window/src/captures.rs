@@ -159,7 +159,7 @@ impl Handler {
             drawing: &drawing,
             ..frame.sources
         };
-        let frame = Frame { sources, ..frame }.composed_by(&mut self.picture_composer);
+        let frame = Frame { sources, ..frame };
         let place = panel_rect(&frame).filter(|_| panel);
         let image = screen.picture(&frame)?;
         Ok(match place {

@@ -37,8 +37,8 @@ use ui::actions::Setting;
 use ui::pacing::{FrameRate, Pacer};
 use ui::theme::theme;
 use ui::{
-    Action, App, CodeEditor, Composer, Drawing, EmergencySave, InterfaceScale, Lessons, Screen,
-    SidePanel, ViewAction, Wake,
+    Action, App, CodeEditor, Drawing, EmergencySave, InterfaceScale, Lessons, Screen, SidePanel,
+    ViewAction, Wake,
 };
 
 /// Frames per second where more would only burden the machine or the wire.
@@ -63,7 +63,7 @@ fn fitting(wanted: [u32; 2], monitor: Option<[f64; 2]>) -> [f64; 2] {
     })
 }
 
-/// What a frame is made from, with nothing on screen until it is composed.
+/// What a frame is made from.
 pub(super) fn frame_of<'a>(
     app: &'a App,
     status: Option<&'a Status>,
@@ -78,7 +78,6 @@ pub(super) fn frame_of<'a>(
         timeline,
         lab,
         editor,
-        edit_overlay: &app.edit_overlay,
         pixels: surface.pixels(),
         scale: surface.window().scale_factor() as f32,
     }
@@ -108,9 +107,6 @@ pub(super) struct Handler {
     losses: u32,
     visible: bool,
     pub(super) recording: Option<Recording>,
-    composer: Composer,
-    /// Composes what pictures of the window show, which have no notices.
-    pub(super) picture_composer: Composer,
     pub(super) pointer: Pointer,
     pub(super) timeline: TimelineView,
     pub(super) lab: LabView,
@@ -148,8 +144,6 @@ impl Handler {
         Handler {
             app,
             recording: options.record.clone().map(Recording::new),
-            composer: Composer::default(),
-            picture_composer: Composer::default(),
             options,
             unusual_depth,
             opened,
@@ -254,18 +248,16 @@ impl Handler {
         self.app.status()
     }
 
-    /// The frame as it was composed last, if there is a window.
+    /// The frame as it is now, if there is a window.
     pub(super) fn frame<'a>(&'a self, status: Option<&'a Status>) -> Option<Frame<'a>> {
-        let frame = frame_of(
+        Some(frame_of(
             &self.app,
             status,
             &self.timeline,
             &self.lab,
             self.editor.shown(),
             self.surface.as_ref()?,
-        );
-        let screen = self.composer.screen().clone();
-        Some(Frame { screen, ..frame })
+        ))
     }
 
     /// Offers an event to the dialogs first.
@@ -389,8 +381,7 @@ impl Handler {
             &self.lab,
             self.editor.shown(),
             screen,
-        )
-        .composed_by(&mut self.composer);
+        );
         let session = self.app.session.as_ref();
         let pictures = session.map(|session| session as &dyn session::PictureSource);
         match screen.present(&frame, &mut self.dialogs, pictures) {

@@ -89,7 +89,7 @@ pub(super) fn paint(
             Some(setting) => prompt(field, setting, frame.sources, depth, columns),
             None => keys(&field.typed, depth, columns),
         }
-    } else if let Some(lesson) = screen.lesson.as_deref() {
+    } else if let Some(lesson) = frame.sources.lesson {
         match lesson {
             LessonScreen::Page(page) => page_of(page, depth, columns),
             LessonScreen::List { entries, selected } => lessons(entries, *selected, depth, columns),

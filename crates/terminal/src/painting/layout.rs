@@ -453,7 +453,7 @@ fn notice(
 
 /// The keys that matter most, as many as there is room for.
 fn hints(frame: &TerminalFrame<'_>, status: &Status, room: usize) -> String {
-    let pause = match frame.screen.lesson.as_deref() {
+    let pause = match frame.sources.lesson {
         Some(LessonScreen::List { .. }) => tr!("open"),
         Some(LessonScreen::Page(_)) => tr!("next page"),
         None if status.clock.running => tr!("pause"),

@@ -93,7 +93,7 @@ impl View {
             population: &self.population,
             timeline: &self.timeline,
             lesson: self.lesson.as_ref(),
-            window: None,
+            edit_overlay: None,
         };
         let screen = &Screen::of(sources);
         does(&mut self.painter, &TerminalFrame { screen, sources })

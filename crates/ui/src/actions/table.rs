@@ -225,7 +225,7 @@ impl Action {
             Action::View(_) | Action::Edit(_) => row.is_some_and(|row| row.needs_engine),
         };
         match it.status {
-            _ if row.is_some_and(|row| !row.in_terminal) && it.window.is_none() => {
+            _ if row.is_some_and(|row| !row.in_terminal) && it.edit_overlay.is_none() => {
                 Some(tr!("only in the window").into())
             }
             None if row.is_some_and(|row| row.before_start) => None,
@@ -249,11 +249,13 @@ fn shows(it: &Sources<'_>, panel: SidePanel) -> bool {
 }
 
 fn holds(it: &Sources<'_>, tool: Tool) -> bool {
-    it.window.is_some_and(|window| window.tool == tool)
+    it.edit_overlay.is_some_and(|overlay| overlay.tool == tool)
 }
 
 fn not_pasting(it: &Sources<'_>) -> Option<String> {
-    let is_pasting = it.window.is_some_and(|window| window.is_pasting);
+    let is_pasting = it
+        .edit_overlay
+        .is_some_and(|overlay| overlay.ghost.is_some());
     (!is_pasting).then(|| tr!("no pattern is being pasted").into())
 }
 

@@ -30,7 +30,8 @@ struct Sheet {
 
 /// Paints pending edits, the selection and a pattern to be placed over the panels.
 pub(crate) fn paint(painter: &WidgetPainter, frame: &Frame<'_>, layout: &WindowLayout) {
-    let (Some(status), edit_overlay) = (frame.sources.status, frame.edit_overlay) else {
+    let (Some(status), Some(edit_overlay)) = (frame.sources.status, frame.sources.edit_overlay)
+    else {
         return;
     };
     let sheet = |instance: usize| {

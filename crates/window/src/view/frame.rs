@@ -1,8 +1,6 @@
 //! A frame of the window: what it is made from, where everything in it stands, and the painting of
 //! all of it but the cells.
 
-use std::sync::Arc;
-
 use egui::{Align2, Rect, accesskit_root_id, vec2};
 
 use crate::view::cell_ages::unavailable_reason;
@@ -21,8 +19,8 @@ use session::{PicturePlan, Status, Switches, TransferChoice};
 use ui::figures::Urgency;
 use ui::theme::Palette;
 use ui::{
-    CodeEditor, ColourBy, Composer, EditOverlay, LessonScreen, Screen, SidePanel, Sources,
-    TextureLimits, ViewTransform, WindowFacts, request,
+    CodeEditor, ColourBy, LessonScreen, Screen, SidePanel, Sources, TextureLimits, ViewTransform,
+    request,
 };
 
 /// Panels that are said one by one, at most.
@@ -31,7 +29,7 @@ const MAX_PANELS_SAID: usize = 64;
 /// Everything a frame is made from, but the pictures: what is on screen, what only this painter
 /// knows, and the target.
 pub(crate) struct Frame<'a> {
-    /// What is on screen.
+    /// What is on screen, once it is laid out.
     pub screen: Screen,
     /// What that was made from.
     pub sources: Sources<'a>,
@@ -41,29 +39,18 @@ pub(crate) struct Frame<'a> {
     pub lab: &'a LabView,
     /// Shown where [`ViewOptions::side`](ui::ViewOptions) says so.
     pub editor: &'a CodeEditor,
-    /// What a person's hand has put over the panels.
-    pub edit_overlay: &'a EditOverlay,
     /// The target's size in pixels.
     pub pixels: [u32; 2],
     /// Pixels per point.
     pub scale: f32,
 }
 
-impl Frame<'_> {
-    /// With its screen composed from its sources, and from where the panels stand.
-    pub(crate) fn composed_by(self, composer: &mut Composer) -> Self {
-        let window = WindowFacts {
-            panel: self.layout().map(|(layout, _)| layout.tiling.panel),
-            ..WindowFacts::of(self.edit_overlay)
-        };
-        let sources = Sources {
-            window: Some(window),
-            ..self.sources
-        };
+impl<'a> Frame<'a> {
+    /// With what is on screen.
+    pub(crate) fn composed(&self) -> Frame<'a> {
         Frame {
-            screen: composer.compose(sources).clone(),
-            sources,
-            ..self
+            screen: Screen::of(self.sources),
+            ..*self
         }
     }
 
@@ -238,11 +225,6 @@ impl<'a> Frame<'a> {
         self.editor = editor;
         self
     }
-
-    /// With its screen composed anew.
-    pub(crate) fn composed(self) -> Self {
-        self.composed_by(&mut Composer::default())
-    }
 }
 
 /// The transfer to request. During a comparison, the reduced view if A or B uses it, because only
@@ -329,12 +311,11 @@ pub(crate) fn paint(
     edit_overlay::paint(painter, frame, layout);
     let mut figures = figures.clone();
     if let Some(sentence) = no_room(frame, layout) {
-        Arc::make_mut(&mut figures).notify(sentence);
+        figures.notify(sentence);
     }
     // The finding stands over the lanes.
     let repeats = |(urgency, _): &(Urgency, Message)| *urgency == Urgency::Effect;
     if layout.timeline.is_some() && figures.messages.iter().any(repeats) {
-        let figures = Arc::make_mut(&mut figures);
         figures.messages.retain(|it| !repeats(it));
     }
     match layout.dock {

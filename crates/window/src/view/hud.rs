@@ -465,7 +465,7 @@ pub(crate) fn show_strip(
         plain
     };
     // What the last change did, or how A and B compare.
-    let (switch, factor, tone) = match frame.screen.finding.as_deref() {
+    let (switch, factor, tone) = match frame.screen.finding.as_ref() {
         None => (tr!("last change"), "–", Tone::Neutral),
         Some(found) => (&*found.subject, &*found.factor, found.tone),
     };

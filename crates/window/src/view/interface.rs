@@ -10,9 +10,11 @@ use crate::view::layout::WindowLayout;
 use crate::view::timeline::TimelineKey;
 use crate::view::widget_painter::Widgets;
 use crate::view::{Frame, LabView};
+use lang::Language;
+use session::Status;
 use ui::code_editor::Code;
 use ui::theme::Palette;
-use ui::{SidePanel, Tool, ViewTransform};
+use ui::{Drawing, SidePanel, Tool, ViewOptions, ViewTransform};
 
 /// See the module.
 pub(super) struct Interface {
@@ -46,11 +48,13 @@ pub(super) struct CachedUi {
     pub(super) platform: egui::PlatformOutput,
 }
 
-/// Everything that an interface without dialogs is made from.
+/// Everything that an interface without dialogs, lessons and the population graph is made from.
 #[derive(PartialEq)]
 pub(super) struct CacheKey {
-    /// Of the screen, which changes with the session's figures, the options and the language.
-    revision: u64,
+    status: Option<Status>,
+    options: ViewOptions,
+    drawing: Drawing,
+    language: Language,
     timeline: TimelineKey,
     lab: LabView,
     editor: (Code, u64),
@@ -61,45 +65,36 @@ pub(super) struct CacheKey {
 }
 
 impl CacheKey {
-    /// The cache key of a frame, or `None` if the frame shows something that the key does not
-    /// cover.
-    pub(super) fn of(frame: &Frame<'_>, dialogs: &Dialogs, focused: bool) -> Option<CacheKey> {
-        is_cacheable(frame, dialogs).then(|| CacheKey {
-            revision: frame.screen.revision,
+    /// That of a frame, or `None` if the frame shows something that the key does not cover.
+    pub(super) fn of(
+        frame: &Frame<'_>,
+        dialogs: &Dialogs,
+        input: &egui::RawInput,
+    ) -> Option<CacheKey> {
+        let sources = frame.sources;
+        let hand = sources.edit_overlay?;
+        let marked = hand.selection.is_some()
+            || hand.ghost.is_some()
+            || hand.pointed.is_some()
+            || !hand.pending.is_empty();
+        let is_covered = !dialogs.takes_keys()
+            && !marked
+            && sources.lesson.is_none()
+            && sources.options.side != Some(SidePanel::Population);
+        is_covered.then(|| CacheKey {
+            status: sources.status.cloned(),
+            options: sources.options.clone(),
+            drawing: sources.drawing.clone(),
+            language: lang::language(),
             timeline: frame.timeline.shown(),
             lab: *frame.lab,
             editor: (frame.editor.code(), frame.editor.revision()),
-            tool: frame.edit_overlay.tool,
+            tool: hand.tool,
             pixels: frame.pixels,
             scale: frame.scale,
-            focused,
+            focused: input.focused,
         })
     }
-
-    /// Whether it would be made from the same; nothing is copied to say so.
-    fn matches(&self, frame: &Frame<'_>, input: &egui::RawInput) -> bool {
-        self.revision == frame.screen.revision
-            && self.timeline == frame.timeline.shown()
-            && self.lab == *frame.lab
-            && self.editor == (frame.editor.code(), frame.editor.revision())
-            && self.tool == frame.edit_overlay.tool
-            && self.pixels == frame.pixels
-            && self.scale == frame.scale
-            && self.focused == input.focused
-    }
-}
-
-/// Whether [`CacheKey`] tell all there is to be seen.
-fn is_cacheable(frame: &Frame<'_>, dialogs: &Dialogs) -> bool {
-    let edit_overlay = frame.edit_overlay;
-    let marked = edit_overlay.selection.is_some()
-        || edit_overlay.ghost.is_some()
-        || edit_overlay.pointed.is_some()
-        || !edit_overlay.pending.is_empty();
-    !dialogs.takes_keys()
-        && !marked
-        && frame.sources.lesson.is_none()
-        && frame.sources.options.side != Some(SidePanel::Population)
 }
 
 impl CachedUi {
@@ -128,18 +123,12 @@ impl CachedUi {
         }
     }
 
-    /// Whether it is what a frame would show.
-    pub(super) fn is_current(
-        &self,
-        frame: &Frame<'_>,
-        dialogs: &Dialogs,
-        input: &egui::RawInput,
-    ) -> bool {
+    /// Whether it is what a frame of this key would show.
+    pub(super) fn is_current(&self, key: Option<&CacheKey>, input: &egui::RawInput) -> bool {
         let idle = input.events.is_empty()
             && input.hovered_files.is_empty()
             && input.dropped_files.is_empty();
-        let same = |sources: &CacheKey| sources.matches(frame, input);
-        idle && is_cacheable(frame, dialogs) && self.sources.as_ref().is_some_and(same)
+        idle && key.is_some() && self.sources.as_ref() == key
     }
 }
 

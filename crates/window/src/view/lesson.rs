@@ -54,7 +54,7 @@ fn row_places(rect: Rect, count: usize, selected: usize) -> (usize, Vec<Rect>) {
 
 /// Paints the open lesson or the list of lessons.
 pub(crate) fn paint(painter: &WidgetPainter, frame: &Frame<'_>, rect: Rect) {
-    let Some(screen) = frame.screen.lesson.as_deref() else {
+    let Some(screen) = frame.sources.lesson else {
         return;
     };
     let line = (1.0, painter.palette.rule);

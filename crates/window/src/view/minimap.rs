@@ -27,11 +27,11 @@ pub(crate) fn minimaps(frame: &Frame<'_>, layout: &WindowLayout) -> Vec<Minimap>
 }
 
 /// The same, each with the region that it frames.
-fn placed<'a>(frame: &'a Frame<'_>, layout: &WindowLayout) -> Vec<(Minimap, &'a MinimapRegion)> {
-    let (Some(status), Some(regions)) = (frame.sources.status, &frame.screen.minimaps) else {
+fn placed(frame: &Frame<'_>, layout: &WindowLayout) -> Vec<(Minimap, MinimapRegion)> {
+    let Some(status) = frame.sources.status else {
         return Vec::new();
     };
-    let minimap = |region: &MinimapRegion| {
+    let placed = |region: MinimapRegion| {
         let instance = region.instance;
         let place = frame.sources.single_instance().map_or(instance, |_| 0);
         let rect = place_in(
@@ -41,15 +41,15 @@ fn placed<'a>(frame: &'a Frame<'_>, layout: &WindowLayout) -> Vec<(Minimap, &'a 
         )?;
         let sides = [rect.width, rect.height];
         let transform = Camera::default().target_transform(status.lattices.size, sides);
-        Some(Minimap {
+        let minimap = Minimap {
             instance,
             rect,
             transform,
-        })
+        };
+        Some((minimap, region))
     };
-    let regions = regions.iter();
-    let placed = regions.filter_map(|region| Some((minimap(region)?, region)));
-    placed.collect()
+    let regions = ui::minimaps(frame.sources, layout.tiling.panel).into_iter();
+    regions.filter_map(placed).collect()
 }
 
 /// Where it stands in a panel, if that is large enough.

@@ -10,8 +10,8 @@ use crate::view::{Dialogs, Frame, Gpu, LabView, Picker, Scene, TimelineView, Vie
 use lang::message;
 use session::{PicturePlan, PictureSource, Status};
 use ui::{
-    AdapterFacts, Camera, CodeEditor, Composer, Drawing, EditOverlay, LessonScreen, Population,
-    Screen, Sources, ViewOptions,
+    AdapterFacts, Camera, CodeEditor, Drawing, EditOverlay, LessonScreen, Population, Screen,
+    Sources, ViewOptions,
 };
 
 /// What frames show beside the cells.
@@ -34,7 +34,7 @@ pub struct FrameContents {
 }
 
 impl FrameContents {
-    /// A frame with these, in so many pixels; its screen is not composed.
+    /// A frame with these, in so many pixels.
     pub(crate) fn frame<'a>(
         &'a self,
         status: Option<&'a Status>,
@@ -51,12 +51,11 @@ impl FrameContents {
                 population: &self.population,
                 timeline: self.timeline.timeline(),
                 lesson: self.lesson.as_ref(),
-                window: None,
+                edit_overlay: Some(&self.edit_overlay),
             },
             timeline: &self.timeline,
             lab: &self.lab,
             editor: &self.editor,
-            edit_overlay: &self.edit_overlay,
             pixels,
             scale,
         }
@@ -75,7 +74,6 @@ pub struct Renderer {
     waited: Duration,
     /// What is shown beside the cells.
     pub contents: FrameContents,
-    composer: Composer,
     /// What is open over the scene.
     pub(crate) dialogs: Dialogs,
 }
@@ -113,7 +111,6 @@ impl Renderer {
                 drawing,
                 ..Default::default()
             },
-            composer: Composer::default(),
             dialogs: Dialogs::default(),
             gpu,
         })
@@ -149,19 +146,16 @@ impl Renderer {
         if options.side == Some(ui::SidePanel::Population) {
             self.contents.population.update(pictures, status, options);
         }
-        let begun = Instant::now();
         let pixels = [self.target.width(), self.target.height()];
         let frame = self
             .contents
-            .frame(Some(status), options, pixels, self.scale)
-            .composed_by(&mut self.composer);
-        let composed = begun.elapsed();
+            .frame(Some(status), options, pixels, self.scale);
         self.scene.update(&frame, pictures)?;
         let input = egui::RawInput::default();
         let drawn = self
             .scene
             .draw(&frame, &mut self.dialogs, input, &self.view);
-        self.spent = composed + drawn.spent;
+        self.spent = drawn.spent;
         self.in_flight.push_back(drawn.submission);
         self.waited = Duration::ZERO;
         if self.in_flight.len() > 2 {
@@ -266,7 +260,7 @@ impl Renderer {
         write_png(&self.read()?, path)
     }
 
-    /// A frame to lay out; what it would show is not composed.
+    /// A frame to lay out.
     fn with<'a>(&'a self, status: &'a Status, options: &'a ViewOptions) -> Frame<'a> {
         let pixels = [self.target.width(), self.target.height()];
         self.contents

@@ -207,7 +207,8 @@ impl Scene {
             .prepare(frame.pixels_per_point(), &frame.palette(), has_dialog);
         input.max_texture_side = Some(self.interface.letters_side(self.limits.side));
         let painted = self.interface.painted.take();
-        let again = painted.filter(|painted| painted.is_current(frame, dialogs, &input));
+        let key = CacheKey::of(frame, dialogs, &input);
+        let again = painted.filter(|painted| painted.is_current(key.as_ref(), &input));
         let place = match &again {
             Some(painted) => painted.place,
             None => frame.layout(),
@@ -235,7 +236,7 @@ impl Scene {
             deltas,
         } = match again {
             Some(painted) => Paint::again(painted),
-            None => self.paint(frame, place, dialogs, input),
+            None => self.paint(frame, key, place, dialogs, input),
         };
         let spent = laid_out + began.elapsed();
         let screen = egui_wgpu::ScreenDescriptor {
@@ -290,13 +291,14 @@ impl Scene {
     fn paint(
         &mut self,
         frame: &Frame<'_>,
+        key: Option<CacheKey>,
         place: Option<(WindowLayout, ViewTransform)>,
         dialogs: &mut Dialogs,
         input: egui::RawInput,
     ) -> Paint {
         let palette = frame.palette();
         let context = &self.interface.context;
-        let focused = input.focused;
+        let frame = &frame.composed();
         let (mut output, mut widgets) =
             paint_over(context, frame, &palette, place.as_ref(), dialogs, input);
         let again = output.viewport_output.get(&egui::ViewportId::ROOT);
@@ -304,10 +306,9 @@ impl Scene {
         let shapes = std::mem::take(&mut output.shapes);
         let meshes = context.tessellate(shapes, output.pixels_per_point);
         let platform = output.platform_output;
-        let sources = CacheKey::of(frame, dialogs, focused);
         let requests = std::mem::take(&mut widgets.requests);
         Paint {
-            painted: CachedUi::new(sources, place, widgets, again, meshes, &platform),
+            painted: CachedUi::new(key, place, widgets, again, meshes, &platform),
             requests,
             platform,
             again,

@@ -68,8 +68,8 @@ fn buttons(it: &Sources<'_>) -> [(Action, &'static str, Cow<'static, str>); BUTT
     };
     let run = session(TogglePause, icon, label);
     let is_editing = it
-        .window
-        .is_some_and(|window| window.tool != Tool::Hand || window.is_pasting);
+        .edit_overlay
+        .is_some_and(|hand| hand.tool != Tool::Hand || hand.ghost.is_some());
     let middle = if is_editing {
         [
             session(Undo, UNDO, tr!("Undo")),
@@ -239,11 +239,14 @@ fn paint_icon(painter: &Painter, square: Rect, parts: &str, colour: Color32) {
 /// The cell under the pointer and the selection's size, in ever fewer words; none where there is
 /// neither.
 fn under_pointer(frame: &Frame<'_>) -> Vec<String> {
-    let cell = frame.edit_overlay.pointed.map(|(instance, [x, y])| {
+    let edit_overlay = frame.sources.edit_overlay;
+    let cell = edit_overlay.and_then(|it| it.pointed);
+    let cell = cell.map(|(instance, [x, y])| {
         let long = tr!("instance {instance} · column {x} · row {y}");
         (long, format!("{x}, {y}"))
     });
-    let selection = frame.edit_overlay.selection.map(|(_, area)| {
+    let selection = edit_overlay.and_then(|it| it.selection);
+    let selection = selection.map(|(_, area)| {
         let size = area.size;
         (tr!("selection {size}"), size.to_string())
     });
@@ -267,9 +270,10 @@ mod tests {
     use super::*;
     use std::time::Duration;
 
-    use ui::{Drawing, ViewOptions, WindowFacts};
+    use std::sync::Arc;
+    use ui::{Drawing, EditOverlay, Ghost, ViewOptions};
 
-    fn labels(window: WindowFacts, recording: Option<Duration>) -> Vec<String> {
+    fn labels(hand: &EditOverlay, recording: Option<Duration>) -> Vec<String> {
         let status = ui::fixtures::status(4, life::Size::new(64, 64).unwrap());
         let drawing = Drawing {
             recording,
@@ -277,7 +281,7 @@ mod tests {
         };
         let buttons = buttons(&Sources {
             drawing: &drawing,
-            window: Some(window),
+            edit_overlay: Some(hand),
             ..Frame::plain(&status, &ViewOptions::default()).sources
         });
         buttons.map(|(.., label)| label.into_owned()).into()
@@ -285,23 +289,14 @@ mod tests {
 
     #[test]
     fn while_cells_are_edited_undo_and_patterns_are_a_click_away_and_the_pencil_stays() {
-        let off = WindowFacts::default();
-        let usual = labels(off, None);
-        for editing in [
-            WindowFacts {
-                tool: Tool::Pencil,
-                ..off
-            },
-            WindowFacts {
-                tool: Tool::Selection,
-                ..off
-            },
-            WindowFacts {
-                is_pasting: true,
-                ..off
-            },
-        ] {
-            let editing = labels(editing, None);
+        let off = EditOverlay::default;
+        let usual = labels(&off(), None);
+        let tool = |tool| EditOverlay { tool, ..off() };
+        let pattern = Arc::new(life::Lattice::new(life::Size::new(2, 2).unwrap()));
+        let ghost = Some(Ghost { pattern, at: None });
+        let pasting = EditOverlay { ghost, ..off() };
+        for editing in [tool(Tool::Pencil), tool(Tool::Selection), pasting] {
+            let editing = labels(&editing, None);
             assert_eq!(editing[5..8], ["Undo", "Redo", "Patterns"]);
             assert_eq!((&editing[..5], &editing[10..]), (&usual[..5], &usual[10..]));
         }
@@ -309,7 +304,7 @@ mod tests {
 
     #[test]
     fn while_recording_its_button_says_stop_and_for_how_long() {
-        let off = WindowFacts::default();
+        let off = &EditOverlay::default();
         assert_eq!(labels(off, Some(Duration::from_secs(75)))[12], "Stop 1:15");
         assert_eq!(labels(off, None)[12], "Record");
     }

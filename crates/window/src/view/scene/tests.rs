@@ -50,11 +50,9 @@ fn an_interface_is_laid_out_again_only_once_something_of_it_changes() {
     timed.update(&Timed(4));
     let first = status(4, Size::new(64, 64).unwrap());
     let mut dialogs = Dialogs::default();
-    let mut composer = ui::Composer::default();
     // How often it was laid out for these.
     let mut draw = |status: &Status, options: &ViewOptions, events: Vec<egui::Event>| {
         let frame = Frame::plain(status, options).with_timeline(&timed);
-        let frame = frame.composed_by(&mut composer);
         let input = egui::RawInput {
             events,
             ..Default::default()
