@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
 
-use crate::edit_state::PatternToSave;
+use crate::editing::PatternToSave;
 use crate::view::{FileList, ViewError};
 use lang::tr;
 use life::{Lattice, Rule};

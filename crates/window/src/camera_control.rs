@@ -3,8 +3,6 @@
 use std::time::{Duration, Instant};
 
 use crate::handler::Handler;
-use crate::mouse::hit_target;
-use crate::pointer::HitTarget;
 use crate::view::layout::WindowLayout;
 use crate::view::minimap;
 use lang::Message;
@@ -61,22 +59,6 @@ impl Handler {
         }
     }
 
-    /// The instance whose panel stands in a place.
-    pub(super) fn instance_at(&self, place: usize) -> Option<usize> {
-        if self.app.options.single {
-            return self.status().map(|status| status.panels.selected);
-        }
-        Some(place)
-    }
-
-    /// The instance whose minimap is under the pointer.
-    pub(super) fn minimap_under_pointer(&self) -> Option<usize> {
-        let (status, at) = (self.status()?, self.pointer.at?);
-        let frame = self.frame(Some(&status))?;
-        let (layout, _) = frame.layout()?;
-        minimap::at(&frame, &layout, at).map(|(instance, _)| instance)
-    }
-
     /// Leads the camera to where the pointer is in an instance's minimap.
     pub(super) fn lead(&mut self, instance: usize) {
         let led = || {
@@ -113,25 +95,22 @@ impl Handler {
         }
     }
 
-    /// Zooms about a point in pixels, if a panel or the timeline is there, or about the panels'
-    /// middle.
-    pub(super) fn zoom(&mut self, factor: f64, at: Option<[f64; 2]>) {
-        let Some(layout) = self.layout() else { return };
-        match at.map(|at| (at, hit_target(&layout, at))) {
-            None => self.move_camera(None, true, |camera, status, layout| {
-                camera.zoom(factor, status.lattices.size, layout.tiling.panel);
-            }),
-            Some((at, Some(HitTarget::Panel(place)))) => {
-                let rect = layout.tiling.rect(place);
-                let pixel = [at[0] - f64::from(rect.x), at[1] - f64::from(rect.y)];
-                let instance = self.instance_at(place);
-                self.move_camera(instance, true, |camera, status, layout| {
-                    camera.zoom_at(factor, pixel, status.lattices.size, layout.tiling.panel);
-                });
-            }
-            Some((at, Some(HitTarget::Timeline))) => self.timeline.zoom(factor, at, &layout),
-            Some(_) => {}
-        }
+    /// Zooms about the panels' middle.
+    pub(super) fn zoom(&mut self, factor: f64) {
+        self.move_camera(None, true, |camera, status, layout| {
+            camera.zoom(factor, status.lattices.size, layout.tiling.panel);
+        });
+    }
+
+    /// Zooms about the point of an instance's panel that is under the pointer.
+    pub(super) fn zoom_at_pointer(&mut self, factor: f64, instance: usize) {
+        let Some(at) = self.pointer.at else { return };
+        let place = if self.app.options.single { 0 } else { instance };
+        self.move_camera(Some(instance), true, |camera, status, layout| {
+            let rect = layout.tiling.rect(place);
+            let pixel = [at[0] - f64::from(rect.x), at[1] - f64::from(rect.y)];
+            camera.zoom_at(factor, pixel, status.lattices.size, layout.tiling.panel);
+        });
     }
 
     /// An eighth of a panel.

@@ -8,15 +8,117 @@ mod files;
 use std::sync::Arc;
 use std::time::Instant;
 
-use crate::cell_hit::CellHit;
-use crate::edit_state::EditGesture;
 use crate::handler::Handler;
 use crate::pointer::HitTarget;
 use crate::view::{Dialog, FileTask, Picker};
 use lang::{message, tr};
-use life::{Lattice, Rule, too_large};
+use life::{Lattice, Rule, Size, too_large};
 use session::{Area, Change, Edit, PictureSource, SessionAction, Status};
 use ui::{EditAction, Ghost, Pending, Tool};
+
+/// The state of editing.
+#[derive(Default)]
+pub(super) struct Editing {
+    pub(super) holding: Option<EditGesture>,
+    /// How often something was filled: another soup each time.
+    pub(super) fills: u64,
+    /// What is to be saved, until it is.
+    pub(super) unsaved: Option<PatternToSave>,
+    /// The path that was tried.
+    pub(super) tried: String,
+    /// The file that is there already and was asked about.
+    pub(super) replaces: Option<String>,
+    /// The rule of the pattern that was opened or pasted last, if the lattices ran another one.
+    pub(super) offered_rule: Option<Rule>,
+}
+
+/// What a drag with the left button does.
+pub(super) enum EditGesture {
+    /// Draws, in an instance, from this cell on.
+    Stroke {
+        instance: usize,
+        last: CellHit,
+        alive: bool,
+    },
+    /// Spans a selection from here.
+    Selecting { instance: usize, from: CellHit },
+    /// Nothing more: it has placed something.
+    Placed,
+}
+
+/// Cells that are to be saved, as they were when that was asked for.
+#[derive(Clone)]
+pub(crate) struct PatternToSave {
+    pub(super) cells: Arc<Lattice>,
+    pub(super) rule: Rule,
+    /// Whether they are a whole torus.
+    pub(super) torus: bool,
+    pub(super) generation: u64,
+}
+
+/// What is under a point of a panel.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) struct CellHit {
+    /// The cell, counted on beyond the lattice's edges.
+    pub(super) cell: [i64; 2],
+    /// Axes on which coordinates wrap.
+    pub(super) around: [bool; 2],
+    /// Where the panel's top left was then.
+    pub(super) origin: [f64; 2],
+}
+
+impl CellHit {
+    /// The cell of the lattice; the nearest one, where it is on none.
+    pub(super) fn on(self, size: Size) -> [u32; 2] {
+        self.each(size, |at, side, around| {
+            if around {
+                at.rem_euclid(side)
+            } else {
+                at.clamp(0, side - 1)
+            }
+        })
+        .map(|at| at as u32)
+    }
+
+    /// Whether there is a cell.
+    pub(super) fn is_on(self, size: Size) -> bool {
+        let is_on = |at, side, around| i64::from(around || (0..side).contains(&at));
+        self.each(size, is_on) == [1, 1]
+    }
+
+    /// The same cell relative to the panel's present origin, which jumps by a lattice's side when
+    /// the view has moved around the torus.
+    pub(super) fn carried(self, now: CellHit, size: Size) -> [i64; 2] {
+        let sides = [size.width(), size.height()].map(i64::from);
+        [0, 1].map(|axis| {
+            let moved = (now.origin[axis] - self.origin[axis]) / sides[axis] as f64;
+            let turns = if now.around[axis] { moved.round() } else { 0.0 };
+            self.cell[axis] + turns as i64 * sides[axis]
+        })
+    }
+
+    /// The cells from here to there that an area can have: it ends at the lattice's edges.
+    pub(super) fn span(self, to: CellHit, size: Size) -> [[u32; 2]; 2] {
+        let from = self.carried(to, size);
+        let first = self.each(size, |_, side, around| if around { side } else { 0 });
+        let first = [0, 1].map(|axis| match first[axis] {
+            0 => 0,
+            side => from[axis].div_euclid(side) * side,
+        });
+        [from, to.cell].map(|cell| within([0, 1].map(|axis| cell[axis] - first[axis]), size))
+    }
+
+    fn each(self, size: Size, of: impl Fn(i64, i64, bool) -> i64) -> [i64; 2] {
+        let sides = [size.width(), size.height()].map(i64::from);
+        [0, 1].map(|axis| of(self.cell[axis], sides[axis], self.around[axis]))
+    }
+}
+
+/// The nearest cell of the lattice.
+fn within([x, y]: [i64; 2], size: Size) -> [u32; 2] {
+    let near = |at: i64, side: u32| at.clamp(0, i64::from(side) - 1) as u32;
+    [near(x, size.width()), near(y, size.height())]
+}
 
 impl Handler {
     /// Carries out an edit action.
@@ -89,17 +191,16 @@ impl Handler {
     fn toggle_tool(&mut self, asked: Tool) {
         let edit_overlay = &mut self.app.edit_overlay;
         edit_overlay.tool = edit_overlay.tool.toggled(asked);
-        self.update_pointed_cell();
+        self.update_pointed_cell(self.under_pointer());
     }
 
     /// A click that was no drag drops the selection, unless it is within it.
-    pub(super) fn deselect_at_click(&mut self, place: usize) {
-        let (Some(at), Some(status)) = (self.pointer.at, self.status()) else {
-            return;
-        };
-        let (Some((instance, under)), Some((of, area))) =
-            (self.cell_at(place, at), self.app.edit_overlay.selection)
-        else {
+    pub(super) fn deselect_at_click(&mut self, instance: usize) {
+        let (Some(under), Some(status), Some((of, area))) = (
+            self.cell_of(instance),
+            self.status(),
+            self.app.edit_overlay.selection,
+        ) else {
             return;
         };
         let is_within =
@@ -185,13 +286,10 @@ impl Handler {
 
     /// The left button went down; whether the hand took it.
     pub(super) fn edit_pressed(&mut self, target: Option<HitTarget>) -> bool {
-        let Some(HitTarget::Panel(place)) = target else {
+        let (Some(HitTarget::Panel(instance)), Some(status)) = (target, self.status()) else {
             return false;
         };
-        let (Some(at), Some(status)) = (self.pointer.at, self.status()) else {
-            return false;
-        };
-        let Some((instance, under)) = self.cell_at(place, at) else {
+        let Some(under) = self.cell_of(instance) else {
             return false;
         };
         let shift = self.modifiers.shift_key();
@@ -203,7 +301,6 @@ impl Handler {
             self.app.edit_overlay.selection = None;
             self.editing.holding = Some(EditGesture::Selecting {
                 instance,
-                place,
                 from: under,
             });
         } else if self.app.edit_overlay.tool == Tool::Pencil {
@@ -212,7 +309,6 @@ impl Handler {
             let cells = [first].into();
             self.editing.holding = Some(EditGesture::Stroke {
                 instance,
-                place,
                 last: under,
                 alive,
             });
@@ -220,9 +316,7 @@ impl Handler {
         } else {
             return false;
         }
-        if let (Some(session), None) = (&self.app.session, self.single_instance()) {
-            session.act(SessionAction::Select(instance));
-        }
+        self.app.send(SessionAction::Select(instance));
         true
     }
 
@@ -231,27 +325,19 @@ impl Handler {
         if self.app.edit_overlay.ghost.is_some() {
             self.move_ghost();
         }
-        let (Some(at), Some(status)) = (self.pointer.at, self.status()) else {
-            return false;
-        };
-        let place = match &self.editing.holding {
-            Some(EditGesture::Stroke { place, .. } | EditGesture::Selecting { place, .. }) => {
-                *place
-            }
+        let instance = match &self.editing.holding {
+            Some(
+                EditGesture::Stroke { instance, .. } | EditGesture::Selecting { instance, .. },
+            ) => *instance,
             Some(EditGesture::Placed) => return true,
             None => return false,
         };
-        let Some((_, under)) = self.cell_at(place, at) else {
+        let (Some(under), Some(status)) = (self.cell_of(instance), self.status()) else {
             return true;
         };
         match &mut self.editing.holding {
-            Some(EditGesture::Stroke {
-                instance,
-                last,
-                alive,
-                ..
-            }) if *last != under => {
-                let (instance, alive) = (*instance, *alive);
+            Some(EditGesture::Stroke { last, alive, .. }) if *last != under => {
+                let alive = *alive;
                 let last = std::mem::replace(last, under);
                 let cells = line(last.carried(under, status.lattices.size), under.cell);
                 let cells = cells.map(|cell| CellHit { cell, ..under });
@@ -263,10 +349,10 @@ impl Handler {
                     self.edit(instance, Change::Draw { cells, alive }, true);
                 }
             }
-            Some(EditGesture::Selecting { instance, from, .. }) => {
+            Some(EditGesture::Selecting { from, .. }) => {
                 let [from, to] = from.span(under, status.lattices.size);
                 let area = Area::spanned(from, to);
-                self.app.edit_overlay.selection = Some((*instance, area));
+                self.app.edit_overlay.selection = Some((instance, area));
                 self.pacer.request_frame(Instant::now());
             }
             _ => {}
@@ -283,7 +369,7 @@ impl Handler {
             && edit_overlay.tool == Tool::Selection;
         if selected {
             edit_overlay.tool = Tool::Hand;
-            self.update_pointed_cell();
+            self.update_pointed_cell(self.under_pointer());
             self.pacer.request_frame(Instant::now());
         }
         held.is_some()
@@ -310,11 +396,7 @@ impl Handler {
     }
 
     fn move_ghost(&mut self) {
-        let target = self.target_under_pointer();
-        let over = match (target, self.pointer.at) {
-            (Some(HitTarget::Panel(place)), Some(at)) => self.cell_at(place, at),
-            _ => None,
-        };
+        let over = self.panel_cell(self.under_pointer());
         let over = over.map(|(instance, under)| (instance, under.cell));
         if let Some(ghost) = &mut self.app.edit_overlay.ghost
             && ghost.at != over
@@ -350,49 +432,43 @@ impl Handler {
     }
 
     /// Notes the cell under the pointer, while a drag draws or selects, or a pattern is being placed.
-    pub(super) fn update_pointed_cell(&mut self) {
+    pub(super) fn update_pointed_cell(&mut self, target: Option<HitTarget>) {
         let edit_overlay = &self.app.edit_overlay;
-        let cell = if edit_overlay.tool != Tool::Hand || edit_overlay.ghost.is_some() {
-            self.pointed_cell()
-        } else {
-            None
-        };
+        let is_wanted = edit_overlay.tool != Tool::Hand || edit_overlay.ghost.is_some();
+        let cell = self.status().filter(|_| is_wanted).and_then(|status| {
+            let (instance, under) = self.panel_cell(target)?;
+            let size = status.lattices.size;
+            under.is_on(size).then(|| (instance, under.on(size)))
+        });
         if self.app.edit_overlay.pointed != cell {
             self.app.edit_overlay.pointed = cell;
             self.pacer.request_frame(Instant::now());
         }
     }
 
-    fn pointed_cell(&self) -> Option<(usize, [u32; 2])> {
-        let (at, size) = (self.pointer.at?, self.status()?.lattices.size);
-        let Some(HitTarget::Panel(place)) = self.target_under_pointer() else {
+    /// The instance whose panel this is, and the cell under the pointer.
+    fn panel_cell(&self, target: Option<HitTarget>) -> Option<(usize, CellHit)> {
+        let Some(HitTarget::Panel(instance)) = target else {
             return None;
         };
-        let (instance, under) = self.cell_at(place, at)?;
-        under.is_on(size).then(|| (instance, under.on(size)))
+        Some((instance, self.cell_of(instance)?))
     }
 
-    /// Returns the instance shown at a panel index and the cell under a pixel.
-    fn cell_at(&self, place: usize, at: [f64; 2]) -> Option<(usize, CellHit)> {
-        let status = self.status()?;
+    /// The cell under the pointer as the panel of an instance has it, also beyond that.
+    fn cell_of(&self, instance: usize) -> Option<CellHit> {
+        let (at, status) = (self.pointer.at?, self.status()?);
         let frame = self.frame(Some(&status))?;
         let (layout, _) = frame.layout()?;
-        let instance = frame.sources.single_instance().unwrap_or(place);
         let (camera, panel) = (frame.sources.camera_of(instance), layout.tiling.panel);
         let transform = camera.shown(status.lattices.size, panel);
-        let rect = layout.tiling.rect(place);
+        let single = frame.sources.single_instance();
+        let rect = layout.tiling.rect(single.map_or(instance, |_| 0));
         let pixel = [at[0] - f64::from(rect.x), at[1] - f64::from(rect.y)];
-        let under = CellHit {
+        Some(CellHit {
             cell: transform.to_cells(pixel).map(|at| at.floor() as i64),
             around: camera.goes_around(status.lattices.size, panel),
             origin: transform.origin,
-        };
-        Some((instance, under))
-    }
-
-    fn single_instance(&self) -> Option<usize> {
-        let status = self.status()?;
-        self.frame(Some(&status))?.sources.single_instance()
+        })
     }
 
     fn clipboard(&mut self) -> Option<String> {
@@ -451,5 +527,26 @@ mod tests {
             }
             assert_eq!(last, to);
         }
+    }
+
+    #[test]
+    fn beyond_an_edge_lies_the_other_side_where_a_panel_goes_around() {
+        let size = Size::new(100, 60).unwrap();
+        let under = |cell, origin| CellHit {
+            cell,
+            around: [true, false],
+            origin,
+        };
+        let at = under([103, 62], [90.0, 0.0]);
+        assert_eq!(at.on(size), [3, 59]);
+        assert!(!at.is_on(size) && under([103, 59], [90.0, 0.0]).is_on(size));
+        // The panel has moved on by 12 columns, and so around.
+        let now = under([8, 30], [2.0, 0.0]);
+        assert_eq!(at.carried(now, size), [3, 62]);
+        assert_eq!(now.carried(at, size), [108, 30]);
+        // A selection ends at the edge that it came to, whichever side it began on.
+        let from = under([97, 10], [90.0, 0.0]);
+        assert_eq!(from.span(at, size), [[97, 10], [99, 59]]);
+        assert_eq!(at.span(from, size), [[3, 59], [0, 10]]);
     }
 }

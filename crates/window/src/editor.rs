@@ -13,7 +13,7 @@ use winit::event_loop::ActiveEventLoop;
 use crate::background::BackgroundResult;
 use crate::file_watch::FileWatch;
 use crate::handler::Handler;
-use crate::keys;
+use crate::keys::Pressed;
 use crate::view::code_editor::{EditorRequest, field};
 use crate::view::{Dialog, KernelDialog};
 use engine::kernels::KERNELS;
@@ -187,10 +187,10 @@ impl Handler {
 
     /// A key went to the text: some act on the window all the same. Esc leaves the field.
     pub(super) fn key_to_editor(&mut self, event_loop: &ActiveEventLoop, event: &KeyEvent) {
-        let Some(chord) = keys::chord(event, self.modifiers) else {
+        let Some(pressed) = Pressed::of(event, self.modifiers) else {
             return;
         };
-        let action = keys::action(event, self.modifiers);
+        let (chord, action) = (pressed.chord, pressed.action());
         let acts = match (chord.key, action) {
             (_, Some(Action::Edit(EditAction::SavePattern))) => return self.save_code(),
             (Key::Escape, _) if self.editor.cancel_check() => false,

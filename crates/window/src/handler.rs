@@ -18,9 +18,10 @@ use winit::window::{Fullscreen, Theme, Window, WindowId};
 
 use crate::background::{Background, BackgroundResult};
 use crate::captures::in_its_folder;
-use crate::edit_state::Editing;
+use crate::editing::Editing;
 use crate::editor::Editor;
 use crate::input::{self, Offered, Reader};
+use crate::keys::Pressed;
 use crate::pointer::Pointer;
 use crate::recording::Recording;
 use crate::surface::{Outcome, WindowCanvas, WindowSurface};
@@ -30,7 +31,7 @@ use crate::view::{
     Dialog, Dialogs, Frame, LabView, MIN_PIXELS_FOR_LINES, Picker, Popup, PromptDialog,
     TimelineView, UiRequest, ViewError,
 };
-use crate::{LoopEvent, WindowError, WindowOptions, keys, monitor, startup};
+use crate::{LoopEvent, WindowError, WindowOptions, monitor, startup};
 use lang::{Message, message, tr};
 use session::{Session, SessionAction, Status};
 use ui::actions::Setting;
@@ -271,8 +272,11 @@ impl Handler {
 
     /// A key went to a dialog: some act on the window all the same.
     fn key_to_dialog(&mut self, event_loop: &ActiveEventLoop, event: &KeyEvent) {
-        if let Some(action) = keys::action_in_dialog(event, self.modifiers) {
-            self.act(event_loop, action);
+        let pressed = Pressed::of(event, self.modifiers);
+        if let Some(row) = pressed.filter(|it| !it.chord.types()).and_then(|it| it.row)
+            && row.in_dialogs
+        {
+            self.act(event_loop, row.action);
         }
     }
 
@@ -495,8 +499,8 @@ impl Handler {
     /// Does what only a window can.
     fn view_action(&mut self, event_loop: &ActiveEventLoop, action: ViewAction) {
         match action {
-            ViewAction::ZoomIn => self.zoom(1.5, None),
-            ViewAction::ZoomOut => self.zoom(1.0 / 1.5, None),
+            ViewAction::ZoomIn => self.zoom(1.5),
+            ViewAction::ZoomOut => self.zoom(1.0 / 1.5),
             ViewAction::PanLeft => self.pan_by_key([1.0, 0.0]),
             ViewAction::PanRight => self.pan_by_key([-1.0, 0.0]),
             ViewAction::PanUp => self.pan_by_key([0.0, 1.0]),
@@ -719,9 +723,8 @@ impl ApplicationHandler<LoopEvent> for Handler {
                     self.key_to_dialog(event_loop, &event);
                 } else if offered.taken {
                     self.key_to_editor(event_loop, &event);
-                } else if let Some(chord) = keys::chord(&event, self.modifiers) {
-                    let action = keys::action(&event, self.modifiers);
-                    let action = self.app.remap_key(chord, action);
+                } else if let Some(pressed) = Pressed::of(&event, self.modifiers) {
+                    let action = self.app.remap_key(pressed.chord, pressed.action());
                     action.into_iter().for_each(|it| self.act(event_loop, it));
                 }
             }

@@ -6,34 +6,33 @@ use winit::platform::modifier_supplement::KeyEventExtModifierSupplement as _;
 
 use ui::actions::{Action, Chord, Key, Row, row_for};
 
-/// What a pressed key asks for; while it is held, only what the table repeats.
-pub(super) fn action(event: &KeyEvent, modifiers: ModifiersState) -> Option<Action> {
-    pressed(event, modifiers).map(|(_, row)| row.action)
+/// A pressed key with its modifiers.
+#[derive(Clone, Copy)]
+pub(super) struct Pressed {
+    /// As the table has it, as a digit, or as it is typed.
+    pub(super) chord: Chord,
+    /// What it stands for; while it is held, only what the table repeats.
+    pub(super) row: Option<&'static Row>,
 }
 
-/// The same while a dialog takes the keys: what acts there and types nothing into its field.
-pub(super) fn action_in_dialog(event: &KeyEvent, modifiers: ModifiersState) -> Option<Action> {
-    let (chord, row) = pressed(event, modifiers)?;
-    (row.in_dialogs && !chord.types()).then_some(row.action)
-}
+impl Pressed {
+    /// What winit tells of; not a key that came up.
+    pub(super) fn of(event: &KeyEvent, modifiers: ModifiersState) -> Option<Pressed> {
+        let chord = most_useful(&chords(event, modifiers))?;
+        let row = row_for(chord).filter(|row| !event.repeat || row.repeats);
+        Some(Pressed { chord, row })
+    }
 
-/// A pressed key with its modifiers: as the table has it, as a digit, or as it is typed.
-pub(super) fn chord(event: &KeyEvent, modifiers: ModifiersState) -> Option<Chord> {
-    most_useful(&chords(event, modifiers))
+    /// What it asks for.
+    pub(super) fn action(self) -> Option<Action> {
+        self.row.map(|row| row.action)
+    }
 }
 
 fn most_useful(chords: &[Chord]) -> Option<Chord> {
     let is_useful =
         |chord: &&Chord| matches!(chord.key, Key::Char('0'..='9')) || row_for(**chord).is_some();
     chords.iter().find(is_useful).or(chords.first()).copied()
-}
-
-fn pressed(event: &KeyEvent, modifiers: ModifiersState) -> Option<(Chord, &'static Row)> {
-    let rows = chords(event, modifiers);
-    let (chord, row) = rows
-        .into_iter()
-        .find_map(|chord| Some((chord, row_for(chord)?)))?;
-    (!event.repeat || row.repeats).then_some((chord, row))
 }
 
 /// What a pressed key may stand for, the most likely first.

@@ -7,9 +7,7 @@
 mod background;
 mod camera_control;
 mod captures;
-mod cell_hit;
 mod clipboard;
-mod edit_state;
 mod editing;
 mod editor;
 mod error;
@@ -18,7 +16,6 @@ mod handler;
 mod input;
 mod keys;
 mod monitor;
-mod mouse;
 mod pointer;
 mod recording;
 mod results;

@@ -1,8 +1,17 @@
-//! The pointer: tells clicks, double clicks and drags apart, and on what they are.
+//! The mouse: a click selects, a double click shows one panel alone, a drag moves, the wheel
+//! zooms; over the timeline, the last two do the same with time, and over the lab the wheel scrolls.
+//! Widgets take their clicks themselves.
 
 use std::time::{Duration, Instant};
 
-use ui::SidePanel;
+use winit::event::{ElementState, MouseButton};
+use winit::event_loop::ActiveEventLoop;
+
+use crate::handler::Handler;
+use crate::view::layout::PixelRect;
+use crate::view::{Dialog, Popup, minimap};
+use session::SessionAction;
+use ui::{Lessons, ViewAction};
 
 /// Between the clicks of a double click.
 const DOUBLE_CLICK_TIMEOUT: Duration = Duration::from_millis(400);
@@ -12,14 +21,14 @@ const MIN_DRAG_DISTANCE: f64 = 4.0;
 /// What takes the mouse.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum HitTarget {
-    /// A panel, by its place on screen.
+    /// The panel of an instance.
     Panel(usize),
-    /// A minimap, by its instance.
+    /// The minimap of an instance.
     Minimap(usize),
     /// The timeline.
     Timeline,
     /// The panel beside the cells.
-    Side(SidePanel),
+    Side,
     /// The lesson or the list of them.
     Lesson,
 }
@@ -99,6 +108,160 @@ impl Pointer {
     /// It left the window.
     pub(super) fn left(&mut self) {
         self.at = None;
+    }
+}
+
+impl Handler {
+    /// What is under the pointer, where no dialog is.
+    pub(super) fn under_pointer(&self) -> Option<HitTarget> {
+        let screen = self.surface.as_ref();
+        let screen = screen.filter(|screen| !screen.input.has_pointer())?;
+        let (at, status) = (self.pointer.at?, self.status()?);
+        let frame = self.frame(Some(&status))?;
+        let (layout, _) = frame.layout()?;
+        let side = layout.side.map(|(_, rect)| rect);
+        let beside = [
+            (layout.timeline, HitTarget::Timeline),
+            (side, HitTarget::Side),
+            (layout.lesson, HitTarget::Lesson),
+        ];
+        let is_here = |(rect, _): &(Option<PixelRect>, _)| rect.is_some_and(|it| it.contains(at));
+        if let Some((_, target)) = beside.into_iter().find(is_here) {
+            return Some(target);
+        }
+        let place = layout.tiling.place_at(at)?;
+        // A button that lies over a panel has its clicks.
+        if screen.scene.has_button_at(at) {
+            return None;
+        }
+        Some(match minimap::at(&frame, &layout, at) {
+            Some((instance, _)) => HitTarget::Minimap(instance),
+            None => HitTarget::Panel(frame.sources.single_instance().unwrap_or(place)),
+        })
+    }
+
+    /// A mouse button went down or came up.
+    pub(super) fn mouse_button(
+        &mut self,
+        event_loop: &ActiveEventLoop,
+        state: ElementState,
+        button: MouseButton,
+    ) {
+        if self.hovered_widget.is_some() {
+            self.pacer.request_frame(Instant::now());
+        }
+        if (button, state) == (MouseButton::Right, ElementState::Pressed) {
+            let (Some(HitTarget::Panel(instance)), Some(at), Some(layout)) =
+                (self.under_pointer(), self.pointer.at, self.layout())
+            else {
+                return self.act(event_loop, ViewAction::ToggleMenu);
+            };
+            self.deselect_at_click(instance);
+            self.act(event_loop, SessionAction::Select(instance));
+            self.dialogs
+                .open(Dialog::Popup(Popup::of_panel(layout.point(at))));
+            return self.pacer.request_frame(Instant::now());
+        }
+        if !matches!(button, MouseButton::Left | MouseButton::Middle) {
+            return;
+        }
+        match state {
+            ElementState::Pressed => {
+                let target = self.under_pointer();
+                if button == MouseButton::Left && self.edit_pressed(target) {
+                    return;
+                }
+                // A widget has its clicks, and is not dragged.
+                let screen = self.surface.as_ref().zip(self.pointer.at);
+                let is_widget = screen.is_some_and(|(it, at)| it.scene.has_button_at(at));
+                let target = target.filter(|_| !is_widget);
+                self.pointer.pressed(target, button == MouseButton::Left);
+            }
+            ElementState::Released => {
+                if button == MouseButton::Left && self.edit_released() {
+                    return;
+                }
+                if let Some(gesture) = self.pointer.released(Instant::now()) {
+                    self.gesture(event_loop, gesture);
+                }
+            }
+        }
+    }
+
+    /// Does what the mouse asked for.
+    pub(super) fn gesture(&mut self, event_loop: &ActiveEventLoop, gesture: Gesture) {
+        match gesture {
+            Gesture::Drag(HitTarget::Panel(instance), pixels) => {
+                self.move_camera(Some(instance), false, |camera, status, layout| {
+                    camera.pan(pixels, status.lattices.size, layout.tiling.panel);
+                });
+            }
+            Gesture::Drag(HitTarget::Minimap(instance), _)
+            | Gesture::Click(HitTarget::Minimap(instance))
+            | Gesture::DoubleClick(HitTarget::Minimap(instance)) => self.lead(instance),
+            Gesture::Click(HitTarget::Panel(instance)) => {
+                self.deselect_at_click(instance);
+                self.act(event_loop, SessionAction::Select(instance));
+            }
+            Gesture::DoubleClick(HitTarget::Panel(instance)) => {
+                self.deselect_at_click(instance); // the second may be far from the first
+                self.act(event_loop, ViewAction::ToggleSingle)
+            }
+            Gesture::Drag(HitTarget::Timeline, [pixels, _]) => {
+                if let Some(layout) = self.layout() {
+                    self.timeline.pan(pixels, &layout);
+                }
+            }
+            Gesture::DoubleClick(HitTarget::Timeline) => self.timeline.fit(),
+            // Their widgets take clicks.
+            Gesture::Click(HitTarget::Timeline | HitTarget::Side | HitTarget::Lesson)
+            | Gesture::DoubleClick(HitTarget::Side | HitTarget::Lesson)
+            | Gesture::Drag(HitTarget::Side | HitTarget::Lesson, _) => {}
+        }
+        self.pacer.request_frame(Instant::now());
+    }
+
+    /// Tells the timeline where the mouse is; another frame is only wanted where that shows.
+    pub(super) fn hover(&mut self) {
+        let screen = self.surface.as_ref().zip(self.pointer.at);
+        let widget = screen.and_then(|(screen, at)| screen.scene.widget_at(at));
+        if widget.is_some() || self.hovered_widget.is_some() {
+            // Also while it moves within one: its tip comes once it stands still.
+            self.pacer.request_frame(Instant::now());
+        }
+        self.hovered_widget = widget;
+        let target = self.under_pointer();
+        self.update_pointed_cell(target);
+        let is_over = target == Some(HitTarget::Timeline);
+        if self.timeline.hover(self.pointer.at.filter(|_| is_over)) {
+            self.pacer.request_frame(Instant::now());
+        }
+    }
+
+    /// The wheel was turned by so many notches: over the lab it scrolls, in the list of lessons it
+    /// chooses, elsewhere it zooms.
+    pub(super) fn wheel(&mut self, notches: f64) {
+        let factor = 1.25f64.powf(notches);
+        match self.under_pointer() {
+            // A list of egui's has the wheel itself.
+            Some(HitTarget::Side) => self.pacer.request_frame(Instant::now()),
+            Some(HitTarget::Lesson) if self.app.lessons.is_list() => {
+                for _ in 0..notches.abs() as usize {
+                    self.app.with_lessons(if notches < 0.0 {
+                        Lessons::next_page
+                    } else {
+                        Lessons::previous_page
+                    });
+                }
+            }
+            Some(HitTarget::Panel(instance)) => self.zoom_at_pointer(factor, instance),
+            Some(HitTarget::Timeline) => {
+                if let (Some(at), Some(layout)) = (self.pointer.at, self.layout()) {
+                    self.timeline.zoom(factor, at, &layout);
+                }
+            }
+            Some(HitTarget::Lesson | HitTarget::Minimap(_)) | None => {}
+        }
     }
 }
 

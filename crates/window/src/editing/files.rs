@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
 use crate::background::BackgroundResult;
-use crate::edit_state::PatternToSave;
+use crate::editing::PatternToSave;
 use crate::editor::opened_code;
 use crate::handler::Handler;
 use crate::view::{Dialog, FileDialog, FileList, FileTask};
