@@ -1,8 +1,5 @@
 //! The calls that the present settings make for one round, as a person would write them with the
-//! CUDA runtime in C++ and with the crate `cust` in Rust.
-
-mod cpp;
-mod rust;
+//! CUDA runtime in C++.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -14,32 +11,6 @@ use life::Size;
 use script::{Call, CallKind, Round};
 use session::{Order, Status, Streams, Wait};
 
-use cpp::Cpp;
-use rust::Rust;
-
-/// The language that the calls are shown in.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum CallLanguage {
-    #[default]
-    /// C++.
-    Cpp,
-    /// Rust, with the package cust.
-    Rust,
-}
-
-impl CallLanguage {
-    /// Both.
-    pub const ALL: [CallLanguage; 2] = [CallLanguage::Cpp, CallLanguage::Rust];
-
-    /// Its name.
-    pub fn name(self) -> &'static str {
-        match self {
-            CallLanguage::Cpp => "C++",
-            CallLanguage::Rust => "Rust (cust)",
-        }
-    }
-}
-
 /// The comment above the calls that every round repeats.
 pub fn each_round() -> &'static str {
     tr!("// each round")
@@ -48,30 +19,81 @@ pub fn each_round() -> &'static str {
 /// The part of the lattice that is reduced and the pixels of its panel, as `reduce_bits` takes them.
 const REGION: &str = "x0, y0, step, px_width, px_height, stride";
 
-/// The calls in each language, line by line.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Calls {
-    cpp: Vec<String>,
-    rust: Vec<String>,
-}
-
-impl Calls {
-    /// Those in a language.
-    pub fn of(&self, language: CallLanguage) -> &[String] {
-        match language {
-            CallLanguage::Cpp => &self.cpp,
-            CallLanguage::Rust => &self.rust,
+/// The calls of a round with these settings, line by line.
+pub fn calls(status: &Status) -> Vec<String> {
+    let facts = &RoundFacts::of(status);
+    let mut lines = Vec::new();
+    if let Some((gpus, band)) = facts.bands {
+        lines.extend([
+            tr!(
+                "// on each of {gpus} GPUs, for each of its bands of rows, in streams of its own;",
+                gpus = gpus
+            ),
+            tr!("// every {} generations, behind events:", band.halo),
+            tr!("// cudaMemcpyPeerAsync of the rows around each band").into(),
+            String::new(),
+        ]);
+    }
+    lines.push(tr!("// once").to_owned());
+    lines.extend(once(facts));
+    if facts.own.is_some() {
+        let of = |part: &RoundPart| piece(facts, *part);
+        let (advance, rest): (Vec<RoundPart>, _) = facts
+            .loops()
+            .into_iter()
+            .flatten()
+            .partition(|piece| *piece == RoundPart::Advance);
+        let bodies = [("advance", advance), ("download", rest)];
+        for (name, pieces) in bodies {
+            lines.push(format!("auto {name} = [&](int i, cudaStream_t s) {{"));
+            lines.extend(indented(pieces.iter().flat_map(of).collect()));
+            lines.push("};".into());
         }
     }
+    if facts.graphs {
+        lines.extend(begin_capture(facts));
+    } else {
+        lines.extend([String::new(), each_round().into()]);
+    }
+    if let Some(own) = &facts.own {
+        lines.extend(own_calls(facts, own));
+    }
+    for pieces in facts.loops().iter().filter(|_| facts.own.is_none()) {
+        let calls = pieces.iter().flat_map(|part| piece(facts, *part));
+        lines.extend(for_each(facts, calls.collect()));
+    }
+    if facts.graphs {
+        lines.extend(end_capture(facts));
+        lines.extend([String::new(), each_round().into()]);
+        let origin = origin(facts);
+        lines.push(format!("cudaGraphLaunch(ready, {origin});"));
+        if facts.records_end() {
+            lines.push(format!("cudaEventRecord(end, {origin});"));
+        }
+    }
+    let i = facts.index();
+    lines.extend(match facts.wait {
+        Wait::All => Some("cudaDeviceSynchronize();".into()),
+        Wait::Each => None,
+        Wait::Poll if facts.graphs => {
+            Some(tr!("// later, without waiting: cudaEventQuery(end)").into())
+        }
+        Wait::Poll => Some(tr!("// later, without waiting: cudaEventQuery(done{i})")),
+    });
+    lines
 }
 
-/// The calls of a round with these settings.
-pub fn calls(status: &Status) -> Calls {
-    let facts = RoundFacts::of(status);
-    Calls {
-        cpp: write(&Cpp, &facts),
-        rust: write(&Rust, &facts),
+/// The calls of a user's round, one by one; of a long one, the first.
+fn own_calls(facts: &RoundFacts, own: &Round) -> Vec<String> {
+    const MAX_CALLS: usize = 60;
+    let made_by_script = |call: &&Call| !(facts.graphs && call.kind == CallKind::Synchronize);
+    let calls = own.calls.iter().filter(made_by_script);
+    let mut lines: Vec<String> = calls.map(own_call).collect();
+    if lines.len() > MAX_CALLS {
+        lines.truncate(MAX_CALLS);
+        lines.push(tr!("// … and so on for {} instances", facts.instances));
     }
+    lines
 }
 
 /// What the calls depend on.
@@ -220,6 +242,11 @@ impl RoundFacts {
         if self.batches() { "" } else { "[i]" }
     }
 
+    /// The head of a loop over the instances.
+    fn each_instance(&self) -> String {
+        format!("for (int i = 0; i < {}; i++) {{", self.instances)
+    }
+
     /// The lattices of a call.
     fn lattices(&self) -> u32 {
         if self.batches() {
@@ -321,96 +348,12 @@ enum RoundPart {
     WaitEach,
 }
 
-/// Generates the calls in one language, as lines of code.
-trait CodeGenerator {
-    /// Streams and host memory.
-    fn once(&self, facts: &RoundFacts) -> Vec<String>;
-    /// The head of a loop over the instances.
-    fn head(&self, facts: &RoundFacts) -> Vec<String>;
-    /// A function of an instance and a stream, with this body.
-    fn function(&self, name: &str, body: Vec<String>) -> Vec<String>;
-    /// A call of a user's round.
-    fn call(&self, call: &Call) -> String;
-    /// A part of the round, for instance `i`.
-    fn piece(&self, facts: &RoundFacts, piece: RoundPart) -> Vec<String>;
-    /// Begins to capture what follows.
-    fn begin_capture(&self, facts: &RoundFacts) -> Vec<String>;
-    /// Ends it, and readies the graph.
-    fn end_capture(&self, facts: &RoundFacts) -> Vec<String>;
-    /// Replays it.
-    fn replay(&self, facts: &RoundFacts) -> Vec<String>;
-    /// How the host learns of the end, behind the calls.
-    fn end(&self, facts: &RoundFacts) -> Vec<String>;
-}
-
-fn write(speech: &dyn CodeGenerator, facts: &RoundFacts) -> Vec<String> {
-    let mut lines = Vec::new();
-    if let Some((gpus, band)) = facts.bands {
-        lines.extend([
-            tr!(
-                "// on each of {gpus} GPUs, for each of its bands of rows, in streams of its own;",
-                gpus = gpus
-            ),
-            tr!("// every {} generations, behind events:", band.halo),
-            tr!("// cudaMemcpyPeerAsync of the rows around each band").into(),
-            String::new(),
-        ]);
-    }
-    lines.push(tr!("// once").to_owned());
-    lines.extend(speech.once(facts));
-    if facts.own.is_some() {
-        let piece = |piece: &RoundPart| speech.piece(facts, *piece);
-        let (advance, rest): (Vec<RoundPart>, _) = facts
-            .loops()
-            .into_iter()
-            .flatten()
-            .partition(|piece| *piece == RoundPart::Advance);
-        let bodies = [("advance", advance), ("download", rest)];
-        for (name, pieces) in bodies {
-            let body = pieces.iter().flat_map(piece).collect();
-            lines.extend(speech.function(name, body));
-        }
-    }
-    if facts.graphs {
-        lines.extend(speech.begin_capture(facts));
-    } else {
-        lines.extend([String::new(), each_round().into()]);
-    }
-    if let Some(own) = &facts.own {
-        lines.extend(own_calls(speech, facts, own));
-    }
-    for pieces in facts.loops().iter().filter(|_| facts.own.is_none()) {
-        let calls = pieces.iter().flat_map(|&piece| speech.piece(facts, piece));
-        lines.extend(for_each(speech, facts, calls.collect()));
-    }
-    if facts.graphs {
-        lines.extend(speech.end_capture(facts));
-        lines.extend([String::new(), each_round().into()]);
-        lines.extend(speech.replay(facts));
-    }
-    lines.extend(speech.end(facts));
-    lines
-}
-
-/// The calls of a user's round, one by one; of a long one, the first.
-fn own_calls(speech: &dyn CodeGenerator, facts: &RoundFacts, own: &Round) -> Vec<String> {
-    const MAX_CALLS: usize = 60;
-    let made_by_script = |call: &&Call| !(facts.graphs && call.kind == CallKind::Synchronize);
-    let calls = own.calls.iter().filter(made_by_script);
-    let mut lines: Vec<String> = calls.map(|call| speech.call(call)).collect();
-    if lines.len() > MAX_CALLS {
-        lines.truncate(MAX_CALLS);
-        lines.push(tr!("// … and so on for {} instances", facts.instances));
-    }
-    lines
-}
-
 /// Calls within a loop over the instances, but of a batch.
-fn for_each(speech: &dyn CodeGenerator, facts: &RoundFacts, calls: Vec<String>) -> Vec<String> {
+fn for_each(facts: &RoundFacts, calls: Vec<String>) -> Vec<String> {
     if facts.batches() {
         return calls;
     }
-    let mut lines = speech.head(facts);
+    let mut lines = vec![facts.each_instance()];
     lines.extend(indented(calls));
     lines.push("}".into());
     lines
@@ -423,9 +366,243 @@ fn indented(lines: Vec<String>) -> Vec<String> {
         .collect()
 }
 
-/// Lines of a language.
-fn lines<const N: usize>(lines: [&str; N]) -> Vec<String> {
-    lines.map(str::to_owned).into()
+/// The stream of instance `i`.
+fn stream(facts: &RoundFacts) -> Option<&'static str> {
+    match facts.streams {
+        Streams::PerInstance if facts.own.is_some() => Some("s"),
+        Streams::PerInstance => Some("stream[i]"),
+        Streams::One | Streams::Batch => Some("stream"),
+        Streams::Default => None,
+    }
+}
+
+/// As a call's last argument, where it may be left out.
+fn and_stream(facts: &RoundFacts) -> String {
+    stream(facts).map_or(String::new(), |stream| format!(", {stream}"))
+}
+
+fn launch(facts: &RoundFacts, name: &str, launch: Launch, arguments: &str) -> Vec<String> {
+    let grid = match launch.grid {
+        [x, 1, 1] => x.to_string(),
+        [x, y, 1] => format!("dim3({x}, {y})"),
+        [x, y, z] => format!("dim3({x}, {y}, {z})"),
+    };
+    configured(facts, name, &grid, launch, &[arguments])
+}
+
+/// A launch whose blocks all run at the same time; it takes the addresses of its arguments.
+fn launch_cooperatively(facts: &RoundFacts, buffers: &[String]) -> Vec<String> {
+    let (name, launch) = (facts.symbol(), facts.launch);
+    let ([across, down, _], [threads, ..]) = (launch.grid, launch.block);
+    let (width, height) = (facts.size.width(), facts.size.height());
+    let (steps, shared) = (facts.generations_of_launch(), launch.shared_bytes);
+    let stream = stream(facts).unwrap_or("0");
+    let buffers: Vec<String> = buffers.iter().map(|of| format!("&{of}")).collect();
+    vec![
+        format!("int width = {width}, height = {height}, steps = {steps};"),
+        format!("void* args[] = {{{},", buffers.join(", ")),
+        "    &width, &height, &rule, &steps};".into(),
+        "cudaLaunchCooperativeKernel(".into(),
+        format!("    (void*){name},"),
+        format!("    dim3({across}, {down}), {threads}, args, {shared}, {stream});"),
+    ]
+}
+
+fn configured(
+    facts: &RoundFacts,
+    name: &str,
+    grid: &str,
+    launch: Launch,
+    arguments: &[&str],
+) -> Vec<String> {
+    let [x, y, _] = launch.block;
+    let block = format!("dim3({x}, {y})");
+    let rest = match (launch.shared_bytes, stream(facts)) {
+        (0, None) => String::new(),
+        (shared, None) => format!(", {shared}"),
+        (shared, Some(stream)) => format!(", {shared}, {stream}"),
+    };
+    let mut lines = vec![format!("{name}<<<{grid}, {block}{rest}>>>(")];
+    let ends = (1..=arguments.len()).map(|at| if at < arguments.len() { "," } else { ");" });
+    let arguments = arguments.iter().zip(ends);
+    lines.extend(arguments.map(|(part, end)| format!("    {part}{end}")));
+    lines
+}
+
+fn advance(facts: &RoundFacts) -> Vec<String> {
+    let numbers = facts.numbers();
+    let i = facts.index();
+    let buffers: Vec<_> = facts
+        .buffers()
+        .into_iter()
+        .map(|of| format!("{of}{i}"))
+        .collect();
+    let arguments = format!("{}, {numbers}", buffers.join(", "));
+    let mut calls = if facts.launch.cooperative {
+        launch_cooperatively(facts, &buffers)
+    } else {
+        launch(facts, facts.symbol(), facts.launch, &arguments)
+    };
+    if facts.swaps() {
+        calls.push(format!("std::swap(cells{i}, next{i});"));
+    }
+    match facts.launches() {
+        1 => calls,
+        n => {
+            let mut repeated = vec![format!("for (int g = 0; g < {n}; g++) {{")];
+            repeated.extend(indented(calls));
+            repeated.push("}".into());
+            repeated
+        }
+    }
+}
+
+/// Streams and host memory.
+fn once(facts: &RoundFacts) -> Vec<String> {
+    let make = |stream: &str| {
+        vec![
+            "cudaStreamCreateWithFlags(".to_owned(),
+            format!("    &{stream}, cudaStreamNonBlocking);"),
+        ]
+    };
+    let i = facts.index();
+    let bytes = facts
+        .words()
+        .map_or("view_bytes".into(), |words| (4 * words).to_string());
+    let host = match facts.host_memory {
+        HostMemory::Pinned => format!("cudaMallocHost(&host{i}, {bytes});"),
+        HostMemory::Pageable => format!("host{i} = malloc({bytes});"),
+    };
+    let mut once = Vec::new();
+    match facts.streams {
+        Streams::One | Streams::Batch => once.extend(make("stream")),
+        Streams::Default => {
+            once.push(tr!("// no stream is made: all goes to the default one").into());
+        }
+        Streams::PerInstance => {}
+    }
+    if let Some(own) = &facts.own {
+        once.push(format!("for (int s = 0; s < {}; s++) {{", own.streams()));
+        once.extend(indented(make("stream[s]")));
+        once.push("}".into());
+        if own.events() > 0 {
+            once.push(format!("for (int e = 0; e < {}; e++) {{", own.events()));
+            once.push("    cudaEventCreate(&event[e]);".into());
+            once.push("}".into());
+        }
+    }
+    let mut each = match facts.streams {
+        Streams::PerInstance if facts.own.is_some() => Vec::new(),
+        Streams::PerInstance => make("stream[i]"),
+        Streams::One | Streams::Default | Streams::Batch => Vec::new(),
+    };
+    each.push(host);
+    each.push(format!("cudaEventCreate(&done{i});"));
+    once.extend(for_each(facts, each));
+    if facts.graphs && facts.streams == Streams::PerInstance {
+        once.extend(make("origin"));
+        once.push("cudaEventCreate(&fork);".into());
+    }
+    if facts.records_end() {
+        once.push("cudaEventCreate(&end);".into());
+    }
+    once
+}
+
+/// A call of a user's round.
+fn own_call(call: &Call) -> String {
+    let stream = call.stream;
+    match call.kind {
+        CallKind::Advance(i) => format!("advance({i}, stream[{stream}]);"),
+        CallKind::Download(i) => format!("download({i}, stream[{stream}]);"),
+        CallKind::Record(event) => {
+            format!("cudaEventRecord(event[{event}], stream[{stream}]);")
+        }
+        CallKind::Wait(event) => {
+            format!("cudaStreamWaitEvent(stream[{stream}], event[{event}]);")
+        }
+        CallKind::Synchronize => format!("cudaStreamSynchronize(stream[{stream}]);"),
+        // No round of lattices has these.
+        CallKind::Upload(_) | CallKind::Scale(_) => String::new(),
+    }
+}
+
+/// A part of the round, for instance `i`.
+fn piece(facts: &RoundFacts, piece: RoundPart) -> Vec<String> {
+    let (width, height) = (facts.size.width(), facts.size.height());
+    let i = facts.index();
+    match piece {
+        RoundPart::Advance => advance(facts),
+        RoundPart::Pack(kernel) => {
+            let all = facts.height_of_all();
+            let arguments = format!("cells{i}, bits{i}, {width}, {all}");
+            let shape = Launch::convert(facts.size, facts.lattices(), facts.kernel.layout);
+            launch(facts, kernel.row().symbol, shape, &arguments)
+        }
+        RoundPart::Reduce => {
+            let lattice = format!("{}{i}, view{i}, {width}, {height}", facts.bits());
+            let shape = Launch::over(1, 1, Launch::SUPPORT_BLOCK);
+            let arguments = [&*lattice, REGION];
+            let symbol = SupportKernel::Reduce.row().symbol;
+            configured(facts, symbol, "grid", shape, &arguments)
+        }
+        RoundPart::Download => {
+            let bytes = facts
+                .words()
+                .map_or("view_bytes".into(), |words| (4 * words).to_string());
+            let (with, source) = (and_stream(facts), facts.source());
+            let first = facts.first_word();
+            let behind = first.map_or(String::new(), |first| format!(" + {first}"));
+            vec![
+                format!("cudaMemcpyAsync(host{i}, {source}{i}{behind}, {bytes},"),
+                format!("    cudaMemcpyDeviceToHost{with});"),
+                format!("cudaEventRecord(done{i}{with});"),
+            ]
+        }
+        RoundPart::WaitEach => {
+            let stream = stream(facts).unwrap_or("0");
+            vec![format!("cudaStreamSynchronize({stream});")]
+        }
+    }
+}
+
+/// Begins to capture what follows.
+fn begin_capture(facts: &RoundFacts) -> Vec<String> {
+    let mut begin = vec![
+        tr!("// once: recorded, not run").to_owned(),
+        "cudaStreamBeginCapture(".into(),
+    ];
+    let origin = origin(facts);
+    begin.push(format!("    {origin}, cudaStreamCaptureModeRelaxed);"));
+    if facts.streams == Streams::PerInstance {
+        begin.push("cudaEventRecord(fork, origin);".into());
+        let streams = facts.stream_count();
+        begin.push(format!("for (int i = 0; i < {streams}; i++) {{"));
+        begin.push("    cudaStreamWaitEvent(stream[i], fork);".into());
+        begin.push("}".into());
+    }
+    begin
+}
+
+/// Ends it, and readies the graph.
+fn end_capture(facts: &RoundFacts) -> Vec<String> {
+    let mut end = Vec::new();
+    if facts.streams == Streams::PerInstance {
+        end.push(facts.each_instance());
+        end.push("    cudaStreamWaitEvent(origin, done[i]);".into());
+        end.push("}".into());
+    }
+    end.push(format!("cudaStreamEndCapture({}, &graph);", origin(facts)));
+    end.push("cudaGraphInstantiate(&ready, graph, 0);".into());
+    end
+}
+
+/// The stream that a graph is captured from and launched in.
+fn origin(facts: &RoundFacts) -> &'static str {
+    match facts.streams {
+        Streams::PerInstance => "origin",
+        Streams::One | Streams::Default | Streams::Batch => "stream",
+    }
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 //! the present ones make.
 
 use crate::actions::Setting;
-use crate::calls::{Calls, calls};
+use crate::calls::calls;
 use lang::tr;
 use session::{Status, Switch};
 
@@ -13,8 +13,8 @@ pub struct Lab {
     pub values: [ValueRow; 2],
     /// In the order of their keys.
     pub switches: Vec<SwitchRow>,
-    /// The calls of a round, in every language.
-    pub calls: Calls,
+    /// The calls of a round, line by line.
+    pub calls: Vec<String>,
 }
 
 /// Values that stand in one line, each with the settings that change it.

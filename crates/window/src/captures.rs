@@ -151,7 +151,6 @@ impl Handler {
             &self.app,
             status,
             &self.timeline,
-            &self.lab,
             self.editor.shown(),
             screen,
         );

@@ -28,8 +28,8 @@ use crate::surface::{Outcome, WindowCanvas, WindowSurface};
 use crate::view::layout::WindowLayout;
 use crate::view::picture_file::write_dated_png;
 use crate::view::{
-    Dialog, Dialogs, Frame, LabView, MIN_PIXELS_FOR_LINES, Picker, Popup, PromptDialog,
-    TimelineView, UiRequest, ViewError,
+    Dialog, Dialogs, Frame, MIN_PIXELS_FOR_LINES, Picker, Popup, PromptDialog, TimelineView,
+    UiRequest, ViewError,
 };
 use crate::{LoopEvent, WindowError, WindowOptions, monitor, startup};
 use lang::{Message, message, tr};
@@ -69,7 +69,6 @@ pub(super) fn frame_of<'a>(
     app: &'a App,
     status: Option<&'a Status>,
     timeline: &'a TimelineView,
-    lab: &'a LabView,
     editor: &'a CodeEditor,
     surface: &WindowSurface,
 ) -> Frame<'a> {
@@ -77,7 +76,6 @@ pub(super) fn frame_of<'a>(
         screen: Screen::default(),
         sources: app.sources(status, timeline.timeline()),
         timeline,
-        lab,
         editor,
         pixels: surface.pixels(),
         scale: surface.window().scale_factor() as f32,
@@ -110,7 +108,6 @@ pub(super) struct Handler {
     pub(super) recording: Option<Recording>,
     pub(super) pointer: Pointer,
     pub(super) timeline: TimelineView,
-    pub(super) lab: LabView,
     pub(super) editor: Editor,
     /// When the cameras that glide were moved last.
     pub(super) glided: Option<Instant>,
@@ -163,7 +160,6 @@ impl Handler {
             visible: true,
             pointer: Pointer::default(),
             timeline: TimelineView::default(),
-            lab: LabView::default(),
             editor,
             glided: None,
             dialogs: Dialogs::default(),
@@ -255,7 +251,6 @@ impl Handler {
             &self.app,
             status,
             &self.timeline,
-            &self.lab,
             self.editor.shown(),
             self.surface.as_ref()?,
         ))
@@ -306,10 +301,6 @@ impl Handler {
             }
             UiRequest::ShowPtx(shown) => {
                 self.app.options.shows_ptx = shown;
-                self.pacer.request_frame(Instant::now());
-            }
-            UiRequest::ShowCalls(language) => {
-                self.lab.show_calls(language);
                 self.pacer.request_frame(Instant::now());
             }
             UiRequest::Editor(request) => self.editor_requested(request),
@@ -382,7 +373,6 @@ impl Handler {
             &self.app,
             status.as_deref(),
             &self.timeline,
-            &self.lab,
             self.editor.shown(),
             screen,
         );

@@ -1,4 +1,4 @@
-//! Each switch shows in the calls, in both languages, and nothing that is not so.
+//! Each switch shows in the calls, and nothing that is not so.
 
 use super::*;
 use crate::fixtures::status;
@@ -9,28 +9,14 @@ use engine::Cut;
 use engine::kernels::{KERNELS, find};
 use session::{Switch, Switches};
 
-fn with(change: impl FnOnce(&mut Status)) -> [String; 2] {
+fn with(change: impl FnOnce(&mut Status)) -> String {
     let mut status = status(16, Size::new(512, 512).unwrap());
     change(&mut status);
-    let calls = calls(&status);
-    [calls.cpp.join("\n"), calls.rust.join("\n")]
-}
-
-/// What both languages must say, and what neither may.
-fn assert_says(calls: &[String; 2], cpp: &[&str], rust: &[&str], never: &[&str]) {
-    for (text, wanted) in calls.iter().zip([cpp, rust]) {
-        for wanted in wanted {
-            assert!(text.contains(wanted), "'{wanted}' in\n{text}");
-        }
-        for never in never {
-            assert!(!text.contains(never), "'{never}' in\n{text}");
-        }
-    }
+    calls(&status).join("\n")
 }
 
 #[test]
 fn the_defaults_are_a_loop_of_launches_and_a_loop_of_downloads() {
-    let [cpp, rust] = with(|_| {});
     let wanted = "\
 // once
 for (int i = 0; i < 16; i++) {
@@ -56,258 +42,191 @@ for (int i = 0; i < 16; i++) {
     cudaEventRecord(done[i], stream[i]);
 }
 // later, without waiting: cudaEventQuery(done[i])";
-    assert_eq!(cpp, wanted);
-    let wanted = "\
-// once
-for i in 0..16 {
-    stream.push(
-        Stream::new(StreamFlags::NON_BLOCKING, None)?);
-    host.push(LockedBuffer::new(&0u32, 8192)?);
-    done.push(Event::new(EventFlags::DEFAULT)?);
+    assert_eq!(with(|_| {}), wanted);
 }
 
-// each round
-for i in 0..16 {
-    let s = &stream[i];
-    unsafe { launch!(life_sync_global<<<1, (32, 32), 0, s>>>(
-        cells[i].as_device_ptr(), next[i].as_device_ptr(),
-        512, 512, rule, 1))? };
-    swap(&mut cells[i], &mut next[i]);
-}
-for i in 0..16 {
-    let s = &stream[i];
-    unsafe { launch!(pack_i32<<<(16, 64), (32, 8), 0, s>>>(
-        cells[i].as_device_ptr(), bits[i].as_device_ptr(),
-        512, 512))? };
-}
-for i in 0..16 {
-    let s = &stream[i];
-    unsafe { bits[i].async_copy_to(&mut host[i], s)? };
-    done[i].record(s)?;
-}
-// later, without waiting: done[i].query()?";
-    assert_eq!(rust, wanted);
-}
+/// A change of the defaults, what the calls have then, and behind `!` what they have not.
+type Case = (fn(&mut Status), &'static [&'static str]);
 
 #[test]
-fn streams_are_one_each_one_for_all_or_none() {
-    let one = with(|status| status.setting.switches.streams = Streams::One);
-    assert_says(
-        &one,
-        &[
-            "&stream, cudaStreamNonBlocking",
-            "0, stream>>>",
-            "done[i], stream)",
-        ],
-        &["let s = &Stream::new", "0, s>>>"],
-        &["stream[i]", "default"],
-    );
-    let default = with(|status| status.setting.switches.streams = Streams::Default);
-    assert_says(
-        &default,
-        &[
-            "<<<1, dim3(32, 32)>>>",
-            "cudaMemcpyDeviceToHost);",
-            "cudaEventRecord(done[i]);",
-        ],
-        &["cuLaunchKernel(life_sync_global, 1, 1, 1,", "null_mut()"],
-        &["stream[i]", "Stream::new", "StreamCreate"],
-    );
-}
-
-#[test]
-fn a_lattice_in_bands_is_stepped_band_by_band_without_a_graph() {
-    let split = with(|status| {
-        status.engine.cut = Some(Cut::DEFAULT);
-        status.engine.devices = vec![status.engine.devices[0].clone(); 2];
-        status.lattices.size = Size::new(512, 4096).unwrap();
-        status.setting.switches.graphs = true;
-        status.setting.kernel = find("multistep").unwrap();
-    });
-    // 4096 / 4 rows and both halos; its own rows of 16 words each are downloaded.
-    let size = "512, 1216";
-    let cpp = [size, "bits[i] + 1536, 65536,", "every 96 generations"];
-    let rust = [size, "bits[i].index(1536..17920).async_copy_to("];
-    assert_says(&split, &cpp, &rust, &["4096", "Capture"]);
-}
-
-#[test]
-fn memory_wait_and_order_show() {
-    let pageable = with(|status| status.setting.switches.host_memory = HostMemory::Pageable);
-    let never = ["cudaMallocHost", "LockedBuffer"];
-    assert_says(&pageable, &["malloc(32768)"], &["vec![0u32; 8192]"], &never);
-    let each = with(|status| status.setting.switches.wait = Wait::Each);
-    let cpp = ["    cudaStreamSynchronize(stream[i]);"];
-    assert_says(&each, &cpp, &["    s.synchronize()?;"], &["later"]);
-    let all = with(|status| status.setting.switches.wait = Wait::All);
-    let cpp = ["}\ncudaDeviceSynchronize();"];
-    assert_says(
-        &all,
-        &cpp,
-        &["}\nCurrentContext::synchronize()?;"],
-        &["later"],
-    );
-    let loops = |calls: &[String; 2]| calls.clone().map(|text| text.matches("\nfor ").count());
-    let depth = with(|status| status.setting.switches.order = Order::Depth);
-    // One more makes streams and memory.
-    assert_eq!(loops(&depth), [2, 2]);
-    assert_eq!(loops(&with(|_| {})), [4, 4]);
-}
-
-#[test]
-fn a_graph_is_captured_once_and_launched_each_round() {
-    let graphs = with(|status| status.setting.switches.graphs = true);
-    for text in &graphs {
-        let (once, round) = text.split_once("// each round").unwrap();
-        assert!(once.contains("BeginCapture") && once.contains("life_sync_global"));
-        assert!(once.contains("EndCapture") && once.contains("GraphInstantiate"));
-        assert!(
-            round.contains("GraphLaunch") && !round.contains("for "),
-            "{round}"
-        );
+fn each_switch_shows_and_nothing_that_is_not_so() {
+    let cases: &[Case] = &[
+        (
+            |it| it.setting.switches.streams = Streams::One,
+            &[
+                "&stream, cudaStreamNonBlocking",
+                "0, stream>>>",
+                "done[i], stream)",
+                "!stream[i]",
+                "!default",
+            ],
+        ),
+        (
+            |it| it.setting.switches.streams = Streams::Default,
+            &[
+                "<<<1, dim3(32, 32)>>>",
+                "cudaMemcpyDeviceToHost);",
+                "cudaEventRecord(done[i]);",
+                "!stream[i]",
+                "!StreamCreate",
+            ],
+        ),
+        // 4096 / 4 rows and both halos; its own rows of 16 words each are downloaded.
+        (
+            |it| {
+                it.engine.cut = Some(Cut::DEFAULT);
+                it.engine.devices = vec![it.engine.devices[0].clone(); 2];
+                it.lattices.size = Size::new(512, 4096).unwrap();
+                it.setting.switches.graphs = true;
+                it.setting.kernel = find("multistep").unwrap();
+            },
+            &[
+                "512, 1216",
+                "bits[i] + 1536, 65536,",
+                "every 96 generations",
+                "!4096",
+                "!Capture",
+            ],
+        ),
+        (
+            |it| it.setting.switches.host_memory = HostMemory::Pageable,
+            &["malloc(32768)", "!cudaMallocHost"],
+        ),
+        (
+            |it| it.setting.switches.wait = Wait::Each,
+            &["    cudaStreamSynchronize(stream[i]);", "!later"],
+        ),
+        (
+            |it| it.setting.switches.wait = Wait::All,
+            &["}\ncudaDeviceSynchronize();", "!later"],
+        ),
+        // Of each instance a launch, a conversion and a download.
+        (
+            |it| it.setting.switches.order = Order::Depth,
+            &["std::swap(cells[i], next[i]);\n    pack_i32"],
+        ),
+        (
+            |it| it.setting.switches.graphs = true,
+            &[
+                "cudaEventCreate(&fork);",
+                "cudaEventCreate(&end);",
+                "    origin, cudaStreamCaptureModeRelaxed);\ncudaEventRecord(fork, origin);",
+                "cudaStreamEndCapture(origin, &graph);\ncudaGraphInstantiate(&ready, graph, 0);\n\n\
+                 // each round\ncudaGraphLaunch(ready, origin);\ncudaEventRecord(end, origin);",
+            ],
+        ),
+        (
+            |it| {
+                it.setting.switches.graphs = true;
+                it.setting.switches.streams = Streams::One;
+            },
+            &["cudaGraphLaunch(ready, stream);", "!fork", "!origin"],
+        ),
+        (
+            |it| it.setting.transfer = Transfer::View,
+            &["reduce_bits<<<grid", "host[i], view[i]"],
+        ),
+        (
+            |it| it.setting.transfer = Transfer::Cells,
+            &[
+                "host[i], cells[i], 1048576",
+                "cudaMallocHost(&host[i], 1048576)",
+                "!pack_i32",
+            ],
+        ),
+        (
+            |it| it.setting.kernel = find("bits").unwrap(),
+            &[
+                "host[i], cells[i], 32768",
+                "life_bits<<<dim3(1, 16), dim3(32, 8)",
+                "!pack_i32",
+            ],
+        ),
+        (
+            |it| {
+                it.setting.kernel = find("shared").unwrap();
+                it.setting.switches.block = Some((16, 16));
+                it.setting.generations_per_round = 8;
+            },
+            &["dim3(32, 32), dim3(16, 16), 1296, stream[i]", "g < 8"],
+        ),
+        (
+            |it| it.setting.generations_per_round = 100,
+            &["rule, 100", "!swap"],
+        ),
+        (
+            |it| it.setting.kernel = find("sync-shared").unwrap(),
+            &["        cells[i], 512", "!swap", "!next"],
+        ),
+        (
+            |it| {
+                it.setting.kernel = find("multistep").unwrap();
+                it.setting.generations_per_round = 8;
+            },
+            &["g < 2", "rule, 4);", "pack_planar<<<", "!min("],
+        ),
+        (
+            |it| {
+                it.setting.kernel = find("multistep").unwrap();
+                it.setting.generations_per_round = 6;
+            },
+            &["g < 2", "rule, min(4, 6 - 4 * g))"],
+        ),
+        (
+            |it| {
+                it.setting.kernel = find("resident").unwrap();
+                it.lattices.size = Size::new(128, 128).unwrap();
+                it.setting.switches.streams = Streams::Batch;
+                it.setting.generations_per_round = 100;
+            },
+            &[
+                "life_resident<<<16, ",
+                "    cells, 128, 128, rule, 100);",
+                "    cells, bits, 128, 16 * 128);",
+                "cudaMallocHost(&host, 32768)",
+                "cudaMemcpyAsync(host, bits, 32768",
+                "cudaEventRecord(done, stream)",
+                "!next",
+                "!swap",
+                "!for ",
+                "![i]",
+            ],
+        ),
+        (
+            |it| own(it, 2),
+            &[
+                "for (int s = 0; s < 2; s++) {",
+                "auto advance = [&](int i, cudaStream_t s) {",
+                "advance(1, stream[0]);\ncudaEventRecord(event[1], stream[0]);\n\
+                 cudaStreamWaitEvent(stream[1], event[1]);\ndownload(1, stream[1]);",
+                "!so on",
+                "!stream[i]",
+            ],
+        ),
+        (
+            |it| own(it, 40),
+            &["// … and so on for 40 instances", "!advance(20,"],
+        ),
+    ];
+    for (change, said) in cases {
+        let text = with(change);
+        for said in *said {
+            let (part, is_there) = match said.strip_prefix('!') {
+                Some(part) => (part, false),
+                None => (*said, true),
+            };
+            assert_eq!(text.contains(part), is_there, "'{said}' in\n{text}");
+        }
     }
-    let cpp = [
-        "cudaEventCreate(&fork);",
-        "cudaEventCreate(&end);",
-        "cudaEventRecord(end, origin);",
-    ];
-    let rust = ["let fork = Event::new", "end.record(&origin)?;"];
-    assert_says(&graphs, &cpp, &rust, &[]);
-    let one = with(|status| {
-        status.setting.switches.graphs = true;
-        status.setting.switches.streams = Streams::One;
-    });
-    assert_says(
-        &one,
-        &["cudaGraphLaunch(ready, stream);"],
-        &["cuGraphLaunch(ready, s.as_inner());"],
-        &["fork", "origin"],
-    );
 }
 
-#[test]
-fn what_crosses_the_bus_shows() {
-    let view = with(|status| status.setting.transfer = Transfer::View);
-    assert_says(
-        &view,
-        &["reduce_bits<<<grid", "host[i], view[i]"],
-        &["view[i].async_copy_to"],
-        &[],
-    );
-    let cells = with(|status| status.setting.transfer = Transfer::Cells);
-    let cpp = [
-        "host[i], cells[i], 1048576",
-        "cudaMallocHost(&host[i], 1048576)",
-    ];
-    assert_says(
-        &cells,
-        &cpp,
-        &["cells[i].async_copy_to", "262144"],
-        &["pack_i32"],
-    );
-    let bits = with(|status| status.setting.kernel = find("bits").unwrap());
-    let cpp = [
-        "host[i], cells[i], 32768",
-        "life_bits<<<dim3(1, 16), dim3(32, 8)",
-    ];
-    assert_says(&bits, &cpp, &["cells[i].async_copy_to"], &["pack_i32"]);
-}
-
-#[test]
-fn blocks_and_generations_show() {
-    let shaped = with(|status| {
-        status.setting.kernel = find("shared").unwrap();
-        status.setting.switches.block = Some((16, 16));
-        status.setting.generations_per_round = 8;
-    });
-    assert_says(
-        &shaped,
-        &["dim3(32, 32), dim3(16, 16), 1296, stream[i]", "g < 8"],
-        &["(32, 32), (16, 16), 1296, s", "for _ in 0..8"],
-        &[],
-    );
-    let even = with(|status| status.setting.generations_per_round = 100);
-    assert_says(&even, &["rule, 100"], &["rule, 100"], &["swap"]);
-    let in_place = with(|status| status.setting.kernel = find("sync-shared").unwrap());
-    assert_says(
-        &in_place,
-        &["        cells[i], 512"],
-        &[],
-        &["swap", "next"],
-    );
-}
-
-#[test]
-fn a_march_has_fewer_launches_and_residents_are_one() {
-    let sweep = |generations| {
-        with(|status| {
-            status.setting.kernel = find("multistep").unwrap();
-            status.setting.generations_per_round = generations;
-        })
-    };
-    assert_says(
-        &sweep(8),
-        &["g < 2", "rule, 4);", "pack_planar<<<"],
-        &["for _ in 0..2", "rule, 4))"],
-        &["min("],
-    );
-    let rest = "rule, min(4, 6 - 4 * g))";
-    assert_says(&sweep(6), &["g < 2", rest], &["for g in 0..2", rest], &[]);
-    let residents = with(|status| {
-        status.setting.kernel = find("resident").unwrap();
-        status.lattices.size = Size::new(128, 128).unwrap();
-        status.setting.switches.streams = Streams::Batch;
-        status.setting.generations_per_round = 100;
-    });
-    assert_says(
-        &residents,
-        &[
-            "life_resident<<<16, ",
-            "    cells, 128, 128, rule, 100);",
-            "    cells, bits, 128, 16 * 128);",
-            "cudaMallocHost(&host, 32768)",
-            "cudaMemcpyAsync(host, bits, 32768",
-            "cudaEventRecord(done, stream)",
-        ],
-        &[
-            "life_resident<<<16, ",
-            "    cells.as_device_ptr(),",
-            "128, 16 * 128))",
-            "let mut host = LockedBuffer::new(&0u32, 8192)?;",
-            "bits.async_copy_to(&mut host, s)",
-        ],
-        &["next", "swap", "for ", "[i]"],
-    );
-}
-
-#[test]
-fn a_round_of_ones_own_is_its_calls() {
+/// A round of the user's.
+fn own(status: &mut Status, instances: usize) {
     let source = "for i in 0..N { advance(i, 0); record(i, 0); wait(i, 1); download(i, 1); }";
-    let own = |instances: usize| {
-        with(|status| {
-            status.lattices.instances = instances;
-            status.setting.switches.order = Order::Own;
-            let own = session::OwnRound::new(source.into(), instances);
-            status.setting.own_round = Some(Arc::new(own));
-        })
-    };
-    assert_says(
-        &own(2),
-        &[
-            "for (int s = 0; s < 2; s++) {",
-            "auto advance = [&](int i, cudaStream_t s) {",
-            "advance(1, stream[0]);\ncudaEventRecord(event[1], stream[0]);\n\
-             cudaStreamWaitEvent(stream[1], event[1]);\ndownload(1, stream[1]);",
-        ],
-        &[
-            "let mut download = |i: usize, s: &Stream| {",
-            "advance(1, &stream[0])?;\nevent[1].record(&stream[0])?;\n\
-             cuStreamWaitEvent(stream[1].as_inner(), event[1], 0);",
-        ],
-        &["so on", "stream[i]"],
-    );
-    let many = "// … and so on for 40 instances";
-    assert_says(&own(40), &[many], &[many], &["advance(20,"]);
+    status.lattices.instances = instances;
+    status.setting.switches.order = Order::Own;
+    let own = session::OwnRound::new(source.into(), instances);
+    status.setting.own_round = Some(Arc::new(own));
 }
 
 #[test]
@@ -319,8 +238,7 @@ fn no_line_is_longer_than_a_narrow_lab_shows() {
             status.setting.kernel = kernel;
             for choice in switch.choices(status.setting.switches, kernel) {
                 status.setting.switches = choice.switches;
-                let calls = calls(&status);
-                for line in calls.cpp.iter().chain(&calls.rust) {
+                for line in calls(&status) {
                     assert!(line.chars().count() <= 68, "{line}");
                 }
             }
@@ -400,7 +318,7 @@ fn function_around(status: &Status, number: usize) -> String {
         Streams::One | Streams::Default | Streams::Batch => "stream",
     };
     // g++ knows no launches: what stands between the angles becomes an argument.
-    let calls = calls(status).cpp.join("\n");
+    let calls = calls(status).join("\n");
     let calls = calls.replace("<<<", "(Launch(").replace(">>>(", "), ");
     format!(
         "void calls_{number}() {{
@@ -459,7 +377,7 @@ fn the_calls_in_cpp_compile() {
                         status.setting.transfer,
                         status.setting.generations_per_round,
                     ) = (transfer, generations);
-                    if programs.insert(calls(&status).cpp) {
+                    if programs.insert(calls(&status)) {
                         functions += &function_around(&status, programs.len());
                     }
                 }

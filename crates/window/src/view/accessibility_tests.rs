@@ -12,7 +12,6 @@ use lang::Language;
 use session::{Pace, Session, SessionAction, Status, Streams, Switch};
 use test_support::with;
 use ui::actions::Setting;
-use ui::calls::CallLanguage;
 use ui::code_editor::{Code, Guess, RoundContext, judge};
 use ui::figures::{GRID, KERNEL, PACE};
 use ui::fixtures::{
@@ -207,8 +206,6 @@ fn the_lab_is_operated_by_name() {
             });
         }
     }
-    let rust = clicked(&frame, Role::Button, CallLanguage::Rust.name());
-    assert_eq!(rust, [UiRequest::ShowCalls(CallLanguage::Rust)]);
 }
 
 #[test]

@@ -11,8 +11,8 @@ use crate::view::panels::ViewTransforms;
 use crate::view::timeline::sm_count as timeline_sm_count;
 use crate::view::widget_painter::{WidgetPainter, Widgets};
 use crate::view::{
-    LabView, TimelineView, causes, code_editor, comparison, edit_overlay, hud, lab, ladder,
-    lecture, lesson, minimap, panel_marks, population, timeline, toolbar,
+    TimelineView, causes, code_editor, comparison, edit_overlay, hud, lab, ladder, lecture, lesson,
+    minimap, panel_marks, population, timeline, toolbar,
 };
 use lang::{Message, message, tr};
 use session::{PicturePlan, Status, Switches, TransferChoice};
@@ -35,8 +35,6 @@ pub(crate) struct Frame<'a> {
     pub sources: Sources<'a>,
     /// Shown where [`ViewOptions::timeline`](ui::ViewOptions) says so.
     pub timeline: &'a TimelineView,
-    /// Shown where [`ViewOptions::side`](ui::ViewOptions) says so.
-    pub lab: &'a LabView,
     /// Shown where [`ViewOptions::side`](ui::ViewOptions) says so.
     pub editor: &'a CodeEditor,
     /// The target's size in pixels.
@@ -340,7 +338,7 @@ pub(crate) fn paint(
         match panel {
             SidePanel::Lab => {
                 if let Some(shown) = &screen.lab {
-                    lab::show(painter, frame.lab, shown, rect);
+                    lab::show(painter, shown, rect);
                 }
             }
             SidePanel::Causes => causes::show(painter, screen, rect),

@@ -21,13 +21,12 @@ use crate::view::layout::{PixelRect, WindowLayout};
 use crate::view::offscreen::FrameContents;
 use crate::view::timeline::layout::TimelineLayout;
 use crate::view::widget_painter::Widgets;
-use crate::view::{Dialog, Dialogs, Frame, LabView, TimelineView};
+use crate::view::{Dialog, Dialogs, Frame, TimelineView};
 use lang::Language;
 use life::Size;
 use session::Status;
 use session::trace::TimedRound;
 use test_support::with;
-use ui::calls::CallLanguage;
 use ui::code_editor::{RoundContext, judge};
 use ui::fixtures::{Timed, TimedAs, TimedBefore, status, timed_round};
 use ui::prediction::OpTimes;
@@ -227,7 +226,6 @@ fn screens() -> Vec<Scenario> {
 /// What the mouse can do to what is painted.
 struct Mouse<'a> {
     timeline: &'a mut TimelineView,
-    lab: &'a mut LabView,
     pointer: &'a mut Option<[f64; 2]>,
     layout: &'a WindowLayout,
     status: &'a Status,
@@ -267,11 +265,6 @@ impl Mouse<'_> {
         if let Some(rect) = self.layout.side_rect(SidePanel::Lab) {
             *self.pointer = Some(within(rect, x, y));
         }
-    }
-
-    /// A click on the lab's other tab.
-    fn click_tabs(&mut self) {
-        self.lab.show_calls(CallLanguage::Rust);
     }
 }
 
@@ -362,7 +355,6 @@ impl Set {
         let (layout, _) = set.frame().layout().unwrap();
         (screen.mouse)(&mut Mouse {
             timeline: &mut set.contents.timeline,
-            lab: &mut set.contents.lab,
             pointer: &mut set.pointer,
             layout: &layout,
             status,

@@ -4,12 +4,12 @@
 
 use std::time::Duration;
 
+use crate::view::Frame;
 use crate::view::dialogs::{Dialogs, style};
 use crate::view::hud;
 use crate::view::layout::WindowLayout;
 use crate::view::timeline::TimelineKey;
 use crate::view::widget_painter::Widgets;
-use crate::view::{Frame, LabView};
 use lang::Language;
 use session::Status;
 use ui::code_editor::Code;
@@ -56,7 +56,6 @@ pub(super) struct CacheKey {
     drawing: Drawing,
     language: Language,
     timeline: TimelineKey,
-    lab: LabView,
     editor: (Code, u64),
     tool: Tool,
     pixels: [u32; 2],
@@ -87,7 +86,6 @@ impl CacheKey {
             drawing: sources.drawing.clone(),
             language: lang::language(),
             timeline: frame.timeline.shown(),
-            lab: *frame.lab,
             editor: (frame.editor.code(), frame.editor.revision()),
             tool: hand.tool,
             pixels: frame.pixels,

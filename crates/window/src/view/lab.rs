@@ -1,5 +1,5 @@
-//! The lab: the switches with their positions, and the calls that the present ones make, in C++
-//! and in Rust. `ui::lab` has the switches and the code.
+//! The lab: the switches with their positions, and the calls that the present ones make. `ui::lab` has
+//! the switches and the code.
 
 use egui::accesskit::Role;
 use egui::scroll_area::State;
@@ -15,7 +15,7 @@ use crate::view::widget_painter::WidgetPainter;
 use lang::tr;
 use session::SessionAction;
 use ui::ViewAction;
-use ui::calls::{CallLanguage, each_round};
+use ui::calls::each_round;
 use ui::lab::{Lab, SwitchPosition, SwitchRow, ValueRow};
 use ui::theme::Palette;
 
@@ -33,21 +33,8 @@ const CODE: f32 = 14.0;
 const LETTER: f32 = 0.604;
 const LEADING: f32 = 1.3;
 
-/// What the lab shows; it lives as long as the window, closed or not.
-#[derive(Clone, Copy, PartialEq, Debug, Default)]
-pub struct LabView {
-    language: CallLanguage,
-}
-
-impl LabView {
-    /// Shows the calls in this language.
-    pub fn show_calls(&mut self, language: CallLanguage) {
-        self.language = language;
-    }
-}
-
 /// Shows the lab in its rectangle.
-pub(crate) fn show(painter: &WidgetPainter, view: &LabView, lab: &Lab, rect: Rect) {
+pub(crate) fn show(painter: &WidgetPainter, lab: &Lab, rect: Rect) {
     let palette = painter.palette;
     side_panel(painter, rect, tr!("Lab"), ViewAction::ToggleLab, |ui| {
         ui.spacing_mut().item_spacing = vec2(3.0, 3.0);
@@ -70,19 +57,9 @@ pub(crate) fn show(painter: &WidgetPainter, view: &LabView, lab: &Lab, rect: Rec
             ui.set_min_height(SAID);
             show_said(painter, ui, lab, over);
         });
-        ui.horizontal(|ui| {
-            ui.visuals_mut().selection.bg_fill = palette.raised_pointed;
-            ui.visuals_mut().selection.stroke.color = palette.value;
-            for language in CallLanguage::ALL {
-                let name = RichText::new(language.name()).font(medium(13.5));
-                let button = Button::new(name).selected(language == view.language);
-                let button = ui.add(button.min_size(vec2(104.0, ROW)));
-                painter.requests(&button, UiRequest::ShowCalls(language));
-            }
-        });
         let card = Frame::new().fill(palette.code_background).corner_radius(4);
         card.inner_margin(Margin::symmetric(8, 6))
-            .show(ui, |ui| show_code(ui, &palette, view.language, lab));
+            .show(ui, |ui| show_code(ui, &palette, &lab.calls));
     });
 }
 
@@ -257,13 +234,12 @@ fn in_words(
 
 /// The calls, remarks dimmed, in type that cuts no line; at first those of a round are seen, if not all
 /// have room.
-fn show_code(ui: &mut Ui, palette: &Palette<Color32>, language: CallLanguage, lab: &Lab) {
-    let code = lab.calls.of(language);
+fn show_code(ui: &mut Ui, palette: &Palette<Color32>, code: &[String]) {
     let longest = code.iter().map(|line| lang::columns(line)).max();
     let room = ui.available_width() - 8.0;
     let size = (room / (longest.unwrap_or(1).max(40) as f32 * LETTER)).min(CODE);
     ui.spacing_mut().item_spacing.y = 0.0;
-    let salt = language.name();
+    let salt = "calls";
     let mut area = ScrollArea::vertical().id_salt(salt).auto_shrink(false);
     if State::load(ui.ctx(), ui.make_persistent_id(egui::IdSalt::new(salt))).is_none() {
         let round = code.iter().position(|line| line == each_round());

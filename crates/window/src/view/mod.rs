@@ -3,7 +3,7 @@
 //! A frame goes one way: pictures into textures ([`session::PictureSource`]), panels over textures
 //! (`shaders/panels.wgsl`), then the interface (egui: its own widgets, and charts and figures that are
 //! painted where none moves another): edits and minimaps over the panels, the `toolbar` and the labels of a `comparison`
-//! above them, the HUD (or a lesson's page) and the [`LabView`], the `ladder`, the
+//! above them, the HUD (or a lesson's page) and the `lab`, the `ladder`, the
 //! `population` graph or the `code_editor` beside them, the [`timeline`] below. Over all are the `dialogs`, help among
 //! them, which are egui's own windows. The window and [`offscreen::Renderer`] draw the very same
 //! scene.
@@ -50,7 +50,6 @@ mod reference;
 
 pub use error::ViewError;
 pub use gpu::list_adapters;
-pub(crate) use lab::LabView;
 pub(crate) use panels::MIN_PIXELS_FOR_LINES;
 pub(crate) use texture_array::max_instances;
 pub(crate) use timeline::TimelineView;

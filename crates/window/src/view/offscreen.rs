@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use crate::view::Dialog;
 use crate::view::picture_file::{Image, write_png};
-use crate::view::{Dialogs, Frame, Gpu, LabView, Picker, Scene, TimelineView, ViewError};
+use crate::view::{Dialogs, Frame, Gpu, Picker, Scene, TimelineView, ViewError};
 use lang::message;
 use session::{PicturePlan, PictureSource, Status};
 use ui::{
@@ -23,8 +23,6 @@ pub struct FrameContents {
     pub timeline: TimelineView,
     /// What the population graph shows, where it is shown.
     pub population: Population,
-    /// What the lab shows, where it is shown.
-    pub lab: LabView,
     /// What the editor shows, where it is shown.
     pub editor: CodeEditor,
     /// What a hand has put over the panels.
@@ -54,7 +52,6 @@ impl FrameContents {
                 edit_overlay: Some(&self.edit_overlay),
             },
             timeline: &self.timeline,
-            lab: &self.lab,
             editor: &self.editor,
             pixels,
             scale,

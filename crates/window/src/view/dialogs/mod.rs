@@ -29,7 +29,6 @@ use life::{Kind, Shelved};
 use picker::Look;
 use session::StoredKernel;
 use ui::actions::{Setting, Topic};
-use ui::calls::CallLanguage;
 use ui::theme::Palette;
 use ui::{Action, LessonEntry, ViewAction};
 
@@ -85,8 +84,6 @@ pub(crate) enum UiRequest {
     ShowSource(Option<usize>),
     /// The ladder shows the PTX of a kernel of the user's own, or its source again.
     ShowPtx(bool),
-    /// The lab shows its calls in this language.
-    ShowCalls(CallLanguage),
     /// Something is to be done in the editor.
     Editor(EditorRequest),
     /// The timeline keeps the round that it shows, or goes on.

@@ -119,7 +119,6 @@ fn lab() -> Vec<Scenario> {
     vec![
         shown("lab"),
         shown("lab-over-a-switch").mouse(|mouse| mouse.over_lab(0.4, 0.25)),
-        shown("lab-in-rust").mouse(|mouse| mouse.click_tabs()),
         shown("lab-refused").status(|status| {
             status.setting.switches.graphs = true;
             status.setting.kernel = engine::kernels::find("bits").unwrap();

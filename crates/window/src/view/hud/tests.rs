@@ -7,7 +7,7 @@ use crate::view::frame::paint;
 use crate::view::hud::install_fonts;
 use crate::view::layout::Dock;
 use crate::view::widget_painter::WidgetPainter;
-use crate::view::{Frame, LabView, TimelineView};
+use crate::view::{Frame, TimelineView};
 use lang::Language;
 use life::Size;
 use session::{Effect, Finding, Status, Switch};
@@ -89,7 +89,6 @@ pub(crate) fn each_frame(
     drawing: Drawing,
     mut check: impl FnMut(&Frame<'_>, &[Shape]),
 ) {
-    let lab = LabView::default();
     let mut population = Population::default();
     population.update(&Timed(0), status, options);
     let context = egui::Context::default();
@@ -105,7 +104,6 @@ pub(crate) fn each_frame(
                     lesson,
                     ..plain.sources
                 },
-                lab: &lab,
                 pixels,
                 scale,
                 ..plain

@@ -1,6 +1,5 @@
 //! What cannot be is said with its reason, and the calls have room, whatever the window.
 
-use super::*;
 use crate::view::hud::tests::{each, texts};
 use engine::kernels::find;
 use ui::fixtures::status;
@@ -45,7 +44,7 @@ fn whatever_cannot_be_says_why_and_calls_are_seen_also_on_a_projector() {
             assert!(texts.iter().any(is_said), "{name} in {say}");
         }
         let calls = ui::calls::calls(&status);
-        let calls = calls.of(CallLanguage::default()).iter();
+        let calls = calls.iter();
         let seen = calls.filter(|line| texts.contains(&line.as_str())).count();
         let is_lectures = frame.pixels[0] >= 1280 && frame.scale == 1.0 && frame.pixels[1] >= 800;
         assert!(!is_lectures || seen >= 12, "{seen} lines of calls in {say}");
