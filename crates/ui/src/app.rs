@@ -9,12 +9,10 @@ use crate::{
     Action, Drawing, EditOverlay, EmergencySave, LectureOptions, LecturePanel, LectureRun, Lessons,
     Population, SidePanel, Sources, Timeline, Tool, ViewAction, ViewOptions, say_last, theme,
 };
-use engine::Transfer;
 use lang::{Message, message};
 use life::Size;
 use session::{
-    NOTICE_TIME, NotSaved, PicturePlan, PictureSource, SavedSession, Session, SessionAction,
-    Status, Switch,
+    NOTICE_TIME, NotSaved, PicturePlan, PictureSource, SavedSession, Session, SessionAction, Status,
 };
 
 /// Wakes the window because something has changed; cheap, from any thread.
@@ -204,7 +202,7 @@ impl App {
         let before = self.grid.replace(now).filter(|before| *before != now);
         if let Some((size, _)) = before {
             self.requested = None;
-            self.options.follow_grid(size, now.0, now.1);
+            self.options.camera.follow_resize(size, now.0);
         }
         before.is_some()
     }
@@ -225,7 +223,6 @@ impl App {
             Action::Session(action) => self.send(action),
             Action::View(view) => match view {
                 ViewAction::ToggleSingle => options.single ^= true,
-                ViewAction::ToggleSeparateCameras => self.toggle_separate(),
                 ViewAction::ToggleMinimap => options.hides_minimap ^= true,
                 ViewAction::ToggleCauses => self.toggle_side(SidePanel::Causes),
                 ViewAction::ToggleLab => self.toggle_side(SidePanel::Lab),
@@ -302,25 +299,6 @@ impl App {
             self.send(SessionAction::ToggleBlockTimestamps);
         }
         self.show_timeline(true);
-    }
-
-    /// A camera for each panel, or one for all.
-    fn toggle_separate(&mut self) {
-        let Some(status) = self.status() else { return };
-        let (instances, selected) = (status.lattices.instances, status.panels.selected);
-        self.options.toggle_separate(instances, selected);
-        let view = status.setting.transfer == Transfer::View;
-        let said = match (self.options.is_separate(), view) {
-            (true, false) => message!("Each panel has a camera of its own"),
-            (true, true) => {
-                message!(
-                    "Each panel has a camera of its own, but while only a view crosses the bus all share the selected panel's ({key} changes that)",
-                    key = Switch::Transfer.key()
-                )
-            }
-            (false, _) => message!("One camera for all panels: the selected panel's"),
-        };
-        self.show_notice(said, Instant::now());
     }
 
     /// Opens or closes the timeline; overlap is measured only while it is open. What is said of the

@@ -302,9 +302,6 @@ fn lattices(status: &Status, options: &ViewOptions) -> Vec<Figure> {
             "the panel that keys act on; click one, or use PgUp and PgDn"
         )),
     );
-    if options.is_separate() && options.shows_separate(status) {
-        figures.push(figure(8, tr!("cameras"), tr!("one each")));
-    }
     let exact = tr!(
         "ages in generations; a cell that died and was born again between two pictures counts as alive all along"
     );

@@ -11,7 +11,6 @@ pub mod actions;
 mod app;
 pub mod calls;
 mod camera;
-mod cameras;
 mod chrome_trace;
 pub mod code_editor;
 pub mod comparison;
@@ -70,7 +69,7 @@ pub use lesson::{
     TimeBar,
 };
 pub use lessons::Lessons;
-pub use minimap::{CellRect, MinimapRegion, minimaps};
+pub use minimap::{CellRect, MinimapRegion, minimap};
 pub use open_files::check_open_files;
 pub use options::{ColourBy, SidePanel, ViewOptions};
 pub use panel_facts::PanelFacts;

@@ -29,29 +29,15 @@ impl From<&PanelPart> for CellRect {
     }
 }
 
-/// The regions of the panels that have a minimap: the selected one, or, where cameras are separate,
-/// each one of `panel` pixels, if it shows a part of its lattice.
-pub fn minimaps(sources: Sources<'_>, panel: [u32; 2]) -> Vec<MinimapRegion> {
-    let Some(status) = sources.status.filter(|_| !sources.options.hides_minimap) else {
-        return Vec::new();
-    };
-    let shown = match sources.single_instance() {
-        Some(only) => only..only + 1,
-        None if sources.is_separate() && sources.options.is_separate() => {
-            0..status.lattices.instances
+/// The region of the selected panel, of `panel` pixels, if it shows a part of its lattice.
+pub fn minimap(sources: Sources<'_>, panel: [u32; 2]) -> Option<MinimapRegion> {
+    let status = sources.status.filter(|_| !sources.options.hides_minimap)?;
+    let (camera, size) = (&sources.options.camera, status.lattices.size);
+    camera.is_zoomed(size, panel).then(|| {
+        let parts = camera.shown(size, panel).pieces(size, panel);
+        MinimapRegion {
+            instance: status.panels.selected.min(status.lattices.instances - 1),
+            parts: parts.iter().map(CellRect::from).collect(),
         }
-        None => sources.camera_instance()..sources.camera_instance() + 1,
-    };
-    let region = |instance: usize| {
-        let camera = sources.camera_of(instance);
-        camera.is_zoomed(status.lattices.size, panel).then(|| {
-            let transform = camera.shown(status.lattices.size, panel);
-            let parts = transform.pieces(status.lattices.size, panel);
-            MinimapRegion {
-                instance,
-                parts: parts.iter().map(CellRect::from).collect(),
-            }
-        })
-    };
-    shown.filter_map(region).collect()
+    })
 }

@@ -1,7 +1,6 @@
 //! What the person has chosen to see.
 
 use crate::{Camera, InterfaceScale};
-use engine::Transfer;
 use lang::{mark, tr};
 use session::Status;
 
@@ -40,10 +39,8 @@ impl ColourBy {
 /// What the person has chosen to see; nothing of it changes what is computed.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct ViewOptions {
-    /// Which part of the lattice every panel shows, while none has a camera of its own.
+    /// Which part of its lattice every panel shows.
     pub camera: Camera,
-    /// Every panel's own camera, by instance; none while one serves all.
-    pub cameras: Vec<Camera>,
     /// Whether a small picture of the whole lattice is hidden where only a part is seen.
     pub hides_minimap: bool,
     /// Index of the theme; see [`crate::theme::theme`].
@@ -94,14 +91,6 @@ impl ViewOptions {
     pub fn single_instance(&self, status: &Status) -> Option<usize> {
         let last = status.lattices.instances.saturating_sub(1);
         self.single.then(|| status.panels.selected.min(last))
-    }
-
-    /// Whether the panels show different parts of their lattices: of a view, one part alone
-    /// crosses the bus.
-    pub fn shows_separate(&self, status: &Status) -> bool {
-        self.is_separate()
-            && self.single_instance(status).is_none()
-            && status.setting.transfer != Transfer::View
     }
 
     /// The rung whose source is shown, if one is.

@@ -8,7 +8,7 @@ use crate::finding::{Headline, headline};
 use crate::lab::Lab;
 use crate::timeline::overlap::OverlapTexts;
 use crate::{
-    Camera, Chart, Diagnosis, Drawing, EditOverlay, Figures, LadderChart, LessonScreen, PanelFacts,
+    Chart, Diagnosis, Drawing, EditOverlay, Figures, LadderChart, LessonScreen, PanelFacts,
     Population, PopulationChart, RecordedTexts, RoundChart, RungSource, SidePanel, Timeline,
     ViewOptions,
 };
@@ -117,38 +117,15 @@ pub struct Sources<'a> {
     pub edit_overlay: Option<&'a EditOverlay>,
 }
 
-impl<'a> Sources<'a> {
+impl Sources<'_> {
     /// How many instances there can be.
     pub fn most_instances(&self) -> usize {
         let most = self.drawing.most_instances;
         most.unwrap_or(Setup::MAX_INSTANCES)
     }
 
-    /// The instance whose camera counts where there can be one alone.
-    pub fn camera_instance(&self) -> usize {
-        self.status.map_or(0, |status| {
-            status.panels.selected.min(status.lattices.instances - 1)
-        })
-    }
-
-    /// The camera of an instance's panel, as it is drawn.
-    pub fn camera_of(&self, instance: usize) -> &'a Camera {
-        let of = if self.is_separate() {
-            instance
-        } else {
-            self.camera_instance()
-        };
-        self.options.camera_of(of)
-    }
-
     /// The one instance that is drawn, or all.
     pub fn single_instance(&self) -> Option<usize> {
         self.options.single_instance(self.status?)
-    }
-
-    /// Whether the panels show different parts of their lattices.
-    pub fn is_separate(&self) -> bool {
-        let shows = |status| self.options.shows_separate(status);
-        self.status.is_some_and(shows)
     }
 }

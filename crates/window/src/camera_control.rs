@@ -13,28 +13,18 @@ use ui::{Camera, ColourBy};
 const GLIDE_DURATION: Duration = Duration::from_millis(140);
 
 impl Handler {
-    /// Changes the camera of an instance's panel (of the selected one, if none is named); it glides
-    /// there, unless drawing is slow.
+    /// Changes the camera; it glides there, unless drawing is slow.
     pub(super) fn move_camera(
         &mut self,
-        instance: Option<usize>,
         glides: bool,
         change: impl FnOnce(&mut Camera, &Status, &WindowLayout),
     ) {
         let (Some(status), Some(layout)) = (self.status(), self.layout()) else {
             return;
         };
-        let Some(frame) = self.frame(Some(&status)) else {
-            return;
-        };
-        // Where the panels cannot differ, the selected one's camera is everybody's.
-        let instance = match instance {
-            Some(instance) if frame.sources.is_separate() || self.app.options.single => instance,
-            _ => frame.sources.camera_instance(),
-        };
         let panel = layout.tiling.panel;
         let glides = glides && self.pacer.min_interval.is_zero();
-        let camera = self.app.options.camera_of_mut(instance);
+        let camera = &mut self.app.options.camera;
         let (shown, before) = (camera.shown(status.lattices.size, panel), *camera);
         change(camera, &status, &layout);
         if glides && camera.target_transform(status.lattices.size, panel) != shown {
@@ -42,33 +32,33 @@ impl Handler {
             camera.glide_from(shown, panel);
             self.glided.get_or_insert(now);
         }
-        if *self.app.options.camera_of(instance) != before {
+        if *camera != before {
             self.pacer.request_frame(Instant::now());
         }
     }
 
-    /// Lets cameras glide on; a frame follows while one does.
+    /// Lets the camera glide on; a frame follows while it does.
     pub(super) fn glide(&mut self, now: Instant) {
         let Some(last) = self.glided.take() else {
             return;
         };
         let part = (now - last).as_secs_f64() / GLIDE_DURATION.as_secs_f64();
-        if self.app.options.advance(part) {
+        if self.app.options.camera.advance(part) {
             self.glided = Some(now);
             self.pacer.request_frame(now);
         }
     }
 
-    /// Leads the camera to where the pointer is in an instance's minimap.
-    pub(super) fn lead(&mut self, instance: usize) {
+    /// Leads the camera to where the pointer is in the minimap.
+    pub(super) fn lead(&mut self) {
         let led = || {
             let (status, at) = (self.status()?, self.pointer.at?);
             let frame = self.frame(Some(&status))?;
             let (layout, _) = frame.layout()?;
-            minimap::cell_of(&frame, &layout, instance, at)
+            minimap::cell_of(&frame, &layout, at)
         };
         if let Some(cell) = led() {
-            self.move_camera(Some(instance), false, |camera, status, layout| {
+            self.move_camera(false, |camera, status, layout| {
                 camera.centre_on(cell, status.lattices.size, layout.tiling.panel);
             });
         }
@@ -97,7 +87,7 @@ impl Handler {
 
     /// Zooms about the panels' middle.
     pub(super) fn zoom(&mut self, factor: f64) {
-        self.move_camera(None, true, |camera, status, layout| {
+        self.move_camera(true, |camera, status, layout| {
             camera.zoom(factor, status.lattices.size, layout.tiling.panel);
         });
     }
@@ -106,7 +96,7 @@ impl Handler {
     pub(super) fn zoom_at_pointer(&mut self, factor: f64, instance: usize) {
         let Some(at) = self.pointer.at else { return };
         let place = if self.app.options.single { 0 } else { instance };
-        self.move_camera(Some(instance), true, |camera, status, layout| {
+        self.move_camera(true, |camera, status, layout| {
             let rect = layout.tiling.rect(place);
             let pixel = [at[0] - f64::from(rect.x), at[1] - f64::from(rect.y)];
             camera.zoom_at(factor, pixel, status.lattices.size, layout.tiling.panel);
@@ -115,7 +105,7 @@ impl Handler {
 
     /// An eighth of a panel.
     pub(super) fn pan_by_key(&mut self, [x, y]: [f64; 2]) {
-        self.move_camera(None, true, |camera, status, layout| {
+        self.move_camera(true, |camera, status, layout| {
             let panel = layout.tiling.panel;
             let [width, height] = panel.map(f64::from);
             camera.pan(

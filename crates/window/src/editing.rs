@@ -459,7 +459,7 @@ impl Handler {
         let (at, status) = (self.pointer.at?, self.status()?);
         let frame = self.frame(Some(&status))?;
         let (layout, _) = frame.layout()?;
-        let (camera, panel) = (frame.sources.camera_of(instance), layout.tiling.panel);
+        let (camera, panel) = (frame.sources.options.camera, layout.tiling.panel);
         let transform = camera.shown(status.lattices.size, panel);
         let single = frame.sources.single_instance();
         let rect = layout.tiling.rect(single.map_or(instance, |_| 0));

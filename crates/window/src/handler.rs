@@ -497,7 +497,7 @@ impl Handler {
             ViewAction::PanDown => self.pan_by_key([0.0, -1.0]),
             ViewAction::Fit => {
                 let pattern = self.app.pattern();
-                self.move_camera(None, true, |camera, status, layout| {
+                self.move_camera(true, |camera, status, layout| {
                     camera.toggle_fit(status.lattices.size, layout.tiling.panel, pattern);
                 });
             }
@@ -625,7 +625,7 @@ impl Handler {
         let Some(status) = self.status() else { return };
         let scale = self.frame(Some(&status)).and_then(|frame| {
             let panel = frame.layout()?.0.tiling.panel;
-            let camera = frame.sources.camera_of(status.panels.selected);
+            let camera = frame.sources.options.camera;
             Some(camera.shown(status.lattices.size, panel).scale)
         });
         if self.app.options.grid_lines && scale.is_some_and(|scale| scale < MIN_PIXELS_FOR_LINES) {

@@ -23,8 +23,8 @@ const MIN_DRAG_DISTANCE: f64 = 4.0;
 pub(super) enum HitTarget {
     /// The panel of an instance.
     Panel(usize),
-    /// The minimap of an instance.
-    Minimap(usize),
+    /// The minimap.
+    Minimap,
     /// The timeline.
     Timeline,
     /// The panel beside the cells.
@@ -134,10 +134,13 @@ impl Handler {
         if screen.scene.has_button_at(at) {
             return None;
         }
-        Some(match minimap::at(&frame, &layout, at) {
-            Some((instance, _)) => HitTarget::Minimap(instance),
-            None => HitTarget::Panel(frame.sources.single_instance().unwrap_or(place)),
-        })
+        let minimap = minimap::minimap(&frame, &layout);
+        if minimap.is_some_and(|it| it.rect.contains(at)) {
+            return Some(HitTarget::Minimap);
+        }
+        Some(HitTarget::Panel(
+            frame.sources.single_instance().unwrap_or(place),
+        ))
     }
 
     /// A mouse button went down or came up.
@@ -191,14 +194,14 @@ impl Handler {
     /// Does what the mouse asked for.
     pub(super) fn gesture(&mut self, event_loop: &ActiveEventLoop, gesture: Gesture) {
         match gesture {
-            Gesture::Drag(HitTarget::Panel(instance), pixels) => {
-                self.move_camera(Some(instance), false, |camera, status, layout| {
+            Gesture::Drag(HitTarget::Panel(_), pixels) => {
+                self.move_camera(false, |camera, status, layout| {
                     camera.pan(pixels, status.lattices.size, layout.tiling.panel);
                 });
             }
-            Gesture::Drag(HitTarget::Minimap(instance), _)
-            | Gesture::Click(HitTarget::Minimap(instance))
-            | Gesture::DoubleClick(HitTarget::Minimap(instance)) => self.lead(instance),
+            Gesture::Drag(HitTarget::Minimap, _)
+            | Gesture::Click(HitTarget::Minimap)
+            | Gesture::DoubleClick(HitTarget::Minimap) => self.lead(),
             Gesture::Click(HitTarget::Panel(instance)) => {
                 self.deselect_at_click(instance);
                 self.act(event_loop, SessionAction::Select(instance));
@@ -260,7 +263,7 @@ impl Handler {
                     self.timeline.zoom(factor, at, &layout);
                 }
             }
-            Some(HitTarget::Lesson | HitTarget::Minimap(_)) | None => {}
+            Some(HitTarget::Lesson | HitTarget::Minimap) | None => {}
         }
     }
 }

@@ -105,8 +105,6 @@ pub enum ViewAction {
     ToggleTimeline,
     /// Shows or hides lines between cells that are large enough.
     ToggleGridLines,
-    /// A camera for each panel, or one for all.
-    ToggleSeparateCameras,
     /// Shows or hides a small picture of the whole lattice where only a part is seen.
     ToggleMinimap,
     /// Colours by state, by age, by history.

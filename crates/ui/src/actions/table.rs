@@ -456,16 +456,6 @@ pub static TABLE: &[Row] = &[
     Row::view(Fit, View, "Show the whole lattice, or a part")
         .chords(&[char('F')])
         .search("zoom, home, reset, 缩放"),
-    Row::view(
-        ToggleSeparateCameras,
-        View,
-        "One camera per panel, or one for all",
-    )
-    .chords(&[char('V')])
-    .search("view, separate, link, zoom")
-    .in_window()
-    .state(|it| it.options.is_separate())
-    .impossible(only_one_panel),
     Row::view(ToggleMinimap, View, "Minimap of a zoomed panel")
         .chords(&[shift('M')])
         .search("overview, map")

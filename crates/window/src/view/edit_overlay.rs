@@ -42,18 +42,13 @@ pub(crate) fn paint(painter: &WidgetPainter, frame: &Frame<'_>, layout: &WindowL
         };
         let panel = layout.points(layout.tiling.rect(place));
         let [dead, live] = colours(frame, instance);
+        let camera = frame.sources.options.camera;
         panel.is_positive().then(|| Sheet {
             painter: painter.with_clip_rect(panel),
             panel,
-            transform: frame
-                .sources
-                .camera_of(instance)
-                .shown(status.lattices.size, layout.tiling.panel),
+            transform: camera.shown(status.lattices.size, layout.tiling.panel),
             size: status.lattices.size,
-            around: frame
-                .sources
-                .camera_of(instance)
-                .goes_around(status.lattices.size, layout.tiling.panel),
+            around: camera.goes_around(status.lattices.size, layout.tiling.panel),
             live,
             dead,
             pixels_per_point: layout.pixels_per_point,

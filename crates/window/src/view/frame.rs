@@ -7,7 +7,6 @@ use crate::view::cell_ages::unavailable_reason;
 use crate::view::dialogs::{DialogContext, Dialogs};
 use crate::view::hud::style::{self, opaque};
 use crate::view::layout::{self, Dock, LayoutRequest, LessonPlace, WindowLayout, lay_out};
-use crate::view::panels::ViewTransforms;
 use crate::view::timeline::sm_count as timeline_sm_count;
 use crate::view::widget_painter::{WidgetPainter, Widgets};
 use crate::view::{
@@ -75,10 +74,7 @@ impl<'a> Frame<'a> {
             presentation: self.is_enlarged(),
             zoom: self.sources.options.interface_scale,
             comparison: comparison.filter(|_| self.sources.single_instance().is_none()),
-            cell_pixels: self
-                .sources
-                .options
-                .cell_pixels(self.sources.single_instance()),
+            cell_pixels: self.sources.options.camera.cell_pixels(),
         }
     }
 
@@ -122,21 +118,6 @@ impl<'a> Frame<'a> {
         ui::theme::palette(self.sources.options.theme).map(opaque)
     }
 
-    /// What the panels of a layout show, while cameras glide too.
-    pub(crate) fn transforms(&self, status: &Status, layout: &WindowLayout) -> ViewTransforms {
-        let panel = layout.tiling.panel;
-        let transform = |instance| {
-            self.sources
-                .camera_of(instance)
-                .shown(status.lattices.size, panel)
-        };
-        if self.sources.is_separate() {
-            ViewTransforms::Each((0..status.lattices.instances).map(transform).collect())
-        } else {
-            ViewTransforms::One(transform(self.sources.camera_instance()))
-        }
-    }
-
     /// What decides colours here, or why it is not what was asked for, in one sentence.
     pub(crate) fn colour_by(&self, limits: TextureLimits) -> Result<ColourBy, String> {
         let Some(status) = self.sources.status else {
@@ -172,7 +153,8 @@ impl<'a> Frame<'a> {
         Some((
             layout,
             self.sources
-                .camera_of(self.sources.camera_instance())
+                .options
+                .camera
                 .target_transform(status.lattices.size, layout.tiling.panel),
         ))
     }

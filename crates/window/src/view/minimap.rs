@@ -20,36 +20,30 @@ const MAX_SIDE: f64 = 220.0;
 /// In less pixels nothing can be seen.
 const MIN_SIDE_PIXELS: f64 = 36.0;
 
-/// Every minimap of a frame that there is room for.
-pub(crate) fn minimaps(frame: &Frame<'_>, layout: &WindowLayout) -> Vec<Minimap> {
-    let placed = placed(frame, layout).into_iter();
-    placed.map(|(small, _)| small).collect()
+/// The minimap of a frame, if there is room for it.
+pub(crate) fn minimap(frame: &Frame<'_>, layout: &WindowLayout) -> Option<Minimap> {
+    placed(frame, layout).map(|(small, _)| small)
 }
 
-/// The same, each with the region that it frames.
-fn placed(frame: &Frame<'_>, layout: &WindowLayout) -> Vec<(Minimap, MinimapRegion)> {
-    let Some(status) = frame.sources.status else {
-        return Vec::new();
+/// The same with the region that it frames.
+fn placed(frame: &Frame<'_>, layout: &WindowLayout) -> Option<(Minimap, MinimapRegion)> {
+    let status = frame.sources.status?;
+    let region = ui::minimap(frame.sources, layout.tiling.panel)?;
+    let instance = region.instance;
+    let place = frame.sources.single_instance().map_or(instance, |_| 0);
+    let rect = place_in(
+        layout.tiling.rect(place),
+        status.lattices.size,
+        layout.pixels_per_point,
+    )?;
+    let sides = [rect.width, rect.height];
+    let transform = Camera::default().target_transform(status.lattices.size, sides);
+    let minimap = Minimap {
+        instance,
+        rect,
+        transform,
     };
-    let placed = |region: MinimapRegion| {
-        let instance = region.instance;
-        let place = frame.sources.single_instance().map_or(instance, |_| 0);
-        let rect = place_in(
-            layout.tiling.rect(place),
-            status.lattices.size,
-            layout.pixels_per_point,
-        )?;
-        let sides = [rect.width, rect.height];
-        let transform = Camera::default().target_transform(status.lattices.size, sides);
-        let minimap = Minimap {
-            instance,
-            rect,
-            transform,
-        };
-        Some((minimap, region))
-    };
-    let regions = ui::minimaps(frame.sources, layout.tiling.panel).into_iter();
-    regions.filter_map(placed).collect()
+    Some((minimap, region))
 }
 
 /// Where it stands in a panel, if that is large enough.
@@ -80,7 +74,7 @@ pub(crate) fn paint(painter: &WidgetPainter, frame: &Frame<'_>, layout: &WindowL
     let thin = 1.0;
     // What is seen stands out from afar, as the selected panel does.
     let thick = 2.0;
-    for (small, region) in placed(frame, layout) {
+    if let Some((small, region)) = placed(frame, layout) {
         let rect = layout.points(small.rect);
         painter.rect_stroke(
             rect,
@@ -122,32 +116,15 @@ fn rect_in(small: &Minimap, part: &CellRect, layout: &WindowLayout) -> Rect {
     Rect::from_min_max(from, to.max(from + egui::vec2(2.0, 2.0)))
 }
 
-/// The instance whose minimap is under a point, and the point of its lattice, in cells.
-pub(crate) fn at(
-    frame: &Frame<'_>,
-    layout: &WindowLayout,
-    at: [f64; 2],
-) -> Option<(usize, [f64; 2])> {
-    let all = minimaps(frame, layout);
-    let small = all.iter().find(|small| small.rect.contains(at))?;
-    Some((small.instance, cell_at(small, at)))
-}
-
-/// The point of an instance's lattice, in cells, as its minimap has it, also beyond its edges.
-pub(crate) fn cell_of(
-    frame: &Frame<'_>,
-    layout: &WindowLayout,
-    instance: usize,
-    at: [f64; 2],
-) -> Option<[f64; 2]> {
-    let all = minimaps(frame, layout);
-    let small = all.iter().find(|small| small.instance == instance)?;
-    Some(cell_at(small, at))
-}
-
-fn cell_at(small: &Minimap, [x, y]: [f64; 2]) -> [f64; 2] {
+/// The point of its lattice, in cells, that the minimap has at a point, also beyond its edges.
+pub(crate) fn cell_of(frame: &Frame<'_>, layout: &WindowLayout, at: [f64; 2]) -> Option<[f64; 2]> {
+    let small = minimap(frame, layout)?;
     let corner = [small.rect.x, small.rect.y].map(f64::from);
-    small.transform.to_cells([x - corner[0], y - corner[1]])
+    Some(
+        small
+            .transform
+            .to_cells([at[0] - corner[0], at[1] - corner[1]]),
+    )
 }
 
 #[cfg(test)]
@@ -169,18 +146,14 @@ mod tests {
         check(&frame, &layout)
     }
 
-    fn shown(options: &ViewOptions, transfer: Transfer) -> Vec<usize> {
+    fn shown(options: &ViewOptions, transfer: Transfer) -> Option<usize> {
         with(options, transfer, |frame, layout| {
-            let all = minimaps(frame, layout);
-            for small in &all {
-                let place = frame
-                    .sources
-                    .single_instance()
-                    .map_or(small.instance, |_| 0);
-                let panel = layout.points(layout.tiling.rect(place));
-                assert!(panel.contains_rect(layout.points(small.rect)), "{small:?}");
-            }
-            all.iter().map(|small| small.instance).collect()
+            let small = minimap(frame, layout)?;
+            let single = frame.sources.single_instance();
+            let place = single.map_or(small.instance, |_| 0);
+            let panel = layout.points(layout.tiling.rect(place));
+            assert!(panel.contains_rect(layout.points(small.rect)), "{small:?}");
+            Some(small.instance)
         })
     }
 
@@ -188,19 +161,13 @@ mod tests {
     fn only_what_shows_a_part_has_one() {
         let (size, panel) = (Size::new(512, 256).unwrap(), [300, 150]);
         let mut options = ViewOptions::default();
-        assert!(shown(&options, Transfer::Bits).is_empty());
+        assert_eq!(shown(&options, Transfer::Bits), None);
         options.camera.zoom(4.0, size, panel);
-        assert_eq!(shown(&options, Transfer::Bits), [4]);
+        assert_eq!(shown(&options, Transfer::Bits), Some(4));
         options.single = true;
-        assert_eq!(shown(&options, Transfer::View), [4]);
-        options.single = false;
-        options.toggle_separate(6, 4);
-        options.camera_of_mut(2).fit();
-        assert_eq!(shown(&options, Transfer::Bits), [0, 1, 3, 4, 5]);
-        // All panels have one part of a view.
-        assert_eq!(shown(&options, Transfer::View), [4]);
+        assert_eq!(shown(&options, Transfer::View), Some(4));
         options.hides_minimap = true;
-        assert!(shown(&options, Transfer::Bits).is_empty());
+        assert_eq!(shown(&options, Transfer::Bits), None);
     }
 
     #[test]
@@ -209,21 +176,18 @@ mod tests {
         let mut options = ViewOptions::default();
         options.camera.zoom(4.0, size, panel);
         with(&options, Transfer::Bits, |frame, layout| {
-            let small = minimaps(frame, layout)[0];
-            let corner = [small.rect.x, small.rect.y].map(f64::from);
+            let rect = minimap(frame, layout).unwrap().rect;
+            let corner = [rect.x, rect.y].map(f64::from);
             let end = [
-                corner[0] + f64::from(small.rect.width) - 0.5,
-                corner[1] + f64::from(small.rect.height) - 0.5,
+                corner[0] + f64::from(rect.width) - 0.5,
+                corner[1] + f64::from(rect.height) - 0.5,
             ];
-            let (instance, first) = at(frame, layout, corner).unwrap();
-            let (_, last) = at(frame, layout, end).unwrap();
-            assert_eq!(instance, 4);
+            let first = cell_of(frame, layout, corner).unwrap();
+            let last = cell_of(frame, layout, end).unwrap();
             assert!(first.iter().all(|at| at.abs() < 2.0), "{first:?}");
             assert!(last[0] > 500.0 && last[1] > 250.0, "{last:?}");
             let beside = [corner[0] - 1.0, corner[1]];
-            assert_eq!(at(frame, layout, beside), None);
-            assert!(cell_of(frame, layout, 4, beside).unwrap()[0] < 0.0);
-            assert_eq!(cell_of(frame, layout, 3, beside), None);
+            assert!(cell_of(frame, layout, beside).unwrap()[0] < 0.0);
         });
     }
 }

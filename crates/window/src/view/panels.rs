@@ -49,25 +49,6 @@ struct PanelInstance {
     turn: [f32; 2],
 }
 
-/// What the cameras show.
-#[derive(Clone, PartialEq, Debug)]
-pub(crate) enum ViewTransforms {
-    /// The same in all panels.
-    One(ViewTransform),
-    /// By instance.
-    Each(Vec<ViewTransform>),
-}
-
-impl ViewTransforms {
-    /// The transform of this instance's panel.
-    pub(crate) fn of(&self, instance: usize) -> ViewTransform {
-        match self {
-            ViewTransforms::One(transform) => *transform,
-            ViewTransforms::Each(transforms) => transforms[instance.min(transforms.len() - 1)],
-        }
-    }
-}
-
 /// A whole lattice in a corner of its panel.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Minimap {
@@ -83,14 +64,14 @@ pub(crate) struct PanelsInput<'a> {
     pub(crate) tiling: Tiling,
     /// How many instances there are, and of which size.
     pub(crate) grid: (usize, Size),
-    pub(crate) transforms: &'a ViewTransforms,
+    /// What the panels show.
+    pub(crate) transform: ViewTransform,
     /// The one instance that is drawn, or all.
     pub(crate) only: Option<usize>,
     /// As [`Status::number_of`](session::Status::number_of).
     pub(crate) number_of: &'a dyn Fn(usize) -> usize,
     pub(crate) options: &'a ViewOptions,
-    /// The minimaps.
-    pub(crate) minimaps: &'a [Minimap],
+    pub(crate) minimap: Option<Minimap>,
     /// The places of the HUD, the timeline and the like, which get a background of their own.
     pub(crate) backgrounds: &'a [PixelRect],
 }
@@ -341,7 +322,7 @@ impl Panels {
                     }
                 }
                 // A view holds a part of the lattice alone.
-                for minimaps in placing.minimaps.iter().filter(|_| pipeline == BITS) {
+                for minimaps in placing.minimap.iter().filter(|_| pipeline == BITS) {
                     if layers.contains(&minimaps.instance) && drawn(minimaps.instance) {
                         let layer = minimaps.instance - layers.start;
                         panels.push(minimap(placing, minimaps, layer));
@@ -361,7 +342,7 @@ impl Panels {
             )
         };
         let backgrounds = placing
-            .minimaps
+            .minimap
             .iter()
             .filter(empty)
             .map(|minimaps| minimaps.rect);
@@ -410,7 +391,7 @@ fn panel<'a>(
 ) -> impl Iterator<Item = PanelInstance> + 'a {
     let place = placing.only.map_or(instance, |_| 0);
     let rect = placing.tiling.rect(place);
-    let transform = placing.transforms.of(instance);
+    let transform = placing.transform;
     // Where the picture is one of lattices that have been resized since, they were about its middle.
     let transform = transform.resized(placing.grid.1, size);
     let lines = placing.options.grid_lines && transform.scale >= MIN_PIXELS_FOR_LINES;

@@ -5,7 +5,7 @@ use crate::view::Gpu;
 use crate::view::cell_ages::AgeUpdate;
 use crate::view::layout::{PixelRect, Tiling};
 use crate::view::offscreen::{read, target};
-use crate::view::panels::{Minimap, Panels, PanelsInput, ViewTransforms, outside};
+use crate::view::panels::{Minimap, Panels, PanelsInput, outside};
 use crate::view::picture_file::Image;
 use crate::view::reference::{ReferenceAges, assert_as_modelled, colour, density};
 use crate::view::texture_array::texture_limits;
@@ -46,7 +46,7 @@ fn tiling(count: usize, columns: usize, panel: [u32; 2]) -> Tiling {
 fn draw(
     limits: impl Fn(TextureLimits) -> TextureLimits,
     size: Size,
-    (panel, columns, transform): Place,
+    place: Place,
     only: Option<usize>,
     options: &ViewOptions,
     rounds: &[&FixturePictures],
@@ -56,16 +56,15 @@ fn draw(
         .map(|&round| round as &dyn PictureSource)
         .collect();
     let of = (rounds[0].0.len(), size);
-    let place = (panel, columns, &ViewTransforms::One(transform));
-    draw_all(limits, of, place, (only, &[]), options, &sources)
+    draw_all(limits, of, place, (only, None), options, &sources)
 }
 
-/// The same with a camera each, minimaps, and any pictures.
+/// The same with a minimap and any pictures.
 fn draw_all(
     limits: impl Fn(TextureLimits) -> TextureLimits,
     (count, size): (usize, Size),
-    (panel, columns, transforms): ([u32; 2], usize, &ViewTransforms),
-    (only, minimaps): (Option<usize>, &[Minimap]),
+    (panel, columns, transform): Place,
+    (only, minimap): (Option<usize>, Option<Minimap>),
     options: &ViewOptions,
     rounds: &[&dyn PictureSource],
 ) -> Image {
@@ -81,11 +80,11 @@ fn draw_all(
         pixels,
         tiling: tiling(count, columns, panel),
         grid: (count, size),
-        transforms,
+        transform,
         only,
         number_of: &|instance| instance,
         options,
-        minimaps,
+        minimap,
         backgrounds: &[],
     });
     let texture = target(&gpu.device, pixels, FORMAT);
@@ -124,11 +123,11 @@ fn the_pictures_of_before_stay_until_all_of_the_new_ones_have_come() {
             pixels: [400, 100],
             tiling: tiling(count, count, [64, 64]),
             grid: (count, size),
-            transforms: &ViewTransforms::One(Camera::default().shown(size, [64, 64])),
+            transform: Camera::default().shown(size, [64, 64]),
             only: None,
             number_of: &|instance| instance,
             options: &ViewOptions::default(),
-            minimaps: &[],
+            minimap: None,
             backgrounds: &[],
         });
         (panels.drawn(), panels.missing(None))
@@ -615,12 +614,11 @@ fn ages_and_trails_are_as_modelled_in_every_theme_and_at_every_scale() {
             side: 100,
             layers: 2,
         };
-        let (of, transforms) = ((5, size), ViewTransforms::One(transform));
         let image = draw_all(
             limits,
-            of,
-            (panel, 3, &transforms),
-            (None, &[]),
+            (5, size),
+            (panel, 3, transform),
+            (None, None),
             &options,
             &sources,
         );
@@ -642,18 +640,13 @@ fn ages_and_trails_are_as_modelled_in_every_theme_and_at_every_scale() {
 }
 
 #[test]
-fn each_panel_has_its_camera_and_its_minimap() {
+fn a_zoomed_panel_has_its_cells_and_one_its_minimap() {
     let (size, panel) = (size(256, 256), [120, 120]);
     let lattices: Vec<_> = (0..5).map(|seed| soup(size, 0.3, seed)).collect();
-    let transforms: Vec<ViewTransform> = (0..5)
-        .map(|instance| {
-            let mut camera = Camera::default();
-            let factor = 1.0 + 3.0 * f64::from(instance);
-            camera.zoom_at(factor, [100.0, 20.0], size, panel);
-            camera.target_transform(size, panel)
-        })
-        .collect();
-    let minimaps = Minimap {
+    let mut camera = Camera::default();
+    camera.zoom_at(7.0, [100.0, 20.0], size, panel);
+    let shown = camera.target_transform(size, panel);
+    let minimap = Minimap {
         instance: 3,
         rect: PixelRect {
             x: 10,
@@ -669,12 +662,12 @@ fn each_panel_has_its_camera_and_its_minimap() {
     };
     let pictures = FixturePictures::bits(&lattices);
     let limits = |l| TextureLimits { layers: 2, ..l };
-    let place = (panel, 3, &ViewTransforms::Each(transforms.clone()));
+    let place = (panel, 3, shown);
     let image = draw_all(
         limits,
         (5, size),
         place,
-        (None, &[minimaps]),
+        (None, Some(minimap)),
         &options,
         &[&pictures],
     );
@@ -686,14 +679,14 @@ fn each_panel_has_its_camera_and_its_minimap() {
         ];
         for (x, y) in (0..120).flat_map(|x| (0..120).map(move |y| (x, y))) {
             let at = [corner[0] + x, corner[1] + y];
-            let inside = minimaps.rect.contains(at.map(f64::from));
+            let inside = minimap.rect.contains(at.map(f64::from));
             let (transform, pixel) = if inside {
                 (
-                    minimaps.transform,
-                    [at[0] - minimaps.rect.x, at[1] - minimaps.rect.y],
+                    minimap.transform,
+                    [at[0] - minimap.rect.x, at[1] - minimap.rect.y],
                 )
             } else {
-                (transforms[instance], [x, y])
+                (shown, [x, y])
             };
             seen[usize::from(inside)] += 1;
             let want = colour(

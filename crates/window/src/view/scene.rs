@@ -219,11 +219,15 @@ impl Scene {
                 pixels: frame.pixels,
                 tiling: layout.tiling,
                 grid: (status.lattices.instances, status.lattices.size),
-                transforms: &frame.transforms(status, layout),
+                transform: frame
+                    .sources
+                    .options
+                    .camera
+                    .shown(status.lattices.size, layout.tiling.panel),
                 only: frame.sources.single_instance(),
                 number_of: &|instance| status.number_of(instance),
                 options: frame.sources.options,
-                minimaps: &minimap::minimaps(frame, layout),
+                minimap: minimap::minimap(frame, layout),
                 backgrounds: &backgrounds(layout),
             });
         }

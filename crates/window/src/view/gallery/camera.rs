@@ -42,17 +42,6 @@ pub(super) fn screens() -> Vec<Scenario> {
                 o.grid_lines = true;
                 o.camera.zoom_at(1000.0, [300.0, 300.0], size, panel);
             }),
-        screen("camera-separate")
-            .instances(6)
-            .options(|o, size, panel| {
-                o.toggle_separate(6, 0);
-                for instance in 0..6 {
-                    let factor = 1.0 + 2.0 * instance as f64;
-                    let pixel = [100.0 * instance as f64, 300.0];
-                    let camera = o.camera_of_mut(instance);
-                    camera.zoom_at(factor, pixel, size, panel);
-                }
-            }),
         screen("camera-age").options(|o, _, _| o.colour_by = ColourBy::Age),
         screen("camera-history").options(|o, _, _| o.colour_by = ColourBy::History),
         screen("camera-age-zoomed")
