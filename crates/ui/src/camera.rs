@@ -406,19 +406,172 @@ mod tests {
         Size::new(width, height).unwrap()
     }
 
-    fn near(a: [f64; 2], b: [f64; 2], by: f64) -> bool {
-        (a[0] - b[0]).abs() <= by && (a[1] - b[1]).abs() <= by
+    /// How far two points are from each other on an axis that goes around.
+    fn apart(a: f64, b: f64, side: f64) -> f64 {
+        let far = (a - b).rem_euclid(side);
+        far.min(side - far)
+    }
+
+    /// It begins on the lattice; an axis that all is seen of has it in the middle. Its parts have every pixel,
+    /// each with the cell that it shows, as the lattice numbers it.
+    fn check(transform: ViewTransform, size: Size, panel: [u32; 2]) {
+        let around = transform.goes_around(size, panel);
+        let lattice = sides(size);
+        let pixel = 1.0 / transform.scale;
+        for axis in [0, 1] {
+            let origin = transform.origin[axis];
+            let seen = f64::from(panel[axis]) * pixel;
+            if around[axis] {
+                assert!((0.0..=lattice[axis]).contains(&origin), "{transform:?}");
+            } else {
+                let beside = origin + seen - lattice[axis];
+                assert!((origin + beside).abs() <= pixel, "{transform:?}");
+            }
+        }
+        let parts = transform.pieces(size, panel);
+        let pixels: u32 = parts.iter().map(|part| part.sides[0] * part.sides[1]).sum();
+        assert_eq!(pixels, panel[0] * panel[1], "{parts:?}");
+        for part in parts {
+            let corner = part.at.map(|at| f64::from(at) + 0.5);
+            let (wanted, first) = (
+                transform.to_cells(corner),
+                part.transform.to_cells([0.5; 2]),
+            );
+            let last = part.sides.map(|side| f64::from(side) - 0.5);
+            let last = part.transform.to_cells(last);
+            for axis in [0, 1] {
+                let off = apart(first[axis], wanted[axis], lattice[axis]);
+                assert!(off < 1e-9, "{part:?} of {transform:?}");
+                let is_on = first[axis] >= 0.0 && last[axis] < lattice[axis] + 1e-9;
+                assert!(is_on || !around[axis], "{part:?} of {transform:?}");
+            }
+        }
+    }
+
+    /// Somebody zooms, drags and jumps about, through panels of several shapes.
+    #[test]
+    fn a_view_does_what_the_hand_asks_for_and_glides_there_the_shorter_way() {
+        let mut state = 7u64;
+        let mut random = |below: f64| {
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1);
+            (state >> 33) as f64 / (1u64 << 31) as f64 * below
+        };
+        for (lattice, panel) in [
+            (size(512, 512), [401, 401]),
+            (size(500, 300), [400, 150]),
+            (size(100, 60), [800, 120]),
+            (size(4096, 4096), [700, 700]),
+            (size(333, 77), [640, 150]),
+        ] {
+            let (all, fitted) = (sides(lattice), fitted(sides(lattice), panel.map(f64::from)));
+            let mut camera = Camera::opening(2.0);
+            for _ in 0..400 {
+                let before = camera.target_transform(lattice, panel);
+                let pixel = [0, 1].map(|axis| random(f64::from(panel[axis])));
+                let middle = panel.map(|side| f64::from(side) / 2.0);
+                // What lies where before and after.
+                let (shown, place) = match random(5.0) as u32 {
+                    0..3 => {
+                        let factor = [0.3, 0.7, 1.25, 1.5, 6.0][random(5.0) as usize];
+                        camera.zoom_at(factor, pixel, lattice, panel);
+                        let scale = camera.target_transform(lattice, panel).scale;
+                        let grows = scale >= before.scale;
+                        assert!(grows == (factor > 1.0) || scale == before.scale);
+                        (before.to_cells(pixel), pixel)
+                    }
+                    3 => {
+                        let by = [random(600.0) - 300.0, random(600.0) - 300.0];
+                        camera.pan(by, lattice, panel);
+                        let moved = [pixel[0] + by[0], pixel[1] + by[1]];
+                        (before.to_cells(pixel), moved)
+                    }
+                    _ => {
+                        let cell = [random(all[0]), random(all[1])];
+                        camera.centre_on(cell, lattice, panel);
+                        (cell, middle)
+                    }
+                };
+                let after = camera.target_transform(lattice, panel);
+                check(after, lattice, panel);
+                assert!(after.scale >= fitted && after.scale <= MAX_PIXELS_PER_CELL.max(fitted));
+                let around = after.goes_around(lattice, panel);
+                let pixel_of = after.to_pixels(after.to_cells(pixel));
+                for axis in [0, 1] {
+                    assert!((pixel_of[axis] - pixel[axis]).abs() < 1e-6);
+                    let off = apart(after.to_cells(place)[axis], shown[axis], all[axis]);
+                    assert!(
+                        !around[axis] || off <= 1.0 / after.scale,
+                        "{off}: {after:?}"
+                    );
+                    // Large cells lie on whole pixels.
+                    let edge = after.origin[axis] * after.scale;
+                    let is_whole = (edge - edge.round()).abs() < 1e-6;
+                    assert!(after.scale <= 2.0 || after.scale == fitted || is_whole);
+                }
+                let jumped = camera;
+                camera.glide_from(before, panel);
+                let way = |from: ViewTransform, to: ViewTransform, axis: usize| {
+                    let middle = |it: ViewTransform| it.to_cells(middle)[axis];
+                    apart(middle(from), middle(to), all[axis])
+                };
+                while camera.advance(0.13) {
+                    let seen = camera.shown(lattice, panel);
+                    let [least, most] = [before, after].map(|it| it.scale);
+                    let [least, most] = [least.min(most), least.max(most)];
+                    assert!(
+                        (0.999 * least..=1.001 * most).contains(&seen.scale),
+                        "{seen:?}"
+                    );
+                    for axis in [0, 1] {
+                        let whole = way(before, after, axis);
+                        let ways = way(before, seen, axis) + way(seen, after, axis);
+                        let turns = [before, seen, after].map(|it| it.goes_around(lattice, panel));
+                        if turns.iter().all(|it| it[axis]) {
+                            assert!((0.0..=all[axis]).contains(&seen.origin[axis]), "{seen:?}");
+                            assert!(ways <= whole + 0.5 / least, "{before:?} {seen:?} {after:?}");
+                        }
+                    }
+                }
+                assert_eq!(camera, jumped);
+            }
+        }
     }
 
     #[test]
-    fn fitted_shows_all_and_nothing_else() {
-        let transform = Camera::default().target_transform(size(512, 256), [300, 150]);
-        assert_eq!(transform.origin, [0.0, 0.0]);
-        assert!(near(
-            transform.to_cells([300.0, 150.0]),
-            [512.0, 256.0],
-            1e-9
-        ));
+    fn fitted_it_shows_all_from_the_first_cell_on_whatever_rounding_makes_of_the_sides() {
+        for side in 300..400 {
+            let (lattice, panel) = (size(60, 45), [side, 3 * side / 4]);
+            let transform = Camera::default().target_transform(lattice, panel);
+            check(transform, lattice, panel);
+            assert!(
+                transform
+                    .origin
+                    .iter()
+                    .all(|at| at.abs() <= 2.0 / transform.scale)
+            );
+        }
+    }
+
+    #[test]
+    fn it_pans_around_the_torus_and_comes_back() {
+        let (lattice, panel) = (size(100, 60), [200, 120]);
+        let mut camera = Camera::default();
+        camera.zoom(4.0, lattice, panel);
+        let start = camera.target_transform(lattice, panel);
+        assert_eq!(start.scale, 8.0);
+        for _ in 0..8 {
+            camera.pan([-100.0, -60.0], lattice, panel);
+        }
+        assert_eq!(camera.target_transform(lattice, panel), start);
+        for _ in 0..60 {
+            camera.zoom(0.8, lattice, panel);
+        }
+        assert_eq!(
+            (camera.scale, camera.is_zoomed(lattice, panel)),
+            (Scale::Fitted, false)
+        );
     }
 
     #[test]
@@ -428,7 +581,10 @@ mod tests {
             let transform = camera.target_transform(size(1024, 1024), panel);
             assert_eq!(transform.scale, 2.0);
             let middle = transform.to_cells(panel.map(|side| f64::from(side) / 2.0));
-            assert!(near(middle, [512.0, 512.0], 0.5), "{middle:?}");
+            assert!(
+                middle.iter().all(|at| (at - 512.0).abs() <= 0.5),
+                "{middle:?}"
+            );
             let seen = transform.to_cells(panel.map(f64::from))[0] - transform.origin[0];
             assert_eq!(seen, width);
             assert!(camera.is_zoomed(size(1024, 1024), panel));
@@ -494,288 +650,5 @@ mod tests {
         assert_eq!(after.scale, before.scale);
         let by = [0, 1].map(|axis| after.origin[axis] - before.origin[axis]);
         assert_eq!(by, [20.0, -5.0]);
-        camera.centre_on([10.0, 20.0], lattice, panel);
-        let middle = camera.target_transform(lattice, panel).to_cells([100.0; 2]);
-        assert!(near(
-            middle.map(|at| at.rem_euclid(1024.0)),
-            [10.0, 20.0],
-            0.5
-        ));
-    }
-
-    #[test]
-    fn zooming_out_ends_fitted_and_zooming_in_at_the_limit() {
-        let (lattice, panel) = (size(512, 512), [400, 400]);
-        let mut camera = Camera::default();
-        for _ in 0..60 {
-            camera.zoom(1.25, lattice, panel);
-        }
-        assert_eq!(
-            camera.target_transform(lattice, panel).scale,
-            MAX_PIXELS_PER_CELL
-        );
-        for _ in 0..60 {
-            camera.zoom(0.8, lattice, panel);
-        }
-        assert_eq!(
-            camera,
-            Camera {
-                scale: Scale::Fitted,
-                ..camera
-            }
-        );
-    }
-
-    /// It begins on the lattice; on an axis that all is seen of, that is in the middle.
-    fn assert_placed(transform: ViewTransform, [width, height]: [f64; 2], panel: [u32; 2]) {
-        let whole = 1.0 / transform.scale; // pixels
-        for (axis, side) in [width, height].into_iter().enumerate() {
-            let seen = f64::from(panel[axis]) / transform.scale;
-            if transform.goes_around(size(width as u64, height as u64), panel)[axis] {
-                assert!(
-                    (0.0..=side).contains(&transform.origin[axis]),
-                    "{transform:?}"
-                );
-            } else {
-                let beside = transform.origin[axis] + seen - side;
-                assert!(
-                    (transform.origin[axis] + beside).abs() <= whole,
-                    "{transform:?}"
-                );
-            }
-        }
-    }
-
-    #[test]
-    fn every_look_begins_on_the_lattice_or_has_it_in_its_middle() {
-        let (lattice, panel) = (size(500, 300), [400, 150]);
-        let mut camera = Camera::default();
-        for (step, pixel) in [[3.0, 4.0], [249.0, 149.0], [0.0, 149.0], [120.0, 7.0]]
-            .into_iter()
-            .cycle()
-            .take(40)
-            .enumerate()
-        {
-            camera.zoom_at(if step % 3 == 2 { 0.7 } else { 1.4 }, pixel, lattice, panel);
-            camera.pan(
-                [37.0 - 11.0 * step as f64, 91.0 - 7.0 * step as f64],
-                lattice,
-                panel,
-            );
-            assert_placed(
-                camera.target_transform(lattice, panel),
-                [500.0, 300.0],
-                panel,
-            );
-        }
-    }
-
-    #[test]
-    fn the_cell_under_the_pointer_stays_there() {
-        let (lattice, panel) = (size(4096, 4096), [700, 700]);
-        let mut camera = Camera::default();
-        camera.zoom(40.0, lattice, panel);
-        let pointer = [500.0, 210.0];
-        let before = camera.target_transform(lattice, panel).to_cells(pointer);
-        camera.zoom_at(1.25, pointer, lattice, panel);
-        let transform = camera.target_transform(lattice, panel);
-        assert!(near(
-            transform.to_cells(pointer),
-            before,
-            1.0 / transform.scale
-        ));
-    }
-
-    #[test]
-    fn pixels_and_cells_round_trip() {
-        let mut camera = Camera::default();
-        camera.zoom_at(9.0, [10.0, 20.0], size(333, 77), [640, 150]);
-        let transform = camera.target_transform(size(333, 77), [640, 150]);
-        for pixel in [[0.0, 0.0], [0.5, 149.5], [639.0, 3.25]] {
-            assert!(near(
-                transform.to_pixels(transform.to_cells(pixel)),
-                pixel,
-                1e-6
-            ));
-        }
-    }
-
-    #[test]
-    fn a_glide_keeps_the_point_under_the_pointer_and_ends_where_a_jump_does() {
-        let (lattice, panel) = (size(512, 512), [400, 400]);
-        let (mut camera, pointer) = (Camera::default(), [300.0, 100.0]);
-        camera.zoom_at(6.0, pointer, lattice, panel);
-        let (from, mut jumped) = (camera.target_transform(lattice, panel), camera);
-        jumped.zoom_at(4.0, pointer, lattice, panel);
-        camera.zoom_at(4.0, pointer, lattice, panel);
-        camera.glide_from(from, panel);
-        let close = |a: ViewTransform, b: ViewTransform| near(a.origin, b.origin, 1e-9);
-        assert!(close(camera.shown(lattice, panel), from));
-        let anchor = from.to_cells(pointer);
-        let mut scale = from.scale;
-        for _ in 0..9 {
-            assert!(camera.advance(0.1));
-            let shown = camera.shown(lattice, panel);
-            assert!(shown.scale > scale, "it zooms on and on");
-            scale = shown.scale;
-            // Both ends are on whole pixels.
-            assert!(near(shown.to_pixels(anchor), pointer, 1.0), "{shown:?}");
-        }
-        assert!(!camera.advance(0.1 + 1e-9));
-        assert_eq!(camera, jumped);
-        assert_eq!(
-            camera.shown(lattice, panel),
-            jumped.target_transform(lattice, panel)
-        );
-        assert_eq!(jumped.target_transform(lattice, panel).scale.fract(), 0.0);
-    }
-
-    #[test]
-    fn so_does_every_look_of_a_glide() {
-        let (lattice, panel) = (size(500, 300), [400, 150]);
-        let mut camera = Camera::default();
-        camera.zoom_at(9.0, [0.0, 149.0], lattice, panel);
-        let from = camera.target_transform(lattice, panel);
-        camera.zoom_at(0.3, [250.0, 0.0], lattice, panel);
-        camera.pan([-200.0, 90.0], lattice, panel);
-        camera.glide_from(from, panel);
-        while camera.advance(0.07) {
-            let shown = camera.shown(lattice, panel);
-            for axis in [0, 1] {
-                if shown.goes_around(lattice, panel)[axis] {
-                    let side = [500.0, 300.0][axis];
-                    assert!((0.0..=side).contains(&shown.origin[axis]), "{shown:?}");
-                }
-            }
-        }
-        assert_placed(camera.shown(lattice, panel), [500.0, 300.0], panel);
-    }
-
-    #[test]
-    fn a_point_comes_to_the_middle() {
-        let (lattice, panel) = (size(512, 512), [256, 256]);
-        let mut camera = Camera::default();
-        assert!(!camera.is_zoomed(lattice, panel));
-        camera.zoom(8.0, lattice, panel);
-        assert!(camera.is_zoomed(lattice, panel));
-        let middle = |camera: &Camera| camera.target_transform(lattice, panel).to_cells([128.0; 2]);
-        camera.centre_on([100.0, 400.0], lattice, panel);
-        assert!(near(middle(&camera), [100.0, 400.0], 0.5));
-        // Beyond the edge it is looked at from the other side.
-        camera.centre_on([0.0, 500.0], lattice, panel);
-        assert!(near(middle(&camera), [512.0, 500.0], 0.5));
-        // All of an axis stays in the middle.
-        let wide = [2048, 256];
-        camera.centre_on([0.0, 500.0], lattice, wide);
-        let transform = camera.target_transform(lattice, wide);
-        assert!(near(
-            transform.to_cells([1024.0, 128.0]),
-            [256.0, 500.0],
-            0.5
-        ));
-    }
-
-    #[test]
-    fn cells_lie_on_whole_pixels_when_large() {
-        let (lattice, panel) = (size(512, 512), [401, 401]);
-        let mut camera = Camera::default();
-        camera.zoom_at(11.3, [77.0, 33.0], lattice, panel);
-        let transform = camera.target_transform(lattice, panel);
-        assert_eq!(transform.scale.fract(), 0.0);
-        assert!(((transform.origin[0] * transform.scale).fract()).abs() < 1e-9);
-    }
-
-    #[test]
-    fn a_camera_pans_around_the_torus_and_comes_back() {
-        let (lattice, panel) = (size(100, 60), [200, 120]);
-        let mut camera = Camera::default();
-        camera.zoom(4.0, lattice, panel);
-        let start = camera.target_transform(lattice, panel);
-        assert_eq!(start.scale, 8.0);
-        let mut origins = Vec::new();
-        for _ in 0..8 {
-            camera.pan([-100.0, -60.0], lattice, panel);
-            let transform = camera.target_transform(lattice, panel);
-            assert!(
-                transform.origin[0] >= 0.0 && transform.origin[0] < 100.0,
-                "{transform:?}"
-            );
-            assert!(
-                transform.origin[1] >= 0.0 && transform.origin[1] < 60.0,
-                "{transform:?}"
-            );
-            origins.push(transform.origin);
-        }
-        assert!(origins.iter().any(|origin| origin[0] > 75.0), "{origins:?}");
-        assert_eq!(camera.target_transform(lattice, panel), start);
-        // Fitted, it shows all from the first cell on, whatever rounding makes of the sides.
-        let fitted = Camera::default();
-        for side in 300..400 {
-            let transform = fitted.target_transform(size(60, 45), [side, 3 * side / 4]);
-            assert!(
-                near(transform.origin, [0.0; 2], 2.0 / transform.scale),
-                "{transform:?}"
-            );
-        }
-        // Where all of an axis is seen, there is nothing to go around.
-        let wide = [800, 120];
-        camera.pan([-300.0, 0.0], lattice, wide);
-        assert_eq!(camera.goes_around(lattice, wide), [false, true]);
-        assert!(near(
-            camera.target_transform(lattice, wide).origin,
-            [0.0, 22.5],
-            30.0
-        ));
-    }
-
-    #[test]
-    fn pieces_show_every_cell_where_the_look_has_it() {
-        let (lattice, panel) = (size(100, 60), [201, 117]);
-        for (scale, origin, count) in [
-            (8.0, [10.0, 5.0], 1),
-            (8.0, [90.0, 5.0], 2),
-            (8.0, [10.0, 50.0], 2),
-            (8.0, [90.0, 50.0], 4),
-            (2.7, [99.9, 59.7], 2),
-            (2.7, [99.0, 59.0], 4),
-            (8.0, [100.0, 0.0], 1),
-        ] {
-            let transform = ViewTransform { origin, scale };
-            let pieces = transform.pieces(lattice, panel);
-            assert_eq!(pieces.len(), count, "{transform:?}");
-            let mut pixels = 0;
-            for piece in pieces {
-                pixels += piece.sides[0] * piece.sides[1];
-                let corner = piece.at.map(|at| f64::from(at) + 0.5);
-                let [x, y] = transform.to_cells(corner);
-                let around = [x.rem_euclid(100.0), y.rem_euclid(60.0)];
-                assert!(
-                    near(piece.transform.to_cells([0.5; 2]), around, 1e-9),
-                    "{piece:?}"
-                );
-                let end = piece
-                    .transform
-                    .to_cells(piece.sides.map(|side| f64::from(side) - 0.5));
-                assert!(end[0] < 100.0 && end[1] < 60.0, "{piece:?}");
-            }
-            assert_eq!(pixels, 201 * 117);
-        }
-    }
-
-    #[test]
-    fn a_glide_takes_the_shorter_way_around() {
-        let (lattice, panel) = (size(512, 512), [256, 256]);
-        let mut camera = Camera::default();
-        camera.zoom(8.0, lattice, panel);
-        camera.centre_on([500.0, 256.0], lattice, panel);
-        let from = camera.target_transform(lattice, panel);
-        camera.pan([-160.0, 0.0], lattice, panel);
-        camera.glide_from(from, panel);
-        while camera.advance(0.09) {
-            let middle = camera.shown(lattice, panel).to_cells([128.0; 2]);
-            let middle = middle[0].rem_euclid(512.0);
-            assert!(!(30.0..499.0).contains(&middle), "{middle}");
-        }
-        assert_eq!(camera.goes_around(lattice, panel), [true, true]);
     }
 }
