@@ -6,7 +6,7 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use crate::background::BackgroundResult;
+use crate::background::then;
 use crate::handler::{Handler, frame_of};
 use crate::recording::{Recording, Taken};
 use crate::view::layout::PixelRect;
@@ -107,21 +107,28 @@ impl Handler {
                 }
                 Err(error) => (error.to_string(), Some(error)),
             };
-            BackgroundResult::RecordingEnded(said, failure.filter(|_| named))
+            then(move |it| it.recording_ended(said, failure.filter(|_| named)))
         };
-        let failed = move |why: String| {
+        let failed = move |it: &mut Handler, why: String| {
             let failure = named.then(|| ViewError::Refused(why.clone().into()));
-            BackgroundResult::RecordingEnded(why, failure)
+            it.recording_ended(why, failure);
         };
-        self.background.start_awaited(wait, failed);
+        self.run_to_the_end(wait, failed);
+    }
+
+    /// A recording's file is whole, or why not; the error is the program's failure, too, if `--record` asked
+    /// for the recording.
+    fn recording_ended(&mut self, said: String, failure: Option<ViewError>) {
+        if let Some(error) = failure {
+            self.failed.get_or_insert(error.into());
+        }
+        self.show_notice(said);
     }
 
     /// Waits until what was recorded is whole: the last thing that is done.
     pub(super) fn finish_recording(&mut self) {
         self.end_recording();
-        if let Some(error) = self.background.finish() {
-            self.failed.get_or_insert(error.into());
-        }
+        self.finish_background();
     }
 
     /// Frees what pictures need, unless more are to be taken.

@@ -10,7 +10,7 @@ use std::time::Duration;
 use winit::event::KeyEvent;
 use winit::event_loop::ActiveEventLoop;
 
-use crate::background::BackgroundResult;
+use crate::background::{Then, notice, then};
 use crate::file_watch::FileWatch;
 use crate::handler::Handler;
 use crate::keys::Pressed;
@@ -147,10 +147,10 @@ impl Editor {
 }
 
 /// The file of a round or a kernel, read to be opened in the editor.
-pub(super) fn opened_code(code: Code, path: PathBuf) -> BackgroundResult {
+pub(super) fn opened_code(code: Code, path: PathBuf) -> Then {
     match read_code(code, &path) {
-        Ok(text) => BackgroundResult::OpenedCode(code, path, text),
-        Err(why) => BackgroundResult::NotOpened(why),
+        Ok(text) => then(move |it| it.open_code(code, path, text)),
+        Err(why) => then(|it| it.not_opened(why)),
     }
 }
 
@@ -323,7 +323,7 @@ impl Handler {
             let before = std::mem::take(&mut self.editor.workshop);
             self.run_in_background(move || {
                 drop(before);
-                BackgroundResult::Nothing
+                then(|_| {})
             });
         }
         let (workshop, process) = (self.editor.workshop.clone(), self.options.kernel_process);
@@ -334,17 +334,17 @@ impl Handler {
             let open = || Workshop::open(machine, process);
             let seed = RandomState::new().build_hasher().finish();
             let findings = KernelFindings::of(&text, task, &mut workshop, open, seed, &cancel);
-            BackgroundResult::CheckedKernel(text, findings.map(Box::new))
+            then(move |it| it.take_kernel(&text, findings))
         };
-        let failed = |why: String| {
+        let failed = move |it: &mut Handler, why: String| {
             let findings = KernelFindings::Unchecked(why.into());
-            BackgroundResult::CheckedKernel(unchecked, Some(Box::new(findings)))
+            it.take_kernel(&unchecked, Some(findings));
         };
         self.background.start(check, failed);
     }
 
     /// Takes over what was found in a kernel: one that is right runs.
-    pub(super) fn take_kernel(&mut self, text: &Arc<str>, findings: Option<KernelFindings>) {
+    fn take_kernel(&mut self, text: &Arc<str>, findings: Option<KernelFindings>) {
         self.editor.check = None;
         let document = &mut self.editor.kernel.text;
         document.end_check(text, findings);
@@ -424,11 +424,10 @@ impl Handler {
         let unchecked = text.clone();
         let check = move || {
             let findings = judge(&text, task, &context);
-            BackgroundResult::CheckedRound(text, Box::new(findings))
+            then(move |it| it.take_findings(&text, findings))
         };
-        let failed = |why| {
-            let findings = RoundFindings::unchecked(why);
-            BackgroundResult::CheckedRound(unchecked, Box::new(findings))
+        let failed = move |it: &mut Handler, why| {
+            it.take_findings(&unchecked, RoundFindings::unchecked(why));
         };
         self.background.start(check, failed);
     }
@@ -449,7 +448,7 @@ impl Handler {
     }
 
     /// Takes over what was found in a text.
-    pub(super) fn take_findings(&mut self, text: &Arc<str>, findings: RoundFindings) {
+    fn take_findings(&mut self, text: &Arc<str>, findings: RoundFindings) {
         self.editor.is_checking_round = false;
         self.editor.round.text.take_findings(text, findings);
         if self.editor.round.text.is_solved() {
@@ -492,12 +491,11 @@ impl Handler {
             let update =
                 move || ExerciseProgress::update(&path, |progress| note(progress, exercise));
             self.run_in_background(move || match update() {
-                Ok((_, None)) => BackgroundResult::Nothing,
+                Ok((_, None)) => then(|_| {}),
                 Ok((_, Some(kept))) => {
-                    let kept = kept.display();
-                    BackgroundResult::Notice(tr!("the damaged file is kept as {}", kept))
+                    notice(tr!("the damaged file is kept as {}", kept.display()))
                 }
-                Err(error) => BackgroundResult::Notice(error.to_string()),
+                Err(error) => notice(error.to_string()),
             });
         }
     }
@@ -558,12 +556,13 @@ impl Handler {
         }
         for (code, path) in std::mem::take(&mut self.options.code) {
             let open = move || opened_code(code, path);
-            self.background.start(open, BackgroundResult::NotOpened);
+            self.background.start(open, Handler::not_opened);
         }
     }
 
     /// Shows the text of a file in the editor, and follows the file.
-    pub(super) fn open_code(&mut self, code: Code, path: PathBuf, text: Arc<str>) {
+    fn open_code(&mut self, code: Code, path: PathBuf, text: Arc<str>) {
+        self.dialogs.close_pending_file();
         if code == Code::Kernel {
             self.editor.cancel_check();
         }
@@ -595,14 +594,14 @@ impl Handler {
             };
             let write = |target: SaveTarget| target.write(|out| out.write_all(text.as_bytes()));
             match target.and_then(write) {
-                Ok((path, _)) => BackgroundResult::SavedCode(code, own.unwrap_or(path), text),
-                Err(error) => BackgroundResult::Notice(error.to_string()),
+                Ok((path, _)) => then(move |it| it.saved_code(code, own.unwrap_or(path), text)),
+                Err(error) => notice(error.to_string()),
             }
         });
     }
 
     /// A text was saved: its file is followed from now on.
-    pub(super) fn saved_code(&mut self, code: Code, path: PathBuf, text: Arc<str>) {
+    fn saved_code(&mut self, code: Code, path: PathBuf, text: Arc<str>) {
         self.show_notice(tr!("Saved {path}", path = path.display()));
         let document = self.editor.document(code);
         let is_new = document.text.path() != Some(&path);
@@ -613,7 +612,7 @@ impl Handler {
     }
 
     fn watch_code(&mut self, code: Code) {
-        let wake = self.background.wake();
+        let wake = self.background.wake.clone();
         let document = self.editor.document(code);
         let Some(path) = document.text.path() else {
             return;
@@ -641,21 +640,18 @@ impl Handler {
                 let read = move || {
                     std::thread::sleep(WRITING_TIME);
                     let text = read_code(code, &path);
-                    BackgroundResult::ReadCode(code, path, text)
+                    then(move |it| it.code_file_has(code, &path, text))
                 };
-                let failed = move |why| BackgroundResult::ReadCode(code, unread, Err(why));
+                let failed = move |it: &mut Handler, why| {
+                    it.code_file_has(code, &unread, Err(why));
+                };
                 self.background.start(read, failed);
             }
         }
     }
 
     /// Takes over what the file has now, unless the text was edited, too.
-    pub(super) fn code_file_has(
-        &mut self,
-        code: Code,
-        path: &Path,
-        text: Result<Arc<str>, String>,
-    ) {
+    fn code_file_has(&mut self, code: Code, path: &Path, text: Result<Arc<str>, String>) {
         let document = self.editor.document(code);
         document.is_reading = false;
         if document.text.path() != Some(path) {

@@ -16,7 +16,7 @@ use winit::keyboard::ModifiersState;
 use winit::monitor::MonitorHandle;
 use winit::window::{Fullscreen, Theme, Window, WindowId};
 
-use crate::background::{Background, BackgroundResult};
+use crate::background::{Background, notice};
 use crate::captures::in_its_folder;
 use crate::editing::Editing;
 use crate::editor::Editor;
@@ -586,7 +586,7 @@ impl Handler {
             Err(error) => self.show_notice(error.to_string()),
             Ok(image) => {
                 self.run_in_background(move || {
-                    BackgroundResult::Notice(match write_dated_png(&image, ".".as_ref()) {
+                    notice(match write_dated_png(&image, ".".as_ref()) {
                         Ok(path) => tr!("Saved {}", in_its_folder(&path)),
                         Err(error) => error.to_string(),
                     })

@@ -18,7 +18,6 @@ mod keys;
 mod monitor;
 mod pointer;
 mod recording;
-mod results;
 mod startup;
 mod surface;
 mod view;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
-use crate::background::BackgroundResult;
+use crate::background::{Then, notice, then};
 use crate::editing::PatternToSave;
 use crate::editor::opened_code;
 use crate::handler::Handler;
@@ -25,7 +25,7 @@ const MAX_COPIED: u64 = 1 << 26;
 
 impl Handler {
     /// The desktop has no dialog for files: asks for one of these to open, or another path.
-    pub(crate) fn ask_which_to_open(&mut self, list: FileList) {
+    fn ask_which_to_open(&mut self, list: FileList) {
         tracing::debug!("a path is to be typed in");
         let dialog = FileDialog::new(FileTask::Open, String::new(), None);
         self.dialogs.open(Dialog::File(dialog.listing(list)));
@@ -33,7 +33,7 @@ impl Handler {
     }
 
     /// The desktop has no dialog for files: asks for a path to save this to.
-    pub(crate) fn ask_where_to_save(&mut self, saving: PatternToSave) {
+    fn ask_where_to_save(&mut self, saving: PatternToSave) {
         tracing::debug!("a path is to be typed in");
         self.ask_where_to_save_again("pattern.rle".into(), None);
         self.editing.unsaved = Some(saving);
@@ -47,7 +47,7 @@ impl Handler {
     }
 
     /// A file could not be saved: says why, and asks for another path.
-    pub(crate) fn not_saved(&mut self, saving: PatternToSave, why: String) {
+    fn not_saved(&mut self, saving: PatternToSave, why: String) {
         self.editing.unsaved = Some(saving);
         let path = std::mem::take(&mut self.editing.tried);
         if let Err(why) = self.refuse_path(why) {
@@ -90,8 +90,8 @@ impl Handler {
             let name = shown(Path::new(&path).file_name().unwrap_or_default());
             if SavedSession::is_in(Path::new(&path)) {
                 return match SavedSession::load(Path::new(&path)) {
-                    Ok(saved) => BackgroundResult::OpenedSession(Box::new(saved), name),
-                    Err(error) => BackgroundResult::NotOpened(error.to_string()),
+                    Ok(saved) => then(|it| it.open_session(saved, name)),
+                    Err(error) => not_opened(error),
                 };
             }
             if let Some(code) = Code::of_file(Path::new(&path)) {
@@ -99,24 +99,29 @@ impl Handler {
             }
             let pattern = match Pattern::load(&path) {
                 Ok(pattern) => pattern,
-                Err(error) => return BackgroundResult::NotOpened(error.to_string()),
+                Err(error) => return not_opened(error),
             };
             match pattern.centred_in(size) {
-                Err(error) => BackgroundResult::NotOpened(error.to_string()),
+                Err(error) => not_opened(error),
                 Ok(lattice) => {
                     let mut what = vec![tr!("Opened {}", name)];
                     what.extend(pattern.remarks().iter().map(Message::to_string));
                     let (generation, rule) = (pattern.generation(), pattern.rule());
-                    BackgroundResult::Opened(instance, Arc::new(lattice), generation, rule, what)
+                    then(move |it| {
+                        it.dialogs.close_pending_file();
+                        it.open_pattern(instance, Arc::new(lattice), generation);
+                        what.extend(it.offer_rule(rule));
+                        it.show_notice(what.join("; "));
+                    })
                 }
             }
         };
-        self.background.start(open, BackgroundResult::NotOpened);
+        self.background.start(open, Handler::not_opened);
     }
 
     /// Offers the rule that a pattern was made for, if the lattices run another one: the field for
     /// the rule has it typed already. What to say of it.
-    pub(crate) fn offer_rule(&mut self, own: Option<Rule>) -> Option<String> {
+    pub(super) fn offer_rule(&mut self, own: Option<Rule>) -> Option<String> {
         let rule = self.status()?.lattices.rule;
         self.editing.offered_rule = own.filter(|own| *own != rule);
         let own = self.editing.offered_rule?;
@@ -128,7 +133,8 @@ impl Handler {
 
     /// Opens a saved session in place of the present one; a notice says so with the `name` of its
     /// file. What was begun with the cells ends.
-    pub(crate) fn open_session(&mut self, saved: SavedSession, name: String) {
+    fn open_session(&mut self, saved: SavedSession, name: String) {
+        self.dialogs.close_pending_file();
         self.end_stroke();
         self.editor.cancel_check(); // of a kernel for the session before
         self.app.edit_overlay = EditOverlay::default();
@@ -149,19 +155,18 @@ impl Handler {
             return false;
         }
         self.run_in_background(move || match receive() {
-            None => {
-                BackgroundResult::Notice(tr!("Nothing was copied: the session has ended").into())
-            }
+            None => notice(tr!("Nothing was copied: the session has ended").into()),
             Some(saving) => {
                 let mut text = Vec::new();
                 let written = saving.write(rle::write, &mut text);
                 match written.ok().and_then(|()| String::from_utf8(text).ok()) {
-                    None => BackgroundResult::Notice(
-                        tr!("Nothing was copied: not enough memory").into(),
-                    ),
+                    None => notice(tr!("Nothing was copied: not enough memory").into()),
                     Some(text) => {
                         let what = tr!("Copied {} cells as RLE", saving.cells.size());
-                        BackgroundResult::Copied(text, what)
+                        then(|it| {
+                            it.set_clipboard(text);
+                            it.show_notice(what);
+                        })
                     }
                 }
             }
@@ -213,11 +218,12 @@ impl Handler {
                 Ok(pattern) => match cells_of(&pattern, size) {
                     Ok(cells) => {
                         let remarks = pattern.remarks().iter().map(Message::to_string).collect();
-                        BackgroundResult::Ghost(cells, pattern.rule(), remarks)
+                        let rule = pattern.rule();
+                        then(move |it| it.begin_paste(cells, rule, remarks))
                     }
-                    Err(why) => BackgroundResult::Notice(why),
+                    Err(why) => notice(why),
                 },
-                Err(why) => BackgroundResult::Notice(why),
+                Err(why) => notice(why),
             }
         });
     }
@@ -239,22 +245,21 @@ impl Handler {
     pub(super) fn ask_for_file(&mut self, task: FileTask) {
         if task == FileTask::Open {
             return self.run_in_background(|| match show_file_dialog(None) {
-                DialogAnswer::Path(path) => BackgroundResult::Chosen(path, None),
-                DialogAnswer::Nothing => BackgroundResult::Nothing,
+                DialogAnswer::Path(path) => then(move |it| it.open_path(&path)),
+                DialogAnswer::Nothing => then(|_| {}),
                 DialogAnswer::NoDialog => {
-                    BackgroundResult::ListedFiles(list_files(&present_folder()))
+                    let list = list_files(&present_folder());
+                    then(|it| it.ask_which_to_open(list))
                 }
             });
         }
         if let Some((_, receive)) = self.request_cells() {
             self.run_in_background(move || match receive() {
-                None => {
-                    BackgroundResult::Notice(tr!("Nothing was saved: the session has ended").into())
-                }
+                None => notice(tr!("Nothing was saved: the session has ended").into()),
                 Some(saving) => match show_file_dialog(Some("pattern.rle")) {
-                    DialogAnswer::Path(path) => BackgroundResult::Chosen(path, Some(saving)),
-                    DialogAnswer::Nothing => BackgroundResult::Nothing,
-                    DialogAnswer::NoDialog => BackgroundResult::NoFileDialog(saving),
+                    DialogAnswer::Path(path) => then(|it| it.save_to(path, saving)),
+                    DialogAnswer::Nothing => then(|_| {}),
+                    DialogAnswer::NoDialog => then(|it| it.ask_where_to_save(saving)),
                 },
             });
         }
@@ -276,7 +281,7 @@ impl Handler {
         }
     }
 
-    pub(crate) fn save_to(&mut self, path: String, saving: PatternToSave) {
+    fn save_to(&mut self, path: String, saving: PatternToSave) {
         self.editing.tried = path.clone();
         let unsaved = saving.clone();
         let save = move || {
@@ -284,16 +289,24 @@ impl Handler {
                 let why = tr!(
                     "Patterns are saved as RLE or plaintext: the file name must end in .rle or .cells"
                 );
-                return BackgroundResult::NotSaved(saving, why.into());
+                return then(|it| it.not_saved(saving, why.into()));
             };
             match write_atomically(&path, |out| saving.write(writer, out)) {
-                Ok(()) => BackgroundResult::Saved(tr!("Saved {path}")),
-                Err(error) => BackgroundResult::NotSaved(saving, error.to_string()),
+                Ok(()) => then(move |it| {
+                    it.dialogs.close_pending_file();
+                    it.show_notice(tr!("Saved {path}"));
+                }),
+                Err(error) => then(move |it| it.not_saved(saving, error.to_string())),
             }
         };
-        let failed = |why| BackgroundResult::NotSaved(unsaved, why);
+        let failed = move |it: &mut Handler, why| it.not_saved(unsaved, why);
         self.background.start(save, failed);
     }
+}
+
+fn not_opened(error: impl std::fmt::Display) -> Then {
+    let why = error.to_string();
+    then(|it| it.not_opened(why))
 }
 
 impl PatternToSave {
