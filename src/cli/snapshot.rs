@@ -174,7 +174,7 @@ fn measure_lesson(session: &Session, index: usize) -> Option<LessonScreen> {
     let mut lessons = Lessons::new(Arc::new(|| {}));
     lessons.open(session, index);
     loop {
-        lessons.next_page(session);
+        lessons.turn_page(session, true);
         match lessons.screen() {
             Some(LessonScreen::Page(page)) if page.number < page.of || page.progress.is_some() => {
                 std::thread::sleep(Duration::from_millis(5));

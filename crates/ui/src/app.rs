@@ -363,11 +363,7 @@ impl App {
     /// One entry of the list of lessons, one step of a lesson, or, behind its last one, of the lecture
     /// forward or back. After a lesson that is not the lecture's, the lecture goes on where it was.
     pub fn turn_page(&mut self, forward: bool) {
-        let turn = if forward {
-            Lessons::next_page
-        } else {
-            Lessons::previous_page
-        };
+        let turn = |lessons: &mut Lessons, session: &Session| lessons.turn_page(session, forward);
         let page = self.lessons.page(forward);
         let Some(lecture) = self.open_lecture() else {
             return self.with_lessons(turn);

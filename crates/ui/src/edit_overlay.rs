@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use life::Lattice;
-use session::{Area, Change};
+use session::{Area, Change, Edit};
 
 /// See the module.
 #[derive(Clone, Debug, Default)]
@@ -14,8 +14,8 @@ pub struct EditOverlay {
     pub selection: Option<(usize, Area)>,
     /// What a click will place.
     pub ghost: Option<Ghost>,
-    /// Edits that no picture shows yet, in their order.
-    pub pending: VecDeque<Pending>,
+    /// Edits that no picture shows yet, in their order, with the numbers that the session gave them.
+    pub pending: VecDeque<(u64, Edit)>,
     /// What a drag over cells does.
     pub tool: Tool,
     /// The instance and the column and row of the cell under the pointer, while a drag draws or
@@ -63,34 +63,23 @@ impl Ghost {
     }
 }
 
-/// An edit on its way.
-#[derive(Clone, Debug)]
-pub struct Pending {
-    /// Whose lattice.
-    pub instance: usize,
-    /// The edit's number.
-    pub number: u64,
-    /// What it will show.
-    pub change: Change,
-}
-
 impl EditOverlay {
     /// Whether a cell will be alive, as far as edits on their way say.
     pub fn will_be(&self, instance: usize, cell: [u32; 2]) -> Option<bool> {
-        let mine = |pending: &&Pending| pending.instance == instance;
-        let drawn = |pending: &Pending| match &pending.change {
+        let edits = self.pending.iter().rev().map(|(_, edit)| edit);
+        let mut mine = edits.filter(|edit| edit.instance == instance);
+        mine.find_map(|edit| match &edit.change {
             Change::Draw { cells, alive } => cells.contains(&cell).then_some(*alive),
             Change::Clear(area) => area.contains(cell).then_some(false),
             Change::Place { .. } | Change::Fill { .. } => None,
             Change::Flip { .. } | Change::Rotate { .. } => None,
-        };
-        self.pending.iter().rev().filter(mine).find_map(drawn)
+        })
     }
 
     /// Forgets the edits that are shown: `shown` is the number of the last one of an instance.
     pub fn settle(&mut self, shown: impl Fn(usize) -> u64) {
         self.pending
-            .retain(|pending| pending.number > shown(pending.instance));
+            .retain(|(number, edit)| *number > shown(edit.instance));
     }
 }
 

@@ -695,34 +695,12 @@ impl FixturePictures {
     }
 }
 
-/// [`ReduceRegion`]'s definition, word by word.
+/// A lattice reduced to a region, four bytes a word.
 pub fn reduce(lattice: &Lattice, region: ReduceRegion) -> Arc<[u32]> {
-    let (w, h) = (
-        i64::from(lattice.size().width()),
-        i64::from(lattice.size().height()),
-    );
-    let mut bytes = Vec::new();
-    for j in 0..region.height {
-        let (top, bottom) = region.rows(j);
-        let bottom = bottom.min(top + h);
-        for i in 0..region.width {
-            let (left, right) = region.columns(i);
-            let right = right.min(left + w);
-            let mut alive = 0;
-            for y in top..bottom {
-                for x in left..right {
-                    let [x, y] = [x.rem_euclid(w), y.rem_euclid(h)];
-                    alive += i64::from(lattice.get(x as u32, y as u32));
-                }
-            }
-            let covered = (bottom - top) * (right - left);
-            bytes.push(((510 * alive + covered) / (2 * covered)) as u8);
-        }
-    }
-    bytes
-        .chunks_exact(4)
-        .map(|four| u32::from_le_bytes(four.try_into().unwrap()))
-        .collect()
+    let bytes = engine::conformance::reduced(region, lattice);
+    let words = bytes.chunks_exact(4);
+    let words = words.map(|four| u32::from_le_bytes(four.try_into().unwrap()));
+    words.collect()
 }
 
 /// Random cells.
@@ -751,31 +729,7 @@ pub fn moved(lattice: &Lattice, [right, down]: [u32; 2]) -> Lattice {
     moved
 }
 
-/// Generations of Life, the slow way.
-pub fn aged(mut lattice: Lattice, generations: usize) -> Lattice {
-    let size = lattice.size();
-    let (w, h) = (size.width(), size.height());
-    for _ in 0..generations {
-        let mut next = Lattice::new(size);
-        for y in 0..h {
-            for x in 0..w {
-                let mut around = 0;
-                for (dx, dy) in [
-                    (w - 1, h - 1),
-                    (0, h - 1),
-                    (1, h - 1),
-                    (w - 1, 0),
-                    (1, 0),
-                    (w - 1, 1),
-                    (0, 1),
-                    (1, 1),
-                ] {
-                    around += u32::from(lattice.get((x + dx) % w, (y + dy) % h));
-                }
-                next.set(x, y, Rule::LIFE.next(lattice.get(x, y), around));
-            }
-        }
-        lattice = next;
-    }
-    lattice
+/// Generations of Life later.
+pub fn aged(lattice: Lattice, generations: usize) -> Lattice {
+    (0..generations).fold(lattice, |it, _| life::reference::step(&it, Rule::LIFE))
 }

@@ -247,17 +247,8 @@ impl Lessons {
         self.show();
     }
 
-    /// One step, or one entry of the list, forward.
-    pub fn next_page(&mut self, session: &Session) {
-        self.turn_page(session, true);
-    }
-
-    /// One step, or one entry of the list, back.
-    pub fn previous_page(&mut self, session: &Session) {
-        self.turn_page(session, false);
-    }
-
-    fn turn_page(&mut self, session: &Session, forward: bool) {
+    /// One step, or one entry of the list, forward or back.
+    pub fn turn_page(&mut self, session: &Session, forward: bool) {
         let (at, count) = match &mut self.state {
             State::Closed => return,
             State::List { selected } => {

@@ -33,7 +33,6 @@ pub mod numbers;
 mod open_files;
 mod options;
 pub mod pacing;
-mod panel_facts;
 mod picture;
 mod picture_request;
 pub mod population;
@@ -54,7 +53,7 @@ pub use code_editor::CodeEditor;
 pub use diagnosis::Diagnosis;
 pub use diagnosis::overlap::{Bound, Overlap, Resource};
 pub use drawing::{AdapterFacts, Drawing};
-pub use edit_overlay::{EditOverlay, Ghost, Pending, Tool};
+pub use edit_overlay::{EditOverlay, Ghost, Tool};
 pub use emergency_save::{
     EmergencySave, EmergencySaved, INTERRUPTED, UiRunning, exit_interrupted, say_last,
 };
@@ -72,7 +71,6 @@ pub use lessons::Lessons;
 pub use minimap::{CellRect, MinimapRegion, minimap};
 pub use open_files::check_open_files;
 pub use options::{ColourBy, SidePanel, ViewOptions};
-pub use panel_facts::PanelFacts;
 pub use picture::{LiveArea, is_alive};
 pub use picture_request::{MAX_ROUND_BYTES, TextureLimits, request};
 pub use population::{Population, PopulationChart};

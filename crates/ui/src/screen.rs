@@ -8,9 +8,8 @@ use crate::finding::{Headline, headline};
 use crate::lab::Lab;
 use crate::timeline::overlap::OverlapTexts;
 use crate::{
-    Chart, Diagnosis, Drawing, EditOverlay, Figures, LadderChart, LessonScreen, PanelFacts,
-    Population, PopulationChart, RecordedTexts, RoundChart, RungSource, SidePanel, Timeline,
-    ViewOptions,
+    Chart, Diagnosis, Drawing, EditOverlay, Figures, LadderChart, LessonScreen, Population,
+    PopulationChart, RecordedTexts, RoundChart, RungSource, SidePanel, Timeline, ViewOptions,
 };
 use session::{Setup, Status};
 use std::sync::Arc;
@@ -22,8 +21,6 @@ use std::sync::Arc;
 /// of the [`Chart`] when someone points at it.
 #[derive(Debug, Default)]
 pub struct Screen {
-    /// How many panels there are, and which one is selected.
-    pub panels: Option<PanelFacts>,
     /// Figures and sentences; `None` while the session starts.
     pub figures: Option<Figures>,
     /// What the last change did, or how A and B compare.
@@ -78,7 +75,6 @@ impl Screen {
         let kernel = kernel.and_then(|at| status.setting.kernels().nth(at));
         let ptx = kernel.filter(|_| options.shows_ptx);
         Screen {
-            panels: Some(PanelFacts::of(status, options)),
             figures: Some(figures(status, options, sources.drawing)),
             finding: headline(status),
             recorded: RecordedTexts::of(status),

@@ -14,7 +14,7 @@ use crate::view::{Dialog, FileTask, Picker};
 use lang::{message, tr};
 use life::{Lattice, Rule, Size, too_large};
 use session::{Area, Change, Edit, PictureSource, SessionAction, Status};
-use ui::{EditAction, Ghost, Pending, Tool};
+use ui::{EditAction, Ghost, Tool};
 
 /// The state of editing.
 #[derive(Default)]
@@ -254,15 +254,12 @@ impl Handler {
     fn edit(&mut self, instance: usize, change: Change, continues_stroke: bool) {
         let edit = Edit {
             instance,
-            change: change.clone(),
+            change,
             continues_stroke,
         };
-        if let Some(number) = self.app.session.as_ref().map(|session| session.edit(edit)) {
-            self.app.edit_overlay.pending.push_back(Pending {
-                instance,
-                number,
-                change,
-            });
+        if let Some(session) = &self.app.session {
+            let number = session.edit(edit.clone());
+            self.app.edit_overlay.pending.push_back((number, edit));
         }
         self.pacer.request_frame(Instant::now());
     }

@@ -11,7 +11,7 @@ use crate::handler::Handler;
 use crate::view::layout::PixelRect;
 use crate::view::{Dialog, Popup, minimap};
 use session::SessionAction;
-use ui::{Lessons, ViewAction};
+use ui::ViewAction;
 
 /// Between the clicks of a double click.
 const DOUBLE_CLICK_TIMEOUT: Duration = Duration::from_millis(400);
@@ -250,11 +250,8 @@ impl Handler {
             Some(HitTarget::Side) => self.pacer.request_frame(Instant::now()),
             Some(HitTarget::Lesson) if self.app.lessons.is_list() => {
                 for _ in 0..notches.abs() as usize {
-                    self.app.with_lessons(if notches < 0.0 {
-                        Lessons::next_page
-                    } else {
-                        Lessons::previous_page
-                    });
+                    self.app
+                        .with_lessons(|lessons, session| lessons.turn_page(session, notches < 0.0));
                 }
             }
             Some(HitTarget::Panel(instance)) => self.zoom_at_pointer(factor, instance),

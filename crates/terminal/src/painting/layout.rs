@@ -14,9 +14,9 @@ use crate::painting::text::{APART, wrap, wrap_parts};
 use crate::painting::timeline::Contents;
 use crate::painting::{MIN_TERMINAL_SIZE, TerminalFrame};
 use lang::{Message, tr};
-use session::{SessionAction, Status, Streams};
+use session::{SessionAction, Side, Status, Streams};
 use ui::figures::{RunState, Urgency};
-use ui::{Action, Figure, Figures, LessonScreen, PanelFacts, ViewAction};
+use ui::{Action, Figure, Figures, LessonScreen, ViewAction};
 
 /// The smallest panel that shows something, in columns and rows.
 const MIN_PANEL: [u16; 2] = [6, 2];
@@ -199,15 +199,17 @@ pub(super) fn too_small(area: Rect, buffer: &mut Buffer) {
 
 /// Names a panel, and says whether it is the selected one.
 pub(super) fn paint_label(
-    facts: &PanelFacts,
+    status: &Status,
     panel: &Panel,
     depth: ColourDepth,
     buffer: &mut Buffer,
 ) {
     let Some(place) = panel.label else { return };
-    let side = facts.side_of(panel.instance);
+    // An odd one out belongs to neither A nor B.
+    let compared = status.lab.comparison.as_ref();
+    let side = compared.and_then(|both| Side::ALL.get(panel.instance / both.each.max(1)));
     let side = side.map_or(String::new(), |side| format!("{} ", side.name()));
-    let (sign, style) = if panel.instance == facts.selected {
+    let (sign, style) = if panel.instance == status.panels.selected {
         ("▸", depth.on(PALETTE.on_accent, PALETTE.accent))
     } else {
         (" ", depth.text(PALETTE.label))

@@ -166,9 +166,7 @@ impl TerminalView {
                 scale: transform.scale,
             };
             paint.panel(&densities, panel.rect, buffer);
-            if let Some(facts) = &frame.screen.panels {
-                layout::paint_label(facts, panel, self.depth, buffer);
-            }
+            layout::paint_label(status, panel, self.depth, buffer);
         }
     }
 }

@@ -71,11 +71,11 @@ fn arrows_choose_and_go_on_and_escape_goes_back() {
     let open = Some(ViewAction::OpenLesson.into());
     assert_eq!(pressed(&lessons, Key::Space, run), open);
     for _ in 0..LESSONS.len() + 2 {
-        lessons.next_page(&session);
+        lessons.turn_page(&session, true);
     }
     let last = LESSONS.len() - 1;
     assert_eq!(shown(&lessons), format!("list at {last}"));
-    lessons.previous_page(&session);
+    lessons.turn_page(&session, false);
     lessons.open_selected(&session);
     let title = lang::text(LESSONS[last - 1].title);
     assert_eq!(shown(&lessons), format!("{title}, step 1"));
@@ -83,10 +83,10 @@ fn arrows_choose_and_go_on_and_escape_goes_back() {
     assert_eq!(pressed(&lessons, Key::Space, run), next);
     let tab = Some(SessionAction::StepRound.into());
     assert_eq!(pressed(&lessons, Key::Tab, tab), tab);
-    lessons.next_page(&session);
+    lessons.turn_page(&session, true);
     assert_eq!(shown(&lessons), format!("{title}, step 2"));
-    lessons.previous_page(&session);
-    lessons.previous_page(&session);
+    lessons.turn_page(&session, false);
+    lessons.turn_page(&session, false);
     assert_eq!(shown(&lessons), format!("{title}, step 1"));
     lessons.go_up(&session);
     assert_eq!(shown(&lessons), format!("list at {}", last - 1));
@@ -110,7 +110,7 @@ fn exercises_are_listed_behind_the_lessons_where_they_can_be_opened() {
     assert_eq!(listed(&lessons), LESSONS.len() + EXERCISES.len());
     for _ in 0..LESSONS.len() {
         assert_eq!(lessons.selected_exercise(), None);
-        lessons.next_page(&session);
+        lessons.turn_page(&session, true);
     }
     assert_eq!(lessons.selected_exercise(), Some(0));
 }
@@ -161,7 +161,7 @@ fn digits_predict_until_it_is_measured_and_the_nearest_choice_is_marked() {
     assert_eq!(chosen(&mut lessons), [false; 3]);
     lessons.predict(0);
     lessons.predict(9);
-    lessons.next_page(&session);
+    lessons.turn_page(&session, true);
     wait_until("the result", || page(&mut lessons).progress.is_none());
     lessons.predict(2);
     assert_eq!(chosen(&mut lessons), [true, false, false]);
@@ -194,7 +194,7 @@ fn a_lesson_is_stepped_to_its_result_while_the_session_rests() {
     let is_changed = |column: &LessonColumn| column.code.iter().any(|line| line.is_changed);
     assert!(first.columns.iter().any(is_changed), "{:?}", first.columns);
     lessons.predict(0);
-    lessons.next_page(&session);
+    lessons.turn_page(&session, true);
     wait_until("the result", || page(&mut lessons).progress.is_none());
     assert!(!session.status().clock.running, "the session rests");
     let result = page(&mut lessons);
@@ -208,7 +208,7 @@ fn a_lesson_is_stepped_to_its_result_while_the_session_rests() {
     assert_eq!(predicted.milliseconds, slow.milliseconds);
     assert!(!result.conclusion.is_empty());
     for _ in 0..first.of {
-        lessons.next_page(&session);
+        lessons.turn_page(&session, true);
     }
     let last = page(&mut lessons);
     assert_eq!(last.number, last.of);
@@ -223,7 +223,7 @@ fn what_an_engine_lacks_has_a_sentence_and_no_times() {
     let (session, mut lessons) = start();
     for name in ["pinned", "context"] {
         lessons.open(&session, index_of(name));
-        lessons.next_page(&session);
+        lessons.turn_page(&session, true);
         wait_until("the result", || page(&mut lessons).progress.is_none());
         let page = page(&mut lessons);
         let of = lesson::find(name).unwrap().missing_on_cpu.unwrap();
@@ -338,7 +338,7 @@ fn the_speed_up_curve_is_of_the_session_s_lattices_and_comes_point_by_point() {
         result.checks
     );
     // It is measured once while it is open, and again once it was closed or another lesson is open.
-    lessons.previous_page(&session);
+    lessons.turn_page(&session, false);
     lessons.measure_speedup(&session);
     assert_eq!(page(&mut lessons), result);
     lessons.open(&session, 0);

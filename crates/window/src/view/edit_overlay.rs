@@ -54,9 +54,9 @@ pub(crate) fn paint(painter: &WidgetPainter, frame: &Frame<'_>, layout: &WindowL
             pixels_per_point: layout.pixels_per_point,
         })
     };
-    for pending in &edit_overlay.pending {
-        if let Some(sheet) = sheet(pending.instance) {
-            sheet.change(&pending.change);
+    for (_, edit) in &edit_overlay.pending {
+        if let Some(sheet) = sheet(edit.instance) {
+            sheet.change(&edit.change);
         }
     }
     if let Some((instance, area)) = edit_overlay.selection

@@ -8,11 +8,11 @@ use engine::HostMemory;
 use lang::tr;
 use life::{Lattice, Size};
 use session::{
-    AbComparison, Area, Change, Effect, Finding, Recomputing, Settled, Status, StopWhenStill,
+    AbComparison, Area, Change, Edit, Effect, Finding, Recomputing, Settled, Status, StopWhenStill,
     Streams, Switches,
 };
 use ui::fixtures::{comparison, effect, lecture_screen};
-use ui::{Ghost, Pending, SidePanel, Tool};
+use ui::{Ghost, SidePanel, Tool};
 
 pub(super) fn screens() -> Vec<Scenario> {
     [many(), said(), presenting(), compared(), marked()].concat()
@@ -241,11 +241,12 @@ fn marked() -> Vec<Scenario> {
             .edit_overlay(|edit_overlay| {
                 edit_overlay.tool = Tool::Pencil;
                 let cells = (120..140).map(|x| [x, 128]).collect();
-                edit_overlay.pending.push_back(Pending {
+                let edit = Edit {
                     instance: 0,
-                    number: 1,
                     change: Change::Draw { cells, alive: true },
-                });
+                    continues_stroke: false,
+                };
+                edit_overlay.pending.push_back((1, edit));
             })
             .drawing(|drawing| {
                 drawing.notice = Some(tr!("Pencil on: drag to draw").into());
