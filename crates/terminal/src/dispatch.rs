@@ -1,7 +1,6 @@
 //! Carries out actions: the terminal's own here, the session's by handing them on.
 
 use std::sync::Arc;
-use std::time::Instant;
 
 use ratatui::crossterm::event::{
     Event, KeyCode, KeyEvent, MouseButton, MouseEvent, MouseEventKind,
@@ -34,7 +33,7 @@ impl TerminalApp {
             Event::Resize(..) => {}
             Event::FocusGained | Event::FocusLost => return,
         }
-        self.pacer.request_frame(Instant::now());
+        self.pacer.request_frame();
     }
 
     /// Types a pasted text where something is typed, otherwise places the pattern that it is.

@@ -144,10 +144,10 @@ impl TerminalApp {
         loop {
             let now = Instant::now();
             if news.swap(false, Ordering::AcqRel) {
-                self.pacer.request_frame(now);
+                self.pacer.request_frame();
             }
             if self.options.frames.is_some() {
-                self.pacer.request_frame(now); // so many were asked for, whether there is anything new or not
+                self.pacer.request_frame(); // so many were asked for, whether there is anything new or not
             }
             if let Some(until) = self.app.expire_notice(now) {
                 self.pacer.request_frame_at(until); // to take it away
@@ -226,9 +226,8 @@ impl TerminalApp {
     }
 
     fn show_notice(&mut self, notice: impl Into<Message>) {
-        let now = Instant::now();
-        self.app.show_notice(notice, now);
-        self.pacer.request_frame(now);
+        self.app.show_notice(notice);
+        self.pacer.request_frame();
     }
 }
 

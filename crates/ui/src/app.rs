@@ -158,11 +158,11 @@ impl App {
     }
 
     /// Shows a sentence for some seconds.
-    pub fn show_notice(&mut self, notice: impl Into<Message>, now: Instant) {
+    pub fn show_notice(&mut self, notice: impl Into<Message>) {
         let notice = notice.into();
         tracing::debug!("notice: {notice}");
         self.drawing.notice = Some(notice);
-        self.notice_until = Some(now + NOTICE_TIME);
+        self.notice_until = Some(Instant::now() + NOTICE_TIME);
     }
 
     /// Takes a notice away that has stood long enough; when the present one goes.
@@ -214,7 +214,7 @@ impl App {
         let no_rounds = Timeline::default(); // nothing is impossible for want of them
         let refused = action.refused(&self.sources(status.as_deref(), &no_rounds));
         if let Some(why) = refused {
-            self.show_notice(why, Instant::now());
+            self.show_notice(why);
             return None;
         }
         let options = &mut self.options;
@@ -344,10 +344,7 @@ impl App {
     fn next_theme(&mut self) {
         self.options.theme = (self.options.theme + 1) % theme::COUNT;
         let title = theme::theme(self.options.theme).title;
-        self.show_notice(
-            message!("Theme: {title}", title = lang::text(title)),
-            Instant::now(),
-        );
+        self.show_notice(message!("Theme: {title}", title = lang::text(title)));
     }
 
     /// What a key asks for while a lesson or a lecture is open, given what it asks for otherwise.
@@ -393,10 +390,9 @@ impl App {
         match (&self.lecture, self.open_lecture()) {
             (Some(_), Some(_)) => self.end_lecture(),
             (Some(_), None) => self.show_step(0),
-            (None, _) => self.show_notice(
-                message!("No lecture is loaded; 'lifestreams lecture' opens one"),
-                Instant::now(),
-            ),
+            (None, _) => self.show_notice(message!(
+                "No lecture is loaded; 'lifestreams lecture' opens one"
+            )),
         }
     }
 
@@ -426,7 +422,7 @@ impl App {
             }
         }
         if let Some(notice) = given {
-            self.show_notice(notice, Instant::now());
+            self.show_notice(notice);
         }
     }
 
@@ -440,7 +436,7 @@ impl App {
 
     fn end_lecture(&mut self) {
         if let Some(page) = self.close_lecture() {
-            self.show_notice(page, Instant::now());
+            self.show_notice(page);
         }
     }
 

@@ -20,11 +20,11 @@ pub struct Pacer {
 
 impl Pacer {
     /// Requests a frame as soon as the minimum interval allows.
-    pub fn request_frame(&mut self, now: Instant) {
-        self.request_frame_at(now);
+    pub fn request_frame(&mut self) {
+        self.request_frame_at(Instant::now());
     }
 
-    /// Requests a frame at a later time. An earlier request that is still pending is kept.
+    /// Requests a frame at this time. An earlier request that is still pending is kept.
     pub fn request_frame_at(&mut self, then: Instant) {
         self.due_at = Some(self.due_at.map_or(then, |due_at| due_at.min(then)));
     }
@@ -100,11 +100,11 @@ mod tests {
             ..Pacer::default()
         };
         assert!(!pacer.take_due(ms(0)), "nothing is new, nothing is drawn");
-        pacer.request_frame(ms(0));
+        pacer.request_frame_at(ms(0));
         assert!(pacer.take_due(ms(0)));
         pacer.frame_drawn(ms(1));
-        pacer.request_frame(ms(5));
-        pacer.request_frame(ms(6));
+        pacer.request_frame_at(ms(5));
+        pacer.request_frame_at(ms(6));
         assert!(!pacer.take_due(ms(33)));
         assert_eq!(pacer.next(), Some(ms(34)));
         assert!(pacer.take_due(ms(34)));
@@ -122,7 +122,7 @@ mod tests {
         let mut drawn = Vec::new();
         for now in 0..=1000 {
             if pacer.take_due(ms(now)) {
-                pacer.request_frame(ms(now)); // news that come while it is being drawn
+                pacer.request_frame_at(ms(now)); // news that come while it is being drawn
                 pacer.frame_drawn(ms(now));
                 drawn.push(now);
             }

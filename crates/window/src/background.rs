@@ -4,7 +4,6 @@
 
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
-use std::time::Instant;
 
 use crate::handler::Handler;
 use lang::tr;
@@ -103,7 +102,7 @@ impl Handler {
     pub(super) fn take_background_results(&mut self) {
         while let Ok(then) = self.background.receiver.try_recv() {
             then(self);
-            self.pacer.request_frame(Instant::now());
+            self.pacer.request_frame();
         }
     }
 }

@@ -33,7 +33,7 @@ impl Handler {
             self.glided.get_or_insert(now);
         }
         if *camera != before {
-            self.pacer.request_frame(Instant::now());
+            self.pacer.request_frame();
         }
     }
 
@@ -45,7 +45,7 @@ impl Handler {
         let part = (now - last).as_secs_f64() / GLIDE_DURATION.as_secs_f64();
         if self.app.options.camera.advance(part) {
             self.glided = Some(now);
-            self.pacer.request_frame(now);
+            self.pacer.request_frame();
         }
     }
 

@@ -6,7 +6,6 @@
 mod files;
 
 use std::sync::Arc;
-use std::time::Instant;
 
 use crate::handler::Handler;
 use crate::pointer::HitTarget;
@@ -261,7 +260,7 @@ impl Handler {
             let number = session.edit(edit.clone());
             self.app.edit_overlay.pending.push_back((number, edit));
         }
-        self.pacer.request_frame(Instant::now());
+        self.pacer.request_frame();
     }
 
     /// Clears pending edits and the selection when the size or number of lattices has changed.
@@ -350,7 +349,7 @@ impl Handler {
                 let [from, to] = from.span(under, status.lattices.size);
                 let area = Area::spanned(from, to);
                 self.app.edit_overlay.selection = Some((instance, area));
-                self.pacer.request_frame(Instant::now());
+                self.pacer.request_frame();
             }
             _ => {}
         }
@@ -367,7 +366,7 @@ impl Handler {
         if selected {
             edit_overlay.tool = Tool::Hand;
             self.update_pointed_cell(self.under_pointer());
-            self.pacer.request_frame(Instant::now());
+            self.pacer.request_frame();
         }
         held.is_some()
     }
@@ -399,7 +398,7 @@ impl Handler {
             && ghost.at != over
         {
             ghost.at = over;
-            self.pacer.request_frame(Instant::now());
+            self.pacer.request_frame();
         }
     }
 
@@ -439,7 +438,7 @@ impl Handler {
         });
         if self.app.edit_overlay.pointed != cell {
             self.app.edit_overlay.pointed = cell;
-            self.pacer.request_frame(Instant::now());
+            self.pacer.request_frame();
         }
     }
 

@@ -390,7 +390,7 @@ impl Handler {
             EditorRequest::Show(code) => self.editor.code = code,
             EditorRequest::NewKernel => self.begin_kernel(),
         }
-        self.pacer.request_frame(std::time::Instant::now());
+        self.pacer.request_frame();
     }
 
     /// Begins a kernel as a copy of the rung in use.

@@ -227,7 +227,7 @@ impl Handler {
         }
         self.surface = Some(screen);
         let _ = self.opened.send(()); // nobody may wait for it
-        self.pacer.request_frame(Instant::now());
+        self.pacer.request_frame();
     }
 
     fn fail(&mut self, event_loop: &ActiveEventLoop, error: WindowError) {
@@ -236,9 +236,8 @@ impl Handler {
     }
 
     pub(super) fn show_notice(&mut self, notice: impl Into<Message>) {
-        let now = Instant::now();
-        self.app.show_notice(notice, now);
-        self.pacer.request_frame(now);
+        self.app.show_notice(notice);
+        self.pacer.request_frame();
     }
 
     pub(super) fn status(&self) -> Option<Arc<Status>> {
@@ -282,7 +281,7 @@ impl Handler {
             UiRequest::Change(settings, beside) => {
                 let popup = Popup::of_settings(settings, beside);
                 self.dialogs.open(Dialog::Popup(popup));
-                self.pacer.request_frame(Instant::now());
+                self.pacer.request_frame();
             }
             UiRequest::OpenFile(path) => self.open_path(&path),
             UiRequest::SaveFile(path) => self.save_to_typed(path),
@@ -297,16 +296,16 @@ impl Handler {
             }
             UiRequest::ShowSource(rung) => {
                 self.app.options.source = rung;
-                self.pacer.request_frame(Instant::now());
+                self.pacer.request_frame();
             }
             UiRequest::ShowPtx(shown) => {
                 self.app.options.shows_ptx = shown;
-                self.pacer.request_frame(Instant::now());
+                self.pacer.request_frame();
             }
             UiRequest::Editor(request) => self.editor_requested(request),
             UiRequest::FreezeTimeline => {
                 self.timeline.toggle_frozen();
-                self.pacer.request_frame(Instant::now());
+                self.pacer.request_frame();
             }
         }
     }
@@ -394,7 +393,7 @@ impl Handler {
                 }
             }
             Ok(Outcome::Skipped) => self.pacer.request_frame_at(now + RETRY_INTERVAL),
-            Ok(Outcome::Again) => self.pacer.request_frame(now),
+            Ok(Outcome::Again) => self.pacer.request_frame(),
             Err(error) => self.recover(event_loop, error),
         }
     }
@@ -418,7 +417,7 @@ impl Handler {
         match self.options.frames {
             Some(most) if self.frames_counted() >= most => event_loop.exit(),
             // So many were asked for, whether there is anything new or not.
-            Some(_) => self.pacer.request_frame(now),
+            Some(_) => self.pacer.request_frame(),
             None => {}
         }
     }
@@ -466,7 +465,7 @@ fn ends_stroke(action: Action) -> bool {
 impl Handler {
     /// Does what a person asked for, or says why it is impossible.
     pub(super) fn act(&mut self, event_loop: &ActiveEventLoop, action: impl Into<Action>) {
-        self.pacer.request_frame(Instant::now());
+        self.pacer.request_frame();
         let action = action.into();
         if ends_stroke(action) {
             self.end_stroke();
@@ -644,7 +643,7 @@ impl Handler {
         let open = |lessons: &mut Lessons, session: &_| lessons.open(session, index);
         self.app.with_lessons(open);
         self.hover();
-        self.pacer.request_frame(Instant::now());
+        self.pacer.request_frame();
     }
 }
 
@@ -663,7 +662,7 @@ impl ApplicationHandler<LoopEvent> for Handler {
             if let Some(screen) = &mut self.surface {
                 screen.reader_event(event.window_event);
             }
-            return self.pacer.request_frame(Instant::now());
+            return self.pacer.request_frame();
         }
         self.wake_pending.store(false, Ordering::Release);
         if self.quit_requested.load(Ordering::Acquire) {
@@ -676,7 +675,7 @@ impl ApplicationHandler<LoopEvent> for Handler {
         self.take_background_results();
         self.follow_code_files();
         self.poll_round_answer();
-        self.pacer.request_frame(Instant::now());
+        self.pacer.request_frame();
     }
 
     fn window_event(&mut self, event_loop: &ActiveEventLoop, _: WindowId, event: WindowEvent) {
@@ -686,7 +685,7 @@ impl ApplicationHandler<LoopEvent> for Handler {
             .map_or(1.0, |screen| screen.window().scale_factor());
         let offered = self.offer(&event);
         if offered.shows {
-            self.pacer.request_frame(Instant::now());
+            self.pacer.request_frame();
         }
         match event {
             WindowEvent::CloseRequested | WindowEvent::Destroyed => event_loop.exit(),
@@ -696,13 +695,13 @@ impl ApplicationHandler<LoopEvent> for Handler {
                 if let Some(screen) = &mut self.surface {
                     screen.resize([size.width, size.height]);
                 }
-                self.pacer.request_frame(Instant::now());
+                self.pacer.request_frame();
             }
             WindowEvent::Occluded(occluded) => {
                 self.visible = !occluded;
-                self.pacer.request_frame(Instant::now());
+                self.pacer.request_frame();
             }
-            WindowEvent::ScaleFactorChanged { .. } => self.pacer.request_frame(Instant::now()),
+            WindowEvent::ScaleFactorChanged { .. } => self.pacer.request_frame(),
             WindowEvent::ModifiersChanged(modifiers) => self.modifiers = modifiers.state(),
             WindowEvent::KeyboardInput {
                 event,
@@ -750,7 +749,7 @@ impl ApplicationHandler<LoopEvent> for Handler {
                 if whole != 0.0 {
                     self.wheel -= whole;
                     self.wheel(whole);
-                    self.pacer.request_frame(Instant::now());
+                    self.pacer.request_frame();
                 }
             }
             _ => {}

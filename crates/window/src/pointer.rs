@@ -151,7 +151,7 @@ impl Handler {
         button: MouseButton,
     ) {
         if self.hovered_widget.is_some() {
-            self.pacer.request_frame(Instant::now());
+            self.pacer.request_frame();
         }
         if (button, state) == (MouseButton::Right, ElementState::Pressed) {
             let (Some(HitTarget::Panel(instance)), Some(at), Some(layout)) =
@@ -163,7 +163,7 @@ impl Handler {
             self.act(event_loop, SessionAction::Select(instance));
             self.dialogs
                 .open(Dialog::Popup(Popup::of_panel(layout.point(at))));
-            return self.pacer.request_frame(Instant::now());
+            return self.pacer.request_frame();
         }
         if !matches!(button, MouseButton::Left | MouseButton::Middle) {
             return;
@@ -221,7 +221,7 @@ impl Handler {
             | Gesture::DoubleClick(HitTarget::Side | HitTarget::Lesson)
             | Gesture::Drag(HitTarget::Side | HitTarget::Lesson, _) => {}
         }
-        self.pacer.request_frame(Instant::now());
+        self.pacer.request_frame();
     }
 
     /// Tells the timeline where the mouse is; another frame is only wanted where that shows.
@@ -230,14 +230,14 @@ impl Handler {
         let widget = screen.and_then(|(screen, at)| screen.scene.widget_at(at));
         if widget.is_some() || self.hovered_widget.is_some() {
             // Also while it moves within one: its tip comes once it stands still.
-            self.pacer.request_frame(Instant::now());
+            self.pacer.request_frame();
         }
         self.hovered_widget = widget;
         let target = self.under_pointer();
         self.update_pointed_cell(target);
         let is_over = target == Some(HitTarget::Timeline);
         if self.timeline.hover(self.pointer.at.filter(|_| is_over)) {
-            self.pacer.request_frame(Instant::now());
+            self.pacer.request_frame();
         }
     }
 
@@ -247,7 +247,7 @@ impl Handler {
         let factor = 1.25f64.powf(notches);
         match self.under_pointer() {
             // A list of egui's has the wheel itself.
-            Some(HitTarget::Side) => self.pacer.request_frame(Instant::now()),
+            Some(HitTarget::Side) => self.pacer.request_frame(),
             Some(HitTarget::Lesson) if self.app.lessons.is_list() => {
                 for _ in 0..notches.abs() as usize {
                     self.app
