@@ -651,4 +651,17 @@ mod tests {
         let by = [0, 1].map(|axis| after.origin[axis] - before.origin[axis]);
         assert_eq!(by, [20.0, -5.0]);
     }
+
+    #[test]
+    fn it_goes_on_looking_at_the_same_cells_of_lattices_that_are_resized() {
+        let ([small, large], panel) = ([size(100, 100), size(301, 301)], [200, 200]);
+        let mut camera = Camera::default();
+        camera.zoom(8.0, small, panel);
+        camera.centre_on([30.0, 40.0], small, panel);
+        let before = camera.target_transform(small, panel);
+        camera.follow_resize(small, large);
+        let after = camera.target_transform(large, panel);
+        assert_eq!(after, before.resized(small, large));
+        assert_eq!(after.origin[0] - before.origin[0], 100.0);
+    }
 }

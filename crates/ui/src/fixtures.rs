@@ -11,7 +11,7 @@ use engine::{
 
 use crate::{
     Chart, CodeLine, Lecture, LectureOptions, LectureScreen, LectureStep, LessonChoice,
-    LessonColumn, LessonEntry, LessonPage, LessonPicture, LessonScreen, Notes, TimeBar,
+    LessonColumn, LessonPage, LessonPicture, LessonScreen, Notes, TimeBar,
 };
 use lang::tr;
 use lesson::factor_in_words;
@@ -585,67 +585,14 @@ pub fn speedup_page(measured: usize, batched: bool) -> Box<LessonPage> {
     })
 }
 
-/// The list, as long as the real one, with the exercises.
+/// The list, with the exercises.
 pub fn lesson_list(selected: usize) -> LessonScreen {
-    let entries = [
-        ("conway", "a lattice, a kernel, and its picture on the host"),
-        ("conway-streams", "four lattices, four streams"),
-        ("conway-sync", "the generations inside the kernel"),
-        ("conway-sync-shared", "the same in shared memory"),
-        (
-            "multi-kernel",
-            "two hundred small launches, one after the other",
-        ),
-        ("multi-kernel-streams", "the same in two hundred streams"),
-        (
-            "multi-kernel-events",
-            "what events say about two hundred launches",
-        ),
-        (
-            "multi-kernel-threads",
-            "ten host threads, a context each, and one for all",
-        ),
-        (
-            "event",
-            "has the launch started, has it ended, how long did it take?",
-        ),
-        ("context", "make, use and destroy a context"),
-        ("mandelbrot-sync", "waiting after every step, or never"),
-        (
-            "rgb-to-gray",
-            "copy in, kernel, copy out, for many pictures",
-        ),
-        (
-            "pinned",
-            "when does the call return, when is the data there?",
-        ),
-        ("chunks", "one large array in three streams"),
-        (
-            "default-stream",
-            "the default stream waits for all others, and they wait for it",
-        ),
-        (
-            "issue-order",
-            "one instance after the other, or all launches first",
-        ),
-        (
-            "connections",
-            "thirty-two streams over eight connections, and over thirty-two",
-        ),
-        ("graphs", "a round as one launch"),
-        ("priorities", "a small launch that comes late"),
-        ("occupancy", "block shapes and occupancy"),
-        ("barrier", "a barrier taken out"),
-    ];
-    let entry = |(name, title): (&str, &str)| LessonEntry {
-        name: name.into(),
-        title: lang::shown(title),
-        heading: None,
-    };
     let unsolved = lesson::ExerciseProgress::default();
-    let exercises = crate::lessons::exercises(&unsolved);
+    let lessons = crate::lessons::entries().into_iter();
     LessonScreen::List {
-        entries: entries.map(entry).into_iter().chain(exercises).collect(),
+        entries: lessons
+            .chain(crate::lessons::exercises(&unsolved))
+            .collect(),
         selected,
     }
 }

@@ -198,12 +198,7 @@ pub(super) fn too_small(area: Rect, buffer: &mut Buffer) {
 }
 
 /// Names a panel, and says whether it is the selected one.
-pub(super) fn paint_label(
-    status: &Status,
-    panel: &Panel,
-    depth: ColourDepth,
-    buffer: &mut Buffer,
-) {
+pub(super) fn paint_label(status: &Status, panel: &Panel, depth: ColourDepth, buffer: &mut Buffer) {
     let Some(place) = panel.label else { return };
     // An odd one out belongs to neither A nor B.
     let compared = status.lab.comparison.as_ref();

@@ -517,11 +517,15 @@ fn cards_have_what_they_are_for() {
     says(&mut view, &status, [100, 40], curve);
     view.lesson = Some(LessonScreen::Page(fixtures::lesson_page(false)));
     says(&mut view, &status, [60, 24], " of  | Space next page");
-    view.lesson = Some(fixtures::lesson_list(11));
+    let list = fixtures::lesson_list(11);
+    let LessonScreen::List { entries, .. } = &list else {
+        unreachable!("it is a list")
+    };
+    // Lessons are counted, not the lines that their titles take.
+    let foot = format!("12 of {} · ↑ ↓ · Esc closes | Space open", entries.len());
+    view.lesson = Some(list);
     for rows in [12, 50] {
-        // Lessons are counted, not the lines that their titles take.
-        let foot = "12 of 31 · ↑ ↓ · Esc closes | Space open";
-        says(&mut view, &status, [60, rows], foot);
+        says(&mut view, &status, [60, rows], &foot);
     }
     view.lesson = None;
     view.options.side = Some(ui::SidePanel::Lab);

@@ -1,7 +1,6 @@
 use std::time::{Duration, Instant};
 
 use super::*;
-use crate::actions::action_for;
 use engine::kernels;
 use lesson::Factor;
 use life::Size;
@@ -46,30 +45,11 @@ fn wait_until(what: &str, mut done: impl FnMut() -> bool) {
     }
 }
 
-/// What a key asks for that the table gives this action.
-fn pressed(lessons: &Lessons, key: Key, action: impl Into<Option<Action>>) -> Option<Action> {
-    let chord = Chord {
-        key,
-        shift: false,
-        ctrl: false,
-    };
-    lessons.remap_key(None, chord, action.into())
-}
-
 #[test]
-fn arrows_choose_and_go_on_and_escape_goes_back() {
+fn pages_and_entries_are_turned_and_escape_goes_back() {
     let (session, mut lessons) = start();
-    let right =
-        |lessons: &Lessons| pressed(lessons, Key::Right, Action::from(ViewAction::PanRight));
-    let run: Action = SessionAction::TogglePause.into();
-    let next: Option<Action> = Some(ViewAction::NextPage.into());
-    assert_eq!(right(&lessons), Some(ViewAction::PanRight.into()));
-    assert_eq!(pressed(&lessons, Key::Space, run), Some(run));
     lessons.toggle(&session);
     assert_eq!(shown(&lessons), "list at 0");
-    assert_eq!(pressed(&lessons, Key::Down, None), next);
-    let open = Some(ViewAction::OpenLesson.into());
-    assert_eq!(pressed(&lessons, Key::Space, run), open);
     for _ in 0..LESSONS.len() + 2 {
         lessons.turn_page(&session, true);
     }
@@ -79,10 +59,6 @@ fn arrows_choose_and_go_on_and_escape_goes_back() {
     lessons.open_selected(&session);
     let title = lang::text(LESSONS[last - 1].title);
     assert_eq!(shown(&lessons), format!("{title}, step 1"));
-    assert_eq!(right(&lessons), next);
-    assert_eq!(pressed(&lessons, Key::Space, run), next);
-    let tab = Some(SessionAction::StepRound.into());
-    assert_eq!(pressed(&lessons, Key::Tab, tab), tab);
     lessons.turn_page(&session, true);
     assert_eq!(shown(&lessons), format!("{title}, step 2"));
     lessons.turn_page(&session, false);
@@ -116,41 +92,9 @@ fn exercises_are_listed_behind_the_lessons_where_they_can_be_opened() {
 }
 
 #[test]
-fn a_presenter_s_remote_goes_on_and_back_and_does_nothing_else() {
-    let (session, mut lessons) = start();
-    lessons.open(&session, 0);
-    let of = |key| pressed(&lessons, key, action_for(plain(key)));
-    assert_eq!(of(Key::PageDown), Some(ViewAction::NextPage.into()));
-    assert_eq!(of(Key::PageUp), Some(ViewAction::PreviousPage.into()));
-    for key in [Key::F(5), Key::Char('.'), Key::Char('B')] {
-        assert!(action_for(plain(key)).is_some());
-        assert_eq!(of(key), None, "{key:?}");
-        let chord = Chord {
-            shift: true,
-            ..plain(key)
-        };
-        assert_eq!(
-            lessons.remap_key(None, chord, action_for(chord)),
-            None,
-            "{key:?}"
-        );
-    }
-}
-
-fn plain(key: Key) -> Chord {
-    Chord {
-        key,
-        shift: false,
-        ctrl: false,
-    }
-}
-
-#[test]
-fn digits_predict_until_it_is_measured_and_the_nearest_choice_is_marked() {
+fn a_choice_is_taken_until_it_is_measured_and_the_nearest_one_is_marked() {
     let (session, mut lessons) = start();
     lessons.open(&session, index_of("event"));
-    let predict = pressed(&lessons, Key::Char('2'), None);
-    assert_eq!(predict, Some(ViewAction::Predict(1).into()));
     let chosen = |lessons: &mut Lessons| {
         let choices = page(lessons).choices.into_iter();
         choices.map(|it| it.is_chosen).collect::<Vec<_>>()
@@ -172,8 +116,6 @@ fn digits_predict_until_it_is_measured_and_the_nearest_choice_is_marked() {
         "{right:?}"
     );
     // Again from the same step, with what was predicted.
-    let again = pressed(&lessons, Key::Char('M'), None);
-    assert_eq!(again, Some(ViewAction::MeasureAgain.into()));
     lessons.measure_again(&session);
     let measuring = page(&mut lessons);
     assert_eq!(measuring.number, 2);
