@@ -2,14 +2,17 @@
 
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
+use ratatui::crossterm::event::{KeyCode, KeyEvent};
 use ratatui::style::{Color, Modifier};
 
 use super::*;
 use engine::Transfer;
 use life::Lattice;
 use session::{Picture, Trace};
+use std::sync::Arc;
+use ui::actions::Setting;
 use ui::fixtures::{self, FixturePictures, comparison, effect, soup, status, timed_round};
-use ui::{Drawing, LessonScreen, Population, Timeline};
+use ui::{Drawing, LessonScreen, Population, SidePanel, Timeline};
 
 /// Lattices, and a timed round of sixteen streams.
 struct Source(FixturePictures);
@@ -123,19 +126,6 @@ fn view() -> View {
     View::new(Glyphs::Auto, ColourDepth::True)
 }
 
-/// A screen of this size has all parts of what is said, with ` | ` between; behind `!` stands what it has not.
-/// Its lines.
-#[track_caller]
-fn says(view: &mut View, status: &Status, at: [u16; 2], said: &str) -> Vec<String> {
-    let lines = text(&screen(view, status, at));
-    for part in said.split(" | ") {
-        let wanted = part.trim_start_matches('!');
-        let has = lines.iter().any(|line| line.contains(wanted));
-        assert_eq!(has, wanted == part, "{part} at {at:?}: {lines:#?}");
-    }
-    lines
-}
-
 #[test]
 fn all_panels_stand_apart_with_their_names_on_every_screen() {
     let sides = [(512, 512), (1000, 10), (10, 1000)];
@@ -166,28 +156,6 @@ fn all_panels_stand_apart_with_their_names_on_every_screen() {
             }
         }
     }
-}
-
-#[test]
-fn the_line_has_the_figures_of_the_lowest_ranks_that_fit() {
-    let status = status(16, size(512, 512));
-    let usual = "▶ running  gen 123,456 | streams: per instance | 4.71 Tcell/s | H keys · Ctrl+Q quit · Space pause";
-    #[rustfmt::skip]
-    let rows = [
-        (50, "gen 123,456 · sync-global | !streams"),
-        // The sign says whether it runs, where the word would cost the streams.
-        (60, " ▶  gen 123,456 | sync-global | streams: per instance | !cell/s"),
-        (80, &*format!("{usual} | !1.12 M gen/s | !12.3 µs per launch | !16 × 512×512")),
-        (160, "streams: per instance | 1.12 M gen/s | 12.3 µs per launch | 16 × 512×512"),
-    ];
-    for (columns, said) in rows {
-        let lines = says(&mut view(), &status, [columns, 24], said);
-        assert!(!lines[22].contains('…'), "{}", lines[22]);
-    }
-    let lines = says(&mut view(), &status, [80, 24], "▸0 | 15 ");
-    let dots = lines.iter().flat_map(|line| line.chars());
-    let dots = dots.filter(|c| ('\u{2801}'..='\u{28FF}').contains(c));
-    assert!(dots.count() > 300, "Braille for lattices that are large");
 }
 
 #[test]
@@ -246,135 +214,118 @@ fn without_colours_every_half_block_is_a_cell_and_all_is_said_by_signs() {
     assert!(cell.symbol() == "▸" && cell.modifier.contains(Modifier::REVERSED));
 }
 
+/// What each screen shows, in `tests/oracle/terminal.txt`: panels are empty there.
 #[test]
-fn ascii_is_ascii_everywhere() {
-    let status = status(16, size(64, 64));
-    let mut view = View::new(Glyphs::Ascii, ColourDepth::Basic);
-    view.options.timeline = true;
-    for help in [false, true] {
-        view.painter.field = help.then(|| Field::new(None));
-        for line in text(&screen(&mut view, &status, [100, 40])) {
-            assert!(line.is_ascii(), "{line}");
-            assert!(!line.contains('?') || line.contains("H, ?"), "{line}");
+fn screens_stay_as_they_are() {
+    type Change = fn(&mut View, &mut Status);
+    let timeline: Change = |view, _| view.options.timeline = true;
+    let typed: Change = |view, _| {
+        let mut help = Field::new(None);
+        for letter in "pause".chars() {
+            help.key(&KeyEvent::from(KeyCode::Char(letter)), 1);
         }
-    }
-}
-
-#[test]
-fn a_terminal_that_is_too_small_says_so() {
-    let status = status(16, size(512, 512));
-    for [columns, rows] in [[20, 8], [31, 40], [200, 9], [10, 3], [1, 1]] {
-        let mut view = view();
-        view.painter.field = Some(Field::new(None));
+        view.painter.field = Some(help);
+    };
+    let keys: Change = |view, _| view.painter.field = Some(Field::new(None));
+    let prompt: Change = |view, _| view.painter.field = Some(Field::new(Some(Setting::Size)));
+    let ladder: Change = |view, _| view.options.side = Some(SidePanel::Ladder);
+    let source: Change = |view, _| {
+        view.options.side = Some(SidePanel::Ladder);
+        view.options.source = engine::kernels::find("shared").map(|kernel| kernel.index());
+    };
+    let lab: Change = |view, _| view.options.side = Some(SidePanel::Lab);
+    let page: Change = |view, _| view.lesson = Some(LessonScreen::Page(fixtures::recorded_page()));
+    let curve: Change = |view, _| {
+        view.lesson = Some(LessonScreen::Page(fixtures::speedup_page(3, false)));
+    };
+    let lecture: Change = |view, _| {
+        view.drawing.lecture = Some(Arc::new(fixtures::lecture_screen()));
+    };
+    let cause: Change = |view, status| {
         view.options.timeline = true;
-        let said = if columns >= 10 { "too small:" } else { "" };
-        says(&mut view, &status, [columns, rows], said);
+        status.setting.switches = one_stream();
+        let round = fixtures::serial_round(16);
+        status.lab.isolated = Some(fixtures::isolated(&round, 0.05));
+        view.update(status, &fixtures::TimedAs(round));
+    };
+    let changed: Change = |view, status| {
+        status.lab.tells_effect = true;
+        status.lab.last_effect = Some(effect());
+        view.update(status, &fixtures::TimedBefore(8));
+    };
+    let before: Change = |view, status| {
+        view.options.timeline = true;
+        status.lab.last_effect = Some(effect());
+        view.update(status, &fixtures::TimedBefore(8));
+    };
+    let halves: Change = |view, status| {
+        view.options.timeline = true;
+        status.lab.comparison = Some(comparison(one_stream()));
+        view.update(status, &fixtures::TimedBefore(8));
+    };
+    #[rustfmt::skip]
+    let screens: [(&str, [u16; 2], Change); 24] = [
+        ("figures", [50, 10], |_, _| {}),
+        ("figures", [60, 10], |_, _| {}),
+        ("figures", [80, 12], |_, _| {}),
+        ("figures", [160, 10], |_, _| {}),
+        ("too small", [31, 10], keys),
+        ("too small", [10, 3], timeline),
+        ("help", [80, 24], keys),
+        ("help, a word typed", [110, 24], typed),
+        ("a field", [80, 16], prompt),
+        ("ladder", [100, 60], ladder),
+        ("a rung's source", [100, 60], source),
+        ("lab", [100, 30], lab),
+        ("a page", [80, 80], page),
+        ("a curve", [80, 40], curve),
+        ("a lecture's step", [80, 24], lecture),
+        ("timeline", [160, 40], timeline),
+        ("timeline, folded", [80, 24], timeline),
+        ("timeline, nearly none", [80, 10], timeline),
+        ("a cause against overlap", [160, 40], cause),
+        ("a change", [120, 16], changed),
+        ("before and after", [100, 30], before),
+        ("before and after, one has room", [160, 11], before),
+        ("A and B", [80, 24], halves),
+        ("A and B, one has room", [160, 11], halves),
+    ];
+    let mut shown = String::new();
+    let mut show = |name: &str, glyphs, [columns, rows]: [u16; 2], change: Change| {
+        let mut status = status(8, size(512, 512));
+        let mut view = View::new(glyphs, ColourDepth::True);
+        change(&mut view, &mut status);
+        let empty = vec![Lattice::new(status.lattices.size); 8];
+        view.update(&status, &Source(FixturePictures::bits(&empty)));
         let area = Rect::new(0, 0, columns, rows);
-        assert_eq!(view.request(&status, area), None);
+        let mut terminal = Terminal::new(TestBackend::new(columns, rows)).unwrap();
+        let paint = |view: &mut View, frame: &mut ratatui::Frame| {
+            view.paint(Some(&status), area, frame.buffer_mut());
+        };
+        terminal.draw(|frame| paint(&mut view, frame)).unwrap();
+        shown += &format!("==== {name}, {columns} × {rows}, {glyphs:?}\n");
+        for line in text(&terminal) {
+            assert!(glyphs != Glyphs::Ascii || line.is_ascii(), "{line}");
+            shown += line.trim_end();
+            shown.push('\n');
+        }
+    };
+    for (name, at, change) in screens {
+        show(name, Glyphs::Auto, at, change);
     }
-}
-
-#[test]
-fn the_ladder_says_ideas_and_shows_a_rung_s_source() {
-    let status = status(16, size(512, 512));
-    let mut view = view();
-    view.options.side = Some(ui::SidePanel::Ladder);
-    says(&mut view, &status, [120, 60], "32 cells per word");
-    let shared = engine::kernels::find("shared").unwrap();
-    view.options.source = Some(shared.index());
-    let said = "shared (+ and −: against global) | +     __syncthreads(); | − extern \"C\" __global__ void life_global(";
-    says(&mut view, &status, [120, 60], said);
-}
-
-#[test]
-fn the_timeline_has_a_row_a_stream_or_folds_them() {
-    let mut status = status(16, size(512, 512));
-    let mut view = view();
-    view.options.timeline = true;
-    let said = "overlap | █ launch | time per round: 170 µs (median) | host ■ | 0 µs";
-    let lines = says(&mut view, &status, [200, 60], said);
-    for stream in 0..16 {
-        let name = format!("stream {stream} ");
-        let mut rows = lines
-            .iter()
-            .filter(|line| line.trim_start().starts_with(&name));
-        let row = rows.next().expect(&name);
-        assert!(
-            ['█', '▓', '▒'].iter().all(|sign| row.contains(*sign)),
-            "{row}"
-        );
-    }
-    let lines = text(&screen(&mut view, &status, [80, 24]));
-    let folded = lines.iter().filter(|line| line.contains("streams "));
-    assert_eq!(folded.count(), 8, "{lines:#?}");
-    says(&mut view, &status, [80, 10], "streams 0–15");
-    // The first cause against overlap stands beside the verdict.
-    status.setting.switches = one_stream();
-    let round = fixtures::serial_round(16);
-    status.lab.isolated = Some(fixtures::isolated(&round, 0.05));
-    view.timeline = Timeline::default();
-    view.update(&status, &fixtures::TimedAs(round));
-    let said = "No overlap: one stream runs its operations one after the other | per round · F2: streams per-instance";
-    says(&mut view, &status, [160, 40], said);
+    show("timeline", Glyphs::Ascii, [100, 30], timeline);
+    show("help", Glyphs::Ascii, [100, 30], keys);
+    test_support::with(lang::Language::Chinese, || {
+        show("before and after", Glyphs::Auto, [100, 30], before);
+        show("a page", Glyphs::Auto, [80, 60], page);
+    });
+    test_support::compare_with_stored("terminal.txt", &shown);
 }
 
 fn one_stream() -> session::Switches {
     session::Switches {
         streams: session::Streams::One,
         ..session::Switches::DEFAULT
-    }
-}
-
-#[test]
-fn a_finding_over_the_lanes_is_said_once() {
-    let mut status = status(8, size(64, 64));
-    let mut view = view();
-    status.lab.tells_effect = true;
-    status.lab.last_effect = Some(effect());
-    view.update(&status, &fixtures::TimedBefore(8));
-    for has_timeline in [true, false] {
-        view.options.timeline = has_timeline;
-        view.update(&status, &fixtures::TimedBefore(8));
-        let lines = text(&screen(&mut view, &status, [120, 40])).concat();
-        assert_eq!(lines.matches("12.8× slower").count(), 1, "{lines}");
-    }
-}
-
-#[test]
-fn both_rounds_stand_above_one_another_with_their_names_where_there_is_room() {
-    let mut view = view();
-    view.options.timeline = true;
-    let mut before_and_after = status(8, size(64, 64));
-    before_and_after.lab.last_effect = Some(effect());
-    let mut a_and_b = status(8, size(64, 64));
-    a_and_b.lab.comparison = Some(comparison(one_stream()));
-    for (status, [above, below]) in [
-        (before_and_after, ["before: host", "after: host"]),
-        (a_and_b, ["A: host", "B: host"]),
-    ] {
-        view.timeline = Timeline::default();
-        view.update(&status, &fixtures::TimedBefore(8));
-        for (columns, rows) in [(60, 20), (80, 24), (100, 30), (160, 50)] {
-            let lines = text(&screen(&mut view, &status, [columns, rows]));
-            let row = |name: &str| {
-                let starts = |line: &String| line.trim_start().starts_with(name);
-                let row = lines.iter().position(starts);
-                row.unwrap_or_else(|| panic!("{name} at {columns} × {rows}: {lines:#?}"))
-            };
-            assert!(row(above) + 1 < row(below), "{lines:#?}");
-            for row in [row(above), row(below)] {
-                assert!(lines[row].contains('■') && lines[row + 1].contains('█'));
-            }
-            let legend = "■ host call | █ launch | ▒ download | bars: a typical round";
-            says(&mut view, &status, [columns, rows], legend);
-        }
-        // Where one has room, it is the newer one, and is called so.
-        says(
-            &mut view,
-            &status,
-            [160, 11],
-            &format!("{below} | !{above}"),
-        );
     }
 }
 
@@ -502,66 +453,6 @@ fn no_text_of_a_lesson_is_cut_at_any_width() {
                 );
             }
         }
-    }
-}
-
-#[test]
-fn cards_have_what_they_are_for() {
-    let status = status(16, size(64, 64));
-    let mut view = view();
-    view.lesson = Some(LessonScreen::Page(fixtures::speedup_page(3, false)));
-    let curve = "N instances of 1024 × 1024 cells · kernel bits \
-                 | N = 1: one stream for all 3300 ± 400 (1.0×) · a stream each 3300 ± 400 \
-                 | N = 4: one stream for all 830 ± 90 | a batch: kernel 'bits' steps one lattice per launch \
-                 | !N = 8"; // not measured yet
-    says(&mut view, &status, [100, 40], curve);
-    view.lesson = Some(LessonScreen::Page(fixtures::lesson_page(false)));
-    says(&mut view, &status, [60, 24], " of  | Space next page");
-    let list = fixtures::lesson_list(11);
-    let LessonScreen::List { entries, .. } = &list else {
-        unreachable!("it is a list")
-    };
-    // Lessons are counted, not the lines that their titles take.
-    let foot = format!("12 of {} · ↑ ↓ · Esc closes | Space open", entries.len());
-    view.lesson = Some(list);
-    for rows in [12, 50] {
-        says(&mut view, &status, [60, rows], &foot);
-    }
-    view.lesson = None;
-    view.options.side = Some(ui::SidePanel::Lab);
-    let lines = says(
-        &mut view,
-        &status,
-        [100, 24],
-        "F2  streams | F8  block | per-instance | pageable",
-    );
-    // What a position does stands below the positions.
-    let setting = &status.setting;
-    let present = &session::Switch::Streams.choices(setting.switches, setting.kernel)[0];
-    let column = |word: &str| {
-        let line = lines.iter().find(|line| line.contains(word)).expect(word);
-        lang::columns(&line[..line.find(word).unwrap()])
-    };
-    assert_eq!(
-        column("per-instance"),
-        column(&present.effect[..8]),
-        "{lines:#?}"
-    );
-    // What is typed in the help leaves the rows that have it.
-    use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
-    let mut help = Field::new(None);
-    for (typed, said) in [
-        (
-            "pause",
-            "Keyboard shortcuts · pause | Run / pause | Esc clears | !Next theme",
-        ),
-        ("q", "No matching command"),
-    ] {
-        for letter in typed.chars() {
-            help.key(&KeyEvent::new(KeyCode::Char(letter), KeyModifiers::NONE), 1);
-        }
-        view.painter.field = Some(help.clone());
-        says(&mut view, &status, [110, 24], said);
     }
 }
 
