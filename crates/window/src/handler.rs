@@ -115,8 +115,8 @@ pub(super) struct Handler {
     pub(super) editing: Editing,
     /// Where fullscreen is, if that was asked for.
     pub(super) monitor: Option<MonitorHandle>,
-    /// The place under the mouse that has a tip or is a button.
-    pub(super) hovered_widget: Option<egui::Id>,
+    /// Whether the mouse is where widgets may be.
+    pub(super) is_over_widgets: bool,
     /// Notches of the wheel not yet acted upon: a touchpad sends parts of one.
     wheel: f64,
     pub(super) modifiers: ModifiersState,
@@ -165,7 +165,7 @@ impl Handler {
             dialogs: Dialogs::default(),
             editing: Editing::default(),
             monitor: None,
-            hovered_widget: None,
+            is_over_widgets: false,
             wheel: 0.0,
             modifiers: ModifiersState::empty(),
             failed: None,

@@ -150,7 +150,7 @@ impl Handler {
         state: ElementState,
         button: MouseButton,
     ) {
-        if self.hovered_widget.is_some() {
+        if self.is_over_widgets {
             self.pacer.request_frame();
         }
         if (button, state) == (MouseButton::Right, ElementState::Pressed) {
@@ -226,14 +226,13 @@ impl Handler {
 
     /// Tells the timeline where the mouse is; another frame is only wanted where that shows.
     pub(super) fn hover(&mut self) {
-        let screen = self.surface.as_ref().zip(self.pointer.at);
-        let widget = screen.and_then(|(screen, at)| screen.scene.widget_at(at));
-        if widget.is_some() || self.hovered_widget.is_some() {
+        let target = self.under_pointer();
+        let is_over_cells = matches!(target, Some(HitTarget::Panel(_) | HitTarget::Minimap));
+        if !is_over_cells || self.is_over_widgets {
             // Also while it moves within one: its tip comes once it stands still.
             self.pacer.request_frame();
         }
-        self.hovered_widget = widget;
-        let target = self.under_pointer();
+        self.is_over_widgets = !is_over_cells;
         self.update_pointed_cell(target);
         let is_over = target == Some(HitTarget::Timeline);
         if self.timeline.hover(self.pointer.at.filter(|_| is_over)) {

@@ -4,11 +4,11 @@
 use egui::{Align2, Rect, accesskit_root_id, vec2};
 
 use crate::view::cell_ages::unavailable_reason;
-use crate::view::dialogs::{DialogContext, Dialogs};
+use crate::view::dialogs::{DialogContext, Dialogs, UiRequest};
 use crate::view::hud::style::{self, opaque};
 use crate::view::layout::{self, Dock, LayoutRequest, LessonPlace, WindowLayout, lay_out};
 use crate::view::timeline::sm_count as timeline_sm_count;
-use crate::view::widget_painter::{WidgetPainter, Widgets};
+use crate::view::widget_painter::WidgetPainter;
 use crate::view::{
     TimelineView, causes, code_editor, comparison, edit_overlay, hud, lab, ladder, lecture, lesson,
     minimap, panel_marks, population, timeline, toolbar,
@@ -224,8 +224,8 @@ fn requested_transfer(status: &Status) -> TransferChoice {
     }
 }
 
-/// Lays out and paints everything of a frame but its cells, in these colours and in its points; its
-/// widgets, and what was asked for meanwhile.
+/// Lays out and paints everything of a frame but its cells, in these colours and in its points; what was
+/// asked for meanwhile.
 pub(crate) fn paint_over(
     context: &egui::Context,
     frame: &Frame<'_>,
@@ -233,16 +233,14 @@ pub(crate) fn paint_over(
     place: Option<&(WindowLayout, ViewTransform)>,
     dialogs: &mut Dialogs,
     input: egui::RawInput,
-) -> (egui::FullOutput, Widgets) {
+) -> (egui::FullOutput, Vec<UiRequest>) {
     let input = frame.zoom(context, input);
-    let mut widgets = Widgets::default();
+    let mut requests = Vec::new();
     let output = context.run_ui(input, |ui| {
-        let painted = lay_over(ui.ctx(), frame, palette, place, dialogs);
         // Where egui lays a frame out twice, only the first time knows of clicks and keys.
-        let before = std::mem::replace(&mut widgets, painted).requests;
-        widgets.requests.splice(0..0, before);
+        requests.extend(lay_over(ui.ctx(), frame, palette, place, dialogs));
     });
-    (output, widgets)
+    (output, requests)
 }
 
 /// Lays out and paints the same within a frame that egui has begun.
@@ -252,7 +250,7 @@ pub(crate) fn lay_over(
     palette: &Palette<egui::Color32>,
     place: Option<&(WindowLayout, ViewTransform)>,
     dialogs: &mut Dialogs,
-) -> Widgets {
+) -> Vec<UiRequest> {
     context.accesskit_node_builder(accesskit_root_id(), |node| node.set_label("lifestreams"));
     let screen = frame.rect();
     let painter = WidgetPainter::new(context, screen, palette, !dialogs.takes_keys());
@@ -264,9 +262,9 @@ pub(crate) fn lay_over(
         screen,
         is_top: true,
     };
-    let mut widgets = painter.take_widgets();
-    dialogs.show(seen, &mut widgets.requests);
-    widgets
+    let mut requests = painter.take_requests();
+    dialogs.show(seen, &mut requests);
+    requests
 }
 
 /// Paints everything of a frame but the cells; all lengths are points.

@@ -15,12 +15,9 @@ mod side_panels;
 mod stage;
 mod structure;
 
-use egui::{Rect, pos2};
-
 use crate::view::layout::{PixelRect, WindowLayout};
 use crate::view::offscreen::FrameContents;
 use crate::view::timeline::layout::TimelineLayout;
-use crate::view::widget_painter::Widgets;
 use crate::view::{Dialog, Dialogs, Frame, TimelineView};
 use lang::Language;
 use life::Size;
@@ -70,8 +67,6 @@ struct Scenario {
     drawing: fn(&mut Drawing),
     /// What the mouse does before.
     mouse: fn(&mut Mouse<'_>),
-    /// Over which of the places that have a tip the mouse rests.
-    tip: Option<usize>,
     /// Other windows than the usual ones.
     windows: &'static [Window],
 }
@@ -97,7 +92,6 @@ fn screen(name: &'static str) -> Scenario {
         editor: |_| {},
         drawing: |_| {},
         mouse: |_| {},
-        tip: None,
         windows: &WINDOWS,
     }
 }
@@ -197,13 +191,6 @@ impl Scenario {
 
     fn mouse(self, mouse: fn(&mut Mouse<'_>)) -> Scenario {
         Scenario { mouse, ..self }
-    }
-
-    fn tip(self, tip: usize) -> Scenario {
-        Scenario {
-            tip: Some(tip),
-            ..self
-        }
     }
 
     fn windows(self, windows: &'static [Window]) -> Scenario {
@@ -371,40 +358,22 @@ impl Set {
         frame.composed()
     }
 
-    /// Frames until it has come to rest: a dialog measures itself in its first one, and a tip comes
-    /// a while after the mouse.
+    /// Frames until it has come to rest: a dialog measures itself in its first one.
     fn frames(&self) -> usize {
-        match (self.screen.tip, self.dialogs.takes_keys()) {
-            (Some(_), _) => 4,
-            (None, true) => 2,
-            (None, false) => 1,
-        }
+        if self.dialogs.takes_keys() { 2 } else { 1 }
     }
 
-    /// What a person's hand does in the frame of this number: the mouse comes to rest on a tip's
-    /// place, whose tip is shown a while later.
-    fn input(&self, widgets: &Widgets, number: usize, clock: f64) -> egui::RawInput {
+    /// What comes in the frame of this number: the mouse rests somewhere, or is gone.
+    fn input(&self, number: usize, clock: f64) -> egui::RawInput {
         let mut input = egui::RawInput {
             time: Some(clock),
             ..Default::default()
         };
-        let layout = self.frame().layout();
-        let pointer = self.pointer.zip(layout);
-        let pointer = pointer.map(|(at, (layout, _))| layout.point(at));
         if number == 0 {
+            let pointer = self.pointer.zip(self.frame().layout());
+            let pointer = pointer.map(|(at, (layout, _))| layout.point(at));
             let rests = pointer.map_or(egui::Event::PointerGone, egui::Event::PointerMoved);
             input.events.push(rests);
-        }
-        if let (1, Some(tip)) = (number, self.screen.tip) {
-            let places = widgets.with_tips();
-            let place = places.get(tip).or(places.last());
-            let place = place.copied().unwrap_or(Rect::NOTHING);
-            let at = if place.is_positive() {
-                place.center()
-            } else {
-                pos2(0.0, 0.0)
-            };
-            input.events.push(egui::Event::PointerMoved(at));
         }
         input
     }

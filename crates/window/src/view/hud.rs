@@ -202,6 +202,13 @@ fn underlined(painter: &WidgetPainter, value: Arc<Galley>, settings: &[Setting])
     painter.layout_job(job)
 }
 
+/// Gives a widget a tip, unless that is empty.
+pub(crate) fn tip(shown: Response, text: &str) {
+    if !text.is_empty() {
+        shown.on_hover_text(lang::keep_units(text));
+    }
+}
+
 /// Two lines as one text, the upper one close to the lower.
 fn stacked(painter: &Painter, above: Arc<Galley>, below: Arc<Galley>) -> Arc<Galley> {
     let mut job = LayoutJob::default();
@@ -234,7 +241,7 @@ fn show<'a>(
         (&figure.label, &figure.value, figure.settings),
         parts,
     );
-    painter.tip(shown, &figure.tip);
+    tip(shown, &figure.tip);
 }
 
 /// Shows a name and its value as these parts; where there are settings, a click opens their controls.
@@ -290,8 +297,8 @@ fn show_state(
                 paint_sign(ui.painter(), square, state, colour);
             };
             let sign = Atom::paint(vec2(19.0, 13.0), move |ui, face| sign(ui, face.rect));
-            let word = RichText::new(word).font(medium(19.0)).color(colour);
-            show_toggle(painter, ui, vec2(0.0, 28.0), (sign, word));
+            let text = RichText::new(word).font(medium(19.0)).color(colour);
+            show_toggle(painter, ui, vec2(0.0, 28.0), word, (sign, text));
             ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
                 beside(ui, colour)
             });
@@ -300,12 +307,19 @@ fn show_state(
 }
 
 /// The button that runs or pauses.
-fn show_toggle<'a>(painter: &WidgetPainter, ui: &mut Ui, size: Vec2, parts: impl IntoAtoms<'a>) {
+fn show_toggle<'a>(
+    painter: &WidgetPainter,
+    ui: &mut Ui,
+    size: Vec2,
+    name: &str,
+    parts: impl IntoAtoms<'a>,
+) {
     let button = Button::new(parts).frame_when_inactive(false);
     let button = ui.add(button.min_size(size));
+    button.widget_info(|| WidgetInfo::labeled(Role::Button, true, name));
     painter.asks(&button, SessionAction::TogglePause);
-    let tip = tr!("click or press Space to run or pause; + and − set the pace");
-    painter.tip(button, tip);
+    let text = tr!("click or press Space to run or pause; + and − set the pace");
+    tip(button, text);
 }
 
 /// Paints the state's sign: a triangle, two bars, two triangles, a square.
@@ -354,7 +368,7 @@ pub(crate) fn show_menu(painter: &WidgetPainter, ui: &mut Ui, colour: Color32) {
     let name = tr!("menu (Ctrl+M)");
     button.widget_info(|| WidgetInfo::labeled(Role::Button, true, name));
     painter.asks(&button, ViewAction::ToggleMenu);
-    painter.tip(button, name);
+    tip(button, name);
 }
 
 /// Shows messages, each in a box, the most urgent lowest. They take as many rows of text as they need, in
@@ -381,7 +395,7 @@ fn show_messages(painter: &WidgetPainter, ui: &mut Ui, messages: &[(Urgency, Mes
             ui.label(text)
         });
         if is_cut {
-            painter.tip(shown.inner, sentence);
+            tip(shown.inner, sentence);
         }
     }
 }
@@ -536,7 +550,7 @@ fn show_state_of_strip(painter: &WidgetPainter, ui: &mut Ui, state: RunState) {
         let sign = Rect::from_min_size(face.rect.min + vec2(0.0, 24.0), vec2(19.0, 19.0));
         paint_sign(ui.painter(), sign, state, colour);
     });
-    show_toggle(painter, ui, size, face);
+    show_toggle(painter, ui, size, word, face);
 }
 
 /// Shows a side panel: its edges, its title with the button that closes it, and its contents below.

@@ -9,7 +9,6 @@ use crate::view::dialogs::{Dialogs, style};
 use crate::view::hud;
 use crate::view::layout::WindowLayout;
 use crate::view::timeline::TimelineKey;
-use crate::view::widget_painter::Widgets;
 use lang::Language;
 use session::Status;
 use ui::code_editor::Code;
@@ -37,11 +36,9 @@ const MAX_LETTERS_SIDE: u32 = 4096;
 /// An interface that was laid out and tessellated, and is in the buffers of what draws it.
 pub(super) struct CachedUi {
     /// What it depends on; `None` if the next frame may differ even with an equal key.
-    sources: Option<CacheKey>,
+    key: Option<CacheKey>,
     /// Where everything stands.
     pub(super) place: Option<(WindowLayout, ViewTransform)>,
-    /// The widgets that answer the mouse.
-    pub(super) widgets: Widgets,
     /// What is drawn.
     pub(super) meshes: Vec<egui::ClippedPrimitive>,
     /// egui's platform output, without one-time commands.
@@ -98,9 +95,8 @@ impl CacheKey {
 impl CachedUi {
     /// Caches a painted interface; `again` is egui's repaint delay.
     pub(super) fn new(
-        sources: Option<CacheKey>,
+        key: Option<CacheKey>,
         place: Option<(WindowLayout, ViewTransform)>,
-        widgets: Widgets,
         again: Duration,
         meshes: Vec<egui::ClippedPrimitive>,
         platform: &egui::PlatformOutput,
@@ -113,9 +109,8 @@ impl CachedUi {
             ime.should_interrupt_composition = false;
         }
         CachedUi {
-            sources: sources.filter(|_| again == Duration::MAX),
+            key: key.filter(|_| again == Duration::MAX),
             place,
-            widgets,
             meshes,
             platform,
         }
@@ -126,7 +121,7 @@ impl CachedUi {
         let idle = input.events.is_empty()
             && input.hovered_files.is_empty()
             && input.dropped_files.is_empty();
-        idle && key.is_some() && self.sources.as_ref() == key
+        idle && key.is_some() && self.key.as_ref() == key
     }
 }
 

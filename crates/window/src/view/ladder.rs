@@ -9,8 +9,8 @@ use egui::{
 };
 
 use crate::view::dialogs::UiRequest;
-use crate::view::hud::side_panel;
 use crate::view::hud::style::*;
+use crate::view::hud::{side_panel, tip};
 use crate::view::widget_painter::WidgetPainter;
 use engine::kernels::KERNELS;
 use lang::tr;
@@ -178,7 +178,7 @@ fn show_rung(widgets: &WidgetPainter, ui: &mut Ui, chart: &LadderChart, rung: &R
     if let (true, Some(live)) = (rung.present, chart.live) {
         paint_live(painter, pos2(x(row, chart.axis.part(live)), y), palette);
     }
-    widgets.tip(button, &rung.tip());
+    tip(button, &rung.tip());
 }
 
 fn paint_mark(painter: &Painter, at: Pos2, source: RateSource, palette: &Palette<Color32>) {

@@ -8,8 +8,6 @@ use crate::view::interface::{CacheKey, CachedUi, Interface};
 use crate::view::layout::{PixelRect, WindowLayout};
 use crate::view::panels::{Panels, PanelsInput, outside};
 use crate::view::texture_array::{texture_limits, validate_instance_count};
-#[cfg(test)]
-use crate::view::widget_painter::Widgets;
 use crate::view::{Gpu, ViewError, minimap};
 use session::PictureSource;
 use ui::{TextureLimits, ViewTransform};
@@ -78,28 +76,17 @@ impl Scene {
         }
     }
 
-    /// Which widget of the last frame answers the mouse here, if one does.
-    pub(crate) fn widget_at(&self, at: [f64; 2]) -> Option<egui::Id> {
-        let painted = self.interface.painted.as_ref()?;
-        painted.widgets.at(self.points(at))
-    }
-
-    /// Whether a button of the last frame stands here.
-    pub(crate) fn has_button_at(&self, at: [f64; 2]) -> bool {
-        let painted = self.interface.painted.as_ref();
-        painted.is_some_and(|painted| painted.widgets.has_button_at(self.points(at)))
-    }
-
-    /// A pixel of the last frame in points.
-    fn points(&self, [x, y]: [f64; 2]) -> egui::Pos2 {
-        egui::pos2(x as f32, y as f32) / self.interface.context.pixels_per_point()
-    }
-
-    /// The widgets of the last frame.
-    #[cfg(test)]
-    pub(crate) fn widgets(&self) -> Widgets {
-        let painted = self.interface.painted.as_ref();
-        painted.map(|it| it.widgets.clone()).unwrap_or_default()
+    /// Whether something of the last frame stands here that answers clicks.
+    pub(crate) fn has_button_at(&self, [x, y]: [f64; 2]) -> bool {
+        let context = &self.interface.context;
+        let at = egui::pos2(x as f32, y as f32) / context.pixels_per_point();
+        context.viewport(|last| {
+            let mut widgets = last
+                .prev_pass
+                .widgets
+                .get_layer(egui::LayerId::background());
+            widgets.any(|it| it.sense.senses_click() && it.interact_rect.contains(at))
+        })
     }
 
     /// The egui that it paints with.
@@ -303,16 +290,15 @@ impl Scene {
         let palette = frame.palette();
         let context = &self.interface.context;
         let frame = &frame.composed();
-        let (mut output, mut widgets) =
+        let (mut output, requests) =
             paint_over(context, frame, &palette, place.as_ref(), dialogs, input);
         let again = output.viewport_output.get(&egui::ViewportId::ROOT);
         let again = again.map_or(Duration::MAX, |viewport| viewport.repaint_delay);
         let shapes = std::mem::take(&mut output.shapes);
         let meshes = context.tessellate(shapes, output.pixels_per_point);
         let platform = output.platform_output;
-        let requests = std::mem::take(&mut widgets.requests);
         Paint {
-            painted: CachedUi::new(key, place, widgets, again, meshes, &platform),
+            painted: CachedUi::new(key, place, again, meshes, &platform),
             requests,
             platform,
             again,

@@ -8,7 +8,7 @@ use std::ops::Deref;
 use std::rc::Rc;
 
 use egui::accesskit::{Action as AccessAction, Node, Role};
-use egui::{Color32, Id, LayerId, Painter, Pos2, Rect, Response, Sense, Ui, UiBuilder, WidgetInfo};
+use egui::{Color32, Id, LayerId, Painter, Rect, Response, Sense, Ui, UiBuilder, WidgetInfo};
 
 use crate::view::dialogs::UiRequest;
 use session::SessionAction;
@@ -25,26 +25,18 @@ pub(crate) struct WidgetPainter {
     is_enabled: bool,
     /// Whether a screen reader, or a test, reads what is painted.
     is_read: bool,
-    widgets: Rc<RefCell<Widgets>>,
+    painted: Rc<RefCell<Painted>>,
 }
 
-/// What was painted of widgets in one frame.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Widgets {
-    places: Vec<WidgetPlace>,
+/// What was painted in one frame.
+#[derive(Default)]
+struct Painted {
+    /// Where widgets say what stands there.
+    places: Vec<Rect>,
     /// How many there are of each name.
     named: HashMap<Id, u32>,
     /// What was asked for by them.
-    pub(crate) requests: Vec<UiRequest>,
-}
-
-/// Where a widget stands.
-#[derive(Clone, Debug)]
-struct WidgetPlace {
-    rect: Rect,
-    id: Id,
-    is_button: bool,
-    has_tip: bool,
+    requests: Vec<UiRequest>,
 }
 
 /// What a screen reader says of a widget, and the mouse's tip.
@@ -118,7 +110,7 @@ impl WidgetPainter {
             ui: Rc::new(ui),
             is_enabled,
             is_read: is_enabled && node.is_some(),
-            widgets: Rc::default(),
+            painted: Rc::default(),
         }
     }
 
@@ -135,9 +127,9 @@ impl WidgetPainter {
         }
     }
 
-    /// What was painted of widgets so far.
-    pub(crate) fn take_widgets(&self) -> Widgets {
-        self.widgets.take()
+    /// What was asked for so far.
+    pub(crate) fn take_requests(&self) -> Vec<UiRequest> {
+        std::mem::take(&mut self.painted.borrow_mut().requests)
     }
 
     /// A place with a text, or with a picture that it describes.
@@ -150,9 +142,9 @@ impl WidgetPainter {
     /// A text that was painted, unless it belongs to a widget that stands there.
     pub(crate) fn say_painted(&self, rect: Rect, text: &str) {
         let is_of_widget = || {
-            let widgets = self.widgets.borrow();
-            let mut places = widgets.places.iter();
-            places.any(|place| place.rect.expand(1.0).contains_rect(rect))
+            let painted = self.painted.borrow();
+            let mut places = painted.places.iter();
+            places.any(|place| place.expand(1.0).contains_rect(rect))
         };
         if self.is_read && !is_of_widget() {
             self.say(rect, &Spoken::new(text, ""));
@@ -190,60 +182,32 @@ impl WidgetPainter {
         let id = self.ui.scope_id().with(("panel", instance));
         let response = self.ui.interact(rect, id, Sense::hover());
         response.widget_info(|| WidgetInfo::labeled(Role::Image, true, name));
+        self.painted.borrow_mut().places.push(rect);
         let context = self.ui.ctx();
         context.accesskit_node_builder(id, |node| {
             node.add_action(AccessAction::Click);
             node.set_selected(is_selected);
         });
-        let mut widgets = self.widgets.borrow_mut();
-        widgets.places.push(WidgetPlace {
-            rect,
-            id,
-            is_button: false,
-            has_tip: false,
-        });
         if context.input(|input| input.has_accesskit_action_request(id, AccessAction::Click)) {
-            let select = UiRequest::Act(SessionAction::Select(instance).into());
-            widgets.requests.push(select);
+            self.ask(UiRequest::Act(SessionAction::Select(instance).into()));
         }
     }
 
-    /// Asks for an action where a widget of egui's own was clicked; the mouse over it is as over a painted one.
+    /// Asks for an action where a widget of egui's own was clicked.
     pub(crate) fn asks(&self, response: &Response, action: impl Into<Action>) {
         self.requests(response, UiRequest::Act(action.into()));
     }
 
     /// The same for any request.
     pub(crate) fn requests(&self, response: &Response, request: UiRequest) {
-        let mut widgets = self.widgets.borrow_mut();
-        widgets.places.push(WidgetPlace {
-            rect: response.rect,
-            id: response.id,
-            is_button: true,
-            has_tip: false,
-        });
         if response.clicked() {
-            widgets.requests.push(request);
+            self.ask(request);
         }
-    }
-
-    /// Gives a widget of egui's own a tip, unless that is empty; the mouse over it is followed.
-    pub(crate) fn tip(&self, response: Response, tip: &str) {
-        if tip.is_empty() {
-            return;
-        }
-        self.widgets.borrow_mut().places.push(WidgetPlace {
-            rect: response.rect,
-            id: response.id,
-            is_button: false,
-            has_tip: true,
-        });
-        response.on_hover_text(lang::keep_units(tip));
     }
 
     /// Makes a request of a widget of egui's own.
     pub(crate) fn ask(&self, request: UiRequest) {
-        self.widgets.borrow_mut().requests.push(request);
+        self.painted.borrow_mut().requests.push(request);
     }
 
     /// Lays out widgets of egui's own within a rectangle.
@@ -285,15 +249,10 @@ impl WidgetPainter {
             let describe = |node: &mut Node| node.set_description(spoken.tip);
             self.ui.ctx().accesskit_node_builder(id, describe);
         }
-        let mut widgets = self.widgets.borrow_mut();
-        widgets.places.push(WidgetPlace {
-            rect,
-            id,
-            is_button: request.is_some(),
-            has_tip: spoken.is_tip_shown,
-        });
+        let mut painted = self.painted.borrow_mut();
+        painted.places.push(rect);
         if response.clicked() {
-            widgets.requests.extend(request);
+            painted.requests.extend(request);
         }
         // Made only where the pointer is: there are many widgets, in each frame.
         if spoken.is_tip_shown && response.contains_pointer() {
@@ -303,32 +262,10 @@ impl WidgetPainter {
 
     /// The id of what is called this, or of the next one of that name in this frame.
     fn unused(&self, name: Id) -> Id {
-        let mut widgets = self.widgets.borrow_mut();
-        let number = widgets.named.entry(name).or_default();
+        let mut painted = self.painted.borrow_mut();
+        let number = painted.named.entry(name).or_default();
         *number += 1;
         self.ui.scope_id().with((name, *number))
-    }
-}
-
-impl Widgets {
-    /// The topmost widget at a point that answers the mouse.
-    pub(crate) fn at(&self, at: Pos2) -> Option<Id> {
-        let answers = |place: &&WidgetPlace| place.is_button || place.has_tip;
-        let mut places = self.places.iter().rev().filter(answers);
-        places.find(|place| place.rect.contains(at)).map(|it| it.id)
-    }
-
-    /// Whether a button is here.
-    pub(crate) fn has_button_at(&self, at: Pos2) -> bool {
-        let mut buttons = self.places.iter().filter(|place| place.is_button);
-        buttons.any(|place| place.rect.contains(at))
-    }
-
-    /// The places that have a tip, in the order in which they were painted.
-    #[cfg(test)]
-    pub(crate) fn with_tips(&self) -> Vec<Rect> {
-        let tipped = self.places.iter().filter(|place| place.has_tip);
-        tipped.map(|place| place.rect).collect()
     }
 }
 

@@ -9,7 +9,7 @@ use ui::actions::{Setting, Topic};
 use ui::figures::{GRID, KERNEL, ROUND};
 
 pub(super) fn screens() -> Vec<Scenario> {
-    [helps(), commands(), menus(), fields(), popups(), tips()].concat()
+    [helps(), commands(), menus(), fields(), popups()].concat()
 }
 
 fn helps() -> Vec<Scenario> {
@@ -117,13 +117,4 @@ fn popups() -> Vec<Scenario> {
 fn popup(settings: &[Setting], [x, y]: [f32; 2]) -> Dialog {
     let beside = Rect::from_min_size(pos2(x, y), vec2(200.0, 30.0));
     Dialog::Popup(Popup::of_settings(settings, beside))
-}
-
-fn tips() -> Vec<Scenario> {
-    vec![
-        screen("tip-menu").tip(0),
-        screen("tip-state").tip(1),
-        screen("tip-figure").tip(5),
-        screen("tip-long").tip(12),
-    ]
 }

@@ -107,7 +107,7 @@ impl Stage {
         let mut dialogs = std::mem::take(&mut set.dialogs);
         for number in 0..frames {
             self.clock += 1.0;
-            let input = set.input(&self.scene.widgets(), number, self.clock);
+            let input = set.input(number, self.clock);
             self.scene.draw(&set.frame(), &mut dialogs, input, &view);
         }
     }

@@ -14,7 +14,6 @@ use crate::view::gallery::{LANGUAGES, Scenario, Set, Window, screens, title};
 use crate::view::hud::style::opaque;
 use crate::view::interface::context;
 use crate::view::layout::WindowLayout;
-use crate::view::widget_painter::Widgets;
 use test_support::with;
 use ui::theme::{Palette, Rgb};
 
@@ -175,13 +174,13 @@ fn faults(set: &mut Set, context: &egui::Context, clock: &mut f64) -> Vec<String
     context.memory_mut(|memory| memory.data.clear());
     let frames = set.frames();
     let mut dialogs = std::mem::take(&mut set.dialogs);
-    let (mut wrong, mut widgets) = (Vec::new(), Widgets::default());
+    let mut wrong = Vec::new();
     for number in 0..frames {
         *clock += 1.0;
-        let mut input = set.input(&widgets, number, *clock);
+        let mut input = set.input(number, *clock);
         input.max_texture_side = Some(8192);
         let frame = set.frame();
-        let (mut output, painted) = paint_over(
+        let (mut output, _) = paint_over(
             context,
             &frame,
             &palette,
@@ -189,7 +188,6 @@ fn faults(set: &mut Set, context: &egui::Context, clock: &mut f64) -> Vec<String
             &mut dialogs,
             input,
         );
-        widgets = painted;
         let shapes = std::mem::take(&mut output.shapes);
         output.drop_without_applying_deltas();
         if number + 1 < frames {
@@ -264,21 +262,6 @@ fn nothing_is_cut_and_nothing_lies_over_anything_on_any_screen() {
 #[test]
 fn nor_where_a_point_has_two_pixels() {
     check(screens().into_iter(), |_| OTHERS.to_vec());
-}
-
-/// Every tip of the screens that have the most, one after another.
-#[test]
-fn every_tip_is_whole_and_on_its_card() {
-    let tipped = screens()
-        .into_iter()
-        .filter(|screen| screen.name == "long-figures");
-    let each = tipped.flat_map(|screen| {
-        (0..24).map(move |tip| Scenario {
-            tip: Some(tip),
-            ..screen
-        })
-    });
-    check(each, |_| vec![([1280, 720], 1.0), ([700, 1100], 1.0)]);
 }
 
 #[test]

@@ -125,7 +125,12 @@ pub(crate) fn painted(context: &egui::Context, frame: &Frame<'_>) -> Vec<Shape> 
     });
     let shapes = std::mem::take(&mut output.shapes);
     output.drop_without_applying_deltas();
-    shapes.into_iter().map(|clipped| clipped.shape).collect()
+    let is_seen = |clipped: &egui::epaint::ClippedShape| {
+        let place = clipped.shape.visual_bounding_rect();
+        clipped.clip_rect.intersects(place)
+    };
+    let seen = shapes.into_iter().filter(is_seen);
+    seen.map(|clipped| clipped.shape).collect()
 }
 
 /// All texts but empty ones, and where they are.
