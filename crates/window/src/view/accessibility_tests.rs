@@ -1,6 +1,7 @@
 //! What a screen reader hears, and what it can do, on every screen.
 
 use std::cell::RefCell;
+use std::path::Path;
 use std::sync::Arc;
 
 use egui::accesskit::Action::Click;
@@ -12,15 +13,10 @@ use lang::Language;
 use session::{Pace, Session, SessionAction, Status, Streams, Switch};
 use test_support::with;
 use ui::actions::Setting;
-use ui::code_editor::{Code, Guess, RoundContext, judge};
 use ui::figures::{GRID, KERNEL, PACE};
-use ui::fixtures::{
-    Timed, TimedAs, lecture_options, lecture_screen, lesson_list, lesson_page, serial_round, status,
-};
-use ui::prediction::OpTimes;
+use ui::fixtures::{Timed, lecture_options, lesson_list, lesson_page, status};
 use ui::{
-    Action, App, CodeEditor, Drawing, EmergencySave, Figure, LessonScreen, SidePanel, Sources,
-    ViewAction, ViewOptions,
+    Action, App, CodeEditor, EmergencySave, LessonScreen, SidePanel, ViewAction, ViewOptions,
 };
 
 use crate::view::code_editor::EditorRequest;
@@ -45,8 +41,8 @@ fn heard<T>(
             style::apply_style(context, &palette);
         })
         .build_ui(|ui| {
-            let widgets = lay_over(ui.ctx(), frame, &palette, place.as_ref(), &mut dialogs);
-            requests.borrow_mut().extend(widgets.requests);
+            let asked = lay_over(ui.ctx(), frame, &palette, place.as_ref(), &mut dialogs);
+            requests.borrow_mut().extend(asked);
         });
     harness.run_steps(2);
     look(&mut harness, &requests)
@@ -111,6 +107,109 @@ fn what_can_be_clicked_has_a_name_and_a_place_on_every_screen() {
     assert!(clickable > 500, "{clickable}");
 }
 
+/// Screens of which is stored what each says, and what each of its buttons asks for.
+const STORED: [&str; 13] = [
+    "panels",
+    "presentation",
+    "comparison-differ-all",
+    "lecture",
+    "lab-refused",
+    "ladder",
+    "ladder-source",
+    "population",
+    "causes-several",
+    "editor-predicted",
+    "editor-error",
+    "editor-kernel",
+    "failed",
+];
+
+/// A line for each thing that a screen reader finds: its role, its name, its state, its tip, and what a
+/// click asks for.
+fn spoken(harness: &mut Harness<'_>, requests: &RefCell<Vec<UiRequest>>) -> String {
+    let mut lines = Vec::new();
+    let mut clickable = Vec::new();
+    for node in harness.query_all_by(|_| true) {
+        let node = node.accesskit_node();
+        let name = match node.role() {
+            Role::Label => node.value(),
+            _ => node.label(),
+        };
+        let Some(name) = name.filter(|name| !name.is_empty()) else {
+            continue;
+        };
+        let mut line = format!("{:?} '{name}'", node.role());
+        if node.is_disabled() {
+            line += " disabled";
+        }
+        match (node.toggled(), node.is_selected()) {
+            (Some(Toggled::True), _) | (_, Some(true)) => line += " on",
+            (Some(_), _) => line += " off",
+            _ => {}
+        }
+        if let Some(tip) = node.description().filter(|tip| *tip != name) {
+            line += &format!(" | {tip}");
+        }
+        if node.data().supports_action(Click) && !node.is_disabled() && node.role() != Role::Label {
+            clickable.push((lines.len(), node.role(), name));
+        }
+        lines.push(line);
+    }
+    for (line, role, name) in clickable {
+        let first = harness.query_all_by_role_and_label(role, &name).next();
+        first.expect("it was there").click_accesskit();
+        harness.run_steps(2);
+        for request in requests.take() {
+            lines[line] += &match request {
+                UiRequest::Change(settings, _) => format!(" -> change {settings:?}"),
+                request => format!(" -> {request:?}"),
+            };
+        }
+    }
+    lines.join("\n") + "\n"
+}
+
+/// In English, and one in Chinese.
+#[test]
+fn screens_say_what_is_stored() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/structure");
+    let renew = std::env::var_os("LIFESTREAMS_RENEW").is_some();
+    let mut stale = Vec::new();
+    let mut seen = 0;
+    let mut compare = |name: &str, said: String| {
+        seen += 1;
+        let path = folder.join(format!("{name}.txt"));
+        if std::fs::read_to_string(&path).ok().as_ref() != Some(&said) {
+            if renew {
+                std::fs::write(&path, said).unwrap();
+            } else {
+                stale.push(format!("{name}:\n{said}"));
+            }
+        }
+    };
+    for (language, names) in [
+        (Language::English, &STORED[..]),
+        (Language::Chinese, &STORED[..1]),
+    ] {
+        with(language, || {
+            gallery::each_frame(|title, frame, dialogs| {
+                let screen = title.rsplit_once('@').map_or(title, |(name, _)| name);
+                let screen = screen.rsplit_once('-').map_or(screen, |(name, _)| name);
+                if names.contains(&screen) {
+                    let said = heard(frame, dialogs, spoken);
+                    let name = match language {
+                        Language::English => screen.to_owned(),
+                        Language::Chinese => format!("{screen}-zh"),
+                    };
+                    compare(&name, said);
+                }
+            });
+        });
+    }
+    assert_eq!(seen, STORED.len() + 1);
+    assert!(stale.is_empty(), "{}", stale.join("\n"));
+}
+
 /// What a widget says is not said again by the text that is painted in it.
 #[test]
 fn nothing_is_said_twice() {
@@ -153,62 +252,6 @@ fn nothing_is_said_twice() {
 }
 
 #[test]
-fn tools_panels_and_figures_are_found_by_name() {
-    let status = some_status();
-    let options = ViewOptions::default();
-    let frame = Frame::plain(&status, &options).composed();
-    let toolbar = |name: &str| clicked(&frame, Role::Button, name);
-    for action in [
-        SessionAction::TogglePause.into(),
-        SessionAction::CycleSwitch(Switch::Streams).into(),
-        ViewAction::ToggleHelp.into(),
-    ] {
-        let row = Action::row(action).unwrap();
-        assert_eq!(toolbar(row.help()), act(action));
-    }
-    let third = clicked(&frame, Role::Image, "instance 3");
-    assert_eq!(third, act(SessionAction::Select(3)));
-    heard(&frame, Dialogs::default(), |harness, _| {
-        let figures = frame.screen.figures.as_ref().unwrap();
-        let mut said = texts(harness);
-        let buttons = harness.query_all_by_role(Role::Button);
-        said.extend(buttons.filter_map(|node| node.accesskit_node().label()));
-        let is_said = |figure: &&Figure| {
-            let text = format!("{}: {}", figure.label, figure.value);
-            said.iter().any(|it| it.starts_with(&text))
-        };
-        let all = figures.groups.iter().flatten().chain([&figures.headline]);
-        let spoken = all.filter(is_said).count();
-        assert!(spoken > 8, "{spoken}");
-    });
-}
-
-#[test]
-fn the_lab_is_operated_by_name() {
-    let mut status = some_status();
-    status.setting.kernel = kernels::find("bits").unwrap();
-    let options = beside(SidePanel::Lab);
-    let frame = Frame::plain(&status, &options).composed();
-    let lab = frame.screen.lab.as_ref().unwrap();
-    for row in &lab.switches {
-        for (index, position) in row.positions.iter().enumerate() {
-            let name = format!("{} {}", row.switch.name(), position.label);
-            heard(&frame, Dialogs::default(), |harness, requests| {
-                let node = harness.get_by_role_and_label(Role::Button, &name);
-                let is_on = node.accesskit_node().toggled();
-                assert_eq!(is_on, Some((index == row.present).into()), "{name}");
-                let is_possible = position.unavailable.is_none();
-                assert_eq!(!node.accesskit_node().is_disabled(), is_possible, "{name}");
-                node.click_accesskit();
-                harness.run_steps(2);
-                let chosen = SessionAction::SetSwitch(row.switch, index as u8);
-                assert_eq!(requests.take(), act(chosen), "{name}");
-            });
-        }
-    }
-}
-
-#[test]
 fn the_timeline_says_its_lanes_and_is_frozen_by_name() {
     let status = some_status();
     let options = ViewOptions {
@@ -237,87 +280,9 @@ fn the_timeline_says_its_lanes_and_is_frozen_by_name() {
     });
 }
 
-/// A rung opens its source, whose lines are read and scrolled; from there one gets to the next rung
-/// and back.
 #[test]
-fn the_ladder_s_sources_are_opened_and_read_by_name() {
+fn lessons_are_opened_by_name() {
     let status = some_status();
-    let [bits, planar] = ["bits", "planar"].map(|name| kernels::find(name).unwrap().index());
-    let chart = beside(SidePanel::Ladder);
-    let frame = Frame::plain(&status, &chart).composed();
-    let opened = |name| clicked(&frame, Role::Button, name);
-    assert_eq!(opened("bits"), [UiRequest::ShowSource(Some(bits))]);
-    let source = ViewOptions {
-        source: Some(bits),
-        ..chart.clone()
-    };
-    let frame = Frame::plain(&status, &source).composed();
-    let pressed = |name| clicked(&frame, Role::Button, name);
-    assert_eq!(pressed("↑ planar"), [UiRequest::ShowSource(Some(planar))]);
-    assert_eq!(pressed("All rungs"), [UiRequest::ShowSource(None)]);
-    heard(&frame, Dialogs::default(), |harness, _| {
-        let reads = |harness: &Harness<'_>, line: &str| texts(harness).iter().any(|it| it == line);
-        assert!(reads(harness, "+ #define ROWS 4"), "{:#?}", texts(harness));
-        assert!(texts(harness).iter().any(|line| line.starts_with("− ")));
-        let (layout, _) = frame.layout().unwrap();
-        let rect = layout.points(layout.side_rect(SidePanel::Ladder).unwrap());
-        harness.event(egui::Event::PointerMoved(rect.center()));
-        harness.event(egui::Event::MouseWheel {
-            unit: egui::MouseWheelUnit::Page,
-            delta: egui::vec2(0.0, -9.0),
-            phase: egui::TouchPhase::Move,
-            source: egui::MouseWheelSource::Wheel,
-            modifiers: egui::Modifiers::NONE,
-        });
-        harness.run_steps(30);
-        assert!(!reads(harness, "+ #define ROWS 4"), "it was scrolled");
-    });
-}
-
-#[test]
-fn a_cause_is_read_and_taken_away_by_name() {
-    let mut status = some_status();
-    status.setting.switches.streams = Streams::One;
-    let options = ViewOptions {
-        timeline: true,
-        ..beside(SidePanel::Causes)
-    };
-    let mut timeline = TimelineView::default();
-    timeline.update(&TimedAs(serial_round(4)));
-    let frame = Frame::plain(&status, &options).with_timeline(&timeline);
-    let frame = frame.composed();
-    let overlap = frame.screen.overlap.as_ref().unwrap();
-    let cause = &overlap.causes[0];
-    heard(&frame, Dialogs::default(), |harness, _| {
-        let texts = texts(harness);
-        for text in [&cause.title, &cause.evidence, &cause.cost] {
-            assert!(texts.contains(&lang::keep_units(text)), "{text}: {texts:?}");
-        }
-    });
-    let first = SessionAction::SetSwitch(Switch::Streams, 0);
-    assert_eq!(clicked(&frame, Role::Button, &cause.remedy), act(first));
-    // The sentence over the lanes opens the panel, and closes it.
-    let toggle = act(ViewAction::ToggleCauses);
-    let sentence = format!("{} · {}", overlap.overlap, overlap.round_time);
-    assert_eq!(clicked(&frame, Role::Button, &sentence), toggle);
-}
-
-#[test]
-fn side_panels_are_closed_and_lessons_opened_by_name() {
-    let status = some_status();
-    for (panel, action) in [
-        (SidePanel::Lab, ViewAction::ToggleLab),
-        (SidePanel::Ladder, ViewAction::ToggleLadder),
-        (SidePanel::Causes, ViewAction::ToggleCauses),
-        (SidePanel::Population, ViewAction::TogglePopulation),
-        (SidePanel::Editor, ViewAction::ToggleEditor),
-    ] {
-        let options = beside(panel);
-        let frame = Frame::plain(&status, &options).composed();
-        let key = Action::from(action).key();
-        let close = format!("Close ({key}) ×");
-        assert_eq!(clicked(&frame, Role::Button, &close), act(action));
-    }
     let options = ViewOptions::default();
     let list = lesson_list(0);
     let LessonScreen::List { entries, .. } = &list else {
@@ -358,61 +323,6 @@ fn the_text_of_a_round_is_edited_run_and_saved_by_name() {
         harness.run_steps(1);
         let edited = EditorRequest::Edit("// first\nadvance(0, 0);\n".into());
         assert_eq!(requests.take(), [UiRequest::Editor(edited)]);
-    });
-}
-
-#[test]
-fn how_fast_a_round_is_can_be_predicted_by_name() {
-    let status = some_status();
-    let options = beside(SidePanel::Editor);
-    let mut editor = CodeEditor::default();
-    let text = editor.text().clone();
-    let context = RoundContext::of(&status, Some(OpTimes::EQUAL), &text);
-    editor.take_findings(&text, judge(&text, None, &context));
-    editor.guess(Guess::Slower);
-    let frame = Frame::plain(&status, &options).with_editor(&editor);
-    let frame = frame.composed();
-    let asked = clicked(&frame, Role::Button, "faster");
-    assert_eq!(
-        asked,
-        [UiRequest::Editor(EditorRequest::Guess(Guess::Faster))]
-    );
-    heard(&frame, Dialogs::default(), |harness, _| {
-        let chosen = |name| {
-            let button = harness.get_by_role_and_label(Role::Button, name);
-            button.accesskit_node().toggled()
-        };
-        let toggled = [Toggled::False, Toggled::True].map(Some);
-        assert_eq!(["same", "slower"].map(chosen), toggled);
-        let texts = texts(harness);
-        assert!(
-            texts.iter().any(|it| it.starts_with("Predict: against")),
-            "{texts:?}"
-        );
-    });
-}
-
-#[test]
-fn a_kernel_is_written_by_name() {
-    let mut status = some_status();
-    status.setting.kernel = kernels::find("bits").unwrap();
-    let options = beside(SidePanel::Editor);
-    let editor = CodeEditor::of_kernel(kernels::find("shared").unwrap());
-    let frame = Frame::plain(&status, &options).with_editor(&editor);
-    let frame = frame.composed();
-    for (name, request) in [
-        ("Round", EditorRequest::Show(Code::Round)),
-        ("New from 05_bits", EditorRequest::NewKernel),
-    ] {
-        let asked = clicked(&frame, Role::Button, name);
-        assert_eq!(asked, [UiRequest::Editor(request)]);
-    }
-    heard(&frame, Dialogs::default(), |harness, _| {
-        let tab = harness.get_by_role_and_label(Role::Button, "Kernel");
-        assert_eq!(tab.accesskit_node().toggled(), Some(Toggled::True));
-        let role = Role::MultilineTextInput;
-        let text = harness.get_by_role_and_label(role, "The source of the kernel");
-        assert!(text.value().unwrap().contains("// from: 02_shared"));
     });
 }
 
@@ -465,36 +375,6 @@ fn the_lecture_is_held_by_names_alone() {
         if step == ViewAction::ToggleLadder.into() {
             options.side = Some(SidePanel::Ladder);
         }
-    }
-}
-
-#[test]
-fn the_step_of_a_lecture_is_read_and_turned_by_name() {
-    let (status, options) = (some_status(), ViewOptions::default());
-    let drawing = Drawing {
-        lecture: Some(Arc::new(lecture_screen())),
-        ..Drawing::default()
-    };
-    let plain = Frame::plain(&status, &options);
-    let sources = Sources {
-        drawing: &drawing,
-        ..plain.sources
-    };
-    let frame = Frame { sources, ..plain }.composed();
-    let said = heard(&frame, Dialogs::default(), |harness, _| texts(harness));
-    let step = lecture_screen();
-    let number = "2 / 7".into();
-    for text in [step.text, step.question, step.result, number] {
-        let text = lang::keep_units(&text);
-        assert!(said.contains(&text), "{text}: {said:?}");
-    }
-    for (name, action) in [
-        ("Next", ViewAction::NextPage),
-        ("Back", ViewAction::PreviousPage),
-        ("Close", ViewAction::ToggleLecture),
-        ("2  4× slower", ViewAction::Predict(1)),
-    ] {
-        assert_eq!(clicked(&frame, Role::Button, name), act(action));
     }
 }
 
@@ -584,41 +464,6 @@ fn beside_an_open_dialog_nothing_is_heard() {
     assert!(!is_there(generation(), run));
     let escape = Action::from(ViewAction::Escape).key();
     assert!(is_there(generation(), &format!("Close ({escape}) ×")));
-}
-
-#[test]
-fn names_are_in_the_language_of_the_interface() {
-    let status = some_status();
-    let options = ViewOptions::default();
-    with(Language::Chinese, || {
-        let frame = Frame::plain(&status, &options).composed();
-        let run = Action::from(SessionAction::TogglePause);
-        let name = run.row().unwrap().help();
-        assert!(!name.is_ascii());
-        assert_eq!(clicked(&frame, Role::Button, name), act(run));
-    });
-}
-
-#[test]
-fn figures_that_can_be_changed_open_their_controls() {
-    let status = some_status();
-    for presentation in [false, true] {
-        let options = ViewOptions {
-            presentation,
-            ..ViewOptions::default()
-        };
-        let frame = Frame::plain(&status, &options).composed();
-        let lattices = if presentation {
-            "lattices: 16 × 256×256"
-        } else {
-            "lattices: 16 of 256 × 256"
-        };
-        let requests = clicked(&frame, Role::Button, lattices);
-        let [UiRequest::Change(GRID, beside)] = requests[..] else {
-            panic!("{requests:?}")
-        };
-        assert!(frame.layout().is_some() && beside.is_positive());
-    }
 }
 
 /// A frame with a popup, and what the person does with it.
