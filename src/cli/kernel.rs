@@ -439,7 +439,7 @@ fn serve_timing() -> Result<()> {
     std::io::stdin().read_line(&mut request)?;
     let answer = answer(serde_json::from_str(&request)?);
     let answer = answer.unwrap_or_else(|error| Answer::Failed(format!("{error:#}")));
-    print(&serde_json::to_string(&answer)?)
+    print_json(&answer)
 }
 
 fn answer(request: Request) -> Result<Answer> {

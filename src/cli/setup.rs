@@ -86,23 +86,21 @@ impl Common {
         simple
     }
 
-    /// Whether a session at this pace chooses kernel, streams and graphs itself.
-    fn is_open(&self, pace: Option<Pace>) -> bool {
+    /// The same, where a session at this pace chooses kernel, streams and graphs itself.
+    fn open_at(&self, pace: Option<Pace>) -> Option<Common> {
         let has_kernel = self.kernel_file.is_some() || self.kernel.flatten().is_some();
         let submits = self.switches.streams().is_some() || self.switches.graphs.is_some();
-        pace == Some(Pace::Maximum) && !has_kernel && !submits
+        let is_open = pace == Some(Pace::Maximum) && !has_kernel && !submits;
+        is_open.then(|| self.open())
     }
 
     /// The setup of a session at this pace.
     pub(super) fn session_setup(&self, pace: Option<Pace>) -> Result<Setup> {
-        let mut setup = if self.is_open(pace) {
-            Setup {
-                kernel_choice: KernelChoice::AutoWithSubmission,
-                ..self.open().setup()?
-            }
-        } else {
-            self.setup()?
-        };
+        let open = self.open_at(pace);
+        let mut setup = open.as_ref().unwrap_or(self).setup()?;
+        if open.is_some() {
+            setup.kernel_choice = KernelChoice::AutoWithSubmission;
+        }
         setup.pace = pace.unwrap_or(setup.pace);
         Ok(setup)
     }
@@ -225,11 +223,7 @@ impl Common {
 
     /// The same for a session at this pace.
     pub(super) fn check_session(&self, pace: Option<Pace>) -> Result<()> {
-        if self.is_open(pace) {
-            self.open().check()
-        } else {
-            self.check()
-        }
+        self.open_at(pace).as_ref().unwrap_or(self).check()
     }
 
     /// What these options describe; reads the patterns, and checks a kernel of the user's own.

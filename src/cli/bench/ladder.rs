@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use super::{RUN, Row, Table, spread};
 use crate::cli::failure::cancelled;
 use crate::cli::itself;
-use crate::cli::text::print;
+use crate::cli::text::print_json;
 use engine::buffer_kernels::{LOP3_PER_ITERATION, LOP3_RATE, lop3_word};
 use engine::kernels::{Iteration, KERNELS, Kernel, Launch};
 use engine::{Argument, BufferLaunch, BufferOffset, BufferOp, DeviceInfo, Nanos, Op, Program};
@@ -225,7 +225,7 @@ pub(super) fn measure_rung(
     device: DeviceChoice,
     small: bool,
 ) -> Result<()> {
-    let say = |said: Said| print(&serde_json::to_string(&said)?);
+    let say = |said: Said| print_json(&said);
     let left_out = |work: Option<Workload>, why: String| {
         say(Said::LeftOut(LeftOut {
             kernel: kernel.name.into(),
