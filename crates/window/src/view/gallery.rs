@@ -15,6 +15,11 @@ mod side_panels;
 mod stage;
 mod structure;
 
+use egui::epaint::ClippedShape;
+
+use crate::view::dialogs::style;
+use crate::view::frame::paint_over;
+use crate::view::interface::context;
 use crate::view::layout::{PixelRect, WindowLayout};
 use crate::view::offscreen::FrameContents;
 use crate::view::timeline::layout::TimelineLayout;
@@ -358,6 +363,26 @@ impl Set {
         frame.composed()
     }
 
+    /// What is painted of it, once it has come to rest.
+    fn painted(&mut self, context: &egui::Context, clock: &mut f64) -> Vec<ClippedShape> {
+        let palette = self.frame().palette();
+        style::apply_style(context, &palette);
+        context.memory_mut(|memory| memory.data.clear());
+        let (frames, place) = (self.frames(), self.frame().layout());
+        let mut dialogs = std::mem::take(&mut self.dialogs);
+        let mut shapes = Vec::new();
+        for number in 0..frames {
+            *clock += 1.0;
+            let mut input = self.input(number, *clock);
+            input.max_texture_side = Some(8192);
+            let (frame, place) = (self.frame(), place.as_ref());
+            let (mut output, _) = paint_over(context, &frame, &palette, place, &mut dialogs, input);
+            shapes = std::mem::take(&mut output.shapes);
+            output.drop_without_applying_deltas();
+        }
+        shapes
+    }
+
     /// Frames until it has come to rest: a dialog measures itself in its first one.
     fn frames(&self) -> usize {
         if self.dialogs.takes_keys() { 2 } else { 1 }
@@ -389,6 +414,23 @@ pub(crate) fn each_frame(mut look: impl FnMut(&str, &Frame<'_>, Dialogs)) {
         let title = title(&screen, window, Language::English);
         look(&title, &set.frame(), dialogs);
     }
+}
+
+/// What is painted of every screen in the first of its windows, in a language and a theme.
+pub(crate) fn each_painted(
+    language: Language,
+    theme: usize,
+    mut look: impl FnMut(&str, &Frame<'_>, Vec<ClippedShape>),
+) {
+    let (context, mut clock) = (context(), 0.0);
+    with(language, || {
+        for screen in screens() {
+            let mut set = Set::new(screen, screen.windows[0]);
+            set.options.theme = theme;
+            let shapes = set.painted(&context, &mut clock);
+            look(screen.name, &set.frame(), shapes);
+        }
+    });
 }
 
 impl Scenario {

@@ -8,8 +8,6 @@ use std::collections::BTreeSet;
 use egui::epaint::ClippedShape;
 use egui::{Color32, Rect, Shape, pos2, vec2};
 
-use crate::view::dialogs::style;
-use crate::view::frame::paint_over;
 use crate::view::gallery::{LANGUAGES, Scenario, Set, Window, screens, title};
 use crate::view::hud::style::opaque;
 use crate::view::interface::context;
@@ -169,52 +167,30 @@ fn faults(set: &mut Set, context: &egui::Context, clock: &mut f64) -> Vec<String
     let place = set.frame().layout();
     // Cards are told by their colours, and in a light theme other roles may round to the same.
     set.options.theme = 0;
-    let palette = set.frame().palette();
-    style::apply_style(context, &palette);
-    context.memory_mut(|memory| memory.data.clear());
-    let frames = set.frames();
-    let mut dialogs = std::mem::take(&mut set.dialogs);
-    let mut wrong = Vec::new();
-    for number in 0..frames {
-        *clock += 1.0;
-        let mut input = set.input(number, *clock);
-        input.max_texture_side = Some(8192);
-        let frame = set.frame();
-        let (mut output, _) = paint_over(
-            context,
-            &frame,
-            &palette,
-            place.as_ref(),
-            &mut dialogs,
-            input,
-        );
-        let shapes = std::mem::take(&mut output.shapes);
-        output.drop_without_applying_deltas();
-        if number + 1 < frames {
-            continue;
+    let shapes = set.painted(context, clock);
+    let frame = set.frame();
+    let (seen, mut wrong) = look_at(&shapes, frame.rect());
+    let Some((layout, _)) = &place else {
+        return wrong;
+    };
+    if frame.sources.status.is_none() {
+        return wrong;
+    }
+    let places = places(layout);
+    for seen in seen.iter().filter(|seen| !seen.on_card) {
+        let inside = |place: &Rect| place.expand(SLACK).contains_rect(seen.rect);
+        if !places.iter().any(inside) {
+            wrong.push(format!("'{}' stands beside its place", seen.text));
         }
-        let (seen, found) = look_at(&shapes, frame.rect());
-        wrong = found;
-        let Some((layout, _)) = &place else { continue };
-        if frame.sources.status.is_none() {
-            continue;
-        }
-        let places = places(layout);
-        for seen in seen.iter().filter(|seen| !seen.on_card) {
-            let inside = |place: &Rect| place.expand(SLACK).contains_rect(seen.rect);
-            if !places.iter().any(inside) {
-                wrong.push(format!("'{}' stands beside its place", seen.text));
-            }
-        }
-        let panel = layout.tiling.panel;
-        let small = f64::from(set.window.1) * least_side(set.screen);
-        if panel
-            .into_iter()
-            .max()
-            .is_none_or(|side| f64::from(side) < small)
-        {
-            wrong.push(format!("panels of {panel:?} pixels"));
-        }
+    }
+    let panel = layout.tiling.panel;
+    let small = f64::from(set.window.1) * least_side(set.screen);
+    if panel
+        .into_iter()
+        .max()
+        .is_none_or(|side| f64::from(side) < small)
+    {
+        wrong.push(format!("panels of {panel:?} pixels"));
     }
     wrong
 }

@@ -4,20 +4,9 @@ use std::collections::BTreeSet;
 
 use egui::{FontFamily, Shape};
 
-use crate::view::dialogs::DialogContext;
-use crate::view::hud::install_fonts;
-use crate::view::hud::tests::{busy, painted};
-use crate::view::{Dialog, FileTask, PromptDialog};
-use crate::view::{Dialogs, FileDialog, Frame, Picker, TimelineView};
-use engine::kernels::{KERNELS, find};
+use crate::view::gallery::each_painted;
+use engine::kernels::KERNELS;
 use lang::Language;
-use life::Size;
-use session::{Settled, Status, StopWhenStill};
-use ui::actions::{Setting, Topic};
-use ui::fixtures::{
-    Timed, TimedAs, comparison, isolated, round_with_block_timestamps, status, timed_round,
-};
-use ui::{ColourBy, Population, SidePanel, Sources, ViewOptions};
 
 /// Names, units and marks that are the same in every language.
 const SAME: &str = "
@@ -26,8 +15,25 @@ const SAME: &str = "
     breadth kernel commit Esc Enter Ctrl Shift Space Tab Backspace Delete PgUp PgDn Home End wheel
     amber cividis hues phosphor paper saved lifestreams png PNG Rust cust RLE rle cells lif json mod
     English Chinese Gcell GiB done end query session bench ladder __syncthreads syncthreads sync SM
-    rhai round FILE
+    rhai round FILE cpu own Day Night HighLife Life Maze Replicator Seeds
+    CPU Test Unknown HBM abcd CUDA_ERROR_ILLEGAL_ADDRESS xyzzy rotate
 ";
+
+/// Screens with what a user wrote or that keeps its English names: code, files, patterns, lessons.
+const WRITTEN: [&str; 12] = [
+    "ladder-source",
+    "shelf",
+    "editor",
+    "lesson",
+    "lecture",
+    "menu-lessons",
+    "open",
+    "save",
+    "palette",
+    "prompt",
+    "recording",
+    "paper-recorded",
+];
 
 fn is_same(word: &str) -> bool {
     SAME.split_whitespace().any(|it| it == word)
@@ -43,7 +49,7 @@ fn english(text: &str) -> Vec<&str> {
         .collect()
 }
 
-fn note(shapes: &[Shape], left: &mut BTreeSet<String>) {
+fn note<'a>(shapes: impl IntoIterator<Item = &'a Shape>, left: &mut BTreeSet<String>) {
     for shape in shapes {
         match shape {
             Shape::Vec(inner) => note(inner, left),
@@ -68,153 +74,15 @@ fn note(shapes: &[Shape], left: &mut BTreeSet<String>) {
     }
 }
 
-/// One with every figure about time.
-pub(super) fn settled() -> Status {
-    let mut settled = status(16, Size::new(512, 512).unwrap());
-    settled.clock.running = false;
-    settled.setting.kernel = find("planar").unwrap();
-    settled.clock.run_to = Some(1_000_000);
-    settled.clock.oldest = Some(12);
-    settled.setting.time.stop_when_still = StopWhenStill::All;
-    settled.setting.time.reseed = true;
-    settled.panels.settled = [
-        Settled::Dead,
-        Settled::Still,
-        Settled::Period(2),
-        Settled::Repeats(30),
-    ]
-    .into_iter()
-    .cycle()
-    .take(16)
-    .map(Some)
-    .collect();
-    settled
-}
-
-/// States with every kind of figure and sentence.
-fn states() -> Vec<(Status, ViewOptions)> {
-    let size = Size::new(512, 512).unwrap();
-    let mut compared = status(16, size);
-    compared.lab.comparison = Some(comparison(session::Switches::DEFAULT));
-    let settled = settled();
-    let mut overlapping = status(16, size);
-    overlapping.lab.isolated = Some(isolated(&timed_round(16), 0.05));
-    let mut alone = status(1, size);
-    alone.lab.isolated = Some(isolated(&timed_round(1), 0.05));
-    let mut ended = status(1, size);
-    ended.failed = Some("没有引擎".into());
-    let mut counted = busy();
-    counted.notice = None;
-    let shown = |change: fn(&mut ViewOptions)| {
-        let mut options = ViewOptions::default();
-        change(&mut options);
-        options
-    };
-    vec![
-        (
-            counted,
-            shown(|it| (it.timeline, it.side) = (true, Some(SidePanel::Lab))),
-        ),
-        (
-            overlapping,
-            shown(|it| (it.timeline, it.side) = (true, Some(SidePanel::Ladder))),
-        ),
-        (
-            alone,
-            shown(|it| (it.timeline, it.side) = (true, Some(SidePanel::Causes))),
-        ),
-        (
-            settled.clone(),
-            shown(|it| it.side = Some(SidePanel::Population)),
-        ),
-        (
-            settled,
-            shown(|it| (it.side, it.population_of_all) = (Some(SidePanel::Population), true)),
-        ),
-        (compared, ViewOptions::default()),
-        (ended, shown(|it| it.presentation = true)),
-        (status(16, size), shown(|it| it.colour_by = ColourBy::Age)),
-    ]
-}
-
 #[test]
-fn no_english_is_left_in_the_window() {
+fn no_english_is_left_on_any_screen() {
     let mut left = BTreeSet::new();
-    test_support::with(Language::Chinese, || {
-        let context = egui::Context::default();
-        install_fonts(&context);
-        for (status, options) in states() {
-            let (mut timeline, mut block_timestamps) =
-                (TimelineView::default(), TimelineView::default());
-            timeline.update(&Timed(status.lattices.instances as u32));
-            block_timestamps.update(&TimedAs(round_with_block_timestamps(
-                status.lattices.instances as u32,
-                132,
-            )));
-            for timeline in [timeline, block_timestamps] {
-                let mut population = Population::default();
-                population.update(&Timed(0), &status, &options);
-                let plain = Frame::plain(&status, &options).with_timeline(&timeline);
-                let frame = Frame {
-                    sources: Sources {
-                        population: &population,
-                        ..plain.sources
-                    },
-                    pixels: [1920, 1080],
-                    ..plain
-                };
-                let frame = frame.composed();
-                note(&painted(&context, &frame), &mut left);
-            }
-        }
-    });
-    assert!(left.is_empty(), "{left:#?}");
-}
-
-#[test]
-fn no_english_is_left_in_dialogs() {
-    let status = status(16, Size::new(64, 64).unwrap());
-    let options = ViewOptions::default();
-    let frame = Frame {
-        pixels: [1280, 8000],
-        ..Frame::plain(&status, &options)
-    };
-    let frame = test_support::with(Language::Chinese, || frame.composed());
-    let file = |task| Dialog::File(FileDialog::new(task, String::new(), None));
-    let menus = Topic::ALL.map(|topic| Dialog::Menu(Picker::new("", topic as usize)));
-    // Not the shelf: its patterns and their authors keep their English names.
-    let prompts =
-        Setting::TYPED.map(|prompt| Dialog::Prompt(PromptDialog::new(prompt, String::new())));
-    let dialogs = menus.into_iter().chain(prompts).chain([
-        Dialog::Commands(Picker::default(), Vec::new()),
-        Dialog::Help(Picker::default()),
-        file(FileTask::Save),
-        file(FileTask::Open),
-    ]);
-    let mut left = BTreeSet::new();
-    test_support::with(Language::Chinese, || {
-        for dialog in dialogs {
-            let mut dialogs = Dialogs::of(dialog);
-            let context = egui::Context::default();
-            install_fonts(&context);
-            // A dialog measures itself in its first frame and is painted from the second on.
-            for _ in 0..2 {
-                let input = frame.zoom(&context, Default::default());
-                let mut output = context.run_ui(input, |ui| {
-                    let seen = DialogContext {
-                        context: ui.ctx(),
-                        frame: &frame,
-                        palette: &frame.palette(),
-                        screen: frame.rect(),
-                        is_top: true,
-                    };
-                    dialogs.show(seen, &mut Vec::new());
-                });
-                let shapes = std::mem::take(&mut output.shapes);
-                let shapes: Vec<_> = shapes.into_iter().map(|clipped| clipped.shape).collect();
-                note(&shapes, &mut left);
-                output.drop_without_applying_deltas();
-            }
+    each_painted(Language::Chinese, 0, |name, _, shapes| {
+        let is_written = WRITTEN.iter().any(|part| name.contains(part));
+        if !is_written {
+            let mut found = BTreeSet::new();
+            note(shapes.iter().map(|clipped| &clipped.shape), &mut found);
+            left.extend(found.into_iter().map(|text| format!("{name}: {text}")));
         }
     });
     assert!(left.is_empty(), "{left:#?}");
