@@ -1,6 +1,8 @@
-//! Which part of the lattice a panel shows. One camera serves all panels, or each has its own.
+//! Which part of their lattices the panels show, and what a minimap frames of that.
 
+use crate::Sources;
 use crate::picture::LiveArea;
+
 use life::Size;
 
 /// Maximum pixels per cell, unless the whole lattice fits at more.
@@ -396,6 +398,46 @@ fn is_part(panel: f64, scale: f64, lattice: f64) -> bool {
 
 fn limited(scale: f64, fitted: f64) -> f64 {
     scale.min(MAX_PIXELS_PER_CELL).max(fitted)
+}
+
+/// What a panel shows of its lattice.
+#[derive(Clone, PartialEq, Debug)]
+pub struct MinimapRegion {
+    /// Whose lattice.
+    pub instance: usize,
+    /// One rectangle, or, around the torus, two or four, which meet at its edges.
+    pub parts: Vec<CellRect>,
+}
+
+/// A rectangle of a lattice, in cells.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct CellRect {
+    /// Its top left corner.
+    pub from: [f64; 2],
+    /// Its bottom right corner.
+    pub to: [f64; 2],
+}
+
+impl From<&PanelPart> for CellRect {
+    fn from(part: &PanelPart) -> CellRect {
+        CellRect {
+            from: part.transform.to_cells([0.0; 2]),
+            to: part.transform.to_cells(part.sides.map(f64::from)),
+        }
+    }
+}
+
+/// The region of the selected panel, of `panel` pixels, if it shows a part of its lattice.
+pub fn minimap(sources: Sources<'_>, panel: [u32; 2]) -> Option<MinimapRegion> {
+    let status = sources.status.filter(|_| !sources.options.hides_minimap)?;
+    let (camera, size) = (&sources.options.camera, status.lattices.size);
+    camera.is_zoomed(size, panel).then(|| {
+        let parts = camera.shown(size, panel).pieces(size, panel);
+        MinimapRegion {
+            instance: status.panels.selected.min(status.lattices.instances - 1),
+            parts: parts.iter().map(CellRect::from).collect(),
+        }
+    })
 }
 
 #[cfg(test)]

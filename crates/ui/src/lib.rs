@@ -13,22 +13,18 @@ pub mod calls;
 mod camera;
 mod chrome_trace;
 pub mod code_editor;
-pub mod comparison;
 pub mod diagnosis;
-mod drawing;
 mod edit_overlay;
 mod emergency_save;
 pub mod figures;
 pub mod finding;
 #[cfg(any(test, feature = "fixtures"))]
 pub mod fixtures;
-mod interface_scale;
 pub mod lab;
 pub mod ladder;
 mod lecture;
 mod lesson;
 pub mod lessons;
-mod minimap;
 pub mod numbers;
 mod open_files;
 mod options;
@@ -37,28 +33,28 @@ mod picture;
 mod picture_request;
 pub mod population;
 pub mod prediction;
-mod recorded;
 pub mod rung_source;
 mod screen;
-pub mod shade;
 pub mod theme;
 pub mod timeline;
 
 pub use self::screen::{Screen, Sources};
 pub use actions::{Action, EditAction, ViewAction};
 pub use app::{App, Wake};
-pub use camera::{Camera, MAX_PIXELS_PER_CELL, MIN_OPENING_PIXELS, PanelPart, ViewTransform};
+pub use camera::{
+    Camera, CellRect, MAX_PIXELS_PER_CELL, MIN_OPENING_PIXELS, MinimapRegion, PanelPart,
+    ViewTransform, minimap,
+};
 pub use chrome_trace::write_chrome;
 pub use code_editor::CodeEditor;
 pub use diagnosis::Diagnosis;
 pub use diagnosis::overlap::{Bound, Overlap, Resource};
-pub use drawing::{AdapterFacts, Drawing};
 pub use edit_overlay::{EditOverlay, Ghost, Tool};
 pub use emergency_save::{
     EmergencySave, EmergencySaved, INTERRUPTED, UiRunning, exit_interrupted, say_last,
 };
 pub use figures::{Figure, Figures};
-pub use interface_scale::InterfaceScale;
+pub use finding::RecordedTexts;
 pub use ladder::LadderChart;
 pub use lecture::{
     Answer, Lecture, LectureOptions, LecturePanel, LectureRun, LectureScreen, LectureStep, Notes,
@@ -68,12 +64,10 @@ pub use lesson::{
     TimeBar,
 };
 pub use lessons::Lessons;
-pub use minimap::{CellRect, MinimapRegion, minimap};
 pub use open_files::check_open_files;
-pub use options::{ColourBy, SidePanel, ViewOptions};
+pub use options::{AdapterFacts, ColourBy, Drawing, InterfaceScale, SidePanel, ViewOptions};
 pub use picture::{LiveArea, is_alive};
 pub use picture_request::{MAX_ROUND_BYTES, TextureLimits, request};
 pub use population::{Population, PopulationChart};
-pub use recorded::RecordedTexts;
 pub use rung_source::RungSource;
 pub use timeline::{Chart, RoundChart, Timeline};

@@ -1,7 +1,11 @@
 //! What the person has chosen to see.
 
-use crate::{Camera, InterfaceScale};
-use lang::{mark, tr};
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::{Camera, LectureScreen};
+
+use lang::{Message, mark, tr};
 use session::Status;
 
 /// What decides a cell's colour.
@@ -105,5 +109,109 @@ impl ViewOptions {
             Some(shown) if shown == panel => None,
             _ => Some(panel),
         };
+    }
+}
+
+/// Percents of the usual size.
+const STEPS: [u16; 12] = [50, 60, 70, 80, 90, 100, 115, 130, 150, 175, 200, 250];
+/// Where 100 stands among them.
+const USUAL: i8 = 5;
+
+/// A step of the scale; 0 is the usual size.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct InterfaceScale(i8);
+
+impl InterfaceScale {
+    /// The next larger one, if there is one.
+    pub fn larger(self) -> Option<InterfaceScale> {
+        (self.0 + USUAL + 1 < STEPS.len() as i8).then(|| InterfaceScale(self.0 + 1))
+    }
+
+    /// The next smaller one, if there is one.
+    pub fn smaller(self) -> Option<InterfaceScale> {
+        (self.0 + USUAL > 0).then(|| InterfaceScale(self.0 - 1))
+    }
+
+    /// In percents of the usual size.
+    pub fn percent(self) -> u16 {
+        STEPS[usize::try_from(self.0 + USUAL).unwrap_or_default()]
+    }
+
+    /// The factor on all lengths.
+    pub fn factor(self) -> f32 {
+        f32::from(self.percent()) / 100.0
+    }
+}
+
+/// What draws, as people know it.
+#[derive(Clone, PartialEq, Eq, Debug, serde::Serialize)]
+pub struct AdapterFacts {
+    /// Its name, such as `NVIDIA GeForce RTX 3060`.
+    pub name: String,
+    /// How it is spoken to, such as `Vulkan`.
+    pub backend: String,
+    /// Its driver, such as `NVIDIA 580.82`.
+    pub driver: String,
+    /// Whether it draws on the CPU.
+    pub software: bool,
+    /// PCI bus id such as `0000:17:00.0`, where known.
+    pub pci_bus_id: Option<String>,
+}
+
+impl AdapterFacts {
+    /// `NAME (BACKEND)`, what `--adapter` is matched against.
+    pub fn title(&self) -> String {
+        format!("{} ({})", self.name, self.backend)
+    }
+
+    /// Whether this GPU also computes.
+    pub fn is_one_of(&self, devices: &[engine::DeviceInfo]) -> bool {
+        let same = |id: &Option<String>| match (id, &self.pci_bus_id) {
+            (Some(a), Some(b)) => a.eq_ignore_ascii_case(b),
+            _ => false,
+        };
+        devices.iter().any(|device| same(&device.pci_bus_id))
+    }
+}
+
+/// What the HUD says of the drawing side.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Drawing {
+    /// The drawing GPU.
+    pub adapter: Option<AdapterFacts>,
+    /// How many instances it can show; there is no limit where nothing says so.
+    pub most_instances: Option<usize>,
+    /// Whether pictures travel to another machine's X server.
+    pub forwarded: bool,
+    /// Frames presented a second, where they are counted.
+    pub frames_per_second: Option<f64>,
+    /// Something the person should know, in one sentence.
+    pub notice: Option<Message>,
+    /// Whether the window fills the monitor.
+    pub fullscreen: bool,
+    /// For how long the window has been recorded, in whole seconds, while it is.
+    pub recording: Option<Duration>,
+    /// The step of a lecture, while one is open.
+    pub lecture: Option<Arc<LectureScreen>>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steps_end_on_both_sides_and_go_back_the_way_they_came() {
+        assert_eq!(InterfaceScale::default().percent(), 100);
+        let all = |next: fn(InterfaceScale) -> Option<InterfaceScale>| {
+            let zooms = std::iter::successors(Some(InterfaceScale::default()), |&zoom| next(zoom));
+            zooms.map(InterfaceScale::percent).collect::<Vec<_>>()
+        };
+        assert_eq!(all(InterfaceScale::smaller), [100, 90, 80, 70, 60, 50]);
+        assert_eq!(
+            all(InterfaceScale::larger),
+            [100, 115, 130, 150, 175, 200, 250]
+        );
+        let there = InterfaceScale::default().larger().unwrap();
+        assert_eq!(there.smaller(), Some(InterfaceScale::default()));
     }
 }

@@ -1,9 +1,9 @@
 //! All that is on screen at one moment, as data: what a painter needs beside the pictures of
 //! lattices, whether it paints a window or a terminal.
 
-use crate::comparison::ComparisonTexts;
 use crate::diagnosis::Circumstances;
 use crate::figures::figures;
+use crate::finding::ComparisonTexts;
 use crate::finding::{Headline, headline};
 use crate::lab::Lab;
 use crate::timeline::overlap::OverlapTexts;

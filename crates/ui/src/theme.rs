@@ -6,7 +6,10 @@
 mod contrast;
 mod instances;
 mod palette;
-mod rgb;
+
+use std::sync::LazyLock;
+
+use lang::mark;
 
 #[cfg(any(test, feature = "fixtures"))]
 pub use contrast::contrast;
@@ -15,13 +18,6 @@ pub use instances::INSTANCE_COLOURS;
 #[cfg(any(test, feature = "fixtures"))]
 pub use instances::distance;
 pub use palette::Palette;
-pub use rgb::Rgb;
-
-use std::sync::LazyLock;
-
-use lang::mark;
-
-use rgb::hex;
 
 /// One theme; colours are sRGB, 0 to 1.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -182,6 +178,28 @@ impl Theme {
         self.trail = mirrored(self.trail);
         self
     }
+}
+
+/// An opaque sRGB colour: red, green, blue.
+pub type Rgb = [u8; 3];
+
+/// `0xRRGGBB`.
+pub(super) const fn hex(colour: u32) -> Rgb {
+    let [_, red, green, blue] = colour.to_be_bytes();
+    [red, green, blue]
+}
+
+/// How live a pixel looks that covers several cells is the same here, in `shaders/panels.wgsl` and in the terminal:
+/// how far a picture is a reduced one, from 0 where every cell has a pixel to 1 where a pixel's
+/// sides are two cells and more.
+pub fn reduced(cells_per_pixel: f64) -> f32 {
+    (cells_per_pixel - 1.0).clamp(0.0, 1.0) as f32
+}
+
+/// From the share of live cells under a pixel to how live it looks, as the shader does.
+pub fn brightness(density: f32, reduction: f32) -> f32 {
+    let contrast = 1.0 - (-(density / 0.12).powf(1.4)).exp();
+    density + (contrast.max(0.6 * density.sqrt()) - density) * reduction
 }
 
 #[cfg(test)]

@@ -4,9 +4,6 @@
 //! nanoseconds into positions; `lanes` and `blocks` fold several rows into one, `describe` says what a bar is.
 
 pub mod blocks;
-mod colours;
-mod describe;
-mod fold;
 pub mod lanes;
 pub mod overlap;
 pub mod scale;
@@ -16,8 +13,7 @@ use lang::{mark, tr};
 use session::PictureSource;
 use session::trace::StepKind;
 
-pub use colours::Pattern;
-pub use lanes::{Chart, RoundChart};
+pub use lanes::{Chart, Pattern, RoundChart};
 
 /// What a bar stands for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -1,5 +1,6 @@
 //! The editor of one's own round or kernel: its keys, checks of its text on another thread, and its file.
 
+use std::ffi::OsString;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -7,19 +8,17 @@ use std::sync::mpsc::Receiver;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use winit::event::KeyEvent;
-use winit::event_loop::ActiveEventLoop;
-
 use crate::background::{Then, notice, then};
-use crate::file_watch::FileWatch;
 use crate::handler::Handler;
 use crate::keys::Pressed;
 use crate::view::code_editor::{EditorRequest, field};
 use crate::view::{Dialog, KernelDialog};
+
 use engine::kernels::KERNELS;
 use lang::{message, tr};
 use lesson::{EXERCISES, Exercise, ExerciseProgress};
 use life::{ReadError, SaveTarget, dated_stem, read_regular_file, shown};
+use notify::{RecommendedWatcher, RecursiveMode, Watcher as _};
 use script::{MAX_SOURCE_BYTES, Script, Work};
 use session::{
     DeviceChoice, Drafts, IsolatedOp, Order, OwnRound, OwnRoundError, Session, Status, StoredKernel,
@@ -27,7 +26,9 @@ use session::{
 use ui::actions::Key;
 use ui::code_editor::{Code, FileChange, KernelFindings, Race, RoundContext, RoundFindings, judge};
 use ui::prediction::OpTimes;
-use ui::{Action, CodeEditor, EditAction, Lessons, SidePanel, ViewAction};
+use ui::{Action, CodeEditor, EditAction, Lessons, SidePanel, ViewAction, Wake};
+use winit::event::KeyEvent;
+use winit::event_loop::ActiveEventLoop;
 use workshop::{Machine, OwnKernel, Workshop};
 
 /// How long a file that changed is left alone before it is read: who writes it has more to write.
@@ -687,5 +688,78 @@ impl Handler {
             Code::Kernel if runs => self.check_kernel(),
             Code::Round | Code::Kernel => {}
         }
+    }
+}
+
+/// Tells of changes of a file by other programs, as long as it lives.
+pub(crate) struct FileWatch {
+    changed: Arc<AtomicBool>,
+    _watcher: RecommendedWatcher,
+}
+
+impl FileWatch {
+    /// Of a file, whose folder is watched: many programs replace a file by another one.
+    pub(crate) fn new(path: &Path, wake: Wake) -> notify::Result<FileWatch> {
+        let changed = Arc::new(AtomicBool::new(false));
+        let name: Option<OsString> = path.file_name().map(Into::into);
+        let folder = path.parent().filter(|it| !it.as_os_str().is_empty());
+        let has_changed = changed.clone();
+        let mut watcher =
+            notify::recommended_watcher(move |event: notify::Result<notify::Event>| {
+                let is_ours = |path: &PathBuf| path.file_name() == name.as_deref();
+                let is_change = |event: notify::Event| {
+                    let is_change = !event.kind.is_access() && event.paths.iter().any(is_ours);
+                    is_change || event.need_rescan()
+                };
+                if event.is_ok_and(is_change) {
+                    has_changed.store(true, Ordering::Release);
+                    wake();
+                }
+            })?;
+        watcher.watch(
+            folder.unwrap_or(Path::new(".")),
+            RecursiveMode::NonRecursive,
+        )?;
+        Ok(FileWatch {
+            changed,
+            _watcher: watcher,
+        })
+    }
+
+    /// Whether the file has changed since this was asked last.
+    pub(crate) fn take_change(&self) -> bool {
+        self.changed.swap(false, Ordering::AcqRel)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::sync::mpsc::channel;
+
+    use super::*;
+
+    /// Whatever a program does to a file that it saves is noticed.
+    #[test]
+    fn a_file_that_is_written_replaced_removed_or_made_is_noticed() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("round.rhai");
+        fs::write(&path, "").unwrap();
+        let notices = |change: &dyn Fn()| {
+            let (sender, wakes) = channel();
+            let wake = Arc::new(move || sender.send(()).unwrap_or_default());
+            let watch = FileWatch::new(&path, wake).unwrap();
+            change();
+            wakes.recv().unwrap();
+            assert!(watch.take_change() && !watch.take_change());
+        };
+        notices(&|| fs::write(&path, "advance(0, 0);").unwrap());
+        notices(&|| {
+            let other = folder.path().join(".round.rhai.new");
+            fs::write(&other, "download(0, 0);").unwrap();
+            fs::rename(other, &path).unwrap();
+        });
+        notices(&|| fs::remove_file(&path).unwrap());
+        notices(&|| fs::write(&path, "advance(0, 1);").unwrap());
     }
 }

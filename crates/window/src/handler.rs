@@ -17,13 +17,12 @@ use winit::monitor::MonitorHandle;
 use winit::window::{Fullscreen, Theme, Window, WindowId};
 
 use crate::background::{Background, notice};
-use crate::captures::in_its_folder;
+use crate::captures::{Recording, in_its_folder};
 use crate::editing::Editing;
 use crate::editor::Editor;
 use crate::input::{self, Offered, Reader};
 use crate::keys::Pressed;
 use crate::pointer::Pointer;
-use crate::recording::Recording;
 use crate::surface::{Outcome, WindowCanvas, WindowSurface};
 use crate::view::layout::WindowLayout;
 use crate::view::picture_file::write_dated_png;
@@ -31,7 +30,7 @@ use crate::view::{
     Dialog, Dialogs, Frame, MIN_PIXELS_FOR_LINES, Picker, Popup, PromptDialog, TimelineView,
     UiRequest, ViewError,
 };
-use crate::{LoopEvent, WindowError, WindowOptions, monitor, startup};
+use crate::{LoopEvent, WindowError, WindowOptions, startup};
 use lang::{Message, message, tr};
 use session::{Session, SessionAction, Status};
 use ui::actions::Setting;
@@ -175,11 +174,11 @@ impl Handler {
     fn open(&mut self, event_loop: &ActiveEventLoop) -> Result<WindowSurface, WindowError> {
         let requested = self.options.monitor.as_deref();
         self.monitor = requested
-            .map(|it| monitor::find(event_loop, it))
+            .map(|it| startup::find_monitor(event_loop, it))
             .transpose()?;
         let fullscreen = self.options.fullscreen || self.monitor.is_some();
-        let usual = monitor::usual(event_loop);
-        let [width, height] = fitting(self.options.size, usual.as_ref().map(monitor::points));
+        let usual = startup::usual_monitor(event_loop);
+        let [width, height] = fitting(self.options.size, usual.as_ref().map(startup::points_of));
         let attributes = Window::default_attributes()
             .with_title(&self.options.title)
             // The frame goes with what is in it, where the desktop leaves that to the window.

@@ -7,22 +7,16 @@
 mod background;
 mod camera_control;
 mod captures;
-mod clipboard;
 mod editing;
 mod editor;
 mod error;
-mod file_watch;
 mod handler;
 mod input;
 mod keys;
-mod monitor;
 mod pointer;
-mod recording;
 mod startup;
 mod surface;
 mod view;
-mod winit_panics;
-mod x_server;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -146,7 +140,7 @@ pub fn run(
         wake,
         emergency_save,
     );
-    let ran = winit_panics::catch_winit(|| event_loop.run_app(&mut handler));
+    let ran = startup::catch_winit(|| event_loop.run_app(&mut handler));
     handler.keep_drafts();
     let saved = handler.app.end(); // the session first: an encoder may take long
     handler.finish_recording();

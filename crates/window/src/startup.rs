@@ -1,13 +1,22 @@
 //! Checks what a window needs before it is opened, so that a failure is one sentence.
 
+use std::cell::Cell;
+use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind, set_hook, take_hook};
+use std::path::{Component, Path};
 use std::sync::Arc;
 
-use winit::event_loop::EventLoop;
+use crate::{LoopEvent, WindowError};
 
-use crate::winit_panics::catch_winit;
-use crate::{LoopEvent, WindowError, x_server};
 use lang::tr;
 use ui::{EmergencySave, say_last};
+use winit::dpi::validate_scale_factor;
+use winit::event_loop::{ActiveEventLoop, EventLoop};
+use winit::monitor::MonitorHandle;
+use x11rb::connection::Connection;
+use x11rb::protocol::randr::ConnectionExt as _;
+use x11rb::protocol::xproto::ConnectionExt as _;
+use x11rb::resource_manager;
+use x11rb::rust_connection::RustConnection;
 
 /// What winit loads on first use; it panics where one of them is missing.
 const X11_LIBRARIES: [&str; 6] = [
@@ -55,7 +64,7 @@ pub(super) fn event_loop(
     find_display()?;
     let mut unusual_depth = None;
     if HAS_X && variable("WAYLAND_DISPLAY").is_none() {
-        unusual_depth = x_server::unusual_depth()?;
+        unusual_depth = depth_of_server()?;
         let lost = display_lost();
         let emergency_save = emergency_save.clone();
         platform::end_with_x_display(move || {
@@ -125,9 +134,193 @@ pub(super) fn in_short(error: &dyn std::fmt::Display) -> String {
     text.trim_end_matches('.').to_owned()
 }
 
+thread_local! {
+    /// Whether this thread's panics are looked at, and whether there was one of the library's.
+    static LOOKING: Cell<Option<bool>> = const { Cell::new(None) };
+}
+
+/// Does something that calls winit; `None` if winit has panicked: it does so where the X server goes away while it
+/// is asked something, such as a window's size. That is no flaw of the program, which ends as with any other
+/// loss of the display. Its panic is said in the log alone; all
+/// other panics are what they always are.
+pub(super) fn catch_winit<T>(work: impl FnOnce() -> T) -> Option<T> {
+    catch(is_in_winit, work)
+}
+
+fn catch<T>(is_theirs: fn(&Location<'_>) -> bool, work: impl FnOnce() -> T) -> Option<T> {
+    let usual = Arc::new(take_hook());
+    let others = usual.clone();
+    set_hook(Box::new(move |panic| {
+        let theirs = LOOKING.get().is_some() && panic.location().is_some_and(is_theirs);
+        if theirs {
+            LOOKING.set(Some(true));
+            let why = panic.payload_as_str().unwrap_or_default();
+            tracing::debug!("winit failed: {why}");
+        } else {
+            others(panic);
+        }
+    }));
+    LOOKING.set(Some(false));
+    let done = catch_unwind(AssertUnwindSafe(work));
+    let theirs = LOOKING.take() == Some(true);
+    set_hook(Box::new(move |panic| usual(panic)));
+    match done {
+        Ok(done) => Some(done),
+        Err(_) if theirs => None,
+        Err(panic) => resume_unwind(panic),
+    }
+}
+
+/// By the folder of the crate's source: `winit-0.30.13`, or `winit` where it is vendored. Its crate
+/// `dpi` panics about a scale of 0.
+fn is_in_winit(location: &Location<'_>) -> bool {
+    let of_winit = |folder: &str| {
+        let name = folder.split_once('-').map_or(folder, |(name, _)| name);
+        matches!(name, "winit" | "dpi")
+    };
+    let folders = Path::new(location.file()).components();
+    folders
+        .filter_map(|folder| match folder {
+            Component::Normal(folder) => folder.to_str(),
+            _ => None,
+        })
+        .any(of_winit)
+}
+
+/// Asks the X server what winit panics about, before winit does, and has winit take a scale from RANDR in place of one that it panics about.
+/// How many bits a pixel has, where not every driver draws to such a display. Where the server cannot
+/// be asked, winit says why.
+///
+/// # Errors
+/// It lacks RANDR.
+fn depth_of_server() -> Result<Option<u8>, WindowError> {
+    let Ok((server, screen)) = x11rb::connect(None) else {
+        return Ok(None);
+    };
+    let randr = server.randr_query_version(1, 3).ok();
+    let randr = randr.and_then(|asked| asked.reply().ok());
+    if randr.is_none_or(|it| (it.major_version, it.minor_version) < (1, 3)) {
+        let why = tr!("the X server lacks the extension RANDR 1.3");
+        return Err(WindowError::NoDisplay(why.into()));
+    }
+    if !is_scale_valid(&server, screen) {
+        platform::scale_by_randr();
+    }
+    let depth = server.setup().roots[screen].root_depth;
+    Ok(Some(depth).filter(|depth| !matches!(depth, 24 | 32)))
+}
+
+/// Whether winit takes the scale that the user or the desktop has set, as winit looks for it.
+fn is_scale_valid(server: &RustConnection, screen: usize) -> bool {
+    let is_valid = |scale: f64| validate_scale_factor(scale) && (0.1..=20.0).contains(&scale);
+    match std::env::var("WINIT_X11_SCALE_FACTOR") {
+        Ok(scale) if !scale.is_empty() => {
+            scale.eq_ignore_ascii_case("randr") || scale.parse().is_ok_and(is_valid)
+        }
+        _ => {
+            let dpi = xsettings_dpi(server, screen).or_else(|| {
+                let database = resource_manager::new_from_default(server).ok()?;
+                database.get_string("Xft.dpi", "")?.parse().ok()
+            });
+            dpi.is_none_or(|dpi| is_valid(dpi / 96.0))
+        }
+    }
+}
+
+/// The DPI of the desktop's settings daemon, if it has one.
+fn xsettings_dpi(server: &RustConnection, screen: usize) -> Option<f64> {
+    const NAME: &[u8] = b"Xft/DPI";
+    let atom = |name: &str| {
+        Some(
+            server
+                .intern_atom(false, name.as_bytes())
+                .ok()?
+                .reply()
+                .ok()?
+                .atom,
+        )
+    };
+    let selection = atom(&format!("_XSETTINGS_S{screen}"))?;
+    let owner = server
+        .get_selection_owner(selection)
+        .ok()?
+        .reply()
+        .ok()?
+        .owner;
+    let name = atom("_XSETTINGS_SETTINGS")?;
+    let settings = server.get_property(false, owner, name, name, 0, u32::MAX / 4);
+    let settings = settings.ok()?.reply().ok()?.value;
+    let mut names = settings.windows(NAME.len());
+    // Behind the name: a byte that fills it up, a serial number, the value.
+    let at = names.position(|it| it == NAME)? + NAME.len() + 5;
+    let value = settings.get(at..at + 4)?.try_into().ok()?;
+    Some(f64::from(i32::from_ne_bytes(value)) / 1024.0)
+}
+
+/// The monitor of this number, or of this name.
+///
+/// # Errors
+/// No monitor matches; the error lists the available ones.
+pub(super) fn find_monitor(
+    event_loop: &ActiveEventLoop,
+    requested: &str,
+) -> Result<MonitorHandle, WindowError> {
+    let monitors: Vec<MonitorHandle> = event_loop.available_monitors().collect();
+    let names: Vec<Option<String>> = monitors.iter().map(MonitorHandle::name).collect();
+    if let Some(at) = chosen(&names, requested) {
+        return Ok(monitors[at].clone());
+    }
+    let title = |(at, monitor): (usize, &MonitorHandle)| {
+        let size = monitor.size();
+        let name = names[at].as_deref().unwrap_or(tr!("unnamed"));
+        tr!("{at} ({name}, {}x{})", size.width, size.height)
+    };
+    let there: Vec<String> = monitors.iter().enumerate().map(title).collect();
+    Err(WindowError::NoMonitor {
+        requested: requested.into(),
+        there: match there.as_slice() {
+            [] => tr!("none").into(),
+            some => some.join(", "),
+        },
+    })
+}
+
+/// The monitor that a window opens on, as far as anything is known: the primary one, or the smallest.
+pub(super) fn usual_monitor(event_loop: &ActiveEventLoop) -> Option<MonitorHandle> {
+    let height = |monitor: &MonitorHandle| monitor.size().height;
+    let smallest = || event_loop.available_monitors().min_by_key(height);
+    event_loop.primary_monitor().or_else(smallest)
+}
+
+/// A monitor's sides in points.
+pub(super) fn points_of(monitor: &MonitorHandle) -> [f64; 2] {
+    let size = monitor.size().to_logical(monitor.scale_factor());
+    [size.width, size.height]
+}
+
+/// By number, by the whole name, or by a part that one name alone has.
+fn chosen(names: &[Option<String>], requested: &str) -> Option<usize> {
+    if let Ok(number) = requested.parse::<usize>() {
+        return (number < names.len()).then_some(number);
+    }
+    if requested.is_empty() {
+        return None; // every name has it
+    }
+    let requested = requested.to_lowercase();
+    let lower = |name: &Option<String>| name.as_deref().unwrap_or_default().to_lowercase();
+    let whole = names.iter().position(|name| lower(name) == requested);
+    let having: Vec<usize> = (0..names.len())
+        .filter(|&at| lower(&names[at]).contains(&requested))
+        .collect();
+    whole.or(match having.as_slice() {
+        [one] => Some(*one),
+        _ => None,
+    })
+}
+
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::{chosen, *};
 
     #[test]
     fn a_display_with_a_host_is_forwarded() {
@@ -137,5 +330,37 @@ mod tests {
         assert!(!has_host(":99.0"));
         assert!(!has_host("unix:0"));
         assert!(!has_host("/private/tmp/com.apple.launchd/org.xquartz:0"));
+    }
+
+    #[test]
+    fn a_panic_of_the_librarys_is_an_answer_and_another_one_goes_on() {
+        assert_eq!(catch(|_| true, || 7), Some(7));
+        let asked = || -> u32 { "no server".parse().expect("a size") };
+        assert_eq!(catch(|_| true, asked), None);
+        let own = catch_unwind(|| catch(is_in_winit, || panic!("of this program")));
+        assert!(own.is_err());
+        assert!(!is_in_winit(Location::caller()));
+    }
+
+    #[test]
+    fn a_monitor_is_chosen_by_number_or_name() {
+        let names = ["HDMI-1", "DP-1", "DP-12"].map(|name| Some(name.to_string()));
+        let names = [&names[..], &[None]].concat();
+        assert_eq!(chosen(&names, "0"), Some(0));
+        assert_eq!(
+            chosen(&names, "3"),
+            Some(3),
+            "one without a name has a number"
+        );
+        assert_eq!(chosen(&names, "4"), None);
+        assert_eq!(chosen(&names, "hdmi"), Some(0));
+        assert_eq!(
+            chosen(&names, "DP-1"),
+            Some(1),
+            "the whole name counts more"
+        );
+        assert_eq!(chosen(&names, "DP"), None, "which of the two?");
+        assert_eq!(chosen(&names, ""), None);
+        assert_eq!(chosen(&[], "0"), None);
     }
 }

@@ -6,7 +6,7 @@ use ratatui::style::{Color, Style};
 
 use crate::painting::colours::ColourDepth;
 use ui::ViewOptions;
-use ui::shade::{brightness, reduced};
+use ui::theme::{brightness, reduced};
 use ui::theme::{bytes, theme, tint};
 
 /// What panels are made of.

@@ -399,7 +399,7 @@ fn uncut(view: &mut View, status: &Status, at: [u16; 2]) {
         }
     }
     if let Some(comparison) = &status.lab.comparison {
-        let texts = ui::comparison::ComparisonTexts::of(comparison, status.setting.kernel);
+        let texts = ui::finding::ComparisonTexts::of(comparison, status.setting.kernel);
         let short = texts.in_short(has_timeline);
         short.iter().for_each(|part| says(part));
     }

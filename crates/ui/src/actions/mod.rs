@@ -9,14 +9,12 @@ mod keys;
 pub mod search;
 mod setting;
 mod table;
-mod topics;
 
 use session::SessionAction;
 
 pub use keys::{Chord, Key};
 pub use setting::{Amount, Position, Setting};
-pub use table::{Row, TABLE, action_for, row_for};
-pub use topics::Topic;
+pub use table::{Row, TABLE, Topic, action_for, row_for};
 
 /// Something a person asked for.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]

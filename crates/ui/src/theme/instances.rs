@@ -8,7 +8,7 @@
 
 #[cfg(any(test, feature = "fixtures"))]
 use super::contrast::linear;
-use super::rgb::{Rgb, hex};
+use super::{Rgb, hex};
 
 /// How many colours there are; more instances share them.
 pub const INSTANCE_COLOURS: usize = 16;

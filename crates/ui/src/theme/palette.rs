@@ -5,7 +5,7 @@
 //! sRGB: the window turns them into egui's colours, the terminal into its own.
 
 use super::instances::{self, INSTANCE_COLOURS};
-use super::rgb::{Rgb, hex};
+use super::{Rgb, hex};
 use super::{Theme, bytes, floats, mirrored};
 
 /// Makes the palette from a table: what a role is for, its name, and its colour in the dark

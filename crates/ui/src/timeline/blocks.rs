@@ -3,8 +3,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::timeline::fold::{Columns, join};
 use crate::timeline::scale::TimeScale;
+use crate::timeline::scale::{Columns, join};
 use engine::BlockTimestamp;
 use session::trace::TimedRound;
 

@@ -3,15 +3,16 @@
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
-use crate::numbers::nice;
+use crate::numbers::{bytes, grouped, nice, si, time_us};
+use crate::theme::Palette;
 use crate::timeline::blocks::BlockMap;
-use crate::timeline::fold::{Columns, join};
-use crate::timeline::scale::TimeScale;
+use crate::timeline::scale::{Columns, TimeScale, join};
 use crate::timeline::streams::{RoundStream, dependencies, first_instance, streams};
 use crate::timeline::{BarKind, KINDS};
+
 use engine::{Span, StreamId};
 use lang::tr;
-use session::trace::{StepKind, TimedRound};
+use session::trace::{StepFacts, StepKind, TimedRound};
 
 /// The axis ends at one of these times a power of ten, so that it stays as it is from round to
 /// round.
@@ -296,11 +297,147 @@ pub fn fold_bars<'a>(
     joined.map(segment).collect()
 }
 
+/// How a bar is painted with its colour.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Pattern {
+    /// All over.
+    Solid,
+    /// All over, darker.
+    Dim,
+    /// Its edge alone, around a darker inside.
+    Hollow,
+    /// Its edge, and upright lines within.
+    Fence,
+    /// All over, but for a line across.
+    Split,
+}
+
+impl Pattern {
+    /// The part of the colour that shows where a bar is too small for its pattern, or is folded with
+    /// others; the rest is what lies behind.
+    pub const fn strength(self) -> f32 {
+        match self {
+            Pattern::Solid => 1.0,
+            Pattern::Split => 0.85,
+            Pattern::Fence => 0.7,
+            Pattern::Hollow => 0.5,
+            Pattern::Dim => 0.35,
+        }
+    }
+}
+
+impl BarKind {
+    /// How it is painted.
+    pub fn pattern(self) -> Pattern {
+        match self {
+            BarKind::Host | BarKind::Wait => Pattern::Solid,
+            BarKind::Step(kind) => match kind {
+                StepKind::Launch | StepKind::Wait | StepKind::Event => Pattern::Solid,
+                StepKind::Support => Pattern::Dim,
+                StepKind::Upload => Pattern::Fence,
+                StepKind::Download => Pattern::Hollow,
+                StepKind::DeviceCopy => Pattern::Split,
+            },
+        }
+    }
+
+    /// The colour of one of this kind that does the work of the instance of this number, or of
+    /// several.
+    pub fn colour<C: Copy>(self, number: Option<u32>, palette: &Palette<C>) -> C {
+        match (self, number) {
+            (BarKind::Host, _) => palette.host_call,
+            (BarKind::Wait | BarKind::Step(StepKind::Wait), _) => palette.waiting,
+            (BarKind::Step(StepKind::Event), _) => palette.event,
+            (BarKind::Step(_), Some(number)) => palette.instance(number as usize),
+            (BarKind::Step(_), None) => palette.common_work,
+        }
+    }
+}
+
+impl Bar {
+    /// Its colour.
+    pub fn colour<C: Copy>(&self, palette: &Palette<C>) -> C {
+        self.kind.colour(self.number, palette)
+    }
+}
+
+impl Chart {
+    fn facts(&self, bar: &Bar) -> Option<&StepFacts> {
+        self.round.steps.get(bar.step as usize)
+    }
+
+    /// The name of the op of a bar.
+    pub fn name(&self, bar: &Bar) -> &'static str {
+        match self.facts(bar) {
+            Some(facts) => lang::text(facts.label),
+            None if self.round.replayed => tr!("graph launch"),
+            None => tr!("submit"),
+        }
+    }
+
+    /// The names of bars, each with its time.
+    pub fn list(&self, bars: &[Bar]) -> String {
+        let each = bars.iter().map(|bar| {
+            let time = time_us((bar.end - bar.start) / 1e3);
+            format!("{} {time}", self.name(bar))
+        });
+        each.collect::<Vec<_>>().join(", ")
+    }
+
+    /// A bar in words, line by line.
+    pub fn describe(&self, bar: &Bar) -> Vec<String> {
+        let when = tr!(
+            "from {} · for {}",
+            time_us(bar.start / 1e3),
+            time_us((bar.end - bar.start) / 1e3)
+        );
+        let Some(facts) = self.facts(bar) else {
+            let title = match bar.step {
+                Span::WHOLE if self.round.replayed => tr!("host: launches the round's graph"),
+                Span::WHOLE => tr!("host: submits the round"),
+                _ => tr!("host call"),
+            };
+            return vec![title.into(), when];
+        };
+        let number = |id| self.data.number_of(id);
+        let instance = facts.instance.map(number).map(|id| match facts.instances {
+            0 | 1 => tr!(" · instance {id}", id = id),
+            n => tr!(" · instances {id} to {}", id + n - 1, id = id),
+        });
+        let place = self.data.stream_name(facts.stream) + instance.unwrap_or_default().as_str();
+        if matches!(bar.kind, BarKind::Host | BarKind::Wait) {
+            let what = match bar.kind {
+                BarKind::Wait => tr!("host: waiting").into(),
+                _ => tr!("host: inside the call for {}", lang::text(facts.label)),
+            };
+            return vec![what, place, when];
+        }
+        let amount = match facts.kind {
+            StepKind::Upload | StepKind::Download | StepKind::DeviceCopy => {
+                let rate = facts.bytes as f64 / (bar.end - bar.start).max(1.0) * 1e9;
+                format!("{} · {}B/s", bytes(facts.bytes), si(rate))
+            }
+            StepKind::Launch => grouped(facts.cells) + tr!(" cells stepped"),
+            StepKind::Support => grouped(facts.cells) + tr!(" cells"),
+            StepKind::Event | StepKind::Wait => String::new(),
+        };
+        let meaning = bar.kind.meaning().into();
+        let lines = [lang::text(facts.label).into(), place, when, amount, meaning];
+        lines.into_iter().filter(|line| !line.is_empty()).collect()
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
     use crate::fixtures::timed_round;
+    use crate::theme::distance;
+    use crate::timeline::KINDS;
     use crate::timeline::scale::TimeRange;
+
+    use engine::{Nanos, StreamId};
     use session::Streams;
 
     #[test]
@@ -405,5 +542,49 @@ mod tests {
             piece((5, 6), StepKind::Upload, 1),
         ];
         assert_eq!(pieces, wanted);
+    }
+
+    #[test]
+    fn kinds_of_work_are_told_apart_without_hues() {
+        let work = |kind: &BarKind| matches!(kind, BarKind::Step(kind) if !matches!(kind, StepKind::Event | StepKind::Wait));
+        let kinds = KINDS.map(|(kind, _)| kind).into_iter().filter(work);
+        let strengths: Vec<f32> = kinds.map(|kind| kind.pattern().strength()).collect();
+        for (index, a) in strengths.iter().enumerate() {
+            for b in &strengths[index + 1..] {
+                assert!((a - b).abs() >= 0.14, "{a} and {b}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_no_instance_does_differs_from_what_it_does() {
+        let palette = &Palette::DARK;
+        let kinds = [BarKind::Host, BarKind::Wait, BarKind::Step(StepKind::Event)];
+        let all = kinds.map(|kind| kind.colour(None, palette));
+        for (index, a) in all.iter().enumerate() {
+            for b in all[index + 1..].iter().chain([&palette.common_work]) {
+                assert!(distance(*a, *b) >= 0.1, "{a:?} and {b:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_call_for_the_whole_round_is_a_graph_launch_only_where_there_is_a_graph() {
+        let mut round = timed_round(2);
+        round.host = vec![Span {
+            step: Span::WHOLE,
+            stream: StreamId(0),
+            start: Nanos(1_000_000),
+            end: Nanos(1_003_000),
+        }];
+        for (replayed, short, long) in [
+            (false, "submit", "host: submits the round"),
+            (true, "graph launch", "host: launches the round's graph"),
+        ] {
+            round.replayed = replayed;
+            let chart = Chart::new(Arc::new(round.clone()));
+            assert_eq!(chart.name(&chart.data.host[0]), short);
+            assert_eq!(chart.describe(&chart.data.host[0])[0], long);
+        }
     }
 }

@@ -11,7 +11,7 @@ use crate::view::lesson::paint_sign;
 use crate::view::widget_painter::WidgetPainter;
 use lang::tr;
 use session::Side;
-use ui::comparison::{ComparisonTexts, SideTexts};
+use ui::finding::{ComparisonTexts, SideTexts};
 
 /// Paints band and headers; none of it lies over a panel.
 pub(crate) fn paint(

@@ -10,7 +10,7 @@ use crate::view::texture_array::TextureArray;
 use engine::ReduceRegion;
 use life::Size;
 use session::PictureSource;
-use ui::shade::reduced;
+use ui::theme::reduced;
 use ui::theme::{CELL_LINES, floats, mirrored, theme, tint};
 use ui::{ColourBy, TextureLimits, ViewOptions, ViewTransform};
 

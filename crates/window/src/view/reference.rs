@@ -5,7 +5,7 @@ use crate::view::layout::Tiling;
 use crate::view::panels::{LINES, MIN_PIXELS_FOR_LINES, outside};
 use crate::view::picture_file::Image;
 use life::Lattice;
-use ui::shade::reduced;
+use ui::theme::reduced;
 use ui::theme::{CELL_LINES, mirrored, theme, tint};
 use ui::{ColourBy, ViewOptions, ViewTransform};
 
@@ -58,7 +58,7 @@ fn along(ramp: &[[f32; 4]; 9], t: f64) -> [f64; 3] {
     mix(ends[0], ends[1], t * 8.0 - below as f64)
 }
 
-/// As [`brightness`](ui::shade::brightness) and the shader.
+/// As [`brightness`](ui::theme::brightness) and the shader.
 fn brightness(density: f64, scale: f64) -> f64 {
     let share = density.clamp(0.0, 1.0);
     let contrast = 1.0 - (-(share / 0.12).powf(1.4)).exp();
