@@ -151,10 +151,7 @@ impl App {
         if let (Some(lecture), Some(status)) = (&mut self.lecture, status) {
             lecture.update(status);
         }
-        let lecture = self.lecture.as_ref().and_then(LectureRun::screen);
-        if self.drawing.lecture.as_deref() != lecture.as_ref() {
-            self.drawing.lecture = lecture.map(Arc::new);
-        }
+        self.drawing.lecture = self.lecture.as_ref().and_then(LectureRun::screen);
     }
 
     /// Shows a sentence for some seconds.

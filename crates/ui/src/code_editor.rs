@@ -80,8 +80,6 @@ pub struct CodeEditor {
     file: Option<CodeFile>,
     /// The exercise that the text is for, by its place among all.
     exercise: Option<usize>,
-    /// Changes with anything that is shown of it.
-    revision: u64,
 }
 
 #[derive(Clone, PartialEq, Debug)]
@@ -136,26 +134,17 @@ impl CodeEditor {
             guess: None,
             file: None,
             exercise: None,
-            revision: 0,
         }
     }
 
     /// Begins with another text, of no file.
     pub fn begin(&mut self, text: impl Into<Arc<str>>) {
-        self.replace(CodeEditor::new(self.code, text.into()));
+        *self = CodeEditor::new(self.code, text.into());
     }
 
     /// The text, if the user has written in it.
     pub fn draft(&self) -> Option<Arc<str>> {
         (self.text != self.first).then(|| self.text.clone())
-    }
-
-    /// Takes another one's place; it is shown anew.
-    pub fn replace(&mut self, other: CodeEditor) {
-        *self = CodeEditor {
-            revision: self.revision + 1,
-            ..other
-        };
     }
 
     /// What is written.
@@ -168,11 +157,6 @@ impl CodeEditor {
         &self.text
     }
 
-    /// Changes with anything that is shown of it.
-    pub fn revision(&self) -> u64 {
-        self.revision
-    }
-
     /// Takes over a text that the user changed. What was found in a kernel is of the text before; a round's
     /// check takes no time, so that it stays until there is more.
     pub fn edit(&mut self, text: impl Into<Arc<str>>) {
@@ -181,7 +165,6 @@ impl CodeEditor {
         if self.code == Code::Kernel {
             self.findings = None;
         }
-        self.revision += 1;
     }
 
     /// Takes over what was found in a round; not if it was changed meanwhile. What was predicted of it
@@ -190,14 +173,12 @@ impl CodeEditor {
         if self.text == *text && self.code == Code::Round {
             self.predicted = findings.predicted.or(self.predicted);
             self.findings = Some(Arc::new(Findings::Round(findings)));
-            self.revision += 1;
         }
     }
 
     /// A kernel is being checked.
     pub fn begin_check(&mut self) {
         (self.is_checking, self.findings) = (true, None);
-        self.revision += 1;
     }
 
     /// Takes over what was found in a kernel, unless that was cancelled; not if it was changed meanwhile.
@@ -206,7 +187,6 @@ impl CodeEditor {
         if self.text == *text && self.code == Code::Kernel {
             self.findings = findings.map(|it| Arc::new(Findings::Kernel(it)));
         }
-        self.revision += 1;
     }
 
     /// The right kernel of this text, once it was checked.
@@ -220,7 +200,6 @@ impl CodeEditor {
     /// Takes over what the user predicts, or that they no longer do.
     pub fn guess(&mut self, guess: Guess) {
         self.guess = Some(guess).filter(|_| self.guess != Some(guess));
-        self.revision += 1;
     }
 
     /// What the user predicts of a round.
@@ -282,16 +261,16 @@ impl CodeEditor {
     pub fn open(&mut self, path: PathBuf, text: Arc<str>) {
         let mut opened = CodeEditor::new(self.code, text.clone());
         opened.saved(path, text);
-        self.replace(opened);
+        *self = opened;
     }
 
     /// Begins the exercise of this place, instead of the present text.
     pub fn start(&mut self, index: usize) {
         if let Some(exercise) = EXERCISES.get(index) {
-            self.replace(CodeEditor {
+            *self = CodeEditor {
                 exercise: Some(index),
                 ..CodeEditor::new(self.code, exercise.file().into())
-            });
+            };
         }
     }
 
@@ -302,7 +281,6 @@ impl CodeEditor {
             saved: text,
             other: None,
         });
-        self.revision += 1;
     }
 
     /// Whether the text is not that of its file.
@@ -321,7 +299,6 @@ impl CodeEditor {
         if file.saved == text {
             return FileChange::Known;
         }
-        self.revision += 1;
         if self.text == text {
             (file.saved, file.other) = (text, None);
             FileChange::Known
@@ -348,7 +325,6 @@ impl CodeEditor {
             return;
         };
         file.saved = other.clone();
-        self.revision += 1;
         if reload {
             self.edit(other);
         }
@@ -385,15 +361,6 @@ impl CodeEditor {
     /// Whether it is being checked, or will be without being asked for.
     pub fn is_checking(&self) -> bool {
         self.is_checking || self.code == Code::Round
-    }
-
-    /// How many sentences there are.
-    pub fn sentence_count(&self) -> usize {
-        match self.findings.as_deref() {
-            None => 0,
-            Some(Findings::Round(findings)) => findings.fault_count(),
-            Some(Findings::Kernel(_)) => self.sentences().count(),
-        }
     }
 
     /// The lines that faults are about, numbered from 1.

@@ -1,6 +1,5 @@
 //! What the person has chosen to see.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use crate::{Camera, LectureScreen};
@@ -192,7 +191,7 @@ pub struct Drawing {
     /// For how long the window has been recorded, in whole seconds, while it is.
     pub recording: Option<Duration>,
     /// The step of a lecture, while one is open.
-    pub lecture: Option<Arc<LectureScreen>>,
+    pub lecture: Option<LectureScreen>,
 }
 
 #[cfg(test)]

@@ -399,8 +399,7 @@ impl Handler {
         if let Some(status) = self.status() {
             self.editor.cancel_check();
             self.editor.kernel.watch = None;
-            let copy = CodeEditor::of_kernel(status.setting.kernel);
-            self.editor.kernel.text.replace(copy);
+            self.editor.kernel.text = CodeEditor::of_kernel(status.setting.kernel);
         }
     }
 

@@ -99,7 +99,7 @@ impl TerminalLayout {
 
 /// The lines of a lecture's step, at most half of the screen; none while a lesson covers it.
 fn lecture(frame: &TerminalFrame<'_>, area: Rect) -> Vec<String> {
-    let step = frame.sources.drawing.lecture.as_deref();
+    let step = frame.sources.drawing.lecture.as_ref();
     let Some(step) = step.filter(|_| frame.sources.lesson.is_none()) else {
         return Vec::new();
     };

@@ -9,7 +9,6 @@ use super::*;
 use engine::Transfer;
 use life::Lattice;
 use session::{Picture, Trace};
-use std::sync::Arc;
 use ui::actions::Setting;
 use ui::fixtures::{self, FixturePictures, comparison, effect, soup, status, timed_round};
 use ui::{Drawing, LessonScreen, Population, SidePanel, Timeline};
@@ -239,7 +238,7 @@ fn screens_stay_as_they_are() {
         view.lesson = Some(LessonScreen::Page(fixtures::speedup_page(3, false)));
     };
     let lecture: Change = |view, _| {
-        view.drawing.lecture = Some(Arc::new(fixtures::lecture_screen()));
+        view.drawing.lecture = Some(fixtures::lecture_screen());
     };
     let cause: Change = |view, status| {
         view.options.timeline = true;

@@ -66,7 +66,7 @@ impl<'a> Frame<'a> {
             sm_count: (timeline && status.lab.block_timestamps).then(|| timeline_sm_count(status)),
             side: self.sources.options.side,
             toolbar: true,
-            lecture: self.sources.drawing.lecture.as_deref().map(lecture::height),
+            lecture: self.sources.drawing.lecture.as_ref().map(lecture::height),
             lesson: self.sources.lesson.map(|lesson| match lesson {
                 LessonScreen::List { .. } => LessonPlace::Beside,
                 LessonScreen::Page(_) => LessonPlace::Everywhere,

@@ -11,9 +11,8 @@ use crate::view::layout::WindowLayout;
 use crate::view::timeline::TimelineKey;
 use lang::Language;
 use session::Status;
-use ui::code_editor::Code;
 use ui::theme::Palette;
-use ui::{Drawing, SidePanel, Tool, ViewOptions, ViewTransform};
+use ui::{CodeEditor, Drawing, SidePanel, Tool, ViewOptions, ViewTransform};
 
 /// See the module.
 pub(super) struct Interface {
@@ -53,7 +52,7 @@ pub(super) struct CacheKey {
     drawing: Drawing,
     language: Language,
     timeline: TimelineKey,
-    editor: (Code, u64),
+    editor: CodeEditor,
     tool: Tool,
     pixels: [u32; 2],
     scale: f32,
@@ -83,7 +82,7 @@ impl CacheKey {
             drawing: sources.drawing.clone(),
             language: lang::language(),
             timeline: frame.timeline.shown(),
-            editor: (frame.editor.code(), frame.editor.revision()),
+            editor: frame.editor.clone(),
             tool: hand.tool,
             pixels: frame.pixels,
             scale: frame.scale,

@@ -27,9 +27,9 @@ fn many() -> Vec<Scenario> {
             .instances(7)
             .size(280, 80)
             .status(|status| status.panels.selected = 6),
-        screen("lecture").drawing(|drawing| drawing.lecture = Some(Arc::new(lecture_screen()))),
+        screen("lecture").drawing(|drawing| drawing.lecture = Some(lecture_screen())),
         screen("lecture-presented")
-            .drawing(|drawing| drawing.lecture = Some(Arc::new(lecture_screen())))
+            .drawing(|drawing| drawing.lecture = Some(lecture_screen()))
             .timeline()
             .presentation(),
         screen("panels-64")

@@ -246,8 +246,7 @@ for i in 0..N {
         shown("editor-presented")
             .presentation()
             .editor(|editor| open(editor, RACE)),
-        shown("editor-kernel")
-            .editor(|editor| editor.replace(CodeEditor::of_kernel(rung("shared")))),
+        shown("editor-kernel").editor(|editor| *editor = CodeEditor::of_kernel(rung("shared"))),
         shown("editor-kernel-error").editor(|editor| {
             let error = |line, text: &str| CompilerError {
                 line: Some(line),
@@ -330,7 +329,7 @@ fn case() -> Case {
 
 /// A kernel, and what is wrong with it.
 fn found(editor: &mut CodeEditor, fault: Fault) {
-    editor.replace(CodeEditor::of_kernel(rung("shared")));
+    *editor = CodeEditor::of_kernel(rung("shared"));
     let text = editor.text().clone();
     editor.end_check(&text, Some(KernelFindings::Wrong(Box::new(fault))));
 }
@@ -354,7 +353,7 @@ fn own_kernel() -> &'static Kernel {
 
 /// That kernel, checked.
 fn right(editor: &mut CodeEditor, facts: Option<Facts>) {
-    editor.replace(CodeEditor::of_kernel(rung("shared")));
+    *editor = CodeEditor::of_kernel(rung("shared"));
     let text = editor.text().clone();
     let (cases, kernel) = (60, own_kernel());
     let right = KernelFindings::Right {
