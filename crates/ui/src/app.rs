@@ -189,7 +189,7 @@ impl App {
         }
     }
 
-    /// Whether the lattices are of another size or number than at the last look. Cameras follow, and
+    /// Whether the lattices are of another size or number than at the last look. The camera follows, and
     /// what the session was asked for last no longer counts.
     pub fn notice_other_grid(&mut self) -> bool {
         let Some(status) = self.status() else {

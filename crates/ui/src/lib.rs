@@ -2,7 +2,7 @@
 //! Their state ([`App`]): the session that they drive, what the
 //! person has chosen to see, the [lessons], when to draw ([`pacing`]), and saving when the thread
 //! that draws is stuck ([`EmergencySave`]). And what is on screen, as data: figures, charts in
-//! nanoseconds, the lesson's page, the cameras.
+//! nanoseconds, the lesson's page, the camera.
 //!
 //! Both paint the same [`Screen`]. Nothing here depends on a font, a graphics API or a terminal; a
 //! camera needs only the size of its panel in pixels.

@@ -1,4 +1,4 @@
-//! What moves cameras and changes colours.
+//! What moves the camera and changes colours.
 
 use std::time::{Duration, Instant};
 
