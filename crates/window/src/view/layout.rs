@@ -176,7 +176,7 @@ const MIN_HEIGHT_WITH_TOOLBAR: f32 = 640.0;
 
 /// The HUD's width beside the panels, and its height below them.
 const HUD_WIDTH: f32 = 268.0;
-const HUD_HEIGHT: f32 = 228.0;
+const HUD_HEIGHT: f32 = 290.0;
 
 /// Where lessons stand.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
