@@ -1,8 +1,8 @@
 //! Draws a session: its lattices as tiled panels, its figures beside them.
 //!
 //! A frame goes one way: pictures into textures ([`session::PictureSource`]), panels over textures
-//! (`shaders/panels.wgsl`), then the interface (egui: its own widgets, and charts and figures that are
-//! painted where none moves another): edits and minimaps over the panels, the `toolbar` and the labels of a `comparison`
+//! (`shaders/panels.wgsl`), then the interface (egui's widgets, and charts that are painted): edits and
+//! minimaps over the panels, the `toolbar` and the labels of a `comparison`
 //! above them, the HUD (or a lesson's page) and the `lab`, the `ladder`, the
 //! `population` graph or the `code_editor` beside them, the [`timeline`] below. Over all are the `dialogs`, help among
 //! them, which are egui's own windows. The window and [`offscreen::Renderer`] draw the very same
