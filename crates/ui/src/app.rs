@@ -233,9 +233,7 @@ impl App {
                     }
                 }
                 ViewAction::ToggleLessons => self.with_lessons(Lessons::toggle),
-                ViewAction::OpenLesson if self.lessons.selected_exercise().is_none() => {
-                    self.with_lessons(Lessons::open_selected);
-                }
+                ViewAction::OpenLesson => self.with_lessons(Lessons::open_selected),
                 ViewAction::MeasureSpeedup => self.with_lessons(Lessons::measure_speedup),
                 ViewAction::MeasureAgain => self.with_lessons(Lessons::measure_again),
                 ViewAction::ToggleLecture => self.toggle_lecture(),

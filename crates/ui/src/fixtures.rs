@@ -585,14 +585,10 @@ pub fn speedup_page(measured: usize, batched: bool) -> Box<LessonPage> {
     })
 }
 
-/// The list, with the exercises.
+/// The list.
 pub fn lesson_list(selected: usize) -> LessonScreen {
-    let unsolved = lesson::ExerciseProgress::default();
-    let lessons = crate::lessons::entries().into_iter();
     LessonScreen::List {
-        entries: lessons
-            .chain(crate::lessons::exercises(&unsolved))
-            .collect(),
+        entries: crate::lessons::entries(),
         selected,
     }
 }

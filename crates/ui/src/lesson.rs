@@ -13,8 +13,6 @@ pub struct LessonEntry {
     pub name: String,
     /// What it is about.
     pub title: String,
-    /// What stands above it, where others begin than those before it.
-    pub heading: Option<&'static str>,
 }
 
 /// The page of a lesson: its question and what the class may predict, the settings that are

@@ -16,34 +16,17 @@ use crate::{
 };
 use lang::{Language, tr};
 use lesson::{
-    EXERCISES, LESSONS, Lesson, Outcome, PartOutcome, Progress, SPEEDUP, Scene, Speedup, SweepSetup,
+    LESSONS, Lesson, Outcome, PartOutcome, Progress, SPEEDUP, Scene, Speedup, SweepSetup,
 };
 use session::{DeviceChoice, Session, Status};
 
 /// All lessons, in their order.
-pub fn entries() -> Vec<LessonEntry> {
+pub(crate) fn entries() -> Vec<LessonEntry> {
     let entry = |lesson: &Lesson| LessonEntry {
         name: lesson.name.into(),
         title: lang::text(lesson.title).into(),
-        heading: None,
     };
     LESSONS.iter().map(entry).collect()
-}
-
-/// All exercises, in their order.
-pub(crate) fn exercises(solved: &lesson::ExerciseProgress) -> impl Iterator<Item = LessonEntry> {
-    EXERCISES.iter().enumerate().map(|(at, exercise)| {
-        let title = lang::text(exercise.title);
-        LessonEntry {
-            name: exercise.name.into(),
-            heading: (at == 0).then(|| tr!("Exercises")),
-            title: if solved.is_solved(exercise) {
-                tr!("{title} (solved)")
-            } else {
-                title.into()
-            },
-        }
-    })
 }
 
 /// The list of lessons or a lesson, where one is open. No method waits for a measurement: the page is
@@ -52,8 +35,6 @@ pub struct Lessons {
     state: State,
     /// What the state shows, as of the last update.
     screen: Option<LessonScreen>,
-    /// What is solved of the exercises, which are listed behind the lessons where they can be opened.
-    exercises: Option<lesson::ExerciseProgress>,
     /// The last lesson that was opened, where the list goes on.
     last: usize,
     /// In which language it says that.
@@ -76,7 +57,6 @@ impl Lessons {
             state: State::Closed,
             screen: None,
             language: lang::language(),
-            exercises: None,
             last: 0,
             wake,
             measuring: None,
@@ -91,25 +71,6 @@ impl Lessons {
     /// Whether the list is open.
     pub fn is_list(&self) -> bool {
         matches!(self.state, State::List { .. })
-    }
-
-    /// Lists the exercises behind the lessons. The front end opens them itself.
-    pub fn offer_exercises(&mut self, progress: lesson::ExerciseProgress) {
-        self.exercises = Some(progress);
-        self.show();
-    }
-
-    /// The exercise at a place in the list, by its place among them.
-    pub fn exercise_at(index: usize) -> Option<usize> {
-        index.checked_sub(LESSONS.len())
-    }
-
-    /// The exercise that is selected in the list.
-    pub fn selected_exercise(&self) -> Option<usize> {
-        match self.state {
-            State::List { selected } => Lessons::exercise_at(selected),
-            State::Closed | State::Open(_) => None,
-        }
     }
 
     /// Which lesson is open, by its place in the list, and whether a step follows the one shown in this
@@ -251,10 +212,7 @@ impl Lessons {
     pub fn turn_page(&mut self, session: &Session, forward: bool) {
         let (at, count) = match &mut self.state {
             State::Closed => return,
-            State::List { selected } => {
-                let exercises = self.exercises.as_ref().map_or(0, |_| EXERCISES.len());
-                (selected, LESSONS.len() + exercises)
-            }
+            State::List { selected } => (selected, LESSONS.len()),
             State::Open(open) => (&mut open.step, open.scenes.len() + 1),
         };
         *at = if forward {
@@ -300,10 +258,7 @@ impl Lessons {
         self.screen = match &mut self.state {
             State::Closed => None,
             State::List { selected } => Some(LessonScreen::List {
-                entries: {
-                    let exercises = self.exercises.iter().flat_map(exercises);
-                    entries().into_iter().chain(exercises).collect()
-                },
+                entries: entries(),
                 selected: *selected,
             }),
             State::Open(open) => {

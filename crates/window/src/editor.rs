@@ -486,7 +486,6 @@ impl Handler {
         let before = progress.clone();
         note(progress, exercise);
         if *progress != before {
-            self.app.lessons.offer_exercises(progress.clone());
             let path = path.clone();
             let update =
                 move || ExerciseProgress::update(&path, |progress| note(progress, exercise));

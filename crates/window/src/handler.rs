@@ -37,8 +37,8 @@ use ui::actions::Setting;
 use ui::pacing::{FrameRate, Pacer};
 use ui::theme::theme;
 use ui::{
-    Action, App, CodeEditor, Drawing, EmergencySave, InterfaceScale, Lessons, Screen, SidePanel,
-    ViewAction, Wake,
+    Action, App, CodeEditor, Drawing, EmergencySave, InterfaceScale, LessonScreen, Lessons, Screen,
+    SidePanel, ViewAction, Wake,
 };
 
 /// Frames per second where more would only burden the machine or the wire.
@@ -137,7 +137,6 @@ impl Handler {
         let mut app = App::new(view, lecture, wake.clone(), emergency_save);
         app.in_window = true;
         let editor = Editor::new();
-        app.lessons.offer_exercises(editor.progress());
         Handler {
             app,
             recording: options.record.clone().map(Recording::new),
@@ -285,7 +284,13 @@ impl Handler {
             UiRequest::OpenFile(path) => self.open_path(&path),
             UiRequest::SaveFile(path) => self.save_to_typed(path),
             UiRequest::Shelved(shelved) => self.take_from_shelf(shelved),
-            UiRequest::Lesson(index) => self.open_lesson(index),
+            UiRequest::Lesson(index) => {
+                let open = |lessons: &mut Lessons, session: &_| lessons.open(session, index);
+                self.app.with_lessons(open);
+                self.hover();
+                self.pacer.request_frame();
+            }
+            UiRequest::Exercise(index) => self.start_exercise(index),
             UiRequest::RunKernel(stored) => {
                 // Another session may have been opened meanwhile.
                 let status = self.status();
@@ -481,6 +486,12 @@ impl Handler {
             Some(Action::Edit(action)) => self.edit_action(action),
             Some(Action::Session(_)) | None => {}
         }
+        // The list of lessons is a dialog here.
+        if let Some(LessonScreen::List { selected, .. }) = self.app.lessons.screen() {
+            let (list, solved) = (Picker::at(*selected), self.editor.progress());
+            self.dialogs.toggle(Dialog::Lessons(list, solved));
+            self.app.with_lessons(Lessons::close);
+        }
         self.hover(); // something else may be under the pointer
     }
 
@@ -502,10 +513,6 @@ impl Handler {
             ViewAction::ToggleTimeline => self.toggle_timeline(),
             ViewAction::ToggleEditor => self.toggle_editor(),
             ViewAction::RunRound => self.run_code(),
-            ViewAction::OpenLesson => {
-                let exercise = self.app.lessons.selected_exercise();
-                exercise.into_iter().for_each(|it| self.start_exercise(it));
-            }
             ViewAction::ToggleGridLines => self.toggle_grid_lines(),
             ViewAction::NextColourMode => self.next_colour_by(),
             ViewAction::ToggleFullscreen => self.toggle_fullscreen(),
@@ -523,7 +530,7 @@ impl Handler {
             }
             ViewAction::ToggleHelp => self.dialogs.toggle(Dialog::Help(Picker::default())),
             ViewAction::ToggleCommands => {
-                let commands = Dialog::Commands(Picker::default(), ui::lessons::entries());
+                let commands = Dialog::Commands(Picker::default(), self.editor.progress());
                 self.dialogs.toggle(commands);
             }
             ViewAction::ToggleMenu => self.dialogs.toggle(Dialog::Menu(Picker::default())),
@@ -632,17 +639,6 @@ impl Handler {
                 least = MIN_PIXELS_FOR_LINES
             ));
         }
-    }
-
-    /// Opens a lesson or an exercise, whether the list is open or not.
-    pub(super) fn open_lesson(&mut self, index: usize) {
-        if let Some(exercise) = Lessons::exercise_at(index) {
-            return self.start_exercise(exercise);
-        }
-        let open = |lessons: &mut Lessons, session: &_| lessons.open(session, index);
-        self.app.with_lessons(open);
-        self.hover();
-        self.pacer.request_frame();
     }
 }
 

@@ -29,7 +29,7 @@ pub(super) enum HitTarget {
     Timeline,
     /// The panel beside the cells.
     Side,
-    /// The lesson or the list of them.
+    /// A lesson's page.
     Lesson,
 }
 
@@ -240,19 +240,12 @@ impl Handler {
         }
     }
 
-    /// The wheel was turned by so many notches: over the lab it scrolls, in the list of lessons it
-    /// chooses, elsewhere it zooms.
+    /// The wheel was turned by so many notches: over the lab it scrolls, elsewhere it zooms.
     pub(super) fn wheel(&mut self, notches: f64) {
         let factor = 1.25f64.powf(notches);
         match self.under_pointer() {
             // A list of egui's has the wheel itself.
             Some(HitTarget::Side) => self.pacer.request_frame(),
-            Some(HitTarget::Lesson) if self.app.lessons.is_list() => {
-                for _ in 0..notches.abs() as usize {
-                    self.app
-                        .with_lessons(|lessons, session| lessons.turn_page(session, notches < 0.0));
-                }
-            }
             Some(HitTarget::Panel(instance)) => self.zoom_at_pointer(factor, instance),
             Some(HitTarget::Timeline) => {
                 if let (Some(at), Some(layout)) = (self.pointer.at, self.layout()) {

@@ -74,24 +74,6 @@ fn pages_and_entries_are_turned_and_escape_goes_back() {
 }
 
 #[test]
-fn exercises_are_listed_behind_the_lessons_where_they_can_be_opened() {
-    let (session, mut lessons) = start();
-    let listed = |lessons: &Lessons| match lessons.screen() {
-        Some(LessonScreen::List { entries, .. }) => entries.len(),
-        _ => 0,
-    };
-    lessons.toggle(&session);
-    assert_eq!(listed(&lessons), LESSONS.len());
-    lessons.offer_exercises(lesson::ExerciseProgress::default());
-    assert_eq!(listed(&lessons), LESSONS.len() + EXERCISES.len());
-    for _ in 0..LESSONS.len() {
-        assert_eq!(lessons.selected_exercise(), None);
-        lessons.turn_page(&session, true);
-    }
-    assert_eq!(lessons.selected_exercise(), Some(0));
-}
-
-#[test]
 fn a_choice_is_taken_until_it_is_measured_and_the_nearest_one_is_marked() {
     let (session, mut lessons) = start();
     lessons.open(&session, index_of("event"));

@@ -14,7 +14,7 @@ use session::{Pace, Session, SessionAction, Status, Streams, Switch};
 use test_support::with;
 use ui::actions::Setting;
 use ui::figures::{GRID, KERNEL, PACE};
-use ui::fixtures::{Timed, lecture_options, lesson_list, lesson_page, status};
+use ui::fixtures::{Timed, lecture_options, lesson_page, status};
 use ui::{
     Action, App, CodeEditor, EmergencySave, LessonScreen, SidePanel, ViewAction, ViewOptions,
 };
@@ -284,14 +284,17 @@ fn the_timeline_says_its_lanes_and_is_frozen_by_name() {
 fn lessons_are_opened_by_name() {
     let status = some_status();
     let options = ViewOptions::default();
-    let list = lesson_list(0);
-    let LessonScreen::List { entries, .. } = &list else {
-        panic!("a list");
-    };
-    let frame = Frame::plain(&status, &options).with_lesson(Some(&list));
-    let frame = frame.composed();
-    let name = format!("{}: {}", entries[1].name, entries[1].title);
-    assert_eq!(clicked(&frame, Role::Button, &name), [UiRequest::Lesson(1)]);
+    let frame = Frame::plain(&status, &options).composed();
+    let lesson = &lesson::LESSONS[1];
+    let name = format!("{}: {}", lesson.name, lesson.title);
+    let list = Dialogs::of(Dialog::Lessons(Picker::default(), Default::default()));
+    heard(&frame, list, |harness, requests| {
+        harness
+            .get_by_role_and_label(Role::Button, &name)
+            .click_accesskit();
+        harness.run_steps(2);
+        assert_eq!(requests.take(), [UiRequest::Lesson(1)]);
+    });
     let page = LessonScreen::Page(lesson_page(false));
     let frame = frame.with_lesson(Some(&page)).composed();
     let again = clicked(&frame, Role::Button, "Measure again");

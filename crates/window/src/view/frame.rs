@@ -6,7 +6,7 @@ use egui::{Align2, Rect, accesskit_root_id, vec2};
 use crate::view::cell_ages::unavailable_reason;
 use crate::view::dialogs::{DialogContext, Dialogs, UiRequest};
 use crate::view::hud::style::{self, opaque};
-use crate::view::layout::{self, Dock, LayoutRequest, LessonPlace, WindowLayout, lay_out};
+use crate::view::layout::{self, Dock, LayoutRequest, WindowLayout, lay_out};
 use crate::view::timeline::sm_count as timeline_sm_count;
 use crate::view::widget_painter::WidgetPainter;
 use crate::view::{
@@ -67,10 +67,7 @@ impl<'a> Frame<'a> {
             side: self.sources.options.side,
             toolbar: true,
             lecture: self.sources.drawing.lecture.as_ref().map(lecture::height),
-            lesson: self.sources.lesson.map(|lesson| match lesson {
-                LessonScreen::List { .. } => LessonPlace::Beside,
-                LessonScreen::Page(_) => LessonPlace::Everywhere,
-            }),
+            lesson: self.has_page(),
             presentation: self.is_enlarged(),
             zoom: self.sources.options.interface_scale,
             comparison: comparison.filter(|_| self.sources.single_instance().is_none()),
@@ -85,10 +82,14 @@ impl<'a> Frame<'a> {
         layout::pixels_per_point(self.pixels, self.scale, zoom, presentation)
     }
 
+    /// Whether the page of a lesson is open.
+    fn has_page(&self) -> bool {
+        matches!(self.sources.lesson, Some(LessonScreen::Page(_)))
+    }
+
     /// Whether it is a presentation; a lesson's page is as large as its room takes all the same.
     fn is_enlarged(&self) -> bool {
-        let is_page = matches!(self.sources.lesson, Some(LessonScreen::Page(_)));
-        self.sources.options.presentation && !is_page
+        self.sources.options.presentation && !self.has_page()
     }
 
     /// The target, in points.
@@ -335,8 +336,8 @@ pub(crate) fn paint(
             },
         }
     }
-    if let Some(rect) = layout.lesson {
-        lesson::paint(painter, frame, layout.points(rect));
+    if let (Some(rect), Some(LessonScreen::Page(page))) = (layout.lesson, frame.sources.lesson) {
+        lesson::show(painter, frame, page, layout.points(rect));
     }
     if let (Some(shown), Some(places)) = (&frame.screen.comparison, &layout.comparison) {
         comparison::paint(painter, shown, places, layout);

@@ -113,7 +113,7 @@ pub struct WindowLayout {
     /// Lab, population graph or ladder: beside the panels and the timeline, or below the panels in
     /// the timeline's place.
     pub side: Option<(SidePanel, PixelRect)>,
-    /// The lesson, in the HUD's place.
+    /// A lesson's page, in place of everything.
     pub lesson: Option<PixelRect>,
     /// What stands over the panels of A and of B.
     pub comparison: Option<ComparisonPlaces>,
@@ -178,15 +178,6 @@ const MIN_HEIGHT_WITH_TOOLBAR: f32 = 640.0;
 const HUD_WIDTH: f32 = 268.0;
 const HUD_HEIGHT: f32 = 290.0;
 
-/// Where lessons stand.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum LessonPlace {
-    /// Their list: beside or below the panels.
-    Beside,
-    /// The page of one: in place of everything.
-    Everywhere,
-}
-
 /// What a window should contain besides panels and HUD, if it fits.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub(crate) struct LayoutRequest {
@@ -200,8 +191,8 @@ pub(crate) struct LayoutRequest {
     pub toolbar: bool,
     /// The step of a lecture, this high, below the toolbar if there is one.
     pub lecture: Option<f32>,
-    /// A lesson, instead of the HUD or of everything.
-    pub lesson: Option<LessonPlace>,
+    /// A lesson's page, instead of everything.
+    pub lesson: bool,
     /// The strip of a presentation, instead of the HUD.
     pub presentation: bool,
     /// How large type is.
@@ -252,28 +243,11 @@ pub(crate) fn lay_out(
         },
         pixels_per_point,
     };
-    match request.lesson {
-        Some(LessonPlace::Everywhere) => {
-            layout.lesson = Some(rest);
-            return layout;
-        }
-        // In a presentation its type is larger for that.
-        Some(LessonPlace::Beside) => {
-            let part = |side: u32| {
-                side - if request.presentation {
-                    side / 3
-                } else {
-                    side / 2
-                }
-            };
-            layout.lesson = Some(if width >= height {
-                rest.take_right(part(width))
-            } else {
-                rest.take_bottom(part(height))
-            });
-        }
-        None => layout.dock = dock(&mut rest, scale, pixels_per_point, request.presentation),
+    if request.lesson {
+        layout.lesson = Some(rest);
+        return layout;
     }
+    layout.dock = dock(&mut rest, scale, pixels_per_point, request.presentation);
     let [room_width, room_height] = points(rest);
     let has_room = room_width >= toolbar::MIN_WIDTH && room_height >= MIN_HEIGHT_WITH_TOOLBAR;
     if request.toolbar && !request.presentation && has_room {

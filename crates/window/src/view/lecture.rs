@@ -2,10 +2,10 @@
 //! and what was measured. It is as high as a step usually is, so that panels stay where they are from one
 //! step to the next; words shrink where they have no room.
 
-use egui::{Button, Rect, RichText, Stroke, vec2};
+use egui::{Rect, RichText, vec2};
 
 use crate::view::hud::style::*;
-use crate::view::lesson::sign;
+use crate::view::lesson::{choices, page_buttons};
 use crate::view::widget_painter::WidgetPainter;
 use lang::tr;
 use ui::{LectureScreen, ViewAction};
@@ -54,24 +54,9 @@ pub(crate) fn show(painter: &WidgetPainter, step: &LectureScreen, rect: Rect) {
             ui.label(text);
         }
         ui.set_max_width(corner.left() - inside.left());
-        chosen_have_the_accent(ui, &palette);
-        // What was chosen is to be read, also once it cannot be changed.
-        ui.visuals_mut().disabled_alpha = 1.0;
-        ui.spacing_mut().button_padding = vec2(10.0, 4.0) * size;
         ui.add_space(5.0 * size);
         let is_asked = !step.choices.iter().any(|choice| choice.is_right);
-        ui.horizontal_wrapped(|ui| {
-            for (number, choice) in step.choices.iter().enumerate() {
-                let text = format!("{}  {}", number + 1, choice.text);
-                let mut button = Button::new(RichText::new(text).font(medium(17.0 * size)));
-                if choice.is_right {
-                    button = button.right_text(sign(&palette, true));
-                    button = button.stroke(Stroke::new(2.0, palette.running));
-                }
-                let button = ui.add_enabled(is_asked, button.selected(choice.is_chosen));
-                painter.asks(&button, ViewAction::Predict(number as u8));
-            }
-        });
+        choices(painter, ui, &step.choices, is_asked, size);
     });
     painter.lay_out(corner, "buttons of a lecture", |ui| {
         let next = if step.number == step.of {
@@ -81,15 +66,12 @@ pub(crate) fn show(painter: &WidgetPainter, step: &LectureScreen, rect: Rect) {
         };
         ui.horizontal(|ui| {
             ui.label(RichText::new(format!("{} / {}", step.number, step.of)).small());
-            for (name, action, is_possible) in [
+            let buttons = [
                 (tr!("Close"), ViewAction::ToggleLecture, true),
                 (tr!("Back"), ViewAction::PreviousPage, step.number > 1),
                 (next, ViewAction::NextPage, true),
-            ] {
-                let button = Button::new(RichText::new(name).font(medium(14.0)));
-                let button = button.min_size(vec2(62.0, BUTTONS[1]));
-                painter.asks(&ui.add_enabled(is_possible, button), action);
-            }
+            ];
+            page_buttons(painter, ui, &buttons);
         });
     });
 }

@@ -212,7 +212,10 @@ impl Renderer {
 
     /// Opens the command palette over the scene, or closes it.
     pub fn open_palette(&mut self, open: bool) {
-        self.show(Dialog::Commands(Picker::default(), Vec::new()), open);
+        self.show(
+            Dialog::Commands(Picker::default(), Default::default()),
+            open,
+        );
     }
 
     /// Opens the keys, or closes them.

@@ -139,7 +139,7 @@ mod tests {
     fn an_input_method_composes_in_every_field_without_interruption() {
         let file = || FileDialog::new(FileTask::Save, "pattern.rle".into(), None);
         for dialog in [
-            Dialog::Commands(Picker::default(), Vec::new()),
+            Dialog::Commands(Picker::default(), Default::default()),
             Dialog::File(file()),
             Dialog::Shelf(Picker::default()),
             Dialog::Help(Picker::default()),
@@ -191,7 +191,7 @@ mod tests {
             requests,
             [UiRequest::Act(SessionAction::RunTo(2000).into())]
         );
-        let palette = Dialog::Commands(Picker::default(), Vec::new());
+        let palette = Dialog::Commands(Picker::default(), Default::default());
         let requests = typed(palette, "next kernel");
         assert_eq!(requests, [UiRequest::Act(SessionAction::NextKernel.into())]);
     }
@@ -212,7 +212,7 @@ mod tests {
     fn one_list_of_actions_is_open_at_a_time() {
         let help = || Dialog::Help(Picker::default());
         let mut dialogs = Dialogs::of(generation());
-        dialogs.toggle(Dialog::Commands(Picker::default(), Vec::new()));
+        dialogs.toggle(Dialog::Commands(Picker::default(), Default::default()));
         dialogs.toggle(help());
         dialogs.close_top();
         assert!(dialogs.takes_keys(), "the field is still open");

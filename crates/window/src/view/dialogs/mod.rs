@@ -25,18 +25,21 @@ use std::sync::Arc;
 use crate::view::Frame;
 use crate::view::code_editor::EditorRequest;
 use lang::tr;
+use lesson::ExerciseProgress;
 use life::{Kind, Shelved};
 use picker::Look;
 use session::StoredKernel;
 use ui::actions::{Setting, Topic};
 use ui::theme::Palette;
-use ui::{Action, LessonEntry, ViewAction};
+use ui::{Action, ViewAction};
 
 /// A dialog that is open.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) enum Dialog {
-    /// The command palette, with these lessons beside the actions.
-    Commands(Picker, Vec<LessonEntry>),
+    /// The command palette, with lessons and exercises beside the actions.
+    Commands(Picker, ExerciseProgress),
+    /// The lessons and the exercises.
+    Lessons(Picker, ExerciseProgress),
     /// A file that is chosen or a path that is typed in.
     File(FileDialog),
     /// The shelf.
@@ -78,6 +81,8 @@ pub(crate) enum UiRequest {
     Shelved(&'static Shelved),
     /// The lesson of this place in their list.
     Lesson(usize),
+    /// The exercise of this place among them.
+    Exercise(usize),
     /// The kernel that came with a session may run.
     RunKernel(Arc<StoredKernel>),
     /// The ladder shows the source of this rung, or its chart again.
@@ -110,7 +115,7 @@ impl Dialog {
     fn show(&mut self, cx: DialogContext<'_>, requests: &mut Vec<UiRequest>) -> bool {
         let it = &cx.frame.sources;
         match self {
-            Dialog::Commands(picker, lessons) => {
+            Dialog::Commands(picker, solved) => {
                 let look = Look {
                     name: "commands",
                     title: tr!("Find a command"),
@@ -120,7 +125,19 @@ impl Dialog {
                     lines: 14.0,
                     tabs: Vec::new(),
                 };
-                picker.show(cx, &look, |_| picker::commands(it, lessons), requests)
+                picker.show(cx, &look, |_| picker::commands(it, solved), requests)
+            }
+            Dialog::Lessons(picker, solved) => {
+                let look = Look {
+                    name: "lessons",
+                    title: tr!("Lessons"),
+                    hint: tr!("Search: click here and type"),
+                    width: 860.0,
+                    column: 860.0,
+                    lines: 32.0,
+                    tabs: Vec::new(),
+                };
+                picker.show(cx, &look, |_| picker::lessons(solved).collect(), requests)
             }
             Dialog::File(file) => file.show(cx, requests),
             Dialog::Shelf(picker) => {
@@ -178,7 +195,7 @@ impl Dialog {
     /// Whether it lists actions.
     fn is_list(&self) -> bool {
         match self {
-            Dialog::Commands(..) | Dialog::Menu(_) | Dialog::Help(_) => true,
+            Dialog::Commands(..) | Dialog::Lessons(..) | Dialog::Menu(_) | Dialog::Help(_) => true,
             Dialog::File(_)
             | Dialog::Shelf(_)
             | Dialog::Popup(_)

@@ -12,10 +12,11 @@ use egui::{
 use crate::view::dialogs::{DialogContext, UiRequest, style};
 use crate::view::edit_overlay::runs_of;
 use lang::{Language, tr};
+use lesson::{EXERCISES, Exercise, ExerciseProgress, LESSONS};
 use life::{Kind, Lattice, Run, SHELF, Shelved, Size};
 use session::Switch;
 use ui::actions::{Position, Row, Setting, TABLE, Topic, search};
-use ui::{Action, EditAction, LessonEntry, Sources};
+use ui::{Action, EditAction, Sources};
 
 /// An item's height, without and with a pattern's picture.
 pub(super) const LINE: f32 = 27.0;
@@ -106,12 +107,12 @@ impl Item {
     }
 }
 
-/// Everything that can be asked for: the action table, each position of a switch, each kernel, pattern and
-/// lesson.
-pub(super) fn commands(it: &Sources<'_>, lessons: &[LessonEntry]) -> Vec<Item> {
-    let mut items = commands_in_this_language(it, lessons);
+/// Everything that can be asked for: the action table, each position of a switch, each kernel, pattern,
+/// lesson and exercise.
+pub(super) fn commands(it: &Sources<'_>, solved: &ExerciseProgress) -> Vec<Item> {
+    let mut items = commands_in_this_language(it, solved);
     if lang::language() != Language::English {
-        let english = lang::with(Language::English, || commands_in_this_language(it, lessons));
+        let english = lang::with(Language::English, || commands_in_this_language(it, solved));
         for (item, english) in items.iter_mut().zip(english) {
             item.also = english.text;
         }
@@ -119,7 +120,7 @@ pub(super) fn commands(it: &Sources<'_>, lessons: &[LessonEntry]) -> Vec<Item> {
     items
 }
 
-fn commands_in_this_language(it: &Sources<'_>, lessons: &[LessonEntry]) -> Vec<Item> {
+fn commands_in_this_language(it: &Sources<'_>, solved: &ExerciseProgress) -> Vec<Item> {
     let rows = TABLE.iter().map(|row| Item::of_row(row, it));
     let mut items: Vec<Item> = rows.collect();
     if let Some(status) = it.status {
@@ -136,11 +137,36 @@ fn commands_in_this_language(it: &Sources<'_>, lessons: &[LessonEntry]) -> Vec<I
         let text = tr!("pattern {}: {}", shelved.name, shelved.behaviour);
         Item::of_pattern(shelved, text, it)
     }));
-    items.extend(lessons.iter().enumerate().map(|(at, lesson)| {
-        let text = tr!("lesson {}: {}", lesson.name, lesson.title);
-        Item::of(text, UiRequest::Lesson(at))
+    items.extend(lessons(solved).map(|item| Item {
+        position: item.heading.into(),
+        heading: "",
+        ..item
     }));
     items
+}
+
+/// The lessons, then the exercises with whether they are solved.
+pub(super) fn lessons(solved: &ExerciseProgress) -> impl Iterator<Item = Item> {
+    let item = |name, title: &str, request| Item::of(format!("{name}: {title}"), request);
+    let title_of = |exercise: &Exercise| {
+        let title = lang::text(exercise.title);
+        if solved.is_solved(exercise) {
+            tr!("{title} (solved)")
+        } else {
+            title.into()
+        }
+    };
+    let lessons = LESSONS.iter().enumerate().map(move |(at, it)| Item {
+        heading: tr!("Lessons"),
+        search: "lesson 课程",
+        ..item(it.name, lang::text(it.title), UiRequest::Lesson(at))
+    });
+    let exercises = EXERCISES.iter().enumerate().map(move |(at, it)| Item {
+        heading: tr!("Exercises"),
+        search: "exercise 练习",
+        ..item(it.name, &title_of(it), UiRequest::Exercise(at))
+    });
+    lessons.chain(exercises)
 }
 
 /// The rows of a topic, or of all of them below their headings.
@@ -244,6 +270,8 @@ pub(crate) struct Picker {
     chosen: usize,
     /// Which of the tabs is shown.
     tab: usize,
+    /// Whether it was shown before.
+    is_shown: bool,
 }
 
 impl Picker {
@@ -252,8 +280,16 @@ impl Picker {
     pub(crate) fn new(typed: &str, tab: usize) -> Picker {
         Picker {
             typed: typed.into(),
-            chosen: 0,
             tab,
+            ..Picker::default()
+        }
+    }
+
+    /// With this item chosen.
+    pub(crate) fn at(chosen: usize) -> Picker {
+        Picker {
+            chosen,
+            ..Picker::default()
         }
     }
 
@@ -306,7 +342,8 @@ impl Picker {
             let rows = rows_of(&found, columns);
             let from = if is_other { 0 } else { self.chosen };
             self.chosen = moved(&rows, from, [across, down]);
-            let moves = is_other || [across, down] != [0, 0];
+            let is_new = !std::mem::replace(&mut self.is_shown, true);
+            let moves = is_new || is_other || [across, down] != [0, 0];
             // Of one height, however much is found: nothing moves while one types.
             let height = (look.lines * LINE).min(0.66 * cx.screen.height());
             let list = ScrollArea::vertical().max_height(height).id_salt(self.tab);
@@ -509,19 +546,15 @@ mod tests {
     use ui::ViewOptions;
     use ui::fixtures;
 
-    fn all(status: &Status, lessons: &[LessonEntry]) -> Vec<Item> {
+    fn all(status: &Status) -> Vec<Item> {
         let options = ViewOptions::default();
-        commands(&Frame::plain(status, &options).composed().sources, lessons)
+        let frame = Frame::plain(status, &options).composed();
+        commands(&frame.sources, &ExerciseProgress::default())
     }
 
     fn first(typed: &str) -> UiRequest {
         let status = fixtures::status(16, life::Size::new(64, 64).unwrap());
-        let lesson = LessonEntry {
-            name: "event".into(),
-            title: "an event orders two streams".into(),
-            heading: None,
-        };
-        let found = found(all(&status, &[lesson]), typed);
+        let found = found(all(&status), typed);
         found.into_iter().next().expect(typed).request
     }
 
@@ -536,7 +569,9 @@ mod tests {
         assert_eq!(first(""), act(SessionAction::TogglePause));
         assert_eq!(first("next ker"), act(SessionAction::NextKernel));
         assert_eq!(first("nxt krnl"), act(SessionAction::NextKernel));
-        assert_eq!(first("lesson event"), UiRequest::Lesson(0));
+        let graphs = LESSONS.iter().position(|it| it.name == "graphs").unwrap();
+        assert_eq!(first("lesson graphs"), UiRequest::Lesson(graphs));
+        assert_eq!(first("exercise overlap"), UiRequest::Exercise(0));
         let UiRequest::Shelved(gun) = first("gosper") else {
             panic!("the shelf's patterns are found too")
         };
@@ -607,7 +642,7 @@ mod tests {
         status.setting.kernel = engine::kernels::find("bits").unwrap();
         let why = |status: &Status, action: Action| {
             let request = act(action);
-            let mut all = all(status, &[]).into_iter();
+            let mut all = all(status).into_iter();
             all.find(|item| item.request == request)
                 .unwrap()
                 .unavailable
@@ -649,7 +684,7 @@ mod tests {
     #[test]
     fn what_is_on_has_a_check_mark_and_each_switch_a_position() {
         let status = fixtures::status(4, life::Size::new(64, 64).unwrap());
-        let all = all(&status, &[]);
+        let all = all(&status);
         let of = |action: Action| {
             let item = all.iter().find(|item| item.request == act(action));
             item.map(|item| (item.state, item.position.as_str()))

@@ -33,7 +33,8 @@ pub(super) fn screens() -> Vec<Scenario> {
         odd("odd-presentation", SMALL)
             .presentation()
             .status(|status| status.clock.running = false),
-        odd("odd-palette", ODD).dialog(|| Dialog::Commands(Picker::new("kernel", 0), Vec::new())),
+        odd("odd-palette", ODD)
+            .dialog(|| Dialog::Commands(Picker::new("kernel", 0), Default::default())),
         odd("odd-menu", ODD).dialog(|| Dialog::Menu(Picker::new("", Topic::View as usize))),
     ];
     screens.extend([

@@ -24,12 +24,14 @@ fn helps() -> Vec<Scenario> {
 
 fn commands() -> Vec<Scenario> {
     vec![
-        screen("palette").dialog(|| Dialog::Commands(Picker::default(), Vec::new())),
-        screen("palette-found").dialog(|| Dialog::Commands(Picker::new("kernel", 0), Vec::new())),
-        screen("palette-nothing").dialog(|| Dialog::Commands(Picker::new("xyzzy", 0), Vec::new())),
+        screen("palette").dialog(|| Dialog::Commands(Picker::default(), Default::default())),
+        screen("palette-found")
+            .dialog(|| Dialog::Commands(Picker::new("kernel", 0), Default::default())),
+        screen("palette-nothing")
+            .dialog(|| Dialog::Commands(Picker::new("xyzzy", 0), Default::default())),
         screen("palette-refused")
             .instances(1)
-            .dialog(|| Dialog::Commands(Picker::new("compare two", 0), Vec::new())),
+            .dialog(|| Dialog::Commands(Picker::new("compare two", 0), Default::default())),
     ]
 }
 

@@ -4,13 +4,14 @@ use std::sync::{Arc, LazyLock};
 
 use crate::view::gallery::panels::{halve, lost, settle};
 use crate::view::gallery::{Scenario, screen};
+use crate::view::{Dialog, Picker};
 use engine::Kernel;
 use engine::kernels::OwnCode;
 use session::{Effect, Order, OwnRound, Status, Streams};
 use ui::code_editor::{Guess, KernelFindings, RoundContext, judge};
 use ui::fixtures::{
-    effect, isolated, lesson_list, lesson_page, question_page, recorded_page,
-    round_with_block_timestamps, serial_round, speedup_page, timed_round, waited_round,
+    effect, isolated, lesson_page, question_page, recorded_page, round_with_block_timestamps,
+    serial_round, speedup_page, timed_round, waited_round,
 };
 use ui::ladder::fixtures::DEVICE;
 use ui::prediction::OpTimes;
@@ -371,7 +372,7 @@ fn run_own(status: &mut Status) {
 
 fn lessons() -> Vec<Scenario> {
     vec![
-        screen("lesson-list").lesson(|| lesson_list(6)),
+        screen("lesson-list").dialog(|| Dialog::Lessons(Picker::at(6), Default::default())),
         screen("lesson-question").lesson(|| LessonScreen::Page(question_page())),
         screen("lesson-page").lesson(|| LessonScreen::Page(lesson_page(false))),
         screen("lesson-recorded").lesson(|| LessonScreen::Page(recorded_page())),

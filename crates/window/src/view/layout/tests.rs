@@ -26,7 +26,7 @@ fn with_lanes(lanes: usize) -> LayoutRequest {
 }
 
 /// What a window may be asked to hold.
-fn layout_requests(count: usize) -> [LayoutRequest; 7] {
+fn layout_requests(count: usize) -> [LayoutRequest; 6] {
     let lab = LayoutRequest {
         side: Some(SidePanel::Lab),
         ..with_lanes(count)
@@ -38,11 +38,6 @@ fn layout_requests(count: usize) -> [LayoutRequest; 7] {
         lab,
         LayoutRequest {
             sm_count: Some(132),
-            comparison: Some(count / 2),
-            ..lab
-        },
-        LayoutRequest {
-            lesson: Some(LessonPlace::Beside),
             comparison: Some(count / 2),
             ..lab
         },

@@ -21,7 +21,7 @@ fn a_picture_while_a_dialog_is_open_leaves_the_mouse_to_it() {
     let status = status(4, Size::new(64, 64).unwrap());
     let options = ViewOptions::default();
     let frame = Frame::plain(&status, &options).composed();
-    let mut dialogs = Dialogs::of(Dialog::Commands(Picker::default(), Vec::new()));
+    let mut dialogs = Dialogs::of(Dialog::Commands(Picker::default(), Default::default()));
     for _ in 0..3 {
         let at = egui::pos2(640.0, 300.0);
         let input = egui::RawInput {
