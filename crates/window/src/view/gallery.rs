@@ -383,9 +383,14 @@ impl Set {
         shapes
     }
 
-    /// Frames until it has come to rest: a dialog measures itself in its first one.
+    /// Frames until it has come to rest: a dialog or a card measures itself in its first one.
     fn frames(&self) -> usize {
-        if self.dialogs.takes_keys() { 2 } else { 1 }
+        let has_card = self.contents.timeline.pointer.is_some();
+        if has_card || self.dialogs.takes_keys() {
+            2
+        } else {
+            1
+        }
     }
 
     /// What comes in the frame of this number: the mouse rests somewhere, or is gone.

@@ -3,7 +3,6 @@
 //! reader says and a test asks for.
 
 use std::cell::RefCell;
-use std::collections::HashMap;
 use std::ops::Deref;
 use std::rc::Rc;
 
@@ -33,62 +32,8 @@ pub(crate) struct WidgetPainter {
 struct Painted {
     /// Where widgets say what stands there.
     places: Vec<Rect>,
-    /// How many there are of each name.
-    named: HashMap<Id, u32>,
     /// What was asked for by them.
     requests: Vec<UiRequest>,
-}
-
-/// What a screen reader says of a widget, and the mouse's tip.
-#[derive(Clone, Copy)]
-pub(crate) struct Spoken<'a> {
-    name: &'a str,
-    tip: &'a str,
-    /// Whether the tip is shown under the mouse, too.
-    is_tip_shown: bool,
-    is_possible: bool,
-    is_on: Option<bool>,
-}
-
-impl<'a> Spoken<'a> {
-    /// Of a widget that is possible, and no switch; with a tip unless that is empty.
-    pub(crate) fn new(name: &'a str, tip: &'a str) -> Spoken<'a> {
-        Spoken {
-            name,
-            tip,
-            is_tip_shown: !tip.is_empty(),
-            is_possible: true,
-            is_on: None,
-        }
-    }
-
-    /// Of one whose tip is painted elsewhere.
-    pub(crate) fn without_card(self) -> Spoken<'a> {
-        Spoken {
-            is_tip_shown: false,
-            ..self
-        }
-    }
-
-    /// Of one that may be impossible now.
-    pub(crate) fn possible(self, is_possible: bool) -> Spoken<'a> {
-        Spoken {
-            is_possible,
-            ..self
-        }
-    }
-
-    /// Of a switch, if it is one.
-    pub(crate) fn on(self, is_on: Option<bool>) -> Spoken<'a> {
-        Spoken { is_on, ..self }
-    }
-
-    fn info(&self, role: Role) -> WidgetInfo {
-        WidgetInfo {
-            selected: self.is_on,
-            ..WidgetInfo::labeled(role, self.is_possible, self.name)
-        }
-    }
 }
 
 impl WidgetPainter {
@@ -132,10 +77,27 @@ impl WidgetPainter {
         std::mem::take(&mut self.painted.borrow_mut().requests)
     }
 
-    /// A place with a text, or with a picture that it describes.
-    pub(crate) fn say(&self, rect: Rect, spoken: &Spoken<'_>) {
-        if self.is_read || spoken.is_tip_shown {
-            self.widget(rect, Role::Label, spoken, None);
+    /// A place that was painted, with what is said of it, and a tip unless that is empty.
+    pub(crate) fn say(&self, rect: Rect, text: &str, tip: &str) {
+        if !self.is_enabled || !self.is_read && tip.is_empty() {
+            return;
+        }
+        // By its place among the texts: what changes with its figure is no name.
+        let said = {
+            let mut painted = self.painted.borrow_mut();
+            painted.places.push(rect);
+            painted.places.len()
+        };
+        let id = self.ui.scope_id().with(("text", said));
+        let response = self.ui.interact(rect, id, Sense::hover());
+        response.widget_info(|| WidgetInfo::labeled(Role::Label, true, text));
+        if !tip.is_empty() && tip != text {
+            let describe = |node: &mut Node| node.set_description(tip);
+            self.ui.ctx().accesskit_node_builder(id, describe);
+        }
+        // Made only where the pointer is: there are many widgets, in each frame.
+        if !tip.is_empty() && response.contains_pointer() {
+            response.on_hover_text(lang::keep_units(tip));
         }
     }
 
@@ -147,32 +109,7 @@ impl WidgetPainter {
             places.any(|place| place.expand(1.0).contains_rect(rect))
         };
         if self.is_read && !is_of_widget() {
-            self.say(rect, &Spoken::new(text, ""));
-        }
-    }
-
-    /// A button for an action. Returns whether the pointer is over it.
-    pub(crate) fn button(
-        &self,
-        rect: Rect,
-        spoken: &Spoken<'_>,
-        action: impl Into<Action>,
-    ) -> bool {
-        self.request(rect, spoken, UiRequest::Act(action.into()))
-    }
-
-    /// A button that makes a request. Returns whether the pointer is over it.
-    pub(crate) fn request(&self, rect: Rect, spoken: &Spoken<'_>, request: UiRequest) -> bool {
-        self.widget(rect, Role::Button, spoken, Some(request));
-        let at = self.ui.input(|input| input.pointer.hover_pos());
-        at.is_some_and(|at| rect.contains(at))
-    }
-
-    /// A button that does nothing here, and keeps its place.
-    pub(crate) fn idle_button(&self, rect: Rect, name: &str) {
-        if self.is_read {
-            let spoken = Spoken::new(name, "").possible(false);
-            self.widget(rect, Role::Button, &spoken, None);
+            self.say(rect, text, "");
         }
     }
 
@@ -225,47 +162,6 @@ impl WidgetPainter {
                 .accesskit_node_builder(id, |node| node.set_hidden());
         }
         add(&mut ui);
-    }
-
-    fn widget(&self, rect: Rect, role: Role, spoken: &Spoken<'_>, request: Option<UiRequest>) {
-        if !self.is_enabled {
-            return;
-        }
-        let id = self.unused(match &request {
-            Some(UiRequest::Act(action)) => Id::unique(action),
-            // Its place is no part of its name.
-            Some(UiRequest::Change(settings, _)) => Id::unique(settings),
-            Some(request) => Id::unique(format!("{request:?}")),
-            // By its place among the texts: what changes with its figure is no name.
-            None => Id::unique("text"),
-        });
-        let sense = match request {
-            Some(_) => Sense::click(),
-            None => Sense::hover(),
-        };
-        let response = self.ui.interact(rect, id, sense);
-        response.widget_info(|| spoken.info(role));
-        if !spoken.tip.is_empty() && spoken.tip != spoken.name {
-            let describe = |node: &mut Node| node.set_description(spoken.tip);
-            self.ui.ctx().accesskit_node_builder(id, describe);
-        }
-        let mut painted = self.painted.borrow_mut();
-        painted.places.push(rect);
-        if response.clicked() {
-            painted.requests.extend(request);
-        }
-        // Made only where the pointer is: there are many widgets, in each frame.
-        if spoken.is_tip_shown && response.contains_pointer() {
-            response.on_hover_text(lang::keep_units(spoken.tip));
-        }
-    }
-
-    /// The id of what is called this, or of the next one of that name in this frame.
-    fn unused(&self, name: Id) -> Id {
-        let mut painted = self.painted.borrow_mut();
-        let number = painted.named.entry(name).or_default();
-        *number += 1;
-        self.ui.scope_id().with((name, *number))
     }
 }
 

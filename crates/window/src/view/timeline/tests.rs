@@ -8,7 +8,7 @@ use crate::view::hud::tests::{drawing, each, each_frame, each_with, texts};
 use crate::view::layout::{Dock, LayoutRequest, lay_out};
 use crate::view::timeline::TimelineView;
 use crate::view::timeline::layout::TimelineLayout;
-use crate::view::timeline::paint::Chip;
+use crate::view::timeline::text::Chip;
 use life::Size;
 use ui::fixtures::{Timed, status};
 use ui::{Drawing, ViewOptions};
