@@ -173,12 +173,12 @@ pub(crate) fn paint(painter: &WidgetPainter, frame: &Frame<'_>, layout: &WindowL
     let line = (1.0, painter.palette.rule);
     painter.hline(places.all.x_range(), places.all.top() + 0.5, line);
     let rounds = lanes::shown_rounds(timeline, &places, status);
+    text::show(painter, frame, &places, &rounds);
     lanes::paint(painter, &places, &rounds);
     let map = status.and_then(|status| sm_map::SmMap::of(timeline, places, status));
     if let Some(map) = &map {
         map.paint(painter);
     }
-    text::show(painter, frame, &places, &rounds);
     let at = timeline.pointer.map(|at| layout.point(at));
     if let Some(at) = at.filter(|at| places.all.contains(*at)) {
         let block = map.and_then(|map| map.hit(at));

@@ -201,9 +201,12 @@ fn show_summary(painter: &WidgetPainter, places: &TimelineLayout, screen: &Scree
         ui.visuals_mut().hyperlink_color = colour;
         let link = ui.add(Link::new(text)).accessible_name(&parts);
         painter.asks(&link, ViewAction::ToggleCauses);
+        let what = tr!("Click for what keeps streams from overlapping");
+        ui.ctx()
+            .accesskit_node_builder(link.id, |node| node.set_description(what));
         link.on_hover_ui(|ui| {
             show_lines(ui, &overlap.tip);
-            ui.label(tr!("Click for what keeps streams from overlapping"));
+            ui.label(what);
         });
     });
 }
