@@ -110,7 +110,7 @@ fn rehearse(path: &Path, device: DeviceChoice) -> Result<()> {
     for (number, step) in (1..).zip(&lecture.steps) {
         let name = tr!("Step {number} of {of}", of = lecture.steps.len());
         if let Some(before) = before.filter(|before| step.is_one_change_from(before)) {
-            let (mut sim, share) = with_pictures(&before.setting_where(is_cpu))?;
+            let (mut sim, share) = with_pictures(&before.setup_where(is_cpu))?;
             let plan = Plan::Windows(lesson::limits());
             let executor = compare(&mut sim, &share.setting, step.measured(), plan)?;
             let found = executor.across_windows(0, 1);
@@ -236,12 +236,12 @@ fn parse(text: &str, typed: &LectureArguments) -> Result<(Lecture, LectureArgume
             }
         }
         let fault = |why: String| (span.clone(), why);
-        let setting = setup(&options).map_err(|why| fault(failure::in_words(&why)))?;
+        let setup = setup(&options).map_err(|why| fault(failure::in_words(&why)))?;
         if let Some(size) = size_on_cpu {
-            let is_valid = setting.kernel.validate_size(size);
+            let is_valid = setup.setting.kernel.validate_size(size);
             is_valid.map_err(|why| fault(why.to_string()))?;
         }
-        if !Pace::ALL.contains(&setting.pace) {
+        if !Pace::ALL.contains(&setup.pace) {
             let why = tr!(
                 "take a pace that the keys + and − reach, such as 10, 60, 240, unthrottled or max"
             );
@@ -252,7 +252,7 @@ fn parse(text: &str, typed: &LectureArguments) -> Result<(Lecture, LectureArgume
         asked.push(factors.map(Spanned::span));
         let choices = choices(&step)?;
         steps.push(LectureStep {
-            setting,
+            setup,
             size_on_cpu,
             lesson: step.lesson.as_ref().map(lesson_of).transpose()?,
             shows: step.show,
@@ -401,7 +401,7 @@ mod tests {
         };
         let save = Arc::new(EmergencySave::default());
         let mut app = App::new(ViewOptions::default(), Some(options), Arc::new(|| {}), save);
-        app.start(Session::start(steps[0].setting_where(true), || {}).unwrap());
+        app.start(Session::start(steps[0].setup_where(true), || {}).unwrap());
         let count = steps.len();
         let visited: Vec<usize> = (0..count).chain((0..count - 1).rev()).collect();
         for (visit, &at) in visited.iter().enumerate() {
@@ -410,10 +410,10 @@ mod tests {
             loop {
                 let status = app.status().unwrap();
                 let setting = status.setting.clone();
-                let is_kernel = setting.kernel.name == step.setting.kernel.name;
+                let is_kernel = setting.kernel.name == step.setup.setting.kernel.name;
                 let recording = status.lab.recording.as_ref();
                 let is_shown = recording.is_some_and(|it| it.has_setting);
-                if is_kernel && setting.switches == step.setting.switches && is_shown {
+                if is_kernel && setting.switches == step.setup.setting.switches && is_shown {
                     break;
                 }
                 let waited = began.elapsed();
@@ -464,9 +464,9 @@ mod tests {
             let steps = shipped(name, DeviceChoice::Recorded).steps;
             let recorded = |step: &LectureStep| {
                 let (kernel, switches) = step.measured();
-                let setting = &step.setting;
-                let generations = setting.generations_per_round;
-                let work = RoundWork::of(setting, setting.instances, generations);
+                let setup = &step.setup;
+                let generations = setup.generations_per_round;
+                let work = RoundWork::of(setup, setup.instances, generations);
                 let group = recording.group(&work)?;
                 Some((group, group.find(kernel, switches)?))
             };
@@ -501,7 +501,7 @@ mod tests {
             let mut options = plain(DeviceChoice::Cpu);
             options.common.size = size;
             let lecture = read(Path::new("ten-minutes"), &options).unwrap().0;
-            let side = |step: &LectureStep, is_cpu| step.setting_where(is_cpu).size.width();
+            let side = |step: &LectureStep, is_cpu| step.setup_where(is_cpu).size.width();
             let sides = lecture
                 .steps
                 .iter()

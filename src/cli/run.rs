@@ -29,7 +29,7 @@ use session::instances::{
 use session::log::Position;
 use session::losses::{Losses, make_again};
 use session::trace::TimedRound;
-use session::{DeviceChoice, PicturePlan, Setting, Setup, Share, Start, TransferChoice, time_left};
+use session::{DeviceChoice, PicturePlan, Setup, Share, Start, TransferChoice, time_left};
 use ui::numbers::si;
 use ui::{exit_interrupted, write_chrome};
 
@@ -84,7 +84,11 @@ pub(super) fn main(arguments: &RunArguments) -> Result<()> {
         waiting.step();
     }
     let setup = &run.present().setup;
-    tracing::debug!("stepping by {}, {:?}", setup.kernel.name, setup.switches);
+    tracing::debug!(
+        "stepping by {}, {:?}",
+        setup.setting.kernel.name,
+        setup.setting.switches
+    );
     let mut stepping = Stepping {
         progress: Progress::new(setup, arguments.generations),
         traced: VecDeque::new(),
@@ -153,7 +157,7 @@ fn go_on(run: &mut Run, stepping: &mut Stepping, error: EngineError) -> Result<(
     stepping.progress.clear();
     let Present { sim, setup, .. } = run.present();
     // Not if a kernel of the user's own may be the reason.
-    if sim.engine().name() == "cpu" || !error.is_of_device() || setup.kernel.own.is_some() {
+    if sim.engine().name() == "cpu" || !error.is_of_device() || setup.setting.kernel.own.is_some() {
         return Err(error.into());
     }
     stepping.traced.clear(); // another device has another clock
@@ -208,8 +212,11 @@ fn report(run: &Run, took: Duration, population: &[u64]) -> Result<()> {
         Some(requested) => requested,
         None => u64::from(rounds.generations()).min(arguments.generations.max(1)) as u32,
     };
-    let (device, engine, kernel) = (devices(sim), sim.engine().name(), setup.kernel.name);
-    let (streams, graphs) = (setup.switches.streams.to_string(), setup.switches.graphs);
+    let (device, engine, kernel) = (devices(sim), sim.engine().name(), setup.setting.kernel.name);
+    let (streams, graphs) = (
+        setup.setting.switches.streams.to_string(),
+        setup.setting.switches.graphs,
+    );
     let stepped = setup.size.cells() as f64 * setup.instances as f64 * done as f64;
     let seconds = took.as_secs_f64();
     let rate = if done == 0 { 0.0 } else { stepped / seconds };
@@ -233,7 +240,7 @@ fn report(run: &Run, took: Duration, population: &[u64]) -> Result<()> {
             "stopped": stopped,
         });
         // The rung that a kernel of the user's own was written from.
-        if let Some(own) = &setup.kernel.own {
+        if let Some(own) = &setup.setting.kernel.own {
             report["own_kernel_from"] = own.rung.file.into();
         }
         print_json(&report)?;
@@ -371,7 +378,7 @@ impl<'a> Run<'a> {
         };
         match run.make(run.asked.device, open_engine) {
             // As at a loss later on; but a kernel of the user's own may be the reason.
-            Err(lost) if lost.loses_lattices() && run.asked.kernel.own.is_none() => {
+            Err(lost) if lost.loses_lattices() && run.asked.setting.kernel.own.is_none() => {
                 let why = lang::english(&lost);
                 run.recover(lost)?;
                 tracing::warn!("{why}; {} starts instead", devices(&run.present().sim));
@@ -392,14 +399,14 @@ impl<'a> Run<'a> {
             let mut sim = Sim::new(engine, &setup, 0)?;
             let (rounds, plan, picture) = if self.arguments.trace.is_some() {
                 let picture = PicturePlan {
-                    transfer: match setup.switches.transfer {
+                    transfer: match setup.setting.switches.transfer {
                         TransferChoice::Cells => Transfer::Cells,
                         _ => Transfer::Bits,
                     },
                     ..PicturePlan::BITS
                 };
                 sim.start(&mut setup, Some(picture))?;
-                let setting = Setting::of(&setup);
+                let setting = setup.setting.clone();
                 let rounds = sim.stoppable_rounds(&setting, setup.generations_per_round);
                 (rounds, None, Some(picture))
             } else {
@@ -408,7 +415,7 @@ impl<'a> Run<'a> {
                 let plan = sim.start_fastest(&mut setup, &requested, Some(left), None)?;
                 (plan.rounds(RUN_ROUND), Some(plan), None)
             };
-            let share = sim.all(&Setting::of(&setup), picture);
+            let share = sim.all(&setup.setting, picture);
             sim.load(&share)?; // compiling a rule's kernel is not stepping
             sim.finish()?;
             let is_gpu = sim.engine().name() != "cpu";
@@ -544,7 +551,7 @@ impl Progress {
             began: now,
             written: terminal::takes_escape_codes(&std::io::stderr()).then_some(now),
             is_shown: false,
-            kernel: setup.kernel.name,
+            kernel: setup.setting.kernel.name,
             cells: setup.size.cells() as f64 * setup.instances as f64,
             done: 0,
             all,

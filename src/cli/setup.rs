@@ -21,8 +21,8 @@ use life::{
 use session::fastest::Requested;
 use session::instances::{MAX_GRAPH_LAUNCHES, ensure_room};
 use session::{
-    DeviceChoice, KernelChoice, Order, OwnRound, OwnRoundError, Pace, Setup, Split, Start, Streams,
-    Switches, TimeSettings, default_kernels,
+    DeviceChoice, KernelChoice, Order, OwnRound, OwnRoundError, Pace, Setting, Setup, Split, Start,
+    Streams, Switches, TimeSettings, default_kernels,
 };
 use workshop::OwnKernel;
 
@@ -74,7 +74,7 @@ impl Common {
                 block: switches.block.filter(|_| setup.own_kernel.is_none()),
                 ..switches
             },
-            own_round: setup.own_round.clone(),
+            own_round: setup.setting.own_round.clone(),
         }
     }
 
@@ -232,7 +232,7 @@ impl Common {
             let mut setup = with_rung.setup()?;
             let name = self.kernel_file.as_deref().map(shown);
             let kernel = kernel::compile(&own, name.unwrap_or_default(), self.device)?;
-            (setup.kernel, setup.own_kernel) = (kernel, Some(kernel));
+            (setup.setting.kernel, setup.own_kernel) = (kernel, Some(kernel));
             return Ok(setup);
         }
         let default_size = Size::new(DEFAULT_SIDE, DEFAULT_SIDE)?;
@@ -271,7 +271,11 @@ impl Common {
             size,
             rule,
             start,
-            kernel,
+            setting: Setting {
+                kernel,
+                switches: self.switches.switches(),
+                own_round: self.own_round()?,
+            },
             own_kernel: None,
             stored_kernel: None,
             kernel_choice: match self.kernel {
@@ -281,8 +285,6 @@ impl Common {
             },
             device: self.device,
             split: self.split,
-            switches: self.switches.switches(),
-            own_round: self.own_round()?,
             generations_per_round: self.generations_per_round.unwrap_or(1),
             pace: Pace::PerSecond(ROUNDS_PER_SECOND),
             rounds: None,

@@ -162,7 +162,7 @@ pub(super) fn main(arguments: &SnapshotArguments) -> Result<()> {
 fn no_block_timestamps(setup: &Setup) -> Option<&'static str> {
     if setup.device == DeviceChoice::Recorded {
         Some("recorded rounds have no block timestamps; leave blocks out of --show")
-    } else if setup.switches.graphs {
+    } else if setup.setting.switches.graphs {
         Some("rounds in graphs have no block timestamps; use --graphs off")
     } else {
         None

@@ -154,7 +154,7 @@ fn run_kernel(setup: &mut Setup, stored: &StoredKernel) -> Result<()> {
         Ok(kernel) => {
             (setup.own_kernel, setup.stored_kernel) = (Some(kernel), None);
             if stored.in_use {
-                setup.kernel = kernel;
+                setup.setting.kernel = kernel;
             }
         }
         Err(interrupted) if interrupted.is::<Interrupted>() => return Err(interrupted),

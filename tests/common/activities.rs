@@ -54,12 +54,11 @@ pub(crate) fn session(activity: Activity, device: DeviceChoice, split: Split) ->
         ..Switches::DEFAULT
     };
     let setup = Setup {
-        switches,
         split,
         pace: Pace::PerSecond(400.0),
         ..setup(device)
     };
-    Session::start(setup, || {}).unwrap()
+    Session::start(setup.with_switches(switches), || {}).unwrap()
 }
 
 pub(crate) fn stroke(session: &Session, from: u32) {

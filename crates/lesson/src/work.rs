@@ -15,7 +15,7 @@ use lang::{mark, tr};
 use life::{Lattice, Rule, Size, Soup, reference};
 use session::instances::{Sim, open_engine, read_lattice, start_lattice, starts};
 use session::trace::TimedRound;
-use session::{PicturePlan, Setting, Setup, Share, Start, Switches, TransferChoice};
+use session::{PicturePlan, Setup, Share, Start, Switches, TransferChoice};
 
 /// The soups of the lessons.
 pub(crate) const SEED: u64 = 1;
@@ -301,20 +301,20 @@ impl RoundsRun {
         }
         let setup = Setup {
             start: Start::soup(DENSITY, SEED),
-            switches: rounds.switches,
             generations_per_round: of.generations_per_round,
             ..Setup::new(of.instances, of.size, of.kernel, bench.choice)
-        };
+        }
+        .with_switches(rounds.switches);
         let mut sim = Sim::new(open_engine(bench.choice)?, &setup, 1)?;
         sim.set_lattices(starts(&setup, 0..setup.instances)?)?;
         let picture = PicturePlan {
-            transfer: match setup.switches.transfer {
+            transfer: match setup.setting.switches.transfer {
                 TransferChoice::Cells => Transfer::Cells,
                 _ => Transfer::Bits,
             },
             ..PicturePlan::BITS
         };
-        let share = sim.all(&Setting::of(&setup), Some(picture));
+        let share = sim.all(&setup.setting, Some(picture));
         let mut run = RoundsRun {
             setup,
             sim,

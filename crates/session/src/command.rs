@@ -11,7 +11,6 @@ use crate::{Edit, OwnRound, OwnRoundError, PicturePlan, Setup, Status, Switch};
 use engine::Kernel;
 use lang::{Message, tr};
 use life::{Lattice, Rule, Size};
-use std::collections::VecDeque;
 use std::fmt;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -170,6 +169,7 @@ impl Command {
                 | SessionAction::SetRule(_)
                 | SessionAction::SetDensity(_)
                 | SessionAction::UseKernel(_)
+                | SessionAction::AutoKernel
                 | SessionAction::NextKernel
                 | SessionAction::PreviousKernel
                 | SessionAction::CycleSwitch(_)
@@ -257,38 +257,7 @@ pub(crate) enum AfterEnd {
     Ignore,
 }
 
-/// Single steps that may wait: a key that is held down must not queue minutes of work.
-const MAX_STEPS: usize = 4;
-
-/// Adds a command to those that wait, in the order in which they are taken. Drops a step if too many wait
-/// already; of views, only the last one counts.
-pub(crate) fn enqueue(queue: &mut VecDeque<Command>, command: Command, is_moving: bool) {
-    let steps = queue.iter().filter(|command| command.is_step());
-    if command.is_step() && steps.count() >= MAX_STEPS {
-        return;
-    }
-    let is_view = |command: &Command| matches!(command, Command::View(_));
-    if is_view(&command)
-        && let Some(waiting) = queue.iter_mut().find(|waiting| is_view(waiting))
-    {
-        *waiting = command;
-        return;
-    }
-    let changes = |waiting: &Command| waiting.needs().changes_what_is_saved;
-    let at = match command.needs().overtakes {
-        Overtakes::All if is_moving => 0,
-        Overtakes::WhatIsNotSaved if is_moving => {
-            queue.iter().rposition(changes).map_or(0, |last| last + 1)
-        }
-        Overtakes::Nothing | Overtakes::All | Overtakes::WhatIsNotSaved => queue.len(),
-    };
-    queue.insert(at, command);
-}
-
 // What a user can ask a session for, and what must be there for it.
-
-/// What [`SessionAction::UseKernel`] has in the place of a number for the program's choice.
-pub const AUTO_KERNEL: u8 = u8::MAX;
 
 /// The key of [`SessionAction::Slower`]. It and the next are named in sentences of a session; a test of
 /// the front ends' table compares them.
@@ -341,8 +310,10 @@ pub enum SessionAction {
     SetDensity(u16),
     /// This many generations per round.
     SetGenerationsPerRound(u32),
-    /// The kernel at this place in the engine's table, or the program's choice: [`AUTO_KERNEL`].
+    /// The kernel at this place in the engine's table.
     UseKernel(u8),
+    /// The kernel of the program's choice.
+    AutoKernel,
     /// The next kernel that takes this size.
     NextKernel,
     /// The previous kernel that takes this size.
@@ -396,8 +367,7 @@ impl SessionAction {
                 switch.next(setting.switches, setting.context()).err()
             }
             SessionAction::SetSwitch(switch, at) => {
-                let choices = switch.choices(setting.switches, setting.context());
-                choices.into_iter().nth(at.into())?.unavailable
+                switch.at(at, setting.switches, setting.context())?.err()
             }
             SessionAction::ToggleRecorded => {
                 let is_measured = !status.engine.is_cpu() && lab.recording.is_none();

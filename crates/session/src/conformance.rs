@@ -8,7 +8,7 @@ use std::time::Duration;
 use crate::instances::{Event, Sim, open_engine, start_lattice, starts};
 use crate::trace::{StepKind, TimedRound};
 use crate::{
-    DeviceChoice, Order, PicturePlan, Request, Setting, Setup, Share, Start, Streams, Switches,
+    DeviceChoice, Order, PicturePlan, Request, Setup, Share, Start, Streams, Switches,
     TransferChoice, Wait,
 };
 use engine::conformance::{Cases, Fixture, Outcome, Report, timed};
@@ -185,7 +185,7 @@ fn check_settings(device: DeviceChoice) -> Result<Outcome> {
         let setup = setup(kernel, 65, device);
         let (mut instances, mut lattices) = open_instances(&setup)?;
         for switches in settings(kernel) {
-            let setting = Setting::of(&setup).with_switches(switches);
+            let setting = setup.setting.with_switches(switches);
             let share = instances.all(&setting, Some(picture(switches)));
             let (_, slots) = rounds(&mut instances, &share, 1, false)?;
             for (instance, lattice) in lattices.iter_mut().enumerate() {
@@ -240,7 +240,7 @@ fn check_order(device: DeviceChoice, small: bool) -> Result<Outcome> {
             && s.block.is_none()
     };
     for switches in settings(kernel).into_iter().filter(simple) {
-        let setting = Setting::of(&setup).with_switches(switches);
+        let setting = setup.setting.with_switches(switches);
         let share = instances.all(&setting, Some(PicturePlan::BITS));
         let one_by_one = (switches.wait, switches.order) == (Wait::Each, Order::Depth);
         let free = switches.streams == Streams::PerInstance && !one_by_one;

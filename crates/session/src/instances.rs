@@ -230,19 +230,19 @@ impl Sim {
         };
         let lattice = |&stream: &StreamId| LatticeFacts {
             generation: 0,
-            layout: setup.kernel.layout,
+            layout: setup.setting.kernel.layout,
             stream,
             is_set: false,
         };
         let lattices: Vec<_> = streams.iter().map(lattice).collect();
         let mut made = Made::default();
-        made.of[setup.switches.streams.sharing() as usize] = Some(streams);
+        made.of[setup.setting.switches.streams.sharing() as usize] = Some(streams);
         let mut sim = Sim {
             engine,
             size: setup.size,
             rule: setup.rule,
             lattices,
-            reserved: setup.kernel.layout,
+            reserved: setup.setting.kernel.layout,
             made,
             slots,
             spec,
@@ -255,7 +255,7 @@ impl Sim {
             timed: 0,
             calibration: None,
         };
-        match sim.ensure(&[sim.all(&Setting::of(setup), None)]) {
+        match sim.ensure(&[sim.all(&setup.setting, None)]) {
             Ok(_) => Ok(sim),
             Err(error) => Err((sim.engine, error)),
         }
@@ -272,16 +272,16 @@ impl Sim {
         match setup.kernel_choice {
             KernelChoice::Auto => {
                 let generations = setup.generations_per_round;
-                let requested = Requested::all_but_the_kernel(&Setting::of(setup), generations);
+                let requested = Requested::all_but_the_kernel(&setup.setting, generations);
                 self.start_fastest(setup, &requested, None, picture)?;
             }
             KernelChoice::AutoWithSubmission => {
-                let requested = Requested::switches(&Setting::of(setup));
+                let requested = Requested::switches(&setup.setting);
                 let plan = self.start_fastest(setup, &requested, None, picture)?;
                 setup.generations_per_round = plan.rounds(Pace::FRAME).generations();
             }
             KernelChoice::Explicit | KernelChoice::FirstFitting | KernelChoice::Estimated => {
-                self.ensure_at_rest(&[self.all(&Setting::of(setup), picture)])?;
+                self.ensure_at_rest(&[self.all(&setup.setting, picture)])?;
                 self.set_lattices(starts(setup, 0..setup.instances)?)?;
                 self.set_generation(setup.start.generation());
             }
@@ -397,20 +397,20 @@ fn allocate(
     setup: &Setup,
     spec: SlotsSpec,
 ) -> Result<(Vec<StreamId>, Arc<dyn Slots>)> {
-    validate_kernel(engine, setup.kernel, setup.size)?;
+    validate_kernel(engine, setup.setting.kernel, setup.size)?;
     // Every start that is not made on the device, and its copy on the way there.
     let starts = match setup.start {
         Start::Soup { .. } => 0,
         Start::Lattices { .. } => 2,
     };
-    let layout = (engine.name() == "cpu").then_some(setup.kernel.layout);
+    let layout = (engine.name() == "cpu").then_some(setup.setting.kernel.layout);
     let copies = starts + u64::from(spec.snapshots);
     ensure_room(setup.size, setup.instances, layout, copies)?;
-    let streams = make_streams(engine, setup.instances, setup.switches.streams)?;
+    let streams = make_streams(engine, setup.instances, setup.setting.switches.streams)?;
     for (device, count) in shares(setup.instances, engine.places()) {
         engine.create_lattices(device, count, setup.size)?;
     }
-    engine.reserve(setup.kernel.layout)?;
+    engine.reserve(setup.setting.kernel.layout)?;
     Ok((streams, engine.allocate_slots(spec)?))
 }
 
@@ -779,8 +779,7 @@ impl Sim {
             }
         }
         let plan = result?;
-        setup.kernel = plan.setting.kernel;
-        setup.switches = plan.setting.switches;
+        setup.setting = plan.setting.clone();
         setup.kernel_choice = plan.kernel_choice;
         self.set_lattices(starts(setup, 0..setup.instances)?)?;
         self.set_generation(setup.start.generation());
@@ -811,7 +810,7 @@ fn cut(setup: &Setup, devices: usize) -> Option<Cut> {
     let takes_bands = || {
         let bands = Band::divide(setup.size, devices, cut);
         let mut sizes = bands.iter().map(|band| band.size());
-        sizes.all(|size| size.is_ok_and(|size| setup.kernel.supports(size)))
+        sizes.all(|size| size.is_ok_and(|size| setup.setting.kernel.supports(size)))
     };
     let is_split = devices > 1
         && match setup.split {

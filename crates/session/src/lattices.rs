@@ -46,15 +46,14 @@ impl Default for Engines {
 }
 
 /// What the user chose, while the fastest setting steps the lattices.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub(crate) struct Chosen {
-    kernel: &'static Kernel,
-    kernel_choice: KernelChoice,
-    switches: Switches,
+    pub(crate) setting: Setting,
+    pub(crate) kernel_choice: KernelChoice,
     /// The switches of the fastest setting; the user may change them.
-    fastest: Switches,
+    pub(crate) fastest: Switches,
     /// The size and the number of the lattices that `fastest` was estimated for.
-    grid: (Size, usize),
+    pub(crate) grid: (Size, usize),
 }
 
 /// Lattices, or the engine without lattices and why it has none.
@@ -122,35 +121,50 @@ impl Lattices {
         Ok((lattices, pictures))
     }
 
-    /// The settings as the user chose them, also while the fastest ones step the lattices.
-    pub(crate) fn chosen_setup(&self) -> Setup {
-        let mut setup = self.setup.clone();
-        if let Some(chosen) = &self.chosen {
-            // Only what the user changed meanwhile, as far as the chosen kernel takes it.
-            let fastest = chosen.fastest.fitted_to(setup.kernel);
-            let changed = chosen.switches.changed_as(fastest, setup.switches);
-            let changed = changed.fitted_to(chosen.kernel);
-            setup.switches = match changed.incompatibility(chosen.kernel) {
+    /// The setting as the user chose it, also while the fastest one steps the lattices, and how its kernel
+    /// was chosen.
+    pub(crate) fn chosen_setting(&self) -> (Setting, KernelChoice) {
+        let now = &self.setup.setting;
+        let Some(Chosen {
+            setting: before,
+            kernel_choice,
+            fastest,
+            ..
+        }) = &self.chosen
+        else {
+            return (now.clone(), self.setup.kernel_choice);
+        };
+        // Only what the user changed meanwhile, as far as the chosen kernel takes it.
+        let fastest = fastest.fitted_to(now.kernel);
+        let changed = before.switches.changed_as(fastest, now.switches);
+        let changed = changed.fitted_to(before.kernel);
+        let setting = Setting {
+            kernel: before.kernel,
+            switches: match changed.incompatibility(before.kernel) {
                 None => changed,
-                Some(_) => chosen.switches,
-            };
-            (setup.kernel, setup.kernel_choice) = (chosen.kernel, chosen.kernel_choice);
-        }
-        setup
+                Some(_) => before.switches,
+            },
+            own_round: now.own_round.clone(),
+        };
+        (setting, *kernel_choice)
+    }
+
+    /// The size of the lattices and their number.
+    pub(crate) fn grid(&self) -> (Size, usize) {
+        (self.setup.size, self.setup.instances)
     }
 
     /// Whether the fastest setting is to be taken, or the chosen one back.
     pub(crate) fn is_kernel_due(&self, wants_fastest: bool) -> bool {
-        let grid = (self.setup.size, self.setup.instances);
         match &self.chosen {
             None => wants_fastest,
-            Some(chosen) => !wants_fastest || chosen.grid != grid,
+            Some(chosen) => !wants_fastest || chosen.grid != self.grid(),
         }
     }
 
     /// The plans for the chosen switches, the fastest by the estimate first.
-    fn plans(&self, requested: impl FnOnce(&Setting) -> Requested) -> Vec<FastestPlan> {
-        let mut setting = Setting::of(&self.chosen_setup());
+    pub(crate) fn plans(&self, requested: impl FnOnce(&Setting) -> Requested) -> Vec<FastestPlan> {
+        let (mut setting, _) = self.chosen_setting();
         setting.switches.block = None; // it is one kernel's
         if setting.switches.transfer == TransferChoice::Cells {
             setting.switches.transfer = TransferChoice::Auto; // few kernels have cells
@@ -165,64 +179,6 @@ impl Lattices {
         Some(plans.first()?.setting.kernel)
     }
 
-    /// The fastest settings by the estimate, each with the generations of its first round at the maximum
-    /// pace and with what it takes the place of.
-    pub(crate) fn fastest(&self) -> Vec<(Chosen, FastestPlan)> {
-        let chosen = self.chosen_setup();
-        let plans = self.plans(Requested::switches).into_iter();
-        let with_chosen = |plan: FastestPlan| {
-            let chosen = Chosen {
-                kernel: chosen.kernel,
-                kernel_choice: chosen.kernel_choice,
-                switches: chosen.switches,
-                fastest: plan.setting.switches,
-                grid: (chosen.size, chosen.instances),
-            };
-            (chosen, plan)
-        };
-        plans.map(with_chosen).collect()
-    }
-
-    /// The chosen setting, to be taken back.
-    pub(crate) fn chosen_setting(&self) -> (Setting, KernelChoice) {
-        let chosen = self.chosen_setup();
-        let instances = self.sim.as_ref();
-        let is_valid = instances.is_none_or(|it| it.validate(chosen.kernel).is_ok());
-        let is_kept = is_valid && chosen.kernel_choice != KernelChoice::FirstFitting;
-        let kernel = if is_kept {
-            chosen.kernel
-        } else {
-            self.kernel_of(&chosen, chosen.size)
-        };
-        (
-            Setting::of(&chosen).with_kernel(kernel),
-            chosen.kernel_choice,
-        )
-    }
-
-    /// Takes a setting, which the engine has what it needs for, and notes what it takes the place of.
-    pub(crate) fn take_setting(
-        &mut self,
-        setting: Setting,
-        kernel_choice: KernelChoice,
-        chosen: Option<Chosen>,
-    ) {
-        let kernel = setting.kernel;
-        let setup = &mut self.setup;
-        (setup.kernel, setup.switches) = (kernel, setting.switches);
-        (setup.own_round, setup.kernel_choice) = (setting.own_round, kernel_choice);
-        if kernel.own.is_some() {
-            setup.own_kernel = Some(kernel);
-            setup.stored_kernel = None;
-        }
-        self.chosen = chosen;
-    }
-
-    /// Takes switches, and the user's round.
-    pub(crate) fn take_switches(&mut self, setting: Setting) {
-        (self.setup.switches, self.setup.own_round) = (setting.switches, setting.own_round);
-    }
-
     /// Sets what the log says of the lattices.
     pub(crate) fn set_parameters(&mut self, parameters: SessionParameters) {
         self.setup.size = parameters.size;
@@ -233,31 +189,40 @@ impl Lattices {
 
     /// The setup with these parameters, and with a kernel that accepts lattices of their size.
     pub(crate) fn setup_for(&self, parameters: &SessionParameters) -> Setup {
-        let kernel = self.kernel_of(&self.setup, parameters.size);
+        let Setup {
+            setting,
+            kernel_choice,
+            ..
+        } = &self.setup;
+        let kernel = self.kernel_of(setting, *kernel_choice, parameters.size);
         let mut setup = Setup {
             size: parameters.size,
             instances: parameters.instances,
             rule: parameters.rule,
             start: parameters.start.clone(),
-            kernel,
-            switches: self.setup.switches.fitted_to(kernel),
+            setting: setting.with_kernel(kernel),
             ..self.setup.clone()
         };
         setup.fit_own_round();
         setup
     }
 
-    /// The kernel of a setup, or another one that takes lattices of this size.
-    fn kernel_of(&self, setup: &Setup, size: Size) -> &'static Kernel {
+    /// The kernel of a setting that was chosen so, or another one that takes lattices of this size.
+    pub(crate) fn kernel_of(
+        &self,
+        setting: &Setting,
+        kernel_choice: KernelChoice,
+        size: Size,
+    ) -> &'static Kernel {
         let instances = self.sim.as_ref();
         let stepped = instances.map(|it| it.engine().stepped_sizes(size));
         let sizes = [vec![size], stepped.unwrap_or_default()].concat();
         let takes = |it: &&Kernel| sizes.iter().all(|&size| it.supports(size));
-        let by_default = match setup.kernel_choice {
-            KernelChoice::FirstFitting => default_kernels(setup.switches).find(takes),
+        let by_default = match kernel_choice {
+            KernelChoice::FirstFitting => default_kernels(setting.switches).find(takes),
             _ => None,
         };
-        by_default.unwrap_or_else(|| kernel_for(&sizes, setup.kernel))
+        by_default.unwrap_or_else(|| kernel_for(&sizes, setting.kernel))
     }
 
     /// What decides which positions of the switches can be taken.
@@ -266,8 +231,8 @@ impl Lattices {
         let devices = instances.map_or(1, |it| it.engine().places());
         let stepped = self.setup.instances / if self.is_comparing() { 2 } else { 1 };
         SwitchContext {
-            kernel: self.setup.kernel,
-            own_order: OwnOrder::of(self.setup.own_round.as_deref(), stepped, devices),
+            kernel: self.setup.setting.kernel,
+            own_order: OwnOrder::of(self.setup.setting.own_round.as_deref(), stepped, devices),
         }
     }
 
@@ -284,11 +249,6 @@ impl Lattices {
         }
     }
 
-    /// The setting; A's while A and B are compared.
-    pub(crate) fn setting(&self) -> Setting {
-        Setting::of(&self.setup)
-    }
-
     /// Whether A and B are compared.
     pub(crate) fn is_comparing(&self) -> bool {
         self.trial.as_ref().is_some_and(|it| it.each().is_some())
@@ -298,7 +258,7 @@ impl Lattices {
     pub(crate) fn changed_setting(&self) -> Setting {
         match &self.trial {
             Some(trial) if trial.each().is_some() => trial.other.clone(),
-            _ => self.setting(),
+            _ => self.setup.setting.clone(),
         }
     }
 
@@ -335,13 +295,13 @@ impl Lattices {
 
     /// The shares in use at present.
     pub(crate) fn shares_in_use(&self) -> Vec<Share> {
-        self.shares(&self.setting(), self.trial.as_ref())
+        self.shares(&self.setup.setting, self.trial.as_ref())
     }
 
     /// The present setting's share; A's in a comparison.
     pub(crate) fn present(&self) -> Share {
         let trial = self.trial.as_ref().filter(|it| it.each().is_some());
-        self.shares(&self.setting(), trial).swap_remove(0)
+        self.shares(&self.setup.setting, trial).swap_remove(0)
     }
 
     /// What a setting's rounds download while `now` is the present one. The drawing side says what to
@@ -382,7 +342,7 @@ impl Lattices {
             return u32::MAX;
         };
         let longest = |setting: &Setting| sim.longest_round(&self.stepped(setting));
-        let now = longest(&self.setting());
+        let now = longest(&self.setup.setting);
         let other = self.trial.as_ref().map(|it| longest(&it.other));
         other.map_or(now, |other| other.min(now))
     }
@@ -433,8 +393,9 @@ impl Lattices {
             switches: self.changed_setting().switches,
             chosen_kernel: self
                 .chosen
-                .map(|it| it.kernel)
-                .filter(|it| *it != self.setup.kernel),
+                .as_ref()
+                .map(|it| it.setting.kernel)
+                .filter(|it| *it != self.setup.setting.kernel),
             own_order: self.context().own_order,
             pace: pacing.pace,
             ..SettingStatus::of(&self.setup)
@@ -460,7 +421,9 @@ impl Lattices {
     /// The kernel of the user's own by which rounds are stepped.
     pub(crate) fn own_kernel(&self) -> Option<&'static Kernel> {
         let other = self.trial.as_ref().map(|it| it.other.kernel);
-        let mut kernels = [Some(self.setup.kernel), other].into_iter().flatten();
+        let mut kernels = [Some(self.setup.setting.kernel), other]
+            .into_iter()
+            .flatten();
         kernels.find(|it| it.own.is_some() && !self.is_recorded())
     }
 
@@ -552,13 +515,9 @@ fn on_cpu(setting: &Setting, size: Size) -> Setting {
 }
 
 fn setup_on_cpu(setup: Setup) -> Setup {
-    let Setting {
-        kernel, switches, ..
-    } = on_cpu(&Setting::of(&setup), setup.size);
     Setup {
-        kernel,
+        setting: on_cpu(&setup.setting, setup.size),
         kernel_choice: KernelChoice::Explicit,
-        switches,
         ..setup
     }
 }
@@ -578,15 +537,15 @@ fn or_by_bits(made: Made, setup: &mut Setup) -> Made {
     };
     let is_open = setup.kernel_choice == KernelChoice::FirstFitting && error.lacks_memory();
     let takes = |it: &&Kernel| it.layout != Layout::I32 && it.supports(setup.size);
-    let next = default_kernels(setup.switches).find(takes);
-    let next = next.filter(|it| is_open && it.layout != setup.kernel.layout);
+    let next = default_kernels(setup.setting.switches).find(takes);
+    let next = next.filter(|it| is_open && it.layout != setup.setting.kernel.layout);
     let Some(kernel) = next else {
         return Err((engine, error));
     };
     if let Err(error) = engine.clear() {
         return Err((engine, error));
     }
-    setup.kernel = kernel;
+    setup.setting.kernel = kernel;
     Sim::on(engine, setup, SNAPSHOT_SLOTS)
 }
 
@@ -596,11 +555,11 @@ fn start(engine: Box<dyn Engine>, mut setup: Setup) -> Result<(Sim, Setup)> {
     let mut sim = or_by_bits(made, &mut setup).map_err(|(_, error)| error)?;
     let picture = first_view(&setup); // what pictures cost counts
     sim.start(&mut setup, picture)?;
-    let share = sim.all(&Setting::of(&setup), picture);
+    let share = sim.all(&setup.setting, picture);
     sim.load(&share)?;
-    if setup.switches.order == Order::Own && sim.engine().places() > 1 {
+    if setup.setting.switches.order == Order::Own && sim.engine().places() > 1 {
         tracing::warn!("a round of your own runs on one device; rounds are breadth-first");
-        setup.switches.order = Order::Breadth;
+        setup.setting.switches.order = Order::Breadth;
     }
     Ok((sim, setup))
 }

@@ -50,7 +50,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-pub use command::{AUTO_KERNEL, RECORDED_KEY, SLOWER_KEY, SessionAction, timestamps_of_own};
+pub use command::{RECORDED_KEY, SLOWER_KEY, SessionAction, timestamps_of_own};
 pub use edits::{Area, Change, Edit, flipped, turned};
 pub use experiment::{
     Finding, Load, Recorded, Side, Source, finding_in_words, load_in_words, median,

@@ -292,8 +292,14 @@ impl Log {
             author,
             generation: here.generation,
             content,
+            number: 0,
         });
         self.after_next(here)
+    }
+
+    /// Gives the last record a number.
+    pub(crate) fn number_last(&mut self, number: u64) {
+        self.records.back_mut().expect("one was added").number = number;
     }
 
     /// Adds a record to the entry of the record before it: both are undone together.
@@ -659,6 +665,9 @@ pub struct Record {
     pub generation: u64,
     /// The change.
     pub content: Content,
+    /// The number by which pictures say that they show it; 0 for what nobody waits to see.
+    #[serde(skip)]
+    pub number: u64,
 }
 
 /// The change of a record.
@@ -712,7 +721,7 @@ pub enum CellChange {
 #[derive(Clone, Debug)]
 pub(crate) enum CellWrite {
     /// Some of its words.
-    Words(Arc<[WordEdit]>),
+    Words(Vec<WordEdit>),
     /// All cells.
     Whole(NewCells),
 }
@@ -935,6 +944,6 @@ impl CellChange {
                 .for_each(|edit| edit.apply(&mut cells[edit.word as usize]));
             return Ok(Some(CellWrite::Whole(Arc::new(after).into())));
         }
-        Ok(Some(CellWrite::Words(words.into())))
+        Ok(Some(CellWrite::Words(words)))
     }
 }

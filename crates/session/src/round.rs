@@ -4,7 +4,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::{Order, OwnRound, PicturePlan, Setup, Streams, Switches, Wait};
+use crate::{Order, OwnRound, PicturePlan, Streams, Switches, Wait};
 use engine::{
     DeviceId, EventId, HostMemory, Kernel, LatticeOp, Layout, Op, OrderOp, Program, Scope, Slot,
     StreamId, Transfer,
@@ -32,15 +32,6 @@ impl PartialEq for Setting {
 }
 
 impl Setting {
-    /// A setup's.
-    pub fn of(setup: &Setup) -> Setting {
-        Setting {
-            kernel: setup.kernel,
-            switches: setup.switches,
-            own_round: setup.own_round.clone(),
-        }
-    }
-
     /// With another kernel, and without the switches that it does not take.
     #[must_use]
     pub fn with_kernel(&self, kernel: &'static Kernel) -> Setting {

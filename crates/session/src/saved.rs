@@ -17,7 +17,8 @@ mod tests;
 use crate::copies::Snapshot;
 use crate::log::{Log, Position};
 use crate::{
-    DeviceChoice, KernelChoice, OwnRound, Pace, Setup, Split, StoredKernel, Switches, TimeSettings,
+    DeviceChoice, KernelChoice, OwnRound, Pace, Setting, Setup, Split, StoredKernel, Switches,
+    TimeSettings,
 };
 use engine::Kernel;
 use engine::kernels::KERNELS;
@@ -338,14 +339,16 @@ impl File {
                 size: parameters.size,
                 rule: parameters.rule,
                 start: parameters.start,
-                kernel,
+                setting: Setting {
+                    kernel,
+                    switches: settings.switches,
+                    own_round: own_round.map(Arc::new),
+                },
                 own_kernel: None,
                 stored_kernel: stored.map(Arc::new),
                 kernel_choice: KernelChoice::Explicit,
                 device: settings.device,
                 split: Split::default(), // whoever opens the file says so
-                switches: settings.switches,
-                own_round: own_round.map(Arc::new),
                 generations_per_round: settings.generations_per_round.get(),
                 pace: match settings.pace {
                     _ if settings.maximum => Pace::Maximum,
@@ -469,9 +472,9 @@ impl KernelSource {
     fn of(setup: &Setup) -> Option<KernelSource> {
         let stored = setup.stored_kernel.as_ref();
         // Lattices of another size may have another rung meanwhile.
-        let stored = stored.map(|it| (&*it.source, it.in_use && it.rung == setup.kernel));
+        let stored = stored.map(|it| (&*it.source, it.in_use && it.rung == setup.setting.kernel));
         let own = setup.own_kernel.and_then(|kernel| kernel.own.as_ref());
-        let runs = own.map(|own| (own.source.as_str(), setup.kernel.own.is_some()));
+        let runs = own.map(|own| (own.source.as_str(), setup.setting.kernel.own.is_some()));
         let (source, in_use) = runs.or(stored)?;
         Some(KernelSource {
             source: source.to_owned(),
@@ -503,9 +506,9 @@ impl Settings {
         let setup = &session.setup;
         let paces = Pace::MIN_PER_SECOND..=Pace::MAX_PER_SECOND;
         Settings {
-            kernel: setup.kernel.rung(),
+            kernel: setup.setting.kernel.rung(),
             device: setup.device,
-            switches: setup.switches,
+            switches: setup.setting.switches,
             b_switches: session.b_switches,
             generations_per_round: setup
                 .generations_per_round
@@ -524,7 +527,11 @@ impl Settings {
                     .min(TimeSettings::MAX_HISTORY_BYTES),
                 ..setup.time
             },
-            own_round: setup.own_round.as_ref().map(|own| own.source.to_string()),
+            own_round: setup
+                .setting
+                .own_round
+                .as_ref()
+                .map(|own| own.source.to_string()),
             own_kernel: KernelSource::of(setup),
             round_draft: session.drafts.round.as_deref().map(str::to_owned),
             kernel_draft: session.drafts.kernel.as_deref().map(str::to_owned),

@@ -1,8 +1,7 @@
 //! What a session starts from.
 
 use crate::{
-    AUTO_KERNEL, KernelChoice, Order, OwnRound, SessionAction, Status, Switch, Switches,
-    TimeSettings,
+    KernelChoice, Order, OwnRound, SessionAction, Setting, Status, Switch, Switches, TimeSettings,
 };
 use engine::Kernel;
 use lang::tr;
@@ -22,8 +21,8 @@ pub struct Setup {
     pub rule: Rule,
     /// The initial cells.
     pub start: Start,
-    /// The kernel that steps the lattices.
-    pub kernel: &'static Kernel,
+    /// What they are stepped with.
+    pub setting: Setting,
     /// The kernel that a user wrote, if any: the one in use, or another one that can be.
     pub own_kernel: Option<&'static Kernel>,
     /// The source of a kernel that a user wrote, as long as it does not run here. It is saved all the same.
@@ -34,10 +33,6 @@ pub struct Setup {
     pub device: DeviceChoice,
     /// Whether each lattice lies on all of them.
     pub split: Split,
-    /// How rounds are issued, copied and waited for.
-    pub switches: Switches,
-    /// The round that a user wrote, if any: [`Order::Own`] takes it.
-    pub own_round: Option<Arc<OwnRound>>,
     /// Generations per round.
     pub generations_per_round: u32,
     /// How fast rounds follow one another.
@@ -68,19 +63,28 @@ impl Setup {
             size,
             rule: Rule::LIFE,
             start: Start::soup(DEFAULT_DENSITY, 1),
-            kernel,
+            setting: Setting {
+                kernel,
+                switches: Switches::DEFAULT,
+                own_round: None,
+            },
             own_kernel: kernel.own.as_ref().map(|_| kernel),
             stored_kernel: None,
             kernel_choice: KernelChoice::Explicit,
             device,
             split: Split::Auto,
-            switches: Switches::DEFAULT,
-            own_round: None,
             generations_per_round: 1,
             pace: Pace::Unthrottled,
             rounds: None,
             time: TimeSettings::DEFAULT,
         }
+    }
+
+    /// With other switches.
+    #[must_use]
+    pub fn with_switches(mut self, switches: Switches) -> Setup {
+        self.setting.switches = switches;
+        self
     }
 
     /// Keeps only the source of the user's own kernel. If it is in use, the rung that it was written from
@@ -94,23 +98,26 @@ impl Setup {
                 file: String::new(),
             }));
         }
-        self.kernel = self.kernel.rung();
-        self.switches = self.switches.fitted_to(self.kernel);
+        self.setting = self.setting.with_kernel(self.setting.kernel.rung());
     }
 
     /// Makes the user's round anew if it was made for another number of instances. If it is in use and
     /// not right for this one, breadth-first takes its place. Returns whether it did.
     pub fn fit_own_round(&mut self) -> bool {
-        if let Some(own) = &mut self.own_round
+        let Setting {
+            switches,
+            own_round,
+            ..
+        } = &mut self.setting;
+        if let Some(own) = own_round
             && own.instances != self.instances
         {
             *own = Arc::new(OwnRound::new(own.source.clone(), self.instances));
         }
         let is_right = |own: &Arc<OwnRound>| own.round.is_ok();
-        let falls_back =
-            self.switches.order == Order::Own && !self.own_round.as_ref().is_some_and(is_right);
+        let falls_back = switches.order == Order::Own && !own_round.as_ref().is_some_and(is_right);
         if falls_back {
-            self.switches.order = Order::Breadth;
+            switches.order = Order::Breadth;
         }
         falls_back
     }
@@ -121,10 +128,10 @@ impl Setup {
     /// starts, only the density counts.
     pub(crate) fn actions_from(&self, status: &Status) -> Vec<SessionAction> {
         use SessionAction::{
-            SetGenerationsPerRound, SetInstances, SetPace, SetRule, SetSize, SetSwitch,
+            AutoKernel, SetGenerationsPerRound, SetInstances, SetPace, SetRule, SetSize, SetSwitch,
             ToggleComparison, UseKernel,
         };
-        let (lattices, now) = (&status.lattices, &status.setting);
+        let (lattices, now, wanted) = (&status.lattices, &status.setting, &self.setting);
         if status.lab.comparison.is_some() {
             return vec![ToggleComparison]; // which of two settings stays is seen then
         }
@@ -138,8 +145,8 @@ impl Setup {
         ask(lattices.size != self.size, SetSize(self.size));
         ask(lattices.rule != self.rule, SetRule(self.rule));
         if let (Start::Soup { density, .. }, Some(now)) = (&self.start, lattices.density) {
-            let [now, wanted] = [now, *density].map(|density| (1e3 * density).round() as u16);
-            ask(now != wanted, SessionAction::SetDensity(wanted));
+            let [now, next] = [now, *density].map(|density| (1e3 * density).round() as u16);
+            ask(now != next, SessionAction::SetDensity(next));
         }
         // At the maximum pace the session takes the fastest kernel, until another one is chosen.
         let is_other_pace = now.pace != self.pace;
@@ -150,13 +157,13 @@ impl Setup {
         let is_open = self.kernel_choice == KernelChoice::AutoWithSubmission;
         let switch = |switch: Switch| {
             let [before, at] =
-                [now.switches, self.switches].map(|it| switch.position(it, self.kernel));
+                [now.switches, wanted.switches].map(|it| switch.position(it, wanted.kernel));
             let is_left_open = is_open && matches!(switch, Switch::Streams | Switch::Graphs);
             (before != at && !is_left_open, SetSwitch(switch, at as u8))
         };
         // What cannot be in a graph is set without graphs.
         let (is_other, graphs) = switch(Switch::Graphs);
-        ask(is_other && !self.switches.graphs, graphs);
+        ask(is_other && !wanted.switches.graphs, graphs);
         // The last change is measured. So a new kernel comes after what it does not depend on, and is
         // compared with the old one as the switches are left.
         for of_every_kernel in [Switch::HostMemory, Switch::Wait, Switch::Order] {
@@ -166,18 +173,18 @@ impl Setup {
         match self.kernel_choice {
             KernelChoice::Auto | KernelChoice::AutoWithSubmission => {
                 let is_other = now.kernel_choice != KernelChoice::Estimated;
-                ask(is_other, UseKernel(AUTO_KERNEL));
+                ask(is_other, AutoKernel);
             }
             KernelChoice::Explicit | KernelChoice::FirstFitting | KernelChoice::Estimated => {
                 // A size that the present kernel does not take brings another one.
-                let is_other = now.kernel.name != self.kernel.name
+                let is_other = now.kernel.name != wanted.kernel.name
                     || !now.kernel.supports(self.size)
                     || is_maximum && is_other_pace;
                 let is_default = |choice| choice == KernelChoice::FirstFitting;
                 let is_left = is_default(self.kernel_choice) && is_default(now.kernel_choice);
                 ask(
                     is_other && (is_maximum || !is_left),
-                    UseKernel(self.kernel.index() as u8),
+                    UseKernel(wanted.kernel.index() as u8),
                 );
             }
         }
@@ -185,7 +192,7 @@ impl Setup {
             let (is_other, action) = switch(of_kernel);
             ask(is_other, action);
         }
-        ask(is_other && self.switches.graphs, graphs);
+        ask(is_other && wanted.switches.graphs, graphs);
         let generations = self.generations_per_round;
         let is_other = now.generations_per_round != generations;
         ask(is_other, SetGenerationsPerRound(generations));
@@ -468,13 +475,10 @@ mod tests {
     fn a_kernel_is_changed_after_what_it_does_not_depend_on() {
         let size = Size::new(64, 64).unwrap();
         let [first, second] = [0, 1].map(|at| &engine::kernels::KERNELS[at]);
-        let before = Setup::new(4, size, first, DeviceChoice::Cpu);
-        let status = Status::before_start(&before);
-        let mut wanted = Setup {
-            kernel: second,
-            ..before
-        };
-        wanted.switches.host_memory = engine::HostMemory::Pageable;
+        let mut wanted = Setup::new(4, size, first, DeviceChoice::Cpu);
+        let status = Status::before_start(&wanted);
+        wanted.setting.kernel = second;
+        wanted.setting.switches.host_memory = engine::HostMemory::Pageable;
         let kernel = SessionAction::UseKernel(second.index() as u8);
         let host_memory = SessionAction::SetSwitch(Switch::HostMemory, 1);
         assert_eq!(wanted.actions_from(&status), [host_memory, kernel]);

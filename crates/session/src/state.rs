@@ -7,14 +7,14 @@
 //! ([`State::stepped`], [`State::applied`], [`State::restored`], [`State::arrived`]). So the log has
 //! every edit even if the work fails, and the position says which edits the cells contain.
 
-use crate::command::{Command, Notice};
+use crate::command::{Command, Notice, Overtakes};
 use crate::copies::{Copies, Snapshot};
 use crate::log::{
     Author, CellChange, Content, Log, Position, Record, Route, SessionParameters, Undo,
 };
 use crate::saved::SavedTimeline;
 use crate::time::Pacing;
-use crate::{Edit, Pace, Setup, Start, command};
+use crate::{Edit, Pace, Setup, Start};
 use lang::{Message, message};
 use life::{Lattice, Rule, Size, counted_lattices, grouped};
 use std::collections::VecDeque;
@@ -28,6 +28,9 @@ const WAYPOINT_DISTANCE: u64 = 64;
 /// Duration that rounds of a run or a move are fitted to: long enough to be fast, short enough to
 /// show progress.
 const CHUNK_TIME: Duration = Duration::from_millis(16);
+
+/// Single steps that may wait: a key that is held down must not queue minutes of work.
+const MAX_STEPS: usize = 4;
 
 /// What the session is doing.
 #[derive(Clone, PartialEq, Debug)]
@@ -119,8 +122,6 @@ pub(crate) struct State {
     pub(crate) wants_pictures: bool,
     /// The mode before a lesson paused the session.
     before_lesson: Option<Mode>,
-    /// The record of the last edit taken and the edit's number, until the record is applied.
-    pub(crate) edit_number: Option<(u64, u64)>,
     /// The number of the last edit that was applied or refused.
     pub(crate) last_edit: u64,
     /// The log before a redo, until the cells are set for the log after it.
@@ -143,7 +144,6 @@ impl State {
             max_rounds: rounds,
             wants_pictures: true,
             before_lesson: None,
-            edit_number: None,
             last_edit: 0,
             before_redo: None,
         }
@@ -253,10 +253,30 @@ impl State {
         self.timeline.log.parameters(self.timeline.here.records)
     }
 
-    /// Queues a command. During a move some overtake others.
+    /// Queues a command, in the order in which they are taken. Drops a step if too many wait already; of
+    /// views, only the last one counts. During a move some overtake others.
     pub(crate) fn enqueue(&mut self, command: Command) {
-        let is_moving = self.moving().is_some();
-        command::enqueue(&mut self.queue, command, is_moving);
+        let (is_moving, queue) = (self.moving().is_some(), &mut self.queue);
+        let steps = queue.iter().filter(|command| command.is_step());
+        if command.is_step() && steps.count() >= MAX_STEPS {
+            return;
+        }
+        let is_view = |command: &Command| matches!(command, Command::View(_));
+        if is_view(&command)
+            && let Some(waiting) = queue.iter_mut().find(|waiting| is_view(waiting))
+        {
+            *waiting = command;
+            return;
+        }
+        let changes = |waiting: &Command| waiting.needs().changes_what_is_saved;
+        let at = match command.needs().overtakes {
+            Overtakes::All if is_moving => 0,
+            Overtakes::WhatIsNotSaved if is_moving => {
+                queue.iter().rposition(changes).map_or(0, |last| last + 1)
+            }
+            Overtakes::Nothing | Overtakes::All | Overtakes::WhatIsNotSaved => queue.len(),
+        };
+        queue.insert(at, command);
     }
 
     /// Changes a lattice, on behalf of a person.
@@ -270,7 +290,7 @@ impl State {
         };
         let other = self.leave_run_to();
         self.push(Author::Person, content, edit.continues_stroke);
-        self.edit_number = Some((self.timeline.here.records, number));
+        self.timeline.log.number_last(number);
         other
     }
 
@@ -634,17 +654,10 @@ impl State {
         None
     }
 
-    /// The number of the edit whose record is due.
-    pub(crate) fn due_edit_number(&self) -> Option<u64> {
-        let (record, number) = self.edit_number?;
-        (record == self.timeline.here.records).then_some(number)
-    }
-
     /// Notes that the due record was applied.
     pub(crate) fn applied(&mut self) {
-        let at = self.timeline.here.records;
-        self.edit_number.take_if(|(record, _)| *record <= at);
-        let applied = self.timeline.log.record(at).map(|record| &record.content);
+        let applied = self.timeline.log.record(self.timeline.here.records);
+        let applied = applied.map(|record| &record.content);
         if let (Some(Content::Start(_)), Mode::RunningTo(_)) = (applied, &self.mode) {
             self.mode = Mode::Paused; // the run was to a generation of the start before
         }
@@ -660,7 +673,6 @@ impl State {
         }
         self.timeline.log.discard_from(self.timeline.here.records);
         self.drop_copies_after(self.timeline.here);
-        self.edit_number = None;
         self.wants_pictures = true;
     }
 

@@ -231,6 +231,7 @@ pub(crate) type RecordedKey = (RoundWork, [Option<Setting>; 2]);
 impl Lab {
     /// Forgets measurements after a change of something that rounds depend on.
     pub(crate) fn changed(&mut self) {
+        self.statistics.restart();
         (self.isolated, self.recorded) = (None, None);
         self.launches.iter_mut().for_each(VecDeque::clear);
     }

@@ -269,7 +269,7 @@ impl Switch {
 
     /// The present position: what it is called, in English as its option is; what it does, in one line;
     /// and words that say which switch it is.
-    fn texts(self, now: Switches, kernel: &Kernel) -> [String; 3] {
+    pub(crate) fn texts(self, now: Switches, kernel: &Kernel) -> [String; 3] {
         let texts = match self {
             Switch::Streams => match now.streams {
                 Streams::PerInstance => [
@@ -389,6 +389,20 @@ impl Switch {
         words
     }
 
+    /// This position, if it has so many; or why it cannot be.
+    pub fn at<'a>(
+        self,
+        at: u8,
+        now: Switches,
+        context: impl Into<SwitchContext<'a>>,
+    ) -> Option<Result<Choice, String>> {
+        let choice = self.choices(now, context).into_iter().nth(at.into())?;
+        Some(match &choice.unavailable {
+            None => Ok(choice),
+            Some(why) => Err(why.clone()),
+        })
+    }
+
     /// The next position that can be; otherwise why the next one cannot.
     pub fn next<'a>(
         self,
@@ -397,8 +411,8 @@ impl Switch {
     ) -> Result<Choice, String> {
         let context = context.into();
         let mut choices = self.choices(now, context);
-        let at = self.position(now, context.kernel);
-        choices.rotate_left(at + 1);
+        let at = choices.iter().position(|choice| choice.switches == now);
+        choices.rotate_left(at.unwrap_or(0) + 1);
         choices.pop(); // the present one
         let mut why = None;
         for choice in choices {

@@ -350,11 +350,11 @@ pub fn lecture_screen() -> LectureScreen {
 
 fn lecture_step(change: impl FnOnce(&mut Setup)) -> LectureStep {
     let kernel = kernels::find("bits").unwrap();
-    let mut setting = Setup::new(4, Size::new(64, 64).unwrap(), kernel, DeviceChoice::Cpu);
-    setting.pace = Pace::PerSecond(60.0);
-    change(&mut setting);
+    let mut setup = Setup::new(4, Size::new(64, 64).unwrap(), kernel, DeviceChoice::Cpu);
+    setup.pace = Pace::PerSecond(60.0);
+    change(&mut setup);
     LectureStep {
-        setting,
+        setup,
         size_on_cpu: None,
         shows: None,
         lesson: None,
@@ -375,18 +375,18 @@ pub fn lecture_options(folder: &Path) -> LectureOptions {
             note: Some("Ask the class.".into()),
             ..lecture_step(|_| {})
         },
-        lecture_step(|setup| setup.switches.streams = Streams::One),
+        lecture_step(|setup| setup.setting.switches.streams = Streams::One),
         LectureStep {
             lesson: barrier,
-            ..lecture_step(|setup| setup.switches.streams = Streams::One)
+            ..lecture_step(|setup| setup.setting.switches.streams = Streams::One)
         },
         LectureStep {
             size_on_cpu: Size::new(128, 96).ok(),
             ..lecture_step(|setup| {
                 setup.instances = 2;
                 setup.size = Size::new(256, 192).unwrap();
-                setup.kernel = kernels::find("sync-global").unwrap();
-                setup.switches.graphs = true;
+                setup.setting.kernel = kernels::find("sync-global").unwrap();
+                setup.setting.switches.graphs = true;
                 setup.generations_per_round = 3;
                 setup.pace = Pace::PerSecond(30.0);
             })

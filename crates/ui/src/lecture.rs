@@ -133,7 +133,7 @@ impl LectureRun {
         self.at = self.at.saturating_add_signed(by);
         self.is_open = true;
         self.effect_before = status.lab.last_effect.clone();
-        let wanted = self.step().setting_where(status.engine.is_cpu());
+        let wanted = self.step().setup_where(status.engine.is_cpu());
         session.apply(wanted);
         let Err(error) = self.give_note() else {
             return None;

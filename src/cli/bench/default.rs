@@ -127,15 +127,15 @@ pub(super) fn table(device: DeviceChoice, small: bool, tell: Tell) -> Result<Tab
 
 impl Work {
     fn setup(&self, device: DeviceChoice) -> Result<Setup> {
-        Ok(Setup {
+        let setup = Setup {
             size: Size::new(self.width, self.height)?,
             rule: self.rule.parse()?,
-            switches: Switches {
-                streams: Streams::One,
-                ..Switches::DEFAULT
-            },
             ..setup("bits", self.instances, self.width, device)?
-        })
+        };
+        Ok(setup.with_switches(Switches {
+            streams: Streams::One,
+            ..Switches::DEFAULT
+        }))
     }
 
     fn title(&self) -> String {
@@ -200,7 +200,7 @@ fn measure_plan(
 ) -> Result<Measured> {
     let mut entered = setup.clone();
     let plan = instances.start_fastest(&mut entered, requested, None, None)?;
-    let share = instances.all(&Setting::of(&entered), None);
+    let share = instances.all(&entered.setting, None);
     check(instances, &share, setup, &plan)
         .with_context(|| format!("kernel '{}'", plan.setting.kernel.name))?;
     let mut rounds = plan.rounds(RUN_ROUND);

@@ -31,13 +31,16 @@ pub(super) fn table(device: DeviceChoice, tell: Tell) -> Result<Table> {
         Switch::Order,
         Switch::Graphs,
     ] {
-        let choice = switch.next(setup.switches, setup.kernel);
+        let choice = switch.next(setup.setting.switches, setup.setting.kernel);
         let choice = choice.map_err(anyhow::Error::msg)?;
-        changes.push((choice.effect, (setup.kernel, choice.switches)));
+        changes.push((choice.effect, (setup.setting.kernel, choice.switches)));
     }
     let bits = kernels::find("bits").expect("a kernel of the table");
-    let instead = format!("kernel {} instead of {}", bits.name, setup.kernel.name);
-    changes.push((instead, (bits, setup.switches)));
+    let instead = format!(
+        "kernel {} instead of {}",
+        bits.name, setup.setting.kernel.name
+    );
+    changes.push((instead, (bits, setup.setting.switches)));
     let (mut sim, share) = with_pictures(&setup)?;
     for (what, changed) in changes {
         let executor = compare(&mut sim, &share.setting, changed, Plan::Windows(limits))?;
@@ -178,7 +181,7 @@ mod tests {
             ..Limits::three_windows(Duration::from_millis(1))
         };
         let slow = kernels::find("global").unwrap();
-        let changed = (slow, setup.switches);
+        let changed = (slow, setup.setting.switches);
         let executor = compare(&mut sim, &share.setting, changed, Plan::Windows(limits)).unwrap();
         let mut table = Table::new("effect", &apart(&limits));
         table.add_time("before".into(), &executor, 0);

@@ -23,13 +23,10 @@ pub(super) fn table(device: DeviceChoice, adapter: Option<&str>) -> Result<Table
     let mut table = Table::new("frame", &format!("Rounds and frames, {apart}"));
     for (instances, side) in [(16, 128), (256, 128), (16, 1024)] {
         let eager = setup("bits", instances, side, device)?;
-        let graphs = Setup {
-            switches: Switches {
-                graphs: true,
-                ..Switches::DEFAULT
-            },
-            ..eager.clone()
-        };
+        let graphs = eager.clone().with_switches(Switches {
+            graphs: true,
+            ..Switches::DEFAULT
+        });
         for (setup, how) in [(eager, "eager"), (graphs, "as a graph")] {
             let runs = rounds_per_second(&setup)?;
             table.add(
@@ -40,13 +37,10 @@ pub(super) fn table(device: DeviceChoice, adapter: Option<&str>) -> Result<Table
         }
     }
     for (instances, side) in [(16, 128), (256, 128)] {
-        let batch = Setup {
-            switches: Switches {
-                streams: Streams::Batch,
-                ..Switches::DEFAULT
-            },
-            ..setup("resident", instances, side, device)?
-        };
+        let batch = setup("resident", instances, side, device)?.with_switches(Switches {
+            streams: Streams::Batch,
+            ..Switches::DEFAULT
+        });
         let runs = rounds_per_second(&batch)?;
         let what = format!("rounds of {instances} × {side}², `resident`, as one batch");
         table.add(what, "rounds/s", &runs);
@@ -73,7 +67,7 @@ pub(super) fn table(device: DeviceChoice, adapter: Option<&str>) -> Result<Table
 fn streams(table: &mut Table, side: u64, device: DeviceChoice) -> Result<()> {
     let setup = setup("sync-global", 16, side, device)?;
     let (mut sim, share) = with_pictures(&setup)?;
-    let switches = setup.switches;
+    let switches = setup.setting.switches;
     let one = Switches {
         streams: Streams::One,
         ..switches
@@ -93,7 +87,12 @@ fn streams(table: &mut Table, side: u64, device: DeviceChoice) -> Result<()> {
         ("as one batch", batch),
     ] {
         let plan = Plan::Windows(lesson::limits());
-        let executor = effect::compare(&mut sim, &share.setting, (setup.kernel, changed), plan)?;
+        let executor = effect::compare(
+            &mut sim,
+            &share.setting,
+            (setup.setting.kernel, changed),
+            plan,
+        )?;
         if changed == one {
             table.add_time(format!("{defaults}, a stream each"), &executor, 0);
             table.add_factor(format!("{defaults}, the factor of streams"), &executor);

@@ -25,7 +25,7 @@ use lesson::Bench;
 use life::{Lattice, Rule, Size, reference};
 use platform::contained::{Ended, Limits, Process};
 use session::instances::{Event, Sim, open_engine, start_lattice, starts};
-use session::{DeviceChoice, Request, Setting, Setup, Share, Start, Streams, Switches};
+use session::{DeviceChoice, Request, Setup, Share, Start, Streams, Switches};
 use ui::INTERRUPTED;
 use ui::ladder::{DeviceLimits, LOP3_PER_WORD, Ladder, LeftOut, Rate, Workload};
 
@@ -351,16 +351,16 @@ impl Case {
         } else {
             Streams::PerInstance
         };
-        Ok(Setup {
+        let setup = Setup {
             rule,
             start: Start::soup(DENSITY, SEED),
-            switches: Switches {
-                streams,
-                graphs: self.kernel.iteration != Iteration::InKernel,
-                ..Switches::DEFAULT
-            },
             ..Setup::new(self.work.instances, self.size()?, self.kernel, self.device)
-        })
+        };
+        Ok(setup.with_switches(Switches {
+            streams,
+            graphs: self.kernel.iteration != Iteration::InKernel,
+            ..Switches::DEFAULT
+        }))
     }
 
     /// Measures and says the cells and the rate, which it returns.
@@ -389,7 +389,7 @@ impl Case {
     pub(in crate::cli) fn prepare(&self, rule: Rule) -> Result<PreparedCase> {
         let setup = self.setup(rule)?;
         let mut instances = Sim::new(open_engine(self.device)?, &setup, 1)?;
-        let share = instances.all(&Setting::of(&setup), None);
+        let share = instances.all(&setup.setting, None);
         let lattices = self.step(&mut instances, &share, &setup)?;
         let generations = generations(self.work);
         let cost = setup.size.cells() as f64 * f64::from(generations);

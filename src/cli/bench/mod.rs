@@ -22,7 +22,7 @@ use engine::kernels;
 use lang::numbers::quantity;
 use life::Size;
 use session::instances::{Sim, open_engine, starts};
-use session::{DeviceChoice, PicturePlan, Setting, Setup, Share};
+use session::{DeviceChoice, PicturePlan, Setup, Share};
 use ui::LectureStep;
 use window::list_adapters;
 
@@ -170,7 +170,7 @@ pub(super) fn with_pictures(setup: &Setup) -> Result<(Sim, Share)> {
     let mut sim = Sim::new(open_engine(setup.device)?, setup, 0)?;
     sim.set_lattices(starts(setup, 0..setup.instances)?)?;
     sim.finish()?;
-    let share = sim.all(&Setting::of(setup), Some(PicturePlan::BITS));
+    let share = sim.all(&setup.setting, Some(PicturePlan::BITS));
     sim.ensure(std::slice::from_ref(&share))?;
     Ok((sim, share))
 }

@@ -181,7 +181,9 @@ fn plan(device: DeviceChoice, steps: &[LectureStep], small: bool) -> Result<Vec<
     };
     for instances in COUNTS.into_iter().filter(|&it| it <= most) {
         let setup = setup(KERNELS_WITH_SWITCHES[0], instances, side, device)?;
-        let all = KERNELS.iter().map(|kernel| (kernel, setup.switches));
+        let all = KERNELS
+            .iter()
+            .map(|kernel| (kernel, setup.setting.switches));
         let switched = KERNELS_WITH_SWITCHES
             .into_iter()
             .filter_map(kernels::find)
@@ -193,7 +195,7 @@ fn plan(device: DeviceChoice, steps: &[LectureStep], small: bool) -> Result<Vec<
         let (kernel, switches) = step.measured();
         let others = one_change(kernel, switches).filter(|(_, it)| it.block == switches.block);
         let settings = std::iter::once((kernel, switches)).chain(others);
-        add(step.setting.clone(), settings.collect());
+        add(step.setup.clone(), settings.collect());
     }
     Ok(groups)
 }

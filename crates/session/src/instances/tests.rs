@@ -63,7 +63,7 @@ fn a_plan_is_entered_before_there_is_a_start_or_passed_over() {
         assert!(!script.has_faults(), "{fault:?}");
         sim.run(&share, 3, 3, None).unwrap();
         assert!(sim.fetch().unwrap() == later(&setup, 3), "{name}");
-        setup.kernel
+        setup.setting.kernel
     };
     for (name, other) in [("global", "bits"), ("bits", "planar"), ("planar", "planar")] {
         let kernel = kernels::find(other);
@@ -83,7 +83,7 @@ fn the_first_round_of_a_large_lattice_steps_a_generation() {
         size: Size::new(65536, 65536).unwrap(),
         ..sim
     };
-    assert_eq!(large.round_lengths(&Setting::of(&setup)).generations(), 1);
+    assert_eq!(large.round_lengths(&setup.setting).generations(), 1);
 }
 
 /// Rows come in order, each once, however many at a time, and populations without a copy; rounds go
@@ -95,7 +95,7 @@ fn lattices_are_counted_and_streamed_without_a_slot_for_all_of_one() {
         let (script, engine) = scripted(Split::Auto);
         let mut sim = Sim::new(engine, &setup, 1).unwrap();
         sim.start(&mut setup, None).unwrap();
-        let share = sim.all(&Setting::of(&setup), None);
+        let share = sim.all(&setup.setting, None);
         for (rows, generations) in [(1, 3), (7, 6), (20, 9)] {
             sim.run(&share, 3, 3, None).unwrap();
             let want = later(&setup, generations);
@@ -136,12 +136,12 @@ fn a_timed_own_round_numbers_its_streams_as_the_script_does() {
         let wanted: BTreeSet<_> = streams.collect();
         let mut setup = Setup {
             split,
-            own_round: Some(Arc::new(OwnRound::new(script.into(), 3))),
             ..setup(3, "bits")
         };
-        setup.switches.order = Order::Own;
+        setup.setting.own_round = Some(Arc::new(OwnRound::new(script.into(), 3)));
+        setup.setting.switches.order = Order::Own;
         let mut sim = Sim::new(scripted(split).1, &setup, 1).unwrap();
-        let share = sim.all(&Setting::of(&setup), Some(PicturePlan::BITS));
+        let share = sim.all(&setup.setting, Some(PicturePlan::BITS));
         sim.start(&mut setup, share.picture).unwrap();
         let mut found = Vec::new();
         let mut take = |round: TimedRound| {
@@ -158,10 +158,10 @@ fn a_timed_own_round_numbers_its_streams_as_the_script_does() {
 #[test]
 fn a_lattice_that_is_set_stays_in_its_batch() {
     let mut setup = setup(3, "sync-global");
-    setup.switches.streams = Streams::Batch;
+    setup.setting.switches.streams = Streams::Batch;
     let mut sim = Sim::new(scripted(Split::Auto).1, &setup, 1).unwrap();
     sim.start(&mut setup, None).unwrap();
-    let share = sim.all(&Setting::of(&setup), None);
+    let share = sim.all(&setup.setting, None);
     sim.run(&share, 1, 1, None).unwrap();
     sim.set_lattices(starts(&setup, 1..2).unwrap()).unwrap();
     sim.run(&share, 2, 1, None).unwrap();

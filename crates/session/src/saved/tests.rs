@@ -82,7 +82,7 @@ fn the_format_stays_as_it_is() {
         (Rule::LIFE, Pace::PerSecond(59.94))
     );
     assert_eq!(
-        (setup.device, setup.switches.graphs),
+        (setup.device, setup.setting.switches.graphs),
         (DeviceChoice::CudaOrdinal(3), true)
     );
     let b = session.b_switches.unwrap();
@@ -273,7 +273,7 @@ fn what_is_wrong_is_named() {
 #[test]
 fn a_kernel_that_does_not_take_the_lattices_gives_way_to_the_nearest_rung() {
     let session = parse(replaced(&text_of(&sample()), "\"bits\"", "\"resident\"")).unwrap();
-    assert!(session.setup.kernel.supports(session.setup.size));
+    assert!(session.setup.setting.kernel.supports(session.setup.size));
     let said = "Kernel resident does not support the lattice size in this file; ";
     assert!(session.notices[0].starts_with(said), "{session:?}");
 }

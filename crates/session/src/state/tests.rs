@@ -204,19 +204,6 @@ fn what_comes_next_follows_from_what_waits() {
 }
 
 #[test]
-fn the_number_of_an_edit_goes_with_its_own_record() {
-    let mut state = paused();
-    state.draws(0);
-    state.applied();
-    state.draws(1);
-    state.lost_cells();
-    state.restored(at(0, 0));
-    assert_eq!(state.due_edit_number(), None, "of the first edit");
-    state.applied();
-    assert_eq!(state.due_edit_number(), Some(7));
-}
-
-#[test]
 fn a_redo_that_nothing_leads_to_leaves_the_log_as_it_was() {
     let mut state = paused();
     state.steps(4);

@@ -9,7 +9,7 @@ use crate::copies::Snapshot;
 use crate::instances::Sim;
 use crate::log::{CellChange, CellWrite, Content, Position, Record, SessionParameters, Source};
 use crate::state::{MoveReason, no_snapshot};
-use crate::{KernelChoice, NewCells, Setup, Switches};
+use crate::{KernelChoice, NewCells, Setting};
 use engine::{EngineError, Result};
 use lang::{Message, message};
 use life::{Lattice, MemoryError, Rule, counted_lattices};
@@ -64,16 +64,13 @@ impl SessionWorker {
                 Err(why)
             }
             Err(why) => {
-                let number = self.state.due_edit_number();
                 self.state.cannot_apply();
                 if !self.state.cells_known {
                     self.state.lost_cells();
                 }
                 self.log_changed();
                 // The drawing side stops waiting for a picture with the edit.
-                if let Some(number) = number {
-                    self.state.edit_done(number);
-                }
+                self.state.edit_done(record.number);
                 self.notify(Notice::Warning(Message::of(why)));
                 self.publisher.is_changed = true;
                 Ok(())
@@ -90,7 +87,6 @@ impl SessionWorker {
     }
 
     fn record_applied(&mut self, record: &Record) {
-        let number = self.state.due_edit_number();
         self.state.applied();
         self.log_changed();
         let parameters = self.state.log().parameters(self.state.position().records);
@@ -101,9 +97,7 @@ impl SessionWorker {
         if let Some(instances) = &mut self.lattices.sim {
             instances.set_generation(self.state.position().generation);
         }
-        if let Some(number) = number {
-            self.state.edit_done(number);
-        }
+        self.state.edit_done(record.number);
         for &instance in &touched {
             match &record.content {
                 Content::Cells {
@@ -123,23 +117,14 @@ impl SessionWorker {
         let reads = matches!(cells, CellChange::Edit(change) if change.reads_cells());
         let copy = self.present_copy().filter(|_| reads);
         let before = copy.and_then(|copy| copy.lattice(instances[0]));
-        match cells.write(&parameters, instances[0], before.as_ref())? {
-            Some(write) => self.write(&instances, &write),
-            None => Ok(()),
-        }
-    }
-
-    /// Writes into the lattices of instances.
-    fn write(&mut self, instances: &[usize], write: &CellWrite) -> Result<()> {
-        let Some(engine) = &mut self.lattices.sim else {
-            return Ok(());
-        };
-        match write {
-            CellWrite::Words(words) => engine.edit(instances, words),
-            CellWrite::Whole(cells) => {
+        let write = cells.write(&parameters, instances[0], before.as_ref())?;
+        match (write, &mut self.lattices.sim) {
+            (Some(CellWrite::Words(words)), Some(sim)) => sim.edit(&instances, &words.into()),
+            (Some(CellWrite::Whole(cells)), Some(sim)) => {
                 let all = instances.iter().map(|&i| (i, cells.clone()));
-                engine.set_lattices(all.collect())
+                sim.set_lattices(all.collect())
             }
+            _ => Ok(()),
         }
     }
 
@@ -170,12 +155,10 @@ impl SessionWorker {
         };
         let all = resized(lattices, &before, &after)?;
         let setup = self.lattices.setup_for(&after);
-        let Setup {
-            kernel,
-            switches: Switches { order, .. },
-            ..
-        } = self.lattices.setup;
-        let leaves_own_round = order != setup.switches.order;
+        let Setting {
+            kernel, switches, ..
+        } = self.lattices.setup.setting;
+        let leaves_own_round = switches.order != setup.setting.switches.order;
         self.replace_lattices(setup, all.into_iter().enumerate().collect())?;
         self.state.cells_known = true;
         if self.state.moving().is_none() {

@@ -31,8 +31,8 @@ impl SessionWorker {
                 "A and B need two instances or more; start with --instances 2"
             ))));
         }
-        if let Some(own) = &setup.own_round
-            && setup.switches.order == Order::Own
+        if let Some(own) = &setup.setting.own_round
+            && setup.setting.switches.order == Order::Own
             && own.half.is_err()
         {
             let each = own.instances / 2;
@@ -51,7 +51,9 @@ impl SessionWorker {
     pub(super) fn apply_comparison(&mut self) -> Result<()> {
         let lattices = self.present_copy().map(Snapshot::lattices).transpose()?;
         let trial = self.trial_of_halves(self.b_setting());
-        let shares = self.lattices.shares(&self.lattices.setting(), Some(&trial));
+        let shares = self
+            .lattices
+            .shares(&self.lattices.setup.setting, Some(&trial));
         self.enter(&shares)?;
         if let (Some(lattices), Some(sim)) = (lattices, &mut self.lattices.sim) {
             let [a, b] = [0, 1].map(|side| shares[side].lattices.clone());
@@ -76,7 +78,6 @@ impl SessionWorker {
         }
         self.forget_effect();
         self.lab.changed();
-        self.lab.statistics.restart();
         if compares {
             self.lab.differing = None;
             self.lattices.trial = Some(self.trial_of_halves(self.b_setting()));
@@ -93,7 +94,7 @@ impl SessionWorker {
 
     /// B's setting when a comparison begins.
     fn b_setting(&self) -> Setting {
-        let now = self.lattices.setting();
+        let now = &self.lattices.setup.setting;
         let b_switches = self.lab.b_switches.unwrap_or_else(|| self.other_switches());
         now.with_switches(b_switches).with_kernel(now.kernel)
     }
@@ -102,8 +103,12 @@ impl SessionWorker {
     /// the user's own, another order.
     fn other_switches(&self) -> Switches {
         let (setup, context) = (&self.lattices.setup, self.lattices.context());
-        let (now, kernel) = (setup.switches, setup.kernel);
-        let has_half = setup.own_round.as_ref().is_some_and(|it| it.half.is_ok());
+        let (now, kernel) = (setup.setting.switches, setup.setting.kernel);
+        let has_half = setup
+            .setting
+            .own_round
+            .as_ref()
+            .is_some_and(|it| it.half.is_ok());
         let fits = |other: &Switches| {
             *other != now
                 && context.incompatibility(other).is_none()
@@ -131,7 +136,7 @@ impl SessionWorker {
     pub(super) fn comparison(&self) -> Option<AbComparison> {
         let trial = self.lattices.trial.as_ref()?;
         let each = trial.each()?;
-        let settings = [self.lattices.setting(), trial.other.clone()];
+        let settings = [self.lattices.setup.setting.clone(), trial.other.clone()];
         let switches = settings.each_ref().map(|it: &Setting| it.switches);
         let recorded = self.compare_recorded(settings);
         let (round_us, finding, source) = recorded.unwrap_or_else(|| trial.measured());
@@ -171,7 +176,6 @@ impl SessionWorker {
             self.publisher.lock_trace().replace(None, None);
         }
         self.lab.changed();
-        self.lab.statistics.restart();
         Ok(Some(Notice::Done(match recording {
             Some(recording) => message!(
                 "Now rounds {what}",
@@ -221,7 +225,7 @@ impl SessionWorker {
         let of_a = self
             .lattices
             .is_comparing()
-            .then(|| self.lattices.setting());
+            .then(|| self.lattices.setup.setting.clone());
         let before = of_a.or(self.lab.before_change.clone());
         let generations = self.state.pacing.generations();
         let shown = [Some(self.lattices.changed_setting()), before];

@@ -372,10 +372,10 @@ impl SessionWorker {
         let of_all = self.state.pacing.generations();
         let is_whole = generations == part_of_round(of_all, self.lattices.longest_round());
         let is_recorded = self.lattices.is_recorded();
-        let now = self.lattices.setting();
+        let now = &self.lattices.setup.setting;
         let (sim, trial) = (self.lattices.sim.as_ref()?, self.lattices.trial.as_mut()?);
         // Between A and B with one setting there is only noise.
-        let is_of_equals = trial.each().is_some() && trial.other == now;
+        let is_of_equals = trial.each().is_some() && trial.other == *now;
         let counts = is_running && is_whole && !is_of_equals && !is_recorded;
         Some(trial.next(sim, generations, counts))
     }
@@ -694,10 +694,15 @@ impl SessionWorker {
             }
             SessionAction::Select(instance) => self.select(|_, all| instance.min(all - 1)),
             SessionAction::UseKernel(at) => self.use_kernel(at)?,
+            SessionAction::AutoKernel => self.use_auto_kernel()?,
             SessionAction::NextKernel => self.change_kernel(true)?,
             SessionAction::PreviousKernel => self.change_kernel(false)?,
-            SessionAction::CycleSwitch(switch) => self.cycle_switch(switch)?,
-            SessionAction::SetSwitch(switch, at) => self.choose(switch, at.into())?,
+            SessionAction::CycleSwitch(switch) => {
+                self.set_switch(switch, |now, context| Some(switch.next(now, context)))?
+            }
+            SessionAction::SetSwitch(switch, at) => {
+                self.set_switch(switch, |now, context| switch.at(at, now, context))?
+            }
             SessionAction::ToggleComparison => self.toggle_comparison()?,
             // `Session::act` saves: it knows the file. The panel is chosen when it is queued.
             SessionAction::SaveSession | SessionAction::ResetPanel => None,
@@ -718,7 +723,7 @@ impl SessionWorker {
             "paused"
         };
         let generation = self.state.position().generation;
-        let (kernel, selected) = (self.lattices.setup.kernel.name, self.watch.selected);
+        let (kernel, selected) = (self.lattices.setup.setting.kernel.name, self.watch.selected);
         tracing::debug!(
             "{action:?}: {state} at generation {generation}, kernel {kernel}, instance {selected} selected"
         );
@@ -751,7 +756,7 @@ impl SessionWorker {
         if self.health.ended.is_some() {
             return Ok(()); // the session has ended
         }
-        let has_graphs = self.lattices.setup.switches.graphs;
+        let has_graphs = self.lattices.setup.setting.switches.graphs;
         // A graph is made for each length of a round.
         let max = if has_graphs {
             1

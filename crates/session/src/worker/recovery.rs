@@ -170,10 +170,9 @@ impl SessionWorker {
         let is_other_grid = pictures.replace(slots, setup.instances, setup.size);
         let view = self.lattices.view;
         self.lattices.take(instances, setup);
-        self.lab.statistics.restart();
         self.lab.changed();
         self.forget_effect();
-        self.lattices.trial = self.trial_by(self.lattices.setup.kernel);
+        self.lattices.trial = self.trial_by(self.lattices.setup.setting.kernel);
         self.update_measuring(true);
         self.state.wants_pictures = true;
         // A view of other lattices is void; the drawing side requests another one.

@@ -12,7 +12,7 @@ use crate::own_file::OwnFile;
 use crate::saved::{Drafts, SavedSession};
 use crate::state::{Mode, Move, MoveReason, Timeline};
 use crate::time::Pacing;
-use crate::{Setting, Setup, StoredKernel, copies};
+use crate::{Setup, StoredKernel, copies};
 use engine::{EngineError, Result};
 use lang::message;
 use life::Lattice;
@@ -55,8 +55,11 @@ impl SessionWorker {
         } else {
             self.lab.b_switches
         };
+        let (setting, kernel_choice) = self.lattices.chosen_setting();
         Some(SavedSession {
             setup: Setup {
+                setting,
+                kernel_choice,
                 pace: self.state.pacing.pace,
                 generations_per_round: self.state.pacing.chosen,
                 rounds: None,
@@ -64,7 +67,7 @@ impl SessionWorker {
                 instances: parameters.instances,
                 rule: parameters.rule,
                 start: parameters.start,
-                ..self.lattices.chosen_setup()
+                ..self.lattices.setup.clone()
             },
             b_switches: b_switches.filter(|_| timeline.log.comparison().is_some()),
             notices: Vec::new(),
@@ -147,7 +150,7 @@ impl SessionWorker {
             same => {
                 setup.own_kernel = own_kernel;
                 if same.is_some_and(|it| it.in_use) {
-                    setup.kernel = own_kernel.unwrap_or(setup.kernel);
+                    setup.setting.kernel = own_kernel.unwrap_or(setup.setting.kernel);
                 }
             }
         }
@@ -208,11 +211,10 @@ impl SessionWorker {
 
     /// Takes breadth-first if the order is the user's own and the saved round is no longer right.
     fn fit_own_round(&mut self) {
-        let setup = &self.lattices.setup;
-        let mut fitted = setup.clone();
-        if fitted.fit_own_round() {
-            self.lattices.take_switches(Setting::of(&fitted));
-            self.own_round_left(fitted.instances);
+        let setup = &mut self.lattices.setup;
+        if setup.fit_own_round() {
+            let instances = setup.instances;
+            self.own_round_left(instances);
         }
     }
 

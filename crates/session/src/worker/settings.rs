@@ -9,13 +9,14 @@ use std::time::{Duration, Instant};
 
 use super::SessionWorker;
 use crate::command::{Notice, Query};
+use crate::fastest::Requested;
 use crate::instances::Sim;
-use crate::lattices::Lattices;
+use crate::lattices::Chosen;
 use crate::state::Mode;
 use crate::trial::{Subject, Trial, shown};
 use crate::{
-    AUTO_KERNEL, DEFAULT_KERNEL, Effect, KernelChoice, Order, OwnRound, OwnRoundError, Pace,
-    PicturePlan, SLOWER_KEY, Setting, Setup, Share, Streams, Switch, Switches, Wait,
+    Choice, DEFAULT_KERNEL, Effect, KernelChoice, Order, OwnRound, OwnRoundError, Pace,
+    PicturePlan, SLOWER_KEY, Setting, Setup, Share, Streams, Switch, SwitchContext, Switches, Wait,
     timestamps_of_own,
 };
 use engine::{EngineError, Kernel, Result, kernels};
@@ -49,7 +50,6 @@ impl SessionWorker {
         let count = count.max(1);
         Notice::Done(if self.state.pacing.choose(count) {
             self.lab.changed();
-            self.lab.statistics.restart();
             message!("{count} generations per round")
         } else {
             message!("{count} generations per round, once the speed is not the maximum")
@@ -81,14 +81,10 @@ impl SessionWorker {
     /// Says which kernel steps the lattices, if their size or the memory has put it in the place of
     /// this one.
     pub(super) fn tell_kernel(&mut self, before: &'static Kernel) {
-        let Setup {
-            kernel,
-            size,
-            switches,
-            ..
-        } = self.lattices.setup;
+        let Setup { setting, size, .. } = &self.lattices.setup;
+        let (kernel, switches, size) = (setting.kernel, setting.switches, *size);
         if kernel.name == DEFAULT_KERNEL && kernel != before {
-            self.tell_kernel_set(kernel, [switches; 2]);
+            self.notify(kernel_set(kernel, [switches; 2]));
         } else if kernel != before {
             let (kernel, other) = (kernel.name, before.name);
             self.notify(Notice::Done(match before.size_limit(size) {
@@ -102,19 +98,6 @@ impl SessionWorker {
         }
     }
 
-    /// Says that this kernel is in use; the switches before and now differ if it does not take the former.
-    fn tell_kernel_set(&mut self, kernel: &'static Kernel, [before, now]: [Switches; 2]) {
-        let told = Message::new(|| match before.incompatibility(kernel) {
-            None => tr!("kernel {}: {}", kernel.name, kernel.idea()),
-            Some(why) => tr!(
-                "{why}; changed to streams {streams}, transfer {transfer}",
-                streams = now.streams,
-                transfer = now.transfer
-            ),
-        });
-        self.notify(Notice::Done(told));
-    }
-
     /// Selects the next kernel, or the one before, skipping unavailable kernels.
     pub(super) fn change_kernel(&mut self, is_next: bool) -> Result<Option<Notice>> {
         let Some(instances) = &self.lattices.sim else {
@@ -125,7 +108,7 @@ impl SessionWorker {
         let mut others: Vec<_> = self.kernels().map(Some).chain([None]).collect();
         let here = match setup.kernel_choice {
             KernelChoice::Estimated => others.len() - 1,
-            _ => setup.kernel.index(),
+            _ => setup.setting.kernel.index(),
         };
         others.rotate_left(here);
         others.remove(0); // the present one
@@ -142,18 +125,14 @@ impl SessionWorker {
         }
     }
 
-    /// Selects the kernel at this place among those that can be selected, if it is available, or the
-    /// program's choice.
+    /// Selects the kernel at this place among those that can be selected, if it is available.
     pub(super) fn use_kernel(&mut self, at: u8) -> Result<Option<Notice>> {
-        match self.kernels().nth(at.into()) {
-            _ if at == AUTO_KERNEL => self.use_auto_kernel(),
-            Some(kernel) => self.use_if_available(kernel),
-            None => Ok(None),
-        }
+        let kernel = self.kernels().nth(at.into());
+        kernel.map_or(Ok(None), |kernel| self.use_if_available(kernel))
     }
 
     /// Selects the program's choice: at the maximum pace and in a run the fastest setting.
-    fn use_auto_kernel(&mut self) -> Result<Option<Notice>> {
+    pub(super) fn use_auto_kernel(&mut self) -> Result<Option<Notice>> {
         self.state.keep_kernel(false);
         let kernel = self.lattices.auto_kernel(self.state.pacing.generations());
         match kernel.filter(|_| !self.wants_fastest()) {
@@ -171,20 +150,18 @@ impl SessionWorker {
     /// Takes the fastest setting in the place of the chosen one, or the chosen one back. Nothing may be in
     /// flight.
     pub(super) fn fit_kernel(&mut self, takes_fastest: bool) -> Result<()> {
-        self.drop_change();
         self.state.pacing.left = None;
         let fitted = if takes_fastest {
             self.take_fastest()
         } else {
-            let (setting, kernel_choice) = self.lattices.chosen_setting();
-            let take = |lattices: &mut Lattices, setting| {
-                lattices.take_setting(setting, kernel_choice, None);
-            };
-            let trial = self.trial_by(setting.kernel);
-            self.change(setting, trial, take).map(|()| None)
+            let (chosen, choice) = self.lattices.chosen_setting();
+            let size = self.lattices.setup.size;
+            let kernel = self.lattices.kernel_of(&chosen, choice, size);
+            let trial = self.trial_by(kernel);
+            self.change(chosen.with_kernel(kernel), trial, choice, None)
+                .map(|()| None)
         };
         let first_round = fitted.as_ref().ok().copied().flatten();
-        self.fit_block_timestamps();
         if let Err(error) = fitted {
             if error.loses_lattices() {
                 return Err(error);
@@ -197,10 +174,8 @@ impl SessionWorker {
         }
         let per_round = first_round.unwrap_or(self.state.pacing.chosen);
         self.state.pacing.fit(per_round);
-        let (now, before) = (
-            self.lattices.setup.kernel,
-            self.lattices.chosen_setup().kernel,
-        );
+        let now = self.lattices.setup.setting.kernel;
+        let (Setting { kernel: before, .. }, _) = self.lattices.chosen_setting();
         if now != before {
             let (kernel, chosen) = (now.name, before.name);
             self.notify(Notice::Done(match &self.state.mode {
@@ -214,13 +189,8 @@ impl SessionWorker {
                 ),
             }));
         }
-        self.lab.changed();
-        self.lab.statistics.restart();
         self.publisher.is_changed = true;
-        // Other pictures may be possible with this kernel.
-        self.lattices
-            .view
-            .map_or(Ok(()), |view| self.set_view(view))
+        Ok(())
     }
 
     /// The comparison of A and B, if there is one, with this kernel; nothing of it is measured yet.
@@ -233,16 +203,21 @@ impl SessionWorker {
     /// Takes the fastest setting in the place of the chosen one. Returns the generations of its first
     /// round at the maximum pace.
     fn take_fastest(&mut self) -> Result<Option<u32>> {
+        let (setting, kernel_choice) = self.lattices.chosen_setting();
         let mut taken = Ok(None);
-        for (chosen, plan) in self.lattices.fastest() {
-            let setting = plan.setting.clone();
-            let take = |lattices: &mut Lattices, setting| {
-                lattices.take_setting(setting, KernelChoice::Estimated, Some(chosen));
+        for plan in self.lattices.plans(Requested::switches) {
+            let first_round = plan.rounds(Pace::FRAME).generations();
+            let chosen = Chosen {
+                setting: setting.clone(),
+                kernel_choice,
+                fastest: plan.setting.switches,
+                grid: self.lattices.grid(),
             };
-            let trial = self.trial_by(setting.kernel);
-            let changed = self.change(setting, trial, take);
+            let trial = self.trial_by(plan.setting.kernel);
+            let choice = KernelChoice::Estimated;
+            let changed = self.change(plan.setting, trial, choice, Some(chosen));
             let lacks_memory = changed.as_ref().is_err_and(EngineError::lacks_memory);
-            taken = changed.map(|()| Some(plan.rounds(Pace::FRAME).generations()));
+            taken = changed.map(|()| Some(first_round));
             if !lacks_memory {
                 break;
             }
@@ -252,7 +227,7 @@ impl SessionWorker {
 
     /// Steps the lattices with another setting, if the engine can, and compares its rounds with those of
     /// the trial's. Nothing may be in flight. Where there is no memory for both settings of a change, it is
-    /// made, and its effect not measured.
+    /// made, and its effect not measured. `chosen` is what the setting takes the place of for a while.
     ///
     /// # Errors
     /// The engine refuses the setting, and the one before stays; or it is lost, and the one in its place
@@ -261,8 +236,10 @@ impl SessionWorker {
         &mut self,
         setting: Setting,
         mut trial: Option<Trial>,
-        take: impl FnOnce(&mut Lattices, Setting),
+        kernel_choice: KernelChoice,
+        chosen: Option<Chosen>,
     ) -> Result<()> {
+        self.drop_change();
         let shares = self.lattices.shares(&setting, trial.as_ref());
         let mut entered = self.enter(&shares);
         if let Err(error) = &entered
@@ -276,9 +253,44 @@ impl SessionWorker {
         if entered.as_ref().is_err_and(|it| !it.loses_lattices()) {
             return entered;
         }
-        take(&mut self.lattices, setting);
-        self.lattices.trial = trial;
+        let (kernel, setup) = (setting.kernel, &mut self.lattices.setup);
+        (setup.setting, setup.kernel_choice) = (setting, kernel_choice);
+        if kernel.own.is_some() {
+            setup.own_kernel = Some(kernel);
+            setup.stored_kernel = None;
+        }
+        (self.lattices.chosen, self.lattices.trial) = (chosen, trial);
+        self.fit_block_timestamps();
+        self.lab.changed();
         entered
+    }
+
+    /// Makes a [`change`](Self::change), in words `what`, and begins to measure its effect against the setting
+    /// `before`, if there is one; not while A and B are compared, by `halves` then.
+    fn change_measured(
+        &mut self,
+        what: &Message,
+        [before, setting]: [Setting; 2],
+        halves: Option<Trial>,
+        (kernel_choice, chosen): (KernelChoice, Option<Chosen>),
+    ) -> Result<()> {
+        let is_measured = halves.is_none() && before != setting;
+        let subject = || Subject::Change(what.clone());
+        let trial = match halves {
+            None if is_measured && self.can_compare(&before, &setting) => {
+                Some(self.new_trial(subject(), before.clone()))
+            }
+            halves => halves,
+        };
+        self.change(setting, trial, kernel_choice, chosen)?;
+        if is_measured {
+            if let Some(effect) = self.recorded_effect(what, &before) {
+                self.lab.before_change = Some(before);
+                self.lab.last_effect = Some(effect);
+            }
+            self.publish_effect();
+        }
+        Ok(())
     }
 
     /// Makes what rounds of these shares need, and converts the lattices for them. Nothing may be in flight.
@@ -336,11 +348,9 @@ impl SessionWorker {
         kernel: &'static Kernel,
         kernel_choice: KernelChoice,
     ) -> Result<Option<Notice>> {
-        self.drop_change();
         let own_before = self.lattices.setup.own_kernel;
-        let before = self.lattices.setting();
-        let chosen = Setting::of(&self.lattices.chosen_setup());
-        let setting = chosen.with_kernel(kernel);
+        let before = self.lattices.setup.setting.clone();
+        let setting = self.lattices.chosen_setting().0.with_kernel(kernel);
         let change = if before.kernel.name == kernel.name {
             message!("own kernel: this version instead of the one before")
         } else {
@@ -350,22 +360,18 @@ impl SessionWorker {
                 before = before.kernel.name
             )
         };
-        let is_other = before.kernel != kernel && !self.lattices.is_comparing();
-        let trial = match &self.lattices.trial {
-            Some(_) => self.trial_by(kernel),
-            None if is_other && self.can_compare(&before, &setting) => {
-                Some(self.new_trial(Subject::Change(change.clone()), before.clone()))
-            }
-            None => None,
-        };
         let switches = [before.switches, setting.switches];
-        let take = |lattices: &mut Lattices, setting| {
-            lattices.take_setting(setting, kernel_choice, None);
-            if let Some(stored) = &mut lattices.setup.stored_kernel {
-                Arc::make_mut(stored).in_use = false;
-            }
+        // The same kernel with other switches is no change of it.
+        let before = if before.kernel == kernel {
+            setting.clone()
+        } else {
+            before
         };
-        self.change(setting, trial, take)?;
+        let halves = self.trial_by(kernel);
+        self.change_measured(&change, [before, setting], halves, (kernel_choice, None))?;
+        if let Some(stored) = &mut self.lattices.setup.stored_kernel {
+            Arc::make_mut(stored).in_use = false;
+        }
         self.state
             .keep_kernel(kernel_choice == KernelChoice::Explicit);
         self.state.pacing.fit(self.state.pacing.chosen);
@@ -373,28 +379,10 @@ impl SessionWorker {
             let reached = &mut self.lab.statistics.reached;
             reached.retain(|(name, _)| *name != Kernel::OWN);
         }
-        self.fit_block_timestamps();
-        self.tell_kernel_set(kernel, switches);
-        self.lab.changed();
-        if is_other {
-            self.show_effect(&change, before);
-        }
-        self.lab.statistics.restart();
-        // Other pictures may be possible with this kernel.
-        if let Some(view) = self.lattices.view {
-            self.set_view(view)?;
-        }
-        Ok(None)
-    }
-
-    /// Shows the effect of a change: as recorded, or as far as it is measured yet.
-    fn show_effect(&mut self, change: &Message, before: Setting) {
-        if let Some(effect) = self.recorded_effect(change, &before) {
-            self.lab.before_change = Some(before);
-            self.lab.last_effect = Some(effect);
-            self.notify(Notice::Effect);
-        }
-        self.publish_effect();
+        Ok(Some(match self.lab.before_change {
+            Some(_) => Notice::Effect, // as recorded
+            None => kernel_set(kernel, switches),
+        }))
     }
 
     pub(super) fn set_view(&mut self, view: PicturePlan) -> Result<()> {
@@ -403,7 +391,7 @@ impl SessionWorker {
         }
         let is_other = self.lattices.present().picture != Some(view);
         if is_other {
-            self.lab.changed();
+            (self.lab.isolated, self.lab.recorded) = (None, None);
         }
         let before = self.lattices.set_view(Some(view));
         let shares = self.lattices.shares_in_use();
@@ -428,31 +416,19 @@ impl SessionWorker {
         }
     }
 
-    /// Sets a switch to its next possible position.
-    pub(super) fn cycle_switch(&mut self, switch: Switch) -> Result<Option<Notice>> {
+    /// Sets a switch to the position that `choice` finds, if there is one and it is possible.
+    pub(super) fn set_switch(
+        &mut self,
+        switch: Switch,
+        choice: impl Fn(Switches, SwitchContext) -> Option<Result<Choice, String>>,
+    ) -> Result<Option<Notice>> {
         let (setting, context) = (self.lattices.changed_setting(), self.lattices.context());
-        let switches = setting.switches;
-        match switch.next(switches, context) {
-            Ok(choice) => {
-                self.set_switches(switch, setting.with_switches(choice.switches), switches)
-            }
-            Err(_) => Ok(Some(Notice::Refused(Message::new(|| {
-                switch.next(switches, context).err().unwrap_or_default()
-            })))),
-        }
-    }
-
-    /// Sets a switch to this position, if that is possible.
-    pub(super) fn choose(&mut self, switch: Switch, at: usize) -> Result<Option<Notice>> {
-        let (setting, context) = (self.lattices.changed_setting(), self.lattices.context());
-        let switches = setting.switches;
-        match switch.choices(switches, context).into_iter().nth(at) {
-            Some(choice) if choice.unavailable.is_none() => {
-                self.set_switches(switch, setting.with_switches(choice.switches), switches)
-            }
-            Some(choice) => Ok(Some(Notice::Refused(Message::new(|| {
-                let why = context.incompatibility(&choice.switches);
-                why.unwrap_or_default()
+        let before = setting.switches;
+        let choice = || choice(before, context);
+        match choice() {
+            Some(Ok(it)) => self.set_switches(switch, setting.with_switches(it.switches), before),
+            Some(Err(_)) => Ok(Some(Notice::Refused(Message::new(|| {
+                choice().and_then(Result::err).unwrap_or_default()
             })))),
             None => Ok(None),
         }
@@ -517,43 +493,30 @@ impl SessionWorker {
         setting: Setting,
         before: Switches,
     ) -> Result<Option<Notice>> {
-        self.drop_change();
-        let change = self.change_in_words(switch, setting.switches, before);
-        let before = setting.with_switches(before);
-        let is_other = before != setting && !self.lattices.is_comparing();
-        let (now, trial) = match &self.lattices.trial {
-            Some(_) => {
-                let now = Setting {
-                    own_round: setting.own_round.clone(),
-                    ..self.lattices.setting()
-                };
-                (now, Some(self.trial_of_halves(setting)))
-            }
-            None if is_other && self.can_compare(&before, &setting) => {
-                let subject = Subject::Change(change.clone());
-                (setting, Some(self.new_trial(subject, before.clone())))
-            }
-            None => (setting, None),
+        let what = self.change_in_words(switch, setting.switches, before);
+        let (now, halves) = if self.lattices.is_comparing() {
+            let a = Setting {
+                own_round: setting.own_round.clone(),
+                ..self.lattices.setup.setting.clone()
+            };
+            (a, Some(self.trial_of_halves(setting.clone())))
+        } else {
+            (setting.clone(), None)
         };
-        let set = self.change(now, trial, Lattices::take_switches);
-        // Also if the engine is lost: the one in its place has the switches.
-        self.fit_block_timestamps();
-        set?;
-        self.lab.changed();
-        self.lab.previous = Some(before.switches);
-        if is_other {
-            self.show_effect(&change, before);
-        }
-        self.lab.statistics.restart();
+        let choice = self.lattices.setup.kernel_choice;
+        let chosen = self.lattices.chosen.clone();
+        let settings = [setting.with_switches(before), now];
+        self.change_measured(&what, settings, halves, (choice, chosen))?;
+        self.lab.previous = Some(before);
         Ok(Some(match self.lab.last_effect {
             Some(_) => Notice::Effect,
-            None => Notice::Done(change),
+            None => Notice::Done(what),
         }))
     }
 
     /// What a change of a switch does, in words.
     fn change_in_words(&self, switch: Switch, switches: Switches, before: Switches) -> Message {
-        let kernel = self.lattices.setup.kernel;
+        let kernel = self.lattices.setup.setting.kernel;
         let instances = self.lattices.sim.as_ref();
         let engine = instances.map(|instances| instances.engine().name());
         let engine = engine.filter(|_| !self.lattices.is_recorded());
@@ -564,12 +527,11 @@ impl SessionWorker {
             (Switch::Graphs, Some("cpu")) => message!("graphs: the CPU engine has none"),
             (Switch::Order, _) if switches.order == Order::Own => before.order.own_instead(),
             _ => Message::new(|| {
-                let at = switch.position(switches, kernel);
-                let choice = switch.choices(switches, kernel).into_iter().nth(at);
-                choice.map_or(String::new(), |choice| match switch {
-                    Switch::Block => tr!("blocks of {}: {}", choice.label, choice.effect),
-                    _ => choice.effect,
-                })
+                let [label, effect, _] = switch.texts(switches, kernel);
+                match switch {
+                    Switch::Block => tr!("blocks of {}: {}", label, effect),
+                    _ => effect,
+                }
             }),
         }
     }
@@ -597,7 +559,7 @@ impl SessionWorker {
                 "Block timestamps are unavailable with graphs; {key} turns graphs off",
                 key = Switch::Graphs.key()
             ))
-        } else if is_on_gpu && !self.lattices.setup.kernel.block_timestamps {
+        } else if is_on_gpu && !self.lattices.setup.setting.kernel.block_timestamps {
             Some(Message::new(timestamps_of_own))
         } else {
             None
@@ -612,6 +574,18 @@ impl SessionWorker {
     }
 }
 
+/// Says that this kernel is in use; the switches before and now differ if it does not take the former.
+fn kernel_set(kernel: &'static Kernel, [before, now]: [Switches; 2]) -> Notice {
+    Notice::Done(Message::new(|| match before.incompatibility(kernel) {
+        None => tr!("kernel {}: {}", kernel.name, kernel.idea()),
+        Some(why) => tr!(
+            "{why}; changed to streams {streams}, transfer {transfer}",
+            streams = now.streams,
+            transfer = now.transfer
+        ),
+    }))
+}
+
 /// Trials.
 impl SessionWorker {
     /// A trial of the present setting and another one.
@@ -622,13 +596,11 @@ impl SessionWorker {
     }
 
     /// Whether rounds before and after a change can be compared, if there is the memory for both.
-    pub(super) fn can_compare(&self, before: &Setting, after: &Setting) -> bool {
+    fn can_compare(&self, before: &Setting, after: &Setting) -> bool {
         let setup = &self.lattices.setup;
         let cells = setup.size.cells() * setup.instances as u64;
         let has_one_layout = before.kernel.layout == after.kernel.layout;
-        before != after
-            && !self.lattices.is_recorded()
-            && (has_one_layout || cells <= MAX_CONVERTED_CELLS)
+        !self.lattices.is_recorded() && (has_one_layout || cells <= MAX_CONVERTED_CELLS)
     }
 
     /// Stops comparing a change's rounds; its effect stays unknown.
@@ -648,7 +620,7 @@ impl SessionWorker {
             && !self.lab.is_watching;
         let is_free = self.lattices.trial.is_none() && !self.lattices.is_recorded();
         if is_idle && is_free && self.lab.spread.is_none() && self.is_engine_idle() {
-            let same = self.lattices.setting();
+            let same = self.lattices.setup.setting.clone();
             self.lattices.trial = Some(self.new_trial(Subject::EqualSettings, same));
         }
     }

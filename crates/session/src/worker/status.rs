@@ -353,14 +353,14 @@ impl SettingStatus {
     /// A setup's settings, before pictures were made.
     pub fn of(setup: &Setup) -> SettingStatus {
         SettingStatus {
-            kernel: setup.kernel,
+            kernel: setup.setting.kernel,
             own_kernel: setup.own_kernel,
             stored_kernel: setup.stored_kernel.clone(),
             kernel_choice: setup.kernel_choice,
             chosen_kernel: None,
-            switches: setup.switches,
-            own_round: setup.own_round.clone(),
-            own_order: OwnOrder::of(setup.own_round.as_deref(), setup.instances, 1),
+            switches: setup.setting.switches,
+            own_round: setup.setting.own_round.clone(),
+            own_order: OwnOrder::of(setup.setting.own_round.as_deref(), setup.instances, 1),
             transfer: Transfer::Bits,
             bytes_per_round: 0,
             pace: setup.pace,

@@ -6,7 +6,7 @@ use std::ops::RangeInclusive;
 use engine::Kernel;
 use lang::{Message, tr};
 use life::{Rule, Size, grouped};
-use session::{AUTO_KERNEL, KernelChoice, Pace, SessionAction, Status, Switch};
+use session::{KernelChoice, Pace, SessionAction, Status, Switch};
 
 /// A value that can be changed.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -200,7 +200,7 @@ impl Setting {
                     position(text, action, is_on)
                 };
                 let auto = labelled(tr!("auto"), tr!("the fastest by an estimate"));
-                let auto = position(auto, SessionAction::UseKernel(AUTO_KERNEL), is_auto);
+                let auto = position(auto, SessionAction::AutoKernel, is_auto);
                 setting.kernels().map(choice).chain([auto]).collect()
             }
             Setting::Switch(switch) => {

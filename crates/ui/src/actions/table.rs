@@ -814,7 +814,7 @@ mod tests {
     use strum::VariantNames as _;
 
     /// The variants that no key stands for: a dialog, the mouse or another action names the number.
-    const WITHOUT_ROW: [&str; 15] = [
+    const WITHOUT_ROW: [&str; 16] = [
         "SetPace",
         "RunTo",
         "SetInstances",
@@ -823,6 +823,7 @@ mod tests {
         "SetDensity",
         "SetGenerationsPerRound",
         "UseKernel",
+        "AutoKernel",
         "SetSwitch",
         "Select",
         "OpenLesson",

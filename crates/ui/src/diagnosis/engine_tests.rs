@@ -9,7 +9,7 @@ use engine::kernels;
 use life::Size;
 use session::instances::{Event, Sim, open_engine};
 use session::trace::TimedRound;
-use session::{DeviceChoice, Order, PicturePlan, Request, Setting, Setup, Streams, Switches, Wait};
+use session::{DeviceChoice, Order, PicturePlan, Request, Setup, Streams, Switches, Wait};
 
 /// What has happened once all that was issued is over.
 fn events(instances: &mut Sim) -> Vec<Event> {
@@ -38,7 +38,7 @@ fn what_is_said_of_rounds_fits_their_spans() {
         let kernel = kernels::find(["bits", "global", "sync-global"][random(3)]).unwrap();
         let instances = [1, 2, 5, 9][random(4)];
         let mut setup = Setup::new(instances, size, kernel, DeviceChoice::Cpu);
-        setup.switches = Switches {
+        setup.setting.switches = Switches {
             streams: [
                 Streams::PerInstance,
                 Streams::One,
@@ -51,7 +51,12 @@ fn what_is_said_of_rounds_fits_their_spans() {
             graphs: random(2) == 0,
             ..Switches::DEFAULT
         };
-        if setup.switches.incompatibility(setup.kernel).is_some() {
+        if setup
+            .setting
+            .switches
+            .incompatibility(setup.setting.kernel)
+            .is_some()
+        {
             continue;
         }
         let engine = open_engine(DeviceChoice::Cpu).unwrap();
@@ -59,7 +64,7 @@ fn what_is_said_of_rounds_fits_their_spans() {
         let picture = Some(PicturePlan::BITS);
         instances.start(&mut setup.clone(), picture).unwrap();
         events(&mut instances);
-        let share = instances.all(&Setting::of(&setup), picture);
+        let share = instances.all(&setup.setting, picture);
         let begun = instances.begin_calibration(&share, Request::of(2), |_| false);
         assert!(begun.unwrap());
         let isolated = events(&mut instances)
@@ -69,7 +74,7 @@ fn what_is_said_of_rounds_fits_their_spans() {
                 _ => None,
             });
         let circumstances = Circumstances {
-            kernel: setup.kernel,
+            kernel: setup.setting.kernel,
             is_cpu: true,
             copy_engines: 0,
             queues: None,
@@ -78,7 +83,7 @@ fn what_is_said_of_rounds_fits_their_spans() {
         };
         let mut judge = |round: TimedRound| {
             let diagnosis = Diagnosis::of(&round, &circumstances).unwrap();
-            let said = format!("{diagnosis:?} with {:?}", setup.switches);
+            let said = format!("{diagnosis:?} with {:?}", setup.setting.switches);
             let overlap = diagnosis.overlap.as_ref().expect("the ops ran alone");
             let lengths = round.spans.iter().map(|span| span.length().as_us());
             let average = lengths.sum::<f64>() / diagnosis.round_us;
@@ -89,8 +94,8 @@ fn what_is_said_of_rounds_fits_their_spans() {
             }
             for found in &diagnosis.causes {
                 let is_so = match found.cause {
-                    Cause::OneStream(streams) => streams == setup.switches.streams,
-                    Cause::HostWaits => setup.switches.wait == Wait::Each,
+                    Cause::OneStream(streams) => streams == setup.setting.switches.streams,
+                    Cause::HostWaits => setup.setting.switches.wait == Wait::Each,
                     // The CPU's memory is all alike, and it has no engine that copies.
                     Cause::PageableCopies | Cause::CopyEngine { .. } | Cause::FewQueues { .. } => {
                         false

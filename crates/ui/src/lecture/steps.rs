@@ -20,7 +20,7 @@ pub struct Lecture {
 pub struct LectureStep {
     /// The whole setting of the session in this step, but for the size on a CPU. Of how it starts, only
     /// the density counts.
-    pub setting: Setup,
+    pub setup: Setup,
     /// The lattices' size where the CPU computes, if it is another one there.
     pub size_on_cpu: Option<Size>,
     /// What is shown beside the panels; `None` leaves what is shown.
@@ -51,26 +51,27 @@ pub enum LecturePanel {
 
 impl LectureStep {
     /// The whole setting of the session, where the CPU computes or not.
-    pub fn setting_where(&self, cpu_computes: bool) -> Setup {
-        let mut setting = self.setting.clone();
+    pub fn setup_where(&self, cpu_computes: bool) -> Setup {
+        let mut setup = self.setup.clone();
         if let (true, Some(size)) = (cpu_computes, self.size_on_cpu) {
-            setting.size = size;
+            setup.size = size;
         }
-        setting
+        setup
     }
 
     /// The kernel and the switches, by which the times of rounds are compared.
     pub fn measured(&self) -> (&'static Kernel, Switches) {
-        (self.setting.kernel, self.setting.switches)
+        let setting = &self.setup.setting;
+        (setting.kernel, setting.switches)
     }
 
     /// Whether another step differs in one switch or in the kernel, and in nothing else: the session
     /// then measures what that does to a round.
     pub fn is_one_change_from(&self, other: &LectureStep) -> bool {
-        let (a, b) = (&self.setting, &other.setting);
-        let (its, others) = (a.switches, b.switches);
+        let (a, b) = (&self.setup, &other.setup);
+        let (its, others) = (a.setting.switches, b.setting.switches);
         let changed = [
-            a.kernel.name != b.kernel.name,
+            a.setting.kernel.name != b.setting.kernel.name,
             its.streams != others.streams,
             its.host_memory != others.host_memory,
             its.wait != others.wait,

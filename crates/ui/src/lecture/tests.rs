@@ -10,7 +10,7 @@ use session::{Finding, SessionAction, Source, Switch};
 
 fn start(folder: &Path) -> App {
     let options = lecture_options(folder);
-    let setup = options.lecture.steps[0].setting.clone();
+    let setup = options.lecture.steps[0].setup.clone();
     let save = Arc::new(EmergencySave::default());
     let view = ViewOptions::default();
     let mut app = App::new(view, Some(options), Arc::new(|| {}), save);
@@ -26,12 +26,13 @@ fn reaches(app: &App, at: usize) {
     let began = Instant::now();
     loop {
         let status = app.status().unwrap();
-        let wanted = lecture.step().setting_where(true);
+        let wanted = lecture.step().setup_where(true);
         let (lattices, setting) = (&status.lattices, &status.setting);
         let is_there = status.lab.comparison.is_none()
             && (lattices.instances, lattices.size, lattices.rule)
                 == (wanted.instances, wanted.size, wanted.rule)
-            && (setting.kernel.name, setting.switches) == (wanted.kernel.name, wanted.switches)
+            && setting.kernel.name == wanted.setting.kernel.name
+            && setting.switches == wanted.setting.switches
             && setting.generations_per_round == wanted.generations_per_round
             && setting.pace == wanted.pace;
         if is_there {
@@ -186,14 +187,14 @@ fn the_page_has_what_was_predicted_and_what_was_measured() {
     let folder = tempfile::tempdir().unwrap();
     let options = lecture_options(folder.path());
     let steps = options.lecture.steps.clone();
-    let session = Session::start(steps[0].setting.clone(), || {}).unwrap();
+    let session = Session::start(steps[0].setup.clone(), || {}).unwrap();
     let mut run = LectureRun::new(options);
     assert!(run.go(0, &session).is_none());
     run.predict(0);
     run.predict(1);
     run.predict(7);
     assert!(run.go(1, &session).is_none());
-    let mut status = Status::before_start(&steps[1].setting);
+    let mut status = Status::before_start(&steps[1].setup);
     let effect = |what: &str, finding| Effect {
         what: what.to_owned().into(),
         round_us: [Some(1000.0), Some(3900.0)],

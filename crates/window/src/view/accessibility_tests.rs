@@ -407,7 +407,7 @@ fn click(app: &mut App, name: &str) {
 fn a_lecture_is_walked_by_mouse_alone() {
     let folder = tempfile::tempdir().unwrap();
     let lecture = lecture_options(folder.path());
-    let setup = lecture.lecture.steps[0].setting.clone();
+    let setup = lecture.lecture.steps[0].setup.clone();
     let save = Arc::new(EmergencySave::default());
     let view = ViewOptions::default();
     let mut app = App::new(view, Some(lecture), Arc::new(|| {}), save);

@@ -522,8 +522,9 @@ impl Driver {
         for (&i, &number) in &self.edited {
             let shown = self.worker.state.last_edit;
             // A recovery may have been stopped before it, and a later edit may have replaced it.
-            let pending = self.worker.state.edit_number.map(|(_, number)| number);
-            let is_pending = pending.is_some_and(|pending| number <= pending);
+            let log = self.worker.state.log();
+            let mut ahead = (position.records..log.end()).map(|at| log.record(at));
+            let is_pending = ahead.any(|it| it.is_some_and(|record| number <= record.number));
             assert!(
                 shown >= number || is_pending,
                 "edit {number} of {i} is not shown, only {shown}"
@@ -652,7 +653,7 @@ impl Driver {
         if let (Some(own), true) = (own.filter(|own| own.in_use), way != Reopen::InPlace) {
             // As whoever opens the file compiles it.
             let own = ReferenceKernel::new(own.rung.name).kernel;
-            (loaded.setup.kernel, loaded.setup.own_kernel) = (own, Some(own));
+            (loaded.setup.setting.kernel, loaded.setup.own_kernel) = (own, Some(own));
             loaded.setup.stored_kernel = None;
         }
         self.own_kernels.iter().for_each(|(own, _)| own.fail(None));

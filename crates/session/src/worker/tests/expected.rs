@@ -128,7 +128,7 @@ impl Driver {
         let per_round = self.worker.state.pacing.generations().into();
         let parameters = self.reference.parameters(here.records).clone();
         // A round of the user's own must be right for A's instances alone.
-        let setting = self.worker.lattices.setting();
+        let setting = self.worker.lattices.setup.setting.clone();
         let half = setting.own_calls(parameters.instances / 2);
         let lacks_half = setting.switches.order == crate::Order::Own && half.is_none();
         let target = match action {

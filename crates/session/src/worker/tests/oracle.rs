@@ -13,7 +13,7 @@ use super::random::{self, ROUNDS};
 use super::*;
 use crate::instances::limit;
 use crate::scripted_engine::Issued;
-use crate::{AUTO_KERNEL, Source};
+use crate::{Setting, Source};
 use SessionAction::*;
 use Step::{Act, OwnKernel, OwnRound, Reload, Rounds};
 use engine::kernels::KERNELS;
@@ -278,9 +278,16 @@ fn patterns(names: &[&str], kernel: &str) -> Setup {
             lattices: names.iter().map(lattice).collect(),
             generation: 0,
         },
-        kernel: kernels::find(kernel).unwrap(),
+        setting: by(kernel),
         ..setup(None)
     }
+}
+
+/// The default setting with this kernel.
+fn by(kernel: &str) -> Setting {
+    setup(None)
+        .setting
+        .with_kernel(kernels::find(kernel).unwrap())
 }
 
 /// Two soups that die down at once, of which the first to die is reseeded some seconds later.
@@ -309,7 +316,7 @@ fn stories() -> Vec<(&'static str, Setup, Vec<Step>)> {
         device: DeviceChoice::Recorded,
         size: Size::new(1024, 1024).unwrap(),
         instances: 4,
-        kernel: kernels::find(crate::DEFAULT_KERNEL).unwrap(),
+        setting: by(crate::DEFAULT_KERNEL),
         ..setup(None)
     };
     let switches = Switch::ALL.iter().flat_map(|&switch| {
@@ -318,7 +325,7 @@ fn stories() -> Vec<(&'static str, Setup, Vec<Step>)> {
     });
     let choosing = |choice| Setup {
         kernel_choice: choice,
-        kernel: kernels::find(crate::DEFAULT_KERNEL).unwrap(),
+        setting: by(crate::DEFAULT_KERNEL),
         ..setup(Some(0))
     };
     let on_three = Setup {
@@ -361,9 +368,9 @@ fn stories() -> Vec<(&'static str, Setup, Vec<Step>)> {
             Reload(Reopen::InPlace), run(), Act(SetInstances(5)), run(),
         ]),
         ("the fastest", setup(None), vec![
-            Act(UseKernel(AUTO_KERNEL)), Act(UseKernel(4)), run(), Act(Faster),
+            Act(AutoKernel), Act(UseKernel(4)), run(), Act(Faster),
             Act(SetGenerationsPerRound(3)), size(32, 32), size(96, 64), Act(UseKernel(1)),
-            Act(UseKernel(AUTO_KERNEL)), Act(Slower), run(), Act(RunTo(500)), run(),
+            Act(AutoKernel), Act(Slower), run(), Act(RunTo(500)), run(),
             Act(UseKernel(0)), Act(PreviousKernel), Act(NextKernel),
         ]),
         ("pictures", on_three.clone(), vec![
@@ -378,7 +385,7 @@ fn stories() -> Vec<(&'static str, Setup, Vec<Step>)> {
             Step::WatchOverlap(true), run(), Act(CycleSwitch(Switch::Streams)), run(),
             Step::WatchOverlap(false),
         ]),
-        ("overlap in bands", Setup { kernel: setup(None).kernel, split: Split::On, ..on_three }, vec![
+        ("overlap in bands", Setup { setting: setup(None).setting, split: Split::On, ..on_three }, vec![
             Step::WatchOverlap(true), run(),
         ]),
         ("a kernel in the place of the default", choosing(KernelChoice::FirstFitting), vec![

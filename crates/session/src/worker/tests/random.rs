@@ -209,7 +209,7 @@ impl fmt::Debug for History {
             split,
             ..
         } = setup;
-        let (kernel, time) = (setup.kernel.name, setup.time);
+        let (kernel, time) = (setup.setting.kernel.name, setup.time);
         writeln!(
             f,
             "{instances} x {size}, split {split:?}, {kernel}, {generations_per_round} a round, {rounds:?} rounds, {pace:?}, {start:?}, {time:?}"
@@ -243,10 +243,11 @@ prop_compose! {
         } else {
             (DeviceChoice::Cpu, Split::Auto)
         };
+        let kernel = if is_taken { kernel } else { kernels::find("bits").unwrap() };
         Setup {
             size,
             instances,
-            kernel: if is_taken { kernel } else { kernels::find("bits").unwrap() },
+            setting: super::setup(rounds).setting.with_kernel(kernel),
             device,
             split,
             kernel_choice: if is_chosen { KernelChoice::Auto } else { KernelChoice::Explicit },
