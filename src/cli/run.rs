@@ -27,9 +27,10 @@ use session::instances::{
     Event, Sim, ensure_room, make_on_devices, open_engine, reopen_engine, start_lattice,
 };
 use session::log::Position;
-use session::losses::{Losses, make_again};
 use session::trace::TimedRound;
-use session::{DeviceChoice, PicturePlan, Setup, Share, Start, TransferChoice, time_left};
+use session::{
+    DeviceChoice, Losses, PicturePlan, Setup, Share, Start, TransferChoice, make_again, time_left,
+};
 use ui::numbers::si;
 use ui::{exit_interrupted, write_chrome};
 

@@ -5,7 +5,7 @@
 //! force) is found when it is taken, since earlier ones may change it; the panel that it concerns is the
 //! one that was selected when it was asked.
 
-use crate::own_file::OwnFile;
+use crate::saved::OwnFile;
 use crate::saved::SavedSession;
 use crate::{Edit, OwnRound, OwnRoundError, PicturePlan, Setup, Status, Switch};
 use engine::Kernel;

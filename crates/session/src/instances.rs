@@ -10,11 +10,12 @@
 //! is counted and the cells are unknown: [`Sim::abandon`], then [`Sim::set_lattices`] with all of them.
 
 use crate::fastest::{FastestPlan, Requested, RoundLength, Work};
-use crate::round::{Request, Round, Setting, Share, shares};
+use crate::round::{Request, Round, Share, shares};
 use crate::setup::{NewCells, start_cells};
 use crate::trace::StepFacts;
 use crate::{
-    DeviceChoice, IsolatedOp, KernelChoice, Pace, PicturePlan, Setup, Split, Start, Switches,
+    DeviceChoice, IsolatedOp, KernelChoice, Pace, PicturePlan, Setting, Setup, Split, Start,
+    Switches,
 };
 use engine::cpu::CpuEngine;
 use engine::cuda::{CudaEngine, Ordinals};

@@ -6,21 +6,23 @@
 
 use crate::fastest::{FastestPlan, Requested};
 use crate::instances::{Sim, make_on_devices, open_engine, reopen_engine};
-use crate::log::SessionParameters;
-use crate::losses::{Losses, make_again};
-use crate::next_task::part_of_round;
+use crate::log::{Position, SessionParameters};
 use crate::recording::{RecordedGroup, RecordedSetting, Recording, RoundWork};
-use crate::time::Pacing;
-use crate::trial::Trial;
+use crate::setup::Pacing;
+use crate::state::part_of_round;
 use crate::{
-    DeviceChoice, EngineStatus, KernelChoice, Order, OwnOrder, PicturePlan, Pictures, Setting,
-    SettingStatus, Setup, Share, SwitchContext, Switches, TransferChoice, default_kernels,
+    DeviceChoice, EngineStatus, Finding, KernelChoice, Order, OwnOrder, PicturePlan, Pictures,
+    Setting, SettingStatus, Setup, Share, Side, Source, SwitchContext, Switches, TransferChoice,
+    default_kernels,
 };
 use engine::kernels::{KERNELS, Kernel};
 use engine::{Engine, EngineError, Layout, Result, Transfer, kernels};
+use experiment::{Executor, Plan, Round};
+use lang::Message;
 use life::Size;
+use platform::{Usage, usage};
 use std::ops::Range;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Number of page-locked slots for copies of all lattices.
 pub(crate) const SNAPSHOT_SLOTS: u8 = 2;
@@ -573,4 +575,207 @@ fn kernel_for(sizes: &[Size], kernel: &'static Kernel) -> &'static Kernel {
     let others = kernels::find("bits").into_iter().chain(KERNELS.iter());
     let mut all = std::iter::once(kernel).chain(others);
     all.find(takes).unwrap_or(kernel)
+}
+
+// Two settings whose rounds are compared while the session runs: before and after a change, A and B, or,
+// once per session, equal ones, whose difference widens what is found of others.
+// The present setting is the session's; a trial knows the other one. It decides whose round is next, and
+// an [`Executor`] what the times of their rounds say. Every round is a round of the session: the lattices
+// advance and are drawn.
+
+/// What is compared.
+pub(crate) enum Subject {
+    /// All lattices before (A) and after (B) a change.
+    Change(Message),
+    /// A's lattices, so many, with the present setting, and as many of B's with the other; an odd one is
+    /// not stepped.
+    Halves(usize),
+    /// All lattices with one setting.
+    EqualSettings,
+}
+
+/// A comparison of rounds, under way or finished.
+pub(crate) struct Trial {
+    pub(crate) subject: Subject,
+    /// The setting before the change, or B's.
+    pub(crate) other: Setting,
+    /// Of A's rounds and of B's.
+    pub(crate) executor: Executor,
+    /// Whether the round that is being issued is compared, and of A and B the pair.
+    pub(crate) is_compared: bool,
+    /// What the system had given when the round that is being issued was prepared.
+    used: Usage,
+}
+
+impl Trial {
+    /// Nothing is measured yet. `number` is that of the trial in its session; `spread` is the factor by
+    /// which rounds of equal settings differ.
+    pub(crate) fn new(subject: Subject, other: Setting, number: u64, spread: f64) -> Trial {
+        Trial {
+            subject,
+            other,
+            executor: Executor::new(2, number, Plan::Live(spread)),
+            is_compared: false,
+            used: Usage::default(),
+        }
+    }
+
+    /// How many lattices A and B have each, if those are compared.
+    pub(crate) fn each(&self) -> Option<usize> {
+        match self.subject {
+            Subject::Halves(each) => Some(each),
+            Subject::Change(_) | Subject::EqualSettings => None,
+        }
+    }
+
+    /// Whose a round is, by its lattices, while A and B are compared.
+    pub(crate) fn half_of(&self, lattices: &Range<usize>) -> Option<Side> {
+        let each = self.each()?;
+        Some(if lattices.start < each {
+            Side::A
+        } else {
+            Side::B
+        })
+    }
+
+    /// Which one of A and B is behind the other, and the generations by which it is.
+    pub(crate) fn behind(&self, sim: &Sim) -> Option<(Side, u32)> {
+        let each = self.each()?;
+        let [a, b] = [sim.generation(0), sim.generation(each)];
+        let side = if a < b { Side::A } else { Side::B };
+        (a != b).then(|| (side, a.abs_diff(b) as u32))
+    }
+
+    /// Decides whose round of so many generations is next. `counts` says that it is one of many alike.
+    pub(crate) fn next(&mut self, sim: &Sim, generations: u32, counts: bool) -> Side {
+        let behind = self.behind(sim);
+        if behind.is_none() {
+            self.is_compared = counts && self.is_under_way();
+            if self.is_compared {
+                self.executor.compare_rounds_of(generations);
+            }
+        }
+        self.used = usage();
+        let turn = Side::ALL[self.executor.next_subject()];
+        match (behind, self.each()) {
+            (Some((second, _)), _) => {
+                self.is_compared &= second == turn;
+                second
+            }
+            _ if self.is_compared => turn,
+            (None, Some(_)) => Side::A,
+            (None, None) => Side::B, // the present setting
+        }
+    }
+
+    /// Notes that the round is in flight.
+    pub(crate) fn issued(&mut self) {
+        if self.is_compared {
+            self.executor.issued();
+        } else {
+            self.interrupt();
+        }
+    }
+
+    /// Leaves out a round: the block that it would belong to does not count.
+    pub(crate) fn interrupt(&mut self) {
+        self.executor.interrupt();
+        self.is_compared = false;
+    }
+
+    /// Takes the round in flight. Returns whether it was one with the setting before a change.
+    pub(crate) fn round(&mut self, took: Duration, now: Instant) -> bool {
+        let used = usage();
+        let round = Round {
+            time: took.as_secs_f64() * 1e6,
+            lasted: took,
+            cpu: used.cpu - self.used.cpu,
+            is_preempted: used.is_preempted_since(self.used),
+        };
+        let subject = self.executor.record(round, now);
+        subject == Some(Side::A as usize) && matches!(self.subject, Subject::Change(_))
+    }
+
+    /// Whether rounds are still compared.
+    pub(crate) fn is_under_way(&self) -> bool {
+        !self.executor.is_done()
+    }
+
+    /// Times of a round in microseconds, before and after or A's and B's; what they say, once they do; where they
+    /// come from, and what else the machine did meanwhile.
+    pub(crate) fn measured(&self) -> ([Option<f64>; 2], Option<Finding>, Source) {
+        let (times, source) = (self.executor.times(), self.executor.load);
+        (
+            [0, 1].map(|side| times.map(|times| times[side])),
+            self.executor.finding,
+            Source::MeasuredHere(source),
+        )
+    }
+}
+
+/// The shares that together cover every lattice once: A's and B's, or else the one of the present setting.
+pub(crate) fn shown(shares: &[Share]) -> &[Share] {
+    match shares {
+        [before, now] if before.lattices == now.lattices => &shares[1..],
+        _ => shares,
+    }
+}
+
+// Losses of an engine, and which devices go on after one: of a session, and of a run.
+
+/// Losses in a row that are survived.
+const MAX_LOSSES: u32 = 3;
+
+/// Losses since the host last had a copy from after one.
+#[derive(Default)]
+pub struct Losses {
+    pub(crate) in_a_row: u32,
+    /// The furthest position at a loss.
+    at: Option<Position>,
+}
+
+impl Losses {
+    /// Counts a loss at a position. Returns `false` if there were too many in a row.
+    pub fn survive(&mut self, position: Position) -> bool {
+        self.in_a_row += 1;
+        self.at = self.at.max(Some(position));
+        self.in_a_row <= MAX_LOSSES
+    }
+
+    /// Forgets them if the host now has a copy from after the furthest one.
+    pub fn copied(&mut self, position: Position) {
+        if self.at.is_some_and(|at| position > at) {
+            *self = Losses::default();
+        }
+    }
+
+    /// The devices to try after a loss, one after the other. If the CPU `may_take_over`, a device
+    /// that is lost again at once is not tried a second time.
+    pub fn devices(&self, choice: DeviceChoice, may_take_over: bool) -> Vec<DeviceChoice> {
+        match (may_take_over, self.in_a_row) {
+            (false, _) => vec![choice],
+            (true, 0 | 1) => vec![choice, DeviceChoice::Cpu],
+            (true, _) => vec![DeviceChoice::Cpu],
+        }
+    }
+}
+
+/// What `make` gives on the first of these devices that can be used, in the place of what was lost.
+///
+/// # Errors
+/// No device can be used: that of the last one, or what lost it.
+pub fn make_again<T>(
+    lost: EngineError,
+    devices: Vec<DeviceChoice>,
+    mut make: impl FnMut(DeviceChoice) -> Result<T>,
+) -> Result<T> {
+    let mut made = Err(lost);
+    for choice in devices {
+        made = make(choice);
+        match &made {
+            Ok(_) => break,
+            Err(error) => tracing::warn!("{choice} does not go on: {}", lang::english(error)),
+        }
+    }
+    made
 }

@@ -6,43 +6,31 @@
 //! own; the bench, `verify` and the lessons use it directly. [`round`] says what a round
 //! does, [`fastest`] how it is done in the least time. [`log`] is what a session remembers.
 
+mod changes;
 mod command;
 pub mod conformance;
 pub mod copies;
-mod edits;
 pub mod fastest;
 pub mod instances;
-mod last_known;
 mod lattices;
 pub mod log;
-pub mod losses;
-mod next_task;
-mod own_file;
-mod own_round;
 mod persistence;
 mod pictures;
 pub mod population;
 pub mod recording;
-#[cfg(test)]
-mod reference_kernel;
 pub mod round;
 mod saved;
 #[cfg(test)]
 mod scripted_engine;
+mod setting;
 mod setup;
 mod state;
-mod statistics;
-
-mod switches;
-mod time;
 pub mod trace;
-mod trial;
-mod watch;
 mod worker;
 
 use command::{Command, Notice, Query};
 use engine::{EngineError, Kernel, Result};
-use lang::message;
+use lang::{Message, message};
 use life::Lattice;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -50,38 +38,40 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+pub use changes::{Area, Change, Edit, flipped, turned};
 pub use command::{RECORDED_KEY, SLOWER_KEY, SessionAction, timestamps_of_own};
-pub use edits::{Area, Change, Edit, flipped, turned};
+pub use copies::SavedTimeline;
 pub use experiment::{
     Finding, Load, Recorded, Side, Source, finding_in_words, load_in_words, median,
     recorded_in_words, unknown_in_words,
 };
 pub use fastest::{DEFAULT_KERNEL, KernelChoice, default_kernels};
-pub use own_file::{NotSaved, SessionFile, state_folder};
-pub use own_round::{OwnOrder, OwnRound, OwnRoundError};
+pub use lattices::{Losses, make_again};
 pub use persistence::Saver;
 pub use pictures::{Picture, PicturePlan, PictureSource, Pictures};
 pub use population::Series;
-pub use round::{Request, Setting, Share};
-pub use saved::{Drafts, SavedError, SavedSession, SavedTimeline};
-pub use setup::{
-    DEFAULT_DENSITY, DeviceChoice, NewCells, Pace, Setup, Split, Start, StoredKernel, start_cells,
-    start_lattice,
+pub use round::{Request, Share};
+pub use saved::{Drafts, NotSaved, SavedError, SavedSession, SessionFile, state_folder};
+pub use setting::{
+    Choice, Order, OwnOrder, OwnRound, OwnRoundError, Setting, Streams, Switch, SwitchContext,
+    Switches, TransferChoice, Wait,
 };
-pub use statistics::Sampling;
-pub use switches::{Choice, Order, Streams, Switch, SwitchContext, Switches, TransferChoice, Wait};
-pub use time::{StopWhenStill, TimeSettings};
+pub use setup::{
+    DEFAULT_DENSITY, DeviceChoice, NewCells, Pace, Setup, Split, Start, StopWhenStill,
+    StoredKernel, TimeSettings, start_cells, start_lattice,
+};
 pub use trace::{IsolatedOp, Trace};
-pub use watch::Settled;
+pub use worker::lab::Sampling;
 pub use worker::status::{
     AbComparison, ClockStatus, Effect, EngineStatus, LabStatus, LatticeStatus, NOTICE_TIME,
     PanelStatus, RateStatus, Recomputing, RecordedStatus, SettingStatus, Status, time_left,
 };
+pub use worker::watching::Settled;
 
 /// A running session; see the crate's documentation.
 pub struct Session {
     device: DeviceChoice,
-    file: own_file::OwnFile,
+    file: saved::OwnFile,
     commands: Sender<Command>,
     shared: worker::Shared,
     /// Number of edits requested so far.
@@ -293,6 +283,11 @@ impl PictureSource for Session {
     fn newer_population(&self, of: Option<usize>, seen: u64) -> Option<(u64, Series)> {
         try_lock(&self.shared.populations)?.newer(of, seen)
     }
+}
+
+/// The message about a bug in the program: work panicked, with this reason.
+fn internal(it: String) -> Message {
+    message!("internal: {it}")
 }
 
 /// Locks what several threads share. Each leaves it whole, so that a panic of one hurts no other.

@@ -1,82 +1,13 @@
 //! A round: what it steps, what it is stepped with, and its program: every lattice advances and downloads
 //! once, in its stream.
 
-use std::ops::Range;
-use std::sync::Arc;
-
-use crate::{Order, OwnRound, PicturePlan, Streams, Switches, Wait};
+use crate::{Order, PicturePlan, Setting, Streams, Wait};
 use engine::{
-    DeviceId, EventId, HostMemory, Kernel, LatticeOp, Layout, Op, OrderOp, Program, Scope, Slot,
-    StreamId, Transfer,
+    DeviceId, EventId, LatticeOp, Layout, Op, OrderOp, Program, Scope, Slot, StreamId, Transfer,
 };
 use life::Rule;
 use script::CallKind;
-
-/// What a round is stepped with: an argument of the round. How many generations it has is not part of
-/// it: that changes from round to round.
-#[derive(Clone, Debug)]
-pub struct Setting {
-    /// The kernel.
-    pub kernel: &'static Kernel,
-    /// How the round is issued, copied and waited for.
-    pub switches: Switches,
-    /// The round that a user wrote; [`Order::Own`] takes it.
-    pub own_round: Option<Arc<OwnRound>>,
-}
-
-impl PartialEq for Setting {
-    fn eq(&self, other: &Setting) -> bool {
-        let own = |it: &Setting| it.own_round.as_ref().map(Arc::as_ptr);
-        (self.kernel, self.switches, own(self)) == (other.kernel, other.switches, own(other))
-    }
-}
-
-impl Setting {
-    /// With another kernel, and without the switches that it does not take.
-    #[must_use]
-    pub fn with_kernel(&self, kernel: &'static Kernel) -> Setting {
-        Setting {
-            kernel,
-            switches: self.switches.fitted_to(kernel),
-            ..self.clone()
-        }
-    }
-
-    /// With other switches.
-    #[must_use]
-    pub fn with_switches(&self, switches: Switches) -> Setting {
-        Setting {
-            switches,
-            ..self.clone()
-        }
-    }
-
-    /// These lattices, stepped with it.
-    pub fn share(&self, lattices: Range<usize>, picture: Option<PicturePlan>) -> Share {
-        Share {
-            lattices,
-            setting: self.clone(),
-            picture,
-        }
-    }
-
-    pub(crate) fn is_pinned(&self) -> bool {
-        self.switches.host_memory == HostMemory::Pinned
-    }
-
-    /// Whether one op steps all lattices of a stream, so that all must be in the same one of two buffers.
-    pub(crate) fn aligns_buffers(&self) -> bool {
-        let has_two = self.kernel.layout != Layout::Bits && !self.kernel.is_in_place();
-        self.switches.streams == Streams::Batch && has_two
-    }
-
-    /// The calls of the user's round for so many lattices, if that is the order.
-    pub(crate) fn own_calls(&self, lattices: usize) -> Option<&Arc<script::Round>> {
-        let own = self.own_round.as_ref()?;
-        own.round_of(lattices)
-            .filter(|_| self.switches.order == Order::Own)
-    }
-}
+use std::ops::Range;
 
 /// Lattices, what they are stepped with, and what is downloaded of them.
 #[derive(Clone, PartialEq, Debug)]

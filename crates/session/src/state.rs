@@ -3,19 +3,18 @@
 //!
 //! Commands wait in one [`queue`](State::queue) and are taken in order. Each that changes cells or time
 //! is a method here, which adds records to the log or sets another [`Mode`], and returns a notice for the
-//! user, if any. [`next_task`](crate::next_task) says what to do now. The worker does it and reports back
+//! user, if any. [`next_task`] says what to do now. The worker does it and reports back
 //! ([`State::stepped`], [`State::applied`], [`State::restored`], [`State::arrived`]). So the log has
 //! every edit even if the work fails, and the position says which edits the cells contain.
 
-use crate::command::{Command, Notice, Overtakes};
-use crate::copies::{Copies, Snapshot};
+use crate::command::{Command, Notice, Overtakes, When};
+use crate::copies::Timeline;
 use crate::log::{
     Author, CellChange, Content, Log, Position, Record, Route, SessionParameters, Undo,
 };
-use crate::saved::SavedTimeline;
-use crate::time::Pacing;
-use crate::{Edit, Pace, Setup, Start};
-use lang::{Message, message};
+use crate::setup::Pacing;
+use crate::{Edit, Pace, SessionAction, Setup, Start};
+use lang::message;
 use life::{Lattice, Rule, Size, counted_lattices, grouped};
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -930,110 +929,226 @@ fn not_kept(position: Position) -> Notice {
 #[cfg(test)]
 mod tests;
 
-// Where a session is and how it came there.
+// What a session does next, decided from its state and a few facts about the engine.
 
-/// A log, a position on it, and copies of all lattices along it.
-#[derive(Clone, Debug)]
-pub(crate) struct Timeline {
-    pub(crate) log: Log,
-    /// The position of the cells, or the last one if they are lost.
-    pub(crate) here: Position,
-    pub(crate) copies: Copies,
+/// Facts about the engine and the snapshots that [`next_task`] decides by.
+#[derive(Clone, Default, Debug)]
+pub(crate) struct EngineFacts {
+    /// Nothing is in flight on the engine, and nothing is being read from its slots.
+    pub(crate) engine_idle: bool,
+    /// Another round may be issued.
+    pub(crate) has_room: bool,
+    /// Maximum number of generations of a round.
+    pub(crate) longest_round: u32,
+    /// A calibration is under way: a round that runs op by op.
+    pub(crate) calibrating: bool,
+    /// A calibration is wanted and possible.
+    pub(crate) wants_calibration: bool,
+    /// The fastest kernel is to take the place of the chosen one, or the other way round.
+    pub(crate) kernel_due: bool,
+    /// Generations of a comparison's round that A has made and B has not.
+    pub(crate) pending_second_round: Option<u32>,
+    /// A slot is free for a snapshot, and all lattices are at one generation.
+    pub(crate) can_snapshot: bool,
+    /// The host has a copy of the present cells.
+    pub(crate) has_copy: bool,
+    /// A periodic snapshot is due.
+    pub(crate) snapshot_due: bool,
+    /// Somebody waits for a snapshot of the present position.
+    pub(crate) snapshot_wanted: bool,
 }
 
-impl Timeline {
-    /// The beginning of a log. Copies and log may take `budget` bytes.
-    pub(crate) fn new(log: Log, budget: u64) -> Timeline {
-        Timeline {
-            here: log.base(),
-            log,
-            copies: Copies::new(budget),
+/// Why all lattices are copied into a host slot.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum SnapshotReason {
+    /// The last snapshot is old.
+    Periodic,
+    /// The user is about to change cells, or a move passes its waypoint.
+    Landmark,
+    /// Cells are needed on the host.
+    Wanted,
+}
+
+/// The next piece of work.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum NextTask {
+    /// Sleep until this time, or until something happens.
+    Wait(Option<Instant>),
+    /// Take the first command.
+    TakeCommand,
+    /// Apply the record that is due.
+    Apply,
+    /// Issue a round of this many generations.
+    Round(u32),
+    /// Copy all lattices into a host slot.
+    Snapshot(SnapshotReason),
+    /// Set the lattices to the cells at the start of the move's route.
+    Restore,
+    /// End the move: it has reached its target.
+    Arrive,
+    /// Download pictures without stepping.
+    Refresh,
+    /// Run a round op by op.
+    Calibrate,
+    /// Take the fastest kernel, or the chosen one back.
+    FitKernel,
+}
+
+/// Decides the next piece of work.
+pub(crate) fn next_task(state: &State, facts: &EngineFacts, now: Instant) -> NextTask {
+    let wait = NextTask::Wait(None);
+    if facts.calibrating {
+        return wait;
+    }
+    // A move's cells are set first: until then the cells may be lost.
+    if let Some(moving) = state.moving()
+        && !moving.begun
+    {
+        if let Some(Command::Act(SessionAction::TogglePause)) = state.queue.front() {
+            return NextTask::TakeCommand;
+        }
+        return only_if(facts.engine_idle, NextTask::Restore);
+    }
+    if let Some(generations) = facts.pending_second_round {
+        return b_round(state, generations, facts, now);
+    }
+    if let Some(record) = state.due_record() {
+        return apply_due(state, record, facts);
+    }
+    // While no slot is free for the snapshot, rounds go on, but later commands wait.
+    let waits_for_slot = facts.snapshot_wanted;
+    if waits_for_slot && facts.can_snapshot {
+        return NextTask::Snapshot(SnapshotReason::Wanted);
+    }
+    let first = state.queue.front().map(|command| command.needs().when);
+    if first.is_some_and(|when| when <= When::InTurn) {
+        return NextTask::TakeCommand;
+    }
+    match &state.mode {
+        Mode::Moving(moving) => return go_on_moving(state, moving, facts),
+        Mode::Stepping(left) => return round(state, (*left).into(), facts),
+        Mode::Paused | Mode::Running | Mode::RunningTo(_) => {}
+    }
+    if facts.kernel_due {
+        return only_if(facts.engine_idle, NextTask::FitKernel);
+    }
+    if let Some(when) = first.filter(|_| !waits_for_slot) {
+        return match when {
+            When::AtOnce | When::InTurn | When::NoMove => NextTask::TakeCommand,
+            When::EngineIdle | When::AllCellsOnHost if !facts.engine_idle => wait,
+            When::AllCellsOnHost if !facts.has_copy && facts.can_snapshot => {
+                NextTask::Snapshot(SnapshotReason::Wanted)
+            }
+            When::AllCellsOnHost if !facts.has_copy => wait,
+            When::EngineIdle | When::AllCellsOnHost => NextTask::TakeCommand,
+        };
+    }
+    if facts.wants_calibration && state.mode == Mode::Running {
+        return only_if(facts.engine_idle, NextTask::Calibrate);
+    }
+    if facts.snapshot_due && facts.can_snapshot {
+        return NextTask::Snapshot(SnapshotReason::Periodic);
+    }
+    match &state.mode {
+        Mode::Running if now >= state.pacing.due => {
+            let wanted = state.pacing.left();
+            round(state, wanted.into(), facts)
+        }
+        Mode::Running if state.wants_pictures && facts.has_room => NextTask::Refresh,
+        Mode::Running => NextTask::Wait(Some(state.pacing.due)),
+        Mode::RunningTo(run_to) => {
+            let left = run_to
+                .generation
+                .saturating_sub(state.position().generation);
+            round(state, left.min(run_to.chunk.into()), facts)
+        }
+        Mode::Paused | Mode::Stepping(_) | Mode::Moving(_) => {
+            only_if(state.wants_pictures && facts.has_room, NextTask::Refresh)
         }
     }
+}
 
-    /// Adds a copy. Returns whether it alone fits into the budget beside the log.
-    pub(crate) fn add(&mut self, copy: Snapshot) -> bool {
-        self.copies.pinned = self.log.comparison();
-        self.copies.add(copy, self.log.bytes())
-    }
+/// A piece of work if that can be now, or else nothing.
+fn only_if(can_be: bool, work: NextTask) -> NextTask {
+    if can_be { work } else { NextTask::Wait(None) }
+}
 
-    /// The shortest route to a position, from the present cells, if they are known, a copy or a start.
-    pub(crate) fn route(&self, cells_known: bool, target: Position) -> Option<Route> {
-        let here = cells_known.then_some(self.here);
-        self.log.route(here, self.copies.all_positions(), target)
-    }
+/// A round of at most `wanted` generations, up to the next record.
+fn round(state: &State, wanted: u64, facts: &EngineFacts) -> NextTask {
+    let wanted = state.until_next(wanted);
+    only_if(
+        facts.has_room,
+        NextTask::Round(part_of_round(wanted, facts.longest_round)),
+    )
+}
 
-    /// The oldest position that a route leads to.
-    pub(crate) fn oldest_reachable(&self, cells_known: bool) -> Option<Position> {
-        let here = cells_known.then_some(self.here);
-        let copies = self.copies.all_positions();
-        self.log.oldest_reachable(here, copies)
-    }
+/// The generations of the first of the equal rounds, as far as possible, as which a round is issued
+/// where rounds have at most `longest` generations.
+pub(crate) fn part_of_round(generations: u32, longest: u32) -> u32 {
+    let parts = generations.div_ceil(longest.max(1)).max(1);
+    generations.div_ceil(parts)
+}
 
-    /// Drops copies of positions that are not on the log.
-    pub(crate) fn drop_void(&mut self) {
-        self.copies.retain(|position| self.log.contains(position));
-    }
-
-    /// What is saved of it at a position: with the newest copy that leads there, the one before A and B were
-    /// compared, and the one that the log then begins with, unless that is a start; `None` if nothing leads
-    /// there. An undo on its way there takes the records after it off the log.
-    pub(crate) fn saved(&self, position: Position, is_undone: bool) -> Option<SavedTimeline> {
-        let mut log = self.log.clone();
-        if is_undone {
-            log.discard_from(position.records);
-        }
-        let leads = |at: &Position| *at <= position && log.contains(*at);
-        let leading: Vec<Position> = self.copies.positions().filter(leads).collect();
-        let mut needed = vec![log.comparison(), leading.last().copied()];
-        if !log.base_is_start() {
-            let oldest = *leading.first()?;
-            log.discard_before(oldest);
-            needed.push(Some(oldest));
-        }
-        let is_needed =
-            |copy: &&Snapshot| copy.position <= position && needed.contains(&Some(copy.position));
-        let copies = self.copies.iter().filter(is_needed).cloned().collect();
-        Some(SavedTimeline {
-            log,
-            position,
-            copies,
-        })
+/// B's round after A's: at the pace while both run, at once if something waits.
+fn b_round(state: &State, generations: u32, facts: &EngineFacts, now: Instant) -> NextTask {
+    let at_once = state.mode != Mode::Running || !state.queue.is_empty();
+    if !at_once && now < state.pacing.due {
+        NextTask::Wait(Some(state.pacing.due))
+    } else {
+        only_if(facts.has_room, NextTask::Round(generations))
     }
 }
 
-// Whether a session works: what stopped its rounds, and what ended it.
-
-/// Turns in a row that may fail before the session ends: without an end, notices would come
-/// thousands of times per second.
-const MAX_FAILURES: u32 = 3;
-
-/// The message about a bug in the program: work panicked, with this reason.
-pub(crate) fn internal(it: String) -> Message {
-    message!("internal: {it}")
-}
-
-/// The message that no copy is left to restore lattices from.
-pub(crate) fn no_snapshot() -> Message {
-    message!("no snapshot of the lattices is left")
-}
-
-/// What has gone wrong, if anything.
-#[derive(Default)]
-pub(crate) struct Health {
-    /// Why the session has ended.
-    pub(crate) ended: Option<Message>,
-    /// The error that stopped the rounds, until they resume.
-    pub(crate) halted: Option<Message>,
-    /// Number of turns in a row that have failed.
-    pub(crate) failures: u32,
-}
-
-impl Health {
-    /// Notes a turn whose work failed. Returns whether there were too many in a row.
-    pub(crate) fn turn_failed(&mut self, why: &Message) -> bool {
-        self.failures += 1;
-        self.halted = Some(why.clone());
-        self.failures > MAX_FAILURES
+/// The work that a due record needs before it is applied, or its application.
+fn apply_due(state: &State, record: &Record, facts: &EngineFacts) -> NextTask {
+    let (here, wait) = (state.position(), NextTask::Wait(None));
+    // An edit can be undone: a snapshot is made before it.
+    if state.begins_edit(record) && !state.is_at_hand(here) {
+        return only_if(
+            facts.can_snapshot,
+            NextTask::Snapshot(SnapshotReason::Landmark),
+        );
     }
+    let needs_cells = match &record.content {
+        Content::Cells { cells, .. } => match cells {
+            CellChange::Edit(change) if change.reads_cells() => true,
+            CellChange::Edit(_) | CellChange::Start | CellChange::Soup { .. } => {
+                return NextTask::Apply;
+            }
+        },
+        Content::Start(_) | Content::Rule(_) => false,
+        Content::Grid { .. } | Content::Compare => true,
+    };
+    match facts {
+        EngineFacts {
+            engine_idle: false, ..
+        } => wait,
+        EngineFacts { has_copy, .. } if *has_copy || !needs_cells => NextTask::Apply,
+        EngineFacts {
+            can_snapshot: true, ..
+        } => NextTask::Snapshot(SnapshotReason::Wanted),
+        EngineFacts { .. } => wait,
+    }
+}
+
+fn go_on_moving(state: &State, moving: &Move, facts: &EngineFacts) -> NextTask {
+    let here = state.position();
+    if here >= moving.target {
+        return NextTask::Arrive;
+    }
+    if moving.waypoint == Some(here.generation) && here.records == moving.target.records {
+        return only_if(
+            facts.can_snapshot,
+            NextTask::Snapshot(SnapshotReason::Landmark),
+        );
+    }
+    let end = if here.records == moving.target.records {
+        moving.target.generation
+    } else {
+        u64::MAX
+    };
+    let waypoint = moving.waypoint.filter(|&at| at > here.generation);
+    let end = waypoint.map_or(end, |at| end.min(at));
+    let left = end - here.generation;
+    round(state, left.min(moving.chunk.into()), facts)
 }

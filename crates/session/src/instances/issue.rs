@@ -8,9 +8,9 @@ use std::time::Instant;
 
 use super::{MAX_IN_FLIGHT, MEASURE_SLOTS, PICTURE_SLOTS, Sim, shares, validate_kernel};
 use crate::fastest::{MAX_ROUND, RoundLength};
-use crate::round::{Request, Round, RoundStreams, Setting, Share, ids};
+use crate::round::{Request, Round, RoundStreams, Share, ids};
 use crate::trace::StepFacts;
-use crate::{Streams, Wait};
+use crate::{Setting, Streams, Wait};
 use engine::{
     DeviceId, Engine, EngineError, EventId, IssuedStep, Kernel, LatticeId, LatticeOp, Layout, Op,
     OrderOp, PreparedId, Program, Result, RunId, Slot, SlotsSpec, Step, StreamId, StreamKind,

@@ -1,7 +1,7 @@
 //! Sessions go into a file and come back; whatever else is in a file is refused or sound.
 
 use super::*;
-use crate::log::random::Random;
+use crate::log::reference_log::Random;
 use crate::log::reference_log::apply;
 use crate::{Start, Streams, Wait};
 use life::Rule;

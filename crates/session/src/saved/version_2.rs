@@ -2,8 +2,8 @@
 
 use std::collections::VecDeque;
 
-use super::{FORMAT, SavedSession, SavedTimeline, Settings};
-use crate::copies::{Packed, Snapshot};
+use super::{FORMAT, SavedSession, Settings};
+use crate::copies::{Packed, SavedTimeline, Snapshot};
 use crate::log::{Log, Position, Record, SessionParameters};
 use lang::{Message, message};
 use life::grouped;

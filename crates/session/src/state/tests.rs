@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::*;
 use crate::log::{SessionParameters, at};
-use crate::next_task::{EngineFacts, NextTask, SnapshotReason, next_task};
+use crate::state::{EngineFacts, NextTask, SnapshotReason, next_task};
 use crate::{Change, Pace, SessionAction, Start};
 use life::Size;
 

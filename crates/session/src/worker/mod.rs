@@ -1,7 +1,7 @@
 //! The session's thread: takes commands, issues work to the engine and publishes the results.
 //!
 //! No other thread touches the engine, and this one never waits for a reader.
-//! [`next_task`](crate::next_task) decides what to do next; a turn of the loop polls the engine, then does
+//! [`next_task`] decides what to do next; a turn of the loop polls the engine, then does
 //! one piece of work or sleeps until something may have happened.
 //!
 //! The owners of its data are modules of their own, beside this one. Here is what the session does with
@@ -10,33 +10,31 @@
 //! | File | What it does |
 //! |---|---|
 //! | this one | takes commands at once or in their turn, takes the engine's events, and sleeps between turns |
-//! | `cells` | applies records of the log to the lattices, and begins moves from a copy or a start |
-//! | `recovery` | handles errors and replaces a lost engine |
-//! | `comparison` | compares A and B, shows recorded rounds, and runs rounds op by op for the overlap |
+//! | `cells` | applies records of the log to the lattices, begins moves from a copy or a start, and replaces a lost engine |
+//! | `lab` | measures rounds, compares A and B, shows recorded rounds, and runs rounds op by op for the overlap |
 //! | `settings` | changes pace, kernel, switches and pictures, and compares rounds before and after |
 //! | `watching` | stops or refills settled panels |
 //! | `saving` | makes copies of all lattices, hands a session over to be saved, and continues a saved one |
 //! | `status` | the figures that others see, and when they are published |
 
 use crate::command::{AfterEnd, Command, Notice, When};
-use crate::copies::Snapshot;
+use crate::copies::{Snapshot, Timeline};
 use crate::instances::{Event, MAX_IN_FLIGHT};
-use crate::last_known::{LastKnown, SafetyCopy};
-use crate::lattices::{Engines, Lattices, first_view};
+use crate::lattices::{Engines, Lattices, first_view, shown};
 use crate::log::{Log, SessionParameters};
-use crate::next_task::{EngineFacts, NextTask, next_task, part_of_round};
+use crate::persistence::{LastKnown, SafetyCopy};
 use crate::population::Populations;
 use crate::saved::SavedSession;
-use crate::state::{Health, Mode, State, Timeline, internal};
-use crate::statistics::Lab;
-use crate::time::Pacing;
+use crate::setup::Pacing;
+use crate::state::{EngineFacts, Mode, NextTask, State, next_task, part_of_round};
 use crate::trace::Trace;
-use crate::trial::shown;
-use crate::watch::{Measuring, Watch};
+use crate::worker::lab::Lab;
+use crate::worker::watching::{Measuring, Watch};
 use crate::{
     DEFAULT_KERNEL, KernelChoice, Pace, PicturePlan, Pictures, Request, SessionAction, Setup,
-    Share, Side, Status,
+    Share, Side, Status, internal,
 };
+use cells::Health;
 use engine::{Result, kernels};
 use lang::message;
 use saving::{SnapshotStore, Wanted};
@@ -46,12 +44,11 @@ use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
 mod cells;
-mod comparison;
-mod recovery;
+pub(crate) mod lab;
 mod saving;
 mod settings;
 pub(crate) mod status;
-mod watching;
+pub(crate) mod watching;
 
 /// Time between two publications for those who save the session while its thread hangs, at least.
 const PUBLISH_INTERVAL: Duration = Duration::from_millis(500);

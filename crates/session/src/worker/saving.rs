@@ -2,16 +2,13 @@
 
 use super::{RETRY_INTERVAL, SessionWorker};
 use crate::command::{Command, Notice, Query};
-use crate::copies::Snapshot;
+use crate::copies::{Snapshot, Timeline};
 use crate::instances::Sim;
-use crate::lattices::SNAPSHOT_SLOTS;
+use crate::lattices::{Losses, SNAPSHOT_SLOTS};
 use crate::log::{Position, Undo};
-use crate::losses::Losses;
-use crate::next_task::SnapshotReason;
-use crate::own_file::OwnFile;
-use crate::saved::{Drafts, SavedSession};
-use crate::state::{Mode, Move, MoveReason, Timeline};
-use crate::time::Pacing;
+use crate::saved::{Drafts, OwnFile, SavedSession};
+use crate::setup::Pacing;
+use crate::state::{Mode, Move, MoveReason, SnapshotReason};
 use crate::{Setup, StoredKernel, copies};
 use engine::{EngineError, Result};
 use lang::message;

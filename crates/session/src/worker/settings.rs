@@ -12,8 +12,8 @@ use crate::command::{Notice, Query};
 use crate::fastest::Requested;
 use crate::instances::Sim;
 use crate::lattices::Chosen;
+use crate::lattices::{Subject, Trial, shown};
 use crate::state::Mode;
-use crate::trial::{Subject, Trial, shown};
 use crate::{
     Choice, DEFAULT_KERNEL, Effect, KernelChoice, Order, OwnRound, OwnRoundError, Pace,
     PicturePlan, SLOWER_KEY, Setting, Setup, Share, Streams, Switch, SwitchContext, Switches, Wait,

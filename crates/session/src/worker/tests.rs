@@ -3,19 +3,15 @@
 
 mod driver;
 mod expected;
-mod logged;
 mod oracle;
-mod order;
 mod random;
-
-use std::sync::mpsc::{TryRecvError, channel};
 
 use super::*;
 use crate::command::Query;
 use crate::instances::Sim;
 use crate::log::at;
 use crate::saved::SavedSession;
-use crate::scripted_engine::{Call, Fault, Gpus};
+use crate::scripted_engine::{Call, Fault, Gpus, Issued};
 use crate::state::MoveReason;
 use crate::{
     Change, DeviceChoice, Edit, Pace, PicturePlan, SessionAction, Split, Start, StopWhenStill,
@@ -23,10 +19,14 @@ use crate::{
 };
 use driver::{Driver, Reopen, Step};
 use engine::kernels::OwnStepError;
-use engine::{EngineError, kernels};
+use engine::{EngineError, EventId, Op, OrderOp, Scope, StreamId, kernels};
 use expected::Alone;
 use life::{Lattice, Size};
-use tracing::Level;
+use std::collections::HashMap;
+use std::sync::mpsc::{TryRecvError, channel};
+use std::sync::{Arc, Mutex};
+use tracing::span::{Attributes, Id, Record};
+use tracing::{Event, Level, Metadata, Subscriber};
 
 fn setup(rounds: Option<u64>) -> Setup {
     let kernel = kernels::find("bits").unwrap();
@@ -312,7 +312,7 @@ fn a_file_that_was_never_taken_up_is_never_written_over() {
 fn a_refused_request_is_logged_as_information_and_a_loss_as_a_warning() {
     let mut driver = Driver::new(small(1));
     driver.step(Step::Settle);
-    let levels = logged::levels_of(|| {
+    let levels = levels_of(|| {
         use SessionAction::{Redo, ToggleComparison, Undo};
         for action in [Undo, Redo, ToggleComparison] {
             driver.step_and_settle(Step::Act(action));
@@ -366,4 +366,90 @@ fn equal_settings_are_compared_once_while_nothing_is_asked() {
     driver.step(Step::Pass(Duration::from_secs(10)));
     driver.step(Step::Turns(90));
     assert!(driver.worker.lattices.trial.is_none(), "once");
+}
+
+// How loudly a piece of work logs, for tests.
+
+/// The levels of what this thread logs meanwhile, at INFO or above.
+pub(super) fn levels_of(work: impl FnOnce()) -> Vec<Level> {
+    let levels = Arc::new(Mutex::new(Vec::new()));
+    tracing::subscriber::with_default(Collector(levels.clone()), work);
+    levels.lock().unwrap().clone()
+}
+
+struct Collector(Arc<Mutex<Vec<Level>>>);
+
+impl Subscriber for Collector {
+    fn enabled(&self, metadata: &Metadata<'_>) -> bool {
+        *metadata.level() <= Level::INFO
+    }
+
+    fn event(&self, event: &Event<'_>) {
+        self.0.lock().unwrap().push(*event.metadata().level());
+    }
+
+    fn new_span(&self, _: &Attributes<'_>) -> Id {
+        Id::from_u64(1)
+    }
+
+    fn record(&self, _: &Id, _: &Record<'_>) {}
+
+    fn record_follows_from(&self, _: &Id, _: &Id) {}
+
+    fn enter(&self, _: &Id) {}
+
+    fn exit(&self, _: &Id) {}
+}
+
+// Whether what an engine was given orders all work on a lattice: by streams, by events, or by the host.
+
+/// How far each stream has come, as another one knows.
+type Clock = HashMap<StreamId, u32>;
+
+fn learn(clock: &mut Clock, other: &Clock) {
+    for (&stream, &count) in other {
+        let known = clock.entry(stream).or_default();
+        *known = count.max(*known);
+    }
+}
+
+/// Checks that every two ops on one lattice are ordered.
+pub(super) fn check_order(all: &[Issued]) {
+    let mut streams: HashMap<StreamId, Clock> = HashMap::new();
+    let mut events: HashMap<EventId, Clock> = HashMap::new();
+    let mut host = Clock::new();
+    let mut last: HashMap<u32, (StreamId, u32, &str)> = HashMap::new();
+    for Issued {
+        program, is_graph, ..
+    } in all
+    {
+        if program.steps.is_empty() || *is_graph {
+            // What comes before a graph is done before it, and so on.
+            streams.values().for_each(|clock| learn(&mut host, clock));
+        }
+        for step in program.steps.iter().filter(|_| !is_graph) {
+            let clock = streams.entry(step.stream).or_default();
+            learn(clock, &host);
+            let count = clock.entry(step.stream).or_default();
+            *count += 1;
+            let count = *count;
+            match step.op {
+                Op::Order(OrderOp::Record(event)) => drop(events.insert(event, clock.clone())),
+                Op::Order(OrderOp::Wait(event)) => learn(clock, &events[&event]),
+                Op::Order(OrderOp::Synchronize(Scope::Stream)) => learn(&mut host, clock),
+                _ => {}
+            }
+            for lattice in step.op.lattices() {
+                let now = (step.stream, count, step.op.label());
+                if let Some(before) = last.insert(lattice, now) {
+                    let known = clock.get(&before.0).copied().unwrap_or(0);
+                    let is_ordered = known >= before.1;
+                    assert!(
+                        is_ordered,
+                        "{now:?} is not behind {before:?} on lattice {lattice}"
+                    );
+                }
+            }
+        }
+    }
 }

@@ -13,7 +13,7 @@ use super::driver::{Driver, Reopen, Step};
 use super::expected::Alone;
 use super::*;
 use crate::instances::limit;
-use crate::log::random::{Random, size};
+use crate::log::reference_log::{Random, size};
 use crate::scripted_engine::{Call, Fault};
 use crate::{Change, Edit, PicturePlan, Split, StopWhenStill, Switch};
 use engine::kernels::{KERNELS, OwnStepError};

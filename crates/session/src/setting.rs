@@ -1,4 +1,5 @@
-//! The lab's switches (F2 to F8): the positions that each has, and which of them go together.
+//! What a round is stepped with: the lab's switches (F2 to F8), the positions that each has and which of
+//! them go together, and the round that a user wrote.
 //!
 //! # What a position does
 //! [`Switch::next`] decides which position a key takes. The session's `worker/settings.rs` sets it, and
@@ -6,11 +7,81 @@
 //! consists of (which ops, in which streams and order) is made in `round.rs`, and
 //! nowhere else.
 
+use crate::{PicturePlan, Share};
 use clap::ValueEnum;
-
-use crate::OwnOrder;
 use engine::{HostMemory, Kernel, Layout, Transfer};
 use lang::{Message, mark, message, tr};
+use script::{Place, Round, Verdict, Work};
+use std::ops::Range;
+use std::sync::Arc;
+
+/// What a round is stepped with: an argument of the round. How many generations it has is not part of
+/// it: that changes from round to round.
+#[derive(Clone, Debug)]
+pub struct Setting {
+    /// The kernel.
+    pub kernel: &'static Kernel,
+    /// How the round is issued, copied and waited for.
+    pub switches: Switches,
+    /// The round that a user wrote; [`Order::Own`] takes it.
+    pub own_round: Option<Arc<OwnRound>>,
+}
+
+impl PartialEq for Setting {
+    fn eq(&self, other: &Setting) -> bool {
+        let own = |it: &Setting| it.own_round.as_ref().map(Arc::as_ptr);
+        (self.kernel, self.switches, own(self)) == (other.kernel, other.switches, own(other))
+    }
+}
+
+impl Setting {
+    /// With another kernel, and without the switches that it does not take.
+    #[must_use]
+    pub fn with_kernel(&self, kernel: &'static Kernel) -> Setting {
+        Setting {
+            kernel,
+            switches: self.switches.fitted_to(kernel),
+            ..self.clone()
+        }
+    }
+
+    /// With other switches.
+    #[must_use]
+    pub fn with_switches(&self, switches: Switches) -> Setting {
+        Setting {
+            switches,
+            ..self.clone()
+        }
+    }
+
+    /// These lattices, stepped with it.
+    pub fn share(&self, lattices: Range<usize>, picture: Option<PicturePlan>) -> Share {
+        Share {
+            lattices,
+            setting: self.clone(),
+            picture,
+        }
+    }
+
+    pub(crate) fn is_pinned(&self) -> bool {
+        self.switches.host_memory == HostMemory::Pinned
+    }
+
+    /// Whether one op steps all lattices of a stream, so that all must be in the same one of two buffers.
+    pub(crate) fn aligns_buffers(&self) -> bool {
+        let has_two = self.kernel.layout != Layout::Bits && !self.kernel.is_in_place();
+        self.switches.streams == Streams::Batch && has_two
+    }
+
+    /// The calls of the user's round for so many lattices, if that is the order.
+    pub(crate) fn own_calls(&self, lattices: usize) -> Option<&Arc<script::Round>> {
+        let own = self.own_round.as_ref()?;
+        own.round_of(lattices)
+            .filter(|_| self.switches.order == Order::Own)
+    }
+}
+
+// The switches.
 
 /// How rounds are issued, copied and waited for: everything that a switch changes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Serialize, serde::Deserialize)]
@@ -580,5 +651,135 @@ impl TransferChoice {
     }
 }
 
+// A round that a user wrote: its script, and the calls that it makes for the present instances.
+
+/// A round that a user wrote, for a number of instances.
+#[derive(Clone, PartialEq, Debug)]
+pub struct OwnRound {
+    /// The script.
+    pub source: Arc<str>,
+    /// How many instances it is made for.
+    pub instances: usize,
+    /// What it orders, or why it cannot run.
+    pub round: Result<Arc<Round>, OwnRoundError>,
+    /// The same for half as many instances, as a comparison of A and B steps on each side.
+    pub half: Result<Arc<Round>, OwnRoundError>,
+}
+
+/// Why a round cannot run: what is wrong first.
+#[derive(Clone, PartialEq, Debug)]
+pub struct OwnRoundError {
+    /// Where in the script, if it has a place.
+    pub place: Option<Place>,
+    /// What.
+    pub message: Message,
+}
+
+impl OwnRound {
+    /// Runs a script for this many instances, and checks what it orders.
+    pub fn new(source: Arc<str>, instances: usize) -> OwnRound {
+        let made = |instances| made(&source, instances);
+        OwnRound {
+            round: made(instances),
+            half: made(instances / 2),
+            instances,
+            source,
+        }
+    }
+
+    /// What it orders for so many instances: those that it is made for, or half as many. `None` if that
+    /// is not right, or unknown.
+    pub fn round_of(&self, instances: usize) -> Option<&Arc<Round>> {
+        match instances {
+            all if all == self.instances => self.round.as_ref().ok(),
+            half if half == self.instances / 2 => self.half.as_ref().ok(),
+            _ => None,
+        }
+    }
+}
+
+fn made(source: &str, instances: usize) -> Result<Arc<Round>, OwnRoundError> {
+    let verdict = Verdict::of(source, Work::Lattices, instances as u32, &[]);
+    let (place, message) = match &verdict.faults {
+        Err(error) => (error.place, &error.message),
+        Ok(faults) => match faults.first() {
+            None => return Ok(Arc::new(verdict.round)),
+            Some(fault) => (fault.places().first().copied(), &fault.message),
+        },
+    };
+    let message = message.clone();
+    Err(OwnRoundError { place, message })
+}
+
+/// Whether [`Order::Own`] can be taken.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum OwnOrder {
+    /// No round was written.
+    #[default]
+    Unwritten,
+    /// The round that was written is not right for the present number of instances.
+    Wrong,
+    /// Several devices compute.
+    SeveralDevices,
+    /// It can.
+    Available {
+        /// Whether the host waits in the round.
+        synchronizes: bool,
+    },
+}
+
+impl OwnOrder {
+    /// Of a round that steps this many instances, where so many devices compute.
+    pub fn of(round: Option<&OwnRound>, instances: usize, devices: usize) -> OwnOrder {
+        match round.map(|round| round.round_of(instances)) {
+            None => OwnOrder::Unwritten,
+            Some(None) => OwnOrder::Wrong,
+            Some(Some(_)) if devices > 1 => OwnOrder::SeveralDevices,
+            Some(Some(round)) => OwnOrder::Available {
+                synchronizes: round.synchronizes(),
+            },
+        }
+    }
+}
+
 #[cfg(test)]
-mod tests;
+mod tests {
+    use super::*;
+    use engine::kernels::find;
+
+    #[test]
+    fn pairs_that_cannot_be_say_why() {
+        let kernel = find("bits").unwrap();
+        let graphs = Switches {
+            graphs: true,
+            ..Switches::DEFAULT
+        };
+        assert_eq!(graphs.incompatibility(kernel), None);
+        for (switch, at) in [
+            (Switch::Streams, 2),
+            (Switch::Wait, 1),
+            (Switch::HostMemory, 1),
+        ] {
+            let choice = &switch.choices(graphs, kernel)[at];
+            assert!(choice.unavailable.is_some(), "{choice:?}");
+            // From the other side, too.
+            let eager = Switches {
+                graphs: false,
+                ..choice.switches
+            };
+            assert_eq!(eager.incompatibility(kernel), None);
+            assert!(
+                Switch::Graphs
+                    .next(eager, kernel)
+                    .unwrap_err()
+                    .contains("graphs on")
+            );
+        }
+        let cells = Switches {
+            transfer: TransferChoice::Cells,
+            ..Switches::DEFAULT
+        };
+        assert!(cells.incompatibility(kernel).unwrap().contains("bits"));
+        assert_eq!(cells.incompatibility(find("global").unwrap()), None);
+    }
+}

@@ -1,0 +1,681 @@
+//! What is measured of a session's rounds: rates and median times, A and B, what was recorded on a GPU
+//! instead, and the overlap of a round's ops.
+
+use super::{RETRY_INTERVAL, SessionWorker};
+use crate::command::Notice;
+use crate::copies::Snapshot;
+use crate::lattices::{Subject, Trial};
+use crate::recording::{Recording, RoundWork};
+use crate::state::Mode;
+use crate::worker::watching::Measuring;
+use crate::{
+    AbComparison, Effect, Finding, IsolatedOp, LabStatus, NewCells, Order, Pace, RecordedStatus,
+    Request, Setting, Share, Source, Status, Streams, Switch, Switches, median, recorded_in_words,
+};
+use engine::Result;
+use lang::{Message, message};
+use life::grouped;
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// The time over which rates are averaged.
+const WINDOW: Duration = Duration::from_millis(500);
+
+/// Maximum number of launches or rounds that a median is taken over.
+const MAX_LATEST: usize = 31;
+
+/// Timed rounds of a kernel before its rate is shown: the first may load its module or be preempted.
+const MIN_RATES: usize = 3;
+
+/// Counts rounds and generations as they complete.
+#[derive(Default)]
+pub(crate) struct Statistics {
+    /// Times at which rounds completed, with the totals of rounds and generations at each.
+    samples: VecDeque<(Instant, u64, u64)>,
+    /// Rounds completed since the session began.
+    pub(super) rounds: u64,
+    generations: u64,
+    launches: VecDeque<f64>,
+    round_us: VecDeque<f64>,
+    /// The kernel in use, and its cells per second of launch time in the latest timed rounds.
+    stepping: (&'static str, VecDeque<f64>),
+    /// Each kernel used so far, with the median cells per second of launch time of its latest timed rounds.
+    pub(super) reached: Vec<(&'static str, f64)>,
+}
+
+impl Statistics {
+    /// Counts a completed round. `took` runs from its first driver call, or from the end of the
+    /// round before it if that was later, to its last event; `None` if it had another setting than
+    /// the session's.
+    pub(super) fn round(&mut self, now: Instant, generations: u32, took: Option<Duration>) {
+        if let Some(took) = took {
+            push(&mut self.round_us, took.as_secs_f64() * 1e6);
+        }
+        self.rounds += 1;
+        self.generations += u64::from(generations);
+        // At most 200 samples per second.
+        let dense = self
+            .samples
+            .back()
+            .is_some_and(|(at, ..)| now - *at < WINDOW / 100);
+        if dense && self.samples.len() > 1 {
+            let last = self.samples.back_mut().expect("it was looked at");
+            (last.1, last.2) = (self.rounds, self.generations);
+            return;
+        }
+        self.samples.push_back((now, self.rounds, self.generations));
+        while self.samples.len() > 2 && now - self.samples[1].0 > WINDOW {
+            self.samples.pop_front();
+        }
+    }
+
+    /// Counts a timed launch, in microseconds.
+    pub(super) fn launch(&mut self, us: f64) {
+        push(&mut self.launches, us);
+    }
+
+    /// Counts a timed round in which a kernel stepped that many cells per second of launch time.
+    pub(super) fn stepping(&mut self, kernel: &'static str, cells_per_second: f64) {
+        if self.stepping.0 != kernel {
+            self.stepping = (kernel, VecDeque::new());
+        }
+        push(&mut self.stepping.1, cells_per_second);
+        let Some(now) = self.stepping_rate() else {
+            return;
+        };
+        match self.reached.iter_mut().find(|(name, _)| *name == kernel) {
+            Some((_, rate)) => *rate = now,
+            None => self.reached.push((kernel, now)),
+        }
+    }
+
+    /// Forgets the rates and medians, not the totals: after a pause or a change of settings.
+    pub(super) fn restart(&mut self) {
+        self.samples.clear();
+        self.launches.clear();
+        self.round_us.clear();
+        self.stepping.1.clear();
+    }
+
+    /// Rounds and generations per second over the last half second; 0 until two rounds have
+    /// completed. Both fall towards 0 while no round completes.
+    pub(super) fn rates(&self, now: Instant) -> (f64, f64) {
+        match (self.samples.front(), self.samples.back()) {
+            (Some(first), Some(last)) if last.0 > first.0 => {
+                let quiet = now.saturating_duration_since(last.0);
+                let span = if quiet > 4 * WINDOW {
+                    now - first.0
+                } else {
+                    last.0 - first.0
+                };
+                let per_second = |count: u64| count as f64 / span.as_secs_f64();
+                (per_second(last.1 - first.1), per_second(last.2 - first.2))
+            }
+            _ => (0.0, 0.0),
+        }
+    }
+
+    /// The median of the latest timed launches, in microseconds.
+    pub(super) fn launch_us(&self) -> Option<f64> {
+        median(self.launches.iter().copied())
+    }
+
+    /// Cells per second of launch time, the median of the latest timed rounds; `None` while there are
+    /// too few of them.
+    pub(super) fn stepping_rate(&self) -> Option<f64> {
+        let rates = self.stepping.1.iter().copied();
+        median(rates).filter(|_| self.stepping.1.len() >= MIN_RATES)
+    }
+
+    /// The median time of the latest rounds, in microseconds.
+    pub(super) fn round_us(&self) -> Option<f64> {
+        median(self.round_us.iter().copied())
+    }
+}
+
+/// Adds a value and drops the oldest beyond [`MAX_LATEST`].
+pub(super) fn push(latest: &mut VecDeque<f64>, us: f64) {
+    latest.push_back(us);
+    if latest.len() > MAX_LATEST {
+        latest.pop_front();
+    }
+}
+
+// Which rounds are timed by events. Timing doubles the host's driver calls, so only some are.
+
+/// Rounds from one timed round to the next, at least.
+const MIN_ROUNDS: u32 = 32;
+
+/// Time from one timed round to the next, at least: the screen shows no more than that.
+const MIN_INTERVAL: Duration = Duration::from_millis(25);
+
+/// Chooses the rounds to time: one in 32, and fewer if rounds are short.
+#[derive(Debug)]
+pub struct Sampling {
+    /// Rounds since the last timed round.
+    since: u32,
+    last: Option<Instant>,
+    one_in: u32,
+}
+
+impl Default for Sampling {
+    fn default() -> Sampling {
+        Sampling {
+            since: 0,
+            last: None,
+            one_in: MIN_ROUNDS,
+        }
+    }
+}
+
+impl Sampling {
+    /// Whether to time the round issued now. `soon` times one as early as possible, because a
+    /// measurement waits for it; `in_turns` says that A and B alternate, and lengthens the distance
+    /// by one so that both are timed.
+    pub fn wants(&self, now: Instant, soon: bool, in_turns: bool) -> bool {
+        let min = if soon { 2 } else { MIN_ROUNDS } + u32::from(in_turns);
+        match self.last {
+            // The very first round loads modules.
+            None => self.since > 0,
+            Some(last) => self.since + 1 >= min && now - last >= MIN_INTERVAL,
+        }
+    }
+
+    /// Counts an issued round.
+    pub fn issued(&mut self, now: Instant, timed: bool) {
+        self.since += 1;
+        if timed {
+            if self.last.is_some() {
+                self.one_in = self.since;
+            }
+            self.last = Some(now);
+            self.since = 0;
+        }
+    }
+
+    /// The distance in rounds between the last two timed rounds.
+    pub fn one_in(&self) -> u32 {
+        self.one_in
+    }
+}
+
+// What is measured of a session's rounds.
+
+/// What is measured of a session's rounds.
+#[derive(Default)]
+pub(crate) struct Lab {
+    pub(crate) statistics: Statistics,
+    pub(crate) sampling: Sampling,
+    /// When the last command came, or the session began.
+    pub(crate) last_command: Option<Instant>,
+    /// How many trials have begun.
+    pub(crate) trials: u64,
+    /// By what factor rounds of equal settings differ, once that was measured.
+    pub(crate) spread: Option<f64>,
+    /// What the last change of a switch or of the kernel did to the time of a round.
+    pub(crate) last_effect: Option<Effect>,
+    /// The setting before the last change, if a recorded effect of that change is shown.
+    pub(crate) before_change: Option<Setting>,
+    /// The recorded rounds that are shown.
+    pub(crate) recorded: Option<RecordedKey>,
+    /// The setting before the last switch.
+    pub(crate) previous: Option<Switches>,
+    /// B's switches when A and B were compared last.
+    pub(crate) b_switches: Option<Switches>,
+    /// Number of cells that differ between A and B, and the generation of that count.
+    pub(crate) differing: Option<(u64, u64)>,
+    /// Whether the overlap is shown.
+    pub(crate) is_watching: bool,
+    /// The time of each op of a round when it runs alone, with the present setting, once measured.
+    pub(crate) isolated: Option<Arc<[IsolatedOp]>>,
+    /// What the calibration under way is of.
+    pub(crate) calibrating: Option<Share>,
+    /// Whether timed rounds record block timestamps.
+    pub(crate) block_timestamps: bool,
+    /// The latest launches in microseconds: without and with block timestamps.
+    launches: [VecDeque<f64>; 2],
+}
+
+/// What the recorded rounds depend on that are shown: the lattices, and the settings of the round that is
+/// drawn and of the one above it.
+pub(crate) type RecordedKey = (RoundWork, [Option<Setting>; 2]);
+
+impl Lab {
+    /// Forgets measurements after a change of something that rounds depend on.
+    pub(crate) fn changed(&mut self) {
+        self.statistics.restart();
+        (self.isolated, self.recorded) = (None, None);
+        self.launches.iter_mut().for_each(VecDeque::clear);
+    }
+
+    /// Counts a timed launch.
+    pub(crate) fn launch(&mut self, us: f64, plain: bool) {
+        push(&mut self.launches[usize::from(!plain)], us);
+    }
+
+    /// What is measured of rounds, for the status.
+    pub(crate) fn status(&self, comparison: Option<AbComparison>, tells_effect: bool) -> LabStatus {
+        LabStatus {
+            isolated: self.isolated.clone().filter(|_| self.is_watching),
+            comparison,
+            last_effect: self.last_effect.clone(),
+            tells_effect,
+            block_timestamps: self.block_timestamps,
+            timestamp_overhead: self.timestamp_overhead(),
+            recording: None,
+        }
+    }
+
+    /// The factor by which block timestamps lengthen a launch, once enough of both were timed.
+    fn timestamp_overhead(&self) -> Option<f64> {
+        let enough = |launches: &VecDeque<f64>| {
+            median(launches.iter().copied()).filter(|_| launches.len() >= 5)
+        };
+        let [plain, block_timestamps] = self.launches.each_ref().map(enough);
+        Some(block_timestamps? / plain?)
+    }
+
+    /// Turns block timestamps of timed rounds on or off.
+    pub(crate) fn toggle_block_timestamps(&mut self) {
+        self.block_timestamps = !self.block_timestamps;
+        self.launches.iter_mut().for_each(VecDeque::clear);
+    }
+}
+
+// Comparing two settings, A and B, each on half of the instances.
+// A record of the log begins it: B's lattices take the cells of A's. Whether it is on follows from the position,
+// also after an undo, a jump, a recovery or in a session from a file; only B's switches are remembered.
+
+impl SessionWorker {
+    /// Begins or ends a comparison. Nothing may be in flight.
+    pub(super) fn toggle_comparison(&mut self) -> Result<Option<Notice>> {
+        let setup = &self.lattices.setup;
+        if self.lattices.is_comparing() {
+            self.state.end_comparison();
+            return Ok(None);
+        }
+        if setup.instances < 2 {
+            return Ok(Some(Notice::Refused(message!(
+                "A and B need two instances or more; start with --instances 2"
+            ))));
+        }
+        if let Some(own) = &setup.setting.own_round
+            && setup.setting.switches.order == Order::Own
+            && own.half.is_err()
+        {
+            let each = own.instances / 2;
+            return Ok(Some(Notice::Refused(message!(
+                "The round of your own is not right for {each} instances, as many as A and B have each"
+            ))));
+        }
+        if self.lattices.is_kernel_due(false) {
+            self.fit_kernel(false)?; // chosen settings are compared
+        }
+        self.lab.b_switches = Some(self.other_switches());
+        Ok(self.state.begin_comparison())
+    }
+
+    /// Gives B's lattices the cells of A's. All lattices are on the host.
+    pub(super) fn apply_comparison(&mut self) -> Result<()> {
+        let lattices = self.present_copy().map(Snapshot::lattices).transpose()?;
+        let trial = self.trial_of_halves(self.b_setting());
+        let shares = self
+            .lattices
+            .shares(&self.lattices.setup.setting, Some(&trial));
+        self.enter(&shares)?;
+        if let (Some(lattices), Some(sim)) = (lattices, &mut self.lattices.sim) {
+            let [a, b] = [0, 1].map(|side| shares[side].lattices.clone());
+            let cells = lattices[a].iter().cloned().map(NewCells::from);
+            sim.set_lattices(b.zip(cells).collect())?;
+        }
+        if self.state.moving().is_none() {
+            self.notify(Notice::Done(message!(
+                "Key B returns to generation {from}; A and B alternate; {first} to {last} change B",
+                from = grouped(self.state.position().generation),
+                first = Switch::ALL[0].key(),
+                last = Switch::ALL[Switch::ALL.len() - 1].key()
+            )));
+        }
+        Ok(())
+    }
+
+    /// Begins to step A and B apart, or ends that, as the log says.
+    pub(super) fn follow_comparison(&mut self, compares: bool) {
+        if compares == self.lattices.is_comparing() {
+            return;
+        }
+        self.forget_effect();
+        self.lab.changed();
+        if compares {
+            self.lab.differing = None;
+            self.lattices.trial = Some(self.trial_of_halves(self.b_setting()));
+        } else {
+            self.lab.b_switches = Some(self.lattices.changed_setting().switches);
+            self.lattices.trial = None;
+        }
+    }
+
+    /// A trial of the present setting, A's, and this one, B's.
+    pub(super) fn trial_of_halves(&mut self, b: Setting) -> Trial {
+        self.new_trial(Subject::Halves(self.lattices.setup.instances / 2), b)
+    }
+
+    /// B's setting when a comparison begins.
+    fn b_setting(&self) -> Setting {
+        let now = &self.lattices.setup.setting;
+        let b_switches = self.lab.b_switches.unwrap_or_else(|| self.other_switches());
+        now.with_switches(b_switches).with_kernel(now.kernel)
+    }
+
+    /// B's first switches: those before the last change, or another way of sharing streams; for a round of
+    /// the user's own, another order.
+    fn other_switches(&self) -> Switches {
+        let (setup, context) = (&self.lattices.setup, self.lattices.context());
+        let (now, kernel) = (setup.setting.switches, setup.setting.kernel);
+        let has_half = setup
+            .setting
+            .own_round
+            .as_ref()
+            .is_some_and(|it| it.half.is_ok());
+        let fits = |other: &Switches| {
+            *other != now
+                && context.incompatibility(other).is_none()
+                && (other.order != Order::Own || has_half)
+        };
+        let other = match (now.order, now.streams) {
+            (Order::Own, _) => Switches {
+                order: Order::Breadth,
+                ..now
+            },
+            (_, Streams::PerInstance) => Switches {
+                streams: Streams::One,
+                ..now
+            },
+            _ => Switches {
+                streams: Streams::PerInstance,
+                ..now
+            },
+        };
+        let previous = self.lab.previous.map(|before| before.fitted_to(kernel));
+        previous.filter(fits).unwrap_or(other)
+    }
+
+    /// The comparison, for the status.
+    pub(super) fn comparison(&self) -> Option<AbComparison> {
+        let trial = self.lattices.trial.as_ref()?;
+        let each = trial.each()?;
+        let settings = [self.lattices.setup.setting.clone(), trial.other.clone()];
+        let switches = settings.each_ref().map(|it: &Setting| it.switches);
+        let recorded = self.compare_recorded(settings);
+        let (round_us, finding, source) = recorded.unwrap_or_else(|| trial.measured());
+        Some(AbComparison {
+            switches,
+            round_us,
+            finding,
+            source,
+            differing: self.lab.differing,
+            each,
+        })
+    }
+}
+
+// Shows what was recorded on a GPU instead of measurements, while the CPU steps the lattices.
+
+impl SessionWorker {
+    /// Shows recorded rounds from now on, or measures again. Nothing may be in flight.
+    pub(super) fn toggle_recorded(&mut self) -> Result<Option<Notice>> {
+        let instances = self.lattices.sim.as_ref();
+        if instances.is_some_and(|it| it.engine().name() != "cpu") {
+            let why = message!("a GPU computes here, and is measured");
+            return Ok(Some(Notice::Refused(why)));
+        }
+        self.drop_change();
+        if self.lab.block_timestamps {
+            self.toggle_block_timestamps();
+        }
+        let recording = (!self.lattices.is_recorded()).then(Recording::shipped);
+        let before = std::mem::replace(&mut self.lattices.recording, recording);
+        let shares = self.lattices.shares_in_use();
+        if let Err(error) = self.enter(&shares) {
+            self.lattices.recording = before;
+            return Err(error);
+        }
+        if recording.is_none() {
+            self.publisher.lock_trace().replace(None, None);
+        }
+        self.lab.changed();
+        Ok(Some(Notice::Done(match recording {
+            Some(recording) => message!(
+                "Now rounds {what}",
+                what = recorded_in_words(&recording.recorded)
+            ),
+            None => message!("Rounds are measured on this machine"),
+        })))
+    }
+
+    /// How two settings compare, as recorded; `None` if rounds are measured here.
+    pub(super) fn compare_recorded(
+        &self,
+        settings: [Setting; 2],
+    ) -> Option<([Option<f64>; 2], Option<Finding>, Source)> {
+        let recording = self.lattices.recording?;
+        let generations = self.state.pacing.generations();
+        let found = settings.map(|setting| self.lattices.recorded(&setting, generations));
+        let compared = match found {
+            [Some((group, before)), Some((_, after))] => group.compare(before, after),
+            _ => None,
+        };
+        let source = Source::RecordedOn(recording.recorded.clone());
+        Some(match compared {
+            Some((us, finding)) => (us.map(Some), Some(finding), source),
+            None => ([None; 2], None, source),
+        })
+    }
+
+    /// What a change from this setting to the present one did to a round, as recorded; `None` if that is
+    /// measured here.
+    pub(super) fn recorded_effect(&self, change: &Message, before: &Setting) -> Option<Effect> {
+        let settings = [before.clone(), self.lattices.changed_setting()];
+        let (round_us, finding, source) = self.compare_recorded(settings)?;
+        Some(Effect {
+            what: change.clone(),
+            round_us,
+            finding,
+            source,
+        })
+    }
+
+    /// Draws the recorded rounds of the present setting, and above them those before a change, or A's.
+    pub(super) fn show_recorded_rounds(&mut self) {
+        if !self.lattices.is_recorded() {
+            return;
+        }
+        let of_a = self
+            .lattices
+            .is_comparing()
+            .then(|| self.lattices.setup.setting.clone());
+        let before = of_a.or(self.lab.before_change.clone());
+        let generations = self.state.pacing.generations();
+        let shown = [Some(self.lattices.changed_setting()), before];
+        let recorded = |setting: &Option<Setting>| {
+            let setting = setting.as_ref()?;
+            self.lattices.recorded(setting, generations)
+        };
+        let found = shown.each_ref().map(recorded);
+        let present = found[0].map(|(_, setting)| setting);
+        let key = (self.lattices.round_work(generations), shown);
+        if self.lab.recorded.as_ref() == Some(&key) {
+            return;
+        }
+        let [round, before] = found.map(|it| it.map(|(_, setting)| setting.round.clone()));
+        self.publisher.lock_trace().replace(round, before);
+        self.lab.isolated = present.map(|setting| setting.isolated());
+        self.lab.recorded = Some(key);
+    }
+
+    /// Replaces measured figures by recorded ones, if those are shown.
+    pub(super) fn put_recorded(&self, status: &mut Status) {
+        let Some(recording) = self.lattices.recording else {
+            return;
+        };
+        let generations = self.state.pacing.generations();
+        let present = self.lattices.changed_setting();
+        let found = self.lattices.recorded(&present, generations);
+        let found = found.map(|(_, setting)| setting);
+        let rates = &mut status.rates;
+        rates.round_us = found.map(|setting| setting.round_us());
+        rates.launch_us = found.map(|setting| setting.launch_us);
+        rates.stepping = found.map(|setting| setting.cells_per_second);
+        rates.reached.clear();
+        // While two settings are compared, their rounds alternate.
+        let sides = status.lab.comparison.as_ref().map_or(1.0, |_| 2.0);
+        let pace = found
+            .filter(|_| rates.rounds_per_second > 0.0)
+            .map(|setting| {
+                let most = 1e6 / (sides * setting.round_us());
+                let wanted = match status.setting.pace {
+                    Pace::PerSecond(rounds) => most.min(rounds / sides),
+                    Pace::Unthrottled | Pace::Maximum => most,
+                };
+                (rates.rounds_per_second / wanted).min(1.0)
+            });
+        status.lab.recording = Some(RecordedStatus {
+            recorded: recording.recorded.clone(),
+            has_setting: found.is_some(),
+            pace,
+        });
+    }
+}
+
+// Runs rounds op by op, with whose times the overlap of a round is computed.
+
+impl SessionWorker {
+    /// Whether to run a round op by op: its overlap is wanted and not known. Not in the middle of a
+    /// round, before a record ahead, or while stepping by hand.
+    pub(super) fn wants_calibration(&self) -> bool {
+        let generations = self.state.pacing.generations();
+        self.lab.is_watching
+            && !self.lattices.is_recorded()
+            && self.lab.isolated.is_none()
+            && self.lattices.trial.is_none()
+            && !self.state.has_records_ahead()
+            && self.state.mode == Mode::Running
+            && generations <= self.lattices.longest_round()
+    }
+
+    /// Begins a round that runs op by op. Nothing may be in flight.
+    pub(super) fn calibrate(&mut self) -> Result<()> {
+        let now = self.now();
+        let share = self.lattices.present();
+        let request = Request {
+            measured: self.watch.measuring != Measuring::Never,
+            edits: self.state.last_edit,
+            ..Request::of(self.state.pacing.generations())
+        };
+        let pictures = self.publisher.pictures.clone();
+        let newest = |slot| pictures.holds_newest(slot, share.downloads());
+        let is_ready = self.ensure(std::slice::from_ref(&share))?;
+        let Some(sim) = &mut self.lattices.sim else {
+            return Ok(());
+        };
+        if is_ready && sim.begin_calibration(&share, request, newest)? {
+            self.lab.calibrating = Some(share);
+            self.state.stepped(request.generations, now);
+            self.snapshots.is_stale = true;
+        } else {
+            self.lattices.retry_at = Some(now + RETRY_INTERVAL);
+        }
+        Ok(())
+    }
+
+    /// Drops a finished calibration's result if the setting has changed meanwhile.
+    pub(super) fn check_calibration(&mut self) {
+        if self.lab.calibrating.take() != Some(self.lattices.present()) {
+            self.lab.isolated = None;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steady_rounds_give_their_rate() {
+        let mut statistics = Statistics::default();
+        let start = Instant::now();
+        for i in 0..2000u32 {
+            let now = start + Duration::from_millis(u64::from(i));
+            statistics.round(now, 5, Some(Duration::from_micros(170)));
+        }
+        let (rounds, generations) = statistics.rates(start + Duration::from_secs(2));
+        assert!((rounds - 1000.0).abs() < 15.0, "{rounds}");
+        assert!((generations / rounds - 5.0).abs() < 1e-9);
+        assert_eq!(statistics.rounds, 2000);
+        assert_eq!(statistics.round_us(), Some(170.0));
+    }
+
+    #[test]
+    fn what_a_kernel_reached_stays_when_another_takes_over() {
+        let mut statistics = Statistics::default();
+        // The first one is far from the others.
+        for rate in [0.1, 4.0, 5.0] {
+            assert_eq!(statistics.reached, []);
+            statistics.stepping("bits", rate);
+        }
+        assert_eq!(statistics.stepping_rate(), Some(4.0));
+        for rate in [0.4, 9.0] {
+            statistics.stepping("planar", rate);
+            assert_eq!(statistics.stepping_rate(), None);
+        }
+        assert_eq!(statistics.reached, [("bits", 4.0)]);
+        statistics.stepping("planar", 9.5);
+        assert_eq!(statistics.stepping_rate(), Some(9.0));
+        statistics.restart();
+        assert_eq!(statistics.stepping_rate(), None);
+        assert_eq!(statistics.reached, [("bits", 4.0), ("planar", 9.0)]);
+    }
+
+    #[test]
+    fn the_median_ignores_an_outlier() {
+        let mut statistics = Statistics::default();
+        [4.0, 5.0, 400.0]
+            .into_iter()
+            .for_each(|us| statistics.launch(us));
+        assert_eq!(statistics.launch_us(), Some(5.0));
+        statistics.restart();
+        assert_eq!(statistics.launch_us(), None);
+    }
+}
+
+#[cfg(test)]
+mod sampling_tests {
+    use super::*;
+
+    /// The share of rounds that are timed, where they follow one another so fast.
+    fn one_in(period: Duration, soon: bool) -> u32 {
+        let (mut sampling, start) = (Sampling::default(), Instant::now());
+        for i in 0..20_000 {
+            let now = start + period * i;
+            let timed = sampling.wants(now, soon, false);
+            sampling.issued(now, timed);
+        }
+        sampling.one_in()
+    }
+
+    #[test]
+    fn one_round_in_32_is_timed_and_fewer_of_fast_ones() {
+        assert_eq!(one_in(Duration::from_millis(16), false), 32);
+        assert_eq!(one_in(Duration::from_micros(100), false), 250);
+        assert_eq!(one_in(Duration::from_millis(16), true), 2);
+    }
+
+    #[test]
+    fn the_first_round_is_not_but_the_second() {
+        let (mut sampling, now) = (Sampling::default(), Instant::now());
+        assert!(!sampling.wants(now, true, false));
+        sampling.issued(now, false);
+        assert!(sampling.wants(now, false, false));
+    }
+}
