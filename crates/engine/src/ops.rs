@@ -429,18 +429,6 @@ impl Program {
         downloads.flat_map(|(lattices, slot)| lattices.map(move |id| (LatticeId(id), slot)))
     }
 
-    /// Whether the program changes cells. If such a program fails halfway, the cells are unknown.
-    pub fn changes_cells(&self) -> bool {
-        let changes = |step: &Step| {
-            use LatticeOp::{Advance, Edit, Soup, Upload};
-            matches!(
-                step.op,
-                Op::Lattices(_, Upload(_) | Soup(_) | Edit(_) | Advance { .. })
-            )
-        };
-        self.steps.iter().any(changes)
-    }
-
     /// Appends an op for a stream.
     pub fn push(&mut self, stream: StreamId, op: impl Into<Op>) {
         self.push_from(IssuerId(0), stream, op);

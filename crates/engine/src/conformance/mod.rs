@@ -1,20 +1,11 @@
 //! Holds engines and kernels against the reference, bit by bit: the cases that `lifestreams verify`
 //! runs on a device, and the tests on the CPU engine and on the CUDA engine over a driver of their own.
 
-mod batches;
-mod blocks;
 mod cases;
-mod edits;
-mod expected;
-mod measures;
-mod rows;
-mod rules;
-mod seams;
-mod soups;
+mod ops;
 mod steps;
 #[cfg(test)]
 mod tests;
-mod views;
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -30,7 +21,7 @@ use cases::{BATCH, batch_sizes};
 use life::{Lattice, Rule, Size, soup};
 
 pub use cases::{Cases, Outcome, rules};
-pub use expected::{counted, reduced};
+pub use ops::{counted, reduced};
 
 /// A check that has ended.
 #[derive(Debug)]

@@ -10,7 +10,7 @@ use super::buffers::CpuSlots;
 use super::kernels::{Launch, Pair, bits, cells, multistep, planar};
 use super::planar_rows::{BitRows, PlanarRows};
 use super::worker_pool::WorkerPool;
-use super::{measure, memory, reduce};
+use super::{measure, memory};
 use crate::error::{bail, invalid};
 use crate::kernels::{OwnCode, no_own_code};
 use crate::{
@@ -214,8 +214,8 @@ impl Lattices {
             LatticeOp::Reduce(region) => {
                 let view = &mut entry.results.lock().view;
                 match stored.band {
-                    None => reduce::reduce(&stored.bits.now, *region, view),
-                    Some(band) => reduce::count_in_band(&stored.bits.now, band, *region, view),
+                    None => measure::reduce(&stored.bits.now, *region, view),
+                    Some(band) => measure::count_in_band(&stored.bits.now, band, *region, view),
                 }
             }
             LatticeOp::Measure => {

@@ -12,7 +12,6 @@ mod lattices;
 mod measure;
 pub mod memory;
 mod planar_rows;
-mod reduce;
 mod stream;
 mod vector;
 mod worker_pool;

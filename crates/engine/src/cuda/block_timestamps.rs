@@ -5,17 +5,15 @@
 //! most [`MAX_LAUNCHES`] per op, and per program, in its order, as many as fit [`MAX_BYTES`]. Other
 //! launches run without instrumentation.
 
-use std::ops::Range;
-
-use cust::sys;
-
 use super::driver::check;
-use super::gpu::Gpu;
 use super::memory::MirroredWords;
+use super::resources::Gpu;
 use crate::check::Lattices;
 use crate::kernels::Launch;
 use crate::kernels::instrumentation::RECORD_BYTES;
 use crate::{BlockTimestamp, BufferOp, LatticeId, LatticeOp, Nanos, Op, Program, Result, StreamId};
+use cust::sys;
+use std::ops::Range;
 
 /// Maximum recorded launches per op.
 const MAX_LAUNCHES: u32 = 64;

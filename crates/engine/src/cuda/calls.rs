@@ -8,19 +8,16 @@
 //! a thread has its GPU wait for an event of another GPU, the threads wait for each other: by then the
 //! event is recorded.
 
-use std::collections::HashMap;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::thread;
-use std::time::Instant;
-
-use cust::sys;
-
-use super::driver::check;
-use super::timing::host_span;
+use super::driver::{check, host_span};
 use crate::check::Plan;
 use crate::error::invalid;
 use crate::kernels::{Launch, MAX_PARAMETERS, Parameter};
 use crate::{EngineError, EventId, LatticeOp, Op, OrderOp, Program, Result, Span, StreamId, nvtx};
+use cust::sys;
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::thread;
+use std::time::Instant;
 
 /// A kernel's arguments, each at the start of a 64-bit word: GPUs and their hosts are little-endian.
 #[derive(Clone, Copy, Default)]

@@ -1,17 +1,9 @@
 //! Turns ops into driver calls.
 
-use std::ffi::c_void;
-use std::ops::Range;
-
-use cust::device::DeviceAttribute;
-use cust::sys::{self, CUfunction_attribute_enum::*};
-
 use super::block_timestamps::{TimestampRecorder, TimestampTarget};
 use super::calls::{Arguments, Sink, Values, launch, rows_from};
-use super::driver::{check, cust};
-use super::group::{Group, max_edits, part};
-use super::handles;
-use super::memory::{Address, find, invert};
+use super::driver::{self, check, cust};
+use super::memory::{Address, Group, find, invert, max_edits, part};
 use super::resources::Resources;
 use crate::check::LatticeState;
 use crate::error::{bail, invalid};
@@ -22,7 +14,12 @@ use crate::{
     Measure, MemoryOp, MemoryUse, Occupancy, Op, OrderOp, ReduceRegion, Result, Scope, Slot,
     SupportKernel, Transfer, WordEdit,
 };
+use cust::device::DeviceAttribute;
+use cust::sys;
+use cust::sys::CUfunction_attribute_enum::*;
 use life::{Rule, Size, Soup};
+use std::ffi::c_void;
+use std::ops::Range;
 
 /// Lattices that are adjacent in memory and in the same state.
 #[derive(Clone, Copy)]
@@ -180,7 +177,7 @@ impl Issuer<'_> {
                 })
             },
             // SAFETY: there are no handles and no addresses.
-            OrderOp::Synchronize(Scope::Device) => unsafe { self.sink.push(handles::synchronize) },
+            OrderOp::Synchronize(Scope::Device) => unsafe { self.sink.push(driver::synchronize) },
         }
     }
 

@@ -1,26 +1,20 @@
 //! The CUDA engine. It uses `cust`, and the driver's own functions where `cust` lacks one.
 //!
-//! Imports go one way, from the end of this list to its start: [`driver`] opens the driver;
-//! [`handles`] and [`memory`] own its handles and memory; [`calls`] are its calls as data, for several
-//! threads if a program names several issuers or has several GPUs; [`functions`] loads kernels, with block
-//! timestamps added to their PTX where they are wanted; [`group`] has the lattices of a size, [`timing`]
-//! a device's clock, [`gpu`] all of a device; [`block_timestamps`] collects timestamps; [`resources`] is
-//! everything that was created, and [`issue`] turns ops on it into calls; [`runs`] tracks running work and
-//! reports it, issues programs, and captures them for replay.
+//! Imports go one way, from the end of this list to its start: [`driver`] opens the driver, and owns its
+//! handles and a device's clock; [`calls`] are its calls as data, for several threads if a program names
+//! several issuers or has several GPUs; [`memory`] has the lattices of a size and all other memory;
+//! [`resources`] is everything that was created, each GPU with its kernels, to whose PTX block timestamps
+//! are added where they are wanted; [`block_timestamps`] collects timestamps; [`issue`] turns ops into
+//! calls; [`runs`] tracks running work and reports it, issues programs, and captures them for replay.
 #![allow(unsafe_code)] // driver calls; each block says why it is sound
 
 mod block_timestamps;
 mod calls;
 mod driver;
-mod functions;
-mod gpu;
-mod group;
-mod handles;
 mod issue;
 mod memory;
 mod resources;
 mod runs;
-mod timing;
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -30,11 +24,11 @@ use cust::device::Device;
 use cust::sys;
 
 pub use driver::driver_version;
+use driver::{OwnedContext, RawStream};
 use driver::{check, cust};
-use gpu::Gpu;
-use group::Group;
-use handles::{OwnedContext, RawStream};
+use memory::Group;
 use memory::{Buffer, CudaSlots, find};
+use resources::Gpu;
 use resources::{Resources, Stream};
 use runs::{Prepared, Runs, Submission};
 

@@ -1,26 +1,22 @@
 //! Runs: programs are issued eagerly, or captured once and replayed as CUDA graphs, one launch by the host
 //! instead of hundreds; running work is tracked until its end is reported.
 
+use super::block_timestamps::TimestampRecorder;
+use super::calls::{Meetings, Sink, Threads, make_concurrently};
+use super::driver::{Event, Timer, Timing, check, host_span, into_partially_applied};
+use super::resources::Resources;
+use crate::check::{Plan, issuers};
+use crate::{
+    BlockTimestamp, Completion, IssuerId, LatticeId, Op, OrderOp, Program, Result, RunId, Slot,
+    Span, Step, StreamId, nvtx,
+};
+use cust::sys::{self, CUstreamCaptureMode};
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::ops::Range;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Instant;
-
-use cust::sys::{self, CUstreamCaptureMode};
-
-use super::block_timestamps::TimestampRecorder;
-use super::calls::{Meetings, Sink, Threads, make_concurrently};
-use super::driver::{check, into_partially_applied};
-use super::handles::Event;
-use super::resources::Resources;
-use super::timing::{Timer, Timing, host_span};
-use crate::check::{Plan, issuers};
-use crate::{
-    BlockTimestamp, Completion, IssuerId, LatticeId, Op, OrderOp, Program, Result, RunId, Slot,
-    Span, Step, StreamId, nvtx,
-};
 
 /// An event that marks progress of a run.
 pub(super) struct Marker {
