@@ -28,11 +28,10 @@ mod state;
 pub mod trace;
 mod worker;
 
-use command::{Command, Notice, Query};
-use engine::{EngineError, Kernel, Result};
+use command::Command;
+use engine::{EngineError, Result};
 use lang::{Message, message};
-use life::Lattice;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::AtomicU64;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::thread::JoinHandle;
@@ -140,99 +139,6 @@ impl Session {
             (DeviceChoice::Recorded, None) => DeviceChoice::Cpu,
             (device, None) => device,
         }
-    }
-
-    /// Sends an action to the session's thread, which performs the actions in order.
-    pub fn act(&self, action: SessionAction) {
-        match action {
-            SessionAction::SaveSession => self.save_soon(),
-            // If the thread has ended, its status says why.
-            action => drop(self.commands.send(Command::Act(action))),
-        }
-    }
-
-    /// Takes everything of this setup that a running session can change; of how it starts, the density.
-    pub fn apply(&self, setup: Setup) {
-        let _ = self.commands.send(Command::Apply(Box::new(setup))); // as above
-    }
-
-    /// Tells that the CPU computes for want of a GPU, and how recorded rounds are shown, if that is so.
-    pub fn offer_recorded_rounds(&self) {
-        let status = self.status();
-        let is_free = status.engine.is_cpu() && status.notice.is_none();
-        if self.device() == DeviceChoice::Auto && is_free {
-            let offer = Notice::Done(message!(
-                "The CPU computes here; {key} shows rounds that were recorded on a GPU",
-                key = RECORDED_KEY
-            ));
-            let _ = self.commands.send(Command::Notify(offer)); // as above
-        }
-    }
-
-    /// Pauses while a lesson is open; with `false`, goes on if it ran then and nobody has paused or
-    /// stepped it since.
-    pub fn pause_for_lesson(&self, pause: bool) {
-        let _ = self.commands.send(Command::PauseForLesson(pause)); // as above
-    }
-
-    /// Measures populations, births and deaths from now on, or only what stopping and reseeding
-    /// need.
-    pub fn watch_population(&self, watch: bool) {
-        let _ = self.commands.send(Command::WatchPopulation(watch)); // as above
-    }
-
-    /// Measures how much of a round's work overlaps, or does not.
-    pub fn watch_overlap(&self, watch: bool) {
-        let _ = self.commands.send(Command::WatchOverlap(watch)); // as above
-    }
-
-    /// Edits a lattice between two rounds; edits are applied in the order of these calls. Returns
-    /// the edit's number, counted from 1. [`Picture::edits`] is the number of the last edit that a
-    /// picture shows.
-    pub fn edit(&self, edit: Edit) -> u64 {
-        let number = self.edits.fetch_add(1, Ordering::Relaxed) + 1;
-        let _ = self.commands.send(Command::Edit(edit, number));
-        number
-    }
-
-    /// Begins anew at a generation and pauses, with this lattice in place of an instance's and the others
-    /// as they are; smaller lattices are enlarged to its size. One undo reverts it.
-    pub fn open_pattern(&self, instance: usize, lattice: Arc<Lattice>, generation: u64) {
-        let command = Command::OpenPattern(instance, lattice, generation);
-        let _ = self.commands.send(command); // as above
-    }
-
-    /// Runs this script for the present number of instances, and if what it orders is right, issues
-    /// rounds in that order from now on. The answer is the round, or why it is not right: then nothing
-    /// changes. The channel is closed without an answer if the session has ended.
-    pub fn set_own_round(
-        &self,
-        source: Arc<str>,
-    ) -> Receiver<Result<Arc<OwnRound>, OwnRoundError>> {
-        let (query, answer) = Query::new();
-        let _ = self.commands.send(Command::SetOwnRound(source, query));
-        answer
-    }
-
-    /// Steps the lattices by this kernel of the user's own ([`Kernel::own`]) from now on, and keeps it beside
-    /// the rungs, in place of another one. If it cannot step them, nothing changes, and a notice in the
-    /// status says why.
-    pub fn set_own_kernel(&self, kernel: &'static Kernel) {
-        let _ = self.commands.send(Command::SetOwnKernel(kernel)); // as above
-    }
-
-    /// Requests an instance's lattice and its generation, as of when every earlier request is done.
-    /// `wake` is called once they can be received. The channel is closed without them if there is no
-    /// such instance.
-    pub fn copy(&self, instance: usize) -> Receiver<(Arc<Lattice>, u64)> {
-        let (query, copy) = Query::new();
-        let _ = self.commands.send(Command::ReadCells(instance, query));
-        copy
-    }
-
-    /// Sets which pictures are downloaded from now on.
-    pub fn request_view(&self, request: PicturePlan) {
-        let _ = self.commands.send(Command::View(request));
     }
 
     /// The latest status. Never waits for the session's thread.
