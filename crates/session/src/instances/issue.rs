@@ -1,22 +1,23 @@
 //! Makes what settings need when they are first met (streams, host slots, the layout of the cells), and
-//! issues rounds: eagerly, or as graphs that are prepared once and replayed.
+//! issues rounds (eagerly, or as graphs that are prepared once and replayed) and transfers of cells.
 
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::{MAX_IN_FLIGHT, MEASURE_SLOTS, PICTURE_SLOTS, Sim, shares, validate_kernel};
+use super::{MAX_IN_FLIGHT, MEASURE_SLOTS, PICTURE_SLOTS, Sim, shares};
 use crate::fastest::{MAX_ROUND, RoundLength};
 use crate::round::{Request, Round, RoundStreams, Share, ids};
+use crate::setup::NewCells;
 use crate::trace::StepFacts;
 use crate::{Setting, Streams, Wait};
 use engine::{
     DeviceId, Engine, EngineError, EventId, IssuedStep, Kernel, LatticeId, LatticeOp, Layout, Op,
-    OrderOp, PreparedId, Program, Result, RunId, Slot, SlotsSpec, Step, StreamId, StreamKind,
-    StreamSpec, Transfer, nvtx,
+    OrderOp, PreparedId, Program, Result, RunId, Slot, Slots, SlotsSpec, Step, StreamId,
+    StreamKind, StreamSpec, Transfer, WordEdit, nvtx,
 };
-use life::{Rule, Size};
+use life::{Lattice, Rule, Size};
 
 /// A program that the engine has accepted and not completed.
 pub(super) struct InFlight {
@@ -706,6 +707,120 @@ pub(super) fn make_streams(
         }
     }
     Ok(streams)
+}
+
+// Transfers of cells: sets lattices, edits words, downloads snapshots.
+//
+// Not to be used during a calibration ([`Sim::is_calibrating`]), while some lattices are a
+// round ahead of others.
+
+impl Sim {
+    /// Sets lattices, given by index, to other cells or soups, each in its own stream. The generation is
+    /// set by [`Sim::set_generation`].
+    pub fn set_lattices(&mut self, lattices: Vec<(usize, impl Into<NewCells>)>) -> Result<()> {
+        let mut program = Program::default();
+        let mut set = Vec::with_capacity(lattices.len());
+        for (lattice, cells) in lattices {
+            let facts = self.lattices[lattice];
+            let id = LatticeId(lattice as u32);
+            let op = match cells.into() {
+                NewCells::Lattice(lattice) => {
+                    // The words below cannot be refused their memory: it is asked for here first.
+                    drop(Lattice::try_copy(lattice.size(), lattice.words())?);
+                    Op::upload(id, lattice.words())
+                }
+                NewCells::Soup(soup) => LatticeOp::Soup(soup).on(id.as_range()),
+            };
+            program.push(facts.stream, op);
+            if facts.layout != Layout::Bits {
+                program.push(facts.stream, Op::unpack(id.as_range(), facts.layout));
+            }
+            set.push(lattice);
+        }
+        self.submit(&program, Kind::Other, 0)?;
+        for lattice in set {
+            self.lattices[lattice].is_set = true;
+        }
+        Ok(())
+    }
+
+    /// Applies the same word edits to several lattices, each in its own stream, after everything
+    /// issued before.
+    pub fn edit(&mut self, lattices: &[usize], edits: &Arc<[WordEdit]>) -> Result<()> {
+        let mut program = Program::default();
+        for &i in lattices.iter().filter(|_| !edits.is_empty()) {
+            let (lattice, edits) = (LatticeId(i as u32), edits.clone());
+            program.push(
+                self.lattices[i].stream,
+                LatticeOp::Edit(edits).on(lattice.as_range()),
+            );
+        }
+        self.submit(&program, Kind::Other, 0)
+    }
+
+    /// The host slot for whole lattices with this index.
+    pub fn snapshot_slot(&self, index: u8) -> Slot {
+        Slot(self.spec.pictures() + index)
+    }
+
+    /// Downloads every lattice's bits into the whole-lattice slot `index`.
+    /// [`Event::Snapshot`](super::Event::Snapshot) follows. Returns `false` if that slot is being read, or
+    /// during a calibration.
+    pub fn issue_snapshot(&mut self, index: u8) -> Result<bool> {
+        if self.is_calibrating() {
+            return Ok(false);
+        }
+        let (slot, all) = (self.snapshot_slot(index), 0..self.instances());
+        let program = self.packed(all, false, |program, stream, lattices| {
+            program.push(stream, Op::download(lattices, slot, Transfer::Bits));
+        });
+        match self.submit(&program, Kind::Snapshot(index), 0) {
+            Ok(()) => Ok(true),
+            Err(EngineError::SlotBusy(..)) => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Downloads every lattice and waits for them.
+    pub fn fetch(&mut self) -> Result<Vec<Lattice>> {
+        self.finish()?;
+        let slot = self.snapshot_slot(0);
+        if !self.issue_snapshot(0)? {
+            return Err(EngineError::SlotBusy(LatticeId(0), slot));
+        }
+        self.finish()?;
+        (0..self.instances())
+            .map(|i| read_lattice(&*self.slots, i, slot, self.size))
+            .collect()
+    }
+}
+
+/// Reads a lattice out of a host slot.
+///
+/// # Errors
+/// The slot is being filled, or the host has no memory for the lattice.
+pub fn read_lattice(slots: &dyn Slots, instance: usize, slot: Slot, size: Size) -> Result<Lattice> {
+    let mut lattice = None;
+    let id = LatticeId(instance as u32);
+    slots.read(id, slot, &mut |words| {
+        lattice = Some(Lattice::try_copy(size, &words[..size.words()]));
+    });
+    Ok(lattice.ok_or(EngineError::SlotBusy(id, slot))??)
+}
+
+/// Checks that a kernel steps lattices of this size, whole ones and those of the devices, and that
+/// every device can run it.
+///
+/// # Errors
+/// The reason if not.
+pub fn validate_kernel(engine: &dyn Engine, kernel: &Kernel, size: Size) -> Result<()> {
+    // Lattices in bands become whole where one device is left, or another program opens them.
+    kernel.validate_size(size)?;
+    engine.stepped_sizes(size).into_iter().try_for_each(|size| {
+        kernel.validate_size(size)?;
+        let mut devices = engine.devices().iter();
+        devices.try_for_each(|device| kernel.validate_device(device, size))
+    })
 }
 
 /// A lower limit of generations per round, for tests.
