@@ -10,92 +10,12 @@
 
 use super::driver::{check, host_span};
 use crate::check::Plan;
-use crate::error::invalid;
-use crate::kernels::{Launch, MAX_PARAMETERS, Parameter};
 use crate::{EngineError, EventId, LatticeOp, Op, OrderOp, Program, Result, Span, StreamId, nvtx};
 use cust::sys;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 use std::time::Instant;
-
-/// A kernel's arguments, each at the start of a 64-bit word: GPUs and their hosts are little-endian.
-#[derive(Clone, Copy, Default)]
-pub(super) struct Arguments {
-    words: [u64; MAX_PARAMETERS],
-    count: usize,
-}
-
-/// What the parameters of a launch are, in any order.
-pub(super) type Values = [(Parameter, u64)];
-
-impl Arguments {
-    /// Fills a kernel's parameters. Errors if one has no value.
-    pub(super) fn fill(parameters: &[Parameter], values: &Values) -> Result<Arguments> {
-        let mut all = Arguments::default();
-        for parameter in parameters {
-            let value = values.iter().find(|(of, _)| of == parameter);
-            let &(_, word) =
-                value.ok_or_else(|| invalid!("{parameter:?} of a kernel has no value"))?;
-            let fits = parameter.bytes() == 8 || word <= u32::MAX.into();
-            debug_assert!(fits, "{parameter:?} is {word}");
-            all.push(word);
-        }
-        Ok(all)
-    }
-
-    pub(super) fn push(&mut self, word: u64) {
-        self.words[self.count] = word;
-        self.count += 1;
-    }
-}
-
-/// Launches a kernel.
-///
-/// # Safety
-/// The function, the stream and the addresses among the arguments must be valid and belong
-/// to the current context, and the function must take these arguments.
-pub(super) unsafe fn launch(
-    function: sys::CUfunction,
-    shape: Launch,
-    arguments: &Arguments,
-    stream: sys::CUstream,
-) -> Result<()> {
-    let mut addresses = [std::ptr::null_mut(); MAX_PARAMETERS];
-    for (address, word) in addresses
-        .iter_mut()
-        .zip(&arguments.words[..arguments.count])
-    {
-        *address = std::ptr::from_ref(word).cast_mut().cast();
-    }
-    // `cuLaunchKernel` has one more parameter, for another way to pass arguments.
-    macro_rules! call {
-        ($call:ident $(, $unused:expr)?) => {{
-            let code = sys::$call(
-                function,
-                shape.grid[0],
-                shape.grid[1],
-                shape.grid[2],
-                shape.block[0],
-                shape.block[1],
-                shape.block[2],
-                shape.shared_bytes as u32,
-                stream,
-                addresses.as_mut_ptr(),
-                $($unused)?
-            );
-            check(stringify!($call), code)
-        }};
-    }
-    // SAFETY: the caller guarantees it.
-    unsafe {
-        if shape.cooperative {
-            call!(cuLaunchCooperativeKernel)
-        } else {
-            call!(cuLaunchKernel, std::ptr::null_mut())
-        }
-    }
-}
 
 /// A copy of rows of device memory, to a place that is to be added.
 pub(super) fn rows_from(

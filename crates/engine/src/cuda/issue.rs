@@ -1,10 +1,10 @@
 //! Turns ops into driver calls.
 
 use super::block_timestamps::{TimestampRecorder, TimestampTarget};
-use super::calls::{Arguments, Sink, Values, launch, rows_from};
+use super::calls::{Sink, rows_from};
 use super::driver::{self, check, cust};
 use super::memory::{Address, Group, find, invert, max_edits, part};
-use super::resources::Resources;
+use super::resources::{Arguments, Resources, Values, launch};
 use crate::check::LatticeState;
 use crate::error::{bail, invalid};
 use crate::kernels::Parameter::*;

@@ -373,12 +373,7 @@ impl Engine for CudaEngine {
     }
 
     fn submit(&mut self, program: &Program) -> Result<RunId> {
-        let plan = self.resources.check.validate(program)?;
-        self.resources.allocate_for(program, &plan)?;
-        self.resources.bind(program.downloads())?;
-        let run = Submission::issue(&mut self.resources, &mut self.runs, program, &plan)?;
-        self.resources.check.states.commit();
-        Ok(run)
+        Submission::issue(&mut self.resources, &mut self.runs, program)
     }
 
     fn compile_in_background(&mut self, program: &Program) -> Result<()> {

@@ -5,7 +5,7 @@ use super::block_timestamps::TimestampRecorder;
 use super::calls::{Meetings, Sink, Threads, make_concurrently};
 use super::driver::{Event, Timer, Timing, check, host_span, into_partially_applied};
 use super::resources::Resources;
-use crate::check::{Plan, issuers};
+use crate::check::issuers;
 use crate::{
     BlockTimestamp, Completion, IssuerId, LatticeId, Op, OrderOp, Program, Result, RunId, Slot,
     Span, Step, StreamId, nvtx,
@@ -296,13 +296,15 @@ pub(super) struct Submission<'a> {
 }
 
 impl Submission<'_> {
-    /// Issues a program that is valid, has its memory and its slots bound.
+    /// Validates a program, allocates what it needs, binds its slots and issues its steps.
     pub(super) fn issue(
         resources: &mut Resources,
         runs: &mut Runs,
         program: &Program,
-        plan: &Plan,
     ) -> Result<RunId> {
+        let plan = resources.check.validate(program)?;
+        resources.allocate_for(program, &plan)?;
+        resources.bind(program.downloads())?;
         let number = runs.number();
         if program.steps.is_empty() {
             runs.add(number, Run::default());
@@ -315,7 +317,7 @@ impl Submission<'_> {
             last_step[step.stream.0 as usize] = index;
         }
         let device = |(gpu, _): &(usize, _)| resources.gpus[*gpu].device.as_raw();
-        let threads = Threads::of(program, plan, used.iter().map(device).collect());
+        let threads = Threads::of(program, &plan, used.iter().map(device).collect());
         let mut submission = Submission {
             resources,
             runs,
@@ -332,7 +334,9 @@ impl Submission<'_> {
         let issued = submission.issue_all();
         let run = submission.run;
         let changes_cells = plan.changes_cells;
-        runs.add_or_discard(number, run, issued, program, resources, changes_cells)
+        runs.add_or_discard(number, run, issued, program, resources, changes_cells)?;
+        resources.check.states.commit();
+        Ok(number)
     }
 
     fn issue_all(&mut self) -> Result<()> {
