@@ -9,7 +9,7 @@ use egui::text_edit::TextEditState;
 use egui::{Event, ImeEvent, Key, Modifiers, RichText, ScrollArea, TextEdit};
 
 use crate::view::dialogs::picker::{Item, LINE, show_item};
-use crate::view::dialogs::{DialogContext, UiRequest, style};
+use crate::view::dialogs::{self, DialogContext, UiRequest};
 use lang::tr;
 
 /// Lines of the list that are seen at once, at most.
@@ -94,7 +94,7 @@ impl FileDialog {
                 tr!("Open"),
             ),
         };
-        let left = style::dialog(cx, ("file", heading), 0.08, 560.0, |ui| {
+        let left = dialogs::dialog(cx, ("file", heading), 0.08, 560.0, |ui| {
             let id = ui.make_persistent_id("path");
             // egui forgets the selection of a field that is without the focus for a moment: a proposal
             // is selected, and has the focus, before every letter that may be its first.
@@ -114,7 +114,7 @@ impl FileDialog {
                 .desired_width(f32::INFINITY);
             let field = ui.add(field).accessible_name(hint);
             if cx.is_top {
-                style::hold_focus(&field);
+                dialogs::hold_focus(&field);
             }
             if let Some(why) = &self.why {
                 ui.label(RichText::new(why).color(cx.palette.rejected));

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use egui::{Label, RichText, ScrollArea};
 
-use crate::view::dialogs::{DialogContext, UiRequest, style};
+use crate::view::dialogs::{self, DialogContext, UiRequest};
 use lang::tr;
 use session::StoredKernel;
 
@@ -17,7 +17,7 @@ impl KernelDialog {
     pub(super) fn show(&mut self, cx: DialogContext<'_>, requests: &mut Vec<UiRequest>) -> bool {
         let StoredKernel { source, file, .. } = &*self.0;
         let mut stays = true;
-        let left = style::dialog(
+        let left = dialogs::dialog(
             cx,
             ("kernel", tr!("Run the kernel in this file?")),
             0.06,

@@ -6,7 +6,6 @@
 
 mod file;
 mod kernel;
-mod key_buffer;
 mod picker;
 mod popup;
 mod prompt;
@@ -18,8 +17,11 @@ pub(crate) use picker::Picker;
 pub(crate) use popup::Popup;
 pub(crate) use prompt::PromptDialog;
 
-use egui::Color32;
-use std::mem::discriminant;
+use egui::{
+    Align, Align2, Area, Color32, Context, Event, Id, Layout, Modal, Order, Rect, Response, Sense,
+    Ui, UiKind, pos2, vec2,
+};
+use std::mem::{Discriminant, discriminant};
 use std::sync::Arc;
 
 use crate::view::Frame;
@@ -63,7 +65,7 @@ pub(crate) struct Dialogs {
     /// The topmost last.
     open: Vec<Dialog>,
     /// Keys typed before the dialog that they are meant for was laid out.
-    key_buffer: key_buffer::KeyBuffer,
+    key_buffer: KeyBuffer,
 }
 
 /// What a person asked for by a widget.
@@ -72,7 +74,7 @@ pub(crate) enum UiRequest {
     /// As if its key had been pressed.
     Act(Action),
     /// The controls of these values, beside the place where they stand.
-    Change(&'static [Setting], egui::Rect),
+    Change(&'static [Setting], Rect),
     /// The file that was chosen or whose path was typed in is to be opened.
     OpenFile(String),
     /// Cells are to be saved to a path that was typed in.
@@ -99,13 +101,13 @@ pub(crate) enum UiRequest {
 #[derive(Clone, Copy)]
 pub(crate) struct DialogContext<'a> {
     /// egui's own.
-    pub context: &'a egui::Context,
+    pub context: &'a Context,
     /// What is shown beneath it.
     pub frame: &'a Frame<'a>,
     /// The frame's colours.
     pub palette: &'a Palette<Color32>,
     /// The whole window, in pixels.
-    pub screen: egui::Rect,
+    pub screen: Rect,
     /// Whether nothing lies over it, so that keys are its own.
     pub is_top: bool,
 }
@@ -266,7 +268,7 @@ impl Dialogs {
         let Some(top) = self.open.len().checked_sub(1) else {
             return;
         };
-        let (mut keys, mut at) = (key_buffer::take_keys(cx.context), 0);
+        let (mut keys, mut at) = (take_keys(cx.context), 0);
         self.open.retain_mut(|dialog| {
             let is_top = at == top;
             at += 1;
@@ -277,3 +279,143 @@ impl Dialogs {
         });
     }
 }
+
+/// The kinds of the dialogs that are open.
+type Open = Vec<Discriminant<Dialog>>;
+
+/// Keys that come before the dialog that they are for has been laid out once.
+///
+/// Where frames are slow, several keys fall between the one that opens a dialog and its first
+/// frame. In that one egui lays it out unseen and disabled, to learn its size, so that a field takes
+/// no keys though it has the focus; and where egui lays a frame out again (`request_discard`), it
+/// has no events the second time. The keys are kept for the next frame.
+#[derive(Debug, Default)]
+struct KeyBuffer {
+    /// What was open, and in which frame that was seen first.
+    since: (Open, u64),
+    events: Vec<Event>,
+}
+
+impl KeyBuffer {
+    /// Takes the keys of a frame in which a dialog is new, and gives them back in the next one.
+    /// Called before anything is laid out, also where egui lays a frame out twice.
+    fn hold(&mut self, context: &Context, open: Open) {
+        let frame = context.cumulative_frame_nr();
+        if open.is_empty() {
+            self.events.clear();
+        }
+        if self.since.0 != open {
+            self.since = (open, frame);
+        }
+        if self.since.0.is_empty() {
+            return;
+        }
+        context.input_mut(|input| {
+            if self.since.1 == frame {
+                self.events.extend(input.events.extract_if(.., is_typed));
+            } else {
+                input.events.splice(0..0, self.events.drain(..));
+            }
+        });
+        if !self.events.is_empty() {
+            context.request_repaint();
+        }
+    }
+}
+
+/// Takes the keys out of a frame's events.
+fn take_keys(context: &Context) -> Vec<Event> {
+    context.input_mut(|input| input.events.extract_if(.., is_typed).collect())
+}
+
+fn is_typed(event: &mut Event) -> bool {
+    matches!(
+        event,
+        Event::Key { .. }
+            | Event::Text(_)
+            | Event::Ime(_)
+            | Event::Copy
+            | Event::Cut
+            | Event::Paste(_)
+    )
+}
+
+/// Lays out a dialog over the dimmed scene, below its title and the button that closes it: its name, how far
+/// its top is from the window's as a share of the height, and its width in points. Whether it was left: by
+/// that button, or by a click beside it.
+fn dialog(
+    cx: DialogContext<'_>,
+    (name, title): (&str, &str),
+    top: f32,
+    width: f32,
+    contents: impl FnOnce(&mut Ui),
+) -> bool {
+    let id = Id::unique(name);
+    let down = vec2(0.0, top * cx.screen.height());
+    let area = Modal::default_area(id).anchor(Align2::CENTER_TOP, down);
+    show(cx, Modal::new(id).area(area), width, |ui| {
+        ui.horizontal(|ui| {
+            ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+                close_button(ui);
+                ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
+                    ui.add(egui::Label::new(egui::RichText::new(title).heading()).truncate());
+                });
+            });
+        });
+        contents(ui);
+    })
+}
+
+/// Lays out a dialog below or above a place, over the scene, which stays to be seen: its width in points, and
+/// its contents, which are told how high they can be. Whether it was left, by a click beside it.
+fn popup(
+    cx: DialogContext<'_>,
+    beside: Rect,
+    name: &str,
+    width: f32,
+    contents: impl FnOnce(&mut Ui, f32),
+) -> bool {
+    let id = Id::unique(name);
+    let below = cx.screen.bottom() - beside.bottom();
+    let (pivot, corner, room) = if below >= beside.top() {
+        (Align2::LEFT_TOP, beside.left_bottom(), below)
+    } else {
+        (Align2::LEFT_BOTTOM, beside.left_top(), beside.top())
+    };
+    let area = Area::new(id).kind(UiKind::Modal).order(Order::Foreground);
+    let margins = 2.0 * f32::from(cx.context.global_style().spacing.menu_margin.top);
+    let right = cx.screen.right() - width - margins - 6.0;
+    let corner = pos2(corner.x.min(right), corner.y);
+    let area = area.sense(Sense::hover()).pivot(pivot).fixed_pos(corner);
+    let modal = Modal::new(id).area(area.constrain_to(cx.screen));
+    let modal = modal.backdrop_color(cx.palette.background.gamma_multiply(0.15));
+    let room = room - margins - 4.0;
+    show(cx, modal, width, |ui| contents(ui, room))
+}
+
+fn show(cx: DialogContext<'_>, modal: Modal, width: f32, contents: impl FnOnce(&mut Ui)) -> bool {
+    let modal = modal.show(cx.context, |ui| {
+        ui.set_width(width.min(0.92 * cx.screen.width()));
+        contents(ui);
+    });
+    modal.backdrop_response.clicked() || modal.response.should_close()
+}
+
+/// Gives a widget the keys. Asking again in each frame would end what an input method composes.
+fn hold_focus(widget: &Response) {
+    if !widget.has_focus() {
+        widget.request_focus();
+    }
+}
+
+/// Lays out the button that closes the dialog.
+fn close_button(ui: &mut Ui) {
+    let key = Action::from(ViewAction::Escape).key();
+    let text = egui::RichText::new(tr!("Close ({key}) ×")).small();
+    if ui.button(text).clicked() {
+        ui.close();
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -9,7 +9,7 @@ use egui::{
     Stroke, TextEdit, TextStyle, Ui, WidgetText, vec2,
 };
 
-use crate::view::dialogs::{DialogContext, UiRequest, style};
+use crate::view::dialogs::{self, DialogContext, UiRequest};
 use crate::view::edit_overlay::runs_of;
 use lang::{Language, tr};
 use lesson::{EXERCISES, Exercise, ExerciseProgress, LESSONS};
@@ -302,7 +302,7 @@ impl Picker {
         requests: &mut Vec<UiRequest>,
     ) -> bool {
         let mut picked = None;
-        let left = style::dialog(cx, (look.name, look.title), 0.06, look.width, |ui| {
+        let left = dialogs::dialog(cx, (look.name, look.title), 0.06, look.width, |ui| {
             let columns = (ui.available_width() / look.column).max(1.0) as usize;
             // Before the field sees them: it would move its cursor. Counted: of a slow frame no key is
             // lost.
@@ -320,7 +320,7 @@ impl Picker {
             let field = field.desired_width(f32::INFINITY).margin(vec2(9.0, 5.0));
             let field = ui.add(field).accessible_name(look.hint);
             if cx.is_top {
-                style::hold_focus(&field);
+                dialogs::hold_focus(&field);
             }
             let tab = self.tab;
             if columns == 1 {

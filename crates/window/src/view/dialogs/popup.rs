@@ -4,7 +4,7 @@
 use egui::{Rect, RichText, ScrollArea, Slider, SliderClamping, Ui};
 
 use crate::view::dialogs::picker::{Item, show_item};
-use crate::view::dialogs::{DialogContext, PromptDialog, UiRequest, style};
+use crate::view::dialogs::{self, DialogContext, PromptDialog, UiRequest};
 use session::{SessionAction, Status};
 use ui::actions::{Amount, Setting};
 use ui::{Action, EditAction, ViewAction};
@@ -147,7 +147,7 @@ impl Popup {
         } else {
             WIDTH
         };
-        let left = style::popup(cx, self.beside, &name, width, |ui, height| {
+        let left = dialogs::popup(cx, self.beside, &name, width, |ui, height| {
             let scroll = ScrollArea::vertical().max_height(height);
             scroll.min_scrolled_height(height).show(ui, |ui| {
                 ui.spacing_mut().item_spacing.y = 3.0;

@@ -2,7 +2,7 @@
 
 use egui::{Event, Key, RichText, TextEdit, Ui};
 
-use crate::view::dialogs::{DialogContext, UiRequest, style};
+use crate::view::dialogs::{self, DialogContext, UiRequest};
 use ui::actions::Setting;
 
 /// The open field.
@@ -30,7 +30,7 @@ impl PromptDialog {
     /// Lays it out; whether it stays open.
     pub(super) fn show(&mut self, cx: DialogContext<'_>, requests: &mut Vec<UiRequest>) -> bool {
         let mut entered = false;
-        let left = style::dialog(cx, ("prompt", self.setting.title()), 0.12, 420.0, |ui| {
+        let left = dialogs::dialog(cx, ("prompt", self.setting.title()), 0.12, 420.0, |ui| {
             entered = self.show_field(ui, cx, requests, cx.is_top);
         });
         !entered && !left
@@ -56,7 +56,7 @@ impl PromptDialog {
         let field = ui.add(field.id(id).desired_width(f32::INFINITY));
         let field = field.accessible_name(self.setting.title());
         if takes_focus {
-            style::hold_focus(&field);
+            dialogs::hold_focus(&field);
         }
         self.refused &= !field.changed();
         let sources = cx.frame.sources;

@@ -1,92 +1,9 @@
 //! egui's style in the HUD's colours.
 
-use egui::{
-    Align, Align2, Area, Color32, CornerRadius, Id, Layout, Margin, Modal, Order, Rect, Response,
-    Sense, Stroke, TextStyle, Ui, UiKind, Visuals, pos2, vec2,
-};
+use egui::{Color32, CornerRadius, Margin, Stroke, TextStyle, Visuals, vec2};
 
-use crate::view::dialogs::DialogContext;
 use crate::view::hud::style::{medium, regular};
-use lang::tr;
 use ui::theme::Palette;
-use ui::{Action, ViewAction};
-
-/// Lays out a dialog over the dimmed scene, below its title and the button that closes it: its name, how far
-/// its top is from the window's as a share of the height, and its width in points. Whether it was left: by
-/// that button, or by a click beside it.
-pub(super) fn dialog(
-    cx: DialogContext<'_>,
-    (name, title): (&str, &str),
-    top: f32,
-    width: f32,
-    contents: impl FnOnce(&mut Ui),
-) -> bool {
-    let id = Id::unique(name);
-    let down = vec2(0.0, top * cx.screen.height());
-    let area = Modal::default_area(id).anchor(Align2::CENTER_TOP, down);
-    show(cx, Modal::new(id).area(area), width, |ui| {
-        ui.horizontal(|ui| {
-            ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-                close_button(ui);
-                ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
-                    ui.add(egui::Label::new(egui::RichText::new(title).heading()).truncate());
-                });
-            });
-        });
-        contents(ui);
-    })
-}
-
-/// Lays out a dialog below or above a place, over the scene, which stays to be seen: its width in points, and
-/// its contents, which are told how high they can be. Whether it was left, by a click beside it.
-pub(super) fn popup(
-    cx: DialogContext<'_>,
-    beside: Rect,
-    name: &str,
-    width: f32,
-    contents: impl FnOnce(&mut Ui, f32),
-) -> bool {
-    let id = Id::unique(name);
-    let below = cx.screen.bottom() - beside.bottom();
-    let (pivot, corner, room) = if below >= beside.top() {
-        (Align2::LEFT_TOP, beside.left_bottom(), below)
-    } else {
-        (Align2::LEFT_BOTTOM, beside.left_top(), beside.top())
-    };
-    let area = Area::new(id).kind(UiKind::Modal).order(Order::Foreground);
-    let margins = 2.0 * f32::from(cx.context.global_style().spacing.menu_margin.top);
-    let right = cx.screen.right() - width - margins - 6.0;
-    let corner = pos2(corner.x.min(right), corner.y);
-    let area = area.sense(Sense::hover()).pivot(pivot).fixed_pos(corner);
-    let modal = Modal::new(id).area(area.constrain_to(cx.screen));
-    let modal = modal.backdrop_color(cx.palette.background.gamma_multiply(0.15));
-    let room = room - margins - 4.0;
-    show(cx, modal, width, |ui| contents(ui, room))
-}
-
-fn show(cx: DialogContext<'_>, modal: Modal, width: f32, contents: impl FnOnce(&mut Ui)) -> bool {
-    let modal = modal.show(cx.context, |ui| {
-        ui.set_width(width.min(0.92 * cx.screen.width()));
-        contents(ui);
-    });
-    modal.backdrop_response.clicked() || modal.response.should_close()
-}
-
-/// Gives a widget the keys. Asking again in each frame would end what an input method composes.
-pub(super) fn hold_focus(widget: &Response) {
-    if !widget.has_focus() {
-        widget.request_focus();
-    }
-}
-
-/// Lays out the button that closes the dialog.
-fn close_button(ui: &mut Ui) {
-    let key = Action::from(ViewAction::Escape).key();
-    let text = egui::RichText::new(tr!("Close ({key}) ×")).small();
-    if ui.button(text).clicked() {
-        ui.close();
-    }
-}
 
 /// Gives every dialog its style, in these colours.
 pub(crate) fn apply_style(context: &egui::Context, palette: &Palette<Color32>) {
