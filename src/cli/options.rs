@@ -214,7 +214,7 @@ pub(super) struct Common {
     #[arg(long, value_name = "RULE")]
     pub rule: Option<RuleAndTorus>,
     /// Fraction of live cells at the start of a soup, 0 to 1
-    #[arg(long, value_name = "P", default_value_t = 0.3, value_parser = number(0.0, 1.0, "take a number from 0 to 1"))]
+    #[arg(long, value_name = "P", default_value_t = session::DEFAULT_DENSITY, value_parser = number(0.0, 1.0, "take a number from 0 to 1"))]
     pub density: f64,
     /// Seed of the soup: it gives the same start on every machine
     #[arg(long, value_name = "S", default_value_t = 1, value_parser = whole(0u64, u64::MAX))]

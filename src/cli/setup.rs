@@ -1,4 +1,4 @@
-//! From options to a [`Setup`].
+//! From options, or a session's file, to a [`Setup`].
 
 use std::io::ErrorKind;
 use std::path::Path;
@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use anyhow::Result;
 
-use super::failure::{BadArguments, CheckFailed};
+use super::failure::{BadArguments, CheckFailed, Interrupted};
 use super::kernel;
-use super::options::Common;
+use super::options::{Common, WindowArguments};
 use super::round::{located, read};
 use super::text::say;
 use engine::cuda::list_devices;
@@ -21,8 +21,8 @@ use life::{
 use session::fastest::Requested;
 use session::instances::{MAX_GRAPH_LAUNCHES, ensure_room};
 use session::{
-    DeviceChoice, KernelChoice, Order, OwnRound, OwnRoundError, Pace, Setting, Setup, Split, Start,
-    Streams, Switches, TimeSettings, default_kernels,
+    DeviceChoice, KernelChoice, Order, OwnRound, OwnRoundError, Pace, SavedSession, SessionFile,
+    Setting, Setup, Split, Start, StoredKernel, Streams, Switches, TimeSettings, default_kernels,
 };
 use workshop::OwnKernel;
 
@@ -304,7 +304,7 @@ fn check_split(split: Split, device: DeviceChoice) -> Result<(), BadArguments> {
 
 /// Checks that `--split` suits the device, and that there are several GPUs where it is on. Initialises
 /// the driver.
-pub(super) fn check_gpus(split: Split, device: DeviceChoice) -> Result<()> {
+fn check_gpus(split: Split, device: DeviceChoice) -> Result<()> {
     check_split(split, device)?;
     if split == Split::On && list_devices()?.len() == 1 {
         return Err(EngineError::no_second_device(Feature::Bands).into());
@@ -361,4 +361,66 @@ fn near(name: &str) -> Option<&'static Shelved> {
         None => name,
     };
     Shelved::near(stem).filter(|_| is_alone)
+}
+
+/// The session of the file that is there, or a new one.
+pub(super) fn saved_or_new(
+    common: &Common,
+    window: &WindowArguments,
+) -> Result<(Setup, SessionFile)> {
+    let mut file = SessionFile::default();
+    if let Some(path) = &window.session {
+        // Said now, not when there is something to lose.
+        file = SessionFile::reserve(path)?;
+        if path.exists() {
+            file.from = Some(SavedSession::load(path)?);
+        }
+    }
+    let mut setup = match &file.from {
+        Some(saved) => saved.setup.clone(),
+        None => common.session_setup(window.pace)?,
+    };
+    if file.from.is_some() {
+        // The file may have come from another machine.
+        if common.device != DeviceChoice::Auto {
+            setup.device = common.device;
+        }
+        setup.split = common.split;
+        check_gpus(setup.split, setup.device)?;
+    }
+    setup.rounds = window.rounds;
+    let is_trusted = |it: &StoredKernel| window.trust_kernel || workshop::is_trusted(&it.source);
+    if let Some(stored) = setup.stored_kernel.clone().filter(|it| is_trusted(it)) {
+        run_kernel(&mut setup, &stored)?;
+    }
+    if file.from.is_none() {
+        setup.time = window.time.settings();
+    }
+    Ok((setup, file))
+}
+
+/// Checks a kernel from a session's file, which its user lets run; it stays text where it does not run.
+pub(super) fn run_kernel(setup: &mut Setup, stored: &StoredKernel) -> Result<()> {
+    let StoredKernel { file, rung, .. } = stored;
+    let compile = || {
+        let own = OwnKernel::read(stored.source.as_bytes().to_vec());
+        let own = own.map_err(|error| BadArguments(error.to_string()))?;
+        kernel::compile(&own, file.clone(), setup.device)
+    };
+    match compile() {
+        Ok(kernel) => {
+            (setup.own_kernel, setup.stored_kernel) = (Some(kernel), None);
+            if stored.in_use {
+                setup.setting.kernel = kernel;
+            }
+        }
+        Err(interrupted) if interrupted.is::<Interrupted>() => return Err(interrupted),
+        // The lattices are there all the same.
+        Err(why) => say(&tr!(
+            "{file}: its own kernel does not run here ({why}); {rung} takes its place, and the file keeps the kernel",
+            rung = rung.file,
+            why = format!("{why:#}")
+        )),
+    }
+    Ok(())
 }

@@ -8,17 +8,17 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail};
 
-use super::failure::{BadArguments, Interrupted};
+use super::failure::BadArguments;
+use super::itself;
 use super::options::{Common, Display, WindowArguments};
-use super::setup::check_gpus;
+use super::setup::{run_kernel, saved_or_new};
 use super::text::{print, print_text, print_to_reader, say};
-use super::{itself, kernel};
 use engine::{DeviceInfo, EngineError, ReduceRegion, Transfer, cuda};
 use lang::tr;
 use life::{Size, grouped};
 use session::{
-    DeviceChoice, PicturePlan, Recomputing, SavedSession, Session, SessionAction, SessionFile,
-    Setup, Status, StopWhenStill, StoredKernel, recorded_in_words, time_left,
+    DeviceChoice, PicturePlan, Recomputing, Session, SessionAction, SessionFile, Setup, Status,
+    StopWhenStill, StoredKernel, recorded_in_words, time_left,
 };
 use terminal::{TerminalError, TerminalOptions};
 use ui::code_editor::Code;
@@ -26,7 +26,6 @@ use ui::numbers::{si, time_us};
 use ui::{Camera, Drawing, EmergencySave, LectureOptions, Notes, ViewOptions, Wake};
 use window::offscreen::Renderer;
 use window::{Recorder, WindowError, WindowOptions};
-use workshop::OwnKernel;
 
 /// Checks that the options go together, before anything is opened.
 pub(super) fn check(common: &Common, window: &WindowArguments) -> Result<()> {
@@ -107,65 +106,6 @@ pub(super) fn main(
         Err(WindowError::Session(error)) => Err(error),
         answer => Ok(answer?),
     }
-}
-
-/// The session of the file that is there, or a new one.
-fn saved_or_new(common: &Common, window: &WindowArguments) -> Result<(Setup, SessionFile)> {
-    let mut file = SessionFile::default();
-    if let Some(path) = &window.session {
-        // Said now, not when there is something to lose.
-        file = SessionFile::reserve(path)?;
-        if path.exists() {
-            file.from = Some(SavedSession::load(path)?);
-        }
-    }
-    let mut setup = match &file.from {
-        Some(saved) => saved.setup.clone(),
-        None => common.session_setup(window.pace)?,
-    };
-    if file.from.is_some() {
-        // The file may have come from another machine.
-        if common.device != DeviceChoice::Auto {
-            setup.device = common.device;
-        }
-        setup.split = common.split;
-        check_gpus(setup.split, setup.device)?;
-    }
-    setup.rounds = window.rounds;
-    let is_trusted = |it: &StoredKernel| window.trust_kernel || workshop::is_trusted(&it.source);
-    if let Some(stored) = setup.stored_kernel.clone().filter(|it| is_trusted(it)) {
-        run_kernel(&mut setup, &stored)?;
-    }
-    if file.from.is_none() {
-        setup.time = window.time.settings();
-    }
-    Ok((setup, file))
-}
-
-/// Checks a kernel from a session's file, which its user lets run; it stays text where it does not run.
-fn run_kernel(setup: &mut Setup, stored: &StoredKernel) -> Result<()> {
-    let StoredKernel { file, rung, .. } = stored;
-    let compile = || {
-        let own = OwnKernel::read(stored.source.as_bytes().to_vec());
-        let own = own.map_err(|error| BadArguments(error.to_string()))?;
-        kernel::compile(&own, file.clone(), setup.device)
-    };
-    match compile() {
-        Ok(kernel) => {
-            (setup.own_kernel, setup.stored_kernel) = (Some(kernel), None);
-            if stored.in_use {
-                setup.setting.kernel = kernel;
-            }
-        }
-        Err(interrupted) if interrupted.is::<Interrupted>() => return Err(interrupted),
-        // The lattices are there all the same.
-        Err(why) => say(&tr!(
-            "{file}: its own kernel does not run here ({why}); {rung} takes its place, and the file keeps the kernel",
-            rung = rung.file,
-            why = format!("{why:#}")
-        )),
-    }
-    Ok(())
 }
 
 /// The kernel in a session's file that is to step the lattices once its user lets it.
