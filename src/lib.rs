@@ -4,7 +4,8 @@
 //! # Architecture
 //!
 //! Each part is a crate, and dependencies point one way: `{lang, life} ← engine ← session ← lesson
-//! ← ui ← {terminal, window}`, and this program depends on all of them.
+//! ← ui ← {terminal, window}`, and this program depends on all of them. `docs/architecture.md` names the
+//! small ones besides.
 //!
 //! - [`lang`] is what people read, in their language.
 //! - [`life`] is the game itself: rules, the bit-packed torus, soups, pattern files, and a step so
@@ -17,7 +18,7 @@
 //!   instance.
 //! - [`lesson`] asks, measures and checks what streams do: lessons as data over rounds and ops.
 //! - [`ui`] is what window and terminal share: actions and their keys, the session they drive, and
-//!   what is on screen, as data: sections with revisions.
+//!   what is on screen, as data.
 //! - [`window`] and [`terminal`] turn events into actions and paint that data; the window also
 //!   off-screen.
 //! - [`cli`] is the command line and the commands that need no window. Only it knows the commit

@@ -1,4 +1,5 @@
-//! The result of [`LatticeOp::Measure`](crate::LatticeOp::Measure).
+//! What ops on lattices take and give besides cells: the result of
+//! [`LatticeOp::Measure`](crate::LatticeOp::Measure), the region of a reduced picture, and edits of words.
 
 use crate::error::{bail, invalid};
 use crate::{EngineError, Result};

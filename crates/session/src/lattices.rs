@@ -1,5 +1,5 @@
-//! What rounds step: the lattices on their engine, the settings by which they are stepped, and how
-//! another engine is made in the place of one that is lost.
+//! What rounds step: the lattices on their engine, the settings by which they are stepped, of a change both
+//! (`Trial`), and how another engine is made in the place of one that is lost.
 //!
 //! The engine has no setting: each round is given one. A change asks the engine first, and takes the setting
 //! afterwards; so a refused one has changed nothing.

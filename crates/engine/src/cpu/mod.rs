@@ -2,7 +2,7 @@
 //!
 //! Streams are queues served by worker threads ([`stream`]). A lattice is a set of buffers behind a
 //! lock ([`lattices`]), stepped by CPU versions of the CUDA kernels ([`kernels`]) with the help of
-//! idle cores ([`worker_pool`]). Downloads fill host slots ([`slots`]); lessons use [`buffers`].
+//! idle cores ([`worker_pool`]). Downloads fill host slots, and lessons use buffers (both in [`buffers`]).
 //! Programs are validated by [`check`](crate::check), and their memory is allocated, before any
 //! step is queued.
 

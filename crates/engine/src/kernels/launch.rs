@@ -1,4 +1,5 @@
-//! Launch configurations: grids and blocks that cover a lattice.
+//! How a kernel is launched: grids and blocks that cover a lattice, the function that is loaded for it, and
+//! the PTX or the source that this function is from.
 
 use super::Kernel;
 use super::instrumentation::instrument;

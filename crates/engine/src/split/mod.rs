@@ -2,7 +2,7 @@
 //!
 //! A [`SplitEngine`] gives each device [`Band`]s of every lattice and turns programs on lattices into
 //! programs on bands ([`translation`]). What its users see is one device with whole lattices: ops,
-//! completions and [`Slots`] ([`slots`]) are those of a whole lattice.
+//! completions and [`Slots`] are those of a whole lattice.
 
 use crate::error::{bail, invalid};
 use crate::{

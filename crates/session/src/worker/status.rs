@@ -21,7 +21,7 @@ use std::time::{Duration, Instant};
 pub const NOTICE_TIME: Duration = Duration::from_secs(6);
 
 /// A session's state and figures, in parts, of which each is one owner's. Published when something has
-/// changed, at most every 15 ms; a status that says the same as the one before is not.
+/// changed, at most every 15 ms.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Status {
     /// What computes.
