@@ -273,8 +273,11 @@ impl Log {
         continues_stroke: bool,
     ) -> Position {
         self.undone.clear();
-        self.records
-            .truncate(here.records.saturating_sub(self.begin.records) as usize);
+        let kept = here.records.saturating_sub(self.begin.records) as usize;
+        // Whoever waits for an edit that is replaced before it was applied sees what replaces it.
+        let replaced = self.records.iter().skip(kept).map(|record| record.number);
+        let number = replaced.max().unwrap_or(0);
+        self.records.truncate(kept);
         let instance = match &content {
             Content::Cells { instance, .. } => Some(*instance),
             _ => None,
@@ -293,7 +296,7 @@ impl Log {
             author,
             generation: here.generation,
             content,
-            number: 0,
+            number,
         });
         self.after_next(here)
     }
