@@ -384,7 +384,7 @@ fn measured(per_second: f64) -> Option<f64> {
     (per_second > 0.0).then_some(per_second)
 }
 
-/// The figures in a line, without those that are not measured yet.
+/// The figures of a session as one line; those without a measurement are left out.
 fn line(status: &Status) -> String {
     let rounds = measured(status.rates.rounds_per_second);
     let cells = measured(status.rates.cells_per_second);

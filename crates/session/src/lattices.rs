@@ -713,7 +713,8 @@ impl Trial {
     }
 }
 
-/// The shares that together cover every lattice once: A's and B's, or else the one of the present setting.
+/// Of the shares of a round, those that cover each lattice once: A's and B's, or the share of the present
+/// setting.
 pub(crate) fn shown(shares: &[Share]) -> &[Share] {
     match shares {
         [before, now] if before.lattices == now.lattices => &shares[1..],

@@ -293,7 +293,7 @@ fn a_paused_session_sleeps_and_a_running_one_works_only_for_its_rounds() {
     eprintln!("paused {paused:.5}, at 60 rounds per second {running:.5}");
 }
 
-// Session files, what there is no memory for, and work that panics.
+// Session files, requests for more memory than there is, and work that panics.
 
 /// A session with a file of its own.
 fn start_in(path: &Path) -> Session {
@@ -301,8 +301,8 @@ fn start_in(path: &Path) -> Session {
     Session::start_from(setup(2), file, || {}).unwrap()
 }
 
-/// Lattices and a session that there is no memory for are refused: the present ones go on, and the session
-/// still has its file.
+/// Lattices that need more memory than there is are refused, and so is a session's file with such lattices:
+/// the present ones go on, and the session still has its file.
 #[test]
 fn what_there_is_no_memory_for_is_refused() {
     let folder = tempfile::tempdir().unwrap();

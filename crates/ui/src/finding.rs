@@ -205,7 +205,7 @@ fn is_recorded(comparison: &AbComparison) -> bool {
     matches!(comparison.source, Source::RecordedOn(_))
 }
 
-/// Says that there is nothing to measure.
+/// The sentence shown in place of a factor where A and B are equal.
 pub(crate) fn same_settings() -> &'static str {
     tr!("A and B have the same settings")
 }

@@ -200,8 +200,8 @@ pub(super) fn in_its_folder(path: &Path) -> String {
 pub(super) struct Recording {
     pub(super) recorder: Option<Recorder>,
     path: PathBuf,
-    /// Whether `--record` named it: then a file of that name is replaced, and what goes wrong with it
-    /// is the program's failure. Else a number comes behind the name, and the person is told.
+    /// Whether `--record` named it: then a file of that name is replaced, and the program ends if it cannot
+    /// be written. Otherwise the name gets a number if it is taken, and a notice says what went wrong.
     pub(super) named: bool,
     began: Instant,
     pub(super) next: Instant,
