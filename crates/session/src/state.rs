@@ -723,8 +723,8 @@ impl State {
         self.wants_pictures = false;
     }
 
-    /// Pauses at once, also during a move. The cells must be known.
-    fn pause_now(&mut self) {
+    /// Pauses at once, also during a move. The cells must be known, or never asked for again.
+    pub(crate) fn pause_now(&mut self) {
         self.drop_redo();
         self.mode = Mode::Paused;
     }

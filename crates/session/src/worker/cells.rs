@@ -357,7 +357,7 @@ impl SessionWorker {
     pub(super) fn fail(&mut self, why: Message) {
         tracing::error!("{}", english(&why));
         self.health.ended = Some(why);
-        self.state.mode = Mode::Paused;
+        self.state.pause_now();
         self.end_commands();
         self.answer_waiters_at_the_end();
         self.publisher.is_changed = true;
