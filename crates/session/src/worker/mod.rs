@@ -390,6 +390,12 @@ impl SessionWorker {
     fn refresh(&mut self) -> Result<bool> {
         let shares = self.lattices.shares_in_use();
         let mut all = self.is_ready_for(&shares)?;
+        // Every share enters its layout before one's pictures are in flight, which hinder the others.
+        if let Some(sim) = self.lattices.sim.as_mut().filter(|it| all && it.is_idle()) {
+            shown(&shares)
+                .iter()
+                .try_for_each(|share| sim.enter(share))?;
+        }
         for share in shown(&shares) {
             all = all && self.issue(share, Request::of(0))?;
         }

@@ -148,6 +148,16 @@ fn what_once_went_wrong_does_not_come_back() {
             Act(ToggleComparison), view(engine::Transfer::View), Act(TogglePause), Settle,
             Act(TogglePause), Act(ToggleComparison), Fail(Call::Allocate, 0, Fault::OutOfMemory),
         ]),
+        // Only the first half was ever converted back, and asked for its pictures without an end.
+        (Setup { setting: small(2).setting.with_kernel(kernels::find("planar").unwrap()), ..small(2) }, vec![
+            Act(ToggleComparison), Fail(Call::Allocate, 1, Fault::OutOfMemory),
+            Step::OwnKernel("bits", None), Settle, Act(ToggleComparison),
+        ]),
+        // The log was saved as redone, with the position from before the redo.
+        (small(2), vec![
+            Step::Edit(dot(1, 0, 0)), Act(Undo), Settle, Act(StepRound), Settle,
+            Fail(Call::Submit, 0, Fault::Refused), Act(Redo),
+        ]),
         // Exactly as many rounds are made as were asked for, whatever was lost.
         (with_history(Setup { rounds: Some(400), ..small(2) }), vec![
             Fail(Call::Submit, 60, Fault::Midway), Turns(2000), Fail(Call::Poll, 0, Fault::Lost),
