@@ -10,7 +10,7 @@ use crate::copies::Snapshot;
 use crate::instances::Sim;
 use crate::lattices::first_view;
 use crate::log::{CellChange, Content, Position, Record, SessionParameters, Source};
-use crate::state::{Mode, MoveReason};
+use crate::state::MoveReason;
 use crate::{DeviceChoice, KernelChoice, NewCells, Setting, Setup};
 use engine::kernels::OwnStepError;
 use engine::{EngineError, Loss, Result};
