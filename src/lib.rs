@@ -24,9 +24,9 @@
 //! - [`cli`] is the command line and the commands that need no window. Only it knows the commit
 //!   that the program was built from.
 //!
-//! A round, from the top: the session's thread makes a [`session::round`] program (every instance
-//! advances and downloads once, in its own stream) and submits it; the engine's events say when
-//! each download has landed; its picture is noted in [`session::Pictures`]; the window, woken,
+//! A round, from the top: the session's thread makes the program of a
+//! [`Round`](session::instances::Round) (every instance advances and downloads once, in its own stream)
+//! and submits it; the engine's events say when each download has landed; its picture is noted in [`session::Pictures`]; the window, woken,
 //! uploads what is newer and draws. Nobody in the window ever waits for the engine.
 //!
 //! Unsafe code is denied but in `engine::cuda` (the driver's functions), in `workshop` (compiled

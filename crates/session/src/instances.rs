@@ -1,4 +1,5 @@
-//! Lattices on their engine: makes what settings need, issues rounds, and turns completions into events.
+//! Lattices on their engine, made from a setup. `issue` issues their rounds and edits, and turns completions
+//! into events; `runs` steps them to an end, and brings the results to the host.
 //!
 //! A [`Sim`] has no setting. It knows of every lattice where its cells are (generation, layout, stream)
 //! and what is allocated (streams, one layout besides the bits, host slots, graphs). These are facts about
@@ -10,49 +11,35 @@
 //! is counted and the cells are unknown: [`Sim::abandon`], then [`Sim::set_lattices`] with all of them.
 
 use crate::fastest::{FastestPlan, Requested, RoundLength, Work};
-use crate::round::{Request, Round, Share, shares};
 use crate::setup::{NewCells, start_cells};
-use crate::trace::StepFacts;
-use crate::{
-    DeviceChoice, IsolatedOp, KernelChoice, Pace, PicturePlan, Setting, Setup, Split, Start,
-    Switches,
-};
+use crate::{DeviceChoice, KernelChoice, Pace, PicturePlan, Setting, Setup, Split, Start};
 use engine::cpu::CpuEngine;
 use engine::cuda::{CudaEngine, Ordinals};
 use engine::{
-    Band, BufferOp, Completion, Cut, DeviceId, Engine, EngineError, Kernel, LatticeOp, Layout,
-    Measure, Nanos, Op, Program, ReduceRegion, Result, Slot, Slots, SlotsSpec, Span, SplitEngine,
-    Step, StreamId, Transfer,
+    Band, Cut, Engine, EngineError, Kernel, LatticeId, LatticeOp, Layout, Measure, Program, Result,
+    Slot, Slots, SlotsSpec, SplitEngine, StreamId, Transfer,
 };
-use issue::Kind;
-use issue::{Graph, InFlight, Made, make_streams};
+use issue::{LatticeFacts, Made, make_streams, shares};
 use lang::message;
 use life::{Lattice, MemoryError, Rule, Size, counted_lattices};
 use std::collections::VecDeque;
 use std::num::NonZero;
 use std::ops::Range;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-pub use events::{Event, Results, RoundMeasures};
 #[cfg(test)]
 pub use issue::limit;
-pub use issue::{MAX_GRAPH_LAUNCHES, read_lattice, validate_kernel};
+pub use issue::{
+    Event, MAX_GRAPH_LAUNCHES, MAX_IN_FLIGHT, MEASURE_SLOTS, PICTURE_SLOTS, Request, Round,
+    RoundMeasures, Share, Sim,
+};
+pub use runs::{Results, read_lattice};
 
-mod events;
 mod issue;
+mod runs;
 #[cfg(test)]
 mod tests;
-
-/// Picture slots per instance: one being drawn, the newest, one being filled.
-pub const PICTURE_SLOTS: u8 = 3;
-
-/// Measure slots per instance: one for each picture slot.
-pub const MEASURE_SLOTS: u8 = PICTURE_SLOTS;
-
-/// Rounds in flight at once: the next is queued while one runs, so the device never waits for the
-/// host.
-pub const MAX_IN_FLIGHT: usize = 2;
 
 /// Opens an engine on every device of a choice; `Auto` is the first GPU, or the CPU if that cannot be
 /// used.
@@ -146,43 +133,6 @@ pub fn start_lattice(setup: &Setup, instance: usize) -> Result<Arc<Lattice>> {
     )?)
 }
 
-/// Where a lattice is, once all issued work is done.
-#[derive(Clone, Copy)]
-struct LatticeFacts {
-    generation: u64,
-    layout: Layout,
-    /// The stream of the last work on it. All earlier work on it comes before that.
-    stream: StreamId,
-    /// Whether it has cells: not before the first ones are set, nor after [`Sim::abandon`].
-    is_set: bool,
-}
-
-/// Lattices on an engine. See the module.
-pub struct Sim {
-    engine: Box<dyn Engine>,
-    size: Size,
-    rule: Rule,
-    lattices: Vec<LatticeFacts>,
-    /// The layout that memory is allocated for besides [`Layout::Bits`].
-    reserved: Layout,
-    made: Made,
-    slots: Arc<dyn Slots>,
-    spec: SlotsSpec,
-    /// The latest used last.
-    graphs: Vec<Graph>,
-    /// The view that was last reduced, and of which lattice alone.
-    viewed: Option<(ReduceRegion, Option<usize>)>,
-    in_flight: VecDeque<InFlight>,
-    completions: Vec<Completion>,
-    /// The longest rounds allowed of a kernel and switches.
-    longest: Vec<(&'static Kernel, Switches, RoundLength)>,
-    /// When the last round ended.
-    ended: Option<Instant>,
-    /// Number of timed rounds.
-    timed: u64,
-    calibration: Option<Calibration>,
-}
-
 impl Sim {
     /// Creates the lattices of a setup on an engine, without cells, at generation 0; [`Sim::start`] or
     /// [`Sim::set_lattices`] sets them. `whole_slots` is the number of host slots for copies of whole
@@ -264,7 +214,11 @@ impl Sim {
 
     /// All lattices, stepped with this setting.
     pub fn all(&self, setting: &Setting, picture: Option<PicturePlan>) -> Share {
-        setting.share(0..self.lattices.len(), picture)
+        Share {
+            lattices: 0..self.lattices.len(),
+            setting: setting.clone(),
+            picture,
+        }
     }
 
     /// Sets every lattice to the setup's start, and the generation to the start's. If the setup
@@ -288,6 +242,53 @@ impl Sim {
             }
         }
         Ok(())
+    }
+
+    /// Checks that a kernel accepts these lattices and that every device can run it.
+    ///
+    /// # Errors
+    /// The reason if not.
+    pub fn validate(&self, kernel: &Kernel) -> Result<()> {
+        validate_kernel(&*self.engine, kernel, self.size)
+    }
+
+    /// Loads the functions and memory of a share's rounds, so that the first takes no longer than others.
+    pub fn load(&mut self, share: &Share) -> Result<()> {
+        let round = Round {
+            share: share.clone(),
+            rule: self.rule,
+            generations: 1,
+            slot: Slot(0),
+            measures: None,
+        };
+        let program = round.program(self.streams_of(&share.setting));
+        self.engine.load(&program)
+    }
+
+    /// Changes the rule between two rounds. What these shares need for it is compiled in the background.
+    pub fn set_rule(&mut self, rule: Rule, shares: &[Share]) {
+        self.release_graphs(|_| false);
+        self.rule = rule;
+        for Share {
+            lattices, setting, ..
+        } in shares
+        {
+            let mut program = Program::default();
+            for i in lattices.clone() {
+                let advance = LatticeOp::Advance {
+                    kernel: setting.kernel.stepping(rule),
+                    rule,
+                    generations: 1,
+                    block: setting.switches.block_of(setting.kernel),
+                };
+                let advance = advance.on(LatticeId(i as u32).as_range());
+                program.push(self.lattices[i].stream, advance);
+            }
+            if let Err(why) = self.engine.compile_in_background(&program) {
+                // The next round says why.
+                tracing::debug!("nothing is compiled for {rule}: {}", lang::english(why));
+            }
+        }
     }
 
     /// The engine, for its facts and figures.
@@ -448,155 +449,6 @@ pub fn ensure_room(
     })
 }
 
-// Calibration: a round whose ops run one at a time, which gives each op's time without overlap.
-//
-// It is a real round: the lattices advance and its pictures are drawn. But each op is submitted only
-// when the one before it has ended.
-
-/// A calibration under way.
-struct Calibration {
-    round: Arc<Round>,
-    edits: u64,
-    left: VecDeque<Step>,
-    /// The op that runs; of one on lattices in bands, what each device got.
-    running: Vec<IsolatedOp>,
-    done: Vec<IsolatedOp>,
-}
-
-impl Sim {
-    /// Begins a round whose ops run alone, one after the other; what they took comes as
-    /// [`Event::Calibrated`](Event::Calibrated). No round or snapshot is issued meanwhile. Answers
-    /// whether it could begin now: nothing must be in flight. A later op that cannot be submitted is tried
-    /// again by the next [`Sim::poll`]; if the first cannot be, no calibration has begun.
-    pub fn begin_calibration(
-        &mut self,
-        share: &Share,
-        request: Request,
-        newest: impl Fn(Slot) -> bool,
-    ) -> Result<bool> {
-        if !self.is_idle() {
-            return Ok(false);
-        }
-        if self.is_outside(share) {
-            self.enter(share)?;
-            return Ok(false);
-        }
-        let Some(round) = self.round(share, request, newest) else {
-            return Ok(false);
-        };
-        self.note_view(share);
-        let mut program = round.program(self.streams_of(&share.setting));
-        // Nothing to wait for: each op begins when the one before it has ended.
-        let is_work = |op: &Op| !matches!(op, Op::Order(_));
-        program.steps.retain(|step| is_work(&step.op));
-        self.calibration = Some(Calibration {
-            round,
-            edits: request.edits,
-            left: program.steps.into(),
-            running: Vec::new(),
-            done: Vec::new(),
-        });
-        let begun = self.run_next_alone();
-        if begun.is_err() {
-            self.calibration = None; // nothing has run, so no round has begun
-        }
-        begun.map(|()| true)
-    }
-
-    /// Whether a calibration is under way.
-    pub fn is_calibrating(&self) -> bool {
-        self.calibration.is_some()
-    }
-
-    /// Submits the next op, if none runs.
-    fn run_next_alone(&mut self) -> Result<()> {
-        if !self.in_flight.is_empty() {
-            return Ok(());
-        }
-        let has_ops = |it: &mut Calibration| !it.left.is_empty();
-        let Some(mut calibration) = self.calibration.take_if(has_ops) else {
-            return Ok(());
-        };
-        let program = Program {
-            steps: vec![calibration.left[0].clone()],
-            timed: true,
-            band_by_band: true,
-            ..Program::default()
-        };
-        let kind = Kind::IsolatedStep(calibration.round.clone());
-        let mut done = self.submit(&program, kind, calibration.edits);
-        if done.is_ok() {
-            calibration.left.pop_front();
-            let running = self.isolated(&program);
-            done = running.map(|running| calibration.running = running);
-        }
-        self.calibration = Some(calibration);
-        match done {
-            // It is tried again: the round must be completed.
-            Err(EngineError::SlotBusy(..)) => Ok(()),
-            done => done,
-        }
-    }
-
-    /// The op of a program that runs alone; of one on lattices in bands, what each device got.
-    fn isolated(&mut self, program: &Program) -> Result<Vec<IsolatedOp>> {
-        let submitted = self.in_flight.back().expect("it was submitted");
-        let facts = submitted.steps.clone();
-        let steps: Vec<(DeviceId, Step)> = match self.engine.issued_steps(submitted.run) {
-            Some(issued) => issued
-                .iter()
-                .map(|it| (it.device, it.step.clone()))
-                .collect(),
-            None => {
-                let step = program.steps[0].clone();
-                let device = self.device_of(step.op.lattices().start as usize);
-                vec![(device, step)]
-            }
-        };
-        let isolated = |((device, step), &facts): ((DeviceId, Step), &StepFacts)| {
-            Ok(IsolatedOp {
-                facts,
-                device,
-                took: Nanos(0),
-                share: self.share(device, &step.op)?,
-            })
-        };
-        steps.into_iter().zip(&*facts).map(isolated).collect()
-    }
-
-    /// Notes an op's time alone. Returns the times of all ops after the last one.
-    fn measured_alone(&mut self, spans: &[Span]) -> Option<Vec<IsolatedOp>> {
-        let calibration = self.calibration.as_mut()?;
-        for (step, alone) in (0..).zip(calibration.running.drain(..)) {
-            let span = spans.iter().find(|span| span.step == step);
-            let took = span.map_or(Nanos(0), |span| span.length());
-            calibration.done.push(IsolatedOp { took, ..alone });
-        }
-        let is_over = |it: &mut Calibration| it.left.is_empty();
-        Some(self.calibration.take_if(is_over)?.done)
-    }
-
-    /// The fraction of its device's units that an op keeps busy: on a GPU, its blocks of those that
-    /// fit at once, and 0 for a copy; on the CPU, one worker.
-    fn share(&mut self, device: DeviceId, op: &Op) -> Result<f64> {
-        let sm_count = self.engine.devices()[usize::from(device.0)].sm_count;
-        if self.engine.name() == "cpu" {
-            return Ok(1.0 / f64::from(sm_count.max(1)));
-        }
-        use LatticeOp::{CopyRows, Download, Upload};
-        if let Op::Lattices(_, Upload(_) | Download { .. } | CopyRows { .. })
-        | Op::Buffers(BufferOp::Copy { .. }) = op
-        {
-            return Ok(0.0);
-        }
-        let occupancy = self.engine.occupancy(device, op)?;
-        Ok(occupancy.map_or(1.0, |o| {
-            let fit = f64::from(o.blocks_per_sm.max(1)) * f64::from(o.sm_count.max(1));
-            (o.blocks as f64 / fit).min(1.0)
-        }))
-    }
-}
-
 // Enters the fastest plan by the estimate, and the next one where that cannot be.
 
 impl Sim {
@@ -683,6 +535,21 @@ fn is_of_this_plan(error: &EngineError) -> bool {
             | EngineError::PartiallyApplied(_)
             | EngineError::Driver(_)
     )
+}
+
+/// Checks that a kernel steps lattices of this size, whole ones and those of the devices, and that
+/// every device can run it.
+///
+/// # Errors
+/// The reason if not.
+pub fn validate_kernel(engine: &dyn Engine, kernel: &Kernel, size: Size) -> Result<()> {
+    // Lattices in bands become whole where one device is left, or another program opens them.
+    kernel.validate_size(size)?;
+    engine.stepped_sizes(size).into_iter().try_for_each(|size| {
+        kernel.validate_size(size)?;
+        let mut devices = engine.devices().iter();
+        devices.try_for_each(|device| kernel.validate_device(device, size))
+    })
 }
 
 // Whether lattices lie on one device each, or in bands on all devices.

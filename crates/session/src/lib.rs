@@ -3,8 +3,8 @@
 //! A [`Session`] owns the thread that drives the engine (`worker`). A window or a terminal sends it
 //! [`SessionAction`]s and draws the newest complete [`Pictures`]; neither side waits for the other.
 //! [`instances`] holds the lattices and their engine and issues rounds, each with a [`Setting`] of its
-//! own; the bench, `verify` and the lessons use it directly. [`round`] says what a round
-//! does, [`fastest`] how it is done in the least time. [`log`] is what a session remembers.
+//! own; the bench, `verify` and the lessons use it directly. [`fastest`] says how a round is done in
+//! the least time. [`log`] is what a session remembers.
 
 mod changes;
 mod command;
@@ -18,7 +18,6 @@ mod persistence;
 mod pictures;
 pub mod population;
 pub mod recording;
-pub mod round;
 mod saved;
 #[cfg(test)]
 mod scripted_engine;
@@ -49,7 +48,7 @@ pub use lattices::{Losses, make_again};
 pub use persistence::Saver;
 pub use pictures::{Picture, PicturePlan, PictureSource, Pictures};
 pub use population::Series;
-pub use round::{Request, Share};
+pub use instances::{Request, Share};
 pub use saved::{Drafts, NotSaved, SavedError, SavedSession, SessionFile, state_folder};
 pub use setting::{
     Choice, Order, OwnOrder, OwnRound, OwnRoundError, Setting, Streams, Switch, SwitchContext,

@@ -3,16 +3,13 @@
 //!
 //! # What a position does
 //! [`Switch::next`] decides which position a key takes. The session's `worker/settings.rs` sets it, and
-//! `instances/issue.rs` gives every instance its stream or the host its slots. What a round then
-//! consists of (which ops, in which streams and order) is made in `round.rs`, and
-//! nowhere else.
+//! `instances/issue.rs` gives every instance its stream or the host its slots. There, and nowhere else,
+//! is made what a round then consists of: which ops, in which streams and order.
 
-use crate::{PicturePlan, Share};
 use clap::ValueEnum;
 use engine::{HostMemory, Kernel, Layout, Transfer};
 use lang::{Message, mark, message, tr};
 use script::{Place, Round, Verdict, Work};
-use std::ops::Range;
 use std::sync::Arc;
 
 /// What a round is stepped with: an argument of the round. How many generations it has is not part of
@@ -51,15 +48,6 @@ impl Setting {
         Setting {
             switches,
             ..self.clone()
-        }
-    }
-
-    /// These lattices, stepped with it.
-    pub fn share(&self, lattices: Range<usize>, picture: Option<PicturePlan>) -> Share {
-        Share {
-            lattices,
-            setting: self.clone(),
-            picture,
         }
     }
 

@@ -1,23 +1,336 @@
-//! Makes what settings need when they are first met (streams, host slots, the layout of the cells), and
-//! issues rounds (eagerly, or as graphs that are prepared once and replayed) and transfers of cells.
+//! A round, from its request to its events: what it steps, and with what; its program, in which every lattice
+//! advances and downloads once, in its stream; what settings need when they are first met (streams, host
+//! slots, the layout of the cells); its submission, and what the engine's completions say of it. Transfers of
+//! cells (new lattices, edits, snapshots) are issued between rounds.
 
-use std::collections::HashMap;
-use std::ops::Range;
-use std::sync::Arc;
-use std::time::Instant;
-
-use super::{MAX_IN_FLIGHT, MEASURE_SLOTS, PICTURE_SLOTS, Sim, shares};
 use crate::fastest::{MAX_ROUND, RoundLength};
-use crate::round::{Request, Round, RoundStreams, Share, ids};
 use crate::setup::NewCells;
-use crate::trace::StepFacts;
-use crate::{Setting, Streams, Wait};
+use crate::trace::{StepFacts, TimedRound};
+use crate::{IsolatedOp, Order, PicturePlan, Setting, Streams, Switches, Wait};
 use engine::{
-    DeviceId, Engine, EngineError, EventId, IssuedStep, Kernel, LatticeId, LatticeOp, Layout, Op,
-    OrderOp, PreparedId, Program, Result, RunId, Slot, Slots, SlotsSpec, Step, StreamId,
-    StreamKind, StreamSpec, Transfer, WordEdit, nvtx,
+    Completion, DeviceId, Engine, EngineError, EventId, IssuedStep, Kernel, LatticeId, LatticeOp,
+    Layout, Measure, Op, OrderOp, PreparedId, Program, ReduceRegion, Result, RunId, Scope, Slot,
+    Slots, SlotsSpec, Step, StreamId, StreamKind, StreamSpec, Transfer, WordEdit, nvtx,
 };
 use life::{Lattice, Rule, Size};
+use script::CallKind;
+use std::collections::{HashMap, VecDeque};
+use std::ops::Range;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// Lattices, what they are stepped with, and what is downloaded of them.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Share {
+    /// They follow one another.
+    pub lattices: Range<usize>,
+    /// Their rounds have it.
+    pub setting: Setting,
+    /// What their rounds download, if anything.
+    pub picture: Option<PicturePlan>,
+}
+
+impl Share {
+    /// The lattices that a round downloads.
+    pub fn downloads(&self) -> Range<usize> {
+        match self.picture {
+            None => 0..0,
+            Some(PicturePlan {
+                transfer: Transfer::View,
+                only: Some(one),
+                ..
+            }) => {
+                if self.lattices.contains(&one) {
+                    one..one + 1
+                } else {
+                    0..0
+                }
+            }
+            Some(_) => self.lattices.clone(),
+        }
+    }
+}
+
+/// A round that is asked for.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct Request {
+    /// At 0 it only downloads.
+    pub generations: u32,
+    /// Whether its event has spans.
+    pub timed: bool,
+    /// Whether every second timed round records when and where its blocks ran: those without show what
+    /// that costs.
+    pub block_timestamps: bool,
+    /// Whether its lattices are measured.
+    pub measured: bool,
+    /// A number that its pictures are given: that of the last edit.
+    pub edits: u64,
+}
+
+impl Request {
+    /// So many generations.
+    pub fn of(generations: u32) -> Request {
+        Request {
+            generations,
+            ..Request::default()
+        }
+    }
+}
+
+/// A round: all that its program depends on. (The streams follow from the setting.)
+#[derive(Clone, PartialEq, Debug)]
+pub struct Round {
+    /// What it steps, and with what.
+    pub share: Share,
+    /// The lattices' rule.
+    pub rule: Rule,
+    /// At 0 it only downloads.
+    pub generations: u32,
+    /// Where pictures go to.
+    pub slot: Slot,
+    /// Where measures go to, if the lattices are measured.
+    pub measures: Option<Slot>,
+}
+
+/// The streams and events that a round's setting takes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct RoundStreams<'a> {
+    /// The stream of each lattice, including lattices outside the round.
+    of: &'a [StreamId],
+    /// The number of devices that lattices lie on.
+    places: usize,
+    /// Those that the numbers of a user's round stand for.
+    own: (&'a [StreamId], &'a [EventId]),
+}
+
+impl Round {
+    /// The setting that it is stepped with.
+    pub fn setting(&self) -> &Setting {
+        &self.share.setting
+    }
+
+    /// Launches per lattice.
+    pub fn launches(&self) -> u32 {
+        self.setting().kernel.launches(self.generations.max(1))
+    }
+
+    /// Its program. On several devices, a user's order is breadth-first.
+    pub(super) fn program(&self, streams: RoundStreams<'_>) -> Program {
+        let mut maker = Maker {
+            round: self,
+            program: Program::default(),
+        };
+        let (setting, lattices) = (self.setting(), &self.share.lattices);
+        let batched = setting.switches.streams == Streams::Batch;
+        let groups = || groups(streams.of, lattices.clone(), batched);
+        let own = setting.own_calls(lattices.len());
+        let own = own.filter(|_| streams.places == 1);
+        match (setting.switches.order, own) {
+            // A round that steps nothing only downloads: the user's order has no say in that.
+            (Order::Own, Some(own)) if self.generations > 0 => maker.own(&own.calls, streams.own),
+            (Order::Depth, _) => {
+                for (stream, group) in groups() {
+                    maker.advance(stream, group.clone());
+                    maker.whole_picture(stream, &group);
+                }
+            }
+            (Order::Breadth | Order::Own, _) => {
+                groups().for_each(|(stream, group)| maker.advance(stream, group));
+                for phase in 0..PHASES {
+                    groups().for_each(|(stream, group)| maker.picture(stream, group, phase));
+                }
+            }
+        }
+        if setting.switches.wait == Wait::All {
+            let mut first = 0;
+            for (_, count) in shares(streams.of.len(), streams.places) {
+                let stream = streams.of[first];
+                maker
+                    .program
+                    .push(stream, OrderOp::Synchronize(Scope::Device));
+                first += count;
+            }
+        }
+        maker.program
+    }
+}
+
+/// The lattices of each op and its stream: one lattice, or in a batch all that share a stream.
+fn groups(
+    streams: &[StreamId],
+    mut rest: Range<usize>,
+    batched: bool,
+) -> impl Iterator<Item = (StreamId, Range<usize>)> + '_ {
+    std::iter::from_fn(move || {
+        let first = rest.next()?;
+        while batched && !rest.is_empty() && streams[rest.start] == streams[first] {
+            rest.next();
+        }
+        Some((streams[first], first..rest.start))
+    })
+}
+
+/// The phases of a picture: pack; reduce and measure; download and wait.
+const PHASES: u32 = 3;
+
+fn ids(lattices: Range<usize>) -> Range<u32> {
+    lattices.start as u32..lattices.end as u32
+}
+
+/// A round's program under construction.
+struct Maker<'a> {
+    round: &'a Round,
+    program: Program,
+}
+
+impl Maker<'_> {
+    /// The calls of a user's round. At its downloads are all ops of a picture, in the download's stream.
+    fn own(&mut self, calls: &[script::Call], (streams, events): (&[StreamId], &[EventId])) {
+        let lattice = |item: u32| {
+            let at = self.round.share.lattices.start + item as usize;
+            at..at + 1
+        };
+        for call in calls {
+            let stream = streams[call.stream as usize];
+            let op = match call.kind {
+                CallKind::Advance(item) => {
+                    self.advance(stream, lattice(item));
+                    continue;
+                }
+                CallKind::Download(item) => {
+                    self.whole_picture(stream, &lattice(item));
+                    continue;
+                }
+                CallKind::Record(event) => OrderOp::Record(events[event as usize]),
+                CallKind::Wait(event) => OrderOp::Wait(events[event as usize]),
+                CallKind::Synchronize => OrderOp::Synchronize(Scope::Stream),
+                // Calls on arrays are in no round of lattices.
+                CallKind::Upload(_) | CallKind::Scale(_) => continue,
+            };
+            self.program.push(stream, op);
+        }
+    }
+
+    fn advance(&mut self, stream: StreamId, lattices: Range<usize>) {
+        let Round {
+            generations, rule, ..
+        } = *self.round;
+        if generations > 0 {
+            let setting = self.round.setting();
+            let advance = LatticeOp::Advance {
+                kernel: setting.kernel.stepping(rule),
+                rule,
+                generations,
+                block: setting.switches.block_of(setting.kernel),
+            };
+            self.program.push(stream, advance.on(ids(lattices)));
+        }
+    }
+
+    fn whole_picture(&mut self, stream: StreamId, group: &Range<usize>) {
+        (0..PHASES).for_each(|phase| self.picture(stream, group.clone(), phase));
+    }
+
+    /// A picture's ops, one phase after the other; not every picture needs the first two.
+    fn picture(&mut self, stream: StreamId, all: Range<usize>, phase: u32) {
+        let wanted = self.round.share.downloads();
+        // A round that steps nothing has nothing to measure.
+        let measures = self.round.measures.filter(|_| self.round.generations > 0);
+        let group = all.start.max(wanted.start)..all.end.min(wanted.end);
+        let picture = self.round.share.picture.filter(|_| !group.is_empty());
+        let transfer = picture.map(|picture| picture.transfer);
+        match (phase, picture) {
+            (0, _) if measures.is_some() => self.pack(stream, all),
+            (0, Some(_)) if transfer != Some(Transfer::Cells) => self.pack(stream, group),
+            (1, _) => {
+                if let (Some(Transfer::View), Some(picture)) = (transfer, picture) {
+                    let (lattices, region) = (ids(group), picture.region);
+                    self.program
+                        .push(stream, LatticeOp::Reduce(region).on(lattices));
+                }
+                if measures.is_some() {
+                    self.program.push(stream, LatticeOp::Measure.on(ids(all)));
+                }
+            }
+            (2, _) => {
+                if let Some(what) = transfer {
+                    let download = Op::download(ids(group), self.round.slot, what);
+                    self.program.push(stream, download);
+                }
+                if let Some(slot) = measures {
+                    let download = Op::download(ids(all), slot, Transfer::Measure);
+                    self.program.push(stream, download);
+                }
+                if self.round.setting().switches.wait == Wait::Each {
+                    self.program
+                        .push(stream, OrderOp::Synchronize(Scope::Stream));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn pack(&mut self, stream: StreamId, group: Range<usize>) {
+        if self.round.setting().kernel.layout != Layout::Bits {
+            self.program.push(stream, LatticeOp::Pack.on(ids(group)));
+        }
+    }
+}
+
+/// The devices and the number of instances of each: consecutive instances share a device.
+pub(super) fn shares(instances: usize, devices: usize) -> impl Iterator<Item = (DeviceId, usize)> {
+    let share = move |device: usize| device * instances / devices;
+    (0..devices)
+        .map(move |device| (DeviceId(device as u16), share(device + 1) - share(device)))
+        .filter(|(_, count)| *count > 0)
+}
+
+/// Picture slots per instance: one being drawn, the newest, one being filled.
+pub const PICTURE_SLOTS: u8 = 3;
+
+/// Measure slots per instance: one for each picture slot.
+pub const MEASURE_SLOTS: u8 = PICTURE_SLOTS;
+
+/// Rounds in flight at once: the next is queued while one runs, so the device never waits for the
+/// host.
+pub const MAX_IN_FLIGHT: usize = 2;
+
+/// Where a lattice is, once all issued work is done.
+#[derive(Clone, Copy)]
+pub(super) struct LatticeFacts {
+    pub(super) generation: u64,
+    pub(super) layout: Layout,
+    /// The stream of the last work on it. All earlier work on it comes before that.
+    pub(super) stream: StreamId,
+    /// Whether it has cells: not before the first ones are set, nor after [`Sim::abandon`].
+    pub(super) is_set: bool,
+}
+
+/// Lattices on an engine. See [the module](super).
+pub struct Sim {
+    pub(super) engine: Box<dyn Engine>,
+    pub(super) size: Size,
+    pub(super) rule: Rule,
+    pub(super) lattices: Vec<LatticeFacts>,
+    /// The layout that memory is allocated for besides [`Layout::Bits`].
+    pub(super) reserved: Layout,
+    pub(super) made: Made,
+    pub(super) slots: Arc<dyn Slots>,
+    pub(super) spec: SlotsSpec,
+    /// The latest used last.
+    pub(super) graphs: Vec<Graph>,
+    /// The view that was last reduced, and of which lattice alone.
+    pub(super) viewed: Option<(ReduceRegion, Option<usize>)>,
+    pub(super) in_flight: VecDeque<InFlight>,
+    pub(super) completions: Vec<Completion>,
+    /// The longest rounds allowed of a kernel and switches.
+    pub(super) longest: Vec<(&'static Kernel, Switches, RoundLength)>,
+    /// When the last round ended.
+    pub(super) ended: Option<Instant>,
+    /// Number of timed rounds.
+    pub(super) timed: u64,
+    pub(super) calibration: Option<Calibration>,
+}
 
 /// A program that the engine has accepted and not completed.
 pub(super) struct InFlight {
@@ -55,19 +368,25 @@ impl Kind {
 
 /// A graph, and what it was prepared from.
 pub(super) struct Graph {
-    round: Arc<Round>,
-    timed: bool,
+    pub(super) round: Arc<Round>,
+    pub(super) timed: bool,
     /// Which buffers held the cells: a graph contains their addresses.
-    parities: Vec<u8>,
-    prepared: PreparedId,
-    steps: Arc<[StepFacts]>,
+    pub(super) parities: Vec<u8>,
+    pub(super) prepared: PreparedId,
+    pub(super) steps: Arc<[StepFacts]>,
+}
+/// A calibration under way.
+pub(super) struct Calibration {
+    pub(super) round: Arc<Round>,
+    pub(super) edits: u64,
+    pub(super) left: VecDeque<Step>,
+    /// The op that runs; of one on lattices in bands, what each device got.
+    pub(super) running: Vec<IsolatedOp>,
+    pub(super) done: Vec<IsolatedOp>,
 }
 
 /// Maximum number of launches in a graph: capturing more takes seconds and gigabytes.
 pub const MAX_GRAPH_LAUNCHES: u64 = 1 << 16;
-
-/// Graphs that are kept: of two settings, three slots, two parities, timed or not, measured or not.
-const MAX_GRAPHS: usize = 64;
 
 /// Settings whose speed is remembered.
 const MAX_LENGTHS: usize = 4;
@@ -194,45 +513,6 @@ impl Sim {
         }
     }
 
-    /// Loads the functions and memory of a share's rounds, so that the first takes no longer than others.
-    pub fn load(&mut self, share: &Share) -> Result<()> {
-        let round = Round {
-            share: share.clone(),
-            rule: self.rule,
-            generations: 1,
-            slot: Slot(0),
-            measures: None,
-        };
-        let program = round.program(self.streams_of(&share.setting));
-        self.engine.load(&program)
-    }
-
-    /// Changes the rule between two rounds. What these shares need for it is compiled in the background.
-    pub fn set_rule(&mut self, rule: Rule, shares: &[Share]) {
-        self.release_graphs(|_| false);
-        self.rule = rule;
-        for Share {
-            lattices, setting, ..
-        } in shares
-        {
-            let mut program = Program::default();
-            for i in lattices.clone() {
-                let advance = LatticeOp::Advance {
-                    kernel: setting.kernel.stepping(rule),
-                    rule,
-                    generations: 1,
-                    block: setting.switches.block_of(setting.kernel),
-                };
-                let advance = advance.on(LatticeId(i as u32).as_range());
-                program.push(self.lattices[i].stream, advance);
-            }
-            if let Err(why) = self.engine.compile_in_background(&program) {
-                // The next round says why.
-                tracing::debug!("nothing is compiled for {rule}: {}", lang::english(why));
-            }
-        }
-    }
-
     /// The longest round allowed of a setting, so that it takes at most [`MAX_ROUND`] and its calls some
     /// 40 ms: nothing stops in the middle of a round.
     pub fn longest_round(&self, setting: &Setting) -> u32 {
@@ -273,7 +553,7 @@ impl Sim {
     }
 
     /// Remembers how long a round took.
-    pub(super) fn learn(&mut self, round: &Round, took: std::time::Duration) {
+    fn learn(&mut self, round: &Round, took: Duration) {
         let setting = round.setting();
         let mut length = self.round_lengths(setting);
         length.learn(round.generations, took);
@@ -281,70 +561,6 @@ impl Sim {
         self.longest.retain(|it| (it.0, it.1) != (kernel, switches));
         self.longest.insert(0, (kernel, switches, length));
         self.longest.truncate(MAX_LENGTHS);
-    }
-
-    /// Issues a round as a graph, which is prepared if none is known.
-    fn replay(&mut self, round: Arc<Round>, request: Request) -> Result<()> {
-        let parity = |i: usize| self.engine.parity(LatticeId(i as u32));
-        let parities: Vec<u8> = round.share.lattices.clone().map(parity).collect();
-        let is_it = |it: &Graph| {
-            (it.timed, &it.parities) == (request.timed, &parities) && it.round == round
-        };
-        let graph = match self.graphs.iter().position(is_it) {
-            Some(at) => self.graphs.remove(at),
-            None => self.prepare(round.clone(), parities, request.timed)?,
-        };
-        let issued = Instant::now();
-        let run = self.engine.replay(graph.prepared);
-        let steps = graph.steps.clone();
-        self.graphs.push(graph);
-        if self.graphs.len() > MAX_GRAPHS {
-            let oldest = self.graphs.remove(0);
-            self.engine.release(oldest.prepared);
-        }
-        let run = run?;
-        if round.setting().switches.wait == Wait::All {
-            self.engine.synchronize()?;
-        }
-        let lattices = &mut self.lattices[round.share.lattices.clone()];
-        for lattice in lattices.iter_mut() {
-            lattice.generation += u64::from(round.generations);
-        }
-        self.in_flight.push_back(InFlight {
-            run,
-            issued,
-            generation: lattices[0].generation,
-            kind: Kind::Round {
-                round,
-                replayed: true,
-            },
-            steps,
-            edits: request.edits,
-        });
-        Ok(())
-    }
-
-    fn prepare(&mut self, round: Arc<Round>, parities: Vec<u8>, timed: bool) -> Result<Graph> {
-        let mut program = round.program(self.streams_of(round.setting()));
-        // The host cannot wait inside a graph; it waits after it.
-        program
-            .steps
-            .retain(|step| !matches!(step.op, Op::Order(OrderOp::Synchronize(_))));
-        program.timed = timed;
-        let prepared = self.engine.prepare(&program)?;
-        Ok(Graph {
-            steps: self.facts(&program, None),
-            round,
-            timed,
-            parities,
-            prepared,
-        })
-    }
-
-    pub(super) fn release_graphs(&mut self, is_kept: impl Fn(&Round) -> bool) {
-        for graph in self.graphs.extract_if(.., |it| !is_kept(&it.round)) {
-            self.engine.release(graph.prepared);
-        }
     }
 
     /// Submits a program, and notes what it does to its lattices once the engine has accepted it.
@@ -434,7 +650,7 @@ impl Sim {
 
     /// Facts about a timed program's steps, for showing their spans; of one that was issued on lattices in
     /// bands, about what each device got.
-    fn facts(&self, program: &Program, run: Option<RunId>) -> Arc<[StepFacts]> {
+    pub(super) fn facts(&self, program: &Program, run: Option<RunId>) -> Arc<[StepFacts]> {
         let view = self.viewed.map_or(0, |(it, _)| self.engine.view_words(it));
         let own = &self.made.own.0;
         let facts = |step: &Step, stream: StreamId, size: Size, gpu: Option<u16>| StepFacts {
@@ -469,21 +685,12 @@ pub(super) struct Made {
     /// The stream of every lattice, for each way of sharing them.
     pub(super) of: [Option<Vec<StreamId>>; 3],
     /// Those of users' rounds.
-    pub(super) own: (Vec<StreamId>, Vec<EventId>),
+    own: (Vec<StreamId>, Vec<EventId>),
     /// The event after which others wait for a stream.
-    pub(super) joins: HashMap<StreamId, EventId>,
+    joins: HashMap<StreamId, EventId>,
 }
 
 impl Sim {
-    /// Checks that a kernel accepts these lattices and that every device can run it.
-    ///
-    /// # Errors
-    /// The reason if not.
-    pub fn validate(&self, kernel: &Kernel) -> Result<()> {
-        validate_kernel(&*self.engine, kernel, self.size)
-    }
-
-    /// Makes what rounds of these shares need: streams, and host slots for the pictures of all of them.
     /// All that are in use are named together, as all slots are allocated together. What none of them
     /// needs is freed. To be called before every round; mostly there is nothing to do. Answers `false` if
     /// memory has to be replaced that programs in flight use: then it is tried again when they are
@@ -764,7 +971,7 @@ impl Sim {
     }
 
     /// Downloads every lattice's bits into the whole-lattice slot `index`.
-    /// [`Event::Snapshot`](super::Event::Snapshot) follows. Returns `false` if that slot is being read, or
+    /// [`Event::Snapshot`] follows. Returns `false` if that slot is being read, or
     /// during a calibration.
     pub fn issue_snapshot(&mut self, index: u8) -> Result<bool> {
         if self.is_calibrating() {
@@ -780,47 +987,152 @@ impl Sim {
             Err(error) => Err(error),
         }
     }
+}
 
-    /// Downloads every lattice and waits for them.
-    pub fn fetch(&mut self) -> Result<Vec<Lattice>> {
-        self.finish()?;
-        let slot = self.snapshot_slot(0);
-        if !self.issue_snapshot(0)? {
-            return Err(EngineError::SlotBusy(LatticeId(0), slot));
+/// A completion.
+pub enum Event {
+    /// Pictures have arrived.
+    Pictures {
+        /// The instances, by index.
+        instances: Range<usize>,
+        /// Their generation.
+        generation: u64,
+        /// The number of every instance's last edit.
+        edits: u64,
+        /// What they show.
+        picture: PicturePlan,
+        /// Where they are.
+        slot: Slot,
+    },
+    /// Lattices were measured in a round.
+    Measured(RoundMeasures),
+    /// A round is complete.
+    Round {
+        /// Its spans and their ops, if it was timed.
+        timed: Option<TimedRound>,
+        /// The round.
+        round: Arc<Round>,
+        /// Time from its first call, or from the end of the round before it if that was later, to its
+        /// end.
+        took: Duration,
+    },
+    /// A calibration is complete, with the time of each op alone.
+    Calibrated(Vec<IsolatedOp>),
+    /// All lattices' bits are in a whole-lattice slot.
+    Snapshot {
+        /// The index given to [`Sim::issue_snapshot`].
+        index: u8,
+    },
+}
+
+/// A round's measures of consecutive instances.
+#[derive(Debug)]
+pub struct RoundMeasures {
+    /// The first of the instances.
+    pub first: usize,
+    /// Their generation.
+    pub generation: u64,
+    /// A measure each.
+    pub measures: Vec<Measure>,
+}
+
+impl Sim {
+    /// Passes completed events to `tell`. Never blocks.
+    ///
+    /// # Errors
+    /// The engine is lost; so is one that fails to poll, as nothing in flight would ever end.
+    pub fn poll(&mut self, mut tell: impl FnMut(Event)) -> Result<()> {
+        let mut completions = std::mem::take(&mut self.completions);
+        let polled = self
+            .engine
+            .poll(&mut completions)
+            .map_err(EngineError::into_lost);
+        for completion in completions.drain(..) {
+            match completion {
+                Completion::Downloaded {
+                    run,
+                    lattices,
+                    slot,
+                } => {
+                    let of = self.in_flight.iter().find(|one| one.run == run);
+                    if let Some(event) = of.and_then(|of| self.downloaded(of, lattices, slot)) {
+                        tell(event);
+                    }
+                }
+                Completion::Finished {
+                    run,
+                    spans,
+                    host,
+                    block_timestamps,
+                } => {
+                    let Some(at) = self.in_flight.iter().position(|one| one.run == run) else {
+                        continue;
+                    };
+                    let done = self.in_flight.remove(at).expect("its place was found");
+                    match done.kind {
+                        Kind::Round { round, replayed } if round.generations > 0 => {
+                            let now = Instant::now();
+                            let took = now - self.ended.unwrap_or(done.issued).max(done.issued);
+                            self.ended = Some(now);
+                            self.learn(&round, took);
+                            let timed = (!spans.is_empty()).then(|| TimedRound {
+                                steps: done.steps,
+                                spans,
+                                host,
+                                block_timestamps,
+                                replayed,
+                                switches: round.setting().switches,
+                            });
+                            tell(Event::Round { round, timed, took });
+                        }
+                        Kind::Snapshot(index) => tell(Event::Snapshot { index }),
+                        Kind::IsolatedStep(_) => {
+                            if let Some(measured) = self.measured_alone(&spans) {
+                                tell(Event::Calibrated(measured));
+                            }
+                        }
+                        Kind::Round { .. } | Kind::Other => {}
+                    }
+                }
+            }
         }
-        self.finish()?;
-        (0..self.instances())
-            .map(|i| read_lattice(&*self.slots, i, slot, self.size))
-            .collect()
+        self.completions = completions;
+        polled.and_then(|()| self.run_next_alone())
     }
-}
 
-/// Reads a lattice out of a host slot.
-///
-/// # Errors
-/// The slot is being filled, or the host has no memory for the lattice.
-pub fn read_lattice(slots: &dyn Slots, instance: usize, slot: Slot, size: Size) -> Result<Lattice> {
-    let mut lattice = None;
-    let id = LatticeId(instance as u32);
-    slots.read(id, slot, &mut |words| {
-        lattice = Some(Lattice::try_copy(size, &words[..size.words()]));
-    });
-    Ok(lattice.ok_or(EngineError::SlotBusy(id, slot))??)
-}
+    /// The event of a download of a round.
+    fn downloaded(&self, of: &InFlight, lattices: Range<u32>, slot: Slot) -> Option<Event> {
+        let (round, generation) = (of.kind.round()?, of.generation);
+        if round.measures != Some(slot) {
+            return Some(Event::Pictures {
+                instances: lattices.start as usize..lattices.end as usize,
+                generation,
+                edits: of.edits,
+                picture: round.share.picture?,
+                slot,
+            });
+        }
+        let first = lattices.start as usize;
+        let read = |lattice| self.read_measure(LatticeId(lattice), slot);
+        Some(Event::Measured(RoundMeasures {
+            first,
+            generation,
+            measures: lattices.map(read).collect::<Option<_>>()?,
+        }))
+    }
 
-/// Checks that a kernel steps lattices of this size, whole ones and those of the devices, and that
-/// every device can run it.
-///
-/// # Errors
-/// The reason if not.
-pub fn validate_kernel(engine: &dyn Engine, kernel: &Kernel, size: Size) -> Result<()> {
-    // Lattices in bands become whole where one device is left, or another program opens them.
-    kernel.validate_size(size)?;
-    engine.stepped_sizes(size).into_iter().try_for_each(|size| {
-        kernel.validate_size(size)?;
-        let mut devices = engine.devices().iter();
-        devices.try_for_each(|device| kernel.validate_device(device, size))
-    })
+    /// A measure that has arrived in a slot.
+    pub(super) fn read_measure(&self, lattice: LatticeId, slot: Slot) -> Option<Measure> {
+        let mut measure = None;
+        let mut look = |words: &[u32]| measure = Some(Measure::from_words(words));
+        self.slots.read(lattice, slot, &mut look);
+        measure
+    }
+
+    /// Sleeps until something may have completed, at most `timeout`.
+    pub fn wait(&mut self, timeout: Duration) {
+        self.engine.wait(timeout);
+    }
 }
 
 /// A lower limit of generations per round, for tests.
