@@ -4,12 +4,11 @@
 //! do not wait for it. Before a person's change a copy is made, to which undo leads.
 
 use super::SessionWorker;
-use crate::changes::CellWrite;
 use crate::command::Notice;
 use crate::copies::Snapshot;
 use crate::instances::Sim;
 use crate::lattices::first_view;
-use crate::log::{CellChange, Content, Position, Record, SessionParameters, Source};
+use crate::log::{CellChange, CellWrite, Content, Position, Record, SessionParameters, Source};
 use crate::state::MoveReason;
 use crate::{DeviceChoice, KernelChoice, NewCells, Setting, Setup};
 use engine::kernels::OwnStepError;
