@@ -44,11 +44,11 @@ pub use experiment::{
     recorded_in_words, unknown_in_words,
 };
 pub use fastest::{DEFAULT_KERNEL, KernelChoice, default_kernels};
+pub use instances::{Request, Share};
 pub use lattices::{Losses, make_again};
 pub use persistence::Saver;
 pub use pictures::{Picture, PicturePlan, PictureSource, Pictures};
 pub use population::Series;
-pub use instances::{Request, Share};
 pub use saved::{Drafts, NotSaved, SavedError, SavedSession, SessionFile, state_folder};
 pub use setting::{
     Choice, Order, OwnOrder, OwnRound, OwnRoundError, Setting, Streams, Switch, SwitchContext,

@@ -8,7 +8,7 @@
 //! every edit even if the work fails, and the position says which edits the cells contain.
 
 use crate::command::{Command, Notice, Overtakes, When};
-use crate::copies::Timeline;
+use crate::copies::{Copies, SavedTimeline, Snapshot};
 use crate::log::{
     Author, CellChange, Content, Log, Position, Record, Route, SessionParameters, Undo,
 };
@@ -106,7 +106,11 @@ pub(crate) enum MoveReason {
 pub(crate) struct State {
     /// What the session is doing.
     pub(crate) mode: Mode,
-    pub(crate) timeline: Timeline,
+    pub(crate) log: Log,
+    /// The position of the cells, or the last one if they are lost.
+    pub(crate) position: Position,
+    /// Copies of all lattices along the log.
+    pub(crate) copies: Copies,
     /// Whether the cells on the device are those of the position.
     pub(crate) cells_known: bool,
     /// The commands that wait.
@@ -128,14 +132,16 @@ pub(crate) struct State {
 }
 
 impl State {
-    /// A running session at the beginning of a timeline.
-    pub(crate) fn new(timeline: Timeline, pacing: Pacing, rounds: Option<u64>) -> State {
+    /// A running session at the beginning of a log. Copies and log may take `budget` bytes.
+    pub(crate) fn new(log: Log, budget: u64, pacing: Pacing, rounds: Option<u64>) -> State {
         State {
             mode: match rounds {
                 Some(0) => Mode::Paused,
                 _ => Mode::Running,
             },
-            timeline,
+            position: log.base(),
+            log,
+            copies: Copies::new(budget),
             cells_known: true,
             queue: VecDeque::new(),
             pacing,
@@ -146,16 +152,6 @@ impl State {
             last_edit: 0,
             before_redo: None,
         }
-    }
-
-    /// The changes of the cells.
-    pub(crate) fn log(&self) -> &Log {
-        &self.timeline.log
-    }
-
-    /// The position of the cells, or the last one if they are lost.
-    pub(crate) fn position(&self) -> Position {
-        self.timeline.here
     }
 
     /// Whether all rounds that were asked for are issued.
@@ -171,29 +167,63 @@ impl State {
     /// Discards records before the oldest position that can be reached, and those that take more
     /// than `budget` bytes.
     pub(crate) fn discard_unreachable(&mut self, budget: u64) {
-        let Timeline { log, here, copies } = &mut self.timeline;
-        let known = self.cells_known.then_some(*here);
-        let oldest = log.oldest_reachable(known, copies.all_positions());
-        if let Some(oldest) = oldest {
-            log.discard_before(oldest);
+        if let Some(oldest) = self.oldest_reachable() {
+            self.log.discard_before(oldest);
         }
-        log.discard_beyond(budget, *here, copies.positions());
-        self.timeline.drop_void();
+        self.log
+            .discard_beyond(budget, self.position, self.copies.positions());
+        self.drop_void();
+    }
+
+    /// Drops copies of positions that are not on the log.
+    pub(crate) fn drop_void(&mut self) {
+        self.copies.retain(|position| self.log.contains(position));
+    }
+
+    /// Adds a copy. Returns whether it alone fits into the budget beside the log.
+    pub(crate) fn add_copy(&mut self, copy: Snapshot) -> bool {
+        self.copies.pinned = self.log.comparison();
+        self.copies.add(copy, self.log.bytes())
+    }
+
+    /// What is saved at a position: with the newest copy that leads there, the one before A and B were
+    /// compared, and the one that the log then begins with, unless that is a start; `None` if nothing leads
+    /// there. An undo on its way there takes the records after it off the log.
+    pub(crate) fn saved(&self, position: Position, is_undone: bool) -> Option<SavedTimeline> {
+        let mut log = self.log.clone();
+        if is_undone {
+            log.discard_from(position.records);
+        }
+        let leads = |at: &Position| *at <= position && log.contains(*at);
+        let leading: Vec<Position> = self.copies.positions().filter(leads).collect();
+        let mut needed = vec![log.comparison(), leading.last().copied()];
+        if !log.base_is_start() {
+            let oldest = *leading.first()?;
+            log.discard_before(oldest);
+            needed.push(Some(oldest));
+        }
+        let is_needed =
+            |copy: &&Snapshot| copy.position <= position && needed.contains(&Some(copy.position));
+        let copies = self.copies.iter().filter(is_needed).cloned().collect();
+        Some(SavedTimeline {
+            log,
+            position,
+            copies,
+        })
     }
 
     /// The log changes after a position: copies of later ones are void.
     fn drop_copies_after(&mut self, position: Position) {
-        self.timeline.copies.retain(|at| at <= position);
+        self.copies.retain(|at| at <= position);
     }
 
     /// Adds a record at the present position, where it is due.
     fn push(&mut self, author: Author, content: Content, continues_stroke: bool) -> Position {
         if self.has_records_ahead() {
-            self.drop_copies_after(self.timeline.here);
+            self.drop_copies_after(self.position);
         }
-        self.timeline
-            .log
-            .push(self.timeline.here, author, content, continues_stroke)
+        self.log
+            .push(self.position, author, content, continues_stroke)
     }
 
     /// Whether rounds follow one another, or will after the move under way.
@@ -238,18 +268,15 @@ impl State {
     /// The finished part of a move, from 0 to 1.
     pub(crate) fn progress(&self) -> Option<f64> {
         let moving = self.moving().filter(|moving| moving.begun)?;
-        let here = Some(self.timeline.here);
-        let left = self
-            .timeline
-            .log
-            .route(here, std::iter::empty(), moving.target)?;
+        let here = Some(self.position);
+        let left = self.log.route(here, std::iter::empty(), moving.target)?;
         let done = moving.total.saturating_sub(left.generations);
         Some(done as f64 / moving.total.max(1) as f64)
     }
 
     /// Everything about the session at its position except its cells.
-    fn parameters(&self) -> SessionParameters {
-        self.timeline.log.parameters(self.timeline.here.records)
+    pub(crate) fn parameters(&self) -> SessionParameters {
+        self.log.parameters(self.position.records)
     }
 
     /// Queues a command, in the order in which they are taken. Drops a step if too many wait already; of
@@ -289,7 +316,7 @@ impl State {
         };
         let other = self.leave_run_to();
         self.push(Author::Person, content, edit.continues_stroke);
-        self.timeline.log.number_last(number);
+        self.log.number_last(number);
         other
     }
 
@@ -334,7 +361,7 @@ impl State {
         } else {
             let instances = now.instances;
             let after = self.push(Author::Person, Content::Grid { size, instances }, false);
-            self.timeline.log.push_joined(after, Author::Person, start);
+            self.log.push_joined(after, Author::Person, start);
         }
         other
     }
@@ -447,7 +474,7 @@ impl State {
             Mode::Running | Mode::RunningTo(_) => (Mode::Paused, None),
             // Lost cells must be restored, and a move that is at its end cannot be stopped: the command applies
             // to the mode after the move.
-            Mode::Moving(moving) if !moving.begun || self.timeline.here >= moving.target => {
+            Mode::Moving(moving) if !moving.begun || self.position >= moving.target => {
                 let mut moving = moving.clone();
                 moving.then = match moving.then {
                     Mode::Running | Mode::RunningTo(_) => Mode::Paused,
@@ -456,7 +483,7 @@ impl State {
                 (Mode::Moving(moving), None)
             }
             Mode::Moving(moving) => {
-                let (now, target) = (self.timeline.here.generation, moving.target.generation);
+                let (now, target) = (self.position.generation, moving.target.generation);
                 let told = message!("Stopped at generation {now}, on the way to {target}");
                 (Mode::Paused, Some(Notice::Done(told)))
             }
@@ -470,7 +497,7 @@ impl State {
 
     /// Pauses for a lesson, or goes on after it if nobody has paused or stepped meanwhile.
     pub(crate) fn pause_for_lesson(&mut self, pause: bool, now: Instant) {
-        let here = self.timeline.here.generation;
+        let here = self.position.generation;
         // The present mode, or the mode after the move.
         let mode = match &mut self.mode {
             Mode::Moving(moving) => &mut moving.then,
@@ -511,10 +538,10 @@ impl State {
     /// Goes back to where the comparison of A and B began, and takes it and all that came after it off the log.
     /// Rounds go on there if they do now.
     pub(crate) fn end_comparison(&mut self) {
-        let Some(begin) = self.timeline.log.comparison() else {
+        let Some(begin) = self.log.comparison() else {
             return;
         };
-        let (from, undo) = (self.timeline.here, Undo::Before(begin));
+        let (from, undo) = (self.position, Undo::Before(begin));
         let then = match self.mode {
             Mode::Running => Mode::Running,
             _ => Mode::Paused,
@@ -545,7 +572,18 @@ impl State {
 
     /// The shortest route to a position, from the present cells, a snapshot or a start.
     pub(crate) fn route(&self, target: Position) -> Option<Route> {
-        self.timeline.route(self.cells_known, target)
+        self.log
+            .route(self.known_position(), self.copies.all_positions(), target)
+    }
+
+    /// The oldest position that a route leads to.
+    pub(crate) fn oldest_reachable(&self) -> Option<Position> {
+        self.log
+            .oldest_reachable(self.known_position(), self.copies.all_positions())
+    }
+
+    fn known_position(&self) -> Option<Position> {
+        self.cells_known.then_some(self.position)
     }
 
     /// Goes back so many generations, at most to the start in force.
@@ -553,12 +591,12 @@ impl State {
         self.begin_anew();
         self.mode = Mode::Paused;
         let generation = self.start_generation();
-        if self.timeline.here.generation == generation {
+        if self.position.generation == generation {
             return Some(Notice::Done(message!(
                 "Already at the start (generation {generation}); Ctrl+Z undoes the start"
             )));
         }
-        let wanted = self.timeline.here.generation.saturating_sub(by);
+        let wanted = self.position.generation.saturating_sub(by);
         self.go_back(wanted.max(generation), false)
     }
 
@@ -570,19 +608,15 @@ impl State {
     /// Goes back to a generation of the start in force, or as far back as a route leads.
     fn go_back(&mut self, generation: u64, is_entered: bool) -> Option<Notice> {
         let reason = MoveReason::Back { is_entered };
-        let target = self
-            .timeline
-            .log
-            .at_generation(self.timeline.here, generation);
+        let target = self.log.at_generation(self.position, generation);
         let is_kept = target.generation == generation;
         if is_kept && self.move_to(target, reason) {
             return None;
         }
-        let oldest = self.timeline.oldest_reachable(self.cells_known);
+        let oldest = self.oldest_reachable();
         let oldest = oldest.filter(|&oldest| {
-            oldest.generation < self.timeline.here.generation
-                && self.timeline.log.start_of(oldest)
-                    == self.timeline.log.start_of(self.timeline.here)
+            oldest.generation < self.position.generation
+                && self.log.start_of(oldest) == self.log.start_of(self.position)
         });
         match oldest {
             Some(oldest) if self.move_to(oldest, reason) => {
@@ -600,7 +634,7 @@ impl State {
     /// Runs to a generation, or goes back to it.
     pub(crate) fn run_to(&mut self, generation: u64) -> Option<Notice> {
         self.begin_anew();
-        let now = self.timeline.here.generation;
+        let now = self.position.generation;
         if generation > now {
             self.mode = Mode::RunningTo(RunTo {
                 generation,
@@ -624,10 +658,10 @@ impl State {
     pub(crate) fn undo(&mut self) -> Option<Notice> {
         self.begin_anew();
         self.mode = Mode::Paused;
-        let Some(undo) = self.timeline.log.undo_target(self.timeline.here) else {
+        let Some(undo) = self.log.undo_target(self.position) else {
             return Some(Notice::Refused(message!("Nothing to undo")));
         };
-        let from = self.timeline.here;
+        let from = self.position;
         if self.move_to(undo.position(), MoveReason::Undo { from, undo }) {
             return None;
         }
@@ -638,29 +672,28 @@ impl State {
     pub(crate) fn redo(&mut self) -> Option<Notice> {
         self.begin_anew();
         self.mode = Mode::Paused;
-        let Some((log, position)) = self.timeline.log.after_redo() else {
+        let Some((log, position)) = self.log.after_redo() else {
             return Some(Notice::Refused(message!("Nothing to redo")));
         };
-        let here = self.cells_known.then_some(self.timeline.here);
         if log
-            .route(here, self.timeline.copies.all_positions(), position)
+            .route(self.known_position(), self.copies.all_positions(), position)
             .is_none()
         {
             return Some(not_kept(position));
         }
-        self.before_redo = Some(Box::new(std::mem::replace(&mut self.timeline.log, log)));
+        self.before_redo = Some(Box::new(std::mem::replace(&mut self.log, log)));
         self.begin_move(position, MoveReason::Redo, Mode::Paused);
         None
     }
 
     /// Notes that the due record was applied.
     pub(crate) fn applied(&mut self) {
-        let applied = self.timeline.log.record(self.timeline.here.records);
+        let applied = self.log.record(self.position.records);
         let applied = applied.map(|record| &record.content);
         if let (Some(Content::Start(_)), Mode::RunningTo(_)) = (applied, &self.mode) {
             self.mode = Mode::Paused; // the run was to a generation of the start before
         }
-        self.timeline.here = self.timeline.log.after_next(self.timeline.here);
+        self.position = self.log.after_next(self.position);
         self.wants_pictures = true;
     }
 
@@ -670,14 +703,14 @@ impl State {
         if let Mode::Moving(_) = self.mode {
             self.mode = Mode::Paused;
         }
-        self.timeline.log.discard_from(self.timeline.here.records);
-        self.drop_copies_after(self.timeline.here);
+        self.log.discard_from(self.position.records);
+        self.drop_copies_after(self.position);
         self.wants_pictures = true;
     }
 
     /// Notes that a round of this many generations was issued.
     pub(crate) fn stepped(&mut self, generations: u32, now: Instant) {
-        self.timeline.here.generation += u64::from(generations);
+        self.position.generation += u64::from(generations);
         self.wants_pictures = false; // the round's own pictures are newer
         let whole = match self.mode {
             Mode::Moving(_) => return,
@@ -687,7 +720,7 @@ impl State {
         };
         let left = whole.saturating_sub(generations);
         // A record cuts a round short.
-        let is_cut = self.timeline.log.generations_to_next(self.timeline.here) == Some(0);
+        let is_cut = self.log.generations_to_next(self.position) == Some(0);
         let is_ended = left == 0 || is_cut;
         self.pacing.left = (!is_ended).then_some(left);
         if let Mode::Stepping(_) = self.mode {
@@ -703,7 +736,7 @@ impl State {
         match self.mode {
             Mode::Running if self.has_all_rounds() => self.mode = Mode::Paused,
             Mode::Running => self.pacing.keep(now),
-            Mode::RunningTo(run_to) if self.timeline.here.generation >= run_to.generation => {
+            Mode::RunningTo(run_to) if self.position.generation >= run_to.generation => {
                 self.mode = Mode::Paused;
             }
             Mode::RunningTo(_) | Mode::Stepping(_) | Mode::Paused | Mode::Moving(_) => {}
@@ -732,7 +765,7 @@ impl State {
     /// Restores the log from before a redo whose cells were not set yet.
     fn drop_redo(&mut self) {
         if let Some(log) = self.before_redo.take() {
-            self.timeline.log = *log;
+            self.log = *log;
         }
     }
 
@@ -749,14 +782,14 @@ impl State {
         // An edit that cannot be redone stays undone.
         let lost = match (&self.before_redo, self.moving()) {
             (None, Some(moving)) => moving.target,
-            _ => self.timeline.here,
+            _ => self.position,
         };
         self.drop_redo();
-        let log = &self.timeline.log;
-        let target = match self.timeline.route(false, lost) {
+        let log = &self.log;
+        let target = match self.route(lost) {
             Some(_) => lost,
             None => {
-                let all = self.timeline.copies.all_positions().chain(log.starts());
+                let all = self.copies.all_positions().chain(log.starts());
                 let all = all.filter(|&position| log.contains(position));
                 let apart = |position: &Position| (*position < lost, *position);
                 all.min_by_key(apart)?
@@ -789,7 +822,7 @@ impl State {
 
     /// Notes that the cells were set to those of a position, where a route begins.
     pub(crate) fn restored(&mut self, position: Position) {
-        self.timeline.here = position;
+        self.position = position;
         self.cells_known = true;
         self.wants_pictures = true;
         self.before_redo = None;
@@ -798,7 +831,6 @@ impl State {
         };
         moving.begun = true;
         let route = self
-            .timeline
             .log
             .route(Some(position), std::iter::empty(), moving.target);
         moving.total = route.map_or(0, |route| route.generations);
@@ -813,7 +845,7 @@ impl State {
         let Mode::Moving(moving) = std::mem::replace(&mut self.mode, Mode::Paused) else {
             return None;
         };
-        let generation = self.timeline.here.generation;
+        let generation = self.position.generation;
         self.mode = match moving.then {
             Mode::RunningTo(run_to) if run_to.generation <= generation => Mode::Paused,
             then => then,
@@ -826,12 +858,12 @@ impl State {
             }
             MoveReason::Back { is_entered: true } => message!("Back to generation {generation}"),
             MoveReason::Undo { from, undo } => {
-                let begun = self.timeline.log.comparison();
+                let begun = self.log.comparison();
                 let is_of_comparison = begun.is_some_and(|begun| match undo {
-                    Undo::After(to) => to == self.timeline.log.after_next(begun),
+                    Undo::After(to) => to == self.log.after_next(begun),
                     Undo::Before(to) => to == begun,
                 });
-                self.timeline.log.commit_undo(from, undo);
+                self.log.commit_undo(from, undo);
                 if let Undo::Before(position) = undo {
                     self.drop_copies_after(position);
                 }
@@ -865,7 +897,7 @@ impl State {
     pub(crate) fn lost_cells(&mut self) {
         self.cells_known = false;
         let mode = std::mem::replace(&mut self.mode, Mode::Paused);
-        let position = self.timeline.here;
+        let position = self.position;
         match mode {
             Mode::Moving(mut moving) => {
                 moving.begun = false;
@@ -880,32 +912,26 @@ impl State {
     pub(crate) fn due_record(&self) -> Option<&Record> {
         let within = self
             .moving()
-            .is_none_or(|moving| self.timeline.here.records < moving.target.records);
-        self.timeline
-            .log
-            .due_record(self.timeline.here)
-            .filter(|_| within)
+            .is_none_or(|moving| self.position.records < moving.target.records);
+        self.log.due_record(self.position).filter(|_| within)
     }
 
     /// Whether the log has records after the present position.
     pub(crate) fn has_records_ahead(&self) -> bool {
-        self.timeline
-            .log
-            .record(self.timeline.here.records)
-            .is_some()
+        self.log.record(self.position.records).is_some()
     }
 
     /// At most `wanted` generations, up to the next record.
     pub(crate) fn until_next(&self, wanted: u64) -> u32 {
-        let next = self.timeline.log.generations_to_next(self.timeline.here);
+        let next = self.log.generations_to_next(self.position);
         let left = wanted.min(next.unwrap_or(u64::MAX));
         left.min(u32::MAX.into()) as u32
     }
 
     /// Whether a record that is due here is the first of what the user did at once, so that undo leads here.
     pub(crate) fn begins_edit(&self, record: &Record) -> bool {
-        let before = self.position().records.checked_sub(1);
-        let before = before.and_then(|at| self.log().record(at));
+        let before = self.position.records.checked_sub(1);
+        let before = before.and_then(|at| self.log.record(at));
         record.author == Author::Person
             && before.is_none_or(|before| before.entry != record.entry)
             && self.moving().is_none()
@@ -913,7 +939,7 @@ impl State {
 
     /// Whether the cells of a position can be restored from a snapshot without stepping.
     pub(crate) fn is_at_hand(&self, position: Position) -> bool {
-        let route = self.timeline.route(false, position);
+        let route = self.log.route(None, self.copies.all_positions(), position);
         route.is_some_and(|route| route.generations == 0)
     }
 }
@@ -1057,9 +1083,7 @@ pub(crate) fn next_task(state: &State, facts: &EngineFacts, now: Instant) -> Nex
         Mode::Running if state.wants_pictures && facts.has_room => NextTask::Refresh,
         Mode::Running => NextTask::Wait(Some(state.pacing.due)),
         Mode::RunningTo(run_to) => {
-            let left = run_to
-                .generation
-                .saturating_sub(state.position().generation);
+            let left = run_to.generation.saturating_sub(state.position.generation);
             round(state, left.min(run_to.chunk.into()), facts)
         }
         Mode::Paused | Mode::Stepping(_) | Mode::Moving(_) => {
@@ -1101,7 +1125,7 @@ fn b_round(state: &State, generations: u32, facts: &EngineFacts, now: Instant) -
 
 /// The work that a due record needs before it is applied, or its application.
 fn apply_due(state: &State, record: &Record, facts: &EngineFacts) -> NextTask {
-    let (here, wait) = (state.position(), NextTask::Wait(None));
+    let (here, wait) = (state.position, NextTask::Wait(None));
     // An edit can be undone: a snapshot is made before it.
     if state.begins_edit(record) && !state.is_at_hand(here) {
         return only_if(
@@ -1132,7 +1156,7 @@ fn apply_due(state: &State, record: &Record, facts: &EngineFacts) -> NextTask {
 }
 
 fn go_on_moving(state: &State, moving: &Move, facts: &EngineFacts) -> NextTask {
-    let here = state.position();
+    let here = state.position;
     if here >= moving.target {
         return NextTask::Arrive;
     }

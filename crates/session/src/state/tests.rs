@@ -19,7 +19,8 @@ fn paused() -> State {
         drawn: Default::default(),
     };
     let mut state = State::new(
-        Timeline::new(Log::new(parameters), 0),
+        Log::new(parameters),
+        0,
         Pacing::new(Pace::Unthrottled, 4, Instant::now()),
         None,
     );
@@ -209,17 +210,17 @@ fn a_redo_that_nothing_leads_to_leaves_the_log_as_it_was() {
     state.steps(4);
     state.draws(0);
     state.applied();
-    state.timeline.copies.coming = vec![at(0, 4)];
+    state.copies.coming = vec![at(0, 4)];
     state.undo();
     state.restored(at(0, 4));
     state.arrived(state.pacing.due);
     state.steps(8);
     state.redo();
-    assert_eq!(state.timeline.log.end(), 1);
-    state.timeline.copies.coming.clear();
+    assert_eq!(state.log.end(), 1);
+    state.copies.coming.clear();
     let answer = state.handle_unreachable_target();
     assert!(matches!(answer, Some(Notice::Refused(_))));
-    assert_eq!((state.timeline.log.end(), &state.mode), (0, &Mode::Paused));
+    assert_eq!((state.log.end(), &state.mode), (0, &Mode::Paused));
     assert_eq!(
         state.next(facts()),
         WAIT,
@@ -230,29 +231,26 @@ fn a_redo_that_nothing_leads_to_leaves_the_log_as_it_was() {
 #[test]
 fn an_undo_that_is_lost_with_the_cells_takes_nothing_off_the_log() {
     let mut state = paused();
-    let base = state.timeline.log.base_parameters().clone();
-    state.timeline.log = Log::from_parts(base, at(0, 4), false, Default::default());
-    state.timeline.here = at(0, 4);
+    let base = state.log.base_parameters().clone();
+    state.log = Log::from_parts(base, at(0, 4), false, Default::default());
+    state.position = at(0, 4);
     state.draws(0);
     state.applied();
     state.steps(4);
-    state.timeline.copies.coming = vec![at(1, 4)];
+    state.copies.coming = vec![at(1, 4)];
     state.undo();
     state.restored(at(1, 4));
     state.arrived(state.pacing.due);
-    state.timeline.copies.coming = vec![at(0, 4)];
+    state.copies.coming = vec![at(0, 4)];
     state.undo();
     state.lost_cells();
     // The copy before the edit is gone; the nearest behind it is taken.
-    state.timeline.copies.coming = vec![at(1, 9), at(1, 6)];
+    state.copies.coming = vec![at(1, 9), at(1, 6)];
     state.handle_unreachable_target().unwrap();
     state.restored(at(1, 6));
     assert_eq!(state.next(facts()), NextTask::Arrive);
     state.arrived(state.pacing.due);
-    assert_eq!(
-        (state.timeline.log.end(), state.timeline.here),
-        (1, at(1, 6))
-    );
+    assert_eq!((state.log.end(), state.position), (1, at(1, 6)));
 }
 
 #[test]
@@ -296,5 +294,5 @@ fn on_a_long_way_back_a_copy_is_made_for_the_next_step_back() {
     }
     let landmark = NextTask::Snapshot(SnapshotReason::Landmark);
     assert_eq!(state.next(facts()), landmark);
-    assert_eq!(state.timeline.here, at(0, 999 - 64));
+    assert_eq!(state.position, at(0, 999 - 64));
 }

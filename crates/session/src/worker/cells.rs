@@ -22,17 +22,12 @@ use std::time::{Duration, Instant};
 impl SessionWorker {
     /// Applies the due record. If it cannot be applied, takes it off the log.
     pub(super) fn apply_due(&mut self) -> Result<()> {
-        let Some(record) = self
-            .state
-            .log()
-            .record(self.state.position().records)
-            .cloned()
-        else {
+        let Some(record) = self.state.log.record(self.state.position.records).cloned() else {
             return Ok(());
         };
-        let here = self.state.position();
+        let here = self.state.position;
         if self.state.begins_edit(&record) {
-            self.state.timeline.copies.edited_at(here);
+            self.state.copies.edited_at(here);
         }
         let applied = match &record.content {
             Content::Cells { instance, cells } => self.apply_cells(*instance, cells),
@@ -93,13 +88,13 @@ impl SessionWorker {
     fn record_applied(&mut self, record: &Record) {
         self.state.applied();
         self.log_changed();
-        let parameters = self.state.log().parameters(self.state.position().records);
+        let parameters = self.state.parameters();
         let touched = match &record.content {
             Content::Cells { instance, .. } => parameters.instances_of(*instance),
             _ => (0..parameters.instances).collect(),
         };
         if let Some(instances) = &mut self.lattices.sim {
-            instances.set_generation(self.state.position().generation);
+            instances.set_generation(self.state.position.generation);
         }
         self.state.edit_done(record.number);
         for &instance in &touched {
@@ -116,7 +111,7 @@ impl SessionWorker {
     }
 
     fn apply_cells(&mut self, instance: usize, cells: &CellChange) -> Result<()> {
-        let parameters = self.state.log().parameters(self.state.position().records);
+        let parameters = self.state.parameters();
         let instances = parameters.instances_of(instance);
         let reads = matches!(cells, CellChange::Edit(change) if change.reads_cells());
         let copy = self.present_copy().filter(|_| reads);
@@ -134,10 +129,7 @@ impl SessionWorker {
 
     /// Sets every lattice to the start of the due record.
     fn apply_start(&mut self) -> Result<()> {
-        let after = self
-            .state
-            .log()
-            .parameters(self.state.position().records + 1);
+        let after = self.state.log.parameters(self.state.position.records + 1);
         let all = (0..after.instances).map(|i| Ok((i, after.start_cells(i)?)));
         let all = all.collect::<Result<Vec<_>, MemoryError>>()?;
         self.lab.statistics.restart();
@@ -149,11 +141,8 @@ impl SessionWorker {
 
     /// Changes the size of the lattices or their number.
     fn apply_grid(&mut self) -> Result<()> {
-        let before = self.state.log().parameters(self.state.position().records);
-        let after = self
-            .state
-            .log()
-            .parameters(self.state.position().records + 1);
+        let before = self.state.parameters();
+        let after = self.state.log.parameters(self.state.position.records + 1);
         let Some(lattices) = self.present_copy().map(Snapshot::lattices).transpose()? else {
             return Ok(());
         };
@@ -224,7 +213,7 @@ impl SessionWorker {
         let Some(route) = self.state.route(target) else {
             return self.handle_unreachable_target();
         };
-        let before = self.state.position();
+        let before = self.state.position;
         let from = match route.source {
             Source::Here => before,
             Source::Start(position) | Source::Snapshot(position) => position,
@@ -249,14 +238,14 @@ impl SessionWorker {
 
     /// Sets the lattices from a snapshot or a start. Returns `false` if the snapshot could not be read.
     fn restore_from(&mut self, source: Source, from: Position) -> Result<bool> {
-        let parameters = self.state.log().parameters(from.records);
+        let parameters = self.state.log.parameters(from.records);
         let instances = 0..parameters.instances;
         let all: Vec<(usize, NewCells)> = match source {
             Source::Snapshot(position) => {
-                let copy = self.state.timeline.copies.get(position);
+                let copy = self.state.copies.get(position);
                 let Some(copy) = copy else {
                     // It was under way, and could not be read: another, or a start, is tried instead.
-                    self.state.timeline.copies.retain(|at| at != position);
+                    self.state.copies.retain(|at| at != position);
                     return Ok(false);
                 };
                 let lattices = copy.lattices()?;
@@ -370,7 +359,7 @@ impl SessionWorker {
     /// place, so that this loss is no sign of another one. A GPU on which it runs without an end is given up
     /// for the CPU.
     fn recover(&mut self, lost: EngineError) {
-        let position = self.state.position();
+        let position = self.state.position;
         let own_kernel = self.lattices.leave_own_kernel();
         if own_kernel.is_none() && !self.lattices.losses.survive(position) {
             let count = self.lattices.losses.in_a_row;
@@ -435,8 +424,7 @@ impl SessionWorker {
             return Ok(());
         };
         self.state.cells_known = false;
-        self.snapshots
-            .save_from_slots(&old, &mut self.state.timeline);
+        self.snapshots.save_from_slots(&old, &mut self.state);
         self.forget_slots();
         self.publisher.pictures.clear();
         let (instances, setup, done) = self.lattices.resized(old, setup)?;
@@ -477,8 +465,7 @@ impl SessionWorker {
             self.forget_slots();
             return;
         };
-        self.snapshots
-            .save_from_slots(&old, &mut self.state.timeline);
+        self.snapshots.save_from_slots(&old, &mut self.state);
         self.forget_slots();
         if is_stuck {
             let old = ManuallyDrop::new(old); // never dropped if no thread starts

@@ -332,7 +332,7 @@ impl SessionWorker {
         if self.state.moving().is_none() {
             self.notify(Notice::Done(message!(
                 "Key B returns to generation {from}; A and B alternate; {first} to {last} change B",
-                from = grouped(self.state.position().generation),
+                from = grouped(self.state.position.generation),
                 first = Switch::ALL[0].key(),
                 last = Switch::ALL[Switch::ALL.len() - 1].key()
             )));

@@ -18,7 +18,7 @@
 //! | `status` | the figures that others see, and when they are published |
 
 use crate::command::{AfterEnd, Command, Notice, When};
-use crate::copies::{Snapshot, Timeline};
+use crate::copies::Snapshot;
 use crate::instances::{Event, MAX_IN_FLIGHT};
 use crate::lattices::{Engines, Lattices, first_view, shown};
 use crate::log::{Log, SessionParameters};
@@ -127,13 +127,12 @@ impl SessionWorker {
         let (lattices, pictures) = Lattices::new(setup, engines)?;
         let (setup, now) = (&lattices.setup, clock());
         let log = Log::new(SessionParameters::of(setup));
-        let timeline = Timeline::new(log, setup.time.history_bytes);
         let mut pacing = Pacing::new(setup.pace, setup.generations_per_round, now);
         // A new setup has been made for its pace; of a saved one, the kernel is the chosen one.
         pacing.keeps_kernel = from.is_none();
         let mut worker = SessionWorker {
             snapshots: SnapshotStore::new(sender),
-            state: State::new(timeline, pacing, setup.rounds),
+            state: State::new(log, setup.time.history_bytes, pacing, setup.rounds),
             watch: Watch::default(),
             lab: Lab::default(),
             health: Health::default(),
@@ -347,11 +346,11 @@ impl SessionWorker {
             self.state.stepped(generations, now);
         }
         if runs_to && self.state.mode == Mode::Paused {
-            let generation = self.state.position().generation;
+            let generation = self.state.position.generation;
             self.notify(Notice::Done(message!("Reached generation {generation}")));
         }
         if by_hand {
-            tracing::debug!("stepped to generation {}", self.state.position().generation);
+            tracing::debug!("stepped to generation {}", self.state.position.generation);
         }
         self.health.halted = None;
         self.safety_copy.is_current = false;
@@ -435,9 +434,8 @@ impl SessionWorker {
     /// Follows a change of the log or the position: drops void snapshots and updates the setup.
     fn log_changed(&mut self) {
         self.safety_copy.is_current = false;
-        self.state.timeline.drop_void();
-        let log = self.state.log();
-        let parameters = log.parameters(self.state.position().records);
+        self.state.drop_void();
+        let parameters = self.state.parameters();
         let (drawn, compares) = (parameters.drawn.clone(), parameters.compares);
         self.lattices.set_parameters(parameters);
         self.follow_comparison(compares);
@@ -725,7 +723,7 @@ impl SessionWorker {
         } else {
             "paused"
         };
-        let generation = self.state.position().generation;
+        let generation = self.state.position.generation;
         let (kernel, selected) = (self.lattices.setup.setting.kernel.name, self.watch.selected);
         tracing::debug!(
             "{action:?}: {state} at generation {generation}, kernel {kernel}, instance {selected} selected"
@@ -792,7 +790,7 @@ impl SessionWorker {
                 Event::Round { round, timed, took } => {
                     let (generations, launches) = (round.generations, round.launches());
                     last_round = Some((generations, took));
-                    state.timeline.copies.round(generations, took);
+                    state.copies.round(generations, took);
                     state.fit_chunk(took, max);
                     let half = trial.as_ref();
                     let half = half.and_then(|it| it.half_of(&round.share.lattices));

@@ -2,13 +2,13 @@
 
 use super::{RETRY_INTERVAL, SessionWorker};
 use crate::command::{Command, Notice, Query};
-use crate::copies::{Snapshot, Timeline};
+use crate::copies::{Copies, Snapshot};
 use crate::instances::Sim;
 use crate::lattices::{Losses, SNAPSHOT_SLOTS};
 use crate::log::{Position, Undo};
 use crate::saved::{Drafts, OwnFile, SavedSession};
 use crate::setup::Pacing;
-use crate::state::{Mode, Move, MoveReason, SnapshotReason};
+use crate::state::{Mode, Move, MoveReason, SnapshotReason, State};
 use crate::{Setup, StoredKernel, copies};
 use engine::{EngineError, Result};
 use lang::message;
@@ -23,9 +23,9 @@ impl SessionWorker {
     /// before the comparison, since leaving that needs the copy.
     pub(super) fn saved_position(&self) -> Position {
         let moving = self.state.moving();
-        let target = moving.map_or(self.state.position(), |moving| moving.target);
-        let begun = self.state.log().comparison();
-        let is_copied = |at: &Position| self.state.timeline.copies.get(*at).is_some();
+        let target = moving.map_or(self.state.position, |moving| moving.target);
+        let begun = self.state.log.comparison();
+        let is_copied = |at: &Position| self.state.copies.get(*at).is_some();
         begun.map_or(target, |at| {
             if is_copied(&at) {
                 target
@@ -42,10 +42,7 @@ impl SessionWorker {
             matches!(moving.purpose, MoveReason::Undo { undo: it, .. } if it == undo)
         };
         let is_undone = self.state.moving().is_some_and(takes_off);
-        let timeline = self
-            .state
-            .timeline
-            .saved(self.saved_position(), is_undone)?;
+        let timeline = self.state.saved(self.saved_position(), is_undone)?;
         let parameters = timeline.log.parameters(timeline.position.records);
         let b_switches = if self.lattices.is_comparing() {
             Some(self.lattices.changed_setting().switches)
@@ -87,8 +84,8 @@ impl SessionWorker {
 
     /// The newest copy that leads to the session's position, or that of the start.
     pub(super) fn last_copy(&self) -> Option<Snapshot> {
-        let (log, limit) = (self.state.log(), self.saved_position());
-        let copies = self.state.timeline.copies.iter().rev();
+        let (log, limit) = (&self.state.log, self.saved_position());
+        let copies = self.state.copies.iter().rev();
         let newest = copies.into_iter().find(|copy| copy.position <= limit);
         if newest.is_some() || !log.base_is_start() {
             return newest.cloned();
@@ -189,14 +186,11 @@ impl SessionWorker {
         self.lattices.losses = Losses::default(); // of other positions
         let (log, target) = (saved.timeline.log, saved.timeline.position);
         let budget = self.lattices.setup.time.history_bytes;
-        let mut timeline = Timeline {
-            here: target,
-            ..Timeline::new(log, budget)
-        };
+        (self.state.log, self.state.position) = (log, target);
+        self.state.copies = Copies::new(budget);
         for copy in saved.timeline.copies {
-            timeline.add(copy);
+            self.state.add_copy(copy);
         }
-        self.state.timeline = timeline;
         self.state.cells_known = false;
         self.lab.b_switches = saved.b_switches;
         self.state.pacing.left = None;
@@ -359,7 +353,7 @@ impl SnapshotStore {
     }
 
     /// The slots are about to be given back: copies that have arrived in them are read now.
-    pub(crate) fn save_from_slots(&mut self, instances: &Sim, timeline: &mut Timeline) {
+    pub(crate) fn save_from_slots(&mut self, instances: &Sim, state: &mut State) {
         let grid = (instances.instances(), instances.size());
         for at in 0..self.slots.len() {
             let arrived = self.slots[at].take_if(|it| it.read.is_some());
@@ -373,7 +367,7 @@ impl SnapshotStore {
             waits.for_each(|it| it.copy = None);
             let slot = instances.snapshot_slot(at as u8);
             match Snapshot::read(position, (&**instances.slots(), slot), grid) {
-                Ok(snapshot) if timeline.copies.arrive(position) => drop(timeline.add(snapshot)),
+                Ok(snapshot) if state.copies.arrive(position) => drop(state.add_copy(snapshot)),
                 Ok(_) => {}
                 Err(why) => tracing::warn!("{}", lang::english(why)),
             }
@@ -398,14 +392,14 @@ impl SnapshotStore {
 impl SessionWorker {
     /// The copy of the present cells, if there is one.
     pub(super) fn present_copy(&self) -> Option<&Snapshot> {
-        let copy = self.state.timeline.copies.get(self.state.position());
+        let copy = self.state.copies.get(self.state.position);
         copy.filter(|_| self.state.cells_known)
     }
 
     /// Sends an instance's present cells as soon as they are on the host.
     pub(super) fn wait_for_cells(&mut self, instance: usize, query: Query<(Arc<Lattice>, u64)>) {
         if let Some(lattice) = self.present_copy().and_then(|copy| copy.lattice(instance)) {
-            query.answer((lattice, self.state.position().generation));
+            query.answer((lattice, self.state.position.generation));
             self.publisher.wake();
         } else if instance < self.lattices.setup.instances {
             self.wait_for_copy(Wanted::Cells(instance, query));
@@ -430,9 +424,9 @@ impl SessionWorker {
             self.lattices.retry_at = Some(now + RETRY_INTERVAL);
             return Ok(());
         }
-        let position = self.state.position();
+        let position = self.state.position;
         self.snapshots.begin(slot, position, now);
-        self.state.timeline.copies.coming.push(position);
+        self.state.copies.coming.push(position);
         let is_moving = self.state.moving().is_some();
         if let Mode::Moving(moving) = &mut self.state.mode
             && why == SnapshotReason::Landmark
@@ -456,7 +450,7 @@ impl SessionWorker {
             let snapshot = match read {
                 Ok(snapshot) => snapshot,
                 Err(why) => {
-                    self.state.timeline.copies.arrive(position);
+                    self.state.copies.arrive(position);
                     self.copy_failed(position);
                     all = Err(why);
                     continue;
@@ -464,13 +458,13 @@ impl SessionWorker {
             };
             self.publisher.is_changed = true;
             self.safety_copy.is_current = false;
-            let is_void = !self.state.timeline.copies.arrive(position);
+            let is_void = !self.state.copies.arrive(position);
             if !is_void {
-                if let Some(each) = self.state.log().parameters(position.records).each() {
+                if let Some(each) = self.state.log.parameters(position.records).each() {
                     let differing = snapshot.differing(each);
                     self.lab.differing = Some((differing, position.generation));
                 }
-                if self.state.timeline.add(snapshot.clone()) {
+                if self.state.add_copy(snapshot.clone()) {
                     let budget = self.lattices.setup.time.history_bytes / 2;
                     self.state.discard_unreachable(budget);
                 }
@@ -528,7 +522,7 @@ impl SessionWorker {
     /// Forgets the copies under way, whose slots are gone.
     pub(super) fn forget_slots(&mut self) {
         self.snapshots.clear_slots();
-        self.state.timeline.copies.coming.clear();
+        self.state.copies.coming.clear();
     }
 
     /// Answers all who wait after the session's end with the newest lattices on the host. No

@@ -411,8 +411,7 @@ impl SessionWorker {
     /// Reads the snapshots that have arrived in the slots, before the slots are freed.
     pub(super) fn save_from_slots(&mut self) {
         if let Some(instances) = &self.lattices.sim {
-            self.snapshots
-                .save_from_slots(instances, &mut self.state.timeline);
+            self.snapshots.save_from_slots(instances, &mut self.state);
         }
     }
 
@@ -451,7 +450,7 @@ impl SessionWorker {
         }
         let own = Arc::new(OwnRound::new(source, self.lattices.setup.instances));
         // A comparison may also lie ahead.
-        let checked = if self.state.log().comparison().is_some() {
+        let checked = if self.state.log.comparison().is_some() {
             own.round.as_ref().and_then(|_| own.half.as_ref())
         } else {
             own.round.as_ref()

@@ -535,7 +535,7 @@ impl SessionWorker {
         let is_complete = |sim: &Sim| sim.is_idle() && self.lagging_side().is_none();
         ClockStatus {
             running: self.is_running(),
-            generation: self.state.position().generation,
+            generation: self.state.position.generation,
             run_to: match &self.state.mode {
                 Mode::RunningTo(run_to) => Some(run_to.generation),
                 _ => None,
@@ -574,10 +574,9 @@ impl SessionWorker {
 
     /// The oldest generation of the start in force that a route leads to.
     fn oldest_generation(&self) -> Option<u64> {
-        let (log, here) = (self.state.log(), self.state.position());
-        let known = self.state.cells_known;
-        let oldest = self.state.timeline.oldest_reachable(known)?;
-        Some(oldest.max(log.start_of(here)).generation)
+        let oldest = self.state.oldest_reachable()?;
+        let start = self.state.log.start_of(self.state.position);
+        Some(oldest.max(start).generation)
     }
 
     /// How much of a move is done, unless it has only just begun: most are over at once.

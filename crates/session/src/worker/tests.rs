@@ -65,7 +65,7 @@ fn instances(worker: &SessionWorker) -> &Sim {
 }
 
 fn generation(worker: &SessionWorker) -> u64 {
-    worker.state.position().generation
+    worker.state.position.generation
 }
 
 fn act(worker: &mut SessionWorker, action: SessionAction) {
@@ -243,15 +243,9 @@ fn a_stroke_is_copied_where_it_begins_and_not_at_each_of_its_segments() {
             ..dot(0, x, 5)
         }));
         driver.step(Step::Turns(30));
-        copies = driver
-            .worker
-            .state
-            .timeline
-            .copies
-            .all_positions()
-            .collect();
+        copies = driver.worker.state.copies.all_positions().collect();
     }
-    let first = driver.worker.state.log().record(0).unwrap().generation;
+    let first = driver.worker.state.log.record(0).unwrap().generation;
     assert!(copies.contains(&at(0, first)), "{copies:?}");
     let later = copies.iter().filter(|it| it.records > 0);
     assert!(later.count() <= 2, "{copies:?}");
@@ -261,7 +255,7 @@ fn a_stroke_is_copied_where_it_begins_and_not_at_each_of_its_segments() {
 fn what_is_computed_again_is_neither_a_pause_nor_the_end_and_has_no_rates() {
     let mut worker = worker_from(setup(Some(0)), None).0;
     let now = Instant::now();
-    let target = worker.state.position();
+    let target = worker.state.position;
     worker
         .state
         .begin_move(target, MoveReason::Opening, Mode::Paused);

@@ -130,7 +130,7 @@ impl Driver {
         script.record();
         let time = Rc::new(Cell::new(Instant::now()));
         let (worker, received) = make(setup, None, &script, &time);
-        let reference = ReferenceLog::of(worker.state.log());
+        let reference = ReferenceLog::of(&worker.state.log);
         let mut driver = Driver {
             script,
             time,
@@ -249,7 +249,7 @@ impl Driver {
         self.turns += 1;
         // At the maximum pace, rounds are as long as real time allows: replaying them takes long.
         let is_paced = matches!(self.worker.state.pacing.pace, Pace::PerSecond(_));
-        if self.worker.state.position().generation > 1000 && !is_paced {
+        if self.worker.state.position.generation > 1000 && !is_paced {
             self.pause();
         }
         let pacing = &mut self.worker.state.pacing;
@@ -274,19 +274,19 @@ impl Driver {
                 }
             }
             work => {
-                let before = self.worker.state.position();
+                let before = self.worker.state.position;
                 let moves = self.worker.state.moving().is_some();
                 self.worker.perform_or_handle_error(work);
                 let is_stepped = matches!(work, NextTask::Round(_))
                     && self.worker.health.failures == 0
-                    && self.worker.state.position() != before;
+                    && self.worker.state.position != before;
                 let (state, halted) = (&self.worker.state, &self.worker.health.halted);
                 assert!(!is_stepped || halted.is_none(), "still {halted:?}");
                 let is_refused = matches!(work, NextTask::Apply)
-                    && state.position() == before
+                    && state.position == before
                     && !(moves || state.moving().is_some())
                     && self.worker.health.ended.is_none();
-                let is_due = state.log().due_record(before).is_some();
+                let is_due = state.log.due_record(before).is_some();
                 assert!(!is_refused || !is_due, "it is tried again");
                 true
             }
@@ -342,16 +342,16 @@ impl Driver {
 
     /// Notes what the cells are now.
     fn observe(&mut self) {
-        self.reference.follow(self.worker.state.log());
+        self.reference.follow(&self.worker.state.log);
         let position = self.worker.saved_position();
         self.saves.iter_mut().for_each(|(_, at)| at.push(position));
         self.take_answers();
-        let position = self.worker.state.position();
+        let position = self.worker.state.position;
         if !self.worker.state.cells_known || self.at == Some(position) {
             return;
         }
         let state = &self.worker.state;
-        assert!(state.log().contains(position), "{position:?}");
+        assert!(state.log.contains(position), "{position:?}");
         let is_over = state.max_rounds.is_some_and(|max| state.rounds > max);
         assert!(!is_over || self.reloaded, "more rounds than asked for");
         self.at = Some(position);
@@ -376,7 +376,7 @@ impl Driver {
 
     /// Whether the session ended before it could begin with this lattice.
     fn would_have_begun(&self, instance: usize, lattice: &Arc<Lattice>) -> bool {
-        let log = &self.worker.state.log();
+        let log = &self.worker.state.log;
         self.worker.health.ended.is_some()
             && log.base_is_start()
             && log.base_parameters().start_lattice(instance).unwrap() == *lattice
@@ -495,8 +495,8 @@ impl Driver {
             "a copy is read for ever"
         );
         self.check_answers();
-        let position = state.position();
-        assert!(!state.has_records_ahead() || state.log().contains(position));
+        let position = state.position;
+        assert!(!state.has_records_ahead() || state.log.contains(position));
         let want = self.reference.cells(position);
         let parameters = self.reference.parameters(position.records);
         let on_engine = instances(&self.worker);
@@ -522,7 +522,7 @@ impl Driver {
         for (&i, &number) in &self.edited {
             let shown = self.worker.state.last_edit;
             // A recovery may have been stopped before it, and a later edit may have replaced it.
-            let log = self.worker.state.log();
+            let log = &self.worker.state.log;
             let mut ahead = (position.records..log.end()).map(|at| log.record(at));
             let is_pending = ahead.any(|it| it.is_some_and(|record| number <= record.number));
             assert!(
@@ -558,7 +558,7 @@ impl Driver {
     fn check_pictures(&self, want: &[Arc<Lattice>]) {
         let state = &self.worker.state;
         // The last one of an odd number is not shown while two settings are compared.
-        let parameters = self.reference.parameters(state.position().records);
+        let parameters = self.reference.parameters(state.position.records);
         let shown = want.len() - usize::from(parameters.compares) * (want.len() % 2);
         let mut generations = vec![None; shown];
         let mut seen = vec![0; shown];
@@ -586,7 +586,7 @@ impl Driver {
             });
         for (i, generation) in generations.into_iter().enumerate() {
             if self.is_drawn(i) {
-                let now = Some((state.position().generation, state.last_edit));
+                let now = Some((state.position.generation, state.last_edit));
                 assert_eq!(generation, now, "the picture of {i}");
             }
         }
@@ -670,7 +670,7 @@ impl Driver {
         let split = self.worker.lattices.setup.split;
         script.protected(|| self.reopen(way, loaded));
         assert_eq!(self.worker.lattices.setup.split, split, "reopened");
-        assert_eq!(self.worker.state.position(), position, "reopened");
+        assert_eq!(self.worker.state.position, position, "reopened");
         let b = if self.worker.lattices.is_comparing() {
             Some(self.worker.lattices.changed_setting().switches)
         } else {

@@ -53,7 +53,7 @@ impl Driver {
     fn is_undisturbed(&mut self) -> bool {
         self.settle();
         let worker = &self.worker;
-        let may_stop = worker.state.position().generation > 500 // see `turn`
+        let may_stop = worker.state.position.generation > 500 // see `turn`
             || worker.state.pacing.pace == Pace::Maximum
             || worker.lattices.setup.time.stop_when_still != StopWhenStill::Never;
         worker.health.ended.is_none() && !self.script.has_faults() && !may_stop
@@ -75,7 +75,7 @@ impl Driver {
 
     /// Asks for something at rest, and compares what it leads to with what it should.
     fn ask(&mut self, step: Step) {
-        let here = self.worker.state.position();
+        let here = self.worker.state.position;
         let is_run = matches!(step, Step::Act(SessionAction::TogglePause));
         let expected = self.expected(&step);
         self.step(step.clone());
@@ -87,7 +87,7 @@ impl Driver {
         let Some((target, added)) = expected else {
             return;
         };
-        let at = self.worker.state.position();
+        let at = self.worker.state.position;
         if at != target && self.is_forgetful() && added.is_none() {
             // As far back as anything is kept, or nothing was done.
             return assert!(at == here || target < at && at < here, "at {at:?}");
@@ -97,7 +97,7 @@ impl Driver {
         if is_toggle && at < here && !self.is_forgetful() {
             self.act(SessionAction::Redo);
             self.turn_until_rest();
-            let back = self.worker.state.position();
+            let back = self.worker.state.position;
             assert_eq!(back, here, "one redo comes back to what was left");
         }
         if let Some(content) = added {
@@ -124,7 +124,7 @@ impl Driver {
     }
 
     fn expected_of(&mut self, action: SessionAction) -> Option<(Position, Option<Content>)> {
-        let here = self.worker.state.position();
+        let here = self.worker.state.position;
         let per_round = self.worker.state.pacing.generations().into();
         let parameters = self.reference.parameters(here.records).clone();
         // A round of the user's own must be right for A's instances alone.
@@ -211,7 +211,7 @@ impl Driver {
 
     /// Back to a generation of the present start.
     fn back_to(&mut self, generation: u64) -> Position {
-        let here = self.worker.state.position();
+        let here = self.worker.state.position;
         let log = &self.reference;
         if here.generation == log.start_of(here).generation {
             return here;
@@ -221,7 +221,7 @@ impl Driver {
 
     /// After a change of the grid, unless it is no change, or of A's and B's instances.
     fn resizing(&mut self, size: Size, instances: usize) -> (Position, Option<Content>) {
-        let here = self.worker.state.position();
+        let here = self.worker.state.position;
         let now = self.reference.parameters(here.records);
         let is_more = !now.compares && instances > 0;
         if (size, instances) == (now.size, now.instances) || instances != now.instances && !is_more
@@ -233,7 +233,7 @@ impl Driver {
 
     /// After a record that is added here.
     fn adding(&self, added: Content) -> (Position, Option<Content>) {
-        let mut at = self.worker.state.position();
+        let mut at = self.worker.state.position;
         at.records += 1;
         if let Content::Start(start) = &added {
             at.generation = start.generation();
@@ -243,7 +243,7 @@ impl Driver {
 
     /// Edits an instance and asks for its cells, and then for a step: they are those before it.
     fn copy_after(&mut self, edit: Edit) {
-        let mut at = self.worker.state.position();
+        let mut at = self.worker.state.position;
         at.records += 1;
         let instance = edit.instance % self.worker.lattices.setup.instances;
         let (query, copy) = Query::new();
@@ -279,7 +279,7 @@ impl Driver {
     /// Edits while rounds go on. Every edit is on the log afterwards, in this order; a run to a
     /// generation ends with the first.
     fn edit_running(&mut self, edits: Vec<(Edit, u32)>, runs_to: bool) {
-        let far = self.worker.state.position().generation + 300;
+        let far = self.worker.state.position.generation + 300;
         self.act(if runs_to {
             SessionAction::RunTo(far)
         } else {
@@ -315,13 +315,13 @@ impl Driver {
 
     /// Undoes everything, and redoes it.
     fn undo_and_redo_all(&mut self) {
-        let before = (self.worker.state.log().end(), self.worker.state.position());
+        let before = (self.worker.state.log.end(), self.worker.state.position);
         let mut undone = 0;
         loop {
-            let here = self.worker.state.position();
+            let here = self.worker.state.position;
             self.act(SessionAction::Undo);
             self.turn_until_rest();
-            if self.worker.state.position() == here {
+            if self.worker.state.position == here {
                 break;
             }
             undone += 1;
@@ -331,16 +331,16 @@ impl Driver {
             self.act(SessionAction::Redo);
             self.turn_until_rest();
         }
-        let after = (self.worker.state.log().end(), self.worker.state.position());
+        let after = (self.worker.state.log.end(), self.worker.state.position);
         assert_eq!(after, before, "redo leads elsewhere");
     }
 
     /// Asks for more steps than may wait.
     fn hold_step(&mut self) {
-        let target = self.after(self.worker.state.position(), 4, false);
+        let target = self.after(self.worker.state.position, 4, false);
         (0..9).for_each(|_| self.act(SessionAction::StepGeneration));
         self.turn_until_rest();
-        assert_eq!(self.worker.state.position(), target);
+        assert_eq!(self.worker.state.position, target);
     }
 
     /// Opens a lesson while it runs, and closes it.
@@ -363,7 +363,7 @@ impl Driver {
         self.turn_while(|worker| worker.state.moving().is_none_or(|it| !it.begun));
         let target = self.worker.state.moving().map(|moving| moving.target);
         // With a start on the way, the last record may lead there at once.
-        let here = self.worker.state.position();
+        let here = self.worker.state.position;
         let is_ahead = |target: &Position| here < *target && here.records == target.records;
         let Some(target) = target.filter(is_ahead) else {
             return;
@@ -371,7 +371,7 @@ impl Driver {
         self.step(Step::Edit(edit));
         self.act(SessionAction::TogglePause);
         self.turn_while(|worker| worker.state.moving().is_some());
-        let position = self.worker.state.position();
+        let position = self.worker.state.position;
         assert!(position < target, "it is not stopped");
         let [here, there] = [position, target].map(|it| it.generation);
         let said = self.worker.publisher.message().expect("why it stopped");

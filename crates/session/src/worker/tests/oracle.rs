@@ -162,7 +162,7 @@ impl Oracle {
         let trace = worker.publisher.lock_trace();
         let drawn = trace.drawn().filter(|_| lab.recording.is_some());
         let drawn = drawn.map(|round| (round.switches == switches, round.steps.len()));
-        let at = worker.state.position();
+        let at = worker.state.position;
         write!(
             self.text,
             "{name} | {}@{} {}x{} {} {how} {} {:?} {} | {} {:?} {:?} | {:?} {:?} {:?} | {:?} {:?} |",
