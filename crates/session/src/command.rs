@@ -13,6 +13,7 @@ use crate::{
 use engine::Kernel;
 use lang::{Message, message, tr};
 use life::{Lattice, Rule, Size};
+use std::collections::VecDeque;
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -322,6 +323,34 @@ impl Command {
             Command::Edit(..) | Command::ReadCells(..) | Command::Act(Undo | Redo)
         )
     }
+}
+
+/// Single steps that may wait: a key that is held down must not queue minutes of work.
+const MAX_STEPS: usize = 4;
+
+/// Queues a command, in the order in which they are taken. Drops a step if too many wait already; of
+/// views, only the last one counts. During a move some overtake others.
+pub(crate) fn enqueue(queue: &mut VecDeque<Command>, command: Command, is_moving: bool) {
+    let steps = queue.iter().filter(|command| command.is_step());
+    if command.is_step() && steps.count() >= MAX_STEPS {
+        return;
+    }
+    let is_view = |command: &Command| matches!(command, Command::View(_));
+    if is_view(&command)
+        && let Some(waiting) = queue.iter_mut().find(|waiting| is_view(waiting))
+    {
+        *waiting = command;
+        return;
+    }
+    let changes = |waiting: &Command| waiting.needs().changes_what_is_saved;
+    let at = match command.needs().overtakes {
+        Overtakes::All if is_moving => 0,
+        Overtakes::WhatIsNotSaved if is_moving => {
+            queue.iter().rposition(changes).map_or(0, |last| last + 1)
+        }
+        Overtakes::Nothing | Overtakes::All | Overtakes::WhatIsNotSaved => queue.len(),
+    };
+    queue.insert(at, command);
 }
 
 impl SessionAction {

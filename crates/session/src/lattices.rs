@@ -8,8 +8,7 @@ use crate::fastest::{FastestPlan, Requested};
 use crate::instances::{Sim, make_on_devices, open_engine, reopen_engine};
 use crate::log::{Position, SessionParameters};
 use crate::recording::{RecordedGroup, RecordedSetting, Recording, RoundWork};
-use crate::setup::Pacing;
-use crate::state::part_of_round;
+use crate::setup::{Pacing, part_of_round};
 use crate::{
     DeviceChoice, EngineStatus, Finding, KernelChoice, Order, OwnOrder, PicturePlan, Pictures,
     Setting, SettingStatus, Setup, Share, Side, Source, SwitchContext, Switches, TransferChoice,

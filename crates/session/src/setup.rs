@@ -607,6 +607,13 @@ impl Pacing {
     }
 }
 
+/// The generations of the first of the equal rounds, as far as possible, as which a round is issued
+/// where rounds have at most `longest` generations.
+pub(crate) fn part_of_round(generations: u32, longest: u32) -> u32 {
+    let parts = generations.div_ceil(longest.max(1)).max(1);
+    generations.div_ceil(parts)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,6 +1,6 @@
 //! Hands a session over to be saved, and continues a saved session.
 
-use super::{RETRY_INTERVAL, SessionWorker};
+use super::{RETRY_INTERVAL, SessionWorker, SnapshotReason};
 use crate::command::{Command, Notice, Query};
 use crate::copies::{Copies, Snapshot};
 use crate::instances::Sim;
@@ -8,7 +8,7 @@ use crate::lattices::{Losses, SNAPSHOT_SLOTS};
 use crate::log::{Position, Undo};
 use crate::saved::{Drafts, OwnFile, SavedSession};
 use crate::setup::Pacing;
-use crate::state::{Mode, Move, MoveReason, SnapshotReason, State};
+use crate::state::{Mode, Move, MoveReason, State};
 use crate::{Setup, StoredKernel, copies};
 use engine::{EngineError, Result};
 use lang::message;

@@ -4,6 +4,7 @@
 mod driver;
 mod expected;
 mod oracle;
+mod order;
 mod random;
 
 use super::*;

@@ -126,7 +126,7 @@ impl SessionWorker {
         if let Some(instance) = self.watch.take_settled(now) {
             // A different seed after each record.
             let seed = seed.wrapping_add(1 + self.state.log.end());
-            self.state.enqueue(Command::Reseed {
+            self.state.queue.push_back(Command::Reseed {
                 instance,
                 density,
                 seed,

@@ -1,12 +1,6 @@
 //! The order of work, and what became of histories that once went wrong.
 
-use std::sync::Arc;
-
 use super::*;
-use crate::log::{SessionParameters, at};
-use crate::state::{EngineFacts, NextTask, SnapshotReason, next_task};
-use crate::{Change, Pace, SessionAction, Start};
-use life::Size;
 
 /// A paused session of two lattices, four generations per round.
 fn paused() -> State {
@@ -29,10 +23,9 @@ fn paused() -> State {
 }
 
 fn running() -> State {
-    State {
-        mode: Mode::Running,
-        ..paused()
-    }
+    let mut state = paused();
+    state.mode = Mode::Running;
+    state
 }
 
 fn soup(seed: u64) -> Start {
@@ -71,7 +64,8 @@ impl EngineFacts {
 
 impl State {
     fn with_command(mut self, command: Command) -> State {
-        self.enqueue(command);
+        let is_moving = self.moving().is_some();
+        enqueue(&mut self.queue, command, is_moving);
         self
     }
 
@@ -137,13 +131,8 @@ fn what_comes_next_follows_from_what_waits() {
     later.pacing.due += Duration::from_millis(5);
     let mut edited = later.clone();
     edited.wants_pictures = true;
-    let (now, paused_later) = (
-        running().pacing.due,
-        State {
-            mode: Mode::Paused,
-            ..later.clone()
-        },
-    );
+    let (now, mut paused_later) = (running().pacing.due, later.clone());
+    paused_later.mode = Mode::Paused;
     for (number, (state, facts, next)) in [
         (with(draw(0)), facts().busy(), NextTask::TakeCommand),
         (with(UNDO), facts().busy(), WAIT),
@@ -271,7 +260,7 @@ fn on_a_long_way_a_pause_and_a_save_overtake_what_waits_for_its_end() {
     state.run_to(40);
     state.restored(at(0, 0));
     for command in [draw(0), STEP, save(), TOGGLE_PAUSE] {
-        state.enqueue(command);
+        state = state.with_command(command);
     }
     let order = |command: &Command| match command {
         Command::Act(SessionAction::TogglePause) => "pause",
