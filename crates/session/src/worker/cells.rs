@@ -1,22 +1,22 @@
-//! Applies records of the log to the lattices, restores them, and replaces a lost engine.
+//! Applies records of the log to the lattices, restores them, and makes copies of them.
 //!
 //! A change of few cells is uploaded as the words that it touches, in the lattice's stream, so rounds
 //! do not wait for it. Before a person's change a copy is made, to which undo leads.
 
-use super::SessionWorker;
-use crate::command::Notice;
+use super::{RETRY_INTERVAL, SessionWorker, SnapshotReason};
+use crate::command::{Command, Notice, Query};
 use crate::copies::Snapshot;
 use crate::instances::Sim;
-use crate::lattices::first_view;
+use crate::lattices::SNAPSHOT_SLOTS;
 use crate::log::{CellChange, CellWrite, Content, Position, Record, SessionParameters, Source};
-use crate::state::MoveReason;
-use crate::{DeviceChoice, KernelChoice, NewCells, Setting, Setup};
-use engine::kernels::OwnStepError;
-use engine::{EngineError, Loss, Result};
-use lang::{Message, english, message};
+use crate::saved::SavedSession;
+use crate::state::{Mode, MoveReason};
+use crate::{KernelChoice, NewCells, Setting, copies};
+use engine::{EngineError, Result};
+use lang::{Message, message};
 use life::{Lattice, MemoryError, Rule, counted_lattices};
-use std::mem::ManuallyDrop;
 use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
 
 impl SessionWorker {
@@ -285,225 +285,341 @@ impl SessionWorker {
     }
 }
 
-// Handles errors. A lost engine is replaced, and its lattices are restored from the newest snapshot and
-// the log; any other error is shown, and ends the session if it keeps coming.
+// Makes copies of all lattices on the host, and answers those who wait for one.
+//
+// A copy is made by downloading every lattice into one of two page-locked slots: once a second while
+// something steps, before the user changes cells, and when somebody waits for one. From its slot it is read
+// and compressed on a background thread.
 
-/// How long a GPU may be at work by a kernel of the user's own before that counts as endless. (On the CPU
-/// its stepper limits the time.)
-const OWN_KERNEL_TIMEOUT: Duration = Duration::from_secs(10);
+/// Time between two periodic copies while cells change.
+const COPY_INTERVAL: Duration = Duration::from_secs(1);
 
-/// How long a recovery waits until nobody reads the old engine's host memory.
-const RELEASE_TIMEOUT: Duration = Duration::from_secs(1);
+/// Reading periodic copies takes at most this fraction of a core's time: one part in this many.
+const READING_SHARE: u32 = 50;
 
-/// The loss by a kernel that takes too long.
-const ENDLESS: Loss = Loss::OwnKernel(OwnStepError::TooLong);
+/// A copy that is under way to a slot, or read out of it.
+struct UnderWay {
+    position: Position,
+    /// What the background reads, and how long it took, once the copy has arrived in the slot.
+    read: Option<Receiver<(Result<Snapshot>, Duration)>>,
+}
+
+/// The copies under way, and who waits for one.
+pub(crate) struct SnapshotStore {
+    slots: [Option<UnderWay>; SNAPSHOT_SLOTS as usize],
+    pub(crate) waiters: Vec<Waiter>,
+    /// Whether cells changed since the last copy was begun.
+    pub(crate) is_stale: bool,
+    /// When the next periodic copy may be made.
+    due: Option<Instant>,
+    /// What was read in the background is reported to the session by this.
+    sender: Sender<Command>,
+}
+
+/// Somebody who waits for a copy that was begun later.
+pub(crate) struct Waiter {
+    pub(crate) wants: Wanted,
+    /// The position of the copy, once it is under way.
+    pub(crate) copy: Option<Position>,
+}
+
+/// What somebody waits for.
+pub(crate) enum Wanted {
+    /// One instance's cells and their generation.
+    Cells(usize, Query<(Arc<Lattice>, u64)>),
+    /// A session to save.
+    Session(Query<SavedSession>),
+}
+
+impl SnapshotStore {
+    /// Nothing is under way.
+    pub(crate) fn new(sender: Sender<Command>) -> SnapshotStore {
+        SnapshotStore {
+            slots: [const { None }; SNAPSHOT_SLOTS as usize],
+            waiters: Vec::new(),
+            is_stale: true,
+            due: None,
+            sender,
+        }
+    }
+
+    /// Whether a copy is being read.
+    pub(crate) fn is_reading(&self) -> bool {
+        self.slots.iter().flatten().any(|it| it.read.is_some())
+    }
+
+    /// Whether a periodic copy is due.
+    pub(crate) fn is_due(&self, now: Instant) -> bool {
+        let is_early = self.due.is_some_and(|due| now < due);
+        self.is_stale && !is_early && self.slots.iter().all(Option::is_none)
+    }
+
+    /// Whether somebody waits for a copy that is not under way. Those who want cells wait for the end of a
+    /// move.
+    pub(crate) fn is_wanted(&self, is_moving: bool) -> bool {
+        let mut waiters = self.waiters.iter().filter(|it| it.copy.is_none());
+        waiters.any(|it| !is_moving || matches!(it.wants, Wanted::Session(_)))
+    }
+
+    /// A slot for the next copy.
+    pub(crate) fn free_slot(&self) -> Option<usize> {
+        self.slots.iter().position(Option::is_none)
+    }
+
+    /// Notes that a copy is on its way into a slot.
+    pub(crate) fn begin(&mut self, slot: usize, position: Position, now: Instant) {
+        self.slots[slot] = Some(UnderWay {
+            position,
+            read: None,
+        });
+        self.is_stale = false;
+        self.due = Some(now + COPY_INTERVAL);
+    }
+
+    /// Begins to read the copy that has arrived in a slot in the background.
+    pub(crate) fn landed(&mut self, slot: usize, instances: &Sim) {
+        let Some(under_way) = &mut self.slots[slot] else {
+            return;
+        };
+        let (answer, read) = channel();
+        under_way.read = Some(read);
+        let position = under_way.position;
+        // If the slots are gone meanwhile, nothing is read: those who wait get another copy.
+        let slots = Arc::downgrade(instances.slots());
+        let grid = (instances.instances(), instances.size());
+        let slot = instances.snapshot_slot(slot as u8);
+        let told = self.sender.clone();
+        copies::in_background(move || {
+            let Some(slots) = slots.upgrade() else {
+                return;
+            };
+            let began = Instant::now();
+            let read = || Snapshot::read(position, (&*slots, slot), grid);
+            let snapshot = platform::catch_panic(read)
+                .unwrap_or_else(|why| Err(EngineError::failed_op("download", why)));
+            drop(slots); // after the answer the slots may be freed
+            let _ = answer.send((snapshot, began.elapsed())); // the reading may be forgotten
+            let _ = told.send(Command::Ready); // and may have ended
+        });
+    }
+
+    /// Takes a copy that was read, or why it could not be read, if there is one.
+    pub(crate) fn take_read(&mut self, now: Instant) -> Option<(Position, Result<Snapshot>)> {
+        for slot in &mut self.slots {
+            let Some(UnderWay { position, read }) = slot else {
+                continue;
+            };
+            let position = *position;
+            let Some(Ok((snapshot, took))) = read.as_ref().map(Receiver::try_recv) else {
+                continue;
+            };
+            *slot = None;
+            self.due = self.due.max(Some(now + took * READING_SHARE));
+            return Some((position, snapshot));
+        }
+        None
+    }
+
+    /// Forgets the copies under way, whose slots are gone. Those who wait get another copy.
+    pub(crate) fn clear_slots(&mut self) {
+        self.slots.fill_with(|| None);
+        self.is_stale = true;
+        self.due = None;
+        self.waiters.iter_mut().for_each(|it| it.copy = None);
+    }
+
+    /// Forgets who waits for an instance that is no longer there: finds the channel closed.
+    pub(crate) fn forget_missing(&mut self, instances: usize) {
+        let is_there = |it: &Waiter| !matches!(it.wants, Wanted::Cells(i, _) if i >= instances);
+        self.waiters.retain(is_there);
+    }
+}
 
 impl SessionWorker {
-    /// Errors if a kernel of the user's own seems to run without an end on a GPU.
-    pub(super) fn check_own_kernel(&self) -> Result<()> {
-        let instances = self.lattices.sim.as_ref();
-        let hangs = |it: &Sim| {
-            it.engine().name() == "cuda"
-                && self.lattices.own_kernel().is_some()
-                && it.working_time() > platform::timeout(OWN_KERNEL_TIMEOUT)
+    /// The copy of the present cells, if there is one.
+    pub(super) fn present_copy(&self) -> Option<&Snapshot> {
+        let copy = self.state.copies.get(self.state.position);
+        copy.filter(|_| self.state.cells_known)
+    }
+
+    /// Sends an instance's present cells as soon as they are on the host.
+    pub(super) fn wait_for_cells(&mut self, instance: usize, query: Query<(Arc<Lattice>, u64)>) {
+        if let Some(lattice) = self.present_copy().and_then(|copy| copy.lattice(instance)) {
+            query.answer((lattice, self.state.position.generation));
+            self.publisher.wake();
+        } else if instance < self.lattices.setup.instances {
+            self.wait_for_copy(Wanted::Cells(instance, query));
+        } else {
+            self.publisher.wake(); // who asked finds the channel closed
+        }
+    }
+
+    /// Has somebody wait for the next copy of all lattices.
+    pub(super) fn wait_for_copy(&mut self, wants: Wanted) {
+        let waiter = Waiter { wants, copy: None };
+        self.snapshots.waiters.push(waiter);
+    }
+
+    /// Issues a copy of all lattices into a slot.
+    pub(super) fn issue_snapshot(&mut self, why: SnapshotReason, now: Instant) -> Result<()> {
+        let (Some(slot), Some(instances)) = (self.snapshots.free_slot(), &mut self.lattices.sim)
+        else {
+            return Ok(());
         };
-        if instances.is_some_and(hangs) {
-            return Err(EngineError::ContextLost(ENDLESS));
+        if !instances.issue_snapshot(slot as u8)? {
+            self.lattices.retry_at = Some(now + RETRY_INTERVAL);
+            return Ok(());
+        }
+        let position = self.state.position;
+        self.snapshots.begin(slot, position, now);
+        self.state.copies.coming.push(position);
+        let is_moving = self.state.moving().is_some();
+        if let Mode::Moving(moving) = &mut self.state.mode
+            && why == SnapshotReason::Landmark
+        {
+            moving.waypoint = None;
+        }
+        for waiter in &mut self.snapshots.waiters {
+            // Cells are wanted as they are once a move has arrived.
+            if !is_moving || matches!(waiter.wants, Wanted::Session(_)) {
+                waiter.copy.get_or_insert(position);
+            }
         }
         Ok(())
     }
 
-    /// Handles an error. `while_working` says that the next piece of work would fail in the same way.
-    pub(super) fn handle_error(&mut self, error: EngineError, while_working: bool) {
-        self.publisher.is_changed = true;
-        if self.health.ended.is_some() {
+    /// Reads the copies that have arrived in the slots, before the slots are given back.
+    pub(super) fn save_from_slots(&mut self) {
+        let Some(sim) = &self.lattices.sim else {
             return;
-        }
-        match error {
-            EngineError::ContextLost(_)
-            | EngineError::PartiallyApplied(_)
-            | EngineError::OwnCodeRefused(_) => self.recover(error),
-            EngineError::InvalidProgram(_) | EngineError::Driver(_) => {
-                self.fail(Message::of(error));
+        };
+        let grid = (sim.instances(), sim.size());
+        let SnapshotStore { slots, waiters, .. } = &mut self.snapshots;
+        for (slot, at) in slots.iter_mut().zip(0..) {
+            let arrived = slot.take_if(|it| it.read.is_some());
+            let Some(UnderWay { position, .. }) = arrived else {
+                continue;
+            };
+            let waits = waiters.iter_mut().filter(|it| it.copy == Some(position));
+            waits.for_each(|it| it.copy = None);
+            let slot = sim.snapshot_slot(at);
+            match Snapshot::read(position, (&**sim.slots(), slot), grid) {
+                Ok(snapshot) if self.state.copies.arrive(position) => {
+                    self.state.add_copy(snapshot);
+                }
+                Ok(_) => {}
+                Err(why) => tracing::warn!("{}", lang::english(why)),
             }
-            could_not => {
-                let why = Message::of(could_not);
-                if while_working {
-                    if self.health.turn_failed(&why) {
-                        return self.fail(why);
-                    }
-                    if self.state.cells_known {
-                        self.state.halt();
+        }
+    }
+
+    /// Takes the copies that background tasks have read.
+    pub(super) fn take_read(&mut self) -> Result<()> {
+        let now = self.now();
+        let mut all = Ok(());
+        while let Some((position, read)) = self.snapshots.take_read(now) {
+            let snapshot = match read {
+                Ok(snapshot) => snapshot,
+                Err(why) => {
+                    self.state.copies.arrive(position);
+                    self.copy_failed(position);
+                    all = Err(why);
+                    continue;
+                }
+            };
+            self.publisher.is_changed = true;
+            self.safety_copy.is_current = false;
+            let is_void = !self.state.copies.arrive(position);
+            if !is_void {
+                if let Some(each) = self.state.log.parameters(position.records).each() {
+                    let differing = snapshot.differing(each);
+                    self.lab.differing = Some((differing, position.generation));
+                }
+                if self.state.add_copy(snapshot.clone()) {
+                    let budget = self.lattices.setup.time.history_bytes / 2;
+                    self.state.discard_unreachable(budget);
+                }
+                self.lattices.losses.copied(position);
+            }
+            self.answer_waiters(&snapshot, is_void);
+        }
+        all
+    }
+
+    /// Answers those who wait for a copy that cannot be read: the log and older copies make a session, too.
+    /// Who waits for cells finds the channel closed.
+    fn copy_failed(&mut self, position: Position) {
+        for waiter in std::mem::take(&mut self.snapshots.waiters) {
+            match waiter.wants {
+                _ if waiter.copy != Some(position) => self.snapshots.waiters.push(waiter),
+                Wanted::Session(query) if !self.safety_copy.restore_pending => {
+                    if let Some(session) = self.saved_session() {
+                        query.answer(session);
                     }
                 }
-                self.notify(Notice::Warning(why));
+                Wanted::Session(_) | Wanted::Cells(..) => {}
             }
         }
     }
 
-    /// Ends the session. Waiting commands are answered with the newest cells on the host.
-    pub(super) fn fail(&mut self, why: Message) {
-        tracing::error!("{}", english(&why));
-        self.health.ended = Some(why);
-        self.state.pause_now();
-        self.end_commands();
-        self.answer_waiters_at_the_end();
-        self.publisher.is_changed = true;
+    fn answer_waiters(&mut self, snapshot: &Snapshot, is_void: bool) {
+        let (mut told, position) = (false, snapshot.position);
+        let waiters = std::mem::take(&mut self.snapshots.waiters);
+        for waiter in waiters {
+            match waiter.wants {
+                Wanted::Cells(instance, query) if waiter.copy == Some(position) => {
+                    if let Some(lattice) = snapshot.lattice(instance) {
+                        query.answer((lattice, position.generation));
+                    }
+                    told = true;
+                }
+                Wanted::Session(query) if waiter.copy == Some(position) => {
+                    match self.saved_session().filter(|_| !is_void) {
+                        Some(session) => {
+                            query.answer(session);
+                            told = true;
+                        }
+                        None => self.wait_for_copy(Wanted::Session(query)),
+                    }
+                }
+                _ => self.snapshots.waiters.push(waiter),
+            }
+        }
+        if told {
+            self.publisher.wake();
+        }
+    }
+
+    /// Forgets the copies under way, whose slots are gone.
+    pub(super) fn forget_slots(&mut self) {
+        self.snapshots.clear_slots();
+        self.state.copies.coming.clear();
+    }
+
+    /// Answers all who wait after the session's end with the newest lattices on the host. No
+    /// session to save is sent if the file was not restored: it would be overwritten.
+    pub(super) fn answer_waiters_at_the_end(&mut self) {
+        let waiters = std::mem::take(&mut self.snapshots.waiters);
+        if waiters.is_empty() {
+            return;
+        }
+        let last = self.last_copy();
+        for waiter in waiters {
+            match waiter.wants {
+                Wanted::Cells(instance, query) => {
+                    let lattice = last.as_ref().and_then(|copy| copy.lattice(instance));
+                    if let (Some(lattice), Some(last)) = (lattice, &last) {
+                        query.answer((lattice, last.position.generation));
+                    }
+                }
+                Wanted::Session(query) if !self.safety_copy.restore_pending => {
+                    if let Some(session) = self.saved_session() {
+                        query.answer(session);
+                    }
+                }
+                Wanted::Session(_) => {}
+            }
+        }
         self.publisher.wake();
-    }
-
-    /// Replaces a lost engine and begins a move that restores the lattices and returns to the
-    /// position of the loss. Ends the session if no engine can be opened.
-    ///
-    /// A kernel of the user's own is taken to be the reason if rounds are stepped by it: its rung takes its
-    /// place, so that this loss is no sign of another one. A GPU on which it runs without an end is given up
-    /// for the CPU.
-    fn recover(&mut self, lost: EngineError) {
-        let position = self.state.position;
-        let own_kernel = self.lattices.leave_own_kernel();
-        if own_kernel.is_none() && !self.lattices.losses.survive(position) {
-            let count = self.lattices.losses.in_a_row;
-            return self.fail(message!(
-                "The engine was lost {count} times in a row, the last time because: {why}",
-                why = lost.reason()
-            ));
-        }
-        self.lab.changed();
-        self.state.lost_cells();
-        let instances = self.lattices.sim.as_ref();
-        let is_on_gpu = instances.is_some_and(|it| it.engine().name() == "cuda");
-        let is_stuck = is_on_gpu && lost == EngineError::ContextLost(ENDLESS);
-        self.release_instances(is_stuck);
-        let devices = if is_stuck {
-            vec![DeviceChoice::Cpu]
-        } else {
-            self.lattices.losses.devices(self.lattices.device, true)
-        };
-        let failed = lost.clone();
-        let instances = match self.lattices.make_again(failed, devices) {
-            Ok(instances) => instances,
-            Err(error) => {
-                return self.fail(message!(
-                    "The engine was lost ({why}) and could not be replaced: {error}",
-                    why = lost.reason()
-                ));
-            }
-        };
-        let is_on_cpu = instances.engine().name() == "cpu";
-        let setup = self.lattices.setup.clone();
-        self.take_instances(instances, setup);
-        let (why, generation) = (lost.reason(), position.generation);
-        let place = if is_on_cpu {
-            message!("on the CPU")
-        } else {
-            message!("on the GPU")
-        };
-        self.notify(Notice::Warning(match own_kernel {
-            None => message!(
-                "The engine was lost ({why}); the session continues from generation {generation} {place}"
-            ),
-            Some(kernel) => message!(
-                "Your kernel failed ({why}); {rung} takes its place, and the session continues from generation {generation} {place}",
-                rung = kernel.file
-            ),
-        }));
-    }
-
-    /// Replaces the lattices by those of another setup, of another size or number, on the same
-    /// contexts, and sets their cells. The old ones' memory is freed first. Nothing may be in flight.
-    ///
-    /// # Errors
-    /// Memory is lacking: the lattices are as many and as large as before, but their cells are lost.
-    /// Or the engine is lost.
-    pub(super) fn replace_lattices(
-        &mut self,
-        setup: Setup,
-        cells: Vec<(usize, NewCells)>,
-    ) -> Result<()> {
-        let Some(old) = self.lattices.sim.take() else {
-            return Ok(());
-        };
-        self.state.cells_known = false;
-        self.snapshots.save_from_slots(&old, &mut self.state);
-        self.forget_slots();
-        self.publisher.pictures.clear();
-        let (instances, setup, done) = self.lattices.resized(old, setup)?;
-        self.take_instances(instances, setup);
-        done?;
-        let set = self.lattices.sim.as_mut().map(|it| it.set_lattices(cells));
-        set.unwrap_or(Ok(()))
-    }
-
-    /// Replaces the instances, if there are any, and everything that refers to their slots.
-    pub(super) fn take_instances(&mut self, instances: Sim, setup: Setup) {
-        self.save_from_slots();
-        self.forget_slots();
-        let (slots, pictures) = (instances.slots().clone(), &self.publisher.pictures);
-        let is_other_grid = pictures.replace(slots, setup.instances, setup.size);
-        let view = self.lattices.view;
-        self.lattices.take(instances, setup);
-        self.lab.changed();
-        self.forget_effect();
-        self.lattices.trial = self.trial_by(self.lattices.setup.setting.kernel);
-        self.update_measuring(true);
-        self.state.wants_pictures = true;
-        // A view of other lattices is void; the drawing side requests another one.
-        let view = view.filter(|_| !is_other_grid);
-        if let Some(view) = view.or(first_view(&self.lattices.setup))
-            && let Err(error) = self.set_view(view)
-        {
-            tracing::warn!("{}", english(error));
-        }
-    }
-
-    /// Drops the old engine with its context and host memory: while any of it is alive, opening the
-    /// device would return the lost context. Readers of a picture keep the host memory for some
-    /// milliseconds. An engine that is stuck would never be dropped: a thread is left to it.
-    fn release_instances(&mut self, is_stuck: bool) {
-        self.publisher.pictures.clear();
-        let Some(old) = self.lattices.sim.take() else {
-            self.forget_slots();
-            return;
-        };
-        self.snapshots.save_from_slots(&old, &mut self.state);
-        self.forget_slots();
-        if is_stuck {
-            let old = ManuallyDrop::new(old); // never dropped if no thread starts
-            let drop_it = move || drop(ManuallyDrop::into_inner(old));
-            let _ = std::thread::Builder::new().spawn(drop_it);
-            return;
-        }
-        let slots = Arc::downgrade(old.slots());
-        drop(old);
-        let until = Instant::now() + RELEASE_TIMEOUT;
-        while slots.strong_count() > 0 && Instant::now() < until {
-            std::thread::sleep(Duration::from_millis(1));
-        }
-    }
-}
-
-// Whether a session works: what stopped its rounds, and what ended it.
-
-/// Turns in a row that may fail before the session ends: without an end, notices would come
-/// thousands of times per second.
-const MAX_FAILURES: u32 = 3;
-
-/// What has gone wrong, if anything.
-#[derive(Default)]
-pub(crate) struct Health {
-    /// Why the session has ended.
-    pub(crate) ended: Option<Message>,
-    /// The error that stopped the rounds, until they resume.
-    pub(crate) halted: Option<Message>,
-    /// Number of turns in a row that have failed.
-    pub(crate) failures: u32,
-}
-
-impl Health {
-    /// Notes a turn whose work failed. Returns whether there were too many in a row.
-    pub(crate) fn turn_failed(&mut self, why: &Message) -> bool {
-        self.failures += 1;
-        self.halted = Some(why.clone());
-        self.failures > MAX_FAILURES
     }
 }

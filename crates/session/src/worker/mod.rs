@@ -10,11 +10,11 @@
 //! | File | What it does |
 //! |---|---|
 //! | this one | decides what is next, takes commands at once or in their turn, takes the engine's events, and sleeps between turns |
-//! | `cells` | applies records of the log to the lattices, begins moves from a copy or a start, and replaces a lost engine |
+//! | `cells` | applies records of the log to the lattices, begins moves from a copy or a start, and makes copies of all lattices |
 //! | `lab` | measures rounds, compares A and B, shows recorded rounds, and runs rounds op by op for the overlap |
 //! | `settings` | changes pace, kernel, switches and pictures, and compares rounds before and after |
 //! | `watching` | stops or refills settled panels |
-//! | `saving` | makes copies of all lattices, hands a session over to be saved, and continues a saved one |
+//! | `recovery` | puts other lattices in the place of the present ones: after a loss, of another size, from a file; hands a session over to be saved |
 //! | `status` | the figures that others see, and when they are published |
 
 use crate::command::{AfterEnd, Command, Notice, When, enqueue};
@@ -34,10 +34,10 @@ use crate::{
     DEFAULT_KERNEL, KernelChoice, Pace, PicturePlan, Pictures, Request, SessionAction, Setup,
     Share, Side, Status, internal,
 };
-use cells::Health;
+use cells::{SnapshotStore, Wanted};
 use engine::{Result, kernels};
 use lang::message;
-use saving::{SnapshotStore, Wanted};
+use recovery::Health;
 use status::Publisher;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, TryRecvError};
 use std::sync::{Arc, Mutex, OnceLock};
@@ -45,7 +45,7 @@ use std::time::{Duration, Instant};
 
 mod cells;
 pub(crate) mod lab;
-mod saving;
+mod recovery;
 mod settings;
 pub(crate) mod status;
 pub(crate) mod watching;

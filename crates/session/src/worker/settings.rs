@@ -408,13 +408,6 @@ impl SessionWorker {
         Ok(())
     }
 
-    /// Reads the snapshots that have arrived in the slots, before the slots are freed.
-    pub(super) fn save_from_slots(&mut self) {
-        if let Some(instances) = &self.lattices.sim {
-            self.snapshots.save_from_slots(instances, &mut self.state);
-        }
-    }
-
     /// Sets a switch to the position that `choice` finds, if there is one and it is possible.
     pub(super) fn set_switch(
         &mut self,

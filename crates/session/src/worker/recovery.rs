@@ -1,0 +1,443 @@
+//! Other lattices in the place of the present ones: on another engine after a loss, of another size or number,
+//! or from a file; and what is saved in one.
+
+use super::SessionWorker;
+use crate::command::Notice;
+use crate::copies::{Copies, Snapshot};
+use crate::instances::Sim;
+use crate::lattices::{Losses, first_view};
+use crate::log::{Position, Undo};
+use crate::saved::{Drafts, OwnFile, SavedSession};
+use crate::setup::Pacing;
+use crate::state::{Mode, Move, MoveReason};
+use crate::{DeviceChoice, NewCells, Setup, StoredKernel};
+use engine::kernels::OwnStepError;
+use engine::{EngineError, Loss, Result};
+use lang::{Message, english, message};
+use std::mem::ManuallyDrop;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+// Handles errors. A lost engine is replaced, and its lattices are restored from the newest snapshot and
+// the log; any other error is shown, and ends the session if it keeps coming.
+
+/// How long a GPU may be at work by a kernel of the user's own before that counts as endless. (On the CPU
+/// its stepper limits the time.)
+const OWN_KERNEL_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// How long a recovery waits until nobody reads the old engine's host memory.
+const RELEASE_TIMEOUT: Duration = Duration::from_secs(1);
+
+/// The loss by a kernel that takes too long.
+const ENDLESS: Loss = Loss::OwnKernel(OwnStepError::TooLong);
+
+impl SessionWorker {
+    /// Errors if a kernel of the user's own seems to run without an end on a GPU.
+    pub(super) fn check_own_kernel(&self) -> Result<()> {
+        let instances = self.lattices.sim.as_ref();
+        let hangs = |it: &Sim| {
+            it.engine().name() == "cuda"
+                && self.lattices.own_kernel().is_some()
+                && it.working_time() > platform::timeout(OWN_KERNEL_TIMEOUT)
+        };
+        if instances.is_some_and(hangs) {
+            return Err(EngineError::ContextLost(ENDLESS));
+        }
+        Ok(())
+    }
+
+    /// Handles an error. `while_working` says that the next piece of work would fail in the same way.
+    pub(super) fn handle_error(&mut self, error: EngineError, while_working: bool) {
+        self.publisher.is_changed = true;
+        if self.health.ended.is_some() {
+            return;
+        }
+        match error {
+            EngineError::ContextLost(_)
+            | EngineError::PartiallyApplied(_)
+            | EngineError::OwnCodeRefused(_) => self.recover(error),
+            EngineError::InvalidProgram(_) | EngineError::Driver(_) => {
+                self.fail(Message::of(error));
+            }
+            could_not => {
+                let why = Message::of(could_not);
+                if while_working {
+                    if self.health.turn_failed(&why) {
+                        return self.fail(why);
+                    }
+                    if self.state.cells_known {
+                        self.state.halt();
+                    }
+                }
+                self.notify(Notice::Warning(why));
+            }
+        }
+    }
+
+    /// Ends the session. Waiting commands are answered with the newest cells on the host.
+    pub(super) fn fail(&mut self, why: Message) {
+        tracing::error!("{}", english(&why));
+        self.health.ended = Some(why);
+        self.state.pause_now();
+        self.end_commands();
+        self.answer_waiters_at_the_end();
+        self.publisher.is_changed = true;
+        self.publisher.wake();
+    }
+
+    /// Replaces a lost engine and begins a move that restores the lattices and returns to the
+    /// position of the loss. Ends the session if no engine can be opened.
+    ///
+    /// A kernel of the user's own is taken to be the reason if rounds are stepped by it: its rung takes its
+    /// place, so that this loss is no sign of another one. A GPU on which it runs without an end is given up
+    /// for the CPU.
+    fn recover(&mut self, lost: EngineError) {
+        let position = self.state.position;
+        let own_kernel = self.lattices.leave_own_kernel();
+        if own_kernel.is_none() && !self.lattices.losses.survive(position) {
+            let count = self.lattices.losses.in_a_row;
+            return self.fail(message!(
+                "The engine was lost {count} times in a row, the last time because: {why}",
+                why = lost.reason()
+            ));
+        }
+        self.lab.changed();
+        self.state.lost_cells();
+        let instances = self.lattices.sim.as_ref();
+        let is_on_gpu = instances.is_some_and(|it| it.engine().name() == "cuda");
+        let is_stuck = is_on_gpu && lost == EngineError::ContextLost(ENDLESS);
+        self.release_instances(is_stuck);
+        let devices = if is_stuck {
+            vec![DeviceChoice::Cpu]
+        } else {
+            self.lattices.losses.devices(self.lattices.device, true)
+        };
+        let failed = lost.clone();
+        let instances = match self.lattices.make_again(failed, devices) {
+            Ok(instances) => instances,
+            Err(error) => {
+                return self.fail(message!(
+                    "The engine was lost ({why}) and could not be replaced: {error}",
+                    why = lost.reason()
+                ));
+            }
+        };
+        let is_on_cpu = instances.engine().name() == "cpu";
+        let setup = self.lattices.setup.clone();
+        self.take_instances(instances, setup);
+        let (why, generation) = (lost.reason(), position.generation);
+        let place = if is_on_cpu {
+            message!("on the CPU")
+        } else {
+            message!("on the GPU")
+        };
+        self.notify(Notice::Warning(match own_kernel {
+            None => message!(
+                "The engine was lost ({why}); the session continues from generation {generation} {place}"
+            ),
+            Some(kernel) => message!(
+                "Your kernel failed ({why}); {rung} takes its place, and the session continues from generation {generation} {place}",
+                rung = kernel.file
+            ),
+        }));
+    }
+
+    /// Replaces the lattices by those of another setup, of another size or number, on the same
+    /// contexts, and sets their cells. The old ones' memory is freed first. Nothing may be in flight.
+    ///
+    /// # Errors
+    /// Memory is lacking: the lattices are as many and as large as before, but their cells are lost.
+    /// Or the engine is lost.
+    pub(super) fn replace_lattices(
+        &mut self,
+        setup: Setup,
+        cells: Vec<(usize, NewCells)>,
+    ) -> Result<()> {
+        self.save_from_slots();
+        let Some(old) = self.lattices.sim.take() else {
+            return Ok(());
+        };
+        self.state.cells_known = false;
+        self.forget_slots();
+        self.publisher.pictures.clear();
+        let (instances, setup, done) = self.lattices.resized(old, setup)?;
+        self.take_instances(instances, setup);
+        done?;
+        let set = self.lattices.sim.as_mut().map(|it| it.set_lattices(cells));
+        set.unwrap_or(Ok(()))
+    }
+
+    /// Replaces the instances, if there are any, and everything that refers to their slots.
+    pub(super) fn take_instances(&mut self, instances: Sim, setup: Setup) {
+        self.save_from_slots();
+        self.forget_slots();
+        let (slots, pictures) = (instances.slots().clone(), &self.publisher.pictures);
+        let is_other_grid = pictures.replace(slots, setup.instances, setup.size);
+        let view = self.lattices.view;
+        self.lattices.take(instances, setup);
+        self.lab.changed();
+        self.forget_effect();
+        self.lattices.trial = self.trial_by(self.lattices.setup.setting.kernel);
+        self.update_measuring(true);
+        self.state.wants_pictures = true;
+        // A view of other lattices is void; the drawing side requests another one.
+        let view = view.filter(|_| !is_other_grid);
+        if let Some(view) = view.or(first_view(&self.lattices.setup))
+            && let Err(error) = self.set_view(view)
+        {
+            tracing::warn!("{}", english(error));
+        }
+    }
+
+    /// Drops the old engine with its context and host memory: while any of it is alive, opening the
+    /// device would return the lost context. Readers of a picture keep the host memory for some
+    /// milliseconds. An engine that is stuck would never be dropped: a thread is left to it.
+    fn release_instances(&mut self, is_stuck: bool) {
+        self.publisher.pictures.clear();
+        self.save_from_slots();
+        self.forget_slots();
+        let Some(old) = self.lattices.sim.take() else {
+            return;
+        };
+        if is_stuck {
+            let old = ManuallyDrop::new(old); // never dropped if no thread starts
+            let drop_it = move || drop(ManuallyDrop::into_inner(old));
+            let _ = std::thread::Builder::new().spawn(drop_it);
+            return;
+        }
+        let slots = Arc::downgrade(old.slots());
+        drop(old);
+        let until = Instant::now() + RELEASE_TIMEOUT;
+        while slots.strong_count() > 0 && Instant::now() < until {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
+}
+
+// Whether a session works: what stopped its rounds, and what ended it.
+
+/// Turns in a row that may fail before the session ends: without an end, notices would come
+/// thousands of times per second.
+const MAX_FAILURES: u32 = 3;
+
+/// What has gone wrong, if anything.
+#[derive(Default)]
+pub(crate) struct Health {
+    /// Why the session has ended.
+    pub(crate) ended: Option<Message>,
+    /// The error that stopped the rounds, until they resume.
+    pub(crate) halted: Option<Message>,
+    /// Number of turns in a row that have failed.
+    pub(crate) failures: u32,
+}
+
+impl Health {
+    /// Notes a turn whose work failed. Returns whether there were too many in a row.
+    pub(crate) fn turn_failed(&mut self, why: &Message) -> bool {
+        self.failures += 1;
+        self.halted = Some(why.clone());
+        self.failures > MAX_FAILURES
+    }
+}
+
+// Hands a session over to be saved, and continues a saved one.
+
+impl SessionWorker {
+    /// The position that is saved: during a move its end, since the way there follows from the log. While a
+    /// comparison of A and B is redone and the lattices before it are not copied yet, it is the position
+    /// before the comparison, since leaving that needs the copy.
+    pub(super) fn saved_position(&self) -> Position {
+        let moving = self.state.moving();
+        let target = moving.map_or(self.state.position, |moving| moving.target);
+        let begun = self.state.log.comparison();
+        let is_copied = |at: &Position| self.state.copies.get(*at).is_some();
+        begun.map_or(target, |at| {
+            if is_copied(&at) {
+                target
+            } else {
+                target.min(at)
+            }
+        })
+    }
+
+    /// The session as it is saved; `None` if nothing leads to its position.
+    pub(super) fn saved_session(&self) -> Option<SavedSession> {
+        let takes_off = |moving: &Move| {
+            let undo = Undo::Before(moving.target);
+            matches!(moving.purpose, MoveReason::Undo { undo: it, .. } if it == undo)
+        };
+        let is_undone = self.state.moving().is_some_and(takes_off);
+        let timeline = self.state.saved(self.saved_position(), is_undone)?;
+        let parameters = timeline.log.parameters(timeline.position.records);
+        let b_switches = if self.lattices.is_comparing() {
+            Some(self.lattices.changed_setting().switches)
+        } else {
+            self.lab.b_switches
+        };
+        let (setting, kernel_choice) = self.lattices.chosen_setting();
+        Some(SavedSession {
+            setup: Setup {
+                setting,
+                kernel_choice,
+                pace: self.state.pacing.pace,
+                generations_per_round: self.state.pacing.chosen,
+                rounds: None,
+                size: parameters.size,
+                instances: parameters.instances,
+                rule: parameters.rule,
+                start: parameters.start,
+                ..self.lattices.setup.clone()
+            },
+            b_switches: b_switches.filter(|_| timeline.log.comparison().is_some()),
+            notices: Vec::new(),
+            timeline,
+            running: self.is_running(),
+            selected: self.watch.selected.min(parameters.instances - 1),
+            drafts: Drafts::default(),
+        })
+    }
+
+    /// Publishes the session for those who save it while this thread hangs, if that is due.
+    pub(super) fn publish_last_known(&mut self, interval: Duration) {
+        let began = self.now();
+        if self.safety_copy.is_due(interval, began) {
+            let session = self.saved_session();
+            let now = self.now();
+            self.safety_copy.publish(session, began, now);
+        }
+    }
+
+    /// The newest copy that leads to the session's position, or that of the start.
+    pub(super) fn last_copy(&self) -> Option<Snapshot> {
+        let (log, limit) = (&self.state.log, self.saved_position());
+        let copies = self.state.copies.iter().rev();
+        let newest = copies.into_iter().find(|copy| copy.position <= limit);
+        if newest.is_some() || !log.base_is_start() {
+            return newest.cloned();
+        }
+        let parameters = log.base_parameters();
+        let all = (0..parameters.instances).map(|i| parameters.start_lattice(i));
+        let all = all.collect::<Result<Vec<_>, _>>().ok()?;
+        Snapshot::new(log.base(), &all).ok()
+    }
+
+    /// Continues a saved session, whose setup this worker has. Nothing may be in flight. If that
+    /// fails, the session ends and the file stays as it is.
+    pub(super) fn open(&mut self, saved: SavedSession) -> Result<()> {
+        match self.load_saved(saved) {
+            // After a loss, the recovery restores the lattices.
+            Err(error) if !error.loses_lattices() => {
+                self.fail(message!("The saved session cannot be continued: {error}"));
+                Ok(())
+            }
+            taken => taken,
+        }
+    }
+
+    /// Replaces this session by a saved one, on the same devices, and leaves its file; `name` is
+    /// that of the saved one's file. Nothing may be in flight. A kernel of the user's own runs if this
+    /// session has it already; otherwise it stays text.
+    ///
+    /// # Errors
+    /// Its instances cannot be made; everything is as it was then.
+    pub(super) fn replace(
+        &mut self,
+        saved: SavedSession,
+        file: &OwnFile,
+        name: String,
+    ) -> Result<()> {
+        self.publish_last_known(Duration::ZERO); // before a device is opened
+        let Setup {
+            device,
+            split,
+            rounds,
+            own_kernel,
+            ..
+        } = self.lattices.setup;
+        let mut setup = Setup {
+            device,
+            split,
+            rounds,
+            ..saved.setup.clone()
+        };
+        let is_same = |stored: &StoredKernel| {
+            let own = own_kernel.and_then(|kernel| kernel.own.as_ref());
+            own.is_some_and(|own| *own.source == *stored.source)
+        };
+        match setup.stored_kernel.take() {
+            Some(other) if !is_same(&other) => setup.stored_kernel = Some(other),
+            same => {
+                setup.own_kernel = own_kernel;
+                if same.is_some_and(|it| it.in_use) {
+                    setup.setting.kernel = own_kernel.unwrap_or(setup.setting.kernel);
+                }
+            }
+        }
+        let left = setup.stored_kernel.as_ref().filter(|it| it.in_use);
+        let left = left.map(|it| it.rung);
+        let instances = self.lattices.make(&setup)?;
+        // What is published meanwhile is neither session.
+        self.safety_copy.restore_pending = true;
+        self.lattices.trial = None; // of the lattices before
+        let (pace, generations) = (setup.pace, setup.generations_per_round);
+        self.lattices.chosen = None;
+        self.take_instances(instances, setup);
+        file.leave();
+        self.fit_block_timestamps();
+        self.state.pacing = Pacing::new(pace, generations, self.now());
+        self.notify(Notice::Done(message!("Opened the session {}", name)));
+        self.open(saved)?;
+        if let Some(rung) = left {
+            self.notify(Notice::Done(message!(
+                "The kernel of your own in this file is not compiled here; {rung} takes its place",
+                rung = rung.file
+            )));
+        }
+        Ok(())
+    }
+
+    fn load_saved(&mut self, saved: SavedSession) -> Result<()> {
+        self.watch.selected = saved.selected.min(self.lattices.setup.instances - 1);
+        for notice in saved.notices {
+            self.notify(Notice::Done(notice));
+        }
+        self.fit_own_round();
+        let limited = self.lattices.setup.rounds.is_some(); // a requested number of rounds is run
+        let runs = (saved.running || limited) && self.lattices.setup.rounds != Some(0);
+        let mode = if runs { Mode::Running } else { Mode::Paused };
+        self.safety_copy.clear();
+        self.lab.statistics.restart();
+        self.forget_slots();
+        self.lattices.losses = Losses::default(); // of other positions
+        let (log, target) = (saved.timeline.log, saved.timeline.position);
+        let budget = self.lattices.setup.time.history_bytes;
+        (self.state.log, self.state.position) = (log, target);
+        self.state.copies = Copies::new(budget);
+        for copy in saved.timeline.copies {
+            self.state.add_copy(copy);
+        }
+        self.state.cells_known = false;
+        self.lab.b_switches = saved.b_switches;
+        self.state.pacing.left = None;
+        self.state.begin_move(target, MoveReason::Opening, mode);
+        self.log_changed();
+        self.publisher.is_changed = true;
+        Ok(())
+    }
+
+    /// Takes breadth-first if the order is the user's own and the saved round is no longer right.
+    fn fit_own_round(&mut self) {
+        let setup = &mut self.lattices.setup;
+        if setup.fit_own_round() {
+            let instances = setup.instances;
+            self.own_round_left(instances);
+        }
+    }
+
+    /// Says that breadth-first took the place of the user's own round.
+    pub(super) fn own_round_left(&mut self, instances: usize) {
+        self.notify(Notice::Done(message!(
+            "The round of your own is not right for {instances} instances; back to breadth-first"
+        )));
+    }
+}
