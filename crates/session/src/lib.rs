@@ -10,9 +10,9 @@ mod changes;
 mod command;
 pub mod conformance;
 pub mod copies;
+mod engines;
 pub mod fastest;
 pub mod instances;
-mod lattices;
 pub mod log;
 mod persistence;
 mod pictures;
@@ -39,13 +39,13 @@ use std::time::Duration;
 pub use changes::{Area, Change, Edit, flipped, turned};
 pub use command::{RECORDED_KEY, SLOWER_KEY, SessionAction, timestamps_of_own};
 pub use copies::SavedTimeline;
+pub use engines::{Losses, make_again};
 pub use experiment::{
     Finding, Load, Recorded, Side, Source, finding_in_words, load_in_words, median,
     recorded_in_words, unknown_in_words,
 };
 pub use fastest::{DEFAULT_KERNEL, KernelChoice, default_kernels};
 pub use instances::{Request, Share};
-pub use lattices::{Losses, make_again};
 pub use persistence::Saver;
 pub use pictures::{Picture, PicturePlan, PictureSource, Pictures};
 pub use population::Series;

@@ -6,8 +6,8 @@
 use super::{RETRY_INTERVAL, SessionWorker, SnapshotReason};
 use crate::command::{Command, Notice, Query};
 use crate::copies::Snapshot;
+use crate::engines::SNAPSHOT_SLOTS;
 use crate::instances::Sim;
-use crate::lattices::SNAPSHOT_SLOTS;
 use crate::log::{CellChange, CellWrite, Content, Position, Record, SessionParameters, Source};
 use crate::saved::SavedSession;
 use crate::state::{Mode, MoveReason};

@@ -4,13 +4,14 @@
 use super::{RETRY_INTERVAL, SessionWorker};
 use crate::command::Notice;
 use crate::copies::Snapshot;
-use crate::lattices::{Subject, Trial};
 use crate::recording::{Recording, RoundWork};
 use crate::state::Mode;
+use crate::worker::settings::{Subject, Trial};
 use crate::worker::watching::Measuring;
 use crate::{
     AbComparison, Effect, Finding, IsolatedOp, LabStatus, NewCells, Order, Pace, RecordedStatus,
     Request, Setting, Share, Source, Status, Streams, Switch, Switches, median, recorded_in_words,
+    timestamps_of_own,
 };
 use engine::Result;
 use lang::{Message, message};
@@ -280,6 +281,47 @@ impl Lab {
     pub(crate) fn toggle_block_timestamps(&mut self) {
         self.block_timestamps = !self.block_timestamps;
         self.launches.iter_mut().for_each(VecDeque::clear);
+    }
+}
+
+// Block timestamps.
+
+impl SessionWorker {
+    /// Turns block timestamps of timed rounds on or off.
+    pub(super) fn toggle_block_timestamps(&mut self) -> Option<Notice> {
+        if self.lattices.is_recorded() && !self.lab.block_timestamps {
+            return Some(Notice::Refused(message!(
+                "recorded rounds have no block timestamps"
+            )));
+        }
+        if let (Some(why), false) = (self.no_timestamps(), self.lab.block_timestamps) {
+            return Some(Notice::Refused(why));
+        }
+        self.lab.toggle_block_timestamps();
+        None
+    }
+
+    /// Why rounds with the present settings have no block timestamps.
+    fn no_timestamps(&self) -> Option<Message> {
+        let instances = self.lattices.sim.as_ref();
+        let is_on_gpu = instances.is_some_and(|it| it.engine().name() == "cuda");
+        if self.lattices.changed_setting().switches.graphs {
+            Some(message!(
+                "Block timestamps are unavailable with graphs; {key} turns graphs off",
+                key = Switch::Graphs.key()
+            ))
+        } else if is_on_gpu && !self.lattices.setup.setting.kernel.block_timestamps {
+            Some(Message::new(timestamps_of_own))
+        } else {
+            None
+        }
+    }
+
+    /// Turns block timestamps off where the present settings have none.
+    pub(super) fn fit_block_timestamps(&mut self) {
+        if self.no_timestamps().is_some() && self.lab.block_timestamps {
+            self.toggle_block_timestamps();
+        }
     }
 }
 

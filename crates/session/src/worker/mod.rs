@@ -11,16 +11,16 @@
 //! |---|---|
 //! | this one | decides what is next, takes commands at once or in their turn, takes the engine's events, and sleeps between turns |
 //! | `cells` | applies records of the log to the lattices, begins moves from a copy or a start, and makes copies of all lattices |
-//! | `lab` | measures rounds, compares A and B, shows recorded rounds, and runs rounds op by op for the overlap |
-//! | `settings` | changes pace, kernel, switches and pictures, and compares rounds before and after |
+//! | `lab` | measures rounds and launches, compares A and B, shows recorded rounds, and runs rounds op by op for the overlap |
+//! | `settings` | the lattices and their settings; changes pace, kernel, switches and pictures, and compares rounds before and after |
 //! | `watching` | stops or refills settled panels |
 //! | `recovery` | puts other lattices in the place of the present ones: after a loss, of another size, from a file; hands a session over to be saved |
 //! | `status` | the figures that others see, and when they are published |
 
 use crate::command::{AfterEnd, Command, Notice, When, enqueue};
 use crate::copies::Snapshot;
+use crate::engines::{Engines, first_view};
 use crate::instances::{Event, MAX_IN_FLIGHT};
-use crate::lattices::{Engines, Lattices, first_view, shown};
 use crate::log::{CellChange, Content, Log, Record, SessionParameters};
 use crate::persistence::{LastKnown, SafetyCopy};
 use crate::population::Populations;
@@ -38,6 +38,7 @@ use cells::{SnapshotStore, Wanted};
 use engine::{Result, kernels};
 use lang::message;
 use recovery::Health;
+use settings::{Lattices, shown};
 use status::Publisher;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, TryRecvError};
 use std::sync::{Arc, Mutex, OnceLock};

@@ -4,8 +4,8 @@
 use super::SessionWorker;
 use crate::command::Notice;
 use crate::copies::{Copies, Snapshot};
+use crate::engines::{Losses, first_view, resized};
 use crate::instances::Sim;
-use crate::lattices::{Losses, first_view};
 use crate::log::{Position, Undo};
 use crate::saved::{Drafts, OwnFile, SavedSession};
 use crate::setup::Pacing;
@@ -110,10 +110,14 @@ impl SessionWorker {
         let devices = if is_stuck {
             vec![DeviceChoice::Cpu]
         } else {
-            self.lattices.losses.devices(self.lattices.device, true)
+            self.lattices
+                .losses
+                .devices(self.lattices.engines.device, true)
         };
-        let failed = lost.clone();
-        let instances = match self.lattices.make_again(failed, devices) {
+        self.lattices.setup.fit_own_round(); // the number of instances may be another by now
+        let (setup, is_recorded) = (self.lattices.setup.clone(), self.lattices.is_recorded());
+        let engines = &mut self.lattices.engines;
+        let instances = match engines.make_again(lost.clone(), devices, &setup, is_recorded) {
             Ok(instances) => instances,
             Err(error) => {
                 return self.fail(message!(
@@ -123,7 +127,9 @@ impl SessionWorker {
             }
         };
         let is_on_cpu = instances.engine().name() == "cpu";
-        let setup = self.lattices.setup.clone();
+        if let Some(chosen) = &mut self.lattices.chosen {
+            chosen.grid.1 = 0; // what was fastest on the lost device may not be here
+        }
         self.take_instances(instances, setup);
         let (why, generation) = (lost.reason(), position.generation);
         let place = if is_on_cpu {
@@ -160,7 +166,8 @@ impl SessionWorker {
         self.state.cells_known = false;
         self.forget_slots();
         self.publisher.pictures.clear();
-        let (instances, setup, done) = self.lattices.resized(old, setup)?;
+        let is_recorded = self.lattices.is_recorded();
+        let (instances, setup, done) = resized(old, &self.lattices.setup, setup, is_recorded)?;
         self.take_instances(instances, setup);
         done?;
         let set = self.lattices.sim.as_mut().map(|it| it.set_lattices(cells));
@@ -375,7 +382,8 @@ impl SessionWorker {
         }
         let left = setup.stored_kernel.as_ref().filter(|it| it.in_use);
         let left = left.map(|it| it.rung);
-        let instances = self.lattices.make(&setup)?;
+        let is_recorded = self.lattices.is_recorded();
+        let instances = self.lattices.engines.make(&setup, is_recorded)?;
         // What is published meanwhile is neither session.
         self.safety_copy.restore_pending = true;
         self.lattices.trial = None; // of the lattices before

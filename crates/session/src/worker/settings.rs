@@ -1,27 +1,33 @@
-//! Changes how rounds are stepped: pace, kernel, switches, pictures; and compares rounds before and after a
-//! change.
+//! The settings by which the lattices are stepped, and their change: pace, kernel, switches, pictures; rounds
+//! before and after a change, or of A and B, are compared (`Trial`).
+//!
+//! The engine has no setting: each round is given one. A change asks the engine first, and takes the setting
+//! afterwards; so a refused one has changed nothing.
 //!
 //! Rounds that differ from the others in anything else than the setting do not count: those stepped by
 //! hand, cut short, or timed by events.
 
-use std::sync::Arc;
-use std::time::{Duration, Instant};
-
 use super::SessionWorker;
 use crate::command::{Notice, Query};
-use crate::fastest::Requested;
+use crate::engines::{Engines, Losses, kernel_for, on_cpu};
+use crate::fastest::{FastestPlan, Requested};
 use crate::instances::Sim;
-use crate::lattices::Chosen;
-use crate::lattices::{Subject, Trial, shown};
+use crate::log::SessionParameters;
+use crate::recording::{RecordedGroup, RecordedSetting, Recording, RoundWork};
 use crate::state::Mode;
 use crate::{
-    Choice, DEFAULT_KERNEL, Effect, KernelChoice, Order, OwnRound, OwnRoundError, Pace,
-    PicturePlan, SLOWER_KEY, Setting, Setup, Share, Streams, Switch, SwitchContext, Switches, Wait,
-    timestamps_of_own,
+    Choice, DEFAULT_KERNEL, DeviceChoice, Effect, Finding, KernelChoice, Order, OwnOrder, OwnRound,
+    OwnRoundError, Pace, PicturePlan, Pictures, SLOWER_KEY, Setting, Setup, Share, Side, Source,
+    Streams, Switch, SwitchContext, Switches, TransferChoice, Wait, default_kernels,
 };
-use engine::{EngineError, Kernel, Result, kernels};
+use engine::{EngineError, Kernel, Layout, Result, Transfer, kernels};
+use experiment::{Executor, Plan, Round};
 use lang::{Message, message, tr};
-use life::grouped;
+use life::{Size, grouped};
+use platform::{Usage, usage};
+use std::ops::Range;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 /// Number of cells of all lattices up to which kernels of different layouts are compared: each change
 /// between them converts every lattice.
@@ -29,6 +35,333 @@ const MAX_CONVERTED_CELLS: u64 = 1 << 28;
 
 /// How long nothing was asked of the session before equal settings are compared.
 const IDLE_BEFORE_EQUAL_SETTINGS: Duration = Duration::from_secs(10);
+
+/// What the user chose, while the fastest setting steps the lattices.
+#[derive(Clone)]
+pub(crate) struct Chosen {
+    pub(crate) setting: Setting,
+    pub(crate) kernel_choice: KernelChoice,
+    /// The switches of the fastest setting; the user may change them.
+    pub(crate) fastest: Switches,
+    /// The size and the number of the lattices that `fastest` was estimated for.
+    pub(crate) grid: (Size, usize),
+}
+
+/// The lattices and their settings.
+pub(crate) struct Lattices {
+    /// `None` only while a lost engine is being replaced, or if the session has ended.
+    pub(crate) sim: Option<Sim>,
+    /// Size, number of instances, rule and start are those of the position.
+    pub(crate) setup: Setup,
+    /// What the maximum pace or a run to a generation took the place of.
+    pub(crate) chosen: Option<Chosen>,
+    /// Two settings that are compared: the setup's, and another one.
+    pub(crate) trial: Option<Trial>,
+    /// What the drawing side wants to see, and the last view that it asked for: only it knows of which
+    /// region.
+    pub(crate) view: Option<PicturePlan>,
+    last_view: Option<PicturePlan>,
+    pub(crate) engines: Engines,
+    /// What was recorded on a GPU, if that is shown instead of measurements. The CPU steps the lattices
+    /// as fast as it can then, whatever the settings are.
+    pub(crate) recording: Option<&'static Recording>,
+    pub(crate) losses: Losses,
+    /// Until then, work that found no free slot is not tried again.
+    pub(crate) retry_at: Option<Instant>,
+}
+
+impl Lattices {
+    /// The lattices of a setup, and the place of their pictures.
+    ///
+    /// # Errors
+    /// A device of the choice cannot be used, or memory is lacking.
+    pub(crate) fn new(setup: Setup, mut engines: Engines) -> Result<(Lattices, Pictures)> {
+        let recording = (setup.device == DeviceChoice::Recorded).then(Recording::shipped);
+        let (sim, setup) = engines.start(setup, recording.is_some())?;
+        let pictures = Pictures::new(sim.slots().clone(), setup.instances, setup.size);
+        let lattices = Lattices {
+            sim: Some(sim),
+            setup,
+            chosen: None,
+            trial: None,
+            view: None,
+            last_view: None,
+            engines,
+            recording,
+            losses: Losses::default(),
+            retry_at: None,
+        };
+        Ok((lattices, pictures))
+    }
+
+    /// The setting as the user chose it, also while the fastest one steps the lattices, and how its kernel
+    /// was chosen.
+    pub(crate) fn chosen_setting(&self) -> (Setting, KernelChoice) {
+        let now = &self.setup.setting;
+        let Some(Chosen {
+            setting: before,
+            kernel_choice,
+            fastest,
+            ..
+        }) = &self.chosen
+        else {
+            return (now.clone(), self.setup.kernel_choice);
+        };
+        // Only what the user changed meanwhile, as far as the chosen kernel takes it.
+        let fastest = fastest.fitted_to(now.kernel);
+        let changed = before.switches.changed_as(fastest, now.switches);
+        let changed = changed.fitted_to(before.kernel);
+        let setting = Setting {
+            kernel: before.kernel,
+            switches: match changed.incompatibility(before.kernel) {
+                None => changed,
+                Some(_) => before.switches,
+            },
+            own_round: now.own_round.clone(),
+        };
+        (setting, *kernel_choice)
+    }
+
+    /// The size of the lattices and their number.
+    pub(crate) fn grid(&self) -> (Size, usize) {
+        (self.setup.size, self.setup.instances)
+    }
+
+    /// Whether the fastest setting is to be taken, or the chosen one back.
+    pub(crate) fn is_kernel_due(&self, wants_fastest: bool) -> bool {
+        match &self.chosen {
+            None => wants_fastest,
+            Some(chosen) => !wants_fastest || chosen.grid != self.grid(),
+        }
+    }
+
+    /// The plans for the chosen switches, the fastest by the estimate first.
+    pub(crate) fn plans(&self, requested: impl FnOnce(&Setting) -> Requested) -> Vec<FastestPlan> {
+        let (mut setting, _) = self.chosen_setting();
+        setting.switches.block = None; // it is one kernel's
+        if setting.switches.transfer == TransferChoice::Cells {
+            setting.switches.transfer = TransferChoice::Auto; // few kernels have cells
+        }
+        let instances = self.sim.as_ref();
+        instances.map_or(Vec::new(), |it| it.plans(&requested(&setting)))
+    }
+
+    /// The fastest kernel by the estimate, for rounds of this many generations.
+    pub(crate) fn auto_kernel(&self, generations: u32) -> Option<&'static Kernel> {
+        let plans = self.plans(|it| Requested::all_but_the_kernel(it, generations));
+        Some(plans.first()?.setting.kernel)
+    }
+
+    /// Sets what the log says of the lattices.
+    pub(crate) fn set_parameters(&mut self, parameters: SessionParameters) {
+        self.setup.size = parameters.size;
+        self.setup.instances = parameters.instances;
+        self.setup.rule = parameters.rule;
+        self.setup.start = parameters.start;
+    }
+
+    /// The setup with these parameters, and with a kernel that accepts lattices of their size.
+    pub(crate) fn setup_for(&self, parameters: &SessionParameters) -> Setup {
+        let Setup {
+            setting,
+            kernel_choice,
+            ..
+        } = &self.setup;
+        let kernel = self.kernel_of(setting, *kernel_choice, parameters.size);
+        let mut setup = Setup {
+            size: parameters.size,
+            instances: parameters.instances,
+            rule: parameters.rule,
+            start: parameters.start.clone(),
+            setting: setting.with_kernel(kernel),
+            ..self.setup.clone()
+        };
+        setup.fit_own_round();
+        setup
+    }
+
+    /// The kernel of a setting that was chosen so, or another one that takes lattices of this size.
+    pub(crate) fn kernel_of(
+        &self,
+        setting: &Setting,
+        kernel_choice: KernelChoice,
+        size: Size,
+    ) -> &'static Kernel {
+        let instances = self.sim.as_ref();
+        let stepped = instances.map(|it| it.engine().stepped_sizes(size));
+        let sizes = [vec![size], stepped.unwrap_or_default()].concat();
+        let takes = |it: &&Kernel| sizes.iter().all(|&size| it.supports(size));
+        let by_default = match kernel_choice {
+            KernelChoice::FirstFitting => default_kernels(setting.switches).find(takes),
+            _ => None,
+        };
+        by_default.unwrap_or_else(|| kernel_for(&sizes, setting.kernel))
+    }
+
+    /// What decides which positions of the switches can be taken.
+    pub(crate) fn context(&self) -> SwitchContext<'static> {
+        let instances = self.sim.as_ref();
+        let devices = instances.map_or(1, |it| it.engine().places());
+        let stepped = self.setup.instances / if self.is_comparing() { 2 } else { 1 };
+        SwitchContext {
+            kernel: self.setup.setting.kernel,
+            own_order: OwnOrder::of(self.setup.setting.own_round.as_deref(), stepped, devices),
+        }
+    }
+
+    /// Whether what was recorded on a GPU is shown instead of measurements.
+    pub(crate) fn is_recorded(&self) -> bool {
+        self.recording.is_some()
+    }
+
+    /// Whether A and B are compared.
+    pub(crate) fn is_comparing(&self) -> bool {
+        self.trial.as_ref().is_some_and(|it| it.each().is_some())
+    }
+
+    /// The setting that keys change: B's while A and B are compared.
+    pub(crate) fn changed_setting(&self) -> Setting {
+        match &self.trial {
+            Some(trial) if trial.each().is_some() => trial.other.clone(),
+            _ => self.setup.setting.clone(),
+        }
+    }
+
+    /// What steps lattices that are set to this: while recorded rounds are shown, what the CPU is fastest
+    /// with.
+    fn stepped(&self, setting: &Setting) -> Setting {
+        match self.recording {
+            None => setting.clone(),
+            Some(_) => on_cpu(setting, self.setup.size),
+        }
+    }
+
+    /// The shares in use, if this is the present setting: of a trial by side (A and B, or before and after a
+    /// change), otherwise one alone.
+    pub(crate) fn shares(&self, now: &Setting, trial: Option<&Trial>) -> Vec<Share> {
+        let now = self.stepped(now);
+        let sim = self.sim.as_ref();
+        let all = sim.map_or(self.setup.instances, Sim::instances);
+        let is_comparing = trial.is_some_and(|it| it.each().is_some());
+        let share = |lattices: Range<usize>, setting: Setting| Share {
+            picture: self.picture(&setting, &now, is_comparing),
+            lattices,
+            setting,
+        };
+        let other = |trial: &Trial| self.stepped(&trial.other);
+        match trial.map(|trial| (trial.each(), other(trial))) {
+            None => vec![share(0..all, now.clone())],
+            Some((None, before)) => vec![share(0..all, before), share(0..all, now.clone())],
+            Some((Some(each), b)) => {
+                vec![share(0..each, now.clone()), share(each..2 * each, b)]
+            }
+        }
+    }
+
+    /// The shares in use at present.
+    pub(crate) fn shares_in_use(&self) -> Vec<Share> {
+        self.shares(&self.setup.setting, self.trial.as_ref())
+    }
+
+    /// The present setting's share; A's in a comparison.
+    pub(crate) fn present(&self) -> Share {
+        let trial = self.trial.as_ref().filter(|it| it.each().is_some());
+        self.shares(&self.setup.setting, trial).swap_remove(0)
+    }
+
+    /// What a setting's rounds download while `now` is the present one. The drawing side says what to
+    /// transfer, but for A and B, and for the setting before a change, which has other switches.
+    fn picture(&self, setting: &Setting, now: &Setting, is_comparing: bool) -> Option<PicturePlan> {
+        let mut picture = self.view?;
+        let sim = self.sim.as_ref()?;
+        let is_split = sim.engine().is_split();
+        let allows_cells = |it: &Setting| it.kernel.layout == Layout::I32 && !is_split;
+        if picture.transfer == Transfer::Cells && !allows_cells(now) {
+            picture.transfer = Transfer::Bits;
+        }
+        let choice = setting.switches.transfer;
+        let chosen = choice.transfer(sim.all_bits(), PicturePlan::MAX_AUTO_BITS_BYTES);
+        if is_comparing {
+            picture.transfer = chosen;
+        } else if choice != now.switches.transfer {
+            // Only the drawing side knows of which region a view is.
+            picture = match (chosen, self.last_view) {
+                (Transfer::View, Some(view)) => view,
+                (Transfer::View, None) => PicturePlan::BITS,
+                (transfer, _) => PicturePlan {
+                    transfer,
+                    ..picture
+                },
+            };
+        }
+        // The drawing side changes its request a moment after a change of the kernel.
+        if picture.transfer == Transfer::Cells && !allows_cells(setting) {
+            picture.transfer = Transfer::Bits;
+        }
+        Some(picture)
+    }
+
+    /// Maximum number of generations of a round of every setting in use.
+    pub(crate) fn longest_round(&self) -> u32 {
+        let Some(sim) = &self.sim else {
+            return u32::MAX;
+        };
+        let longest = |setting: &Setting| sim.longest_round(&self.stepped(setting));
+        let now = longest(&self.setup.setting);
+        let other = self.trial.as_ref().map(|it| longest(&it.other));
+        other.map_or(now, |other| other.min(now))
+    }
+
+    /// The recorded rounds with a setting, of the present lattices; while two settings are
+    /// compared, of as many as each has.
+    pub(crate) fn recorded(
+        &self,
+        setting: &Setting,
+        generations: u32,
+    ) -> Option<(&'static RecordedGroup, &'static RecordedSetting)> {
+        let group = self.recording?.group(&self.round_work(generations))?;
+        Some((group, group.find(setting.kernel, setting.switches)?))
+    }
+
+    /// What a round of this many generations steps; while two settings are compared, with one of them.
+    pub(crate) fn round_work(&self, generations: u32) -> RoundWork {
+        let instances = self.setup.instances / if self.is_comparing() { 2 } else { 1 };
+        RoundWork::of(&self.setup, instances, generations)
+    }
+
+    /// Takes the rung of the user's own kernel if rounds are stepped by that, and keeps only its source. The
+    /// engine is lost: the one in its place has the rung. Returns the kernel.
+    pub(crate) fn leave_own_kernel(&mut self) -> Option<&'static Kernel> {
+        let own_kernel = self.own_kernel()?;
+        self.setup.leave_own_kernel();
+        Some(own_kernel)
+    }
+
+    /// The kernel of the user's own by which rounds are stepped.
+    pub(crate) fn own_kernel(&self) -> Option<&'static Kernel> {
+        let other = self.trial.as_ref().map(|it| it.other.kernel);
+        let mut kernels = [Some(self.setup.setting.kernel), other]
+            .into_iter()
+            .flatten();
+        kernels.find(|it| it.own.is_some() && !self.is_recorded())
+    }
+
+    /// Sets what the drawing side wants to see. Returns what it wanted before.
+    pub(crate) fn set_view(&mut self, view: Option<PicturePlan>) -> Option<PicturePlan> {
+        let seen = view.filter(|it| it.transfer == Transfer::View);
+        self.last_view = seen.or(self.last_view);
+        std::mem::replace(&mut self.view, view)
+    }
+
+    /// Uses other lattices, whose settings these are.
+    pub(crate) fn take(&mut self, sim: Sim, setup: Setup) {
+        self.sim = Some(sim);
+        self.setup = setup;
+        self.view = None;
+    }
+}
+
+// Changes of the settings.
 
 impl SessionWorker {
     /// Sets the pace, found from the present one.
@@ -527,43 +860,6 @@ impl SessionWorker {
             }),
         }
     }
-
-    /// Turns block timestamps of timed rounds on or off.
-    pub(super) fn toggle_block_timestamps(&mut self) -> Option<Notice> {
-        if self.lattices.is_recorded() && !self.lab.block_timestamps {
-            return Some(Notice::Refused(message!(
-                "recorded rounds have no block timestamps"
-            )));
-        }
-        if let (Some(why), false) = (self.no_timestamps(), self.lab.block_timestamps) {
-            return Some(Notice::Refused(why));
-        }
-        self.lab.toggle_block_timestamps();
-        None
-    }
-
-    /// Why rounds with the present settings have no block timestamps.
-    fn no_timestamps(&self) -> Option<Message> {
-        let instances = self.lattices.sim.as_ref();
-        let is_on_gpu = instances.is_some_and(|it| it.engine().name() == "cuda");
-        if self.lattices.changed_setting().switches.graphs {
-            Some(message!(
-                "Block timestamps are unavailable with graphs; {key} turns graphs off",
-                key = Switch::Graphs.key()
-            ))
-        } else if is_on_gpu && !self.lattices.setup.setting.kernel.block_timestamps {
-            Some(Message::new(timestamps_of_own))
-        } else {
-            None
-        }
-    }
-
-    /// Turns block timestamps off where the present settings have none.
-    pub(super) fn fit_block_timestamps(&mut self) {
-        if self.no_timestamps().is_some() && self.lab.block_timestamps {
-            self.toggle_block_timestamps();
-        }
-    }
 }
 
 /// Says that this kernel is in use; the switches before and now differ if it does not take the former.
@@ -578,13 +874,151 @@ fn kernel_set(kernel: &'static Kernel, [before, now]: [Switches; 2]) -> Notice {
     }))
 }
 
-/// Trials.
+// Two settings whose rounds are compared while the session runs: before and after a change, A and B, or,
+// once per session, equal ones, whose difference widens what is found of others.
+// The present setting is the session's; a trial knows the other one. It decides whose round is next, and
+// an [`Executor`] what the times of their rounds say. Every round is a round of the session: the lattices
+// advance and are drawn.
+
+/// What is compared.
+pub(crate) enum Subject {
+    /// All lattices before (A) and after (B) a change.
+    Change(Message),
+    /// A's lattices, so many, with the present setting, and as many of B's with the other; an odd one is
+    /// not stepped.
+    Halves(usize),
+    /// All lattices with one setting.
+    EqualSettings,
+}
+
+/// A comparison of rounds, under way or finished.
+pub(crate) struct Trial {
+    pub(crate) subject: Subject,
+    /// The setting before the change, or B's.
+    pub(crate) other: Setting,
+    /// Of A's rounds and of B's.
+    pub(crate) executor: Executor,
+    /// Whether the round that is being issued is compared, and of A and B the pair.
+    pub(crate) is_compared: bool,
+    /// What the system had given when the round that is being issued was prepared.
+    used: Usage,
+}
+
+impl Trial {
+    /// How many lattices A and B have each, if those are compared.
+    pub(crate) fn each(&self) -> Option<usize> {
+        match self.subject {
+            Subject::Halves(each) => Some(each),
+            Subject::Change(_) | Subject::EqualSettings => None,
+        }
+    }
+
+    /// Whose a round is, by its lattices, while A and B are compared.
+    pub(crate) fn half_of(&self, lattices: &Range<usize>) -> Option<Side> {
+        let each = self.each()?;
+        Some(if lattices.start < each {
+            Side::A
+        } else {
+            Side::B
+        })
+    }
+
+    /// Which one of A and B is behind the other, and the generations by which it is.
+    pub(crate) fn behind(&self, sim: &Sim) -> Option<(Side, u32)> {
+        let each = self.each()?;
+        let [a, b] = [sim.generation(0), sim.generation(each)];
+        let side = if a < b { Side::A } else { Side::B };
+        (a != b).then(|| (side, a.abs_diff(b) as u32))
+    }
+
+    /// Decides whose round of so many generations is next. `counts` says that it is one of many alike.
+    pub(crate) fn next(&mut self, sim: &Sim, generations: u32, counts: bool) -> Side {
+        let behind = self.behind(sim);
+        if behind.is_none() {
+            self.is_compared = counts && self.is_under_way();
+            if self.is_compared {
+                self.executor.compare_rounds_of(generations);
+            }
+        }
+        self.used = usage();
+        let turn = Side::ALL[self.executor.next_subject()];
+        match (behind, self.each()) {
+            (Some((second, _)), _) => {
+                self.is_compared &= second == turn;
+                second
+            }
+            _ if self.is_compared => turn,
+            (None, Some(_)) => Side::A,
+            (None, None) => Side::B, // the present setting
+        }
+    }
+
+    /// Notes that the round is in flight.
+    pub(crate) fn issued(&mut self) {
+        if self.is_compared {
+            self.executor.issued();
+        } else {
+            self.interrupt();
+        }
+    }
+
+    /// Leaves out a round: the block that it would belong to does not count.
+    pub(crate) fn interrupt(&mut self) {
+        self.executor.interrupt();
+        self.is_compared = false;
+    }
+
+    /// Takes the round in flight. Returns whether it was one with the setting before a change.
+    pub(crate) fn round(&mut self, took: Duration, now: Instant) -> bool {
+        let used = usage();
+        let round = Round {
+            time: took.as_secs_f64() * 1e6,
+            lasted: took,
+            cpu: used.cpu - self.used.cpu,
+            is_preempted: used.is_preempted_since(self.used),
+        };
+        let subject = self.executor.record(round, now);
+        subject == Some(Side::A as usize) && matches!(self.subject, Subject::Change(_))
+    }
+
+    /// Whether rounds are still compared.
+    pub(crate) fn is_under_way(&self) -> bool {
+        !self.executor.is_done()
+    }
+
+    /// Times of a round in microseconds, before and after or A's and B's; what they say, once they do; where they
+    /// come from, and what else the machine did meanwhile.
+    pub(crate) fn measured(&self) -> ([Option<f64>; 2], Option<Finding>, Source) {
+        let (times, source) = (self.executor.times(), self.executor.load);
+        (
+            [0, 1].map(|side| times.map(|times| times[side])),
+            self.executor.finding,
+            Source::MeasuredHere(source),
+        )
+    }
+}
+
+/// Of the shares of a round, those that cover each lattice once: A's and B's, or the share of the present
+/// setting.
+pub(crate) fn shown(shares: &[Share]) -> &[Share] {
+    match shares {
+        [before, now] if before.lattices == now.lattices => &shares[1..],
+        _ => shares,
+    }
+}
+
 impl SessionWorker {
-    /// A trial of the present setting and another one.
+    /// A trial of the present setting and another one; nothing of it is measured yet.
     pub(super) fn new_trial(&mut self, subject: Subject, other: Setting) -> Trial {
         self.lab.trials += 1;
         let spread = self.lab.spread.unwrap_or(1.0);
-        Trial::new(subject, other, self.lab.trials, spread)
+        Trial {
+            subject,
+            other,
+            executor: Executor::new(2, self.lab.trials, Plan::Live(spread)),
+            is_compared: false,
+            used: Usage::default(),
+        }
     }
 
     /// Whether rounds before and after a change can be compared, if there is the memory for both.

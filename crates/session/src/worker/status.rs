@@ -3,6 +3,7 @@
 use super::SessionWorker;
 use crate::command::Notice;
 use crate::instances::Sim;
+use crate::setup::part_of_round;
 use crate::state::Mode;
 use crate::trace::Trace;
 use crate::{
@@ -512,9 +513,9 @@ impl SessionWorker {
 
     pub(super) fn make_status(&self, now: Instant) -> Status {
         let mut status = Status {
-            engine: self.lattices.engine_status(),
+            engine: self.engine_status(),
             lattices: LatticeStatus::of(&self.lattices.setup),
-            setting: self.lattices.setting_status(&self.state.pacing),
+            setting: self.setting_status(),
             clock: self.clock_status(now),
             rates: self.rate_status(now),
             lab: self
@@ -528,6 +529,55 @@ impl SessionWorker {
             failed: self.health.ended.clone(),
         };
         self.put_recorded(&mut status);
+        status
+    }
+
+    /// What computes, for the status.
+    fn engine_status(&self) -> EngineStatus {
+        let Some(sim) = &self.lattices.sim else {
+            return EngineStatus::default();
+        };
+        if let Some(recording) = self.lattices.recording {
+            return EngineStatus {
+                name: "recorded",
+                devices: vec![recording.device.clone()],
+                queues: Some(recording.queues),
+                ..EngineStatus::default()
+            };
+        }
+        let engine = sim.engine();
+        EngineStatus {
+            name: engine.name(),
+            devices: engine.devices().to_vec(),
+            queues: (engine.name() == "cuda").then(platform::connections),
+            cut: engine.cut(),
+            clock_error_us: engine.clock_error().as_us(),
+        }
+    }
+
+    /// How lattices are stepped, for the status.
+    fn setting_status(&self) -> SettingStatus {
+        let mut status = SettingStatus {
+            switches: self.lattices.changed_setting().switches,
+            chosen_kernel: self
+                .lattices
+                .chosen
+                .as_ref()
+                .map(|it| it.setting.kernel)
+                .filter(|it| *it != self.lattices.setup.setting.kernel),
+            own_order: self.lattices.context().own_order,
+            pace: self.state.pacing.pace,
+            ..SettingStatus::of(&self.lattices.setup)
+        };
+        if let Some(instances) = &self.lattices.sim {
+            let present = self.lattices.present();
+            status.transfer = present.picture.map_or(status.transfer, |it| it.transfer);
+            status.bytes_per_round = instances.bytes_per_round(&present);
+            status.generations_per_round = part_of_round(
+                self.state.pacing.generations(),
+                self.lattices.longest_round(),
+            );
+        }
         status
     }
 

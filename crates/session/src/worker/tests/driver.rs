@@ -12,7 +12,6 @@ use super::*;
 use crate::command::Query;
 use crate::copies::deferred;
 use crate::instances::read_lattice;
-use crate::lattices::shown;
 use crate::log::Position;
 use crate::log::reference_log::ReferenceLog;
 use crate::saved::OwnFile;
@@ -114,10 +113,9 @@ fn make(
 ) -> (SessionWorker, Receiver<Command>) {
     let (sender, received) = channel();
     let (opened, reopened, now) = (script.clone(), script.clone(), time.clone());
-    let engines = Engines {
-        open: Box::new(move |choice| opened.open(choice)),
-        reopen: Box::new(move |choice| reopened.reopen(choice)),
-    };
+    let mut engines = Engines::default();
+    engines.open = Box::new(move |choice| opened.open(choice));
+    engines.reopen = Box::new(move |choice| reopened.reopen(choice));
     let clock = Box::new(move || now.get());
     let worker = SessionWorker::new(setup, from, engines, clock, sender, Box::new(|| {}));
     (worker.unwrap(), received)
