@@ -62,9 +62,9 @@ pub use trace::{IsolatedOp, Trace};
 pub use worker::lab::Sampling;
 pub use worker::status::{
     AbComparison, ClockStatus, Effect, EngineStatus, LabStatus, LatticeStatus, NOTICE_TIME,
-    PanelStatus, RateStatus, Recomputing, RecordedStatus, SettingStatus, Status, time_left,
+    PanelStatus, RateStatus, Recomputing, RecordedStatus, SettingStatus, Settled, Status,
+    time_left,
 };
-pub use worker::watching::Settled;
 
 /// A running session; see the crate's documentation.
 pub struct Session {

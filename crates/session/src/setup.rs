@@ -1,6 +1,6 @@
 //! What a session starts from, and what it does with time.
 
-use crate::{KernelChoice, Order, OwnRound, SessionAction, Setting, Status, Switch, Switches};
+use crate::{KernelChoice, Order, OwnRound, Setting, Switches};
 use engine::Kernel;
 use lang::tr;
 use life::{Lattice, MemoryError, Rule, Size, Soup};
@@ -118,83 +118,6 @@ impl Setup {
             switches.order = Order::Breadth;
         }
         falls_back
-    }
-}
-
-impl Setup {
-    /// What leads here from a session's state, in an order in which each action is possible. Of how it
-    /// starts, only the density counts.
-    pub(crate) fn actions_from(&self, status: &Status) -> Vec<SessionAction> {
-        use SessionAction::{
-            AutoKernel, SetGenerationsPerRound, SetInstances, SetPace, SetRule, SetSize, SetSwitch,
-            ToggleComparison, UseKernel,
-        };
-        let (lattices, now, wanted) = (&status.lattices, &status.setting, &self.setting);
-        if status.lab.comparison.is_some() {
-            return vec![ToggleComparison]; // which of two settings stays is seen then
-        }
-        let mut actions = Vec::new();
-        let mut ask = |is_other: bool, action| actions.extend(Some(action).filter(|_| is_other));
-        let instances = self.instances;
-        ask(
-            lattices.instances != instances,
-            SetInstances(instances as u16),
-        );
-        ask(lattices.size != self.size, SetSize(self.size));
-        ask(lattices.rule != self.rule, SetRule(self.rule));
-        if let (Start::Soup { density, .. }, Some(now)) = (&self.start, lattices.density) {
-            let [now, next] = [now, *density].map(|density| (1e3 * density).round() as u16);
-            ask(now != next, SessionAction::SetDensity(next));
-        }
-        // At the maximum pace the session takes the fastest kernel, until another one is chosen.
-        let is_other_pace = now.pace != self.pace;
-        if let Some(at) = Pace::ALL.iter().position(|pace| *pace == self.pace) {
-            ask(is_other_pace, SetPace(at as u8));
-        }
-        let is_maximum = self.pace == Pace::Maximum;
-        let is_open = self.kernel_choice == KernelChoice::AutoWithSubmission;
-        let switch = |switch: Switch| {
-            let [before, at] =
-                [now.switches, wanted.switches].map(|it| switch.position(it, wanted.kernel));
-            let is_left_open = is_open && matches!(switch, Switch::Streams | Switch::Graphs);
-            (before != at && !is_left_open, SetSwitch(switch, at as u8))
-        };
-        // What cannot be in a graph is set without graphs.
-        let (is_other, graphs) = switch(Switch::Graphs);
-        ask(is_other && !wanted.switches.graphs, graphs);
-        // The last change is measured. So a new kernel comes after what it does not depend on, and is
-        // compared with the old one as the switches are left.
-        for of_every_kernel in [Switch::HostMemory, Switch::Wait, Switch::Order] {
-            let (is_other, action) = switch(of_every_kernel);
-            ask(is_other, action);
-        }
-        match self.kernel_choice {
-            KernelChoice::Auto | KernelChoice::AutoWithSubmission => {
-                let is_other = now.kernel_choice != KernelChoice::Estimated;
-                ask(is_other, AutoKernel);
-            }
-            KernelChoice::Explicit | KernelChoice::FirstFitting | KernelChoice::Estimated => {
-                // A size that the present kernel does not take brings another one.
-                let is_other = now.kernel.name != wanted.kernel.name
-                    || !now.kernel.supports(self.size)
-                    || is_maximum && is_other_pace;
-                let is_default = |choice| choice == KernelChoice::FirstFitting;
-                let is_left = is_default(self.kernel_choice) && is_default(now.kernel_choice);
-                ask(
-                    is_other && (is_maximum || !is_left),
-                    UseKernel(wanted.kernel.index() as u8),
-                );
-            }
-        }
-        for of_kernel in [Switch::Streams, Switch::Transfer, Switch::Block] {
-            let (is_other, action) = switch(of_kernel);
-            ask(is_other, action);
-        }
-        ask(is_other && wanted.switches.graphs, graphs);
-        let generations = self.generations_per_round;
-        let is_other = now.generations_per_round != generations;
-        ask(is_other, SetGenerationsPerRound(generations));
-        actions
     }
 }
 
@@ -617,19 +540,6 @@ pub(crate) fn part_of_round(generations: u32, longest: u32) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_kernel_is_changed_after_what_it_does_not_depend_on() {
-        let size = Size::new(64, 64).unwrap();
-        let [first, second] = [0, 1].map(|at| &engine::kernels::KERNELS[at]);
-        let mut wanted = Setup::new(4, size, first, DeviceChoice::Cpu);
-        let status = Status::before_start(&wanted);
-        wanted.setting.kernel = second;
-        wanted.setting.switches.host_memory = engine::HostMemory::Pageable;
-        let kernel = SessionAction::UseKernel(second.index() as u8);
-        let host_memory = SessionAction::SetSwitch(Switch::HostMemory, 1);
-        assert_eq!(wanted.actions_from(&status), [host_memory, kernel]);
-    }
 
     /// However slow or senseless a pace is, instants can be counted on by its period.
     #[test]

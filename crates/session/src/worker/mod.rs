@@ -15,7 +15,7 @@
 //! | `settings` | the lattices and their settings; changes pace, kernel, switches and pictures, and compares rounds before and after |
 //! | `watching` | stops or refills settled panels |
 //! | `recovery` | puts other lattices in the place of the present ones: after a loss, of another size, from a file; hands a session over to be saved |
-//! | `status` | the figures that others see, and when they are published |
+//! | `status` | the figures that others see, when they are published, and what they say of actions |
 
 use crate::command::{AfterEnd, Command, Notice, When, enqueue};
 use crate::copies::Snapshot;
@@ -49,7 +49,7 @@ pub(crate) mod lab;
 mod recovery;
 mod settings;
 pub(crate) mod status;
-pub(crate) mod watching;
+mod watching;
 
 /// Time between two publications for those who save the session while its thread hangs, at least.
 const PUBLISH_INTERVAL: Duration = Duration::from_millis(500);

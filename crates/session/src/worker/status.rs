@@ -1,4 +1,4 @@
-//! The figures that a session shows of itself.
+//! The figures that a session shows of itself, and what follows from them for actions.
 
 use super::SessionWorker;
 use crate::command::Notice;
@@ -7,14 +7,15 @@ use crate::setup::part_of_round;
 use crate::state::Mode;
 use crate::trace::Trace;
 use crate::{
-    Finding, IsolatedOp, KernelChoice, OwnOrder, OwnRound, Pace, Pictures, Recorded, Settled,
-    Setup, Source, Start, StoredKernel, SwitchContext, Switches, TimeSettings, finding_in_words,
-    lock, unknown_in_words,
+    Finding, IsolatedOp, KernelChoice, OwnOrder, OwnRound, Pace, Pictures, Recorded, SessionAction,
+    Setup, Source, Start, StoredKernel, Switch, SwitchContext, Switches, TimeSettings,
+    finding_in_words, lock, timestamps_of_own, unknown_in_words,
 };
 use engine::{Cut, DeviceInfo, Kernel, Transfer, kernels};
 use lang::numbers::time_us_to;
 use lang::{Message, english, message, tr};
 use life::{Rule, Size, grouped};
+use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
@@ -384,6 +385,162 @@ impl SettingStatus {
     }
 }
 
+// How a lattice goes on, once it is known.
+
+/// How a lattice goes on for ever.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Settled {
+    /// No cell lives, and by its rule none is born of nothing.
+    Dead,
+    /// Nothing changes.
+    Still,
+    /// It repeats every this many generations, and not in between.
+    Period(u64),
+    /// It repeats every this many generations; those in between were not compared.
+    Repeats(u64),
+}
+
+impl fmt::Display for Settled {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Settled::Dead => f.write_str(tr!("dead")),
+            Settled::Still => f.write_str(tr!("still")),
+            Settled::Period(period) => f.write_str(&tr!("period {period}")),
+            Settled::Repeats(every) => f.write_str(&tr!("repeats every {every}")),
+        }
+    }
+}
+
+// What a status says of actions.
+
+impl SessionAction {
+    /// Why a session of this status would refuse it, in the reader's language; `None` where nothing is
+    /// known against it. Where requests are on their way that the status does not show yet, the session's
+    /// own answer counts.
+    pub fn refusal(self, status: &Status) -> Option<String> {
+        let (setting, lab) = (&status.setting, &status.lab);
+        let instances = status.lattices.instances;
+        let one_panel = || (instances < 2).then(|| tr!("there is only one panel").into());
+        match self {
+            SessionAction::SelectNext | SessionAction::SelectPrevious => one_panel(),
+            SessionAction::DoubleInstances | SessionAction::HalveInstances
+                if lab.comparison.is_some() =>
+            {
+                Some(tr!("A and B are compared; key B ends that").into())
+            }
+            SessionAction::DoubleInstances => (instances * 2 > Setup::MAX_INSTANCES)
+                .then(|| tr!("there are at most {}", Setup::MAX_INSTANCES)),
+            SessionAction::HalveInstances => one_panel(),
+            SessionAction::ToggleComparison => {
+                (instances < 2).then(|| tr!("A and B need at least two panels").into())
+            }
+            SessionAction::CycleSwitch(switch) => {
+                switch.next(setting.switches, setting.context()).err()
+            }
+            SessionAction::SetSwitch(switch, at) => {
+                switch.at(at, setting.switches, setting.context())?.err()
+            }
+            SessionAction::ToggleRecorded => {
+                let is_measured = !status.engine.is_cpu() && lab.recording.is_none();
+                is_measured.then(|| tr!("a GPU computes here, and is measured").into())
+            }
+            SessionAction::ToggleBlockTimestamps if lab.recording.is_some() => {
+                Some(tr!("recorded rounds have no block timestamps").into())
+            }
+            SessionAction::ToggleBlockTimestamps => {
+                let has_none = !status.engine.is_cpu() && !setting.kernel.block_timestamps;
+                has_none.then(|| timestamps_of_own().into())
+            }
+            SessionAction::UseKernel(at) => {
+                let (kernel, size) = (setting.kernels().nth(at.into())?, status.lattices.size);
+                let mut devices = status.engine.devices.iter();
+                let fits = kernel.validate_size(size);
+                let fits =
+                    fits.and_then(|()| devices.try_for_each(|it| kernel.validate_device(it, size)));
+                fits.err().map(|error| error.to_string())
+            }
+            _ => None,
+        }
+    }
+}
+
+impl Setup {
+    /// What leads here from a session's state, in an order in which each action is possible. Of how it
+    /// starts, only the density counts.
+    pub(crate) fn actions_from(&self, status: &Status) -> Vec<SessionAction> {
+        use SessionAction::{
+            AutoKernel, SetGenerationsPerRound, SetInstances, SetPace, SetRule, SetSize, SetSwitch,
+            ToggleComparison, UseKernel,
+        };
+        let (lattices, now, wanted) = (&status.lattices, &status.setting, &self.setting);
+        if status.lab.comparison.is_some() {
+            return vec![ToggleComparison]; // which of two settings stays is seen then
+        }
+        let mut actions = Vec::new();
+        let mut ask = |is_other: bool, action| actions.extend(Some(action).filter(|_| is_other));
+        let instances = self.instances;
+        ask(
+            lattices.instances != instances,
+            SetInstances(instances as u16),
+        );
+        ask(lattices.size != self.size, SetSize(self.size));
+        ask(lattices.rule != self.rule, SetRule(self.rule));
+        if let (Start::Soup { density, .. }, Some(now)) = (&self.start, lattices.density) {
+            let [now, next] = [now, *density].map(|density| (1e3 * density).round() as u16);
+            ask(now != next, SessionAction::SetDensity(next));
+        }
+        // At the maximum pace the session takes the fastest kernel, until another one is chosen.
+        let is_other_pace = now.pace != self.pace;
+        if let Some(at) = Pace::ALL.iter().position(|pace| *pace == self.pace) {
+            ask(is_other_pace, SetPace(at as u8));
+        }
+        let is_maximum = self.pace == Pace::Maximum;
+        let is_open = self.kernel_choice == KernelChoice::AutoWithSubmission;
+        let switch = |switch: Switch| {
+            let [before, at] =
+                [now.switches, wanted.switches].map(|it| switch.position(it, wanted.kernel));
+            let is_left_open = is_open && matches!(switch, Switch::Streams | Switch::Graphs);
+            (before != at && !is_left_open, SetSwitch(switch, at as u8))
+        };
+        // What cannot be in a graph is set without graphs.
+        let (is_other, graphs) = switch(Switch::Graphs);
+        ask(is_other && !wanted.switches.graphs, graphs);
+        // The last change is measured. So a new kernel comes after what it does not depend on, and is
+        // compared with the old one as the switches are left.
+        for of_every_kernel in [Switch::HostMemory, Switch::Wait, Switch::Order] {
+            let (is_other, action) = switch(of_every_kernel);
+            ask(is_other, action);
+        }
+        match self.kernel_choice {
+            KernelChoice::Auto | KernelChoice::AutoWithSubmission => {
+                let is_other = now.kernel_choice != KernelChoice::Estimated;
+                ask(is_other, AutoKernel);
+            }
+            KernelChoice::Explicit | KernelChoice::FirstFitting | KernelChoice::Estimated => {
+                // A size that the present kernel does not take brings another one.
+                let is_other = now.kernel.name != wanted.kernel.name
+                    || !now.kernel.supports(self.size)
+                    || is_maximum && is_other_pace;
+                let is_default = |choice| choice == KernelChoice::FirstFitting;
+                let is_left = is_default(self.kernel_choice) && is_default(now.kernel_choice);
+                ask(
+                    is_other && (is_maximum || !is_left),
+                    UseKernel(wanted.kernel.index() as u8),
+                );
+            }
+        }
+        for of_kernel in [Switch::Streams, Switch::Transfer, Switch::Block] {
+            let (is_other, action) = switch(of_kernel);
+            ask(is_other, action);
+        }
+        ask(is_other && wanted.switches.graphs, graphs);
+        let generations = self.generations_per_round;
+        let is_other = now.generations_per_round != generations;
+        ask(is_other, SetGenerationsPerRound(generations));
+        actions
+    }
+}
+
 // What other threads see of a session: its status, pictures and trace, and the notice that is shown.
 
 /// Time between two updates of the status, at least.
@@ -664,6 +821,7 @@ impl SessionWorker {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::DeviceChoice;
 
     #[test]
     fn a_time_to_come_is_in_units_that_matter() {
@@ -683,5 +841,18 @@ mod tests {
             assert_eq!(time_left(seconds), words);
         }
         assert!(time_left(f64::INFINITY).ends_with(" years"));
+    }
+
+    #[test]
+    fn a_kernel_is_changed_after_what_it_does_not_depend_on() {
+        let size = Size::new(64, 64).unwrap();
+        let [first, second] = [0, 1].map(|at| &engine::kernels::KERNELS[at]);
+        let mut wanted = Setup::new(4, size, first, DeviceChoice::Cpu);
+        let status = Status::before_start(&wanted);
+        wanted.setting.kernel = second;
+        wanted.setting.switches.host_memory = engine::HostMemory::Pageable;
+        let kernel = SessionAction::UseKernel(second.index() as u8);
+        let host_memory = SessionAction::SetSwitch(Switch::HostMemory, 1);
+        assert_eq!(wanted.actions_from(&status), [host_memory, kernel]);
     }
 }

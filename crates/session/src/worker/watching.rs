@@ -5,12 +5,11 @@ use crate::command::{Command, Notice};
 use crate::instances::RoundMeasures;
 use crate::population::Populations;
 use crate::state::Mode;
-use crate::{NOTICE_TIME, PanelStatus, Start, StopWhenStill, lock};
+use crate::{NOTICE_TIME, PanelStatus, Settled, Start, StopWhenStill, lock};
 use engine::Measure;
-use lang::{message, tr};
+use lang::message;
 use life::Rule;
 use std::collections::{BTreeSet, VecDeque};
-use std::fmt;
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -351,32 +350,6 @@ impl Detector {
             1 => Settled::Still,
             period => Settled::Period(period),
         })
-    }
-}
-
-// How a lattice goes on, once it is known.
-
-/// How a lattice goes on for ever.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Settled {
-    /// No cell lives, and by its rule none is born of nothing.
-    Dead,
-    /// Nothing changes.
-    Still,
-    /// It repeats every this many generations, and not in between.
-    Period(u64),
-    /// It repeats every this many generations; those in between were not compared.
-    Repeats(u64),
-}
-
-impl fmt::Display for Settled {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Settled::Dead => f.write_str(tr!("dead")),
-            Settled::Still => f.write_str(tr!("still")),
-            Settled::Period(period) => f.write_str(&tr!("period {period}")),
-            Settled::Repeats(every) => f.write_str(&tr!("repeats every {every}")),
-        }
     }
 }
 
