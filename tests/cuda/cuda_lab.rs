@@ -7,7 +7,7 @@ use engine::kernels::{self, Batch};
 use engine::{IssuerId, LatticeOp, Layout, Measure, Op, Program, StreamKind, Transfer};
 use life::{Rule, reference};
 
-use crate::ops::{D0, advance, download, in_some_try, on_both, on_cpu, on_cuda};
+use crate::ops::{D0, advance, arm, download, in_some_try, on_both, on_cpu, on_cuda};
 
 const MS: Duration = Duration::from_millis(1);
 
@@ -71,6 +71,21 @@ fn measures_are_made_in_graphs_as_eagerly() {
         found
     });
     assert_ne!(found[0], found[1]);
+}
+
+#[test]
+fn a_replay_is_reported_though_a_poll_failed_meanwhile() {
+    on_cuda(|lab| {
+        let soups = lab.soups(1, "45x23");
+        let steps = soups.program([download(0..1, 0, Transfer::Bits)]);
+        let prepared = lab.engine.prepare(&steps).unwrap();
+        lab.engine.replay(prepared).unwrap();
+        arm(c"cuEventQuery:400:0:1");
+        let failed = lab.engine.poll(&mut Vec::new()).unwrap_err();
+        assert!(!failed.loses_lattices(), "{failed}");
+        assert_eq!(lab.finish().downloads, 1);
+        assert_eq!(soups.read(0, 0), soups.starts[0].words());
+    });
 }
 
 #[test]

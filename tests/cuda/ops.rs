@@ -1,6 +1,7 @@
 //! Programs and their operations in short, engines to run them on, and the right to be the only one that
 //! uses the tests' driver.
 
+use std::ffi::{CStr, c_char};
 use std::fmt::Debug;
 use std::num::NonZeroUsize;
 use std::ops::Range;
@@ -61,6 +62,17 @@ pub(crate) fn query(name: &str) -> i32 {
         let library = libloading::Library::new(crate::driver::library()).unwrap();
         let function = library.get::<unsafe extern "C" fn() -> i32>(name.as_bytes());
         function.unwrap()()
+    }
+}
+
+/// Arms a fault of the fake driver.
+pub(crate) fn arm(fault: &CStr) {
+    // SAFETY: as for [`query`]; the function takes a text.
+    unsafe {
+        let library = libloading::Library::new(crate::driver::library()).unwrap();
+        let name = "fake_cuda_arm".as_bytes();
+        let function = library.get::<unsafe extern "C" fn(*const c_char) -> i32>(name);
+        function.unwrap()(fault.as_ptr());
     }
 }
 

@@ -239,11 +239,8 @@ impl Runs {
         resources: &mut Resources,
         completions: &mut Vec<Completion>,
     ) -> Result<()> {
-        let mut replays = std::mem::take(&mut self.replays);
-        let mut ended = 0;
-        for replay in &mut replays {
+        while let Some(replay) = self.replays.front_mut() {
             let over = replay.end.fired()?;
-            ended += usize::from(over);
             for (landing, is_reported) in replay.downloads.iter().zip(&mut replay.landed) {
                 // A timed graph's downloads are reported only when the graph is done and its spans
                 // can be read.
@@ -256,12 +253,10 @@ impl Runs {
             if !over {
                 break; // later replays wait for this one
             }
-        }
-        for replay in replays.drain(..ended) {
+            let replay = self.replays.pop_front().expect("it was looked at");
             resources.gpus[replay.gpu].pool.plain.push(replay.end);
             self.end_part(replay.run, resources, completions)?;
         }
-        self.replays = replays;
         Ok(())
     }
 }
