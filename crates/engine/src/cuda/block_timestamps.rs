@@ -6,8 +6,8 @@
 //! launches run without instrumentation.
 
 use super::driver::check;
+use super::gpu::Gpu;
 use super::memory::MirroredWords;
-use super::resources::Gpu;
 use crate::check::Lattices;
 use crate::kernels::Launch;
 use crate::kernels::instrumentation::RECORD_BYTES;

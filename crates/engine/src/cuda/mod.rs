@@ -2,18 +2,18 @@
 //!
 //! Imports go one way, from the end of this list to its start: [`driver`] opens the driver, and owns its
 //! handles and a device's clock; [`calls`] are its calls as data, for several threads if a program names
-//! several issuers or has several GPUs; [`memory`] has the lattices of a size and all other memory;
-//! [`resources`] is everything that was created, each GPU with its kernels, to whose PTX block timestamps
-//! are added where they are wanted; [`block_timestamps`] collects timestamps; [`issue`] turns ops into
+//! several issuers or has several GPUs; [`memory`] has words, buffers and host slots; [`gpu`] has a device's
+//! lattices and kernels, to whose PTX block timestamps are added where they are wanted;
+//! [`block_timestamps`] collects timestamps; [`issue`] has everything that was created, and turns ops into
 //! calls; [`runs`] tracks running work and reports it, issues programs, and captures them for replay.
 #![allow(unsafe_code)] // driver calls; each block says why it is sound
 
 mod block_timestamps;
 mod calls;
 mod driver;
+mod gpu;
 mod issue;
 mod memory;
-mod resources;
 mod runs;
 
 use std::collections::HashMap;
@@ -26,10 +26,9 @@ use cust::sys;
 pub use driver::driver_version;
 use driver::{OwnedContext, RawStream};
 use driver::{check, cust};
-use memory::Group;
+use gpu::{Gpu, Group};
+use issue::{Resources, Stream};
 use memory::{Buffer, CudaSlots, find};
-use resources::Gpu;
-use resources::{Resources, Stream};
 use runs::{Prepared, Runs, Submission};
 
 use crate::check::Validator;

@@ -4,7 +4,7 @@
 use super::block_timestamps::TimestampRecorder;
 use super::calls::{Meetings, Sink, Threads, make_concurrently};
 use super::driver::{Event, Timer, Timing, check, host_span, into_partially_applied};
-use super::resources::Resources;
+use super::issue::Resources;
 use crate::check::issuers;
 use crate::{
     BlockTimestamp, Completion, IssuerId, LatticeId, Op, OrderOp, Program, Result, RunId, Slot,
