@@ -218,8 +218,32 @@ pub fn driver_version() -> (u32, u32) {
     (version / 1000, version % 1000 / 10)
 }
 
+/// Lists the devices that the driver reports, without opening any.
+pub fn list_devices() -> Result<Vec<DeviceInfo>> {
+    let count = initialise()?;
+    (0..count)
+        .map(|ordinal| Ok(describe(ordinal, count)?.1))
+        .collect()
+}
+
+/// The default device, or why there is none.
+pub fn first_device() -> Result<DeviceInfo> {
+    let (_, info) = describe(0, initialise()?)?;
+    validate_device(&info).map(|()| info)
+}
+
+/// A device and its properties.
+pub(super) fn describe(ordinal: u32, present: u32) -> Result<(Device, DeviceInfo)> {
+    if ordinal >= present {
+        return Err(EngineError::no_such_device(ordinal, present));
+    }
+    let device = cust("cuDeviceGet", Device::get_device(ordinal)).map_err(at_start)?;
+    let info = describe_device(device).map_err(at_start)?;
+    Ok((device, info))
+}
+
 /// The name and properties of a device.
-pub(super) fn describe_device(device: Device) -> Result<DeviceInfo> {
+fn describe_device(device: Device) -> Result<DeviceInfo> {
     let attribute = |which| cust("cuDeviceGetAttribute", device.get_attribute(which));
     let major = attribute(DeviceAttribute::ComputeCapabilityMajor)?;
     let minor = attribute(DeviceAttribute::ComputeCapabilityMinor)?;
