@@ -1,7 +1,7 @@
 //! The program validator that both engines share.
 //!
 //! A [`Validator`] knows an engine's devices, streams, events, buffers, lattices and slots, and the
-//! [`state`] that every lattice will have once all issued work is done. An engine handles a
+//! [state](LatticeState) that every lattice will have once all issued work is done. An engine handles a
 //! program in five steps:
 //!
 //! 1. [validate](Validator::validate) it; the returned [`Plan`] lists the memory it needs,
@@ -13,27 +13,21 @@
 //! A failure before the last step leaves the states as they were. So an invalid program has no
 //! effect, and both engines report it with the same message.
 
-use crate::buffer_kernels::{ArgumentType, LESSON_KERNELS, PROBE_KERNELS};
+mod buffers;
+#[cfg(test)]
+mod tests;
+
 use crate::error::{bail, invalid, known};
-use crate::kernels::cooperative::MAX_SHARED_BYTES;
-use crate::kernels::{Batch, Function, KERNELS, Kernel, MAX_PARAMETERS};
+use crate::kernels::{Batch, Function, KERNELS, Kernel};
 use crate::{
-    Argument, Band, BufferId, BufferLaunch, BufferLocation, BufferOffset, BufferOp, DeviceId,
-    DeviceInfo, EventId, HostMemory, IssuerId, LatticeId, LatticeOp, Layout, Measure, MemoryOp, Op,
-    OrderOp, PreparedId, Program, Result, RowCopy, Slot, SlotsSpec, Step, StreamId, SupportKernel,
-    Transfer, WordEdit,
+    Band, BufferId, BufferLocation, BufferOp, DeviceId, DeviceInfo, EventId, IssuerId, LatticeId,
+    LatticeOp, Layout, Measure, Op, OrderOp, PreparedId, Program, ReduceRegion, Result, RowCopy,
+    Slot, SlotsSpec, Step, StreamId, SupportKernel, Transfer, WordEdit,
 };
 use life::Size;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Range;
 use std::sync::Arc;
-
-pub(crate) use state::{LatticeState, States};
-
-mod state;
-
-#[cfg(test)]
-mod tests;
 
 /// An engine's devices, streams, events, buffers and slots, and the states of its lattices.
 #[derive(Default)]
@@ -61,6 +55,13 @@ pub(crate) struct Validator {
 struct StreamFacts {
     device: DeviceId,
     is_default: bool,
+}
+
+/// The facts about a buffer that programs are checked against.
+struct BufferFacts {
+    device: DeviceId,
+    bytes: usize,
+    place: BufferLocation,
 }
 
 /// The lattices, and the memory allocated for them besides their cells.
@@ -732,233 +733,213 @@ pub(crate) fn issuers(program: &Program) -> Vec<IssuerId> {
     issuers
 }
 
-// Validates copies between buffers and calls of kernels without lattices.
+// The state of every lattice, tracked when work is issued, before it runs.
 
-/// The facts about a buffer that programs are checked against.
-struct BufferFacts {
-    device: DeviceId,
-    bytes: usize,
-    place: BufferLocation,
+/// The state that a lattice will have once all issued work is done.
+///
+/// The CPU engine does not need the parities. A CUDA graph does, since its addresses are fixed at
+/// capture. Both engines keep the same state and so reject the same programs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct LatticeState {
+    /// The working layout.
+    pub(crate) layout: Layout,
+    /// The layout reserved in addition to [`Layout::Bits`]; [`Layout::Bits`] if none is.
+    pub(crate) reserved: Layout,
+    /// Which of the working layout's two buffers holds the cells: 0 or 1.
+    pub(crate) parity: u8,
+    /// Which bit buffer holds the bits: 0 or 1. In other layouts these are the bits of the last
+    /// [`LatticeOp::Pack`].
+    pub(crate) bits_parity: u8,
+    /// Whether the bits equal the cells. False if they are of an earlier generation.
+    pub(crate) bits_current: bool,
+    /// Whether it has been measured at least once.
+    pub(crate) measured: bool,
+    /// Words of the view that the last [`LatticeOp::Reduce`] made; 0 before the first.
+    pub(crate) view_words: u32,
+    /// The rows that it has, if it is no whole torus.
+    pub(crate) band: Option<Band>,
 }
 
-impl Validator {
-    fn buffer(&self, id: BufferId) -> Result<&BufferFacts> {
-        let buffer = self.buffers.get(id.0 as usize);
-        known(buffer.and_then(Option::as_ref), id)
-    }
-
-    /// The buffer of a region of `bytes` bytes. Errors if the region is not aligned, does not fit
-    /// the buffer, or is not allocated.
-    fn region(&self, region: BufferOffset, bytes: usize, stream: StreamId) -> Result<&BufferFacts> {
-        let buffer = self.buffer(region.buffer)?;
-        let BufferOffset { offset, buffer: id } = region;
-        if !offset.is_multiple_of(4) {
-            bail!(
-                "offset {} of {:?} is not a multiple of 4",
-                region.offset,
-                region.buffer
-            );
-        }
-        if offset
-            .checked_add(bytes)
-            .is_none_or(|end| end > buffer.bytes)
-        {
-            bail!(
-                "{bytes} bytes from offset {} of {:?} do not fit, it has {} bytes",
-                region.offset,
-                region.buffer,
-                buffer.bytes
-            );
-        }
-        if buffer.place == BufferLocation::Pool && !self.allocated.contains(&(id, stream)) {
-            bail!("{id:?} is not allocated in this stream");
-        }
-        Ok(buffer)
-    }
-
-    /// Validates an op on buffers in a stream.
-    fn validate_on_buffers(
-        &mut self,
-        op: &BufferOp,
-        stream: StreamId,
-        plan: &mut Plan,
-    ) -> Result<()> {
-        match op {
-            BufferOp::Copy { from, to, bytes } => self.check_copy(*from, *to, *bytes, stream),
-            BufferOp::HostFunction(buffer) => match self.buffer(*buffer)?.place {
-                BufferLocation::Host(_) => Ok(()),
-                other => Err(invalid!("{buffer:?} cannot be used like this in {other:?}")),
-            },
-            BufferOp::Memory(op) => self.check_memory(*op, stream),
-            BufferOp::Launch(call) => self.check_call(call, stream, plan),
-        }
-    }
-
-    fn check_copy(
-        &self,
-        from: BufferOffset,
-        to: BufferOffset,
-        bytes: usize,
-        stream: StreamId,
-    ) -> Result<()> {
-        self.check_buffer_size(bytes)?;
-        let source = self.region(from, bytes, stream)?;
-        let target = self.region(to, bytes, stream)?;
-        if !source.place.is_on_device() && !target.place.is_on_device() {
-            bail!("a device cannot copy from host to host");
-        }
-        match [
-            self.check_is_here(from.buffer, stream),
-            self.check_is_here(to.buffer, stream),
-        ] {
-            [Ok(()), Err(_)] | [Err(_), Ok(())] if is_peer_copy(source, target) => Ok(()),
-            [of_source, of_target] => of_source.and(of_target),
-        }
-    }
-
-    /// Errors for a copy that a CUDA graph cannot contain.
-    fn check_copy_preparable(&self, from: BufferOffset, to: BufferOffset) -> Result<()> {
-        let sides = [self.buffer(from.buffer)?, self.buffer(to.buffer)?];
-        let pageable = BufferLocation::Host(HostMemory::Pageable);
-        let what = if sides.iter().any(|buffer| buffer.place == pageable) {
-            "a copy of pageable memory"
-        } else if is_peer_copy(sides[0], sides[1]) {
-            "a copy between devices, which have a graph each"
-        } else {
-            return Ok(());
-        };
-        Err(invalid!("{what} cannot be prepared"))
-    }
-
-    /// Errors if a buffer is on another device than the stream.
-    fn check_is_here(&self, id: BufferId, stream: StreamId) -> Result<()> {
-        let buffer = self.buffer(id)?;
-        if buffer.place.is_on_device() && buffer.device != self.stream(stream)?.device {
-            bail!("{id:?} is not on the stream's device");
-        }
-        Ok(())
-    }
-
-    fn check_memory(&mut self, op: MemoryOp, stream: StreamId) -> Result<()> {
-        let (id, needed) = match op {
-            MemoryOp::Allocate(id) | MemoryOp::Free(id) => (id, BufferLocation::Pool),
-            MemoryOp::AdviseReadMostly(id) | MemoryOp::Prefetch(id, _) => {
-                (id, BufferLocation::Managed)
-            }
-            MemoryOp::SetReleaseThreshold(_) => return Ok(()),
-        };
-        let place = self.buffer(id)?.place;
-        if place != needed {
-            bail!("{id:?} cannot be used like this in {place:?}");
-        }
-        self.check_is_here(id, stream)?;
-        let mut allocated = self.allocated.iter();
-        match (op, allocated.position(|&(other, _)| other == id)) {
-            (MemoryOp::Allocate(_), None) => self.allocated.push((id, stream)),
-            (MemoryOp::Allocate(_), Some(_)) => {
-                bail!("{id:?} is allocated and not freed");
-            }
-            (MemoryOp::Free(_), Some(at)) if self.allocated[at].1 == stream => {
-                self.allocated.remove(at);
-            }
-            (MemoryOp::Free(_), _) => {
-                bail!("{id:?} is not allocated in this stream");
-            }
-            _ => {}
-        }
-        Ok(())
-    }
-
-    /// Checks a call, and adds its kernel to the plan.
-    fn check_call(&self, call: &BufferLaunch, stream: StreamId, plan: &mut Plan) -> Result<()> {
-        let kernel = call.kernel;
-        let name = kernel.name;
-        let mut known = LESSON_KERNELS.into_iter().chain(PROBE_KERNELS);
-        if kernel.own.is_none() && !known.any(|known| std::ptr::eq(known, kernel)) {
-            bail!("there is no kernel {name}");
-        }
-        let (given, wanted) = (call.arguments.len(), kernel.parameters.len());
-        if given != wanted {
-            bail!("{name} takes {wanted} arguments, not {given}");
-        }
-        for (argument, wanted) in call.arguments.iter().zip(kernel.parameters) {
-            let given = type_of(argument);
-            if given != *wanted {
-                bail!("{name} takes {wanted:?}, not {given:?}");
-            }
-        }
-        if wanted > MAX_PARAMETERS || call.shape.shared_bytes > MAX_SHARED_BYTES {
-            bail!("{name} takes more arguments or more shared memory than a launch can have");
-        }
-        let (grid, block) = call.shape.counts();
-        if grid == 0 || !(1..=1024).contains(&block) {
-            bail!("{name} cannot run in {grid} blocks of {block} threads");
-        }
-        let mut words = words_of(call)?.into_iter();
-        for argument in &call.arguments {
-            let Argument::Buffer(region) = *argument else {
-                continue;
-            };
-            // A kernel that `words_of` does not list uses at least one word.
-            let bytes = words.next().unwrap_or(1).saturating_mul(4).max(4);
-            if !self.region(region, bytes, stream)?.place.is_on_device() {
-                bail!("{:?} is not on the device", region.buffer);
-            }
-            self.check_is_here(region.buffer, stream)?;
-        }
-        plan.launches(self.stream(stream)?.device, Function::Buffer(kernel));
-        Ok(())
-    }
-}
-
-/// Whether both are in the memory of a device, of two devices.
-fn is_peer_copy(source: &BufferFacts, target: &BufferFacts) -> bool {
-    let both = [source.place, target.place];
-    both == [BufferLocation::Device; 2] && source.device != target.device
-}
-
-/// The type of an argument.
-fn type_of(argument: &Argument) -> ArgumentType {
-    match argument {
-        Argument::Buffer(_) => ArgumentType::Buffer,
-        Argument::I32(_) => ArgumentType::I32,
-        Argument::U32(_) => ArgumentType::U32,
-        Argument::U64(_) => ArgumentType::U64,
-        Argument::F32(_) => ArgumentType::F32,
-    }
-}
-
-/// Words that a call uses of each buffer argument, in order. The arguments' types have been
-/// checked.
-fn words_of(call: &BufferLaunch) -> Result<Vec<usize>> {
-    use Argument::{Buffer, F32, I32, U32};
-    let name = call.kernel.name;
-    let (grid, block) = call.shape.counts();
-    let count = |number: i32| {
-        usize::try_from(number).map_err(|_| invalid!("{name} cannot have a length of {number}"))
+impl LatticeState {
+    /// State of a new lattice.
+    pub(crate) const NEW: LatticeState = LatticeState {
+        layout: Layout::Bits,
+        reserved: Layout::Bits,
+        parity: 0,
+        bits_parity: 0,
+        bits_current: true,
+        measured: false,
+        view_words: 0,
+        band: None,
     };
-    Ok(match (name, call.arguments.as_slice()) {
-        ("scale", &[Buffer(_), I32(length), I32(_)]) => vec![count(length)?],
-        ("gray", &[Buffer(_), Buffer(_), I32(pixels)]) => {
-            let number = count(pixels)?;
-            if !number.is_multiple_of(4) {
-                bail!("{name} cannot have a length of {pixels}");
+
+    /// The state after an op. The op must be compatible with this state.
+    #[must_use]
+    pub(crate) fn after(mut self, op: &LatticeOp) -> LatticeState {
+        match op {
+            LatticeOp::Upload(_) | LatticeOp::Soup(_) => {
+                (self.layout, self.bits_current) = (Layout::Bits, true);
+                (self.parity, self.bits_parity) = (0, 0);
             }
-            vec![number, number / 4]
-        }
-        ("mandelbrot", &[Buffer(_), Buffer(_), I32(length), I32(_), F32(_)]) => {
-            let length = count(length)?;
-            vec![2 * length, length]
-        }
-        ("barrier", &[Buffer(_), Buffer(_), I32(width), I32(height), ..]) => {
-            let (width, height) = (count(width)?, count(height)?);
-            let cells = width.saturating_mul(height);
-            if cells == 0 || grid != 1 || !block.is_multiple_of(32) {
-                bail!("{name} cannot run in {grid} blocks of {block} threads");
+            LatticeOp::Edit(_) | LatticeOp::CopyRows { .. } => {
+                self.bits_current &= self.layout == Layout::Bits;
             }
-            vec![cells, cells]
+            LatticeOp::Pack => {
+                if self.layout != Layout::Bits {
+                    (self.bits_parity, self.bits_current) = (0, true);
+                }
+            }
+            LatticeOp::Unpack(to) => {
+                (self.layout, self.bits_current) = (*to, true);
+                self.parity = match to {
+                    Layout::Bits => self.bits_parity,
+                    Layout::I32 | Layout::Planar => 0,
+                };
+            }
+            LatticeOp::Advance {
+                kernel,
+                generations,
+                ..
+            } => {
+                self.parity ^= u8::from(kernel.swaps_buffers(*generations));
+                match self.layout {
+                    Layout::Bits => self.bits_parity = self.parity,
+                    Layout::I32 | Layout::Planar => self.bits_current &= *generations == 0,
+                }
+            }
+            LatticeOp::Reduce(region) => self.view_words = self.words_of_view(*region) as u32,
+            LatticeOp::Measure => self.measured = true,
+            LatticeOp::Download { .. } => {}
         }
-        ("lop3_rate", &[Buffer(_), U32(_), I32(_)]) => vec![grid as usize * block as usize],
-        _ => Vec::new(),
-    })
+        self
+    }
+
+    /// Words of a view of the lattice: a byte per pixel, or of a band a count.
+    pub(crate) fn words_of_view(self, region: ReduceRegion) -> usize {
+        match self.band {
+            None => region.words(),
+            Some(_) => 4 * region.words(),
+        }
+    }
+
+    /// Whether an op changes cells, so that its result must not be kept if it fails halfway.
+    pub(crate) fn is_changed_by(self, op: &LatticeOp) -> bool {
+        match op {
+            LatticeOp::Upload(_)
+            | LatticeOp::Soup(_)
+            | LatticeOp::Edit(_)
+            | LatticeOp::CopyRows { .. }
+            | LatticeOp::Advance { .. } => true,
+            LatticeOp::Unpack(_) => !self.bits_current,
+            _ => false,
+        }
+    }
+
+    /// Updates the state after an attempt to reserve memory for `layout`; `allocated` says whether
+    /// it succeeded.
+    pub(crate) fn reserve(&mut self, layout: Layout, allocated: bool) {
+        self.reserved = if allocated { layout } else { Layout::Bits };
+        if self.layout != self.reserved {
+            self.layout = Layout::Bits;
+            self.parity = self.bits_parity;
+            self.bits_current = true;
+        }
+    }
+
+    /// Whether both states have cells and bits in the same buffers.
+    #[inline]
+    pub(crate) fn has_buffers_of(self, other: LatticeState) -> bool {
+        let buffers = |state: LatticeState| (state.layout, state.parity, state.bits_parity);
+        buffers(self) == buffers(other)
+    }
+}
+
+/// The states of all lattices: committed ones, and a draft for the program being validated or
+/// issued. A draft has no effect until it is committed.
+#[derive(Default)]
+pub(crate) struct States {
+    pub(crate) committed: Vec<LatticeState>,
+    /// Each with the number of its draft.
+    drafted: Vec<(u32, LatticeState)>,
+    /// Number of the current draft; 0 means none.
+    draft: u32,
+    /// Ranges of lattices that the draft changes.
+    touched: Vec<Range<u32>>,
+}
+
+impl States {
+    /// Appends `count` new lattices, each for a band if there is one.
+    fn add(&mut self, count: usize, band: Option<Band>) {
+        let all = self.committed.len() + count;
+        let new = LatticeState {
+            band,
+            ..LatticeState::NEW
+        };
+        self.committed.resize(all, new);
+        self.drafted.resize(all, (0, new));
+    }
+
+    /// Starts a new draft from the committed states.
+    pub(crate) fn begin(&mut self) {
+        self.touched.clear();
+        self.draft = match self.draft.checked_add(1) {
+            Some(next) => next,
+            None => {
+                // The numbers start again, so entries of older drafts must go.
+                self.drafted.fill((0, LatticeState::NEW));
+                1
+            }
+        };
+    }
+
+    /// A lattice's state in the current draft.
+    #[inline]
+    pub(crate) fn get(&self, lattice: LatticeId) -> LatticeState {
+        match self.drafted[lattice.index()] {
+            (draft, state) if draft == self.draft => state,
+            _ => self.committed[lattice.index()],
+        }
+    }
+
+    /// The state of the first lattice, and how many lattices from it on share that state. The range
+    /// must not be empty.
+    #[inline]
+    fn run(&self, lattices: &Range<u32>) -> (u32, LatticeState) {
+        let state = self.get(LatticeId(lattices.start));
+        let others = lattices.start + 1..lattices.end;
+        let same = others.take_while(|other| self.get(LatticeId(*other)) == state);
+        (1 + same.count() as u32, state)
+    }
+
+    /// Drafts the change of these lattices from one shared state to another.
+    #[inline]
+    fn change(&mut self, lattices: Range<u32>, from: LatticeState, to: LatticeState) {
+        if from != to {
+            let entries = &mut self.drafted[lattices.start as usize..lattices.end as usize];
+            entries.fill((self.draft, to));
+            self.touched.push(lattices);
+        }
+    }
+
+    /// Drafts the effect of a compatible op on lattices.
+    pub(crate) fn apply(&mut self, mut rest: Range<u32>, op: &LatticeOp) {
+        while !rest.is_empty() {
+            let (count, state) = self.run(&rest);
+            let run = rest.start..rest.start + count;
+            rest.start = run.end;
+            self.change(run, state, state.after(op));
+        }
+    }
+
+    /// Makes the draft the committed states.
+    pub(crate) fn commit(&mut self) {
+        for range in &self.touched {
+            let range = range.start as usize..range.end as usize;
+            let drafted = self.drafted[range.clone()].iter();
+            for (committed, (_, drafted)) in self.committed[range].iter_mut().zip(drafted) {
+                *committed = *drafted;
+            }
+        }
+        self.begin();
+    }
 }
