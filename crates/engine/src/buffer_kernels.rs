@@ -2,12 +2,13 @@
 //! lessons, whose sources are in `kernels/lessons`, and those that benchmarks launch to measure a
 //! device's limits, whose sources are in `kernels/support`.
 
-use crate::kernels::{Layout, OwnCode, Parameter};
+use crate::Band;
+use crate::kernels::Parameter::*;
+use crate::kernels::{Function, Layout, OwnCode, Parameter};
 use ArgumentType::{Buffer, F32, I32, U32, U64};
-use std::hash::{Hash, Hasher};
 
 /// A kernel that takes buffers and numbers instead of lattices.
-#[derive(Debug)]
+#[derive(PartialEq, Eq, Debug)]
 pub struct BufferKernel {
     /// Name, which is also the stem of its file and the symbol of its function there.
     pub name: &'static str,
@@ -25,6 +26,17 @@ impl BufferKernel {
             own: None,
         }
     }
+
+    /// Its function.
+    pub(crate) fn function(&self) -> Function {
+        Function {
+            file: self.name,
+            entry: self.name,
+            own: self.own,
+            network: None,
+            has_timestamps: self.own.is_none(),
+        }
+    }
 }
 
 /// The type of an [`Argument`](crate::Argument).
@@ -40,20 +52,6 @@ pub enum ArgumentType {
     U64,
     /// A number.
     F32,
-}
-
-impl PartialEq for BufferKernel {
-    fn eq(&self, other: &Self) -> bool {
-        (self.name, self.own) == (other.name, other.own)
-    }
-}
-
-impl Eq for BufferKernel {}
-
-impl Hash for BufferKernel {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        self.name.hash(state);
-    }
 }
 
 /// Multiplies every number of an array by 2 and divides it by 2, `times` times. The launched
@@ -123,112 +121,109 @@ pub fn lop3_word(thread: u32, seed: u32, iterations: u32) -> u32 {
 // sources are in `kernels/support`.
 
 /// A kernel that serves the ladder.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum SupportKernel {
-    /// Packs one `i32` per cell into bits.
-    PackI32,
-    /// Packs planar words into bits.
-    PackPlanar,
-    /// Unpacks bits into one `i32` per cell.
-    UnpackI32,
-    /// Unpacks bits into planar words.
-    UnpackPlanar,
-    /// Makes the bits of a random start.
-    Soup,
-    /// Changes cells in any layout.
-    Edit,
-    /// Reduces a region of the bits to pixels.
-    Reduce,
-    /// Counts the live cells that a band has in each pixel.
-    Count,
-    /// Measures the bits.
-    Measure,
-    /// Reads `%globaltimer`.
-    Clock,
-}
-
-/// What a launch needs to know about a support kernel.
-pub struct SupportRow {
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct SupportKernel {
     /// Stem of its source file and of its PTX.
-    pub file: &'static str,
+    pub(crate) file: &'static str,
     /// Its function in that file.
     pub symbol: &'static str,
     /// What the function takes, in order.
-    pub parameters: &'static [Parameter],
+    pub(crate) parameters: &'static [Parameter],
+}
+
+/// A row of the table.
+const fn row(
+    file: &'static str,
+    symbol: &'static str,
+    parameters: &'static [Parameter],
+) -> SupportKernel {
+    SupportKernel {
+        file,
+        symbol,
+        parameters,
+    }
 }
 
 impl SupportKernel {
-    /// All of them.
-    pub const ALL: [SupportKernel; 10] = [
-        SupportKernel::PackI32,
-        SupportKernel::PackPlanar,
-        SupportKernel::UnpackI32,
-        SupportKernel::UnpackPlanar,
-        SupportKernel::Soup,
-        SupportKernel::Edit,
-        SupportKernel::Reduce,
-        SupportKernel::Count,
-        SupportKernel::Measure,
-        SupportKernel::Clock,
-    ];
+    /// Packs one `i32` per cell into bits.
+    pub(crate) const PACK_I32: SupportKernel = row("pack", "pack_i32", &[From, To, Width, Height]);
+    /// Packs planar words into bits.
+    pub(crate) const PACK_PLANAR: SupportKernel =
+        row("planar", "pack_planar", &[From, To, Width, Height]);
+    /// Unpacks bits into one `i32` per cell.
+    pub(crate) const UNPACK_I32: SupportKernel =
+        row("unpack", "unpack_i32", &[From, To, Width, Height]);
+    /// Unpacks bits into planar words.
+    pub(crate) const UNPACK_PLANAR: SupportKernel =
+        row("planar", "unpack_planar", &[From, To, Width, Height]);
+    /// Makes the bits of a random start.
+    pub(crate) const SOUP: SupportKernel =
+        row("soup", "make_soup", &[To, Width, Height, Chance, Key]);
+    /// Changes cells in any layout.
+    pub(crate) const EDIT: SupportKernel = row(
+        "edit",
+        "edit_cells",
+        &[Edits, EditCount, Cells, Width, LayoutIndex],
+    );
+    /// Reduces a region of the bits to pixels.
+    pub const REDUCE: SupportKernel = row(
+        "reduce",
+        "reduce_bits",
+        &[
+            From, To, Width, Height, Left, Top, Step, Columns, Rows, Pitch,
+        ],
+    );
+    /// Counts the live cells that a band has in each pixel.
+    pub(crate) const COUNT: SupportKernel = row(
+        "reduce",
+        "count_bits",
+        &[
+            From, To, Width, Height, FirstRow, OwnRows, Left, Top, Step, Columns, Rows,
+        ],
+    );
+    /// Measures the bits.
+    pub(crate) const MEASURE: SupportKernel = row(
+        "measure",
+        "measure_bits",
+        &[From, Before, Shares, Arrived, To, Words, FirstWord],
+    );
+    /// Reads `%globaltimer`.
+    pub(crate) const CLOCK: SupportKernel = row("clock", "read_clock", &[To]);
 
     /// The kernel that packs a layout into bits; `None` for bits.
     pub const fn pack(layout: Layout) -> Option<SupportKernel> {
         match layout {
             Layout::Bits => None,
-            Layout::I32 => Some(SupportKernel::PackI32),
-            Layout::Planar => Some(SupportKernel::PackPlanar),
+            Layout::I32 => Some(Self::PACK_I32),
+            Layout::Planar => Some(Self::PACK_PLANAR),
         }
     }
 
     /// The kernel that unpacks bits into a layout; `None` for bits.
-    pub const fn unpack(layout: Layout) -> Option<SupportKernel> {
+    pub(crate) const fn unpack(layout: Layout) -> Option<SupportKernel> {
         match layout {
             Layout::Bits => None,
-            Layout::I32 => Some(SupportKernel::UnpackI32),
-            Layout::Planar => Some(SupportKernel::UnpackPlanar),
+            Layout::I32 => Some(Self::UNPACK_I32),
+            Layout::Planar => Some(Self::UNPACK_PLANAR),
         }
     }
 
-    /// Its row of the table.
-    pub const fn row(self) -> SupportRow {
-        use Parameter::*;
-        let (file, symbol, parameters): (_, _, &[Parameter]) = match self {
-            SupportKernel::PackI32 => ("pack", "pack_i32", &[From, To, Width, Height]),
-            SupportKernel::PackPlanar => ("planar", "pack_planar", &[From, To, Width, Height]),
-            SupportKernel::UnpackI32 => ("unpack", "unpack_i32", &[From, To, Width, Height]),
-            SupportKernel::UnpackPlanar => ("planar", "unpack_planar", &[From, To, Width, Height]),
-            SupportKernel::Soup => ("soup", "make_soup", &[To, Width, Height, Chance, Key]),
-            SupportKernel::Edit => (
-                "edit",
-                "edit_cells",
-                &[Edits, EditCount, Cells, Width, LayoutIndex],
-            ),
-            SupportKernel::Reduce => (
-                "reduce",
-                "reduce_bits",
-                &[
-                    From, To, Width, Height, Left, Top, Step, Columns, Rows, Pitch,
-                ],
-            ),
-            SupportKernel::Count => (
-                "reduce",
-                "count_bits",
-                &[
-                    From, To, Width, Height, FirstRow, OwnRows, Left, Top, Step, Columns, Rows,
-                ],
-            ),
-            SupportKernel::Measure => (
-                "measure",
-                "measure_bits",
-                &[From, Before, Shares, Arrived, To, Words, FirstWord],
-            ),
-            SupportKernel::Clock => ("clock", "read_clock", &[To]),
-        };
-        SupportRow {
-            file,
-            symbol,
-            parameters,
+    /// The kernel that reduces lattices, or bands.
+    pub(crate) const fn reduce(band: Option<Band>) -> SupportKernel {
+        match band {
+            None => Self::REDUCE,
+            Some(_) => Self::COUNT,
+        }
+    }
+
+    /// Its function.
+    pub(crate) fn function(self) -> Function {
+        Function {
+            file: self.file,
+            entry: self.symbol,
+            own: None,
+            network: None,
+            has_timestamps: false,
         }
     }
 }

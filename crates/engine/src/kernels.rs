@@ -17,7 +17,6 @@ use launch::CELLS_PER_LANE;
 use life::{Rule, Size, grouped};
 use std::borrow::Cow;
 use std::fmt;
-use std::hash::{Hash, Hasher};
 
 pub use launch::{Batch, GpuCode, Launch, OwnCode, OwnStepError, OwnStepper, Ptx};
 pub(crate) use launch::{Function, no_own_code};
@@ -283,12 +282,6 @@ impl PartialEq for Kernel {
 
 impl Eq for Kernel {}
 
-impl Hash for Kernel {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        self.name.hash(state);
-    }
-}
-
 /// Block shapes for a grid over the lattice.
 const GRIDS: &[(u32, u32)] = &[
     (32, 8),
@@ -529,15 +522,12 @@ impl Kernel {
 
     /// Its function for a rule, of the [entry](Launch::entry) that a launch chose.
     pub(crate) fn function(&'static self, entry: usize, rule: Rule) -> Function {
-        let rule = if self.has_network(rule) {
-            rule
-        } else {
-            Rule::LIFE
-        };
-        Function::Ladder {
-            kernel: self,
-            entry,
-            rule,
+        Function {
+            file: self.file,
+            entry: self.entries[entry],
+            own: self.own.as_ref(),
+            network: self.has_network(rule).then_some(rule),
+            has_timestamps: self.block_timestamps,
         }
     }
 

@@ -537,13 +537,13 @@ fn piece(facts: &RoundFacts, piece: RoundPart) -> Vec<String> {
             let all = facts.height_of_all();
             let arguments = format!("cells{i}, bits{i}, {width}, {all}");
             let shape = Launch::convert(facts.size, facts.lattices(), facts.kernel.layout);
-            launch(facts, kernel.row().symbol, shape, &arguments)
+            launch(facts, kernel.symbol, shape, &arguments)
         }
         RoundPart::Reduce => {
             let lattice = format!("{}{i}, view{i}, {width}, {height}", facts.bits());
             let shape = Launch::over(1, 1, Launch::SUPPORT_BLOCK);
             let arguments = [&*lattice, REGION];
-            let symbol = SupportKernel::Reduce.row().symbol;
+            let symbol = SupportKernel::REDUCE.symbol;
             configured(facts, symbol, "grid", shape, &arguments)
         }
         RoundPart::Download => {

@@ -3,8 +3,8 @@
 use super::{BufferFacts, Plan, Validator};
 use crate::buffer_kernels::{ArgumentType, LESSON_KERNELS, PROBE_KERNELS};
 use crate::error::{bail, invalid, known};
+use crate::kernels::MAX_PARAMETERS;
 use crate::kernels::cooperative::MAX_SHARED_BYTES;
-use crate::kernels::{Function, MAX_PARAMETERS};
 use crate::{
     Argument, BufferId, BufferLaunch, BufferLocation, BufferOffset, BufferOp, HostMemory, MemoryOp,
     Result, StreamId,
@@ -175,7 +175,7 @@ impl Validator {
             }
             self.check_is_here(region.buffer, stream)?;
         }
-        plan.launches(self.stream(stream)?.device, Function::Buffer(kernel));
+        plan.launches(self.stream(stream)?.device, kernel.function());
         Ok(())
     }
 }

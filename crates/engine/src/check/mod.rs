@@ -399,10 +399,10 @@ impl Validator {
                 );
             }
             LatticeOp::Upload(_) => None,
-            LatticeOp::Soup(_) => Some(SupportKernel::Soup),
+            LatticeOp::Soup(_) => Some(SupportKernel::SOUP),
             LatticeOp::Edit(edits) => {
                 WordEdit::check_all(edits, size)?;
-                Some(SupportKernel::Edit)
+                Some(SupportKernel::EDIT)
             }
             LatticeOp::Pack => SupportKernel::pack(state.layout),
             LatticeOp::Unpack(to) if !to.supports(size) => {
@@ -438,16 +438,13 @@ impl Validator {
                     let most = plan.views.entry(group).or_insert(words);
                     *most = words.max(*most);
                 }
-                Some(match state.band {
-                    None => SupportKernel::Reduce,
-                    Some(_) => SupportKernel::Count,
-                })
+                Some(SupportKernel::reduce(state.band))
             }
             LatticeOp::Measure => {
                 if !facts.has_measures_memory {
                     plan.measures.insert(group);
                 }
-                Some(SupportKernel::Measure)
+                Some(SupportKernel::MEASURE)
             }
             LatticeOp::Download { slot, what } => {
                 self.check_download(lattice, *slot, *what, state, size)?;
@@ -459,7 +456,7 @@ impl Validator {
                 None
             }
         };
-        Ok(support.map(Function::Support))
+        Ok(support.map(SupportKernel::function))
     }
 
     fn check_download(

@@ -52,14 +52,16 @@ fn a_plan_names_every_function_that_is_launched_once() {
     ];
     let program = Program::in_stream(StreamId(0), ops.map(|op| op.on(0..1)));
     let plan = check.validate(&program).unwrap();
-    let name = |(_, function): &(DeviceId, Function)| match function {
-        Function::Support(kernel) => kernel.row().symbol,
-        Function::Ladder { kernel, .. } => kernel.name,
-        Function::Buffer(kernel) => kernel.name,
-    };
-    let names: Vec<&str> = plan.functions.iter().map(name).collect();
-    let expected = ["unpack_i32", "global", "pack_i32", "shared", "measure_bits"];
-    assert_eq!(names, expected);
+    let entries = plan.functions.iter().map(|(_, function)| function.entry);
+    let entries: Vec<&str> = entries.collect();
+    let expected = [
+        "unpack_i32",
+        "life_global",
+        "pack_i32",
+        "life_shared",
+        "measure_bits",
+    ];
+    assert_eq!(entries, expected);
 }
 
 #[test]

@@ -114,9 +114,7 @@ impl Gpu {
         {
             return Ok(nanos);
         }
-        let function = self
-            .functions
-            .get(Function::Support(SupportKernel::Clock), false)?;
+        let function = self.functions.get(SupportKernel::CLOCK.function(), false)?;
         let memory = self.take_timestamp_memory(8)?;
         let origin = self.origin()?;
         let stream = self.idle_stream.0;
@@ -127,7 +125,7 @@ impl Gpu {
             // wait for other work on the device.
             before.record(stream)?;
             let at = memory.device.at; // 8 bytes are written, 32 allocated
-            let parameters = SupportKernel::Clock.row().parameters;
+            let parameters = SupportKernel::CLOCK.parameters;
             let arguments = Arguments::fill(parameters, &[(Parameter::To, at)])?;
             // SAFETY: the function takes this address, which is of the current context.
             unsafe { launch(function, Launch::over(1, 1, (1, 1)), &arguments, stream) }?;
@@ -184,8 +182,8 @@ enum Known {
 
 /// The PTX of a function: of a user's own code, or of a kernel file.
 fn ptx((function, has_timestamps): Key) -> Result<String> {
-    let (file, symbol, own) = function.place();
-    let text = match own.and_then(|own| own.gpu.as_ref()) {
+    let (file, symbol) = (function.file, function.symbol());
+    let text = match function.own.and_then(|own| own.gpu.as_ref()) {
         Some(GpuCode::Ptx(text)) => text.clone(),
         _ => {
             let ptx = Ptx::find(file).ok_or_else(|| invalid!("there is no file {file}"))?;
@@ -193,7 +191,7 @@ fn ptx((function, has_timestamps): Key) -> Result<String> {
         }
     };
     let unchanged = |why| invalid!("{symbol} cannot be changed: {why}");
-    let text = match function.network() {
+    let text = match function.network {
         Some(rule) => specialise(&text, &RuleNetwork::of(rule)).map_err(unchanged)?,
         None => text,
     };
@@ -216,8 +214,8 @@ impl Loaded {
     /// Loads a function of the module that `load` has the driver make. The context must be current.
     fn new(key: Key, load: impl FnOnce() -> Result<Module>) -> Result<Loaded> {
         let module = load()?;
-        let (_, symbol, _) = key.0.place();
-        let function = cust("cuModuleGetFunction", module.get_function(&*symbol))?.to_raw();
+        let function = module.get_function(&*key.0.symbol());
+        let function = cust("cuModuleGetFunction", function)?.to_raw();
         Ok(Loaded { module, function })
     }
 
@@ -299,8 +297,11 @@ impl Functions {
         has_timestamps: bool,
     ) -> Result<sys::CUfunction> {
         let mut key = (function, has_timestamps);
-        if function.network().is_some() {
-            let any_rule = function.of_every_rule();
+        if function.network.is_some() {
+            let any_rule = Function {
+                network: None,
+                ..function
+            };
             let is_ready = match self.known.get(&key) {
                 Some(Known::Compiling(thread)) => {
                     thread.is_finished() || !self.known.contains_key(&(any_rule, false))
@@ -321,8 +322,9 @@ impl Functions {
         if let Some(Known::Ready(function)) = self.known.get(&key) {
             return Ok(*function);
         }
-        let (_, _, own) = function.place();
-        let code = own.map(|own| own.gpu.as_ref().ok_or_else(|| no_own_code(true)));
+        let code = function
+            .own
+            .map(|own| own.gpu.as_ref().ok_or_else(|| no_own_code(true)));
         let code = code.transpose()?;
         let loaded = match code {
             Some(GpuCode::Cubin(code)) => Loaded::new(key, || {
@@ -347,7 +349,7 @@ impl Functions {
     /// Starts to compile a function with the network of a rule, if it is one and not known.
     pub(super) fn compile_in_background(&mut self, function: Function) -> Result<()> {
         let key = (function, false);
-        if function.network().is_none()
+        if function.network.is_none()
             || self.known.contains_key(&key)
             || self.known.len() >= MAX_FUNCTIONS
         {
@@ -392,8 +394,8 @@ impl Functions {
         match loaded {
             Ok(loaded) => self.keep(key, loaded),
             Err(why) => {
-                let ((_, symbol, _), why) = (key.0.place(), lang::english(why));
-                let rule = key.0.network().unwrap_or(Rule::LIFE);
+                let (symbol, why) = (key.0.symbol(), lang::english(why));
+                let rule = key.0.network.unwrap_or(Rule::LIFE);
                 tracing::warn!("{symbol} is not compiled for {rule}, its table is used: {why}");
                 self.known.insert(key, Known::Refused);
             }

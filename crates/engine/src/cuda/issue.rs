@@ -8,7 +8,7 @@ use super::memory::{Address, Buffer, CudaSlots, find, invert};
 use crate::check::{LatticeState, Plan, Validator};
 use crate::error::{bail, invalid};
 use crate::kernels::Parameter::*;
-use crate::kernels::{Function, Kernel, Launch, Layout};
+use crate::kernels::{Kernel, Launch, Layout};
 use crate::{
     Argument, Band, BufferLaunch, BufferOffset, BufferOp, DeviceId, EventId, LatticeId, LatticeOp,
     Measure, MemoryOp, MemoryUse, Occupancy, Op, OrderOp, Program, ReduceRegion, Result, Scope,
@@ -100,7 +100,7 @@ impl Resources {
             let gpu = &mut self.gpus[usize::from(device.0)];
             gpu.context.make_current()?;
             gpu.functions.get(function, false)?;
-            if program.block_timestamps && function.has_timestamps() {
+            if program.block_timestamps && function.has_timestamps {
                 gpu.functions.get(function, true)?;
             }
         }
@@ -201,7 +201,7 @@ impl Resources {
         let gpu = self.gpu_at(device)?;
         let sm_count = self.gpus[gpu].sm_count;
         let (shape, function) = match op {
-            Op::Buffers(BufferOp::Launch(call)) => (call.shape, Function::Buffer(call.kernel)),
+            Op::Buffers(BufferOp::Launch(call)) => (call.shape, call.kernel.function()),
             Op::Lattices(lattices, op) => {
                 let first = LatticeId(lattices.start);
                 let group = self.check.lattices.find(first);
@@ -224,14 +224,12 @@ impl Resources {
                             return Ok(None);
                         };
                         let shape = Launch::convert(size, count, state.layout);
-                        (shape, Function::Support(kernel))
+                        (shape, kernel.function())
                     }
                     LatticeOp::Reduce(region) => {
-                        let (kernel, count) = match state.band {
-                            None => (SupportKernel::Reduce, count),
-                            Some(_) => (SupportKernel::Count, 1),
-                        };
-                        (Launch::reduce(*region, count), Function::Support(kernel))
+                        let count = if state.band.is_some() { 1 } else { count };
+                        let function = SupportKernel::reduce(state.band).function();
+                        (Launch::reduce(*region, count), function)
                     }
                     _ => return Ok(None),
                 }
@@ -510,7 +508,7 @@ impl Issuer<'_> {
             (Chance, soup.chance().into()),
             (Key, soup.key().wrapping_add_signed(first_row)),
         ];
-        self.launch_support(SupportKernel::Soup, Launch::soup(run.size), values)
+        self.launch_support(SupportKernel::SOUP, Launch::soup(run.size), values)
     }
 
     fn edit(&mut self, run: Run, edits: &[WordEdit]) -> Result<()> {
@@ -529,7 +527,7 @@ impl Issuer<'_> {
                 (LayoutIndex, state.layout as u64),
             ];
             let shape = Launch::edit(edits.len() as u32);
-            self.launch_support(SupportKernel::Edit, shape, values)?;
+            self.launch_support(SupportKernel::EDIT, shape, values)?;
         }
         Ok(())
     }
@@ -573,10 +571,9 @@ impl Issuer<'_> {
 
     /// Reduces lattices to bytes, or counts the live cells that the own rows of a band have in each pixel.
     fn reduce(&mut self, run: Run, region: ReduceRegion) -> Result<()> {
-        let (kernel, torus, offset, first_row, rows) = match run.state.band {
-            None => (SupportKernel::Reduce, run.size, 0, 0, 0),
+        let (torus, offset, first_row, rows) = match run.state.band {
+            None => (run.size, 0, 0, 0),
             Some(band) => (
-                SupportKernel::Count,
                 band.torus,
                 own_offset(band),
                 band.first.into(),
@@ -601,6 +598,7 @@ impl Issuer<'_> {
             (Rows, region.height.into()),
             (Pitch, stride as u64 * 4),
         ];
+        let kernel = SupportKernel::reduce(run.state.band);
         self.launch_support(kernel, Launch::reduce(region, run.count as u32), values)
     }
 
@@ -626,7 +624,7 @@ impl Issuer<'_> {
             (Words, size.words() as u64),
             (FirstWord, first_word),
         ];
-        self.launch_support(SupportKernel::Measure, shape, values)
+        self.launch_support(SupportKernel::MEASURE, shape, values)
     }
 
     fn download(&mut self, run: Run, slot: Slot, what: Transfer) -> Result<()> {
@@ -686,9 +684,9 @@ impl Issuer<'_> {
         shape: Launch,
         values: &Values,
     ) -> Result<()> {
-        let arguments = Arguments::fill(kernel.row().parameters, values)?;
+        let arguments = Arguments::fill(kernel.parameters, values)?;
         let functions = &mut self.resources.gpus[self.gpu].functions;
-        let function = functions.get(Function::Support(kernel), false)?;
+        let function = functions.get(kernel.function(), false)?;
         self.launch(function, shape, arguments)
     }
 
@@ -803,7 +801,7 @@ impl Issuer<'_> {
             arguments.push(records);
         }
         let functions = &mut self.resources.gpus[self.gpu].functions;
-        let function = functions.get(Function::Buffer(launch.kernel), records.is_some())?;
+        let function = functions.get(launch.kernel.function(), records.is_some())?;
         self.launch(function, launch.shape, arguments)
     }
 

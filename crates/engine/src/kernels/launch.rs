@@ -3,11 +3,12 @@
 
 use super::Kernel;
 use super::instrumentation::instrument;
-use crate::{BufferKernel, DeviceInfo, EngineError, Layout, ReduceRegion, SupportKernel};
+use crate::{DeviceInfo, EngineError, Layout, ReduceRegion};
 use lang::{message, tr};
 use life::{Rule, Size};
 use std::borrow::Cow;
 use std::fmt;
+use std::hash::{Hash, Hasher};
 
 /// Width in cells that one lane of `life_multistep` steps: four words.
 pub(super) const CELLS_PER_LANE: u32 = 128;
@@ -202,63 +203,25 @@ impl Launch {
 
 /// A function that a program launches.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub(crate) enum Function {
-    /// Of the ladder.
-    Ladder {
-        kernel: &'static Kernel,
-        /// Index in [`Kernel::entries`].
-        entry: usize,
-        /// The rule whose network it has; B3/S23 if it has none.
-        rule: Rule,
-    },
-    /// Of a kernel that serves the ladder.
-    Support(SupportKernel),
-    /// Of a kernel that takes buffers.
-    Buffer(&'static BufferKernel),
+pub(crate) struct Function {
+    /// Stem of its file.
+    pub(crate) file: &'static str,
+    /// Its symbol there, but for the end of one with a network.
+    pub(crate) entry: &'static str,
+    /// A user's own code in the place of that file.
+    pub(crate) own: Option<&'static OwnCode>,
+    /// The rule whose network it has; `None` for a function that takes every rule.
+    pub(crate) network: Option<Rule>,
+    /// Whether its blocks can record timestamps.
+    pub(crate) has_timestamps: bool,
 }
 
 impl Function {
-    /// Whether its blocks can record timestamps.
-    pub(crate) fn has_timestamps(self) -> bool {
-        match self {
-            Function::Ladder { kernel, .. } => kernel.block_timestamps,
-            Function::Buffer(kernel) => kernel.own.is_none(),
-            Function::Support(_) => false,
-        }
-    }
-
-    /// The rule whose network it has; `None` for a function that takes every rule.
-    pub(crate) fn network(self) -> Option<Rule> {
-        match self {
-            Function::Ladder { rule, .. } if rule != Rule::LIFE => Some(rule),
-            _ => None,
-        }
-    }
-
-    /// The function that takes every rule, in place of one with a network.
-    pub(crate) fn of_every_rule(mut self) -> Function {
-        if let Function::Ladder { rule, .. } = &mut self {
-            *rule = Rule::LIFE;
-        }
-        self
-    }
-
-    /// Its file, its symbol there, and a user's own code in the place of that file.
-    pub(crate) fn place(self) -> (&'static str, Cow<'static, str>, Option<&'static OwnCode>) {
-        match self {
-            Function::Support(kernel) => {
-                let row = kernel.row();
-                (row.file, row.symbol.into(), None)
-            }
-            Function::Buffer(kernel) => (kernel.name, kernel.name.into(), kernel.own),
-            Function::Ladder { kernel, entry, .. } => {
-                let symbol = kernel.entries[entry];
-                let symbol = match self.network() {
-                    Some(_) => format!("{symbol}_by_network").into(),
-                    None => symbol.into(),
-                };
-                (kernel.file, symbol, kernel.own.as_ref())
-            }
+    /// Its symbol.
+    pub(crate) fn symbol(self) -> Cow<'static, str> {
+        match self.network {
+            Some(_) => format!("{}_by_network", self.entry).into(),
+            None => self.entry.into(),
         }
     }
 }
@@ -339,6 +302,12 @@ impl PartialEq for OwnCode {
 }
 
 impl Eq for OwnCode {}
+
+impl Hash for OwnCode {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        std::ptr::hash(self, state);
+    }
+}
 
 impl OwnCode {
     /// Errors if it was compiled for another kind of device.

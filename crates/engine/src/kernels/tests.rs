@@ -84,7 +84,18 @@ fn every_entry_takes_the_parameters_of_its_row() {
             rows.extend([*entry].into_iter().chain(network).map(of_symbol));
         }
     }
-    for row in SupportKernel::ALL.map(SupportKernel::row) {
+    for row in [
+        SupportKernel::PACK_I32,
+        SupportKernel::PACK_PLANAR,
+        SupportKernel::UNPACK_I32,
+        SupportKernel::UNPACK_PLANAR,
+        SupportKernel::SOUP,
+        SupportKernel::EDIT,
+        SupportKernel::REDUCE,
+        SupportKernel::COUNT,
+        SupportKernel::MEASURE,
+        SupportKernel::CLOCK,
+    ] {
         rows.push((row.file, row.symbol, bytes(row.parameters)));
     }
     for kernel in LESSON_KERNELS.into_iter().chain(PROBE_KERNELS) {
