@@ -1,11 +1,12 @@
-//! The tables of kernels that [`BufferOp::Launch`](crate::BufferOp::Launch) launches: those of
-//! lessons, whose sources are in `kernels/lessons`, and those that benchmarks launch to measure a
-//! device's limits, whose sources are in `kernels/support`.
+//! The tables of kernels that are not of the ladder: those that [`BufferOp::Launch`](crate::BufferOp::Launch)
+//! launches, for lessons (`kernels/lessons`) and to measure a device's limits (`kernels/support`), and those
+//! that convert, make, change and measure lattices (`kernels/support`), with their launches.
 
-use crate::Band;
 use crate::kernels::Parameter::*;
-use crate::kernels::{Function, Layout, OwnCode, Parameter};
+use crate::kernels::{Function, Launch, Layout, OwnCode, Parameter, planar_words_per_row};
+use crate::{Band, ReduceRegion};
 use ArgumentType::{Buffer, F32, I32, U32, U64};
+use life::Size;
 
 /// A kernel that takes buffers and numbers instead of lattices.
 #[derive(PartialEq, Eq, Debug)]
@@ -117,9 +118,6 @@ pub fn lop3_word(thread: u32, seed: u32, iterations: u32) -> u32 {
     chains.into_iter().fold(0, |all, word| all ^ word)
 }
 
-// The table of kernels that serve the ladder: they convert, make, change and measure lattices. Their
-// sources are in `kernels/support`.
-
 /// A kernel that serves the ladder.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SupportKernel {
@@ -225,5 +223,63 @@ impl SupportKernel {
             network: None,
             has_timestamps: false,
         }
+    }
+}
+
+/// The launches of these kernels.
+impl Launch {
+    /// The block shape of most support kernels; they support no other.
+    pub const SUPPORT_BLOCK: (u32, u32) = (32, 8);
+
+    /// The launch of the kernels that pack a layout into bits or unpack bits to it, for `lattices`
+    /// adjacent lattices. Rows are converted independently, so the lattices form one tall lattice.
+    pub const fn convert(size: Size, lattices: u32, layout: Layout) -> Launch {
+        /// Planar words across and rows down that a block of `planar.cu` converts, by nine warps.
+        const PLANAR_TILE: (u32, u32) = (256, 4);
+        let rows = size.height() * lattices;
+        match layout {
+            Layout::I32 => Self::over(size.width(), rows, Self::SUPPORT_BLOCK),
+            Layout::Bits => Self::over(size.width().div_ceil(32), rows, Self::SUPPORT_BLOCK),
+            Layout::Planar => Launch {
+                block: [32, 9, 1],
+                ..Self::over(planar_words_per_row(size), rows, PLANAR_TILE)
+            },
+        }
+    }
+
+    /// The launch of `make_soup`: a thread per row. The blocks are small, so that few rows spread
+    /// over many SMs.
+    pub const fn soup(size: Size) -> Launch {
+        const THREADS: u32 = 64;
+        Self::new([size.height().div_ceil(THREADS), 1, 1], [THREADS, 1, 1])
+    }
+
+    /// The launch of `edit_cells`: a row of 32 threads per edit, one per cell of its word.
+    pub const fn edit(edits: u32) -> Launch {
+        Self::over(Self::SUPPORT_BLOCK.0, edits, Self::SUPPORT_BLOCK)
+    }
+
+    /// The launch of `measure_bits`: blocks per lattice such that each thread has at least 8 words,
+    /// up to a maximum; the lattices are the grid's z dimension.
+    pub const fn measure(size: Size, lattices: u32) -> Launch {
+        const THREADS: usize = 256;
+        const MAX_BLOCKS: usize = 128;
+        let blocks = size.words().div_ceil(8 * THREADS);
+        let blocks = if blocks < MAX_BLOCKS {
+            blocks
+        } else {
+            MAX_BLOCKS
+        };
+        Self::new([blocks as u32, 1, lattices], [THREADS as u32, 1, 1])
+    }
+
+    /// The launch of `reduce_bits`: one block for 32 pixels of one row; the lattices are the grid's
+    /// z dimension.
+    pub const fn reduce(region: ReduceRegion, lattices: u32) -> Launch {
+        let (across, down) = Self::SUPPORT_BLOCK;
+        Self::new(
+            [region.width.div_ceil(across), region.height, lattices],
+            [across, down, 1],
+        )
     }
 }
