@@ -24,7 +24,6 @@ pub mod cpu;
 pub mod cuda;
 mod error;
 pub mod kernels;
-mod measure;
 mod ops;
 pub mod rule_network;
 mod slot_locks;
@@ -33,16 +32,16 @@ mod split;
 use std::sync::Arc;
 use std::time::Duration;
 
-pub use band::{Band, Cut, RowCopy};
+pub use band::{Band, Cut};
 pub use buffer_kernels::{BufferKernel, SupportKernel};
 pub use cuda_loader::nvtx;
 pub use error::{DriverFault, EngineError, Feature, Loss, MemoryUse};
 pub use kernels::{Kernel, Layout};
-pub use measure::{Measure, ReduceRegion, WordEdit};
 pub use ops::{
     Argument, BlockTimestamp, BufferId, BufferLaunch, BufferOffset, BufferOp, Completion, DeviceId,
-    EventId, IssuedStep, IssuerId, LatticeId, LatticeOp, MemoryOp, Nanos, Op, OrderOp,
-    PageLocation, PreparedId, Program, RunId, Scope, Slot, Span, Step, StreamId, Transfer,
+    EventId, IssuedStep, IssuerId, LatticeId, LatticeOp, Measure, MemoryOp, Nanos, Op, OrderOp,
+    PageLocation, PreparedId, Program, ReduceRegion, RowCopy, RunId, Scope, Slot, Span, Step,
+    StreamId, Transfer, WordEdit,
 };
 pub use split::SplitEngine;
 
