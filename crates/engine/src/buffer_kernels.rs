@@ -4,7 +4,6 @@
 
 use crate::kernels::Parameter::*;
 use crate::kernels::{Function, Launch, Layout, OwnCode, Parameter, planar_words_per_row};
-use crate::{Band, ReduceRegion};
 use ArgumentType::{Buffer, F32, I32, U32, U64};
 use life::Size;
 
@@ -206,12 +205,9 @@ impl SupportKernel {
         }
     }
 
-    /// The kernel that reduces lattices, or bands.
-    pub(crate) const fn reduce(band: Option<Band>) -> SupportKernel {
-        match band {
-            None => Self::REDUCE,
-            Some(_) => Self::COUNT,
-        }
+    /// The kernel that reduces whole lattices, or bands.
+    pub(crate) const fn reduce(are_bands: bool) -> SupportKernel {
+        if are_bands { Self::COUNT } else { Self::REDUCE }
     }
 
     /// Its function.
@@ -275,10 +271,10 @@ impl Launch {
 
     /// The launch of `reduce_bits`: one block for 32 pixels of one row; the lattices are the grid's
     /// z dimension.
-    pub const fn reduce(region: ReduceRegion, lattices: u32) -> Launch {
+    pub(crate) const fn reduce(width: u32, height: u32, lattices: u32) -> Launch {
         let (across, down) = Self::SUPPORT_BLOCK;
         Self::new(
-            [region.width.div_ceil(across), region.height, lattices],
+            [width.div_ceil(across), height, lattices],
             [across, down, 1],
         )
     }

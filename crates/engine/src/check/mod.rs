@@ -438,7 +438,7 @@ impl Validator {
                     let most = plan.views.entry(group).or_insert(words);
                     *most = words.max(*most);
                 }
-                Some(SupportKernel::reduce(state.band))
+                Some(SupportKernel::reduce(state.band.is_some()))
             }
             LatticeOp::Measure => {
                 if !facts.has_measures_memory {

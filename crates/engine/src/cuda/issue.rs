@@ -227,9 +227,10 @@ impl Resources {
                         (shape, kernel.function())
                     }
                     LatticeOp::Reduce(region) => {
-                        let count = if state.band.is_some() { 1 } else { count };
-                        let function = SupportKernel::reduce(state.band).function();
-                        (Launch::reduce(*region, count), function)
+                        let is_band = state.band.is_some();
+                        let count = if is_band { 1 } else { count };
+                        let shape = Launch::reduce(region.width, region.height, count);
+                        (shape, SupportKernel::reduce(is_band).function())
                     }
                     _ => return Ok(None),
                 }
@@ -598,8 +599,9 @@ impl Issuer<'_> {
             (Rows, region.height.into()),
             (Pitch, stride as u64 * 4),
         ];
-        let kernel = SupportKernel::reduce(run.state.band);
-        self.launch_support(kernel, Launch::reduce(region, run.count as u32), values)
+        let kernel = SupportKernel::reduce(run.state.band.is_some());
+        let shape = Launch::reduce(region.width, region.height, run.count as u32);
+        self.launch_support(kernel, shape, values)
     }
 
     /// Measures lattices, or the own rows of a band.
