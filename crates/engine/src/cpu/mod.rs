@@ -9,7 +9,6 @@
 mod buffers;
 mod kernels;
 mod lattices;
-mod measure;
 pub mod memory;
 mod planar_rows;
 mod stream;
