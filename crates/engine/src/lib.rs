@@ -23,10 +23,10 @@ pub mod conformance;
 pub mod cpu;
 pub mod cuda;
 mod error;
+mod host_memory;
 pub mod kernels;
 mod ops;
 pub mod rule_network;
-mod slot_locks;
 mod split;
 
 use std::sync::Arc;

@@ -5,9 +5,8 @@
 //! purpose, kernels that wait for each other share words, and no lock may stand between them.
 
 use super::kernels::lessons;
-use super::memory;
 use crate::error::{bail, known};
-use crate::slot_locks::SlotLocks;
+use crate::host_memory::{self as memory, SlotLocks};
 use crate::{
     Argument, BufferId, BufferLaunch, BufferLocation, BufferOffset, BufferOp, LatticeId, MemoryOp,
     MemoryUse, Result, Slot, Slots, SlotsSpec,

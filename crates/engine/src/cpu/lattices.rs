@@ -9,9 +9,10 @@ use parking_lot::{Mutex, MutexGuard, RwLock};
 use super::buffers::CpuSlots;
 use super::kernels::{Launch, Pair, bits, cells, multistep, planar};
 use super::planar_rows::{BitRows, PlanarRows};
+use super::vector;
 use super::worker_pool::WorkerPool;
-use super::{memory, vector};
 use crate::error::{bail, invalid};
+use crate::host_memory as memory;
 use crate::kernels::{OwnCode, no_own_code};
 use crate::{
     Band, EngineError, Kernel, LatticeId, LatticeOp, Layout, Loss, Measure, MemoryUse,

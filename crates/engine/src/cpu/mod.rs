@@ -9,7 +9,6 @@
 mod buffers;
 mod kernels;
 mod lattices;
-pub mod memory;
 mod planar_rows;
 mod stream;
 mod vector;
@@ -279,6 +278,17 @@ impl Engine for CpuEngine {
     }
 }
 
+/// Size of the last-level cache in bytes, if the system reports it.
+fn last_cache() -> Option<u64> {
+    let caches = fs::read_dir("/sys/devices/system/cpu/cpu0/cache").ok()?;
+    let size = |cache: fs::DirEntry| {
+        let text = fs::read_to_string(cache.path().join("size")).ok()?;
+        let kib: u64 = text.trim().strip_suffix('K')?.parse().ok()?;
+        Some(kib << 10)
+    };
+    caches.flatten().filter_map(size).max()
+}
+
 /// Describes this processor.
 fn describe(workers: usize) -> DeviceInfo {
     static MODEL_AND_CACHE: LazyLock<(Option<String>, Option<u64>)> = LazyLock::new(|| {
@@ -286,7 +296,7 @@ fn describe(workers: usize) -> DeviceInfo {
         let line = text.lines().find(|line| line.starts_with("model name"));
         let model = line.and_then(|line| line.split_once(':'));
         let model = model.map(|(_, name)| name.trim().to_string());
-        (model, memory::last_cache())
+        (model, last_cache())
     });
     let (model, cache) = MODEL_AND_CACHE.clone();
     let threads = if workers == 1 { "thread" } else { "threads" };

@@ -13,8 +13,9 @@
 //! Groups of four rows are stored together, column by column, in the order of stepping. So a column
 //! sweep reads and writes memory sequentially, not on four pages at once.
 
+use super::vector;
 use super::vector::{LANES, Lanes};
-use super::{memory, vector};
+use crate::host_memory as memory;
 use crate::{MemoryUse, Result};
 use life::{Size, Soup};
 use std::ops::Range;

@@ -1,9 +1,8 @@
 //! Memory: host memory for copies, device memory, buffers, and host slots.
 
 use super::driver::{self, OwnedContext, check};
-use crate::cpu::memory::zeroed;
 use crate::error::{bail, invalid, known};
-use crate::slot_locks::SlotLocks;
+use crate::host_memory::{SlotLocks, zeroed};
 use crate::{
     BufferId, BufferLocation, BufferOffset, EngineError, HostMemory, LatticeId, MemoryUse,
     PageLocation, Result, Slot, Slots, SlotsSpec,
