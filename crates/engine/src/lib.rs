@@ -16,7 +16,6 @@
 //! There are two engines, [`cuda`] and [`cpu`]. Their kernels have the same names ([`kernels`]) and
 //! give bit-identical results.
 
-mod band;
 pub mod buffer_kernels;
 mod check;
 pub mod conformance;
@@ -32,7 +31,6 @@ mod split;
 use std::sync::Arc;
 use std::time::Duration;
 
-pub use band::{Band, Cut};
 pub use buffer_kernels::{BufferKernel, SupportKernel};
 pub use cuda_loader::nvtx;
 pub use error::{DriverFault, EngineError, Feature, Loss, MemoryUse};
@@ -43,7 +41,7 @@ pub use ops::{
     PageLocation, PreparedId, Program, ReduceRegion, RowCopy, RunId, Scope, Slot, Span, Step,
     StreamId, Transfer, WordEdit,
 };
-pub use split::SplitEngine;
+pub use split::{Band, Cut, SplitEngine};
 
 /// The result of an engine call.
 pub type Result<T, E = EngineError> = std::result::Result<T, E>;
