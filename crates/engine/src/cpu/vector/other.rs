@@ -2,8 +2,7 @@
 
 use pulp::{Arch, Simd, WithSimd};
 
-use super::Work;
-use super::simd::Generic;
+use super::{Generic, Work};
 
 struct OnArch<W>(W);
 

@@ -5,8 +5,7 @@ use std::arch::x86_64::__m512i;
 use pulp::Scalar;
 use pulp::x86::{V2, V3, V4};
 
-use super::simd::Generic;
-use super::{Logic, Sum, Work};
+use super::{Generic, Logic, Sum, Work};
 
 pulp::simd_type! {
     /// AVX-512 with what compilers use for `bits` and for measuring, and processors older than Ice
