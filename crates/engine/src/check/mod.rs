@@ -102,8 +102,6 @@ impl Plan {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct GroupFacts {
     pub(crate) device: DeviceId,
-    /// Index among the device's groups.
-    pub(crate) on_device: usize,
     pub(crate) first: LatticeId,
     pub(crate) count: usize,
     pub(crate) size: Size,
@@ -255,7 +253,6 @@ impl Validator {
         group_of.resize(group_of.len() + count, group);
         groups.push(GroupFacts {
             device,
-            on_device: groups.iter().filter(|one| one.device == device).count(),
             first,
             count,
             size,

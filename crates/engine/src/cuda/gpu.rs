@@ -27,7 +27,6 @@ use std::time::Instant;
 
 /// One GPU, or another context on it. Fields drop in order: the context last.
 pub(super) struct Gpu {
-    pub(super) groups: Vec<Group>,
     pub(super) pool: EventPool,
     /// Unused memory for block timestamps.
     pub(super) timestamp_pool: Vec<MirroredWords>,
@@ -57,7 +56,6 @@ impl Gpu {
         let sm_count = device.get_attribute(DeviceAttribute::MultiprocessorCount);
         Ok(Gpu {
             sm_count: cust("cuDeviceGetAttribute", sm_count)? as u32,
-            groups: Vec::new(),
             pool: EventPool::default(),
             timestamp_pool: Vec::new(),
             skew: None,
@@ -505,8 +503,6 @@ pub(super) unsafe fn launch(
 pub(super) struct Group {
     size: Size,
     count: usize,
-    /// How many lattices of about this size the device has: those of other bands, too.
-    alike: usize,
     /// The two bit buffers.
     bits: [DeviceWords; 2],
     /// The two buffers of another layout, if one is reserved.
@@ -577,12 +573,7 @@ fn with_size_that_fits(
 
 impl Group {
     /// Allocates lattices whose cells are all dead, in a context that must be current.
-    pub(super) fn new(
-        context: &Arc<OwnedContext>,
-        count: usize,
-        alike: usize,
-        size: Size,
-    ) -> Result<Group> {
+    pub(super) fn new(context: &Arc<OwnedContext>, count: usize, size: Size) -> Result<Group> {
         let allocate = || {
             let words = count * size.words();
             let what = MemoryUse::Lattices(count, Layout::Bits);
@@ -590,7 +581,6 @@ impl Group {
             Ok(Group {
                 size,
                 count,
-                alike,
                 bits: [
                     DeviceWords::zeroed(context, words, what)?,
                     DeviceWords::uninitialized(context, words, what)?,
@@ -606,7 +596,7 @@ impl Group {
     }
 
     /// The context of its memory.
-    fn context(&self) -> &Arc<OwnedContext> {
+    pub(super) fn context(&self) -> &Arc<OwnedContext> {
         &self.edits.context
     }
 
@@ -705,15 +695,16 @@ impl Group {
         layout == Layout::Bits || is_reserved || !layout.supports(self.size)
     }
 
-    /// Allocates a layout, unless it already is.
-    pub(super) fn reserve(&mut self, layout: Layout, sm_count: u32) -> Result<()> {
-        let bits = bytes(self.size, self.count, Layout::Bits);
+    /// Allocates a layout, unless it already is, on a device with so many SMs and lattices of about
+    /// this size.
+    pub(super) fn reserve(&mut self, layout: Layout, alike: u32, sm_count: u32) -> Result<()> {
         let (count, size) = (self.count, self.size);
-        self.allocate(layout, sm_count)
+        let bits = bytes(size, count, Layout::Bits);
+        self.allocate(layout, alike, sm_count)
             .map_err(|why| with_size_that_fits(why, count, size, layout, bits))
     }
 
-    fn allocate(&mut self, layout: Layout, sm_count: u32) -> Result<()> {
+    fn allocate(&mut self, layout: Layout, alike: u32, sm_count: u32) -> Result<()> {
         if self.has(layout) {
             return Ok(());
         }
@@ -722,7 +713,7 @@ impl Group {
         let buffer = || DeviceWords::uninitialized(self.context(), words, what);
         let buffers = [buffer()?, buffer()?];
         if layout == Layout::Planar
-            && let Some(division) = Division::for_mail(self.size, self.alike, sm_count)
+            && let Some(division) = Division::for_mail(self.size, alike, sm_count)
         {
             // The kernel takes an address even if there is no mail, so allocate a word.
             let words = division.mail_words.max(1);

@@ -31,6 +31,8 @@ pub(super) struct Resources {
     /// By [`BufferId`](crate::BufferId); `None` once dropped.
     pub(super) buffers: Vec<Option<Buffer>>,
     pub(super) slots: Option<Arc<CudaSlots>>,
+    /// As the validator numbers them.
+    pub(super) groups: Vec<Group>,
     /// The time at which every device's clock shows 0.
     pub(super) zero: Instant,
     pub(super) gpus: Vec<Gpu>,
@@ -81,27 +83,22 @@ impl Resources {
     /// issued. Neither is possible while a stream is being captured, and a failure here leaves
     /// every lattice unchanged.
     pub(super) fn allocate_for(&mut self, program: &Program, plan: &Plan) -> Result<()> {
-        let groups = &mut self.check.lattices.groups;
+        let facts = &mut self.check.lattices.groups;
         for (&group, &words) in &plan.views {
-            let facts = &mut groups[group];
-            let gpu = &mut self.gpus[usize::from(facts.device.0)];
-            gpu.context.make_current()?;
-            gpu.groups[facts.on_device].grow_views(words, gpu.idle_stream.0)?;
-            facts.view_capacity = words;
+            let gpu = current(&mut self.gpus, facts[group].device)?;
+            self.groups[group].grow_views(words, gpu.idle_stream.0)?;
+            facts[group].view_capacity = words;
         }
         for &group in &plan.measures {
-            let facts = &mut groups[group];
-            let gpu = &mut self.gpus[usize::from(facts.device.0)];
-            gpu.context.make_current()?;
-            gpu.groups[facts.on_device].make_measures()?;
-            facts.has_measures_memory = true;
+            current(&mut self.gpus, facts[group].device)?;
+            self.groups[group].make_measures()?;
+            facts[group].has_measures_memory = true;
         }
         for &(device, function) in &plan.functions {
-            let gpu = &mut self.gpus[usize::from(device.0)];
-            gpu.context.make_current()?;
-            gpu.functions.get(function, false)?;
+            let functions = &mut current(&mut self.gpus, device)?.functions;
+            functions.get(function, false)?;
             if program.block_timestamps && function.has_timestamps {
-                gpu.functions.get(function, true)?;
+                functions.get(function, true)?;
             }
         }
         let slots = self.slots.as_ref();
@@ -143,13 +140,18 @@ impl Resources {
     }
 }
 
+/// A device or context, which is made current on this thread.
+pub(super) fn current(gpus: &mut [Gpu], device: DeviceId) -> Result<&mut Gpu> {
+    let gpu = &mut gpus[usize::from(device.0)];
+    gpu.context.make_current().map(|()| gpu)
+}
+
 /// Lattices that are adjacent in memory and in the same state.
 #[derive(Clone, Copy)]
 struct Run {
     first: LatticeId,
     count: usize,
-    gpu: usize,
-    /// Index among the GPU's groups, and of the first lattice there.
+    /// Their group, and the index of the first lattice there.
     group: usize,
     index: usize,
     size: Size,
@@ -340,14 +342,14 @@ impl Issuer<'_> {
     /// One lattice.
     fn place(&self, lattice: LatticeId) -> Run {
         let check = &self.resources.check;
-        let group = check.lattices.of(lattice);
+        let group = check.lattices.group_of(lattice);
+        let facts = &check.lattices.groups[group];
         Run {
             first: lattice,
             count: 1,
-            gpu: usize::from(group.device.0),
-            group: group.on_device,
-            index: (lattice.0 - group.first.0) as usize,
-            size: group.size,
+            group,
+            index: (lattice.0 - facts.first.0) as usize,
+            size: facts.size,
             state: check.states.get(lattice),
         }
     }
@@ -372,10 +374,9 @@ impl Issuer<'_> {
             }
         );
         let check = &self.resources.check;
-        let group = check.lattices.group_of(run.first);
         let follows = |&lattice: &LatticeId| {
             let other = check.states.get(lattice);
-            check.lattices.group_of(lattice) == group
+            check.lattices.group_of(lattice) == run.group
                 && other.has_buffers_of(state)
                 && (!of_views || other.view_words == state.view_words)
         };
@@ -385,18 +386,16 @@ impl Issuer<'_> {
     }
 
     fn group(&self, run: Run) -> &Group {
-        &self.resources.gpus[run.gpu].groups[run.group]
+        &self.resources.groups[run.group]
     }
 
     /// The address of a row of a lattice's cells, in its context.
     fn rows_at(&self, run: Run, row: u32) -> Result<(sys::CUdeviceptr, sys::CUcontext)> {
         let Run { state, index, .. } = run;
-        let cells = self
-            .group(run)
-            .buffer_at(state.layout, index, state.parity)?;
+        let group = self.group(run);
+        let cells = group.buffer_at(state.layout, index, state.parity)?;
         let offset = state.layout.row_bytes(run.size) * row as usize;
-        let context = self.resources.gpus[run.gpu].context.raw;
-        Ok((cells + offset as u64, context))
+        Ok((cells + offset as u64, group.context().raw))
     }
 
     /// Advances lattices: adjacent ones in one launch if the kernel is batched and they are all in

@@ -32,7 +32,7 @@ use driver::{
     Event, OwnedContext, RawStream, Timer, Timing, check, host_span, into_partially_applied,
 };
 use gpu::{Gpu, Group};
-use issue::{Resources, Stream};
+use issue::{Resources, Stream, current};
 use life::Size;
 use memory::{Buffer, CudaSlots, find};
 use std::collections::btree_map::Entry;
@@ -120,6 +120,7 @@ impl CudaEngine {
                 streams: Vec::new(),
                 buffers: Vec::new(),
                 slots: None,
+                groups: Vec::new(),
                 zero: began,
                 gpus,
                 check: Validator::new(infos),
@@ -150,14 +151,11 @@ impl Engine for CudaEngine {
         size: Size,
         band: Option<Band>,
     ) -> Result<()> {
-        let gpu = self.resources.gpu_at(device)?;
-        let Resources { gpus, check, .. } = &mut self.resources;
-        let gpu = &mut gpus[gpu];
+        let of = &mut self.resources;
+        let gpu = &of.gpus[of.gpu_at(device)?];
         gpu.context.make_current()?;
-        let alike = count * band.map_or(1, |band| band.per_device as usize);
-        gpu.groups
-            .push(Group::new(&gpu.context, count, alike, size)?);
-        check.add_lattices(device, count, size, band);
+        of.groups.push(Group::new(&gpu.context, count, size)?);
+        of.check.add_lattices(device, count, size, band);
         Ok(())
     }
 
@@ -170,10 +168,9 @@ impl Engine for CudaEngine {
         of.streams.clear();
         of.buffers.clear();
         of.slots = None;
+        of.groups.clear();
         of.check = Validator::new(std::mem::take(&mut of.check.devices));
         for gpu in &mut of.gpus {
-            gpu.context.make_current()?;
-            gpu.groups.clear();
             gpu.default_stream = None;
         }
         Ok(())
@@ -181,28 +178,18 @@ impl Engine for CudaEngine {
 
     fn reserve(&mut self, layout: Layout) -> Result<()> {
         self.synchronize()?;
-        let Resources { gpus, check, .. } = &mut self.resources;
+        let of = &mut self.resources;
         // Every device frees other layouts before one allocates.
-        let mut each = gpus.iter_mut();
-        let freed = each.try_for_each(|gpu| {
-            gpu.context.make_current()?;
-            let groups = gpu.groups.iter_mut();
-            groups.for_each(|group| group.keep_only(layout));
-            Ok(())
-        });
-        let mut each = gpus.iter_mut();
-        let answer = freed.and_then(|()| {
-            each.try_for_each(|gpu| {
-                gpu.context.make_current()?;
-                let mut groups = gpu.groups.iter_mut();
-                groups.try_for_each(|group| group.reserve(layout, gpu.sm_count))
-            })
+        of.groups.iter_mut().for_each(|it| it.keep_only(layout));
+        let mut groups = of.groups.iter_mut().zip(&of.check.lattices.groups);
+        let answer = groups.try_for_each(|(group, facts)| {
+            let gpu = current(&mut of.gpus, facts.device)?;
+            group.reserve(layout, facts.alike(), gpu.sm_count)
         });
         // The states must match what was allocated, also after an error.
-        let groups = check.lattices.groups.iter();
-        let has = groups.map(|it| gpus[usize::from(it.device.0)].groups[it.on_device].has(layout));
+        let has = of.groups.iter().map(|group| group.has(layout));
         let allocated: Vec<bool> = has.collect();
-        check.reserve(layout, &allocated);
+        of.check.reserve(layout, &allocated);
         answer
     }
 

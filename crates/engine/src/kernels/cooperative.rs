@@ -206,9 +206,9 @@ impl Division {
 
     /// The division of a device's lattices, which needs memory for mail; `None` if the kernel does not
     /// support their size on the device.
-    pub(crate) fn for_mail(size: Size, lattices: usize, sm_count: u32) -> Option<Division> {
+    pub(crate) fn for_mail(size: Size, lattices: u32, sm_count: u32) -> Option<Division> {
         let fits = SIZES.contains(size) && min_sm_count(size) <= sm_count;
-        fits.then(|| Division::of(size, lattices as u32, sm_count))
+        fits.then(|| Division::of(size, lattices, sm_count))
     }
 
     /// The launch for this many adjacent lattices.
