@@ -61,7 +61,7 @@ pub enum Ordinals {
 pub struct CudaEngine {
     // Fields drop in this order: running work, then what it refers to.
     runs: Runs,
-    prepared: HashMap<PreparedId, Prepared>,
+    prepared: HashMap<PreparedId, Vec<DeviceGraph>>,
     resources: Resources,
     left_out: Vec<(u32, EngineError)>,
 }
@@ -337,7 +337,42 @@ impl Engine for CudaEngine {
     }
 
     fn submit(&mut self, program: &Program) -> Result<RunId> {
-        Submission::issue(&mut self.resources, &mut self.runs, program)
+        let (resources, runs) = (&mut self.resources, &mut self.runs);
+        let plan = resources.check.validate(program)?;
+        resources.allocate_for(program, &plan)?;
+        resources.bind(program.downloads())?;
+        let number = runs.number();
+        if program.steps.is_empty() {
+            runs.add(number, Run::default());
+            return Ok(number);
+        }
+        let used = resources.streams_used(program);
+        let open = used.iter().map(|(_, streams)| streams.len()).sum();
+        let mut last_step = vec![usize::MAX; resources.streams.len()];
+        for (index, step) in program.steps.iter().enumerate() {
+            last_step[step.stream.0 as usize] = index;
+        }
+        let device = |(gpu, _): &(usize, _)| resources.gpus[*gpu].device.as_raw();
+        let threads = Threads::of(program, &plan, used.iter().map(device).collect());
+        let mut submission = Submission {
+            resources,
+            runs,
+            program,
+            number,
+            run: Run {
+                open,
+                ..Run::default()
+            },
+            used,
+            last_step,
+            threads,
+        };
+        let issued = submission.issue_all();
+        let run = submission.run;
+        let changes_cells = plan.changes_cells;
+        runs.add_or_discard(number, run, issued, program, resources, changes_cells)?;
+        resources.check.states.commit();
+        Ok(number)
     }
 
     fn compile_in_background(&mut self, program: &Program) -> Result<()> {
@@ -357,24 +392,36 @@ impl Engine for CudaEngine {
     }
 
     fn prepare(&mut self, program: &Program) -> Result<PreparedId> {
-        let plan = self.resources.check.validate_preparable(program)?;
+        let of = &mut self.resources;
+        let plan = of.check.validate_preparable(program)?;
         // A graph keeps the functions that it was captured with.
-        self.resources.finish_compiling(&plan);
-        self.resources.allocate_for(program, &plan)?;
-        let prepared = Prepared::capture(&mut self.resources, program)?;
-        let program = Arc::new(program.clone());
-        let id = self.resources.check.add_prepared(&program, &plan);
-        self.prepared.insert(id, prepared);
+        of.finish_compiling(&plan);
+        of.allocate_for(program, &plan)?;
+        // The lattices' states change only in a draft.
+        of.check.states.begin();
+        let used = of.streams_used(program).into_iter();
+        let graphs = used.map(|(gpu, streams)| DeviceGraph::capture(of, gpu, &streams, program));
+        let graphs = graphs.collect::<Result<_>>()?;
+        let id = of.check.add_prepared(&Arc::new(program.clone()), &plan);
+        self.prepared.insert(id, graphs);
         Ok(id)
     }
 
     fn replay(&mut self, id: PreparedId) -> Result<RunId> {
-        let of = &mut self.resources;
+        let (of, runs) = (&mut self.resources, &mut self.runs);
         let known = of.check.validate_replay(id)?;
         let (program, changes_cells) = (known.program.clone(), known.changes_cells);
-        let run = self.prepared[&id].replay(of, &mut self.runs, &program, changes_cells)?;
-        self.resources.check.commit_replay(id);
-        Ok(run)
+        of.bind(program.downloads())?;
+        let (number, graphs) = (runs.number(), &self.prepared[&id]);
+        let mut run = Run {
+            open: graphs.len(),
+            ..Run::default()
+        };
+        let mut each = graphs.iter();
+        let issued = each.try_for_each(|graph| graph.launch(number, &mut run, of, runs));
+        runs.add_or_discard(number, run, issued, &program, of, changes_cells)?;
+        of.check.commit_replay(id);
+        Ok(number)
     }
 
     fn release(&mut self, prepared: PreparedId) {
@@ -537,10 +584,10 @@ impl Runs {
         program: &Program,
         resources: &Resources,
         changes_cells: bool,
-    ) -> Result<RunId> {
+    ) -> Result<()> {
         let Err(error) = issued else {
             self.add(number, run);
-            return Ok(number);
+            return Ok(());
         };
         // Waits for issued work: no timestamp may be written to freed memory.
         let _ = resources.synchronize();
@@ -703,45 +750,6 @@ struct Submission<'a> {
 }
 
 impl Submission<'_> {
-    /// Validates a program, allocates what it needs, binds its slots and issues its steps.
-    fn issue(resources: &mut Resources, runs: &mut Runs, program: &Program) -> Result<RunId> {
-        let plan = resources.check.validate(program)?;
-        resources.allocate_for(program, &plan)?;
-        resources.bind(program.downloads())?;
-        let number = runs.number();
-        if program.steps.is_empty() {
-            runs.add(number, Run::default());
-            return Ok(number);
-        }
-        let used = resources.streams_used(program);
-        let open = used.iter().map(|(_, streams)| streams.len()).sum();
-        let mut last_step = vec![usize::MAX; resources.streams.len()];
-        for (index, step) in program.steps.iter().enumerate() {
-            last_step[step.stream.0 as usize] = index;
-        }
-        let device = |(gpu, _): &(usize, _)| resources.gpus[*gpu].device.as_raw();
-        let threads = Threads::of(program, &plan, used.iter().map(device).collect());
-        let mut submission = Submission {
-            resources,
-            runs,
-            program,
-            number,
-            run: Run {
-                open,
-                ..Run::default()
-            },
-            used,
-            last_step,
-            threads,
-        };
-        let issued = submission.issue_all();
-        let run = submission.run;
-        let changes_cells = plan.changes_cells;
-        runs.add_or_discard(number, run, issued, program, resources, changes_cells)?;
-        resources.check.states.commit();
-        Ok(number)
-    }
-
     fn issue_all(&mut self) -> Result<()> {
         let program = self.program;
         let issuers = match self.threads {
@@ -925,11 +933,8 @@ impl Submission<'_> {
     }
 }
 
-/// A program captured for replay, as one graph per device.
-struct Prepared(Vec<Part>);
-
-/// One device's graph.
-struct Part {
+/// One device's graph of a program that is captured for replay.
+struct DeviceGraph {
     gpu: usize,
     graph: Graph,
     downloads: Arc<[GraphDownload]>,
@@ -986,47 +991,14 @@ impl Drop for Graph {
     }
 }
 
-impl Prepared {
-    /// Captures a valid program whose memory is allocated, as one graph per device. The lattices'
-    /// states change only in a draft.
-    fn capture(resources: &mut Resources, program: &Program) -> Result<Prepared> {
-        resources.check.states.begin();
-        let used = resources.streams_used(program);
-        let parts = used
-            .iter()
-            .map(|(gpu, streams)| Part::capture(resources, *gpu, streams, program))
-            .collect::<Result<Vec<Part>>>()?;
-        Ok(Prepared(parts))
-    }
-
-    /// Starts the program. Its graphs wait for all work in their streams.
-    fn replay(
-        &self,
-        resources: &mut Resources,
-        runs: &mut Runs,
-        program: &Program,
-        changes_cells: bool,
-    ) -> Result<RunId> {
-        resources.bind(program.downloads())?;
-        let number = runs.number();
-        let mut run = Run {
-            open: self.0.len(),
-            ..Run::default()
-        };
-        let mut parts = self.0.iter();
-        let issued = parts.try_for_each(|part| part.launch(number, &mut run, resources, runs));
-        runs.add_or_discard(number, run, issued, program, resources, changes_cells)
-    }
-}
-
-impl Part {
+impl DeviceGraph {
     /// Captures one device's steps of a program.
     fn capture(
         resources: &mut Resources,
         gpu: usize,
         streams: &[StreamId],
         program: &Program,
-    ) -> Result<Part> {
+    ) -> Result<DeviceGraph> {
         resources.make_current(gpu)?;
         let origin = resources.gpus[gpu].graph_stream.0;
         let fork = Event::new(false)?;
@@ -1073,7 +1045,7 @@ impl Part {
         // Not returned to the pool: an event last recorded in a capture cannot be queried, even if
         // the next record is a graph node.
         drop((fork, joins));
-        Ok(Part {
+        Ok(DeviceGraph {
             gpu,
             graph,
             downloads: downloads.into(),
