@@ -601,12 +601,16 @@ impl Kernel {
 
     /// Errors for a device that cannot run the kernel with lattices of this size.
     pub fn validate_device(&self, device: &DeviceInfo, size: Size) -> Result<(), EngineError> {
-        if let Some(own) = &self.own {
-            own.validate_device(device)?;
+        let is_gpu = device.capability.is_some();
+        if let Some(OwnCode { gpu, cpu, .. }) = &self.own
+            && (if is_gpu { gpu.is_none() } else { cpu.is_none() })
+        {
+            return Err(no_own_code(is_gpu));
         }
-        let needed = match (self.cooperative, device.capability) {
-            (true, Some(_)) => cooperative::min_sm_count(size),
-            (false, _) | (true, None) => 0,
+        let needed = if self.cooperative && is_gpu {
+            cooperative::min_sm_count(size)
+        } else {
+            0
         };
         if device.sm_count >= needed {
             return Ok(());
@@ -884,23 +888,6 @@ impl Eq for OwnCode {}
 impl Hash for OwnCode {
     fn hash<H: Hasher>(&self, state: &mut H) {
         std::ptr::hash(self, state);
-    }
-}
-
-impl OwnCode {
-    /// Errors if it was compiled for another kind of device.
-    fn validate_device(&self, device: &DeviceInfo) -> Result<(), EngineError> {
-        let is_gpu = device.capability.is_some();
-        let has_code = if is_gpu {
-            self.gpu.is_some()
-        } else {
-            self.cpu.is_some()
-        };
-        if has_code {
-            Ok(())
-        } else {
-            Err(no_own_code(is_gpu))
-        }
     }
 }
 

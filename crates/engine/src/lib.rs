@@ -57,7 +57,7 @@ pub trait Engine: Send {
     fn devices(&self) -> &[DeviceInfo];
 
     /// Creates `count` lattices of one size on a device, in one allocation, each for a band of a torus
-    /// if there is one. All cells are dead and the layout is [`Layout::Bits`]. Ids are consecutive, also
+    /// if there is one: ops say where a band differs from a whole torus. All cells are dead and the layout is [`Layout::Bits`]. Ids are consecutive, also
     /// across calls.
     fn create(
         &mut self,
@@ -70,12 +70,6 @@ pub trait Engine: Send {
     /// Creates lattices that are whole tori.
     fn create_lattices(&mut self, device: DeviceId, count: usize, size: life::Size) -> Result<()> {
         self.create(device, count, size, None)
-    }
-
-    /// Creates `count` lattices for a band of a torus each, on the band's device. Ops on them say where
-    /// a band differs from a whole torus.
-    fn create_bands(&mut self, count: usize, band: Band) -> Result<()> {
-        self.create(band.device, count, band.size()?, Some(band))
     }
 
     /// Waits until no work runs, then drops all lattices, slots, streams, events, buffers and prepared
@@ -317,10 +311,7 @@ pub enum BufferLocation {
 impl BufferLocation {
     /// Whether kernels of the buffer's device can use it.
     pub(crate) fn is_on_device(self) -> bool {
-        match self {
-            BufferLocation::Device | BufferLocation::Managed | BufferLocation::Pool => true,
-            BufferLocation::Host(_) => false,
-        }
+        !matches!(self, BufferLocation::Host(_))
     }
 }
 

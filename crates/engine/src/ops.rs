@@ -665,7 +665,7 @@ impl ReduceRegion {
         for (word, pixels) in line.iter_mut().zip((0..).step_by(4)) {
             let byte =
                 |k: usize| ReduceRegion::density(alive[pixels + k], widths[pixels + k] * tall);
-            *word = u32::from_le_bytes([byte(0), byte(1), byte(2), byte(3)]);
+            *word = u32::from_le_bytes(std::array::from_fn(byte));
         }
     }
 

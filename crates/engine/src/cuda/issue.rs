@@ -260,16 +260,14 @@ impl Resources {
             })
             .map(|()| value as u32)
         };
-        let attribute = |which| {
-            let answer = self.gpus[gpu].device.get_attribute(which);
-            cust("cuDeviceGetAttribute", answer).map(|number| number as u32)
-        };
+        let max_threads = DeviceAttribute::MaxThreadsPerMultiprocessor;
+        let max_threads = self.gpus[gpu].device.get_attribute(max_threads);
         Ok(Some(Occupancy {
             blocks,
             blocks_per_sm: blocks_per_sm as u32,
-            sm_count: attribute(DeviceAttribute::MultiprocessorCount)?,
+            sm_count,
             block_threads,
-            max_threads_per_sm: attribute(DeviceAttribute::MaxThreadsPerMultiprocessor)?,
+            max_threads_per_sm: cust("cuDeviceGetAttribute", max_threads)? as u32,
             registers: of_function(CU_FUNC_ATTRIBUTE_NUM_REGS)?,
             shared_bytes: of_function(CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES)?
                 + shape.shared_bytes as u32,

@@ -170,8 +170,9 @@ impl Engine for SplitEngine {
         }
         let bands = self.bands(size);
         for (index, &band) in bands.iter().enumerate() {
-            let created = self.inner.create_bands(count, band);
             let beside = bands[..index].iter().filter(|it| it.device == band.device);
+            let (device, size) = (band.device, band.size()?);
+            let created = self.inner.create(device, count, size, Some(band));
             created.map_err(|error| {
                 let others = beside.filter_map(|band| band.size().ok());
                 self.of_whole(error, others.map(Size::cells).sum())

@@ -121,12 +121,7 @@ fn to_gray(pixels: &[AtomicU32], gray: &[AtomicU32]) {
             let [r, g, b, _] = pixel.load(Ordering::Relaxed).to_le_bytes().map(u32::from);
             ((77 * r + 150 * g + 29 * b) >> 8) as u8
         };
-        let bytes = [
-            byte(&pixels[0]),
-            byte(&pixels[1]),
-            byte(&pixels[2]),
-            byte(&pixels[3]),
-        ];
+        let bytes = std::array::from_fn(|i| byte(&pixels[i]));
         word.store(u32::from_le_bytes(bytes), Ordering::Relaxed);
     }
 }
