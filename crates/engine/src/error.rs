@@ -307,20 +307,13 @@ pub enum MemoryUse {
 impl fmt::Display for MemoryUse {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&match *self {
-            MemoryUse::Lattices(count, Layout::Bits) => {
-                tr!("{lattices} in bits", lattices = counted_lattices(count))
-            }
-            MemoryUse::Lattices(count, Layout::I32) => {
-                tr!(
-                    "{lattices} at 4 bytes per cell",
-                    lattices = counted_lattices(count)
-                )
-            }
-            MemoryUse::Lattices(count, Layout::Planar) => {
-                tr!(
-                    "{lattices} in planar words",
-                    lattices = counted_lattices(count)
-                )
+            MemoryUse::Lattices(count, layout) => {
+                let lattices = counted_lattices(count);
+                match layout {
+                    Layout::Bits => tr!("{lattices} in bits"),
+                    Layout::I32 => tr!("{lattices} at 4 bytes per cell"),
+                    Layout::Planar => tr!("{lattices} in planar words"),
+                }
             }
             MemoryUse::Edits => tr!("the edits").into(),
             MemoryUse::Views => tr!("the reduced views").into(),
@@ -329,10 +322,8 @@ impl fmt::Display for MemoryUse {
             MemoryUse::Buffer => tr!("a buffer").into(),
             MemoryUse::BlockTimestamps => tr!("the block timestamps of a program's kernels").into(),
             MemoryUse::Slot(count) => {
-                tr!(
-                    "a host slot for {lattices}",
-                    lattices = counted_lattices(count)
-                )
+                let lattices = counted_lattices(count);
+                tr!("a host slot for {lattices}")
             }
         })
     }

@@ -387,13 +387,29 @@ impl Issuer<'_> {
         &self.resources.groups[run.group]
     }
 
-    /// The address of a row of a lattice's cells, in its context.
+    /// The address of the first lattice's bits.
+    fn bits(&self, run: Run) -> sys::CUdeviceptr {
+        self.group(run).bits_at(run.index, run.state.bits_parity)
+    }
+
+    /// The address of its cells.
+    fn cells(
+        &self,
+        Run {
+            group,
+            index,
+            state,
+            ..
+        }: Run,
+    ) -> Result<sys::CUdeviceptr> {
+        self.resources.groups[group].buffer_at(state.layout, index, state.parity)
+    }
+
+    /// The address of a row of its cells, in its context.
     fn rows_at(&self, run: Run, row: u32) -> Result<(sys::CUdeviceptr, sys::CUcontext)> {
-        let Run { state, index, .. } = run;
-        let group = self.group(run);
-        let cells = group.buffer_at(state.layout, index, state.parity)?;
-        let offset = state.layout.row_bytes(run.size) * row as usize;
-        Ok((cells + offset as u64, group.context().raw))
+        let offset = run.state.layout.row_bytes(run.size) * row as usize;
+        let context = self.group(run).context().raw;
+        Ok((self.cells(run)? + offset as u64, context))
     }
 
     /// Advances lattices: adjacent ones in one launch if the kernel is batched and they are all in
@@ -510,10 +526,8 @@ impl Issuer<'_> {
     }
 
     fn edit(&mut self, run: Run, edits: &[WordEdit]) -> Result<()> {
-        let Run { index, state, .. } = run;
-        let group = self.group(run);
-        let cells = group.buffer_at(state.layout, index, state.parity)?;
-        let list = group.edits_at(index);
+        let cells = self.cells(run)?;
+        let list = self.group(run).edits_at(run.index);
         // Copies and launches of a stream run in order, so one list serves all chunks.
         for edits in edits.chunks(max_edits(run.size)) {
             self.copy_in(list, edits.as_ptr().cast(), size_of_val(edits))?;
@@ -522,7 +536,7 @@ impl Issuer<'_> {
                 (EditCount, edits.len() as u64),
                 (Cells, cells),
                 (Width, run.size.width().into()),
-                (LayoutIndex, state.layout as u64),
+                (LayoutIndex, run.state.layout as u64),
             ];
             let shape = Launch::edit(edits.len() as u32);
             self.launch_support(SupportKernel::EDIT, shape, values)?;
@@ -531,24 +545,20 @@ impl Issuer<'_> {
     }
 
     fn pack(&mut self, run: Run) -> Result<()> {
-        let Run { index, state, .. } = run;
-        let Some(kernel) = SupportKernel::pack(state.layout) else {
+        let layout = run.state.layout;
+        let Some(kernel) = SupportKernel::pack(layout) else {
             return Ok(()); // the bits are the cells
         };
-        let group = self.group(run);
-        let cells = group.buffer_at(state.layout, index, state.parity)?;
-        let bits = group.bits_at(index, 0);
-        self.convert(kernel, run, state.layout, cells, bits)
+        let bits = self.group(run).bits_at(run.index, 0);
+        self.convert(kernel, run, layout, self.cells(run)?, bits)
     }
 
     fn unpack(&mut self, run: Run, to: Layout) -> Result<()> {
         let Some(kernel) = SupportKernel::unpack(to) else {
             return Ok(()); // the bits are there
         };
-        let group = self.group(run);
-        let bits = group.bits_at(run.index, run.state.bits_parity);
-        let cells = group.buffer_at(to, run.index, 0)?;
-        self.convert(kernel, run, to, bits, cells)
+        let cells = self.group(run).buffer_at(to, run.index, 0)?;
+        self.convert(kernel, run, to, self.bits(run), cells)
     }
 
     /// Converts a run between bits and a layout, as one tall lattice: rows are converted independently.
@@ -578,9 +588,8 @@ impl Issuer<'_> {
                 band.rows.into(),
             ),
         };
-        let group = self.group(run);
-        let bits = group.bits_at(run.index, run.state.bits_parity) + offset;
-        let (pixels, stride) = part(&group.view, run.index, MemoryUse::Views)?;
+        let bits = self.bits(run) + offset;
+        let (pixels, stride) = part(&self.group(run).view, run.index, MemoryUse::Views)?;
         let (width, height) = sides(torus);
         let values: &Values = &[
             (From, bits),
@@ -610,9 +619,8 @@ impl Issuer<'_> {
                 (own_offset(band), band.own_size(), first as u64)
             }
         };
-        let group = self.group(run);
-        let bits = group.bits_at(run.index, run.state.bits_parity) + offset;
-        let [shares, measures, before, arrived] = group.measures_at(run.index)?;
+        let bits = self.bits(run) + offset;
+        let [shares, measures, before, arrived] = self.group(run).measures_at(run.index)?;
         let shape = Launch::measure(size, run.count as u32);
         let values: &Values = &[
             (From, bits),
@@ -630,8 +638,7 @@ impl Issuer<'_> {
         let Run {
             index, state, size, ..
         } = run;
-        let group = self.group(run);
-        let bits = group.bits_at(index, state.bits_parity);
+        let (group, bits) = (self.group(run), self.bits(run));
         // The address of the first lattice's part, its words, and the words from one lattice to the next.
         let (at, words, pitch) = match what {
             Transfer::Bits => (bits, size.words(), size.words()),
@@ -641,8 +648,8 @@ impl Issuer<'_> {
                 (at, per_row * count as usize, size.words())
             }
             Transfer::Cells => {
-                let cells = group.buffer_at(Layout::I32, index, state.parity)?;
-                (cells, size.cells() as usize, size.cells() as usize)
+                let words = size.cells() as usize;
+                (self.cells(run)?, words, words)
             }
             Transfer::Measure => {
                 let [_, at, ..] = group.measures_at(index)?;

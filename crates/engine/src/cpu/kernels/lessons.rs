@@ -20,7 +20,7 @@ pub(in crate::cpu) fn run(
     stop: &AtomicBool,
 ) -> Result<()> {
     let name = call.kernel.name;
-    use Argument::{Buffer, F32, I32, U32, U64};
+    use Argument::{F32, I32, U32, U64};
     match (name, call.arguments.as_slice(), buffers) {
         ("scale", &[_, I32(length), I32(times)], [array]) => {
             scale(first(array, length), repetitions(times), stop);
@@ -47,8 +47,8 @@ pub(in crate::cpu) fn run(
         (
             "barrier",
             &[
-                Buffer(_),
-                Buffer(_),
+                _,
+                _,
                 I32(width),
                 I32(height),
                 U32(rule),
