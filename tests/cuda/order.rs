@@ -8,8 +8,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use engine::{
-    BufferLocation, Completion, DeviceId, EventId, Priority, Scope, Slot, Span, StreamId,
-    StreamKind, StreamSpec, Transfer,
+    BufferLocation, Completion, DeviceId, EventId, LatticeId, Priority, Scope, Slot, Span,
+    StreamId, StreamKind, StreamSpec, Transfer,
 };
 
 use crate::ops::{
@@ -318,6 +318,7 @@ fn a_downloaded_picture_does_not_wait_for_the_run() {
         let soups = lab.soups(1, "64x64");
         let steps = [
             (held, lab.meet(1, 2, LONG)),
+            (held, download(0..1, 2, Transfer::Bits)),
             (free, download(0..1, 0, Transfer::Bits)),
         ];
         let run = lab.engine.submit(&program(steps)).unwrap();
@@ -339,6 +340,12 @@ fn a_downloaded_picture_does_not_wait_for_the_run() {
         };
         assert_eq!((*of, those, *there), (run, &lattices, slot));
         assert_eq!(soups.read(0, 0), soups.starts[0].words());
+        let (lattice, pending) = (LatticeId(0), Slot(2));
+        let is_read = soups.slots.read(lattice, pending, &mut |_| ());
+        assert_eq!(
+            (is_read, soups.slots.is_free(lattice, pending)),
+            (false, false)
+        );
         lab.run(&program([(free, lab.meet(2, 2, LONG))]));
     });
     let mut lab = on_cpu(1);

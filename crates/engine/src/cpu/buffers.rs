@@ -197,33 +197,3 @@ impl Slots for CpuSlots {
         self.locks.is_free(lattice, slot)
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::EngineError;
-
-    const LATTICE: LatticeId = LatticeId(1);
-
-    #[test]
-    fn a_slot_is_read_or_bound_but_not_both() {
-        let spec = SlotsSpec {
-            pinned: 2,
-            picture_words: 3,
-            ..SlotsSpec::default()
-        };
-        let slots = CpuSlots::new(spec, &[5, 7]).unwrap();
-        let bind = |slot| slots.locks.bind_all([(LATTICE, Slot(slot))].into_iter());
-        bind(0).unwrap();
-        assert_eq!(bind(0), Err(EngineError::SlotBusy(LATTICE, Slot(0))));
-        assert!(!slots.read(LATTICE, Slot(0), &mut |_| panic!("read while bound")));
-        assert!(!slots.is_free(LATTICE, Slot(0)));
-        slots.land(LATTICE, Slot(0), |words| words.fill(9));
-        assert!(slots.read(LATTICE, Slot(0), &mut |words| {
-            assert_eq!(words, [9, 9, 9]);
-            assert!(bind(0).is_err(), "it is being read");
-            bind(1).unwrap();
-        }));
-        assert!(slots.is_free(LATTICE, Slot(0)));
-    }
-}
