@@ -3,22 +3,21 @@
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
-use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use anyhow::Result;
+use anyhow::{Result, bail, ensure};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::bench::ladder::{Case, MAX_MEMORY, PreparedCase, works};
+use super::bench::ladder::{Case, PreparedCase, works};
 use super::bench::spread;
 use super::failure::{BadArguments, CheckFailed, Interrupted, cancelled, unreadable};
-use super::itself;
 use super::options::{KernelCheckArguments, KernelCommand};
 use super::round::write_new;
 use super::text::{columns, print, print_json, print_text};
+use super::{ask_itself, itself};
 use engine::cuda::{driver_version, first_device, list_devices};
 use engine::kernels::{GpuCode, KERNELS, Kernel, find};
 use engine::{DeviceInfo, EngineError};
@@ -26,7 +25,7 @@ use lang::numbers::digits;
 use lang::tr;
 use lesson::KernelTask;
 use life::{Rule, read_regular_file, shown};
-use platform::contained::{Ended, Limits, Process};
+use platform::contained::{Ended, Limits};
 use session::DeviceChoice;
 use session::instances::open_engine;
 use ui::code_editor::occupancy_in_words;
@@ -166,10 +165,8 @@ pub(super) fn check(arguments: &KernelCheckArguments, task: Option<&KernelTask>)
         if let Some(wrong @ Err(_)) = hidden {
             verdict = wrong;
         } else if let Some(code) = code {
-            match time(&own, code, gpu, &cancel)? {
-                Ok(rates) => timing = Some(rates),
-                Err(fault) => verdict = Err(Box::new(fault)),
-            }
+            let timed = time(&own, code, gpu, &cancel)?;
+            timing = Some(timed.map_err(|why| CheckFailed(format!("{name}: {why}")))?);
         }
     }
     let (right, fault) = match &verdict {
@@ -344,14 +341,8 @@ struct Request {
     gpu: u32,
 }
 
-/// What the child process answers.
-#[derive(Serialize, Deserialize)]
-enum Answer {
-    Timed(Timing),
-    Wrong(Fault),
-    /// It could not time anything, in words.
-    Failed(String),
-}
+/// What the child process answers; of what went wrong, a sentence.
+type Answer = Result<Timing, String>;
 
 /// The rates of a kernel and of the rungs.
 #[derive(Serialize, Deserialize)]
@@ -397,52 +388,40 @@ fn not_faster_than<'a>(timing: &'a Timing, rung: &str) -> Option<&'a KernelRate>
 /// Times a kernel that is right, in a child process, which is asked for it in a line of JSON and answers so.
 ///
 /// # Errors
-/// The process cannot be started, could not time anything, or was cancelled.
-fn time(
-    own: &OwnKernel,
-    code: &GpuCode,
-    gpu: u32,
-    cancel: &AtomicBool,
-) -> Result<Result<Timing, Fault>> {
+/// The process cannot be started, or was cancelled.
+fn time(own: &OwnKernel, code: &GpuCode, gpu: u32, cancel: &AtomicBool) -> Result<Answer> {
     let request = Request {
         source: own.source.clone(),
         code: code.clone(),
         gpu,
     };
-    let request = serde_json::to_string(&request)? + "\n";
-    let mut process = Process::answering(itself(&["kernel", "time"]), LIMITS)?;
-    let answer = process.ask(cancel, |input, output| {
-        input.write_all(request.as_bytes())?;
-        let mut line = String::new();
-        BufReader::new(output).read_line(&mut line)?;
-        Ok(serde_json::from_str(&line)?)
-    })?;
-    Ok(Err(match answer {
-        Ok(Answer::Timed(timing)) => return Ok(Ok(timing)),
-        Ok(Answer::Wrong(fault)) => fault,
-        Ok(Answer::Failed(why)) => return Err(anyhow::Error::msg(why)),
-        Err(Ended::Cancelled) => return Err(interrupted().into()),
-        Err(Ended::TooLong) => Fault::TooLong {
-            seconds: LIMITS.time.as_secs() as u32,
-            thread: None,
-        },
-        Err(Ended::TooMuchMemory) => Fault::TooMuchMemory {
-            bytes: LIMITS.resident,
-        },
-        Err(Ended::ByItself(_)) => Fault::Crashed,
-    }))
+    let answer = ask_itself(&["kernel", "time"], &request, LIMITS, cancel)?;
+    answer.or_else(|ended| {
+        let fault = match ended {
+            Ended::Cancelled => return Err(interrupted().into()),
+            Ended::TooLong => Fault::TooLong {
+                seconds: LIMITS.time.as_secs() as u32,
+                thread: None,
+            },
+            Ended::TooMuchMemory => Fault::TooMuchMemory {
+                bytes: LIMITS.resident,
+            },
+            Ended::ByItself(_) => Fault::Crashed,
+        };
+        Ok(Err(fault.to_string()))
+    })
 }
 
 /// Answers a request over standard input and output, in this process, which should end afterwards.
 fn serve_timing() -> Result<()> {
     let mut request = String::new();
     std::io::stdin().read_line(&mut request)?;
-    let answer = answer(serde_json::from_str(&request)?);
-    let answer = answer.unwrap_or_else(|error| Answer::Failed(format!("{error:#}")));
+    let timed = timed(serde_json::from_str(&request)?);
+    let answer: Answer = timed.map_err(|error| format!("{error:#}"));
     print_json(&answer)
 }
 
-fn answer(request: Request) -> Result<Answer> {
+fn timed(request: Request) -> Result<Timing> {
     let own = OwnKernel::read(request.source.into_bytes())?;
     let device = DeviceChoice::CudaOrdinal(request.gpu);
     let engine = open_engine(device)?;
@@ -470,6 +449,9 @@ fn recompiled(rung: &'static Kernel, gpu: &DeviceInfo) -> Option<&'static Kernel
 }
 
 /// Measures a kernel, which may be followed by its rung as it is compiled here, and the rungs.
+///
+/// # Errors
+/// The kernel fails, or its cells are not those of the rungs, also after the timing.
 fn measure(
     kernels: &[&'static Kernel],
     rung: &'static Kernel,
@@ -477,16 +459,12 @@ fn measure(
     device: DeviceChoice,
     info: &DeviceInfo,
     small: bool,
-) -> Result<Answer> {
+) -> Result<Timing> {
     let mut left_out = Vec::new();
     let others = KERNELS.iter().filter(|kernel| *kernel != rung);
     let (own, few) = (kernels[0], kernels.len() + 1);
-    let kernels: Vec<&'static Kernel> = kernels
-        .iter()
-        .copied()
-        .chain([rung])
-        .chain(others)
-        .collect();
+    let all = kernels.iter().copied().chain([rung]).chain(others);
+    let kernels: Vec<&'static Kernel> = all.collect();
     let mut rates: Vec<KernelRate> = Vec::new();
     // Cells per second of the work before, of each kernel by its place.
     let mut expected: HashMap<usize, f64> = HashMap::new();
@@ -506,67 +484,46 @@ fn measure(
                 run: if small { RUN / 50 } else { RUN },
                 max_seconds: MAX_SECONDS,
             };
-            let more = case.memory() + CONTEXT_BYTES;
-            let most = info.memory.map(|memory| MAX_MEMORY * memory as f64);
-            let reason = case.reason_to_skip(info, expected.get(&place).copied())?;
-            let case = match reason {
-                Some(why) => Err(why),
-                None if most.is_some_and(|most| bytes + more > most) => {
-                    Err("too little memory is left".into())
+            let skip = case.reason_to_skip(info, bytes, expected.get(&place).copied())?;
+            let is_skipped = skip.is_some();
+            let case_prepared = skip.map_or_else(|| case.prepare(rule), |why| bail!(why));
+            match case_prepared {
+                Ok(ready) => {
+                    prepared.push((place, ready));
+                    bytes += case.memory() + CONTEXT_BYTES;
                 }
-                None => match case.prepare(rule) {
-                    Err(_) if kernel == own => return Ok(Answer::Wrong(fails(work))),
-                    prepared => prepared.map_err(|error| format!("{error:#}")),
-                },
-            };
-            match case {
-                Ok(case) => {
-                    prepared.push((place, case));
-                    bytes += more;
-                }
-                Err(why) => {
-                    left_out.push(LeftOut {
-                        kernel: kernel.name.into(),
-                        work: Some(work),
-                        why,
-                    });
-                    // Without the kernel itself there is nothing to compare.
-                    if kernel == own {
-                        break;
-                    }
-                }
+                Err(error) if kernel == own && !is_skipped => return Err(error),
+                Err(error) => left_out.push(LeftOut {
+                    kernel: kernel.name.into(),
+                    work: Some(work),
+                    why: format!("{error:#}"),
+                }),
+            }
+            // Without the kernel itself there is nothing to compare.
+            if prepared.is_empty() {
+                break;
             }
         }
-        let [(_, first), others @ ..] = &prepared[..] else {
+        let Some((_, first)) = prepared.first() else {
             continue;
         };
-        if others.iter().any(|(_, other)| other.digest != first.digest) {
-            return Ok(Answer::Wrong(wrong(work, false)));
-        }
+        let digest = first.digest;
+        let is_right = prepared.iter().all(|(_, it)| it.digest == digest);
+        ensure!(is_right, "its cells are wrong with {work} cells");
         let mut runs = vec![Vec::new(); prepared.len()];
         for _ in 0..RUNS {
-            for ((place, case), runs) in prepared.iter_mut().zip(&mut runs) {
-                match case.run() {
-                    Ok(rate) => runs.push(rate),
-                    Err(_) if *place == 0 => return Ok(Answer::Wrong(fails(work))),
-                    Err(error) => return Err(error),
-                }
+            for ((_, case), runs) in prepared.iter_mut().zip(&mut runs) {
+                runs.push(case.run()?);
             }
         }
-        let (_, first) = &mut prepared[0];
-        let digest = first.digest;
-        match first.digest_now() {
-            Ok(now) if now == digest => {}
-            Ok(_) => return Ok(Answer::Wrong(wrong(work, true))),
-            Err(_) => return Ok(Answer::Wrong(fails(work))),
-        }
+        let is_right = prepared[0].1.digest_now()? == digest;
+        ensure!(
+            is_right,
+            "its cells were right before the timing with {work} cells and are wrong after it: a result must depend on nothing but the input"
+        );
         for ((place, case), runs_of) in prepared.iter().zip(&runs) {
             let [median, lowest, highest] = spread(runs_of);
-            let factors: Vec<f64> = runs[0]
-                .iter()
-                .zip(runs_of)
-                .map(|(own, of)| own / of)
-                .collect();
+            let factors = runs[0].iter().zip(runs_of).map(|(own, of)| own / of);
             let kernel = case.case.kernel;
             let recompiled = kernel != own && kernel.own.is_some();
             expected.insert(*place, median);
@@ -577,49 +534,27 @@ fn measure(
                 median,
                 lowest,
                 highest,
-                own_is_faster_by: spread(&factors)[0],
+                own_is_faster_by: spread(&factors.collect::<Vec<_>>())[0],
             });
         }
     }
-    Ok(Answer::Timed(Timing {
+    Ok(Timing {
         rule: rule.to_string(),
         rates,
         left_out,
-    }))
-}
-
-fn fails(work: Workload) -> Fault {
-    Fault::FailsWhenTimed {
-        instances: work.instances,
-        side: work.side,
-    }
-}
-
-fn wrong(work: Workload, is_after: bool) -> Fault {
-    Fault::WrongWhenTimed {
-        instances: work.instances,
-        side: work.side,
-        is_after,
-    }
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const CPU: DeviceChoice = DeviceChoice::Cpu;
-
-    fn info() -> DeviceInfo {
-        open_engine(CPU).unwrap().devices()[0].clone()
-    }
-
     #[test]
     fn a_kernel_is_timed_beside_the_rungs() {
+        const CPU: DeviceChoice = DeviceChoice::Cpu;
+        let info = open_engine(CPU).unwrap().devices()[0].clone();
         let rung = find("bits").unwrap();
-        let answer = measure(&[rung], rung, Rule::LIFE, CPU, &info(), true).unwrap();
-        let Answer::Timed(timing) = answer else {
-            panic!("a rung is right");
-        };
+        let timing = measure(&[rung], rung, Rule::LIFE, CPU, &info, true).unwrap();
         let works = works(false, true);
         for work in &works {
             let of: Vec<_> = timing

@@ -21,15 +21,19 @@ mod verify;
 mod window;
 
 use std::ffi::OsString;
+use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{self, ExitCode};
+use std::sync::atomic::AtomicBool;
 
-use clap::parser::ValueSource;
 use clap::{FromArgMatches as _, ValueEnum as _};
 
 pub use bench::{Origin, Record, Row, Table, ladder_policy};
-use lang::{Language, Message, tr};
+use lang::{Language, Message};
 pub use options::command_line;
 use options::{Cli, Command, ConfigCommand, Shown};
+use platform::contained::{Ended, Limits, Process};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use terminal::LogWriter;
 
 /// The Chinese of every text.
@@ -52,7 +56,7 @@ pub fn main() -> ExitCode {
     platform::set_connections(requested, usual);
     set_up_log();
     notes.iter().for_each(|note| text::say(note));
-    say_what_is_ignored(&matches);
+    setup::say_what_is_ignored(&matches);
     let done = match cli.command {
         None => window::main(&cli.common, &cli.window, None),
         Some(Command::Run(arguments)) => run::main(&arguments),
@@ -93,6 +97,24 @@ fn itself(arguments: &[&str]) -> process::Command {
     let mut command = process::Command::new(program);
     command.args(arguments);
     command
+}
+
+/// What this program with these arguments, in a process of its own, answers to a question: both are a line of
+/// JSON on its standard input and output.
+fn ask_itself<T: DeserializeOwned + Send>(
+    arguments: &[&str],
+    question: &impl Serialize,
+    limits: Limits,
+    cancel: &AtomicBool,
+) -> anyhow::Result<Result<T, Ended>> {
+    let question = serde_json::to_string(question)? + "\n";
+    let mut process = Process::answering(itself(arguments), limits)?;
+    Ok(process.ask(cancel, |input, output| {
+        input.write_all(question.as_bytes())?;
+        let mut line = String::new();
+        BufReader::new(output).read_line(&mut line)?;
+        Ok(serde_json::from_str(&line)?)
+    })?)
 }
 
 /// Whether the output is JSON, which is always in English.
@@ -157,23 +179,6 @@ fn check(command: clap::Command, typed: &[OsString]) -> anyhow::Result<()> {
         Some(Command::Snapshot(arguments)) => arguments.common.check(),
         Some(Command::Lecture(arguments)) => window::check(&arguments.common, &arguments.window),
         Some(_) => Ok(()),
-    }
-}
-
-/// Warns about options that have no effect in combination with the others.
-fn say_what_is_ignored(matches: &clap::ArgMatches) {
-    let matches = match matches.subcommand() {
-        None => matches,
-        Some(("run" | "snapshot" | "lecture", of)) => of,
-        Some(_) => return,
-    };
-    let typed = |name: &str| matches.value_source(name) == Some(ValueSource::CommandLine);
-    for soup in ["seed", "density"] {
-        if typed("pattern") && typed(soup) {
-            text::say(&tr!(
-                "--{soup} has no effect with --pattern, which sets the start"
-            ));
-        }
     }
 }
 

@@ -5,6 +5,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::Result;
+use clap::ArgMatches;
+use clap::parser::ValueSource;
 
 use super::failure::{BadArguments, CheckFailed, Interrupted};
 use super::kernel;
@@ -41,6 +43,23 @@ fn any_kernel(size: Size, switches: Switches) -> &'static Kernel {
         |kernel: &&Kernel| kernel.supports(size) && switches.incompatibility(kernel).is_none();
     let mut kernels = [bits, global].into_iter().chain(KERNELS.iter());
     kernels.find(takes).unwrap_or(bits)
+}
+
+/// Warns about options that have no effect in combination with the others.
+pub(super) fn say_what_is_ignored(matches: &ArgMatches) {
+    let matches = match matches.subcommand() {
+        None => matches,
+        Some(("run" | "snapshot" | "lecture", of)) => of,
+        Some(_) => return,
+    };
+    let typed = |name: &str| matches.value_source(name) == Some(ValueSource::CommandLine);
+    for soup in ["seed", "density"] {
+        if typed("pattern") && typed(soup) {
+            say(&tr!(
+                "--{soup} has no effect with --pattern, which sets the start"
+            ));
+        }
+    }
 }
 
 impl Common {

@@ -9,13 +9,13 @@ use super::failure::BadArguments;
 use super::options::{Shown, SnapshotArguments};
 use super::text::say;
 use session::{
-    AbComparison, DeviceChoice, Session, SessionAction, Setup, Source, timestamps_of_own,
+    AbComparison, DeviceChoice, Session, SessionAction, Setup, Source, Status, timestamps_of_own,
 };
 use ui::{LessonScreen, Lessons, SidePanel, ViewOptions};
 use window::offscreen::Renderer;
 
-/// How long rounds may take before the picture is given up.
-const TIMEOUT: Duration = Duration::from_secs(600);
+/// How long a picture or a round may take before it is given up.
+pub(super) const TIMEOUT: Duration = Duration::from_secs(600);
 
 pub(super) fn main(arguments: &SnapshotArguments) -> Result<()> {
     let rounds = arguments.paused.then_some(arguments.rounds);
@@ -75,13 +75,7 @@ pub(super) fn main(arguments: &SnapshotArguments) -> Result<()> {
         renderer.zoom(&status, &mut options, times);
     }
     session.request_view(renderer.request(&status, &options));
-    let began = Instant::now();
-    loop {
-        let status = session.status();
-        if let Some(why) = status.gives_up() {
-            bail!("{why}");
-        }
-        renderer.frame(&status, session, &options)?;
+    draw_until(&mut renderer, session, &options, &mut |renderer, status| {
         let finished = status.clock.finished;
         let through = finished || (rounds.is_none() && status.rates.rounds >= arguments.rounds);
         let recording = status.lab.recording.as_ref();
@@ -138,12 +132,36 @@ pub(super) fn main(arguments: &SnapshotArguments) -> Result<()> {
         };
         if through
             && arguments.look.colour_by.is_some()
-            && let Some(why) = renderer.colour_mode_unavailable(&status, &options)
+            && let Some(why) = renderer.colour_mode_unavailable(status, &options)
         {
             bail!(BadArguments(why));
         }
-        if through && is_complete && renderer.missing(&status, &options) == 0 {
-            break;
+        Ok(through && is_complete && renderer.missing(status, &options) == 0)
+    })?;
+    // Once more with the last pictures and the last figures.
+    renderer.frame(&session.status(), session, &options)?;
+    Ok(renderer.write_png(&arguments.output)?)
+}
+
+/// Draws frames of a session's newest pictures until that `is_enough`.
+///
+/// # Errors
+/// The session gives up, the GPU fails, or that takes too long.
+pub(super) fn draw_until(
+    renderer: &mut Renderer,
+    session: &Session,
+    options: &ViewOptions,
+    is_enough: &mut dyn FnMut(&Renderer, &Status) -> Result<bool>,
+) -> Result<()> {
+    let began = Instant::now();
+    loop {
+        let status = session.status();
+        if let Some(why) = status.gives_up() {
+            bail!("{why}");
+        }
+        renderer.frame(&status, session, options)?;
+        if is_enough(renderer, &status)? {
+            return Ok(());
         }
         if began.elapsed() > TIMEOUT {
             bail!(
@@ -151,11 +169,8 @@ pub(super) fn main(arguments: &SnapshotArguments) -> Result<()> {
                 TIMEOUT.as_secs()
             );
         }
-        std::thread::sleep(Duration::from_millis(5));
+        std::thread::sleep(Duration::from_millis(2));
     }
-    // Once more with the last pictures and the last figures.
-    renderer.frame(&session.status(), session, &options)?;
-    Ok(renderer.write_png(&arguments.output)?)
 }
 
 /// Why no round of a setup has block timestamps.

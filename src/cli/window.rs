@@ -12,6 +12,7 @@ use super::failure::BadArguments;
 use super::itself;
 use super::options::{Common, Display, WindowArguments};
 use super::setup::{run_kernel, saved_or_new};
+use super::snapshot::{TIMEOUT, draw_until};
 use super::text::{print, print_text, print_to_reader, say};
 use engine::{DeviceInfo, EngineError, ReduceRegion, Transfer, cuda};
 use lang::tr;
@@ -216,14 +217,11 @@ fn without_window(mut setup: Setup, file: SessionFile, window: &WindowArguments)
         Some((path, renderer)) => {
             let recorder = recorder.insert(Recorder::begin(path, PIXELS)?);
             emergency_save.add_recording(Box::new(recorder.finisher()));
-            let recording = Recording {
-                session: &session,
-                options: window.look.options(),
-                frames: frames.unwrap_or(0),
-                saved_at: saved_at.unwrap_or(0),
-                quits: &quits,
-            };
-            recording.take(recorder, renderer)
+            let (options, frames) = (window.look.options(), frames.unwrap_or(0));
+            let saved_at = saved_at.unwrap_or(0);
+            record(
+                &session, &options, frames, saved_at, &quits, recorder, renderer,
+            )
         }
     };
     // However it ended, the session and the recording so far are kept; the session first, because
@@ -430,78 +428,52 @@ const PIXELS: [u32; 2] = [1280, 800];
 /// How long each picture stands.
 const LASTS: Duration = Duration::from_millis(40);
 
-/// How long a round may take before the recording is given up.
-const TIMEOUT: Duration = Duration::from_secs(600);
-
-/// A recording without a display: the window's frames, rendered off-screen, a round each.
-struct Recording<'a> {
-    session: &'a Session,
-    options: ViewOptions,
+/// Records without a display the window's frames, rendered off-screen, a round each: so many, or fewer if a
+/// signal comes first, once the session has reached the generation that it was saved at.
+fn record(
+    session: &Session,
+    options: &ViewOptions,
     frames: u64,
-    /// The generation that the session was saved at.
     saved_at: u64,
-    quits: &'a dyn Fn() -> bool,
-}
-
-impl Recording<'_> {
-    /// Takes the frames, or fewer if a signal comes first, once the session has reached the generation that
-    /// it was saved at.
-    fn take(&self, recorder: &mut Recorder, renderer: &mut Renderer) -> Result<()> {
-        let Recording {
-            session,
-            options,
-            frames,
-            saved_at,
-            quits,
-        } = self;
-        session.request_view(renderer.request(&session.status(), options));
-        let mut said = Instant::now();
-        for frame in 0..*frames {
-            // A round that is asked for on the way to where the session stood would wait for its end, and
-            // saving the session would wait for the round.
-            let has_arrived = |status: &Status| {
-                status.clock.recomputing.is_none() && status.clock.generation >= *saved_at
-            };
-            wait_until(session, || quits() || has_arrived(&session.status()))?;
-            if frame > 0 {
-                let before = session.status().rates.rounds;
-                session.act(SessionAction::StepRound);
-                wait_until(session, || {
-                    quits() || session.status().rates.rounds > before
-                })?;
-            }
-            let status = session.status();
-            let began = Instant::now();
-            loop {
-                if quits() {
-                    say(&format!(
-                        "{} of {frames}, ended by a signal",
-                        recorder.progress()
-                    ));
-                    return Ok(());
-                }
-                renderer.frame(&status, *session, options)?;
-                if renderer.missing(&status, options) == 0 {
-                    break;
-                }
-                if let Some(why) = session.status().gives_up() {
-                    bail!("{why}");
-                }
-                if began.elapsed() > TIMEOUT {
-                    bail!("no picture after {} s", TIMEOUT.as_secs());
-                }
-                std::thread::sleep(Duration::from_millis(2));
-            }
-            if !recorder.give(renderer.read()?, LASTS * frame as u32, quits) && !quits() {
-                break; // its end says why
-            }
-            if said.elapsed() > Duration::from_secs(5) {
-                said = Instant::now();
-                say(&format!("{} of {frames}", recorder.progress()));
-            }
+    quits: &dyn Fn() -> bool,
+    recorder: &mut Recorder,
+    renderer: &mut Renderer,
+) -> Result<()> {
+    session.request_view(renderer.request(&session.status(), options));
+    let mut said = Instant::now();
+    for frame in 0..frames {
+        // A round that is asked for on the way to where the session stood would wait for its end, and
+        // saving the session would wait for the round.
+        let has_arrived = |status: &Status| {
+            status.clock.recomputing.is_none() && status.clock.generation >= saved_at
+        };
+        wait_until(session, || quits() || has_arrived(&session.status()))?;
+        if frame > 0 {
+            let before = session.status().rates.rounds;
+            session.act(SessionAction::StepRound);
+            wait_until(session, || {
+                quits() || session.status().rates.rounds > before
+            })?;
         }
-        Ok(())
+        draw_until(renderer, session, options, &mut |renderer, status| {
+            Ok(quits() || renderer.missing(status, options) == 0)
+        })?;
+        if quits() {
+            say(&format!(
+                "{} of {frames}, ended by a signal",
+                recorder.progress()
+            ));
+            return Ok(());
+        }
+        if !recorder.give(renderer.read()?, LASTS * frame as u32, quits) && !quits() {
+            break; // its end says why
+        }
+        if said.elapsed() > Duration::from_secs(5) {
+            said = Instant::now();
+            say(&format!("{} of {frames}", recorder.progress()));
+        }
     }
+    Ok(())
 }
 
 /// Waits until a session is there; refuses a saved one that takes longer to get to where it stood than is

@@ -168,22 +168,6 @@ pub enum Fault {
     },
     /// The process ended without an answer.
     Crashed,
-    /// A launch fails with lattices as large, or as many, as those that it is timed with.
-    FailsWhenTimed {
-        /// How many lattices.
-        instances: usize,
-        /// Their width and height.
-        side: u64,
-    },
-    /// Cells are wrong with lattices as large, or as many, as those that it is timed with.
-    WrongWhenTimed {
-        /// How many lattices.
-        instances: usize,
-        /// Their width and height.
-        side: u64,
-        /// Whether they were right before the timing.
-        is_after: bool,
-    },
 }
 
 impl Fault {
@@ -232,24 +216,26 @@ impl fmt::Display for Fault {
                 let errors = errors.join("; ");
                 match more {
                     0 => tr!("does not compile: {}", errors),
-                    more => tr!(
-                        "does not compile: {errors}; and {more} more errors"),
+                    more => tr!("does not compile: {errors}; and {more} more errors"),
                 }
             }
             CompilesTooLong { seconds } => {
                 tr!("the compiler did not finish within {} s", seconds)
             }
-            NoSymbol { symbol } => tr!(
-                "there is no kernel {symbol}; define extern \"C\" __global__ void {symbol}(…)"),
+            NoSymbol { symbol } => {
+                tr!("there is no kernel {symbol}; define extern \"C\" __global__ void {symbol}(…)")
+            }
             SymbolTwice { symbol, lines } => tr!(
                 "{symbol} is defined twice, in lines {first} and {second}",
                 first = lines[0],
                 second = lines[1]
             ),
             NotExternC { symbol, line } => tr!(
-                "line {line}: {symbol} is not extern \"C\", so it could not be found by its name"),
-            BadParameters { symbol, rung } => tr!(
-                "the parameters of {symbol} are not those of {rung}"),
+                "line {line}: {symbol} is not extern \"C\", so it could not be found by its name"
+            ),
+            BadParameters { symbol, rung } => {
+                tr!("the parameters of {symbol} are not those of {rung}")
+            }
             WrongCell {
                 case,
                 generation,
@@ -282,16 +268,17 @@ impl fmt::Display for Fault {
                 cell: (x, y),
                 is_between_blocks,
                 barrier_after,
-            } => {
-                match (barrier_after, is_between_blocks) {
-                    (Some(line), _) => tr!(
-                        "a race: the result depends on the order of threads; __syncthreads() is missing after line {line} (first seen at generation {generation}, cell {x}, {y}; {case})"),
-                    (None, false) => tr!(
-                        "a race: the result depends on the order of threads (first seen at generation {generation}, cell {x}, {y}; {case})"),
-                    (None, true) => tr!(
-                        "a race: the result depends on the order of blocks (first seen at generation {generation}, cell {x}, {y}; {case})"),
-                }
-            }
+            } => match (barrier_after, is_between_blocks) {
+                (Some(line), _) => tr!(
+                    "a race: the result depends on the order of threads; __syncthreads() is missing after line {line} (first seen at generation {generation}, cell {x}, {y}; {case})"
+                ),
+                (None, false) => tr!(
+                    "a race: the result depends on the order of threads (first seen at generation {generation}, cell {x}, {y}; {case})"
+                ),
+                (None, true) => tr!(
+                    "a race: the result depends on the order of blocks (first seen at generation {generation}, cell {x}, {y}; {case})"
+                ),
+            },
             BarrierDiverged {
                 line,
                 other_line: None,
@@ -299,7 +286,8 @@ impl fmt::Display for Fault {
                 threads,
                 ..
             } => tr!(
-                "line {line}: only {arrived} of {threads} threads reach __syncthreads(), the others have finished"),
+                "line {line}: only {arrived} of {threads} threads reach __syncthreads(), the others have finished"
+            ),
             BarrierDiverged {
                 line,
                 other_line: Some(other),
@@ -307,7 +295,8 @@ impl fmt::Display for Fault {
                 threads,
                 ..
             } => tr!(
-                "line {line}: only {arrived} of {threads} threads reach this __syncthreads(), others wait in line {other}"),
+                "line {line}: only {arrived} of {threads} threads reach this __syncthreads(), others wait in line {other}"
+            ),
             WarpDiverged {
                 line,
                 other_line: None,
@@ -320,14 +309,14 @@ impl fmt::Display for Fault {
                 line,
                 other_line: Some(other),
                 ..
-            } => tr!(
-                "line {line}: a warp's lanes exchange values, but some wait in line {other}"),
+            } => tr!("line {line}: a warp's lanes exchange values, but some wait in line {other}"),
             OutOfBounds {
                 thread: Some(thread),
                 bytes,
             } => match bytes {
-                Some(bytes) if *bytes > 0 => tr!(
-                    "{thread} accesses memory {bytes} bytes past the end of a lattice"),
+                Some(bytes) if *bytes > 0 => {
+                    tr!("{thread} accesses memory {bytes} bytes past the end of a lattice")
+                }
                 Some(bytes) => tr!(
                     "{thread} accesses memory {bytes} bytes before the beginning of a lattice",
                     bytes = bytes.abs()
@@ -337,50 +326,32 @@ impl fmt::Display for Fault {
             OutOfBounds { thread: None, .. } => {
                 tr!("the kernel accesses memory that is not its own").into()
             }
-            WritesBeside { case, is_behind } => {
-                match is_behind {
-                    true => tr!("the kernel writes past the end of a lattice ({})", case),
-                    false => tr!(
-                        "the kernel writes before the beginning of a lattice ({})",
-                        case
-                    ),
-                }
-            }
+            WritesBeside { case, is_behind } => match is_behind {
+                true => tr!("the kernel writes past the end of a lattice ({})", case),
+                false => tr!(
+                    "the kernel writes before the beginning of a lattice ({})",
+                    case
+                ),
+            },
             SharedOverrun { bytes } => tr!(
                 "the kernel writes past the {} bytes of shared memory that a block has",
                 bytes
             ),
-            BadIndex { thread } => tr!(
-                "{} uses an index beyond the end of an array",
-                thread
-            ),
+            BadIndex { thread } => tr!("{} uses an index beyond the end of an array", thread),
             BadDivision { thread } => {
                 tr!("{} divides an integer by 0", thread)
             }
             TooLong { seconds, thread } => match thread {
-                Some(thread) => tr!(
-                    "a launch did not finish within {seconds} s; {thread} was still running"
-                ),
+                Some(thread) => {
+                    tr!("a launch did not finish within {seconds} s; {thread} was still running")
+                }
                 None => tr!("the kernel did not finish within {} s", seconds),
             },
             TooMuchMemory { bytes } => {
                 tr!("the kernel used more than {} MiB of memory", bytes >> 20)
             }
-            Driver { code, text } => tr!(
-                "a launch fails: {text} (the driver's error {code})"),
+            Driver { code, text } => tr!("a launch fails: {text} (the driver's error {code})"),
             Crashed => tr!("the process that ran the kernel ended without an answer").into(),
-            FailsWhenTimed { instances, side } => tr!(
-                "a launch fails with {instances} lattices of {side} × {side} cells, with which it is timed"),
-            WrongWhenTimed {
-                instances,
-                side,
-                is_after: false,
-            } => tr!(
-                "cells are wrong with {instances} lattices of {side} × {side} cells, with which it is timed"),
-            WrongWhenTimed { is_after: true, .. } => tr!(
-                "cells were right before the timing and are wrong after it: a result must depend on nothing but the input"
-            )
-            .into(),
         };
         f.write_str(&sentence)
     }

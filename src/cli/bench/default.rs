@@ -3,30 +3,24 @@
 //! Without switches the [plan](session::fastest) decides, as it does for `lifestreams run`. The best
 //! other is searched for independently: every kernel with every way of submitting it is timed for a
 //! short while, and the fastest but the plan's own is then measured as long as the plan is. Rounds are
-//! as long as `run` makes them; the cells of both are compared with the reference.
+//! as long as `run` makes them. `lifestreams verify` compares cells with the reference.
 
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 
 use super::{Table, Tell, fits, setup, spread};
 use crate::cli::text::say;
 use engine::kernels::Iteration;
 use lang::numbers::quantity;
-use life::{Lattice, Rule, Size, reference};
-use session::fastest::{FastestPlan, RUN_ROUND, Requested, RoundLength};
-use session::instances::{Event, Sim, open_engine, start_lattice};
+use life::Size;
+use session::fastest::{RUN_ROUND, Requested, RoundLength};
+use session::instances::{Event, Sim, open_engine};
 use session::{DeviceChoice, Setting, Setup, Share, Streams, Switches};
 
 /// Runs of each measurement.
 const RUNS: usize = 3;
-
-/// Generations before the cells are compared.
-const CHECKED: u32 = 24;
-
-/// The longest side of the part that is compared: the reference is slow.
-const MAX_CHECKED_SIDE: u32 = 304;
 
 /// The most cells of all lattices on a CPU.
 const MAX_CELLS_ON_CPU: u64 = 1 << 28;
@@ -191,7 +185,7 @@ fn requesting(setting: &Setting) -> Requested {
     }
 }
 
-/// Enters the plan for a request, compares the cells with the reference, and measures.
+/// Enters the plan for a request, and measures.
 fn measure_plan(
     instances: &mut Sim,
     setup: &Setup,
@@ -201,8 +195,6 @@ fn measure_plan(
     let mut entered = setup.clone();
     let plan = instances.start_fastest(&mut entered, requested, None, None)?;
     let share = instances.all(&entered.setting, None);
-    check(instances, &share, setup, &plan)
-        .with_context(|| format!("kernel '{}'", plan.setting.kernel.name))?;
     let mut rounds = plan.rounds(RUN_ROUND);
     rate(instances, &share, &mut rounds, run / 4)?; // until clocks and caches are as they stay
     let mut rates = [0.0; RUNS];
@@ -229,38 +221,6 @@ fn rate(
         _ => ControlFlow::Continue(()),
     })?;
     Ok(done as f64 * cells / began.elapsed().as_secs_f64())
-}
-
-/// Steps some generations and compares the first and the last lattice with the reference.
-fn check(instances: &mut Sim, share: &Share, setup: &Setup, plan: &FastestPlan) -> Result<()> {
-    let mut rounds = plan.rounds(RUN_ROUND);
-    let mut go_on = |_| ControlFlow::Continue(());
-    instances.run_rounds(share, u64::from(CHECKED), &mut rounds, false, &mut go_on)?;
-    let lattices = instances.fetch()?;
-    let mut checked = vec![0, setup.instances - 1];
-    checked.dedup();
-    for instance in checked {
-        let start = start_lattice(setup, instance)?;
-        if !agrees(&start, &lattices[instance], setup.rule) {
-            bail!("instance {instance} is not the reference's after {CHECKED} generations");
-        }
-    }
-    Ok(())
-}
-
-/// Whether a lattice is what the reference makes of its start, in a corner of it if it is large: what
-/// is wrong at the edges of a part comes one cell nearer with every generation.
-fn agrees(start: &Lattice, end: &Lattice, rule: Rule) -> bool {
-    let sides = [start.size().width(), start.size().height()];
-    let part = sides.map(|side| side.min(MAX_CHECKED_SIDE));
-    let margin = sides.map(|side| if side > MAX_CHECKED_SIDE { CHECKED } else { 0 });
-    let size = |[width, height]: [u32; 2]| Size::new(width.into(), height.into());
-    let inner = [0, 1].map(|axis| part[axis] - 2 * margin[axis]);
-    let (Ok(part), Ok(inner)) = (size(part), size(inner)) else {
-        return false;
-    };
-    let want = reference::run(&start.part(0, 0, part), rule, CHECKED.into());
-    want.part(margin[0], margin[1], inner) == end.part(margin[0], margin[1], inner)
 }
 
 /// The fastest of every kernel with every way of submitting it, but `own`. The lattices are stepped
@@ -317,22 +277,6 @@ fn is_alike(a: &Setting, b: &Setting, instances: usize) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use life::soup;
-
-    #[test]
-    fn every_work_is_checked_in_a_part_that_the_reference_can_step() {
-        for (width, height) in [(100, 100), (400, 90), (90, 400), (640, 500)] {
-            let size = Size::new(width, height).unwrap();
-            let start = soup(size, 0.3, 1, 0);
-            let rule: Rule = "B36/S23".parse().unwrap();
-            let mut end = reference::run(&start, rule, CHECKED.into());
-            assert!(agrees(&start, &end, rule), "{size}");
-            let (x, y) = (70, 70);
-            end.set(x, y, !end.get(x, y));
-            assert!(!agrees(&start, &end, rule), "{size}, one cell is wrong");
-            assert!(!agrees(&start, &start, rule), "{size}, not stepped");
-        }
-    }
 
     #[test]
     fn both_figures_come_of_every_work() {
@@ -347,15 +291,6 @@ mod tests {
             assert!(own.median > 1e6 && best.median > 1e6, "{own:?} {best:?}");
             let percent = 100.0 * own.median / best.median;
             assert!((share.median - percent).abs() < 0.1, "{share:?}");
-        }
-    }
-
-    #[test]
-    fn works_have_titles_of_their_own() {
-        let titles: std::collections::BTreeSet<String> = WORKS.iter().map(Work::title).collect();
-        assert_eq!(titles.len(), WORKS.len());
-        for title in ["16 × 1000 × 600", "1 × 65536², B36/S23", "1 × 5000 × 3000"] {
-            assert!(titles.contains(title), "{title}");
         }
     }
 }

@@ -1,26 +1,29 @@
-//! Whole rounds (every instance steps and downloads in its own stream), whole frames (the newest pictures
-//! uploaded and drawn besides), and the interface's part of these.
+//! Whole rounds (every instance steps and downloads in its own stream), what a change of a switch or of the
+//! kernel does to them, whole frames (the newest pictures uploaded and drawn besides), and the interface's
+//! part of these.
 
 use std::cell::Cell;
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail};
 
-use super::{RUN, RUNS, Table, effect, fits, setup, spread, with_pictures};
+use super::{RUN, RUNS, Table, compare, fits, rounds, setup, spread, with_pictures};
 use crate::cli::setup::DEFAULT_SIDE;
-use experiment::Plan;
+use crate::cli::snapshot::draw_until;
+use engine::kernels;
+use experiment::{Limits, Plan};
 use session::instances::Event;
 use session::{
     DeviceChoice, Order, Pace, Picture, PictureSource, Request, Session, Setup, Status, Streams,
-    Switches,
+    Switch, Switches,
 };
 use ui::{SidePanel, ViewOptions};
 use window::list_adapters;
 use window::offscreen::Renderer;
 
 pub(super) fn table(device: DeviceChoice, adapter: Option<&str>) -> Result<Table> {
-    let apart = effect::apart(&lesson::limits());
-    let mut table = Table::new("frame", &format!("Rounds and frames, {apart}"));
+    let title = format!("Rounds and frames, {}", apart(&lesson::limits()));
+    let mut table = Table::new("frame", &title);
     for (instances, side) in [(16, 128), (256, 128), (16, 1024)] {
         let eager = setup("bits", instances, side, device)?;
         let graphs = eager.clone().with_switches(Switches {
@@ -63,6 +66,43 @@ pub(super) fn table(device: DeviceChoice, adapter: Option<&str>) -> Result<Table
     Ok(table)
 }
 
+/// The time of a round after a change of a switch or of the kernel.
+pub(super) fn effects(device: DeviceChoice) -> Result<Table> {
+    let setup = setup("sync-global", 16, DEFAULT_SIDE, device)?;
+    let (kernel, switches) = (setup.setting.kernel, setup.setting.switches);
+    let limits = lesson::limits();
+    let title = format!(
+        "Time per round after a change relative to the time before, one round in flight, {}",
+        apart(&limits)
+    );
+    let mut table = Table::new("effect", &title);
+    let mut changes = Vec::new();
+    for switch in [
+        Switch::Streams,
+        Switch::HostMemory,
+        Switch::Order,
+        Switch::Graphs,
+    ] {
+        let choice = switch.next(switches, kernel).map_err(anyhow::Error::msg)?;
+        changes.push((choice.effect, (kernel, choice.switches)));
+    }
+    let bits = kernels::find("bits").expect("a kernel of the table");
+    let instead = format!("kernel {} instead of {}", bits.name, kernel.name);
+    changes.push((instead, (bits, switches)));
+    let (mut sim, share) = with_pictures(&setup)?;
+    for (what, changed) in changes {
+        let executor = compare(&mut sim, &share.setting, changed, Plan::Windows(limits))?;
+        table.add_factor(format!("16 × {DEFAULT_SIDE}², {what}"), &executor);
+    }
+    Ok(table)
+}
+
+/// In how many windows settings are compared, and how far apart.
+pub(super) fn apart(limits: &Limits) -> String {
+    let (windows, seconds) = (limits.windows, limits.apart.as_secs_f64());
+    format!("compared in {windows} windows {seconds} s apart")
+}
+
 /// The times of rounds with one in flight, and the gain from streams.
 fn streams(table: &mut Table, side: u64, device: DeviceChoice) -> Result<()> {
     let setup = setup("sync-global", 16, side, device)?;
@@ -86,13 +126,9 @@ fn streams(table: &mut Table, side: u64, device: DeviceChoice) -> Result<()> {
         ("a stream each, depth-first", depth),
         ("as one batch", batch),
     ] {
+        let changed_to = (setup.setting.kernel, changed);
         let plan = Plan::Windows(lesson::limits());
-        let executor = effect::compare(
-            &mut sim,
-            &share.setting,
-            (setup.setting.kernel, changed),
-            plan,
-        )?;
+        let executor = compare(&mut sim, &share.setting, changed_to, plan)?;
         if changed == one {
             table.add_time(format!("{defaults}, a stream each"), &executor, 0);
             table.add_factor(format!("{defaults}, the factor of streams"), &executor);
@@ -106,24 +142,13 @@ fn rounds_per_second(setup: &Setup) -> Result<Vec<f64>> {
     let (mut sim, share) = with_pictures(setup)?;
     let mut run = || -> Result<f64> {
         let began = Instant::now();
-        let (mut issued, mut done, mut pictures) = (0, 0, 0);
-        loop {
-            let goes_on = began.elapsed() < RUN;
-            if goes_on && sim.issue(&share, Request::of(1), |_| false)? {
-                issued += 1;
-            }
-            sim.poll(|event| match event {
-                Event::Round { .. } => done += 1,
-                Event::Pictures { instances, .. } => pictures += instances.len(),
-                Event::Snapshot { .. } | Event::Calibrated(_) | Event::Measured(_) => {}
-            })?;
-            if !goes_on && done == issued {
-                break;
-            }
-            if sim.depth() > 1 {
-                sim.wait(Duration::from_millis(1));
-            }
-        }
+        let (mut done, mut pictures) = (0, 0);
+        let next = |_| (began.elapsed() < RUN).then(|| Request::of(1));
+        rounds(&mut sim, &share, next, |event| match event {
+            Event::Round { .. } => done += 1,
+            Event::Pictures { instances, .. } => pictures += instances.len(),
+            Event::Snapshot { .. } | Event::Calibrated(_) | Event::Measured(_) => {}
+        })?;
         if pictures != done * setup.instances {
             bail!("internal: {pictures} pictures of {done} rounds");
         }
@@ -140,12 +165,12 @@ fn frames_per_second(setup: &Setup, adapter: Option<&str>) -> Result<Vec<f64>> {
     let options = ViewOptions::default();
     session.request_view(renderer.request(&session.status(), &options));
     // Large lattices take seconds to be made: what counts is a session that runs.
-    while renderer.missing(&session.status(), &options) > 0 {
-        if let Some(why) = session.status().gives_up() {
-            bail!("{why}");
-        }
-        renderer.frame(&session.status(), &session, &options)?;
-    }
+    draw_until(
+        &mut renderer,
+        &session,
+        &options,
+        &mut |renderer, status| Ok(renderer.missing(status, &options) == 0),
+    )?;
     let source = Counted {
         session: &session,
         newer: Cell::new(0),

@@ -1,12 +1,11 @@
 //! The ladder: every rung with the same work, compared with the rung before, with the first one, and
 //! with the device's limit.
 //!
-//! Every rung is measured in a process of its own, which reports its results line by line: a rung that
-//! fails, hangs or brings the driver down loses only its own figures.
+//! Every rung is measured in a process of its own: a rung that fails, hangs or brings the driver down loses
+//! only its own figures.
 
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::io::{BufRead as _, BufReader, ErrorKind};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
@@ -14,8 +13,8 @@ use anyhow::{Context, Result, bail, ensure};
 use serde::{Deserialize, Serialize};
 
 use super::{RUN, Row, Table, spread};
+use crate::cli::ask_itself;
 use crate::cli::failure::cancelled;
-use crate::cli::itself;
 use crate::cli::text::print_json;
 use engine::buffer_kernels::{LOP3_PER_ITERATION, LOP3_RATE, lop3_word};
 use engine::kernels::{Iteration, KERNELS, Kernel, Launch};
@@ -23,29 +22,26 @@ use engine::{Argument, BufferLaunch, BufferOffset, BufferOp, DeviceInfo, Nanos, 
 use lang::numbers::quantity;
 use lesson::Bench;
 use life::{Lattice, Rule, Size, reference};
-use platform::contained::{Ended, Limits, Process};
+use platform::contained::{Ended, Limits};
 use session::instances::{Event, Sim, open_engine, start_lattice, starts};
 use session::{DeviceChoice, Request, Setup, Share, Start, Streams, Switches};
 use ui::INTERRUPTED;
 use ui::ladder::{DeviceLimits, LOP3_PER_WORD, Ladder, LeftOut, Rate, Workload};
 
-/// How long a rung may be silent before it is given up.
+/// How long a rung may take before it is given up.
 const LIMITS: Limits = Limits {
-    time: Duration::from_secs(180),
+    time: Duration::from_secs(600),
     resident: u64::MAX,
     address_space: None,
 };
 
-/// The reports of a rung's process, one per line.
-#[derive(Serialize, Deserialize)]
-enum Said {
-    Rate(Rate),
-    LeftOut(LeftOut),
-    /// Its cells after the generations that every rung steps first.
-    Cells {
-        work: Workload,
-        digest: u64,
-    },
+/// What came of a rung, as its process reports it.
+#[derive(Default, Serialize, Deserialize)]
+struct Measured {
+    rates: Vec<Rate>,
+    left_out: Vec<LeftOut>,
+    /// For each work its cells after the generations that every rung steps first, as a number.
+    cells: Vec<(Workload, u64)>,
 }
 
 /// Measures every rung; `so_far` is shown the ladder whenever a rung has been measured.
@@ -58,15 +54,12 @@ pub(super) fn measure(
     let mut cells = Cells::new();
     let cancel = cancelled();
     for kernel in &KERNELS {
-        if let Err(error) = listen(&cancel, kernel, device, small, |said| {
-            take(&mut ladder, &mut cells, kernel, said);
-        }) {
-            ladder.left_out.push(LeftOut {
-                kernel: kernel.name.into(),
-                work: None,
-                why: format!("{error:#}"),
-            });
-        }
+        let measured = ask(&cancel, kernel, device, small);
+        let measured = measured.unwrap_or_else(|error| Measured {
+            left_out: vec![left_out_of(kernel, None, &error)],
+            ..Measured::default()
+        });
+        take(&mut ladder, &mut cells, kernel, measured);
         so_far(&ladder, kernel)?;
     }
     Ok(ladder)
@@ -105,71 +98,56 @@ fn begin(device: DeviceChoice, small: bool) -> Result<(DeviceChoice, Ladder)> {
 /// For each work, the first rung that did it, and its cells.
 type Cells = Vec<(Workload, u64, &'static str)>;
 
-fn take(ladder: &mut Ladder, cells: &mut Cells, kernel: &'static Kernel, said: Said) {
-    match said {
-        Said::Rate(rate) => {
-            let wrong = |left: &LeftOut| left.kernel == rate.kernel && left.work == Some(rate.work);
-            if !ladder.left_out.iter().any(wrong) {
-                let source = kernel.source().into();
-                ladder.sources.insert(kernel.name.into(), source);
-                ladder.rates.push(rate);
-            }
-        }
-        Said::LeftOut(left_out) => ladder.left_out.push(left_out),
-        Said::Cells { work, digest } => {
-            // The figures of a rung whose cells are not those of the others do not count.
-            match cells.iter().find(|(of, ..)| *of == work) {
-                None => cells.push((work, digest, kernel.name)),
-                Some((_, theirs, other)) if *theirs != digest => ladder.left_out.push(LeftOut {
-                    kernel: kernel.name.into(),
+fn take(ladder: &mut Ladder, cells: &mut Cells, kernel: &'static Kernel, measured: Measured) {
+    let name = String::from(kernel.name);
+    ladder.left_out.extend(measured.left_out);
+    // The figures of a rung whose cells are not those of the others do not count.
+    let mut wrong = Vec::new();
+    for (work, digest) in measured.cells {
+        match cells.iter().find(|(of, ..)| *of == work) {
+            None => cells.push((work, digest, kernel.name)),
+            Some((_, theirs, other)) if *theirs != digest => {
+                wrong.push(work);
+                ladder.left_out.push(LeftOut {
+                    kernel: name.clone(),
                     work: Some(work),
                     why: format!("its cells are not those of '{other}'"),
-                }),
-                Some(_) => {}
+                });
             }
+            Some(_) => {}
         }
     }
+    let rates = measured.rates.into_iter();
+    let rates: Vec<Rate> = rates.filter(|rate| !wrong.contains(&rate.work)).collect();
+    if !rates.is_empty() {
+        ladder.sources.insert(name, kernel.source().into());
+    }
+    ladder.rates.extend(rates);
 }
 
-/// Has a rung measured in a process of its own, and passes on its reports, which are lines.
-fn listen(
+/// Has a rung measured in a process of its own.
+fn ask(
     cancel: &AtomicBool,
     kernel: &Kernel,
     device: DeviceChoice,
     small: bool,
-    mut tell: impl FnMut(Said),
-) -> Result<()> {
-    let device = device.to_string();
-    let mut command = itself(&[
+) -> Result<Measured> {
+    let (device, small) = (device.to_string(), small.then_some("--small"));
+    let line = [
         "bench",
         "ladder",
         "--rung",
         kernel.name,
         "--device",
         &device,
-    ]);
-    command.args(small.then_some("--small"));
-    let mut process = Process::answering(command, LIMITS)?;
-    loop {
-        let line = process.ask(cancel, |_, output| {
-            let mut line = Vec::new();
-            // One byte at a time: what follows the line is the next question's.
-            BufReader::with_capacity(1, output).read_until(b'\n', &mut line)?;
-            if line.is_empty() {
-                return Err(ErrorKind::UnexpectedEof.into());
-            }
-            Ok(line)
-        })?;
-        match line {
-            Ok(line) => {
-                tell(serde_json::from_slice(&line).context("a rung's process speaks otherwise")?);
-            }
-            Err(Ended::ByItself(status)) if status.success() => return Ok(()),
-            Err(Ended::ByItself(status)) => bail!("it ended with {status}"),
-            Err(Ended::Cancelled) => std::process::exit(INTERRUPTED),
-            Err(Ended::TooLong | Ended::TooMuchMemory) => {
-                bail!("nothing came of it for {} s", LIMITS.time.as_secs())
-            }
+    ];
+    let line: Vec<&str> = line.into_iter().chain(small).collect();
+    match ask_itself(&line, &(), LIMITS, cancel)? {
+        Ok(measured) => Ok(measured),
+        Err(Ended::ByItself(status)) => bail!("it ended with {status}"),
+        Err(Ended::Cancelled) => std::process::exit(INTERRUPTED),
+        Err(Ended::TooLong | Ended::TooMuchMemory) => {
+            bail!("nothing came of it for {} s", LIMITS.time.as_secs())
         }
     }
 }
@@ -181,7 +159,7 @@ const RUNS: usize = 3;
 const MAX_SECONDS: f64 = 60.0;
 
 /// The part of a device's memory that lattices may fill.
-pub(in crate::cli) const MAX_MEMORY: f64 = 0.9;
+const MAX_MEMORY: f64 = 0.9;
 
 /// A launch with all generations in it is made as long as this, in seconds.
 const LONG_LAUNCH: f64 = 0.02;
@@ -219,31 +197,33 @@ fn generations(work: Workload) -> u32 {
     if few { 24 } else { 48 }
 }
 
-/// Measures the rung and reports the results, one per line.
+/// Measures the rung and reports what came of it; whatever goes wrong is reported, too.
 pub(super) fn measure_rung(
     kernel: &'static Kernel,
     device: DeviceChoice,
     small: bool,
 ) -> Result<()> {
-    let say = |said: Said| print_json(&said);
-    let left_out = |work: Option<Workload>, why: String| {
-        say(Said::LeftOut(LeftOut {
-            kernel: kernel.name.into(),
-            work,
-            why,
-        }))
-    };
-    // Whatever goes wrong is reported, too.
-    let measured = measure_all(kernel, device, small, &say, &left_out);
-    measured.or_else(|error| left_out(None, format!("{error:#}")))
+    let mut measured = Measured::default();
+    if let Err(error) = measure_all(kernel, device, small, &mut measured) {
+        let left_out = left_out_of(kernel, None, &error);
+        measured.left_out.push(left_out);
+    }
+    print_json(&measured)
+}
+
+fn left_out_of(kernel: &Kernel, work: Option<Workload>, why: &anyhow::Error) -> LeftOut {
+    LeftOut {
+        kernel: kernel.name.into(),
+        work,
+        why: format!("{why:#}"),
+    }
 }
 
 fn measure_all(
     kernel: &'static Kernel,
     device: DeviceChoice,
     small: bool,
-    say: &dyn Fn(Said) -> Result<()>,
-    left_out: &dyn Fn(Option<Workload>, String) -> Result<()>,
+    measured: &mut Measured,
 ) -> Result<()> {
     let engine = open_engine(device)?;
     let (gpu, info) = (engine.name() == "cuda", engine.devices()[0].clone());
@@ -262,21 +242,24 @@ fn measure_all(
             run: if small { RUN / 50 } else { RUN },
             max_seconds: MAX_SECONDS,
         };
-        if let Some(why) = case.reason_to_skip(&info, expected)? {
-            left_out(Some(work), why)?;
-            continue;
-        }
-        let first = expected.is_none();
+        let is_first = expected.is_none();
+        let rate = match case.reason_to_skip(&info, 0.0, expected)? {
+            Some(why) => Err(anyhow::Error::msg(why)),
+            None => case.measure(Rule::LIFE, measured),
+        };
         // A failure is not the end: what comes behind may yet be measured.
-        match case.measure(Rule::LIFE, say) {
-            Ok(rate) => expected = Some(rate),
-            Err(error) => {
-                left_out(Some(work), format!("{error:#}"))?;
-                continue;
+        let rate = rate.and_then(|rate| {
+            expected = Some(rate);
+            if is_first {
+                let of_other = case.measure(other, measured);
+                of_other.with_context(|| format!("by {other}"))?;
             }
-        }
-        if first && let Err(error) = case.measure(other, say) {
-            left_out(Some(work), format!("by {other}: {error:#}"))?;
+            Ok(())
+        });
+        if let Err(why) = rate {
+            measured
+                .left_out
+                .push(left_out_of(kernel, Some(work), &why));
         }
     }
     Ok(())
@@ -305,10 +288,11 @@ impl Case {
         Ok(Size::new(self.work.side, self.work.side)?)
     }
 
-    /// The reason why it is not measured, if any.
+    /// The reason why it is not measured beside what takes so many bytes, if any.
     pub(in crate::cli) fn reason_to_skip(
         &self,
         on: &DeviceInfo,
+        taken: f64,
         expected: Option<f64>,
     ) -> Result<Option<String>> {
         let size = self.size()?;
@@ -320,7 +304,7 @@ impl Case {
         }
         let needed = self.memory();
         if let Some(memory) = on.memory
-            && needed > MAX_MEMORY * memory as f64
+            && taken + needed > MAX_MEMORY * memory as f64
         {
             let gib = |bytes: f64| bytes / f64::from(1 << 30);
             return Ok(Some(format!(
@@ -363,16 +347,15 @@ impl Case {
         }))
     }
 
-    /// Measures and says the cells and the rate, which it returns.
-    fn measure(&self, rule: Rule, say: &dyn Fn(Said) -> Result<()>) -> Result<f64> {
+    /// Measures and reports the cells and the rate, which it returns.
+    fn measure(&self, rule: Rule, measured: &mut Measured) -> Result<f64> {
         let mut prepared = self.prepare(rule)?;
         if rule == Rule::LIFE {
-            let (work, digest) = (self.work, prepared.digest);
-            say(Said::Cells { work, digest })?;
+            measured.cells.push((self.work, prepared.digest));
         }
         let rates: Vec<f64> = (0..RUNS).map(|_| prepared.run()).collect::<Result<_>>()?;
         let [median, lowest, highest] = spread(&rates);
-        say(Said::Rate(Rate {
+        measured.rates.push(Rate {
             kernel: self.kernel.name.into(),
             work: self.work,
             rule: rule.to_string(),
@@ -381,7 +364,7 @@ impl Case {
             lowest,
             highest,
             runs: RUNS,
-        }))?;
+        });
         Ok(median)
     }
 
@@ -507,27 +490,20 @@ impl PreparedCase {
 /// others.
 fn timed(instances: &mut Sim, share: &Share, per_round: u32, rounds: u64) -> Result<f64> {
     let mut spans: Vec<(Nanos, Nanos)> = Vec::new();
-    let (mut issued, mut done) = (0, 0);
-    while done < rounds {
-        let by_events = issued == 0 || issued + 1 == rounds;
+    let next = |issued| {
+        let timed = issued == 0 || issued + 1 == rounds;
         let request = Request {
-            timed: by_events,
+            timed,
             ..Request::of(per_round)
         };
-        if issued < rounds && instances.issue(share, request, |_| false)? {
-            issued += 1;
+        (issued < rounds).then_some(request)
+    };
+    super::rounds(instances, share, next, |event| {
+        if let Event::Round { timed, .. } = event {
+            let timed = timed.into_iter().flat_map(|round| round.spans);
+            spans.extend(timed.map(|span| (span.start, span.end)));
         }
-        instances.poll(|event| {
-            if let Event::Round { timed, .. } = event {
-                done += 1;
-                let timed = timed.into_iter().flat_map(|round| round.spans);
-                spans.extend(timed.map(|span| (span.start, span.end)));
-            }
-        })?;
-        if instances.depth() > 1 || issued == rounds {
-            instances.wait(Duration::from_millis(1));
-        }
-    }
+    })?;
     let start = spans.iter().map(|(start, _)| start).min();
     let end = spans.iter().map(|(_, end)| end).max();
     match start.zip(end) {
@@ -548,18 +524,17 @@ fn digest(lattices: &[Lattice]) -> u64 {
 /// What a device does at most, as far as it could be measured, and why if it could not. Nothing is measured
 /// on the CPU, whose version of the kernel is written for clarity, not for speed.
 fn limits(device: DeviceChoice, small: bool) -> (DeviceLimits, Vec<LeftOut>) {
-    let (lop3_per_second, left_out) = match lop3_rate(device, small) {
-        Ok(rate) => (rate, Vec::new()),
-        Err(error) => {
-            let left_out = LeftOut {
-                kernel: LOP3_RATE.name.into(),
-                work: None,
-                why: format!("{error:#}"),
-            };
-            (None, vec![left_out])
-        }
-    };
-    (DeviceLimits { lop3_per_second }, left_out)
+    let rate = lop3_rate(device, small);
+    let left_out = rate.as_ref().err().map(|error| LeftOut {
+        kernel: LOP3_RATE.name.into(),
+        work: None,
+        why: format!("{error:#}"),
+    });
+    let lop3_per_second = rate.unwrap_or(None);
+    (
+        DeviceLimits { lop3_per_second },
+        left_out.into_iter().collect(),
+    )
 }
 
 /// Logical operations per second, by a kernel that does nothing else.
@@ -705,15 +680,16 @@ mod tests {
             ..full.clone()
         };
         let mut cells = Cells::new();
-        let mut say = |kernel: &str, said| {
-            take(&mut ladder, &mut cells, find(kernel).unwrap(), said);
-        };
         let [first, second] = [0, 1].map(|i| full.works[i]);
         for (kernel, digests) in [("global", [7, 8]), ("bits", [7, 9])] {
-            for (work, digest) in [first, second].into_iter().zip(digests) {
-                say(kernel, Said::Cells { work, digest });
-                say(kernel, Said::Rate(full.rate(kernel, work).unwrap().clone()));
-            }
+            let measured = Measured {
+                rates: [first, second]
+                    .map(|work| full.rate(kernel, work).unwrap().clone())
+                    .into(),
+                left_out: Vec::new(),
+                cells: vec![(first, digests[0]), (second, digests[1])],
+            };
+            take(&mut ladder, &mut cells, find(kernel).unwrap(), measured);
         }
         let rates = ladder.rates.iter();
         let measured: Vec<_> = rates
@@ -765,7 +741,7 @@ mod tests {
         };
         let reason_to_skip = |side, expected| {
             case(global, 1, side)
-                .reason_to_skip(&gpu, expected)
+                .reason_to_skip(&gpu, 0.0, expected)
                 .unwrap()
         };
         assert_eq!(reason_to_skip(2048, Some(1e9)), None);
@@ -775,13 +751,13 @@ mod tests {
         assert!(large.contains("GiB of the device's"), "{large}");
         let square = KERNELS.iter().find(|kernel| kernel.name == "resident");
         let odd = case(square.unwrap(), 1, 512)
-            .reason_to_skip(&gpu, None)
+            .reason_to_skip(&gpu, 0.0, None)
             .unwrap()
             .unwrap();
         assert!(odd.starts_with("it takes lattices from"), "{odd}");
         let together = KERNELS.iter().find(|kernel| kernel.name == "cooperative");
         let few_sms = case(together.unwrap(), 1, 4096)
-            .reason_to_skip(&gpu, None)
+            .reason_to_skip(&gpu, 0.0, None)
             .unwrap()
             .unwrap();
         assert!(few_sms.contains("needs 32 SMs"), "{few_sms}");

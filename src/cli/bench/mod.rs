@@ -4,13 +4,12 @@
 //! median, and the lowest and highest run. `verify` checks the results; the [`ladder`] does so first.
 
 mod default;
-mod effect;
 mod frame;
 pub(super) mod ladder;
 mod record;
 mod recording;
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
@@ -18,15 +17,17 @@ use serde_json::Value;
 use super::itself;
 use super::options::{BenchArguments, TABLES};
 use super::text::{print_text, say};
-use engine::kernels;
+use engine::{Kernel, Layout, Transfer, kernels};
+use experiment::{Executor, Plan, Round, Turn};
 use lang::numbers::quantity;
 use life::Size;
-use session::instances::{Sim, open_engine, starts};
-use session::{DeviceChoice, PicturePlan, Setup, Share};
+use session::instances::{Event, Sim, open_engine, starts};
+use session::{
+    DeviceChoice, PicturePlan, Request, Setting, Setup, Share, Switches, TransferChoice,
+};
 use ui::LectureStep;
 use window::list_adapters;
 
-pub(super) use effect::compare;
 pub use ladder::policy as ladder_policy;
 pub use record::{Origin, Record, Row, Table};
 
@@ -76,7 +77,7 @@ pub(super) fn main(arguments: &BenchArguments, shipped_steps: ShippedSteps) -> R
             "default" => default::table(device, small, tell)?,
             "frame" => frame::table(device, adapter)?,
             "ui" => frame::interface_table(device, adapter)?,
-            "effect" => effect::table(device, tell)?,
+            "effect" => frame::effects(device)?,
             "lesson" => lesson_table(device)?,
             _ => {
                 measure_ladder(arguments, &mut record, tell)?;
@@ -175,6 +176,110 @@ pub(super) fn with_pictures(setup: &Setup) -> Result<(Sim, Share)> {
     Ok((sim, share))
 }
 
+/// Compares the time of a round, in milliseconds, with a setting (subject 0) and with the same of another
+/// kernel and other switches (subject 1), with one round in flight: rounds of both step the same lattices in
+/// turn, in windows some seconds apart, as in lessons.
+///
+/// # Errors
+/// There is no room for both on the device, or the engine fails.
+pub(super) fn compare(
+    sim: &mut Sim,
+    before: &Setting,
+    (kernel, switches): (&'static Kernel, Switches),
+    plan: Plan,
+) -> Result<Executor> {
+    let after = Setting {
+        kernel,
+        ..before.with_switches(switches)
+    };
+    let shares = [before, &after].map(|setting| sim.all(setting, Some(picture(setting))));
+    sim.finish()?;
+    sim.ensure(&shares)?;
+    let mut executor = Executor::new(2, 7, plan);
+    execute(&mut executor, &mut |subject| {
+        sim.enter(&shares[subject])?;
+        sim.finish()?;
+        let before = platform::usage();
+        let took = round(sim, &shares[subject], 1)?;
+        let used = platform::usage();
+        Ok(Round {
+            time: took.as_secs_f64() * 1e3,
+            lasted: took,
+            cpu: used.cpu - before.cpu,
+            is_preempted: used.is_preempted_since(before),
+        })
+    })?;
+    Ok(executor)
+}
+
+/// Pictures of all lattices, as cells if the setting wants those.
+fn picture(setting: &Setting) -> PicturePlan {
+    let is_of_cells =
+        setting.switches.transfer == TransferChoice::Cells && setting.kernel.layout == Layout::I32;
+    PicturePlan {
+        transfer: if is_of_cells {
+            Transfer::Cells
+        } else {
+            Transfer::Bits
+        },
+        ..PicturePlan::BITS
+    }
+}
+
+/// Makes the rounds that an executor asks for, each by `round`, until it is done.
+fn execute(executor: &mut Executor, round: &mut dyn FnMut(usize) -> Result<Round>) -> Result<()> {
+    loop {
+        match executor.next_turn() {
+            Turn::Round(subject) => {
+                executor.record(round(subject)?, Instant::now());
+            }
+            Turn::Wait(time) => std::thread::sleep(time),
+            Turn::Done => return Ok(()),
+        }
+    }
+}
+
+/// Issues a round of so many generations and waits for its end. Returns how long it took.
+fn round(sim: &mut Sim, share: &Share, generations: u32) -> Result<Duration> {
+    let mut lasted = Duration::ZERO;
+    let one = |issued| (issued == 0).then(|| Request::of(generations));
+    rounds(sim, share, one, |event| {
+        if let Event::Round { took, .. } = event {
+            lasted = took;
+        }
+    })?;
+    Ok(lasted)
+}
+
+/// Issues the rounds that `next` gives, which is told how many were issued before, and takes all events until
+/// it gives none and the last round has ended.
+fn rounds(
+    sim: &mut Sim,
+    share: &Share,
+    next: impl Fn(u64) -> Option<Request>,
+    mut hear: impl FnMut(Event),
+) -> Result<()> {
+    let (mut issued, mut done) = (0, 0);
+    loop {
+        let request = next(issued);
+        if let Some(request) = request
+            && sim.issue(share, request, |_| false)?
+        {
+            issued += 1;
+        }
+        sim.poll(|event| {
+            done += u64::from(matches!(event, Event::Round { .. }));
+            hear(event);
+        })?;
+        if request.is_none() && done == issued {
+            return Ok(());
+        }
+        if request.is_none() || sim.depth() > 1 {
+            sim.wait(Duration::from_millis(1));
+        }
+    }
+}
+
 /// Whether a device surely has the memory for a setup (its bits and another layout's, both twice,
 /// in half of it); says on stderr what is left out.
 fn fits(setup: &Setup) -> Result<bool> {
@@ -200,4 +305,34 @@ pub(super) fn spread(runs: &[f64]) -> [f64; 3] {
         sorted[0],
         sorted[sorted.len() - 1],
     ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use experiment::Limits;
+
+    #[test]
+    fn both_settings_are_measured_in_every_window() {
+        let setup = setup("bits", 4, 64, DeviceChoice::Cpu).unwrap();
+        let (mut sim, share) = with_pictures(&setup).unwrap();
+        let limits = Limits {
+            window: Duration::ZERO,
+            ..Limits::three_windows(Duration::from_millis(1))
+        };
+        let changed = (kernels::find("global").unwrap(), setup.setting.switches);
+        let executor = compare(&mut sim, &share.setting, changed, Plan::Windows(limits)).unwrap();
+        let mut table = Table::new("effect", &frame::apart(&limits));
+        table.add_time("before".into(), &executor, 0);
+        table.add_time("after".into(), &executor, 1);
+        table.add_factor("the factor".into(), &executor);
+        let [before, after, factor] = [0, 1, 2].map(|row| table.rows[row].median);
+        assert!((factor * before / after - 1.0).abs() < 1e-9, "{table:?}");
+        let text = table.shown();
+        let title = "compared in 3 windows 0.001 s apart";
+        assert!(
+            text.contains(title) && text.matches("; 3 windows").count() == 3,
+            "{text}"
+        );
+    }
 }

@@ -7,8 +7,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 
-use super::effect::{execute, round, wait_for};
-use super::{setup, with_pictures};
+use super::{execute, round, rounds, setup, with_pictures};
 use crate::cli::setup::DEFAULT_SIDE;
 use crate::cli::text::{print, say};
 use engine::kernels::{self, KERNELS};
@@ -301,18 +300,17 @@ fn look_at(
     }
     let typical = trace.drawn().context("no round was timed")?;
     // How long each op takes alone, and which part of the device it keeps busy.
-    let mut alone = Vec::new();
-    wait_for(
-        sim,
-        &mut |sim| sim.begin_calibration(share, Request::of(generations), |_| false),
-        &mut |event| {
-            let Event::Calibrated(ops) = event else {
-                return false;
-            };
-            alone = ops.iter().map(|op| (op.took, rounded(op.share))).collect();
-            true
-        },
-    )?;
+    let (mut has_begun, mut alone) = (false, None);
+    while alone.is_none() {
+        has_begun =
+            has_begun || sim.begin_calibration(share, Request::of(generations), |_| false)?;
+        sim.poll(|event| {
+            if let Event::Calibrated(ops) = event {
+                alone = Some(ops.iter().map(|op| (op.took, rounded(op.share))).collect());
+            }
+        })?;
+        sim.wait(Duration::from_millis(1));
+    }
     Ok(RecordedSetting {
         kernel: share.setting.kernel.name.into(),
         switches: share.setting.switches,
@@ -320,7 +318,7 @@ fn look_at(
         launch_us: rounded(median(launches).context("nothing was launched")?),
         cells_per_second: rounded(median(rates).context("nothing was stepped")?),
         round: TimedRound::clone(typical),
-        alone,
+        alone: alone.unwrap_or_default(),
     })
 }
 
@@ -331,17 +329,12 @@ fn timed_round(sim: &mut Sim, share: &Share, generations: u32) -> Result<(TimedR
         timed: true,
         ..Request::of(generations)
     };
-    wait_for(
-        sim,
-        &mut |sim| sim.issue(share, request, |_| false),
-        &mut |event| {
-            if let Event::Round { timed, round, .. } = event {
-                ended = timed.map(|timed| (timed, round.launches()));
-                return true;
-            }
-            false
-        },
-    )?;
+    let next = |issued| (issued == 0).then_some(request);
+    rounds(sim, share, next, |event| {
+        if let Event::Round { timed, round, .. } = event {
+            ended = timed.map(|timed| (timed, round.launches()));
+        }
+    })?;
     ended.context("the round has no spans")
 }
 
