@@ -12,7 +12,6 @@ mod rows;
 mod around;
 mod collection;
 mod cuda_engine;
-mod documented;
 mod headless;
 mod kernel_file;
 mod lecture;
