@@ -1,7 +1,6 @@
 //! Tests of `--help`, the manual page and the shell completions.
 
-use crate::common::{lifestreams, scratch};
-use crate::rows::hold;
+use crate::common::{hold, lifestreams, scratch};
 
 #[test]
 fn help_is_in_groups_and_every_option_is_explained() {

@@ -12,8 +12,7 @@ use life::Size;
 use serde_json::Value;
 use session::SavedSession;
 
-use crate::common::{Ended, lifestreams_with, names, scratch};
-use crate::rows::{Row, hold};
+use crate::common::{Ended, Row, hold, lifestreams_with, names, scratch};
 
 type Variable<'a> = (&'a str, &'a str);
 
@@ -56,38 +55,15 @@ fn log_of(folder: &Path, line: &str, variables: &[Variable]) -> String {
     fs::read_to_string(&log).unwrap()
 }
 
-/// Each kernel by one way of issuing rounds and of spreading instances over GPUs; where many generations are
-/// issued at once, each GPU has a thread that issues them.
+/// On two GPUs, in every setting of the lab and in bands. How the same cells come of many generations that
+/// threads issue is below.
 #[test]
-fn both_engines_step_to_the_same_cells_however_rounds_are_issued() {
+fn both_engines_agree_by_the_conformance_suite() {
     let agrees = "verify --small --device cuda";
     hold_with(
         &[("FAKE_CUDA_DEVICES", "2")],
         &[(agrees, 0, "everything agrees")],
     );
-    let folder = scratch();
-    let odd = Size::new(75, 41).unwrap();
-    let ways = [
-        ("cuda:1", "--graphs on --generations-per-round 3"),
-        ("cuda", "--streams one --generations-per-round 60"),
-        (
-            "cuda",
-            "--order depth --wait each --generations-per-round 60",
-        ),
-        ("cuda", "--streams one --graphs on"),
-    ];
-    for (kernel, (device, how)) in KERNELS.iter().zip(ways.into_iter().cycle()) {
-        let takes = kernel.validate_size(odd).is_ok();
-        let size = if takes { "75x41" } else { "128x128" };
-        let line = format!(
-            "run --kernel {} --instances 5 --size {size} --rule B36/S23 -g 150",
-            kernel.name
-        );
-        let want = saved(folder.path(), &format!("{line} --device cpu"), &[]);
-        let gpus = [("FAKE_CUDA_DEVICES", "3")];
-        let line = format!("{line} --device {device} {how}");
-        assert!(saved(folder.path(), &line, &gpus) == want, "{line}");
-    }
 }
 
 /// A profiler sees the names of rounds, operations and streams, and every range that begins also ends.
@@ -208,7 +184,6 @@ fn lattices_that_a_device_cannot_hold_are_refused_with_the_size_that_fits() {
     #[rustfmt::skip]
     let rows = [
         ("--size 65536x1024 --kernel bits --instances 3", "lattices in bits"),
-        ("--size 4096 --kernel planar --instances 3", "planar words"),
         ("--size 2048 --kernel global --instances 3", "4 bytes per cell"),
         ("--size 4096 --kernel bits --split on", "lattices in bits"),
     ];
@@ -360,37 +335,28 @@ fn a_driver_that_cannot_be_used_is_named_and_the_cpu_takes_its_place() {
 #[test]
 fn every_rung_is_measured_and_recorded() {
     let folder = scratch();
-    let ladder = |more: &str, variables: &[Variable]| -> (String, Value) {
-        let line = format!("bench ladder --small --device cuda --write . {more}");
-        let said = with_driver(folder.path(), &line, variables)
-            .succeeds()
-            .stdout;
-        let record = fs::read(folder.path().join("fake-gpu-0.json")).unwrap();
-        (said, serde_json::from_slice(&record).unwrap())
-    };
-    let count = |record: &Value, name: &str| {
-        let rates = record["ladder"]["rates"].as_array().unwrap();
-        rates.iter().filter(|rate| rate["kernel"] == name).count()
-    };
-    let (said, record) = ladder("--json", &[]);
+    let line = "bench ladder --small --device cuda --write . --json";
+    let fails = [("FAKE_CUDA_FAIL_AFTER", "190")];
+    let said = with_driver(folder.path(), line, &fails).succeeds().stdout;
+    let record = fs::read(folder.path().join("fake-gpu-0.json")).unwrap();
+    let record: Value = serde_json::from_slice(&record).unwrap();
     assert_eq!(record, serde_json::from_str::<Value>(&said).unwrap());
-    for left in record["ladder"]["left_out"].as_array().unwrap() {
-        let why = left["why"].as_str().unwrap();
-        assert!(why.starts_with("it takes lattices of "), "{left}");
-    }
+    let of = |list: &str, name: &str| -> Vec<String> {
+        let all = record["ladder"][list].as_array().unwrap();
+        let of_it = all.iter().filter(|it| it["kernel"] == name);
+        of_it.map(Value::to_string).collect()
+    };
     let size = Size::new(128, 128).unwrap();
     for kernel in KERNELS.iter().filter(|kernel| kernel.supports(size)) {
+        let (rates, left_out) = (
+            of("rates", kernel.name),
+            of("left_out", kernel.name).concat(),
+        );
         // Two works by B3/S23, and the first by another rule.
-        assert_eq!(count(&record, kernel.name), 3, "{}", kernel.name);
+        let is_measured = rates.len() == 3 && left_out.is_empty();
+        let has_failed = left_out.contains("illegal memory access");
+        let name = kernel.name;
+        assert!(is_measured || has_failed, "{name}: {rates:?}, {left_out}");
     }
-    fs::remove_file(folder.path().join("fake-gpu-0.json")).unwrap();
-    let (said, record) = ladder("", &[("FAKE_CUDA_FAIL_AFTER", "190")]);
-    for words in [
-        "Not measured: `global`",
-        "illegal memory access",
-        "cargo xtask docs",
-    ] {
-        assert!(said.contains(words), "{said}");
-    }
-    assert!(count(&record, "resident") > 0 && count(&record, "global") == 0);
+    assert!(of("rates", "global").is_empty() && !of("rates", "resident").is_empty());
 }

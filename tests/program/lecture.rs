@@ -3,8 +3,7 @@
 
 use std::fs;
 
-use crate::common::{lifestreams_with, scratch};
-use crate::rows::hold;
+use crate::common::{hold, lifestreams_with, scratch};
 
 /// A lecture with a question, a note and a lesson.
 pub(crate) const OWN_LECTURE: &str = r#"

@@ -6,8 +6,6 @@
 mod common;
 #[path = "../driver/mod.rs"]
 mod driver;
-#[path = "../common/rows.rs"]
-mod rows;
 
 mod around;
 mod collection;

@@ -9,10 +9,9 @@ use std::path::Path;
 use serde_json::Value;
 
 use crate::common::{
-    Running, TIMEOUT, cells_of, frames_of, lifestreams, names, newest_copy, picture_of, program,
-    scratch, wait_for,
+    Running, TIMEOUT, cells_of, frames_of, hold, lifestreams, names, newest_copy, picture_of,
+    program, scratch, wait_for,
 };
-use crate::rows::hold;
 
 const START: &str = "--size 70x40 --instances 3 --seed 11 --kernel bits --device cpu";
 

@@ -7,8 +7,7 @@
 use std::fs;
 use std::path::Path;
 
-use crate::common::{PROGRAM, names, run, scratch};
-use crate::rows::{bash, hold};
+use crate::common::{PROGRAM, bash, hold, names, run, scratch};
 
 /// Files that are wrong, or wrong together, and places that cannot be written.
 fn make_files(folder: &Path) {
@@ -275,10 +274,9 @@ fn a_limit_is_met_with_a_sentence_wherever_it_lies() {
     let line = format!("cp {PROGRAM} own; chmod 755 .; lifestreams round new mine.rhai");
     run(&mut bash(folder, &line)).succeeds();
     let user = "exec setpriv --reuid=61234 --regid=61234 --clear-groups ./own";
-    let memory: Vec<u32> = (120..=760).step_by(64).map(|mib| mib << 10).collect();
+    let memory = [120, 312, 504, 760].map(|mib| mib << 10);
     let huge = "lifestreams run -g 0 --instances 1 --kernel bits --size 16384 --device cpu";
     let session = "--display none --rounds 1 --device cpu --instances 1 --kernel bits --size 8192";
-    let small = "--size 32 --instances 3 --device cpu";
     let missing = "out of host memory";
     #[rustfmt::skip]
     let rows = [
@@ -286,31 +284,20 @@ fn a_limit_is_met_with_a_sentence_wherever_it_lies() {
         ("-v", &memory, format!("{huge} --pattern gosper-gun"), missing),
         // Its text takes more memory than its lattices.
         ("-v", &memory, format!("lifestreams {session} --density 0.5 --session kept-$RANDOM"), missing),
-        ("-u", &[1, 2, 3, 4, 5, 6, 99], format!("{user} run -g 1 --size 3000 --kernel bits --device cpu"), "cannot start a thread; raise"),
-        ("-u", &[1, 2, 3, 4, 5, 6, 99], format!("{user} round check mine.rhai"), "cannot start a thread; raise"),
-        ("-n", &[4, 8, 16], format!("lifestreams run -g 1 {small}"), ""),
-        ("-n", &[4, 8, 16], format!("lifestreams --display none --rounds 1 {small}"), ""),
+        ("-u", &[1, 3, 5, 99], format!("{user} run -g 1 --size 3000 --kernel bits --device cpu"), "cannot start a thread; raise"),
+        ("-u", &[1, 99], format!("{user} round check mine.rhai"), "cannot start a thread; raise"),
     ];
     for (limit, values, line, said) in rows {
-        let is_enough = values.iter().filter(|value| {
-            let ended = run(&mut bash(
-                folder,
-                &format!("ulimit {limit} {value} && {line}"),
-            ));
-            if ended.code != Some(0) {
-                assert!(
-                    ended.code == Some(3) && ended.stderr.contains(said),
-                    "{ended:?}"
-                );
-            }
-            ended.code == Some(0)
+        let codes = values.iter().map(|value| {
+            let line = format!("ulimit {limit} {value} && {line}");
+            let ended = run(&mut bash(folder, &line));
+            let is_said = ended.code == Some(3) && ended.stderr.contains(said);
+            assert!(is_said || ended.code == Some(0), "{ended:?}");
+            ended.code
         });
-        let is_enough = is_enough.count();
-        let none_is_refused = is_enough == values.len();
-        assert!(
-            is_enough > 0 && none_is_refused == said.is_empty(),
-            "{line}: {is_enough}"
-        );
+        let codes: Vec<_> = codes.collect();
+        let ends = [codes.first(), codes.last()];
+        assert_eq!(ends, [Some(&Some(3)), Some(&Some(0))], "{line}");
     }
 }
 
@@ -345,23 +332,18 @@ fn a_line_of_a_file_takes_no_more_memory_than_there_is() {
     let rest = ended.stderr.split("--size (").nth(1).expect("a size");
     let fits = rest.split(' ').next().unwrap();
     limited(&format!("run -g 0 --instances 1 --size {fits} {options}")).succeeds();
-    // The same of a session that was saved.
+    // The same of a session that was saved; it is left as it was.
     let session = "--display none --rounds 1 --session kept";
-    limited(&format!(
-        "{session} --device cpu --instances 2 --size 64 --kernel bits"
-    ))
-    .succeeds();
-    let text = fs::read_to_string(folder.join("kept")).unwrap();
-    let huge = text
-        .replace("64x64", "262144x262144")
-        .replace("x = 64, y = 64", "x = 262144, y = 262144");
-    fs::write(folder.join("kept"), &huge).unwrap();
+    let new = "--device cpu --instances 2 --size 64 --kernel bits";
+    limited(&format!("{session} {new}")).succeeds();
+    let kept = folder.join("kept");
+    let text = fs::read_to_string(&kept).unwrap();
+    let huge = text.replace("64x64", "262144x262144");
+    let huge = huge.replace("x = 64, y = 64", "x = 262144, y = 262144");
+    fs::write(&kept, &huge).unwrap();
     let said = "the lattices of the session would take 8192 MiB";
     limited(session).refuses(3, &["out of host memory", said]);
-    assert!(
-        fs::read_to_string(folder.join("kept")).unwrap() == huge,
-        "it was left as it is"
-    );
+    assert!(fs::read_to_string(kept).unwrap() == huge);
 }
 
 #[test]
@@ -447,14 +429,8 @@ fn nothing_from_files_or_arguments_is_obeyed_by_a_terminal() {
     let start = "lifestreams --display none --rounds 1 --device cpu";
     for word in [
         "\"--$H\"",
-        "\"--size=$H\"",
         "\"--rule=$H\"",
-        "\"--kernel=$H\"",
-        "\"--instances=$H\"",
-        "\"--session=$H/none/s.json\"",
         "\"--session=$H/s.json\"",
-        "--frames 1 \"--record=$H.avi\"",
-        "\"--pattern=$H\"",
         "\"--pattern=$H/b.rle\"",
         "\"$H\"",
     ] {
@@ -462,10 +438,7 @@ fn nothing_from_files_or_arguments_is_obeyed_by_a_terminal() {
     }
     for line in [
         "lifestreams run -g 1 --pattern \"$H/a.rle\" --save \"$H/b\" --device cpu",
-        "lifestreams snapshot --size 8 --device cpu -o \"$H/a.png\"",
         "lifestreams --display none --frames 1 --size 8 --session \"$H/new.json\"",
-        "lifestreams --display none --frames 1 --size 8 --record \"$H/a.gif\"",
-        "lifestreams config path",
         "lifestreams config save --instances 3",
     ] {
         ends(line, 0);
@@ -474,8 +447,6 @@ fn nothing_from_files_or_arguments_is_obeyed_by_a_terminal() {
     for (text, code) in [
         (format!("{quoted} = 1"), 0),
         (format!("kernel = {quoted}"), 2),
-        (format!("{quoted} = [1]"), 2),
-        ("# \u{1b}[31mred\u{7}\ninstances = 3\n".into(), 2),
     ] {
         fs::write(&config, text).unwrap();
         ends("lifestreams run -g 1 --size 8 --device cpu", code);

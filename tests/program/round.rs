@@ -6,8 +6,7 @@ use std::fs;
 use lesson::{EXERCISES, Task};
 use serde_json::{Value, json};
 
-use crate::common::{lifestreams, lifestreams_with, scratch};
-use crate::rows::hold;
+use crate::common::{hold, lifestreams, lifestreams_with, scratch};
 
 const RACE: &str = "for i in 0..N {\n    advance(i, 0);\n    download(i, 1);\n}\n";
 

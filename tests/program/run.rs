@@ -8,10 +8,9 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-use crate::common::{Running, TIMEOUT, lifestreams, program, run, scratch};
+use crate::common::{Running, TIMEOUT, bash, hold, lifestreams, program, run, scratch};
 use crate::cuda_engine::with_driver;
 use crate::persistence::simulated;
-use crate::rows::{bash, hold};
 use serde_json::Value;
 use test_support::{compare_with_stored, fingerprint};
 
@@ -171,12 +170,12 @@ fn what_is_not_asked_for_is_chosen_and_what_is_asked_for_is_respected() {
     for (options, said) in rows {
         let line = format!("run --instances 3 --size 64 -g 20 --json --device cuda {options}");
         let ended = with_driver(folder.path(), &line, &[]).done();
-        crate::rows::says(&ended.stdout, said, options);
+        crate::common::says(&ended.stdout, said, options);
     }
     let line = "run --instances 3 --size 64 -g 20 --device cpu";
     let printed = lifestreams(folder.path(), line).done().stdout;
     let why = "kernel  | streams  | graphs off | per round: the fastest of ";
-    crate::rows::says(&printed, why, line);
+    crate::common::says(&printed, why, line);
     assert_eq!(printed.lines().count(), 2, "{printed}");
     // With nothing left to choose there is nothing to say.
     let all = "--kernel bits --streams one --graphs off --generations-per-round 5";

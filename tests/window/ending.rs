@@ -11,7 +11,7 @@ use x11rb::wrapper::ConnectionExt as _;
 use crate::common::{
     PROGRAM, TIMEOUT, command, frames_of, lifestreams, names, run, scratch, wait_for,
 };
-use crate::display::Display;
+use crate::shown::Display;
 use crate::shown::{Shown, on_display, says_what_was_found};
 
 #[test]
@@ -50,7 +50,6 @@ fn a_display_that_no_window_opens_on_has_lines() {
     let folder = scratch();
     for (depth, options, said) in [
         (16, [].as_slice(), "of 16 bits per pixel"),
-        (30, &[], "of 30 bits per pixel"),
         (24, &["-extension", "RANDR"], "the extension RANDR 1.3"),
     ] {
         let display = Display::of(folder.path(), depth, options);
@@ -99,17 +98,17 @@ fn a_window_opens_whatever_the_desktop_says_of_its_dpi() {
 fn few_open_files_are_an_error_or_enough() {
     let folder = scratch();
     let display = Display::start(folder.path());
-    for limit in (4..=20).step_by(4).chain([64]) {
+    for limit in [12, 64] {
         let mut shell = command("sh", folder.path());
         let line = format!("ulimit -n {limit} && exec \"$@\"");
         shell.args(["-c", &line, "sh", PROGRAM, "--display", "window"]);
         shell.args(["--frames", "1", "--size", "64x64", "--device", "cpu"]);
         let ended = run(shell.env("DISPLAY", &display.name));
-        match ended.code {
-            Some(0) => assert!(limit > 16, "{limit}: {ended:?}"),
-            _ => ended.refuses(3, &["cannot open 16 more files; raise its limit"]),
+        if limit < 64 {
+            ended.refuses(3, &["cannot open 16 more files; raise its limit"]);
+        } else {
+            ended.succeeds();
         }
-        assert!(limit < 64 || ended.code == Some(0), "{ended:?}");
     }
 }
 

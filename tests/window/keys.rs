@@ -4,7 +4,7 @@ use std::fs;
 use std::time::{Duration, Instant};
 
 use crate::common::{Running, wait_for};
-use crate::display::SCREEN;
+use crate::shown::SCREEN;
 use crate::shown::{DEAD, Shown, agree, computed, frames};
 use life::Size;
 
@@ -113,11 +113,11 @@ fn size_and_rule_are_changed_and_undone() {
     assert_eq!(shown.step("Tab", "StepRound"), after + 7);
     shown.shows(&[0, 1], after + 7);
     // A pattern of another rule says so, and the field for the rule has that rule typed already.
-    let path = shown.folder.path().join("high.rle");
-    fs::write(&path, "x = 3, y = 1, rule = B36/S23\n3o!\n").unwrap();
+    let text = "x = 3, y = 1, rule = B36/S23\n3o!\n";
+    fs::write(shown.folder.path().join("high.rle"), text).unwrap();
     shown.ask_path("ctrl+o");
     let offer = "its rule is B36/S23, the lattices run B3/S23; Shift+B and Enter take B36/S23";
-    shown.enter_path(&path, offer);
+    shown.enter_path("high.rle", offer);
     shown.ask("shift+b", "", "Rule B36/S23");
     shown.quit();
 }
@@ -133,14 +133,7 @@ fn help_palette_menu_and_panels_come_and_go() {
         ("ctrl+k", "k r n period space", "Escape"),
         ("ctrl+m", "Right Down", "Escape"),
         ("p", "", "Escape"),
-        ("t", "", "Escape"),
-        ("F9", "", "Escape"),
-        ("shift+g", "", "Escape"),
         ("F10", "Return 2 Next Prior Escape", "Escape"),
-        ("ctrl+equal", "", "ctrl+0"),
-        ("bracketright", "Left Down", "f"),
-        ("x", "", "x"),
-        ("i", "", "i"),
     ] {
         shown.key(open);
         shown.leaves(&plain, open);
@@ -150,7 +143,6 @@ fn help_palette_menu_and_panels_come_and_go() {
         }
         assert!(shown.rest() != plain, "{open} {typed}");
         shown.key(close);
-        // What the interface's size now is said for some seconds.
         shown.returns_to(&plain, &format!("the window without {open}"));
     }
     shown.key("Escape");
@@ -201,33 +193,6 @@ fn one_panel_alone_and_all_again_in_a_window_of_any_size() {
     shown.shows(&[0, 1, 2, 3], generation);
     shown.key("Escape");
     becomes([1280, 800]);
-    shown.quit();
-}
-
-#[test]
-fn a_lecture_is_given_by_a_remote_and_finds_back() {
-    let (shown, _) = Shown::paused("lecture ten-minutes --report page.html");
-    let first = shown.rest();
-    shown.key("3");
-    shown.leaves(&first, "a prediction");
-    shown.walk(&[
-        ("Next", "SetSwitch(Streams, 1): "),
-        // The class asks.
-        ("F3", "CycleSwitch(HostMemory): "),
-        ("Next", "SetSwitch(HostMemory, 0): "),
-        ("Prior", "SetSwitch(Streams, 1): "),
-    ]);
-    let step = shown.rest();
-    shown.key("F5");
-    shown.key("period");
-    assert!(
-        shown.rest() == step,
-        "what else a remote sends does nothing"
-    );
-    shown.key("ctrl+l");
-    shown.leaves(&step, "the lecture is left");
-    let page = fs::read_to_string(shown.folder.path().join("page.html")).unwrap();
-    assert!(page.contains("<td>4× slower</td>"), "{page}");
     shown.quit();
 }
 

@@ -4,10 +4,7 @@
 
 #[path = "../common/mod.rs"]
 mod common;
-#[path = "../common/display.rs"]
-mod display;
 
-mod drag;
 mod ending;
 mod kept;
 mod keys;
