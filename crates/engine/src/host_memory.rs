@@ -43,6 +43,7 @@ fn out_of_memory(bytes: u64, what: MemoryUse) -> EngineError {
 
 /// The locks of all lattices' slots: a slot is bound to one download, or read by any number of
 /// threads.
+#[derive(Default)]
 pub(crate) struct SlotLocks {
     /// Readers of each slot, by lattice; [`BOUND`] while a download is pending.
     readers: Vec<AtomicU32>,

@@ -42,7 +42,7 @@ pub(crate) struct Validator {
     /// Buffers that the program being validated has allocated and not freed, each with its stream.
     allocated: Vec<(BufferId, StreamId)>,
     /// The host slots, and how many lattices existed when they were allocated.
-    slots: Option<(SlotsSpec, usize)>,
+    slots: (SlotsSpec, usize),
     prepared: Vec<Option<Prepared>>,
     /// Counts replacements of memory that a prepared program may refer to. A prepared program is
     /// valid only while the count is unchanged.
@@ -278,7 +278,7 @@ impl Validator {
     /// Records that slots were allocated for all current lattices.
     pub(crate) fn set_slots(&mut self, spec: SlotsSpec) {
         self.memory += 1;
-        self.slots = Some((spec, self.lattices.group_of.len()));
+        self.slots = (spec, self.lattices.group_of.len());
     }
 
     /// See [`Engine::parity`](crate::Engine::parity).
@@ -489,18 +489,15 @@ impl Validator {
             }
             Transfer::Measure => Measure::WORDS,
         };
-        match self.slots {
-            Some((spec, lattices)) if lattice.index() < lattices && slot.0 < spec.count() => {
-                let capacity = spec.words(slot, size.words());
-                if capacity >= words {
-                    return Ok(());
-                }
-                Err(invalid!(
-                    "{what:?} of {lattice:?} needs {words} words, but {slot:?} has {capacity}"
-                ))
-            }
-            _ => Err(invalid!("{lattice:?} has no {slot:?}")),
+        let (spec, lattices) = self.slots;
+        if lattice.index() >= lattices || slot.0 >= spec.count() {
+            bail!("{lattice:?} has no {slot:?}");
         }
+        let capacity = spec.words(slot, size.words());
+        if capacity < words {
+            bail!("{what:?} of {lattice:?} needs {words} words, but {slot:?} has {capacity}");
+        }
+        Ok(())
     }
 
     /// Errors unless rows can be copied between two lattices, the second of which is known.
@@ -559,7 +556,7 @@ impl Validator {
                     return unpreparable("copying rows between lattices");
                 }
                 Op::Lattices(_, LatticeOp::Download { slot, .. })
-                    if self.slots.is_some_and(|(spec, _)| spec.is_pageable(*slot)) =>
+                    if self.slots.0.is_pageable(*slot) =>
                 {
                     return unpreparable("a download to pageable memory");
                 }

@@ -143,6 +143,7 @@ impl At {
 // Host slots: downloads fill them, and any thread reads pictures from them.
 
 /// The slots of all lattices.
+#[derive(Default)]
 pub(super) struct CpuSlots {
     /// The words of every lattice's slots. Never contended: only the download uses a slot while it is
     /// bound, and only readers otherwise.

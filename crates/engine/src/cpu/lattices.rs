@@ -11,7 +11,7 @@ use super::kernels::{Launch, Pair, bits, cells, multistep, planar};
 use super::planar_rows::{BitRows, PlanarRows};
 use super::vector;
 use super::worker_pool::WorkerPool;
-use crate::error::{bail, invalid};
+use crate::error::bail;
 use crate::host_memory as memory;
 use crate::kernels::{OwnCode, no_own_code};
 use crate::{
@@ -24,7 +24,8 @@ use life::{Rule, Size};
 pub(super) struct Lattices {
     worker_pool: WorkerPool,
     all: RwLock<Vec<Arc<Entry>>>,
-    slots: RwLock<Option<Arc<CpuSlots>>>,
+    /// For all downloads that are submitted from now on.
+    pub(super) slots: RwLock<Arc<CpuSlots>>,
 }
 
 /// A lattice, and what its ops made of it. That has its own lock, since memory for it is allocated
@@ -166,11 +167,6 @@ impl Lattices {
         all[lattice.index()].clone()
     }
 
-    /// Sets the slots for all downloads from now on.
-    pub(super) fn set_slots(&self, slots: Arc<CpuSlots>) {
-        *self.slots.write() = Some(slots);
-    }
-
     /// Runs an op of a validated program; only memory can still run out.
     pub(super) fn execute(
         &self,
@@ -228,9 +224,7 @@ impl Lattices {
             }
             LatticeOp::CopyRows { rows, .. } => stored.copy_in(*rows, &copied),
             LatticeOp::Download { slot, what } => {
-                let slots = self.slots.read();
-                let slots = slots.clone();
-                let slots = slots.ok_or_else(|| invalid!("{lattice:?} has no {slot:?}"))?;
+                let slots = self.slots.read().clone();
                 slots.land(lattice, *slot, |words| {
                     stored.download(*what, &entry.results.lock(), words);
                 });

@@ -38,7 +38,6 @@ pub struct CpuEngine {
     pool: StreamPool,
     lattices: Arc<Lattices>,
     buffers: Arc<Buffers>,
-    slots: Option<Arc<CpuSlots>>,
 }
 
 impl CpuEngine {
@@ -68,7 +67,6 @@ impl CpuEngine {
             pool,
             lattices,
             buffers,
-            slots: None,
         }
     }
 
@@ -102,11 +100,11 @@ impl CpuEngine {
         program: &Arc<Program>,
         queue: fn(&mut StreamPool, &Arc<Program>) -> Result<RunId>,
     ) -> Result<RunId> {
-        let locks = self.slots.as_ref().map(|slots| &slots.locks);
-        locks.map_or(Ok(()), |locks| locks.bind_all(program.downloads()))?;
+        let slots = self.lattices.slots.read().clone();
+        slots.locks.bind_all(program.downloads())?;
         let run = queue(&mut self.pool, program);
-        if let (Err(EngineError::NoThread), Some(locks)) = (&run, locks) {
-            locks.unbind_all(program.downloads());
+        if run == Err(EngineError::NoThread) {
+            slots.locks.unbind_all(program.downloads());
         }
         run
     }
@@ -160,8 +158,7 @@ impl Engine for CpuEngine {
         let words = groups.flat_map(|group| vec![group.size.words(); group.count]);
         let slots = Arc::new(CpuSlots::new(spec, &words.collect::<Vec<_>>())?);
         self.check.set_slots(spec);
-        self.lattices.set_slots(slots.clone());
-        self.slots = Some(slots.clone());
+        *self.lattices.slots.write() = slots.clone();
         Ok(slots)
     }
 

@@ -30,7 +30,7 @@ pub(super) struct Resources {
     pub(super) streams: Vec<Stream>,
     /// By [`BufferId`](crate::BufferId); `None` once dropped.
     pub(super) buffers: Vec<Option<Buffer>>,
-    pub(super) slots: Option<Arc<CudaSlots>>,
+    pub(super) slots: Arc<CudaSlots>,
     /// As the validator numbers them.
     pub(super) groups: Vec<Group>,
     /// The time at which every device's clock shows 0.
@@ -101,8 +101,7 @@ impl Resources {
                 functions.get(function, true)?;
             }
         }
-        let slots = self.slots.as_ref();
-        slots.map_or(Ok(()), |slots| slots.allocate_for(program.downloads()))
+        self.slots.allocate_for(program.downloads())
     }
 
     /// Waits until the functions of a program that are being compiled are loaded.
@@ -111,15 +110,6 @@ impl Resources {
             let gpu = &mut self.gpus[usize::from(device.0)];
             gpu.functions.finish_compiling(function);
         }
-    }
-
-    /// Binds the slots of all downloads, or none if one is busy.
-    pub(super) fn bind(
-        &self,
-        downloads: impl Iterator<Item = (LatticeId, Slot)> + Clone,
-    ) -> Result<()> {
-        let slots = self.slots.as_ref();
-        slots.map_or(Ok(()), |slots| slots.locks.bind_all(downloads))
     }
 
     /// The GPUs a program uses, each with its streams in the order of first use.
@@ -660,8 +650,7 @@ impl Issuer<'_> {
                 (at, state.view_words as usize, pitch)
             }
         };
-        let slots = self.resources.slots.as_ref();
-        let place = slots.and_then(|slots| slots.place(run.first, slot));
+        let place = self.resources.slots.place(run.first, slot);
         let (to, slot_pitch) = place.ok_or_else(|| invalid!("{:?} has no {slot:?}", run.first))?;
         // The program is valid, so the slot is large enough and the group's slots are adjacent like
         // its lattices. The slots are bound to this download, so nobody else uses them until the

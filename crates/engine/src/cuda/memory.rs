@@ -370,6 +370,7 @@ pub(super) fn find(buffers: &[Option<Buffer>], id: BufferId) -> Result<&Buffer> 
 /// The slots of all lattices: host memory that downloads are copied to, page-locked, or pageable for
 /// comparison. Each slot of a group of lattices is one allocation. Slots for whole lattices are allocated
 /// when they are first needed: to lock the pages of gigabytes takes seconds.
+#[derive(Default)]
 pub(super) struct CudaSlots {
     spec: SlotsSpec,
     groups: Vec<GroupSlots>,

@@ -119,7 +119,7 @@ impl CudaEngine {
                 events: Vec::new(),
                 streams: Vec::new(),
                 buffers: Vec::new(),
-                slots: None,
+                slots: Arc::default(),
                 groups: Vec::new(),
                 zero: began,
                 gpus,
@@ -167,7 +167,7 @@ impl Engine for CudaEngine {
         of.events.clear();
         of.streams.clear();
         of.buffers.clear();
-        of.slots = None;
+        of.slots = Arc::default();
         of.groups.clear();
         of.check = Validator::new(std::mem::take(&mut of.check.devices));
         for gpu in &mut of.gpus {
@@ -202,7 +202,7 @@ impl Engine for CudaEngine {
         });
         let slots = Arc::new(CudaSlots::allocate(spec, groups)?);
         check.set_slots(spec);
-        self.resources.slots = Some(slots.clone());
+        self.resources.slots = slots.clone();
         Ok(slots)
     }
 
@@ -340,7 +340,7 @@ impl Engine for CudaEngine {
         let (resources, runs) = (&mut self.resources, &mut self.runs);
         let plan = resources.check.validate(program)?;
         resources.allocate_for(program, &plan)?;
-        resources.bind(program.downloads())?;
+        resources.slots.locks.bind_all(program.downloads())?;
         let number = runs.number();
         if program.steps.is_empty() {
             runs.add(number, Run::default());
@@ -411,7 +411,7 @@ impl Engine for CudaEngine {
         let (of, runs) = (&mut self.resources, &mut self.runs);
         let known = of.check.validate_replay(id)?;
         let (program, changes_cells) = (known.program.clone(), known.changes_cells);
-        of.bind(program.downloads())?;
+        of.slots.locks.bind_all(program.downloads())?;
         let (number, graphs) = (runs.number(), &self.prepared[&id]);
         let mut run = Run {
             open: graphs.len(),
@@ -455,7 +455,7 @@ impl Engine for CudaEngine {
         // The driver cannot wait for any one of several events. Poll without sleeping while work
         // completes, since a sleep costs at least 50 µs; sleep longer and longer during long
         // launches.
-        let idle = self.runs.is_idle();
+        let idle = self.runs.open.is_empty();
         match self.runs.idle_polls.checked_sub(200) {
             None if !idle => std::thread::yield_now(),
             beyond => {
@@ -556,10 +556,6 @@ impl Runs {
         }
     }
 
-    fn is_idle(&self) -> bool {
-        self.open.is_empty()
-    }
-
     /// Makes a stream wait for earlier graph replays, which run in a stream of their own.
     fn fence(&self, stream: StreamId, resources: &mut Resources) -> Result<()> {
         let stream = &mut resources.streams[stream.0 as usize];
@@ -594,9 +590,7 @@ impl Runs {
         let markers = self.markers.iter_mut();
         markers.for_each(|markers| markers.retain(|marker| marker.run != number));
         self.replays.retain(|replay| replay.run != number);
-        if let Some(slots) = &resources.slots {
-            slots.locks.unbind_all(program.downloads());
-        }
+        resources.slots.locks.unbind_all(program.downloads());
         Err(if run.begun && changes_cells {
             into_partially_applied(error)
         } else {
@@ -613,7 +607,7 @@ impl Runs {
             host: Vec::new(),
             block_timestamps: Vec::new(),
         }));
-        if self.is_idle() {
+        if self.open.is_empty() {
             return Ok(());
         }
         let before = completions.len();
@@ -722,10 +716,8 @@ impl Runs {
 
 /// The completion of a download, whose slots may be read from now on.
 fn landed(run: RunId, (lattices, slot): (Range<u32>, Slot), resources: &Resources) -> Completion {
-    if let Some(slots) = &resources.slots {
-        let each = lattices.clone().map(LatticeId);
-        slots.locks.unbind_all(each.map(|lattice| (lattice, slot)));
-    }
+    let each = lattices.clone().map(|lattice| (LatticeId(lattice), slot));
+    resources.slots.locks.unbind_all(each);
     Completion::Downloaded {
         run,
         lattices,
