@@ -221,14 +221,13 @@ pub fn driver_version() -> (u32, u32) {
 /// Lists the devices that the driver reports, without opening any.
 pub fn list_devices() -> Result<Vec<DeviceInfo>> {
     let count = initialise()?;
-    (0..count)
-        .map(|ordinal| Ok(describe(ordinal, count)?.1))
-        .collect()
+    let info = |ordinal| Ok(describe(ordinal, count).map_err(at_start)?.1);
+    (0..count).map(info).collect()
 }
 
 /// The default device, or why there is none.
 pub fn first_device() -> Result<DeviceInfo> {
-    let (_, info) = describe(0, initialise()?)?;
+    let (_, info) = describe(0, initialise()?).map_err(at_start)?;
     validate_device(&info).map(|()| info)
 }
 
@@ -237,13 +236,7 @@ pub(super) fn describe(ordinal: u32, present: u32) -> Result<(Device, DeviceInfo
     if ordinal >= present {
         return Err(EngineError::no_such_device(ordinal, present));
     }
-    let device = cust("cuDeviceGet", Device::get_device(ordinal)).map_err(at_start)?;
-    let info = describe_device(device).map_err(at_start)?;
-    Ok((device, info))
-}
-
-/// The name and properties of a device.
-fn describe_device(device: Device) -> Result<DeviceInfo> {
+    let device = cust("cuDeviceGet", Device::get_device(ordinal))?;
     let attribute = |which| cust("cuDeviceGetAttribute", device.get_attribute(which));
     let major = attribute(DeviceAttribute::ComputeCapabilityMajor)?;
     let minor = attribute(DeviceAttribute::ComputeCapabilityMinor)?;
@@ -256,7 +249,7 @@ fn describe_device(device: Device) -> Result<DeviceInfo> {
     let bandwidth = known(DeviceAttribute::MemoryClockRate)
         .zip(known(DeviceAttribute::GlobalMemoryBusWidth))
         .map(|(clock, width)| 2 * 1000 * clock * (width / 8));
-    Ok(DeviceInfo {
+    let info = DeviceInfo {
         name: cust("cuDeviceGetName", device.name())?,
         driver: format!("CUDA {newest}.{sub}, sm_{major}{minor}"),
         capability: Some((major as u32, minor as u32)),
@@ -267,7 +260,8 @@ fn describe_device(device: Device) -> Result<DeviceInfo> {
         copy_engines: attribute(DeviceAttribute::AsyncEngineCount)? as u32,
         kernel_time_limit: attribute(DeviceAttribute::KernelExecTimeout)? != 0,
         pci_bus_id: pci_bus_id(device),
-    })
+    };
+    Ok((device, info))
 }
 
 fn pci_bus_id(device: Device) -> Option<String> {

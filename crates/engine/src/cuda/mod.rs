@@ -74,8 +74,7 @@ unsafe impl Send for CudaEngine {}
 fn open_gpu(ordinal: u32, present: u32, began: Instant) -> Result<(DeviceInfo, Gpu)> {
     let (device, info) = driver::describe(ordinal, present)?;
     driver::validate_device(&info)?;
-    let context = OwnedContext::new(device, true).map_err(driver::at_start)?;
-    let gpu = Gpu::new(device, context, began).map_err(driver::at_start)?;
+    let gpu = Gpu::new(device, OwnedContext::new(device, true)?, began)?;
     Ok((info, gpu))
 }
 
@@ -86,9 +85,7 @@ impl CudaEngine {
         let present = driver::initialise()?;
         let requested = match ordinals {
             Ordinals::First => 0..=0,
-            Ordinals::All | Ordinals::AllUsable | Ordinals::FirstUsable => {
-                0..=present.saturating_sub(1)
-            }
+            Ordinals::All | Ordinals::AllUsable | Ordinals::FirstUsable => 0..=present - 1,
             Ordinals::One(i) => i..=i,
         };
         let leaves_out = matches!(ordinals, Ordinals::AllUsable | Ordinals::FirstUsable);
@@ -98,7 +95,7 @@ impl CudaEngine {
             if ordinals == Ordinals::FirstUsable && !gpus.is_empty() {
                 break;
             }
-            match open_gpu(ordinal, present, began) {
+            match open_gpu(ordinal, present, began).map_err(driver::at_start) {
                 Ok((info, gpu)) => {
                     infos.push(info);
                     gpus.push(gpu);
