@@ -912,7 +912,7 @@ pub enum GpuCode {
 
 /// Steps lattices on the CPU by a kernel of a user's own; called by several threads at once.
 pub trait OwnStepper: Send + Sync + fmt::Debug {
-    /// Steps one lattice, given and returned as its bits ([`Layout::Bits`](crate::Layout::Bits)), by
+    /// Steps one lattice, given and returned as its bits ([`Layout::Bits`]), by
     /// some generations.
     ///
     /// # Errors

@@ -37,7 +37,7 @@ pub(crate) struct Validator {
     streams: Vec<StreamFacts>,
     /// The device of every event.
     events: Vec<DeviceId>,
-    /// By [`BufferId`](crate::BufferId); `None` once dropped.
+    /// By [`BufferId`]; `None` once dropped.
     buffers: Vec<Option<BufferFacts>>,
     /// Buffers that the program being validated has allocated and not freed, each with its stream.
     allocated: Vec<(BufferId, StreamId)>,

@@ -6,7 +6,7 @@
 //! and a waiting host sleep on condition variables.
 //!
 //! A stream waits for another one at a point: a number of its steps that must be done
-//! ([`scheduler`]). Events are such points, and so are the dependencies between the default stream
+//! ([`StreamScheduler`]). Events are such points, and so are the dependencies between the default stream
 //! and the blocking ones. A point is fixed when a step is queued and refers only to earlier steps,
 //! so there is no deadlock.
 

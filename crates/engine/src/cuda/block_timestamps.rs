@@ -1,5 +1,5 @@
 //! Block timestamps: when and where each block ran, recorded by instrumented kernels (see
-//! [`instrumentation`]).
+//! [`instrumentation`](crate::kernels::instrumentation)).
 //!
 //! Launches of [`LatticeOp::Advance`] and [`BufferOp::Launch`] are recorded: per op and lattice the last ones, at
 //! most [`MAX_LAUNCHES`] per op, and per program, in its order, as many as fit [`MAX_BYTES`]. Other

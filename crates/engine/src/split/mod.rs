@@ -561,7 +561,7 @@ impl Slots for SplitSlots {
 
 // Which bands a lattice consists of.
 
-/// All lattices of a [`SplitEngine`](SplitEngine), in groups that were created together.
+/// All lattices of a [`SplitEngine`], in groups that were created together.
 #[derive(Clone, Default)]
 struct Toruses(Vec<Torus>);
 
