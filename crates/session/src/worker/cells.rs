@@ -79,8 +79,8 @@ impl SessionWorker {
 
     /// Sets the rule by which the lattices are stepped.
     pub(super) fn set_rule(&mut self, rule: Rule) {
-        let shares = self.lattices.shares_in_use();
-        if let Some(sim) = &mut self.lattices.sim {
+        let shares = self.shares_in_use();
+        if let Some(sim) = &mut self.sim {
             sim.set_rule(rule, &shares);
         }
     }
@@ -93,7 +93,7 @@ impl SessionWorker {
             Content::Cells { instance, .. } => parameters.instances_of(*instance),
             _ => (0..parameters.instances).collect(),
         };
-        if let Some(instances) = &mut self.lattices.sim {
+        if let Some(instances) = &mut self.sim {
             instances.set_generation(self.state.position.generation);
         }
         self.state.edit_done(record.number);
@@ -117,7 +117,7 @@ impl SessionWorker {
         let copy = self.present_copy().filter(|_| reads);
         let before = copy.and_then(|copy| copy.lattice(instances[0]));
         let write = cells.write(&parameters, instances[0], before.as_ref())?;
-        match (write, &mut self.lattices.sim) {
+        match (write, &mut self.sim) {
             (Some(CellWrite::Words(words)), Some(sim)) => sim.edit(&instances, &words.into()),
             (Some(CellWrite::Whole(cells)), Some(sim)) => {
                 let all = instances.iter().map(|&i| (i, cells.clone()));
@@ -133,7 +133,7 @@ impl SessionWorker {
         let all = (0..after.instances).map(|i| Ok((i, after.start_cells(i)?)));
         let all = all.collect::<Result<Vec<_>, MemoryError>>()?;
         self.lab.statistics.restart();
-        match &mut self.lattices.sim {
+        match &mut self.sim {
             Some(instances) => instances.set_lattices(all),
             None => Ok(()),
         }
@@ -147,10 +147,10 @@ impl SessionWorker {
             return Ok(());
         };
         let all = resized(lattices, &before, &after)?;
-        let setup = self.lattices.setup_for(&after);
+        let setup = self.setup_for(&after);
         let Setting {
             kernel, switches, ..
-        } = self.lattices.setup.setting;
+        } = self.setup.setting;
         let leaves_own_round = switches.order != setup.setting.switches.order;
         self.replace_lattices(setup, all.into_iter().enumerate().collect())?;
         self.state.cells_known = true;
@@ -170,7 +170,7 @@ impl SessionWorker {
             }));
             self.tell_kernel(kernel);
         }
-        if self.lattices.setup.kernel_choice == KernelChoice::Estimated {
+        if self.setup.kernel_choice == KernelChoice::Estimated {
             self.state.keep_kernel(false); // another one may be the fastest now
         }
         if leaves_own_round {
@@ -223,12 +223,12 @@ impl SessionWorker {
         }
         self.state.restored(from);
         self.log_changed();
-        if let Some(instances) = &mut self.lattices.sim {
+        if let Some(instances) = &mut self.sim {
             instances.set_generation(from.generation);
         }
         // Cell ages, populations and cycle detection begin again.
         if route.source != Source::Here {
-            self.watch.moved(self.lattices.setup.instances);
+            self.watch.moved(self.setup.instances);
         }
         self.snapshots.is_stale = true;
         self.lab.statistics.restart();
@@ -259,14 +259,14 @@ impl SessionWorker {
             }
         };
         self.state.cells_known = false;
-        let setup = self.lattices.setup_for(&parameters);
+        let setup = self.setup_for(&parameters);
         let grid = |it: &Sim| (it.size(), it.instances());
-        let Some(present) = self.lattices.sim.as_ref().map(grid) else {
+        let Some(present) = self.sim.as_ref().map(grid) else {
             return Ok(false);
         };
         if present == (parameters.size, parameters.instances) {
             self.set_rule(parameters.rule);
-            let sim = self.lattices.sim.as_mut();
+            let sim = self.sim.as_mut();
             sim.map_or(Ok(()), |it| it.set_lattices(all))?;
             return Ok(true);
         }
@@ -447,7 +447,7 @@ impl SessionWorker {
         if let Some(lattice) = self.present_copy().and_then(|copy| copy.lattice(instance)) {
             query.answer((lattice, self.state.position.generation));
             self.publisher.wake();
-        } else if instance < self.lattices.setup.instances {
+        } else if instance < self.setup.instances {
             self.wait_for_copy(Wanted::Cells(instance, query));
         } else {
             self.publisher.wake(); // who asked finds the channel closed
@@ -462,12 +462,11 @@ impl SessionWorker {
 
     /// Issues a copy of all lattices into a slot.
     pub(super) fn issue_snapshot(&mut self, why: SnapshotReason, now: Instant) -> Result<()> {
-        let (Some(slot), Some(instances)) = (self.snapshots.free_slot(), &mut self.lattices.sim)
-        else {
+        let (Some(slot), Some(instances)) = (self.snapshots.free_slot(), &mut self.sim) else {
             return Ok(());
         };
         if !instances.issue_snapshot(slot as u8)? {
-            self.lattices.retry_at = Some(now + RETRY_INTERVAL);
+            self.retry_at = Some(now + RETRY_INTERVAL);
             return Ok(());
         }
         let position = self.state.position;
@@ -490,7 +489,7 @@ impl SessionWorker {
 
     /// Reads the copies that have arrived in the slots, before the slots are given back.
     pub(super) fn save_from_slots(&mut self) {
-        let Some(sim) = &self.lattices.sim else {
+        let Some(sim) = &self.sim else {
             return;
         };
         let grid = (sim.instances(), sim.size());
@@ -536,10 +535,10 @@ impl SessionWorker {
                     self.lab.differing = Some((differing, position.generation));
                 }
                 if self.state.add_copy(snapshot.clone()) {
-                    let budget = self.lattices.setup.time.history_bytes / 2;
+                    let budget = self.setup.time.history_bytes / 2;
                     self.state.discard_unreachable(budget);
                 }
-                self.lattices.losses.copied(position);
+                self.losses.copied(position);
             }
             self.answer_waiters(&snapshot, is_void);
         }

@@ -289,7 +289,7 @@ impl Lab {
 impl SessionWorker {
     /// Turns block timestamps of timed rounds on or off.
     pub(super) fn toggle_block_timestamps(&mut self) -> Option<Notice> {
-        if self.lattices.is_recorded() && !self.lab.block_timestamps {
+        if self.is_recorded() && !self.lab.block_timestamps {
             return Some(Notice::Refused(message!(
                 "recorded rounds have no block timestamps"
             )));
@@ -303,14 +303,14 @@ impl SessionWorker {
 
     /// Why rounds with the present settings have no block timestamps.
     fn no_timestamps(&self) -> Option<Message> {
-        let instances = self.lattices.sim.as_ref();
+        let instances = self.sim.as_ref();
         let is_on_gpu = instances.is_some_and(|it| it.engine().name() == "cuda");
-        if self.lattices.changed_setting().switches.graphs {
+        if self.changed_setting().switches.graphs {
             Some(message!(
                 "Block timestamps are unavailable with graphs; {key} turns graphs off",
                 key = Switch::Graphs.key()
             ))
-        } else if is_on_gpu && !self.lattices.setup.setting.kernel.block_timestamps {
+        } else if is_on_gpu && !self.setup.setting.kernel.block_timestamps {
             Some(Message::new(timestamps_of_own))
         } else {
             None
@@ -332,8 +332,8 @@ impl SessionWorker {
 impl SessionWorker {
     /// Begins or ends a comparison. Nothing may be in flight.
     pub(super) fn toggle_comparison(&mut self) -> Result<Option<Notice>> {
-        let setup = &self.lattices.setup;
-        if self.lattices.is_comparing() {
+        let setup = &self.setup;
+        if self.is_comparing() {
             self.state.end_comparison();
             return Ok(None);
         }
@@ -351,7 +351,7 @@ impl SessionWorker {
                 "The round of your own is not right for {each} instances, as many as A and B have each"
             ))));
         }
-        if self.lattices.is_kernel_due(false) {
+        if self.is_kernel_due(false) {
             self.fit_kernel(false)?; // chosen settings are compared
         }
         self.lab.b_switches = Some(self.other_switches());
@@ -362,11 +362,9 @@ impl SessionWorker {
     pub(super) fn apply_comparison(&mut self) -> Result<()> {
         let lattices = self.present_copy().map(Snapshot::lattices).transpose()?;
         let trial = self.trial_of_halves(self.b_setting());
-        let shares = self
-            .lattices
-            .shares(&self.lattices.setup.setting, Some(&trial));
+        let shares = self.shares(&self.setup.setting, Some(&trial));
         self.enter(&shares)?;
-        if let (Some(lattices), Some(sim)) = (lattices, &mut self.lattices.sim) {
+        if let (Some(lattices), Some(sim)) = (lattices, &mut self.sim) {
             let [a, b] = [0, 1].map(|side| shares[side].lattices.clone());
             let cells = lattices[a].iter().cloned().map(NewCells::from);
             sim.set_lattices(b.zip(cells).collect())?;
@@ -384,28 +382,28 @@ impl SessionWorker {
 
     /// Begins to step A and B apart, or ends that, as the log says.
     pub(super) fn follow_comparison(&mut self, compares: bool) {
-        if compares == self.lattices.is_comparing() {
+        if compares == self.is_comparing() {
             return;
         }
         self.forget_effect();
         self.lab.changed();
         if compares {
             self.lab.differing = None;
-            self.lattices.trial = Some(self.trial_of_halves(self.b_setting()));
+            self.trial = Some(self.trial_of_halves(self.b_setting()));
         } else {
-            self.lab.b_switches = Some(self.lattices.changed_setting().switches);
-            self.lattices.trial = None;
+            self.lab.b_switches = Some(self.changed_setting().switches);
+            self.trial = None;
         }
     }
 
     /// A trial of the present setting, A's, and this one, B's.
     pub(super) fn trial_of_halves(&mut self, b: Setting) -> Trial {
-        self.new_trial(Subject::Halves(self.lattices.setup.instances / 2), b)
+        self.new_trial(Subject::Halves(self.setup.instances / 2), b)
     }
 
     /// B's setting when a comparison begins.
     fn b_setting(&self) -> Setting {
-        let now = &self.lattices.setup.setting;
+        let now = &self.setup.setting;
         let b_switches = self.lab.b_switches.unwrap_or_else(|| self.other_switches());
         now.with_switches(b_switches).with_kernel(now.kernel)
     }
@@ -413,7 +411,7 @@ impl SessionWorker {
     /// B's first switches: those before the last change, or another way of sharing streams; for a round of
     /// the user's own, another order.
     fn other_switches(&self) -> Switches {
-        let (setup, context) = (&self.lattices.setup, self.lattices.context());
+        let (setup, context) = (&self.setup, self.context());
         let (now, kernel) = (setup.setting.switches, setup.setting.kernel);
         let has_half = setup
             .setting
@@ -445,9 +443,9 @@ impl SessionWorker {
 
     /// The comparison, for the status.
     pub(super) fn comparison(&self) -> Option<AbComparison> {
-        let trial = self.lattices.trial.as_ref()?;
+        let trial = self.trial.as_ref()?;
         let each = trial.each()?;
-        let settings = [self.lattices.setup.setting.clone(), trial.other.clone()];
+        let settings = [self.setup.setting.clone(), trial.other.clone()];
         let switches = settings.each_ref().map(|it: &Setting| it.switches);
         let recorded = self.compare_recorded(settings);
         let (round_us, finding, source) = recorded.unwrap_or_else(|| trial.measured());
@@ -467,7 +465,7 @@ impl SessionWorker {
 impl SessionWorker {
     /// Shows recorded rounds from now on, or measures again. Nothing may be in flight.
     pub(super) fn toggle_recorded(&mut self) -> Result<Option<Notice>> {
-        let instances = self.lattices.sim.as_ref();
+        let instances = self.sim.as_ref();
         if instances.is_some_and(|it| it.engine().name() != "cpu") {
             let why = message!("a GPU computes here, and is measured");
             return Ok(Some(Notice::Refused(why)));
@@ -476,11 +474,11 @@ impl SessionWorker {
         if self.lab.block_timestamps {
             self.toggle_block_timestamps();
         }
-        let recording = (!self.lattices.is_recorded()).then(Recording::shipped);
-        let before = std::mem::replace(&mut self.lattices.recording, recording);
-        let shares = self.lattices.shares_in_use();
+        let recording = (!self.is_recorded()).then(Recording::shipped);
+        let before = std::mem::replace(&mut self.recording, recording);
+        let shares = self.shares_in_use();
         if let Err(error) = self.enter(&shares) {
-            self.lattices.recording = before;
+            self.recording = before;
             return Err(error);
         }
         if recording.is_none() {
@@ -501,9 +499,9 @@ impl SessionWorker {
         &self,
         settings: [Setting; 2],
     ) -> Option<([Option<f64>; 2], Option<Finding>, Source)> {
-        let recording = self.lattices.recording?;
+        let recording = self.recording?;
         let generations = self.state.pacing.generations();
-        let found = settings.map(|setting| self.lattices.recorded(&setting, generations));
+        let found = settings.map(|setting| self.recorded(&setting, generations));
         let compared = match found {
             [Some((group, before)), Some((_, after))] => group.compare(before, after),
             _ => None,
@@ -518,7 +516,7 @@ impl SessionWorker {
     /// What a change from this setting to the present one did to a round, as recorded; `None` if that is
     /// measured here.
     pub(super) fn recorded_effect(&self, change: &Message, before: &Setting) -> Option<Effect> {
-        let settings = [before.clone(), self.lattices.changed_setting()];
+        let settings = [before.clone(), self.changed_setting()];
         let (round_us, finding, source) = self.compare_recorded(settings)?;
         Some(Effect {
             what: change.clone(),
@@ -530,23 +528,20 @@ impl SessionWorker {
 
     /// Draws the recorded rounds of the present setting, and above them those before a change, or A's.
     pub(super) fn show_recorded_rounds(&mut self) {
-        if !self.lattices.is_recorded() {
+        if !self.is_recorded() {
             return;
         }
-        let of_a = self
-            .lattices
-            .is_comparing()
-            .then(|| self.lattices.setup.setting.clone());
+        let of_a = self.is_comparing().then(|| self.setup.setting.clone());
         let before = of_a.or(self.lab.before_change.clone());
         let generations = self.state.pacing.generations();
-        let shown = [Some(self.lattices.changed_setting()), before];
+        let shown = [Some(self.changed_setting()), before];
         let recorded = |setting: &Option<Setting>| {
             let setting = setting.as_ref()?;
-            self.lattices.recorded(setting, generations)
+            self.recorded(setting, generations)
         };
         let found = shown.each_ref().map(recorded);
         let present = found[0].map(|(_, setting)| setting);
-        let key = (self.lattices.round_work(generations), shown);
+        let key = (self.round_work(generations), shown);
         if self.lab.recorded.as_ref() == Some(&key) {
             return;
         }
@@ -558,12 +553,12 @@ impl SessionWorker {
 
     /// Replaces measured figures by recorded ones, if those are shown.
     pub(super) fn put_recorded(&self, status: &mut Status) {
-        let Some(recording) = self.lattices.recording else {
+        let Some(recording) = self.recording else {
             return;
         };
         let generations = self.state.pacing.generations();
-        let present = self.lattices.changed_setting();
-        let found = self.lattices.recorded(&present, generations);
+        let present = self.changed_setting();
+        let found = self.recorded(&present, generations);
         let found = found.map(|(_, setting)| setting);
         let rates = &mut status.rates;
         rates.round_us = found.map(|setting| setting.round_us());
@@ -598,18 +593,18 @@ impl SessionWorker {
     pub(super) fn wants_calibration(&self) -> bool {
         let generations = self.state.pacing.generations();
         self.lab.is_watching
-            && !self.lattices.is_recorded()
+            && !self.is_recorded()
             && self.lab.isolated.is_none()
-            && self.lattices.trial.is_none()
+            && self.trial.is_none()
             && !self.state.has_records_ahead()
             && self.state.mode == Mode::Running
-            && generations <= self.lattices.longest_round()
+            && generations <= self.longest_round()
     }
 
     /// Begins a round that runs op by op. Nothing may be in flight.
     pub(super) fn calibrate(&mut self) -> Result<()> {
         let now = self.now();
-        let share = self.lattices.present();
+        let share = self.present();
         let request = Request {
             measured: self.watch.measuring != Measuring::Never,
             edits: self.state.last_edit,
@@ -618,7 +613,7 @@ impl SessionWorker {
         let pictures = self.publisher.pictures.clone();
         let newest = |slot| pictures.holds_newest(slot, share.downloads());
         let is_ready = self.ensure(std::slice::from_ref(&share))?;
-        let Some(sim) = &mut self.lattices.sim else {
+        let Some(sim) = &mut self.sim else {
             return Ok(());
         };
         if is_ready && sim.begin_calibration(&share, request, newest)? {
@@ -626,14 +621,14 @@ impl SessionWorker {
             self.state.stepped(request.generations, now);
             self.snapshots.is_stale = true;
         } else {
-            self.lattices.retry_at = Some(now + RETRY_INTERVAL);
+            self.retry_at = Some(now + RETRY_INTERVAL);
         }
         Ok(())
     }
 
     /// Drops a finished calibration's result if the setting has changed meanwhile.
     pub(super) fn check_calibration(&mut self) {
-        if self.lab.calibrating.take() != Some(self.lattices.present()) {
+        if self.lab.calibrating.take() != Some(self.present()) {
             self.lab.isolated = None;
         }
     }

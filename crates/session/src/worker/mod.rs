@@ -12,18 +12,20 @@
 //! | this one | decides what is next, takes commands at once or in their turn, takes the engine's events, and sleeps between turns |
 //! | `cells` | applies records of the log to the lattices, begins moves from a copy or a start, and makes copies of all lattices |
 //! | `lab` | measures rounds and launches, compares A and B, shows recorded rounds, and runs rounds op by op for the overlap |
-//! | `settings` | the lattices and their settings; changes pace, kernel, switches and pictures, and compares rounds before and after |
+//! | `settings` | which setting steps which lattices; changes pace, kernel, switches and pictures, and compares rounds before and after |
 //! | `watching` | stops or refills settled panels |
 //! | `recovery` | puts other lattices in the place of the present ones: after a loss, of another size, from a file; hands a session over to be saved |
 //! | `status` | the figures that others see, when they are published, and what they say of actions |
 
 use crate::command::{AfterEnd, Command, Notice, When, enqueue};
 use crate::copies::Snapshot;
-use crate::engines::{Engines, first_view};
+use crate::engines::{Engines, Losses, first_view};
+use crate::instances::Sim;
 use crate::instances::{Event, MAX_IN_FLIGHT};
 use crate::log::{CellChange, Content, Log, Record, SessionParameters};
 use crate::persistence::{LastKnown, SafetyCopy};
 use crate::population::Populations;
+use crate::recording::Recording;
 use crate::saved::SavedSession;
 use crate::setup::{Pacing, part_of_round};
 use crate::state::{Mode, Move, State};
@@ -31,14 +33,14 @@ use crate::trace::Trace;
 use crate::worker::lab::Lab;
 use crate::worker::watching::{Measuring, Watch};
 use crate::{
-    DEFAULT_KERNEL, KernelChoice, Pace, PicturePlan, Pictures, Request, SessionAction, Setup,
-    Share, Side, Status, internal,
+    DEFAULT_KERNEL, DeviceChoice, KernelChoice, Pace, PicturePlan, Pictures, Request,
+    SessionAction, Setup, Share, Side, Status, internal,
 };
 use cells::{SnapshotStore, Wanted};
 use engine::{Result, kernels};
 use lang::message;
 use recovery::Health;
-use settings::{Lattices, shown};
+use settings::{Chosen, Trial, shown};
 use status::Publisher;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, TryRecvError};
 use std::sync::{Arc, Mutex, OnceLock};
@@ -104,7 +106,25 @@ pub(super) fn run(
 }
 
 struct SessionWorker {
-    lattices: Lattices,
+    /// `None` only while a lost engine is being replaced, or if the session has ended.
+    sim: Option<Sim>,
+    /// Size, number of instances, rule and start are those of the position.
+    setup: Setup,
+    /// What the maximum pace or a run to a generation took the place of.
+    chosen: Option<Chosen>,
+    /// Two settings that are compared: the setup's, and another one.
+    trial: Option<Trial>,
+    /// What the drawing side wants to see, and the last view that it asked for: only it knows of which
+    /// region.
+    view: Option<PicturePlan>,
+    last_view: Option<PicturePlan>,
+    engines: Engines,
+    /// What was recorded on a GPU, if that is shown instead of measurements. The CPU steps the lattices
+    /// as fast as it can then, whatever the settings are.
+    recording: Option<&'static Recording>,
+    losses: Losses,
+    /// Until then, work that found no free slot is not tried again.
+    retry_at: Option<Instant>,
     state: State,
     snapshots: SnapshotStore,
     watch: Watch,
@@ -120,14 +140,16 @@ impl SessionWorker {
     fn new(
         setup: Setup,
         from: Option<SavedSession>,
-        engines: Engines,
+        mut engines: Engines,
         clock: Box<dyn Fn() -> Instant>,
         sender: Sender<Command>,
         wake: Box<dyn Fn()>,
     ) -> Result<SessionWorker> {
-        let (lattices, pictures) = Lattices::new(setup, engines)?;
-        let (setup, now) = (&lattices.setup, clock());
-        let log = Log::new(SessionParameters::of(setup));
+        let recording = (setup.device == DeviceChoice::Recorded).then(Recording::shipped);
+        let (sim, setup) = engines.start(setup, recording.is_some())?;
+        let pictures = Pictures::new(sim.slots().clone(), setup.instances, setup.size);
+        let now = clock();
+        let log = Log::new(SessionParameters::of(&setup));
         let mut pacing = Pacing::new(setup.pace, setup.generations_per_round, now);
         // A new setup has been made for its pace; of a saved one, the kernel is the chosen one.
         pacing.keeps_kernel = from.is_none();
@@ -138,18 +160,27 @@ impl SessionWorker {
             lab: Lab::default(),
             health: Health::default(),
             safety_copy: SafetyCopy::default(),
-            publisher: Publisher::new(setup, pictures, now, wake),
-            lattices,
+            publisher: Publisher::new(&setup, pictures, now, wake),
+            sim: Some(sim),
+            setup,
+            chosen: None,
+            trial: None,
+            view: None,
+            last_view: None,
+            engines,
+            recording,
+            losses: Losses::default(),
+            retry_at: None,
             clock,
         };
         worker.lab.last_command = Some(now);
         // Until the drawing side says what it wants, bits, if the lattice is not enormous.
-        if let Some(view) = first_view(&worker.lattices.setup) {
+        if let Some(view) = first_view(&worker.setup) {
             worker.set_view(view)?;
         }
         worker.update_measuring(false);
         let default = kernels::find(DEFAULT_KERNEL);
-        let is_default = worker.lattices.setup.kernel_choice == KernelChoice::FirstFitting;
+        let is_default = worker.setup.kernel_choice == KernelChoice::FirstFitting;
         if let Some(default) = default.filter(|_| is_default) {
             worker.tell_kernel(default);
         }
@@ -206,7 +237,7 @@ impl SessionWorker {
             Some(_) => NextTask::Wait(None),
         };
         // Work that found no free slot is tried again a little later.
-        match (work, self.lattices.retry_at.filter(|&at| now < at)) {
+        match (work, self.retry_at.filter(|&at| now < at)) {
             (NextTask::Round(_) | NextTask::Refresh | NextTask::Snapshot(_), Some(at)) => {
                 NextTask::Wait(Some(at))
             }
@@ -238,22 +269,22 @@ impl SessionWorker {
     }
 
     fn engine_facts(&self, now: Instant) -> EngineFacts {
-        let Some(sim) = &self.lattices.sim else {
+        let Some(sim) = &self.sim else {
             return EngineFacts::default(); // it is being replaced
         };
         let lagging = self.lagging_side();
         // Each round of a trial is timed alone.
-        let max_in_flight = match self.lattices.trial {
+        let max_in_flight = match self.trial {
             Some(_) => 1,
             None => MAX_IN_FLIGHT,
         };
         EngineFacts {
             engine_idle: sim.is_idle() && !self.snapshots.is_reading(),
             has_room: sim.depth() < max_in_flight && !sim.is_calibrating(),
-            longest_round: self.lattices.longest_round(),
+            longest_round: self.longest_round(),
             calibrating: sim.is_calibrating(),
             wants_calibration: self.wants_calibration(),
-            kernel_due: self.lattices.is_kernel_due(self.wants_fastest()),
+            kernel_due: self.is_kernel_due(self.wants_fastest()),
             pending_second_round: lagging.map(|(_, generations)| generations),
             can_snapshot: self.snapshots.free_slot().is_some() && lagging.is_none(),
             has_copy: self.present_copy().is_some(),
@@ -264,8 +295,8 @@ impl SessionWorker {
 
     /// Which one of A and B has generations to make that the other has, and how many.
     fn lagging_side(&self) -> Option<(Side, u32)> {
-        let sim = self.lattices.sim.as_ref()?;
-        self.lattices.trial.as_ref()?.behind(sim)
+        let sim = self.sim.as_ref()?;
+        self.trial.as_ref()?.behind(sim)
     }
 
     fn perform(&mut self, work: NextTask) -> Result<()> {
@@ -303,19 +334,19 @@ impl SessionWorker {
 
     /// Issues a round.
     fn issue_round(&mut self, generations: u32, now: Instant) -> Result<()> {
-        let shares = self.lattices.shares_in_use();
+        let shares = self.shares_in_use();
         if !self.is_ready_for(&shares)? {
             return Ok(());
         }
         let is_running = matches!(self.state.mode, Mode::Running | Mode::RunningTo(_));
         let measured = self.measures_next();
         let is_exception = measured && self.watch.measuring == Measuring::Sparse;
-        let may_be_timed = !is_exception && !self.lattices.is_recorded() && is_running;
+        let may_be_timed = !is_exception && !self.is_recorded() && is_running;
         let soon = self.lab.statistics.stepping_rate().is_none();
-        let sampling = &mut self.lab.sampling;
-        let wanted = || sampling.wants(now, soon, self.lattices.is_comparing());
+        let sampling = &self.lab.sampling;
+        let wanted = || sampling.wants(now, soon, self.is_comparing());
         let timed = may_be_timed
-            && match &self.lattices.trial {
+            && match &self.trial {
                 Some(trial) if trial.is_under_way() => !trial.executor.is_counting(),
                 _ => wanted(),
             };
@@ -336,7 +367,7 @@ impl SessionWorker {
         } else {
             self.watch.rounds_since_measure + 1
         };
-        if let Some(trial) = &mut self.lattices.trial {
+        if let Some(trial) = &mut self.trial {
             trial.issued();
         }
         let by_hand = matches!(self.state.mode, Mode::Stepping(_));
@@ -367,10 +398,10 @@ impl SessionWorker {
     fn next_side(&mut self, generations: u32, is_running: bool) -> Option<Side> {
         // The last one of those as which a long round is issued may be shorter, and does not count.
         let of_all = self.state.pacing.generations();
-        let is_whole = generations == part_of_round(of_all, self.lattices.longest_round());
-        let is_recorded = self.lattices.is_recorded();
-        let now = &self.lattices.setup.setting;
-        let (sim, trial) = (self.lattices.sim.as_ref()?, self.lattices.trial.as_mut()?);
+        let is_whole = generations == part_of_round(of_all, self.longest_round());
+        let is_recorded = self.is_recorded();
+        let now = &self.setup.setting;
+        let (sim, trial) = (self.sim.as_ref()?, self.trial.as_mut()?);
         // Between A and B with one setting there is only noise.
         let is_of_equals = trial.each().is_some() && trial.other == *now;
         let counts = is_running && is_whole && !is_of_equals && !is_recorded;
@@ -381,17 +412,17 @@ impl SessionWorker {
     fn is_ready_for(&mut self, shares: &[Share]) -> Result<bool> {
         let is_ready = self.ensure(shares)?;
         if !is_ready {
-            self.lattices.retry_at = Some(self.now() + RETRY_INTERVAL);
+            self.retry_at = Some(self.now() + RETRY_INTERVAL);
         }
         Ok(is_ready)
     }
 
     /// Downloads pictures of all lattices as they are. Returns `false` if no slot is free for them.
     fn refresh(&mut self) -> Result<bool> {
-        let shares = self.lattices.shares_in_use();
+        let shares = self.shares_in_use();
         let mut all = self.is_ready_for(&shares)?;
         // Every share enters its layout before one's pictures are in flight, which hinder the others.
-        if let Some(sim) = self.lattices.sim.as_mut().filter(|it| all && it.is_idle()) {
+        if let Some(sim) = self.sim.as_mut().filter(|it| all && it.is_idle()) {
             shown(&shares)
                 .iter()
                 .try_for_each(|share| sim.enter(share))?;
@@ -405,7 +436,7 @@ impl SessionWorker {
     /// Issues a round. Returns `false` if no slot is free for its pictures, or if its lattices are being
     /// converted first.
     fn issue(&mut self, share: &Share, request: Request) -> Result<bool> {
-        let Some(sim) = &mut self.lattices.sim else {
+        let Some(sim) = &mut self.sim else {
             return Ok(false);
         };
         let pictures = &self.publisher.pictures;
@@ -416,7 +447,7 @@ impl SessionWorker {
         };
         let issued = sim.issue(share, request, newest);
         if matches!(issued, Ok(false)) {
-            self.lattices.retry_at = Some(self.now() + RETRY_INTERVAL);
+            self.retry_at = Some(self.now() + RETRY_INTERVAL);
         }
         issued
     }
@@ -438,12 +469,12 @@ impl SessionWorker {
         self.state.drop_void();
         let parameters = self.state.parameters();
         let (drawn, compares) = (parameters.drawn.clone(), parameters.compares);
-        self.lattices.set_parameters(parameters);
+        self.set_parameters(parameters);
         self.follow_comparison(compares);
-        self.watch.selected = self.watch.selected.min(self.lattices.setup.instances - 1);
+        self.watch.selected = self.watch.selected.min(self.setup.instances - 1);
         // A move may begin where there were fewer instances than at its end.
         if self.state.moving().is_none() {
-            self.snapshots.forget_missing(self.lattices.setup.instances);
+            self.snapshots.forget_missing(self.setup.instances);
         }
         self.watch.drawn = drawn;
     }
@@ -702,10 +733,10 @@ impl SessionWorker {
         if waiting.any(|command| matches!(command, Command::View(_))) {
             return false;
         }
-        let before = self.lattices.set_view(Some(plan));
-        let shares = self.lattices.shares_in_use();
-        self.lattices.set_view(before);
-        let sim = self.lattices.sim.as_ref();
+        let before = self.swap_view(Some(plan));
+        let shares = self.shares_in_use();
+        self.swap_view(before);
+        let sim = self.sim.as_ref();
         sim.is_some_and(|it| !it.replaces_slots(&shares))
     }
 
@@ -762,7 +793,7 @@ impl SessionWorker {
         self.log_changed();
         self.publish_last_known(Duration::ZERO); // before the engine is asked to apply a record
         if self.state.mode != mode {
-            if let Some(trial) = &mut self.lattices.trial {
+            if let Some(trial) = &mut self.trial {
                 trial.interrupt();
             }
             self.lab.statistics.restart();
@@ -904,7 +935,7 @@ impl SessionWorker {
             SessionAction::ToggleBlockTimestamps => self.toggle_block_timestamps(),
             SessionAction::ToggleRecorded => self.toggle_recorded()?,
             SessionAction::SelectNext | SessionAction::SelectPrevious
-                if self.lattices.setup.instances < 2 =>
+                if self.setup.instances < 2 =>
             {
                 Some(Notice::Refused(message!("there is only one panel")))
             }
@@ -931,7 +962,7 @@ impl SessionWorker {
 
     /// Selects another instance, found from the present one and the number of all.
     fn select(&mut self, other: impl FnOnce(usize, usize) -> usize) -> Option<Notice> {
-        self.watch.selected = other(self.watch.selected, self.lattices.setup.instances);
+        self.watch.selected = other(self.watch.selected, self.setup.instances);
         None
     }
 
@@ -943,7 +974,7 @@ impl SessionWorker {
             "paused"
         };
         let generation = self.state.position.generation;
-        let (kernel, selected) = (self.lattices.setup.setting.kernel.name, self.watch.selected);
+        let (kernel, selected) = (self.setup.setting.kernel.name, self.watch.selected);
         tracing::debug!(
             "{action:?}: {state} at generation {generation}, kernel {kernel}, instance {selected} selected"
         );
@@ -976,15 +1007,11 @@ impl SessionWorker {
         if self.health.ended.is_some() {
             return Ok(()); // the session has ended
         }
-        let has_graphs = self.lattices.setup.setting.switches.graphs;
+        let has_graphs = self.setup.setting.switches.graphs;
         // A graph is made for each length of a round.
-        let max = if has_graphs {
-            1
-        } else {
-            self.lattices.longest_round()
-        };
-        let trial = &mut self.lattices.trial;
-        let Some(instances) = &mut self.lattices.sim else {
+        let max = if has_graphs { 1 } else { self.longest_round() };
+        let trial = &mut self.trial;
+        let Some(instances) = &mut self.sim else {
             return Ok(());
         };
         let mut news = false;
@@ -1057,7 +1084,7 @@ impl SessionWorker {
             self.check_calibration();
         }
         for slot in landed {
-            if let Some(sim) = &self.lattices.sim {
+            if let Some(sim) = &self.sim {
                 self.snapshots.landed(slot, sim);
             }
         }
@@ -1123,7 +1150,7 @@ impl SessionWorker {
         commands: &Receiver<Command>,
     ) -> Result<Option<Command>, Gone> {
         let now = self.now();
-        if let Some(instances) = self.lattices.sim.as_mut().filter(|it| !it.is_idle()) {
+        if let Some(instances) = self.sim.as_mut().filter(|it| !it.is_idle()) {
             let command = poll_command(commands);
             if let Ok(None) = command {
                 instances.wait(ENGINE_POLL_INTERVAL);
@@ -1136,10 +1163,7 @@ impl SessionWorker {
         });
         let on_a_gpu = |it: &crate::instances::Sim| it.engine().name() == "cuda";
         let is_running = self.state.is_at_work() && self.health.ended.is_none();
-        if at_most < MAX_SPIN
-            && is_running
-            && self.lattices.sim.as_ref().is_some_and(on_a_gpu)
-            && may_spin()
+        if at_most < MAX_SPIN && is_running && self.sim.as_ref().is_some_and(on_a_gpu) && may_spin()
         {
             return spin(commands, Instant::now() + at_most);
         }

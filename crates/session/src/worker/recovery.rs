@@ -34,10 +34,10 @@ const ENDLESS: Loss = Loss::OwnKernel(OwnStepError::TooLong);
 impl SessionWorker {
     /// Errors if a kernel of the user's own seems to run without an end on a GPU.
     pub(super) fn check_own_kernel(&self) -> Result<()> {
-        let instances = self.lattices.sim.as_ref();
+        let instances = self.sim.as_ref();
         let hangs = |it: &Sim| {
             it.engine().name() == "cuda"
-                && self.lattices.own_kernel().is_some()
+                && self.own_kernel().is_some()
                 && it.working_time() > platform::timeout(OWN_KERNEL_TIMEOUT)
         };
         if instances.is_some_and(hangs) {
@@ -93,9 +93,9 @@ impl SessionWorker {
     /// for the CPU.
     fn recover(&mut self, lost: EngineError) {
         let position = self.state.position;
-        let own_kernel = self.lattices.leave_own_kernel();
-        if own_kernel.is_none() && !self.lattices.losses.survive(position) {
-            let count = self.lattices.losses.in_a_row;
+        let own_kernel = self.leave_own_kernel();
+        if own_kernel.is_none() && !self.losses.survive(position) {
+            let count = self.losses.in_a_row;
             return self.fail(message!(
                 "The engine was lost {count} times in a row, the last time because: {why}",
                 why = lost.reason()
@@ -103,20 +103,18 @@ impl SessionWorker {
         }
         self.lab.changed();
         self.state.lost_cells();
-        let instances = self.lattices.sim.as_ref();
+        let instances = self.sim.as_ref();
         let is_on_gpu = instances.is_some_and(|it| it.engine().name() == "cuda");
         let is_stuck = is_on_gpu && lost == EngineError::ContextLost(ENDLESS);
         self.release_instances(is_stuck);
         let devices = if is_stuck {
             vec![DeviceChoice::Cpu]
         } else {
-            self.lattices
-                .losses
-                .devices(self.lattices.engines.device, true)
+            self.losses.devices(self.engines.device, true)
         };
-        self.lattices.setup.fit_own_round(); // the number of instances may be another by now
-        let (setup, is_recorded) = (self.lattices.setup.clone(), self.lattices.is_recorded());
-        let engines = &mut self.lattices.engines;
+        self.setup.fit_own_round(); // the number of instances may be another by now
+        let (setup, is_recorded) = (self.setup.clone(), self.is_recorded());
+        let engines = &mut self.engines;
         let instances = match engines.make_again(lost.clone(), devices, &setup, is_recorded) {
             Ok(instances) => instances,
             Err(error) => {
@@ -127,7 +125,7 @@ impl SessionWorker {
             }
         };
         let is_on_cpu = instances.engine().name() == "cpu";
-        if let Some(chosen) = &mut self.lattices.chosen {
+        if let Some(chosen) = &mut self.chosen {
             chosen.grid.1 = 0; // what was fastest on the lost device may not be here
         }
         self.take_instances(instances, setup);
@@ -160,17 +158,17 @@ impl SessionWorker {
         cells: Vec<(usize, NewCells)>,
     ) -> Result<()> {
         self.save_from_slots();
-        let Some(old) = self.lattices.sim.take() else {
+        let Some(old) = self.sim.take() else {
             return Ok(());
         };
         self.state.cells_known = false;
         self.forget_slots();
         self.publisher.pictures.clear();
-        let is_recorded = self.lattices.is_recorded();
-        let (instances, setup, done) = resized(old, &self.lattices.setup, setup, is_recorded)?;
+        let is_recorded = self.is_recorded();
+        let (instances, setup, done) = resized(old, &self.setup, setup, is_recorded)?;
         self.take_instances(instances, setup);
         done?;
-        let set = self.lattices.sim.as_mut().map(|it| it.set_lattices(cells));
+        let set = self.sim.as_mut().map(|it| it.set_lattices(cells));
         set.unwrap_or(Ok(()))
     }
 
@@ -180,16 +178,16 @@ impl SessionWorker {
         self.forget_slots();
         let (slots, pictures) = (instances.slots().clone(), &self.publisher.pictures);
         let is_other_grid = pictures.replace(slots, setup.instances, setup.size);
-        let view = self.lattices.view;
-        self.lattices.take(instances, setup);
+        let view = self.view.take();
+        (self.sim, self.setup) = (Some(instances), setup);
         self.lab.changed();
         self.forget_effect();
-        self.lattices.trial = self.trial_by(self.lattices.setup.setting.kernel);
+        self.trial = self.trial_by(self.setup.setting.kernel);
         self.update_measuring(true);
         self.state.wants_pictures = true;
         // A view of other lattices is void; the drawing side requests another one.
         let view = view.filter(|_| !is_other_grid);
-        if let Some(view) = view.or(first_view(&self.lattices.setup))
+        if let Some(view) = view.or(first_view(&self.setup))
             && let Err(error) = self.set_view(view)
         {
             tracing::warn!("{}", english(error));
@@ -203,7 +201,7 @@ impl SessionWorker {
         self.publisher.pictures.clear();
         self.save_from_slots();
         self.forget_slots();
-        let Some(old) = self.lattices.sim.take() else {
+        let Some(old) = self.sim.take() else {
             return;
         };
         if is_stuck {
@@ -276,12 +274,12 @@ impl SessionWorker {
         let is_undone = self.state.moving().is_some_and(takes_off);
         let timeline = self.state.saved(self.saved_position(), is_undone)?;
         let parameters = timeline.log.parameters(timeline.position.records);
-        let b_switches = if self.lattices.is_comparing() {
-            Some(self.lattices.changed_setting().switches)
+        let b_switches = if self.is_comparing() {
+            Some(self.changed_setting().switches)
         } else {
             self.lab.b_switches
         };
-        let (setting, kernel_choice) = self.lattices.chosen_setting();
+        let (setting, kernel_choice) = self.chosen_setting();
         Some(SavedSession {
             setup: Setup {
                 setting,
@@ -293,7 +291,7 @@ impl SessionWorker {
                 instances: parameters.instances,
                 rule: parameters.rule,
                 start: parameters.start,
-                ..self.lattices.setup.clone()
+                ..self.setup.clone()
             },
             b_switches: b_switches.filter(|_| timeline.log.comparison().is_some()),
             notices: Vec::new(),
@@ -360,7 +358,7 @@ impl SessionWorker {
             rounds,
             own_kernel,
             ..
-        } = self.lattices.setup;
+        } = self.setup;
         let mut setup = Setup {
             device,
             split,
@@ -382,13 +380,13 @@ impl SessionWorker {
         }
         let left = setup.stored_kernel.as_ref().filter(|it| it.in_use);
         let left = left.map(|it| it.rung);
-        let is_recorded = self.lattices.is_recorded();
-        let instances = self.lattices.engines.make(&setup, is_recorded)?;
+        let is_recorded = self.is_recorded();
+        let instances = self.engines.make(&setup, is_recorded)?;
         // What is published meanwhile is neither session.
         self.safety_copy.restore_pending = true;
-        self.lattices.trial = None; // of the lattices before
+        self.trial = None; // of the lattices before
         let (pace, generations) = (setup.pace, setup.generations_per_round);
-        self.lattices.chosen = None;
+        self.chosen = None;
         self.take_instances(instances, setup);
         file.leave();
         self.fit_block_timestamps();
@@ -405,20 +403,20 @@ impl SessionWorker {
     }
 
     fn load_saved(&mut self, saved: SavedSession) -> Result<()> {
-        self.watch.selected = saved.selected.min(self.lattices.setup.instances - 1);
+        self.watch.selected = saved.selected.min(self.setup.instances - 1);
         for notice in saved.notices {
             self.notify(Notice::Done(notice));
         }
         self.fit_own_round();
-        let limited = self.lattices.setup.rounds.is_some(); // a requested number of rounds is run
-        let runs = (saved.running || limited) && self.lattices.setup.rounds != Some(0);
+        let limited = self.setup.rounds.is_some(); // a requested number of rounds is run
+        let runs = (saved.running || limited) && self.setup.rounds != Some(0);
         let mode = if runs { Mode::Running } else { Mode::Paused };
         self.safety_copy.clear();
         self.lab.statistics.restart();
         self.forget_slots();
-        self.lattices.losses = Losses::default(); // of other positions
+        self.losses = Losses::default(); // of other positions
         let (log, target) = (saved.timeline.log, saved.timeline.position);
-        let budget = self.lattices.setup.time.history_bytes;
+        let budget = self.setup.time.history_bytes;
         (self.state.log, self.state.position) = (log, target);
         self.state.copies = Copies::new(budget);
         for copy in saved.timeline.copies {
@@ -435,7 +433,7 @@ impl SessionWorker {
 
     /// Takes breadth-first if the order is the user's own and the saved round is no longer right.
     fn fit_own_round(&mut self) {
-        let setup = &mut self.lattices.setup;
+        let setup = &mut self.setup;
         if setup.fit_own_round() {
             let instances = setup.instances;
             self.own_round_left(instances);

@@ -9,16 +9,16 @@
 
 use super::SessionWorker;
 use crate::command::{Notice, Query};
-use crate::engines::{Engines, Losses, kernel_for, on_cpu};
+use crate::engines::{kernel_for, on_cpu};
 use crate::fastest::{FastestPlan, Requested};
 use crate::instances::Sim;
 use crate::log::SessionParameters;
-use crate::recording::{RecordedGroup, RecordedSetting, Recording, RoundWork};
+use crate::recording::{RecordedGroup, RecordedSetting, RoundWork};
 use crate::state::Mode;
 use crate::{
-    Choice, DEFAULT_KERNEL, DeviceChoice, Effect, Finding, KernelChoice, Order, OwnOrder, OwnRound,
-    OwnRoundError, Pace, PicturePlan, Pictures, SLOWER_KEY, Setting, Setup, Share, Side, Source,
-    Streams, Switch, SwitchContext, Switches, TransferChoice, Wait, default_kernels,
+    Choice, DEFAULT_KERNEL, Effect, Finding, KernelChoice, Order, OwnOrder, OwnRound,
+    OwnRoundError, Pace, PicturePlan, SLOWER_KEY, Setting, Setup, Share, Side, Source, Streams,
+    Switch, SwitchContext, Switches, TransferChoice, Wait, default_kernels,
 };
 use engine::{EngineError, Kernel, Layout, Result, Transfer, kernels};
 use experiment::{Executor, Plan, Round};
@@ -47,56 +47,10 @@ pub(crate) struct Chosen {
     pub(crate) grid: (Size, usize),
 }
 
-/// The lattices and their settings.
-pub(crate) struct Lattices {
-    /// `None` only while a lost engine is being replaced, or if the session has ended.
-    pub(crate) sim: Option<Sim>,
-    /// Size, number of instances, rule and start are those of the position.
-    pub(crate) setup: Setup,
-    /// What the maximum pace or a run to a generation took the place of.
-    pub(crate) chosen: Option<Chosen>,
-    /// Two settings that are compared: the setup's, and another one.
-    pub(crate) trial: Option<Trial>,
-    /// What the drawing side wants to see, and the last view that it asked for: only it knows of which
-    /// region.
-    pub(crate) view: Option<PicturePlan>,
-    last_view: Option<PicturePlan>,
-    pub(crate) engines: Engines,
-    /// What was recorded on a GPU, if that is shown instead of measurements. The CPU steps the lattices
-    /// as fast as it can then, whatever the settings are.
-    pub(crate) recording: Option<&'static Recording>,
-    pub(crate) losses: Losses,
-    /// Until then, work that found no free slot is not tried again.
-    pub(crate) retry_at: Option<Instant>,
-}
-
-impl Lattices {
-    /// The lattices of a setup, and the place of their pictures.
-    ///
-    /// # Errors
-    /// A device of the choice cannot be used, or memory is lacking.
-    pub(crate) fn new(setup: Setup, mut engines: Engines) -> Result<(Lattices, Pictures)> {
-        let recording = (setup.device == DeviceChoice::Recorded).then(Recording::shipped);
-        let (sim, setup) = engines.start(setup, recording.is_some())?;
-        let pictures = Pictures::new(sim.slots().clone(), setup.instances, setup.size);
-        let lattices = Lattices {
-            sim: Some(sim),
-            setup,
-            chosen: None,
-            trial: None,
-            view: None,
-            last_view: None,
-            engines,
-            recording,
-            losses: Losses::default(),
-            retry_at: None,
-        };
-        Ok((lattices, pictures))
-    }
-
+impl SessionWorker {
     /// The setting as the user chose it, also while the fastest one steps the lattices, and how its kernel
     /// was chosen.
-    pub(crate) fn chosen_setting(&self) -> (Setting, KernelChoice) {
+    pub(super) fn chosen_setting(&self) -> (Setting, KernelChoice) {
         let now = &self.setup.setting;
         let Some(Chosen {
             setting: before,
@@ -123,12 +77,12 @@ impl Lattices {
     }
 
     /// The size of the lattices and their number.
-    pub(crate) fn grid(&self) -> (Size, usize) {
+    pub(super) fn grid(&self) -> (Size, usize) {
         (self.setup.size, self.setup.instances)
     }
 
     /// Whether the fastest setting is to be taken, or the chosen one back.
-    pub(crate) fn is_kernel_due(&self, wants_fastest: bool) -> bool {
+    pub(super) fn is_kernel_due(&self, wants_fastest: bool) -> bool {
         match &self.chosen {
             None => wants_fastest,
             Some(chosen) => !wants_fastest || chosen.grid != self.grid(),
@@ -136,7 +90,7 @@ impl Lattices {
     }
 
     /// The plans for the chosen switches, the fastest by the estimate first.
-    pub(crate) fn plans(&self, requested: impl FnOnce(&Setting) -> Requested) -> Vec<FastestPlan> {
+    pub(super) fn plans(&self, requested: impl FnOnce(&Setting) -> Requested) -> Vec<FastestPlan> {
         let (mut setting, _) = self.chosen_setting();
         setting.switches.block = None; // it is one kernel's
         if setting.switches.transfer == TransferChoice::Cells {
@@ -147,13 +101,13 @@ impl Lattices {
     }
 
     /// The fastest kernel by the estimate, for rounds of this many generations.
-    pub(crate) fn auto_kernel(&self, generations: u32) -> Option<&'static Kernel> {
+    pub(super) fn auto_kernel(&self, generations: u32) -> Option<&'static Kernel> {
         let plans = self.plans(|it| Requested::all_but_the_kernel(it, generations));
         Some(plans.first()?.setting.kernel)
     }
 
     /// Sets what the log says of the lattices.
-    pub(crate) fn set_parameters(&mut self, parameters: SessionParameters) {
+    pub(super) fn set_parameters(&mut self, parameters: SessionParameters) {
         self.setup.size = parameters.size;
         self.setup.instances = parameters.instances;
         self.setup.rule = parameters.rule;
@@ -161,7 +115,7 @@ impl Lattices {
     }
 
     /// The setup with these parameters, and with a kernel that accepts lattices of their size.
-    pub(crate) fn setup_for(&self, parameters: &SessionParameters) -> Setup {
+    pub(super) fn setup_for(&self, parameters: &SessionParameters) -> Setup {
         let Setup {
             setting,
             kernel_choice,
@@ -181,7 +135,7 @@ impl Lattices {
     }
 
     /// The kernel of a setting that was chosen so, or another one that takes lattices of this size.
-    pub(crate) fn kernel_of(
+    pub(super) fn kernel_of(
         &self,
         setting: &Setting,
         kernel_choice: KernelChoice,
@@ -199,7 +153,7 @@ impl Lattices {
     }
 
     /// What decides which positions of the switches can be taken.
-    pub(crate) fn context(&self) -> SwitchContext<'static> {
+    pub(super) fn context(&self) -> SwitchContext<'static> {
         let instances = self.sim.as_ref();
         let devices = instances.map_or(1, |it| it.engine().places());
         let stepped = self.setup.instances / if self.is_comparing() { 2 } else { 1 };
@@ -210,17 +164,17 @@ impl Lattices {
     }
 
     /// Whether what was recorded on a GPU is shown instead of measurements.
-    pub(crate) fn is_recorded(&self) -> bool {
+    pub(super) fn is_recorded(&self) -> bool {
         self.recording.is_some()
     }
 
     /// Whether A and B are compared.
-    pub(crate) fn is_comparing(&self) -> bool {
+    pub(super) fn is_comparing(&self) -> bool {
         self.trial.as_ref().is_some_and(|it| it.each().is_some())
     }
 
     /// The setting that keys change: B's while A and B are compared.
-    pub(crate) fn changed_setting(&self) -> Setting {
+    pub(super) fn changed_setting(&self) -> Setting {
         match &self.trial {
             Some(trial) if trial.each().is_some() => trial.other.clone(),
             _ => self.setup.setting.clone(),
@@ -238,7 +192,7 @@ impl Lattices {
 
     /// The shares in use, if this is the present setting: of a trial by side (A and B, or before and after a
     /// change), otherwise one alone.
-    pub(crate) fn shares(&self, now: &Setting, trial: Option<&Trial>) -> Vec<Share> {
+    pub(super) fn shares(&self, now: &Setting, trial: Option<&Trial>) -> Vec<Share> {
         let now = self.stepped(now);
         let sim = self.sim.as_ref();
         let all = sim.map_or(self.setup.instances, Sim::instances);
@@ -259,12 +213,12 @@ impl Lattices {
     }
 
     /// The shares in use at present.
-    pub(crate) fn shares_in_use(&self) -> Vec<Share> {
+    pub(super) fn shares_in_use(&self) -> Vec<Share> {
         self.shares(&self.setup.setting, self.trial.as_ref())
     }
 
     /// The present setting's share; A's in a comparison.
-    pub(crate) fn present(&self) -> Share {
+    pub(super) fn present(&self) -> Share {
         let trial = self.trial.as_ref().filter(|it| it.each().is_some());
         self.shares(&self.setup.setting, trial).swap_remove(0)
     }
@@ -302,7 +256,7 @@ impl Lattices {
     }
 
     /// Maximum number of generations of a round of every setting in use.
-    pub(crate) fn longest_round(&self) -> u32 {
+    pub(super) fn longest_round(&self) -> u32 {
         let Some(sim) = &self.sim else {
             return u32::MAX;
         };
@@ -314,7 +268,7 @@ impl Lattices {
 
     /// The recorded rounds with a setting, of the present lattices; while two settings are
     /// compared, of as many as each has.
-    pub(crate) fn recorded(
+    pub(super) fn recorded(
         &self,
         setting: &Setting,
         generations: u32,
@@ -324,21 +278,21 @@ impl Lattices {
     }
 
     /// What a round of this many generations steps; while two settings are compared, with one of them.
-    pub(crate) fn round_work(&self, generations: u32) -> RoundWork {
+    pub(super) fn round_work(&self, generations: u32) -> RoundWork {
         let instances = self.setup.instances / if self.is_comparing() { 2 } else { 1 };
         RoundWork::of(&self.setup, instances, generations)
     }
 
     /// Takes the rung of the user's own kernel if rounds are stepped by that, and keeps only its source. The
     /// engine is lost: the one in its place has the rung. Returns the kernel.
-    pub(crate) fn leave_own_kernel(&mut self) -> Option<&'static Kernel> {
+    pub(super) fn leave_own_kernel(&mut self) -> Option<&'static Kernel> {
         let own_kernel = self.own_kernel()?;
         self.setup.leave_own_kernel();
         Some(own_kernel)
     }
 
     /// The kernel of the user's own by which rounds are stepped.
-    pub(crate) fn own_kernel(&self) -> Option<&'static Kernel> {
+    pub(super) fn own_kernel(&self) -> Option<&'static Kernel> {
         let other = self.trial.as_ref().map(|it| it.other.kernel);
         let mut kernels = [Some(self.setup.setting.kernel), other]
             .into_iter()
@@ -347,17 +301,10 @@ impl Lattices {
     }
 
     /// Sets what the drawing side wants to see. Returns what it wanted before.
-    pub(crate) fn set_view(&mut self, view: Option<PicturePlan>) -> Option<PicturePlan> {
+    pub(super) fn swap_view(&mut self, view: Option<PicturePlan>) -> Option<PicturePlan> {
         let seen = view.filter(|it| it.transfer == Transfer::View);
         self.last_view = seen.or(self.last_view);
         std::mem::replace(&mut self.view, view)
-    }
-
-    /// Uses other lattices, whose settings these are.
-    pub(crate) fn take(&mut self, sim: Sim, setup: Setup) {
-        self.sim = Some(sim);
-        self.setup = setup;
-        self.view = None;
     }
 }
 
@@ -392,15 +339,15 @@ impl SessionWorker {
     /// At the maximum pace, fits the generations per round to the time that a round took: as many
     /// as fit in a frame. Not while settings are compared by the time of their rounds.
     pub(super) fn fit_rounds(&mut self, generations: u32, took: Duration) {
-        let Some(instances) = &self.lattices.sim else {
+        let Some(instances) = &self.sim else {
             return;
         };
-        let is_compared = self.lattices.trial.is_some();
+        let is_compared = self.trial.is_some();
         let pacing = &self.state.pacing;
         if pacing.pace != Pace::Maximum || self.state.mode != Mode::Running || is_compared {
             return;
         }
-        let setting = self.lattices.present().setting;
+        let setting = self.present().setting;
         let mut rounds = instances.round_length(&setting, Pace::FRAME, pacing.generations());
         rounds.learn(generations, took);
         self.state.pacing.fit(rounds.generations());
@@ -408,13 +355,13 @@ impl SessionWorker {
 
     /// The kernels that can be selected: the rungs, and the user's own.
     fn kernels(&self) -> impl Iterator<Item = &'static Kernel> + use<> {
-        kernels::with_own(self.lattices.setup.own_kernel)
+        kernels::with_own(self.setup.own_kernel)
     }
 
     /// Says which kernel steps the lattices, if their size or the memory has put it in the place of
     /// this one.
     pub(super) fn tell_kernel(&mut self, before: &'static Kernel) {
-        let Setup { setting, size, .. } = &self.lattices.setup;
+        let Setup { setting, size, .. } = &self.setup;
         let (kernel, switches, size) = (setting.kernel, setting.switches, *size);
         if kernel.name == DEFAULT_KERNEL && kernel != before {
             self.notify(kernel_set(kernel, [switches; 2]));
@@ -433,10 +380,10 @@ impl SessionWorker {
 
     /// Selects the next kernel, or the one before, skipping unavailable kernels.
     pub(super) fn change_kernel(&mut self, is_next: bool) -> Result<Option<Notice>> {
-        let Some(instances) = &self.lattices.sim else {
+        let Some(instances) = &self.sim else {
             return Ok(None);
         };
-        let setup = &self.lattices.setup;
+        let setup = &self.setup;
         // After the last one comes the program's choice.
         let mut others: Vec<_> = self.kernels().map(Some).chain([None]).collect();
         let here = match setup.kernel_choice {
@@ -467,7 +414,7 @@ impl SessionWorker {
     /// Selects the program's choice: at the maximum pace and in a run the fastest setting.
     pub(super) fn use_auto_kernel(&mut self) -> Result<Option<Notice>> {
         self.state.keep_kernel(false);
-        let kernel = self.lattices.auto_kernel(self.state.pacing.generations());
+        let kernel = self.auto_kernel(self.state.pacing.generations());
         match kernel.filter(|_| !self.wants_fastest()) {
             Some(kernel) => self.set_kernel(kernel, KernelChoice::Estimated),
             None => Ok(None), // it follows
@@ -477,7 +424,7 @@ impl SessionWorker {
     /// Whether the fastest setting is to step the lattices: not while settings are compared, nor in the
     /// place of recorded rounds.
     pub(super) fn wants_fastest(&self) -> bool {
-        self.state.wants_fastest() && !self.lattices.is_comparing() && !self.lattices.is_recorded()
+        self.state.wants_fastest() && !self.is_comparing() && !self.is_recorded()
     }
 
     /// Takes the fastest setting in the place of the chosen one, or the chosen one back. Nothing may be in
@@ -487,9 +434,9 @@ impl SessionWorker {
         let fitted = if takes_fastest {
             self.take_fastest()
         } else {
-            let (chosen, choice) = self.lattices.chosen_setting();
-            let size = self.lattices.setup.size;
-            let kernel = self.lattices.kernel_of(&chosen, choice, size);
+            let (chosen, choice) = self.chosen_setting();
+            let size = self.setup.size;
+            let kernel = self.kernel_of(&chosen, choice, size);
             let trial = self.trial_by(kernel);
             self.change(chosen.with_kernel(kernel), trial, choice, None)
                 .map(|()| None)
@@ -499,16 +446,16 @@ impl SessionWorker {
             if error.loses_lattices() {
                 return Err(error);
             }
-            self.lattices.chosen = None; // it goes on as it is
+            self.chosen = None; // it goes on as it is
             self.notify(Notice::Warning(Message::of(error)));
         }
-        if self.lattices.is_kernel_due(takes_fastest) {
+        if self.is_kernel_due(takes_fastest) {
             self.state.keep_kernel(true);
         }
         let per_round = first_round.unwrap_or(self.state.pacing.chosen);
         self.state.pacing.fit(per_round);
-        let now = self.lattices.setup.setting.kernel;
-        let (Setting { kernel: before, .. }, _) = self.lattices.chosen_setting();
+        let now = self.setup.setting.kernel;
+        let (Setting { kernel: before, .. }, _) = self.chosen_setting();
         if now != before {
             let (kernel, chosen) = (now.name, before.name);
             self.notify(Notice::Done(match &self.state.mode {
@@ -528,23 +475,23 @@ impl SessionWorker {
 
     /// The comparison of A and B, if there is one, with this kernel; nothing of it is measured yet.
     pub(super) fn trial_by(&mut self, kernel: &'static Kernel) -> Option<Trial> {
-        let is_comparing = self.lattices.is_comparing();
-        let b = self.lattices.changed_setting().with_kernel(kernel);
+        let is_comparing = self.is_comparing();
+        let b = self.changed_setting().with_kernel(kernel);
         is_comparing.then(|| self.trial_of_halves(b))
     }
 
     /// Takes the fastest setting in the place of the chosen one. Returns the generations of its first
     /// round at the maximum pace.
     fn take_fastest(&mut self) -> Result<Option<u32>> {
-        let (setting, kernel_choice) = self.lattices.chosen_setting();
+        let (setting, kernel_choice) = self.chosen_setting();
         let mut taken = Ok(None);
-        for plan in self.lattices.plans(Requested::switches) {
+        for plan in self.plans(Requested::switches) {
             let first_round = plan.rounds(Pace::FRAME).generations();
             let chosen = Chosen {
                 setting: setting.clone(),
                 kernel_choice,
                 fastest: plan.setting.switches,
-                grid: self.lattices.grid(),
+                grid: self.grid(),
             };
             let trial = self.trial_by(plan.setting.kernel);
             let choice = KernelChoice::Estimated;
@@ -573,7 +520,7 @@ impl SessionWorker {
         chosen: Option<Chosen>,
     ) -> Result<()> {
         self.drop_change();
-        let shares = self.lattices.shares(&setting, trial.as_ref());
+        let shares = self.shares(&setting, trial.as_ref());
         let mut entered = self.enter(&shares);
         if let Err(error) = &entered
             && error.lacks_memory()
@@ -581,18 +528,18 @@ impl SessionWorker {
         {
             let error = lang::english(error);
             tracing::info!("the effect of the change is not measured: {error}");
-            entered = self.enter(&self.lattices.shares(&setting, None));
+            entered = self.enter(&self.shares(&setting, None));
         }
         if entered.as_ref().is_err_and(|it| !it.loses_lattices()) {
             return entered;
         }
-        let (kernel, setup) = (setting.kernel, &mut self.lattices.setup);
+        let (kernel, setup) = (setting.kernel, &mut self.setup);
         (setup.setting, setup.kernel_choice) = (setting, kernel_choice);
         if kernel.own.is_some() {
             setup.own_kernel = Some(kernel);
             setup.stored_kernel = None;
         }
-        (self.lattices.chosen, self.lattices.trial) = (chosen, trial);
+        (self.chosen, self.trial) = (chosen, trial);
         self.fit_block_timestamps();
         self.lab.changed();
         entered
@@ -633,7 +580,7 @@ impl SessionWorker {
     pub(super) fn enter(&mut self, shares: &[Share]) -> Result<()> {
         self.publish_last_known(Duration::ZERO); // before the engine is asked for anything
         self.ensure(shares)?;
-        let Some(sim) = &mut self.lattices.sim else {
+        let Some(sim) = &mut self.sim else {
             return Ok(());
         };
         shown(shares).iter().try_for_each(|share| sim.enter(share))
@@ -643,7 +590,7 @@ impl SessionWorker {
     /// the new ones are used afterwards. Answers `false` if programs in flight hinder it.
     pub(super) fn ensure(&mut self, shares: &[Share]) -> Result<bool> {
         let replaces = |it: &&Sim| it.is_idle() && it.replaces_slots(shares);
-        let before = self.lattices.sim.as_ref().filter(replaces);
+        let before = self.sim.as_ref().filter(replaces);
         // A weak reference: the slots must not be kept alive.
         let before = before.map(|it| Arc::downgrade(it.slots()));
         if before.is_some() {
@@ -651,7 +598,7 @@ impl SessionWorker {
             self.safety_copy.is_current = false;
             self.publish_last_known(Duration::ZERO);
         }
-        let Some(sim) = &mut self.lattices.sim else {
+        let Some(sim) = &mut self.sim else {
             return Ok(false);
         };
         let ensured = sim.ensure(shares);
@@ -667,7 +614,7 @@ impl SessionWorker {
 
     /// Selects this kernel, if it is available; one of the user's own takes the place of the one before.
     pub(super) fn use_if_available(&mut self, kernel: &'static Kernel) -> Result<Option<Notice>> {
-        let Some(instances) = &self.lattices.sim else {
+        let Some(instances) = &self.sim else {
             return Ok(None);
         };
         match instances.validate(kernel) {
@@ -681,9 +628,9 @@ impl SessionWorker {
         kernel: &'static Kernel,
         kernel_choice: KernelChoice,
     ) -> Result<Option<Notice>> {
-        let own_before = self.lattices.setup.own_kernel;
-        let before = self.lattices.setup.setting.clone();
-        let setting = self.lattices.chosen_setting().0.with_kernel(kernel);
+        let own_before = self.setup.own_kernel;
+        let before = self.setup.setting.clone();
+        let setting = self.chosen_setting().0.with_kernel(kernel);
         let change = if before.kernel.name == kernel.name {
             message!("own kernel: this version instead of the one before")
         } else {
@@ -702,13 +649,13 @@ impl SessionWorker {
         };
         let halves = self.trial_by(kernel);
         self.change_measured(&change, [before, setting], halves, (kernel_choice, None))?;
-        if let Some(stored) = &mut self.lattices.setup.stored_kernel {
+        if let Some(stored) = &mut self.setup.stored_kernel {
             Arc::make_mut(stored).in_use = false;
         }
         self.state
             .keep_kernel(kernel_choice == KernelChoice::Explicit);
         self.state.pacing.fit(self.state.pacing.chosen);
-        if self.lattices.setup.own_kernel != own_before {
+        if self.setup.own_kernel != own_before {
             let reached = &mut self.lab.statistics.reached;
             reached.retain(|(name, _)| *name != Kernel::OWN);
         }
@@ -719,18 +666,18 @@ impl SessionWorker {
     }
 
     pub(super) fn set_view(&mut self, view: PicturePlan) -> Result<()> {
-        if self.lattices.sim.is_none() {
+        if self.sim.is_none() {
             return Ok(());
         }
-        let is_other = self.lattices.present().picture != Some(view);
+        let is_other = self.present().picture != Some(view);
         if is_other {
             (self.lab.isolated, self.lab.recorded) = (None, None);
         }
-        let before = self.lattices.set_view(Some(view));
-        let shares = self.lattices.shares_in_use();
+        let before = self.swap_view(Some(view));
+        let shares = self.shares_in_use();
         if let Err(error) = self.ensure(&shares) {
             if !error.loses_lattices() {
-                self.lattices.set_view(before);
+                self.swap_view(before);
             }
             return Err(error);
         }
@@ -747,7 +694,7 @@ impl SessionWorker {
         switch: Switch,
         choice: impl Fn(Switches, SwitchContext) -> Option<Result<Choice, String>>,
     ) -> Result<Option<Notice>> {
-        let (setting, context) = (self.lattices.changed_setting(), self.lattices.context());
+        let (setting, context) = (self.changed_setting(), self.context());
         let before = setting.switches;
         let choice = || choice(before, context);
         match choice() {
@@ -766,7 +713,7 @@ impl SessionWorker {
         source: Arc<str>,
         query: Query<Result<Arc<OwnRound>, OwnRoundError>>,
     ) -> Result<Option<Notice>> {
-        let instances = self.lattices.sim.as_ref();
+        let instances = self.sim.as_ref();
         if instances.is_some_and(|it| it.engine().places() > 1) {
             query.answer(Err(OwnRoundError {
                 place: None,
@@ -774,7 +721,7 @@ impl SessionWorker {
             }));
             return Ok(None);
         }
-        let own = Arc::new(OwnRound::new(source, self.lattices.setup.instances));
+        let own = Arc::new(OwnRound::new(source, self.setup.instances));
         // A comparison may also lie ahead.
         let checked = if self.state.log.comparison().is_some() {
             own.round.as_ref().and_then(|_| own.half.as_ref())
@@ -788,7 +735,7 @@ impl SessionWorker {
                 return Ok(None);
             }
         };
-        let setting = self.lattices.changed_setting();
+        let setting = self.changed_setting();
         let mut before = setting.switches;
         let switches = Switches {
             order: Order::Own,
@@ -819,17 +766,17 @@ impl SessionWorker {
         before: Switches,
     ) -> Result<Option<Notice>> {
         let what = self.change_in_words(switch, setting.switches, before);
-        let (now, halves) = if self.lattices.is_comparing() {
+        let (now, halves) = if self.is_comparing() {
             let a = Setting {
                 own_round: setting.own_round.clone(),
-                ..self.lattices.setup.setting.clone()
+                ..self.setup.setting.clone()
             };
             (a, Some(self.trial_of_halves(setting.clone())))
         } else {
             (setting.clone(), None)
         };
-        let choice = self.lattices.setup.kernel_choice;
-        let chosen = self.lattices.chosen.clone();
+        let choice = self.setup.kernel_choice;
+        let chosen = self.chosen.clone();
         let settings = [setting.with_switches(before), now];
         self.change_measured(&what, settings, halves, (choice, chosen))?;
         self.lab.previous = Some(before);
@@ -841,10 +788,10 @@ impl SessionWorker {
 
     /// What a change of a switch does, in words.
     fn change_in_words(&self, switch: Switch, switches: Switches, before: Switches) -> Message {
-        let kernel = self.lattices.setup.setting.kernel;
-        let instances = self.lattices.sim.as_ref();
+        let kernel = self.setup.setting.kernel;
+        let instances = self.sim.as_ref();
         let engine = instances.map(|instances| instances.engine().name());
-        let engine = engine.filter(|_| !self.lattices.is_recorded());
+        let engine = engine.filter(|_| !self.is_recorded());
         match (switch, engine) {
             (Switch::HostMemory, Some("cpu")) => {
                 message!("host memory: all alike on the CPU engine")
@@ -1023,16 +970,16 @@ impl SessionWorker {
 
     /// Whether rounds before and after a change can be compared, if there is the memory for both.
     fn can_compare(&self, before: &Setting, after: &Setting) -> bool {
-        let setup = &self.lattices.setup;
+        let setup = &self.setup;
         let cells = setup.size.cells() * setup.instances as u64;
         let has_one_layout = before.kernel.layout == after.kernel.layout;
-        !self.lattices.is_recorded() && (has_one_layout || cells <= MAX_CONVERTED_CELLS)
+        !self.is_recorded() && (has_one_layout || cells <= MAX_CONVERTED_CELLS)
     }
 
     /// Stops comparing a change's rounds; its effect stays unknown.
     pub(super) fn drop_change(&mut self) {
         self.forget_effect();
-        self.lattices.trial.take_if(|it| it.each().is_none());
+        self.trial.take_if(|it| it.each().is_none());
     }
 
     /// Begins to compare rounds of equal settings, once per session, if nothing was asked of it for a
@@ -1044,25 +991,25 @@ impl SessionWorker {
             && matches!(self.state.pacing.pace, Pace::PerSecond(_))
             && self.state.queue.is_empty()
             && !self.lab.is_watching;
-        let is_free = self.lattices.trial.is_none() && !self.lattices.is_recorded();
+        let is_free = self.trial.is_none() && !self.is_recorded();
         if is_idle && is_free && self.lab.spread.is_none() && self.is_engine_idle() {
-            let same = self.lattices.setup.setting.clone();
-            self.lattices.trial = Some(self.new_trial(Subject::EqualSettings, same));
+            let same = self.setup.setting.clone();
+            self.trial = Some(self.new_trial(Subject::EqualSettings, same));
         }
     }
 
     fn is_engine_idle(&self) -> bool {
-        self.lattices.sim.as_ref().is_some_and(Sim::is_idle)
+        self.sim.as_ref().is_some_and(Sim::is_idle)
     }
 
     /// Ends a trial that has its finding, once nothing is in flight.
     pub(super) fn end_trial_when_over(&mut self) {
         let is_over = |it: &Trial| it.each().is_none() && !it.is_under_way();
-        if !self.is_engine_idle() || !self.lattices.trial.as_ref().is_some_and(is_over) {
+        if !self.is_engine_idle() || !self.trial.as_ref().is_some_and(is_over) {
             return;
         }
         self.publish_effect();
-        match self.lattices.trial.take() {
+        match self.trial.take() {
             Some(Trial {
                 subject: Subject::EqualSettings,
                 executor,
@@ -1090,7 +1037,7 @@ impl SessionWorker {
 
     /// Updates the effect that is shown.
     pub(super) fn publish_effect(&mut self) {
-        let Some(trial) = &self.lattices.trial else {
+        let Some(trial) = &self.trial else {
             return;
         };
         if let Subject::Change(change) = &trial.subject {

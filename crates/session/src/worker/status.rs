@@ -671,7 +671,7 @@ impl SessionWorker {
     pub(super) fn make_status(&self, now: Instant) -> Status {
         let mut status = Status {
             engine: self.engine_status(),
-            lattices: LatticeStatus::of(&self.lattices.setup),
+            lattices: LatticeStatus::of(&self.setup),
             setting: self.setting_status(),
             clock: self.clock_status(now),
             rates: self.rate_status(now),
@@ -691,10 +691,10 @@ impl SessionWorker {
 
     /// What computes, for the status.
     fn engine_status(&self) -> EngineStatus {
-        let Some(sim) = &self.lattices.sim else {
+        let Some(sim) = &self.sim else {
             return EngineStatus::default();
         };
-        if let Some(recording) = self.lattices.recording {
+        if let Some(recording) = self.recording {
             return EngineStatus {
                 name: "recorded",
                 devices: vec![recording.device.clone()],
@@ -715,25 +715,22 @@ impl SessionWorker {
     /// How lattices are stepped, for the status.
     fn setting_status(&self) -> SettingStatus {
         let mut status = SettingStatus {
-            switches: self.lattices.changed_setting().switches,
+            switches: self.changed_setting().switches,
             chosen_kernel: self
-                .lattices
                 .chosen
                 .as_ref()
                 .map(|it| it.setting.kernel)
-                .filter(|it| *it != self.lattices.setup.setting.kernel),
-            own_order: self.lattices.context().own_order,
+                .filter(|it| *it != self.setup.setting.kernel),
+            own_order: self.context().own_order,
             pace: self.state.pacing.pace,
-            ..SettingStatus::of(&self.lattices.setup)
+            ..SettingStatus::of(&self.setup)
         };
-        if let Some(instances) = &self.lattices.sim {
-            let present = self.lattices.present();
+        if let Some(instances) = &self.sim {
+            let present = self.present();
             status.transfer = present.picture.map_or(status.transfer, |it| it.transfer);
             status.bytes_per_round = instances.bytes_per_round(&present);
-            status.generations_per_round = part_of_round(
-                self.state.pacing.generations(),
-                self.lattices.longest_round(),
-            );
+            status.generations_per_round =
+                part_of_round(self.state.pacing.generations(), self.longest_round());
         }
         status
     }
@@ -753,12 +750,12 @@ impl SessionWorker {
             finished: self.state.has_all_rounds()
                 && self.state.cells_known
                 && self.state.moving().is_none()
-                && self.lattices.sim.as_ref().is_some_and(is_complete),
+                && self.sim.as_ref().is_some_and(is_complete),
         }
     }
 
     fn rate_status(&self, now: Instant) -> RateStatus {
-        let (setup, statistics) = (&self.lattices.setup, &self.lab.statistics);
+        let (setup, statistics) = (&self.setup, &self.lab.statistics);
         // What is computed again on the way to a generation has no rates.
         let at_work = self.state.is_at_work() && self.state.moving().is_none();
         let (rounds, generations) = if at_work {

@@ -62,7 +62,7 @@ fn worker_from(setup: Setup, from: Option<SavedSession>) -> Made {
 type Made = (SessionWorker, Receiver<Command>);
 
 fn instances(worker: &SessionWorker) -> &Sim {
-    worker.lattices.sim.as_ref().unwrap()
+    worker.sim.as_ref().unwrap()
 }
 
 fn generation(worker: &SessionWorker) -> u64 {
@@ -169,7 +169,7 @@ fn what_once_went_wrong_does_not_come_back() {
         let mut driver = Driver::new(setup);
         steps.into_iter().for_each(|step| driver.step(step));
         driver.step(Step::Settle);
-        assert!(!driver.worker.lattices.is_comparing() || driver.script.failed() == 0);
+        assert!(!driver.worker.is_comparing() || driver.script.failed() == 0);
         end = generation(&driver.worker);
     }
     assert_eq!(end, 400);
@@ -195,18 +195,18 @@ fn a_comparison_comes_again_as_it_was_and_is_left_while_rounds_go_on() {
         act(&mut driver, ToggleComparison);
         act(&mut driver, SetSwitch(Switch::Wait, 1));
         act(&mut driver, SetSize(Size::new(34, 7).unwrap()));
-        let b = driver.worker.lattices.changed_setting().switches;
+        let b = driver.worker.changed_setting().switches;
         assert_eq!(b.wait, Wait::Each);
         driver.step(Step::Fail(Call::Submit, after, Fault::OutOfMemory));
         act(&mut driver, RunTo(5));
-        assert!(!driver.worker.lattices.is_comparing());
+        assert!(!driver.worker.is_comparing());
         act(&mut driver, RunTo(40));
-        assert_eq!(driver.worker.lattices.changed_setting().switches, b);
+        assert_eq!(driver.worker.changed_setting().switches, b);
         driver.step(Step::Act(TogglePause));
         driver.step(Step::Turns(9));
         driver.step(Step::Act(ToggleComparison));
         driver.step(Step::Turns(60));
-        assert!(!driver.worker.lattices.is_comparing());
+        assert!(!driver.worker.is_comparing());
         assert!(driver.worker.is_running());
     }
 }
@@ -361,16 +361,16 @@ fn equal_settings_are_compared_once_while_nothing_is_asked() {
         ..small(2)
     });
     driver.step(Step::Turns(20));
-    assert!(driver.worker.lattices.trial.is_none());
+    assert!(driver.worker.trial.is_none());
     driver.step(Step::Pass(Duration::from_secs(10)));
     driver.step(Step::Turns(9));
-    assert!(driver.worker.lattices.trial.is_some());
+    assert!(driver.worker.trial.is_some());
     while driver.worker.lab.spread.is_none() && driver.turn() {}
     assert!(driver.worker.lab.spread.is_some_and(|factor| factor >= 1.0));
     assert_eq!(driver.worker.lab.last_effect, None, "nothing was changed");
     driver.step(Step::Pass(Duration::from_secs(10)));
     driver.step(Step::Turns(90));
-    assert!(driver.worker.lattices.trial.is_none(), "once");
+    assert!(driver.worker.trial.is_none(), "once");
 }
 
 // How loudly a piece of work logs, for tests.

@@ -23,8 +23,8 @@ impl SessionWorker {
 
     /// Switches to the next choice of when rounds stop automatically.
     pub(super) fn next_stop_when_still(&mut self) -> Notice {
-        let next = self.lattices.setup.time.stop_when_still.next();
-        self.lattices.setup.time.stop_when_still = next;
+        let next = self.setup.time.stop_when_still.next();
+        self.setup.time.stop_when_still = next;
         self.watch.stopped = false;
         self.update_measuring(false);
         Notice::Done(match next {
@@ -38,9 +38,9 @@ impl SessionWorker {
 
     /// Turns the refilling of dead panels on or off.
     pub(super) fn toggle_reseed(&mut self) -> Notice {
-        self.lattices.setup.time.reseed ^= true;
+        self.setup.time.reseed ^= true;
         self.update_measuring(false);
-        Notice::Done(if self.lattices.setup.time.reseed {
+        Notice::Done(if self.setup.time.reseed {
             message!("Dead panels are reseeded")
         } else {
             message!("Dead panels are left as they are")
@@ -49,14 +49,14 @@ impl SessionWorker {
 
     /// Sets which rounds measure, as needed; `anew` if the engine was replaced.
     pub(super) fn update_measuring(&mut self, anew: bool) {
-        let settings = self.lattices.setup.time;
+        let settings = self.setup.time;
         let stops = settings.stop_when_still != StopWhenStill::Never;
         let measuring = match (self.watch.shown || stops, settings.reseed) {
             (true, _) => Measuring::Always,
             (false, true) => Measuring::Sparse,
             (false, false) => Measuring::Never,
         };
-        let all = self.lattices.setup.instances;
+        let all = self.setup.instances;
         self.watch.measure(measuring, all, anew);
         self.publisher.is_changed = true;
     }
@@ -66,10 +66,9 @@ impl SessionWorker {
     pub(super) fn measures_next(&self) -> bool {
         match self.watch.measuring {
             Measuring::Never => false,
-            Measuring::Always => !self.lattices.is_comparing(),
+            Measuring::Always => !self.is_comparing(),
             Measuring::Sparse => {
-                self.lattices.trial.is_none()
-                    && self.watch.rounds_since_measure + 1 >= SPARSE_ROUNDS
+                self.trial.is_none() && self.watch.rounds_since_measure + 1 >= SPARSE_ROUNDS
             }
         }
     }
@@ -79,17 +78,17 @@ impl SessionWorker {
         if found.is_empty() {
             return;
         }
-        if self.watch.take(found, self.lattices.setup.rule, now) {
+        if self.watch.take(found, self.setup.rule, now) {
             self.publisher.is_changed = true;
         }
         self.stop_when_still();
     }
 
     fn stop_when_still(&mut self) {
-        let about = match self.lattices.setup.time.stop_when_still {
+        let about = match self.setup.time.stop_when_still {
             StopWhenStill::Never => return,
             StopWhenStill::Selected => self.watch.selected..self.watch.selected + 1,
-            StopWhenStill::All => 0..self.lattices.setup.instances,
+            StopWhenStill::All => 0..self.setup.instances,
         };
         let is_one = about.len() == 1;
         if let Some(first) = self.watch.stops(about, &self.state.mode) {
@@ -107,16 +106,16 @@ impl SessionWorker {
 
     /// Requests a soup for one panel that has been dead or periodic for a while.
     pub(super) fn reseed_one(&mut self, now: Instant) {
-        let settings = self.lattices.setup.time;
+        let settings = self.setup.time;
         // Not during a run to a generation: it is about the present lattices.
         let is_running = self.state.mode == Mode::Running;
-        let may = settings.reseed && is_running && !self.lattices.is_comparing();
+        let may = settings.reseed && is_running && !self.is_comparing();
         // A session that stops when all panels are still would never stop.
         let may = may && settings.stop_when_still != StopWhenStill::All;
         // Records ahead say what happens.
         let may = may && self.state.queue.is_empty() && !self.state.has_records_ahead();
         // Opened patterns are never refilled, and an empty start is meant.
-        let Start::Soup { density, seed, .. } = self.lattices.setup.start else {
+        let Start::Soup { density, seed, .. } = self.setup.start else {
             return;
         };
         if !may || density == 0.0 || self.health.ended.is_some() {

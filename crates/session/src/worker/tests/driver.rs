@@ -175,14 +175,14 @@ impl Driver {
             Step::WatchOverlap(watch) => self.worker.dispatch(Command::WatchOverlap(watch)),
             Step::WatchPopulation(watch) => self.worker.dispatch(Command::WatchPopulation(watch)),
             Step::Edit(mut edit) => {
-                edit.instance %= self.worker.lattices.setup.instances;
+                edit.instance %= self.worker.setup.instances;
                 self.edits += 1;
                 self.edited.insert(edit.instance, self.edits);
                 self.worker.dispatch(Command::Edit(edit, self.edits));
             }
             Step::Copy(instance) => {
                 let (query, copy) = Query::new();
-                let instance = instance % self.worker.lattices.setup.instances;
+                let instance = instance % self.worker.setup.instances;
                 self.worker.dispatch(Command::ReadCells(instance, query));
                 self.cell_reads.push((instance, copy));
             }
@@ -193,9 +193,7 @@ impl Driver {
             }
             Step::Reload(way) => self.reload(way),
             Step::View(plan) => {
-                let only = plan
-                    .only
-                    .filter(|&i| i < self.worker.lattices.setup.instances);
+                let only = plan.only.filter(|&i| i < self.worker.setup.instances);
                 let plan = PicturePlan { only, ..plan };
                 self.worker.dispatch(Command::View(plan));
             }
@@ -205,7 +203,7 @@ impl Driver {
                 self.worker.dispatch(command);
             }
             Step::Open(instance, pattern, generation) => {
-                let instance = instance % self.worker.lattices.setup.instances;
+                let instance = instance % self.worker.setup.instances;
                 let command = Command::OpenPattern(instance, pattern, generation);
                 self.worker.dispatch(command);
             }
@@ -324,7 +322,7 @@ impl Driver {
     }
 
     fn read_meanwhile(&mut self, instance: usize, slot: u8, turns: u32) {
-        let Some(instances) = &self.worker.lattices.sim else {
+        let Some(instances) = &self.worker.sim else {
             return;
         };
         // An engine that is lost waits for its readers, in real time.
@@ -469,7 +467,7 @@ impl Driver {
     fn check_end(&mut self, why: &str) {
         assert!(self.script.failed() > 0, "it ended for nothing: {why}");
         assert!(!why.contains("is left"), "{why}");
-        let all = self.worker.lattices.setup.instances;
+        let all = self.worker.setup.instances;
         (0..all).for_each(|instance| self.step(Step::Copy(instance)));
         self.step(Step::Save);
         self.turn_until_rest();
@@ -537,7 +535,7 @@ impl Driver {
     /// The newest population of an instance is that of its cells at that generation.
     fn check_populations(&self) {
         let populations = self.worker.watch.populations.lock().unwrap();
-        for i in 0..self.worker.lattices.setup.instances {
+        for i in 0..self.worker.setup.instances {
             let series = populations.newer(Some(i), 0).map(|(_, series)| series);
             let newest = series.and_then(|it| Some((it.generation()?, it.last.population)));
             if let Some((generation, population)) = newest {
@@ -592,7 +590,7 @@ impl Driver {
 
     /// Whether an instance is drawn: all are, unless its setting downloads views of one instance alone.
     fn is_drawn(&self, instance: usize) -> bool {
-        let shares = self.worker.lattices.shares_in_use();
+        let shares = self.worker.shares_in_use();
         let of_it = |share: &&Share| share.lattices.contains(&instance);
         let share = shown(&shares).iter().find(of_it);
         match share.unwrap_or(&shares[0]).picture {
@@ -608,7 +606,7 @@ impl Driver {
     pub(super) fn fetch(&mut self) -> Vec<Lattice> {
         let worker = &mut self.worker;
         let slot = worker.snapshots.free_slot().expect("nothing is under way");
-        let instances = worker.lattices.sim.as_mut().unwrap();
+        let instances = worker.sim.as_mut().unwrap();
         self.script.protected(|| {
             assert!(instances.issue_snapshot(slot as u8).unwrap());
             instances.finish().unwrap();
@@ -665,12 +663,12 @@ impl Driver {
             loaded.timeline.log.comparison().is_some()
         );
         let script = self.script.clone();
-        let split = self.worker.lattices.setup.split;
+        let split = self.worker.setup.split;
         script.protected(|| self.reopen(way, loaded));
-        assert_eq!(self.worker.lattices.setup.split, split, "reopened");
+        assert_eq!(self.worker.setup.split, split, "reopened");
         assert_eq!(self.worker.state.position, position, "reopened");
-        let b = if self.worker.lattices.is_comparing() {
-            Some(self.worker.lattices.changed_setting().switches)
+        let b = if self.worker.is_comparing() {
+            Some(self.worker.changed_setting().switches)
         } else {
             self.worker.lab.b_switches
         };
@@ -688,7 +686,7 @@ impl Driver {
             Reopen::AtStart | Reopen::LastKnown => {
                 // The file does not say whether lattices are split; the options do.
                 let setup = Setup {
-                    split: self.worker.lattices.setup.split,
+                    split: self.worker.setup.split,
                     ..saved.setup.clone()
                 };
                 (self.worker, self.received) = make(setup, Some(saved), &self.script, &self.time);

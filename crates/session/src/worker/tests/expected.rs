@@ -55,13 +55,13 @@ impl Driver {
         let worker = &self.worker;
         let may_stop = worker.state.position.generation > 500 // see `turn`
             || worker.state.pacing.pace == Pace::Maximum
-            || worker.lattices.setup.time.stop_when_still != StopWhenStill::Never;
+            || worker.setup.time.stop_when_still != StopWhenStill::Never;
         worker.health.ended.is_none() && !self.script.has_faults() && !may_stop
     }
 
     /// Whether the memory for history is so small that positions are forgotten.
     pub(super) fn is_forgetful(&self) -> bool {
-        self.worker.lattices.setup.time.history_bytes < 1 << 20
+        self.worker.setup.time.history_bytes < 1 << 20
     }
 
     fn act(&mut self, action: SessionAction) {
@@ -116,7 +116,7 @@ impl Driver {
         match step {
             Step::Act(action) => self.expected_of(*action),
             Step::Edit(edit) => Some(self.adding(Content::Cells {
-                instance: edit.instance % self.worker.lattices.setup.instances,
+                instance: edit.instance % self.worker.setup.instances,
                 cells: CellChange::Edit(edit.change.clone()),
             })),
             _ => None,
@@ -128,7 +128,7 @@ impl Driver {
         let per_round = self.worker.state.pacing.generations().into();
         let parameters = self.reference.parameters(here.records).clone();
         // A round of the user's own must be right for A's instances alone.
-        let setting = self.worker.lattices.setup.setting.clone();
+        let setting = self.worker.setup.setting.clone();
         let half = setting.own_calls(parameters.instances / 2);
         let lacks_half = setting.switches.order == crate::Order::Own && half.is_none();
         let target = match action {
@@ -245,7 +245,7 @@ impl Driver {
     fn copy_after(&mut self, edit: Edit) {
         let mut at = self.worker.state.position;
         at.records += 1;
-        let instance = edit.instance % self.worker.lattices.setup.instances;
+        let instance = edit.instance % self.worker.setup.instances;
         let (query, copy) = Query::new();
         self.step(Step::Edit(edit));
         self.worker.dispatch(Command::ReadCells(instance, query));
@@ -285,7 +285,7 @@ impl Driver {
         } else {
             SessionAction::TogglePause
         });
-        let all = self.worker.lattices.setup.instances;
+        let all = self.worker.setup.instances;
         let mut asked = Vec::new();
         let mut before = None;
         for (edit, turns) in edits {

@@ -131,7 +131,7 @@ impl Oracle {
         let issued = self.driver.script.record();
         let worker = &self.driver.worker;
         let is_estimated = worker.state.pacing.pace == Pace::Maximum
-            || worker.lattices.setup.kernel_choice == KernelChoice::Estimated;
+            || worker.setup.kernel_choice == KernelChoice::Estimated;
         let before = worker.make_status(worker.now());
         // What was measured of rounds, and the kernel's name.
         let notice = before.notice.map(|it| it.to_string());
@@ -208,15 +208,9 @@ impl Oracle {
     /// Asks for the pictures that go with the setting, as who draws does.
     fn look(&mut self) {
         self.driver.turn_until_rest();
-        let setup = &self.driver.worker.lattices.setup;
+        let setup = &self.driver.worker.setup;
         let bits = 4 * (setup.size.words() * setup.instances) as u64;
-        let transfer = self
-            .driver
-            .worker
-            .lattices
-            .changed_setting()
-            .switches
-            .transfer;
+        let transfer = self.driver.worker.changed_setting().switches.transfer;
         let plan = PicturePlan {
             transfer: transfer.transfer(bits, PicturePlan::MAX_AUTO_BITS_BYTES),
             region: ReduceRegion::of_cells(8, 4),
@@ -466,7 +460,7 @@ fn leads_to(text: &str) -> String {
             );
         }
         let mut cells = generation(&worker).to_string();
-        for lattice in worker.lattices.sim.as_mut().unwrap().fetch().unwrap() {
+        for lattice in worker.sim.as_mut().unwrap().fetch().unwrap() {
             write!(cells, " {}", fingerprint(lattice.words().to_vec())).unwrap();
         }
         found.push(cells);
