@@ -126,11 +126,7 @@ pub fn starts(setup: &Setup, instances: Range<usize>) -> Result<Vec<(usize, NewC
 /// # Errors
 /// The host has no memory for it.
 pub fn start_lattice(setup: &Setup, instance: usize) -> Result<Arc<Lattice>> {
-    Ok(crate::setup::start_lattice(
-        &setup.start,
-        setup.size,
-        instance,
-    )?)
+    Ok(start_cells(&setup.start, setup.size, instance)?.lattice(setup.size))
 }
 
 impl Sim {

@@ -56,7 +56,7 @@ pub use setting::{
 };
 pub use setup::{
     DEFAULT_DENSITY, DeviceChoice, NewCells, Pace, Setup, Split, Start, StopWhenStill,
-    StoredKernel, TimeSettings, start_cells, start_lattice,
+    StoredKernel, TimeSettings, start_cells,
 };
 pub use trace::{IsolatedOp, Trace};
 pub use worker::lab::Sampling;

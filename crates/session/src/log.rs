@@ -17,8 +17,7 @@
 //! [`copies`]: crate::copies
 
 use crate::saved::text;
-use crate::{Change, NewCells, Setup, Start, start_cells, start_lattice};
-use engine::WordEdit;
+use crate::{Change, NewCells, Setup, Start, start_cells};
 use lang::{Message, message};
 use life::{Lattice, MemoryError, Rule, Size, Soup};
 use std::collections::{BTreeSet, VecDeque};
@@ -709,15 +708,6 @@ pub enum CellChange {
     Edit(Change),
 }
 
-/// What is written into a lattice.
-#[derive(Clone, Debug)]
-pub(crate) enum CellWrite {
-    /// Some of its words.
-    Words(Vec<WordEdit>),
-    /// All cells.
-    Whole(NewCells),
-}
-
 /// Everything about a session at a position except its cells.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct SessionParameters {
@@ -766,7 +756,7 @@ impl SessionParameters {
     /// # Errors
     /// The host has no memory for it.
     pub fn start_lattice(&self, instance: usize) -> Result<Arc<Lattice>, MemoryError> {
-        start_lattice(&self.start, self.size, self.instances_of(instance)[0])
+        Ok(self.start_cells(instance)?.lattice(self.size))
     }
 
     /// How many instances A and B have each, while they are compared.
@@ -900,43 +890,6 @@ impl CellChange {
             (CellChange::Start | CellChange::Soup { .. }, None) => {}
         }
         Ok(())
-    }
-
-    /// What it writes into an instance's lattice, whose cells are `before` if they are known.
-    /// `None` if it depends on unknown cells.
-    ///
-    /// # Errors
-    /// The host has no memory for it.
-    pub(crate) fn write(
-        &self,
-        parameters: &SessionParameters,
-        instance: usize,
-        before: Option<&Arc<Lattice>>,
-    ) -> Result<Option<CellWrite>, MemoryError> {
-        if let Some(whole) = self.whole(parameters, instance)? {
-            return Ok(Some(CellWrite::Whole(whole)));
-        }
-        let CellChange::Edit(change) = self else {
-            return Ok(None);
-        };
-        let words = match (change.touched(parameters.size), before) {
-            (Some(words), _) => words,
-            (None, Some(before)) => WordEdit::between(before, &change.apply(before)),
-            (None, None) => return Ok(None),
-        };
-        // An edit of a word is three words.
-        if let Some(before) = before
-            && 3 * words.len() > before.words().len()
-            && words.len() > WordEdit::MAX_PER_COPY
-        {
-            let mut after = Lattice::try_copy(parameters.size, before.words())?;
-            let cells = after.words_mut();
-            words
-                .iter()
-                .for_each(|edit| edit.apply(&mut cells[edit.word as usize]));
-            return Ok(Some(CellWrite::Whole(Arc::new(after).into())));
-        }
-        Ok(Some(CellWrite::Words(words)))
     }
 }
 

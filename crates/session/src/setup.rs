@@ -376,18 +376,6 @@ pub fn start_cells(start: &Start, size: Size, instance: usize) -> Result<NewCell
     }
 }
 
-/// The same as a lattice on the host.
-///
-/// # Errors
-/// The host has no memory for it.
-pub fn start_lattice(
-    start: &Start,
-    size: Size,
-    instance: usize,
-) -> Result<Arc<Lattice>, MemoryError> {
-    Ok(start_cells(start, size, instance)?.lattice(size))
-}
-
 // What a session does with time beside stepping: when it stops by itself, and how far back it
 // remembers.
 

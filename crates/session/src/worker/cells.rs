@@ -8,11 +8,11 @@ use crate::command::{Command, Notice, Query};
 use crate::copies::Snapshot;
 use crate::engines::SNAPSHOT_SLOTS;
 use crate::instances::Sim;
-use crate::log::{CellChange, CellWrite, Content, Position, Record, SessionParameters, Source};
+use crate::log::{CellChange, Content, Position, Record, SessionParameters, Source};
 use crate::saved::SavedSession;
 use crate::state::{Mode, MoveReason};
 use crate::{KernelChoice, NewCells, Setting, copies};
-use engine::{EngineError, Result};
+use engine::{EngineError, Result, WordEdit};
 use lang::{Message, message};
 use life::{Lattice, MemoryError, Rule, counted_lattices};
 use std::sync::Arc;
@@ -116,15 +116,37 @@ impl SessionWorker {
         let reads = matches!(cells, CellChange::Edit(change) if change.reads_cells());
         let copy = self.present_copy().filter(|_| reads);
         let before = copy.and_then(|copy| copy.lattice(instances[0]));
-        let write = cells.write(&parameters, instances[0], before.as_ref())?;
-        match (write, &mut self.sim) {
-            (Some(CellWrite::Words(words)), Some(sim)) => sim.edit(&instances, &words.into()),
-            (Some(CellWrite::Whole(cells)), Some(sim)) => {
-                let all = instances.iter().map(|&i| (i, cells.clone()));
-                sim.set_lattices(all.collect())
-            }
-            _ => Ok(()),
+        let whole = cells.whole(&parameters, instances[0])?;
+        let Some(sim) = &mut self.sim else {
+            return Ok(());
+        };
+        let mut set_all = |cells: NewCells| {
+            let all = instances.iter().map(|&i| (i, cells.clone()));
+            sim.set_lattices(all.collect())
+        };
+        let change = match (whole, cells) {
+            (Some(whole), _) => return set_all(whole),
+            (None, CellChange::Edit(change)) => change,
+            (None, CellChange::Start | CellChange::Soup { .. }) => return Ok(()),
+        };
+        let words = match (change.touched(parameters.size), &before) {
+            (Some(words), _) => words,
+            (None, Some(before)) => WordEdit::between(before, &change.apply(before)),
+            (None, None) => return Ok(()),
+        };
+        // An edit of a word is three words.
+        if let Some(before) = &before
+            && 3 * words.len() > before.words().len()
+            && words.len() > WordEdit::MAX_PER_COPY
+        {
+            let mut after = Lattice::try_copy(parameters.size, before.words())?;
+            let cells = after.words_mut();
+            words
+                .iter()
+                .for_each(|edit| edit.apply(&mut cells[edit.word as usize]));
+            return set_all(Arc::new(after).into());
         }
+        sim.edit(&instances, &words.into())
     }
 
     /// Sets every lattice to the start of the due record.
@@ -420,14 +442,6 @@ impl SnapshotStore {
         None
     }
 
-    /// Forgets the copies under way, whose slots are gone. Those who wait get another copy.
-    pub(crate) fn clear_slots(&mut self) {
-        self.slots.fill_with(|| None);
-        self.is_stale = true;
-        self.due = None;
-        self.waiters.iter_mut().for_each(|it| it.copy = None);
-    }
-
     /// Forgets who waits for an instance that is no longer there: finds the channel closed.
     pub(crate) fn forget_missing(&mut self, instances: usize) {
         let is_there = |it: &Waiter| !matches!(it.wants, Wanted::Cells(i, _) if i >= instances);
@@ -589,9 +603,13 @@ impl SessionWorker {
         }
     }
 
-    /// Forgets the copies under way, whose slots are gone.
+    /// Forgets the copies under way, whose slots are gone. Those who wait get another copy.
     pub(super) fn forget_slots(&mut self) {
-        self.snapshots.clear_slots();
+        let snapshots = &mut self.snapshots;
+        snapshots.slots.fill_with(|| None);
+        snapshots.is_stale = true;
+        snapshots.due = None;
+        snapshots.waiters.iter_mut().for_each(|it| it.copy = None);
         self.state.copies.coming.clear();
     }
 

@@ -335,7 +335,7 @@ impl SessionWorker {
     /// Issues a round.
     fn issue_round(&mut self, generations: u32, now: Instant) -> Result<()> {
         let shares = self.shares_in_use();
-        if !self.is_ready_for(&shares)? {
+        if !self.ensure(&shares)? {
             return Ok(());
         }
         let is_running = matches!(self.state.mode, Mode::Running | Mode::RunningTo(_));
@@ -408,19 +408,10 @@ impl SessionWorker {
         Some(trial.next(sim, generations, counts))
     }
 
-    /// Makes what rounds of these shares need, if nothing hinders; otherwise it is tried again.
-    fn is_ready_for(&mut self, shares: &[Share]) -> Result<bool> {
-        let is_ready = self.ensure(shares)?;
-        if !is_ready {
-            self.retry_at = Some(self.now() + RETRY_INTERVAL);
-        }
-        Ok(is_ready)
-    }
-
     /// Downloads pictures of all lattices as they are. Returns `false` if no slot is free for them.
     fn refresh(&mut self) -> Result<bool> {
         let shares = self.shares_in_use();
-        let mut all = self.is_ready_for(&shares)?;
+        let mut all = self.ensure(&shares)?;
         // Every share enters its layout before one's pictures are in flight, which hinder the others.
         if let Some(sim) = self.sim.as_mut().filter(|it| all && it.is_idle()) {
             shown(&shares)

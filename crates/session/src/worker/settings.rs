@@ -7,7 +7,7 @@
 //! Rounds that differ from the others in anything else than the setting do not count: those stepped by
 //! hand, cut short, or timed by events.
 
-use super::SessionWorker;
+use super::{RETRY_INTERVAL, SessionWorker};
 use crate::command::{Notice, Query};
 use crate::engines::{kernel_for, on_cpu};
 use crate::fastest::{FastestPlan, Requested};
@@ -587,7 +587,7 @@ impl SessionWorker {
     }
 
     /// Makes what rounds of these shares need. If that replaces slots, what was in them is saved before, and
-    /// the new ones are used afterwards. Answers `false` if programs in flight hinder it.
+    /// the new ones are used afterwards. Answers `false` if programs in flight hinder it: it is tried again.
     pub(super) fn ensure(&mut self, shares: &[Share]) -> Result<bool> {
         let replaces = |it: &&Sim| it.is_idle() && it.replaces_slots(shares);
         let before = self.sim.as_ref().filter(replaces);
@@ -608,6 +608,9 @@ impl SessionWorker {
             pictures.replace(slots.clone(), sim.instances(), sim.size());
             self.forget_slots();
             self.state.wants_pictures = true;
+        }
+        if matches!(ensured, Ok(false)) {
+            self.retry_at = Some(self.now() + RETRY_INTERVAL);
         }
         ensured
     }
