@@ -29,6 +29,11 @@ pub(crate) enum Notice {
     Warning(Message),
 }
 
+/// Tells why a command is refused.
+pub(crate) fn refuse(why: Message) -> Option<Notice> {
+    Some(Notice::Refused(why))
+}
+
 /// Something that is asked of a session.
 #[derive(Clone, Debug)]
 pub(crate) enum Command {
@@ -86,14 +91,13 @@ impl Session {
     pub fn act(&self, action: SessionAction) {
         match action {
             SessionAction::SaveSession => self.save_soon(),
-            // If the thread has ended, its status says why.
-            action => drop(self.commands.send(Command::Act(action))),
+            action => self.send(Command::Act(action)),
         }
     }
 
     /// Takes everything of this setup that a running session can change; of how it starts, the density.
     pub fn apply(&self, setup: Setup) {
-        let _ = self.commands.send(Command::Apply(Box::new(setup))); // as above
+        self.send(Command::Apply(Box::new(setup)));
     }
 
     /// Tells that the CPU computes for want of a GPU, and how recorded rounds are shown, if that is so.
@@ -105,33 +109,33 @@ impl Session {
                 "The CPU computes here; {key} shows rounds that were recorded on a GPU",
                 key = RECORDED_KEY
             ));
-            let _ = self.commands.send(Command::Notify(offer)); // as above
+            self.send(Command::Notify(offer));
         }
     }
 
     /// Pauses while a lesson is open; with `false`, goes on if it ran then and nobody has paused or
     /// stepped it since.
     pub fn pause_for_lesson(&self, pause: bool) {
-        let _ = self.commands.send(Command::PauseForLesson(pause)); // as above
+        self.send(Command::PauseForLesson(pause));
     }
 
     /// Measures populations, births and deaths from now on, or only what stopping and reseeding
     /// need.
     pub fn watch_population(&self, watch: bool) {
-        let _ = self.commands.send(Command::WatchPopulation(watch)); // as above
+        self.send(Command::WatchPopulation(watch));
     }
 
     /// Measures how much of a round's work overlaps, or does not.
     pub fn watch_overlap(&self, watch: bool) {
-        let _ = self.commands.send(Command::WatchOverlap(watch)); // as above
+        self.send(Command::WatchOverlap(watch));
     }
 
     /// Edits a lattice between two rounds; edits are applied in the order of these calls. Returns
-    /// the edit's number, counted from 1. [`Picture::edits`] is the number of the last edit that a
-    /// picture shows.
+    /// the edit's number, counted from 1. [`Picture::edits`](crate::Picture::edits) is the number of the
+    /// last edit that a picture shows.
     pub fn edit(&self, edit: Edit) -> u64 {
         let number = self.edits.fetch_add(1, Ordering::Relaxed) + 1;
-        let _ = self.commands.send(Command::Edit(edit, number));
+        self.send(Command::Edit(edit, number));
         number
     }
 
@@ -139,7 +143,7 @@ impl Session {
     /// as they are; smaller lattices are enlarged to its size. One undo reverts it.
     pub fn open_pattern(&self, instance: usize, lattice: Arc<Lattice>, generation: u64) {
         let command = Command::OpenPattern(instance, lattice, generation);
-        let _ = self.commands.send(command); // as above
+        self.send(command);
     }
 
     /// Runs this script for the present number of instances, and if what it orders is right, issues
@@ -150,7 +154,7 @@ impl Session {
         source: Arc<str>,
     ) -> Receiver<Result<Arc<OwnRound>, OwnRoundError>> {
         let (query, answer) = Query::new();
-        let _ = self.commands.send(Command::SetOwnRound(source, query));
+        self.send(Command::SetOwnRound(source, query));
         answer
     }
 
@@ -158,7 +162,7 @@ impl Session {
     /// the rungs, in place of another one. If it cannot step them, nothing changes, and a notice in the
     /// status says why.
     pub fn set_own_kernel(&self, kernel: &'static Kernel) {
-        let _ = self.commands.send(Command::SetOwnKernel(kernel)); // as above
+        self.send(Command::SetOwnKernel(kernel));
     }
 
     /// Requests an instance's lattice and its generation, as of when every earlier request is done.
@@ -166,13 +170,17 @@ impl Session {
     /// such instance.
     pub fn copy(&self, instance: usize) -> Receiver<(Arc<Lattice>, u64)> {
         let (query, copy) = Query::new();
-        let _ = self.commands.send(Command::ReadCells(instance, query));
+        self.send(Command::ReadCells(instance, query));
         copy
+    }
+
+    fn send(&self, command: Command) {
+        let _ = self.commands.send(command); // if the thread has ended, its status says why
     }
 
     /// Sets which pictures are downloaded from now on.
     pub fn request_view(&self, request: PicturePlan) {
-        let _ = self.commands.send(Command::View(request));
+        self.send(Command::View(request));
     }
 }
 

@@ -16,14 +16,13 @@ use lang::message;
 use life::{Lattice, MemoryError, Size, memory};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use serde::de::Error as _;
-use serde::de::{Deserialize, Deserializer};
-use serde::ser::{Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 /// All lattices at a position. A clone shares their memory.
-#[derive(Clone, PartialEq, Debug, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Snapshot {
     /// Where they are of.
     pub position: Position,
@@ -384,7 +383,7 @@ pub(super) fn in_background(work: impl FnOnce() + Send + 'static) {
 }
 
 /// A log, a position on it, and cells to continue from.
-#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct SavedTimeline {
     /// The log.
     pub log: Log,

@@ -20,13 +20,12 @@ use crate::saved::text;
 use crate::{Change, NewCells, Setup, Start, start_cells};
 use lang::{Message, message};
 use life::{Lattice, MemoryError, Rule, Size, Soup};
+use serde::{Deserialize, Serialize};
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 
 /// Where a session stands. Positions are ordered as the session passes them.
-#[derive(
-    Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, serde::Serialize, serde::Deserialize,
-)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 pub struct Position {
     /// Records applied, counted from the session's beginning.
     pub records: u64,
@@ -101,7 +100,7 @@ pub enum Source {
 }
 
 /// The log; see the module's documentation.
-#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Log {
     /// The position before the first kept record.
     begin: Position,
@@ -635,7 +634,7 @@ impl Log {
 // What a log consists of: changes of the cells, and what holds of a session between them.
 
 /// The author of a record.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Author {
     /// The user, who can undo it.
@@ -646,7 +645,7 @@ pub enum Author {
 
 /// One change at one generation. A stroke drawn while the session runs is several records of one
 /// entry.
-#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Record {
     /// Records of the same entry are undone together.
     pub entry: u64,
@@ -662,7 +661,7 @@ pub struct Record {
 }
 
 /// The change of a record.
-#[derive(Clone, PartialEq, Debug, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Content {
     /// Sets every lattice to a start, and the clock to the start's generation.
@@ -691,7 +690,7 @@ pub enum Content {
 }
 
 /// How the cells of an instance change.
-#[derive(Clone, PartialEq, Debug, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum CellChange {
     /// The instance's lattice of the start in force.
@@ -709,7 +708,7 @@ pub enum CellChange {
 }
 
 /// Everything about a session at a position except its cells.
-#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct SessionParameters {
     /// The size of every lattice.
     #[serde(with = "text")]
@@ -740,6 +739,14 @@ impl SessionParameters {
             compares: false,
             drawn: BTreeSet::new(),
         }
+    }
+
+    /// Has a setup's lattices be as these say.
+    pub(crate) fn set(self, setup: &mut Setup) {
+        setup.size = self.size;
+        setup.instances = self.instances;
+        setup.rule = self.rule;
+        setup.start = self.start;
     }
 
     /// An instance's cells of the start in force, which is of another size if the lattices have

@@ -28,6 +28,7 @@ use life::{
     KnownFile, SaveError, SaveLock, SaveTarget, Size, check_writable, dated_name,
     read_regular_file, shown,
 };
+use serde::{Deserialize, Serialize};
 use serde_json::error::Category;
 use std::ffi::OsStr;
 use std::io::Read as _;
@@ -178,7 +179,7 @@ type Fault = ((usize, usize), Message);
 
 /// Reads a file of this format or of version 2.
 fn read(text: &[u8]) -> Result<SavedSession, Fault> {
-    #[derive(serde::Deserialize)]
+    #[derive(Deserialize)]
     struct Header {
         lifestreams_session: Option<u64>,
     }
@@ -214,7 +215,7 @@ fn read(text: &[u8]) -> Result<SavedSession, Fault> {
 }
 
 /// Reads a text, or says which field is wrong.
-fn typed<'a, T: serde::Deserialize<'a>>(text: &'a [u8]) -> Result<T, Fault> {
+fn typed<'a, T: Deserialize<'a>>(text: &'a [u8]) -> Result<T, Fault> {
     let mut json = serde_json::Deserializer::from_slice(text);
     serde_path_to_error::deserialize(&mut json).map_err(|error| {
         let field = error.path().iter().next().map(|_| error.path().to_string());
@@ -248,7 +249,7 @@ fn field_fault(field: Option<&str>, reason: &Message) -> Message {
 const FORMAT: u64 = 3;
 
 /// A session's file.
-#[derive(serde::Serialize, serde::Deserialize)]
+#[derive(Serialize, Deserialize)]
 struct File {
     lifestreams_session: u64,
     settings: Settings,
@@ -424,7 +425,7 @@ impl SavedTimeline {
 }
 
 /// Settings that do not influence the cells.
-#[derive(serde::Serialize, serde::Deserialize)]
+#[derive(Serialize, Deserialize)]
 struct Settings {
     #[serde(with = "text::kernel")]
     kernel: &'static Kernel,
@@ -455,7 +456,7 @@ struct Settings {
 }
 
 /// A kernel of the user's own.
-#[derive(serde::Serialize, serde::Deserialize)]
+#[derive(Serialize, Deserialize)]
 struct KernelSource {
     source: String,
     in_use: bool,

@@ -10,6 +10,7 @@ use clap::ValueEnum;
 use engine::{HostMemory, Kernel, Layout, Transfer};
 use lang::{Message, mark, message, tr};
 use script::{Place, Round, Verdict, Work};
+use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 /// What a round is stepped with: an argument of the round. How many generations it has is not part of
@@ -72,7 +73,7 @@ impl Setting {
 // The switches.
 
 /// How rounds are issued, copied and waited for: everything that a switch changes.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Switches {
     /// In how many streams.
@@ -229,7 +230,7 @@ impl SwitchContext<'_> {
 }
 
 /// One of the switches.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub enum Switch {
     /// [`Switches::streams`].
     Streams,
@@ -488,16 +489,7 @@ impl Switch {
 
 /// How instances share streams.
 #[derive(
-    Clone,
-    Copy,
-    PartialEq,
-    Eq,
-    Hash,
-    Debug,
-    serde::Serialize,
-    serde::Deserialize,
-    strum::Display,
-    ValueEnum,
+    Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize, strum::Display, ValueEnum,
 )]
 #[serde(rename_all = "kebab-case")]
 #[strum(serialize_all = "kebab-case")]
@@ -539,16 +531,7 @@ impl Streams {
 
 /// How the host learns that a round is over.
 #[derive(
-    Clone,
-    Copy,
-    PartialEq,
-    Eq,
-    Hash,
-    Debug,
-    serde::Serialize,
-    serde::Deserialize,
-    strum::Display,
-    ValueEnum,
+    Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize, strum::Display, ValueEnum,
 )]
 #[serde(rename_all = "lowercase")]
 #[strum(serialize_all = "lowercase")]
@@ -563,16 +546,7 @@ pub enum Wait {
 
 /// In which order the host issues a round's ops.
 #[derive(
-    Clone,
-    Copy,
-    PartialEq,
-    Eq,
-    Hash,
-    Debug,
-    serde::Serialize,
-    serde::Deserialize,
-    strum::Display,
-    ValueEnum,
+    Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize, strum::Display, ValueEnum,
 )]
 #[serde(rename_all = "lowercase")]
 #[strum(serialize_all = "lowercase")]
@@ -598,16 +572,7 @@ impl Order {
 
 /// What crosses the bus.
 #[derive(
-    Clone,
-    Copy,
-    PartialEq,
-    Eq,
-    Hash,
-    Debug,
-    serde::Serialize,
-    serde::Deserialize,
-    strum::Display,
-    ValueEnum,
+    Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize, strum::Display, ValueEnum,
 )]
 #[serde(rename_all = "lowercase")]
 #[strum(serialize_all = "lowercase")]

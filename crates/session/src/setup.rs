@@ -4,6 +4,7 @@ use crate::{KernelChoice, Order, OwnRound, Setting, Switches};
 use engine::Kernel;
 use lang::tr;
 use life::{Lattice, MemoryError, Rule, Size, Soup};
+use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -147,7 +148,7 @@ pub enum Split {
 }
 
 /// The first generation.
-#[derive(Clone, PartialEq, Debug, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Start {
     /// Random cells, alive with probability `density`; each instance another soup of `seed`.
@@ -388,8 +389,8 @@ pub fn start_cells(start: &Start, size: Size, instance: usize) -> Result<NewCell
     Hash,
     Debug,
     Default,
-    serde::Serialize,
-    serde::Deserialize,
+    Serialize,
+    Deserialize,
     strum::Display,
     clap::ValueEnum,
 )]
@@ -417,7 +418,7 @@ impl StopWhenStill {
 }
 
 /// When the session stops by itself, whether it reseeds panels, and how much history it keeps.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TimeSettings {
     /// When rounds stop because nothing new will come.

@@ -7,7 +7,7 @@
 //! ([`State::stepped`], [`State::applied`], [`State::restored`], [`State::arrived`]). So the log has
 //! every edit even if the work fails, and the position says which edits the cells contain.
 
-use crate::command::{Command, Notice};
+use crate::command::{Command, Notice, refuse};
 use crate::copies::{Copies, SavedTimeline, Snapshot};
 use crate::log::{
     Author, CellChange, Content, Log, Position, Record, Route, SessionParameters, Undo,
@@ -364,7 +364,7 @@ impl State {
             let (size, instances) = (now.size, count);
             return self.change(Author::Person, Content::Grid { size, instances });
         };
-        Some(Notice::Refused(refused))
+        refuse(refused)
     }
 
     /// Sets the size of every lattice.
@@ -372,7 +372,7 @@ impl State {
         let now = self.parameters();
         if size == now.size {
             let why = message!("The lattices are {size} already");
-            return Some(Notice::Refused(why));
+            return refuse(why);
         }
         let instances = now.instances;
         self.change(Author::Person, Content::Grid { size, instances })
@@ -381,7 +381,7 @@ impl State {
     /// Sets the rule.
     pub(crate) fn set_rule(&mut self, rule: Rule) -> Option<Notice> {
         if rule == self.parameters().rule {
-            return Some(Notice::Refused(message!("The rule is {rule} already")));
+            return refuse(message!("The rule is {rule} already"));
         }
         self.change(Author::Person, Content::Rule(rule))
     }
@@ -596,9 +596,9 @@ impl State {
                     "Generation {generation} is the oldest one kept"
                 )))
             }
-            _ => Some(Notice::Refused(message!(
+            _ => refuse(message!(
                 "No earlier generation is kept; raise --history-memory"
-            ))),
+            )),
         }
     }
 
@@ -618,9 +618,9 @@ impl State {
         let start = self.start_generation();
         match generation {
             _ if generation == now => None,
-            before if before < start => Some(Notice::Refused(message!(
+            before if before < start => refuse(message!(
                 "Cannot go back before the start (generation {start})"
-            ))),
+            )),
             _ => self.go_back(generation, true),
         }
     }
@@ -630,7 +630,7 @@ impl State {
         self.begin_anew();
         self.mode = Mode::Paused;
         let Some(undo) = self.log.undo_target(self.position) else {
-            return Some(Notice::Refused(message!("Nothing to undo")));
+            return refuse(message!("Nothing to undo"));
         };
         let from = self.position;
         if self.move_to(undo.position(), MoveReason::Undo { from, undo }) {
@@ -644,7 +644,7 @@ impl State {
         self.begin_anew();
         self.mode = Mode::Paused;
         let Some((log, position)) = self.log.after_redo() else {
-            return Some(Notice::Refused(message!("Nothing to redo")));
+            return refuse(message!("Nothing to redo"));
         };
         if log
             .route(self.known_position(), self.copies.all_positions(), position)
@@ -746,9 +746,9 @@ impl State {
     pub(crate) fn handle_unreachable_target(&mut self) -> Option<Notice> {
         if self.cells_known {
             self.pause_now();
-            return Some(Notice::Refused(message!(
+            return refuse(message!(
                 "That generation can no longer be reached: its history was discarded"
-            )));
+            ));
         }
         // An edit that cannot be redone stays undone.
         let lost = match (&self.before_redo, self.moving()) {

@@ -7,8 +7,9 @@ use crate::copies::{Packed, SavedTimeline, Snapshot};
 use crate::log::{Log, Position, Record, SessionParameters};
 use lang::{Message, message};
 use life::grouped;
+use serde::Deserialize;
 
-#[derive(serde::Deserialize)]
+#[derive(Deserialize)]
 pub(super) struct File {
     settings: Settings,
     running: bool,
@@ -18,7 +19,7 @@ pub(super) struct File {
     comparison: Option<serde::de::IgnoredAny>,
 }
 
-#[derive(serde::Deserialize)]
+#[derive(Deserialize)]
 struct Timeline {
     base: Base,
     records: VecDeque<Record>,
@@ -26,7 +27,7 @@ struct Timeline {
     newest: Snapshot,
 }
 
-#[derive(serde::Deserialize)]
+#[derive(Deserialize)]
 struct Base {
     position: Position,
     is_start: bool,

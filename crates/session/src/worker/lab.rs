@@ -2,7 +2,7 @@
 //! instead, and the overlap of a round's ops.
 
 use super::{RETRY_INTERVAL, SessionWorker};
-use crate::command::Notice;
+use crate::command::{Notice, refuse};
 use crate::copies::Snapshot;
 use crate::recording::{Recording, RoundWork};
 use crate::state::Mode;
@@ -290,12 +290,10 @@ impl SessionWorker {
     /// Turns block timestamps of timed rounds on or off.
     pub(super) fn toggle_block_timestamps(&mut self) -> Option<Notice> {
         if self.is_recorded() && !self.lab.block_timestamps {
-            return Some(Notice::Refused(message!(
-                "recorded rounds have no block timestamps"
-            )));
+            return refuse(message!("recorded rounds have no block timestamps"));
         }
         if let (Some(why), false) = (self.no_timestamps(), self.lab.block_timestamps) {
-            return Some(Notice::Refused(why));
+            return refuse(why);
         }
         self.lab.toggle_block_timestamps();
         None
@@ -338,18 +336,18 @@ impl SessionWorker {
             return Ok(None);
         }
         if setup.instances < 2 {
-            return Ok(Some(Notice::Refused(message!(
+            return Ok(refuse(message!(
                 "A and B need two instances or more; start with --instances 2"
-            ))));
+            )));
         }
         if let Some(own) = &setup.setting.own_round
             && setup.setting.switches.order == Order::Own
             && own.half.is_err()
         {
             let each = own.instances / 2;
-            return Ok(Some(Notice::Refused(message!(
+            return Ok(refuse(message!(
                 "The round of your own is not right for {each} instances, as many as A and B have each"
-            ))));
+            )));
         }
         if self.is_kernel_due(false) {
             self.fit_kernel(false)?; // chosen settings are compared
@@ -468,7 +466,7 @@ impl SessionWorker {
         let instances = self.sim.as_ref();
         if instances.is_some_and(|it| it.engine().name() != "cpu") {
             let why = message!("a GPU computes here, and is measured");
-            return Ok(Some(Notice::Refused(why)));
+            return Ok(refuse(why));
         }
         self.drop_change();
         if self.lab.block_timestamps {

@@ -17,7 +17,7 @@
 //! | `recovery` | puts other lattices in the place of the present ones: after a loss, of another size, from a file; hands a session over to be saved |
 //! | `status` | the figures that others see, when they are published, and what they say of actions |
 
-use crate::command::{AfterEnd, Command, Notice, When, enqueue};
+use crate::command::{AfterEnd, Command, Notice, When, enqueue, refuse};
 use crate::copies::Snapshot;
 use crate::engines::{Engines, Losses, first_view};
 use crate::instances::Sim;
@@ -460,7 +460,7 @@ impl SessionWorker {
         self.state.drop_void();
         let parameters = self.state.parameters();
         let (drawn, compares) = (parameters.drawn.clone(), parameters.compares);
-        self.set_parameters(parameters);
+        parameters.set(&mut self.setup);
         self.follow_comparison(compares);
         self.watch.selected = self.watch.selected.min(self.setup.instances - 1);
         // A move may begin where there were fewer instances than at its end.
@@ -928,7 +928,7 @@ impl SessionWorker {
             SessionAction::SelectNext | SessionAction::SelectPrevious
                 if self.setup.instances < 2 =>
             {
-                Some(Notice::Refused(message!("there is only one panel")))
+                refuse(message!("there is only one panel"))
             }
             SessionAction::SelectNext => self.select(|selected, all| (selected + 1) % all),
             SessionAction::SelectPrevious => {

@@ -280,24 +280,22 @@ impl SessionWorker {
             self.lab.b_switches
         };
         let (setting, kernel_choice) = self.chosen_setting();
+        let mut setup = Setup {
+            setting,
+            kernel_choice,
+            pace: self.state.pacing.pace,
+            generations_per_round: self.state.pacing.chosen,
+            rounds: None,
+            ..self.setup.clone()
+        };
+        parameters.set(&mut setup);
         Some(SavedSession {
-            setup: Setup {
-                setting,
-                kernel_choice,
-                pace: self.state.pacing.pace,
-                generations_per_round: self.state.pacing.chosen,
-                rounds: None,
-                size: parameters.size,
-                instances: parameters.instances,
-                rule: parameters.rule,
-                start: parameters.start,
-                ..self.setup.clone()
-            },
             b_switches: b_switches.filter(|_| timeline.log.comparison().is_some()),
             notices: Vec::new(),
             timeline,
             running: self.is_running(),
-            selected: self.watch.selected.min(parameters.instances - 1),
+            selected: self.watch.selected.min(setup.instances - 1),
+            setup,
             drafts: Drafts::default(),
         })
     }

@@ -8,7 +8,7 @@
 //! hand, cut short, or timed by events.
 
 use super::{RETRY_INTERVAL, SessionWorker};
-use crate::command::{Notice, Query};
+use crate::command::{Notice, Query, refuse};
 use crate::engines::{kernel_for, on_cpu};
 use crate::fastest::{FastestPlan, Requested};
 use crate::instances::Sim;
@@ -106,14 +106,6 @@ impl SessionWorker {
         Some(plans.first()?.setting.kernel)
     }
 
-    /// Sets what the log says of the lattices.
-    pub(super) fn set_parameters(&mut self, parameters: SessionParameters) {
-        self.setup.size = parameters.size;
-        self.setup.instances = parameters.instances;
-        self.setup.rule = parameters.rule;
-        self.setup.start = parameters.start;
-    }
-
     /// The setup with these parameters, and with a kernel that accepts lattices of their size.
     pub(super) fn setup_for(&self, parameters: &SessionParameters) -> Setup {
         let Setup {
@@ -122,14 +114,9 @@ impl SessionWorker {
             ..
         } = &self.setup;
         let kernel = self.kernel_of(setting, *kernel_choice, parameters.size);
-        let mut setup = Setup {
-            size: parameters.size,
-            instances: parameters.instances,
-            rule: parameters.rule,
-            start: parameters.start.clone(),
-            setting: setting.with_kernel(kernel),
-            ..self.setup.clone()
-        };
+        let mut setup = self.setup.clone();
+        setup.setting = setting.with_kernel(kernel);
+        parameters.clone().set(&mut setup);
         setup.fit_own_round();
         setup
     }
@@ -399,9 +386,7 @@ impl SessionWorker {
         match others.iter().find(is_valid) {
             Some(Some(kernel)) => self.set_kernel(kernel, KernelChoice::Explicit),
             Some(None) => self.use_auto_kernel(),
-            None => Ok(Some(Notice::Refused(message!(
-                "No other kernel can step these lattices"
-            )))),
+            None => Ok(refuse(message!("No other kernel can step these lattices"))),
         }
     }
 
@@ -622,7 +607,7 @@ impl SessionWorker {
         };
         match instances.validate(kernel) {
             Ok(()) => self.set_kernel(kernel, KernelChoice::Explicit),
-            Err(why) => Ok(Some(Notice::Refused(Message::of(why)))),
+            Err(why) => Ok(refuse(Message::of(why))),
         }
     }
 
@@ -702,9 +687,9 @@ impl SessionWorker {
         let choice = || choice(before, context);
         match choice() {
             Some(Ok(it)) => self.set_switches(switch, setting.with_switches(it.switches), before),
-            Some(Err(_)) => Ok(Some(Notice::Refused(Message::new(|| {
+            Some(Err(_)) => Ok(refuse(Message::new(|| {
                 choice().and_then(Result::err).unwrap_or_default()
-            })))),
+            }))),
             None => Ok(None),
         }
     }
