@@ -361,7 +361,7 @@ mod tests {
     use super::*;
     use session::Finding;
     use session::Session;
-    use session::recording::{Recording, RoundWork};
+    use session::trace::{Recording, RoundWork};
     use ui::ViewAction;
     use ui::actions::{Chord, Key};
     use ui::{App, EmergencySave, LessonScreen, ViewOptions};

@@ -13,7 +13,7 @@ use crate::{
 };
 use experiment::Limits;
 use lang::Language;
-use session::recording::{read_stored, write_stored};
+use session::trace::{read_stored, write_stored};
 use session::{DeviceChoice, Finding, Recorded, Source};
 
 /// The time between two windows while lessons are recorded: nobody explains anything meanwhile.

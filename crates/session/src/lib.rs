@@ -14,10 +14,8 @@ mod engines;
 pub mod fastest;
 pub mod instances;
 pub mod log;
-mod persistence;
 mod pictures;
 pub mod population;
-pub mod recording;
 mod saved;
 #[cfg(test)]
 mod scripted_engine;
@@ -37,7 +35,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 pub use changes::{Area, Change, Edit, flipped, turned};
-pub use command::{RECORDED_KEY, SLOWER_KEY, SessionAction, timestamps_of_own};
+pub use command::{RECORDED_KEY, SLOWER_KEY, Saver, SessionAction, timestamps_of_own};
 pub use copies::SavedTimeline;
 pub use engines::{Losses, make_again};
 pub use experiment::{
@@ -46,7 +44,6 @@ pub use experiment::{
 };
 pub use fastest::{DEFAULT_KERNEL, KernelChoice, default_kernels};
 pub use instances::{Request, Share};
-pub use persistence::Saver;
 pub use pictures::{Picture, PicturePlan, PictureSource, Pictures};
 pub use population::Series;
 pub use saved::{Drafts, NotSaved, SavedError, SavedSession, SessionFile, state_folder};

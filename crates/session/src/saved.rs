@@ -9,13 +9,12 @@
 //! sentence that names the field and the line. It takes no more memory than the machine has.
 
 pub(crate) mod text;
-mod version_2;
 
 #[cfg(test)]
 mod tests;
 
-use crate::copies::SavedTimeline;
-use crate::log::Position;
+use crate::copies::{Packed, SavedTimeline, Snapshot};
+use crate::log::{Log, Position, Record, SessionParameters};
 use crate::{
     DeviceChoice, KernelChoice, OwnRound, Pace, Setting, Setup, Split, StoredKernel, Switches,
     TimeSettings, lock,
@@ -25,11 +24,12 @@ use engine::Kernel;
 use engine::kernels::KERNELS;
 use lang::{Message, message, tr};
 use life::{
-    KnownFile, SaveError, SaveLock, SaveTarget, Size, check_writable, dated_name,
+    KnownFile, SaveError, SaveLock, SaveTarget, Size, check_writable, dated_name, grouped,
     read_regular_file, shown,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::error::Category;
+use std::collections::VecDeque;
 use std::ffi::OsStr;
 use std::io::Read as _;
 use std::num::NonZeroU32;
@@ -203,7 +203,7 @@ fn read(text: &[u8]) -> Result<SavedSession, Fault> {
         Some(2) => {
             let symmetry = b"\"symmetry\":"; // in a text, the quotes would be escaped
             let is_symmetric = text.windows(symmetry.len()).any(|it| it == symmetry);
-            typed::<version_2::File>(text)?.session(is_symmetric)
+            typed::<OldFile>(text)?.session(is_symmetric)
         }
         Some(other) => Err(message!(
             "it has format {other}, and this program reads format {own}; use the lifestreams that saved it",
@@ -538,6 +538,89 @@ fn nearest_rung(rung: &'static Kernel, size: Size) -> &'static Kernel {
     let rungs = KERNELS.iter().filter(|kernel| kernel.supports(size));
     let nearest = rungs.min_by_key(|kernel| kernel.index().abs_diff(rung.index()));
     nearest.unwrap_or(rung)
+}
+
+// Files of version 2, which releases before this one have saved.
+
+#[derive(Deserialize)]
+struct OldFile {
+    settings: Settings,
+    running: bool,
+    selected: usize,
+    main: OldTimeline,
+    /// A and B on a log of their own.
+    comparison: Option<serde::de::IgnoredAny>,
+}
+
+#[derive(Deserialize)]
+struct OldTimeline {
+    base: OldBase,
+    records: VecDeque<Record>,
+    position: Position,
+    newest: Snapshot,
+}
+
+#[derive(Deserialize)]
+struct OldBase {
+    position: Position,
+    is_start: bool,
+    #[serde(flatten)]
+    parameters: SessionParameters,
+    /// Its lattices, unless it is a start or the newest ones are the same.
+    lattices: Option<Vec<Packed>>,
+}
+
+impl OldTimeline {
+    /// With `is_symmetric` it begins with its newest lattices and has nothing later.
+    fn timeline(self, is_symmetric: bool) -> Result<SavedTimeline, Message> {
+        let (newest, base) = (self.newest, self.base);
+        let mut log = Log::from_parts(base.parameters, base.position, base.is_start, self.records);
+        if is_symmetric {
+            let position = newest.position;
+            log.discard_from(position.records);
+            log.begin_with(position, newest.lattices().map_err(Message::of)?);
+            return Ok(SavedTimeline {
+                log,
+                position,
+                copies: Vec::new(),
+            });
+        }
+        let begin = base.lattices.map(|lattices| Snapshot {
+            position: base.position,
+            lattices: lattices.into(),
+        });
+        Ok(SavedTimeline {
+            log,
+            position: self.position,
+            copies: begin.into_iter().chain([newest]).collect(),
+        })
+    }
+}
+
+impl OldFile {
+    /// The session, without a comparison of A and B. Soups with symmetry cannot be made any more.
+    fn session(self, is_symmetric: bool) -> Result<SavedSession, Message> {
+        let file = File {
+            lifestreams_session: FORMAT,
+            settings: self.settings,
+            running: self.running,
+            selected: self.selected,
+            timeline: self.main.timeline(is_symmetric)?,
+        };
+        let mut session = file.session()?;
+        if self.comparison.is_some() {
+            session.notices.push(message!(
+                "The comparison of A and B in this file has ended; every lattice is as it was before"
+            ));
+        }
+        if is_symmetric {
+            session.notices.push(message!(
+                "Symmetric soups are not supported: the session begins with the file's lattices of generation {}",
+                grouped(session.timeline.position.generation)
+            ));
+        }
+        Ok(session)
+    }
 }
 
 // The file of a session: how it is written, and where else if that is impossible.

@@ -15,10 +15,10 @@ use engine::{DeviceInfo, Kernel, ReduceRegion};
 use experiment::{Executor, Limits, Plan, Recorded, Round, median};
 use lesson::{LESSONS, Lesson};
 use session::instances::{Event, Sim, open_engine};
-use session::recording::{
-    RecordedGroup, RecordedSetting, Recording, RoundWork, read_stored, write_stored,
+use session::trace::{
+    RecordedGroup, RecordedSetting, Recording, RoundWork, TimedRound, Trace, read_stored,
+    write_stored,
 };
-use session::trace::{TimedRound, Trace};
 use session::{DeviceChoice, PicturePlan, Request, Setting, Setup, Share, Switch, Switches};
 use ui::LectureStep;
 

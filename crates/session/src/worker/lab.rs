@@ -4,8 +4,8 @@
 use super::{RETRY_INTERVAL, SessionWorker};
 use crate::command::{Notice, refuse};
 use crate::copies::Snapshot;
-use crate::recording::{Recording, RoundWork};
 use crate::state::Mode;
+use crate::trace::{Recording, RoundWork};
 use crate::worker::settings::{Subject, Trial};
 use crate::worker::watching::Measuring;
 use crate::{

@@ -17,19 +17,17 @@
 //! | `recovery` | puts other lattices in the place of the present ones: after a loss, of another size, from a file; hands a session over to be saved |
 //! | `status` | the figures that others see, when they are published, and what they say of actions |
 
-use crate::command::{AfterEnd, Command, Notice, When, enqueue, refuse};
+use crate::command::{AfterEnd, Command, LastKnown, Notice, SafetyCopy, When, enqueue, refuse};
 use crate::copies::Snapshot;
 use crate::engines::{Engines, Losses, first_view};
 use crate::instances::Sim;
 use crate::instances::{Event, MAX_IN_FLIGHT};
 use crate::log::{CellChange, Content, Log, Record, SessionParameters};
-use crate::persistence::{LastKnown, SafetyCopy};
 use crate::population::Populations;
-use crate::recording::Recording;
 use crate::saved::SavedSession;
 use crate::setup::{Pacing, part_of_round};
 use crate::state::{Mode, Move, State};
-use crate::trace::Trace;
+use crate::trace::{Recording, Trace};
 use crate::worker::lab::Lab;
 use crate::worker::watching::{Measuring, Watch};
 use crate::{

@@ -13,8 +13,8 @@ use crate::engines::{kernel_for, on_cpu};
 use crate::fastest::{FastestPlan, Requested};
 use crate::instances::Sim;
 use crate::log::SessionParameters;
-use crate::recording::{RecordedGroup, RecordedSetting, RoundWork};
 use crate::state::Mode;
+use crate::trace::{RecordedGroup, RecordedSetting, RoundWork};
 use crate::{
     Choice, DEFAULT_KERNEL, Effect, Finding, KernelChoice, Order, OwnOrder, OwnRound,
     OwnRoundError, Pace, PicturePlan, SLOWER_KEY, Setting, Setup, Share, Side, Source, Streams,
