@@ -271,7 +271,7 @@ impl Session {
 
     /// Saves the session in the background, in its file or else in a new one in the present folder,
     /// and shows a notice when it is saved.
-    pub(super) fn save_soon(&self) {
+    fn save_soon(&self) {
         let saver = self.any_saver();
         self.in_background("save", move || {
             let notice = match saver.write() {
@@ -383,7 +383,7 @@ fn saved(commands: &Sender<Command>) -> Receiver<SavedSession> {
 pub(crate) struct KnownSession {
     pub(crate) session: SavedSession,
     /// When this was the session's state last.
-    pub(crate) at: Instant,
+    at: Instant,
 }
 
 /// The newest known state of a session; clones share it.
@@ -395,7 +395,7 @@ pub(crate) struct LastKnown {
 }
 
 impl LastKnown {
-    pub(crate) fn drafts(&self) -> Drafts {
+    fn drafts(&self) -> Drafts {
         lock(&self.drafts).clone()
     }
 
@@ -499,9 +499,9 @@ pub(crate) enum When {
 pub(crate) struct Needs {
     pub(crate) when: When,
     /// What it overtakes in the queue during a move.
-    pub(crate) overtakes: Overtakes,
+    overtakes: Overtakes,
     /// Whether it changes what is saved of a session, so that saving waits for it.
-    pub(crate) changes_what_is_saved: bool,
+    changes_what_is_saved: bool,
     pub(crate) after_end: AfterEnd,
 }
 
@@ -581,7 +581,7 @@ impl Command {
 
     /// Whether it is a step by hand, of which few may wait: a key that is held down must not queue
     /// minutes of work.
-    pub(crate) fn is_step(&self) -> bool {
+    fn is_step(&self) -> bool {
         use SessionAction::{StepGeneration, StepRound};
         matches!(self, Command::Act(StepGeneration | StepRound))
     }
@@ -633,7 +633,7 @@ impl SessionAction {
 
 /// What a command overtakes in the queue during a move, whose end others wait for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Overtakes {
+enum Overtakes {
     /// Nothing.
     Nothing,
     /// Everything: it stops the move.

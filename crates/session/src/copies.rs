@@ -194,7 +194,7 @@ pub struct Copies {
     all: Vec<Kept>,
     /// The positions of the copies that are still being made.
     pub(crate) coming: Vec<Position>,
-    pub(crate) budget: u64,
+    budget: u64,
     /// Thinning leaves no more than this many generations between two neighbours: stepping through them must
     /// not take long.
     pub max_gap: u64,

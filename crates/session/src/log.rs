@@ -780,7 +780,7 @@ impl SessionParameters {
     }
 
     /// Checks what was read from a file.
-    pub(crate) fn validate(&self) -> Result<(), Message> {
+    fn validate(&self) -> Result<(), Message> {
         let instances = self.instances;
         if !(1..=Setup::MAX_INSTANCES).contains(&instances) {
             return Err(message!(
@@ -798,7 +798,7 @@ impl SessionParameters {
     }
 
     /// Updates the parameters by a record.
-    pub(crate) fn apply(&mut self, content: &Content) {
+    fn apply(&mut self, content: &Content) {
         match content {
             Content::Start(start) => {
                 self.start = start.clone();
@@ -826,7 +826,7 @@ impl SessionParameters {
 
 impl Record {
     /// Its memory in bytes except whole lattices, which may be shared.
-    pub(crate) fn own_bytes(&self) -> u64 {
+    fn own_bytes(&self) -> u64 {
         let cells = match &self.content {
             Content::Cells {
                 cells: CellChange::Edit(Change::Draw { cells, .. }),
@@ -838,7 +838,7 @@ impl Record {
     }
 
     /// The lattices that it shares.
-    pub(crate) fn lattices(&self) -> impl Iterator<Item = &Arc<Lattice>> {
+    fn lattices(&self) -> impl Iterator<Item = &Arc<Lattice>> {
         let (start, pattern) = match &self.content {
             Content::Start(start) => (Some(start), None),
             Content::Cells {
@@ -853,7 +853,7 @@ impl Record {
 }
 
 /// The lattices of a start.
-pub(crate) fn lattices_of(start: &Start) -> std::slice::Iter<'_, Arc<Lattice>> {
+fn lattices_of(start: &Start) -> std::slice::Iter<'_, Arc<Lattice>> {
     match start {
         Start::Soup { .. } => [].iter(),
         Start::Lattices { lattices, .. } => lattices.iter(),

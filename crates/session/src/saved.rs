@@ -119,7 +119,7 @@ impl SavedSession {
     }
 
     /// Writes a file atomically, and returns its name and the file.
-    pub(crate) fn write_to(&self, target: &SaveTarget) -> Result<(PathBuf, fs::File), SaveError> {
+    fn write_to(&self, target: &SaveTarget) -> Result<(PathBuf, fs::File), SaveError> {
         let file = File::of(self);
         target.write(|out| {
             serde_json::to_writer_pretty(&mut *out, &file)?;
@@ -128,7 +128,7 @@ impl SavedSession {
     }
 
     /// Checks that the file that this session is written to can be opened again.
-    pub(crate) fn check(&self) -> Result<(), Message> {
+    fn check(&self) -> Result<(), Message> {
         File::of(self).session().map(drop)
     }
 

@@ -51,7 +51,7 @@ pub(crate) struct RunTo {
     /// Generations per round; grows while rounds are short.
     pub(crate) chunk: u32,
     /// Whether the user chose a kernel since it began, which it leaves then.
-    pub(crate) keeps_kernel: bool,
+    keeps_kernel: bool,
 }
 
 /// A move to a position.
@@ -62,7 +62,7 @@ pub(crate) struct Move {
     /// What it is for.
     pub(crate) purpose: MoveReason,
     /// The mode after it.
-    pub(crate) then: Mode,
+    then: Mode,
     /// Since when it is under way.
     pub(crate) since: Option<Instant>,
     /// Whether the cells at the start of its route were set.

@@ -358,7 +358,7 @@ pub(super) enum Kind {
 
 impl Kind {
     /// The round that it is of.
-    pub(super) fn round(&self) -> Option<&Arc<Round>> {
+    fn round(&self) -> Option<&Arc<Round>> {
         match self {
             Kind::Round { round, .. } | Kind::IsolatedStep(round) => Some(round),
             Kind::Snapshot(_) | Kind::Other => None,

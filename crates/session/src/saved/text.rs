@@ -58,9 +58,9 @@ fn empty_lattice(size: Size) -> Result<Lattice, MemoryError> {
 }
 
 /// A lattice and its generation.
-pub(crate) struct LatticeText {
-    pub(crate) lattice: Arc<Lattice>,
-    pub(crate) generation: u64,
+struct LatticeText {
+    lattice: Arc<Lattice>,
+    generation: u64,
 }
 
 impl fmt::Display for LatticeText {

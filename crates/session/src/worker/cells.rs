@@ -78,7 +78,7 @@ impl SessionWorker {
     }
 
     /// Sets the rule by which the lattices are stepped.
-    pub(super) fn set_rule(&mut self, rule: Rule) {
+    fn set_rule(&mut self, rule: Rule) {
         let shares = self.shares_in_use();
         if let Some(sim) = &mut self.sim {
             sim.set_rule(rule, &shares);
@@ -329,7 +329,7 @@ struct UnderWay {
 /// The copies under way, and who waits for one.
 pub(crate) struct SnapshotStore {
     slots: [Option<UnderWay>; SNAPSHOT_SLOTS as usize],
-    pub(crate) waiters: Vec<Waiter>,
+    waiters: Vec<Waiter>,
     /// Whether cells changed since the last copy was begun.
     pub(crate) is_stale: bool,
     /// When the next periodic copy may be made.
@@ -339,10 +339,10 @@ pub(crate) struct SnapshotStore {
 }
 
 /// Somebody who waits for a copy that was begun later.
-pub(crate) struct Waiter {
-    pub(crate) wants: Wanted,
+struct Waiter {
+    wants: Wanted,
     /// The position of the copy, once it is under way.
-    pub(crate) copy: Option<Position>,
+    copy: Option<Position>,
 }
 
 /// What somebody waits for.
@@ -389,7 +389,7 @@ impl SnapshotStore {
     }
 
     /// Notes that a copy is on its way into a slot.
-    pub(crate) fn begin(&mut self, slot: usize, position: Position, now: Instant) {
+    fn begin(&mut self, slot: usize, position: Position, now: Instant) {
         self.slots[slot] = Some(UnderWay {
             position,
             read: None,
@@ -426,7 +426,7 @@ impl SnapshotStore {
     }
 
     /// Takes a copy that was read, or why it could not be read, if there is one.
-    pub(crate) fn take_read(&mut self, now: Instant) -> Option<(Position, Result<Snapshot>)> {
+    fn take_read(&mut self, now: Instant) -> Option<(Position, Result<Snapshot>)> {
         for slot in &mut self.slots {
             let Some(UnderWay { position, read }) = slot else {
                 continue;

@@ -136,7 +136,7 @@ impl Statistics {
 }
 
 /// Adds a value and drops the oldest beyond [`MAX_LATEST`].
-pub(super) fn push(latest: &mut VecDeque<f64>, us: f64) {
+fn push(latest: &mut VecDeque<f64>, us: f64) {
     latest.push_back(us);
     if latest.len() > MAX_LATEST {
         latest.pop_front();
@@ -231,7 +231,7 @@ pub(crate) struct Lab {
     /// The time of each op of a round when it runs alone, with the present setting, once measured.
     pub(crate) isolated: Option<Arc<[IsolatedOp]>>,
     /// What the calibration under way is of.
-    pub(crate) calibrating: Option<Share>,
+    calibrating: Option<Share>,
     /// Whether timed rounds record block timestamps.
     pub(crate) block_timestamps: bool,
     /// The latest launches in microseconds: without and with block timestamps.
@@ -240,7 +240,7 @@ pub(crate) struct Lab {
 
 /// What the recorded rounds depend on that are shown: the lattices, and the settings of the round that is
 /// drawn and of the one above it.
-pub(crate) type RecordedKey = (RoundWork, [Option<Setting>; 2]);
+type RecordedKey = (RoundWork, [Option<Setting>; 2]);
 
 impl Lab {
     /// Forgets measurements after a change of something that rounds depend on.
@@ -278,7 +278,7 @@ impl Lab {
     }
 
     /// Turns block timestamps of timed rounds on or off.
-    pub(crate) fn toggle_block_timestamps(&mut self) {
+    fn toggle_block_timestamps(&mut self) {
         self.block_timestamps = !self.block_timestamps;
         self.launches.iter_mut().for_each(VecDeque::clear);
     }
@@ -493,7 +493,7 @@ impl SessionWorker {
     }
 
     /// How two settings compare, as recorded; `None` if rounds are measured here.
-    pub(super) fn compare_recorded(
+    fn compare_recorded(
         &self,
         settings: [Setting; 2],
     ) -> Option<([Option<f64>; 2], Option<Finding>, Source)> {

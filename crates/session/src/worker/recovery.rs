@@ -173,7 +173,7 @@ impl SessionWorker {
     }
 
     /// Replaces the instances, if there are any, and everything that refers to their slots.
-    pub(super) fn take_instances(&mut self, instances: Sim, setup: Setup) {
+    fn take_instances(&mut self, instances: Sim, setup: Setup) {
         self.save_from_slots();
         self.forget_slots();
         let (slots, pictures) = (instances.slots().clone(), &self.publisher.pictures);
@@ -238,7 +238,7 @@ pub(crate) struct Health {
 
 impl Health {
     /// Notes a turn whose work failed. Returns whether there were too many in a row.
-    pub(crate) fn turn_failed(&mut self, why: &Message) -> bool {
+    fn turn_failed(&mut self, why: &Message) -> bool {
         self.failures += 1;
         self.halted = Some(why.clone());
         self.failures > MAX_FAILURES

@@ -40,9 +40,9 @@ const IDLE_BEFORE_EQUAL_SETTINGS: Duration = Duration::from_secs(10);
 #[derive(Clone)]
 pub(crate) struct Chosen {
     pub(crate) setting: Setting,
-    pub(crate) kernel_choice: KernelChoice,
+    kernel_choice: KernelChoice,
     /// The switches of the fastest setting; the user may change them.
-    pub(crate) fastest: Switches,
+    fastest: Switches,
     /// The size and the number of the lattices that `fastest` was estimated for.
     pub(crate) grid: (Size, usize),
 }
@@ -77,7 +77,7 @@ impl SessionWorker {
     }
 
     /// The size of the lattices and their number.
-    pub(super) fn grid(&self) -> (Size, usize) {
+    fn grid(&self) -> (Size, usize) {
         (self.setup.size, self.setup.instances)
     }
 
@@ -90,7 +90,7 @@ impl SessionWorker {
     }
 
     /// The plans for the chosen switches, the fastest by the estimate first.
-    pub(super) fn plans(&self, requested: impl FnOnce(&Setting) -> Requested) -> Vec<FastestPlan> {
+    fn plans(&self, requested: impl FnOnce(&Setting) -> Requested) -> Vec<FastestPlan> {
         let (mut setting, _) = self.chosen_setting();
         setting.switches.block = None; // it is one kernel's
         if setting.switches.transfer == TransferChoice::Cells {
@@ -101,7 +101,7 @@ impl SessionWorker {
     }
 
     /// The fastest kernel by the estimate, for rounds of this many generations.
-    pub(super) fn auto_kernel(&self, generations: u32) -> Option<&'static Kernel> {
+    fn auto_kernel(&self, generations: u32) -> Option<&'static Kernel> {
         let plans = self.plans(|it| Requested::all_but_the_kernel(it, generations));
         Some(plans.first()?.setting.kernel)
     }
@@ -122,7 +122,7 @@ impl SessionWorker {
     }
 
     /// The kernel of a setting that was chosen so, or another one that takes lattices of this size.
-    pub(super) fn kernel_of(
+    fn kernel_of(
         &self,
         setting: &Setting,
         kernel_choice: KernelChoice,
@@ -828,13 +828,13 @@ pub(crate) enum Subject {
 
 /// A comparison of rounds, under way or finished.
 pub(crate) struct Trial {
-    pub(crate) subject: Subject,
+    subject: Subject,
     /// The setting before the change, or B's.
     pub(crate) other: Setting,
     /// Of A's rounds and of B's.
     pub(crate) executor: Executor,
     /// Whether the round that is being issued is compared, and of A and B the pair.
-    pub(crate) is_compared: bool,
+    is_compared: bool,
     /// What the system had given when the round that is being issued was prepared.
     used: Usage,
 }

@@ -597,7 +597,7 @@ impl Publisher {
     }
 
     /// Whether the effect of the last change is told as a notice.
-    pub(crate) fn tells_effect(&self) -> bool {
+    fn tells_effect(&self) -> bool {
         matches!(self.notice, Some((Notice::Effect, _)))
     }
 
@@ -607,7 +607,7 @@ impl Publisher {
     }
 
     /// Shows a notice for some seconds, and logs it.
-    pub(crate) fn notify(&mut self, notice: Notice, now: Instant) {
+    fn notify(&mut self, notice: Notice, now: Instant) {
         match &notice {
             Notice::Done(what) => tracing::debug!("{}", english(what)),
             Notice::Effect => {}
@@ -642,7 +642,7 @@ impl Publisher {
     }
 
     /// Publishes a status.
-    pub(crate) fn publish(&mut self, status: Status, now: Instant) {
+    fn publish(&mut self, status: Status, now: Instant) {
         *lock(&self.status) = Arc::new(status);
         (self.published, self.is_changed) = (now, false);
         self.wake();

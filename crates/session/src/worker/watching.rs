@@ -152,7 +152,7 @@ pub(crate) enum Measuring {
 
 /// With [`Measuring::Sparse`], one round in this many measures. A power of two, as the period of a glider
 /// on a torus mostly is: then few measures show the repeat.
-pub(crate) const SPARSE_ROUNDS: u32 = 16;
+const SPARSE_ROUNDS: u32 = 16;
 
 /// What is known of single panels: what their measures say, and which one is selected.
 #[derive(Default)]
@@ -160,7 +160,7 @@ pub(crate) struct Watch {
     /// The selected instance.
     pub(crate) selected: usize,
     /// Whether populations are shown.
-    pub(crate) shown: bool,
+    shown: bool,
     detectors: Vec<Detector>,
     /// What each instance has settled into, and since when that is known.
     settled: Arc<[Option<Settled>]>,
@@ -172,7 +172,7 @@ pub(crate) struct Watch {
     /// Instances whose cells the user drew or opened: they are never refilled.
     pub(crate) drawn: BTreeSet<usize>,
     /// Whether the rounds were stopped for the present settled states.
-    pub(crate) stopped: bool,
+    stopped: bool,
     /// The instances that were refilled lately, and when.
     reseeded: Vec<(usize, Instant)>,
     /// Populations over time, which other threads read.
@@ -246,7 +246,7 @@ impl Watch {
     }
 
     /// Sets what is measured of so many instances; `anew` if the engine was replaced.
-    pub(crate) fn measure(&mut self, measuring: Measuring, instances: usize, anew: bool) {
+    fn measure(&mut self, measuring: Measuring, instances: usize, anew: bool) {
         self.measuring = measuring;
         let is_wanted = measuring != Measuring::Never;
         if is_wanted == self.detectors.is_empty() || anew {
@@ -255,7 +255,7 @@ impl Watch {
     }
 
     /// Evaluates measures of completed rounds. Returns whether an instance has settled, or no longer is.
-    pub(crate) fn take(&mut self, found: Vec<RoundMeasures>, rule: Rule, now: Instant) -> bool {
+    fn take(&mut self, found: Vec<RoundMeasures>, rule: Rule, now: Instant) -> bool {
         if self.detectors.is_empty() {
             return false;
         }
@@ -279,7 +279,7 @@ impl Watch {
 
     /// Notes whether rounds are stopped for what these instances have settled into. Returns whether to
     /// stop them now, and what the first one does.
-    pub(crate) fn stops(&mut self, about: Range<usize>, mode: &Mode) -> Option<Option<Settled>> {
+    fn stops(&mut self, about: Range<usize>, mode: &Mode) -> Option<Option<Settled>> {
         let first = about.start;
         let is_still = self.settled[about].iter().all(Option::is_some);
         let is_running = matches!(mode, Mode::Running | Mode::RunningTo(_));
@@ -289,7 +289,7 @@ impl Watch {
     }
 
     /// Takes an instance that has been dead or periodic for a while and may be refilled.
-    pub(crate) fn take_settled(&mut self, now: Instant) -> Option<usize> {
+    fn take_settled(&mut self, now: Instant) -> Option<usize> {
         let is_over = |since: &Option<Instant>| since.is_some_and(|at| now - at >= RESEED_DELAY);
         let mut all = 0..self.since.len();
         let found = all.find(|i| is_over(&self.since[*i]) && !self.drawn.contains(i))?;
@@ -315,14 +315,14 @@ const MIN_REPEATS: usize = 3;
 
 /// Looks for the period of one lattice.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Detector {
+struct Detector {
     /// Generation and hash of the latest measures, the newest first.
     latest: VecDeque<(u64, u64)>,
 }
 
 impl Detector {
     /// Adds a measure. Returns what the lattice has settled into, if anything.
-    pub(crate) fn add(&mut self, generation: u64, measure: Measure, rule: Rule) -> Option<Settled> {
+    fn add(&mut self, generation: u64, measure: Measure, rule: Rule) -> Option<Settled> {
         if self.latest.front().is_some_and(|last| last.0 >= generation) {
             self.latest.clear();
         }
