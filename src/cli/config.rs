@@ -331,8 +331,9 @@ mod tests {
         as_toml(typed(config.subcommand_matches("save").unwrap()))
     }
 
-    /// The program starts with these settings, in every form in which they mean something.
-    fn starts(text: &str) {
+    /// Whether the program starts with these settings, in every form in which they mean something,
+    /// and has them.
+    fn starts(text: &str, options: &[(String, String)]) {
         let (settings, _) = settings_of(text).unwrap_or_else(|why| panic!("{why:?}: {text}"));
         let command = apply(command_line(), &settings);
         for line in [
@@ -341,8 +342,21 @@ mod tests {
             "lifestreams snapshot -o a.png",
         ] {
             let matches = command.clone().try_get_matches_from(line.split(' '));
-            let cli = matches.and_then(|matches| Cli::from_arg_matches(&matches));
-            cli.unwrap_or_else(|why| panic!("{line}: {why}: {text}"));
+            let mut matches = matches.unwrap_or_else(|why| panic!("{line}: {why}: {text}"));
+            Cli::from_arg_matches(&matches).unwrap_or_else(|why| panic!("{line}: {why}: {text}"));
+            if let Some((_, part)) = matches.remove_subcommand() {
+                matches = part;
+            }
+            let command = command.clone();
+            let ids = command.get_arguments().filter_map(|argument| {
+                let long = argument.get_long()?;
+                let (_, value) = options.iter().find(|(name, _)| name == long)?;
+                Some((argument.get_id().clone(), value))
+            });
+            for (id, value) in ids.filter(|(id, _)| matches.try_contains_id(id.as_str()).is_ok()) {
+                let is = matches.get_raw(id.as_str()).and_then(|mut raw| raw.next());
+                assert_eq!(is, Some(value.as_ref()), "{line}: --{id} in: {text}");
+            }
         }
     }
 
@@ -359,7 +373,7 @@ mod tests {
             read.sort();
             options.sort();
             assert_eq!(read, options, "{text}");
-            starts(&text);
+            starts(&text, &options);
         }
     }
 }

@@ -844,89 +844,45 @@ fn with_negative_numbers(command: clap::Command) -> clap::Command {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::collections::BTreeSet;
-    use std::path::Path;
 
     #[test]
     fn the_command_line_holds_together() {
         command_line().debug_assert();
     }
 
+    /// The error message for a command line that cannot be parsed.
+    fn rejection(line: &str) -> String {
+        let words = ["lifestreams"].into_iter().chain(line.split(' '));
+        let error = Cli::try_parse_from(words).expect_err(line);
+        error.to_string()
+    }
+
     #[test]
     fn a_mistyped_value_is_answered_with_the_one_that_is_near() {
         for (line, near) in [
             ("--kernel sync-globl", "sync-global"),
+            ("--kernel atuo", "auto"),
             ("--theme huse", "hues"),
             ("--colour-by histroy", "history"),
+            ("--streams pre-instance", "per-instance"),
             ("--host-memory pined", "pinned"),
+            ("--wait eech", "each"),
+            ("--order bredth", "breadth"),
+            ("--graphs onn", "on"),
+            ("--transfer bit", "bits"),
             ("--stop-when-still selekted", "selected"),
             ("--reseed of", "off"),
+            ("--display windoe", "window"),
+            ("--glyphs brail", "braille"),
+            ("--presentation oof", "off"),
+            ("--lang eng", "en"),
             ("snapshot -o a.png --lesson prioritys", "priorities"),
+            ("lesson prioritys", "priorities"),
             ("bench ladde", "ladder"),
             ("completions bsh", "bash"),
         ] {
-            let words = ["lifestreams"].into_iter().chain(line.split(' '));
-            let said = Cli::try_parse_from(words).expect_err(line).to_string();
+            let said = rejection(line);
             assert!(said.contains(&format!("'{near}'")), "{line}: {said}");
-        }
-    }
-
-    /// The command lines in a text: what stands between backticks, between quotes, or in a line of a block up
-    /// to a remark.
-    fn lines_of(text: &str, lines: &mut BTreeSet<String>) {
-        let marked = ['`', '\''].map(|mark| text.split(mark).skip(1));
-        let blocks = text.split("```").skip(1).step_by(2).flat_map(str::lines);
-        let whole = blocks.map(|it| it.trim().split("  ").next().unwrap_or_default());
-        let all = marked.into_iter().flatten().chain(whole);
-        let named = all.filter(|it| it.starts_with("lifestreams ") && !it.contains(['<', '\n']));
-        lines.extend(named.map(String::from));
-    }
-
-    /// In README, docs/ and the help: what is typed as it stands there is taken, and goes together.
-    #[test]
-    fn every_documented_command_line_is_taken() {
-        fn helps(command: &mut clap::Command, lines: &mut BTreeSet<String>) {
-            lines_of(&format!("```{}", command.render_long_help()), lines);
-            command
-                .get_subcommands_mut()
-                .for_each(|it| helps(it, lines));
-        }
-        let (root, mut lines) = (Path::new(env!("CARGO_MANIFEST_DIR")), BTreeSet::new());
-        helps(&mut command_line(), &mut lines);
-        for folder in [".", "docs", "docs/zh"] {
-            for entry in std::fs::read_dir(root.join(folder)).unwrap() {
-                let path = entry.unwrap().path();
-                let is_page = path.extension().is_some_and(|it| it == "md");
-                // The changelog also names commands of the past.
-                if is_page && !path.ends_with("CHANGELOG.md") {
-                    lines_of(&std::fs::read_to_string(path).unwrap(), &mut lines);
-                }
-            }
-        }
-        assert!(lines.len() > 30, "{lines:?}");
-        for line in lines {
-            let value = |word: &str| match word {
-                "N" => "1".into(),
-                "NAME" => LESSONS[0].name.into(),
-                "COMMAND" => "run".into(),
-                word => word.into(),
-            };
-            let words: Vec<std::ffi::OsString> = line.split_whitespace().map(value).collect();
-            if let Err(error) = command_line().try_get_matches_from(&words) {
-                use clap::error::ErrorKind::*;
-                // A command is also named without what it needs.
-                let is_named = matches!(
-                    error.kind(),
-                    DisplayHelp
-                        | DisplayVersion
-                        | MissingRequiredArgument
-                        | MissingSubcommand
-                        | DisplayHelpOnMissingArgumentOrSubcommand
-                );
-                assert!(is_named, "{line}: {error}");
-            } else if let Err(why) = crate::cli::check(command_line(), &words) {
-                panic!("{line}: {why:#}");
-            }
         }
     }
 }

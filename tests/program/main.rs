@@ -10,6 +10,7 @@ mod driver;
 mod around;
 mod collection;
 mod cuda_engine;
+mod documented;
 mod headless;
 mod kernel_file;
 mod lecture;
