@@ -18,23 +18,27 @@ const MAX_PICTURE_WORDS: usize = 1 << 24;
 
 /// Opens engines, and makes lattices on them.
 pub(crate) struct Engines {
-    /// How they are opened on the devices of a choice; tests replace it.
+    /// How they are opened on the devices of a choice: after a loss (`true`) on those that still work. Tests
+    /// replace it.
     pub(crate) open: Open,
-    /// The same on those devices of a choice that still work, after a loss.
-    pub(crate) reopen: Open,
     /// The devices of the present engine, and whether it took the place of a lost one: another one beside it
     /// is opened in the same way.
     pub(crate) device: DeviceChoice,
     is_reopened: bool,
 }
 
-type Open = Box<dyn Fn(DeviceChoice) -> Result<Box<dyn Engine>>>;
+type Open = Box<dyn Fn(DeviceChoice, bool) -> Result<Box<dyn Engine>>>;
 
 impl Default for Engines {
     fn default() -> Engines {
         Engines {
-            open: Box::new(open_engine),
-            reopen: Box::new(reopen_engine),
+            open: Box::new(|choice, is_again| {
+                if is_again {
+                    reopen_engine(choice)
+                } else {
+                    open_engine(choice)
+                }
+            }),
             device: DeviceChoice::Auto,
             is_reopened: false,
         }
@@ -54,7 +58,7 @@ impl Engines {
             let (sim, started) = start(engine, stepped_setup(&setup, is_recorded))?;
             Ok((sim, if is_recorded { setup.clone() } else { started }))
         };
-        let (sim, started) = make_on_devices(setup.device, &self.open, make)?;
+        let (sim, started) = make_on_devices(setup.device, |it| (self.open)(it, false), make)?;
         // Where the CPU computes because a GPU cannot, it does so for larger lattices, too.
         self.device = match (setup.device, sim.engine().name()) {
             (DeviceChoice::Auto, "cpu") => DeviceChoice::Cpu,
@@ -69,13 +73,9 @@ impl Engines {
     /// # Errors
     /// The devices cannot be opened, or there is no memory.
     pub(crate) fn make(&self, setup: &Setup, is_recorded: bool) -> Result<Sim> {
-        let open = if self.is_reopened {
-            &self.reopen
-        } else {
-            &self.open
-        };
+        let engine = (self.open)(self.device, self.is_reopened)?;
         let setup = stepped_setup(setup, is_recorded);
-        Sim::new(open(self.device)?, &setup, SNAPSHOT_SLOTS)
+        Sim::new(engine, &setup, SNAPSHOT_SLOTS)
     }
 
     /// Makes a setup's lattices, all cells dead, in the place of lost ones, on the first of these devices

@@ -563,15 +563,31 @@ impl SessionWorker {
     /// Who waits for cells finds the channel closed.
     fn copy_failed(&mut self, position: Position) {
         for waiter in std::mem::take(&mut self.snapshots.waiters) {
-            match waiter.wants {
-                _ if waiter.copy != Some(position) => self.snapshots.waiters.push(waiter),
-                Wanted::Session(query) if !self.safety_copy.restore_pending => {
-                    if let Some(session) = self.saved_session() {
-                        query.answer(session);
-                    }
-                }
-                Wanted::Session(_) | Wanted::Cells(..) => {}
+            if waiter.copy == Some(position) {
+                self.answer_without(waiter.wants, None);
+            } else {
+                self.snapshots.waiters.push(waiter);
             }
+        }
+    }
+
+    /// Answers somebody who waits, by the last copy that there is, if there is one. No session to save is
+    /// sent if the file was not restored: it would be overwritten.
+    fn answer_without(&mut self, wants: Wanted, last: Option<&Snapshot>) {
+        match wants {
+            Wanted::Cells(instance, query) => {
+                if let Some(last) = last
+                    && let Some(lattice) = last.lattice(instance)
+                {
+                    query.answer((lattice, last.position.generation));
+                }
+            }
+            Wanted::Session(query) if !self.safety_copy.restore_pending => {
+                if let Some(session) = self.saved_session() {
+                    query.answer(session);
+                }
+            }
+            Wanted::Session(_) => {}
         }
     }
 
@@ -613,8 +629,7 @@ impl SessionWorker {
         self.state.copies.coming.clear();
     }
 
-    /// Answers all who wait after the session's end with the newest lattices on the host. No
-    /// session to save is sent if the file was not restored: it would be overwritten.
+    /// Answers all who wait after the session's end with the newest lattices on the host.
     pub(super) fn answer_waiters_at_the_end(&mut self) {
         let waiters = std::mem::take(&mut self.snapshots.waiters);
         if waiters.is_empty() {
@@ -622,20 +637,7 @@ impl SessionWorker {
         }
         let last = self.last_copy();
         for waiter in waiters {
-            match waiter.wants {
-                Wanted::Cells(instance, query) => {
-                    let lattice = last.as_ref().and_then(|copy| copy.lattice(instance));
-                    if let (Some(lattice), Some(last)) = (lattice, &last) {
-                        query.answer((lattice, last.position.generation));
-                    }
-                }
-                Wanted::Session(query) if !self.safety_copy.restore_pending => {
-                    if let Some(session) = self.saved_session() {
-                        query.answer(session);
-                    }
-                }
-                Wanted::Session(_) => {}
-            }
+            self.answer_without(waiter.wants, last.as_ref());
         }
         self.publisher.wake();
     }

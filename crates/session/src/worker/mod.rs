@@ -36,8 +36,7 @@ use crate::{
 };
 use cells::{SnapshotStore, Wanted};
 use engine::{Result, kernels};
-use lang::message;
-use recovery::Health;
+use lang::{Message, message};
 use settings::{Chosen, Trial, shown};
 use status::Publisher;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, TryRecvError};
@@ -97,7 +96,7 @@ pub(super) fn run(
         match platform::catch_panic(|| worker.run_once(&commands)) {
             Ok(true) => {}
             // It answers on, and its cells can be saved as they were last known.
-            Err(why) if worker.health.ended.is_none() => worker.fail(internal(why)),
+            Err(why) if worker.ended.is_none() => worker.fail(internal(why)),
             Ok(false) | Err(_) => break,
         }
     }
@@ -127,7 +126,12 @@ struct SessionWorker {
     snapshots: SnapshotStore,
     watch: Watch,
     lab: Lab,
-    health: Health,
+    /// Why the session has ended.
+    ended: Option<Message>,
+    /// The error that stopped the rounds, until they resume.
+    halted: Option<Message>,
+    /// Number of turns in a row that have failed.
+    failures: u32,
     safety_copy: SafetyCopy,
     publisher: Publisher,
     /// The present time.
@@ -156,7 +160,9 @@ impl SessionWorker {
             state: State::new(log, setup.time.history_bytes, pacing, setup.rounds),
             watch: Watch::default(),
             lab: Lab::default(),
-            health: Health::default(),
+            ended: None,
+            halted: None,
+            failures: 0,
             safety_copy: SafetyCopy::default(),
             publisher: Publisher::new(&setup, pictures, now, wake),
             sim: Some(sim),
@@ -230,7 +236,7 @@ impl SessionWorker {
         let now = self.now();
         self.end_trial_when_over();
         self.measure_equal_settings(now);
-        let work = match &self.health.ended {
+        let work = match &self.ended {
             None => next_task(&self.state, &self.engine_facts(now), now),
             Some(_) => NextTask::Wait(None),
         };
@@ -245,7 +251,7 @@ impl SessionWorker {
 
     fn perform_or_handle_error(&mut self, work: NextTask) {
         match self.perform(work) {
-            Ok(()) => self.health.failures = 0,
+            Ok(()) => self.failures = 0,
             Err(error) => self.handle_error(error, true),
         }
     }
@@ -382,7 +388,7 @@ impl SessionWorker {
         if by_hand {
             tracing::debug!("stepped to generation {}", self.state.position.generation);
         }
-        self.health.halted = None;
+        self.halted = None;
         self.safety_copy.is_current = false;
         if !self.state.is_at_work() {
             self.publisher.is_changed = true;
@@ -444,7 +450,7 @@ impl SessionWorker {
     /// Shows a notice, once per command, if the first one waits for a long launch.
     fn report_waiting_command(&mut self, now: Instant) {
         let waits = !self.state.queue.is_empty() && self.state.moving().is_none();
-        let waits = waits && self.health.ended.is_none();
+        let waits = waits && self.ended.is_none();
         if self.publisher.waits_long(waits, now) {
             self.notify(Notice::Done(message!(
                 "Waiting for the present launch to finish"
@@ -696,7 +702,7 @@ impl SessionWorker {
         if !matches!(command, Command::Ready) {
             self.publisher.is_changed = true;
         }
-        if self.health.ended.is_some() {
+        if self.ended.is_some() {
             return self.dispatch_after_end(command);
         }
         match command {
@@ -786,7 +792,7 @@ impl SessionWorker {
                 trial.interrupt();
             }
             self.lab.statistics.restart();
-            self.health.halted = None;
+            self.halted = None;
         }
         self.publisher.is_changed = true;
         match done {
@@ -977,7 +983,7 @@ impl SessionWorker {
 
     /// Whether rounds follow one another, or will after a move.
     fn is_running(&self) -> bool {
-        self.health.ended.is_none() && self.state.is_running()
+        self.ended.is_none() && self.state.is_running()
     }
 
     /// Pauses at once.
@@ -993,7 +999,7 @@ impl SessionWorker {
     /// Takes all completed events and handles them.
     fn poll(&mut self) -> Result<()> {
         let now = self.now();
-        if self.health.ended.is_some() {
+        if self.ended.is_some() {
             return Ok(()); // the session has ended
         }
         let has_graphs = self.setup.setting.switches.graphs;
@@ -1151,7 +1157,7 @@ impl SessionWorker {
             until.saturating_duration_since(now).min(MAX_SLEEP)
         });
         let on_a_gpu = |it: &crate::instances::Sim| it.engine().name() == "cuda";
-        let is_running = self.state.is_at_work() && self.health.ended.is_none();
+        let is_running = self.state.is_at_work() && self.ended.is_none();
         if at_most < MAX_SPIN && is_running && self.sim.as_ref().is_some_and(on_a_gpu) && may_spin()
         {
             return spin(commands, Instant::now() + at_most);

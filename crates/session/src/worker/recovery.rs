@@ -28,6 +28,10 @@ const OWN_KERNEL_TIMEOUT: Duration = Duration::from_secs(10);
 /// How long a recovery waits until nobody reads the old engine's host memory.
 const RELEASE_TIMEOUT: Duration = Duration::from_secs(1);
 
+/// Turns in a row that may fail before the session ends: without an end, notices would come
+/// thousands of times per second.
+const MAX_FAILURES: u32 = 3;
+
 /// The loss by a kernel that takes too long.
 const ENDLESS: Loss = Loss::OwnKernel(OwnStepError::TooLong);
 
@@ -49,7 +53,7 @@ impl SessionWorker {
     /// Handles an error. `while_working` says that the next piece of work would fail in the same way.
     pub(super) fn handle_error(&mut self, error: EngineError, while_working: bool) {
         self.publisher.is_changed = true;
-        if self.health.ended.is_some() {
+        if self.ended.is_some() {
             return;
         }
         match error {
@@ -62,7 +66,9 @@ impl SessionWorker {
             could_not => {
                 let why = Message::of(could_not);
                 if while_working {
-                    if self.health.turn_failed(&why) {
+                    self.failures += 1;
+                    self.halted = Some(why.clone());
+                    if self.failures > MAX_FAILURES {
                         return self.fail(why);
                     }
                     if self.state.cells_known {
@@ -77,7 +83,7 @@ impl SessionWorker {
     /// Ends the session. Waiting commands are answered with the newest cells on the host.
     pub(super) fn fail(&mut self, why: Message) {
         tracing::error!("{}", english(&why));
-        self.health.ended = Some(why);
+        self.ended = Some(why);
         self.state.pause_now();
         self.end_commands();
         self.answer_waiters_at_the_end();
@@ -216,32 +222,6 @@ impl SessionWorker {
         while slots.strong_count() > 0 && Instant::now() < until {
             std::thread::sleep(Duration::from_millis(1));
         }
-    }
-}
-
-// Whether a session works: what stopped its rounds, and what ended it.
-
-/// Turns in a row that may fail before the session ends: without an end, notices would come
-/// thousands of times per second.
-const MAX_FAILURES: u32 = 3;
-
-/// What has gone wrong, if anything.
-#[derive(Default)]
-pub(crate) struct Health {
-    /// Why the session has ended.
-    pub(crate) ended: Option<Message>,
-    /// The error that stopped the rounds, until they resume.
-    pub(crate) halted: Option<Message>,
-    /// Number of turns in a row that have failed.
-    pub(crate) failures: u32,
-}
-
-impl Health {
-    /// Notes a turn whose work failed. Returns whether there were too many in a row.
-    fn turn_failed(&mut self, why: &Message) -> bool {
-        self.failures += 1;
-        self.halted = Some(why.clone());
-        self.failures > MAX_FAILURES
     }
 }
 

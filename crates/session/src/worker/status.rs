@@ -682,8 +682,8 @@ impl SessionWorker {
             notice: self
                 .progress(now)
                 .or_else(|| self.publisher.message().cloned()),
-            halted: self.health.halted.clone(),
-            failed: self.health.ended.clone(),
+            halted: self.halted.clone(),
+            failed: self.ended.clone(),
         };
         self.put_recorded(&mut status);
         status

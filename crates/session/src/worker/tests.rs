@@ -335,8 +335,8 @@ fn failures_one_after_the_other_end_the_session_and_it_keeps_answering() {
     let refused = || EngineError::DriverOutOfMemory("cuLaunchKernel");
     driver.worker.handle_error(refused(), true);
     let health = |driver: &Driver| {
-        let health = &driver.worker.health;
-        (health.halted.is_some(), health.ended.is_some())
+        let worker = &driver.worker;
+        (worker.halted.is_some(), worker.ended.is_some())
     };
     assert_eq!(health(&driver), (true, false), "somebody may have it go on");
     driver.step(Step::Act(SessionAction::TogglePause));

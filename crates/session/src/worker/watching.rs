@@ -118,7 +118,7 @@ impl SessionWorker {
         let Start::Soup { density, seed, .. } = self.setup.start else {
             return;
         };
-        if !may || density == 0.0 || self.health.ended.is_some() {
+        if !may || density == 0.0 || self.ended.is_some() {
             return;
         }
         if let Some(instance) = self.watch.take_settled(now) {

@@ -112,10 +112,15 @@ fn make(
     time: &Rc<Cell<Instant>>,
 ) -> (SessionWorker, Receiver<Command>) {
     let (sender, received) = channel();
-    let (opened, reopened, now) = (script.clone(), script.clone(), time.clone());
+    let (opened, now) = (script.clone(), time.clone());
     let mut engines = Engines::default();
-    engines.open = Box::new(move |choice| opened.open(choice));
-    engines.reopen = Box::new(move |choice| reopened.reopen(choice));
+    engines.open = Box::new(move |choice, is_again| {
+        if is_again {
+            opened.reopen(choice)
+        } else {
+            opened.open(choice)
+        }
+    });
     let clock = Box::new(move || now.get());
     let worker = SessionWorker::new(setup, from, engines, clock, sender, Box::new(|| {}));
     (worker.unwrap(), received)
@@ -274,14 +279,14 @@ impl Driver {
                 let moves = self.worker.state.moving().is_some();
                 self.worker.perform_or_handle_error(work);
                 let is_stepped = matches!(work, NextTask::Round(_))
-                    && self.worker.health.failures == 0
+                    && self.worker.failures == 0
                     && self.worker.state.position != before;
-                let (state, halted) = (&self.worker.state, &self.worker.health.halted);
+                let (state, halted) = (&self.worker.state, &self.worker.halted);
                 assert!(!is_stepped || halted.is_none(), "still {halted:?}");
                 let is_refused = matches!(work, NextTask::Apply)
                     && state.position == before
                     && !(moves || state.moving().is_some())
-                    && self.worker.health.ended.is_none();
+                    && self.worker.ended.is_none();
                 let is_due = state.log.due_record(before).is_some();
                 assert!(!is_refused || !is_due, "it is tried again");
                 true
@@ -373,7 +378,7 @@ impl Driver {
     /// Whether the session ended before it could begin with this lattice.
     fn would_have_begun(&self, instance: usize, lattice: &Arc<Lattice>) -> bool {
         let log = &self.worker.state.log;
-        self.worker.health.ended.is_some()
+        self.worker.ended.is_some()
             && log.base_is_start()
             && log.base_parameters().start_lattice(instance).unwrap() == *lattice
     }
@@ -392,7 +397,7 @@ impl Driver {
             Err(TryRecvError::Empty) => true,
             Err(TryRecvError::Disconnected) => {
                 // The instance may have gone meanwhile.
-                let answers = self.worker.health.ended.is_none() && self.resized == 0;
+                let answers = self.worker.ended.is_none() && self.resized == 0;
                 assert!(!answers, "a copy is not answered");
                 false
             }
@@ -418,7 +423,7 @@ impl Driver {
             }
             Err(TryRecvError::Empty) => true,
             Err(TryRecvError::Disconnected) => {
-                assert!(self.worker.health.ended.is_some(), "a save is not answered");
+                assert!(self.worker.ended.is_some(), "a save is not answered");
                 false
             }
         });
@@ -457,7 +462,7 @@ impl Driver {
             self.time.set(self.time.get() + Duration::from_secs(4));
             self.turn_until_rest();
         }
-        if let Some(why) = self.worker.health.ended.clone() {
+        if let Some(why) = self.worker.ended.clone() {
             return self.check_end(&why);
         }
         self.check_rest();
@@ -625,7 +630,7 @@ impl Driver {
         let Some(saved) = self
             .last_saved
             .take()
-            .filter(|_| self.worker.health.ended.is_none())
+            .filter(|_| self.worker.ended.is_none())
         else {
             return;
         };

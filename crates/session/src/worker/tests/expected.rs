@@ -56,7 +56,7 @@ impl Driver {
         let may_stop = worker.state.position.generation > 500 // see `turn`
             || worker.state.pacing.pace == Pace::Maximum
             || worker.setup.time.stop_when_still != StopWhenStill::Never;
-        worker.health.ended.is_none() && !self.script.has_faults() && !may_stop
+        worker.ended.is_none() && !self.script.has_faults() && !may_stop
     }
 
     /// Whether the memory for history is so small that positions are forgotten.
