@@ -11,7 +11,7 @@
 //! is counted and the cells are unknown: [`Sim::abandon`], then [`Sim::set_lattices`] with all of them.
 
 use crate::fastest::{FastestPlan, Requested, RoundLength, Work};
-use crate::setup::{NewCells, start_cells};
+use crate::setup::NewCells;
 use crate::{DeviceChoice, KernelChoice, Pace, PicturePlan, Setting, Setup, Split, Start};
 use engine::cpu::CpuEngine;
 use engine::cuda::{CudaEngine, Ordinals};
@@ -117,7 +117,7 @@ pub fn make_on_devices<T>(
 /// The host has no memory for them.
 pub fn starts(setup: &Setup, instances: Range<usize>) -> Result<Vec<(usize, NewCells)>> {
     instances
-        .map(|i| Ok((i, start_cells(&setup.start, setup.size, i)?)))
+        .map(|i| Ok((i, setup.start.cells(setup.size, i)?)))
         .collect()
 }
 
@@ -126,7 +126,7 @@ pub fn starts(setup: &Setup, instances: Range<usize>) -> Result<Vec<(usize, NewC
 /// # Errors
 /// The host has no memory for it.
 pub fn start_lattice(setup: &Setup, instance: usize) -> Result<Arc<Lattice>> {
-    Ok(start_cells(&setup.start, setup.size, instance)?.lattice(setup.size))
+    Ok(setup.start.cells(setup.size, instance)?.lattice(setup.size))
 }
 
 impl Sim {

@@ -53,7 +53,7 @@ pub use setting::{
 };
 pub use setup::{
     DEFAULT_DENSITY, DeviceChoice, NewCells, Pace, Setup, Split, Start, StopWhenStill,
-    StoredKernel, TimeSettings, start_cells,
+    StoredKernel, TimeSettings,
 };
 pub use trace::{IsolatedOp, Trace};
 pub use worker::lab::Sampling;

@@ -17,7 +17,7 @@
 //! [`copies`]: crate::copies
 
 use crate::saved::text;
-use crate::{Change, NewCells, Setup, Start, start_cells};
+use crate::{Change, NewCells, Setup, Start};
 use lang::{Message, message};
 use life::{Lattice, MemoryError, Rule, Size, Soup};
 use serde::{Deserialize, Serialize};
@@ -68,15 +68,13 @@ impl Undo {
 
 /// An undo that can be redone.
 #[derive(Clone, Debug)]
-enum Undone {
-    /// The position before an [`Undo::After`].
-    Left(Position),
-    /// The records that an [`Undo::Before`] at `from` took off the log, from `position` on.
-    Removed {
-        from: Position,
-        position: Position,
-        records: VecDeque<Record>,
-    },
+struct Undone {
+    /// The position before it.
+    from: Position,
+    /// The oldest position that a redo needs.
+    to: Position,
+    /// The records that an [`Undo::Before`] took off the log, from `to` on.
+    records: VecDeque<Record>,
 }
 
 /// How a position is reached: cells to begin with, generations to step.
@@ -362,18 +360,15 @@ impl Log {
     /// Notes an undo that has arrived, and takes an undone edit off the log.
     pub(crate) fn commit_undo(&mut self, from: Position, undo: Undo) {
         self.stroke = None;
-        match undo {
-            Undo::After(_) => self.undone.push(Undone::Left(from)),
+        let (to, records) = match undo {
+            Undo::After(_) => (from, VecDeque::new()),
             Undo::Before(position) => {
                 let at = position.records.saturating_sub(self.begin.records) as usize;
                 let records = self.records.split_off(at.min(self.records.len()));
-                self.undone.push(Undone::Removed {
-                    from,
-                    position,
-                    records,
-                });
+                (position, records)
             }
-        }
+        };
+        self.undone.push(Undone { from, to, records });
     }
 
     /// Reverts the last undo: puts its records back on the log and returns the position before it;
@@ -381,13 +376,8 @@ impl Log {
     /// on the log any more.
     pub fn redo(&mut self) -> Option<Position> {
         let undone = self.undone.pop()?;
-        Some(match undone {
-            Undone::Left(position) => position,
-            Undone::Removed { from, records, .. } => {
-                self.records.extend(records);
-                from
-            }
-        })
+        self.records.extend(undone.records);
+        Some(undone.from)
     }
 
     /// The log and the position after a redo, if something was undone.
@@ -476,10 +466,7 @@ impl Log {
         }
         self.begin = position;
         // A redo to before the base is impossible, and so is any older one.
-        let is_lost = |undone: &Undone| match undone {
-            Undone::Left(to) | Undone::Removed { position: to, .. } => *to < position,
-        };
-        let lost = self.undone.iter().rposition(is_lost);
+        let lost = self.undone.iter().rposition(|it| it.to < position);
         self.undone.drain(..lost.map_or(0, |last| last + 1));
     }
 
@@ -501,15 +488,12 @@ impl Log {
 
     /// The same without the records before number `at`.
     fn bytes_from(&self, at: u64) -> u64 {
-        let undone = self.undone.iter().flat_map(|undone| match undone {
-            Undone::Left(_) => None,
-            Undone::Removed { records, .. } => Some(records.iter()),
-        });
+        let undone = self.undone.iter().flat_map(|undone| &undone.records);
         let kept = self.records.iter().skip((at - self.begin.records) as usize);
         let base = lattices_of(&self.base.start);
         let mut counted: BTreeSet<_> = base.map(Arc::as_ptr).collect();
         let mut bytes = 0;
-        for record in kept.chain(undone.flatten()) {
+        for record in kept.chain(undone) {
             bytes += record.own_bytes();
             for lattice in record.lattices() {
                 if counted.insert(Arc::as_ptr(lattice)) {
@@ -755,7 +739,7 @@ impl SessionParameters {
     /// # Errors
     /// The host has no memory for them.
     pub fn start_cells(&self, instance: usize) -> Result<NewCells, MemoryError> {
-        start_cells(&self.start, self.size, self.instances_of(instance)[0])
+        self.start.cells(self.size, self.instances_of(instance)[0])
     }
 
     /// The same as a lattice on the host.

@@ -177,6 +177,28 @@ impl Start {
         }
     }
 
+    /// The cells that it gives to an instance, of `size` cells: a lattice of the start that has another size
+    /// is enlarged or reduced about its middle.
+    ///
+    /// # Errors
+    /// The host has no memory for them.
+    pub fn cells(&self, size: Size, instance: usize) -> Result<NewCells, MemoryError> {
+        match *self {
+            Start::Soup { density, seed } => Ok(NewCells::Soup(Soup {
+                density,
+                seed,
+                instance: instance as u64,
+            })),
+            Start::Lattices { ref lattices, .. } => {
+                let lattice = &lattices[instance % lattices.len()];
+                if lattice.size() == size {
+                    return Ok(lattice.clone().into());
+                }
+                Ok(Arc::new(lattice.resized(size)?).into())
+            }
+        }
+    }
+
     /// A soup.
     pub fn soup(density: f64, seed: u64) -> Start {
         Start::Soup { density, seed }
@@ -352,28 +374,6 @@ impl NewCells {
 impl From<Arc<Lattice>> for NewCells {
     fn from(lattice: Arc<Lattice>) -> NewCells {
         NewCells::Lattice(lattice)
-    }
-}
-
-/// The cells that a start gives to an instance, of `size` cells: a lattice of the start that has
-/// another size is enlarged or reduced about its middle.
-///
-/// # Errors
-/// The host has no memory for them.
-pub fn start_cells(start: &Start, size: Size, instance: usize) -> Result<NewCells, MemoryError> {
-    match *start {
-        Start::Soup { density, seed } => Ok(NewCells::Soup(Soup {
-            density,
-            seed,
-            instance: instance as u64,
-        })),
-        Start::Lattices { ref lattices, .. } => {
-            let lattice = &lattices[instance % lattices.len()];
-            if lattice.size() == size {
-                return Ok(lattice.clone().into());
-            }
-            Ok(Arc::new(lattice.resized(size)?).into())
-        }
     }
 }
 
