@@ -214,23 +214,35 @@ impl Validator {
         DeviceId(self.devices.len() as u16 - 1)
     }
 
-    /// Registers a stream. Does nothing for a default stream that is already known.
-    pub(crate) fn add_stream(&mut self, id: StreamId, device: DeviceId, is_default: bool) {
-        if id.0 as usize == self.streams.len() {
-            self.streams.push(StreamFacts { device, is_default });
-        }
+    /// A context's default stream, if it was created.
+    pub(crate) fn default_stream(&self, device: DeviceId) -> Option<StreamId> {
+        let mut streams = self.streams.iter();
+        let at = streams.position(|it| it.is_default && it.device == device);
+        at.map(|at| StreamId(at as u32))
     }
 
-    pub(crate) fn add_event(&mut self, device: DeviceId) {
+    pub(crate) fn add_stream(&mut self, device: DeviceId, is_default: bool) -> StreamId {
+        self.streams.push(StreamFacts { device, is_default });
+        StreamId(self.streams.len() as u32 - 1)
+    }
+
+    pub(crate) fn add_event(&mut self, device: DeviceId) -> EventId {
         self.events.push(device);
+        EventId(self.events.len() as u32 - 1)
     }
 
-    pub(crate) fn add_buffer(&mut self, device: DeviceId, bytes: usize, place: BufferLocation) {
+    pub(crate) fn add_buffer(
+        &mut self,
+        device: DeviceId,
+        bytes: usize,
+        place: BufferLocation,
+    ) -> BufferId {
         self.buffers.push(Some(BufferFacts {
             device,
             bytes,
             place,
         }));
+        BufferId(self.buffers.len() as u32 - 1)
     }
 
     /// Records that every buffer was dropped.

@@ -19,7 +19,7 @@ fn advance(kernel: &str, generations: u32) -> LatticeOp {
 /// A device with a stream and a lattice that can be in this layout.
 fn validator(device: DeviceInfo, size: &str, layout: Layout) -> Validator {
     let mut check = Validator::new(vec![device]);
-    check.add_stream(StreamId(0), DeviceId(0), false);
+    check.add_stream(DeviceId(0), false);
     check.add_lattices(DeviceId(0), 1, size.parse().unwrap(), None);
     check.reserve(layout, &[true]);
     check

@@ -41,12 +41,11 @@ impl Buffer {
 
 impl Buffers {
     /// Makes a buffer of zeros.
-    pub(super) fn create(&self, bytes: usize, place: BufferLocation) -> Result<BufferId> {
+    pub(super) fn create(&self, bytes: usize, place: BufferLocation) -> Result<()> {
         memory::ensure(bytes as u64, MemoryUse::Buffer)?;
         let buffer = Buffer::new(bytes, place, place != BufferLocation::Pool)?;
-        let mut all = self.all.write();
-        all.push(Some(buffer));
-        Ok(BufferId(all.len() as u32 - 1))
+        self.all.write().push(Some(buffer));
+        Ok(())
     }
 
     /// Allocates or frees the memory of a buffer in a pool.

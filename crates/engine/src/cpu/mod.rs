@@ -164,10 +164,12 @@ impl Engine for CpuEngine {
 
     fn create_stream(&mut self, device: DeviceId, spec: StreamSpec) -> Result<StreamId> {
         self.check.check_device(device)?;
-        let stream = self.pool.scheduler().create_stream(device, spec);
         let is_default = spec.kind == StreamKind::Default;
-        self.check.add_stream(stream, device, is_default);
-        Ok(stream)
+        if let (true, Some(known)) = (is_default, self.check.default_stream(device)) {
+            return Ok(known);
+        }
+        self.pool.scheduler().create_stream(device, spec);
+        Ok(self.check.add_stream(device, is_default))
     }
 
     fn create_context(&mut self, device: DeviceId) -> Result<DeviceId> {
@@ -184,9 +186,8 @@ impl Engine for CpuEngine {
     ) -> Result<BufferId> {
         self.check.check_device(device)?;
         self.check.check_buffer_size(bytes)?;
-        let buffer = self.buffers.create(bytes, place)?;
-        self.check.add_buffer(device, bytes, place);
-        Ok(buffer)
+        self.buffers.create(bytes, place)?;
+        Ok(self.check.add_buffer(device, bytes, place))
     }
 
     fn access(&mut self, buffer: BufferId, visit: &mut dyn FnMut(&mut [u32])) -> Result<()> {
@@ -212,8 +213,8 @@ impl Engine for CpuEngine {
 
     fn create_event(&mut self, device: DeviceId) -> Result<EventId> {
         self.check.check_device(device)?;
-        self.check.add_event(device);
-        Ok(self.pool.scheduler().create_event())
+        self.pool.scheduler().create_event();
+        Ok(self.check.add_event(device))
     }
 
     fn submit(&mut self, program: &Program) -> Result<RunId> {

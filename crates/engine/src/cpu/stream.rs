@@ -454,9 +454,8 @@ struct Progress {
 
 impl StreamScheduler {
     /// Creates an event.
-    pub(crate) fn create_event(&mut self) -> EventId {
+    pub(crate) fn create_event(&mut self) {
         self.events.push(None);
-        EventId(self.events.len() as u32 - 1)
     }
 
     /// Whether the work before an event's latest record is done; true if it was never recorded.
@@ -470,11 +469,10 @@ impl StreamScheduler {
     pub(crate) fn create_stream(&mut self, context: DeviceId, spec: StreamSpec) -> StreamId {
         let id = StreamId(self.streams.len() as u32);
         let of = &mut self.contexts[context.0 as usize];
-        match (spec.kind, of.default) {
-            (StreamKind::NonBlocking, _) => {}
-            (StreamKind::Blocking, _) => of.blocking.push(id),
-            (StreamKind::Default, Some(already)) => return already,
-            (StreamKind::Default, None) => of.default = Some(id),
+        match spec.kind {
+            StreamKind::NonBlocking => {}
+            StreamKind::Blocking => of.blocking.push(id),
+            StreamKind::Default => of.default = Some(id),
         }
         let priority = match spec.kind {
             StreamKind::Default => Priority::Normal, // as in CUDA

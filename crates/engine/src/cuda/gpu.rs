@@ -9,8 +9,8 @@ use crate::kernels::instrumentation::instrument;
 use crate::kernels::{Function, GpuCode, Launch, MAX_PARAMETERS, Parameter, Ptx, no_own_code};
 use crate::rule_network::{RuleNetwork, specialise};
 use crate::{
-    EngineError, HostMemory, Layout, Measure, MemoryUse, Result, StreamId, StreamSpec,
-    SupportKernel, WordEdit,
+    EngineError, HostMemory, Layout, Measure, MemoryUse, Result, StreamSpec, SupportKernel,
+    WordEdit,
 };
 use cust::device::{Device, DeviceAttribute};
 use cust::link::Linker;
@@ -40,8 +40,6 @@ pub(super) struct Gpu {
     pub(super) graph_stream: RawStream,
     /// The number of graphs launched.
     pub(super) replays: u64,
-    /// The default stream, once created.
-    pub(super) default_stream: Option<StreamId>,
     pub(super) functions: Functions,
     pub(super) device: Device,
     pub(super) sm_count: u32,
@@ -63,7 +61,6 @@ impl Gpu {
             idle_stream,
             graph_stream: RawStream::new(StreamSpec::PLAIN)?,
             replays: 0,
-            default_stream: None,
             functions: Functions::new(context.clone()),
             device,
             context,

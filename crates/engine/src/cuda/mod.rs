@@ -167,9 +167,6 @@ impl Engine for CudaEngine {
         of.slots = Arc::default();
         of.groups.clear();
         of.check = Validator::new(std::mem::take(&mut of.check.devices));
-        for gpu in &mut of.gpus {
-            gpu.default_stream = None;
-        }
         Ok(())
     }
 
@@ -207,7 +204,7 @@ impl Engine for CudaEngine {
         let of = &mut self.resources;
         let gpu = of.gpu_at(device)?;
         let is_default = spec.kind == StreamKind::Default;
-        if let (true, Some(known)) = (is_default, of.gpus[gpu].default_stream) {
+        if let (true, Some(known)) = (is_default, of.check.default_stream(device)) {
             return Ok(known);
         }
         of.make_current(gpu)?;
@@ -216,11 +213,7 @@ impl Engine for CudaEngine {
             raw: RawStream::new(spec)?,
             replays_seen: of.gpus[gpu].replays,
         });
-        let id = StreamId(of.streams.len() as u32 - 1);
-        of.check.add_stream(id, device, is_default);
-        if is_default {
-            of.gpus[gpu].default_stream = Some(id);
-        }
+        let id = of.check.add_stream(device, is_default);
         self.name_stream(id, &format!("stream {}", id.0));
         self.runs.markers.push(Default::default());
         Ok(id)
@@ -290,8 +283,7 @@ impl Engine for CudaEngine {
         of.make_current(gpu)?;
         let buffer = Buffer::new(gpu, &of.gpus[gpu].context, bytes, place)?;
         of.buffers.push(Some(buffer));
-        of.check.add_buffer(device, bytes, place);
-        Ok(BufferId(of.buffers.len() as u32 - 1))
+        Ok(of.check.add_buffer(device, bytes, place))
     }
 
     fn access(&mut self, buffer: BufferId, visit: &mut dyn FnMut(&mut [u32])) -> Result<()> {
@@ -329,8 +321,7 @@ impl Engine for CudaEngine {
         of.make_current(gpu)?;
         let event = of.gpus[gpu].pool.plain()?;
         of.events.push(event);
-        of.check.add_event(device);
-        Ok(EventId(of.events.len() as u32 - 1))
+        Ok(of.check.add_event(device))
     }
 
     fn submit(&mut self, program: &Program) -> Result<RunId> {
