@@ -85,8 +85,6 @@ pub(crate) struct Plan {
     pub(crate) functions: Vec<(DeviceId, Function)>,
     /// Whether the program changes cells. If it fails halfway, every lattice must be restored.
     pub(crate) changes_cells: bool,
-    /// Whether several host threads issue the program.
-    pub(crate) several_issuers: bool,
 }
 
 impl Plan {
@@ -308,11 +306,9 @@ impl Validator {
     pub(crate) fn validate(&mut self, program: &Program) -> Result<Plan> {
         self.states.begin();
         self.allocated.clear();
-        let mut plan = Plan {
-            several_issuers: has_several_issuers(program),
-            ..Plan::default()
-        };
-        if plan.several_issuers {
+        let mut plan = Plan::default();
+        let has_several_issuers = has_several_issuers(program);
+        if has_several_issuers {
             check_issuers(program)?;
         }
         for step in &program.steps {
@@ -321,7 +317,7 @@ impl Validator {
                 Op::Lattices(lattices, op) => {
                     self.validate_on(lattices.clone(), op, stream.device, &mut plan)?;
                 }
-                Op::Buffers(BufferOp::Memory(_)) if plan.several_issuers => {
+                Op::Buffers(BufferOp::Memory(_)) if has_several_issuers => {
                     bail!(
                         "{} cannot be issued by one of several threads",
                         step.op.label()
@@ -702,7 +698,7 @@ impl Validator {
 }
 
 /// Whether several host threads issue a program.
-fn has_several_issuers(program: &Program) -> bool {
+pub(crate) fn has_several_issuers(program: &Program) -> bool {
     let mut steps = program.steps.windows(2);
     steps.any(|pair| pair[0].issuer != pair[1].issuer)
 }

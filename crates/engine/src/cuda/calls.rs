@@ -9,7 +9,7 @@
 //! event is recorded.
 
 use super::driver::{check, host_span};
-use crate::check::Plan;
+use crate::check::has_several_issuers;
 use crate::{EngineError, EventId, LatticeOp, Op, OrderOp, Program, Result, Span, StreamId, nvtx};
 use cust::sys;
 use std::collections::HashMap;
@@ -201,8 +201,8 @@ impl Threads {
     /// The threads for a program that uses these devices, one entry per context. A thread per GPU if
     /// it names no issuers, uses several devices and makes many launches, and what one device needs of
     /// another is ordered by events.
-    pub(super) fn of(program: &Program, plan: &Plan, mut devices: Vec<sys::CUdevice>) -> Threads {
-        if plan.several_issuers {
+    pub(super) fn of(program: &Program, mut devices: Vec<sys::CUdevice>) -> Threads {
+        if has_several_issuers(program) {
             return Threads::PerIssuer;
         }
         let contexts = devices.len();

@@ -341,7 +341,7 @@ impl Engine for CudaEngine {
             last_step[step.stream.0 as usize] = index;
         }
         let device = |(gpu, _): &(usize, _)| resources.gpus[*gpu].device.as_raw();
-        let threads = Threads::of(program, &plan, used.iter().map(device).collect());
+        let threads = Threads::of(program, used.iter().map(device).collect());
         let mut submission = Submission {
             resources,
             runs,
@@ -535,13 +535,13 @@ impl Runs {
     }
 
     /// Adds a run whose work has been issued.
-    fn add(&mut self, number: RunId, run: Run) {
+    fn add(&mut self, number: RunId, mut run: Run) {
         if run.open == 0 {
+            run.open = 1;
             self.empty.push(number);
-        } else {
-            self.open.insert(number, run);
-            self.idle_polls = 0;
         }
+        self.open.insert(number, run);
+        self.idle_polls = 0;
     }
 
     /// Makes a stream wait for earlier graph replays, which run in a stream of their own.
@@ -588,17 +588,13 @@ impl Runs {
 
     /// Appends what has completed.
     fn poll(&mut self, resources: &mut Resources, completions: &mut Vec<Completion>) -> Result<()> {
-        let empty = self.empty.drain(..);
-        completions.extend(empty.map(|run| Completion::Finished {
-            run,
-            spans: Vec::new(),
-            host: Vec::new(),
-            block_timestamps: Vec::new(),
-        }));
         if self.open.is_empty() {
             return Ok(());
         }
         let before = completions.len();
+        for run in std::mem::take(&mut self.empty) {
+            self.end_part(run, resources, completions)?;
+        }
         for stream in 0..self.markers.len() {
             while let Some(marker) = self.markers[stream].front() {
                 if !marker.event.fired()? {
