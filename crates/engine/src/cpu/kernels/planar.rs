@@ -9,7 +9,7 @@ use std::cell::Cell;
 use bytemuck::{cast_slice, cast_slice_mut};
 
 use super::column_sweep::{self, Any, Life, Next, Strip};
-use super::{Launch, Pair, passes};
+use super::{Launch, Pair, run_passes};
 use crate::cpu::planar_rows::{PlanarRows, Planes, ROWS, Source};
 use crate::cpu::vector::{self, Lanes, Logic, Work};
 use life::Rule;
@@ -17,7 +17,7 @@ use life::Rule;
 /// Runs all generations of a launch, one pass each.
 pub(in crate::cpu) fn run(launch: &Launch, cells: &mut Pair<PlanarRows>) {
     let rule = launch.rule;
-    passes::run(
+    run_passes(
         launch,
         cells,
         |_, _| 1,
