@@ -743,16 +743,16 @@ pub(crate) struct LatticeState {
     /// The working layout.
     pub(crate) layout: Layout,
     /// The layout reserved in addition to [`Layout::Bits`]; [`Layout::Bits`] if none is.
-    pub(crate) reserved: Layout,
+    reserved: Layout,
     /// Which of the working layout's two buffers holds the cells: 0 or 1.
     pub(crate) parity: u8,
     /// Which bit buffer holds the bits: 0 or 1. In other layouts these are the bits of the last
     /// [`LatticeOp::Pack`].
     pub(crate) bits_parity: u8,
     /// Whether the bits equal the cells. False if they are of an earlier generation.
-    pub(crate) bits_current: bool,
+    bits_current: bool,
     /// Whether it has been measured at least once.
-    pub(crate) measured: bool,
+    measured: bool,
     /// Words of the view that the last [`LatticeOp::Reduce`] made; 0 before the first.
     pub(crate) view_words: u32,
     /// The rows that it has, if it is no whole torus.
@@ -761,7 +761,7 @@ pub(crate) struct LatticeState {
 
 impl LatticeState {
     /// State of a new lattice.
-    pub(crate) const NEW: LatticeState = LatticeState {
+    const NEW: LatticeState = LatticeState {
         layout: Layout::Bits,
         reserved: Layout::Bits,
         parity: 0,
@@ -774,7 +774,7 @@ impl LatticeState {
 
     /// The state after an op. The op must be compatible with this state.
     #[must_use]
-    pub(crate) fn after(mut self, op: &LatticeOp) -> LatticeState {
+    fn after(mut self, op: &LatticeOp) -> LatticeState {
         match op {
             LatticeOp::Upload(_) | LatticeOp::Soup(_) => {
                 (self.layout, self.bits_current) = (Layout::Bits, true);
@@ -814,7 +814,7 @@ impl LatticeState {
     }
 
     /// Words of a view of the lattice: a byte per pixel, or of a band a count.
-    pub(crate) fn words_of_view(self, region: ReduceRegion) -> usize {
+    fn words_of_view(self, region: ReduceRegion) -> usize {
         match self.band {
             None => region.words(),
             Some(_) => 4 * region.words(),
@@ -822,7 +822,7 @@ impl LatticeState {
     }
 
     /// Whether an op changes cells, so that its result must not be kept if it fails halfway.
-    pub(crate) fn is_changed_by(self, op: &LatticeOp) -> bool {
+    fn is_changed_by(self, op: &LatticeOp) -> bool {
         match op {
             LatticeOp::Upload(_)
             | LatticeOp::Soup(_)
@@ -836,7 +836,7 @@ impl LatticeState {
 
     /// Updates the state after an attempt to reserve memory for `layout`; `allocated` says whether
     /// it succeeded.
-    pub(crate) fn reserve(&mut self, layout: Layout, allocated: bool) {
+    fn reserve(&mut self, layout: Layout, allocated: bool) {
         self.reserved = if allocated { layout } else { Layout::Bits };
         if self.layout != self.reserved {
             self.layout = Layout::Bits;

@@ -27,7 +27,7 @@ use std::{mem, thread};
 
 /// Runs one op other than a record, wait or synchronization. The flag is set when the engine stops
 /// and the result no longer matters.
-pub(super) type Execute = dyn Fn(&Op, &AtomicBool) -> Result<()> + Send + Sync;
+type Execute = dyn Fn(&Op, &AtomicBool) -> Result<()> + Send + Sync;
 
 /// The streams, the events and their worker threads.
 pub(super) struct StreamPool {

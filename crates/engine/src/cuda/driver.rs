@@ -487,14 +487,14 @@ impl Event {
     }
 
     /// Milliseconds from an earlier event to this one, at the driver's resolution of 0.5 µs.
-    pub(super) fn ms_since(&self, earlier: &Event) -> Result<f32> {
+    fn ms_since(&self, earlier: &Event) -> Result<f32> {
         let mut ms = 0.0;
         // SAFETY: both events are alive and were made for timing.
         let code = unsafe { sys::cuEventElapsedTime(&mut ms, earlier.0, self.0) };
         check("cuEventElapsedTime", code).map(|()| ms)
     }
 
-    pub(super) fn synchronize(&self) -> Result<()> {
+    fn synchronize(&self) -> Result<()> {
         // SAFETY: the event is alive.
         check("cuEventSynchronize", unsafe {
             sys::cuEventSynchronize(self.0)
@@ -524,7 +524,7 @@ impl EventPool {
     }
 
     /// Takes an event with timing.
-    pub(super) fn timing(&mut self) -> Result<Event> {
+    fn timing(&mut self) -> Result<Event> {
         self.timing.pop().map_or_else(|| Event::new(true), Ok)
     }
 }

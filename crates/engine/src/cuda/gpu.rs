@@ -271,7 +271,7 @@ fn compiler_log(code: &GpuCode) -> Option<String> {
 }
 
 impl Functions {
-    pub(super) fn new(context: Arc<OwnedContext>) -> Functions {
+    fn new(context: Arc<OwnedContext>) -> Functions {
         Functions {
             known: HashMap::new(),
             modules: Vec::new(),
@@ -403,7 +403,7 @@ impl Functions {
     }
 
     /// Waits for functions that are still being compiled and unloads them.
-    pub(super) fn stop_compiling(&mut self) {
+    fn stop_compiling(&mut self) {
         for (_, known) in self.known.drain() {
             if let Known::Compiling(thread) = known {
                 drop(thread.join());

@@ -51,11 +51,7 @@ impl HostWords {
 
     /// Allocates page-locked memory that holds whatever it held before: to zero gigabytes takes
     /// seconds.
-    pub(super) fn unzeroed(
-        context: &Arc<OwnedContext>,
-        words: usize,
-        what: MemoryUse,
-    ) -> Result<HostWords> {
+    fn unzeroed(context: &Arc<OwnedContext>, words: usize, what: MemoryUse) -> Result<HostWords> {
         let mut at = std::ptr::null_mut();
         let place = BufferLocation::Host(HostMemory::Pinned);
         // SAFETY: `at` is valid for the write; a context is current. 1 is CU_MEMHOSTALLOC_PORTABLE:

@@ -715,7 +715,7 @@ impl Cut {
     }
 
     /// The device of a band, by the band's index.
-    pub(crate) fn device(self, band: usize) -> DeviceId {
+    fn device(self, band: usize) -> DeviceId {
         DeviceId((band / self.per_device as usize) as u16)
     }
 }
@@ -768,7 +768,7 @@ impl Band {
 
     /// The parts of rows `first..first + count` of the torus that are the band's own, as rows of the
     /// lattice and as rows behind `first`.
-    pub(crate) fn own_part(self, first: u32, count: u32) -> Option<RowCopy> {
+    fn own_part(self, first: u32, count: u32) -> Option<RowCopy> {
         let from = first.max(self.first);
         let end = (first + count).min(self.first + self.rows);
         (from < end).then(|| RowCopy {

@@ -144,7 +144,7 @@ fn step_one(seen: [&[u32]; 3], out: &mut [u32], next: impl Fn([Sums; 3], u32) ->
 /// Adds three bits per cell: a carry-save adder, in a form that compiles to two ternary operations
 /// where available.
 #[inline(always)]
-pub(super) fn add(a: u32, b: u32, c: u32) -> Sums {
+fn add(a: u32, b: u32, c: u32) -> Sums {
     (a ^ b ^ c, (a & b) | (c & (a | b)))
 }
 
@@ -182,6 +182,6 @@ fn any_rule(dead: &[u32; 10], alive: &[u32; 10], sums: [Sums; 3], cells: u32) ->
 
 /// Selects bits of `set` where the mask is 1, of `clear` where it is 0.
 #[inline(always)]
-pub(super) fn choose(mask: u32, set: u32, clear: u32) -> u32 {
+fn choose(mask: u32, set: u32, clear: u32) -> u32 {
     clear ^ (mask & (set ^ clear))
 }

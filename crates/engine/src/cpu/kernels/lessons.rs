@@ -170,22 +170,22 @@ fn stays(cr: f32, ci: f32, iterations: u32, bound: f32) -> bool {
 // last. This order replaces the delay.
 
 /// One launch of the kernel.
-pub(in crate::cpu) struct Block<'a> {
+struct Block<'a> {
     /// The two buffers, which alternate as source and destination.
-    pub(super) a: &'a [AtomicU32],
-    pub(super) b: &'a [AtomicU32],
-    pub(super) width: usize,
-    pub(super) height: usize,
+    a: &'a [AtomicU32],
+    b: &'a [AtomicU32],
+    width: usize,
+    height: usize,
     /// The rule's table, as from [`Rule::table`](life::Rule::table).
-    pub(super) rule: u32,
-    pub(super) generations: u32,
-    pub(super) barrier: bool,
+    rule: u32,
+    generations: u32,
+    barrier: bool,
     /// Warps in the block.
-    pub(super) warps: usize,
+    warps: usize,
 }
 
 impl Block<'_> {
-    pub(super) fn run(&self, stop: &AtomicBool) {
+    fn run(&self, stop: &AtomicBool) {
         let generations = || (0..self.generations).take_while(|_| !stop.load(Ordering::Relaxed));
         if self.barrier {
             for generation in generations() {
@@ -242,7 +242,7 @@ const PIECE: usize = 64;
 const MAX_PER_CHECK: u32 = 1 << 16;
 
 /// Multiplies every number by 2 and divides it by 2, `times` times.
-pub(super) fn scale(array: &[AtomicU32], times: u32, stop: &AtomicBool) {
+fn scale(array: &[AtomicU32], times: u32, stop: &AtomicBool) {
     for words in array.chunks(PIECE) {
         let mut piece = [0.0; PIECE];
         for (number, word) in piece.iter_mut().zip(words) {

@@ -24,7 +24,7 @@ pub(super) struct Pair<B> {
     /// The current cells.
     pub(super) now: B,
     /// The buffer for the next generation.
-    pub(super) next: B,
+    next: B,
 }
 
 impl<B> Pair<B> {

@@ -59,14 +59,14 @@ thread_local! {
 }
 
 /// An even number of generations of some rows, as vector work.
-pub(super) struct Pass<'a> {
-    pub(super) rule: Rule,
-    pub(super) generations: usize,
+struct Pass<'a> {
+    rule: Rule,
+    generations: usize,
     /// Columns per tile, without the halo.
-    pub(super) tile: usize,
-    pub(super) from: Source<'a>,
+    tile: usize,
+    from: Source<'a>,
     /// Destination of the rows.
-    pub(super) out: &'a mut [Lanes],
+    out: &'a mut [Lanes],
 }
 
 impl Work for Pass<'_> {
