@@ -3,7 +3,7 @@
 //!     cargo run --package engine --example streams
 //!
 //! Work is data: the program below is a list of operations, each for a stream. The same program runs on
-//! CUDA, by `CudaEngine::new` in place of `CpuEngine::new`.
+//! CUDA, by `CudaEngine::open` in place of `CpuEngine::new`.
 
 use std::num::NonZeroUsize;
 

@@ -75,19 +75,15 @@ impl CpuEngine {
         let groups = &mut self.check.lattices.groups;
         for (&group, &words) in &plan.views {
             let (lattices, what) = (groups[group].lattices(), MemoryUse::Views);
-            let enlarged = self
-                .lattices
-                .enlarge(lattices, words, what, |results| &mut results.view);
-            enlarged?;
+            self.lattices
+                .enlarge(lattices, words, what, |results| &mut results.view)?;
             groups[group].view_capacity = words;
         }
         for &group in &plan.measures {
             let (words, what) = (groups[group].size.words(), MemoryUse::Measures);
             let lattices = groups[group].lattices();
-            let enlarged = self
-                .lattices
-                .enlarge(lattices, words, what, |results| &mut results.before);
-            enlarged?;
+            self.lattices
+                .enlarge(lattices, words, what, |results| &mut results.before)?;
             groups[group].has_measures_memory = true;
         }
         Ok(())

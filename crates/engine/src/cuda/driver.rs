@@ -609,14 +609,13 @@ pub(super) struct Timing {
 impl Timing {
     /// Appends the spans of its steps. Every event must have fired.
     pub(super) fn spans(&self, spans: &mut Vec<Span>) -> Result<()> {
+        let at = |event: usize| self.origin.nanos(&self.timer.events[event]).map(Nanos);
         for &(step, stream, [from, to]) in &self.timer.steps {
-            let start = Nanos(self.origin.nanos(&self.timer.events[from])?);
-            let end = Nanos(self.origin.nanos(&self.timer.events[to])?);
             spans.push(Span {
                 step,
                 stream,
-                start,
-                end,
+                start: at(from)?,
+                end: at(to)?,
             });
         }
         Ok(())
