@@ -263,7 +263,7 @@ fn screens_stay_as_they_are() {
         view.update(status, &fixtures::TimedBefore(8));
     };
     #[rustfmt::skip]
-    let screens: [(&str, [u16; 2], Change); 22] = [
+    let screens: [(&str, [u16; 2], Change); 24] = [
         ("figures", [50, 10], |_, _| {}),
         ("figures", [60, 10], |_, _| {}),
         ("figures", [80, 12], |_, _| {}),
@@ -285,7 +285,9 @@ fn screens_stay_as_they_are() {
         ("a cause against overlap", [160, 40], cause),
         ("a change", [120, 16], changed),
         ("before and after", [100, 30], before),
+        ("before and after, one has room", [160, 11], before),
         ("A and B", [80, 24], halves),
+        ("A and B, one has room", [160, 11], halves),
     ];
     let mut shown = String::new();
     let mut show = |name: &str, glyphs, [columns, rows]: [u16; 2], change: Change| {

@@ -1,6 +1,6 @@
 //! A timed round as bars of text: a row for the host's calls, one for each stream (or for several,
-//! where there are more than rows), and the axis. The window has the round before a change, or of A,
-//! besides.
+//! where there are more than rows), and the axis; with a round before a change, or of A, the same
+//! above it.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -11,6 +11,7 @@ use crate::painting::text::{cut, wrap, wrap_parts};
 use lang::tr;
 use session::trace::StepKind;
 use ui::Screen;
+use ui::timeline::RoundChart;
 use ui::timeline::lanes::{Bar, fold_bars, row_name};
 use ui::timeline::scale::{TimeRange, TimeScale};
 use ui::timeline::{BarKind, KINDS, Which, drawn_round};
@@ -19,7 +20,7 @@ use ui::timeline::{BarKind, KINDS, Which, drawn_round};
 const NAMES: u16 = 16;
 /// Between the legend's entries.
 const GAP: usize = 2;
-/// The fewest rows of bars: the host's, and one of all streams.
+/// The fewest rows of a round: the host's, and one of all streams.
 const MIN_ROWS: usize = 2;
 
 /// What a kind of work is painted with, so that it is told apart without colours too.
@@ -46,6 +47,8 @@ pub(super) struct Contents {
     head: Vec<String>,
     /// Lines below the axis.
     legend: Vec<Vec<Entry>>,
+    /// Whether the round before the one that is shown has room above it.
+    has_both: bool,
     /// Rows of bars, were each lane to have its own.
     rows: usize,
 }
@@ -54,24 +57,49 @@ impl Contents {
     /// What fits in `columns` and at most `most` rows, the most important first; `None` if nothing
     /// fits. `lanes` is the number expected before the first timed round.
     pub(super) fn of(screen: &Screen, lanes: usize, columns: u16, most: usize) -> Option<Contents> {
-        let columns = usize::from(columns).saturating_sub(2);
-        let lanes = screen.round.as_ref().map_or(lanes, |it| it.lanes.len());
+        let has_before = screen.round_before.is_some();
         let attempts = [
-            (HeadParts::All, true),
-            (HeadParts::Overlap, true),
-            (HeadParts::Finding, true),
-            (HeadParts::Finding, false),
+            (has_before, HeadParts::All, true),
+            (has_before, HeadParts::Overlap, true),
+            (false, HeadParts::Overlap, true),
+            (false, HeadParts::Finding, true),
+            (false, HeadParts::Finding, false),
         ];
-        let mut attempts = attempts.into_iter().map(|(parts, has_legend)| Contents {
-            head: wrap_parts(&head(screen, parts), columns),
-            legend: if has_legend {
-                in_lines(legend(screen), columns)
-            } else {
-                Vec::new()
-            },
-            rows: 1 + lanes.max(1),
+        let mut attempts = attempts.into_iter().map(|(both, parts, legend)| {
+            Contents::with(both, parts, legend, screen, lanes, columns)
         });
         attempts.find(|contents| contents.min_height() <= most)
+    }
+
+    fn with(
+        has_both: bool,
+        parts: HeadParts,
+        has_legend: bool,
+        screen: &Screen,
+        lanes: usize,
+        columns: u16,
+    ) -> Contents {
+        let columns = usize::from(columns);
+        let head = wrap_parts(&head(screen, parts), columns.saturating_sub(2));
+        let entries = if has_legend {
+            legend(screen)
+        } else {
+            Vec::new()
+        };
+        let lanes_of = |chart: &RoundChart| chart.lanes.len();
+        let after = screen
+            .round
+            .as_ref()
+            .map_or(lanes, |it| lanes_of(it))
+            .max(1);
+        let before = screen.round_before.as_ref().filter(|_| has_both);
+        let before = before.map_or(0, |it| 1 + lanes_of(it).max(1));
+        Contents {
+            head,
+            legend: in_lines(entries, columns.saturating_sub(2)),
+            has_both,
+            rows: 1 + after + before,
+        }
     }
 
     /// Rows that are not bars: the axis among them.
@@ -81,7 +109,8 @@ impl Contents {
 
     /// The rows that it needs.
     pub(super) fn min_height(&self) -> usize {
-        self.around() + MIN_ROWS
+        let rounds = 1 + usize::from(self.has_both);
+        self.around() + rounds * MIN_ROWS
     }
 
     /// The rows it takes of the `above` rows over the foot: at most half of them, plus the legend,
@@ -133,12 +162,13 @@ fn head(screen: &Screen, which: HeadParts) -> Vec<String> {
     parts
 }
 
-/// The kinds of work that the round has, and what the bars are.
+/// The kinds of work that the rounds have, and what the bars are.
 fn legend(screen: &Screen) -> Vec<Entry> {
+    let rounds = [&screen.round, &screen.round_before];
+    let rounds = || rounds.into_iter().flatten();
     let has = |kind: BarKind| {
-        let lanes = screen.round.iter().flat_map(|it| it.lanes.iter());
-        let bars = lanes.flat_map(|lane| &lane.bars);
-        let mut bars = bars.chain(screen.round.iter().flat_map(|it| &it.host));
+        let bars = rounds().flat_map(|it| it.lanes.iter().flat_map(|lane| &lane.bars));
+        let mut bars = bars.chain(rounds().flat_map(|it| &it.host));
         bars.any(|bar| bar.kind.index() == kind.index())
     };
     let there = KINDS.iter().filter(|(kind, _)| has(*kind));
@@ -215,31 +245,64 @@ pub(super) fn paint(
         length: chart.whole,
     };
     let scale = TimeScale::new(whole, bars.x.into(), bars.width.into());
-    let which = match screen.round_before {
-        None => Which::Only,
-        Some(_) => Which::both(screen.comparison.is_some())[1],
-    };
-    let painter = RoundPainter { depth, scale, bars };
-    painter.row(0, which.host_name(), &chart.host, buffer);
-    let rows = usize::from(bars.height).saturating_sub(1).max(1);
-    let folded = chart.lanes.len().div_ceil(rows).max(1);
-    let mut row = 1;
-    for lanes in chart.lanes.chunks(folded) {
-        let bars = lanes.iter().flat_map(|lane| &lane.bars);
-        painter.row(row, &row_name(lanes), bars, buffer);
-        row += 1;
+    let [above, below] = Which::both(screen.comparison.is_some());
+    let mut rounds: Vec<(&RoundChart, Which)> = vec![match &screen.round_before {
+        None => (&**chart, Which::Only),
+        Some(_) => (&**chart, below),
+    }];
+    if let Some(before) = screen.round_before.as_ref().filter(|_| contents.has_both) {
+        rounds.insert(0, (&**before, above));
     }
-    axis(scale, bars, y + row, depth, buffer);
+    let lanes: Vec<usize> = rounds.iter().map(|(round, _)| round.lanes.len()).collect();
+    for ((round, which), rows) in rounds.into_iter().zip(split(&lanes, bars.height.into())) {
+        let painter = RoundPainter {
+            round,
+            depth,
+            scale,
+            bars: Rect { y, ..bars },
+        };
+        y += painter.paint(which, rows, buffer);
+    }
+    axis(scale, bars, y, depth, buffer);
 }
 
-/// Where bars stand, the host's row being the first.
-struct RoundPainter {
+/// The rows of each round's lanes, below its host's, of so many rows in all.
+fn split(lanes: &[usize], rows: usize) -> Vec<usize> {
+    let room = rows.saturating_sub(lanes.len());
+    match *lanes {
+        [first, second] => {
+            let share = (room * first).div_ceil((first + second).max(1));
+            // What one does not need is the other's.
+            let above = share.min(first).max(room.saturating_sub(second));
+            let above = above.clamp(1, room.saturating_sub(1).max(1));
+            vec![above, room.saturating_sub(above).max(1)]
+        }
+        _ => vec![room.max(1)],
+    }
+}
+
+/// A round in its place, the host's row being the first.
+struct RoundPainter<'a> {
+    round: &'a RoundChart,
     depth: ColourDepth,
     scale: TimeScale,
     bars: Rect,
 }
 
-impl RoundPainter {
+impl RoundPainter<'_> {
+    /// Paints the host's row and the lanes, in so many rows; returns the rows that it took.
+    fn paint(&self, which: Which, rows: usize, buffer: &mut Buffer) -> u16 {
+        self.row(0, which.host_name(), &self.round.host, buffer);
+        let folded = self.round.lanes.len().div_ceil(rows).max(1);
+        let mut used = 1;
+        for lanes in self.round.lanes.chunks(folded) {
+            let bars = lanes.iter().flat_map(|lane| &lane.bars);
+            self.row(used, &row_name(lanes), bars, buffer);
+            used += 1;
+        }
+        used
+    }
+
     fn row<'a>(
         &self,
         row: u16,
@@ -276,5 +339,20 @@ fn axis(scale: TimeScale, bars: Rect, y: u16, depth: ColourDepth, buffer: &mut B
         if x + length <= bars.right() + 1 {
             buffer.set_string(x, y, label, depth.text(PALETTE.value));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::split;
+
+    #[test]
+    fn rows_are_split_by_lanes_and_none_is_left_empty_while_the_other_folds() {
+        assert_eq!(split(&[16], 9), [8]);
+        assert_eq!(split(&[16, 1], 10), [7, 1]);
+        assert_eq!(split(&[1, 16], 10), [1, 7]);
+        assert_eq!(split(&[8, 8], 10), [4, 4]);
+        assert_eq!(split(&[16, 1], 4), [1, 1]);
+        assert_eq!(split(&[2, 2], 6), [2, 2]);
     }
 }
