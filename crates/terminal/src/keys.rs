@@ -150,12 +150,12 @@ mod tests {
     #[test]
     fn every_key_of_the_table_does_its_action() {
         for row in TABLE {
-            for chord in row.chords {
+            for chord in row.chords() {
                 let plain = matches!(chord.key, Key::Char('C')) && chord.ctrl;
                 if plain {
                     continue; // in a terminal it quits
                 }
-                let event = typed(chord).unwrap();
+                let event = typed(&chord).unwrap();
                 assert_eq!(action(&event), Some(row.action), "{chord}");
             }
         }

@@ -167,8 +167,8 @@ mod tests {
 
     #[test]
     fn every_key_of_the_table_can_be_typed() {
-        for chord in TABLE.iter().flat_map(|row| row.chords) {
-            assert_eq!(key(&typed(chord)), Some(chord.key), "{chord}");
+        for chord in TABLE.iter().flat_map(Row::chords) {
+            assert_eq!(key(&typed(&chord)), Some(chord.key), "{chord}");
         }
     }
 

@@ -482,7 +482,7 @@ fn the_keys_are_whole_however_narrow_the_terminal_is_and_seen_by_scrolling() {
         for row in TABLE {
             let here = row.in_terminal;
             assert_eq!(said.contains(row.help), here, "{} at {columns}", row.help);
-            for chord in row.chords.iter().filter(|_| here) {
+            for chord in row.chords().filter(|_| here) {
                 assert!(said.contains(&chord.to_string()), "{chord} at {columns}");
             }
         }

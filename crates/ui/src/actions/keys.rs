@@ -47,6 +47,23 @@ pub struct Chord {
     pub ctrl: bool,
 }
 
+/// The keys that are no character as it is typed, and their names.
+const NAMES: [(Key, &str); 13] = [
+    (Key::Char('-'), "−"),
+    (Key::Space, "Space"),
+    (Key::Enter, "Enter"),
+    (Key::Tab, "Tab"),
+    (Key::Escape, "Esc"),
+    (Key::Backspace, "Backspace"),
+    (Key::Delete, "Delete"),
+    (Key::PageUp, "PgUp"),
+    (Key::PageDown, "PgDn"),
+    (Key::Left, "←"),
+    (Key::Right, "→"),
+    (Key::Up, "↑"),
+    (Key::Down, "↓"),
+];
+
 impl fmt::Display for Chord {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.ctrl {
@@ -55,23 +72,32 @@ impl fmt::Display for Chord {
         if self.shift {
             write!(f, "Shift+")?;
         }
-        match self.key {
-            Key::Char('-') => write!(f, "−"),
-            Key::Char(c) => write!(f, "{c}"),
-            Key::Escape => write!(f, "Esc"),
-            Key::PageUp => write!(f, "PgUp"),
-            Key::PageDown => write!(f, "PgDn"),
-            Key::Left => write!(f, "←"),
-            Key::Right => write!(f, "→"),
-            Key::Up => write!(f, "↑"),
-            Key::Down => write!(f, "↓"),
-            Key::F(n) => write!(f, "F{n}"),
-            named => write!(f, "{named:?}"),
+        match (self.key, NAMES.iter().find(|(key, _)| *key == self.key)) {
+            (_, Some((_, name))) => write!(f, "{name}"),
+            (Key::F(number), _) => write!(f, "F{number}"),
+            (Key::Char(c), _) => write!(f, "{c}"),
+            (key, None) => write!(f, "{key:?}"),
         }
     }
 }
 
 impl Chord {
+    /// The chord that is displayed like this.
+    pub fn named(name: &str) -> Option<Chord> {
+        let without = |name, modifier| match str::strip_prefix(name, modifier) {
+            Some(rest) => (true, rest),
+            None => (false, name),
+        };
+        let (ctrl, name) = without(name, "Ctrl+");
+        let (shift, name) = without(name, "Shift+");
+        let number = name.strip_prefix('F').and_then(|it| it.parse().ok());
+        let key = match NAMES.iter().find(|(_, its)| *its == name) {
+            Some((key, _)) => *key,
+            None => number.map(Key::F).or(name.chars().next().map(Key::Char))?,
+        };
+        Some(Chord { key, shift, ctrl })
+    }
+
     /// Whether it types a character into a text field.
     pub fn types(self) -> bool {
         matches!(self.key, Key::Char(_) | Key::Space) && !self.ctrl
@@ -86,33 +112,4 @@ impl Chord {
             ..self
         }
     }
-}
-
-pub(super) const fn key(key: Key) -> Chord {
-    Chord {
-        key,
-        shift: false,
-        ctrl: false,
-    }
-}
-pub(super) const fn shifted(key: Key) -> Chord {
-    Chord {
-        shift: true,
-        ..self::key(key)
-    }
-}
-pub(super) const fn with_ctrl(key: Key) -> Chord {
-    Chord {
-        ctrl: true,
-        ..self::key(key)
-    }
-}
-pub(super) const fn char(c: char) -> Chord {
-    key(Key::Char(c))
-}
-pub(super) const fn shift(c: char) -> Chord {
-    shifted(Key::Char(c))
-}
-pub(super) const fn ctrl(c: char) -> Chord {
-    with_ctrl(Key::Char(c))
 }
