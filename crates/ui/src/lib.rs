@@ -37,6 +37,8 @@ pub mod rung_source;
 mod screen;
 pub mod theme;
 pub mod timeline;
+#[cfg(test)]
+mod words_tests;
 
 pub use self::screen::{Screen, Sources};
 pub use actions::{Action, EditAction, ViewAction};

@@ -196,27 +196,6 @@ mod tests {
     }
 
     #[test]
-    fn what_changed_is_marked_and_said_in_words() {
-        let source = RungSource::of(find("shared").unwrap());
-        assert_eq!(source.compared_with, Some("global"));
-        assert!(
-            source.lines[0]
-                .text
-                .starts_with("// Compared with 01_global")
-        );
-        let is = |change, text: &str| {
-            let mut lines = source.lines.iter();
-            lines.any(|line| line.change == change && line.text.contains(text))
-        };
-        assert!(is(Change::Added, "__syncthreads();"));
-        assert!(is(
-            Change::Removed,
-            "extern \"C\" __global__ void life_global("
-        ));
-        assert!(is(Change::Same, "if (x >= width || y >= height) return;"));
-    }
-
-    #[test]
     fn an_own_kernel_is_compared_with_its_rung_and_has_ptx() {
         let rung = find("shared").unwrap();
         let own = |gpu| {

@@ -331,18 +331,6 @@ mod tests {
     ];
 
     #[test]
-    fn each_is_an_amount_or_has_choices_of_which_the_present_one_is_on() {
-        let status = status();
-        for setting in ALL {
-            let choices = setting.choices(&status);
-            let amount = setting.amount(&status, 64);
-            assert_ne!(choices.is_empty(), amount.is_none(), "{setting:?}");
-            let on = choices.iter().filter(|choice| choice.is_on).count();
-            assert_eq!(on, usize::from(!choices.is_empty()), "{setting:?}");
-        }
-    }
-
-    #[test]
     fn what_an_amount_says_is_what_its_field_reads() {
         let status = status();
         for setting in ALL {

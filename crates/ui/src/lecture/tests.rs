@@ -2,9 +2,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::*;
-use crate::actions::{Chord, Key};
 use crate::fixtures::lecture_options;
-use crate::{Action, App, EmergencySave, LessonScreen, Lessons, ViewOptions};
+use crate::{App, EmergencySave, LessonScreen, ViewOptions};
 use life::Size;
 use session::{Finding, SessionAction, Source, Switch};
 
@@ -100,86 +99,6 @@ fn steps_reach_their_settings_forward_back_and_after_an_interruption() {
         app.turn_page(true);
     }
     assert!(app.open_lecture().is_none(), "it ends behind its last step");
-}
-
-/// Without a lesson or a lecture, over the list, over a page, and over a step: `=` is what the key asks for
-/// otherwise, `-` nothing.
-#[test]
-fn what_a_key_asks_for_depends_on_what_is_open() {
-    let folder = tempfile::tempdir().unwrap();
-    let mut step = start(folder.path());
-    let none = App::new(
-        ViewOptions::default(),
-        None,
-        Arc::new(|| {}),
-        Arc::default(),
-    );
-    let mut seen = vec![[String::new(), String::new(), String::new(), String::new()]; ROWS.len()];
-    const ROWS: [(Key, bool, [&str; 4]); 17] = [
-        (
-            Key::PageDown,
-            false,
-            ["=", "NextPage", "NextPage", "NextPage"],
-        ),
-        (Key::Right, false, ["=", "NextPage", "NextPage", "NextPage"]),
-        (
-            Key::PageUp,
-            false,
-            ["=", "PreviousPage", "PreviousPage", "PreviousPage"],
-        ),
-        (
-            Key::Left,
-            false,
-            ["=", "PreviousPage", "PreviousPage", "PreviousPage"],
-        ),
-        (Key::Down, false, ["=", "NextPage", "=", "="]),
-        (Key::Up, false, ["=", "PreviousPage", "=", "="]),
-        (Key::Space, false, ["=", "OpenLesson", "NextPage", "="]),
-        (Key::Enter, false, ["=", "OpenLesson", "NextPage", "="]),
-        // What else a presenter's remote sends.
-        (Key::F(5), false, ["=", "-", "-", "-"]),
-        (Key::F(5), true, ["=", "-", "-", "-"]),
-        (Key::Char('.'), false, ["=", "-", "-", "-"]),
-        (Key::Char('B'), true, ["=", "-", "-", "-"]),
-        (Key::Char('M'), false, ["=", "=", "MeasureAgain", "="]),
-        (
-            Key::Char('2'),
-            false,
-            ["=", "=", "Predict(1)", "Predict(1)"],
-        ),
-        (Key::Char('4'), false, ["=", "=", "Predict(3)", "="]),
-        (Key::Tab, false, ["=", "=", "=", "="]),
-        (Key::Escape, false, ["=", "=", "=", "="]),
-    ];
-    let ask = |app: &App, key, shift, ctrl| {
-        let asked = Action::from(SessionAction::TogglePause);
-        match app.remap_key(Chord { key, shift, ctrl }, Some(asked)) {
-            None => "-".to_owned(),
-            Some(Action::View(action)) => format!("{action:?}"),
-            Some(other) => {
-                assert_eq!(other, asked);
-                "=".into()
-            }
-        }
-    };
-    let mut note = |state: usize, app: &App| {
-        for (seen, (key, shift, _)) in seen.iter_mut().zip(ROWS) {
-            seen[state] = ask(app, key, shift, false);
-            assert_eq!(ask(app, key, shift, true), "=", "with Ctrl");
-        }
-    };
-    note(0, &none);
-    note(3, &step);
-    step.with_lessons(Lessons::toggle);
-    note(1, &step);
-    step.with_lessons(|lessons, session| lessons.open(session, 0));
-    note(2, &step);
-    for (seen, (key, _, wanted)) in seen.iter().zip(ROWS) {
-        assert_eq!(*seen, wanted, "{key:?}");
-    }
-    step.with_lessons(Lessons::close);
-    step.toggle_lecture();
-    assert_eq!(ask(&step, Key::PageDown, false, false), "=", "it is left");
 }
 
 #[test]

@@ -437,67 +437,6 @@ mod tests {
     use crate::timeline::KINDS;
     use crate::timeline::scale::TimeRange;
 
-    use engine::{Nanos, StreamId};
-    use session::Streams;
-
-    #[test]
-    fn lanes_name_their_gpu_where_there_are_several() {
-        let mut round = timed_round(16);
-        let name = |at: usize, round: &TimedRound| {
-            let data = Chart::new(Arc::new(round.clone())).data;
-            data.lanes[at].stream.name()
-        };
-        assert_eq!(name(9, &round), "stream 9");
-        // Instances of even numbers are on GPU 1.
-        for facts in Arc::get_mut(&mut round.steps).unwrap() {
-            facts.gpu = facts.instance.map(|instance| (1 - instance % 2) as u16);
-        }
-        assert_eq!(name(7, &round), "GPU 0: 15");
-        assert_eq!(name(8, &round), "GPU 1: 0");
-        // Two bands of each lattice on a GPU.
-        for facts in Arc::get_mut(&mut round.steps).unwrap() {
-            facts.instance = facts.instance.map(|instance| instance / 4);
-        }
-        assert_eq!(name(0, &round), "GPU 0: 0 a");
-        assert_eq!(name(1, &round), "GPU 0: 0 b");
-        assert_eq!(name(8, &round), "GPU 1: 0 a");
-        let data = Chart::new(Arc::new(round)).data;
-        let rows = [0..2, 1..3, 6..10].map(|lanes| row_name(&data.lanes[lanes]));
-        assert_eq!(rows, ["GPU 0: 0", "GPU 0: 0–1", "GPUs 0–1"]);
-    }
-
-    #[test]
-    fn a_stream_that_instances_share_has_a_name_and_no_number() {
-        let named = |streams, gpu: Option<u16>| {
-            let mut round = timed_round(1);
-            // Streams that were made before it have the numbers up to here.
-            for facts in Arc::get_mut(&mut round.steps).unwrap() {
-                facts.stream = StreamId(16);
-                facts.gpu = gpu;
-            }
-            for span in &mut round.spans {
-                span.stream = StreamId(16);
-            }
-            round.switches.streams = streams;
-            let chart = Chart::new(Arc::new(round));
-            let bar = chart.data.lanes[0].bars[0];
-            let name = chart.data.lanes[0].stream.name();
-            (name, chart.describe(&bar).swap_remove(1))
-        };
-        for (streams, name) in [
-            (Streams::PerInstance, "stream 0"),
-            (Streams::One, "shared stream"),
-            (Streams::Batch, "shared stream"),
-            (Streams::Default, "default stream"),
-        ] {
-            let of_bar = format!("{name} · instance 0");
-            assert_eq!(named(streams, None), (name.to_owned(), of_bar));
-        }
-        let on_gpu = |streams| named(streams, Some(1)).0;
-        assert_eq!(on_gpu(Streams::One), "GPU 1: shared");
-        assert_eq!(on_gpu(Streams::Default), "GPU 1: default");
-    }
-
     #[test]
     fn a_chart_has_a_lane_a_stream_and_starts_at_zero() {
         let chart = Chart::new(Arc::new(timed_round(16)));
@@ -565,26 +504,6 @@ mod tests {
             for b in all[index + 1..].iter().chain([&palette.common_work]) {
                 assert!(distance(*a, *b) >= 0.1, "{a:?} and {b:?}");
             }
-        }
-    }
-
-    #[test]
-    fn a_call_for_the_whole_round_is_a_graph_launch_only_where_there_is_a_graph() {
-        let mut round = timed_round(2);
-        round.host = vec![Span {
-            step: Span::WHOLE,
-            stream: StreamId(0),
-            start: Nanos(1_000_000),
-            end: Nanos(1_003_000),
-        }];
-        for (replayed, short, long) in [
-            (false, "submit", "host: submits the round"),
-            (true, "graph launch", "host: launches the round's graph"),
-        ] {
-            round.replayed = replayed;
-            let chart = Chart::new(Arc::new(round.clone()));
-            assert_eq!(chart.name(&chart.data.host[0]), short);
-            assert_eq!(chart.describe(&chart.data.host[0])[0], long);
         }
     }
 }

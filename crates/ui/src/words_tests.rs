@@ -1,0 +1,542 @@
+//! What rows, fields, figures, findings, charts, calls and the pages of lessons and lectures say, in
+//! states that have names. All of it is stored, so that a word, a key or a figure that changes shows:
+//! of each state what the first one does not say.
+
+use std::sync::Arc;
+
+use crate::actions::{Chord, Setting, TABLE};
+use crate::diagnosis::{Cause, Evidence, Remedy, overlap::Bound};
+use crate::fixtures::*;
+use crate::timeline::lanes::row_name;
+use crate::timeline::overlap::OverlapTexts;
+use crate::*;
+use engine::kernels::find;
+use engine::{Cut, HostMemory, Span, Transfer};
+use lang::Language;
+use life::Size;
+use session::trace::TimedRound;
+use session::*;
+use test_support::compare_with_stored;
+
+/// What is said depends on this.
+struct State {
+    status: Status,
+    options: ViewOptions,
+    drawing: Drawing,
+    edit_overlay: EditOverlay,
+    population: Population,
+    round: TimedRound,
+}
+
+impl State {
+    fn first() -> State {
+        let mut status = status(16, size(512, 512));
+        status.engine.devices[0].name = ladder::fixtures::DEVICE.into();
+        State {
+            status,
+            options: ViewOptions::default(),
+            drawing: Drawing::default(),
+            edit_overlay: EditOverlay::default(),
+            population: Population::default(),
+            round: timed_round(2),
+        }
+    }
+
+    fn switch(&mut self) -> &mut Switches {
+        &mut self.status.setting.switches
+    }
+
+    fn kernel(&mut self, name: &str, generations: u32) {
+        self.status.setting.kernel = find(name).unwrap();
+        self.status.setting.generations_per_round = generations;
+    }
+
+    fn found(&mut self, finding: Option<Finding>, source: Source) {
+        self.status.lab.tells_effect = true;
+        self.status.lab.last_effect = Some(Effect {
+            finding,
+            source,
+            ..effect()
+        });
+    }
+
+    fn compare(&mut self, b: Switches, finding: Option<Finding>) {
+        self.status.lab.comparison = Some(AbComparison {
+            finding,
+            ..comparison(b)
+        });
+    }
+
+    fn own_round(&mut self, instances: usize) {
+        let source = "for i in 0..N { advance(i, 0); record(i, 0); wait(i, 1); download(i, 1); }";
+        self.status.lattices.instances = instances;
+        self.switch().order = Order::Own;
+        let own = OwnRound::new(source.into(), instances);
+        self.status.setting.own_round = Some(Arc::new(own));
+    }
+
+    /// Gives each step of the round a GPU and a lattice, by its stream.
+    fn place(&mut self, streams: Streams, on: fn(u32) -> (Option<u16>, u32)) {
+        self.round.switches.streams = streams;
+        for facts in Arc::get_mut(&mut self.round.steps).unwrap() {
+            let (gpu, instance) = on(facts.stream.0);
+            (facts.gpu, facts.instance) = (gpu, Some(instance));
+        }
+    }
+
+    /// All of it, line by line.
+    fn said(&mut self) -> String {
+        let mut timeline = Timeline::default();
+        timeline.update(&TimedAs(self.round.clone()));
+        self.options.timeline = true;
+        let status = &self.status;
+        let sources = Sources {
+            status: Some(status),
+            options: &self.options,
+            drawing: &self.drawing,
+            population: &self.population,
+            timeline: &timeline,
+            lesson: None,
+            edit_overlay: Some(&self.edit_overlay),
+        };
+        let starting = Sources {
+            status: None,
+            edit_overlay: None,
+            ..sources
+        };
+        let rows = TABLE.iter().map(|row| {
+            let says = [sources, starting].map(|it| {
+                let action = row.action;
+                let why = action.refused(&it).or(action.unavailable(&it));
+                (row.is_on(&it), row.position_in_words(&it), why)
+            });
+            format!("{} | {} | {says:?}", row.keys(), row.help())
+        });
+        let others = [Setting::Kernel, Setting::Pace].into_iter();
+        let others = others.chain(Switch::ALL.map(Setting::Switch));
+        let fields = Setting::TYPED.into_iter().chain(others).map(|it| {
+            let texts = [it.title().into(), it.example(), it.present(status, 64)];
+            (texts, it.amount(status, 64), it.choices(status))
+        });
+        let [rows, fields] = [
+            rows.collect::<Vec<_>>(),
+            fields.map(|it| format!("{it:?}")).collect(),
+        ];
+        let ladder = LadderChart::of(status);
+        let tips: Vec<_> = ladder.rungs.iter().map(ladder::Rung::tip).collect();
+        let mut population = PopulationChart::of(&self.population, status);
+        population.samples.clear();
+        let shown = Screen::of(sources);
+        let source = shown.source.as_ref().map(|source| &source.lines);
+        let source = format!("{source:#?}");
+        let screen = Screen {
+            round: None,
+            lab: Some(lab::Lab::of(status)),
+            ladder: Some(ladder),
+            population: Some(population),
+            source: None,
+            ..shown
+        };
+        let chart = timeline.chart().unwrap();
+        let lanes = &chart.data.lanes;
+        let bars = lanes
+            .iter()
+            .flat_map(|lane| &lane.bars)
+            .chain(&chart.data.host);
+        let bars = bars.map(|bar| (chart.name(bar), chart.describe(bar)));
+        let bars: String = bars.map(|bar| format!("{bar:?}\n")).collect();
+        let lanes = row_name(lanes);
+        format!("{rows:#?}\n{fields:#?}\n{screen:#?}\n{source}\n{tips:#?}\n{lanes}\n{bars}")
+    }
+}
+
+fn size(width: u64, height: u64) -> Size {
+    Size::new(width, height).unwrap()
+}
+
+fn loaded() -> Source {
+    let mut load = Load::default();
+    load.add(1.0, 1.5, true);
+    load.add(1.0, 1.5, false);
+    Source::MeasuredHere(load)
+}
+
+fn recorded() -> Recorded {
+    Recorded {
+        device: "NVIDIA H200".into(),
+        date: "2026-11-26".into(),
+        commit: "0123abcd".into(),
+    }
+}
+
+const ONE: Switches = Switches {
+    streams: Streams::One,
+    ..Switches::DEFAULT
+};
+
+/// In every position that the defaults have not.
+const OTHERS: Switches = Switches {
+    streams: Streams::PerInstance,
+    host_memory: HostMemory::Pageable,
+    wait: Wait::Each,
+    order: Order::Depth,
+    graphs: true,
+    transfer: TransferChoice::View,
+    block: Some((32, 32)),
+};
+
+type Named = (&'static str, fn(&mut State));
+
+const STATES: &[Named] = &[
+    ("paused, on its way to a generation", |it| {
+        let clock = &mut it.status.clock;
+        (clock.running, clock.run_to, clock.oldest) = (false, Some(200_000), Some(120_000));
+    }),
+    ("recomputing", |it| {
+        it.status.clock.recomputing = Some(Recomputing {
+            target: 100,
+            percent: 25,
+            seconds_left: None,
+        });
+    }),
+    ("ended", |it| it.status.failed = Some("it failed".into())),
+    ("one lattice", |it| it.status.lattices.instances = 1),
+    ("no more lattices", |it| {
+        it.drawing.most_instances = Some(16)
+    }),
+    ("all is shown", |it| {
+        it.drawing.fullscreen = true;
+        it.drawing.lecture = Some(lecture_screen());
+        it.options = ViewOptions {
+            hides_minimap: true,
+            theme: 1,
+            colour_by: ColourBy::Age,
+            invert: true,
+            grid_lines: true,
+            single: true,
+            presentation: true,
+            side: Some(SidePanel::Ladder),
+            source: Some(1),
+            population_of_all: true,
+            ..ViewOptions::default()
+        };
+        it.edit_overlay.tool = Tool::Pencil;
+    }),
+    ("the lab, an area", |it| {
+        it.options.side = Some(SidePanel::Lab);
+        it.options.colour_by = ColourBy::History;
+        it.edit_overlay.tool = Tool::Selection;
+        it.edit_overlay.ghost = Some(Ghost {
+            pattern: life::Lattice::new(size(2, 2)).into(),
+            at: None,
+        });
+    }),
+    ("settled", |it| {
+        it.status.panels.settled = [Some(Settled::Period(2)), None].into();
+        it.status.setting.time.stop_when_still = StopWhenStill::Selected;
+        it.status.setting.time.reseed = true;
+    }),
+    ("counted", |it| {
+        it.status.panels.settled = [Some(Settled::Repeats(60)), Some(Settled::Dead)].into();
+        it.status.setting.time.stop_when_still = StopWhenStill::All;
+        it.population.update(&Timed(1), &it.status, &it.options);
+    }),
+    ("counted together", |it| {
+        it.options.population_of_all = true;
+        it.options.side = Some(SidePanel::Population);
+        it.population.update(&Timed(1), &it.status, &it.options);
+    }),
+    ("as fast as can be, with another kernel", |it| {
+        it.status.setting.pace = Pace::Maximum;
+        it.status.setting.chosen_kernel = find("bits");
+        it.status.setting.kernel_choice = KernelChoice::Estimated;
+        (it.status.rates.launch_us, it.status.rates.stepping) = (None, None);
+    }),
+    ("unthrottled, another rule and device", |it| {
+        it.status.setting.pace = Pace::Unthrottled;
+        it.status.setting.chosen_kernel = find("bits");
+        it.status.lattices.rule = "B36/S23".parse().unwrap();
+        it.status.engine.devices[0].name = "another".into();
+        it.status.rates.timed_one_in = 1;
+        (it.status.lattices.seed, it.status.lattices.density) = (None, None);
+    }),
+    // 4096 / 4 rows and both halos; its own rows of 16 words each are downloaded.
+    ("in bands of two GPUs", |it| {
+        let engine = &mut it.status.engine;
+        (engine.cut, engine.clock_error_us) = (Some(Cut::DEFAULT), 14.0);
+        engine.devices.push(engine.devices[0].clone());
+        it.status.lattices.size = size(512, 4096);
+        it.switch().graphs = true;
+        it.kernel("multistep", 1);
+        it.place(Streams::PerInstance, |stream| (Some(1), stream / 2));
+    }),
+    ("lanes of two GPUs", |it| {
+        it.place(Streams::PerInstance, |stream| (Some(1 - stream as u16), 3));
+    }),
+    ("a shared lane of a GPU", |it| {
+        it.round = serial_round(2);
+        it.place(Streams::One, |_| (Some(1), 0));
+    }),
+    ("one stream", |it| {
+        (*it.switch(), it.round) = (ONE, serial_round(2));
+        it.status.lab.isolated = Some(isolated(&it.round, 0.3));
+    }),
+    ("default stream", |it| {
+        it.switch().streams = Streams::Default;
+        it.place(Streams::Default, |stream| (None, stream));
+    }),
+    ("a batch", |it| {
+        it.kernel("resident", 100);
+        it.status.lattices.size = size(128, 128);
+        it.switch().streams = Streams::Batch;
+        it.place(Streams::Batch, |stream| (None, stream));
+    }),
+    ("pageable memory", |it| {
+        it.switch().host_memory = HostMemory::Pageable
+    }),
+    ("the host waits for each", |it| {
+        it.switch().wait = Wait::Each
+    }),
+    ("the host waits for all", |it| it.switch().wait = Wait::All),
+    // Of each instance a launch, a conversion and a download.
+    ("depth first", |it| it.switch().order = Order::Depth),
+    ("a graph", |it| {
+        it.switch().graphs = true;
+        it.round.replayed = true;
+        it.round.host.truncate(1);
+        it.round.host[0].step = Span::WHOLE;
+    }),
+    ("a graph in one stream, submitted at once", |it| {
+        (it.switch().graphs, it.switch().streams) = (true, Streams::One);
+        it.round.host.truncate(1);
+        it.round.host[0].step = Span::WHOLE;
+    }),
+    ("views", |it| {
+        it.status.setting.transfer = Transfer::View;
+        it.options.colour_by = ColourBy::Age;
+    }),
+    ("cells", |it| it.status.setting.transfer = Transfer::Cells),
+    ("bits", |it| it.kernel("bits", 1)),
+    ("tiles in other blocks", |it| {
+        it.kernel("shared", 8);
+        it.switch().block = Some((16, 16));
+    }),
+    ("many generations a launch", |it| {
+        it.kernel("sync-global", 100)
+    }),
+    ("in place", |it| it.kernel("sync-shared", 1)),
+    ("whole launches of several steps", |it| {
+        it.kernel("multistep", 8)
+    }),
+    ("a shorter last launch", |it| it.kernel("multistep", 6)),
+    ("an own round", |it| it.own_round(2)),
+    ("a long own round", |it| it.own_round(40)),
+    ("slower", |it| it.found(effect().finding, Source::default())),
+    ("faster under load", |it| {
+        it.status.engine.name = "cpu";
+        it.found(Some(Finding::of(2.0, [1.9, 2.1])), loaded());
+    }),
+    ("recorded", |it| {
+        it.found(effect().finding, Source::RecordedOn(recorded()));
+        it.status.lab.recording = Some(RecordedStatus {
+            recorded: recorded(),
+            has_setting: true,
+            pace: Some(1.0),
+        });
+    }),
+    ("not recorded", |it| {
+        it.found(None, Source::RecordedOn(recorded()));
+        it.status.lab.recording = Some(RecordedStatus {
+            recorded: recorded(),
+            has_setting: false,
+            pace: Some(0.004),
+        });
+    }),
+    ("not found yet", |it| it.found(None, Source::default())),
+    ("A and B", |it| {
+        it.compare(ONE, Some(Finding::of(0.25, [0.24, 0.26])))
+    }),
+    ("A and B alike", |it| {
+        it.compare(ONE, Some(Finding::of(1.0, [0.99, 1.015])));
+        it.status.lab.comparison.as_mut().unwrap().differing = Some((1, 9));
+    }),
+    ("A and B unclear, recorded", |it| {
+        it.compare(ONE, Some(Finding::of(1.0, [0.99, 1.09])));
+        let compared = it.status.lab.comparison.as_mut().unwrap();
+        (compared.source, compared.differing) = (Source::RecordedOn(recorded()), Some((0, 60)));
+    }),
+    ("A and B, not found yet", |it| {
+        it.compare(OTHERS, None);
+        let compared = it.status.lab.comparison.as_mut().unwrap();
+        (compared.switches[0], compared.differing) = (ONE, None);
+        compared.round_us[1] = None;
+    }),
+    ("A and B equal", |it| {
+        it.compare(Switches::DEFAULT, Some(Finding::of(1.1, [0.8, 1.5])))
+    }),
+];
+
+/// Every cause, in a round that overlaps like this.
+fn causes(status: &Status) -> Vec<String> {
+    let causes = [
+        Cause::OneInstance,
+        Cause::OneStream(Streams::One),
+        Cause::OneStream(Streams::Default),
+        Cause::OwnStreams { streams: 1 },
+        Cause::OwnStreams { streams: 2 },
+        Cause::Events,
+        Cause::Batch,
+        Cause::PageableCopies,
+        Cause::HostWaits,
+        Cause::IssueOrder,
+        Cause::Calls {
+            calls: 48,
+            us: 150.0,
+        },
+        Cause::UnitsFull { demand: 8.0 },
+        Cause::CopyEngine { copies: 2.5 },
+        Cause::FewQueues {
+            queues: 8,
+            streams: 40,
+        },
+        Cause::ShortKernels { us: 1.5 },
+        Cause::WindowDraws,
+        Cause::Delayed,
+        Cause::LongestStream,
+    ];
+    let remedies = [
+        Some(Remedy::Switch(Switch::Streams, 0)),
+        Some(Remedy::Act(SessionAction::DoubleInstances.into())),
+        Some(Remedy::Option("--connections 32")),
+        None,
+    ];
+    let found = |(cause, remedy)| Evidence {
+        cause,
+        us: Some(1200.0),
+        cost_us: Some(1000.0),
+        remedy,
+    };
+    let mut judged = Diagnosis {
+        round_us: 1580.0,
+        overlapping: 0.0,
+        exchange: Some(0.0123),
+        overlap: None,
+        causes: causes
+            .into_iter()
+            .zip(remedies.into_iter().cycle())
+            .map(found)
+            .collect(),
+        others: Vec::new(),
+    };
+    judged.others = judged.causes.clone();
+    let mut said = vec![format!("{:#?}", OverlapTexts::of(Some(&judged), status))];
+    for (overlapping, together_us, resource, us) in [
+        (0.0, 1580.0, Resource::Stream, 1500.0),
+        (0.8, 1580.0, Resource::Stream, 1500.0),
+        (0.8, 400.0, Resource::Host, 100.0),
+        (0.9, 163.9, Resource::Units, 100.0),
+        (0.9, 160.6, Resource::CopyEngine, 172.8),
+    ] {
+        judged.overlapping = overlapping;
+        judged.overlap = Some(Overlap {
+            alone_us: 1590.0,
+            together_us,
+            bounds: vec![Bound { resource, us }],
+        });
+        judged.causes.rotate_left(1);
+        let texts = OverlapTexts::of(Some(&judged), status);
+        said.push(format!(
+            "{} / {} / {:?}",
+            texts.overlap, texts.main_cause, texts.tip
+        ));
+    }
+    said
+}
+
+/// The first pages of all lessons: what they ask, and their programs.
+fn lessons() -> String {
+    let setup = Setup::new(2, size(32, 32), find("bits").unwrap(), DeviceChoice::Cpu);
+    let session = Session::start(setup, || {}).unwrap();
+    let mut lessons = Lessons::new(Arc::new(|| {}));
+    let pages = (0..::lesson::LESSONS.len()).map(|index| {
+        lessons.open(&session, index);
+        format!("{:#?}\n", lessons.screen())
+    });
+    pages.collect()
+}
+
+#[test]
+fn all_words_are_those_that_are_stored() {
+    let first = State::first().said();
+    let chinese = test_support::with(Language::Chinese, || State::first().said());
+    let mut found = [&*first, &chinese, &lessons()].concat();
+    for (name, change) in STATES {
+        let mut state = State::first();
+        change(&mut state);
+        let changed = rung_source::unified_diff(("", &first), (name, &state.said()));
+        let lines = changed.lines().filter(|line| !line.starts_with("@@"));
+        found.extend(lines.flat_map(|line| [line, "\n"]));
+    }
+    let mut status = State::first().status;
+    for engine in ["cuda", "cpu"] {
+        status.engine.name = engine;
+        found.extend(causes(&status));
+    }
+    compare_with_stored("words.txt", &found);
+}
+
+/// What a key asks for while nothing, the list, a page or a step of a lecture is open, and what the
+/// steps say: `=` is what the key asks for otherwise, `-` nothing.
+#[test]
+fn keys_and_steps_of_a_lecture_are_those_that_are_stored() {
+    let folder = tempfile::tempdir().unwrap();
+    let lecture = lecture_options(folder.path());
+    let setup = lecture.lecture.steps[0].setup.clone();
+    let app = |lecture| {
+        let options = ViewOptions::default();
+        App::new(options, lecture, Arc::new(|| {}), Arc::default())
+    };
+    let mut step = app(Some(lecture));
+    step.start(Session::start(setup, || {}).unwrap());
+    let names = TABLE.iter().flat_map(|row| row.chords());
+    let digits = ('1'..='9').filter_map(|digit| Chord::named(&digit.to_string()));
+    let chords: Vec<Chord> = names.chain(digits).collect();
+    let asks = |app: &App| {
+        let asked = Action::from(SessionAction::TogglePause);
+        let ask = |chord: &Chord| match app.remap_key(*chord, Some(asked)) {
+            None => "-".into(),
+            Some(Action::View(action)) => format!("{action:?}"),
+            Some(_) => "=".to_owned(),
+        };
+        let with_ctrl = |chord: &Chord| Chord {
+            ctrl: true,
+            ..*chord
+        };
+        let with_ctrl = chords.iter().map(with_ctrl).map(|it| ask(&it));
+        chords.iter().map(ask).chain(with_ctrl).collect::<Vec<_>>()
+    };
+    let [closed, at_step] = [&app(None), &step].map(asks);
+    step.with_lessons(Lessons::toggle);
+    let in_list = asks(&step);
+    step.with_lessons(|lessons, session| lessons.open(session, 0));
+    let on_page = asks(&step);
+    step.with_lessons(Lessons::close);
+    let mut said = String::new();
+    for forward in [true, true, true, false] {
+        step.predict(1);
+        step.update(step.status().as_deref());
+        said += &format!("{:#?}\n{:?}\n", step.drawing.lecture, step.lessons.answer());
+        step.turn_page(forward);
+    }
+    step.toggle_lecture();
+    assert_eq!(asks(&step), closed, "it is left");
+    let twice = chords.iter().map(Chord::to_string);
+    let twice = twice
+        .clone()
+        .chain(twice.map(|name| format!("{name} with Ctrl")));
+    for (at, name) in twice.enumerate() {
+        let all = [&closed, &in_list, &on_page, &at_step].map(|it| &*it[at]);
+        said += &format!("{name}: {}\n", all.join(" | "));
+    }
+    compare_with_stored("lecture-keys.txt", &said);
+}
