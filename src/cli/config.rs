@@ -11,9 +11,8 @@ use clap::{ArgMatches, Command};
 use directories::ProjectDirs;
 use toml::{Spanned, Value};
 
-use super::failure::{BadArguments, in_words, unreadable};
 use super::options::command_line;
-use super::text::{print, print_text};
+use super::text::{BadArguments, in_words, print, print_text, unreadable};
 use lang::{Message, message};
 use life::{ReadError, read_regular_file, write_atomically};
 

@@ -1,15 +1,17 @@
-//! `lifestreams devices`: lists devices, and explains what is missing and how to fix it.
+//! `lifestreams devices`: lists devices, and explains what is missing and how to fix it; `lifestreams patterns`
+//! lists the bundled patterns, one per line.
 
 use std::num::NonZero;
 
 use anyhow::Result;
 use serde_json::json;
 
-use super::text::{print, print_json};
+use super::text::{columns, print, print_json, print_to_reader};
 use engine::Engine;
 use engine::cpu::CpuEngine;
 use engine::cuda::{first_device, list_devices};
 use lang::tr;
+use life::{Rule, SHELF};
 use window::list_adapters;
 use workshop::{CppCompiler, GpuCompiler, PACKAGE, search};
 
@@ -100,4 +102,20 @@ pub(super) fn main(json: bool) -> Result<()> {
         "'lifestreams' would compute on {device}",
         device = computing
     ))
+}
+
+pub(super) fn patterns() -> Result<()> {
+    let rows = SHELF.iter().map(|shelved| {
+        let pattern = shelved.pattern();
+        let size = format!("{}x{}", pattern.width(), pattern.height());
+        let rule = pattern.rule().unwrap_or(Rule::LIFE).to_string();
+        let (kind, what) = (shelved.kind(), shelved.behaviour);
+        vec![shelved.name.into(), size, rule, tr!("{kind}: {what}")]
+    });
+    for line in columns(&rows.collect::<Vec<_>>()) {
+        if !print_to_reader(&line)? {
+            break;
+        }
+    }
+    Ok(())
 }

@@ -13,10 +13,12 @@ use serde_json::json;
 
 use super::bench::ladder::{Case, PreparedCase, works};
 use super::bench::spread;
-use super::failure::{BadArguments, CheckFailed, Interrupted, cancelled, unreadable};
 use super::options::{KernelCheckArguments, KernelCommand};
 use super::round::write_new;
-use super::text::{columns, print, print_json, print_text};
+use super::text::{
+    BadArguments, CheckFailed, Interrupted, cancelled, columns, pivot, print, print_json,
+    print_text, unreadable,
+};
 use super::{ask_itself, itself};
 use engine::cuda::{driver_version, first_device, list_devices};
 use engine::kernels::{GpuCode, KERNELS, Kernel, find};
@@ -279,8 +281,7 @@ fn print_timing(timing: &Timing, name: &str) -> Result<()> {
 /// A line for each kernel, the user's own first: its rate with each work in Gcell/s, and the factor by
 /// which the user's own is faster.
 fn table(timing: &Timing, own: &str) -> Vec<String> {
-    let mut lines: Vec<Vec<String>> = vec![vec!["Gcell/s".into()]];
-    for rate in &timing.rates {
+    let cells = timing.rates.iter().map(|rate| {
         let name = match find(&rate.kernel) {
             Some(rung) if rate.recompiled => tr!("{rung}, recompiled", rung = rung.file),
             Some(rung) => rung.file.to_owned(),
@@ -290,25 +291,9 @@ fn table(timing: &Timing, own: &str) -> Vec<String> {
         if rate.kernel != Kernel::OWN {
             cell += &format!(" ({:.2}×)", rate.own_is_faster_by);
         }
-        let head = rate.work.to_string();
-        let column = lines[0].iter().position(|it| *it == head);
-        let column = column.unwrap_or_else(|| {
-            lines[0].push(head);
-            lines[0].len() - 1
-        });
-        let line = lines.iter().position(|line| line[0] == name);
-        let line = line.unwrap_or_else(|| {
-            lines.push(vec![name]);
-            lines.len() - 1
-        });
-        lines[line].resize(column, "–".into());
-        lines[line].push(cell);
-    }
-    let width = lines[0].len();
-    lines
-        .iter_mut()
-        .for_each(|line| line.resize(width, "–".into()));
-    columns(&lines)
+        [name, rate.work.to_string(), cell]
+    });
+    columns(&pivot("Gcell/s", cells))
 }
 
 /// Runs of each kernel, in turn with those of the others.

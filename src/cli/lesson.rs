@@ -5,9 +5,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 
-use super::failure::CheckFailed;
 use super::options::LessonArguments;
-use super::text::{columns, print, print_json, print_text, say};
+use super::text::{CheckFailed, columns, print, print_json, print_text, say};
 use lang::tr;
 use lesson::Speedup;
 use lesson::{Group, LESSONS, Lesson, LessonError, Outcome, PartOutcome, Progress};

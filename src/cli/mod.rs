@@ -5,12 +5,10 @@ mod bench;
 mod catalogue_tests;
 mod config;
 mod devices;
-mod failure;
 mod kernel;
 mod lecture;
 mod lesson;
 mod options;
-mod patterns;
 mod round;
 mod run;
 mod setup;
@@ -35,6 +33,7 @@ use platform::contained::{Ended, Limits, Process};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use terminal::LogWriter;
+pub use text::pivot;
 
 /// The Chinese of every text.
 const CATALOGUE: &str = include_str!("../../assets/lang/zh.toml");
@@ -45,8 +44,8 @@ pub fn main() -> ExitCode {
     let (cli, matches, notes) = match parse() {
         Ok(parsed) => parsed,
         Err(error) => {
-            text::say(&failure::in_words(&error));
-            return failure::exit_code(&error);
+            text::say(&text::in_words(&error));
+            return text::exit_code(&error);
         }
     };
     if !prints_json(&matches) {
@@ -69,7 +68,7 @@ pub fn main() -> ExitCode {
         Some(Command::Verify { small, device }) => verify::main(small, device),
         Some(Command::Kernel(what)) => kernel::main(&what),
         Some(Command::Devices { json }) => devices::main(json),
-        Some(Command::Patterns) => patterns::main(),
+        Some(Command::Patterns) => devices::patterns(),
         Some(Command::Completions { shell }) => shell::completions(shell),
         Some(Command::Man { folder }) => shell::man(folder.as_deref()),
         Some(Command::Config { what }) => match what {
@@ -85,8 +84,8 @@ pub fn main() -> ExitCode {
     match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            text::say(&failure::in_words(&error));
-            failure::exit_code(&error)
+            text::say(&text::in_words(&error));
+            text::exit_code(&error)
         }
     }
 }

@@ -6,10 +6,9 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 use serde_json::{Value, json};
 
-use super::failure::{BadArguments, CheckFailed, unreadable};
 use super::kernel;
 use super::options::{ExerciseCommand, KernelCheckArguments, RoundCommand};
-use super::text::{columns, print, print_json, say};
+use super::text::{BadArguments, CheckFailed, columns, print, print_json, say, unreadable};
 use lang::{Message, tr};
 use lesson::{EXERCISES, Exercise, ExerciseProgress, Task};
 use life::{ReadError, read_regular_file, write_atomically};

@@ -15,10 +15,9 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result};
 use serde_json::json;
 
-use super::failure::{BadArguments, Interrupted};
 use super::options::{Common, RunArguments};
 use super::setup::is_standard_input;
-use super::text::{print, print_json, say, write_over};
+use super::text::{BadArguments, Interrupted, print, print_json, say, write_over};
 use engine::{Engine, EngineError, Transfer};
 use lang::tr;
 use life::{Head, Notes, SaveError, grouped, rle, write_atomically};

@@ -8,11 +8,10 @@ use anyhow::Result;
 use clap::ArgMatches;
 use clap::parser::ValueSource;
 
-use super::failure::{BadArguments, CheckFailed, Interrupted};
 use super::kernel;
 use super::options::{Common, WindowArguments};
 use super::round::{located, read};
-use super::text::say;
+use super::text::{BadArguments, CheckFailed, Interrupted, say};
 use engine::cuda::list_devices;
 use engine::kernels::{self, Iteration, KERNELS, Kernel};
 use engine::{EngineError, Feature};

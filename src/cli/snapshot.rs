@@ -5,9 +5,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail};
 
-use super::failure::BadArguments;
 use super::options::{Shown, SnapshotArguments};
-use super::text::say;
+use super::text::{BadArguments, say};
 use session::{
     AbComparison, DeviceChoice, Session, SessionAction, Setup, Source, Status, timestamps_of_own,
 };

@@ -2,8 +2,7 @@
 
 use anyhow::Result;
 
-use super::failure::CheckFailed;
-use super::text::print;
+use super::text::{CheckFailed, print};
 use engine::DeviceInfo;
 use engine::conformance::Report;
 use lang::tr;

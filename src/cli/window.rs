@@ -8,18 +8,17 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail};
 
-use super::failure::BadArguments;
 use super::itself;
 use super::options::{Common, Display, WindowArguments};
 use super::setup::{run_kernel, saved_or_new};
 use super::snapshot::{TIMEOUT, draw_until};
-use super::text::{print, print_text, print_to_reader, say};
-use engine::{DeviceInfo, EngineError, ReduceRegion, Transfer, cuda};
+use super::text::{BadArguments, print, print_text, print_to_reader, say};
+use engine::{DeviceInfo, EngineError, cuda};
 use lang::tr;
-use life::{Size, grouped};
+use life::grouped;
 use session::{
-    DeviceChoice, PicturePlan, Recomputing, Session, SessionAction, SessionFile, Setup, Status,
-    StopWhenStill, StoredKernel, recorded_in_words, time_left,
+    DeviceChoice, Recomputing, Session, SessionAction, SessionFile, Setup, Status, StopWhenStill,
+    StoredKernel, recorded_in_words, time_left,
 };
 use terminal::{TerminalError, TerminalOptions};
 use ui::code_editor::Code;
@@ -317,19 +316,13 @@ fn print_figures(
     window: &WindowArguments,
     quits: &dyn Fn() -> bool,
 ) -> Result<()> {
-    if session.status().lattices.size.words() > MAX_WORDS {
-        session.request_view(whole_lattice(session.status().lattices.size));
-    }
-    let pictures = session.pictures();
-    let mut seen = vec![0; session.status().lattices.instances];
-    let mut frames = 0;
+    let (mut rounds, mut frames) = (0, 0);
     let mut said = Instant::now();
     loop {
-        // A frame here is what it is in the window: a look at the newest pictures.
-        let mut news = false;
-        pictures.visit_newer(&mut seen, &mut |_, _, _| news = true);
-        frames += u64::from(news);
+        // A frame here is what it is in the window: a look at what is new.
         let status = session.status();
+        frames += u64::from(status.rates.rounds > rounds);
+        rounds = status.rates.rounds;
         // Nobody is there to have it go on.
         let stops = status.setting.time.stop_when_still != StopWhenStill::Never;
         let stopped_itself = stops && !status.clock.running && status.gives_up().is_none();
@@ -352,28 +345,6 @@ fn print_figures(
         if quits() {
             return print(&line(&session.status()));
         }
-    }
-}
-
-/// Beyond, a lattice is looked at through a small view of it, reduced on the device.
-const MAX_WORDS: usize = 1 << 24;
-
-/// All of a lattice once, in 256 pixels along its longer side.
-fn whole_lattice(size: Size) -> PicturePlan {
-    const PIXELS: i64 = 256;
-    let sides = [size.width(), size.height()].map(|side| i64::from(side) * ReduceRegion::ONE);
-    let step = sides[0].max(sides[1]) / PIXELS + 1;
-    let [width, height] = sides.map(|side| (side / step + 1) as u32);
-    PicturePlan {
-        transfer: Transfer::View,
-        region: ReduceRegion {
-            x0: 0,
-            y0: 0,
-            step,
-            width: width.next_multiple_of(4),
-            height,
-        },
-        only: None,
     }
 }
 

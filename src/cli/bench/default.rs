@@ -25,49 +25,34 @@ const RUNS: usize = 3;
 /// The most cells of all lattices on a CPU.
 const MAX_CELLS_ON_CPU: u64 = 1 << 28;
 
-/// Lattices to step.
-struct Work {
-    instances: usize,
-    width: u64,
-    height: u64,
-    rule: &'static str,
-}
+/// Lattices to step: how many, their width, height and rule.
+type Work = (usize, u64, u64, &'static str);
 
-const fn work(instances: usize, width: u64, height: u64) -> Work {
-    Work {
-        instances,
-        width,
-        height,
-        rule: "B3/S23",
-    }
-}
+const LIFE: &str = "B3/S23";
 
 /// Few large lattices, many small ones, sizes that fill whole words and sizes that do not.
 const WORKS: [Work; 21] = [
-    work(1, 65_536, 65_536),
-    Work {
-        rule: "B36/S23",
-        ..work(1, 65_536, 65_536)
-    },
-    work(1, 16_384, 16_384),
-    work(1, 5000, 3000),
-    work(1, 1000, 1000),
-    work(4, 4096, 4096),
-    work(16, 2048, 2048),
-    work(16, 1024, 1024),
-    work(16, 1000, 1000),
-    work(16, 1000, 600),
-    work(16, 128, 128),
-    work(16, 100, 1000),
-    work(64, 512, 512),
-    work(64, 1000, 600),
-    work(100, 500, 500),
-    work(100, 100, 100),
-    work(256, 256, 256),
-    work(256, 2048, 2048),
-    work(1000, 100, 100),
-    work(1056, 128, 128),
-    work(1584, 256, 256),
+    (1, 65_536, 65_536, LIFE),
+    (1, 65_536, 65_536, "B36/S23"),
+    (1, 16_384, 16_384, LIFE),
+    (1, 5000, 3000, LIFE),
+    (1, 1000, 1000, LIFE),
+    (4, 4096, 4096, LIFE),
+    (16, 2048, 2048, LIFE),
+    (16, 1024, 1024, LIFE),
+    (16, 1000, 1000, LIFE),
+    (16, 1000, 600, LIFE),
+    (16, 128, 128, LIFE),
+    (16, 100, 1000, LIFE),
+    (64, 512, 512, LIFE),
+    (64, 1000, 600, LIFE),
+    (100, 500, 500, LIFE),
+    (100, 100, 100, LIFE),
+    (256, 256, 256, LIFE),
+    (256, 2048, 2048, LIFE),
+    (1000, 100, 100, LIFE),
+    (1056, 128, 128, LIFE),
+    (1584, 256, 256, LIFE),
 ];
 
 /// How instances can share streams.
@@ -79,7 +64,7 @@ const SUBMISSIONS: [Streams; 4] = [
 ];
 
 /// Small work that shows within seconds that everything works.
-const SMALL: [Work; 2] = [work(1, 1000, 600), work(5, 64, 64)];
+const SMALL: [Work; 2] = [(1, 1000, 600, LIFE), (5, 64, 64, LIFE)];
 
 pub(super) fn table(device: DeviceChoice, small: bool, tell: Tell) -> Result<Table> {
     let title = "a run with no switches, and the best of all other combinations of switches";
@@ -87,14 +72,13 @@ pub(super) fn table(device: DeviceChoice, small: bool, tell: Tell) -> Result<Tab
     let works: &[Work] = if small { &SMALL } else { &WORKS };
     let run = Duration::from_millis(if small { 50 } else { 500 });
     let on_cpu = open_engine(device)?.name() == "cpu";
-    for work in works {
-        let setup = work.setup(device)?;
+    for &work in works {
+        let (setup, what) = setup_of(work, device)?;
         let is_too_large = on_cpu && setup.size.cells() * setup.instances as u64 > MAX_CELLS_ON_CPU;
         if is_too_large || !fits(&setup)? {
             continue;
         }
         // A failure is not the end: what comes behind may yet be measured.
-        let what = work.title();
         let [own, best] = match measure(&setup, run) {
             Ok(measured) => measured,
             Err(error) => {
@@ -119,36 +103,30 @@ pub(super) fn table(device: DeviceChoice, small: bool, tell: Tell) -> Result<Tab
     Ok(table)
 }
 
-impl Work {
-    fn setup(&self, device: DeviceChoice) -> Result<Setup> {
-        let setup = Setup {
-            size: Size::new(self.width, self.height)?,
-            rule: self.rule.parse()?,
-            ..setup("bits", self.instances, self.width, device)?
-        };
-        Ok(setup.with_switches(Switches {
-            streams: Streams::One,
-            ..Switches::DEFAULT
-        }))
-    }
-
-    fn title(&self) -> String {
-        let Work {
-            instances,
-            width,
-            height,
-            rule,
-        } = self;
-        let size = if width == height {
-            format!("{width}²")
-        } else {
-            format!("{width} × {height}")
-        };
-        match *rule {
-            "B3/S23" => format!("{instances} × {size}"),
-            rule => format!("{instances} × {size}, {rule}"),
-        }
-    }
+/// The setup of some work, and its title.
+fn setup_of(
+    (instances, width, height, rule): Work,
+    device: DeviceChoice,
+) -> Result<(Setup, String)> {
+    let setup = Setup {
+        size: Size::new(width, height)?,
+        rule: rule.parse()?,
+        ..setup("bits", instances, width, device)?
+    };
+    let size = if width == height {
+        format!("{width}²")
+    } else {
+        format!("{width} × {height}")
+    };
+    let title = match rule {
+        LIFE => format!("{instances} × {size}"),
+        rule => format!("{instances} × {size}, {rule}"),
+    };
+    let switches = Switches {
+        streams: Streams::One,
+        ..Switches::DEFAULT
+    };
+    Ok((setup.with_switches(switches), title))
 }
 
 /// A kernel and its submission, and cells·generations per second in each run.

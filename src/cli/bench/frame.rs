@@ -2,7 +2,6 @@
 //! kernel does to them, whole frames (the newest pictures uploaded and drawn besides), and the interface's
 //! part of these.
 
-use std::cell::Cell;
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail};
@@ -14,8 +13,7 @@ use engine::kernels;
 use experiment::{Limits, Plan};
 use session::instances::Event;
 use session::{
-    DeviceChoice, Order, Pace, Picture, PictureSource, Request, Session, Setup, Status, Streams,
-    Switch, Switches,
+    DeviceChoice, Order, Pace, Request, Session, Setup, Status, Streams, Switch, Switches,
 };
 use ui::{SidePanel, ViewOptions};
 use window::list_adapters;
@@ -171,43 +169,21 @@ fn frames_per_second(setup: &Setup, adapter: Option<&str>) -> Result<Vec<f64>> {
         &options,
         &mut |renderer, status| Ok(renderer.missing(status, &options) == 0),
     )?;
-    let source = Counted {
-        session: &session,
-        newer: Cell::new(0),
-    };
+    let mut rounds = 0;
     let mut run = |least: Duration| -> Result<f64> {
         let began = Instant::now();
         let mut whole = 0u64;
-        let mut newer = 0;
         while began.elapsed() < least {
-            renderer.frame(&session.status(), &source, &options)?;
-            newer += source.newer.take();
-            // A frame counts once a picture of every instance has been drawn since the last.
-            if newer >= setup.instances {
-                newer -= setup.instances.min(newer);
-                whole += 1;
-            }
+            let status = session.status();
+            renderer.frame(&status, &session, &options)?;
+            // A frame counts if it is of another round than the last one.
+            whole += u64::from(status.rates.rounds > rounds);
+            rounds = status.rates.rounds;
         }
         Ok(whole as f64 / began.elapsed().as_secs_f64())
     };
     run(RUN)?; // warm-up
     (0..RUNS).map(|_| run(4 * RUN)).collect()
-}
-
-struct Counted<'a> {
-    session: &'a Session,
-    newer: Cell<usize>,
-}
-
-impl PictureSource for Counted<'_> {
-    fn visit_newer(&self, seen: &mut [u64], draw: &mut dyn FnMut(usize, &Picture, &[u32])) {
-        self.session
-            .pictures()
-            .visit_newer(seen, &mut |instance, picture, words| {
-                self.newer.set(self.newer.get() + 1);
-                draw(instance, picture, words);
-            });
-    }
 }
 
 /// The interface's own processor time for a frame whose figures have changed: the screen's data,

@@ -14,16 +14,15 @@ use serde::{Deserialize, Serialize};
 
 use super::{RUN, Row, Table, spread};
 use crate::cli::ask_itself;
-use crate::cli::failure::cancelled;
-use crate::cli::text::print_json;
-use engine::buffer_kernels::{LOP3_PER_ITERATION, LOP3_RATE, lop3_word};
+use crate::cli::text::{cancelled, print_json};
+use engine::buffer_kernels::{LOP3_PER_ITERATION, LOP3_RATE};
 use engine::kernels::{Iteration, KERNELS, Kernel, Launch};
 use engine::{Argument, BufferLaunch, BufferOffset, BufferOp, DeviceInfo, Nanos, Op, Program};
 use lang::numbers::quantity;
 use lesson::Bench;
-use life::{Lattice, Rule, Size, reference};
+use life::{Lattice, Rule, Size};
 use platform::contained::{Ended, Limits};
-use session::instances::{Event, Sim, open_engine, start_lattice, starts};
+use session::instances::{Event, Sim, open_engine, starts};
 use session::{DeviceChoice, Request, Setup, Share, Start, Streams, Switches};
 use ui::INTERRUPTED;
 use ui::ladder::{DeviceLimits, LOP3_PER_WORD, Ladder, LeftOut, Rate, Workload};
@@ -171,9 +170,6 @@ const LONG_GRAPH: f64 = 0.002;
 /// The most launches of a graph, in which a launch for all lattices counts once for each of them. With 750
 /// of these in a graph, `multistep` made 12.4 Tcell/s on 1056 × 128² of one H200; with 6, 14.5 on another.
 const MAX_LAUNCHES: u64 = 8192;
-
-/// The most cells times generations that the reference steps.
-const REFERENCE_BUDGET: f64 = 20e6;
 
 const DENSITY: f64 = 0.3;
 const SEED: u64 = 1;
@@ -375,13 +371,6 @@ impl Case {
         let share = instances.all(&setup.setting, None);
         let lattices = self.step(&mut instances, &share, &setup)?;
         let generations = generations(self.work);
-        let cost = setup.size.cells() as f64 * f64::from(generations);
-        if cost <= REFERENCE_BUDGET
-            && lattices[0]
-                != reference::run(&*start_lattice(&setup, 0)?, rule, u64::from(generations))
-        {
-            bail!("after {generations} generations its cells are not the reference's");
-        }
         let digest = digest(&lattices);
         drop(lattices);
         let per_round = self.round(&mut instances, &share, generations)?;
@@ -578,25 +567,6 @@ fn lop3_rate(device: DeviceChoice, small: bool) -> Result<Option<f64>> {
     let rates: Vec<f64> = (0..RUNS)
         .map(|_| Ok(operations / seconds(&mut bench, iterations)?))
         .collect::<Result<_>>()?;
-    let host = bench.pinned_buffer(bytes)?;
-    let to = BufferOffset {
-        buffer: host,
-        offset: 0,
-    };
-    let copy = BufferOp::Copy {
-        from: out,
-        to,
-        bytes,
-    };
-    run(&mut bench, copy.into())?;
-    let words = bench.words(host)?;
-    for thread in [0, threads / 3, threads - 1] {
-        let want = lop3_word(thread, SEED, iterations as u32);
-        ensure!(
-            words[thread as usize] == want,
-            "the probe of logical operations came to something else"
-        );
-    }
     Ok(Some(spread(&rates)[0]))
 }
 

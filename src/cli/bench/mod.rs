@@ -22,6 +22,7 @@ use experiment::{Executor, Plan, Round, Turn};
 use lang::numbers::quantity;
 use life::Size;
 use session::instances::{Event, Sim, open_engine, starts};
+use session::trace::TimedRound;
 use session::{
     DeviceChoice, PicturePlan, Request, Setting, Setup, Share, Switches, TransferChoice,
 };
@@ -200,7 +201,7 @@ pub(super) fn compare(
         sim.enter(&shares[subject])?;
         sim.finish()?;
         let before = platform::usage();
-        let took = round(sim, &shares[subject], 1)?;
+        let (took, _) = round(sim, &shares[subject], Request::of(1))?;
         let used = platform::usage();
         Ok(Round {
             time: took.as_secs_f64() * 1e3,
@@ -239,16 +240,21 @@ fn execute(executor: &mut Executor, round: &mut dyn FnMut(usize) -> Result<Round
     }
 }
 
-/// Issues a round of so many generations and waits for its end. Returns how long it took.
-fn round(sim: &mut Sim, share: &Share, generations: u32) -> Result<Duration> {
-    let mut lasted = Duration::ZERO;
-    let one = |issued| (issued == 0).then(|| Request::of(generations));
+/// Issues a round and waits for its end. Returns how long it took; if it was timed, how, and its launches per
+/// instance.
+fn round(
+    sim: &mut Sim,
+    share: &Share,
+    request: Request,
+) -> Result<(Duration, Option<(TimedRound, u32)>)> {
+    let mut ended = Default::default();
+    let one = |issued| (issued == 0).then_some(request);
     rounds(sim, share, one, |event| {
-        if let Event::Round { took, .. } = event {
-            lasted = took;
+        if let Event::Round { took, timed, round } = event {
+            ended = (took, timed.map(|timed| (timed, round.launches())));
         }
     })?;
-    Ok(lasted)
+    Ok(ended)
 }
 
 /// Issues the rounds that `next` gives, which is told how many were issued before, and takes all events until

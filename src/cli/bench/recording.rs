@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 
-use super::{execute, round, rounds, setup, with_pictures};
+use super::{execute, round, setup, with_pictures};
 use crate::cli::setup::DEFAULT_SIDE;
 use crate::cli::text::{print, say};
 use engine::kernels::{self, KERNELS};
@@ -232,7 +232,7 @@ fn record_group(group: Group) -> Result<RecordedGroup> {
 fn typical_round_us(sim: &mut Sim, share: &Share, generations: u32) -> Result<f64> {
     let (mut times, mut all) = (Vec::new(), Duration::ZERO);
     while times.len() < *ROUNDS.start() || (all < ROUNDS_TAKE && times.len() < *ROUNDS.end()) {
-        let took = round(sim, share, generations)?;
+        let (took, _) = round(sim, share, Request::of(generations))?;
         times.push(took.as_secs_f64() * 1e6);
         all += took;
     }
@@ -275,7 +275,7 @@ fn enter(
         WARM_UP
     };
     for _ in 0..count {
-        round(sim, &share, generations)?;
+        round(sim, &share, Request::of(generations))?;
     }
     Ok(share)
 }
@@ -289,7 +289,12 @@ fn look_at(
 ) -> Result<RecordedSetting> {
     let (mut trace, mut launches, mut rates) = (Trace::default(), Vec::new(), Vec::new());
     for _ in 0..TIMED {
-        let (timed, count) = timed_round(sim, share, generations)?;
+        let request = Request {
+            timed: true,
+            ..Request::of(generations)
+        };
+        let (_, timed) = round(sim, share, request)?;
+        let (timed, count) = timed.context("the round has no spans")?;
         launches.extend(
             timed
                 .median_launch()
@@ -320,22 +325,6 @@ fn look_at(
         round: TimedRound::clone(typical),
         alone: alone.unwrap_or_default(),
     })
-}
-
-/// A round with spans, and its launches per instance.
-fn timed_round(sim: &mut Sim, share: &Share, generations: u32) -> Result<(TimedRound, u32)> {
-    let mut ended = None;
-    let request = Request {
-        timed: true,
-        ..Request::of(generations)
-    };
-    let next = |issued| (issued == 0).then_some(request);
-    rounds(sim, share, next, |event| {
-        if let Event::Round { timed, round, .. } = event {
-            ended = timed.map(|timed| (timed, round.launches()));
-        }
-    })?;
-    ended.context("the round has no spans")
 }
 
 /// With about four digits: more would say nothing, and do not compress.
