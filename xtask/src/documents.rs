@@ -38,15 +38,7 @@ pub(crate) fn pages(root: &Path) -> Result<Vec<(PathBuf, Language)>> {
         (root.join("kernels/README.md"), Language::English),
     ];
     for (folder, language) in [("docs", Language::English), ("docs/zh", Language::Chinese)] {
-        let folder = root.join(folder);
-        let mut found = Vec::new();
-        for entry in fs::read_dir(&folder).with_context(|| folder.display().to_string())? {
-            let path = entry?.path();
-            if path.extension().is_some_and(|ending| ending == "md") {
-                found.push(path);
-            }
-        }
-        found.sort();
+        let found = files(&root.join(folder), "md")?;
         pages.extend(found.into_iter().map(|path| (path, language)));
     }
     Ok(pages)
@@ -132,22 +124,23 @@ pub(crate) fn with_parts(text: &str, records: &[Record]) -> Result<String> {
 
 /// All records of the bench, as `lifestreams bench --write` leaves them in assets/bench: GPUs first, since readers look for those.
 fn read_records(root: &Path) -> Result<Vec<Record>> {
-    let folder = root.join("assets/bench");
-    let mut files = Vec::new();
-    for entry in fs::read_dir(&folder).with_context(|| folder.display().to_string())? {
-        let path = entry?.path();
-        if path.extension().is_some_and(|ending| ending == "json") {
-            files.push(path);
-        }
-    }
-    files.sort();
     let mut records: Vec<Record> = Vec::new();
-    for path in files {
+    for path in files(&root.join("assets/bench"), "json")? {
         let record = serde_json::from_str(&text_of(&path)?);
         records.push(record.with_context(|| path.display().to_string())?);
     }
     records.sort_by_key(|record| record.engine != "cuda");
     Ok(records)
+}
+
+/// The files in a folder whose names end so, sorted.
+fn files(folder: &Path, ending: &str) -> Result<Vec<PathBuf>> {
+    let entries = fs::read_dir(folder).with_context(|| folder.display().to_string())?;
+    let paths = entries.map(|entry| Ok(entry?.path()));
+    let mut paths = paths.collect::<Result<Vec<PathBuf>>>()?;
+    paths.retain(|path| path.extension().is_some_and(|it| it == ending));
+    paths.sort();
+    Ok(paths)
 }
 
 /// What a file says.

@@ -147,7 +147,6 @@ fn file_of(kernel: &str) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ui::ladder::fixtures;
 
     const HEADER: &str = "// The idea.\n//\n// Bound: much,\n//        and more.\n// Measured: not \
                           yet\n//        at all\n// Next: the\n//        rest.\n\n// Measured: here\n";
@@ -172,29 +171,5 @@ mod tests {
         let text = with_block(HEADER, "Measured:", &long).unwrap();
         assert!(text.lines().all(|line| line.len() < 90));
         assert_eq!(block_of(&text, "Measured:"), long[0]);
-    }
-
-    #[test]
-    fn a_header_says_of_what_its_figures_are() {
-        let mut ladder = fixtures::ladder();
-        let bits = KERNELS.iter().position(|k| k.name == "bits").unwrap();
-        let says = |ladder: &Ladder| measured(bits, "NVIDIA H200", ladder).join("\n");
-        assert!(says(&ladder).starts_with("not since NVIDIA H200, commit 0123456789ab;"));
-        let source = KERNELS[bits].source();
-        ladder.sources.insert("bits".into(), source.into());
-        assert_eq!(
-            says(&ladder),
-            "NVIDIA H200, commit 0123456789ab:\n\
-             16 x 1024x1024: 1.56 Tcell/s, 6.25 times 03_sync_global, 39.1 times 01_global\n\
-             1 x 16384x16384: 3.12 Tcell/s, 15.6 times 02_shared, 39.1 times 01_global\n\
-             by B36/S23: 0.50 times the rate of B3/S23"
-        );
-        ladder.sources.insert("bits".into(), "another".into());
-        assert!(says(&ladder).starts_with("not since it was changed; before, NVIDIA H200"));
-        let planar = measured(bits + 1, "NVIDIA H200", &ladder).join("\n");
-        assert!(
-            planar.contains("1 x 16384x16384: not measured: it hung"),
-            "{planar}"
-        );
     }
 }

