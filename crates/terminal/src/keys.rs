@@ -118,7 +118,6 @@ impl Field {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use session::SessionAction;
     use ui::actions::TABLE;
 
     /// What crossterm says when this key of the table is pressed.
@@ -176,38 +175,6 @@ mod tests {
 
     fn press(field: &mut Field, code: KeyCode) -> Answer {
         field.key(&KeyEvent::new(code, KeyModifiers::NONE), 4096)
-    }
-
-    #[test]
-    fn what_is_typed_is_read_at_enter_and_what_is_wrong_is_said() {
-        let mut field = Field::new(Some(Setting::Instances));
-        let mut press = |code| field.key(&KeyEvent::new(code, KeyModifiers::NONE), 4096);
-        assert_eq!(press(KeyCode::Char('x')), Answer::Stays);
-        assert_eq!(press(KeyCode::Enter), Answer::Stays);
-        assert_eq!(press(KeyCode::F(2)), Answer::Stays, "nothing behind it");
-        let why = field.refused.clone().expect("a reason");
-        assert!(why.contains("from 1 to 4,096"), "{why}");
-        let mut press = |code| field.key(&KeyEvent::new(code, KeyModifiers::NONE), 4096);
-        press(KeyCode::Backspace);
-        press(KeyCode::Char('8'));
-        let action = SessionAction::SetInstances(8).into();
-        assert_eq!(press(KeyCode::Enter), Answer::Acts(action));
-        assert_eq!(press(KeyCode::Esc), Answer::Closes);
-        assert_eq!(field.refused, None);
-    }
-
-    #[test]
-    fn what_is_typed_searches_and_escape_clears_it_before_it_closes() {
-        let mut field = Field::new(None);
-        for letter in "b k".chars() {
-            assert_eq!(press(&mut field, KeyCode::Char(letter)), Answer::Stays);
-        }
-        assert_eq!(field.typed, "b k");
-        press(&mut field, KeyCode::Backspace);
-        assert_eq!(field.typed, "b ");
-        assert_eq!(press(&mut field, KeyCode::Esc), Answer::Stays);
-        assert_eq!(field.typed, "");
-        assert_eq!(press(&mut field, KeyCode::Esc), Answer::Closes);
     }
 
     #[test]

@@ -58,8 +58,7 @@ impl Card {
             };
         }
         let style = depth.text(PALETTE.accent).bold();
-        let title = wrap(&self.title, columns).into_iter();
-        let mut lines: Vec<Line<'static>> = title.map(|line| Line::styled(line, style)).collect();
+        let mut lines: Vec<Line<'static>> = say(&self.title, style, columns).collect();
         lines.push(Line::default());
         let over = lines.len();
         lines.extend(self.lines);
@@ -165,6 +164,12 @@ pub(super) fn clear_halves(card: Rect, buffer: &mut Buffer) {
     }
 }
 
+/// A text in lines of a style.
+fn say(text: &str, style: Style, columns: usize) -> impl Iterator<Item = Line<'static>> {
+    let lines = wrap(text, columns).into_iter();
+    lines.map(move |line| Line::styled(line, style))
+}
+
 /// What is typed into a field, and what is wrong with it or what the value is now.
 fn prompt(
     field: &Field,
@@ -189,8 +194,7 @@ fn prompt(
         typed => Line::styled(format!("{typed}▏"), depth.text(PALETTE.value)),
     };
     let mut lines = vec![shown, Line::default()];
-    let below = wrap(&below, columns.min(MAX_PROMPT)).into_iter();
-    lines.extend(below.map(|line| Line::styled(line, style)));
+    lines.extend(say(&below, style, columns.min(MAX_PROMPT)));
     Card {
         // As wide and high whatever it says: nothing moves.
         min_size: [MAX_PROMPT.min(columns), 5],
@@ -357,11 +361,8 @@ fn ladder(chart: &LadderChart, depth: ColourDepth, columns: usize) -> Card {
     let most = chart.rungs.iter().filter_map(rate).fold(0.0, f64::max);
     let columns = columns.min(RUNG + MAX_BAR);
     let bars = columns.saturating_sub(RUNG) as f64;
-    let say = |text: &str, style: Style| -> Vec<Line<'static>> {
-        let lines = wrap(text, columns).into_iter();
-        lines.map(|line| Line::styled(line, style)).collect()
-    };
-    let mut lines = say(&chart.headline, depth.text(PALETTE.accent));
+    let label = depth.text(PALETTE.label);
+    let mut lines = Vec::from_iter(say(&chart.headline, depth.text(PALETTE.accent), columns));
     lines.push(Line::default());
     for rung in &chart.rungs {
         let rate = rate(rung);
@@ -385,10 +386,10 @@ fn ladder(chart: &LadderChart, depth: ColourDepth, columns: usize) -> Card {
             Span::styled(format!(" {rate:>13} "), value),
             Span::styled(bar, depth.text(PALETTE.accent)),
         ]));
-        lines.extend(say(&rung.idea, depth.text(PALETTE.label)));
+        lines.extend(say(&rung.idea, label, columns));
     }
     lines.push(Line::default());
-    lines.extend(say(&chart.caption, depth.text(PALETTE.label)));
+    lines.extend(say(&chart.caption, label, columns));
     Card::new(tr!("The ladder"), lines)
 }
 
@@ -507,8 +508,8 @@ fn page_of(page: &LessonPage, depth: ColourDepth, columns: usize) -> Card {
     let mut lines: Vec<Line<'static>> = Vec::new();
     for section in sections {
         let texts = section.iter().flat_map(|(text, style)| {
-            let wrapped = text.lines().flat_map(|line| wrap(line, columns));
-            wrapped.map(|line| Line::styled(line, *style))
+            let lines = text.lines();
+            lines.flat_map(|line| say(line, *style, columns))
         });
         let texts: Vec<Line<'static>> = texts.collect();
         if !texts.is_empty() && !lines.is_empty() {

@@ -112,23 +112,22 @@ mod tests {
 
     #[test]
     fn the_environment_says_how_many_colours_there_are() {
-        let depth = |pairs: &[(&str, &str)]| {
+        let full = [("TERM", "xterm-256color"), ("COLORTERM", "truecolor")];
+        for (pairs, depth) in [
+            (vec![full[0]], ColourDepth::Indexed),
+            (vec![("TERM", "xterm")], ColourDepth::Basic),
+            (vec![("TERM", "dumb")], ColourDepth::None),
+            (vec![], ColourDepth::None),
+            (full.into(), ColourDepth::True),
+            (vec![full[0], full[1], ("NO_COLOR", "1")], ColourDepth::None),
+            (vec![full[0], full[1], ("NO_COLOR", "")], ColourDepth::True),
+        ] {
             let find = |name: &str| {
                 let pair = pairs.iter().find(|(key, _)| *key == name);
                 pair.map(|(_, value)| value.to_string())
             };
-            ColourDepth::detect(find)
-        };
-        assert_eq!(depth(&[("TERM", "xterm-256color")]), ColourDepth::Indexed);
-        assert_eq!(depth(&[("TERM", "xterm")]), ColourDepth::Basic);
-        assert_eq!(depth(&[("TERM", "dumb")]), ColourDepth::None);
-        assert_eq!(depth(&[]), ColourDepth::None);
-        let full = [("TERM", "xterm-256color"), ("COLORTERM", "truecolor")];
-        assert_eq!(depth(&full), ColourDepth::True);
-        let none = [full[0], full[1], ("NO_COLOR", "1")];
-        assert_eq!(depth(&none), ColourDepth::None);
-        let empty = [full[0], full[1], ("NO_COLOR", "")];
-        assert_eq!(depth(&empty), ColourDepth::True);
+            assert_eq!(ColourDepth::detect(find), depth, "{pairs:?}");
+        }
     }
 
     #[test]

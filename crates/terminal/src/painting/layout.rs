@@ -217,18 +217,8 @@ pub(super) fn paint_label(status: &Status, panel: &Panel, depth: ColourDepth, bu
 pub(super) struct Foot {
     /// Line by line.
     pub(super) lines: Vec<String>,
-    tone: Tone,
-}
-
-/// How the foot is to be seen.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Tone {
-    /// Something that was asked for is not there.
-    Notice,
-    /// True all the time.
-    Accent,
-    /// Keys.
-    Label,
+    /// How it is to be seen; none if it is about keys.
+    urgency: Option<Urgency>,
 }
 
 impl Foot {
@@ -245,13 +235,13 @@ impl Foot {
             parts.extend(comparison.in_short(has_timeline));
         }
         let mut lines = wrap_parts(&parts, columns);
-        let mut tone = Tone::Accent;
+        let mut urgency = Some(Urgency::Warning);
         if frame.sources.options.timeline && !has_timeline {
             let missing = tr!("The terminal is too small for the timeline").to_owned();
             parts.insert(0, missing);
             let with_it = wrap_parts(&parts, columns);
             if with_it.len() <= most {
-                (lines, tone) = (with_it, Tone::Notice);
+                (lines, urgency) = (with_it, Some(Urgency::Notice));
             }
         }
         if lines.is_empty() {
@@ -262,19 +252,21 @@ impl Foot {
         }
         if lines.is_empty() {
             lines.push(hints(frame, status, columns));
-            tone = Tone::Label;
+            urgency = None;
         }
         lines.truncate(most);
-        Foot { lines, tone }
+        Foot { lines, urgency }
     }
+}
 
-    fn style(&self, depth: ColourDepth) -> Style {
-        match self.tone {
-            Tone::Notice => depth.on(PALETTE.on_notice, PALETTE.notice),
-            Tone::Accent => depth.text(PALETTE.accent),
-            Tone::Label if depth == ColourDepth::None => Style::new().dim(),
-            Tone::Label => depth.text(PALETTE.label),
-        }
+/// How what is as urgent is to be seen, or keys, which are not.
+fn style_of(urgency: Option<Urgency>, depth: ColourDepth) -> Style {
+    match urgency {
+        Some(Urgency::Failure) => depth.on(PALETTE.on_failed, PALETTE.failed),
+        Some(Urgency::Effect | Urgency::Notice) => depth.on(PALETTE.on_notice, PALETTE.notice),
+        Some(Urgency::Warning) => depth.text(PALETTE.accent),
+        None if depth == ColourDepth::None => Style::new().dim(),
+        None => depth.text(PALETTE.label),
     }
 }
 
@@ -319,7 +311,12 @@ pub(super) fn paint(
         Span::styled(figures, depth.text(PALETTE.value)),
     ])
     .render(first, buffer);
-    paint_lines(&places.foot.lines, places.foot.style(depth), foot, buffer);
+    paint_lines(
+        &places.foot.lines,
+        style_of(places.foot.urgency, depth),
+        foot,
+        buffer,
+    );
 }
 
 /// Paints what is urgent or has just happened, whole: over the foot if both are a line, else over
@@ -440,12 +437,8 @@ fn notice(
     let is_new = |it: &&(Urgency, Message)| !(has_head && it.0 == Urgency::Effect);
     let figures = frame.screen.figures.as_ref()?;
     let (urgency, sentence) = figures.messages.iter().find(is_new)?;
-    let style = match urgency {
-        Urgency::Failure => depth.on(PALETTE.on_failed, PALETTE.failed),
-        Urgency::Effect | Urgency::Notice => depth.on(PALETTE.on_notice, PALETTE.notice),
-        Urgency::Warning => return None,
-    };
-    Some((sentence.to_string(), style))
+    let is_of_foot = *urgency == Urgency::Warning;
+    (!is_of_foot).then(|| (sentence.to_string(), style_of(Some(*urgency), depth)))
 }
 
 /// The keys that matter most, as many as there is room for.
