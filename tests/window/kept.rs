@@ -210,51 +210,6 @@ fn what_is_drawn_undone_and_pasted_is_what_is_saved() {
     shown.quit();
 }
 
-/// The lattice is a torus: what is seen goes on beyond its edge, and so does a stroke, also through a view
-/// that is reduced on the device.
-#[test]
-fn a_stroke_goes_around_the_torus_where_the_panel_does() {
-    let (shown, _) = Shown::paused("--instances 1 --density 0 --kernel bits");
-    let panel = shown.rest().rectangles(DEAD)[0];
-    let middle = panel.y + panel.height / 2;
-    let across = |from: usize, to: usize, y: usize| {
-        let before = shown.rest();
-        shown.drag(&[[panel.x + from, y], [panel.x + to, y]]);
-        shown.leaves(&before, "a drag");
-    };
-    let whole = shown.rest();
-    shown.key("bracketright");
-    shown.leaves(&whole, "a part");
-    across(panel.width / 8, panel.width * 7 / 8, middle);
-    shown.then("d", "notice: Pencil on");
-    for (y, name) in [
-        (middle, "bits.rle"),
-        (panel.y + panel.height * 3 / 4, "view.rle"),
-    ] {
-        across(2, panel.width - 3, y);
-        let picture = shown.rest();
-        let mut columns = panel.x + 2..panel.x + panel.width - 2;
-        assert!(columns.all(|x| picture.at(x, y) == LIVE), "one line");
-        let saved = shown.saved(name);
-        let [width, height] = SIDES;
-        let alive = |x: u32, y: u32| saved.get(x % width, y);
-        let rows = (0..height).filter(|&y| (0..width).any(|x| alive(x, y)));
-        let rows: Vec<u32> = rows.collect();
-        assert_eq!(rows.len(), 1 + usize::from(y != middle), "{rows:?}");
-        for y in rows {
-            assert!(alive(0, y) && alive(width - 1, y), "{y}");
-            // One gap, where nobody looked.
-            let ends = (0..width).filter(|&x| alive(x, y) && !alive(x + 1, y));
-            assert_eq!(ends.count(), 1);
-        }
-        shown.walk(&[
-            ("F7", "CycleSwitch(Transfer): "),
-            ("F7", "CycleSwitch(Transfer): "),
-        ]);
-    }
-    shown.quit();
-}
-
 /// Files by a file manager (XDND): a drop comes to the selected panel.
 #[test]
 fn what_is_dropped_comes_to_the_selected_panel() {

@@ -128,12 +128,10 @@ fn help_palette_menu_and_panels_come_and_go() {
     let (mut shown, state) = Shown::paused("--instances 4");
     let plain = shown.rest();
     for (open, typed, close) in [
-        ("h", "r n k h", "Escape"),
-        ("F1", "", "F1"),
-        ("ctrl+k", "k r n period space", "Escape"),
-        ("ctrl+m", "Right Down", "Escape"),
+        ("h", "r n", "Escape"),
+        ("ctrl+m", "Right", "Escape"),
         ("p", "", "Escape"),
-        ("F10", "Return 2 Next Prior Escape", "Escape"),
+        ("F10", "Return 2 Next Escape", "Escape"),
     ] {
         shown.key(open);
         shown.leaves(&plain, open);
