@@ -1,6 +1,6 @@
 //! The tables of kernels that are not of the ladder: those that [`BufferOp::Launch`](crate::BufferOp::Launch)
 //! launches, for lessons (`kernels/lessons`) and to measure a device's limits (`kernels/support`), and those
-//! that convert, make, change and measure lattices (`kernels/support`), with their launches.
+//! that convert, make, change and measure lattices (`kernels/support`).
 
 use crate::kernels::Parameter::*;
 use crate::kernels::{Function, Launch, Layout, OwnCode, Parameter, planar_words_per_row};
@@ -241,18 +241,6 @@ impl Launch {
                 ..Self::over(planar_words_per_row(size), rows, PLANAR_TILE)
             },
         }
-    }
-
-    /// The launch of `make_soup`: a thread per row. The blocks are small, so that few rows spread
-    /// over many SMs.
-    pub const fn soup(size: Size) -> Launch {
-        const THREADS: u32 = 64;
-        Self::new([size.height().div_ceil(THREADS), 1, 1], [THREADS, 1, 1])
-    }
-
-    /// The launch of `edit_cells`: a row of 32 threads per edit, one per cell of its word.
-    pub const fn edit(edits: u32) -> Launch {
-        Self::over(Self::SUPPORT_BLOCK.0, edits, Self::SUPPORT_BLOCK)
     }
 
     /// The launch of `measure_bits`: blocks per lattice such that each thread has at least 8 words,

@@ -512,7 +512,10 @@ impl Issuer<'_> {
             (Chance, soup.chance().into()),
             (Key, soup.key().wrapping_add_signed(first_row)),
         ];
-        self.launch_support(SupportKernel::SOUP, Launch::soup(run.size), values)
+        // A thread per row, in small blocks, so that few rows spread over many SMs.
+        const THREADS: u32 = 64;
+        let shape = Launch::in_row(run.size.height().div_ceil(THREADS), THREADS);
+        self.launch_support(SupportKernel::SOUP, shape, values)
     }
 
     fn edit(&mut self, run: Run, edits: &[WordEdit]) -> Result<()> {
@@ -528,7 +531,9 @@ impl Issuer<'_> {
                 (Width, run.size.width().into()),
                 (LayoutIndex, run.state.layout as u64),
             ];
-            let shape = Launch::edit(edits.len() as u32);
+            // A row of threads per edit, one per cell of its word.
+            let block = Launch::SUPPORT_BLOCK;
+            let shape = Launch::over(block.0, edits.len() as u32, block);
             self.launch_support(SupportKernel::EDIT, shape, values)?;
         }
         Ok(())
