@@ -16,10 +16,10 @@ use crate::{DeviceChoice, KernelChoice, Pace, PicturePlan, Setting, Setup, Split
 use engine::cpu::CpuEngine;
 use engine::cuda::{CudaEngine, Ordinals};
 use engine::{
-    Band, Cut, Engine, EngineError, Kernel, LatticeId, LatticeOp, Layout, Measure, Program, Result,
-    Slot, Slots, SlotsSpec, SplitEngine, StreamId, Transfer,
+    Band, Cut, Engine, EngineError, LatticeId, LatticeOp, Layout, Measure, Program, Result, Slot,
+    Slots, SlotsSpec, SplitEngine, StreamId, Transfer,
 };
-use issue::{LatticeFacts, Made, make_streams, shares};
+use issue::{LatticeFacts, Made, make_streams, shares, validate_kernel};
 use lang::message;
 use life::{Lattice, MemoryError, Rule, Size, counted_lattices};
 use std::collections::VecDeque;
@@ -238,14 +238,6 @@ impl Sim {
             }
         }
         Ok(())
-    }
-
-    /// Checks that a kernel accepts these lattices and that every device can run it.
-    ///
-    /// # Errors
-    /// The reason if not.
-    pub fn validate(&self, kernel: &Kernel) -> Result<()> {
-        validate_kernel(&*self.engine, kernel, self.size)
     }
 
     /// Loads the functions and memory of a share's rounds, so that the first takes no longer than others.
@@ -531,21 +523,6 @@ fn is_of_this_plan(error: &EngineError) -> bool {
             | EngineError::PartiallyApplied(_)
             | EngineError::Driver(_)
     )
-}
-
-/// Checks that a kernel steps lattices of this size, whole ones and those of the devices, and that
-/// every device can run it.
-///
-/// # Errors
-/// The reason if not.
-pub fn validate_kernel(engine: &dyn Engine, kernel: &Kernel, size: Size) -> Result<()> {
-    // Lattices in bands become whole where one device is left, or another program opens them.
-    kernel.validate_size(size)?;
-    engine.stepped_sizes(size).into_iter().try_for_each(|size| {
-        kernel.validate_size(size)?;
-        let mut devices = engine.devices().iter();
-        devices.try_for_each(|device| kernel.validate_device(device, size))
-    })
 }
 
 // Whether lattices lie on one device each, or in bands on all devices.

@@ -796,6 +796,14 @@ impl Sim {
         }
     }
 
+    /// Checks that a kernel accepts these lattices and that every device can run it.
+    ///
+    /// # Errors
+    /// The reason if not.
+    pub fn validate(&self, kernel: &Kernel) -> Result<()> {
+        validate_kernel(&*self.engine, kernel, self.size)
+    }
+
     /// Whether a share's lattices are in another layout than its kernel's, or not in the same one of two
     /// buffers where they are stepped by one launch.
     pub(super) fn is_outside(&self, share: &Share) -> bool {
@@ -881,6 +889,21 @@ impl Sim {
         }
         program
     }
+}
+
+/// Checks that a kernel steps lattices of this size, whole ones and those of the devices, and that
+/// every device can run it.
+///
+/// # Errors
+/// The reason if not.
+pub(super) fn validate_kernel(engine: &dyn Engine, kernel: &Kernel, size: Size) -> Result<()> {
+    // Lattices in bands become whole where one device is left, or another program opens them.
+    kernel.validate_size(size)?;
+    engine.stepped_sizes(size).into_iter().try_for_each(|size| {
+        kernel.validate_size(size)?;
+        let mut devices = engine.devices().iter();
+        devices.try_for_each(|device| kernel.validate_device(device, size))
+    })
 }
 
 /// The stream of each lattice.
