@@ -6,7 +6,6 @@
 //! own; the bench, `verify` and the lessons use it directly. [`fastest`] says how a round is done in
 //! the least time. [`log`] is what a session remembers.
 
-mod changes;
 mod command;
 pub mod conformance;
 pub mod copies;
@@ -34,7 +33,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-pub use changes::{Area, Change, Edit, flipped, turned};
 pub use command::{RECORDED_KEY, SLOWER_KEY, Saver, SessionAction, timestamps_of_own};
 pub use copies::SavedTimeline;
 pub use engines::{Losses, make_again};
@@ -44,6 +42,7 @@ pub use experiment::{
 };
 pub use fastest::{DEFAULT_KERNEL, KernelChoice, default_kernels};
 pub use instances::{Request, Share};
+pub use log::{Area, Change, Edit, flipped, turned};
 pub use pictures::{Picture, PicturePlan, PictureSource, Pictures};
 pub use population::Series;
 pub use saved::{Drafts, NotSaved, SavedError, SavedSession, SessionFile, state_folder};

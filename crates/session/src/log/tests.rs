@@ -2,8 +2,8 @@
 //! records say is what the random histories of `worker::tests` show.
 
 use super::*;
-use crate::Change;
 use life::{Rule, Size};
+use proptest::prelude::*;
 
 fn log() -> Log {
     Log::new(SessionParameters {
@@ -16,7 +16,7 @@ fn log() -> Log {
     })
 }
 
-fn soup(instance: usize) -> Content {
+fn new_cells(instance: usize) -> Content {
     let cells = CellChange::Soup {
         density: 0.5,
         seed: 1,
@@ -32,7 +32,7 @@ fn strokes_and_what_the_program_does_at_once_are_undone_together() {
     let mut log = log();
     let push = |log: &mut Log, author, instance, generation, goes_on| {
         let here = at(log.end(), generation);
-        log.push(here, author, soup(instance), goes_on);
+        log.push(here, author, new_cells(instance), goes_on);
         log.record(here.records).unwrap().entry
     };
     for (author, instance, generation, goes_on, entry) in [
@@ -71,7 +71,7 @@ fn strokes_and_what_the_program_does_at_once_are_undone_together() {
     assert_eq!(push(&mut log, Person, 0, 4, true), 9);
     log.discard_before(at(6, 4));
     assert_eq!(push(&mut log, Person, 0, 4, true), 10);
-    log.push_joined(at(7, 4), Person, soup(1));
+    log.push_joined(at(7, 4), Person, new_cells(1));
     let before = Undo::Before(at(6, 4));
     assert_eq!(log.undo_target(at(8, 4)), Some(before));
     log.commit_undo(at(8, 4), before);
@@ -114,7 +114,7 @@ fn the_oldest_records_go_where_there_are_too_many() {
     let mut log = log();
     let each = size_of::<Record>() as u64;
     for seed in 0..20 {
-        log.push(at(seed, seed + 1), Author::Program, soup(0), false);
+        log.push(at(seed, seed + 1), Author::Program, new_cells(0), false);
     }
     let copies = [at(1, 1), at(6, 6), at(11, 11), at(16, 16)];
     for (records, here, base) in [
@@ -143,4 +143,73 @@ fn the_oldest_records_go_where_there_are_too_many() {
     assert_eq!(on_it, [false, true, true, false]);
     log.discard_beyond(0, here, copies.into_iter());
     assert_eq!((log.base(), log.base_is_start()), (at(21, 0), true));
+}
+
+// What edits do to cells.
+
+fn size(width: u64, height: u64) -> Size {
+    Size::new(width, height).unwrap()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+    #[test]
+    fn what_is_placed_lies_there_and_nothing_else_changes(
+        width in 1u64..140, height in 1u64..12, seed: u64, overwrites_dead: bool,
+        wide in 1u64..140, high in 1u64..12, x in 0u32..300, y in 0u32..30,
+    ) {
+        let (wide, high) = (wide.min(width), high.min(height));
+        let before = life::soup(size(width, height), 0.4, seed, 0);
+        let pattern = Arc::new(life::soup(size(wide, high), 0.4, seed, 1));
+        let place = Change::Place { pattern: pattern.clone(), at: [x, y], overwrites_dead };
+        let (width, height) = (width as u32, height as u32);
+        let mut want = before.clone();
+        for (u, v) in (0..height).flat_map(|v| (0..width).map(move |u| (u, v))) {
+            // Cell by cell: what lies in the pattern's place becomes what the pattern has there.
+            let (i, j) = ((u + 3 * width * 100 - x) % width, (v + 3 * height * 100 - y) % height);
+            let is_inside = u64::from(i) < wide && u64::from(j) < high;
+            if is_inside && (overwrites_dead || pattern.get(i, j)) {
+                want.set(u, v, pattern.get(i, j));
+            }
+        }
+        prop_assert_eq!(place.apply(&before), want);
+        let edits = place.touched(before.size()).unwrap();
+        prop_assert!(WordEdit::check_all(&edits, before.size()).is_ok());
+    }
+
+    #[test]
+    fn four_turns_and_two_flips_change_nothing(
+        width in 1u64..70, height in 1u64..40, seed: u64,
+        wide in 1u64..70, high in 1u64..40, x in 0u32..70, y in 0u32..40, clockwise: bool,
+    ) {
+        // Turned, it must fit too.
+        let (wide, high) = (wide.min(width).min(height), high.min(height).min(width));
+        let all = size(width, height);
+        let area = Area { x: x % width as u32, y: y % height as u32, size: size(wide, high) };
+        let lattice = life::soup(all, 0.4, seed, 0);
+        let flips = [true, false].map(|horizontal| Change::Flip { area, horizontal });
+        for flip in &flips {
+            prop_assert_eq!(&flip.apply(&flip.apply(&lattice)), &lattice);
+        }
+        let part = lattice.part(area.x, area.y, area.size);
+        let mut turned = part.clone();
+        for _ in 0..4 {
+            turned = super::turned(&turned, clockwise);
+        }
+        prop_assert_eq!(&turned, &part);
+        let once = Change::Rotate { area, clockwise }.apply(&lattice);
+        let at = super::turned_corner(area, all);
+        let there = once.part(at[0], at[1], size(high, wide));
+        prop_assert_eq!(there, super::turned(&part, clockwise));
+    }
+}
+
+#[test]
+fn a_quarter_turn_goes_the_way_of_the_clock_about_the_middle() {
+    // The right end of a row becomes the lower end of a column.
+    let mut lattice = Lattice::new(size(7, 7));
+    lattice.set(4, 3, true);
+    let (area, clockwise) = (Area::spanned([2, 3], [4, 3]), true);
+    let turned = Change::Rotate { area, clockwise }.apply(&lattice);
+    assert!(turned.get(3, 4) && turned.population() == 1);
 }
