@@ -443,6 +443,8 @@ pub fn minimap(sources: Sources<'_>, panel: [u32; 2]) -> Option<MinimapRegion> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{TextureLimits, request};
+    use session::{PicturePlan, TransferChoice};
 
     fn size(width: u64, height: u64) -> Size {
         Size::new(width, height).unwrap()
@@ -596,114 +598,55 @@ mod tests {
         }
     }
 
+    /// What is seen and asked for after each of these in turn.
     #[test]
-    fn it_pans_around_the_torus_and_comes_back() {
-        let (lattice, panel) = (size(100, 60), [200, 120]);
-        let mut camera = Camera::default();
-        camera.zoom(4.0, lattice, panel);
-        let start = camera.target_transform(lattice, panel);
-        assert_eq!(start.scale, 8.0);
-        for _ in 0..8 {
-            camera.pan([-100.0, -60.0], lattice, panel);
+    fn views_are_those_that_are_stored() {
+        let mut said = String::new();
+        for (lattice, panel) in [
+            (size(1024, 1024), [186, 186]),
+            (size(100, 100), [300, 300]),
+            (size(300, 200), [200, 120]),
+            (size(20_000, 3_000), [800, 400]),
+        ] {
+            let pattern = |side| {
+                let (middle, sides) = ([1020.0, 40.0], [side, 20.0]);
+                Some(LiveArea { middle, sides })
+            };
+            let fit = |it: &mut Camera, pattern| it.toggle_fit(lattice, panel, pattern);
+            let steps: &[(&str, &dyn Fn(&mut Camera))] = &[
+                ("opens", &|_| {}),
+                ("pan", &|it| it.pan([-40.0, 10.0], lattice, panel)),
+                ("fit", &|it| fit(it, None)),
+                ("fit", &|it| fit(it, None)),
+                ("zoom in", &|it| {
+                    it.zoom_at(4.0, [20.0, 30.0], lattice, panel)
+                }),
+                ("pan", &|it| it.pan([300.0, -77.0], lattice, panel)),
+                ("fit", &|it| fit(it, None)),
+                ("fit", &|it| fit(it, None)),
+                ("centre", &|it| it.centre_on([30.0, 40.0], lattice, panel)),
+                ("resize", &|it| it.follow_resize(lattice, size(401, 301))),
+                ("zoom out", &|it| it.zoom(1e-9, lattice, panel)),
+                ("fit", &|it| fit(it, None)),
+                ("fit", &|it| fit(it, pattern(58.0))),
+                ("fit to a pattern", &|it| fit(it, pattern(58.0))),
+                ("fit to another", &|it| fit(it, pattern(59.0))),
+                ("fit", &|it| fit(it, pattern(1024.0))),
+                ("fit to all", &|it| fit(it, pattern(1024.0))),
+            ];
+            let mut camera = Camera::opening(2.0);
+            for (name, step) in steps {
+                step(&mut camera);
+                let seen = camera.target_transform(lattice, panel);
+                let bytes = (TransferChoice::Auto, PicturePlan::MAX_AUTO_BITS_BYTES);
+                let limits = TextureLimits {
+                    side: 16_384,
+                    layers: 2048,
+                };
+                let asked = request((lattice, 16), (seen, panel), None, bytes, limits);
+                said += &format!("{name}: {seen:?} {asked:?}\n");
+            }
         }
-        assert_eq!(camera.target_transform(lattice, panel), start);
-        for _ in 0..60 {
-            camera.zoom(0.8, lattice, panel);
-        }
-        assert_eq!(
-            (camera.scale, camera.is_zoomed(lattice, panel)),
-            (Scale::Fitted, false)
-        );
-    }
-
-    #[test]
-    fn a_large_lattice_opens_on_its_middle_and_a_small_one_whole() {
-        let camera = Camera::opening(2.0);
-        for (panel, width) in [([186, 186], 93.0), ([100, 61], 50.0)] {
-            let transform = camera.target_transform(size(1024, 1024), panel);
-            assert_eq!(transform.scale, 2.0);
-            let middle = transform.to_cells(panel.map(|side| f64::from(side) / 2.0));
-            assert!(
-                middle.iter().all(|at| (at - 512.0).abs() <= 0.5),
-                "{middle:?}"
-            );
-            let seen = transform.to_cells(panel.map(f64::from))[0] - transform.origin[0];
-            assert_eq!(seen, width);
-            assert!(camera.is_zoomed(size(1024, 1024), panel));
-        }
-        let panel = [300, 300];
-        let (fitted, small) = (Camera::default(), size(100, 100));
-        assert_eq!(
-            camera.target_transform(small, panel),
-            fitted.target_transform(small, panel)
-        );
-        assert!(!camera.is_zoomed(small, panel));
-    }
-
-    #[test]
-    fn fitting_leads_to_the_whole_and_back_to_the_part() {
-        let (lattice, panel) = (size(1024, 1024), [186, 186]);
-        let mut camera = Camera::opening(2.0);
-        let opened = camera.target_transform(lattice, panel);
-        camera.toggle_fit(lattice, panel, None);
-        assert!(!camera.is_zoomed(lattice, panel));
-        camera.toggle_fit(lattice, panel, None);
-        assert_eq!(camera.target_transform(lattice, panel), opened);
-        // What somebody has moved to is what they come back to.
-        camera.zoom_at(4.0, [20.0, 30.0], lattice, panel);
-        camera.pan([300.0, -77.0], lattice, panel);
-        let moved = camera.target_transform(lattice, panel);
-        camera.toggle_fit(lattice, panel, None);
-        camera.toggle_fit(lattice, panel, None);
-        assert_eq!(camera.target_transform(lattice, panel), moved);
-        // Zoomed out by hand there is nothing to come back to but the opening.
-        while camera.is_zoomed(lattice, panel) {
-            camera.zoom(0.5, lattice, panel);
-        }
-        camera.toggle_fit(lattice, panel, None);
-        assert_eq!(camera.target_transform(lattice, panel), opened);
-        // The pattern comes between the whole and the part, unless it takes all of the lattice.
-        let area = |side| {
-            let (middle, sides) = ([1020.0, 40.0], [side, 20.0]);
-            Some(LiveArea { middle, sides })
-        };
-        camera.toggle_fit(lattice, panel, area(58.0));
-        assert!(!camera.is_zoomed(lattice, panel));
-        camera.toggle_fit(lattice, panel, area(58.0));
-        let seen = camera.target_transform(lattice, panel);
-        assert_eq!(
-            (seen.scale, seen.to_cells([93.0, 93.0])),
-            (3.0, [1020.0, 40.0])
-        );
-        camera.toggle_fit(lattice, panel, area(59.0));
-        assert_eq!(camera.target_transform(lattice, panel), opened);
-        camera.toggle_fit(lattice, panel, area(1024.0));
-        camera.toggle_fit(lattice, panel, area(1024.0));
-        assert_eq!(camera.target_transform(lattice, panel), opened);
-    }
-
-    #[test]
-    fn an_opening_camera_moves_from_where_it_opened() {
-        let (lattice, panel) = (size(1024, 1024), [200, 200]);
-        let mut camera = Camera::opening(2.0);
-        let before = camera.target_transform(lattice, panel);
-        camera.pan([-40.0, 10.0], lattice, panel);
-        let after = camera.target_transform(lattice, panel);
-        assert_eq!(after.scale, before.scale);
-        let by = [0, 1].map(|axis| after.origin[axis] - before.origin[axis]);
-        assert_eq!(by, [20.0, -5.0]);
-    }
-
-    #[test]
-    fn it_goes_on_looking_at_the_same_cells_of_lattices_that_are_resized() {
-        let ([small, large], panel) = ([size(100, 100), size(301, 301)], [200, 200]);
-        let mut camera = Camera::default();
-        camera.zoom(8.0, small, panel);
-        camera.centre_on([30.0, 40.0], small, panel);
-        let before = camera.target_transform(small, panel);
-        camera.follow_resize(small, large);
-        let after = camera.target_transform(large, panel);
-        assert_eq!(after, before.resized(small, large));
-        assert_eq!(after.origin[0] - before.origin[0], 100.0);
+        test_support::compare_with_stored("views.txt", &said);
     }
 }

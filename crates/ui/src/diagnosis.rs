@@ -12,8 +12,6 @@ mod ops;
 pub(crate) mod overlap;
 
 #[cfg(test)]
-mod engine_tests;
-#[cfg(test)]
 mod tests;
 
 use std::collections::{HashMap, HashSet};

@@ -135,48 +135,6 @@ mod tests {
     }
 
     #[test]
-    fn bits_come_while_they_are_few_and_a_texture_takes_them_whatever_the_camera_does() {
-        let fitted = ask((512, 512), 16, [200, 200], 1.0);
-        assert_eq!(fitted, ask((512, 512), 16, [250, 200], 7.0));
-        for (size, instances, transfer) in [
-            ((512, 512), 16, Transfer::Bits),
-            ((2048, 2048), 16, Transfer::Bits),
-            ((4096, 4096), 16, Transfer::View),
-            ((16, 20_000), 1, Transfer::View),
-        ] {
-            let asked = ask(size, instances, [470, 260], 1.0);
-            assert_eq!(asked.transfer, transfer, "{size:?}");
-        }
-    }
-
-    #[test]
-    fn a_view_goes_on_beyond_an_edge_and_leaves_out_the_background() {
-        let size = Size::new(20_000, 3_000).unwrap();
-        let ask = |scale: f64, origin: [f64; 2], panel: [u32; 2]| {
-            let transform = ViewTransform { origin, scale };
-            region(size, transform, panel, 1 << 24, LIMITS.side)
-        };
-        // Both edges are crossed; each pixel has a byte of its own.
-        let view = ask(0.25, [19_000.0, 2_500.5], [400, 300]);
-        assert_eq!((view.width, view.height), (400, 300));
-        assert_eq!(view.columns(0), (19_000, 19_004));
-        assert_eq!(view.columns(399), (20_596, 20_600));
-        assert_eq!(view.rows(299), (3_696, 3_700));
-        // By whole cells.
-        let view = ask(4.0, [19_990.25, 2_990.0], [400, 300]);
-        assert_eq!((view.width, view.height), (104, 75));
-        assert_eq!((view.columns(0).0, view.rows(74).1), (19_990, 3_065));
-        // All rows are seen, in the panel's middle, and only they are asked for: from the pixel that
-        // the first of them is in.
-        let view = ask(0.1, [15_000.0, -505.0], [800, 400]);
-        assert_eq!((view.width, view.height), (800, 301));
-        assert_eq!((view.rows(0), view.rows(300)), ((-5, 5), (2_995, 3_005)));
-        let view = ask(2.0, [15_000.0, -500.0], [800, 8_000]);
-        assert_eq!((view.width, view.height), (400, 3_000));
-        assert_eq!((view.rows(0), view.rows(2_999)), ((0, 1), (2_999, 3_000)));
-    }
-
-    #[test]
     fn a_round_is_bounded_and_has_all_that_its_panels_show() {
         for instances in [1, 16, 200, 4096] {
             for panel in [[3800, 2100], [990, 990], [500, 500], [20, 20], [1, 1]] {

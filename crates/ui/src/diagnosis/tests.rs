@@ -20,6 +20,8 @@ struct Machine {
     /// By how much ops take longer than alone.
     slower: f64,
     is_drawn_here: bool,
+    /// Whether the CPU is the device.
+    is_cpu: bool,
 }
 
 /// Where nothing keeps ops from overlapping.
@@ -34,6 +36,7 @@ const GOOD: Machine = Machine {
     queues: 32,
     slower: 1.0,
     is_drawn_here: false,
+    is_cpu: false,
 };
 
 /// A round under construction.
@@ -145,9 +148,9 @@ impl Machine {
     fn circumstances(&self, round: &TimedRound) -> Circumstances {
         Circumstances {
             kernel: kernels::find("sync-global").unwrap(),
-            is_cpu: false,
-            copy_engines: 2,
-            queues: Some(self.queues),
+            is_cpu: self.is_cpu,
+            copy_engines: if self.is_cpu { 0 } else { 2 },
+            queues: Some(self.queues).filter(|_| !self.is_cpu),
             is_drawn_here: self.is_drawn_here,
             isolated: Some(self.isolated(round)),
         }
@@ -157,6 +160,10 @@ impl Machine {
         let round = self.round(switches);
         let diagnosis = Diagnosis::of(&round, &self.circumstances(&round)).unwrap();
         check(&diagnosis, &round, switches);
+        // Its memory is all alike, and it has neither queues nor an engine that copies.
+        let is_of_gpus =
+            |name: &String| ["PageableCopies", "CopyEngine", "FewQueues"].contains(&&**name);
+        assert!(!self.is_cpu || !names(&diagnosis).iter().any(is_of_gpus));
         diagnosis
     }
 }
@@ -210,6 +217,8 @@ impl Simulation {
             }
             _ => start + takes,
         };
+        // What a CPU's workers have no time for has not started.
+        let start = if machine.is_cpu { end - takes } else { start };
         self.streams[stream.0 as usize] = end;
         self.spans.push(span(step, stream, start, end));
         self.now = called + machine.call;
@@ -400,7 +409,7 @@ fn an_own_round_is_told_what_its_streams_and_events_cost() {
 fn each_cause_made_on_purpose_is_found_and_no_other() {
     let plain = Switches::DEFAULT;
     let graphs = with(|it| it.graphs = true);
-    let cases: [(&str, Machine, Switches, Option<Remedy>); 14] = [
+    let cases: [(&str, Machine, Switches, Option<Remedy>); 15] = [
         (
             "OneInstance",
             Machine {
@@ -466,6 +475,16 @@ fn each_cause_made_on_purpose_is_found_and_no_other() {
         (
             "UnitsFull",
             Machine { share: 1.0, ..GOOD },
+            plain,
+            Some(Remedy::Act(ViewAction::Prompt(Setting::Size).into())),
+        ),
+        (
+            "UnitsFull",
+            Machine {
+                share: 1.0,
+                is_cpu: true,
+                ..GOOD
+            },
             plain,
             Some(Remedy::Act(ViewAction::Prompt(Setting::Size).into())),
         ),
@@ -645,6 +664,7 @@ fn random_settings_never_contradict_what_is_drawn() {
             queues: pick(&[1.0, 8.0, 32.0]) as u32,
             slower: pick(&[1.0, 1.0, 1.5]),
             is_drawn_here: pick(&[0.0, 1.0]) > 0.0,
+            is_cpu: pick(&[0.0, 0.0, 1.0]) > 0.0,
         };
         let switches = Switches {
             streams: [

@@ -4,7 +4,7 @@ use super::*;
 use engine::kernels;
 use lesson::Factor;
 use life::Size;
-use session::{DeviceChoice, Finding, Pace, Recorded, SessionAction, Setup, Source};
+use session::{DeviceChoice, Finding, Pace, Recorded, Setup, Source};
 
 fn start() -> (Session, Lessons) {
     let kernel = kernels::find("bits").unwrap();
@@ -268,47 +268,4 @@ fn the_speed_up_curve_is_of_the_session_s_lattices_and_comes_point_by_point() {
     lessons.open(&session, 0);
     lessons.measure_speedup(&session);
     assert!(page(&mut lessons).speedup.is_none());
-}
-
-/// What was asked for just before a lesson counts, whatever the status still says.
-#[test]
-fn a_lesson_pauses_and_leaves_the_session_as_it_was_asked_to_be() {
-    let (session, mut lessons) = start();
-    // Behind everything that was asked for before.
-    let runs = || {
-        let saved = session.saved();
-        saved
-            .recv_timeout(Duration::from_secs(240))
-            .unwrap()
-            .running
-    };
-    assert!(runs());
-    lessons.open(&session, 0);
-    assert!(!runs());
-    lessons.close(&session);
-    assert!(runs(), "it goes on");
-    session.act(SessionAction::TogglePause);
-    lessons.open(&session, 0);
-    assert!(!runs(), "paused just before");
-    lessons.close(&session);
-    assert!(!runs(), "and so it stays");
-    session.act(SessionAction::TogglePause);
-    lessons.open(&session, 0);
-    session.act(SessionAction::StepGeneration);
-    lessons.close(&session);
-    assert!(!runs(), "stepped by hand meanwhile");
-}
-
-#[test]
-fn a_run_to_a_generation_ends_there_behind_a_lesson_too() {
-    let (session, mut lessons) = start();
-    const FAR: u64 = 100_000;
-    session.act(SessionAction::RunTo(FAR));
-    lessons.open(&session, 0);
-    lessons.close(&session);
-    wait_until("the end of the run", || {
-        let clock = &session.status().clock;
-        !clock.running && clock.generation >= FAR
-    });
-    assert_eq!(session.status().clock.generation, FAR);
 }
