@@ -217,7 +217,7 @@ fn save(outcome: &Outcome, path: &Path, all: bool) -> Result<()> {
         let image = Image {
             width: picture.width,
             height: picture.height,
-            rgba: picture.rgba.clone(),
+            rgba: picture.rgba.to_vec(),
         };
         write_png(&image, &named(path, &behind))?;
     }

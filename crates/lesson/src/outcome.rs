@@ -1,5 +1,7 @@
 //! What a lesson measured, and what came of its checks.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
 use super::{Bench, Compare, Lesson, Missing, Part};
@@ -205,7 +207,7 @@ pub struct LessonImage {
     pub height: u32,
     /// Red, green, blue and alpha bytes of each pixel, row by row from the top.
     #[serde(skip)]
-    pub rgba: Vec<u8>,
+    pub rgba: Arc<[u8]>,
 }
 
 impl LessonImage {

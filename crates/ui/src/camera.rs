@@ -598,6 +598,9 @@ mod tests {
         }
     }
 
+    /// A step's name, and what it does.
+    type Step<'a> = (&'a str, &'a dyn Fn(&mut Camera));
+
     /// What is seen and asked for after each of these in turn.
     #[test]
     fn views_are_those_that_are_stored() {
@@ -607,13 +610,14 @@ mod tests {
             (size(100, 100), [300, 300]),
             (size(300, 200), [200, 120]),
             (size(20_000, 3_000), [800, 400]),
+            (size(16, 20_000), [470, 260]),
         ] {
             let pattern = |side| {
                 let (middle, sides) = ([1020.0, 40.0], [side, 20.0]);
                 Some(LiveArea { middle, sides })
             };
             let fit = |it: &mut Camera, pattern| it.toggle_fit(lattice, panel, pattern);
-            let steps: &[(&str, &dyn Fn(&mut Camera))] = &[
+            let steps: &[Step<'_>] = &[
                 ("opens", &|_| {}),
                 ("pan", &|it| it.pan([-40.0, 10.0], lattice, panel)),
                 ("fit", &|it| fit(it, None)),

@@ -6,91 +6,62 @@ use std::sync::Arc;
 
 use engine::{
     BlockTimestamp, DeviceId, DeviceInfo, Measure, Nanos, Op, OrderOp, ReduceRegion, Scope, Slot,
-    Span, StreamId, Transfer, kernels,
+    Span, StreamId, kernels,
 };
 
 use crate::{
     Chart, CodeLine, Lecture, LectureOptions, LectureScreen, LectureStep, LessonChoice,
-    LessonColumn, LessonPage, LessonPicture, LessonScreen, Notes, TimeBar,
+    LessonColumn, LessonPage, Notes, TimeBar,
 };
-use lang::tr;
+use lang::{mark, tr};
 use lesson::factor_in_words;
-use lesson::{Speedup, SpeedupPoint, SpeedupSeries};
+use lesson::{LessonImage, Speedup, SpeedupPoint, SpeedupSeries};
 use life::{Lattice, Rule, Size};
 use session::trace::{StepFacts, StepKind, TimedRound};
 use session::{
-    AbComparison, ClockStatus, DeviceChoice, Effect, EngineStatus, Finding, IsolatedOp,
-    KernelChoice, LabStatus, LatticeStatus, OwnOrder, Pace, PanelStatus, Picture, PictureSource,
-    RateStatus, Recorded, Series, SettingStatus, Setup, Source, Status, Streams, Switches,
-    TimeSettings, Trace, recorded_in_words,
+    AbComparison, DeviceChoice, Effect, EngineStatus, Finding, IsolatedOp, Pace, Picture,
+    PictureSource, RateStatus, Recorded, Series, Setup, Source, Status, Streams, Switches, Trace,
+    recorded_in_words,
 };
 
 /// The figures of a session that does well.
 pub fn status(instances: usize, size: Size) -> Status {
     let kernel = kernels::find("sync-global").unwrap();
-    Status {
-        engine: EngineStatus {
-            name: "cuda",
-            devices: vec![DeviceInfo {
-                name: "NVIDIA H200".into(),
-                driver: "CUDA driver 13.0, sm_90".into(),
-                capability: Some((9, 0)),
-                sm_count: 132,
-                cache: Some(50 << 20),
-                bandwidth: None,
-                copy_engines: 3,
-                kernel_time_limit: false,
-                memory: Some(141 << 30),
-                pci_bus_id: Some("0000:17:00.0".into()),
-            }],
-            queues: Some(32),
-            cut: None,
-            clock_error_us: 0.0,
-        },
-        lattices: LatticeStatus {
-            instances,
-            size,
-            rule: Rule::LIFE,
-            seed: Some(1),
-            density: Some(0.3),
-        },
-        setting: SettingStatus {
-            kernel,
-            own_kernel: None,
-            stored_kernel: None,
-            kernel_choice: KernelChoice::Explicit,
-            chosen_kernel: None,
-            switches: Switches::DEFAULT,
-            own_round: None,
-            own_order: OwnOrder::Unwritten,
-            transfer: Transfer::Bits,
-            bytes_per_round: (4 * size.words() * instances) as u64,
-            pace: Pace::PerSecond(60.0),
-            generations_per_round: 1,
-            time: TimeSettings::DEFAULT,
-        },
-        clock: ClockStatus {
-            running: true,
-            generation: 123_456,
-            ..ClockStatus::default()
-        },
-        rates: RateStatus {
-            rounds: 123_456,
-            rounds_per_second: 59.94,
-            generations_per_second: 1_123_456.0,
-            cells_per_second: 4.714e12,
-            launch_us: Some(12.34),
-            round_us: Some(170.0),
-            timed_one_in: 8,
-            stepping: Some(2.47e11),
-            reached: vec![(kernel.name, 2.47e11)],
-        },
-        lab: LabStatus::default(),
-        panels: PanelStatus::default(),
-        notice: None,
-        halted: None,
-        failed: None,
-    }
+    let setup = Setup::new(instances, size, kernel, DeviceChoice::Cpu);
+    let mut status = Status::before_start(&setup);
+    (status.lattices.seed, status.lattices.density) = (Some(1), Some(0.3));
+    status.setting.pace = Pace::PerSecond(60.0);
+    status.setting.bytes_per_round = (4 * size.words() * instances) as u64;
+    status.clock.generation = 123_456;
+    status.engine = EngineStatus {
+        name: "cuda",
+        devices: vec![DeviceInfo {
+            name: "NVIDIA H200".into(),
+            driver: "CUDA driver 13.0, sm_90".into(),
+            capability: Some((9, 0)),
+            sm_count: 132,
+            cache: Some(50 << 20),
+            bandwidth: None,
+            copy_engines: 3,
+            kernel_time_limit: false,
+            memory: Some(141 << 30),
+            pci_bus_id: Some("0000:17:00.0".into()),
+        }],
+        queues: Some(32),
+        ..EngineStatus::default()
+    };
+    status.rates = RateStatus {
+        rounds: 123_456,
+        rounds_per_second: 59.94,
+        generations_per_second: 1_123_456.0,
+        cells_per_second: 4.714e12,
+        launch_us: Some(12.34),
+        round_us: Some(170.0),
+        timed_one_in: 8,
+        stepping: Some(2.47e11),
+        reached: vec![(kernel.name, 2.47e11)],
+    };
+    status
 }
 
 /// The effect of one stream for all instances: a round takes twelve times as long.
@@ -427,8 +398,9 @@ pub fn lesson_page(picture: bool) -> Box<LessonPage> {
     page.columns[0].note = lang::shown(
         "this engine swaps its two buffers anyway; the copy back is made between two others of the same size",
     );
-    let picture = picture.then_some(LessonPicture {
-        caption: tr!("The first picture in gray, as the device computed it").into(),
+    let picture = picture.then_some(LessonImage {
+        name: "",
+        caption: mark!("The first picture in gray, as the device computed it"),
         width: 64,
         height: 64,
         rgba: pixels,
@@ -583,14 +555,6 @@ pub fn speedup_page(measured: usize, batched: bool) -> Box<LessonPage> {
         })),
         ..LessonPage::default()
     })
-}
-
-/// The list.
-pub fn lesson_list(selected: usize) -> LessonScreen {
-    LessonScreen::List {
-        entries: crate::lessons::entries(),
-        selected,
-    }
 }
 
 /// Pictures that are always newer than what was seen, and their generation.

@@ -3,17 +3,8 @@
 use std::sync::Arc;
 
 use crate::Chart;
-use lesson::Speedup;
+use lesson::{LessonImage, Speedup};
 use similar::{Algorithm, ChangeTag, TextDiff};
-
-/// A row of the list.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct LessonEntry {
-    /// As `lifestreams lesson` or `lifestreams exercise` has it.
-    pub name: String,
-    /// What it is about.
-    pub title: String,
-}
 
 /// The page of a lesson: its question and what the class may predict, the settings that are
 /// compared side by side, and what was measured of them.
@@ -53,7 +44,7 @@ pub struct LessonPage {
     /// The speed-up curve, as far as it is measured.
     pub speedup: Option<Arc<Speedup>>,
     /// What the lesson painted.
-    pub pictures: Vec<LessonPicture>,
+    pub pictures: Vec<LessonImage>,
 }
 
 /// Something that the class may predict.
@@ -104,26 +95,11 @@ pub struct TimeBar {
     pub is_prediction: bool,
 }
 
-/// A picture with red, green, blue and alpha, four bytes per pixel, row by row.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct LessonPicture {
-    /// What it shows.
-    pub caption: String,
-    /// Width in pixels.
-    pub width: u32,
-    /// Height in pixels.
-    pub height: u32,
-    /// The bytes.
-    pub rgba: Arc<[u8]>,
-}
-
 /// What stands in the window while lessons are open.
 #[derive(Clone, PartialEq, Debug)]
 pub enum LessonScreen {
     /// All lessons, beside the panels.
     List {
-        /// In their order.
-        entries: Vec<LessonEntry>,
         /// The one that Enter opens.
         selected: usize,
     },

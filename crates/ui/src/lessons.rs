@@ -11,23 +11,14 @@ use crate::actions::{Chord, Key};
 use crate::lesson::side_by_side;
 use crate::numbers::time_us;
 use crate::{
-    Action, Answer, Chart, CodeLine, LectureRun, LessonChoice, LessonColumn, LessonEntry,
-    LessonPage, LessonPicture, LessonScreen, TimeBar, ViewAction, Wake,
+    Action, Answer, Chart, CodeLine, LectureRun, LessonChoice, LessonColumn, LessonPage,
+    LessonScreen, TimeBar, ViewAction, Wake,
 };
 use lang::{Language, tr};
 use lesson::{
     LESSONS, Lesson, Outcome, PartOutcome, Progress, SPEEDUP, Scene, Speedup, SweepSetup,
 };
 use session::{DeviceChoice, Session, Status};
-
-/// All lessons, in their order.
-pub(crate) fn entries() -> Vec<LessonEntry> {
-    let entry = |lesson: &Lesson| LessonEntry {
-        name: lesson.name.into(),
-        title: lang::text(lesson.title).into(),
-    };
-    LESSONS.iter().map(entry).collect()
-}
 
 /// The list of lessons or a lesson, where one is open. No method waits for a measurement: the page is
 /// busy meanwhile, and the front end is woken whenever there is more to show.
@@ -258,7 +249,6 @@ impl Lessons {
         self.screen = match &mut self.state {
             State::Closed => None,
             State::List { selected } => Some(LessonScreen::List {
-                entries: entries(),
                 selected: *selected,
             }),
             State::Open(open) => {
@@ -474,7 +464,7 @@ impl OpenLesson {
                     .filter(|check| is_last || !check.passed);
                 page.checks = checks.map(|it| (it.what.clone(), it.passed)).collect();
                 page.note = remarks(measured);
-                page.pictures = measured.pictures.iter().map(picture).collect();
+                page.pictures = measured.pictures.clone();
                 if let Some(recorded) = outcome.recorded_in_words() {
                     page.recorded = lang::sentence_case(&recorded);
                     page.speedup = outcome.speedup.clone().map(Arc::new);
@@ -578,15 +568,6 @@ fn about(lesson: &Lesson) -> String {
     };
     let takes = tr!("about {} s", lesson.takes().as_secs());
     [lesson.source.in_words(), needs.into(), takes].join(" · ")
-}
-
-fn picture(image: &lesson::LessonImage) -> LessonPicture {
-    LessonPicture {
-        caption: lang::text(image.caption).into(),
-        width: image.width,
-        height: image.height,
-        rgba: image.rgba[..].into(),
-    }
 }
 
 #[cfg(test)]

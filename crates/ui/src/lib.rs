@@ -61,10 +61,7 @@ pub use ladder::LadderChart;
 pub use lecture::{
     Answer, Lecture, LectureOptions, LecturePanel, LectureRun, LectureScreen, LectureStep, Notes,
 };
-pub use lesson::{
-    CodeLine, LessonChoice, LessonColumn, LessonEntry, LessonPage, LessonPicture, LessonScreen,
-    TimeBar,
-};
+pub use lesson::{CodeLine, LessonChoice, LessonColumn, LessonPage, LessonScreen, TimeBar};
 pub use lessons::Lessons;
 pub use open_files::check_open_files;
 pub use options::{AdapterFacts, ColourBy, Drawing, InterfaceScale, SidePanel, ViewOptions};

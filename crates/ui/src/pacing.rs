@@ -92,26 +92,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn frames_are_held_back_and_never_lost() {
-        let start = Instant::now();
-        let ms = |ms| start + Duration::from_millis(ms);
-        let mut pacer = Pacer {
-            min_interval: Duration::from_millis(33),
-            ..Pacer::default()
-        };
-        assert!(!pacer.take_due(ms(0)), "nothing is new, nothing is drawn");
-        pacer.request_frame_at(ms(0));
-        assert!(pacer.take_due(ms(0)));
-        pacer.frame_drawn(ms(1));
-        pacer.request_frame_at(ms(5));
-        pacer.request_frame_at(ms(6));
-        assert!(!pacer.take_due(ms(33)));
-        assert_eq!(pacer.next(), Some(ms(34)));
-        assert!(pacer.take_due(ms(34)));
-        assert_eq!(pacer.next(), None);
-    }
-
-    #[test]
     fn whoever_asks_for_a_frame_there_are_not_more_than_may_be() {
         let start = Instant::now();
         let ms = |ms| start + Duration::from_millis(ms);

@@ -145,8 +145,8 @@ impl State {
             .chain(&chart.data.host);
         let bars = bars.map(|bar| (chart.name(bar), chart.describe(bar)));
         let bars: String = bars.map(|bar| format!("{bar:?}\n")).collect();
-        let lanes = row_name(lanes);
-        format!("{rows:#?}\n{fields:#?}\n{screen:#?}\n{source}\n{tips:#?}\n{lanes}\n{bars}")
+        let lanes = (row_name(lanes), chart.data.wall, chart.data.whole);
+        format!("{rows:#?}\n{fields:#?}\n{screen:#?}\n{source}\n{tips:#?}\n{lanes:?}\n{bars}")
     }
 }
 

@@ -487,7 +487,7 @@ impl Handler {
             Some(Action::Session(_)) | None => {}
         }
         // The list of lessons is a dialog here.
-        if let Some(LessonScreen::List { selected, .. }) = self.app.lessons.screen() {
+        if let Some(LessonScreen::List { selected }) = self.app.lessons.screen() {
             let (list, solved) = (Picker::at(*selected), self.editor.progress());
             self.dialogs.toggle(Dialog::Lessons(list, solved));
             self.app.with_lessons(Lessons::close);

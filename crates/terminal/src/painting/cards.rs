@@ -13,13 +13,13 @@ use crate::painting::colours::{ColourDepth, PALETTE};
 use crate::painting::text::wrap;
 use crate::painting::{TerminalFrame, TerminalView};
 use lang::tr;
-use lesson::Speedup;
+use lesson::{LESSONS, Speedup};
 use ui::actions::{Row, Setting, TABLE, Topic, search};
 use ui::lab::SwitchRow;
 use ui::ladder::Rung;
 use ui::numbers::si;
 use ui::rung_source::{Change, SourceLine};
-use ui::{LadderChart, LessonEntry, LessonPage, LessonScreen, RungSource, Sources};
+use ui::{LadderChart, LessonPage, LessonScreen, RungSource, Sources};
 
 /// A title and lines.
 struct Card {
@@ -91,7 +91,7 @@ pub(super) fn paint(
     } else if let Some(lesson) = frame.sources.lesson {
         match lesson {
             LessonScreen::Page(page) => page_of(page, depth, columns),
-            LessonScreen::List { entries, selected } => lessons(entries, *selected, depth, columns),
+            LessonScreen::List { selected } => lessons(*selected, depth, columns),
         }
     } else if let Some(lab) = &screen.lab {
         switches(&lab.switches, depth, columns)
@@ -239,12 +239,12 @@ fn named(
 }
 
 /// The lessons, their names in a column.
-fn lessons(entries: &[LessonEntry], selected: usize, depth: ColourDepth, columns: usize) -> Card {
-    let names = entries.iter().map(|entry| lang::columns(&entry.name));
+fn lessons(selected: usize, depth: ColourDepth, columns: usize) -> Card {
+    let names = LESSONS.iter().map(|lesson| lang::columns(lesson.name));
     let widths = [names.max().unwrap_or(0), columns];
     let mut lines = Vec::new();
     let mut seen = None;
-    for (at, entry) in entries.iter().enumerate() {
+    for (at, lesson) in LESSONS.iter().enumerate() {
         let first = lines.len();
         let value = depth.text(PALETTE.value);
         let style = if at == selected {
@@ -252,14 +252,15 @@ fn lessons(entries: &[LessonEntry], selected: usize, depth: ColourDepth, columns
         } else {
             value
         };
-        lines.extend(named(&entry.name, &entry.title, widths, [style; 2]));
+        let title = lang::text(lesson.title);
+        lines.extend(named(lesson.name, title, widths, [style; 2]));
         if at == selected {
             seen = Some(first..lines.len());
         }
     }
     Card {
         seen,
-        entry: Some([selected + 1, entries.len()]),
+        entry: Some([selected + 1, LESSONS.len()]),
         ..Card::new(tr!("Lessons · Enter opens"), lines)
     }
 }

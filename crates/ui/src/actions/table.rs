@@ -785,14 +785,11 @@ impl Topic {
     /// Its heading in one word, for the menu.
     pub fn short_title(self) -> &'static str {
         match self {
-            Topic::Time => tr!("Time"),
             Topic::Cells => tr!("Cells"),
             Topic::View => tr!("View"),
             Topic::Switches => tr!("CUDA"),
-            Topic::Measuring => tr!("Measuring"),
-            Topic::Lessons => tr!("Lessons"),
             Topic::Files => tr!("Files"),
-            Topic::Program => tr!("Program"),
+            Topic::Time | Topic::Measuring | Topic::Lessons | Topic::Program => self.title(),
         }
     }
 

@@ -1,8 +1,10 @@
 //! Rounds of a simulated device, in which one cause at a time is made on purpose.
 
 use super::*;
-use engine::{DeviceId, EventId, Nanos, Span, kernels};
-use session::trace::{EventUse, StepFacts};
+use crate::prediction::{OpTimes, predict};
+use engine::{DeviceId, Nanos, Span, kernels};
+use script::{Script, Work};
+use session::trace::StepFacts;
 
 /// A device and its host; times in microseconds.
 #[derive(Clone, Debug)]
@@ -359,46 +361,14 @@ fn an_own_round_is_told_what_its_streams_and_events_cost() {
     assert_eq!(first.remedy, Some(Remedy::Switch(Switch::Order, 0)));
 
     // Each launch is in a stream of its own, and waits for an event after the one before.
-    let mut steps = Vec::new();
-    let mut chain = GOOD.round(Switches::DEFAULT);
-    let [launch, mut event] = [chain.steps[0]; 2];
-    event.kind = StepKind::Event;
-    let [mut spans, mut host] = [vec![], vec![]];
-    for instance in 0..GOOD.instances {
-        let stream = StreamId(instance);
-        let mut add = |facts: StepFacts| {
-            let at = steps.len() as u32;
-            let call = f64::from(at) * GOOD.call;
-            host.push(span(at, stream, call, call + GOOD.call));
-            steps.push(StepFacts { stream, ..facts });
-            at
-        };
-        if instance > 0 {
-            let wait = Some(EventUse::Wait(EventId(instance - 1)));
-            add(StepFacts {
-                event: wait,
-                ..event
-            });
-        }
-        let at = add(StepFacts {
-            instance: Some(instance),
-            ..launch
-        });
-        let start = 10.0 + f64::from(instance) * (GOOD.launch + 2.0);
-        spans.push(span(at, stream, start, start + GOOD.launch));
-        let record = Some(EventUse::Record(EventId(instance)));
-        add(StepFacts {
-            event: record,
-            ..event
-        });
-    }
-    chain = TimedRound {
-        steps: steps.into(),
-        spans,
-        host,
-        switches: own,
-        ..chain
+    let source = "for i in 0..N { if i > 0 { wait(i - 1, i); } advance(i, i); record(i, i); }";
+    let script = Script::compile(source, Work::Lattices).unwrap();
+    let times = OpTimes {
+        kernel: Nanos(200_000),
+        share: GOOD.share,
+        ..OpTimes::EQUAL
     };
+    let chain = predict(&script.round(GOOD.instances).unwrap(), &times);
     let diagnosis = judge(&chain);
     assert_eq!(diagnosis.verdict(), Verdict::NoOverlap);
     assert_eq!(names(&diagnosis), ["Events"], "{diagnosis:?}");

@@ -195,47 +195,7 @@ pub fn recorded(device: &str) -> Option<&'static Ladder> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::fixtures::ladder;
     use super::*;
-
-    #[test]
-    fn factors_are_against_the_nearest_rung_that_did_the_same_and_the_first() {
-        let ladder = ladder();
-        let [small, large] = [0, 1].map(|i| ladder.works[i]);
-        let below = ["global", "shared", "sync-global"];
-        let rate = |kernel, work| ladder.rate(kernel, work).unwrap().median;
-        let factors = ladder.factors("bits", &below, large).unwrap();
-        let by = rate("bits", large);
-        // 'sync-global' does not take the large one.
-        assert_eq!(factors[0], ("shared", by / rate("shared", large)));
-        assert_eq!(factors[1], ("global", by / rate("global", large)));
-        assert_eq!(
-            ladder.factors("bits", &below, small).unwrap()[0].0,
-            "sync-global"
-        );
-        assert_eq!(ladder.factors("global", &[], small), None);
-        let [nearest, first] = ladder.factors("shared", &["global"], small).unwrap();
-        assert_eq!(nearest, first);
-    }
-
-    #[test]
-    fn the_best_is_by_life_and_another_rule_has_its_factor() {
-        let ladder = ladder();
-        assert_eq!(ladder.best("bits").unwrap().work, ladder.works[1]);
-        let (rate, factor) = ladder.other_rule_rate("bits").unwrap();
-        assert_eq!(rate.rule, "B36/S23");
-        assert!((factor - 0.5).abs() < 1e-9);
-        assert_eq!(ladder.other_rule_rate("global"), None);
-    }
-
-    #[test]
-    fn the_work_most_like_a_session_is_of_its_size() {
-        let ladder = ladder();
-        let [small, large] = [0, 1].map(|i| ladder.works[i]);
-        assert_eq!(ladder.nearest_workload(16, 1024 * 1024), Some(small));
-        assert_eq!(ladder.nearest_workload(1000, 512 * 512), Some(small));
-        assert_eq!(ladder.nearest_workload(2, 16_384 * 8192), Some(large));
-    }
 
     #[test]
     fn every_record_that_is_embedded_can_be_read() {

@@ -65,8 +65,6 @@ pub struct RoundChart {
     pub blocks: BlockMap,
     /// From the first call or op to the end of the last, in nanoseconds.
     pub wall: f64,
-    /// The lengths of all ops together.
-    pub sum: f64,
     /// The axis' length.
     pub whole: f64,
     /// The names of its helper kernels.
@@ -120,14 +118,10 @@ impl Chart {
         let support = support.filter(|facts| facts.kind == StepKind::Support);
         let helpers = support.map(|facts| facts.label).collect();
         let mut bars: HashMap<StreamId, Vec<Bar>> = HashMap::new();
-        let mut sum = 0.0;
         for span in &round.spans {
             let facts = round.steps.get(span.step as usize);
             let kind = facts.map_or(StepKind::Event, |facts| facts.kind);
             let bar = bar(span, BarKind::Step(kind));
-            if kind != StepKind::Event {
-                sum += bar.end - bar.start;
-            }
             bars.entry(span.stream).or_default().push(bar);
         }
         let lane = |stream: RoundStream| Lane {
@@ -161,7 +155,6 @@ impl Chart {
             arrows,
             race: None,
             wall,
-            sum,
             whole: nice(wall.max(1e3), &AXIS),
             helpers,
             first,
@@ -429,25 +422,10 @@ impl Chart {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
     use super::*;
-    use crate::fixtures::timed_round;
     use crate::theme::distance;
     use crate::timeline::KINDS;
     use crate::timeline::scale::TimeRange;
-
-    #[test]
-    fn a_chart_has_a_lane_a_stream_and_starts_at_zero() {
-        let chart = Chart::new(Arc::new(timed_round(16)));
-        assert_eq!(chart.data.lanes.len(), 16);
-        let first = |bars: &[Bar]| bars.iter().map(|bar| bar.start).fold(f64::MAX, f64::min);
-        assert_eq!(first(&chart.data.host), 0.0);
-        assert!(chart.data.lanes.iter().all(|lane| first(&lane.bars) > 0.0));
-        assert!(chart.data.whole >= chart.data.wall && chart.data.whole <= 1.34 * chart.data.wall);
-        let lengths: i64 = chart.round.spans.iter().map(|span| span.length().0).sum();
-        assert_eq!(chart.data.sum, lengths as f64);
-    }
 
     #[test]
     fn a_folded_row_shows_what_covers_most() {

@@ -21,7 +21,7 @@ use crate::view::widget_painter::WidgetPainter;
 use lang::tr;
 use ui::figures::Urgency;
 use ui::theme::Palette;
-use ui::{LessonChoice, LessonColumn, LessonPage, LessonPicture, TimeBar, ViewAction};
+use ui::{LessonChoice, LessonColumn, LessonPage, TimeBar, ViewAction};
 
 /// The room around all of it.
 const PAD: f32 = 26.0;
@@ -476,9 +476,10 @@ fn show_chart(painter: &WidgetPainter, ui: &mut Ui, room: Rect, size: f32, page:
                         let height = (room.height() - 28.0 * size).max(1.0);
                         let room = vec2(ui.available_width(), height);
                         let image = Image::new(&texture(ui, at, picture));
-                        ui.add(image.fit_to_exact_size(room).alt_text(&picture.caption));
+                        let caption = lang::text(picture.caption);
+                        ui.add(image.fit_to_exact_size(room).alt_text(caption));
                         let font = regular(15.0 * size);
-                        show_text(ui, &picture.caption, font, painter.palette.label);
+                        show_text(ui, caption, font, painter.palette.label);
                     });
                 }
             });
@@ -489,7 +490,7 @@ fn show_chart(painter: &WidgetPainter, ui: &mut Ui, room: Rect, size: f32, page:
 }
 
 /// The texture of a picture, which is kept while it has the same pixels.
-fn texture(ui: &Ui, at: usize, picture: &LessonPicture) -> TextureHandle {
+fn texture(ui: &Ui, at: usize, picture: &lesson::LessonImage) -> TextureHandle {
     let id = egui::Id::unique("the lesson's picture").with(at);
     let known = ui.data(|data| data.get_temp::<(Arc<[u8]>, TextureHandle)>(id));
     if let Some((pixels, texture)) = known
