@@ -48,43 +48,84 @@ pub struct Row {
 }
 
 impl Row {
-    const fn session(action: SessionAction, topic: Topic, help: &'static str) -> Row {
-        Row::new(Action::Session(action), topic, help)
+    const fn session(
+        action: SessionAction,
+        topic: Topic,
+        help: &'static str,
+        chords: &'static str,
+        search: &'static str,
+    ) -> Row {
+        Row::new(Action::Session(action), topic, help, chords, search)
     }
 
-    const fn view(action: ViewAction, topic: Topic, help: &'static str) -> Row {
-        Row::new(Action::View(action), topic, help)
+    const fn view(
+        action: ViewAction,
+        topic: Topic,
+        help: &'static str,
+        chords: &'static str,
+        search: &'static str,
+    ) -> Row {
+        Row::new(Action::View(action), topic, help, chords, search)
     }
 
-    const fn prompt(setting: Setting, topic: Topic, help: &'static str) -> Row {
-        let row = Row::view(ViewAction::Prompt(setting), topic, help);
+    const fn prompt(
+        setting: Setting,
+        topic: Topic,
+        help: &'static str,
+        chords: &'static str,
+        search: &'static str,
+    ) -> Row {
+        let action = ViewAction::Prompt(setting);
+        let row = Row::view(action, topic, help, chords, search);
         row.sets(setting).needs_engine()
     }
 
-    const fn switch(switch: Switch, help: &'static str) -> Row {
-        let row = Row::session(CycleSwitch(switch), Switches, help);
+    const fn switch(
+        switch: Switch,
+        help: &'static str,
+        chords: &'static str,
+        search: &'static str,
+    ) -> Row {
+        let row = Row::session(CycleSwitch(switch), Switches, help, chords, search);
         row.sets(Setting::Switch(switch))
     }
 
     /// An edit: the terminal has none.
-    const fn edit(action: EditAction, topic: Topic, help: &'static str) -> Row {
-        let row = Row::new(Action::Edit(action), topic, help);
-        row.in_window().needs_engine()
+    const fn edit(
+        action: EditAction,
+        topic: Topic,
+        help: &'static str,
+        chords: &'static str,
+        search: &'static str,
+    ) -> Row {
+        Row::taking(action, topic, help, chords, search).needs_engine()
     }
 
     /// An edit that only takes cells: those of an ended session can still be taken from it.
-    const fn taking(action: EditAction, topic: Topic, help: &'static str) -> Row {
-        Row::new(Action::Edit(action), topic, help).in_window()
+    const fn taking(
+        action: EditAction,
+        topic: Topic,
+        help: &'static str,
+        chords: &'static str,
+        search: &'static str,
+    ) -> Row {
+        Row::new(Action::Edit(action), topic, help, chords, search).in_window()
     }
 
-    const fn new(action: Action, topic: Topic, help: &'static str) -> Row {
+    const fn new(
+        action: Action,
+        topic: Topic,
+        help: &'static str,
+        chords: &'static str,
+        search: &'static str,
+    ) -> Row {
         Row {
             action,
-            chords: "",
+            chords,
             mouse: "",
             help,
             topic,
-            search: "",
+            search,
             repeats: false,
             in_dialogs: false,
             in_terminal: true,
@@ -97,18 +138,8 @@ impl Row {
         }
     }
 
-    const fn on(mut self, chords: &'static str) -> Row {
-        self.chords = chords;
-        self
-    }
-
     const fn mouse(mut self, mouse: &'static str) -> Row {
         self.mouse = mouse;
-        self
-    }
-
-    const fn search(mut self, search: &'static str) -> Row {
-        self.search = search;
         self
     }
 
@@ -269,53 +300,78 @@ fn only_one_panel(it: &Sources<'_>) -> Option<String> {
 
 /// See the module.
 pub static TABLE: &[Row] = &[
-    Row::session(TogglePause, Time, "Run / pause")
-        .on("Space Enter")
-        .search("start, stop, play, resume, 暂停, 开始, 停止")
-        .state(|it| has(it, |status| status.clock.running && status.failed.is_none())),
-    Row::session(StepGeneration, Time, "Step one generation")
-        .on(".")
-        .search("next, forward, 单步")
-        .repeats(),
-    Row::session(StepRound, Time, "Step one round")
-        .on("Tab")
-        .search("forward, 单步")
-        .repeats(),
-    Row::session(StepBack, Time, "Step back one generation")
-        .on("Backspace")
-        .search("rewind, previous, reverse, 倒退")
-        .repeats(),
-    Row::session(StepRoundBack, Time, "Step back one round")
-        .on("Shift+Backspace")
-        .search("rewind, previous, reverse, 倒退")
-        .repeats(),
+    Row::session(
+        TogglePause,
+        Time,
+        "Run / pause",
+        "Space Enter",
+        "start, stop, play, resume, 暂停, 开始, 停止",
+    )
+    .state(|it| has(it, |status| status.clock.running && status.failed.is_none())),
+    Row::session(
+        StepGeneration,
+        Time,
+        "Step one generation",
+        ".",
+        "next, forward, 单步",
+    )
+    .repeats(),
+    Row::session(StepRound, Time, "Step one round", "Tab", "forward, 单步").repeats(),
+    Row::session(
+        StepBack,
+        Time,
+        "Step back one generation",
+        "Backspace",
+        "rewind, previous, reverse, 倒退",
+    )
+    .repeats(),
+    Row::session(
+        StepRoundBack,
+        Time,
+        "Step back one round",
+        "Shift+Backspace",
+        "rewind, previous, reverse, 倒退",
+    )
+    .repeats(),
     Row::prompt(
         Setting::Generation,
         Time,
         "Run to a generation, or go back to it",
+        ": Ctrl+G",
+        "goto, jump, go to, 跳到",
+    ),
+    Row::prompt(
+        Setting::GenerationsPerRound,
+        Time,
+        "Generations per round",
+        "G",
+        "steps, batch, 每轮, 代数",
+    ),
+    Row::session(
+        Faster,
+        Time,
+        "Faster, up to unthrottled, then maximum",
+        "+ =",
+        "speed, pace, rate, throttle, maximum, 速度, 最快",
     )
-    .on(": Ctrl+G")
-    .search("goto, jump, go to, 跳到"),
-    Row::prompt(Setting::GenerationsPerRound, Time, "Generations per round")
-        .on("G")
-        .search("steps, batch, 每轮, 代数"),
-    Row::session(Faster, Time, "Faster, up to unthrottled, then maximum")
-        .on("+ =")
-        .search("speed, pace, rate, throttle, maximum, 速度, 最快")
-        .repeats()
-        .sets(Setting::Pace),
-    Row::session(Slower, Time, "Slower")
-        .on("−")
-        .search("speed, pace, rate, throttle, 速度")
-        .repeats()
-        .sets(Setting::Pace),
+    .repeats()
+    .sets(Setting::Pace),
+    Row::session(
+        Slower,
+        Time,
+        "Slower",
+        "−",
+        "speed, pace, rate, throttle, 速度",
+    )
+    .repeats()
+    .sets(Setting::Pace),
     Row::session(
         NextStopWhenStill,
         Time,
         "Stop when still: never / selected / all",
+        "S",
+        "halt, stable, periodic, oscillating, settled, 稳定",
     )
-    .on("S")
-    .search("halt, stable, periodic, oscillating, settled, 稳定")
     .state(|it| {
         has(it, |status| {
             status.setting.time.stop_when_still != StopWhenStill::Never
@@ -329,385 +385,626 @@ pub static TABLE: &[Row] = &[
             Some(StopWhenStill::All) => tr!("all"),
         },
     ),
-    Row::session(ToggleReseed, Time, "Reseed dead panels")
-        .on("U")
-        .search("soup, refill, auto")
-        .state(|it| has(it, |status| status.setting.time.reseed)),
-    Row::session(ResetPanel, Time, "Reset the selected panel")
-        .on("R")
-        .search("start, initial, revert, 初始"),
-    Row::session(ResetAll, Time, "Reset all panels")
-        .on("Shift+R")
-        .search("restart, start, again, initial, 重启, 重新开始, 初始"),
-    Row::session(NewSeed, Time, "Fill all panels from a new seed")
-        .on("N")
-        .search("random, soup, restart, randomise, randomize, 随机, 重新开始"),
-    Row::prompt(Setting::Size, Cells, "Size of the lattices")
-        .on("Z")
-        .search("width, height, larger, smaller, enlarge, crop, resize, grid, 尺寸, 放大, 裁剪"),
-    Row::prompt(Setting::Rule, Cells, "Rule of the lattices")
-        .on("Shift+B")
-        .search("birth, survival, b3, s23, highlife, conway, 规则, 生死"),
-    Row::prompt(Setting::Density, Cells, "Density of a new soup")
-        .on("%")
-        .search("random, fraction, fill, alive, 随机, 密度"),
-    Row::edit(TogglePencil, Cells, "Pencil: drag to draw or erase")
-        .on("D")
-        .search("paint, pen, brush, eraser, toggle, 画, 橡皮")
-        .state(|it| holds(it, Tool::Pencil)),
-    Row::taking(SelectAll, Cells, "Select all cells of the panel")
-        .on("Ctrl+A")
-        .search("全选"),
+    Row::session(
+        ToggleReseed,
+        Time,
+        "Reseed dead panels",
+        "U",
+        "soup, refill, auto",
+    )
+    .state(|it| has(it, |status| status.setting.time.reseed)),
+    Row::session(
+        ResetPanel,
+        Time,
+        "Reset the selected panel",
+        "R",
+        "start, initial, revert, 初始",
+    ),
+    Row::session(
+        ResetAll,
+        Time,
+        "Reset all panels",
+        "Shift+R",
+        "restart, start, again, initial, 重启, 重新开始, 初始",
+    ),
+    Row::session(
+        NewSeed,
+        Time,
+        "Fill all panels from a new seed",
+        "N",
+        "random, soup, restart, randomise, randomize, 随机, 重新开始",
+    ),
+    Row::prompt(
+        Setting::Size,
+        Cells,
+        "Size of the lattices",
+        "Z",
+        "width, height, larger, smaller, enlarge, crop, resize, grid, 尺寸, 放大, 裁剪",
+    ),
+    Row::prompt(
+        Setting::Rule,
+        Cells,
+        "Rule of the lattices",
+        "Shift+B",
+        "birth, survival, b3, s23, highlife, conway, 规则, 生死",
+    ),
+    Row::prompt(
+        Setting::Density,
+        Cells,
+        "Density of a new soup",
+        "%",
+        "random, fraction, fill, alive, 随机, 密度",
+    ),
+    Row::edit(
+        TogglePencil,
+        Cells,
+        "Pencil: drag to draw or erase",
+        "D",
+        "paint, pen, brush, eraser, toggle, 画, 橡皮",
+    )
+    .state(|it| holds(it, Tool::Pencil)),
+    Row::taking(
+        SelectAll,
+        Cells,
+        "Select all cells of the panel",
+        "Ctrl+A",
+        "全选",
+    ),
     Row::taking(
         ToggleAreaSelection,
         Cells,
         "Select an area by the next drag",
+        "Shift+A",
+        "rectangle, part, region, marquee, toggle, 框选",
     )
-    .on("Shift+A")
     .mouse("Shift+drag")
-    .search("rectangle, part, region, marquee, toggle, 框选")
     .state(|it| holds(it, Tool::Selection)),
-    Row::edit(ClearSelection, Cells, "Clear the selection, or the panel")
-        .on("Delete")
-        .search("delete, erase, kill, remove, empty, 删除"),
-    Row::edit(FillRandomly, Cells, "Fill the selection at random")
-        .on("Ctrl+5")
-        .search("random, soup, noise, randomise, randomize, 随机"),
-    Row::edit(FlipHorizontal, Cells, "Flip the selection horizontally")
-        .on("Shift+X")
-        .search("mirror, reflect, 镜像"),
-    Row::edit(FlipVertical, Cells, "Flip the selection vertically")
-        .on("Shift+Y")
-        .search("mirror, reflect, upside, 镜像"),
-    Row::edit(RotateLeft, Cells, "Rotate the selection left")
-        .on("<")
-        .search("turn, counterclockwise, anticlockwise, 旋转, 逆时针"),
-    Row::edit(RotateRight, Cells, "Rotate the selection right")
-        .on(">")
-        .search("turn, clockwise, 旋转, 顺时针"),
-    Row::taking(CopyCells, Cells, "Copy the selection")
-        .on("Ctrl+C")
-        .search("clipboard, rle, 剪贴板"),
-    Row::edit(CutCells, Cells, "Cut the selection")
-        .on("Ctrl+X")
-        .search("clipboard, rle, 剪切"),
-    Row::edit(PastePattern, Cells, "Paste a pattern; click to place it")
-        .on("Ctrl+V")
-        .search("clipboard, insert, rle, 粘贴"),
-    Row::edit(RotatePastedLeft, Cells, "Rotate the pasted pattern left")
-        .on("Q")
-        .search("turn, counterclockwise, anticlockwise, 旋转, 逆时针")
-        .impossible(not_pasting),
-    Row::edit(RotatePastedRight, Cells, "Rotate the pasted pattern right")
-        .on("W")
-        .search("turn, clockwise, 旋转, 顺时针")
-        .impossible(not_pasting),
-    Row::edit(ToggleShelf, Cells, "Pattern shelf")
-        .on("L")
-        .search("library, glider, gun, oscillator, spaceship, examples, 图案库"),
-    Row::session(Undo, Cells, "Undo the last edit")
-        .on("Ctrl+Z")
-        .search("revert, back"),
-    Row::session(Redo, Cells, "Redo")
-        .on("Ctrl+Y")
-        .search("again, repeat"),
-    Row::session(SelectNext, View, "Select the next panel")
-        .on("PgDn")
-        .mouse("click")
-        .search("instance, lattice, 实例")
-        .repeats(),
-    Row::session(SelectPrevious, View, "Select the previous panel")
-        .on("PgUp")
-        .search("instance, lattice, 实例")
-        .repeats(),
-    Row::view(ToggleSingle, View, "Show the selected panel alone, or all")
-        .on("E")
-        .mouse("double click")
-        .search("one, single, enlarge, maximise, maximize, 单个")
-        .state(|it| it.options.single)
-        .impossible(only_one_panel),
-    Row::view(ZoomIn, View, "Zoom in")
-        .on("]")
+    Row::edit(
+        ClearSelection,
+        Cells,
+        "Clear the selection, or the panel",
+        "Delete",
+        "delete, erase, kill, remove, empty, 删除",
+    ),
+    Row::edit(
+        FillRandomly,
+        Cells,
+        "Fill the selection at random",
+        "Ctrl+5",
+        "random, soup, noise, randomise, randomize, 随机",
+    ),
+    Row::edit(
+        FlipHorizontal,
+        Cells,
+        "Flip the selection horizontally",
+        "Shift+X",
+        "mirror, reflect, 镜像",
+    ),
+    Row::edit(
+        FlipVertical,
+        Cells,
+        "Flip the selection vertically",
+        "Shift+Y",
+        "mirror, reflect, upside, 镜像",
+    ),
+    Row::edit(
+        RotateLeft,
+        Cells,
+        "Rotate the selection left",
+        "<",
+        "turn, counterclockwise, anticlockwise, 旋转, 逆时针",
+    ),
+    Row::edit(
+        RotateRight,
+        Cells,
+        "Rotate the selection right",
+        ">",
+        "turn, clockwise, 旋转, 顺时针",
+    ),
+    Row::taking(
+        CopyCells,
+        Cells,
+        "Copy the selection",
+        "Ctrl+C",
+        "clipboard, rle, 剪贴板",
+    ),
+    Row::edit(
+        CutCells,
+        Cells,
+        "Cut the selection",
+        "Ctrl+X",
+        "clipboard, rle, 剪切",
+    ),
+    Row::edit(
+        PastePattern,
+        Cells,
+        "Paste a pattern; click to place it",
+        "Ctrl+V",
+        "clipboard, insert, rle, 粘贴",
+    ),
+    Row::edit(
+        RotatePastedLeft,
+        Cells,
+        "Rotate the pasted pattern left",
+        "Q",
+        "turn, counterclockwise, anticlockwise, 旋转, 逆时针",
+    )
+    .impossible(not_pasting),
+    Row::edit(
+        RotatePastedRight,
+        Cells,
+        "Rotate the pasted pattern right",
+        "W",
+        "turn, clockwise, 旋转, 顺时针",
+    )
+    .impossible(not_pasting),
+    Row::edit(
+        ToggleShelf,
+        Cells,
+        "Pattern shelf",
+        "L",
+        "library, glider, gun, oscillator, spaceship, examples, 图案库",
+    ),
+    Row::session(Undo, Cells, "Undo the last edit", "Ctrl+Z", "revert, back"),
+    Row::session(Redo, Cells, "Redo", "Ctrl+Y", "again, repeat"),
+    Row::session(
+        SelectNext,
+        View,
+        "Select the next panel",
+        "PgDn",
+        "instance, lattice, 实例",
+    )
+    .mouse("click")
+    .repeats(),
+    Row::session(
+        SelectPrevious,
+        View,
+        "Select the previous panel",
+        "PgUp",
+        "instance, lattice, 实例",
+    )
+    .repeats(),
+    Row::view(
+        ToggleSingle,
+        View,
+        "Show the selected panel alone, or all",
+        "E",
+        "one, single, enlarge, maximise, maximize, 单个",
+    )
+    .mouse("double click")
+    .state(|it| it.options.single)
+    .impossible(only_one_panel),
+    Row::view(
+        ZoomIn,
+        View,
+        "Zoom in",
+        "]",
+        "closer, magnify, enlarge, 缩放",
+    )
+    .mouse("wheel")
+    .repeats(),
+    Row::view(ZoomOut, View, "Zoom out", "[", "farther, 缩放")
         .mouse("wheel")
-        .search("closer, magnify, enlarge, 缩放")
         .repeats(),
-    Row::view(ZoomOut, View, "Zoom out")
-        .on("[")
-        .mouse("wheel")
-        .search("farther, 缩放")
-        .repeats(),
-    Row::view(PanLeft, View, "Move left")
-        .on("←")
+    Row::view(PanLeft, View, "Move left", "←", "pan, scroll, 平移")
         .mouse("drag")
-        .search("pan, scroll, 平移")
         .repeats(),
-    Row::view(PanRight, View, "Move right")
-        .on("→")
+    Row::view(PanRight, View, "Move right", "→", "pan, scroll, 平移")
         .mouse("drag")
-        .search("pan, scroll, 平移")
         .repeats(),
-    Row::view(PanUp, View, "Move up")
-        .on("↑")
+    Row::view(PanUp, View, "Move up", "↑", "pan, scroll, 平移")
         .mouse("drag")
-        .search("pan, scroll, 平移")
         .repeats(),
-    Row::view(PanDown, View, "Move down")
-        .on("↓")
+    Row::view(PanDown, View, "Move down", "↓", "pan, scroll, 平移")
         .mouse("drag")
-        .search("pan, scroll, 平移")
         .repeats(),
-    Row::view(Fit, View, "Show the whole lattice, or a part")
-        .on("F")
-        .search("zoom, home, reset, 缩放"),
-    Row::view(ToggleMinimap, View, "Minimap of a zoomed panel")
-        .on("Shift+M")
-        .search("overview, map")
-        .in_window()
-        .state(|it| !it.options.hides_minimap),
-    Row::view(ToggleGridLines, View, "Grid lines")
-        .on("X")
-        .search("lattice, cells")
+    Row::view(
+        Fit,
+        View,
+        "Show the whole lattice, or a part",
+        "F",
+        "zoom, home, reset, 缩放",
+    ),
+    Row::view(
+        ToggleMinimap,
+        View,
+        "Minimap of a zoomed panel",
+        "Shift+M",
+        "overview, map",
+    )
+    .in_window()
+    .state(|it| !it.options.hides_minimap),
+    Row::view(ToggleGridLines, View, "Grid lines", "X", "lattice, cells")
         .in_window()
         .state(|it| it.options.grid_lines),
-    Row::view(NextTheme, View, "Next theme")
-        .on("C")
-        .search("dark, light, colors, colours, palette, contrast, 深色, 浅色, 颜色")
-        .position(|it| lang::text(theme(it.options.theme).title))
-        .before_start(),
-    Row::view(NextColourMode, View, "Colour by state / age / history")
-        .on("Shift+C")
-        .search("color, heatmap, heat, trail, trails, 热图, 拖尾, 轨迹")
-        .in_window()
-        .position(|it| lang::text(it.options.colour_by.name())),
-    Row::view(Invert, View, "Invert the colours")
-        .on("I")
-        .search("dark, light, colors, negative, white, 深色, 浅色")
-        .state(|it| it.options.invert)
-        .before_start(),
+    Row::view(
+        NextTheme,
+        View,
+        "Next theme",
+        "C",
+        "dark, light, colors, colours, palette, contrast, 深色, 浅色, 颜色",
+    )
+    .position(|it| lang::text(theme(it.options.theme).title))
+    .before_start(),
+    Row::view(
+        NextColourMode,
+        View,
+        "Colour by state / age / history",
+        "Shift+C",
+        "color, heatmap, heat, trail, trails, 热图, 拖尾, 轨迹",
+    )
+    .in_window()
+    .position(|it| lang::text(it.options.colour_by.name())),
+    Row::view(
+        Invert,
+        View,
+        "Invert the colours",
+        "I",
+        "dark, light, colors, negative, white, 深色, 浅色",
+    )
+    .state(|it| it.options.invert)
+    .before_start(),
     Row::view(
         TogglePresentation,
         View,
         "Presentation mode, with large type",
+        "P",
+        "projector, lecture, class, 投影",
     )
-    .on("P")
-    .search("projector, lecture, class, 投影")
     .in_window()
     .state(|it| it.options.presentation)
     .before_start(),
-    Row::view(ToggleFullscreen, View, "Fullscreen")
-        .on("F11")
-        .search("full screen, maximise, maximize, window")
-        .in_dialogs()
-        .in_window()
-        .state(|it| it.drawing.fullscreen)
-        .before_start(),
-    Row::view(EnlargeInterface, View, "Larger interface")
-        .on("Ctrl++ Ctrl+=")
-        .search("font, text, type, scale, zoom, 字号")
-        .in_dialogs()
-        .in_window()
-        .before_start(),
-    Row::view(ReduceInterface, View, "Smaller interface")
-        .on("Ctrl+−")
-        .search("font, text, type, scale, zoom, 字号")
-        .in_dialogs()
-        .in_window()
-        .before_start(),
-    Row::view(DefaultInterface, View, "Default interface size")
-        .on("Ctrl+0")
-        .search("font, text, type, scale, zoom, reset, 字号")
-        .in_dialogs()
-        .in_window()
-        .before_start(),
-    Row::prompt(Setting::Instances, Switches, "Number of instances")
-        .on("Ctrl+N Shift+N")
-        .search("lattices, panels, streams, count, 多少, 个数, 面板"),
-    Row::session(DoubleInstances, Switches, "Twice as many instances")
-        .on("Ctrl+↑ *")
-        .search("double, more, lattices, panels, 翻倍, 增加")
-        .impossible(|it| {
-            let (doubled, most) = (2 * it.status?.lattices.instances, it.most_instances());
-            (doubled > most).then(|| tr!("at most {most} can be shown here"))
-        }),
-    Row::session(HalveInstances, Switches, "Half as many instances")
-        .on("Ctrl+↓ /")
-        .search("halve, fewer, lattices, panels, 减少"),
+    Row::view(
+        ToggleFullscreen,
+        View,
+        "Fullscreen",
+        "F11",
+        "full screen, maximise, maximize, window",
+    )
+    .in_dialogs()
+    .in_window()
+    .state(|it| it.drawing.fullscreen)
+    .before_start(),
+    Row::view(
+        EnlargeInterface,
+        View,
+        "Larger interface",
+        "Ctrl++ Ctrl+=",
+        "font, text, type, scale, zoom, 字号",
+    )
+    .in_dialogs()
+    .in_window()
+    .before_start(),
+    Row::view(
+        ReduceInterface,
+        View,
+        "Smaller interface",
+        "Ctrl+−",
+        "font, text, type, scale, zoom, 字号",
+    )
+    .in_dialogs()
+    .in_window()
+    .before_start(),
+    Row::view(
+        DefaultInterface,
+        View,
+        "Default interface size",
+        "Ctrl+0",
+        "font, text, type, scale, zoom, reset, 字号",
+    )
+    .in_dialogs()
+    .in_window()
+    .before_start(),
+    Row::prompt(
+        Setting::Instances,
+        Switches,
+        "Number of instances",
+        "Ctrl+N Shift+N",
+        "lattices, panels, streams, count, 多少, 个数, 面板",
+    ),
+    Row::session(
+        DoubleInstances,
+        Switches,
+        "Twice as many instances",
+        "Ctrl+↑ *",
+        "double, more, lattices, panels, 翻倍, 增加",
+    )
+    .impossible(|it| {
+        let (doubled, most) = (2 * it.status?.lattices.instances, it.most_instances());
+        (doubled > most).then(|| tr!("at most {most} can be shown here"))
+    }),
+    Row::session(
+        HalveInstances,
+        Switches,
+        "Half as many instances",
+        "Ctrl+↓ /",
+        "halve, fewer, lattices, panels, 减少",
+    ),
     Row::switch(
         Switch::Streams,
         "Streams: per instance / one / default / batch",
+        "F2",
+        "concurrency, concurrent, parallel, queue, 并发",
+    ),
+    Row::switch(
+        Switch::HostMemory,
+        "Host memory: page-locked / pageable",
+        "F3",
+        "pinned, copy, 锁页",
+    ),
+    Row::switch(
+        Switch::Wait,
+        "Wait: poll / each stream / all",
+        "F4",
+        "synchronise, synchronize, sync, 同步",
+    ),
+    Row::switch(
+        Switch::Order,
+        "Issue order: breadth-first / depth-first",
+        "F5",
+        "queue, schedule",
+    ),
+    Row::switch(
+        Switch::Graphs,
+        "CUDA graphs: on / off",
+        "F6",
+        "capture, replay, launch",
     )
-    .on("F2")
-    .search("concurrency, concurrent, parallel, queue, 并发"),
-    Row::switch(Switch::HostMemory, "Host memory: page-locked / pageable")
-        .on("F3")
-        .search("pinned, copy, 锁页"),
-    Row::switch(Switch::Wait, "Wait: poll / each stream / all")
-        .on("F4")
-        .search("synchronise, synchronize, sync, 同步"),
-    Row::switch(Switch::Order, "Issue order: breadth-first / depth-first")
-        .on("F5")
-        .search("queue, schedule"),
-    Row::switch(Switch::Graphs, "CUDA graphs: on / off")
-        .state(|it| has(it, |status| status.setting.switches.graphs))
-        .on("F6")
-        .search("capture, replay, launch"),
-    Row::switch(Switch::Transfer, "Transfer: auto / bits / view / i32")
-        .on("F7")
-        .search("download, bus, pcie, bandwidth, copy"),
-    Row::switch(Switch::Block, "Block shape of the kernel")
-        .on("F8")
-        .search("threads, grid, warp, dimensions"),
-    Row::session(NextKernel, Switches, "Next kernel")
-        .on("K")
-        .search("gpu, algorithm, 显卡")
-        .sets(Setting::Kernel),
-    Row::session(PreviousKernel, Switches, "Previous kernel")
-        .on("Shift+K")
-        .search("gpu, algorithm, 显卡")
-        .sets(Setting::Kernel),
-    Row::session(ToggleComparison, Switches, "Compare two settings, A and B")
-        .on("B")
-        .search("ab, versus, benchmark, halves, split, 对比")
-        .state(|it| has(it, |status| status.lab.comparison.is_some())),
-    Row::view(ToggleTimeline, Measuring, "Timeline of the streams")
-        .on("T")
-        .search("gpu, profiler, trace, overlap, events, 显卡")
-        .state(|it| it.options.timeline),
-    Row::view(ToggleCauses, Measuring, "Why streams do not overlap")
-        .on("Shift+W")
-        .search("overlap, bottleneck, diagnosis, cause, reason, 瓶颈")
-        .in_window()
-        .state(|it| shows(it, SidePanel::Causes)),
+    .state(|it| has(it, |status| status.setting.switches.graphs)),
+    Row::switch(
+        Switch::Transfer,
+        "Transfer: auto / bits / view / i32",
+        "F7",
+        "download, bus, pcie, bandwidth, copy",
+    ),
+    Row::switch(
+        Switch::Block,
+        "Block shape of the kernel",
+        "F8",
+        "threads, grid, warp, dimensions",
+    ),
+    Row::session(
+        NextKernel,
+        Switches,
+        "Next kernel",
+        "K",
+        "gpu, algorithm, 显卡",
+    )
+    .sets(Setting::Kernel),
+    Row::session(
+        PreviousKernel,
+        Switches,
+        "Previous kernel",
+        "Shift+K",
+        "gpu, algorithm, 显卡",
+    )
+    .sets(Setting::Kernel),
+    Row::session(
+        ToggleComparison,
+        Switches,
+        "Compare two settings, A and B",
+        "B",
+        "ab, versus, benchmark, halves, split, 对比",
+    )
+    .state(|it| has(it, |status| status.lab.comparison.is_some())),
+    Row::view(
+        ToggleTimeline,
+        Measuring,
+        "Timeline of the streams",
+        "T",
+        "gpu, profiler, trace, overlap, events, 显卡",
+    )
+    .state(|it| it.options.timeline),
+    Row::view(
+        ToggleCauses,
+        Measuring,
+        "Why streams do not overlap",
+        "Shift+W",
+        "overlap, bottleneck, diagnosis, cause, reason, 瓶颈",
+    )
+    .in_window()
+    .state(|it| shows(it, SidePanel::Causes)),
     Row::view(
         MeasureSpeedup,
         Measuring,
         "Speed-up curve: rounds/s by instances",
+        "Shift+T",
+        "speedup, scaling, streams, graph, chart, benchmark, 加速比, 图表",
     )
-    .on("Shift+T")
-    .search("speedup, scaling, streams, graph, chart, benchmark, 加速比, 图表")
     .needs_engine()
     .impossible(only_one_panel),
-    Row::session(ToggleBlockTimestamps, Measuring, "Which SM ran which block")
-        .on("M")
-        .search("gpu, multiprocessor, timestamps, occupancy, 显卡")
-        .in_window()
-        .state(|it| has(it, |status| status.lab.block_timestamps)),
+    Row::session(
+        ToggleBlockTimestamps,
+        Measuring,
+        "Which SM ran which block",
+        "M",
+        "gpu, multiprocessor, timestamps, occupancy, 显卡",
+    )
+    .in_window()
+    .state(|it| has(it, |status| status.lab.block_timestamps)),
     Row::session(
         ToggleRecorded,
         Measuring,
         "Rounds recorded on a GPU, in place of measurements",
+        "J",
+        "gpu, replay, simulate, nvidia, 显卡, 回放",
     )
-    .on("J")
-    .search("gpu, replay, simulate, nvidia, 显卡, 回放")
     .state(|it| has(it, |status| status.lab.recording.is_some())),
-    Row::view(ToggleLab, Measuring, "Lab: switches and CUDA calls")
-        .on("F9")
-        .search("code, api, settings, options, 设置")
-        .state(|it| shows(it, SidePanel::Lab)),
+    Row::view(
+        ToggleLab,
+        Measuring,
+        "Lab: switches and CUDA calls",
+        "F9",
+        "code, api, settings, options, 设置",
+    )
+    .state(|it| shows(it, SidePanel::Lab)),
     Row::view(
         ToggleEditor,
         Measuring,
         "Editor: a round or kernel of your own",
+        "Ctrl+E",
+        "script, rhai, code, write, exercise, 脚本, 编程, 练习",
     )
-    .on("Ctrl+E")
-    .search("script, rhai, code, write, exercise, 脚本, 编程, 练习")
     .in_window()
     .state(|it| shows(it, SidePanel::Editor)),
-    Row::view(RunRound, Measuring, "Run what is in the editor")
-        .on("Ctrl+Enter")
-        .search("script, execute, check, 脚本, 执行")
-        .in_window()
-        .needs_engine(),
-    Row::view(ToggleLadder, Measuring, "Ladder: the speed of every kernel")
-        .on("Shift+G")
-        .search("gpu, benchmark, performance, roofline, limit, 性能, 显卡")
-        .state(|it| shows(it, SidePanel::Ladder)),
+    Row::view(
+        RunRound,
+        Measuring,
+        "Run what is in the editor",
+        "Ctrl+Enter",
+        "script, execute, check, 脚本, 执行",
+    )
+    .in_window()
+    .needs_engine(),
+    Row::view(
+        ToggleLadder,
+        Measuring,
+        "Ladder: the speed of every kernel",
+        "Shift+G",
+        "gpu, benchmark, performance, roofline, limit, 性能, 显卡",
+    )
+    .state(|it| shows(it, SidePanel::Ladder)),
     Row::view(
         ToggleSource,
         Measuring,
         "Source of the kernel, and what changed from the rung before",
+        "Shift+D",
+        "code, diff, difference, compare, cuda, 源代码, 差异",
     )
-    .on("Shift+D")
-    .search("code, diff, difference, compare, cuda, 源代码, 差异")
     .state(|it| it.options.shown_source().is_some()),
-    Row::view(TogglePopulation, Measuring, "Population, births and deaths")
-        .on("Y")
-        .search("graph, chart, plot, statistics, cells, 图表")
-        .in_window()
-        .state(|it| shows(it, SidePanel::Population)),
+    Row::view(
+        TogglePopulation,
+        Measuring,
+        "Population, births and deaths",
+        "Y",
+        "graph, chart, plot, statistics, cells, 图表",
+    )
+    .in_window()
+    .state(|it| shows(it, SidePanel::Population)),
     Row::view(
         TogglePopulationOfAll,
         Measuring,
         "Population: all panels / selected",
+        "A",
+        "graph, chart, plot, statistics, 图表",
     )
-    .on("A")
-    .search("graph, chart, plot, statistics, 图表")
     .in_window()
     .state(|it| it.options.population_of_all),
-    Row::view(ToggleLessons, Lessons, "Lessons")
-        .on("F10")
-        .search("teach, tutorial, course, learn, 教程")
-        .state(|it| it.lesson.is_some()),
-    Row::view(ToggleLecture, Lessons, "Lecture: take up / leave")
-        .on("Ctrl+L")
-        .search("talk, steps, 课堂")
-        .state(|it| it.drawing.lecture.is_some()),
-    Row::edit(OpenPattern, Files, "Open a pattern or a session")
-        .on("Ctrl+O")
-        .mouse("drop a file")
-        .search("load, import, file, rle, macrocell, 加载, 文件"),
-    Row::taking(SavePattern, Files, "Save selection or panel as pattern")
-        .on("Ctrl+S")
-        .search("export, rle, write, 导出"),
-    Row::view(SavePicture, Files, "Save window picture (PNG)")
-        .on("O")
-        .search("screenshot, image, capture, photo, 截图, 截屏")
-        .in_window()
-        .before_start(),
-    Row::view(SavePanelPicture, Files, "Save panel picture (PNG)")
-        .on("Ctrl+Shift+O")
-        .search("screenshot, image, capture, 截图, 截屏")
-        .in_window(),
-    Row::view(ToggleRecording, Files, "Record the window / stop")
-        .on("Shift+O")
-        .search("gif, video, animation, movie, screencast, 动图, 视频")
-        .in_window()
-        .state(|it| it.drawing.recording.is_some())
-        .before_start(),
-    Row::session(SaveSession, Files, "Save the session")
-        .on("Shift+S")
-        .search("write, store, keep, 存档"),
-    Row::view(ToggleHelp, Program, "Keyboard shortcuts")
-        .on("H ? F1")
-        .search("help, keys, manual, hotkeys, 帮助, 按键")
-        .in_dialogs()
-        .before_start(),
-    Row::view(ToggleCommands, Program, "Find a command")
-        .on("Ctrl+K")
-        .search("palette, search, 搜索")
-        .in_dialogs()
-        .in_window()
-        .before_start(),
-    Row::view(ToggleMenu, Program, "Menu")
-        .on("Ctrl+M")
+    Row::view(
+        ToggleLessons,
+        Lessons,
+        "Lessons",
+        "F10",
+        "teach, tutorial, course, learn, 教程",
+    )
+    .state(|it| it.lesson.is_some()),
+    Row::view(
+        ToggleLecture,
+        Lessons,
+        "Lecture: take up / leave",
+        "Ctrl+L",
+        "talk, steps, 课堂",
+    )
+    .state(|it| it.drawing.lecture.is_some()),
+    Row::edit(
+        OpenPattern,
+        Files,
+        "Open a pattern or a session",
+        "Ctrl+O",
+        "load, import, file, rle, macrocell, 加载, 文件",
+    )
+    .mouse("drop a file"),
+    Row::taking(
+        SavePattern,
+        Files,
+        "Save selection or panel as pattern",
+        "Ctrl+S",
+        "export, rle, write, 导出",
+    ),
+    Row::view(
+        SavePicture,
+        Files,
+        "Save window picture (PNG)",
+        "O",
+        "screenshot, image, capture, photo, 截图, 截屏",
+    )
+    .in_window()
+    .before_start(),
+    Row::view(
+        SavePanelPicture,
+        Files,
+        "Save panel picture (PNG)",
+        "Ctrl+Shift+O",
+        "screenshot, image, capture, 截图, 截屏",
+    )
+    .in_window(),
+    Row::view(
+        ToggleRecording,
+        Files,
+        "Record the window / stop",
+        "Shift+O",
+        "gif, video, animation, movie, screencast, 动图, 视频",
+    )
+    .in_window()
+    .state(|it| it.drawing.recording.is_some())
+    .before_start(),
+    Row::session(
+        SaveSession,
+        Files,
+        "Save the session",
+        "Shift+S",
+        "write, store, keep, 存档",
+    ),
+    Row::view(
+        ToggleHelp,
+        Program,
+        "Keyboard shortcuts",
+        "H ? F1",
+        "help, keys, manual, hotkeys, 帮助, 按键",
+    )
+    .in_dialogs()
+    .before_start(),
+    Row::view(
+        ToggleCommands,
+        Program,
+        "Find a command",
+        "Ctrl+K",
+        "palette, search, 搜索",
+    )
+    .in_dialogs()
+    .in_window()
+    .before_start(),
+    Row::view(ToggleMenu, Program, "Menu", "Ctrl+M", "")
         .mouse("menu button")
         .in_dialogs()
         .in_window()
         .before_start(),
-    Row::view(NextLanguage, Program, "Language: English / Chinese")
-        .on("Shift+L")
-        .search("translate, 中文, 英文")
-        .before_start(),
-    Row::view(Escape, Program, "Close what is open")
-        .on("Esc")
-        .search("back, leave, cancel, close, 返回")
-        .in_dialogs()
-        .before_start(),
-    Row::view(Quit, Program, "Quit")
-        .on("Ctrl+Q")
-        .search("exit, leave, end, close, 关闭")
-        .in_dialogs()
-        .before_start(),
+    Row::view(
+        NextLanguage,
+        Program,
+        "Language: English / Chinese",
+        "Shift+L",
+        "translate, 中文, 英文",
+    )
+    .before_start(),
+    Row::view(
+        Escape,
+        Program,
+        "Close what is open",
+        "Esc",
+        "back, leave, cancel, close, 返回",
+    )
+    .in_dialogs()
+    .before_start(),
+    Row::view(
+        Quit,
+        Program,
+        "Quit",
+        "Ctrl+Q",
+        "exit, leave, end, close, 关闭",
+    )
+    .in_dialogs()
+    .before_start(),
 ];
 
 /// The row of a chord, if it stands for an action.
