@@ -1,19 +1,29 @@
 //! What the user has chosen to see, and the notices: the state that window and terminal share.
 
-use std::sync::Arc;
-use std::time::Instant;
-
 use crate::actions::Chord;
+use crate::diagnosis::Circumstances;
+use crate::figures::figures;
+use crate::finding::{ComparisonTexts, Headline, headline};
+use crate::lab::Lab;
 use crate::picture::{LiveArea, live_area};
+use crate::timeline::overlap::OverlapTexts;
 use crate::{
-    Action, Drawing, EditOverlay, EmergencySave, LectureOptions, LecturePanel, LectureRun, Lessons,
-    Population, SidePanel, Sources, Timeline, Tool, ViewAction, ViewOptions, say_last, theme,
+    Action, Chart, Diagnosis, Drawing, EditOverlay, EmergencySave, Figures, LadderChart,
+    LectureOptions, LecturePanel, LectureRun, LessonScreen, Lessons, Population, PopulationChart,
+    RecordedTexts, RoundChart, RungSource, SidePanel, Timeline, Tool, ViewAction, ViewOptions,
+    say_last, theme,
 };
-use lang::{Message, message};
+use lang::{Message, message, tr};
 use life::Size;
 use session::{
-    NOTICE_TIME, NotSaved, PicturePlan, PictureSource, SavedSession, Session, SessionAction, Status,
+    NOTICE_TIME, NotSaved, PicturePlan, PictureSource, SavedSession, Session, SessionAction, Setup,
+    Status,
 };
+use std::fs::File;
+use std::io;
+use std::io::ErrorKind;
+use std::sync::Arc;
+use std::time::Instant;
 
 /// Wakes the window because something has changed; cheap, from any thread.
 pub type Wake = Arc<dyn Fn() + Send + Sync>;
@@ -455,6 +465,142 @@ impl Drop for App {
         if let Err(why) = self.end() {
             say_last(vec![why.to_string()]);
         }
+    }
+}
+
+// Whether this process can open the files that a window or a terminal needs.
+
+/// More files than a window or a terminal opens before it is shown.
+const NEEDED_FILES: usize = 16;
+
+/// Checks that this process can open the files that a window or a terminal needs; their libraries
+/// panic or wait for ever where they can open none.
+///
+/// # Errors
+/// The limit of open files is too low: the reason and the remedy.
+pub fn check_open_files() -> Result<(), String> {
+    let opened = (0..NEEDED_FILES).map(|_| File::open("/dev/null"));
+    match opened.collect::<io::Result<Vec<_>>>() {
+        Err(error) if error.kind() != ErrorKind::NotFound => Err(tr!(
+            "this process cannot open {count} more files; raise its limit with 'ulimit -n 1024'",
+            count = NEEDED_FILES
+        )),
+        _ => Ok(()),
+    }
+}
+
+// All that is on screen at one moment, as data: what a painter needs beside the pictures of
+// lattices, whether it paints a window or a terminal.
+
+/// What is on screen, in sections; a section that is not shown is `None`. Painters decide where
+/// each stands.
+///
+/// It has no rectangles, no cells, and no text for each bar of the timeline: what a bar is, is asked
+/// of the [`Chart`] when someone points at it.
+#[derive(Debug, Default)]
+pub struct Screen {
+    /// Figures and sentences; `None` while the session starts.
+    pub figures: Option<Figures>,
+    /// What the last change did, or how A and B compare.
+    pub finding: Option<Headline>,
+    /// Where recorded rounds come from, if they are shown.
+    pub recorded: Option<RecordedTexts>,
+    /// The names of A and B and what is known of them, while they are compared.
+    pub comparison: Option<ComparisonTexts>,
+    /// How much of the round that the timeline draws overlaps, why no more does, and how long it takes,
+    /// in words, while the timeline is shown.
+    pub overlap: Option<OverlapTexts>,
+    /// The newest timed round, while the timeline is shown.
+    pub round: Option<Arc<RoundChart>>,
+    /// The round before the last change, on the same axis, while its effect is shown.
+    pub round_before: Option<Arc<RoundChart>>,
+    /// The switches and the calls that they make, while they are shown.
+    pub lab: Option<Lab>,
+    /// Every kernel's speed, while the ladder is shown.
+    pub ladder: Option<LadderChart>,
+    /// The source of one of them, while that is shown instead.
+    pub source: Option<RungSource>,
+    /// Live cells over time, while the graph is shown.
+    pub population: Option<PopulationChart>,
+}
+
+impl Screen {
+    /// The screen of these sources.
+    pub fn of(sources: Sources<'_>) -> Screen {
+        let Sources {
+            status: Some(status),
+            options,
+            ..
+        } = sources
+        else {
+            return Screen::default();
+        };
+        let compared = status.lab.comparison.as_ref();
+        let timeline = Some(sources.timeline).filter(|_| options.timeline);
+        let chart = timeline.and_then(Timeline::chart);
+        // While A and B are compared it is not measured.
+        let overlap = options.timeline && compared.is_none();
+        let overlap = overlap.then(|| {
+            let draws = sources.drawing.adapter.as_ref();
+            let is_drawn_here = draws.is_some_and(|it| it.is_one_of(&status.engine.devices));
+            let circumstances = Circumstances::of(status, is_drawn_here);
+            let judged = chart.and_then(|it| Diagnosis::of(&it.round, &circumstances));
+            OverlapTexts::of(judged.as_ref(), status)
+        });
+        let lanes = |chart: &Chart| chart.data.clone();
+        let beside = |panel| Some(status).filter(|_| options.side == Some(panel));
+        let kernel = options.shown_source();
+        let kernel = kernel.and_then(|at| status.setting.kernels().nth(at));
+        let ptx = kernel.filter(|_| options.shows_ptx);
+        Screen {
+            figures: Some(figures(status, options, sources.drawing)),
+            finding: headline(status),
+            recorded: RecordedTexts::of(status),
+            comparison: compared.map(|both| ComparisonTexts::of(both, status.setting.kernel)),
+            overlap,
+            round: chart.map(lanes),
+            round_before: timeline.and_then(Timeline::before).map(lanes),
+            lab: beside(SidePanel::Lab).map(Lab::of),
+            ladder: beside(SidePanel::Ladder).map(LadderChart::of),
+            source: ptx
+                .and_then(RungSource::ptx_of)
+                .or(kernel.map(RungSource::of)),
+            population: beside(SidePanel::Population)
+                .map(|status| PopulationChart::of(sources.population, status)),
+        }
+    }
+}
+
+/// What a screen is made from. Painters also ask it what only decides about their layout.
+#[derive(Clone, Copy)]
+pub struct Sources<'a> {
+    /// The session's figures; `None` while it starts.
+    pub status: Option<&'a Status>,
+    /// What the person has chosen to see.
+    pub options: &'a ViewOptions,
+    /// What is known about drawing itself, and the present notice.
+    pub drawing: &'a Drawing,
+    /// Measured while [`ViewOptions::side`] says that the graph is shown.
+    pub population: &'a Population,
+    /// Rounds timed while [`ViewOptions::timeline`] says that they are shown.
+    pub timeline: &'a Timeline,
+    /// Shown instead of the HUD, if there is one.
+    pub lesson: Option<&'a LessonScreen>,
+    /// What a person's hand has put over a window's panels; a terminal has no such thing, and no menu, no
+    /// toolbar and no minimaps.
+    pub edit_overlay: Option<&'a EditOverlay>,
+}
+
+impl Sources<'_> {
+    /// How many instances there can be.
+    pub fn most_instances(&self) -> usize {
+        let most = self.drawing.most_instances;
+        most.unwrap_or(Setup::MAX_INSTANCES)
+    }
+
+    /// The one instance that is drawn, or all.
+    pub fn single_instance(&self) -> Option<usize> {
+        self.options.single_instance(self.status?)
     }
 }
 

@@ -7,33 +7,33 @@
 //! Each moment in which at most one op runs, or in which ops compete for what each needs whole, is
 //! charged to one cause: no moment is counted twice, and no cause costs more than the round takes.
 
-mod moments;
-mod ops;
-pub(crate) mod overlap;
-
-#[cfg(test)]
-mod tests;
-
-use std::collections::{HashMap, HashSet};
-use std::sync::Arc;
-
 use crate::actions::Setting;
-use crate::timeline::streams::host_us;
-use crate::{Action, Overlap, Resource, ViewAction};
+use crate::timeline::host_us;
+use crate::{Action, ViewAction};
 use engine::{HostMemory, Kernel, Span, StreamId};
-use moments::{Charge, Context, Moments};
-pub(crate) use ops::TimedOp;
+use moments::{Charge, Moments};
 use session::trace::{StepKind, TimedRound};
 use session::{
     IsolatedOp, Order, SessionAction, Status, Streams, Switch, Switches, TransferChoice, Wait,
     median,
 };
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+mod moments;
+
+#[cfg(test)]
+mod tests;
+
+pub(crate) use moments::TimedOp;
 
 /// The part of a round that a cause takes at least, and the part that it costs at least.
 const MIN_PART: f64 = 0.1;
 const MIN_COST: f64 = 0.05;
 /// Ops overlap if those of several streams run in this part of the time in which any does.
 const MIN_OVERLAPPING: f64 = 0.1;
+/// Ops overlap without a gain below this factor.
+const MIN_FACTOR: f64 = 1.05;
 /// The most hardware queues that a driver can be asked for.
 const MAX_QUEUES: u32 = 32;
 /// The host bounds a round if it is inside its calls for this part of it.
@@ -211,26 +211,13 @@ impl Diagnosis {
             }
             Order::Breadth | Order::Depth => round.switches.streams != Streams::PerInstance,
         };
-        let moments = Moments::of(
-            &ops,
-            &Context {
-                round,
-                shares_streams,
-                blocks_in_copies: !circumstances.is_cpu,
-                waits_for_workers: circumstances.is_cpu,
-                has_one_copy_engine: circumstances.copy_engines == 1,
-                lacks_queues: circumstances.lacks_queues(round, streams.len()),
-                is_drawn_here: circumstances.is_drawn_here,
-                is_bound_by_calls: host_us >= BOUND * round_us,
-            },
-        );
         let lengths = launches().map(|op| (op.end - op.start) as f64 / 1e3);
         let overlap = is_measured.then(|| Overlap::of(&ops, round_us, host_us));
-        let judge = Judge {
+        let mut judge = Judge {
             host_us,
             round,
             circumstances,
-            moments,
+            moments: Moments::default(),
             round_us,
             saving_us: overlap
                 .as_ref()
@@ -239,6 +226,7 @@ impl Diagnosis {
             shares_streams,
             launch_us: median(lengths).unwrap_or(0.0),
         };
+        judge.moments = Moments::of(&ops, &judge);
         let (causes, others) = judge.causes();
         let mut diagnosis = Diagnosis {
             round_us,
@@ -264,21 +252,13 @@ impl Diagnosis {
         }
         match &self.overlap {
             None => Verdict::Measuring,
-            Some(overlap) if overlap.is_negligible() => Verdict::NoGain,
+            Some(overlap) if overlap.factor() < MIN_FACTOR => Verdict::NoGain,
             Some(_) => Verdict::Overlap,
         }
     }
 }
 
-impl Circumstances {
-    /// Whether a round issued op by op uses more streams than there are queues.
-    fn lacks_queues(&self, round: &TimedRound, streams: usize) -> bool {
-        let queues = self.queues.filter(|_| !round.replayed);
-        queues.is_some_and(|queues| streams > queues as usize)
-    }
-}
-
-/// A round whose moments are known, while its causes are found.
+/// A round while its moments are charged and its causes are found.
 struct Judge<'a> {
     round: &'a TimedRound,
     circumstances: &'a Circumstances,
@@ -329,6 +309,26 @@ const CAUSES: [Charge; 12] = [
 ];
 
 impl Judge<'_> {
+    /// Whether a round issued op by op uses more streams than there are hardware queues.
+    fn lacks_queues(&self) -> bool {
+        let queues = self.circumstances.queues.filter(|_| !self.round.replayed);
+        queues.is_some_and(|queues| self.streams > queues as usize)
+    }
+
+    /// Whether the host is inside its calls for most of the round, in whichever order it makes them.
+    fn is_bound_by_calls(&self) -> bool {
+        self.host_us >= BOUND * self.round_us
+    }
+
+    /// What an op is charged to that is slower or later than by itself.
+    fn delay(&self) -> Charge {
+        if self.circumstances.is_drawn_here {
+            Charge::Drawing
+        } else {
+            Charge::Outside
+        }
+    }
+
     /// The causes that matter, in their order, and the others.
     fn causes(&self) -> (Vec<Evidence>, Vec<Evidence>) {
         let all = CAUSES.map(|charge| self.finding(charge));
@@ -410,7 +410,7 @@ impl Judge<'_> {
         let Some(last) = host().filter(is_launch).map(|call| call.start).max() else {
             return 0.0;
         };
-        if self.round.switches.order != Order::Depth || self.host_us >= BOUND * self.round_us {
+        if self.round.switches.order != Order::Depth || self.is_bound_by_calls() {
             return 0.0;
         }
         let is_pinned = self.round.switches.host_memory == HostMemory::Pinned;
@@ -529,5 +529,107 @@ impl Judge<'_> {
                 && wanted(&choice.switches)
         });
         Some(Remedy::Switch(switch, at? as u8))
+    }
+}
+
+// How much of a round's work overlaps, and what bounds it.
+//
+// Every op of a round is first run alone, one at a time, and then the same round is run as it is. An
+// op's own time is the shorter of both: alone a short op takes longer (it wakes an idle device), and
+// among others an op may wait for what they use. The factor is the sum of the own times over the
+// time of the round. So it is never more than the number of ops that ran at once on average, nor
+// more than the slowest resource allows: a round is taken to last at least as long as that resource
+// needs.
+
+/// What a round's ops share, and what one of them may be short of.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Resource {
+    /// The host: its calls come one after the other.
+    Host,
+    /// The engine that copies to the host: one copy at a time.
+    CopyEngine,
+    /// The multiprocessors (or the CPU's workers), were they all kept busy.
+    Units,
+    /// The longest stream: its ops come one after the other.
+    Stream,
+}
+
+/// The least time that a round's work needs of a resource.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Bound {
+    /// Of which.
+    pub resource: Resource,
+    /// How long, in microseconds.
+    pub us: f64,
+}
+
+/// How much of a timed round overlaps.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Overlap {
+    /// The sum of the ops' own times, in microseconds.
+    pub alone_us: f64,
+    /// The same ops together: the time of the round, in microseconds.
+    pub together_us: f64,
+    /// What each resource needs at least; the longest first.
+    pub bounds: Vec<Bound>,
+}
+
+impl Overlap {
+    /// Of a round's ops, which took `together_us`, in which the host was inside its calls for
+    /// `host_us`.
+    fn of(ops: &[TimedOp<'_>], together_us: f64, host_us: f64) -> Overlap {
+        let mut streams: HashMap<_, f64> = HashMap::new();
+        let mut copies: HashMap<_, f64> = HashMap::new();
+        let mut units: HashMap<_, f64> = HashMap::new();
+        for op in ops {
+            *streams.entry(op.facts.stream).or_default() += op.own_us;
+            *units.entry(op.device).or_default() += op.own_us * op.share;
+            // A CPU's workers copy as they step.
+            if op.facts.kind == StepKind::Download && op.share == 0.0 {
+                *copies.entry(op.device).or_default() += op.own_us;
+            }
+        }
+        let longest = |sums: &mut dyn Iterator<Item = f64>| sums.fold(0.0, f64::max);
+        let mut bounds = vec![
+            (Resource::Host, host_us),
+            (Resource::CopyEngine, longest(&mut copies.into_values())),
+            (Resource::Units, longest(&mut units.into_values())),
+            (Resource::Stream, longest(&mut streams.into_values())),
+        ];
+        bounds.retain(|(_, us)| *us > 0.0);
+        bounds.sort_by(|a, b| b.1.total_cmp(&a.1));
+        Overlap {
+            alone_us: ops.iter().map(|op| op.own_us).sum(),
+            together_us,
+            bounds: bounds
+                .into_iter()
+                .map(|(resource, us)| Bound { resource, us })
+                .collect(),
+        }
+    }
+
+    /// How long a round is taken to last, in microseconds: at least as long as the slowest resource
+    /// needs.
+    pub fn round_us(&self) -> f64 {
+        let slowest = self.bounds.first().map_or(0.0, |slowest| slowest.us);
+        self.together_us.max(slowest)
+    }
+
+    /// The sum of the ops' own times over the time that they took together; at most what the
+    /// slowest resource allows.
+    pub fn factor(&self) -> f64 {
+        self.alone_us / self.round_us()
+    }
+
+    /// Whether more overlap is impossible: the slowest resource is busy (nearly) all the time.
+    pub fn is_at_the_bound(&self) -> bool {
+        let bound = self.upper_bound();
+        bound.is_some_and(|(most, _)| most < 1.05 * self.factor())
+    }
+
+    /// The factor that the slowest resource allows, and which it is.
+    pub fn upper_bound(&self) -> Option<(f64, Resource)> {
+        let slowest = self.bounds.first()?;
+        Some((self.alone_us / slowest.us, slowest.resource))
     }
 }

@@ -202,14 +202,14 @@ fn speed(status: &Status, drawing: &Drawing) -> Vec<Figure> {
         Some(rate) if status.clock.running => si(rate).trim_end().to_owned(),
         _ => UNKNOWN.into(),
     };
-    let (speed, rounds) = match status.clock.recomputing {
-        Some(_) => (UNKNOWN.into(), UNKNOWN.into()),
-        None => (
-            format!("{}cell/s", si(status.rates.cells_per_second)),
-            si(status.rates.rounds_per_second).trim_end().to_owned(),
-        ),
+    let known = |figure: String| match status.clock.recomputing {
+        Some(_) => UNKNOWN.into(),
+        None => figure,
     };
-    let generations = generations(status);
+    let rates = &status.rates;
+    let speed = known(format!("{}cell/s", si(rates.cells_per_second)));
+    let [generations, rounds] = [rates.generations_per_second, rates.rounds_per_second]
+        .map(|rate| known(si(rate).trim_end().into()));
     vec![
         figure(0, tr!("speed"), speed.clone())
             .short(speed)
@@ -404,16 +404,6 @@ fn kernel(status: &Status) -> Vec<Figure> {
             "how many generations every lattice advances between two pictures"
         )),
     ]
-}
-
-/// Generations per second, of each instance; unknown while generations are recomputed.
-fn generations(status: &Status) -> String {
-    match status.clock.recomputing {
-        Some(_) => UNKNOWN.into(),
-        None => si(status.rates.generations_per_second)
-            .trim_end()
-            .to_owned(),
-    }
 }
 
 /// The median time of a round, from its first call to its last event.

@@ -1,21 +1,18 @@
 //! Made-up sessions for tests of drawing.
 
-use std::borrow::Cow;
-use std::path::Path;
-use std::sync::Arc;
-
+use crate::ladder::{DeviceLimits, Ladder, LeftOut, Rate, Workload};
+use crate::lessons::side_by_side;
+use crate::{
+    Chart, Lecture, LectureOptions, LectureScreen, LectureStep, LessonChoice, LessonColumn,
+    LessonPage, Notes, TimeBar,
+};
+use engine::kernels::KERNELS;
 use engine::{
     BlockTimestamp, DeviceId, DeviceInfo, Measure, Nanos, Op, OrderOp, ReduceRegion, Scope, Slot,
     Span, StreamId, kernels,
 };
-
-use crate::{
-    Chart, CodeLine, Lecture, LectureOptions, LectureScreen, LectureStep, LessonChoice,
-    LessonColumn, LessonPage, Notes, TimeBar,
-};
 use lang::{mark, tr};
-use lesson::factor_in_words;
-use lesson::{LessonImage, Speedup, SpeedupPoint, SpeedupSeries};
+use lesson::{LessonImage, Speedup, SpeedupPoint, SpeedupSeries, factor_in_words};
 use life::{Lattice, Rule, Size};
 use session::trace::{StepFacts, StepKind, TimedRound};
 use session::{
@@ -23,6 +20,10 @@ use session::{
     PictureSource, RateStatus, Recorded, Series, Setup, Source, Status, Streams, Switches, Trace,
     recorded_in_words,
 };
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
 
 /// The figures of a session that does well.
 pub fn status(instances: usize, size: Size) -> Status {
@@ -457,26 +458,21 @@ pub fn question_page() -> Box<LessonPage> {
         is_chosen: at == 2,
         is_right: false,
     };
-    let column = |title: &str, stream: &str| LessonColumn {
+    let code = |stream: &str| {
+        format!(
+            "for (int i = 0; i < 4; i++) {{\n\
+             \x20   step<<<grid, block, 0, {stream}>>>(next[i], cells[i]);\n\
+             \x20   cudaMemcpyAsync(host[i], next[i], 4 * CELLS,\n\
+             \x20              cudaMemcpyDeviceToHost, {stream});\n\
+             }}"
+        )
+    };
+    let [one, four] = ["stream", "stream[i]"].map(code);
+    let codes = side_by_side(&[&one, &four]).into_iter();
+    let titles = ["one stream, as in the book", "four streams, as in the book"];
+    let column = |(code, title)| LessonColumn {
         title: lang::shown(title),
-        code: [
-            ("for (int i = 0; i < 4; i++) {".to_owned(), false),
-            (
-                format!("    step<<<grid, block, 0, {stream}>>>(next[i], cells[i]);"),
-                true,
-            ),
-            (
-                "    cudaMemcpyAsync(host[i], next[i], 4 * CELLS,".into(),
-                false,
-            ),
-            (
-                format!("               cudaMemcpyDeviceToHost, {stream});"),
-                true,
-            ),
-            ("}".into(), false),
-        ]
-        .map(|(text, is_changed)| CodeLine { text, is_changed })
-        .into(),
+        code,
         ..LessonColumn::default()
     };
     Box::new(LessonPage {
@@ -497,10 +493,7 @@ pub fn question_page() -> Box<LessonPage> {
             .collect(),
         number: 1,
         of: 3,
-        columns: vec![
-            column("one stream, as in the book", "stream"),
-            column("four streams, as in the book", "stream[i]"),
-        ],
+        columns: codes.zip(titles).map(column).collect(),
         ..LessonPage::default()
     })
 }
@@ -639,4 +632,64 @@ pub fn moved(lattice: &Lattice, [right, down]: [u32; 2]) -> Lattice {
 /// Generations of Life later.
 pub fn aged(lattice: Lattice, generations: usize) -> Lattice {
     (0..generations).fold(lattice, |it, _| life::reference::step(&it, Rule::LIFE))
+}
+
+// A made-up ladder for tests.
+
+/// The device of [`ladder`].
+pub const DEVICE: &str = "NVIDIA Test";
+
+/// Every rung of the table with two works, as far as it takes them; 'planar' fails at the
+/// larger one.
+pub fn ladder() -> Ladder {
+    let works = [(16, 1024), (1, 16_384)].map(|(instances, side)| Workload { instances, side });
+    let mut rates = Vec::new();
+    let mut left_out = Vec::new();
+    for (rung, kernel) in KERNELS.iter().enumerate() {
+        for (at, work) in works.into_iter().enumerate() {
+            let size = Size::new(work.side, work.side).unwrap();
+            let why = match kernel.validate_size(size) {
+                Err(error) => Some(error.to_string()),
+                Ok(()) if kernel.name == "planar" && at == 1 => Some("it hung".into()),
+                Ok(()) => None,
+            };
+            if let Some(why) = why {
+                left_out.push(LeftOut {
+                    kernel: kernel.name.into(),
+                    work: Some(work),
+                    why,
+                });
+                continue;
+            }
+            let median = 4e10 * 2.5f64.powi(rung as i32) * (1.0 + at as f64);
+            let rate = |rule: &str, median: f64| Rate {
+                kernel: kernel.name.into(),
+                work,
+                rule: rule.into(),
+                how: "graphs of 48 generations".into(),
+                median,
+                lowest: 0.98 * median,
+                highest: 1.01 * median,
+                runs: 3,
+            };
+            rates.push(rate(&Rule::LIFE.to_string(), median));
+            if kernel.name == "bits" && at == 0 {
+                rates.push(rate("B36/S23", median / 2.0));
+            }
+        }
+    }
+    Ladder {
+        engine: "cuda".into(),
+        small: false,
+        commit: "0123456789ab".into(),
+        driver: "CUDA 13.0, sm_90".into(),
+        cache: Some(50 << 20),
+        limits: DeviceLimits {
+            lop3_per_second: Some(16.7e12),
+        },
+        works: works.into(),
+        rates,
+        left_out,
+        sources: BTreeMap::new(),
+    }
 }

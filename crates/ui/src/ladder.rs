@@ -3,17 +3,15 @@
 //!
 //! Computes the chart; `view::ladder` lays it out and paints it.
 
-use std::borrow::Cow;
-
 use crate::numbers::si;
+use engine::kernels::{Kernel, Layout};
 use lang::tr;
-pub use record::{DeviceLimits, LOP3_PER_WORD, Ladder, LeftOut, Rate, Workload, recorded};
+use life::Rule;
+use serde::{Deserialize, Serialize};
 use session::Status;
-
-/// Ladders for the tests of whoever shows them.
-#[cfg(any(test, feature = "fixtures"))]
-pub mod fixtures;
-mod record;
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::sync::OnceLock;
 
 /// Where a rung's rate comes from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -226,5 +224,212 @@ impl LogAxis {
             let digits = digits.split('.').next().unwrap_or(digits);
             (self.part(rate), format!("{digits} {prefix}"))
         })
+    }
+}
+
+// What every rung of the ladder reaches on a device, as `lifestreams bench ladder` measured it:
+// the records that this program was built with, and what is read from them.
+
+include!(concat!(env!("OUT_DIR"), "/records.rs"));
+
+/// The minimum known number of three-input logical operations to step 32 cells by B3/S23, from
+/// which the limit is computed.
+pub const LOP3_PER_WORD: f64 = 7.5;
+
+/// A ladder, measured: one device, one build.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Ladder {
+    /// `cuda` or `cpu`.
+    pub engine: String,
+    /// Whether lattices and runs were small and short, only to see that it works.
+    pub small: bool,
+    /// The commit that was built.
+    pub commit: String,
+    /// What drove the device.
+    pub driver: String,
+    /// The device's last cache before memory, in bytes, where known.
+    pub cache: Option<u64>,
+    /// What the device does at most.
+    pub limits: DeviceLimits,
+    /// What the rungs had to do, in the order of measuring.
+    pub works: Vec<Workload>,
+    /// What they reached, rung by rung.
+    pub rates: Vec<Rate>,
+    /// What was not measured, and why.
+    pub left_out: Vec<LeftOut>,
+    /// Of each kernel that was measured, what its PTX was made from: when that is another, the
+    /// figures are of another kernel.
+    pub sources: BTreeMap<String, String>,
+}
+
+/// What a device does at most, as the program measured it.
+#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct DeviceLimits {
+    /// Logical operations of three 32-bit words per second.
+    pub lop3_per_second: Option<f64>,
+}
+
+impl DeviceLimits {
+    /// Cells per second if the operations of B3/S23 were the only work.
+    pub fn cells_per_second(self) -> Option<f64> {
+        Some(self.lop3_per_second? * 32.0 / LOP3_PER_WORD)
+    }
+}
+
+/// Lattices to step.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Workload {
+    /// How many.
+    pub instances: usize,
+    /// Their width and height.
+    pub side: u64,
+}
+
+/// What a rung reached with some work.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Rate {
+    /// The kernel's name.
+    pub kernel: String,
+    /// With which work.
+    pub work: Workload,
+    /// By which rule, in words.
+    pub rule: String,
+    /// How it was launched, in words.
+    pub how: String,
+    /// Cells times generations per second: the median of the runs.
+    pub median: f64,
+    /// The lowest.
+    pub lowest: f64,
+    /// The highest.
+    pub highest: f64,
+    /// How many runs.
+    pub runs: usize,
+}
+
+/// What was not measured.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct LeftOut {
+    /// The kernel's name.
+    pub kernel: String,
+    /// With which work; none where it is all of it.
+    pub work: Option<Workload>,
+    /// Why.
+    pub why: String,
+}
+
+impl std::fmt::Display for Workload {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} × {}²", self.instances, self.side)
+    }
+}
+
+impl Workload {
+    /// All its cells.
+    pub fn cells(self) -> f64 {
+        self.instances as f64 * (self.side as f64).powi(2)
+    }
+
+    /// Bytes that a kernel reads and writes repeatedly: its buffer, or both if it has two.
+    pub fn working_set(self, kernel: &Kernel) -> u64 {
+        let cell = match kernel.layout {
+            Layout::I32 => 4.0,
+            Layout::Bits | Layout::Planar => 0.125,
+        };
+        let buffers = if kernel.is_in_place() { 1.0 } else { 2.0 };
+        (buffers * cell * self.cells()) as u64
+    }
+}
+
+impl Ladder {
+    /// What a rung reached with some work by B3/S23.
+    pub fn rate(&self, kernel: &str, work: Workload) -> Option<&Rate> {
+        let life = Rule::LIFE.to_string();
+        let of = |rate: &&Rate| rate.kernel == kernel && rate.work == work && rate.rule == life;
+        self.rates.iter().find(of)
+    }
+
+    /// The most that a rung reached with any work, by B3/S23.
+    pub fn best(&self, kernel: &str) -> Option<&Rate> {
+        let works = self.works.iter();
+        let rates = works.filter_map(|&work| self.rate(kernel, work));
+        rates.max_by(|a, b| a.median.total_cmp(&b.median))
+    }
+
+    /// What a rung reached by another rule than B3/S23, and the ratio to its rate by B3/S23.
+    pub fn other_rule_rate(&self, kernel: &str) -> Option<(&Rate, f64)> {
+        let life = Rule::LIFE.to_string();
+        let of = |rate: &&Rate| rate.kernel == kernel && rate.rule != life;
+        let rate = self.rates.iter().find(of)?;
+        Some((rate, rate.median / self.rate(kernel, rate.work)?.median))
+    }
+
+    /// Against which of the rungs below it (named from the first up) a rung is measured with some
+    /// work, and by what factor it is faster: than the nearest, and than the first.
+    pub fn factors<'a>(
+        &self,
+        kernel: &str,
+        below: &[&'a str],
+        work: Workload,
+    ) -> Option<[(&'a str, f64); 2]> {
+        let ours = self.rate(kernel, work)?.median;
+        let mut rates = below.iter().filter_map(|&name| {
+            let theirs = self.rate(name, work)?.median;
+            Some((name, ours / theirs))
+        });
+        let first = rates.next()?;
+        Some([rates.next_back().unwrap_or(first), first])
+    }
+
+    /// The measured work that is most similar to `instances` lattices of `cells` cells each; the size
+    /// of a lattice counts first.
+    pub fn nearest_workload(&self, instances: usize, cells: u64) -> Option<Workload> {
+        let far = |work: &Workload| {
+            let side = (work.side as f64).powi(2).log2() - (cells as f64).log2();
+            let count = (work.instances as f64).log2() - (instances as f64).log2();
+            2.0 * side.abs() + count.abs()
+        };
+        let works = self.works.iter().copied();
+        works.min_by(|a, b| far(a).total_cmp(&far(b)))
+    }
+}
+
+/// The ladder that was recorded on the device of this name.
+pub fn recorded(device: &str) -> Option<&'static Ladder> {
+    static ALL: OnceLock<Vec<(String, Ladder)>> = OnceLock::new();
+    /// What is read of a record.
+    #[derive(Deserialize)]
+    struct Record {
+        device: String,
+        ladder: Option<Ladder>,
+    }
+    let all = ALL.get_or_init(|| {
+        let read = |text: &&str| serde_json::from_str::<Record>(text).ok();
+        let records = RECORDS.iter().filter_map(read);
+        let ladders = records.filter_map(|record| Some((record.device, record.ladder?)));
+        #[cfg(any(test, feature = "fixtures"))]
+        let ladders = ladders.chain([(crate::fixtures::DEVICE.into(), crate::fixtures::ladder())]);
+        ladders.collect()
+    });
+    let found = all.iter().find(|(name, _)| name == device);
+    found.map(|(_, ladder)| ladder)
+}
+
+#[cfg(test)]
+mod record_tests {
+    use super::*;
+
+    #[test]
+    fn every_record_that_is_embedded_can_be_read() {
+        #[derive(Deserialize)]
+        struct Record {
+            device: String,
+            ladder: Option<Ladder>,
+        }
+        assert!(!RECORDS.is_empty());
+        for text in RECORDS {
+            let record: Record = serde_json::from_str(text).unwrap();
+            assert_eq!(recorded(&record.device), record.ladder.as_ref());
+        }
+        assert_eq!(recorded("no such device"), None);
     }
 }

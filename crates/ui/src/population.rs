@@ -4,7 +4,8 @@
 //! Computes the chart; `view::population` lays it out and paints it.
 
 use crate::ViewOptions;
-use crate::numbers::{grouped, nice, si};
+use crate::numbers::{grouped, si};
+use crate::timeline::scale::nice;
 use lang::tr;
 use session::population::Sample;
 use session::{PictureSource, Series, Settled, Status};

@@ -8,7 +8,7 @@
 
 use std::collections::HashMap;
 
-use crate::timeline::streams::host_us;
+use crate::timeline::host_us;
 use engine::{EventId, Nanos, Span, StreamId};
 use script::{Call, CallKind, Place, Round};
 use session::trace::{EventUse, StepFacts, StepKind, TimedRound};

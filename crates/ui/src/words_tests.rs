@@ -4,8 +4,8 @@
 
 use std::sync::Arc;
 
-use crate::actions::{Chord, Setting, TABLE};
-use crate::diagnosis::{Cause, Evidence, Remedy, overlap::Bound};
+use crate::actions::{Chord, Setting, TABLE, search};
+use crate::diagnosis::{Bound, Cause, Evidence, Remedy};
 use crate::fixtures::*;
 use crate::timeline::lanes::row_name;
 use crate::timeline::overlap::OverlapTexts;
@@ -31,7 +31,7 @@ struct State {
 impl State {
     fn first() -> State {
         let mut status = status(16, size(512, 512));
-        status.engine.devices[0].name = ladder::fixtures::DEVICE.into();
+        status.engine.devices[0].name = DEVICE.into();
         State {
             status,
             options: ViewOptions::default(),
@@ -465,11 +465,77 @@ fn lessons() -> String {
     pages.collect()
 }
 
+/// What fields make of a text, what a search finds, and the steps of the interface's size.
+fn typed() -> String {
+    let texts = [
+        "",
+        "0",
+        "7",
+        "30",
+        "30 %",
+        "100 %",
+        "0.375",
+        "1.5",
+        "NaN",
+        "-3",
+        "+3",
+        " 5,206 ",
+        "1_000_000",
+        "1,024",
+        "1025",
+        "99999999999999999999",
+        "512",
+        "64 x 32",
+        "512x",
+        "b36s23",
+        "high life",
+        "B9/S2",
+        "HiLife",
+    ];
+    let read = texts.iter().flat_map(|typed| {
+        let read = |it: Setting| format!("{it:?} {typed:?}: {:?}\n", it.read(typed, 1024));
+        Setting::TYPED.map(read)
+    });
+    let searched = [
+        "gif",
+        "xyzzy",
+        "instances",
+        "size",
+        "rule",
+        "density",
+        "generations",
+        "实例",
+        "大小",
+        "规则",
+        "密度",
+        "代数",
+    ];
+    let searched = searched.into_iter().map(|typed| {
+        let words = search::words(typed);
+        let found = TABLE.iter().filter(|row| row.is_found_by(&words));
+        format!(
+            "{typed}: {:?}\n",
+            found.map(|row| row.help).collect::<Vec<_>>()
+        )
+    });
+    let steps = [InterfaceScale::smaller, InterfaceScale::larger].into_iter();
+    let steps = steps.map(|next| {
+        let steps = std::iter::successors(Some(InterfaceScale::default()), |it| next(*it));
+        format!(
+            "{:?}\n",
+            steps.map(InterfaceScale::percent).collect::<Vec<_>>()
+        )
+    });
+    read.chain(searched).chain(steps).collect()
+}
+
 #[test]
 fn all_words_are_those_that_are_stored() {
     let first = State::first().said();
-    let chinese = test_support::with(Language::Chinese, || State::first().said());
-    let mut found = [&*first, &chinese, &lessons()].concat();
+    let chinese = test_support::with(Language::Chinese, || {
+        [State::first().said(), typed()].concat()
+    });
+    let mut found = [&*first, &typed(), &chinese, &lessons()].concat();
     for (name, change) in STATES {
         let mut state = State::first();
         change(&mut state);

@@ -639,7 +639,7 @@ pub fn policy(ladder: &Ladder) -> Vec<String> {
 mod tests {
     use super::*;
     use engine::kernels::find;
-    use ui::ladder::fixtures;
+    use ui::fixtures;
 
     #[test]
     fn a_rung_whose_cells_are_others_has_no_rate() {

@@ -267,7 +267,7 @@ impl Row {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ui::ladder::fixtures;
+    use ui::fixtures;
 
     fn record(commit: &str, tables: &[&str]) -> Record {
         let mut record = Record {

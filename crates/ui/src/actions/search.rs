@@ -59,7 +59,6 @@ fn distance(text: &str, word: &str) -> Option<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::actions::TABLE;
 
     #[test]
     fn strewn_letters_are_no_match() {
@@ -68,29 +67,5 @@ mod tests {
         assert_eq!(distance("the whole lattice", "att"), Some(2));
         assert_eq!(distance("a lattice", "lttc"), Some(6));
         assert_eq!(distance("the whole lattice", "xyz"), None);
-    }
-
-    #[test]
-    fn rows_are_found_by_their_words_and_by_others() {
-        let found = |typed: &str| {
-            let words = words(typed);
-            let rows = TABLE.iter().filter(|row| row.is_found_by(&words));
-            rows.map(|row| row.help).collect::<Vec<_>>()
-        };
-        assert_eq!(found("").len(), TABLE.len());
-        assert_eq!(found("gif"), ["Record the window / stop"]);
-        assert!(found("xyzzy").is_empty());
-        for (english, chinese, help) in [
-            ("instances", "实例", "Number of instances"),
-            ("size", "大小", "Size of the lattices"),
-            ("rule", "规则", "Rule of the lattices"),
-            ("density", "密度", "Density of a new soup"),
-            ("generations", "代数", "Generations per round"),
-        ] {
-            assert!(found(english).contains(&help), "{english}");
-            test_support::with(Language::Chinese, || {
-                assert!(found(chinese).contains(&help), "{chinese}");
-            });
-        }
     }
 }

@@ -1,11 +1,10 @@
 //! Walks through a timed round moment by moment, and charges each to what keeps ops from overlapping.
 
+use super::Judge;
+use engine::{EventId, HostMemory, Nanos, Span, StreamId};
+use session::trace::{EventUse, StepFacts, StepKind, TimedRound};
+use session::{IsolatedOp, Order};
 use std::collections::HashMap;
-
-use super::ops::TimedOp;
-use engine::{HostMemory, Span};
-use session::Order;
-use session::trace::{StepKind, TimedRound};
 
 /// What a moment is charged to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -68,41 +67,11 @@ pub(super) struct Moments {
     overlapping: f64,
 }
 
-/// What decides about charges, beside the state of a moment.
-pub(super) struct Context<'a> {
-    pub(super) round: &'a TimedRound,
-    /// Whether ops of several instances are in the same stream.
-    pub(super) shares_streams: bool,
-    /// Whether pageable memory blocks the host.
-    pub(super) blocks_in_copies: bool,
-    /// Whether ops that could run wait for a worker, as they do without a GPU's queues.
-    pub(super) waits_for_workers: bool,
-    /// Whether one copy engine serves both directions.
-    pub(super) has_one_copy_engine: bool,
-    /// Whether there are fewer hardware queues than streams.
-    pub(super) lacks_queues: bool,
-    /// Whether the device draws the window, too.
-    pub(super) is_drawn_here: bool,
-    /// Whether the host is inside its calls for most of the round, in whichever order it makes them.
-    pub(super) is_bound_by_calls: bool,
-}
-
-impl Context<'_> {
-    /// What an op is charged to that is slower or later than by itself.
-    fn delay(&self) -> Charge {
-        if self.is_drawn_here {
-            Charge::Drawing
-        } else {
-            Charge::Outside
-        }
-    }
-}
-
 /// From this time on, in nanoseconds, a host between two calls does not merely prepare the next one.
 const LONG_GAP: i64 = 20_000;
 
 impl Moments {
-    pub(super) fn of(ops: &[TimedOp<'_>], context: &Context<'_>) -> Moments {
+    pub(super) fn of(ops: &[TimedOp<'_>], judge: &Judge<'_>) -> Moments {
         let mut changes: Vec<(i64, Change)> = Vec::new();
         for (at, op) in ops.iter().enumerate() {
             changes.push((op.issued, Change::Issued(at)));
@@ -110,10 +79,10 @@ impl Moments {
             changes.push((op.start, Change::Started(at)));
             changes.push((op.end, Change::Ended(at)));
         }
-        let mut host: Vec<&Span> = context.round.host.iter().collect();
+        let mut host: Vec<&Span> = judge.round.host.iter().collect();
         host.sort_by_key(|span| span.start);
         for (at, call) in host.iter().enumerate() {
-            let facts = context.round.steps.get(call.step as usize);
+            let facts = judge.round.steps.get(call.step as usize);
             let inside = Host::Inside(facts.map(|facts| facts.kind));
             changes.push((call.start.0, Change::Host(inside)));
             let gap = host.get(at + 1).map_or(0, |next| next.start.0 - call.end.0);
@@ -127,10 +96,10 @@ impl Moments {
         // Sorted stably: what happens to an op at one time happens in this order.
         changes.sort_by_key(|(time, _)| *time);
         let mut moments = Moments::default();
-        let mut state = State::new(ops, context);
+        let mut state = State::new(ops, judge);
         let mut now = changes.first().map_or(0, |(time, _)| *time);
         for (time, change) in changes {
-            moments.add((time - now) as f64, &state, context);
+            moments.add((time - now) as f64, &state, judge);
             now = time;
             state.apply(change, ops);
         }
@@ -147,7 +116,7 @@ impl Moments {
         self.overlapping / self.busy.max(1.0)
     }
 
-    fn add(&mut self, ns: f64, state: &State, context: &Context<'_>) {
+    fn add(&mut self, ns: f64, state: &State, judge: &Judge<'_>) {
         if state.running > 0 {
             self.busy += ns;
         }
@@ -162,8 +131,8 @@ impl Moments {
         } else {
             0.0
         };
-        self.charge(context.delay(), outside, 1.0, 1.0);
-        if let Some((charge, cost, demand)) = state.charge(context) {
+        self.charge(judge.delay(), outside, 1.0, 1.0);
+        if let Some((charge, cost, demand)) = state.charge(judge) {
             self.charge(charge, ns - outside, cost, demand);
         }
     }
@@ -231,7 +200,7 @@ struct State {
 }
 
 impl State {
-    fn new(ops: &[TimedOp<'_>], context: &Context<'_>) -> State {
+    fn new(ops: &[TimedOp<'_>], judge: &Judge<'_>) -> State {
         let launches = ops.iter().filter(|op| op.facts.kind == StepKind::Launch);
         let devices = ops.iter().map(|op| op.device + 1).max().unwrap_or(1);
         let mut instances = HashMap::new();
@@ -252,8 +221,8 @@ impl State {
             instances,
             devices: vec![Load::default(); devices],
             host: Host::Between,
-            // A worker has to wake up.
-            stuck_after: if context.waits_for_workers {
+            // A CPU's worker has to wake up.
+            stuck_after: if judge.circumstances.is_cpu {
                 200_000
             } else {
                 20_000
@@ -327,9 +296,9 @@ impl State {
 
     /// What this moment is charged to, which part of it could be saved, and the demand as a multiple of
     /// what is available.
-    fn charge(&self, context: &Context<'_>) -> Option<(Charge, f64, f64)> {
+    fn charge(&self, judge: &Judge<'_>) -> Option<(Charge, f64, f64)> {
         for load in &self.devices {
-            let waiting = if context.waits_for_workers {
+            let waiting = if judge.circumstances.is_cpu {
                 load.waiting_units
             } else {
                 0.0
@@ -340,29 +309,29 @@ impl State {
             }
         }
         let queued = |load: &Load| {
-            if context.has_one_copy_engine {
+            if judge.circumstances.copy_engines == 1 {
                 load.uploads + load.downloads
             } else {
                 load.uploads.max(load.downloads)
             }
         };
         let queued = self.devices.iter().map(queued).max().unwrap_or(0) as f64;
-        if queued >= 2.0 && self.running_kernels == 0 && !context.waits_for_workers {
+        if queued >= 2.0 && self.running_kernels == 0 && !judge.circumstances.is_cpu {
             return Some((Charge::Copies, 1.0 - 1.0 / queued, queued));
         }
         if self.running > 1 {
             return None;
         }
-        let charge = if context.shares_streams && self.instances.len() > 1 && self.behind > 0 {
+        let charge = if judge.shares_streams && self.instances.len() > 1 && self.behind > 0 {
             Charge::SharedStream
         } else if self.awaiting > 0 {
             Charge::Event
-        } else if self.stuck > 0 && context.lacks_queues {
+        } else if self.stuck > 0 && judge.lacks_queues() {
             Charge::Queues
         } else if self.stuck > 0 {
-            context.delay()
+            judge.delay()
         } else if self.unissued > 0 {
-            self.charge_host(context)
+            self.charge_host(judge)
         } else if self.ready > 0 {
             Charge::Starting
         } else {
@@ -372,25 +341,25 @@ impl State {
     }
 
     /// What the host does while there is more to issue.
-    fn charge_host(&self, context: &Context<'_>) -> Charge {
+    fn charge_host(&self, judge: &Judge<'_>) -> Charge {
         let Host::Inside(kind) = self.host else {
             return match self.host {
                 Host::Away => Charge::Outside,
                 _ => Charge::Calls,
             };
         };
-        let switches = context.round.switches;
+        let switches = judge.round.switches;
         let is_pageable = switches.host_memory == HostMemory::Pageable;
         match kind {
             Some(StepKind::Wait) => Charge::HostWait,
             Some(StepKind::Upload | StepKind::Download)
-                if is_pageable && context.blocks_in_copies =>
+                if is_pageable && !judge.circumstances.is_cpu =>
             {
                 Charge::PageableCopy
             }
             Some(StepKind::Launch) | None => Charge::Calls,
             Some(_) => {
-                let launches_wait = self.unissued_launches > 0 && !context.is_bound_by_calls;
+                let launches_wait = self.unissued_launches > 0 && !judge.is_bound_by_calls();
                 if switches.order == Order::Depth && launches_wait {
                     Charge::Order
                 } else {
@@ -399,4 +368,149 @@ impl State {
             }
         }
     }
+}
+
+// The ops of a timed round: when each was issued, could run, and ran.
+
+/// An op of a timed round. Times are nanoseconds on the round's clock.
+pub(crate) struct TimedOp<'a> {
+    pub(crate) facts: &'a StepFacts,
+    pub(crate) device: usize,
+    /// When the host had issued it.
+    pub(super) issued: i64,
+    /// From when on it could run: it was issued, the op before it in its stream was over, and what the
+    /// stream's events wait for, too.
+    pub(super) ready: i64,
+    /// Whether an event was the last that it waited for.
+    pub(super) waits_for_event: bool,
+    pub(super) start: i64,
+    pub(super) end: i64,
+    /// Whether it was also run alone, so that the next two are known.
+    pub(super) is_measured: bool,
+    /// The time that it takes by itself, in microseconds.
+    pub(crate) own_us: f64,
+    /// Which part of the device's units it keeps busy, from 0 to 1.
+    pub(crate) share: f64,
+    /// Which part of its time was lost to something that is no part of the round, from 0 to 1.
+    pub(super) delayed: f64,
+}
+
+impl TimedOp<'_> {
+    /// The ops of a round, in the order in which they were issued. Without the times of each op alone
+    /// (they are of another setting, or not measured), what they take here counts as their own.
+    pub(super) fn of<'a>(round: &'a TimedRound, isolated: &[IsolatedOp]) -> Vec<TimedOp<'a>> {
+        let isolated: HashMap<StepFacts, &IsolatedOp> =
+            isolated.iter().map(|op| (op.facts, op)).collect();
+        let issued = issue_times(round);
+        let spans: HashMap<u32, &Span> = round.spans.iter().map(|it| (it.step, it)).collect();
+        // When the op before in a stream is over, and what its events wait for.
+        let mut ends: HashMap<StreamId, i64> = HashMap::new();
+        let mut recorded: HashMap<EventId, i64> = HashMap::new();
+        let mut awaited: HashMap<StreamId, i64> = HashMap::new();
+        let mut ops = Vec::new();
+        for (step, facts) in (0..).zip(&*round.steps) {
+            match facts.event {
+                Some(EventUse::Record(event)) => {
+                    let before = [&ends, &awaited].map(|it| it.get(&facts.stream).copied());
+                    recorded.extend(before.into_iter().flatten().max().map(|end| (event, end)));
+                }
+                Some(EventUse::Wait(event)) => {
+                    if let Some(&end) = recorded.get(&event) {
+                        let until = awaited.entry(facts.stream).or_insert(end);
+                        *until = end.max(*until);
+                    }
+                }
+                None => {}
+            }
+            let Some(span) = spans.get(&step) else {
+                continue;
+            };
+            if matches!(facts.kind, StepKind::Event | StepKind::Wait) {
+                continue;
+            }
+            let alone = isolated.get(facts).copied().copied();
+            let alone = alone.or_else(|| isolated.values().find_map(|it| scaled(it, facts)));
+            let (start, length_us) = (span.start.0, span.length().as_us());
+            // A call may return after its op has begun.
+            let issued = issued[span.step as usize].min(start);
+            let before = ends.insert(facts.stream, span.end.0);
+            let event = awaited.remove(&facts.stream);
+            let last = before
+                .max(event)
+                .map_or(issued, |end| end.clamp(issued, start));
+            ops.push(TimedOp {
+                facts,
+                device: alone.map_or(0, |op| usize::from(op.device.0)),
+                issued,
+                ready: last,
+                waits_for_event: event > before && last > issued,
+                start,
+                end: span.end.0.max(start),
+                is_measured: alone.is_some(),
+                own_us: alone.map_or(length_us, |op| op.took.as_us().min(length_us)),
+                share: alone.map_or(0.0, |op| op.share),
+                delayed: 0.0,
+            });
+        }
+        find_delays(&mut ops);
+        ops
+    }
+
+    pub(super) fn is_kernel(&self) -> bool {
+        matches!(self.facts.kind, StepKind::Launch | StepKind::Support)
+    }
+}
+
+/// When the host had issued each step. A call for several steps issues all up to the next call.
+fn issue_times(round: &TimedRound) -> Vec<i64> {
+    let mut host: Vec<&Span> = round.host.iter().collect();
+    host.sort_by_key(|span| span.start);
+    let mut issued = vec![i64::MIN; round.steps.len()];
+    let mut next = 0;
+    for (at, call) in host.iter().enumerate() {
+        let (first, last) = if call.step == Span::WHOLE {
+            let following = host[at + 1..].iter().find(|it| it.step != Span::WHOLE);
+            let last = following.map_or(issued.len(), |it| it.step as usize);
+            (next, last.min(issued.len()))
+        } else {
+            let step = call.step as usize;
+            (step, (step + 1).min(issued.len()))
+        };
+        if let Some(steps) = issued.get_mut(first..last) {
+            steps.fill(call.end.0);
+        }
+        next = last;
+    }
+    issued
+}
+
+/// An op that shares the device with no other op of the round, and yet takes longer than alone, is
+/// delayed from outside.
+fn find_delays(ops: &mut [TimedOp<'_>]) {
+    let mut by_start: Vec<usize> = (0..ops.len()).collect();
+    by_start.sort_by_key(|at| ops[*at].start);
+    let mut busy_until = i64::MIN;
+    for (place, &at) in by_start.iter().enumerate() {
+        let next = by_start.get(place + 1).map(|next| ops[*next].start);
+        let op = &mut ops[at];
+        let is_by_itself = busy_until <= op.start && next.is_none_or(|next| next >= op.end);
+        busy_until = busy_until.max(op.end);
+        let length_us = (op.end - op.start) as f64 / 1e3;
+        if is_by_itself && length_us > 0.0 {
+            op.delayed = 1.0 - op.own_us / length_us;
+        }
+    }
+}
+
+/// What a launch takes alone that steps the same band on the same GPU for more or fewer generations: how
+/// many, differs from round to round with the age of the halos.
+fn scaled(op: &IsolatedOp, facts: &StepFacts) -> Option<IsolatedOp> {
+    let (of, cells) = (op.facts, op.facts.cells);
+    let same = StepFacts { cells, ..*facts } == of && of.gpu.is_some();
+    let took = Nanos((op.took.0 as f64 * facts.cells as f64 / cells as f64) as i64);
+    (same && of.kind == StepKind::Launch).then_some(IsolatedOp {
+        facts: *facts,
+        took,
+        ..*op
+    })
 }

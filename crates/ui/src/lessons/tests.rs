@@ -143,31 +143,6 @@ fn a_lesson_is_stepped_to_its_result_while_the_session_rests() {
 }
 
 #[test]
-fn what_an_engine_lacks_has_a_sentence_and_no_times() {
-    let (session, mut lessons) = start();
-    for name in ["pinned", "context"] {
-        lessons.open(&session, index_of(name));
-        lessons.turn_page(&session, true);
-        wait_until("the result", || page(&mut lessons).progress.is_none());
-        let page = page(&mut lessons);
-        let of = lesson::find(name).unwrap().missing_on_cpu.unwrap();
-        assert!(page.note.contains(of.what), "{page:?}");
-        assert!(!page.checks.is_empty(), "{page:?}");
-        if !page.recorded.is_empty() {
-            continue;
-        }
-        assert!(page.conclusion.contains(of.on_gpu), "{page:?}");
-        assert!(page.note.contains("nothing was recorded"), "{page:?}");
-        assert!(page.bars.is_empty() && page.rounds.is_empty(), "{page:?}");
-        assert!(
-            page.columns.iter().all(|it| it.figures.is_empty()),
-            "{page:?}"
-        );
-        assert!(page.choices.iter().all(|it| !it.is_right), "{page:?}");
-    }
-}
-
-#[test]
 fn what_an_engine_lacks_has_the_times_recorded_on_a_gpu_and_checks_of_here() {
     let lesson = lesson::find("pinned").unwrap();
     let measured = lesson::run(lesson, DeviceChoice::Cpu, None, &mut |_| {

@@ -3,12 +3,13 @@
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
-use crate::numbers::{bytes, grouped, nice, si, time_us};
+use crate::numbers::{bytes, grouped, si, time_us};
 use crate::theme::Palette;
 use crate::timeline::blocks::BlockMap;
+use crate::timeline::scale::nice;
 use crate::timeline::scale::{Columns, TimeScale, join};
-use crate::timeline::streams::{RoundStream, dependencies, first_instance, streams};
 use crate::timeline::{BarKind, KINDS};
+use crate::timeline::{RoundStream, dependencies, first_instance, streams};
 
 use engine::{Span, StreamId};
 use lang::tr;
@@ -130,13 +131,7 @@ impl Chart {
         };
         let wall = (end - start) as f64;
         let lanes: Vec<Lane> = streams(&round).into_iter().map(lane).collect();
-        let end_of = |step: usize| {
-            let mut places = lanes.iter().enumerate();
-            places.find_map(|(at, lane)| {
-                let bar = lane.bars.iter().find(|bar| bar.step as usize == step)?;
-                Some((at, bar.end))
-            })
-        };
+        let end_of = |step| bar_of(&lanes, step).map(|(at, bar)| (at, bar.end));
         let arrow = |[record, wait]: [usize; 2]| {
             Some(Arrow {
                 from: end_of(record)?,
@@ -167,14 +162,7 @@ impl Chart {
 
     /// The same with two steps marked that nothing orders, if both have a bar.
     pub fn with_race(mut self, steps: [usize; 2]) -> Chart {
-        let bar = |step: usize| {
-            let mut lanes = self.data.lanes.iter().enumerate();
-            lanes.find_map(|(at, lane)| {
-                let bar = lane.bars.iter().find(|bar| bar.step as usize == step)?;
-                Some((at, *bar))
-            })
-        };
-        let [first, second] = steps.map(bar);
+        let [first, second] = steps.map(|step| bar_of(&self.data.lanes, step));
         Arc::make_mut(&mut self.data).race = first.zip(second).map(<[RacingBar; 2]>::from);
         self
     }
@@ -201,6 +189,14 @@ impl Chart {
     pub(super) fn set_axis(&mut self, whole: f64) {
         Arc::make_mut(&mut self.data).whole = whole;
     }
+}
+
+/// The bar of a step, and the place of its lane.
+fn bar_of(lanes: &[Lane], step: usize) -> Option<RacingBar> {
+    lanes.iter().enumerate().find_map(|(at, lane)| {
+        let bar = lane.bars.iter().find(|bar| bar.step as usize == step)?;
+        Some((at, *bar))
+    })
 }
 
 /// An axis stays as it is while rounds take at least this part of it: otherwise it would change

@@ -1,7 +1,5 @@
 //! From time to pixels and back, in one place; what part of the round is shown; the ticks.
 
-use crate::numbers::nice;
-
 /// The least that is shown, in nanoseconds: what events resolve.
 const MIN_VISIBLE_NS: f64 = 500.0;
 
@@ -65,6 +63,14 @@ impl TimeScale {
         let times = (first..=last).map(|n| n as f64 * step).collect();
         (times, TickFormat::new(step, end))
     }
+}
+
+/// The least number not below `value` (and 1) that is one of `steps` times a power of ten: where an
+/// axis ends, or its ticks stand.
+pub(crate) fn nice(value: f64, steps: &[f64]) -> f64 {
+    let power = 10f64.powf(value.max(1.0).log10().floor());
+    let reached = |step: &&f64| **step * power >= value * (1.0 - 1e-9);
+    steps.iter().find(reached).map_or(10.0, |step| *step) * power
 }
 
 /// How times on the axis are written: all in one unit, with as many digits as the step needs.

@@ -13,10 +13,10 @@ use crate::view::hud::side_panel;
 use crate::view::hud::style::*;
 use crate::view::widget_painter::WidgetPainter;
 use lang::tr;
-use session::SessionAction;
+use session::{Choice, SessionAction};
 use ui::ViewAction;
-use ui::calls::each_round;
-use ui::lab::{Lab, SwitchPosition, SwitchRow, ValueRow};
+use ui::lab::each_round;
+use ui::lab::{Lab, SwitchRow, ValueRow};
 use ui::theme::Palette;
 
 /// A row, the key and the name at its beginning, and the positions that one has at most.
@@ -115,7 +115,7 @@ fn show_switch<'a>(
     painter: &WidgetPainter,
     ui: &mut Ui,
     row: &'a SwitchRow,
-) -> Option<(&'a SwitchRow, &'a SwitchPosition)> {
+) -> Option<(&'a SwitchRow, &'a Choice)> {
     let mut over = None;
     let across = row
         .positions
@@ -181,12 +181,7 @@ fn show_position(
 
 /// What the position under the pointer does, or why it is unavailable; without one, why each
 /// unavailable position is.
-fn show_said(
-    painter: &WidgetPainter,
-    ui: &mut Ui,
-    lab: &Lab,
-    over: Option<(&SwitchRow, &SwitchPosition)>,
-) {
+fn show_said(painter: &WidgetPainter, ui: &mut Ui, lab: &Lab, over: Option<(&SwitchRow, &Choice)>) {
     let palette = &painter.palette;
     let width = ui.available_width();
     let written =
@@ -216,15 +211,11 @@ fn show_said(
 }
 
 /// A position with its switch: `streams batch`.
-fn name_of(row: &SwitchRow, position: &SwitchPosition) -> String {
+fn name_of(row: &SwitchRow, position: &Choice) -> String {
     format!("{} {}", row.switch.name(), position.label)
 }
 
-fn in_words(
-    row: &SwitchRow,
-    position: &SwitchPosition,
-    palette: &Palette<Color32>,
-) -> (String, Color32) {
+fn in_words(row: &SwitchRow, position: &Choice, palette: &Palette<Color32>) -> (String, Color32) {
     let name = name_of(row, position);
     match &position.unavailable {
         None => (format!("{name}: {}", position.effect), palette.value),

@@ -312,8 +312,8 @@ mod tests {
     use life::Size;
     use session::Status;
     use ui::fixtures::status;
+    use ui::fixtures::{DEVICE, ladder};
     use ui::ladder::LogAxis;
-    use ui::ladder::fixtures::{DEVICE, ladder};
 
     fn recorded() -> Status {
         let mut status = status(16, Size::new(1024, 1024).unwrap());

@@ -9,11 +9,11 @@ use engine::Kernel;
 use engine::kernels::OwnCode;
 use session::{Effect, Order, OwnRound, Status, Streams};
 use ui::code_editor::{Guess, KernelFindings, RoundContext, judge};
+use ui::fixtures::DEVICE;
 use ui::fixtures::{
     effect, isolated, lesson_page, question_page, recorded_page, round_with_block_timestamps,
     serial_round, speedup_page, timed_round, waited_round,
 };
-use ui::ladder::fixtures::DEVICE;
 use ui::prediction::OpTimes;
 use ui::{CodeEditor, LessonScreen, SidePanel};
 use workshop::{Case, CompilerError, Facts, Fault, Found};

@@ -43,7 +43,7 @@ fn whatever_cannot_be_says_why_and_calls_are_seen_also_on_a_projector() {
             };
             assert!(texts.iter().any(is_said), "{name} in {say}");
         }
-        let calls = ui::calls::calls(&status);
+        let calls = ui::lab::calls(&status);
         let calls = calls.iter();
         let seen = calls.filter(|line| texts.contains(&line.as_str())).count();
         let is_lectures = frame.pixels[0] >= 1280 && frame.scale == 1.0 && frame.pixels[1] >= 800;
