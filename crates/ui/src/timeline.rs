@@ -143,11 +143,6 @@ impl Timeline {
         }
     }
 
-    /// The number of the trace that is shown: two equal ones look the same.
-    pub fn sequence(&self) -> u64 {
-        self.sequence
-    }
-
     /// Whether there was a timed round yet.
     pub fn has_round(&self) -> bool {
         self.chart.is_some()

@@ -11,7 +11,7 @@ use std::time::Duration;
 use crate::background::{Then, notice, then};
 use crate::handler::Handler;
 use crate::keys::Pressed;
-use crate::view::code_editor::{EditorRequest, field};
+use crate::view::code_editor::field;
 use crate::view::{Dialog, KernelDialog};
 
 use engine::kernels::KERNELS;
@@ -37,7 +37,7 @@ const WRITING_TIME: Duration = Duration::from_millis(50);
 /// The editor, and what goes on for it on other threads.
 pub(super) struct Editor {
     /// Which of its documents is shown.
-    code: Code,
+    pub(super) code: Code,
     round: Document,
     kernel: Document,
     /// The round that was checked last, or is being checked, and for what.
@@ -135,7 +135,7 @@ impl Editor {
         }
     }
 
-    fn shown_mut(&mut self) -> &mut CodeEditor {
+    pub(super) fn shown_mut(&mut self) -> &mut CodeEditor {
         &mut self.document(self.code).text
     }
 
@@ -376,26 +376,16 @@ impl Handler {
         }
     }
 
-    /// Does what was asked for in the editor.
-    pub(super) fn editor_requested(&mut self, request: EditorRequest) {
-        match request {
-            EditorRequest::Edit(text) => {
-                if self.editor.code == Code::Kernel {
-                    self.editor.cancel_check();
-                }
-                self.editor.shown_mut().edit(text);
-            }
-            EditorRequest::Save => self.save_code(),
-            EditorRequest::Settle { reload } => self.settle_code(reload),
-            EditorRequest::Guess(guess) => self.editor.shown_mut().guess(guess),
-            EditorRequest::Show(code) => self.editor.code = code,
-            EditorRequest::NewKernel => self.begin_kernel(),
+    /// The text was changed to this one.
+    pub(super) fn edit_code(&mut self, text: String) {
+        if self.editor.code == Code::Kernel {
+            self.editor.cancel_check();
         }
-        self.pacer.request_frame();
+        self.editor.shown_mut().edit(text);
     }
 
     /// Begins a kernel as a copy of the rung in use.
-    fn begin_kernel(&mut self) {
+    pub(super) fn begin_kernel(&mut self) {
         if let Some(status) = self.status() {
             self.editor.cancel_check();
             self.editor.kernel.watch = None;
@@ -572,7 +562,7 @@ impl Handler {
     }
 
     /// Saves the text to its file, or to a new one in the present folder.
-    fn save_code(&mut self) {
+    pub(super) fn save_code(&mut self) {
         let (code, document) = (self.editor.code, self.editor.shown());
         let (text, own) = (document.text().clone(), document.path().map(Path::to_owned));
         if document.conflict() {
@@ -664,7 +654,7 @@ impl Handler {
     }
 
     /// Takes the file's text, or keeps the one in the editor.
-    fn settle_code(&mut self, reload: bool) {
+    pub(super) fn settle_code(&mut self, reload: bool) {
         self.editor.shown_mut().settle_conflict(reload);
         if reload {
             self.reloaded_code(self.editor.code);

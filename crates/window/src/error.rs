@@ -1,7 +1,9 @@
-//! Why a window could not be opened or kept, each with its remedy.
+//! Why a window could not be opened or kept, or something could not be drawn, each with its remedy.
 
-use crate::view::ViewError;
-use lang::tr;
+use std::fmt::Display;
+
+use lang::{Message, message, tr};
+use life::SaveError;
 
 /// An error that keeps a window from opening, or ends it.
 #[derive(Debug, thiserror::Error)]
@@ -42,6 +44,64 @@ impl WindowError {
             WindowError::NoMonitor { .. } => 2,
             WindowError::View(error) => error.exit_code(),
             WindowError::Session(_) => 1,
+        }
+    }
+}
+
+/// Why something could not be drawn.
+#[derive(Debug, thiserror::Error)]
+pub enum ViewError {
+    /// What was asked for cannot be drawn or recorded.
+    #[error("{0}")]
+    Refused(Message),
+    /// No adapter, or one that gave no device or does not draw to this window.
+    #[error("{0}")]
+    NoDevice(Message),
+    /// The drawing GPU was lost and did not come back.
+    #[error("{}", tr!("the drawing GPU is lost ({it}); start again, or choose another with --adapter", it = .0))]
+    DeviceLost(String),
+    /// Memory of the drawing GPU ran out, or writing a recording took too long.
+    #[error("{0}")]
+    Lacking(Message),
+    /// A defect of this program.
+    #[error("{}", tr!("internal: drawing failed: {it}", it = .0))]
+    Internal(String),
+    /// A picture could not be written.
+    #[error("{0}")]
+    Write(SaveError),
+}
+
+impl From<SaveError> for ViewError {
+    fn from(error: SaveError) -> ViewError {
+        ViewError::Write(error)
+    }
+}
+
+impl ViewError {
+    /// The adapter of this name gave no device.
+    pub(crate) fn unusable(adapter: &str, reason: impl Display) -> ViewError {
+        ViewError::NoDevice(message!(
+            "the drawing GPU '{adapter}' cannot be used ({reason}); choose another with --adapter"
+        ))
+    }
+
+    pub(crate) fn cannot_present(adapter: &str) -> ViewError {
+        ViewError::unusable(adapter, message!("it cannot present to this window"))
+    }
+
+    /// 2 where the arguments are wrong, 3 where the machine lacks something, else 1.
+    pub fn exit_code(&self) -> u8 {
+        match self {
+            ViewError::Refused(_) => 2,
+            ViewError::Write(error) => {
+                if error.is_disk_full {
+                    3
+                } else {
+                    2
+                }
+            }
+            ViewError::NoDevice(_) | ViewError::DeviceLost(_) | ViewError::Lacking(_) => 3,
+            ViewError::Internal(_) => 1,
         }
     }
 }

@@ -20,10 +20,10 @@ use crate::background::{Background, notice};
 use crate::captures::{Recording, in_its_folder};
 use crate::editing::Editing;
 use crate::editor::Editor;
-use crate::input::{self, Offered, Reader};
+use crate::input::Offered;
 use crate::keys::Pressed;
 use crate::pointer::Pointer;
-use crate::surface::{Outcome, WindowCanvas, WindowSurface};
+use crate::surface::{WindowCanvas, WindowSurface};
 use crate::view::layout::WindowLayout;
 use crate::view::picture_file::write_dated_png;
 use crate::view::{
@@ -44,7 +44,7 @@ use ui::{
 /// Frames per second where more would only burden the machine or the wire.
 const SLOW_FRAMES: f64 = 30.0;
 /// How soon to look again where a frame could not be had.
-const RETRY_INTERVAL: Duration = Duration::from_millis(100);
+const RETRY_INTERVAL: Duration = Duration::from_millis(20);
 /// A GPU that is lost more often than this in a row does not come back.
 const MAX_LOSSES: u32 = 3;
 
@@ -204,7 +204,7 @@ impl Handler {
         };
         let adapter = self.options.adapter.clone();
         let any_adapter = adapter.is_none();
-        WindowSurface::open(canvas, adapter, Reader::new(reader)).map_err(|error| {
+        WindowSurface::open(canvas, adapter, (reader, false)).map_err(|error| {
             match (error, self.unusual_depth.filter(|_| any_adapter)) {
                 (ViewError::NoDevice(_), Some(depth)) => WindowError::NoDisplay(tr!(
                     "no graphics driver draws to a display of {depth} bits per pixel",
@@ -274,12 +274,12 @@ impl Handler {
 
     /// Does what a person asked for by a widget.
     fn requested(&mut self, event_loop: &ActiveEventLoop, request: UiRequest) {
+        self.pacer.request_frame();
         match request {
             UiRequest::Act(action) => self.act(event_loop, action),
             UiRequest::Change(settings, beside) => {
                 let popup = Popup::of_settings(settings, beside);
                 self.dialogs.open(Dialog::Popup(popup));
-                self.pacer.request_frame();
             }
             UiRequest::OpenFile(path) => self.open_path(&path),
             UiRequest::SaveFile(path) => self.save_to_typed(path),
@@ -288,7 +288,6 @@ impl Handler {
                 let open = |lessons: &mut Lessons, session: &_| lessons.open(session, index);
                 self.app.with_lessons(open);
                 self.hover();
-                self.pacer.request_frame();
             }
             UiRequest::Exercise(index) => self.start_exercise(index),
             UiRequest::RunKernel(stored) => {
@@ -298,19 +297,15 @@ impl Handler {
                     self.run_stored_kernel(&stored);
                 }
             }
-            UiRequest::ShowSource(rung) => {
-                self.app.options.source = rung;
-                self.pacer.request_frame();
-            }
-            UiRequest::ShowPtx(shown) => {
-                self.app.options.shows_ptx = shown;
-                self.pacer.request_frame();
-            }
-            UiRequest::Editor(request) => self.editor_requested(request),
-            UiRequest::FreezeTimeline => {
-                self.timeline.toggle_frozen();
-                self.pacer.request_frame();
-            }
+            UiRequest::ShowSource(rung) => self.app.options.source = rung,
+            UiRequest::ShowPtx(shown) => self.app.options.shows_ptx = shown,
+            UiRequest::EditCode(text) => self.edit_code(text),
+            UiRequest::SaveCode => self.save_code(),
+            UiRequest::SettleCode { reload } => self.settle_code(reload),
+            UiRequest::Guess(guess) => self.editor.shown_mut().guess(guess),
+            UiRequest::ShowCode(code) => self.editor.code = code,
+            UiRequest::NewKernel => self.begin_kernel(),
+            UiRequest::FreezeTimeline => self.timeline.toggle_frozen(),
         }
     }
 
@@ -382,22 +377,22 @@ impl Handler {
         let session = self.app.session.as_ref();
         let pictures = session.map(|session| session as &dyn session::PictureSource);
         match screen.present(&frame, &mut self.dialogs, pictures) {
-            Ok(Outcome::Presented(requests, again)) => {
+            Ok(Some(drawn)) => {
                 let scene = &screen.scene;
                 self.app
                     .edit_overlay
                     .settle(|instance| scene.shown_edit(instance));
                 self.record(status.as_deref());
                 self.presented(event_loop, now, status.as_deref());
-                if let Some(delay) = input::meant(again) {
-                    self.pacer.request_frame_at(now + delay);
+                // It says [`Duration::MAX`] where nothing will change by itself.
+                if drawn.again < Duration::from_secs(3600) {
+                    self.pacer.request_frame_at(now + drawn.again);
                 }
-                for request in requests {
+                for request in drawn.requests {
                     self.requested(event_loop, request);
                 }
             }
-            Ok(Outcome::Skipped) => self.pacer.request_frame_at(now + RETRY_INTERVAL),
-            Ok(Outcome::Again) => self.pacer.request_frame(),
+            Ok(None) => self.pacer.request_frame_at(now + RETRY_INTERVAL),
             Err(error) => self.recover(event_loop, error),
         }
     }

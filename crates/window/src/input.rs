@@ -1,8 +1,6 @@
 //! Passes window events to egui, and applies egui's output (cursor, clipboard, input method) to the
 //! window.
 
-use std::time::Duration;
-
 use egui_winit::accesskit_winit::{Adapter, WindowEvent as AccessEvent};
 use winit::event::{KeyEvent, WindowEvent};
 use winit::keyboard::{Key, KeyCode, NamedKey, PhysicalKey};
@@ -18,32 +16,22 @@ pub(super) struct Offered {
     pub(super) shows: bool,
 }
 
-/// What tells screen readers of the window: one as long as the window lives.
-pub(super) struct Reader {
-    adapter: Adapter,
-    /// Whether one is there.
-    pub(super) is_there: bool,
-}
-
-impl Reader {
-    /// None is there yet.
-    pub(super) fn new(adapter: Adapter) -> Reader {
-        Reader {
-            adapter,
-            is_there: false,
-        }
-    }
-}
-
 /// From winit's events to egui's, in pixels; also the clipboard.
+///
+/// egui's own clipboard reaches Wayland's. Everywhere else it would bring decoders for every kind of picture
+/// with it, so there the desktop is asked directly, and egui's is kept the same: dialogs read and write that one.
 pub(super) struct Input {
     state: egui_winit::State,
-    clipboard: Clipboard,
+    /// The desktop's clipboard; none where egui's own is that, or where the desktop has none.
+    system: Option<arboard::Clipboard>,
     /// Whether Ctrl is down.
     ctrl: bool,
     /// Whether a screen reader is there.
     is_read: bool,
 }
+
+/// What tells screen readers of the window, as long as that lives, and whether one is there.
+pub(super) type Reader = (Adapter, bool);
 
 impl Input {
     /// For the egui of a scene in this window.
@@ -51,16 +39,16 @@ impl Input {
         context: &egui::Context,
         window: &Window,
         display: &dyn HasDisplayHandle,
-        reader: Reader,
+        (adapter, is_read): Reader,
     ) -> Input {
         let scale = window.scale_factor() as f32;
         let (id, scale) = (egui::ViewportId::ROOT, Some(scale));
         let mut state = egui_winit::State::new(context.clone(), id, display, scale, None, None);
-        state.accesskit = Some(reader.adapter);
+        state.accesskit = Some(adapter);
         Input {
-            clipboard: Clipboard::of(display),
+            system: system_clipboard(display),
             ctrl: false,
-            is_read: reader.is_there,
+            is_read,
             state,
         }
     }
@@ -68,10 +56,8 @@ impl Input {
     /// What tells screen readers of the window, for another egui.
     pub(super) fn into_reader(self) -> Reader {
         let adapter = self.state.accesskit;
-        Reader {
-            adapter: adapter.expect("an input has one from the start"),
-            is_there: self.is_read,
-        }
+        let adapter = adapter.expect("an input has one from the start");
+        (adapter, self.is_read)
     }
 
     /// A screen reader came, went, or asks for an action, which the next frame has; whether one is
@@ -100,7 +86,10 @@ impl Input {
                 self.ctrl = modifiers.state().control_key();
             }
             WindowEvent::KeyboardInput { event, .. } if pastes(event, self.ctrl) => {
-                self.clipboard.bring(&mut self.state);
+                if let Some(system) = &mut self.system {
+                    let text = system.get_text().unwrap_or_default();
+                    self.state.set_clipboard_text(text);
+                }
             }
             WindowEvent::Ime(_) if !keys => return Offered::default(),
             // It is the frame itself: one that wanted another would have no end.
@@ -130,90 +119,51 @@ impl Input {
 
     /// Sets cursor, clipboard and input method as egui wants them.
     pub(super) fn give(&mut self, window: &Window, output: egui::PlatformOutput) {
-        self.clipboard.copied(&output.commands);
+        for command in &output.commands {
+            if let egui::OutputCommand::CopyText(text) = command {
+                self.set_system_clipboard(text);
+            }
+        }
         self.state.handle_platform_output(window, output);
     }
 
     /// The clipboard's text, if it has some.
     pub(super) fn clipboard(&mut self) -> Option<String> {
-        self.clipboard.text(&mut self.state)
+        match &mut self.system {
+            Some(system) => system.get_text().ok(),
+            None => self.state.clipboard_text(),
+        }
     }
 
     /// Puts text into the clipboard.
     pub(super) fn set_clipboard(&mut self, text: String) {
-        self.clipboard.set_text(&mut self.state, text);
-    }
-}
-
-/// A delay that egui means: it says [`Duration::MAX`] where nothing will change by itself.
-pub(super) fn meant(delay: Duration) -> Option<Duration> {
-    (delay < Duration::from_secs(3600)).then_some(delay)
-}
-
-/// The desktop's clipboard, for text.
-///
-/// egui's own reaches Wayland's. Everywhere else it would bring decoders for every kind of picture
-/// with it, so there the desktop is asked directly, and egui's is kept the same: dialogs read and
-/// write that one.
-pub(super) struct Clipboard {
-    /// None where egui's own is the desktop's, or where the desktop has none.
-    system: Option<arboard::Clipboard>,
-}
-
-impl Clipboard {
-    /// The one of the desktop that this display belongs to.
-    pub(super) fn of(display: &dyn HasDisplayHandle) -> Clipboard {
-        let handle = display.display_handle().map(|handle| handle.as_raw());
-        if matches!(handle, Ok(RawDisplayHandle::Wayland(_))) {
-            return Clipboard { system: None };
-        }
-        let system = arboard::Clipboard::new();
-        if let Err(error) = &system {
-            tracing::warn!("there is no clipboard but the window's own: {error}");
-        }
-        let system = system.ok();
-        Clipboard { system }
+        self.set_system_clipboard(&text);
+        self.state.set_clipboard_text(text);
     }
 
-    /// Its text, if it has some.
-    pub(super) fn text(&mut self, egui: &mut egui_winit::State) -> Option<String> {
-        match &mut self.system {
-            Some(system) => system.get_text().ok(),
-            None => egui.clipboard_text(),
-        }
-    }
-
-    /// Puts text into it.
-    pub(super) fn set_text(&mut self, egui: &mut egui_winit::State, text: String) {
+    fn set_system_clipboard(&mut self, text: &str) {
         if let Some(system) = &mut self.system
-            && let Err(error) = system.set_text(text.as_str())
+            && let Err(error) = system.set_text(text)
         {
             tracing::warn!("the clipboard did not take the text: {error}");
         }
-        egui.set_clipboard_text(text);
-    }
-
-    /// A dialog is about to paste: egui's own gets what the desktop's has.
-    pub(super) fn bring(&mut self, egui: &mut egui_winit::State) {
-        if let Some(system) = &mut self.system {
-            egui.set_clipboard_text(system.get_text().unwrap_or_default());
-        }
-    }
-
-    /// A dialog has copied this, into egui's own as well.
-    pub(super) fn copied(&mut self, commands: &[egui::OutputCommand]) {
-        for command in commands {
-            if let (egui::OutputCommand::CopyText(text), Some(system)) = (command, &mut self.system)
-                && let Err(error) = system.set_text(text.as_str())
-            {
-                tracing::warn!("the clipboard did not take the text: {error}");
-            }
-        }
     }
 }
 
+/// The clipboard of the desktop that this display belongs to, where egui's own is not that.
+fn system_clipboard(display: &dyn HasDisplayHandle) -> Option<arboard::Clipboard> {
+    let handle = display.display_handle().map(|handle| handle.as_raw());
+    if matches!(handle, Ok(RawDisplayHandle::Wayland(_))) {
+        return None;
+    }
+    let note = |error: &arboard::Error| {
+        tracing::warn!("there is no clipboard but the window's own: {error}");
+    };
+    arboard::Clipboard::new().inspect_err(note).ok()
+}
+
 /// Whether egui pastes at this key, or may.
-pub(super) fn pastes(event: &KeyEvent, ctrl: bool) -> bool {
+fn pastes(event: &KeyEvent, ctrl: bool) -> bool {
     let v = event.physical_key == PhysicalKey::Code(KeyCode::KeyV)
         || matches!(&event.logical_key, Key::Character(text) if text.eq_ignore_ascii_case("v"));
     event.state.is_pressed() && (event.logical_key == Key::Named(NamedKey::Paste) || (ctrl && v))

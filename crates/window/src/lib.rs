@@ -5,7 +5,6 @@
 //! the clock when a frame was held back. It never waits for an engine.
 
 mod background;
-mod camera_control;
 mod captures;
 mod editing;
 mod editor;

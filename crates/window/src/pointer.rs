@@ -1,6 +1,6 @@
 //! The mouse: a click selects, a double click shows one panel alone, a drag moves, the wheel
 //! zooms; over the timeline, the last two do the same with time, and over the lab the wheel scrolls.
-//! Widgets take their clicks themselves.
+//! Widgets take their clicks themselves. Also what moves the camera and changes colours, by mouse and keys.
 
 use std::time::{Duration, Instant};
 
@@ -8,10 +8,11 @@ use winit::event::{ElementState, MouseButton};
 use winit::event_loop::ActiveEventLoop;
 
 use crate::handler::Handler;
-use crate::view::layout::PixelRect;
-use crate::view::{Dialog, Popup, minimap};
-use session::SessionAction;
-use ui::ViewAction;
+use crate::view::layout::WindowLayout;
+use crate::view::{Dialog, Popup, over_panels};
+use lang::Message;
+use session::{SessionAction, Status};
+use ui::{Camera, ColourBy, ViewAction};
 
 /// Between the clicks of a double click.
 const DOUBLE_CLICK_TIMEOUT: Duration = Duration::from_millis(400);
@@ -27,10 +28,8 @@ pub(super) enum HitTarget {
     Minimap,
     /// The timeline.
     Timeline,
-    /// The panel beside the cells.
-    Side,
-    /// A lesson's page.
-    Lesson,
+    /// The panel beside the cells, or a lesson's page.
+    Beside,
 }
 
 /// What the mouse asks for.
@@ -119,22 +118,19 @@ impl Handler {
         let (at, status) = (self.pointer.at?, self.status()?);
         let frame = self.frame(Some(&status))?;
         let (layout, _) = frame.layout()?;
-        let side = layout.side.map(|(_, rect)| rect);
-        let beside = [
-            (layout.timeline, HitTarget::Timeline),
-            (side, HitTarget::Side),
-            (layout.lesson, HitTarget::Lesson),
-        ];
-        let is_here = |(rect, _): &(Option<PixelRect>, _)| rect.is_some_and(|it| it.contains(at));
-        if let Some((_, target)) = beside.into_iter().find(is_here) {
-            return Some(target);
+        if layout.timeline.is_some_and(|it| it.contains(at)) {
+            return Some(HitTarget::Timeline);
+        }
+        let beside = [layout.side.map(|(_, rect)| rect), layout.lesson];
+        if beside.into_iter().flatten().any(|it| it.contains(at)) {
+            return Some(HitTarget::Beside);
         }
         let place = layout.tiling.place_at(at)?;
         // A button that lies over a panel has its clicks.
         if screen.scene.has_button_at(at) {
             return None;
         }
-        let minimap = minimap::minimap(&frame, &layout);
+        let minimap = over_panels::minimap(&frame, &layout);
         if minimap.is_some_and(|it| it.rect.contains(at)) {
             return Some(HitTarget::Minimap);
         }
@@ -217,9 +213,9 @@ impl Handler {
             }
             Gesture::DoubleClick(HitTarget::Timeline) => self.timeline.fit(),
             // Their widgets take clicks.
-            Gesture::Click(HitTarget::Timeline | HitTarget::Side | HitTarget::Lesson)
-            | Gesture::DoubleClick(HitTarget::Side | HitTarget::Lesson)
-            | Gesture::Drag(HitTarget::Side | HitTarget::Lesson, _) => {}
+            Gesture::Click(HitTarget::Timeline | HitTarget::Beside)
+            | Gesture::DoubleClick(HitTarget::Beside)
+            | Gesture::Drag(HitTarget::Beside, _) => {}
         }
         self.pacer.request_frame();
     }
@@ -245,15 +241,123 @@ impl Handler {
         let factor = 1.25f64.powf(notches);
         match self.under_pointer() {
             // A list of egui's has the wheel itself.
-            Some(HitTarget::Side) => self.pacer.request_frame(),
+            Some(HitTarget::Beside) => self.pacer.request_frame(),
             Some(HitTarget::Panel(instance)) => self.zoom_at_pointer(factor, instance),
             Some(HitTarget::Timeline) => {
                 if let (Some(at), Some(layout)) = (self.pointer.at, self.layout()) {
                     self.timeline.zoom(factor, at, &layout);
                 }
             }
-            Some(HitTarget::Lesson | HitTarget::Minimap) | None => {}
+            Some(HitTarget::Minimap) | None => {}
         }
+    }
+}
+
+/// How long a camera glides to where a key or the wheel sends it.
+const GLIDE_DURATION: Duration = Duration::from_millis(140);
+
+impl Handler {
+    /// Changes the camera; it glides there, unless drawing is slow.
+    pub(super) fn move_camera(
+        &mut self,
+        glides: bool,
+        change: impl FnOnce(&mut Camera, &Status, &WindowLayout),
+    ) {
+        let (Some(status), Some(layout)) = (self.status(), self.layout()) else {
+            return;
+        };
+        let panel = layout.tiling.panel;
+        let glides = glides && self.pacer.min_interval.is_zero();
+        let camera = &mut self.app.options.camera;
+        let (shown, before) = (camera.shown(status.lattices.size, panel), *camera);
+        change(camera, &status, &layout);
+        if glides && camera.target_transform(status.lattices.size, panel) != shown {
+            let now = Instant::now();
+            camera.glide_from(shown, panel);
+            self.glided.get_or_insert(now);
+        }
+        if *camera != before {
+            self.pacer.request_frame();
+        }
+    }
+
+    /// Lets the camera glide on; a frame follows while it does.
+    pub(super) fn glide(&mut self, now: Instant) {
+        let Some(last) = self.glided.take() else {
+            return;
+        };
+        let part = (now - last).as_secs_f64() / GLIDE_DURATION.as_secs_f64();
+        if self.app.options.camera.advance(part) {
+            self.glided = Some(now);
+            self.pacer.request_frame();
+        }
+    }
+
+    /// Leads the camera to where the pointer is in the minimap.
+    pub(super) fn lead(&mut self) {
+        let led = || {
+            let (status, at) = (self.status()?, self.pointer.at?);
+            let frame = self.frame(Some(&status))?;
+            let (layout, _) = frame.layout()?;
+            over_panels::cell_of(&frame, &layout, at)
+        };
+        if let Some(cell) = led() {
+            self.move_camera(false, |camera, status, layout| {
+                camera.centre_on(cell, status.lattices.size, layout.tiling.panel);
+            });
+        }
+    }
+
+    /// Colours by state, age, history; by state where the others cannot be, with the reason.
+    pub(super) fn next_colour_by(&mut self) {
+        self.app.options.colour_by = match self.app.options.colour_by {
+            ColourBy::State => ColourBy::Age,
+            ColourBy::Age => ColourBy::History,
+            ColourBy::History => ColourBy::State,
+        };
+        let status = self.status();
+        let refused = self.surface.as_ref().and_then(|screen| {
+            let frame = self.frame(status.as_deref())?;
+            frame.colour_by(screen.scene.limits).err()
+        });
+        match refused {
+            None => self.show_notice(Message::new(|| self.app.options.colour_by.sentence())),
+            Some(why) => {
+                self.app.options.colour_by = ColourBy::State;
+                self.show_notice(why);
+            }
+        }
+    }
+
+    /// Zooms about the panels' middle.
+    pub(super) fn zoom(&mut self, factor: f64) {
+        self.move_camera(true, |camera, status, layout| {
+            camera.zoom(factor, status.lattices.size, layout.tiling.panel);
+        });
+    }
+
+    /// Zooms about the point of an instance's panel that is under the pointer.
+    pub(super) fn zoom_at_pointer(&mut self, factor: f64, instance: usize) {
+        let Some(at) = self.pointer.at else { return };
+        let place = if self.app.options.single { 0 } else { instance };
+        self.move_camera(true, |camera, status, layout| {
+            let rect = layout.tiling.rect(place);
+            let pixel = [at[0] - f64::from(rect.x), at[1] - f64::from(rect.y)];
+            camera.zoom_at(factor, pixel, status.lattices.size, layout.tiling.panel);
+        });
+    }
+
+    /// An eighth of a panel.
+    pub(super) fn pan_by_key(&mut self, [x, y]: [f64; 2]) {
+        self.move_camera(true, |camera, status, layout| {
+            let panel = layout.tiling.panel;
+            let [width, height] = panel.map(f64::from);
+            camera.pan(
+                [x * width / 8.0, y * height / 8.0],
+                status.lattices.size,
+                panel,
+            );
+        });
     }
 }
 

@@ -1,7 +1,6 @@
 //! A window and what draws in it; made anew when the GPU is lost.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use egui_winit::accesskit_winit;
 use wgpu::CurrentSurfaceTexture as Acquired;
@@ -11,7 +10,7 @@ use winit::window::Window;
 use crate::input::{Input, Reader};
 use crate::view::offscreen::{read, target};
 use crate::view::picture_file::Image;
-use crate::view::{Canvas, Dialogs, Frame, Gpu, Scene, UiRequest, ViewError};
+use crate::view::{Dialogs, Frame, FrameOutput, Gpu, Scene, ViewError};
 use lang::tr;
 use session::PictureSource;
 use ui::Drawing;
@@ -22,28 +21,21 @@ pub(super) struct WindowCanvas {
     pub(super) display: OwnedDisplayHandle,
 }
 
-impl Canvas for WindowCanvas {
-    fn display(&self) -> Box<dyn wgpu::wgt::WgpuHasDisplayHandle> {
+impl WindowCanvas {
+    /// The connection to the display, for OpenGL.
+    pub(super) fn display(&self) -> Box<dyn wgpu::wgt::WgpuHasDisplayHandle> {
         Box::new(self.display.clone())
     }
 
-    fn surface(&self, instance: &wgpu::Instance) -> Result<wgpu::Surface<'static>, String> {
+    /// Something to draw to.
+    pub(super) fn surface(
+        &self,
+        instance: &wgpu::Instance,
+    ) -> Result<wgpu::Surface<'static>, String> {
         instance
             .create_surface(self.window.clone())
             .map_err(|error| error.to_string())
     }
-}
-
-/// What became of a frame.
-#[derive(Clone, PartialEq, Debug)]
-pub(super) enum Outcome {
-    /// It was presented; what its widgets asked for, and after how long another is wanted though
-    /// nothing happens.
-    Presented(Vec<UiRequest>, Duration),
-    /// It was not presented: the window is hidden, or no surface texture was ready in time.
-    Skipped,
-    /// It was not, as the window has changed: draw again.
-    Again,
 }
 
 /// Maximum number of frames in a row that may be refused before the GPU counts as lost.
@@ -75,7 +67,7 @@ impl WindowSurface {
         let config = configuration(&surface, &gpu, [size.width, size.height])?;
         surface.configure(&gpu.device, &config);
         let mut scene = Scene::new(&gpu, config.format);
-        scene.set_read(reader.is_there);
+        scene.set_read(reader.1);
         let input = Input::new(scene.context(), &canvas.window, &canvas.display, reader);
         Ok(WindowSurface {
             canvas,
@@ -132,17 +124,18 @@ impl WindowSurface {
         }
     }
 
-    /// Uploads, draws and presents.
+    /// Uploads, draws and presents; nothing where the window is hidden or has changed, or no surface texture
+    /// was ready in time.
     pub(super) fn present(
         &mut self,
         frame: &Frame<'_>,
         dialogs: &mut Dialogs,
         pictures: Option<&dyn PictureSource>,
-    ) -> Result<Outcome, ViewError> {
+    ) -> Result<Option<FrameOutput>, ViewError> {
         // Before egui is run: what it says of its textures must not be thrown away.
         let texture = match self.surface.get_current_texture() {
             Acquired::Success(texture) | Acquired::Suboptimal(texture) => texture,
-            Acquired::Timeout | Acquired::Occluded => return Ok(Outcome::Skipped),
+            Acquired::Timeout | Acquired::Occluded => return Ok(None),
             Acquired::Outdated | Acquired::Validation => return self.again(),
             Acquired::Lost => {
                 let surface = self.canvas.surface(&self.gpu.instance);
@@ -156,16 +149,17 @@ impl WindowSurface {
         }
         let input = self.input.take(&self.canvas.window);
         let view = texture.texture.create_view(&Default::default());
-        let drawn = self.scene.draw(frame, dialogs, input, &view);
-        self.input.give(&self.canvas.window, drawn.platform);
+        let mut drawn = self.scene.draw(frame, dialogs, input, &view);
+        let platform = std::mem::take(&mut drawn.platform);
+        self.input.give(&self.canvas.window, platform);
         self.canvas.window.pre_present_notify();
         self.gpu.queue.present(texture);
         self.gpu.trouble()?;
-        Ok(Outcome::Presented(drawn.requests, drawn.again))
+        Ok(Some(drawn))
     }
 
     /// Readies the surface for another try; after some in a row the whole GPU counts as lost.
-    fn again(&mut self) -> Result<Outcome, ViewError> {
+    fn again(&mut self) -> Result<Option<FrameOutput>, ViewError> {
         self.refused += 1;
         // A lost device is only told of while it is polled.
         let polled = self.gpu.device.poll(wgpu::PollType::Poll);
@@ -177,7 +171,7 @@ impl WindowSurface {
         }
         self.surface.configure(&self.gpu.device, &self.config);
         self.gpu.trouble()?;
-        Ok(Outcome::Again)
+        Ok(None)
     }
 
     /// The frame as a picture, without its dialogs; waits for it.

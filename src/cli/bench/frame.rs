@@ -12,9 +12,7 @@ use crate::cli::snapshot::draw_until;
 use engine::kernels;
 use experiment::{Limits, Plan};
 use session::instances::Event;
-use session::{
-    DeviceChoice, Order, Pace, Request, Session, Setup, Status, Streams, Switch, Switches,
-};
+use session::{DeviceChoice, Order, Pace, Request, Session, Setup, Streams, Switch, Switches};
 use ui::{SidePanel, ViewOptions};
 use window::list_adapters;
 use window::offscreen::Renderer;
@@ -188,7 +186,7 @@ fn frames_per_second(setup: &Setup, adapter: Option<&str>) -> Result<Vec<f64>> {
 
 /// The interface's own processor time for a frame whose figures have changed: the screen's data,
 /// layout, egui and tessellation; what uploads and draws is left out, so that a GPU in software does
-/// not count. (A frame with the figures of the one before is drawn from what was laid out then.)
+/// not count.
 pub(super) fn interface_table(device: DeviceChoice, adapter: Option<&str>) -> Result<Table> {
     let title = "CPU time of the interface per frame whose figures changed";
     let mut table = Table::new("ui", title);
@@ -234,8 +232,6 @@ fn milliseconds(
             if let Some(why) = status.gives_up() {
                 bail!("{why}");
             }
-            let mut status = Status::clone(&status);
-            status.clock.generation = times.len() as u64;
             renderer.frame(&status, session, options)?;
             times.push(renderer.spent().as_secs_f64() * 1e3);
             // A GPU in software draws on the same cores: it is through before the next frame.

@@ -9,7 +9,7 @@ use crate::background::{Then, notice, then};
 use crate::editing::PatternToSave;
 use crate::editor::opened_code;
 use crate::handler::Handler;
-use crate::view::{Dialog, FileDialog, FileList, FileTask};
+use crate::view::{Dialog, FileDialog, FileList, FileTask, PATTERN_FILE};
 use lang::{Message, message, tr};
 use life::{
     Format, Head, Lattice, Notes, Pattern, Rule, Shelved, Size, Writer, rle, shown,
@@ -35,7 +35,7 @@ impl Handler {
     /// The desktop has no dialog for files: asks for a path to save this to.
     fn ask_where_to_save(&mut self, saving: PatternToSave) {
         tracing::debug!("a path is to be typed in");
-        self.ask_where_to_save_again("pattern.rle".into(), None);
+        self.ask_where_to_save_again(String::new(), None);
         self.editing.unsaved = Some(saving);
     }
 
@@ -256,7 +256,7 @@ impl Handler {
         if let Some((_, receive)) = self.request_cells() {
             self.run_in_background(move || match receive() {
                 None => notice(tr!("Nothing was saved: the session has ended").into()),
-                Some(saving) => match show_file_dialog(Some("pattern.rle")) {
+                Some(saving) => match show_file_dialog(Some(PATTERN_FILE)) {
                     DialogAnswer::Path(path) => then(|it| it.save_to(path, saving)),
                     DialogAnswer::Nothing => then(|_| {}),
                     DialogAnswer::NoDialog => then(|it| it.ask_where_to_save(saving)),

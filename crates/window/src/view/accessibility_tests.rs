@@ -19,10 +19,9 @@ use ui::{
     Action, App, CodeEditor, EmergencySave, LessonScreen, SidePanel, ViewAction, ViewOptions,
 };
 
-use crate::view::code_editor::EditorRequest;
-use crate::view::dialogs::{Dialog, Dialogs, Picker, Popup, PromptDialog, UiRequest, style};
+use crate::view::dialogs::{Dialog, Dialogs, Picker, Popup, PromptDialog, UiRequest};
 use crate::view::frame::lay_over;
-use crate::view::hud::install_fonts;
+use crate::view::hud::{install_fonts, style};
 use crate::view::{Frame, TimelineView, gallery};
 
 /// A frame, with these dialogs open, before a screen reader, and what was asked for by it.
@@ -314,7 +313,7 @@ fn the_text_of_a_round_is_edited_run_and_saved_by_name() {
     let name = format!("Run ({})", Action::from(run).key());
     assert_eq!(clicked(&frame, Role::Button, &name), act(run));
     let save = clicked(&frame, Role::Button, "Save (Ctrl+S)");
-    assert_eq!(save, [UiRequest::Editor(EditorRequest::Save)]);
+    assert_eq!(save, [UiRequest::SaveCode]);
     heard(&frame, Dialogs::default(), |harness, requests| {
         let role = Role::MultilineTextInput;
         let text = harness.get_by_role_and_label(role, "The script of the round");
@@ -324,8 +323,8 @@ fn the_text_of_a_round_is_edited_run_and_saved_by_name() {
         let text = harness.get_by_role_and_label(role, "The script of the round");
         text.type_text("// first\n");
         harness.run_steps(1);
-        let edited = EditorRequest::Edit("// first\nadvance(0, 0);\n".into());
-        assert_eq!(requests.take(), [UiRequest::Editor(edited)]);
+        let edited = UiRequest::EditCode("// first\nadvance(0, 0);\n".into());
+        assert_eq!(requests.take(), [edited]);
     });
 }
 

@@ -7,9 +7,9 @@
 
 use bytemuck::{Pod, Zeroable};
 
+use crate::view::gpu::{self, bind_layout, texture_layout};
+use crate::view::picture_cache::TextureArray;
 use crate::view::picture_cache::{CachedPicture, PictureUpdate};
-use crate::view::quads::{self, bind_layout, texture_layout};
-use crate::view::texture_array::TextureArray;
 use engine::Transfer;
 use lang::tr;
 use life::Size;
@@ -349,19 +349,19 @@ fn pipeline(
     words: &wgpu::BindGroupLayout,
     ages: &wgpu::BindGroupLayout,
 ) -> wgpu::RenderPipeline {
-    let shader = quads::shader(
+    let shader = gpu::shader(
         device,
         concat!(
             include_str!("../../../../shaders/cell_ages.wgsl"),
             include_str!("../../../../shaders/quads.wgsl")
         ),
     );
-    let instances = quads::InstanceBuffer {
+    let instances = gpu::InstanceBuffer {
         stride: size_of::<LatticeInstance>(),
         attributes: &wgpu::vertex_attr_array![0 => Float32x4, 1 => Float32x2, 2 => Uint32x2],
     };
     let groups = [Some(words), Some(ages)];
-    quads::pipeline(device, &shader, "advance", &groups, &instances, FORMAT)
+    gpu::pipeline(device, &shader, "advance", &groups, &instances, FORMAT)
 }
 
 #[cfg(test)]

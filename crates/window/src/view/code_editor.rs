@@ -27,26 +27,6 @@ const SENTENCES: f32 = 84.0;
 const TYPE: f32 = 14.0;
 const GUTTER: f32 = 36.0;
 
-/// What can be asked for in the editor.
-#[derive(Clone, PartialEq, Debug)]
-pub(crate) enum EditorRequest {
-    /// The text was changed to this one.
-    Edit(String),
-    /// The text is to be saved.
-    Save,
-    /// The text was changed and its file's, too: the file's replaces it, or it stays.
-    Settle {
-        /// Whether the file's does.
-        reload: bool,
-    },
-    /// How fast the user predicts the round to be.
-    Guess(Guess),
-    /// The round or the kernel is shown.
-    Show(Code),
-    /// A copy of the rung in use takes the kernel's place.
-    NewKernel,
-}
-
 /// The field of a text, by which the window asks whether it has the keys.
 pub(crate) fn field(code: Code) -> Id {
     Id::unique(("code editor", code.extension()))
@@ -114,7 +94,7 @@ fn show_tabs(painter: &WidgetPainter, ui: &mut Ui, frame: &Frame<'_>) {
         chosen_have_the_accent(ui, &painter.palette);
         for code in Code::ALL {
             let button = Button::new(code.name()).selected(code == shown);
-            let request = UiRequest::Editor(EditorRequest::Show(code));
+            let request = UiRequest::ShowCode(code);
             painter.requests(&ui.add(button), request);
         }
     });
@@ -123,7 +103,7 @@ fn show_tabs(painter: &WidgetPainter, ui: &mut Ui, frame: &Frame<'_>) {
         ui.add_space(12.0);
         let rung = rung_to_copy(status.setting.kernel);
         let button = ui.button(tr!("New from {rung}", rung = rung.file));
-        painter.requests(&button, UiRequest::Editor(EditorRequest::NewKernel));
+        painter.requests(&button, UiRequest::NewKernel);
     }
 }
 
@@ -134,7 +114,7 @@ fn show_code(painter: &WidgetPainter, ui: &mut Ui, editor: &CodeEditor) {
     let area = ScrollArea::vertical().id_salt(of_text);
     area.auto_shrink(false).show(ui, |ui| {
         if let Some(text) = lay_out_text(ui, painter, editor, &editor.wrong_lines()) {
-            painter.ask(UiRequest::Editor(EditorRequest::Edit(text)));
+            painter.ask(UiRequest::EditCode(text));
         }
     });
 }
@@ -272,7 +252,7 @@ fn show_predictions(
         chosen_have_the_accent(ui, &painter.palette);
         for guess in Guess::ALL {
             let button = Button::new(guess.name()).selected(editor.guessed() == Some(guess));
-            let request = UiRequest::Editor(EditorRequest::Guess(guess));
+            let request = UiRequest::Guess(guess);
             painter.requests(&ui.add(button), request);
         }
     });
@@ -286,14 +266,14 @@ fn show_buttons(painter: &WidgetPainter, ui: &mut Ui, frame: &Frame<'_>) {
     let (editor, palette) = (frame.editor, painter.palette);
     let run = ViewAction::RunRound;
     let key = Action::from(run).key();
-    let settle = |reload| UiRequest::Editor(EditorRequest::Settle { reload });
+    let settle = |reload| UiRequest::SettleCode { reload };
     let buttons = if editor.conflict() {
         [
             (tr!("Load the file").into(), settle(true)),
             (tr!("Keep this text").into(), settle(false)),
         ]
     } else {
-        let save = UiRequest::Editor(EditorRequest::Save);
+        let save = UiRequest::SaveCode;
         [
             (tr!("Run ({key})"), UiRequest::Act(run.into())),
             (tr!("Save (Ctrl+S)").into(), save),

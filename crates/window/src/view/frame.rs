@@ -10,8 +10,8 @@ use crate::view::layout::{self, Dock, LayoutRequest, WindowLayout, lay_out};
 use crate::view::timeline::sm_count as timeline_sm_count;
 use crate::view::widget_painter::WidgetPainter;
 use crate::view::{
-    TimelineView, causes, code_editor, comparison, edit_overlay, hud, lab, ladder, lecture, lesson,
-    minimap, panel_marks, population, timeline, toolbar,
+    TimelineView, causes, code_editor, hud, lab, ladder, lecture, lesson, over_panels, population,
+    timeline, toolbar,
 };
 use lang::{Message, message, tr};
 use session::{PicturePlan, Status, Switches, TransferChoice};
@@ -284,10 +284,10 @@ pub(crate) fn paint(
         );
     };
     let only = frame.sources.single_instance();
-    panel_marks::paint(painter, status, only, layout, frame.sources.options);
+    over_panels::paint_marks(painter, status, only, layout, frame.sources.options);
     say_panels(painter, status, only, layout);
-    minimap::paint(painter, frame, layout);
-    edit_overlay::paint(painter, frame, layout);
+    over_panels::paint_minimap(painter, frame, layout);
+    over_panels::paint_edits(painter, frame, layout);
     let mut figures = figures.clone();
     if let Some(sentence) = no_room(frame, layout) {
         figures.notify(sentence);
@@ -340,7 +340,7 @@ pub(crate) fn paint(
         lesson::show(painter, frame, page, layout.points(rect));
     }
     if let (Some(shown), Some(places)) = (&frame.screen.comparison, &layout.comparison) {
-        comparison::paint(painter, shown, places, layout);
+        over_panels::paint_comparison(painter, shown, places, layout);
     }
 }
 

@@ -6,8 +6,6 @@
 //! `cargo test -p view gallery_of -- --ignored`; `LIFESTREAMS_SHOT` names some, and
 //! `LIFESTREAMS_WINDOWS=1024x768,3840x2160` other windows.
 
-mod camera;
-mod edge_cases;
 mod golden;
 mod overlays;
 mod panels;
@@ -17,11 +15,11 @@ mod structure;
 
 use egui::epaint::ClippedShape;
 
-use crate::view::dialogs::style;
 use crate::view::frame::paint_over;
-use crate::view::interface::context;
+use crate::view::hud::style;
 use crate::view::layout::{PixelRect, WindowLayout};
 use crate::view::offscreen::FrameContents;
+use crate::view::scene::context;
 use crate::view::timeline::layout::TimelineLayout;
 use crate::view::{Dialog, Dialogs, Frame, TimelineView};
 use lang::Language;
@@ -209,8 +207,6 @@ fn screens() -> Vec<Scenario> {
         panels::screens(),
         side_panels::screens(),
         overlays::screens(),
-        camera::screens(),
-        edge_cases::screens(),
     ]
     .concat()
 }

@@ -1,10 +1,6 @@
 //! The figures: in a column beside the panels, in cells below them where the window is narrow, or, of a
 //! presentation, a lecture's essentials in a strip that is read from the last row. They never cover a panel.
 
-#[cfg(test)]
-mod chinese_tests;
-#[cfg(test)]
-mod contrast_tests;
 pub(crate) mod style;
 #[cfg(test)]
 pub(crate) mod tests;
@@ -70,9 +66,9 @@ pub(crate) fn show_side(painter: &WidgetPainter, rect: Rect, figures: &Figures) 
                 ui.available_width(),
             );
             if !figures.pace.is_empty() {
-                let button = ui.add(Button::new(pace).frame_when_inactive(false));
                 let name = format!("{}: {}", tr!("pace"), figures.pace);
-                button.widget_info(|| WidgetInfo::labeled(Role::Button, true, &name));
+                let button = ui.add(Button::new(pace).frame_when_inactive(false));
+                let button = button.accessible_name(name);
                 painter.requests(&button, UiRequest::Change(PACE, button.rect));
             }
         });
@@ -315,8 +311,7 @@ fn show_toggle<'a>(
     parts: impl IntoAtoms<'a>,
 ) {
     let button = Button::new(parts).frame_when_inactive(false);
-    let button = ui.add(button.min_size(size));
-    button.widget_info(|| WidgetInfo::labeled(Role::Button, true, name));
+    let button = ui.add(button.min_size(size)).accessible_name(name);
     painter.asks(&button, SessionAction::TogglePause);
     let text = tr!("click or press Space to run or pause; + and − set the pace");
     tip(button, text);
@@ -364,9 +359,9 @@ pub(crate) fn show_menu(painter: &WidgetPainter, ui: &mut Ui, colour: Color32) {
         }
     });
     ui.spacing_mut().button_padding = Vec2::ZERO;
-    let button = ui.add(Button::new(lines).frame_when_inactive(false));
     let name = tr!("menu (Ctrl+M)");
-    button.widget_info(|| WidgetInfo::labeled(Role::Button, true, name));
+    let button = ui.add(Button::new(lines).frame_when_inactive(false));
+    let button = button.accessible_name(name);
     painter.asks(&button, ViewAction::ToggleMenu);
     tip(button, name);
 }

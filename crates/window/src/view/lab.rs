@@ -92,9 +92,10 @@ fn show_values(painter: &WidgetPainter, ui: &mut Ui, row: &ValueRow) {
             );
             let half = text.size().x / 2.0;
             let button = Button::new(text).frame_when_inactive(false);
-            let button = ui.add(button.min_size(vec2(width, ROW)));
             let name = format!("{}: {value}", settings[0].title());
-            button.widget_info(|| WidgetInfo::labeled(Role::Button, true, &name));
+            let button = ui
+                .add(button.min_size(vec2(width, ROW)))
+                .accessible_name(name);
             let line = Stroke::new(1.0, painter.palette.label.gamma_multiply(0.6));
             let foot = button.rect.center_bottom() - vec2(0.0, 2.0);
             ui.painter()
@@ -256,6 +257,3 @@ fn show_code(ui: &mut Ui, palette: &Palette<Color32>, code: &[String]) {
         }
     });
 }
-
-#[cfg(test)]
-mod tests;

@@ -538,6 +538,3 @@ pub(crate) fn paint_sign(
         painter.line_segment([at(0.74, 0.26), at(0.26, 0.74)], stroke);
     }
 }
-
-#[cfg(test)]
-mod tests;

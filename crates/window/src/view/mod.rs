@@ -11,30 +11,23 @@
 mod causes;
 mod cell_ages;
 pub(crate) mod code_editor;
-mod comparison;
 mod dialogs;
-mod edit_overlay;
-mod error;
 mod frame;
 mod gpu;
 pub(crate) mod hud;
-mod interface;
 mod lab;
 pub(crate) mod ladder;
 pub(crate) mod layout;
 mod lecture;
 mod lesson;
-pub(crate) mod minimap;
 pub mod offscreen;
-mod panel_marks;
+pub(crate) mod over_panels;
 pub(crate) mod panels;
 mod picture_cache;
 pub mod picture_file;
 mod population;
-mod quads;
 pub(crate) mod recording;
 mod scene;
-mod texture_array;
 pub(crate) mod timeline;
 mod toolbar;
 mod widget_painter;
@@ -48,16 +41,16 @@ mod pixel_tests;
 #[cfg(test)]
 mod reference;
 
-pub use error::ViewError;
+pub use crate::error::ViewError;
 pub use gpu::list_adapters;
 pub(crate) use panels::MIN_PIXELS_FOR_LINES;
-pub(crate) use texture_array::max_instances;
+pub(crate) use picture_cache::max_instances;
 pub(crate) use timeline::TimelineView;
 
 pub(crate) use dialogs::{
-    Dialog, Dialogs, FileDialog, FileList, FileTask, KernelDialog, Picker, Popup, PromptDialog,
-    UiRequest,
+    Dialog, Dialogs, FileDialog, FileList, FileTask, KernelDialog, PATTERN_FILE, Picker, Popup,
+    PromptDialog, UiRequest,
 };
 pub(crate) use frame::Frame;
-pub(crate) use gpu::{Canvas, Gpu};
-pub(crate) use scene::Scene;
+pub(crate) use gpu::Gpu;
+pub(crate) use scene::{FrameOutput, Scene};

@@ -3,10 +3,10 @@
 use bytemuck::{Pod, Zeroable};
 
 use crate::view::cell_ages::{CellAges, ages_layout};
+use crate::view::gpu::{self, bind_layout, texture_layout};
 use crate::view::layout::{PixelRect, Tiling};
+use crate::view::picture_cache::TextureArray;
 use crate::view::picture_cache::{CachedPicture, PictureCache, PictureUpdate};
-use crate::view::quads::{self, bind_layout, texture_layout};
-use crate::view::texture_array::TextureArray;
 use engine::ReduceRegion;
 use life::Size;
 use session::PictureSource;
@@ -124,14 +124,14 @@ impl Panels {
             let ty = texture_layout(sample_type, wgpu::TextureViewDimension::D2Array);
             bind_layout(device, wgpu::ShaderStages::FRAGMENT, ty)
         });
-        let shader = quads::shader(
+        let shader = gpu::shader(
             device,
             concat!(
                 include_str!("../../../../shaders/panels.wgsl"),
                 include_str!("../../../../shaders/quads.wgsl")
             ),
         );
-        let instances = quads::InstanceBuffer {
+        let instances = gpu::InstanceBuffer {
             stride: size_of::<PanelInstance>(),
             attributes: &wgpu::vertex_attr_array![
                 0 => Float32x4, 1 => Float32x4, 2 => Float32x2, 3 => Float32, 4 => Uint32,
@@ -139,7 +139,7 @@ impl Panels {
             ],
         };
         let pipeline = |entry: &str, groups: &[Option<&wgpu::BindGroupLayout>]| {
-            quads::pipeline(device, &shader, entry, groups, &instances, format)
+            gpu::pipeline(device, &shader, entry, groups, &instances, format)
         };
         let pipelines = [
             pipeline("bits", &[Some(&scene_layout), Some(&layouts[0])]),

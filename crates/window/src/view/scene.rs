@@ -4,13 +4,13 @@ use std::time::{Duration, Instant};
 
 use crate::view::dialogs::{Dialogs, UiRequest};
 use crate::view::frame::{Frame, paint_over};
-use crate::view::interface::{CacheKey, CachedUi, Interface};
 use crate::view::layout::{PixelRect, WindowLayout};
 use crate::view::panels::{Panels, PanelsInput, outside};
-use crate::view::texture_array::{texture_limits, validate_instance_count};
-use crate::view::{Gpu, ViewError, minimap};
+use crate::view::picture_cache::{texture_limits, validate_instance_count};
+use crate::view::{Gpu, ViewError, hud, over_panels};
 use session::PictureSource;
-use ui::{TextureLimits, ViewTransform};
+use ui::TextureLimits;
+use ui::theme::Palette;
 
 /// The output of a frame besides its picture.
 pub(crate) struct FrameOutput {
@@ -25,27 +25,67 @@ pub(crate) struct FrameOutput {
     pub again: Duration,
 }
 
-/// A frame's interface, ready to be drawn.
-struct Paint {
-    painted: CachedUi,
-    requests: Vec<UiRequest>,
-    platform: egui::PlatformOutput,
-    again: Duration,
-    /// Texture updates; `None` if the last frame is reused.
-    deltas: Option<egui::TexturesDelta>,
+/// The largest side of the texture of letters, or one less: egui drops all letters that it has made
+/// where that changes. Without a bound it would take what the GPU can, at 16,384 pixels 1 GiB.
+const MAX_LETTERS_SIDE: u32 = 4096;
+
+/// An egui context and its renderer.
+struct Interface {
+    context: egui::Context,
+    overlay: egui_wgpu::Renderer,
+    /// How large points are, and the colours that egui's style is made for.
+    styled: Option<(f32, Palette<egui::Color32>)>,
+    /// Whether a dialog was open in the last frame.
+    had_dialog: bool,
+    /// The largest side of the texture of letters.
+    letters_side: u32,
 }
 
-impl Paint {
-    /// Reuses the last one.
-    fn again(painted: CachedUi) -> Paint {
-        Paint {
-            platform: painted.platform.clone(),
-            painted,
-            requests: Vec::new(),
-            again: Duration::MAX,
-            deltas: None,
+impl Interface {
+    /// For targets of this format.
+    fn new(device: &wgpu::Device, format: wgpu::TextureFormat) -> Interface {
+        let options = egui_wgpu::RendererOptions {
+            dithering: false,
+            ..Default::default()
+        };
+        Interface {
+            context: context(),
+            overlay: egui_wgpu::Renderer::new(device, format, options),
+            styled: None,
+            had_dialog: false,
+            letters_side: MAX_LETTERS_SIDE,
         }
     }
+
+    /// Makes egui's style fit a palette. Letters of points of another size, or of a dialog that was closed,
+    /// are dropped.
+    fn prepare(
+        &mut self,
+        pixels_per_point: f32,
+        palette: &Palette<egui::Color32>,
+        has_dialog: bool,
+    ) {
+        let is_other_size = self
+            .styled
+            .is_some_and(|(before, _)| before != pixels_per_point);
+        if is_other_size || self.had_dialog && !has_dialog {
+            self.letters_side = 2 * MAX_LETTERS_SIDE - 1 - self.letters_side;
+        }
+        self.had_dialog = has_dialog;
+        let wanted = Some((pixels_per_point, *palette));
+        if wanted != self.styled {
+            self.styled = wanted;
+            hud::style::apply_style(&self.context, palette);
+        }
+    }
+}
+
+/// An egui with the program's type.
+pub(crate) fn context() -> egui::Context {
+    let context = egui::Context::default();
+    hud::install_fonts(&context);
+    context.options_mut(|options| options.zoom_with_keyboard = false);
+    context
 }
 
 /// What draws frames; lives as long as the device.
@@ -101,13 +141,11 @@ impl Scene {
         } else {
             self.interface.context.disable_accesskit();
         }
-        self.interface.painted = None;
     }
 
     /// Forgets what egui has kept of former frames, but its type.
     #[cfg(test)]
     pub(crate) fn forget(&mut self) {
-        self.interface.painted = None;
         self.interface.context.memory_mut(|memory| {
             memory.data.clear();
             memory.reset_areas();
@@ -163,20 +201,12 @@ impl Scene {
         self.capture = None;
     }
 
-    /// The bytes of textures and meshes that the interface holds.
+    /// The bytes of letters that the interface holds.
     #[cfg(test)]
     fn held_bytes(&self) -> usize {
-        let bytes = |interface: &Interface| {
-            let letters = interface.context.fonts(|fonts| fonts.font_image_size());
-            let painted = interface.painted.iter();
-            let meshes = painted.flat_map(|painted| &painted.meshes);
-            let mesh = |mesh: &egui::ClippedPrimitive| match &mesh.primitive {
-                egui::epaint::Primitive::Mesh(mesh) => mesh.bytes_used(),
-                egui::epaint::Primitive::Callback(_) => 0,
-            };
-            4 * letters[0] * letters[1] + meshes.map(mesh).sum::<usize>()
-        };
-        bytes(&self.interface) + self.capture.as_ref().map_or(0, bytes)
+        let both = [&self.interface].into_iter().chain(&self.capture);
+        let letters = both.map(|it| it.context.fonts(|fonts| fonts.font_image_size()));
+        letters.map(|[width, height]| 4 * width * height).sum()
     }
 
     /// Draws a frame into `target`, with the dialogs that are open and what a person did since the
@@ -189,18 +219,19 @@ impl Scene {
         target: &wgpu::TextureView,
     ) -> FrameOutput {
         let begun = Instant::now();
-        let has_dialog = dialogs.takes_keys();
-        self.interface
-            .prepare(frame.pixels_per_point(), &frame.palette(), has_dialog);
-        input.max_texture_side = Some(self.interface.letters_side(self.limits.side));
-        let painted = self.interface.painted.take();
-        let key = CacheKey::of(frame, dialogs, &input);
-        let again = painted.filter(|painted| painted.is_current(key.as_ref(), &input));
-        let place = match &again {
-            Some(painted) => painted.place,
-            None => frame.layout(),
-        };
-        let laid_out = begun.elapsed();
+        let (palette, pixels_per_point) = (frame.palette(), frame.pixels_per_point());
+        let interface = &mut self.interface;
+        interface.prepare(pixels_per_point, &palette, dialogs.takes_keys());
+        input.max_texture_side = Some(interface.letters_side.min(self.limits.side) as usize);
+        let (place, composed) = (frame.layout(), frame.composed());
+        let Interface {
+            context, overlay, ..
+        } = interface;
+        let (mut output, requests) =
+            paint_over(context, &composed, &palette, place.as_ref(), dialogs, input);
+        let shapes = std::mem::take(&mut output.shapes);
+        let meshes = context.tessellate(shapes, output.pixels_per_point);
+        let spent = begun.elapsed();
         if let (Some((layout, _)), Some(status)) = (&place, frame.sources.status) {
             self.panels.prepare(&PanelsInput {
                 pixels: frame.pixels,
@@ -214,95 +245,42 @@ impl Scene {
                 only: frame.sources.single_instance(),
                 number_of: &|instance| status.number_of(instance),
                 options: frame.sources.options,
-                minimap: minimap::minimap(frame, layout),
+                minimap: over_panels::minimap(frame, layout),
                 backgrounds: &backgrounds(layout),
             });
         }
-        let began = Instant::now();
-        let Paint {
-            painted,
-            requests,
-            platform,
-            again,
-            deltas,
-        } = match again {
-            Some(painted) => Paint::again(painted),
-            None => self.paint(frame, key, place, dialogs, input),
-        };
-        let spent = laid_out + began.elapsed();
         let screen = egui_wgpu::ScreenDescriptor {
             size_in_pixels: frame.pixels,
-            pixels_per_point: frame.pixels_per_point(),
+            pixels_per_point,
         };
-        let mut encoder = self.device.create_command_encoder(&Default::default());
-        let mut extra = Vec::new();
-        let mut freed = Vec::new();
-        if let Some(mut deltas) = deltas {
-            for (id, deltas) in deltas.set.drain() {
-                for delta in deltas {
-                    let overlay = &mut self.interface.overlay;
-                    overlay.update_texture(&self.device, &self.queue, id, &delta);
-                }
+        let (device, queue) = (&self.device, &self.queue);
+        let mut encoder = device.create_command_encoder(&Default::default());
+        let mut deltas = output.textures_delta;
+        for (id, deltas) in deltas.set.drain() {
+            for delta in deltas {
+                overlay.update_texture(device, queue, id, &delta);
             }
-            freed.extend(deltas.free.drain());
-            extra = self.interface.overlay.update_buffers(
-                &self.device,
-                &self.queue,
-                &mut encoder,
-                &painted.meshes,
-                &screen,
-            );
         }
+        let extra = overlay.update_buffers(device, queue, &mut encoder, &meshes, &screen);
         {
             let mut pass =
                 begin_pass(&mut encoder, target, outside(frame.sources.options)).forget_lifetime();
             if place.is_some() {
                 self.panels.draw(&mut pass);
             }
-            let overlay = &self.interface.overlay;
-            overlay.render(&mut pass, &painted.meshes, &screen);
+            overlay.render(&mut pass, &meshes, &screen);
         }
-        let submission = self
-            .queue
-            .submit(extra.into_iter().chain([encoder.finish()]));
-        for id in freed {
-            self.interface.overlay.free_texture(&id);
+        let submission = queue.submit(extra.into_iter().chain([encoder.finish()]));
+        for id in deltas.free.drain() {
+            overlay.free_texture(&id);
         }
-        self.interface.painted = Some(painted);
+        let viewport = output.viewport_output.get(&egui::ViewportId::ROOT);
         FrameOutput {
             submission,
             spent,
             requests,
-            platform,
-            again,
-        }
-    }
-
-    /// Lays out and tessellates the interface.
-    fn paint(
-        &mut self,
-        frame: &Frame<'_>,
-        key: Option<CacheKey>,
-        place: Option<(WindowLayout, ViewTransform)>,
-        dialogs: &mut Dialogs,
-        input: egui::RawInput,
-    ) -> Paint {
-        let palette = frame.palette();
-        let context = &self.interface.context;
-        let frame = &frame.composed();
-        let (mut output, requests) =
-            paint_over(context, frame, &palette, place.as_ref(), dialogs, input);
-        let again = output.viewport_output.get(&egui::ViewportId::ROOT);
-        let again = again.map_or(Duration::MAX, |viewport| viewport.repaint_delay);
-        let shapes = std::mem::take(&mut output.shapes);
-        let meshes = context.tessellate(shapes, output.pixels_per_point);
-        let platform = output.platform_output;
-        Paint {
-            painted: CachedUi::new(key, place, again, meshes, &platform),
-            requests,
-            platform,
-            again,
-            deltas: Some(output.textures_delta),
+            again: viewport.map_or(Duration::MAX, |viewport| viewport.repaint_delay),
+            platform: output.platform_output,
         }
     }
 }
@@ -343,4 +321,93 @@ pub(crate) fn begin_pass<'a>(
 }
 
 #[cfg(test)]
-mod tests;
+mod tests {
+    use super::*;
+    use crate::view::offscreen::target;
+    use crate::view::pixel_tests::lavapipe;
+    use crate::view::{Dialog, Picker};
+    use life::Size;
+    use ui::ViewOptions;
+    use ui::fixtures::status;
+
+    const FORMAT: wgpu::TextureFormat = wgpu::TextureFormat::Rgba8Unorm;
+
+    #[test]
+    fn a_picture_while_a_dialog_is_open_leaves_the_mouse_to_it() {
+        let gpu = lavapipe();
+        let mut scene = Scene::new(&gpu, FORMAT);
+        let pixels = [1280, 800];
+        let texture = target(&gpu.device, pixels, FORMAT);
+        let view = texture.create_view(&Default::default());
+        let status = status(4, Size::new(64, 64).unwrap());
+        let options = ViewOptions::default();
+        let frame = Frame::plain(&status, &options).composed();
+        let mut dialogs = Dialogs::of(Dialog::Commands(Picker::default(), Default::default()));
+        for _ in 0..3 {
+            let at = egui::pos2(640.0, 300.0);
+            let input = egui::RawInput {
+                events: vec![egui::Event::PointerMoved(at)],
+                ..Default::default()
+            };
+            scene.draw(&frame, &mut dialogs, input, &view);
+        }
+        let is_its = |scene: &Scene| scene.context().egui_wants_pointer_input();
+        assert!(is_its(&scene), "the palette is under the mouse");
+        scene.draw_for_capture(&frame, &view);
+        assert!(is_its(&scene), "and still is");
+        scene.draw(&frame, &mut Dialogs::default(), Default::default(), &view);
+        assert!(!is_its(&scene), "until it is closed");
+    }
+
+    /// Shelf, presentation, a larger window, Chinese, a picture: what they need goes with them.
+    #[test]
+    fn what_is_closed_is_freed() {
+        let gpu = lavapipe();
+        let mut scene = Scene::new(&gpu, FORMAT);
+        let status = status(4, Size::new(64, 64).unwrap());
+        let options = ViewOptions::default();
+        let mut held =
+            |pixels: [u32; 2], presentation: bool, dialog: Option<Dialog>, capture: bool| {
+                let options = ViewOptions {
+                    presentation,
+                    ..options.clone()
+                };
+                let plain = Frame::plain(&status, &options);
+                let frame = Frame { pixels, ..plain }.composed();
+                let texture = target(&gpu.device, pixels, FORMAT);
+                let view = texture.create_view(&Default::default());
+                let mut dialogs = dialog.map_or_else(Dialogs::default, Dialogs::of);
+                for _ in 0..3 {
+                    scene.draw(&frame, &mut dialogs, Default::default(), &view);
+                }
+                if capture {
+                    scene.draw_for_capture(&frame, &view);
+                }
+                let during = scene.held_bytes();
+                scene.end_captures();
+                during
+            };
+        let usual = [1280, 800];
+        let before = held(usual, false, None, false);
+        let shelf = || Some(Dialog::Shelf(Picker::default()));
+        let help = || Some(Dialog::Help(Picker::default()));
+        let mut opened = 0;
+        for round in 0..3 {
+            for (pixels, presentation, dialog, capture) in [
+                (usual, false, shelf(), false),
+                (usual, true, None, false),
+                ([1920, 1080], false, help(), false),
+                ([3840, 2160], true, shelf(), false),
+                (usual, false, None, true),
+            ] {
+                let during = held(pixels, presentation, dialog, capture);
+                opened += usize::from(during > before);
+                let after = held(usual, false, None, false);
+                assert!(after <= before, "{after} of {pixels:?} in round {round}");
+            }
+            let chinese = || held([3840, 2160], false, help(), false);
+            assert!(test_support::with(lang::Language::Chinese, chinese) > before);
+        }
+        assert!(opened >= 9, "{opened}");
+    }
+}

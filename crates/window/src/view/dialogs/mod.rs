@@ -4,18 +4,13 @@
 //! that the action table lets act [in dialogs](ui::actions::Row::in_dialogs); while the mouse is
 //! over a dialog, no click, drag or wheel reaches the panels.
 
-mod file;
-mod kernel;
+mod forms;
 mod picker;
-mod popup;
-mod prompt;
-pub(crate) mod style;
 
-pub(crate) use file::{FileDialog, FileList, FileTask};
-pub(crate) use kernel::KernelDialog;
+pub(crate) use forms::{
+    FileDialog, FileList, FileTask, KernelDialog, PATTERN_FILE, Popup, PromptDialog,
+};
 pub(crate) use picker::Picker;
-pub(crate) use popup::Popup;
-pub(crate) use prompt::PromptDialog;
 
 use egui::{
     Align, Align2, Area, Color32, Context, Event, Id, Layout, Modal, Order, Rect, Response, Sense,
@@ -25,13 +20,13 @@ use std::mem::{Discriminant, discriminant};
 use std::sync::Arc;
 
 use crate::view::Frame;
-use crate::view::code_editor::EditorRequest;
 use lang::tr;
 use lesson::ExerciseProgress;
 use life::{Kind, Shelved};
 use picker::Look;
 use session::StoredKernel;
 use ui::actions::{Setting, Topic};
+use ui::code_editor::{Code, Guess};
 use ui::theme::Palette;
 use ui::{Action, ViewAction};
 
@@ -91,8 +86,21 @@ pub(crate) enum UiRequest {
     ShowSource(Option<usize>),
     /// The ladder shows the PTX of a kernel of the user's own, or its source again.
     ShowPtx(bool),
-    /// Something is to be done in the editor.
-    Editor(EditorRequest),
+    /// The text in the editor was changed to this one.
+    EditCode(String),
+    /// The text in the editor is to be saved.
+    SaveCode,
+    /// The text in the editor was changed and its file's, too: the file's replaces it, or it stays.
+    SettleCode {
+        /// Whether the file's does.
+        reload: bool,
+    },
+    /// How fast the user predicts the round to be.
+    Guess(Guess),
+    /// The editor shows the round or the kernel.
+    ShowCode(Code),
+    /// A copy of the rung in use takes the kernel's place in the editor.
+    NewKernel,
     /// The timeline keeps the round that it shows, or goes on.
     FreezeTimeline,
 }

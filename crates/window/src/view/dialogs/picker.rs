@@ -10,7 +10,7 @@ use egui::{
 };
 
 use crate::view::dialogs::{self, DialogContext, UiRequest};
-use crate::view::edit_overlay::runs_of;
+use crate::view::over_panels::runs_of;
 use lang::{Language, tr};
 use lesson::{EXERCISES, Exercise, ExerciseProgress, LESSONS};
 use life::{Kind, Lattice, Run, SHELF, Shelved, Size};

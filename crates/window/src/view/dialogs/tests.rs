@@ -63,7 +63,7 @@ fn show(
 
 #[test]
 fn an_input_method_composes_in_every_field_without_interruption() {
-    let file = || FileDialog::new(FileTask::Save, "pattern.rle".into(), None);
+    let file = || FileDialog::new(FileTask::Save, String::new(), None);
     for dialog in [
         Dialog::Commands(Picker::default(), Default::default()),
         Dialog::File(file()),
@@ -93,7 +93,7 @@ fn an_input_method_composes_in_every_field_without_interruption() {
 
 #[test]
 fn a_path_replaces_the_proposed_one_and_one_that_fails_can_be_mended() {
-    let proposed = FileDialog::new(FileTask::Save, "pattern.rle".into(), None);
+    let proposed = FileDialog::new(FileTask::Save, String::new(), None);
     let mut dialogs = Dialogs::of(Dialog::File(proposed));
     let context = Context::default();
     let path = |path: &str| [UiRequest::SaveFile(path.into())];

@@ -1,15 +1,18 @@
-//! What lies over the panels: help, dialogs, tips.
+//! What lies over the panels: help, dialogs, tips; and unusual windows.
 
 use egui::{Rect, pos2, vec2};
 
-use crate::view::gallery::{Scenario, screen};
+use crate::view::gallery::panels::halve;
+use crate::view::gallery::{Scenario, WINDOWS, Window, screen};
 use crate::view::{Dialog, FileDialog, FileList, FileTask, Picker, Popup, PromptDialog};
 use lang::tr;
 use ui::actions::{Setting, Topic};
 use ui::figures::{GRID, KERNEL, ROUND};
+use ui::fixtures::lesson_page;
+use ui::{InterfaceScale, LessonScreen, SidePanel};
 
 pub(super) fn screens() -> Vec<Scenario> {
-    [helps(), commands(), menus(), fields(), popups()].concat()
+    [helps(), commands(), menus(), fields(), popups(), odd()].concat()
 }
 
 fn helps() -> Vec<Scenario> {
@@ -119,4 +122,54 @@ fn popups() -> Vec<Scenario> {
 fn popup(settings: &[Setting], [x, y]: [f32; 2]) -> Dialog {
     let beside = Rect::from_min_size(pos2(x, y), vec2(200.0, 30.0));
     Dialog::Popup(Popup::of_settings(settings, beside))
+}
+
+const SMALL: &[Window] = &[([800, 500], 1.0), ([800, 500], 2.0), ([640, 400], 1.0)];
+const NARROW: &[Window] = &[([700, 1100], 1.0), ([480, 900], 1.0)];
+const ODD: &[Window] = &[
+    ([800, 500], 1.0),
+    ([700, 1100], 1.0),
+    ([480, 900], 1.0),
+    ([2560, 700], 1.0),
+    ([1440, 900], 1.5),
+];
+
+/// Unusual windows: small, narrow, tall, and with a large interface scale.
+fn odd() -> Vec<Scenario> {
+    let odd = |name, windows| screen(name).windows(windows);
+    let mut screens = vec![
+        odd("odd-panels", ODD),
+        odd("odd-timeline", ODD).timeline(),
+        odd("odd-lab-timeline", ODD).side(SidePanel::Lab).timeline(),
+        odd("odd-population", ODD).side(SidePanel::Population),
+        odd("odd-ladder", NARROW)
+            .side(SidePanel::Ladder)
+            .status(|status| status.engine.devices[0].name = "Unknown".into()),
+        odd("odd-lesson", ODD).lesson(|| LessonScreen::Page(lesson_page(true))),
+        odd("odd-comparison", NARROW).status(|status| halve(status, 0)),
+        odd("odd-help", ODD).dialog(|| Dialog::Help(Picker::default())),
+        odd("odd-presentation", SMALL)
+            .presentation()
+            .status(|status| status.clock.running = false),
+        odd("odd-palette", ODD)
+            .dialog(|| Dialog::Commands(Picker::new("kernel", 0), Default::default())),
+        odd("odd-menu", ODD).dialog(|| Dialog::Menu(Picker::new("", Topic::View as usize))),
+    ];
+    screens.extend([
+        odd("interface-50", &WINDOWS)
+            .options(|options, _, _| options.interface_scale = stepped(InterfaceScale::smaller, 5)),
+        odd("interface-150", &WINDOWS)
+            .options(|options, _, _| options.interface_scale = stepped(InterfaceScale::larger, 3)),
+        odd("interface-250", &WINDOWS)
+            .options(|options, _, _| options.interface_scale = stepped(InterfaceScale::larger, 6)),
+        odd("interface-250-menu", &WINDOWS)
+            .options(|options, _, _| options.interface_scale = stepped(InterfaceScale::larger, 6))
+            .dialog(|| Dialog::Menu(Picker::new("", Topic::Cells as usize))),
+    ]);
+    screens
+}
+
+fn stepped(step: fn(InterfaceScale) -> Option<InterfaceScale>, times: usize) -> InterfaceScale {
+    let zooms = std::iter::successors(Some(InterfaceScale::default()), |&zoom| step(zoom));
+    zooms.take(times + 1).last().unwrap()
 }

@@ -1,21 +1,30 @@
-//! Panels, the HUD in its places, and what a hand has put over the panels.
+//! Panels, the HUD in its places, what a hand has put over the panels, cameras, colours and themes.
 
 use std::sync::Arc;
 
 use crate::view::gallery::{Scenario, screen};
 use crate::view::hud::tests::busy;
-use engine::HostMemory;
+use crate::view::{Dialog, Picker};
+use engine::{HostMemory, Transfer};
 use lang::tr;
 use life::{Lattice, Size};
 use session::{
     AbComparison, Area, Change, Edit, Effect, Finding, Recomputing, Settled, Status, StopWhenStill,
     Streams, Switches,
 };
-use ui::fixtures::{comparison, effect, lecture_screen};
-use ui::{Ghost, SidePanel, Tool};
+use ui::fixtures::{comparison, effect, lecture_screen, lesson_page, recorded_page};
+use ui::{Camera, ColourBy, Ghost, LessonScreen, MIN_OPENING_PIXELS, SidePanel, Tool};
 
 pub(super) fn screens() -> Vec<Scenario> {
-    [many(), said(), presenting(), compared(), marked()].concat()
+    [
+        many(),
+        said(),
+        presenting(),
+        compared(),
+        marked(),
+        cameras(),
+    ]
+    .concat()
 }
 
 fn many() -> Vec<Scenario> {
@@ -263,4 +272,82 @@ fn block(width: u64, height: u64) -> Lattice {
         }
     }
     lattice
+}
+
+/// Cameras, colours and themes, and a minimap where a part is seen.
+fn cameras() -> Vec<Scenario> {
+    let themed = |name, theme| {
+        screen(name)
+            .theme(theme)
+            .timeline()
+            .options(|o, size, panel| {
+                o.camera.zoom_at(2.0, [200.0, 100.0], size, panel);
+            })
+    };
+    let paper = |name| screen(name).theme(4);
+    vec![
+        // What a person sees at first, with no option given.
+        screen("camera-opening").theme(2).options(|o, _, _| {
+            o.camera = Camera::opening(MIN_OPENING_PIXELS);
+            o.colour_by = ColourBy::History;
+        }),
+        screen("camera-minimap")
+            .size(512, 256)
+            .status(|status| status.panels.selected = 6)
+            .options(|o, size, panel| o.camera.zoom_at(9.0, [500.0, 100.0], size, panel)),
+        screen("camera-minimap-single").options(|o, size, panel| {
+            (o.single, o.grid_lines) = (true, true);
+            o.camera.zoom_at(12.0, [500.0, 100.0], size, panel);
+        }),
+        screen("camera-minimap-view")
+            .status(|status| status.setting.transfer = Transfer::View)
+            .options(|o, size, panel| {
+                (o.single, o.colour_by) = (true, ColourBy::Age);
+                o.camera.zoom_at(3.0, [500.0, 100.0], size, panel);
+            }),
+        screen("camera-64-pixels")
+            .instances(2)
+            .options(|o, size, panel| {
+                o.grid_lines = true;
+                o.camera.zoom_at(1000.0, [300.0, 300.0], size, panel);
+            }),
+        screen("camera-age").options(|o, _, _| o.colour_by = ColourBy::Age),
+        screen("camera-history").options(|o, _, _| o.colour_by = ColourBy::History),
+        screen("camera-age-zoomed")
+            .instances(4)
+            .options(|o, size, panel| {
+                o.colour_by = ColourBy::Age;
+                o.camera.zoom_at(20.0, [200.0, 100.0], size, panel);
+            }),
+        screen("camera-history-zoomed")
+            .instances(4)
+            .options(|o, size, panel| {
+                o.colour_by = ColourBy::History;
+                o.camera.zoom_at(20.0, [200.0, 100.0], size, panel);
+            }),
+        themed("camera-theme-amber", 0),
+        themed("camera-theme-cividis", 1),
+        themed("camera-theme-hues", 2),
+        themed("camera-theme-phosphor", 3),
+        themed("camera-theme-paper", 4),
+        paper("camera-theme-paper-history")
+            .instances(4)
+            .options(|o, size, panel| {
+                o.colour_by = ColourBy::History;
+                o.camera.zoom_at(8.0, [200.0, 100.0], size, panel);
+            }),
+        screen("camera-theme-cividis-history-inverted")
+            .theme(1)
+            .instances(4)
+            .options(|o, size, panel| {
+                (o.colour_by, o.invert) = (ColourBy::History, true);
+                o.camera.zoom_at(8.0, [200.0, 100.0], size, panel);
+            }),
+        paper("camera-theme-paper-help").dialog(|| Dialog::Help(Picker::default())),
+        paper("camera-theme-paper-lab")
+            .side(SidePanel::Lab)
+            .timeline(),
+        paper("camera-theme-paper-recorded").lesson(|| LessonScreen::Page(recorded_page())),
+        paper("camera-theme-paper-lesson").lesson(|| LessonScreen::Page(lesson_page(true))),
+    ]
 }

@@ -10,8 +10,8 @@ use egui::{Color32, Rect, Shape, pos2, vec2};
 
 use crate::view::gallery::{LANGUAGES, Scenario, Set, Window, screens, title};
 use crate::view::hud::style::opaque;
-use crate::view::interface::context;
 use crate::view::layout::WindowLayout;
+use crate::view::scene::context;
 use test_support::with;
 use ui::theme::{Palette, Rgb};
 

@@ -39,26 +39,7 @@ pub struct TimelineView {
     pub(crate) pointer: Option<[f64; 2]>,
 }
 
-/// What the timeline looks like depends on this, beside the session's figures.
-#[derive(Clone, PartialEq, Debug)]
-pub(crate) struct TimelineKey {
-    sequence: u64,
-    zoom: TimeZoom,
-    frozen: bool,
-    pointer: Option<[f64; 2]>,
-}
-
 impl TimelineView {
-    /// What it shows: two that are equal look the same.
-    pub(crate) fn shown(&self) -> TimelineKey {
-        TimelineKey {
-            sequence: self.timeline.sequence(),
-            zoom: self.zoom,
-            frozen: self.frozen,
-            pointer: self.pointer,
-        }
-    }
-
     /// The rounds that it shows.
     pub fn timeline(&self) -> &Timeline {
         &self.timeline

@@ -4,7 +4,7 @@
 use egui::{Align2, Color32, Mesh, Pos2, Rect, pos2, vec2};
 
 use crate::view::hud::style::*;
-use crate::view::panel_marks::paint_number;
+use crate::view::over_panels::paint_number;
 use crate::view::timeline::TimelineView;
 use crate::view::timeline::lanes::{PixelColumns, name_row, span_rect};
 use crate::view::timeline::layout::{Rows, TimelineLayout};

@@ -1,0 +1,594 @@
+//! What lies over the panels of cells and beside them: frames and numbers of their instances, edits that no
+//! picture shows yet with the selection and the pattern that is being pasted, a minimap, and how A and B compare.
+//!
+//! The minimap is a small picture of the whole lattice in the corner of a panel that shows a part of it, with
+//! that part framed; it leads the camera. It is drawn from the same bits as the panel, by state. Where a reduced
+//! view crosses the bus there is nothing of the rest, and the frame stands on a plain background.
+
+use std::sync::Arc;
+
+use egui::{Align2, Color32, FontId, Galley, Mesh, Rect, Stroke, StrokeKind, pos2, vec2};
+
+use crate::view::Frame;
+use crate::view::hud::style::*;
+use crate::view::layout::{ComparisonPlaces, PixelRect, WindowLayout, in_pixels};
+use crate::view::lesson::paint_sign;
+use crate::view::panels::Minimap;
+use crate::view::widget_painter::WidgetPainter;
+use lang::tr;
+use life::{Lattice, Run, Size};
+use session::{Change, Side, Status};
+use ui::finding::{ComparisonTexts, SideTexts};
+use ui::theme::{bytes, theme, tint};
+use ui::{Camera, CellRect, MinimapRegion, ViewOptions, ViewTransform};
+
+/// A number's place, in points.
+const NUMBER: [f32; 2] = [21.0, 15.0];
+
+/// With more panels than these none has a number: nobody reads them, and each costs.
+const MAX_NUMBERS: usize = 64;
+
+/// A panel has a number if each of its sides is this many times the number's.
+const MIN_PANEL: f32 = 2.5;
+
+/// Paints frames and numbers of all panels, or of the one instance that is shown.
+pub(crate) fn paint_marks(
+    painter: &WidgetPainter,
+    status: &Status,
+    only: Option<usize>,
+    layout: &WindowLayout,
+    options: &ViewOptions,
+) {
+    if status.lattices.instances < 2 {
+        return;
+    }
+    let gap = layout.tiling.gap as f32 / layout.pixels_per_point;
+    let width = (gap / 2.0).min(2.0);
+    let panel = layout.points(layout.tiling.rect(0)).size();
+    let is_large = panel.x >= MIN_PANEL * NUMBER[0] && panel.y >= MIN_PANEL * NUMBER[1];
+    let has_numbers = layout.tiling.count <= MAX_NUMBERS && is_large;
+    let mut frames = Mesh::default();
+    for place in 0..layout.tiling.count {
+        let rect = layout.points(layout.tiling.rect(place));
+        if !rect.is_positive() {
+            continue; // it belongs to neither A nor B
+        }
+        let number = status.number_of(only.unwrap_or(place));
+        let colour = painter.palette.instance(number);
+        let around = rect.expand(width);
+        for side in [
+            around.with_max_y(rect.top()),
+            around.with_min_y(rect.bottom()),
+            around.with_max_x(rect.left()),
+            around.with_min_x(rect.right()),
+        ] {
+            frames.add_colored_rect(side, colour);
+        }
+        if has_numbers {
+            let place = Rect::from_min_size(rect.min, NUMBER.into());
+            paint_number(painter, place, number);
+        }
+    }
+    put_mesh(painter, frames);
+    if only.is_none() {
+        let selected = status.panels.selected.min(status.lattices.instances - 1);
+        let rect = layout.points(layout.tiling.rect(selected));
+        paint_selection(painter, rect.expand(width), gap - width, options);
+    }
+}
+
+/// Paints a frame around the selected panel's own.
+fn paint_selection(painter: &WidgetPainter, rect: Rect, room: f32, options: &ViewOptions) {
+    if !rect.is_positive() {
+        return; // it belongs to neither A nor B, and has no panel
+    }
+    let width = room.clamp(1.0, 2.0);
+    // White stands out beside dark cells (where the theme is light: black beside light ones), the
+    // accent beside inverted ones.
+    let colour = if options.invert {
+        painter.palette.accent
+    } else {
+        painter.palette.value
+    };
+    painter.rect_stroke(rect, 0.0, Stroke::new(width, colour), StrokeKind::Outside);
+}
+
+/// Paints an instance's number on its colour; what it is the number of says it to a screen reader.
+pub(crate) fn paint_number(painter: &WidgetPainter, place: Rect, number: usize) {
+    let colour = painter.palette.instance(number);
+    painter.rect_filled(place, 2.0, colour);
+    let text = painter.layout_no_wrap(number.to_string(), medium(11.5), text_on(colour));
+    put_silently(painter, place.center(), Align2::CENTER_CENTER, text);
+}
+
+/// The most runs of cells that are painted one by one; of what has more, the outline.
+const MAX_RUNS: usize = 20_000;
+
+/// A panel that is painted on.
+struct Sheet {
+    painter: WidgetPainter,
+    panel: Rect,
+    transform: ViewTransform,
+    size: Size,
+    /// On which axes the panel goes around the torus.
+    around: [bool; 2],
+    live: Color32,
+    dead: Color32,
+    pixels_per_point: f32,
+}
+
+/// Paints pending edits, the selection and a pattern to be placed over the panels.
+pub(crate) fn paint_edits(painter: &WidgetPainter, frame: &Frame<'_>, layout: &WindowLayout) {
+    let (Some(status), Some(edit_overlay)) = (frame.sources.status, frame.sources.edit_overlay)
+    else {
+        return;
+    };
+    let sheet = |instance: usize| {
+        let place = match frame.sources.single_instance() {
+            None => instance,
+            Some(only) if only == instance => 0,
+            Some(_) => return None,
+        };
+        let panel = layout.points(layout.tiling.rect(place));
+        let [dead, live] = colours(frame, instance);
+        let camera = frame.sources.options.camera;
+        panel.is_positive().then(|| Sheet {
+            painter: painter.with_clip_rect(panel),
+            panel,
+            transform: camera.shown(status.lattices.size, layout.tiling.panel),
+            size: status.lattices.size,
+            around: camera.goes_around(status.lattices.size, layout.tiling.panel),
+            live,
+            dead,
+            pixels_per_point: layout.pixels_per_point,
+        })
+    };
+    for (_, edit) in &edit_overlay.pending {
+        if let Some(sheet) = sheet(edit.instance) {
+            sheet.change(&edit.change);
+        }
+    }
+    if let Some((instance, area)) = edit_overlay.selection
+        && let Some(sheet) = sheet(instance)
+    {
+        let at = [i64::from(area.x), i64::from(area.y)];
+        let veil = translucent(painter.palette.selection_veil, 0x30);
+        sheet.filled(at, [area.size.width(), area.size.height()], veil);
+        sheet.outline(at, area.size, painter.palette.accent);
+    }
+    if let Some(ghost) = &edit_overlay.ghost
+        && let Some((instance, at)) = ghost.corner()
+        && let Some(sheet) = sheet(instance)
+    {
+        sheet.pattern(&ghost.pattern, at, sheet.live.gamma_multiply(0.75));
+        sheet.outline(at, ghost.pattern.size(), painter.palette.label);
+    }
+}
+
+/// Dead and live cells, as the panel has them.
+fn colours(frame: &Frame<'_>, instance: usize) -> [Color32; 2] {
+    let theme = theme(frame.sources.options.theme);
+    let live = if theme.tinted {
+        let number = |status: &Status| status.number_of(instance);
+        tint(frame.sources.status.map_or(instance, number))
+    } else {
+        theme.ramp[8]
+    };
+    let both = [theme.ramp[0], live].map(|colour| opaque(bytes(colour)));
+    if frame.sources.options.invert {
+        [both[1], both[0]]
+    } else {
+        both
+    }
+}
+
+impl Sheet {
+    fn change(&self, change: &Change) {
+        match change {
+            Change::Draw { cells, alive } => {
+                let colour = if *alive { self.live } else { self.dead };
+                for &[x, y] in cells.iter() {
+                    self.run([i64::from(x), i64::from(y)], 1, colour);
+                }
+            }
+            Change::Place { pattern, at, .. } => {
+                self.pattern(pattern, at.map(i64::from), self.live);
+            }
+            Change::Clear(area) => {
+                let at = [i64::from(area.x), i64::from(area.y)];
+                self.filled(at, [area.size.width(), area.size.height()], self.dead);
+            }
+            Change::Fill { area, .. } | Change::Flip { area, .. } | Change::Rotate { area, .. } => {
+                let at = [i64::from(area.x), i64::from(area.y)];
+                self.outline(at, area.size, self.painter.palette.label);
+            }
+        }
+    }
+
+    /// Live cells; around the torus.
+    fn pattern(&self, pattern: &Lattice, [x, y]: [i64; 2], colour: Color32) {
+        let mut runs = Vec::new();
+        for run in runs_of(pattern) {
+            if runs.len() == MAX_RUNS {
+                return self.outline([x, y], pattern.size(), colour);
+            }
+            runs.push(run);
+        }
+        for run in runs {
+            let at = [x + i64::from(run.x), y + i64::from(run.y)];
+            self.run(at, run.length, colour);
+        }
+    }
+
+    /// Cells side by side, around the torus.
+    fn run(&self, [x, y]: [i64; 2], length: u32, colour: Color32) {
+        let (width, height) = (i64::from(self.size.width()), i64::from(self.size.height()));
+        let (x, y) = (x.rem_euclid(width), y.rem_euclid(height));
+        let first = length.min((width - x) as u32);
+        self.filled([x, y], [first, 1], colour);
+        if first < length {
+            self.filled([0, y], [length - first, 1], colour);
+        }
+    }
+
+    fn filled(&self, at: [i64; 2], sides: [u32; 2], colour: Color32) {
+        for rect in self.rects(at, sides) {
+            self.painter.rect_filled(rect, 0.0, colour);
+        }
+    }
+
+    fn outline(&self, at: [i64; 2], size: Size, colour: Color32) {
+        for rect in self.rects(at, [size.width(), size.height()]) {
+            self.outlined(rect, colour);
+        }
+    }
+
+    fn outlined(&self, rect: Rect, colour: Color32) {
+        const LINE: f32 = 1.5;
+        // One that lies on the panel's edge is seen too; and, by the background's colour around it, one
+        // among cells of its own colour.
+        let around = Stroke::new(3.0 * LINE, self.painter.palette.background);
+        let stroke = Stroke::new(LINE, colour);
+        self.painter
+            .rect_stroke(rect, 0.0, around, StrokeKind::Inside);
+        self.painter
+            .rect_stroke(rect.shrink(LINE), 0.0, stroke, StrokeKind::Inside);
+    }
+
+    /// Everywhere that these cells are seen: on a torus not only there where their numbers say.
+    fn rects(&self, [x, y]: [i64; 2], [width, height]: [u32; 2]) -> impl Iterator<Item = Rect> {
+        let turns = |axis: usize, side: u32| {
+            if self.around[axis] {
+                [0, -1, 1].map(|turns| Some(turns * i64::from(side)))
+            } else {
+                [Some(0), None, None]
+            }
+        };
+        let (columns, rows) = (turns(0, self.size.width()), turns(1, self.size.height()));
+        let all = rows.into_iter().flatten().flat_map(move |down| {
+            let shifted = move |right| self.rect([x + right, y + down], width, height);
+            columns.into_iter().flatten().map(shifted)
+        });
+        all.filter(|rect| self.panel.intersects(*rect))
+    }
+
+    /// Where cells lie, a pixel at least, in points.
+    fn rect(&self, [x, y]: [i64; 2], width: u32, height: u32) -> Rect {
+        let [left, top] = self.transform.to_pixels([x as f64, y as f64]);
+        let side = |cells: u32| (f64::from(cells) * self.transform.scale).max(1.0) as f32;
+        let corner = vec2(left as f32, top as f32) / self.pixels_per_point;
+        let size = vec2(side(width), side(height)) / self.pixels_per_point;
+        Rect::from_min_size(self.panel.min + corner, size)
+    }
+}
+
+pub(crate) fn runs_of(pattern: &Lattice) -> impl Iterator<Item = Run> {
+    let size = pattern.size();
+    (0..size.height()).flat_map(move |y| {
+        let mut x = 0;
+        std::iter::from_fn(move || {
+            while x < size.width() && !pattern.get(x, y) {
+                x += 1;
+            }
+            let first = x;
+            while x < size.width() && pattern.get(x, y) {
+                x += 1;
+            }
+            (x > first).then_some(Run {
+                x: first,
+                y,
+                length: x - first,
+            })
+        })
+    })
+}
+
+/// The most of a panel's sides that it takes.
+const MAX_PANEL_SHARE: f64 = 0.3;
+/// The longest side, in points.
+const MAX_SIDE: f64 = 220.0;
+/// In less pixels nothing can be seen.
+const MIN_SIDE_PIXELS: f64 = 36.0;
+
+/// The minimap of a frame, if there is room for it.
+pub(crate) fn minimap(frame: &Frame<'_>, layout: &WindowLayout) -> Option<Minimap> {
+    placed(frame, layout).map(|(small, _)| small)
+}
+
+/// The same with the region that it frames.
+fn placed(frame: &Frame<'_>, layout: &WindowLayout) -> Option<(Minimap, MinimapRegion)> {
+    let status = frame.sources.status?;
+    let region = ui::minimap(frame.sources, layout.tiling.panel)?;
+    let instance = region.instance;
+    let place = frame.sources.single_instance().map_or(instance, |_| 0);
+    let rect = place_in(
+        layout.tiling.rect(place),
+        status.lattices.size,
+        layout.pixels_per_point,
+    )?;
+    let sides = [rect.width, rect.height];
+    let transform = Camera::default().target_transform(status.lattices.size, sides);
+    let minimap = Minimap {
+        instance,
+        rect,
+        transform,
+    };
+    Some((minimap, region))
+}
+
+/// Where it stands in a panel, if that is large enough.
+fn place_in(panel: PixelRect, size: Size, pixels_per_point: f32) -> Option<PixelRect> {
+    let [width, height] = [panel.width, panel.height].map(f64::from);
+    let aspect = f64::from(size.width()) / f64::from(size.height());
+    let longest = MAX_SIDE * f64::from(pixels_per_point);
+    let most = [
+        (MAX_PANEL_SHARE * width).min(longest),
+        (MAX_PANEL_SHARE * height).min(longest),
+    ];
+    let sides = [most[0].min(most[1] * aspect), most[1].min(most[0] / aspect)];
+    if sides[0].max(sides[1]) < MIN_SIDE_PIXELS {
+        return None;
+    }
+    let [width, height] = sides.map(|side| side.round().max(3.0) as u32);
+    let margin = in_pixels(6.0, pixels_per_point);
+    Some(PixelRect {
+        x: (panel.x + panel.width).checked_sub(width + margin)?,
+        y: (panel.y + panel.height).checked_sub(height + margin)?,
+        width,
+        height,
+    })
+}
+
+/// Paints the frames; the cells are the panels' work.
+pub(crate) fn paint_minimap(painter: &WidgetPainter, frame: &Frame<'_>, layout: &WindowLayout) {
+    let thin = 1.0;
+    // What is seen stands out from afar, as the selected panel does.
+    let thick = 2.0;
+    if let Some((small, region)) = placed(frame, layout) {
+        let rect = layout.points(small.rect);
+        painter.rect_stroke(
+            rect,
+            0.0,
+            Stroke::new(thin, painter.palette.background),
+            StrokeKind::Inside,
+        );
+        painter.rect_stroke(
+            rect,
+            0.0,
+            Stroke::new(thin, painter.palette.label),
+            StrokeKind::Outside,
+        );
+        let seen = || {
+            let parts = region.parts.iter();
+            parts.map(|part| rect_in(&small, part, layout).intersect(rect))
+        };
+        for (wide, colour) in [
+            (thick + 2.0 * thin, painter.palette.background),
+            (thick, painter.palette.value),
+        ] {
+            for seen in seen() {
+                painter.rect_stroke(seen, 0.0, Stroke::new(wide, colour), StrokeKind::Outside);
+            }
+        }
+    }
+}
+
+/// A rectangle of the lattice as one of the minimap.
+fn rect_in(small: &Minimap, part: &CellRect, layout: &WindowLayout) -> Rect {
+    let [from, to] = [part.from, part.to].map(|corner| {
+        let [x, y] = small.transform.to_pixels(corner);
+        pos2(
+            (f64::from(small.rect.x) + x).round() as f32,
+            (f64::from(small.rect.y) + y).round() as f32,
+        ) / layout.pixels_per_point
+    });
+    // However little is seen, there is something to see of it.
+    Rect::from_min_max(from, to.max(from + vec2(2.0, 2.0)))
+}
+
+/// The point of its lattice, in cells, that the minimap has at a point, also beyond its edges.
+pub(crate) fn cell_of(frame: &Frame<'_>, layout: &WindowLayout, at: [f64; 2]) -> Option<[f64; 2]> {
+    let small = minimap(frame, layout)?;
+    let corner = [small.rect.x, small.rect.y].map(f64::from);
+    Some(
+        small
+            .transform
+            .to_cells([at[0] - corner[0], at[1] - corner[1]]),
+    )
+}
+
+/// Paints band and headers; none of it lies over a panel.
+pub(crate) fn paint_comparison(
+    painter: &WidgetPainter,
+    shown: &ComparisonTexts,
+    places: &ComparisonPlaces,
+    layout: &WindowLayout,
+) {
+    paint_band(painter, layout.points(places.band), shown);
+    for texts in &shown.sides {
+        let place = layout.points(places.header(texts.side));
+        paint_header(painter, place, texts, figure_colour(painter, shown));
+    }
+}
+
+/// The first of the two if there is room for it, else the second.
+fn either(
+    painter: &WidgetPainter,
+    texts: &[String; 2],
+    font: FontId,
+    text_colour: Color32,
+    room: f32,
+) -> Arc<Galley> {
+    let long = painter.layout_no_wrap(texts[0].clone(), font.clone(), text_colour);
+    if long.size().x * 0.85 <= room {
+        return fitted(painter, &texts[0], font, text_colour, room);
+    }
+    fitted(painter, &texts[1], font, text_colour, room)
+}
+
+fn paint_band(painter: &WidgetPainter, rect: Rect, shown: &ComparisonTexts) {
+    let inside = rect.shrink2(vec2(10.0, 0.0));
+    let gap = 16.0;
+    let (holds, text) = match &shown.cells {
+        None => (None, tr!("comparing the cells …")),
+        Some((holds, text)) => (Some(*holds), text.as_str()),
+    };
+    let text_colour = match holds {
+        Some(true) => painter.palette.running,
+        Some(false) => painter.palette.value,
+        None => painter.palette.label,
+    };
+    let room = 0.46 * inside.width();
+    let text = fitted(painter, text, medium(16.0), text_colour, room);
+    let left = inside.right() - text.size().x;
+    put(painter, inside.right_center(), Align2::RIGHT_CENTER, text);
+    let mut used = left;
+    if let Some(holds) = holds {
+        let size = rect.height().min(18.0);
+        used = left - 8.0 - size;
+        let corner = pos2(used, rect.center().y - size / 2.0);
+        paint_sign(
+            painter,
+            &painter.palette,
+            Rect::from_min_size(corner, vec2(size, size)),
+            holds,
+        );
+    }
+    let room = (used - gap - inside.left()).max(1.0);
+    let font = medium(18.0);
+    let factor = either(
+        painter,
+        &shown.factor,
+        font,
+        figure_colour(painter, shown),
+        room,
+    );
+    put(painter, inside.left_center(), Align2::LEFT_CENTER, factor);
+}
+
+/// The colour of the factor and of the times.
+fn figure_colour(painter: &WidgetPainter, shown: &ComparisonTexts) -> Color32 {
+    if shown.is_recorded {
+        painter.palette.recorded
+    } else {
+        painter.palette.value
+    }
+}
+
+/// The letter of one of the two, its settings and its time.
+fn paint_header(painter: &WidgetPainter, rect: Rect, texts: &SideTexts, time_colour: Color32) {
+    let inside = rect.shrink2(vec2(6.0, 3.0));
+    painter.rect_filled(inside, 6.0, painter.palette.comparison);
+    let side = inside.height();
+    let letter = Rect::from_min_size(inside.min, vec2(side, side));
+    // They differ in lightness too.
+    let colour = match texts.side {
+        Side::A => painter.palette.accent,
+        Side::B => painter.palette.comparison_b,
+    };
+    painter.rect_filled(letter, 6.0, colour);
+    let dark = painter.palette.on_bright;
+    let name = fitted(painter, texts.side.name(), medium(0.62 * side), dark, side);
+    put(painter, letter.center(), Align2::CENTER_CENTER, name);
+    let left = letter.right() + 10.0;
+    let room = (inside.right() - left - 6.0).max(1.0);
+    let line = side / 2.0;
+    let font = |size: f32| medium(size.min(0.9 * line));
+    let time = fitted(painter, &texts.time, font(17.0), time_colour, room);
+    let settings = fitted(
+        painter,
+        &texts.settings,
+        font(14.0),
+        painter.palette.label,
+        room,
+    );
+    for (row, text) in [time, settings].into_iter().enumerate() {
+        let y = inside.top() + (row as f32 + 0.5) * line;
+        put(painter, pos2(left, y), Align2::LEFT_CENTER, text);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use engine::Transfer;
+    use ui::ViewOptions;
+    use ui::fixtures::status;
+
+    fn with<T>(
+        options: &ViewOptions,
+        transfer: Transfer,
+        check: impl Fn(&Frame<'_>, &WindowLayout) -> T,
+    ) -> T {
+        let mut status = status(6, Size::new(512, 256).unwrap());
+        (status.panels.selected, status.setting.transfer) = (4, transfer);
+        let frame = Frame::plain(&status, options).composed();
+        let (layout, _) = frame.layout().unwrap();
+        check(&frame, &layout)
+    }
+
+    fn shown(options: &ViewOptions, transfer: Transfer) -> Option<usize> {
+        with(options, transfer, |frame, layout| {
+            let small = minimap(frame, layout)?;
+            let single = frame.sources.single_instance();
+            let place = single.map_or(small.instance, |_| 0);
+            let panel = layout.points(layout.tiling.rect(place));
+            assert!(panel.contains_rect(layout.points(small.rect)), "{small:?}");
+            Some(small.instance)
+        })
+    }
+
+    #[test]
+    fn only_what_shows_a_part_has_one() {
+        let (size, panel) = (Size::new(512, 256).unwrap(), [300, 150]);
+        let mut options = ViewOptions::default();
+        assert_eq!(shown(&options, Transfer::Bits), None);
+        options.camera.zoom(4.0, size, panel);
+        assert_eq!(shown(&options, Transfer::Bits), Some(4));
+        options.single = true;
+        assert_eq!(shown(&options, Transfer::View), Some(4));
+        options.hides_minimap = true;
+        assert_eq!(shown(&options, Transfer::Bits), None);
+    }
+
+    #[test]
+    fn a_click_leads_to_the_cell_that_is_shown_there() {
+        let (size, panel) = (Size::new(512, 256).unwrap(), [300, 150]);
+        let mut options = ViewOptions::default();
+        options.camera.zoom(4.0, size, panel);
+        with(&options, Transfer::Bits, |frame, layout| {
+            let rect = minimap(frame, layout).unwrap().rect;
+            let corner = [rect.x, rect.y].map(f64::from);
+            let end = [
+                corner[0] + f64::from(rect.width) - 0.5,
+                corner[1] + f64::from(rect.height) - 0.5,
+            ];
+            let first = cell_of(frame, layout, corner).unwrap();
+            let last = cell_of(frame, layout, end).unwrap();
+            assert!(first.iter().all(|at| at.abs() < 2.0), "{first:?}");
+            assert!(last[0] > 500.0 && last[1] > 250.0, "{last:?}");
+            let beside = [corner[0] - 1.0, corner[1]];
+            assert!(cell_of(frame, layout, beside).unwrap()[0] < 0.0);
+        });
+    }
+}
