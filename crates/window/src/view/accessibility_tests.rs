@@ -14,7 +14,7 @@ use session::{Pace, Session, SessionAction, Status, Streams, Switch};
 use test_support::with;
 use ui::actions::Setting;
 use ui::figures::{GRID, KERNEL, PACE};
-use ui::fixtures::{Timed, lecture_options, lesson_page, status};
+use ui::fixtures::{lecture_options, lesson_page, status};
 use ui::{
     Action, App, CodeEditor, EmergencySave, LessonScreen, SidePanel, ViewAction, ViewOptions,
 };
@@ -22,7 +22,7 @@ use ui::{
 use crate::view::dialogs::{Dialog, Dialogs, Picker, Popup, PromptDialog, UiRequest};
 use crate::view::frame::lay_over;
 use crate::view::hud::{install_fonts, style};
-use crate::view::{Frame, TimelineView, gallery};
+use crate::view::{Frame, gallery};
 
 /// A frame, with these dialogs open, before a screen reader, and what was asked for by it.
 fn heard<T>(
@@ -57,12 +57,6 @@ fn beside(panel: SidePanel) -> ViewOptions {
         side: Some(panel),
         ..ViewOptions::default()
     }
-}
-
-/// Everything that is said and cannot be clicked.
-fn texts(harness: &Harness<'_>) -> Vec<String> {
-    let nodes = harness.query_all_by_role(Role::Label);
-    nodes.filter_map(|node| node.value()).collect()
 }
 
 /// Clicks what has this role and name, as a screen reader does; what that asks for.
@@ -251,35 +245,6 @@ fn nothing_is_said_twice() {
 }
 
 #[test]
-fn the_timeline_says_its_lanes_and_is_frozen_by_name() {
-    let status = some_status();
-    let options = ViewOptions {
-        timeline: true,
-        ..ViewOptions::default()
-    };
-    let mut timeline = TimelineView::default();
-    timeline.update(&Timed(4));
-    let frame = Frame::plain(&status, &options).with_timeline(&timeline);
-    let frame = frame.composed();
-    let frozen = clicked(&frame, Role::Button, "live");
-    assert_eq!(frozen, [UiRequest::FreezeTimeline]);
-    heard(&frame, Dialogs::default(), |harness, _| {
-        let said: Vec<String> = texts(harness);
-        let chart = timeline.timeline().chart().unwrap();
-        for lane in &chart.data.lanes {
-            let name = lane.stream.name();
-            let row = format!("{name}: {}", chart.list(&lane.bars));
-            assert_eq!(
-                said.iter().filter(|it| **it == row).count(),
-                1,
-                "{row}: {said:#?}"
-            );
-        }
-        assert!(said.iter().any(|it| it.starts_with("host: ")), "{said:#?}");
-    });
-}
-
-#[test]
 fn lessons_are_opened_by_name() {
     let status = some_status();
     let options = ViewOptions::default();
@@ -300,20 +265,14 @@ fn lessons_are_opened_by_name() {
     assert_eq!(again, act(ViewAction::MeasureAgain));
 }
 
-/// The editor's frame, and where the mouse and keys reach it by name.
 #[test]
-fn the_text_of_a_round_is_edited_run_and_saved_by_name() {
+fn the_text_of_a_round_is_edited_by_name() {
     let status = some_status();
     let options = beside(SidePanel::Editor);
     let mut editor = CodeEditor::default();
     editor.edit("advance(0, 0);\n");
     let frame = Frame::plain(&status, &options).with_editor(&editor);
     let frame = frame.composed();
-    let run = ViewAction::RunRound;
-    let name = format!("Run ({})", Action::from(run).key());
-    assert_eq!(clicked(&frame, Role::Button, &name), act(run));
-    let save = clicked(&frame, Role::Button, "Save (Ctrl+S)");
-    assert_eq!(save, [UiRequest::SaveCode]);
     heard(&frame, Dialogs::default(), |harness, requests| {
         let role = Role::MultilineTextInput;
         let text = harness.get_by_role_and_label(role, "The script of the round");

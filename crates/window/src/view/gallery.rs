@@ -10,7 +10,6 @@ mod golden;
 mod overlays;
 mod panels;
 mod side_panels;
-mod stage;
 mod structure;
 
 use egui::epaint::ClippedShape;
@@ -473,7 +472,7 @@ fn gallery_of_screens() {
         };
         list.split(',').map(window).collect()
     });
-    let mut stage = stage::Stage::new();
+    let mut stage = golden::Stage::new();
     for screen in screens() {
         let windows = if others.is_empty() {
             screen.windows

@@ -165,20 +165,11 @@ fn assert_drawn(lattices: &[Lattice], place: Place, options: &ViewOptions, by: f
 }
 
 #[test]
-fn cells_are_crisp_when_large() {
-    let size = size(33, 20);
-    let lattices = [soup(size, 0.4, 1), soup(size, 0.4, 2)];
-    let panel = [33 * 8, 20 * 8];
-    let transform = Camera::default().target_transform(size, panel);
-    assert_eq!(transform.scale, 8.0);
-    let options = ViewOptions::default();
-    let place = (panel, 2, transform);
-    assert_drawn(&lattices, place, &options, 0.51);
-}
-
-#[test]
-fn small_panels_show_density_for_any_width() {
+fn panels_show_cells_or_their_density_and_lines_between_large_ones_for_any_width() {
     for (width, height, panel, by) in [
+        (33, 20, [33 * 8, 20 * 8], 0.51),
+        (8, 8, [40, 40], 0.51),
+        (8, 8, [48, 48], 0.51),
         (33, 65, [7, 13], 1.0),
         (512, 512, [100, 100], 1.0),
         (1000, 333, [121, 40], 1.0),
@@ -193,6 +184,7 @@ fn small_panels_show_density_for_any_width() {
             let options = ViewOptions {
                 theme,
                 invert,
+                grid_lines: true,
                 ..Default::default()
             };
             assert_drawn(&lattices, place, &options, by);
@@ -255,34 +247,6 @@ fn beyond_an_edge_a_panel_shows_the_other_side() {
         let whole = from(&rolled(&lattice, corner), [0, 0]);
         assert!(from(&lattice, corner).rgba == whole.rgba, "{corner:?}");
     }
-}
-
-#[test]
-fn layers_beyond_the_first_array_are_drawn_as_all_others() {
-    let size = size(40, 9);
-    let lattices: Vec<_> = (0..11).map(|seed| soup(size, 0.5, seed)).collect();
-    let place = (
-        [40, 9],
-        6,
-        Camera::default().target_transform(size, [40, 9]),
-    );
-    let options = ViewOptions {
-        theme: 2,
-        ..Default::default()
-    };
-    let four = |limits| TextureLimits {
-        layers: 4,
-        ..limits
-    };
-    let image = draw(
-        four,
-        size,
-        place,
-        None,
-        &options,
-        &[&FixturePictures::bits(&lattices)],
-    );
-    assert_as_modelled(&image, &lattices, place, &options, 0.51);
 }
 
 #[test]
@@ -454,28 +418,6 @@ fn one_alone_is_drawn_and_a_new_size_replaces_the_old() {
     let mut alone = lattices.clone();
     alone[0] = lattices[2].clone();
     assert_as_modelled(&image, &alone[..1], (panel, 1, transform), &options, 0.51);
-}
-
-#[test]
-fn lines_are_drawn_between_large_cells_alone() {
-    let (size, options) = (
-        size(8, 8),
-        ViewOptions {
-            grid_lines: true,
-            ..Default::default()
-        },
-    );
-    let lattices = [Lattice::new(size)];
-    let lit = |panel: [u32; 2]| {
-        let transform = Camera::default().target_transform(size, panel);
-        let image = drawn(&lattices, (panel, 1, transform), &options);
-        let dead = colour(Some(0.0), transform.scale, 0, &options);
-        (0..panel[0])
-            .filter(|&x| f64::from(image.pixel(1 + x, 3)[0]) > dead[0] + 5.0)
-            .count()
-    };
-    assert_eq!(lit([40, 40]), 0, "5 pixels per cell");
-    assert_eq!(lit([48, 48]), 8, "6 pixels per cell: one line per cell");
 }
 
 #[test]

@@ -626,62 +626,6 @@ mod tests {
     }
 
     #[test]
-    fn in_chinese_both_languages_find() {
-        use lang::Language;
-        use test_support::with;
-        with(Language::Chinese, || {
-            for typed in ["next ker", "下一个核"] {
-                assert_eq!(first(typed), act(SessionAction::NextKernel), "{typed}");
-            }
-        });
-    }
-
-    #[test]
-    fn what_is_impossible_says_why() {
-        let mut status = fixtures::status(1, life::Size::new(64, 64).unwrap());
-        status.setting.kernel = engine::kernels::find("bits").unwrap();
-        let why = |status: &Status, action: Action| {
-            let request = act(action);
-            let mut all = all(status).into_iter();
-            all.find(|item| item.request == request)
-                .unwrap()
-                .unavailable
-        };
-        let cells = SessionAction::SetSwitch(session::Switch::Transfer, 3).into();
-        let save = EditAction::SavePattern.into();
-        for (action, wanted) in [
-            (SessionAction::TogglePause.into(), None),
-            (SessionAction::ToggleComparison.into(), Some("two panels")),
-            (EditAction::RotatePastedLeft.into(), Some("no pattern")),
-            (ViewAction::ToggleSingle.into(), Some("only one panel")),
-            (cells, Some("no i32 cells")),
-            (save, None),
-        ] {
-            let why = why(&status, action);
-            assert_eq!(why.is_some(), wanted.is_some(), "{action:?}");
-            let why = why.unwrap_or_default();
-            assert!(why.contains(wanted.unwrap_or_default()), "{why}");
-        }
-        status.failed = Some("the engine was lost".into());
-        for (action, ends) in [
-            (SessionAction::Undo.into(), true),
-            (ViewAction::RunRound.into(), true),
-            (EditAction::PastePattern.into(), true),
-            (cells, true),
-            (save, false),
-            (SessionAction::SaveSession.into(), false),
-            (ViewAction::Quit.into(), false),
-        ] {
-            let why = why(&status, action);
-            assert_eq!(
-                why.as_deref(),
-                ends.then_some("the session has ended"),
-                "{action:?}"
-            );
-        }
-    }
-
-    #[test]
     fn what_is_on_has_a_check_mark_and_each_switch_a_position() {
         let status = fixtures::status(4, life::Size::new(64, 64).unwrap());
         let all = all(&status);

@@ -419,10 +419,3 @@ fn a_point_in_a_panel_finds_it_and_a_gap_finds_none() {
         assert_eq!(tiling.place_at([corner[0] - 1.0, corner[1]]), None);
     }
 }
-
-#[test]
-fn one_lattice_fills_the_side_it_can() {
-    let size = Size::new(512, 512).unwrap();
-    let layout = lay_out([1280, 800], 1.0, 1, size, &LayoutRequest::default());
-    assert_eq!(layout.tiling.panel, [796, 796]);
-}

@@ -1,6 +1,6 @@
 //! Nothing of the timeline is cut, nor lies over HUD or panels, whatever the window.
 
-use egui::{Rect, Shape};
+use egui::Rect;
 use session::{Picture, PictureSource, Status, Streams, Trace};
 
 use crate::view::Frame;
@@ -33,11 +33,6 @@ fn timed(streams: u32) -> TimelineView {
     timeline
 }
 
-fn statuses() -> Vec<Status> {
-    let size = Size::new(128, 128).unwrap();
-    [1, 16, 300].map(|n| status(n, size)).to_vec()
-}
-
 /// The timeline's rectangle, and all that the HUD takes.
 fn places(frame: &Frame<'_>) -> Option<(Rect, Rect)> {
     let (layout, _) = frame.layout()?;
@@ -46,45 +41,6 @@ fn places(frame: &Frame<'_>) -> Option<(Rect, Rect)> {
         Dock::Side(rect) | Dock::Bar(rect) | Dock::Strip(rect) => layout.points(rect),
     };
     Some((layout.points(layout.timeline?), hud))
-}
-
-#[test]
-fn everything_stays_inside_the_timeline_and_whole() {
-    for status in statuses() {
-        each(&status, &shown(), |frame, shapes| {
-            let Some((timeline, hud)) = places(frame) else {
-                return;
-            };
-            let say = format!("{:?} at {}", frame.pixels, frame.scale);
-            assert!(!timeline.shrink(1.0).intersects(hud), "{say}");
-            for (text, rect) in texts(shapes).filter(|(_, rect)| timeline.intersects(*rect)) {
-                assert!(timeline.contains_rect(rect), "'{text}' {rect:?} in {say}");
-                let cut = text.replace("measuring …", "").contains('…');
-                assert!(!cut, "'{text}' in {say}");
-            }
-            for wanted in [
-                "overlap",
-                "round is shown here",
-                "(about 2 µs longer); one round of 8",
-                "download",
-            ] {
-                let found = texts(shapes)
-                    .any(|(text, rect)| text.contains(wanted) && timeline.contains_rect(rect));
-                assert!(found, "'{wanted}' in {say}");
-            }
-            for shape in shapes
-                .iter()
-                .filter(|shape| matches!(shape, Shape::Mesh(_)))
-            {
-                let bars = shape.visual_bounding_rect();
-                let is_apart = !timeline.shrink(1.0).intersects(bars); // the panels' frames
-                assert!(
-                    is_apart || timeline.contains_rect(bars),
-                    "{bars:?} in {say}"
-                );
-            }
-        });
-    }
 }
 
 /// A lane alone has room for its bars' names, and 64 lanes are still told apart.
@@ -171,38 +127,6 @@ fn the_axis_stays_while_rounds_fit_it() {
         3e5,
         "a much shorter one gets an axis of its own"
     );
-}
-
-#[test]
-fn what_is_under_the_pointer_is_said_within_the_window() {
-    let status = status(16, Size::new(128, 128).unwrap());
-    let mut said = 0;
-    for part in [
-        [0.13, 0.96],
-        [0.3, 0.8],
-        [0.02, 0.7],
-        [0.5, 0.75],
-        [0.6, 0.85],
-    ] {
-        let pointed = |[width, height]: [u32; 2]| {
-            let mut timeline = timed(16);
-            timeline.zoom.zoom_at(1.7, 1e5, timeline.whole());
-            let at = [part[0] * f64::from(width), part[1] * f64::from(height)];
-            timeline.hover(Some(at));
-            timeline
-        };
-        each_with(&status, &shown(), pointed, |frame, shapes| {
-            let window = frame.rect();
-            if places(frame).is_none() {
-                return;
-            }
-            for (text, rect) in texts(shapes) {
-                said += usize::from(text.starts_with("from "));
-                assert!(window.contains_rect(rect), "'{text}' {:?}", frame.pixels);
-            }
-        });
-    }
-    assert!(said > 10, "{said}");
 }
 
 #[test]
