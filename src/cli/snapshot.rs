@@ -91,7 +91,7 @@ pub(super) fn main(arguments: &SnapshotArguments) -> Result<()> {
         let awaited = [
             (
                 times,
-                contents.timeline.has_round(),
+                contents.timeline.timeline().has_round(),
                 Some("none of these rounds was timed; --show timeline takes --rounds 2 or more"),
             ),
             (
@@ -101,7 +101,7 @@ pub(super) fn main(arguments: &SnapshotArguments) -> Result<()> {
             ),
             (
                 shows(Shown::Blocks),
-                status.lab.block_timestamps && contents.timeline.has_block_timestamps(),
+                status.lab.block_timestamps && contents.timeline.timeline().has_block_timestamps(),
                 Some(
                     "no round with block timestamps was completed; use --show blocks without --paused",
                 ),

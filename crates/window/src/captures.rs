@@ -44,13 +44,15 @@ impl Handler {
         else {
             return;
         };
+        let size = recording.recorder.as_ref().map(Recorder::size);
+        let is_other = |image: &Image| size.is_some_and(|it| it != [image.width, image.height]);
+        let is_resized = taken.as_ref().is_ok_and(is_other);
         let went_on = taken.and_then(|image| recording.take(image, now, emergency_save));
         recording.next = now + MIN_FRAME_INTERVAL.max(2 * now.elapsed());
         let named = recording.named;
         match went_on {
-            Ok(Taken::Recorded(progress)) => self.show_notice(progress),
-            Ok(Taken::Ended) => self.end_recording(), // its end says why
-            Ok(Taken::Resized) => {
+            Ok(Some(progress)) => self.show_notice(progress),
+            Ok(None) if is_resized => {
                 let fewer = (self.options.frames).is_some_and(|most| self.frames_counted() < most);
                 self.end_recording();
                 let why = message!("Recording stopped: the window's size changed");
@@ -59,6 +61,7 @@ impl Handler {
                     self.failed.get_or_insert(ViewError::Refused(why).into());
                 }
             }
+            Ok(None) => self.end_recording(), // its end says why
             Err(error) => {
                 self.end_recording();
                 self.show_notice(error.to_string());
@@ -226,13 +229,14 @@ impl Recording {
         Duration::from_secs(lasted.as_secs())
     }
 
-    /// Takes the picture of this moment; the recorder begins with the first.
-    pub(super) fn take(
+    /// Takes the picture of this moment; the recorder begins with the first. How the recording goes, in words;
+    /// nothing if no more can be written.
+    fn take(
         &mut self,
         image: Image,
         now: Instant,
         emergency_save: &EmergencySave,
-    ) -> Result<Taken, ViewError> {
+    ) -> Result<Option<String>, ViewError> {
         let size = [image.width, image.height];
         let recorder = match &mut self.recorder {
             Some(recorder) => recorder,
@@ -247,25 +251,9 @@ impl Recording {
                 self.recorder.insert(begun)
             }
         };
-        if recorder.size() != size {
-            return Ok(Taken::Resized);
-        }
-        Ok(if recorder.offer(image, now - self.began) {
-            Taken::Recorded(recorder.progress())
-        } else {
-            Taken::Ended
-        })
+        let goes_on = recorder.offer(image, now - self.began);
+        Ok(goes_on.then(|| recorder.progress()))
     }
-}
-
-/// What became of a picture that a recording was offered.
-pub(super) enum Taken {
-    /// It is in it; how the recording goes, in words.
-    Recorded(String),
-    /// It has another size than those before it.
-    Resized,
-    /// Nothing more can be written.
-    Ended,
 }
 
 #[cfg(test)]

@@ -123,22 +123,8 @@ impl Handler {
     /// Carries out an edit action.
     pub(super) fn edit_action(&mut self, action: EditAction) {
         match action {
-            EditAction::TogglePencil => {
-                self.toggle_tool(Tool::Pencil);
-                let said = match self.app.edit_overlay.tool {
-                    Tool::Pencil => tr!("Pencil on: drag to draw"),
-                    Tool::Hand | Tool::Selection => tr!("Pencil off"),
-                };
-                self.show_notice(said);
-            }
-            EditAction::ToggleAreaSelection => {
-                self.toggle_tool(Tool::Selection);
-                let said = match self.app.edit_overlay.tool {
-                    Tool::Selection => tr!("Drag over cells to select them, Esc to cancel"),
-                    Tool::Hand | Tool::Pencil => tr!("A drag moves the view again"),
-                };
-                self.show_notice(said);
-            }
+            EditAction::TogglePencil => self.toggle_tool(Tool::Pencil),
+            EditAction::ToggleAreaSelection => self.toggle_tool(Tool::Selection),
             EditAction::SelectAll => {
                 if let Some(status) = self.status() {
                     let all = Area::whole(status.lattices.size);
@@ -189,7 +175,14 @@ impl Handler {
 
     fn toggle_tool(&mut self, asked: Tool) {
         let edit_overlay = &mut self.app.edit_overlay;
-        edit_overlay.tool = edit_overlay.tool.toggled(asked);
+        let tool = edit_overlay.tool.toggled(asked);
+        edit_overlay.tool = tool;
+        self.show_notice(match (tool, asked) {
+            (Tool::Pencil, _) => tr!("Pencil on: drag to draw"),
+            (Tool::Selection, _) => tr!("Drag over cells to select them, Esc to cancel"),
+            (Tool::Hand, Tool::Pencil) => tr!("Pencil off"),
+            (Tool::Hand, _) => tr!("A drag moves the view again"),
+        });
         self.update_pointed_cell(self.under_pointer());
     }
 

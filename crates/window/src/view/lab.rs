@@ -29,9 +29,6 @@ const SAID_LINES: usize = 3;
 /// The height that values leave the code at least, and the largest type of that.
 const MIN_CODE: f32 = 190.0;
 const CODE: f32 = 14.0;
-/// A letter's width and a line's height, of the type's size.
-const LETTER: f32 = 0.604;
-const LEADING: f32 = 1.3;
 
 /// Shows the lab in its rectangle.
 pub(crate) fn show(painter: &WidgetPainter, lab: &Lab, rect: Rect) {

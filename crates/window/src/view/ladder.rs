@@ -34,10 +34,8 @@ const TICKS: f32 = 22.0;
 /// A rung's name and its rate in figures, beside the axis.
 const NAMES: f32 = 116.0;
 const RATES: f32 = 74.0;
-/// The type of the source, a letter's width and a line's height of it.
+/// The type of the source.
 const TYPE: f32 = 12.0;
-const LETTER: f32 = 0.604;
-const LEADING: f32 = 1.3;
 /// Columns of a line's sign, and what stands free for the bar that shows how far it is scrolled.
 const SIGN: usize = 2;
 const BAR: f32 = 12.0;

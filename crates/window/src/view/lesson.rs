@@ -37,9 +37,6 @@ const CHART: f32 = 0.26;
 const CHART_WIDTH: f32 = 0.54;
 /// Where the page is this many times as wide as high, a chart stands beside words, else below them.
 const WIDE: f32 = 1.1;
-/// A letter's width and a line's height in a program, of the type's size.
-const LETTER: f32 = 0.604;
-const LEADING: f32 = 1.32;
 
 /// Shows a page in its rectangle. Within a lecture there is something before its first step and behind its
 /// last one.
@@ -355,7 +352,7 @@ fn show_column(
     let width = ui.available_width();
     ui.spacing_mut().item_spacing.y = 0.0;
     for line in &column.code {
-        let place = vec2(width, LEADING * code);
+        let place = vec2(width, 1.32 * code);
         ui.allocate_ui_with_layout(place, Layout::left_to_right(egui::Align::Center), |ui| {
             ui.set_min_size(place);
             if line.is_changed {

@@ -14,6 +14,10 @@ use ui::theme::{Palette, Rgb};
 /// Where room is short, text shrinks to this part of its size before it is cut.
 pub(crate) const SMALLEST: f32 = 0.72;
 
+/// A letter's width and a line's height in code, of the type's size.
+pub(crate) const LETTER: f32 = 0.604;
+pub(crate) const LEADING: f32 = 1.3;
+
 /// Leaves pictures, and text that has colours of its own, as they are.
 pub(crate) const UNTINTED: Color32 = Color32::WHITE;
 

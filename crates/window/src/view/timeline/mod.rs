@@ -48,7 +48,7 @@ impl TimelineView {
     /// Takes over the newest timed round, if there is a newer one and it is not frozen. Waits for
     /// nothing; not to be called while the timeline is closed.
     pub fn update(&mut self, source: &dyn PictureSource) {
-        if !self.frozen || !self.has_round() {
+        if !self.frozen || !self.timeline.has_round() {
             self.timeline.update(source);
         }
     }
@@ -59,16 +59,6 @@ impl TimelineView {
             self.race = race.cloned();
             self.zoom.fit();
         }
-    }
-
-    /// Whether there was a timed round yet.
-    pub fn has_round(&self) -> bool {
-        self.timeline.has_round()
-    }
-
-    /// Whether the round that is shown has block timestamps.
-    pub fn has_block_timestamps(&self) -> bool {
-        self.timeline.has_block_timestamps()
     }
 
     fn chart(&self) -> Option<&Chart> {
