@@ -29,7 +29,7 @@ use ui::ladder::{DeviceLimits, LOP3_PER_WORD, Ladder, LeftOut, Rate, Workload};
 
 /// How long a rung may take before it is given up.
 const LIMITS: Limits = Limits {
-    time: Duration::from_secs(600),
+    time: Duration::from_secs(3600),
     resident: u64::MAX,
     address_space: None,
 };
