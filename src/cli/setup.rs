@@ -426,12 +426,7 @@ pub(super) fn run_kernel(setup: &mut Setup, stored: &StoredKernel) -> Result<()>
         kernel::compile(&own, file.clone(), setup.device)
     };
     match compile() {
-        Ok(kernel) => {
-            (setup.own_kernel, setup.stored_kernel) = (Some(kernel), None);
-            if stored.in_use {
-                setup.setting.kernel = kernel;
-            }
-        }
+        Ok(kernel) => setup.take_own_kernel(kernel),
         Err(interrupted) if interrupted.is::<Interrupted>() => return Err(interrupted),
         // The lattices are there all the same.
         Err(why) => say(&tr!(

@@ -86,6 +86,15 @@ impl Setup {
         self
     }
 
+    /// Takes the kernel that was made of the stored source; where that was in use, with the switches that it takes.
+    pub fn take_own_kernel(&mut self, kernel: &'static Kernel) {
+        let stored = self.stored_kernel.take();
+        self.own_kernel = Some(kernel);
+        if stored.is_some_and(|it| it.in_use) {
+            self.setting = self.setting.with_kernel(kernel);
+        }
+    }
+
     /// Keeps only the source of the user's own kernel. If it is in use, the rung that it was written from
     /// takes its place.
     pub fn leave_own_kernel(&mut self) {

@@ -347,14 +347,9 @@ impl SessionWorker {
             let own = own_kernel.and_then(|kernel| kernel.own.as_ref());
             own.is_some_and(|own| *own.source == *stored.source)
         };
-        match setup.stored_kernel.take() {
-            Some(other) if !is_same(&other) => setup.stored_kernel = Some(other),
-            same => {
-                setup.own_kernel = own_kernel;
-                if same.is_some_and(|it| it.in_use) {
-                    setup.setting.kernel = own_kernel.unwrap_or(setup.setting.kernel);
-                }
-            }
+        let is_here = setup.stored_kernel.as_deref().is_none_or(is_same);
+        if let Some(kernel) = own_kernel.filter(|_| is_here) {
+            setup.take_own_kernel(kernel);
         }
         let left = setup.stored_kernel.as_ref().filter(|it| it.in_use);
         let left = left.map(|it| it.rung);

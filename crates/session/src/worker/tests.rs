@@ -159,6 +159,11 @@ fn what_once_went_wrong_does_not_come_back() {
             Step::Edit(dot(1, 0, 0)), Act(Undo), Settle, Act(StepRound), Settle,
             Fail(Call::Submit, 0, Fault::Refused), Act(Redo),
         ]),
+        // The rung stood in for a kernel from a file, and was given a block that the kernel does not take.
+        (small(1), vec![
+            Fail(Call::Submit, 3, Fault::Midway), Step::OwnKernel("shared", None), Act(StepRound),
+            Step::Reload(Reopen::InPlace), Act(CycleSwitch(Switch::Block)), Step::Reload(Reopen::AtStart),
+        ]),
         // Exactly as many rounds are made as were asked for, whatever was lost.
         (with_history(Setup { rounds: Some(400), ..small(2) }), vec![
             Fail(Call::Submit, 60, Fault::Midway), Turns(2000), Fail(Call::Poll, 0, Fault::Lost),

@@ -654,8 +654,7 @@ impl Driver {
         if let (Some(own), true) = (own.filter(|own| own.in_use), way != Reopen::InPlace) {
             // As whoever opens the file compiles it.
             let own = ReferenceKernel::new(own.rung.name).kernel;
-            (loaded.setup.setting.kernel, loaded.setup.own_kernel) = (own, Some(own));
-            loaded.setup.stored_kernel = None;
+            loaded.setup.take_own_kernel(own);
         }
         self.own_kernels.iter().for_each(|(own, _)| own.fail(None));
         let position = loaded.timeline.position;

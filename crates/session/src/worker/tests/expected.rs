@@ -285,11 +285,11 @@ impl Driver {
         } else {
             SessionAction::TogglePause
         });
-        let all = self.worker.setup.instances;
         let mut asked = Vec::new();
         let mut before = None;
         for (edit, turns) in edits {
-            let instance = edit.instance % all;
+            // Of those that there are now: a kernel that fails takes the session back to where there were fewer.
+            let instance = edit.instance % self.worker.setup.instances;
             let is_of_last = before.replace(instance) == Some(instance);
             let goes_on = edit.continues_stroke && is_of_last;
             let cells = CellChange::Edit(edit.change.clone());
