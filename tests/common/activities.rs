@@ -5,10 +5,11 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use engine::kernels;
-use life::Size;
+use life::{Lattice, Size, reference};
+use session::log::{Content, Log, Position};
 use session::{
-    Change, DeviceChoice, Edit, Pace, SavedSession, Session, SessionAction, SessionFile, Setup,
-    Split, Start, Status, Switches,
+    Change, DeviceChoice, Edit, Pace, SavedSession, Session, SessionAction, Setup, Split, Start,
+    Status, Switches,
 };
 
 pub(crate) const LIMIT: Duration = Duration::from_secs(120);
@@ -150,39 +151,86 @@ pub(crate) fn settled(session: &Session) -> (Option<SavedSession>, Option<String
     )
 }
 
-/// A saved session's newest lattices are what a session on the CPU makes of its log from the base.
+/// Every lattice of a saved session is what its log makes of its start.
 pub(crate) fn check(what: &str, saved: &SavedSession) {
-    let mut again = saved.clone();
-    let timeline = &mut again.timeline;
-    let Some(newest) = saved.timeline.copies.last() else {
-        return;
+    let timeline = &saved.timeline;
+    let (log, newest) = (&timeline.log, timeline.copies.last());
+    let Some(newest) = newest else { return };
+    let (position, lattices) = (newest.position, newest.lattices().unwrap());
+    assert!(
+        log.contains(timeline.position),
+        "{what}: {:?}",
+        timeline.position
+    );
+    let base = timeline
+        .copies
+        .iter()
+        .find(|copy| copy.position == log.base());
+    let want = replay(log, base.map(|copy| copy.lattices().unwrap()), position);
+    assert_eq!(want.len(), lattices.len(), "{what}");
+    for (instance, (want, got)) in want.iter().zip(&lattices).enumerate() {
+        assert!(want == got, "{what}: instance {instance} at {position:?}");
+    }
+}
+
+/// What a log makes of its base, by the reference step.
+fn replay(log: &Log, base: Option<Vec<Arc<Lattice>>>, to: Position) -> Vec<Arc<Lattice>> {
+    let start = log.base_parameters();
+    let mut lattices = match base {
+        Some(base) => base,
+        None => (0..start.instances)
+            .map(|i| start.start_lattice(i).unwrap())
+            .collect(),
     };
-    assert!(timeline.log.contains(timeline.position), "{what}");
-    let (base, position) = (timeline.log.base(), newest.position);
-    timeline.copies.retain(|copy| copy.position == base);
-    timeline.position = position;
-    let there = timeline.log.parameters(position.records);
-    again.running = false;
-    again.setup = Setup {
-        device: DeviceChoice::Cpu,
-        split: Split::Auto,
-        size: there.size,
-        instances: there.instances,
-        rule: there.rule,
-        start: there.start,
-        ..again.setup
-    };
-    let (setup, mut file) = (again.setup.clone(), SessionFile::default());
-    file.from = Some(again);
-    let session = Session::start_from(setup, file, || {}).unwrap();
-    wait_for("the position", &session, |status| {
-        status.clock.recomputing.is_none() && status.clock.generation == position.generation
-    });
-    let again = session.saved().recv_timeout(LIMIT).unwrap();
-    let got = again.timeline.copies.last().expect("a copy");
-    assert_eq!(got.position, position, "{what}");
-    let [want, got] = [got, newest].map(|copy| copy.lattices().unwrap());
-    assert!(want == got, "{what}: the cells at {position:?}");
+    let mut here = log.base();
+    while here < to {
+        let parameters = log.parameters(here.records);
+        let next = log
+            .record(here.records)
+            .filter(|_| here.records < to.records);
+        let until = next.map_or(to.generation, |record| record.generation);
+        let steps = until - here.generation;
+        // The odd one stays as it is while A and B are compared.
+        let instances = parameters
+            .each()
+            .map_or(parameters.instances, |each| 2 * each);
+        for lattice in lattices.iter_mut().take(instances) {
+            *lattice = Arc::new(reference::run(lattice, parameters.rule, steps));
+        }
+        here.generation = until;
+        let Some(record) = next else { break };
+        let after = log.parameters(here.records + 1);
+        match &record.content {
+            Content::Start(_) => {
+                for (instance, lattice) in lattices.iter_mut().enumerate() {
+                    *lattice = after.start_lattice(instance).unwrap();
+                }
+            }
+            Content::Cells { instance, cells } => {
+                for one in parameters.instances_of(*instance) {
+                    cells
+                        .apply(&parameters, *instance, &mut lattices[one])
+                        .unwrap();
+                }
+            }
+            Content::Rule(_) => {}
+            Content::Compare => {
+                let (a, b) = lattices.split_at_mut(parameters.instances / 2);
+                b[..a.len()].clone_from_slice(a);
+            }
+            Content::Grid { size, .. } => {
+                lattices.truncate(after.instances);
+                for lattice in &mut lattices {
+                    *lattice = Arc::new(lattice.resized(*size).unwrap());
+                }
+                for instance in lattices.len()..after.instances {
+                    lattices.push(after.start_lattice(instance).unwrap());
+                }
+            }
+        }
+        here = log.after_next(here);
+    }
+    lattices
 }
 
 fn reach(session: &Session, generation: u64) {
