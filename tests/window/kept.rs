@@ -6,15 +6,9 @@ use std::path::Path;
 
 use life::reference::step;
 use life::{Lattice, Pattern, Rule};
-use x11rb::connection::Connection as _;
-use x11rb::protocol::Event;
-use x11rb::protocol::xproto::{
-    ClientMessageEvent, ConnectionExt as _, CreateWindowAux, EventMask, PropMode,
-    SELECTION_NOTIFY_EVENT, SelectionNotifyEvent, Window, WindowClass,
-};
-use x11rb::wrapper::ConnectionExt as _;
 
 use crate::common::{frames_of, names, picture_of, run, scratch, wait_for};
+use crate::drag::Source;
 use crate::shown::{DEAD, Display, LIVE, Picture, SIDES, Shown, on_display, size};
 
 /// The names in a folder that end so.
@@ -210,64 +204,31 @@ fn what_is_drawn_undone_and_pasted_is_what_is_saved() {
     shown.quit();
 }
 
-/// Files by a file manager (XDND): a drop comes to the selected panel.
+/// Without a desktop's portal there is a field for the path; a drop needs neither.
 #[test]
-fn what_is_dropped_comes_to_the_selected_panel() {
+fn what_is_dropped_comes_to_the_selected_panel_and_a_broken_file_changes_nothing() {
     let (shown, _) = Shown::paused("--instances 2 --density 0 --kernel bits");
     assert_eq!(shown.press("Page_Down", "SelectNext").selected, 1);
-    let path = shown.folder.path().join("glider.rle");
-    fs::write(&path, "x = 3, y = 3, rule = B3/S23\nbo$2bo$3o!\n").unwrap();
-    drop_file(&shown, &path);
-    shown.hears("notice: Opened glider.rle", 0);
-    let wanted = Pattern::load(&path).unwrap().centred_in(size()).unwrap();
-    assert_eq!(shown.saved("dropped.rle"), wanted);
+    let glider = "x = 3, y = 3, rule = B3/S23\nbo$2bo$3o!\n";
+    let wanted = Pattern::from_text("glider", glider).unwrap();
+    let wanted = wanted.centred_in(size()).unwrap();
+    #[rustfmt::skip]
+    let rows = [
+        ("a glider, grün.rle", glider, "notice: Opened a glider, grün.rle"),
+        ("broken.cells", "!Name: broken\n.O.\n..%\n", "broken.cells, line 3, column 3"),
+        ("wide.rle", "x = 999, y = 1\n999o!\n", "wide.rle is 999x1 cells, larger than the lattice 60x45; use --size 1998x45"),
+    ];
+    for (name, text, what) in rows {
+        let path = shown.folder.path().join(name);
+        fs::write(&path, text).unwrap();
+        let before = shown.heard(what);
+        let source = Source::new(&shown.display.name, &[&path]);
+        let window = shown.window.parse().unwrap();
+        assert!(source.drop_on(window), "{name} is taken");
+        shown.hears(what, before);
+        assert_eq!(shown.saved("dropped.rle"), wanted, "{name}");
+    }
     shown.press("Page_Up", "SelectPrevious");
     assert_eq!(shown.saved("other.rle").population(), 0);
     shown.quit();
-}
-
-/// Drags a file over the window and lets it go once the window has asked for it.
-fn drop_file(shown: &Shown, path: &Path) {
-    let (x, screen) = x11rb::connect(Some(&shown.display.name)).expect("a display");
-    let target: Window = shown.window.parse().unwrap();
-    let (own, root) = (x.generate_id().unwrap(), x.setup().roots[screen].root);
-    let (class, none) = (WindowClass::INPUT_ONLY, CreateWindowAux::new());
-    x.create_window(0, own, root, 0, 0, 1, 1, 0, class, 0, &none)
-        .unwrap();
-    let atom = |name: &str| {
-        let asked = x.intern_atom(false, name.as_bytes()).unwrap();
-        asked.reply().unwrap().atom
-    };
-    let tell = |what: &str, [a, b, c, d]: [u32; 4]| {
-        let message = ClientMessageEvent::new(32, target, atom(what), [own, a, b, c, d]);
-        x.send_event(false, target, EventMask::NO_EVENT, message)
-            .unwrap();
-        x.flush().unwrap();
-    };
-    let now = x11rb::CURRENT_TIME;
-    x.set_selection_owner(own, atom("XdndSelection"), now)
-        .unwrap();
-    tell("XdndEnter", [5 << 24, atom("text/uri-list"), 0, 0]);
-    tell("XdndPosition", [0, 0, now, atom("XdndActionCopy")]);
-    let asked = wait_for("a window that asks for the file", || {
-        match x.poll_for_event().unwrap()? {
-            Event::SelectionRequest(asked) => Some(asked),
-            _ => None,
-        }
-    });
-    let uri = format!("file://{}\r\n", path.display());
-    let (to, property, target) = (asked.requestor, asked.property, asked.target);
-    x.change_property8(PropMode::REPLACE, to, property, target, uri.as_bytes())
-        .unwrap();
-    let there = SelectionNotifyEvent {
-        response_type: SELECTION_NOTIFY_EVENT,
-        sequence: 0,
-        time: asked.time,
-        requestor: to,
-        selection: asked.selection,
-        target,
-        property,
-    };
-    x.send_event(false, to, EventMask::NO_EVENT, there).unwrap();
-    tell("XdndDrop", [0, now, 0, 0]);
 }

@@ -5,6 +5,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod drag;
 mod ending;
 mod kept;
 mod keys;
