@@ -86,7 +86,8 @@ impl Setup {
         self
     }
 
-    /// Takes the kernel that was made of the stored source; where that was in use, with the switches that it takes.
+    /// Replaces the stored source by the kernel compiled from it. If that source was in use, the kernel is used
+    /// from now on, without the switches that it does not support.
     pub fn take_own_kernel(&mut self, kernel: &'static Kernel) {
         let stored = self.stored_kernel.take();
         self.own_kernel = Some(kernel);

@@ -257,8 +257,8 @@ fn round(
     Ok(ended)
 }
 
-/// Issues the rounds that `next` gives, which is told how many were issued before, and takes all events until
-/// it gives none and the last round has ended.
+/// Issues the rounds that `next` returns for the number of rounds issued so far, and handles all events until
+/// it returns none and the last round has ended.
 fn rounds(
     sim: &mut Sim,
     share: &Share,

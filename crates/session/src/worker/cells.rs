@@ -571,8 +571,8 @@ impl SessionWorker {
         }
     }
 
-    /// Answers somebody who waits, by the last copy that there is, if there is one. No session to save is
-    /// sent if the file was not restored: it would be overwritten.
+    /// Answers a request that waits for a copy with the last one, if any. A session whose file was not restored
+    /// is not sent: saving it would overwrite that file.
     fn answer_without(&mut self, wants: Wanted, last: Option<&Snapshot>) {
         match wants {
             Wanted::Cells(instance, query) => {

@@ -288,7 +288,7 @@ impl Driver {
         let mut asked = Vec::new();
         let mut before = None;
         for (edit, turns) in edits {
-            // Of those that there are now: a kernel that fails takes the session back to where there were fewer.
+            // The number of lattices is asked each time: a kernel that fails may take the session back to fewer.
             let instance = edit.instance % self.worker.setup.instances;
             let is_of_last = before.replace(instance) == Some(instance);
             let goes_on = edit.continues_stroke && is_of_last;
