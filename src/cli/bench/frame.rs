@@ -12,7 +12,9 @@ use crate::cli::snapshot::draw_until;
 use engine::kernels;
 use experiment::{Limits, Plan};
 use session::instances::Event;
-use session::{DeviceChoice, Order, Pace, Request, Session, Setup, Streams, Switch, Switches};
+use session::{
+    DeviceChoice, Order, Pace, PictureSource, Request, Session, Setup, Streams, Switch, Switches,
+};
 use ui::{SidePanel, ViewOptions};
 use window::list_adapters;
 use window::offscreen::Renderer;
@@ -167,16 +169,19 @@ fn frames_per_second(setup: &Setup, adapter: Option<&str>) -> Result<Vec<f64>> {
         &options,
         &mut |renderer, status| Ok(renderer.missing(status, &options) == 0),
     )?;
-    let mut rounds = 0;
+    let mut seen = vec![0; setup.instances];
     let mut run = |least: Duration| -> Result<f64> {
         let began = Instant::now();
-        let mut whole = 0u64;
+        let (mut whole, mut newer) = (0u64, 0);
         while began.elapsed() < least {
-            let status = session.status();
-            renderer.frame(&status, &session, &options)?;
-            // A frame counts if it is of another round than the last one.
-            whole += u64::from(status.rates.rounds > rounds);
-            rounds = status.rates.rounds;
+            renderer.frame(&session.status(), &session, &options)?;
+            session.visit_newer(&mut seen, &mut |_, _, _| newer += 1);
+            // A frame counts once a picture of every instance is newer: a status, which says how many
+            // rounds there were, is published far more seldom than these.
+            if newer >= setup.instances {
+                newer -= setup.instances;
+                whole += 1;
+            }
         }
         Ok(whole as f64 / began.elapsed().as_secs_f64())
     };
