@@ -185,6 +185,8 @@ impl ReferenceLog {
         };
         let drawn = |item: &Item| match &item.content {
             Content::Start(_) => Some(false),
+            // An instance that was taken away comes back as the start has it.
+            Content::Grid { instances, .. } if of(content) >= Some(*instances) => Some(false),
             Content::Cells { cells, .. } if of(&item.content) == of(content) => {
                 Some(matches!(cells, CellChange::Edit(_)))
             }
