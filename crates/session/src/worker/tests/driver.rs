@@ -668,6 +668,8 @@ impl Driver {
         );
         let script = self.script.clone();
         let split = self.worker.setup.split;
+        self.reloaded = true;
+        self.at = None;
         script.protected(|| self.reopen(way, loaded));
         assert_eq!(self.worker.setup.split, split, "reopened");
         assert_eq!(self.worker.state.position, position, "reopened");
@@ -680,8 +682,6 @@ impl Driver {
         self.cell_reads.clear();
         self.saves.clear();
         self.edited.clear();
-        self.reloaded = true;
-        self.at = None;
         self.observe();
     }
 
@@ -712,13 +712,17 @@ impl Driver {
         while is_opening(&self.worker) && self.open_turn() {}
     }
 
-    /// A turn before the session has been taken up: its log is not the one that is followed.
+    /// A turn before the session has been taken up: until its turn comes, the log is not the one that is followed.
     fn open_turn(&mut self) -> bool {
         let work = self.worker.next();
         match work {
             NextTask::Wait(_) => self.script.release() || deferred::run_one(),
             work => {
                 self.worker.perform_or_handle_error(work);
+                // The way to its position begins with its log, and what is measured there is kept.
+                if self.worker.state.queue.is_empty() {
+                    self.observe();
+                }
                 true
             }
         }
