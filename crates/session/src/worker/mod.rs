@@ -14,8 +14,8 @@
 //! | `lab` | measures rounds and launches, compares A and B, shows recorded rounds, and runs rounds op by op for the overlap |
 //! | `settings` | which setting steps which lattices; changes pace, kernel, switches and pictures, and compares rounds before and after |
 //! | `watching` | stops or refills settled panels |
-//! | `recovery` | puts other lattices in the place of the present ones: after a loss, of another size, from a file; hands a session over to be saved |
-//! | `status` | the figures that others see, when they are published, and what they say of actions |
+//! | `recovery` | puts other lattices in the place of the present ones: after a loss, of another size, from a file |
+//! | `status` | the figures that others see, when they are published, what they say of actions, and what is saved of the session |
 
 use crate::command::{AfterEnd, Command, LastKnown, Notice, SafetyCopy, When, enqueue, refuse};
 use crate::copies::Snapshot;

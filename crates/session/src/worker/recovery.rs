@@ -1,15 +1,14 @@
 //! Other lattices in the place of the present ones: on another engine after a loss, of another size or number,
-//! or from a file; and what is saved in one.
+//! or from a file.
 
 use super::SessionWorker;
 use crate::command::Notice;
-use crate::copies::{Copies, Snapshot};
+use crate::copies::Copies;
 use crate::engines::{Losses, first_view, resized};
 use crate::instances::Sim;
-use crate::log::{Position, Undo};
-use crate::saved::{Drafts, OwnFile, SavedSession};
+use crate::saved::{OwnFile, SavedSession};
 use crate::setup::Pacing;
-use crate::state::{Mode, Move, MoveReason};
+use crate::state::{Mode, MoveReason};
 use crate::{DeviceChoice, NewCells, Setup, StoredKernel};
 use engine::kernels::OwnStepError;
 use engine::{EngineError, Loss, Result};
@@ -225,85 +224,9 @@ impl SessionWorker {
     }
 }
 
-// Hands a session over to be saved, and continues a saved one.
+// Continues a saved session.
 
 impl SessionWorker {
-    /// The position that is saved: during a move its end, since the way there follows from the log. While a
-    /// comparison of A and B is redone and the lattices before it are not copied yet, it is the position
-    /// before the comparison, since leaving that needs the copy.
-    pub(super) fn saved_position(&self) -> Position {
-        let moving = self.state.moving();
-        let target = moving.map_or(self.state.position, |moving| moving.target);
-        let begun = self.state.log.comparison();
-        let is_copied = |at: &Position| self.state.copies.get(*at).is_some();
-        begun.map_or(target, |at| {
-            if is_copied(&at) {
-                target
-            } else {
-                target.min(at)
-            }
-        })
-    }
-
-    /// The session as it is saved; `None` if nothing leads to its position.
-    pub(super) fn saved_session(&self) -> Option<SavedSession> {
-        let takes_off = |moving: &Move| {
-            let undo = Undo::Before(moving.target);
-            matches!(moving.purpose, MoveReason::Undo { undo: it, .. } if it == undo)
-        };
-        let is_undone = self.state.moving().is_some_and(takes_off);
-        let timeline = self.state.saved(self.saved_position(), is_undone)?;
-        let parameters = timeline.log.parameters(timeline.position.records);
-        let b_switches = if self.is_comparing() {
-            Some(self.changed_setting().switches)
-        } else {
-            self.lab.b_switches
-        };
-        let (setting, kernel_choice) = self.chosen_setting();
-        let mut setup = Setup {
-            setting,
-            kernel_choice,
-            pace: self.state.pacing.pace,
-            generations_per_round: self.state.pacing.chosen,
-            rounds: None,
-            ..self.setup.clone()
-        };
-        parameters.set(&mut setup);
-        Some(SavedSession {
-            b_switches: b_switches.filter(|_| timeline.log.comparison().is_some()),
-            notices: Vec::new(),
-            timeline,
-            running: self.is_running(),
-            selected: self.watch.selected.min(setup.instances - 1),
-            setup,
-            drafts: Drafts::default(),
-        })
-    }
-
-    /// Publishes the session for those who save it while this thread hangs, if that is due.
-    pub(super) fn publish_last_known(&mut self, interval: Duration) {
-        let began = self.now();
-        if self.safety_copy.is_due(interval, began) {
-            let session = self.saved_session();
-            let now = self.now();
-            self.safety_copy.publish(session, began, now);
-        }
-    }
-
-    /// The newest copy that leads to the session's position, or that of the start.
-    pub(super) fn last_copy(&self) -> Option<Snapshot> {
-        let (log, limit) = (&self.state.log, self.saved_position());
-        let copies = self.state.copies.iter().rev();
-        let newest = copies.into_iter().find(|copy| copy.position <= limit);
-        if newest.is_some() || !log.base_is_start() {
-            return newest.cloned();
-        }
-        let parameters = log.base_parameters();
-        let all = (0..parameters.instances).map(|i| parameters.start_lattice(i));
-        let all = all.collect::<Result<Vec<_>, _>>().ok()?;
-        Snapshot::new(log.base(), &all).ok()
-    }
-
     /// Continues a saved session, whose setup this worker has. Nothing may be in flight. If that
     /// fails, the session ends and the file stays as it is.
     pub(super) fn open(&mut self, saved: SavedSession) -> Result<()> {

@@ -1,10 +1,14 @@
-//! The figures that a session shows of itself, and what follows from them for actions.
+//! What others know of a session: the figures that it shows of itself, what follows from them for actions, and
+//! what is saved of it.
 
 use super::SessionWorker;
 use crate::command::Notice;
+use crate::copies::Snapshot;
 use crate::instances::Sim;
+use crate::log::{Position, Undo};
+use crate::saved::{Drafts, SavedSession};
 use crate::setup::part_of_round;
-use crate::state::Mode;
+use crate::state::{Mode, Move, MoveReason};
 use crate::trace::Trace;
 use crate::{
     Finding, IsolatedOp, KernelChoice, OwnOrder, OwnRound, Pace, Pictures, Recorded, SessionAction,
@@ -812,6 +816,86 @@ impl SessionWorker {
                 "Computing up to generation {target} from the nearest snapshot: {percent} %; Space stops this"
             ),
         })
+    }
+}
+
+// The session as it is saved, also by other threads while this one hangs.
+
+impl SessionWorker {
+    /// The position that is saved: during a move its end, since the way there follows from the log. While a
+    /// comparison of A and B is redone and the lattices before it are not copied yet, it is the position
+    /// before the comparison, since leaving that needs the copy.
+    pub(super) fn saved_position(&self) -> Position {
+        let moving = self.state.moving();
+        let target = moving.map_or(self.state.position, |moving| moving.target);
+        let begun = self.state.log.comparison();
+        let is_copied = |at: &Position| self.state.copies.get(*at).is_some();
+        begun.map_or(target, |at| {
+            if is_copied(&at) {
+                target
+            } else {
+                target.min(at)
+            }
+        })
+    }
+
+    /// The session as it is saved; `None` if nothing leads to its position.
+    pub(super) fn saved_session(&self) -> Option<SavedSession> {
+        let takes_off = |moving: &Move| {
+            let undo = Undo::Before(moving.target);
+            matches!(moving.purpose, MoveReason::Undo { undo: it, .. } if it == undo)
+        };
+        let is_undone = self.state.moving().is_some_and(takes_off);
+        let timeline = self.state.saved(self.saved_position(), is_undone)?;
+        let parameters = timeline.log.parameters(timeline.position.records);
+        let b_switches = if self.is_comparing() {
+            Some(self.changed_setting().switches)
+        } else {
+            self.lab.b_switches
+        };
+        let (setting, kernel_choice) = self.chosen_setting();
+        let mut setup = Setup {
+            setting,
+            kernel_choice,
+            pace: self.state.pacing.pace,
+            generations_per_round: self.state.pacing.chosen,
+            rounds: None,
+            ..self.setup.clone()
+        };
+        parameters.set(&mut setup);
+        Some(SavedSession {
+            b_switches: b_switches.filter(|_| timeline.log.comparison().is_some()),
+            notices: Vec::new(),
+            timeline,
+            running: self.is_running(),
+            selected: self.watch.selected.min(setup.instances - 1),
+            setup,
+            drafts: Drafts::default(),
+        })
+    }
+
+    /// Publishes the session for those who save it while this thread hangs, if that is due.
+    pub(super) fn publish_last_known(&mut self, interval: Duration) {
+        let began = self.now();
+        if self.safety_copy.is_due(interval, began) {
+            let session = self.saved_session();
+            let now = self.now();
+            self.safety_copy.publish(session, began, now);
+        }
+    }
+
+    /// The newest copy that leads to the session's position, or that of the start.
+    pub(super) fn last_copy(&self) -> Option<Snapshot> {
+        let (log, limit) = (&self.state.log, self.saved_position());
+        let copies = self.state.copies.iter().rev();
+        let newest = copies.into_iter().find(|copy| copy.position <= limit);
+        if newest.is_some() || !log.base_is_start() {
+            return newest.cloned();
+        }
+        let parameters = log.base_parameters();
+        let all = (0..parameters.instances).map(|i| parameters.start_lattice(i));
+        let all = all.collect::<Result<Vec<_>, _>>().ok()?;
+        Snapshot::new(log.base(), &all).ok()
     }
 }
 
