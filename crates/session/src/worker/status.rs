@@ -7,8 +7,7 @@ use crate::copies::Snapshot;
 use crate::instances::Sim;
 use crate::log::{Position, Undo};
 use crate::saved::{Drafts, SavedSession};
-use crate::setup::part_of_round;
-use crate::state::{Mode, Move, MoveReason};
+use crate::state::{Mode, Move, MoveReason, part_of_round};
 use crate::trace::Trace;
 use crate::{
     Finding, IsolatedOp, KernelChoice, OwnOrder, OwnRound, Pace, Pictures, Recorded, SessionAction,
