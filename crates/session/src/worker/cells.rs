@@ -77,10 +77,10 @@ impl SessionWorker {
         }
     }
 
-    /// Sets the rule by which the lattices are stepped.
+    /// Sets the rule by which the lattices are stepped. Under the same one, graphs stay and nothing is compiled.
     fn set_rule(&mut self, rule: Rule) {
         let shares = self.shares_in_use();
-        if let Some(sim) = &mut self.sim {
+        if let Some(sim) = self.sim.as_mut().filter(|it| it.rule() != rule) {
             sim.set_rule(rule, &shares);
         }
     }
