@@ -6,15 +6,13 @@ use crate::command::{Notice, refuse};
 use crate::copies::Snapshot;
 use crate::state::Mode;
 use crate::trace::{Recording, RoundWork};
-use crate::worker::settings::{Subject, Trial};
 use crate::worker::watching::Measuring;
 use crate::{
     AbComparison, Effect, Finding, IsolatedOp, LabStatus, NewCells, Order, Pace, RecordedStatus,
     Request, Setting, Share, Source, Status, Streams, Switch, Switches, median, recorded_in_words,
-    timestamps_of_own,
 };
 use engine::Result;
-use lang::{Message, message};
+use lang::message;
 use life::grouped;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -278,48 +276,9 @@ impl Lab {
     }
 
     /// Turns block timestamps of timed rounds on or off.
-    fn toggle_block_timestamps(&mut self) {
+    pub(super) fn toggle_block_timestamps(&mut self) {
         self.block_timestamps = !self.block_timestamps;
         self.launches.iter_mut().for_each(VecDeque::clear);
-    }
-}
-
-// Block timestamps.
-
-impl SessionWorker {
-    /// Turns block timestamps of timed rounds on or off.
-    pub(super) fn toggle_block_timestamps(&mut self) -> Option<Notice> {
-        if self.is_recorded() && !self.lab.block_timestamps {
-            return refuse(message!("recorded rounds have no block timestamps"));
-        }
-        if let (Some(why), false) = (self.no_timestamps(), self.lab.block_timestamps) {
-            return refuse(why);
-        }
-        self.lab.toggle_block_timestamps();
-        None
-    }
-
-    /// Why rounds with the present settings have no block timestamps.
-    fn no_timestamps(&self) -> Option<Message> {
-        let instances = self.sim.as_ref();
-        let is_on_gpu = instances.is_some_and(|it| it.engine().name() == "cuda");
-        if self.changed_setting().switches.graphs {
-            Some(message!(
-                "Block timestamps are unavailable with graphs; {key} turns graphs off",
-                key = Switch::Graphs.key()
-            ))
-        } else if is_on_gpu && !self.setup.setting.kernel.block_timestamps {
-            Some(Message::new(timestamps_of_own))
-        } else {
-            None
-        }
-    }
-
-    /// Turns block timestamps off where the present settings have none.
-    pub(super) fn fit_block_timestamps(&mut self) {
-        if self.no_timestamps().is_some() && self.lab.block_timestamps {
-            self.toggle_block_timestamps();
-        }
     }
 }
 
@@ -392,11 +351,6 @@ impl SessionWorker {
             self.lab.b_switches = Some(self.changed_setting().switches);
             self.trial = None;
         }
-    }
-
-    /// A trial of the present setting, A's, and this one, B's.
-    pub(super) fn trial_of_halves(&mut self, b: Setting) -> Trial {
-        self.new_trial(Subject::Halves(self.setup.instances / 2), b)
     }
 
     /// B's setting when a comparison begins.
@@ -493,7 +447,7 @@ impl SessionWorker {
     }
 
     /// How two settings compare, as recorded; `None` if rounds are measured here.
-    fn compare_recorded(
+    pub(super) fn compare_recorded(
         &self,
         settings: [Setting; 2],
     ) -> Option<([Option<f64>; 2], Option<Finding>, Source)> {
@@ -508,19 +462,6 @@ impl SessionWorker {
         Some(match compared {
             Some((us, finding)) => (us.map(Some), Some(finding), source),
             None => ([None; 2], None, source),
-        })
-    }
-
-    /// What a change from this setting to the present one did to a round, as recorded; `None` if that is
-    /// measured here.
-    pub(super) fn recorded_effect(&self, change: &Message, before: &Setting) -> Option<Effect> {
-        let settings = [before.clone(), self.changed_setting()];
-        let (round_us, finding, source) = self.compare_recorded(settings)?;
-        Some(Effect {
-            what: change.clone(),
-            round_us,
-            finding,
-            source,
         })
     }
 

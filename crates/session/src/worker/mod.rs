@@ -12,7 +12,7 @@
 //! | this one | decides what is next, takes commands at once or in their turn, takes the engine's events, and sleeps between turns |
 //! | `cells` | applies records of the log to the lattices, begins moves from a copy or a start, and makes copies of all lattices |
 //! | `lab` | measures rounds and launches, compares A and B, shows recorded rounds, and runs rounds op by op for the overlap |
-//! | `settings` | which setting steps which lattices; changes pace, kernel, switches and pictures, and compares rounds before and after |
+//! | `settings` | which setting steps which lattices; changes pace, kernel, switches, pictures and block timestamps, and compares rounds before and after |
 //! | `watching` | stops or refills settled panels |
 //! | `recovery` | puts other lattices in the place of the present ones: after a loss, of another size, from a file |
 //! | `status` | the figures that others see, when they are published, what they say of actions, and what is saved of the session |

@@ -1,4 +1,4 @@
-//! The settings by which the lattices are stepped, and their change: pace, kernel, switches, pictures; rounds
+//! The settings by which the lattices are stepped, and their change: pace, kernel, switches, pictures, block timestamps; rounds
 //! before and after a change, or of A and B, are compared (`Trial`).
 //!
 //! The engine has no setting: each round is given one. A change asks the engine first, and takes the setting
@@ -18,7 +18,7 @@ use crate::trace::{RecordedGroup, RecordedSetting, RoundWork};
 use crate::{
     Choice, DEFAULT_KERNEL, Effect, Finding, KernelChoice, Order, OwnOrder, OwnRound,
     OwnRoundError, Pace, PicturePlan, SLOWER_KEY, Setting, Setup, Share, Side, Source, Streams,
-    Switch, SwitchContext, Switches, TransferChoice, Wait, default_kernels,
+    Switch, SwitchContext, Switches, TransferChoice, Wait, default_kernels, timestamps_of_own,
 };
 use engine::{EngineError, Kernel, Layout, Result, Transfer, kernels};
 use experiment::{Executor, Plan, Round};
@@ -558,6 +558,19 @@ impl SessionWorker {
         Ok(())
     }
 
+    /// What a change from this setting to the present one did to a round, as recorded; `None` if that is
+    /// measured here.
+    fn recorded_effect(&self, change: &Message, before: &Setting) -> Option<Effect> {
+        let settings = [before.clone(), self.changed_setting()];
+        let (round_us, finding, source) = self.compare_recorded(settings)?;
+        Some(Effect {
+            what: change.clone(),
+            round_us,
+            finding,
+            source,
+        })
+    }
+
     /// Makes what rounds of these shares need, and converts the lattices for them. Nothing may be in flight.
     ///
     /// # Errors
@@ -809,6 +822,45 @@ fn kernel_set(kernel: &'static Kernel, [before, now]: [Switches; 2]) -> Notice {
     }))
 }
 
+// Block timestamps.
+
+impl SessionWorker {
+    /// Turns block timestamps of timed rounds on or off.
+    pub(super) fn toggle_block_timestamps(&mut self) -> Option<Notice> {
+        if self.is_recorded() && !self.lab.block_timestamps {
+            return refuse(message!("recorded rounds have no block timestamps"));
+        }
+        if let (Some(why), false) = (self.no_timestamps(), self.lab.block_timestamps) {
+            return refuse(why);
+        }
+        self.lab.toggle_block_timestamps();
+        None
+    }
+
+    /// Why rounds with the present settings have no block timestamps.
+    fn no_timestamps(&self) -> Option<Message> {
+        let instances = self.sim.as_ref();
+        let is_on_gpu = instances.is_some_and(|it| it.engine().name() == "cuda");
+        if self.changed_setting().switches.graphs {
+            Some(message!(
+                "Block timestamps are unavailable with graphs; {key} turns graphs off",
+                key = Switch::Graphs.key()
+            ))
+        } else if is_on_gpu && !self.setup.setting.kernel.block_timestamps {
+            Some(Message::new(timestamps_of_own))
+        } else {
+            None
+        }
+    }
+
+    /// Turns block timestamps off where the present settings have none.
+    pub(super) fn fit_block_timestamps(&mut self) {
+        if self.no_timestamps().is_some() && self.lab.block_timestamps {
+            self.toggle_block_timestamps();
+        }
+    }
+}
+
 // Two settings whose rounds are compared while the session runs: before and after a change, A and B, or,
 // once per session, equal ones, whose difference widens what is found of others.
 // The present setting is the session's; a trial knows the other one. It decides whose round is next, and
@@ -816,7 +868,7 @@ fn kernel_set(kernel: &'static Kernel, [before, now]: [Switches; 2]) -> Notice {
 // advance and are drawn.
 
 /// What is compared.
-pub(crate) enum Subject {
+enum Subject {
     /// All lattices before (A) and after (B) a change.
     Change(Message),
     /// A's lattices, so many, with the present setting, and as many of B's with the other; an odd one is
@@ -944,7 +996,7 @@ pub(crate) fn shown(shares: &[Share]) -> &[Share] {
 
 impl SessionWorker {
     /// A trial of the present setting and another one; nothing of it is measured yet.
-    pub(super) fn new_trial(&mut self, subject: Subject, other: Setting) -> Trial {
+    fn new_trial(&mut self, subject: Subject, other: Setting) -> Trial {
         self.lab.trials += 1;
         let spread = self.lab.spread.unwrap_or(1.0);
         Trial {
@@ -954,6 +1006,11 @@ impl SessionWorker {
             is_compared: false,
             used: Usage::default(),
         }
+    }
+
+    /// A trial of the present setting, A's, and this one, B's.
+    pub(super) fn trial_of_halves(&mut self, b: Setting) -> Trial {
+        self.new_trial(Subject::Halves(self.setup.instances / 2), b)
     }
 
     /// Whether rounds before and after a change can be compared, if there is the memory for both.
