@@ -1,14 +1,17 @@
-//! Embeds the source and the PTX of every kernel. Fails if a PTX does not match its sources.
+//! Embeds the source and the PTX of every kernel, the PTX packed. Fails if a PTX does not match its
+//! sources.
 //!
 //! Nothing is compiled here: the PTX is committed, and `scripts/build-kernels` makes it. Set
 //! `LIFESTREAMS_BUILD_KERNELS=1` to run that script first (it needs clang-16).
 
 use std::error::Error;
-use std::fmt::Write;
+use std::fmt::Write as _;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, fs};
 
+use flate2::{Compression, write::ZlibEncoder};
 use sha2::{Digest, Sha256};
 
 /// The repository root, relative to this crate.
@@ -34,8 +37,10 @@ fn embed_kernels() -> Result<(), Box<dyn Error>> {
             return Err(format!("{REBUILD}=1 was set, and scripts/build-kernels failed").into());
         }
     }
-    let mut table = String::from("const EMBEDDED: &[Ptx] = &[\n");
-    for source in sources()? {
+    let out = PathBuf::from(env::var("OUT_DIR")?);
+    let sources = sources()?;
+    let mut table = format!("static EMBEDDED: [Ptx; {}] = [\n", sources.len());
+    for source in sources {
         let ptx = source.with_extension("ptx");
         let text = fs::read_to_string(&ptx).unwrap_or_default();
         let hash = sources_hash(&source)?;
@@ -51,15 +56,19 @@ fn embed_kernels() -> Result<(), Box<dyn Error>> {
             .file_stem()
             .expect("listed by its extension")
             .to_string_lossy();
-        let [source, ptx] = [fs::canonicalize(&source)?, fs::canonicalize(&ptx)?];
+        let source = fs::canonicalize(&source)?;
+        let packed = out.join(format!("{stem}.zlib"));
+        let mut encoder = ZlibEncoder::new(fs::File::create(&packed)?, Compression::best());
+        encoder.write_all(text.as_bytes())?;
+        encoder.finish()?;
         writeln!(
             table,
             "Ptx {{ stem: {stem:?}, hash: {hash:?}, source: include_str!({source:?}), \
-             text: include_str!({ptx:?}) }},"
+             text: LazyLock::new(|| unpacked(include_bytes!({packed:?}))) }},"
         )?;
     }
     table.push_str("];\n");
-    fs::write(PathBuf::from(env::var("OUT_DIR")?).join("ptx.rs"), table)?;
+    fs::write(out.join("ptx.rs"), table)?;
     Ok(())
 }
 

@@ -45,7 +45,7 @@ fn stream() -> CUstream {
 }
 
 fn function() -> CUfunction {
-    let ptx = engine::kernels::Ptx::find("05_bits").unwrap().text;
+    let ptx = &engine::kernels::Ptx::find("05_bits").unwrap().text;
     let [ptx, name] = [ptx, "life_bits"].map(|text| CString::new(text).unwrap());
     // SAFETY: as above, and both texts end in a zero.
     unsafe {

@@ -29,7 +29,7 @@ fn ptxas_takes_every_woven_kernel() {
             .iter()
             .any(|it| it.file == stem && !it.block_timestamps)
     };
-    for ptx in Ptx::ALL.iter().filter(|ptx| !is_plain(ptx.stem)) {
+    for ptx in Ptx::all().iter().filter(|ptx| !is_plain(ptx.stem)) {
         for symbol in ptx.symbols() {
             // Each is assembled with timestamps, and one that takes a rule's network with that.
             let mut text = ptx.only(symbol);

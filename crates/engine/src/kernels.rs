@@ -11,12 +11,15 @@ mod tests;
 
 use crate::{DeviceInfo, EngineError};
 use Parameter::{Cells, From, Generations, Height, Mail, RuleTable, To, Width};
+use flate2::read::ZlibDecoder;
 use instrumentation::instrument;
 use lang::{Message, message, tr};
 use life::{Rule, Size, grouped};
 use std::borrow::Cow;
 use std::fmt;
 use std::hash::{Hash, Hasher};
+use std::io::Read as _;
+use std::sync::LazyLock;
 
 /// A memory layout of a lattice's cells, with the number by which kernels know it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, serde::Serialize)]
@@ -816,15 +819,24 @@ pub struct Ptx {
     pub hash: &'static str,
     /// The CUDA C++.
     pub source: &'static str,
-    /// The PTX.
-    pub text: &'static str,
+    /// The PTX, unpacked at its first use: as text, all of it would be an eighth of the program's file.
+    pub text: LazyLock<String>,
 }
 
 include!(concat!(env!("OUT_DIR"), "/ptx.rs"));
 
+fn unpacked(packed: &[u8]) -> String {
+    let mut text = String::new();
+    let read = ZlibDecoder::new(packed).read_to_string(&mut text);
+    read.expect("packed by build.rs");
+    text
+}
+
 impl Ptx {
     /// The PTX of every source file.
-    pub const ALL: &'static [Ptx] = EMBEDDED;
+    pub fn all() -> &'static [Ptx] {
+        &EMBEDDED
+    }
 
     /// The PTX of `kernels/*/{stem}.cu`.
     pub fn find(stem: &str) -> Option<&'static Ptx> {
@@ -832,7 +844,7 @@ impl Ptx {
     }
 
     /// Symbols of its functions, in order.
-    pub fn symbols(&self) -> impl Iterator<Item = &'static str> {
+    pub fn symbols(&self) -> impl Iterator<Item = &str> {
         let heads = self
             .text
             .lines()

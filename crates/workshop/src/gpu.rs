@@ -256,7 +256,7 @@ mod tests {
     #[test]
     fn parameters_are_read_from_ptx() {
         for rung in rungs() {
-            let text = Ptx::find(rung.file).unwrap().text;
+            let text = &Ptx::find(rung.file).unwrap().text;
             let given: Vec<usize> = rung.parameters.iter().map(|it| it.bytes()).collect();
             let symbol = rung.entries[0];
             assert_eq!(parameter_sizes(text, symbol), Some(given), "{symbol}");

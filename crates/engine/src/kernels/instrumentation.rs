@@ -139,7 +139,7 @@ mod tests {
     /// Every function's name and PTX, as it is loaded: with a rule's network where it takes one.
     fn functions() -> Vec<(&'static str, String)> {
         let network = RuleNetwork::of("B36/S23".parse().unwrap());
-        let all = Ptx::ALL.iter().flat_map(|ptx| {
+        let all = Ptx::all().iter().flat_map(|ptx| {
             let network = &network;
             ptx.symbols().map(move |symbol| {
                 let only = ptx.only(symbol);

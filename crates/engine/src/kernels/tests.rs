@@ -41,7 +41,7 @@ fn shared_memory_stays_below_the_default_limit() {
 #[test]
 fn a_rung_s_text_is_cut_into_its_functions() {
     let count = |text: &str| text.lines().filter(|line| line.ends_with(';')).count();
-    for ptx in Ptx::ALL {
+    for ptx in Ptx::all() {
         let symbols: Vec<&str> = ptx.symbols().collect();
         let (head, _) = ptx.text.split_once(".visible .entry").unwrap();
         let mut lines = count(head);
@@ -52,7 +52,7 @@ fn a_rung_s_text_is_cut_into_its_functions() {
             assert!(only.starts_with(ptx.text.lines().next().unwrap()));
             lines += count(&only) - count(head);
         }
-        assert_eq!(lines, count(ptx.text), "every instruction is in one entry");
+        assert_eq!(lines, count(&ptx.text), "every instruction is in one entry");
     }
 }
 
@@ -115,7 +115,7 @@ fn every_entry_takes_the_parameters_of_its_row() {
         assert!(expected.len() <= MAX_PARAMETERS, "{symbol}");
     }
     let of_rows: BTreeSet<_> = rows.iter().map(|row| (row.0, row.1)).collect();
-    let of_ptx = Ptx::ALL
+    let of_ptx = Ptx::all()
         .iter()
         .flat_map(|ptx| ptx.symbols().map(|symbol| (ptx.stem, symbol)));
     assert_eq!(of_rows, of_ptx.collect(), "every entry has a row");
