@@ -1,6 +1,8 @@
 //! The shaders against the CPU reference (`reference.rs`), pixel by pixel, on lavapipe (Mesa's Vulkan in
 //! software), which draws the same everywhere.
 
+use std::sync::LazyLock;
+
 use crate::view::Gpu;
 use crate::view::cell_ages::AgeUpdate;
 use crate::view::layout::{PixelRect, Tiling};
@@ -8,7 +10,8 @@ use crate::view::offscreen::{read, target};
 use crate::view::panels::{Minimap, Panels, PanelsInput, outside};
 use crate::view::picture_cache::texture_limits;
 use crate::view::picture_file::Image;
-use crate::view::reference::{ReferenceAges, assert_as_modelled, colour, density};
+use crate::view::reference::{ReferenceAges, Seen, colour};
+use crate::view::scene::begin_pass;
 use engine::ReduceRegion;
 use life::{Lattice, Size};
 use session::{PictureSource, TransferChoice};
@@ -30,8 +33,16 @@ pub(crate) fn lavapipe() -> Gpu {
 
 const FORMAT: wgpu::TextureFormat = wgpu::TextureFormat::Rgba8Unorm;
 
-/// So many panels of so many pixels.
-fn tiling(count: usize, columns: usize, panel: [u32; 2]) -> Tiling {
+static GPU: LazyLock<Gpu> = LazyLock::new(lavapipe);
+
+/// Panels of so many pixels, so many in a row, and what they show.
+type Place = ([u32; 2], usize, ViewTransform);
+
+fn size(width: u64, height: u64) -> Size {
+    Size::new(width, height).unwrap()
+}
+
+fn tiling(count: usize, (panel, columns, _): Place) -> Tiling {
     Tiling {
         count,
         columns,
@@ -42,256 +53,271 @@ fn tiling(count: usize, columns: usize, panel: [u32; 2]) -> Tiling {
     }
 }
 
-/// Draws panels of `panel` pixels in one row and reads them back.
-fn draw(
-    limits: impl Fn(TextureLimits) -> TextureLimits,
-    size: Size,
+fn input<'a>(
+    (count, size): (usize, Size),
     place: Place,
-    only: Option<usize>,
-    options: &ViewOptions,
-    rounds: &[&FixturePictures],
-) -> Image {
-    let sources: Vec<_> = rounds
-        .iter()
-        .map(|&round| round as &dyn PictureSource)
-        .collect();
-    let of = (rounds[0].0.len(), size);
-    draw_all(limits, of, place, (only, None), options, &sources)
+    pixels: [u32; 2],
+    options: &'a ViewOptions,
+) -> PanelsInput<'a> {
+    PanelsInput {
+        pixels,
+        tiling: tiling(count, place),
+        grid: (count, size),
+        transform: place.2,
+        only: None,
+        number_of: &|instance| instance,
+        options,
+        minimap: None,
+        backgrounds: &[],
+    }
 }
 
-/// The same with a minimap and any pictures.
-fn draw_all(
-    limits: impl Fn(TextureLimits) -> TextureLimits,
-    (count, size): (usize, Size),
-    (panel, columns, transform): Place,
-    (only, minimap): (Option<usize>, Option<Minimap>),
+/// What else there may be of a picture.
+#[derive(Default)]
+struct Else {
+    only: Option<usize>,
+    minimap: Option<Minimap>,
+    /// Smaller textures than the GPU has.
+    limits: Option<TextureLimits>,
+}
+
+/// Draws panels after these rounds and reads them back.
+fn draw(
+    grid: (usize, Size),
+    place: Place,
+    other: Else,
     options: &ViewOptions,
     rounds: &[&dyn PictureSource],
 ) -> Image {
-    let gpu = lavapipe();
-    let limits = limits(texture_limits(&gpu.device.limits()));
+    let gpu = &*GPU;
+    let limits = other
+        .limits
+        .unwrap_or_else(|| texture_limits(&gpu.device.limits()));
     let mut panels = Panels::new(&gpu.device, &gpu.queue, FORMAT, limits);
     for pictures in rounds {
-        panels.update(count, size, *pictures, only, options.colour_by);
+        panels.update(grid.0, grid.1, *pictures, other.only, options.colour_by);
     }
-    let lines = count.div_ceil(columns) as u32;
+    let (panel, columns, _) = place;
+    let lines = grid.0.div_ceil(columns) as u32;
     let pixels = [(panel[0] + 3) * columns as u32, (panel[1] + 3) * lines];
     panels.prepare(&PanelsInput {
-        pixels,
-        tiling: tiling(count, columns, panel),
-        grid: (count, size),
-        transform,
-        only,
-        number_of: &|instance| instance,
-        options,
-        minimap,
-        backgrounds: &[],
+        only: other.only,
+        minimap: other.minimap,
+        ..input(grid, place, pixels, options)
     });
     let texture = target(&gpu.device, pixels, FORMAT);
+    let view = texture.create_view(&Default::default());
     let mut encoder = gpu.device.create_command_encoder(&Default::default());
-    {
-        let view = texture.create_view(&Default::default());
-        panels.draw(&mut crate::view::scene::begin_pass(
-            &mut encoder,
-            &view,
-            outside(options),
-        ));
-    }
+    panels.draw(&mut begin_pass(&mut encoder, &view, outside(options)));
     gpu.queue.submit([encoder.finish()]);
-    let image = read(&gpu, &texture).unwrap();
+    let image = read(gpu, &texture).unwrap();
     gpu.trouble().unwrap();
     image
 }
 
-fn size(width: u64, height: u64) -> Size {
-    Size::new(width, height).unwrap()
+/// Every pixel of every panel is within `by` of what is wanted of it.
+#[track_caller]
+fn assert_pixels(
+    image: &Image,
+    count: usize,
+    place: Place,
+    by: f64,
+    want: impl Fn(usize, [u32; 2]) -> [f64; 3],
+) {
+    let tiling = tiling(count, place);
+    for instance in 0..count {
+        let rect = tiling.rect(instance);
+        for (x, y) in (0..rect.width).flat_map(|x| (0..rect.height).map(move |y| (x, y))) {
+            let want = want(instance, [x, y]);
+            let have = image.pixel(rect.x + x, rect.y + y).map(f64::from);
+            assert!(
+                (0..3).all(|c| (want[c] - have[c]).abs() <= by),
+                "panel {instance}, pixel ({x}, {y}): {have:?}, not {want:?}\n{place:?}"
+            );
+        }
+    }
+}
+
+/// The same of lattices that are seen whole or in part.
+#[track_caller]
+fn assert_cells(image: &Image, lattices: &[Lattice], place: Place, options: &ViewOptions, by: f64) {
+    let (panel, _, transform) = place;
+    assert_pixels(image, lattices.len(), place, by, |instance, pixel| {
+        let lattice = &lattices[instance];
+        Seen {
+            lattice,
+            transform,
+            panel,
+        }
+        .colour(pixel, instance, options)
+    });
 }
 
 /// Another number of lattices is drawn once each has a picture, the ones of before until then.
 #[test]
 fn the_pictures_of_before_stay_until_all_of_the_new_ones_have_come() {
-    let gpu = lavapipe();
+    let gpu = &*GPU;
     let limits = texture_limits(&gpu.device.limits());
     let mut panels = Panels::new(&gpu.device, &gpu.queue, FORMAT, limits);
-    let (small, large) = (size(64, 64), size(96, 96));
-    let soups = |count: u64, size: Size| -> Vec<Lattice> {
-        (0..count).map(|seed| soup(size, 0.5, seed)).collect()
-    };
-    let mut update = |size: Size, count: usize, source: &dyn PictureSource| {
-        panels.update(count, size, source, None, ColourBy::Age);
-        panels.prepare(&PanelsInput {
-            pixels: [400, 100],
-            tiling: tiling(count, count, [64, 64]),
-            grid: (count, size),
-            transform: Camera::default().shown(size, [64, 64]),
-            only: None,
-            number_of: &|instance| instance,
-            options: &ViewOptions::default(),
-            minimap: None,
-            backgrounds: &[],
-        });
-        (panels.drawn(), panels.missing(None))
-    };
-    let two = FixturePictures::bits(&soups(2, small));
-    assert_eq!(update(small, 2, &two), (2, 0));
-    let first = FixturePictures::bits(&soups(1, small));
-    assert_eq!(update(small, 4, &first), (2, 3), "more");
-    let four = FixturePictures::bits(&soups(4, small));
-    assert_eq!(update(small, 4, &four), (4, 0));
-    let none = FixturePictures::bits(&[]);
-    assert_eq!(update(small, 1, &none), (1, 1), "fewer");
-    assert_eq!(update(large, 1, &none), (1, 1), "larger");
-    let one = FixturePictures::bits(&soups(1, large));
-    assert_eq!(update(large, 1, &one), (1, 0));
-}
-
-fn all(limits: TextureLimits) -> TextureLimits {
-    limits
-}
-
-/// Where panels stand, how many are in a row, and what they show.
-type Place = ([u32; 2], usize, ViewTransform);
-
-/// Draws the bits of lattices of one size.
-fn drawn(lattices: &[Lattice], place: Place, options: &ViewOptions) -> Image {
-    let pictures = FixturePictures::bits(lattices);
-    draw(all, lattices[0].size(), place, None, options, &[&pictures])
-}
-
-/// Draws the bits of lattices and holds every pixel against the reference, `by` apart at most.
-fn assert_drawn(lattices: &[Lattice], place: Place, options: &ViewOptions, by: f64) {
-    let image = drawn(lattices, place, options);
-    assert_as_modelled(&image, lattices, place, options, by);
+    // How many lattices of which side are wanted, how many come, how many are drawn, how many are missing.
+    for (count, side, come, drawn, missing) in [
+        (2, 64, 2, 2, 0),
+        (4, 64, 1, 2, 3),
+        (4, 64, 4, 4, 0),
+        (1, 64, 0, 1, 1),
+        (1, 96, 0, 1, 1),
+        (1, 96, 1, 1, 0),
+    ] {
+        let size = size(side, side);
+        let soups: Vec<Lattice> = (0..come).map(|seed| soup(size, 0.5, seed)).collect();
+        panels.update(
+            count,
+            size,
+            &FixturePictures::bits(&soups),
+            None,
+            ColourBy::Age,
+        );
+        let place = ([64, 64], count, Camera::default().shown(size, [64, 64]));
+        panels.prepare(&input(
+            (count, size),
+            place,
+            [400, 100],
+            &ViewOptions::default(),
+        ));
+        assert_eq!(
+            (panels.drawn(), panels.missing(None)),
+            (drawn, missing),
+            "{count} of {side}"
+        );
+    }
 }
 
 #[test]
-fn panels_show_cells_or_their_density_and_lines_between_large_ones_for_any_width() {
-    for (width, height, panel, by) in [
-        (33, 20, [33 * 8, 20 * 8], 0.51),
-        (8, 8, [40, 40], 0.51),
-        (8, 8, [48, 48], 0.51),
-        (33, 65, [7, 13], 1.0),
-        (512, 512, [100, 100], 1.0),
-        (1000, 333, [121, 40], 1.0),
-        (31, 3, [31, 3], 0.51),
-        (97, 40, [150, 62], 1.0),
-        (4097, 64, [64, 4], 1.0),
+fn panels_show_cells_or_their_density_and_lines_between_large_ones_wherever_one_looks() {
+    let mut camera = Camera::default();
+    let mut zoomed = |factor, pixel| {
+        camera.zoom_at(factor, pixel, size(700, 500), [140, 100]);
+        (
+            (700, 500),
+            [140, 100],
+            Some(camera.target_transform(size(700, 500), [140, 100])),
+            1.0,
+        )
+    };
+    // Beyond an edge lies the other side.
+    let across = |scale, x, y| {
+        let origin = [x, y];
+        (
+            (70, 50),
+            [200, 160],
+            Some(ViewTransform { origin, scale }),
+            0.51,
+        )
+    };
+    let large = ViewTransform {
+        origin: [95.5, 88.0],
+        scale: 64.0,
+    };
+    for ((width, height), panel, transform, by) in [
+        ((33, 20), [33 * 8, 20 * 8], None, 0.51),
+        ((8, 8), [40, 40], None, 0.51),
+        ((33, 65), [7, 13], None, 1.0),
+        ((512, 512), [100, 100], None, 1.0),
+        ((1000, 333), [121, 40], None, 1.0),
+        ((31, 3), [31, 3], None, 0.51),
+        ((97, 40), [150, 62], None, 1.0),
+        ((4097, 64), [64, 4], None, 1.0),
+        zoomed(3.7, [13.0, 80.0]),
+        zoomed(4.1, [139.0, 2.0]),
+        zoomed(30.0, [50.0, 50.0]),
+        across(8.0, 60.0, 20.0),
+        across(8.0, 55.0, 45.0),
+        across(5.0, 69.0, 0.0),
+        across(7.0, 0.0, 49.0),
+        // As large as cells get, crisp to the pixel.
+        ((100, 90), [64 * 13 + 20, 200], Some(large), 0.51),
     ] {
         let size = size(width, height);
-        let lattices = [soup(size, 0.1, 3)];
-        let place = (panel, 1, Camera::default().target_transform(size, panel));
-        for (theme, invert) in [(0, false), (1, true), (2, false)] {
+        let lattices = [soup(size, 0.2, 3)];
+        let transform =
+            transform.unwrap_or_else(|| Camera::default().target_transform(size, panel));
+        let place = (panel, 1, transform);
+        for (theme, invert) in [(0, false), (1, true), (2, false), (4, false)] {
             let options = ViewOptions {
                 theme,
                 invert,
-                grid_lines: true,
+                grid_lines: theme != 4,
                 ..Default::default()
             };
-            assert_drawn(&lattices, place, &options, by);
+            let pictures = FixturePictures::bits(&lattices);
+            let image = draw((1, size), place, Else::default(), &options, &[&pictures]);
+            assert_cells(&image, &lattices, place, &options, by);
         }
     }
 }
 
-#[test]
-fn a_moved_and_zoomed_camera_shows_the_right_cells() {
-    let (size, panel) = (size(700, 500), [140, 100]);
-    let lattices = [soup(size, 0.3, 5)];
-    let mut camera = Camera::default();
-    for (factor, pixel) in [
-        (3.7, [13.0, 80.0]),
-        (4.1, [139.0, 2.0]),
-        (30.0, [50.0, 50.0]),
-    ] {
-        camera.zoom_at(factor, pixel, size, panel);
-        let place = (panel, 1, camera.target_transform(size, panel));
-        let options = ViewOptions {
-            theme: 4,
-            ..Default::default()
-        };
-        assert_drawn(&lattices, place, &options, 1.0);
-    }
-}
-
-/// The lattice with this cell at its top left.
-fn rolled(lattice: &Lattice, [left, top]: [u32; 2]) -> Lattice {
-    let size = lattice.size();
-    let mut rolled = Lattice::new(size);
-    for (x, y) in (0..size.height()).flat_map(|y| (0..size.width()).map(move |x| (x, y))) {
-        let [from_x, from_y] = [(x + left) % size.width(), (y + top) % size.height()];
-        rolled.set(x, y, lattice.get(from_x, from_y));
-    }
-    rolled
+/// What the session is asked for where this is seen.
+fn region(grid: (Size, usize), place: Place, side: u32) -> ReduceRegion {
+    let limits = TextureLimits { side, layers: 256 };
+    let (panel, _, transform) = place;
+    let choice = TransferChoice::View;
+    request(grid, (transform, panel), None, (choice, 0), limits).region
 }
 
 #[test]
-fn beyond_an_edge_a_panel_shows_the_other_side() {
-    let (size, panel) = (size(70, 50), [200, 160]);
-    let lattice = soup(size, 0.4, 8);
-    for (scale, corner, colour_by) in [
-        (8.0, [60, 20], ColourBy::State),
-        (8.0, [55, 45], ColourBy::State),
-        (5.0, [69, 0], ColourBy::Age),
-        (7.0, [0, 49], ColourBy::State),
-    ] {
-        let options = ViewOptions {
-            colour_by,
-            grid_lines: corner[0] % 10 == 0 && corner[1] % 10 == 0,
-            ..Default::default()
-        };
-        let from = |lattice: &Lattice, origin: [u32; 2]| {
-            let origin = origin.map(f64::from);
-            let place = (panel, 1, ViewTransform { origin, scale });
-            drawn(std::slice::from_ref(lattice), place, &options)
-        };
-        // The same cells without an edge among them.
-        let whole = from(&rolled(&lattice, corner), [0, 0]);
-        assert!(from(&lattice, corner).rgba == whole.rgba, "{corner:?}");
-    }
-}
-
-#[test]
-fn a_reduced_view_is_drawn_as_the_bits_are() {
+fn a_reduced_view_is_drawn_as_the_bits_are_or_a_texel_a_pixel() {
     let (size, panel) = (size(600, 400), [122, 81]);
     let lattices: Vec<_> = (0..5).map(|seed| soup(size, 0.2, seed)).collect();
-    let limits = TextureLimits {
+    let options = ViewOptions::default();
+    let limits = Some(TextureLimits {
         side: 8192,
-        layers: 256,
-    };
+        layers: 2,
+    });
     let mut camera = Camera::default();
-    for zoom in [1.0, 1.6, 40.0] {
+    for zoom in [1.6, 40.0] {
         camera.zoom_at(zoom, [30.0, 60.0], size, panel);
         let transform = camera.target_transform(size, panel);
-        let view = TransferChoice::View;
-        let request = request((size, 5), (transform, panel), None, (view, 0), limits);
-        let pictures = FixturePictures::views(&lattices, request.region);
-        let options = ViewOptions::default();
         let place = (panel, 3, transform);
+        let region = region((size, 5), place, 8192);
+        let pictures = FixturePictures::views(&lattices, region);
         let image = draw(
-            |l| TextureLimits { layers: 2, ..l },
-            size,
+            (5, size),
             place,
-            None,
+            Else {
+                limits,
+                ..Default::default()
+            },
             &options,
             &[&pictures],
         );
-        // A view counts whole cells where the bits weigh them: between them lies a fraction of
-        // a cell at each border of a pixel, so they agree closely only where cells are large.
-        let bits = drawn(&lattices, place, &options);
-        let differ: f64 = image
-            .rgba
-            .iter()
-            .zip(&bits.rgba)
-            .map(|(&a, &b)| f64::from(a.abs_diff(b)))
-            .sum();
-        let mean = differ / image.rgba.len() as f64;
-        assert!(
-            mean < if transform.scale >= 1.0 { 0.05 } else { 16.0 },
-            "zoom {zoom}: {mean} apart"
-        );
-        if transform.scale < 1.0 {
-            assert_view_in_place(&image, &lattices[0], request.region, transform, &options);
+        if transform.scale >= 1.0 {
+            assert_cells(&image, &lattices, place, &options, 1.0);
+            continue;
         }
+        let views: Vec<_> = lattices
+            .iter()
+            .map(|of| ui::fixtures::reduce(of, region))
+            .collect();
+        assert_pixels(&image, 5, place, 2.5, |instance, [x, y]| {
+            let bytes: &[u8] = bytemuck::cast_slice(&views[instance]);
+            let share = f64::from(bytes[(y * region.width + x) as usize]) / 255.0;
+            colour(Some(share), transform.scale, instance, &options)
+        });
     }
+    // It stays on its cells while the camera moves on.
+    let size = self::size(64, 64);
+    let whole = (
+        [64, 64],
+        1,
+        Camera::default().target_transform(size, [64, 64]),
+    );
+    let lattices = [soup(size, 0.1, 7)];
+    let pictures = FixturePictures::views(&lattices, region((size, 1), whole, 8192));
+    let mut camera = Camera::default();
+    camera.zoom_at(2.0, [0.0, 64.0], size, [64, 64]);
+    let place = ([64, 64], 1, camera.target_transform(size, [64, 64]));
+    let image = draw((1, size), place, Else::default(), &options, &[&pictures]);
+    assert_cells(&image, &lattices, place, &options, 1.0);
 }
 
 #[test]
@@ -301,7 +327,6 @@ fn a_view_across_both_edges_is_drawn_as_one_that_crosses_none() {
     let options = ViewOptions::default();
     // Less than a pixel per cell, more, many, and fewer texels than pixels.
     for (zoom, side) in [(2.0, 8192), (8.0, 8192), (60.0, 8192), (2.0, 48)] {
-        let limits = TextureLimits { side, layers: 256 };
         let mut camera = Camera::default();
         camera.zoom(zoom, size, panel);
         let plain = camera.target_transform(size, panel);
@@ -318,9 +343,8 @@ fn a_view_across_both_edges_is_drawn_as_one_that_crosses_none() {
         };
         let across: Vec<_> = lattices.iter().map(|of| moved(of, by)).collect();
         let view = |transform: ViewTransform, lattices: &[Lattice]| {
-            let choice = TransferChoice::View;
-            let requested = request((size, 3), (transform, panel), None, (choice, 0), limits);
-            FixturePictures::views(lattices, requested.region)
+            let region = region((size, 3), (panel, 2, transform), side);
+            FixturePictures::views(lattices, region)
         };
         let views = [view(plain, &lattices), view(beyond(plain), &across)];
         // As it was asked for; and where the camera has moved on, with no other view yet.
@@ -330,12 +354,18 @@ fn a_view_across_both_edges_is_drawn_as_one_that_crosses_none() {
             let transform = camera.target_transform(size, panel);
             let found = beyond(transform).pieces(size, panel).len();
             assert_eq!(found, pieces, "{transform:?}");
-            let of =
-                |transform, view| draw(all, size, (panel, 2, transform), None, &options, &[view]);
+            let of = |transform, view| {
+                draw(
+                    (3, size),
+                    (panel, 2, transform),
+                    Else::default(),
+                    &options,
+                    &[view],
+                )
+            };
             let images = [of(transform, &views[0]), of(beyond(transform), &views[1])];
-            let far = |[a, b]: [&u8; 2]| a.abs_diff(*b);
             let pairs = images[0].rgba.iter().zip(&images[1].rgba);
-            let most = pairs.map(|(a, b)| far([a, b])).max();
+            let most = pairs.map(|(a, b)| a.abs_diff(*b)).max();
             assert!(most <= Some(1), "zoom {zoom}, {pixels:?}: {most:?} apart");
             let lit = images[1].rgba.iter().any(|&part| part > 128);
             assert!(lit, "zoom {zoom}, {pixels:?}: something is seen");
@@ -343,100 +373,29 @@ fn a_view_across_both_edges_is_drawn_as_one_that_crosses_none() {
     }
 }
 
-/// With the camera as it was when the view was asked for, each texel is a pixel.
-fn assert_view_in_place(
-    image: &Image,
-    lattice: &Lattice,
-    region: ReduceRegion,
-    transform: ViewTransform,
-    options: &ViewOptions,
-) {
-    let words = ui::fixtures::reduce(lattice, region);
-    let bytes: &[u8] = bytemuck::cast_slice(&words);
-    for (x, y) in [(0, 0), (1, 0), (60, 40), (121, 80), (17, 66)] {
-        let byte = bytes[(y * region.width + x) as usize];
-        let want = colour(Some(f64::from(byte) / 255.0), transform.scale, 0, options);
-        let have = image.pixel(1 + x, 2 + y).map(f64::from);
-        assert!(
-            (0..3).all(|c| (want[c] - have[c]).abs() < 2.5),
-            "({x}, {y}): {have:?} {want:?}"
-        );
-    }
-}
-
-#[test]
-fn a_view_stays_on_its_cells_while_the_camera_moves_on() {
-    let (size, panel) = (size(64, 64), [64, 64]);
-    let mut lattice = Lattice::new(size);
-    for x in 20..30 {
-        for y in 40..50 {
-            lattice.set(x, y, true);
-        }
-    }
-    let old = Camera::default().target_transform(size, panel);
-    let limits = TextureLimits {
-        side: 8192,
-        layers: 256,
-    };
-    let requested = request(
-        (size, 1),
-        (old, panel),
-        None,
-        (TransferChoice::View, 0),
-        limits,
-    );
-    let mut camera = Camera::default();
-    camera.zoom_at(2.0, [0.0, 64.0], size, panel);
-    let transform = camera.target_transform(size, panel);
-    let options = ViewOptions::default();
-    let lattices = [lattice];
-    let pictures = FixturePictures::views(&lattices, requested.region);
-    let place = (panel, 1, transform);
-    let image = draw(all, size, place, None, &options, &[&pictures]);
-    assert_as_modelled(&image, &lattices, place, &options, 1.0);
-}
-
 #[test]
 fn one_alone_is_drawn_and_a_new_size_replaces_the_old() {
     let (size, panel) = (size(64, 64), [64, 64]);
     let lattices: Vec<_> = (0..3).map(|seed| soup(size, 0.5, seed)).collect();
-    let transform = Camera::default().target_transform(size, panel);
-    let view = |width, step| ReduceRegion {
-        step: step * ReduceRegion::ONE,
-        ..ReduceRegion::of_cells(width, width)
-    };
-    let (minimaps, large) = (view(32, 2), view(64, 1));
-    let (wide, options) = (view(128, 1), ViewOptions::default());
-    let rounds = [
-        &FixturePictures::views(&lattices, minimaps),
-        &FixturePictures::views(&lattices, wide),
-        &FixturePictures::views(&lattices, large),
-    ];
-    let image = draw(all, size, (panel, 1, transform), None, &options, &rounds);
-    assert_as_modelled(&image, &lattices, (panel, 1, transform), &options, 0.51);
-    let image = draw(all, size, (panel, 1, transform), Some(2), &options, &rounds);
-    let mut alone = lattices.clone();
-    alone[0] = lattices[2].clone();
-    assert_as_modelled(&image, &alone[..1], (panel, 1, transform), &options, 0.51);
-}
-
-#[test]
-fn cells_of_64_pixels_are_crisp_to_the_pixel_with_their_lines() {
-    let size = size(100, 90);
-    let lattices = [soup(size, 0.4, 8)];
-    let panel = [64 * 13 + 20, 200];
-    let mut camera = Camera::default();
-    camera.zoom_at(1000.0, [420.0, 30.0], size, panel);
-    let transform = camera.target_transform(size, panel);
-    assert_eq!(transform.scale, 64.0);
-    for (theme, invert, grid_lines) in [(0, false, true), (4, false, true), (1, true, false)] {
-        let options = ViewOptions {
-            theme,
-            invert,
-            grid_lines,
-            ..Default::default()
+    let options = ViewOptions::default();
+    let view = |width, step| {
+        let region = ReduceRegion {
+            step: step * ReduceRegion::ONE,
+            ..ReduceRegion::of_cells(width, width)
         };
-        assert_drawn(&lattices, (panel, 1, transform), &options, 0.51);
+        FixturePictures::views(&lattices, region)
+    };
+    let rounds = [view(32, 2), view(128, 1), view(64, 1)];
+    let rounds = rounds.each_ref().map(|it| it as &dyn PictureSource);
+    let place = (panel, 1, Camera::default().target_transform(size, panel));
+    for only in [None, Some(2)] {
+        let other = Else {
+            only,
+            ..Else::default()
+        };
+        let image = draw((3, size), place, other, &options, &rounds);
+        let shown = only.map_or(&lattices[..], |it| &lattices[it..]);
+        assert_cells(&image, shown, place, &options, 0.51);
     }
 }
 
@@ -550,34 +509,32 @@ fn ages_and_trails_are_as_modelled_in_every_theme_and_at_every_scale() {
             ..Default::default()
         };
         let panel = [(45.0 * scale) as u32, (33.0 * scale) as u32];
-        let transform = Camera::default().target_transform(size, panel);
+        let mut transform = Camera::default().target_transform(size, panel);
+        if scale == 8.0 {
+            transform = ViewTransform {
+                origin: [40.0, 30.0],
+                scale: 9.0,
+            }; // across both edges
+        }
+        let place = (panel, 3, transform);
         // Pages of four lattices, and arrays of two.
-        let limits = |_| TextureLimits {
+        let limits = Some(TextureLimits {
             side: 100,
             layers: 2,
-        };
-        let image = draw_all(
+        });
+        let other = Else {
             limits,
-            (5, size),
-            (panel, 3, transform),
-            (None, None),
-            &options,
-            &sources,
-        );
-        for (instance, ages) in ages.iter().enumerate() {
-            let corner = [
-                1 + (panel[0] + 3) * (instance as u32 % 3),
-                2 + (panel[1] + 3) * (instance as u32 / 3),
-            ];
-            for (x, y) in (0..panel[0]).flat_map(|x| (0..panel[1]).map(move |y| (x, y))) {
-                let want = ages.colour(&now[instance], transform, [x, y], instance, &options);
-                let have = image.pixel(corner[0] + x, corner[1] + y).map(f64::from);
-                assert!(
-                    (0..3).all(|c| (want[c] - have[c]).abs() < 1.1),
-                    "{colour_by:?} {instance} ({x}, {y}): {have:?}, not {want:?}"
-                );
-            }
-        }
+            ..Else::default()
+        };
+        let image = draw((5, size), place, other, &options, &sources);
+        assert_pixels(&image, 5, place, 1.1, |instance, pixel| {
+            let seen = Seen {
+                lattice: &now[instance],
+                transform,
+                panel,
+            };
+            ages[instance].colour(seen, pixel, instance, &options)
+        });
     }
 }
 
@@ -587,88 +544,46 @@ fn a_zoomed_panel_has_its_cells_and_one_its_minimap() {
     let lattices: Vec<_> = (0..5).map(|seed| soup(size, 0.3, seed)).collect();
     let mut camera = Camera::default();
     camera.zoom_at(7.0, [100.0, 20.0], size, panel);
-    let shown = camera.target_transform(size, panel);
-    let minimap = Minimap {
-        instance: 3,
-        rect: PixelRect {
-            x: 10,
-            y: 140,
-            width: 40,
-            height: 40,
-        },
-        transform: Camera::default().target_transform(size, [40, 40]),
+    let place = (panel, 3, camera.target_transform(size, panel));
+    let rect = PixelRect {
+        x: 10,
+        y: 140,
+        width: 40,
+        height: 40,
+    };
+    let whole = Camera::default().target_transform(size, [40, 40]);
+    let other = Else {
+        minimap: Some(Minimap {
+            instance: 3,
+            rect,
+            transform: whole,
+        }),
+        limits: Some(TextureLimits {
+            side: 8192,
+            layers: 2,
+        }),
+        only: None,
     };
     let options = ViewOptions {
         theme: 2,
         ..Default::default()
     };
     let pictures = FixturePictures::bits(&lattices);
-    let limits = |l| TextureLimits { layers: 2, ..l };
-    let place = (panel, 3, shown);
-    let image = draw_all(
-        limits,
-        (5, size),
-        place,
-        (None, Some(minimap)),
-        &options,
-        &[&pictures],
-    );
-    let mut seen = [0; 2];
-    for (instance, lattice) in lattices.iter().enumerate() {
-        let corner = [
-            1 + 123 * (instance as u32 % 3),
-            2 + 123 * (instance as u32 / 3),
-        ];
-        for (x, y) in (0..120).flat_map(|x| (0..120).map(move |y| (x, y))) {
-            let at = [corner[0] + x, corner[1] + y];
-            let inside = minimap.rect.contains(at.map(f64::from));
-            let (transform, pixel) = if inside {
-                (
-                    minimap.transform,
-                    [at[0] - minimap.rect.x, at[1] - minimap.rect.y],
-                )
-            } else {
-                (shown, [x, y])
-            };
-            seen[usize::from(inside)] += 1;
-            let want = colour(
-                density(lattice, transform, pixel),
-                transform.scale,
-                instance,
-                &options,
-            );
-            let have = image.pixel(at[0], at[1]).map(f64::from);
-            assert!(
-                (0..3).all(|c| (want[c] - have[c]).abs() < 1.1),
-                "{instance} ({x}, {y}), {inside}: {have:?}, not {want:?}"
-            );
+    let image = draw((5, size), place, other, &options, &[&pictures]);
+    let tiling = tiling(5, place);
+    assert_pixels(&image, 5, place, 1.1, |instance, [x, y]| {
+        let panel = tiling.rect(instance);
+        let (lattice, at) = (&lattices[instance], [panel.x + x, panel.y + y]);
+        let (transform, pixel) = if rect.contains(at.map(f64::from)) {
+            (whole, [at[0] - rect.x, at[1] - rect.y])
+        } else {
+            (place.2, [x, y])
+        };
+        Seen {
+            lattice,
+            transform,
+            panel: place.0,
         }
-    }
-    assert_eq!(seen, [5 * 120 * 120 - 1600, 1600]);
-}
-
-#[test]
-fn every_shader_is_valid() {
-    use wgpu::naga::{front::wgsl, valid};
-    let directory = concat!(env!("CARGO_MANIFEST_DIR"), "/../../shaders");
-    let shared = std::fs::read_to_string(format!("{directory}/quads.wgsl")).unwrap();
-    let mut checked = 0;
-    for entry in std::fs::read_dir(directory).unwrap() {
-        let path = entry.unwrap().path();
-        let mut source = std::fs::read_to_string(&path).unwrap();
-        if !path.ends_with("quads.wgsl") {
-            source.push_str(&shared);
-        }
-        let module = wgsl::parse_str(&source).unwrap_or_else(|error| {
-            panic!(
-                "{}",
-                error.emit_to_string_with_path(&source, &path.to_string_lossy())
-            )
-        });
-        valid::Validator::new(valid::ValidationFlags::all(), valid::Capabilities::empty())
-            .validate(&module)
-            .unwrap_or_else(|error| panic!("{}: {error:?}", path.display()));
-        checked += 1;
-    }
-    assert!(checked > 0, "no shader in {directory}");
+        .colour(pixel, instance, &options)
+    });
 }

@@ -1,47 +1,104 @@
 //! What the shaders compute, on the CPU: slow, and easily seen to be right.
 
 use crate::view::cell_ages::AgeUpdate;
-use crate::view::layout::Tiling;
 use crate::view::panels::{LINES, MIN_PIXELS_FOR_LINES, outside};
-use crate::view::picture_file::Image;
 use life::Lattice;
 use ui::theme::reduced;
 use ui::theme::{CELL_LINES, mirrored, theme, tint};
 use ui::{ColourBy, ViewOptions, ViewTransform};
 
-/// The cells under a pixel, each with how much of it is; nothing off the lattice.
-fn under(lattice: &Lattice, transform: ViewTransform, pixel: [u32; 2]) -> Vec<([u32; 2], f64)> {
-    let size = lattice.size();
-    let lo = transform.to_cells(pixel.map(f64::from));
-    let hi = transform.to_cells(pixel.map(|at| f64::from(at + 1)));
-    let span = |axis: usize, side: u32| (lo[axis].max(0.0), hi[axis].min(f64::from(side)));
-    let (x, y) = (span(0, size.width()), span(1, size.height()));
-    let weight = |(from, to): (f64, f64), at: u32| {
-        (f64::from(at + 1).min(to) - f64::from(at).max(from)).max(0.0)
-    };
-    let mut cells = Vec::new();
-    if x.0 < x.1 && y.0 < y.1 {
-        for row in y.0.floor() as u32..(y.1.ceil() as u32).min(size.height()) {
-            for column in x.0.floor() as u32..(x.1.ceil() as u32).min(size.width()) {
-                cells.push(([column, row], weight(x, column) * weight(y, row)));
+/// Where a lattice is seen: what a panel of so many pixels shows, and what of it goes around the torus.
+#[derive(Clone, Copy)]
+pub(crate) struct Seen<'a> {
+    pub(crate) lattice: &'a Lattice,
+    pub(crate) transform: ViewTransform,
+    pub(crate) panel: [u32; 2],
+}
+
+/// Cells, each with how much of it counts.
+type Cells = Vec<([u32; 2], f64)>;
+
+impl Seen<'_> {
+    /// The cells under a pixel by how much of each is under it, or whole those whose edges are nearest to its
+    /// own; nothing off the lattice.
+    fn under(&self, pixel: [u32; 2], whole: bool) -> Cells {
+        let size = self.lattice.size();
+        let around = self.transform.goes_around(size, self.panel);
+        let lo = self.transform.to_cells(pixel.map(f64::from));
+        let hi = self.transform.to_cells(pixel.map(|at| f64::from(at + 1)));
+        let along = |axis: usize, side: u32| -> Vec<(u32, f64)> {
+            let (mut lo, mut hi) = (lo[axis], hi[axis]);
+            if !around[axis] {
+                (lo, hi) = (lo.max(0.0), hi.min(f64::from(side)));
             }
-        }
+            if hi <= lo {
+                return Vec::new();
+            }
+            let weight = |at: i64| (hi.min(at as f64 + 1.0) - lo.max(at as f64), at);
+            let cells = if whole {
+                let from = ((lo + 0.5).floor() as i64).min(i64::from(side) - 1);
+                from..((hi + 0.5).floor() as i64).max(from + 1)
+            } else {
+                lo.floor() as i64..hi.ceil() as i64
+            };
+            let cells = cells.map(|at| if whole { (1.0, at) } else { weight(at) });
+            let cells = cells.map(|(part, at)| (at.rem_euclid(side.into()) as u32, part));
+            cells.collect()
+        };
+        let (columns, rows) = (along(0, size.width()), along(1, size.height()));
+        let row = |&(y, part): &(u32, f64)| {
+            let cells = columns
+                .iter()
+                .map(move |(x, other)| ([*x, y], part * other));
+            cells.collect::<Vec<_>>()
+        };
+        rows.iter().flat_map(row).collect()
     }
-    cells
+
+    /// The share of live cells under a pixel; `None` off the lattice.
+    fn density(&self, pixel: [u32; 2]) -> Option<f64> {
+        let alive = |[x, y]: [u32; 2]| f64::from(u8::from(self.lattice.get(x, y)));
+        mean(&self.under(pixel, false), alive)
+    }
+
+    /// The colour of a pixel, with the lines between cells.
+    pub(crate) fn colour(
+        &self,
+        pixel: [u32; 2],
+        instance: usize,
+        options: &ViewOptions,
+    ) -> [f64; 3] {
+        let plain = colour(self.density(pixel), self.transform.scale, instance, options);
+        self.with_lines(plain, pixel, options)
+    }
+
+    fn with_lines(&self, colour: [f64; 3], pixel: [u32; 2], options: &ViewOptions) -> [f64; 3] {
+        let ViewTransform { origin, scale } = self.transform;
+        if !options.grid_lines || scale < MIN_PIXELS_FOR_LINES {
+            return colour;
+        }
+        let line = |axis: usize| {
+            let size = self.lattice.size();
+            let side = f64::from([size.width(), size.height()][axis]);
+            let cell = |at: f64| (origin[axis] + (at + 0.01) / scale).floor();
+            let at = f64::from(pixel[axis]);
+            let here = cell(at);
+            match (here == cell(at - 1.0), here.rem_euclid(side) % 10.0 == 0.0) {
+                (true, _) => 0.0,
+                (_, true) => 2.0,
+                _ => 1.0,
+            }
+        };
+        let strength = f64::from(LINES) * f64::max(line(0), line(1));
+        mix(colour, rgb_of(CELL_LINES), strength)
+    }
 }
 
 /// The share of something under a pixel; `None` off the lattice.
-fn mean(cells: &[([u32; 2], f64)], of: impl Fn([u32; 2]) -> f64) -> Option<f64> {
+fn mean(cells: &Cells, of: impl Fn([u32; 2]) -> f64) -> Option<f64> {
     let whole: f64 = cells.iter().map(|(_, part)| part).sum();
     let sum: f64 = cells.iter().map(|&(cell, part)| of(cell) * part).sum();
     (whole > 0.0).then(|| sum / whole)
-}
-
-/// The share of live cells under a pixel, weighted by how much of each is under it; `None` off
-/// the lattice.
-pub(crate) fn density(lattice: &Lattice, transform: ViewTransform, pixel: [u32; 2]) -> Option<f64> {
-    let alive = |[x, y]: [u32; 2]| f64::from(u8::from(lattice.get(x, y)));
-    mean(&under(lattice, transform, pixel), alive)
 }
 
 fn rgb_of(colour: [f32; 4]) -> [f64; 3] {
@@ -66,29 +123,6 @@ fn brightness(density: f64, scale: f64) -> f64 {
     share + (strong - share) * f64::from(reduced(1.0 / scale))
 }
 
-/// The cells of a pixel of several, whole: those whose edges are nearest to its own.
-fn whole_under(
-    lattice: &Lattice,
-    transform: ViewTransform,
-    pixel: [u32; 2],
-) -> Vec<([u32; 2], f64)> {
-    let size = lattice.size();
-    let lo = transform.to_cells(pixel.map(f64::from));
-    let hi = transform.to_cells(pixel.map(|at| f64::from(at + 1)));
-    let span = |axis: usize, side: u32| {
-        let [lo, hi] = [lo[axis].max(0.0), hi[axis].min(f64::from(side))];
-        if hi <= lo {
-            return 0..0;
-        }
-        let from = ((lo + 0.5).floor() as u32).min(side - 1);
-        from..((hi + 0.5).floor() as u32).max(from + 1)
-    };
-    let columns = span(0, size.width());
-    let rows = span(1, size.height());
-    rows.flat_map(|y| columns.clone().map(move |x| ([x, y], 1.0)))
-        .collect()
-}
-
 /// The colour of a density.
 pub(crate) fn colour(
     density: Option<f64>,
@@ -110,36 +144,6 @@ pub(crate) fn colour(
         return mix(rgb_of(theme.ramp[0]), rgb_of(tint(instance)), t);
     }
     along(&theme.ramp, t)
-}
-
-/// A colour with what a line between cells makes of it.
-pub(crate) fn with_lines(
-    colour: [f64; 3],
-    transform: ViewTransform,
-    pixel: [u32; 2],
-    options: &ViewOptions,
-) -> [f64; 3] {
-    if !options.grid_lines || transform.scale < MIN_PIXELS_FOR_LINES {
-        return colour;
-    }
-    let cell =
-        |at: f64, axis: usize| (transform.origin[axis] + (at + 0.01) / transform.scale).floor();
-    let line = |axis: usize| {
-        let at = f64::from(pixel[axis]);
-        let here = cell(at, axis);
-        let strength: f64 = if here.rem_euclid(10.0) == 0.0 {
-            2.0
-        } else {
-            1.0
-        };
-        if here == cell(at - 1.0, axis) {
-            0.0
-        } else {
-            strength
-        }
-    };
-    let strength = f64::from(LINES) * line(0).max(line(1));
-    mix(colour, rgb_of(CELL_LINES), strength)
 }
 
 /// How long each cell of a lattice has been alive or dead, as the shader counts it.
@@ -193,18 +197,14 @@ impl ReferenceAges {
     /// The colour of a pixel.
     pub(crate) fn colour(
         &self,
-        lattice: &Lattice,
-        transform: ViewTransform,
+        seen: Seen<'_>,
         pixel: [u32; 2],
         instance: usize,
         options: &ViewOptions,
     ) -> [f64; 3] {
-        let whole = 1.0 / transform.scale >= 2.0;
-        let cells = if whole {
-            whole_under(lattice, transform, pixel)
-        } else {
-            under(lattice, transform, pixel)
-        };
+        let scale = seen.transform.scale;
+        let whole = 1.0 / scale >= 2.0;
+        let cells = seen.under(pixel, whole);
         let alive = |cell| f64::from(u8::from(self.at(cell).is_ok()));
         let Some(density) = mean(&cells, alive) else {
             return rgb_of(outside(options));
@@ -216,10 +216,10 @@ impl ReferenceAges {
             (plain, tint(instance))
         };
         let background = rgb_of(theme.ramp[0]);
-        let live = brightness(density, transform.scale);
+        let live = brightness(density, scale);
         let own = |of: [f64; 3], tinted: [f64; 3]| if theme.tinted { tinted } else { of };
         if options.colour_by == ColourBy::History {
-            let reduced = f64::from(reduced(1.0 / transform.scale));
+            let reduced = f64::from(reduced(1.0 / scale));
             let lately = |cell| match self.at(cell) {
                 Err(Some(since)) => f64::from(127 - since) / 127.0,
                 Err(None) => 0.0,
@@ -243,43 +243,5 @@ impl ReferenceAges {
         let youngest = rgb_of(theme.ages[0]);
         let top = own(along(&theme.ages, age), mix(youngest, rgb_of(tint), age));
         mix(background, top, live)
-    }
-}
-
-/// Every pixel of every panel is within `by` of the model.
-pub(crate) fn assert_as_modelled(
-    image: &Image,
-    lattices: &[Lattice],
-    (panel, columns, transform): ([u32; 2], usize, ViewTransform),
-    options: &ViewOptions,
-    by: f64,
-) {
-    let tiling = Tiling {
-        count: lattices.len(),
-        columns,
-        panel,
-        origin: [1, 2],
-        gap: 3,
-        second: None,
-    };
-    for (instance, lattice) in lattices.iter().enumerate() {
-        let rect = tiling.rect(instance);
-        for y in 0..panel[1] {
-            for x in 0..panel[0] {
-                let want = colour(
-                    density(lattice, transform, [x, y]),
-                    transform.scale,
-                    instance,
-                    options,
-                );
-                let want = with_lines(want, transform, [x, y], options);
-                let have = image.pixel(rect.x + x, rect.y + y).map(f64::from);
-                let far = [0, 1, 2].iter().any(|&c| (want[c] - have[c]).abs() > by);
-                assert!(
-                    !far,
-                    "panel {instance}, pixel ({x}, {y}): {have:?}, not {want:?}\n{transform:?}"
-                );
-            }
-        }
     }
 }
