@@ -182,25 +182,6 @@ impl<'a> Frame<'a> {
         nothing.frame(Some(status), options, [1280, 800], 1.0)
     }
 
-    /// With this timeline, open or not.
-    pub(crate) fn with_timeline(self, timeline: &'a TimelineView) -> Self {
-        let sources = Sources {
-            timeline: timeline.timeline(),
-            ..self.sources
-        };
-        Frame {
-            sources,
-            timeline,
-            ..self
-        }
-    }
-
-    /// With this lesson open.
-    pub(crate) fn with_lesson(mut self, lesson: Option<&'a LessonScreen>) -> Self {
-        self.sources.lesson = lesson;
-        self
-    }
-
     /// With this text in the editor.
     pub(crate) fn with_editor(mut self, editor: &'a CodeEditor) -> Self {
         self.editor = editor;

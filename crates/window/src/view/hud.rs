@@ -2,8 +2,6 @@
 //! presentation, a lecture's essentials in a strip that is read from the last row. They never cover a panel.
 
 pub(crate) mod style;
-#[cfg(test)]
-pub(crate) mod tests;
 
 use std::sync::Arc;
 

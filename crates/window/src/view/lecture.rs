@@ -65,7 +65,10 @@ pub(crate) fn show(painter: &WidgetPainter, step: &LectureScreen, rect: Rect) {
             tr!("Next")
         };
         ui.horizontal(|ui| {
-            ui.label(RichText::new(format!("{} / {}", step.number, step.of)).small());
+            // In a small window, choices have its room.
+            if inside.width() >= 560.0 {
+                ui.label(RichText::new(format!("{} / {}", step.number, step.of)).small());
+            }
             let buttons = [
                 (tr!("Close"), ViewAction::ToggleLecture, true),
                 (tr!("Back"), ViewAction::PreviousPage, step.number > 1),
