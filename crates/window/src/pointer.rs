@@ -368,50 +368,27 @@ mod tests {
     #[test]
     fn clicks_double_clicks_and_drags_are_told_apart() {
         let start = Instant::now();
-        let ms = |ms| start + Duration::from_millis(ms);
         let mut pointer = Pointer::default();
-        assert_eq!(pointer.moved([10.0, 10.0], 1.0), None);
-        pointer.pressed(Some(HitTarget::Panel(3)), true);
-        assert_eq!(pointer.moved([12.0, 10.0], 1.0), None, "a shaking hand");
-        assert_eq!(
-            pointer.released(ms(0)),
-            Some(Gesture::Click(HitTarget::Panel(3)))
-        );
-        pointer.pressed(Some(HitTarget::Panel(3)), true);
-        assert_eq!(
-            pointer.released(ms(300)),
-            Some(Gesture::DoubleClick(HitTarget::Panel(3)))
-        );
-        pointer.pressed(Some(HitTarget::Panel(3)), true);
-        assert_eq!(
-            pointer.released(ms(350)),
-            Some(Gesture::Click(HitTarget::Panel(3))),
-            "not a third time"
-        );
-        pointer.pressed(Some(HitTarget::Panel(4)), true);
-        assert_eq!(
-            pointer.released(ms(400)),
-            Some(Gesture::Click(HitTarget::Panel(4))),
-            "another panel"
-        );
-        pointer.pressed(Some(HitTarget::Panel(4)), true);
-        assert_eq!(
-            pointer.moved([22.0, 10.0], 1.0),
-            Some(Gesture::Drag(HitTarget::Panel(4), [10.0, 0.0]))
-        );
-        assert_eq!(
-            pointer.moved([23.0, 12.0], 1.0),
-            Some(Gesture::Drag(HitTarget::Panel(4), [1.0, 2.0]))
-        );
-        assert_eq!(pointer.released(ms(500)), None);
-    }
-
-    #[test]
-    fn a_drag_that_starts_beside_the_panels_moves_nothing() {
-        let mut pointer = Pointer::default();
-        pointer.moved([0.0, 0.0], 1.0);
-        pointer.pressed(None, true);
-        assert_eq!(pointer.moved([50.0, 0.0], 1.0), None);
-        assert_eq!(pointer.released(Instant::now()), None);
+        let mut click = |panel, ms| {
+            pointer.moved([10.0, 10.0], 1.0);
+            pointer.pressed(Some(HitTarget::Panel(panel)), true);
+            assert_eq!(pointer.moved([12.0, 10.0], 1.0), None, "a shaking hand");
+            pointer.released(start + Duration::from_millis(ms)).unwrap()
+        };
+        let [one, other] = [3, 4].map(HitTarget::Panel);
+        assert_eq!(click(3, 0), Gesture::Click(one));
+        assert_eq!(click(3, 300), Gesture::DoubleClick(one));
+        assert_eq!(click(3, 350), Gesture::Click(one), "not a third time");
+        assert_eq!(click(4, 400), Gesture::Click(other), "another panel");
+        let mut drag = |target, to| {
+            pointer.moved([12.0, 10.0], 1.0);
+            pointer.pressed(target, true);
+            let dragged = [to, [23.0, 12.0]].map(|to| pointer.moved(to, 1.0));
+            assert_eq!(pointer.released(start + Duration::from_secs(9)), None);
+            dragged
+        };
+        let gestures = [[10.0, 0.0], [1.0, 2.0]].map(|by| Some(Gesture::Drag(other, by)));
+        assert_eq!(drag(Some(other), [22.0, 10.0]), gestures);
+        assert_eq!(drag(None, [50.0, 0.0]), [None, None], "beside the panels");
     }
 }

@@ -486,21 +486,20 @@ mod tests {
     #[test]
     fn a_file_that_is_there_is_replaced_only_when_asked_twice() {
         let folder = tempfile::tempdir().unwrap();
-        let path = |name: &str| folder.path().join(name).to_string_lossy().into_owned();
-        for name in ["a.rle", "b.rle"] {
-            std::fs::write(path(name), "!").unwrap();
-        }
         let mut confirmed = None;
-        assert_eq!(confirm_overwrite(&path("new.rle"), &mut confirmed), None);
-        assert!(confirm_overwrite(&path("a.rle"), &mut confirmed).is_some());
-        assert!(
-            confirm_overwrite(&path("b.rle"), &mut confirmed).is_some(),
-            "another"
-        );
-        assert_eq!(confirm_overwrite(&path("b.rle"), &mut confirmed), None);
-        assert!(
-            confirm_overwrite(&path("b.rle"), &mut confirmed).is_some(),
-            "anew"
-        );
+        for (name, is_asked) in [
+            ("new.rle", false),
+            ("a.rle", true),
+            ("b.rle", true), // another
+            ("b.rle", false),
+            ("b.rle", true), // anew
+        ] {
+            let path = folder.path().join(name);
+            if name != "new.rle" {
+                std::fs::write(&path, "!").unwrap();
+            }
+            let asks = confirm_overwrite(&path.to_string_lossy(), &mut confirmed);
+            assert_eq!(asks.is_some(), is_asked, "{name}");
+        }
     }
 }

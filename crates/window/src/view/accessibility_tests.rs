@@ -227,6 +227,26 @@ fn controls_are_operated_by_keys() {
 }
 
 #[test]
+fn what_is_unavailable_says_why_under_the_mouse() {
+    with_screen("palette-refused", |frame, dialogs| {
+        heard(frame, dialogs, |harness, _| {
+            let reasons = |harness: &Harness<'_>| {
+                let said = harness.query_all_by(|_| true);
+                let said = said.filter_map(|node| node.accesskit_node().value());
+                said.filter(|it| it.contains("need at least two panels"))
+                    .count()
+            };
+            let before = reasons(harness);
+            harness
+                .get_by_label("Compare two settings, A and B")
+                .hover();
+            harness.run_steps(60);
+            assert_eq!(reasons(harness), before + 1);
+        });
+    });
+}
+
+#[test]
 fn the_text_of_a_round_is_edited_by_name() {
     let status = status(16, life::Size::new(256, 256).unwrap());
     let options = ViewOptions {

@@ -535,60 +535,62 @@ mod tests {
     use ui::ViewOptions;
     use ui::fixtures::status;
 
-    fn with<T>(
-        options: &ViewOptions,
+    /// What a panel in which a sixteenth of the lattice is seen has, by these options and this transfer.
+    fn look<T>(
+        zoom: f64,
+        differs: fn(&mut ViewOptions),
         transfer: Transfer,
         check: impl Fn(&Frame<'_>, &WindowLayout) -> T,
     ) -> T {
         let mut status = status(6, Size::new(512, 256).unwrap());
         (status.panels.selected, status.setting.transfer) = (4, transfer);
-        let frame = Frame::plain(&status, options).composed();
-        let (layout, _) = frame.layout().unwrap();
-        check(&frame, &layout)
-    }
-
-    fn shown(options: &ViewOptions, transfer: Transfer) -> Option<usize> {
-        with(options, transfer, |frame, layout| {
-            let small = minimap(frame, layout)?;
-            let single = frame.sources.single_instance();
-            let place = single.map_or(small.instance, |_| 0);
-            let panel = layout.points(layout.tiling.rect(place));
-            assert!(panel.contains_rect(layout.points(small.rect)), "{small:?}");
-            Some(small.instance)
-        })
+        let mut options = ViewOptions::default();
+        options.camera.zoom(zoom, status.lattices.size, [300, 150]);
+        differs(&mut options);
+        let frame = Frame::plain(&status, &options).composed();
+        check(&frame, &frame.layout().unwrap().0)
     }
 
     #[test]
     fn only_what_shows_a_part_has_one() {
-        let (size, panel) = (Size::new(512, 256).unwrap(), [300, 150]);
-        let mut options = ViewOptions::default();
-        assert_eq!(shown(&options, Transfer::Bits), None);
-        options.camera.zoom(4.0, size, panel);
-        assert_eq!(shown(&options, Transfer::Bits), Some(4));
-        options.single = true;
-        assert_eq!(shown(&options, Transfer::View), Some(4));
-        options.hides_minimap = true;
-        assert_eq!(shown(&options, Transfer::Bits), None);
+        let shown = |zoom, differs, transfer| {
+            look(zoom, differs, transfer, |frame, layout| {
+                let small = minimap(frame, layout)?;
+                let single = frame.sources.single_instance();
+                let place = single.map_or(small.instance, |_| 0);
+                let panel = layout.points(layout.tiling.rect(place));
+                assert!(panel.contains_rect(layout.points(small.rect)), "{small:?}");
+                Some(small.instance)
+            })
+        };
+        assert_eq!(shown(1.0, |_| {}, Transfer::Bits), None);
+        assert_eq!(shown(4.0, |_| {}, Transfer::Bits), Some(4));
+        assert_eq!(shown(4.0, |it| it.single = true, Transfer::View), Some(4));
+        assert_eq!(
+            shown(4.0, |it| it.hides_minimap = true, Transfer::Bits),
+            None
+        );
     }
 
     #[test]
     fn a_click_leads_to_the_cell_that_is_shown_there() {
-        let (size, panel) = (Size::new(512, 256).unwrap(), [300, 150]);
-        let mut options = ViewOptions::default();
-        options.camera.zoom(4.0, size, panel);
-        with(&options, Transfer::Bits, |frame, layout| {
-            let rect = minimap(frame, layout).unwrap().rect;
-            let corner = [rect.x, rect.y].map(f64::from);
-            let end = [
-                corner[0] + f64::from(rect.width) - 0.5,
-                corner[1] + f64::from(rect.height) - 0.5,
-            ];
-            let first = cell_of(frame, layout, corner).unwrap();
-            let last = cell_of(frame, layout, end).unwrap();
-            assert!(first.iter().all(|at| at.abs() < 2.0), "{first:?}");
-            assert!(last[0] > 500.0 && last[1] > 250.0, "{last:?}");
-            let beside = [corner[0] - 1.0, corner[1]];
-            assert!(cell_of(frame, layout, beside).unwrap()[0] < 0.0);
-        });
+        look(
+            4.0,
+            |_| {},
+            Transfer::Bits,
+            |frame, layout| {
+                let rect = minimap(frame, layout).unwrap().rect;
+                let corner = [rect.x, rect.y].map(f64::from);
+                let sides = [rect.width, rect.height].map(f64::from);
+                let at = |x: f64, y: f64| {
+                    let pixel = [corner[0] + x * sides[0], corner[1] + y * sides[1]];
+                    cell_of(frame, layout, pixel).unwrap()
+                };
+                let (first, last) = (at(0.0, 0.0), at(0.999, 0.999));
+                assert!(first.iter().all(|at| at.abs() < 2.0), "{first:?}");
+                assert!(last[0] > 500.0 && last[1] > 250.0, "{last:?}");
+                assert!(at(-0.01, 0.0)[0] < 0.0);
+            },
+        );
     }
 }

@@ -273,22 +273,21 @@ mod tests {
     use std::sync::Arc;
     use ui::{Drawing, EditOverlay, Ghost, ViewOptions};
 
-    fn labels(hand: &EditOverlay, recording: Option<Duration>) -> Vec<String> {
-        let status = ui::fixtures::status(4, life::Size::new(64, 64).unwrap());
-        let drawing = Drawing {
-            recording,
-            ..Drawing::default()
-        };
-        let buttons = buttons(&Sources {
-            drawing: &drawing,
-            edit_overlay: Some(hand),
-            ..Frame::plain(&status, &ViewOptions::default()).sources
-        });
-        buttons.map(|(.., label)| label.into_owned()).into()
-    }
-
     #[test]
-    fn while_cells_are_edited_undo_and_patterns_are_a_click_away_and_the_pencil_stays() {
+    fn while_cells_are_edited_or_recorded_buttons_say_what_is_a_click_away() {
+        let status = ui::fixtures::status(4, life::Size::new(64, 64).unwrap());
+        let labels = |hand: &EditOverlay, recording: Option<Duration>| -> Vec<String> {
+            let drawing = Drawing {
+                recording,
+                ..Drawing::default()
+            };
+            let buttons = buttons(&Sources {
+                drawing: &drawing,
+                edit_overlay: Some(hand),
+                ..Frame::plain(&status, &ViewOptions::default()).sources
+            });
+            buttons.map(|(.., label)| label.into_owned()).into()
+        };
         let off = EditOverlay::default;
         let usual = labels(&off(), None);
         let tool = |tool| EditOverlay { tool, ..off() };
@@ -300,12 +299,7 @@ mod tests {
             assert_eq!(editing[5..8], ["Undo", "Redo", "Patterns"]);
             assert_eq!((&editing[..5], &editing[10..]), (&usual[..5], &usual[10..]));
         }
-    }
-
-    #[test]
-    fn while_recording_its_button_says_stop_and_for_how_long() {
-        let off = &EditOverlay::default();
-        assert_eq!(labels(off, Some(Duration::from_secs(75)))[12], "Stop 1:15");
-        assert_eq!(labels(off, None)[12], "Record");
+        let recording = labels(&off(), Some(Duration::from_secs(75)));
+        assert_eq!([&recording[12], &usual[12]], ["Stop 1:15", "Record"]);
     }
 }

@@ -8,11 +8,6 @@ fn generation() -> Dialog {
     Dialog::Prompt(PromptDialog::new(Setting::Generation, String::new()))
 }
 
-/// What is asked for when all of this is typed before the first frame.
-fn typed(dialog: Dialog, text: &str) -> Vec<UiRequest> {
-    typed_into(&Context::default(), &mut Dialogs::of(dialog), text)
-}
-
 /// What is asked for when all of this, and Enter, is typed before the next frame.
 fn typed_into(context: &Context, dialogs: &mut Dialogs, text: &str) -> Vec<UiRequest> {
     let enter = Event::Key {
@@ -111,19 +106,11 @@ fn a_path_replaces_the_proposed_one_and_one_that_fails_can_be_mended() {
 }
 
 #[test]
-fn what_is_typed_before_the_first_frame_is_not_lost() {
-    let requests = typed(generation(), "2000");
-    assert_eq!(
-        requests,
-        [UiRequest::Act(SessionAction::RunTo(2000).into())]
-    );
+fn what_is_typed_before_the_first_frame_is_the_topmost_dialogs() {
     let palette = Dialog::Commands(Picker::default(), Default::default());
-    let requests = typed(palette, "next kernel");
+    let context = Context::default();
+    let requests = typed_into(&context, &mut Dialogs::of(palette), "next kernel");
     assert_eq!(requests, [UiRequest::Act(SessionAction::NextKernel.into())]);
-}
-
-#[test]
-fn only_the_topmost_dialog_gets_keys() {
     let mut dialogs = Dialogs::of(generation());
     let context = Context::default();
     assert_eq!(typed_into(&context, &mut dialogs, ""), [], "no number yet");

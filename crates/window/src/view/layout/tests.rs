@@ -286,18 +286,4 @@ fn a_panel_is_no_larger_than_the_torus_it_shows_and_no_smaller_than_all_of_it() 
             }
         }
     }
-    // They are tiled anew when the timeline opens.
-    for window in &LECTURES[2..] {
-        let columns = [None, Some(16)].map(|lanes| {
-            let request = LayoutRequest {
-                lanes,
-                cell_pixels: Some(2.0),
-                ..beside(None, 16)
-            };
-            lay_out(*window, 1.0, 16, size(1024, 1024), &request)
-                .tiling
-                .columns
-        });
-        assert_eq!(columns, [4, 8], "{window:?}");
-    }
 }

@@ -42,11 +42,9 @@ fn numbered_pictures_have_a_file_each_and_the_line_that_makes_a_video() {
     let (folder, done) = recorded("a film, 100%.png", 3);
     for number in 1..=3 {
         let file = folder.path().join(format!("a film, 100%-000{number}.png"));
-        let file = std::io::BufReader::new(std::fs::File::open(file).unwrap());
-        let mut reader = png::Decoder::new(file).read_info().unwrap();
-        let mut rgba = vec![0; reader.output_buffer_size().unwrap()];
-        reader.next_frame(&mut rgba).unwrap();
-        assert_eq!(rgba, image([12, 5], number - 1).rgba);
+        let mut wanted = Vec::new();
+        crate::view::picture_file::encode(&image([12, 5], number - 1), &mut wanted).unwrap();
+        assert!(std::fs::read(file).unwrap() == wanted, "picture {number}");
     }
     assert_eq!(done.frames, 3);
     let video = done.video.unwrap();
@@ -88,12 +86,10 @@ fn what_cannot_be_recorded_says_so_and_leaves_nothing() {
     assert!(mp4.contains("/a.png, and make a video of them with: ffmpeg -framerate 25 -i "));
     assert!(begin("missing/a.png").contains("there is no folder"));
     assert!(begin("missing/a.gif").contains("there is no folder"));
-    std::fs::create_dir(folder.path().join("b.gif")).unwrap();
-    begin("b.gif");
     let recorder = Recorder::begin(&folder.path().join("c.gif"), [8, 8]).unwrap();
     drop(recorder.end()());
     let names: Vec<_> = std::fs::read_dir(folder.path()).unwrap().collect();
-    assert_eq!(names.len(), 2, "{names:?}");
+    assert_eq!(names.len(), 1, "{names:?}");
 }
 
 #[test]
