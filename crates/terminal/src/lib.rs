@@ -4,10 +4,15 @@
 //! new, at most 30 per second. Over a slow line a slow frame delays the next one, never the session.
 //! However the loop ends, the terminal is restored.
 
-mod dispatch;
+mod cards;
+mod cells;
 mod guard;
-mod keys;
-mod painting;
+mod input;
+mod style;
+#[cfg(test)]
+mod tests;
+mod timeline;
+mod view;
 
 use std::mem::ManuallyDrop;
 use std::sync::Arc;
@@ -17,18 +22,18 @@ use std::time::{Duration, Instant};
 
 use ratatui::backend::CrosstermBackend;
 use ratatui::crossterm::event::{self, Event};
-use ratatui::layout::Rect;
 
+pub use cells::Glyphs;
 pub use guard::{LogWriter, has_hung_up, is_foreground, takes_escape_codes};
-pub use painting::{ColourDepth, Glyphs, TerminalView};
 
 use ui::pacing::{FrameRate, Pacer};
 
 use guard::Guard;
 use lang::{Message, tr};
-use painting::TerminalFrame;
 use session::Session;
+use style::ColourDepth;
 use ui::{App, EmergencySave, LectureOptions, Screen, Timeline, ViewOptions, Wake};
+use view::{TerminalFrame, TerminalView};
 
 /// The least time between two frames.
 const MIN_FRAME_INTERVAL: Duration = Duration::from_millis(33);
@@ -94,7 +99,6 @@ pub fn run(
         app,
         view: TerminalView::new(options.glyphs, depth),
         timeline: Timeline::default(),
-        area: Rect::default(),
         drag: None,
         quit: false,
         pacer: Pacer::default(),
@@ -124,10 +128,8 @@ struct TerminalApp {
     view: TerminalView,
     /// Rounds timed while they are shown.
     timeline: Timeline,
-    /// The screen, as of the last frame.
-    area: Rect,
     /// Where a drag was last.
-    drag: Option<dispatch::Drag>,
+    drag: Option<input::Drag>,
     quit: bool,
     pacer: Pacer,
     rate: FrameRate,
@@ -196,24 +198,23 @@ impl TerminalApp {
     fn draw(&mut self, began: Instant) -> Result<(), TerminalError> {
         self.app.notice_other_grid();
         let status = self.app.status();
-        self.area = self.terminal.size().map_err(broken)?.into();
         self.app.drawing.frames_per_second = self.rate.per_second(began);
         self.app.update(status.as_deref());
-        if let (true, Some(session)) = (self.app.options.timeline, &self.app.session) {
-            self.timeline.update(session);
+        if let Some(session) = &self.app.session {
+            if self.app.options.timeline {
+                self.timeline.update(session);
+            }
+            status
+                .iter()
+                .for_each(|status| self.view.update(status, session));
         }
         let sources = self.app.sources(status.as_deref(), &self.timeline);
         let screen = &Screen::of(sources);
-        let shown = TerminalFrame { screen, sources };
-        let request = self.view.request(&shown, self.area);
-        if let Some(session) = &self.app.session {
-            self.view.update(&shown, session);
-        }
-        let view = &mut self.view;
+        let frame = TerminalFrame { screen, sources };
         self.terminal
-            .draw(|frame| view.paint(&shown, frame.area(), frame.buffer_mut()))
+            .draw(|to| self.view.paint(frame, to.area(), to.buffer_mut()))
             .map_err(broken)?;
-        if let Some(request) = request {
+        if let Some(request) = self.view.request(&sources) {
             self.app.request_view(request);
         }
         let took = began.elapsed();
@@ -242,16 +243,17 @@ const KEYS_INTERVAL: Duration = Duration::from_millis(100);
 /// read never returns once the terminal has hung up.
 struct KeyReader {
     events: Receiver<std::io::Result<Event>>,
-    over: Arc<AtomicBool>,
+    /// The thread ends once it has the only one.
+    _wanted: Arc<()>,
 }
 
 impl KeyReader {
     fn listen() -> Result<KeyReader, TerminalError> {
         let (sender, events) = channel();
-        let over = Arc::new(AtomicBool::new(false));
-        let is_over = over.clone();
+        let wanted = Arc::new(());
+        let is_wanted = wanted.clone();
         let listen = move || {
-            while !is_over.load(Ordering::Acquire) {
+            while Arc::strong_count(&is_wanted) > 1 {
                 let event = match event::poll(KEYS_INTERVAL) {
                     Ok(false) => continue,
                     Ok(true) => event::read(),
@@ -265,7 +267,8 @@ impl KeyReader {
         };
         let thread = std::thread::Builder::new().name("keys".into());
         thread.spawn(listen).map_err(broken)?;
-        Ok(KeyReader { events, over })
+        let _wanted = wanted;
+        Ok(KeyReader { events, _wanted })
     }
 
     /// The next event, if one comes within this time.
@@ -277,11 +280,5 @@ impl KeyReader {
                 Err(broken(std::io::ErrorKind::UnexpectedEof.into()))
             }
         }
-    }
-}
-
-impl Drop for KeyReader {
-    fn drop(&mut self) {
-        self.over.store(true, Ordering::Release);
     }
 }

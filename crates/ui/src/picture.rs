@@ -1,24 +1,27 @@
-//! What a picture shows of its lattice: whether a cell lives, and where all live cells are.
+//! What a picture shows of its lattice: how much of a cell lives, and where all live cells are.
 
 use crate::ViewTransform;
 use engine::{ReduceRegion, Transfer};
 use life::Size;
 use session::{Picture, PicturePlan, TransferChoice};
 
-/// Whether a cell is alive, given the words that come with the picture; of a view, whether
-/// most of what a pixel stands for is, and not if the cell is not in it.
-pub fn is_alive(picture: &Picture, size: Size, [x, y]: [u32; 2], words: &[u32]) -> bool {
-    let Some(region) = picture.region else {
-        let word = words.get(y as usize * size.words_per_row() + x as usize / 32);
-        return word.is_some_and(|word| word >> (x % 32) & 1 == 1);
+/// How much of a cell is alive, from 0 to 255, given the words of its picture, which are bits or a view of this
+/// region: of a view, how much of what its pixel stands for is; nothing if the cell is not in it.
+pub fn density(region: Option<ReduceRegion>, size: Size, [x, y]: [u32; 2], words: &[u32]) -> u8 {
+    let found = match region {
+        None => words
+            .get(y as usize * size.words_per_row() + x as usize / 32)
+            .map(|word| 255 * (word >> (x % 32) & 1)),
+        Some(region) => {
+            let column = region.column_at(middle(x), size.width());
+            let row = region.row_at(middle(y), size.height());
+            column.zip(row).and_then(|(column, row)| {
+                let at = (row * region.width + column) as usize;
+                Some(words.get(at / 4)? >> (8 * (at % 4)) & 255)
+            })
+        }
     };
-    let column = region.column_at(middle(x), size.width());
-    let row = region.row_at(middle(y), size.height());
-    column.zip(row).is_some_and(|(column, row)| {
-        let at = (row * region.width + column) as usize;
-        let word = words.get(at / 4);
-        word.is_some_and(|word| word >> (8 * (at % 4)) & 255 > 127)
-    })
+    found.unwrap_or(0) as u8
 }
 
 /// The middle of a cell, as a region has it.
@@ -219,7 +222,11 @@ mod tests {
         for (x, y) in (0..100).flat_map(|x| (0..60).map(move |y| (x, y))) {
             let inside = !(14..90).contains(&x) && !(13..53).contains(&y);
             let want = inside && lattice.get(x, y);
-            assert_eq!(is_alive(&picture, size, [x, y], &words), want, "{x}, {y}");
+            assert_eq!(
+                density(picture.region, size, [x, y], &words) > 127,
+                want,
+                "{x}, {y}"
+            );
         }
         assert_eq!(live_area(&picture, size, &words), None, "a part");
         // As bits, and as a view of all.

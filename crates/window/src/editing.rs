@@ -483,7 +483,7 @@ impl Handler {
         let mut alive = false;
         session.visit_newer(&mut seen, &mut |of, picture, words| {
             if of == instance {
-                alive = ui::is_alive(picture, status.lattices.size, cell, words);
+                alive = ui::density(picture.region, status.lattices.size, cell, words) > 127;
             }
         });
         alive

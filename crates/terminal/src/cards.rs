@@ -1,0 +1,411 @@
+//! What stands over the panels: the keys, the switches, the ladder, a lesson.
+
+use std::ops::Range;
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+use ratatui::widgets::{Block, Clear, Padding, Paragraph, Widget as _};
+
+use crate::input::Field;
+use crate::style::{PALETTE, ink, wrap};
+use crate::view::{TerminalFrame, TerminalView};
+use lang::tr;
+use lesson::{LESSONS, Speedup};
+use ui::actions::{Setting, TABLE, Topic, search};
+use ui::lab::SwitchRow;
+use ui::numbers::si;
+use ui::rung_source::{Change, SourceLine};
+use ui::{LadderChart, LessonPage, LessonScreen, RungSource, Sources};
+
+/// A title and lines.
+struct Card {
+    title: String,
+    lines: Vec<Line<'static>>,
+    /// The lines that must be seen.
+    seen: Option<Range<usize>>,
+}
+
+impl Card {
+    fn new(title: impl Into<String>, lines: Vec<Line<'static>>) -> Card {
+        let title = title.into();
+        Card {
+            title,
+            lines,
+            seen: None,
+        }
+    }
+}
+
+/// Paints the topmost card, if there is one, over the top of `area`.
+pub(super) fn paint(
+    view: &mut TerminalView,
+    TerminalFrame { screen, sources }: TerminalFrame<'_>,
+    area: Rect,
+    buffer: &mut Buffer,
+) {
+    // Without the border and a blank at each side.
+    let columns = usize::from(area.width.saturating_sub(4));
+    let card = if let Some(field) = &view.field {
+        Some(match field.setting {
+            Some(setting) => prompt(field, setting, &sources, columns),
+            None => keys(&field.typed, columns),
+        })
+    } else if let Some(lesson) = sources.lesson {
+        Some(match lesson {
+            LessonScreen::Page(page) => page_of(page, columns.min(76)),
+            LessonScreen::List { selected } => lessons(*selected, columns),
+        })
+    } else if let Some(lab) = &screen.lab {
+        Some(switches(&lab.switches, columns))
+    } else if let Some(source) = &screen.source {
+        Some(rung_source(source, columns))
+    } else {
+        // The terminal does not draw the population graph.
+        screen.ladder.as_ref().map(|chart| ladder(chart, columns))
+    };
+    let Some(card) = card else {
+        view.card = None;
+        return;
+    };
+    if view.card.as_ref() != Some(&card.title) {
+        view.scroll = 0; // what else a card shows begins at its top
+    }
+    let lines = card.lines.len();
+    let height = (lines as u16).saturating_add(2).min(area.height);
+    let room = usize::from(height.saturating_sub(2));
+    view.scroll = view.scroll.min(lines - room);
+    if let Some(seen) = card.seen {
+        let first = seen.end.saturating_sub(room).min(seen.start);
+        view.scroll = view.scroll.clamp(first, seen.start);
+    }
+    let (from, to) = (view.scroll + 1, view.scroll + room);
+    let scrolls = (lines > room).then(|| tr!(" {from}–{to} of {} · ↑ ↓ ", lines));
+    let block = Block::bordered()
+        .border_style(ink(PALETTE.label))
+        .title(Line::styled(
+            format!(" {} ", card.title),
+            ink(PALETTE.accent).bold(),
+        ))
+        .title_bottom(scrolls.unwrap_or_default())
+        .title_bottom(Line::raw(format!(" {} ", tr!("Esc closes"))).right_aligned())
+        .padding(Padding::horizontal(1));
+    let place = Rect { height, ..area };
+    Clear.render(place, buffer);
+    let text = Paragraph::new(card.lines).scroll((view.scroll as u16, 0));
+    text.block(block).render(place, buffer);
+    view.card = Some(card.title);
+}
+
+/// A text in lines of a style.
+fn say(text: &str, style: Style, columns: usize) -> Vec<Line<'static>> {
+    let lines = text.lines().flat_map(|line| wrap(line, columns));
+    lines.map(|line| Line::styled(line, style)).collect()
+}
+
+/// A name, which is set in so many columns, and beside it its text, which goes on below itself where it is
+/// too long for the card's `columns`.
+fn named(
+    name: &str,
+    text: &str,
+    [widest, columns]: [usize; 2],
+    styles: [Style; 2],
+) -> Vec<Line<'static>> {
+    let indent = widest + 2;
+    let mut names = Some(name).into_iter();
+    let lines = wrap(text, columns.saturating_sub(indent).max(8)).into_iter();
+    let lines = lines.map(|text| {
+        let name = lang::align_left(names.next().unwrap_or_default(), indent);
+        Line::from(vec![
+            Span::styled(name, styles[0]),
+            Span::styled(text, styles[1]),
+        ])
+    });
+    lines.collect()
+}
+
+/// What is typed into a field, and what is wrong with it or what the value is now.
+fn prompt(field: &Field, setting: Setting, sources: &Sources<'_>, columns: usize) -> Card {
+    let most = sources.most_instances();
+    let label = ink(PALETTE.label);
+    let (below, style) = match (
+        &field.refused,
+        setting.read(&field.typed, most),
+        sources.status,
+    ) {
+        (Some(why), ..) => (why.clone(), ink(PALETTE.accent)),
+        (None, Err(why), _) if !field.typed.is_empty() => (why, label),
+        (None, _, Some(status)) => (setting.present(status, most), label),
+        (None, _, None) => Default::default(),
+    };
+    let shown = match field.typed.as_str() {
+        "" => Line::from(vec![Span::raw("▏"), Span::styled(setting.example(), label)]),
+        typed => Line::styled(format!("{typed}▏"), ink(PALETTE.value)),
+    };
+    let mut lines = vec![shown, Line::default()];
+    lines.extend(say(&below, style, columns));
+    Card::new(setting.title(), lines)
+}
+
+/// The lessons, their names in a column.
+fn lessons(selected: usize, columns: usize) -> Card {
+    let names = LESSONS.iter().map(|lesson| lang::columns(lesson.name));
+    let widths = [names.max().unwrap_or(0), columns];
+    let mut card = Card::new(tr!("Lessons · Enter opens"), Vec::new());
+    for (at, lesson) in LESSONS.iter().enumerate() {
+        let (first, is_selected) = (card.lines.len(), at == selected);
+        let style = if is_selected {
+            ink(PALETTE.value).reversed()
+        } else {
+            ink(PALETTE.value)
+        };
+        card.lines.extend(named(
+            lesson.name,
+            lang::text(lesson.title),
+            widths,
+            [style; 2],
+        ));
+        if is_selected {
+            card.seen = Some(first..card.lines.len());
+        }
+    }
+    card
+}
+
+/// The keys that work here and have what was typed, by topic.
+fn keys(typed: &str, columns: usize) -> Card {
+    let here = || TABLE.iter().filter(|row| row.in_terminal);
+    let widest = here().map(|row| lang::columns(&row.keys())).max();
+    let widths = [widest.unwrap_or(0), columns];
+    let value = ink(PALETTE.value);
+    let words = search::words(typed);
+    let mut lines = Vec::new();
+    for topic in Topic::ALL {
+        let found = topic
+            .rows()
+            .filter(|row| row.in_terminal && row.is_found_by(&words));
+        let rows = found.flat_map(|row| {
+            named(
+                &row.keys(),
+                row.help(),
+                widths,
+                [ink(PALETTE.accent), value],
+            )
+        });
+        let rows: Vec<Line<'static>> = rows.collect();
+        if !rows.is_empty() {
+            lines.push(Line::styled(topic.title(), value.bold()));
+            lines.extend(rows);
+            lines.push(Line::default());
+        }
+    }
+    lines.pop();
+    if lines.is_empty() {
+        lines = say(tr!("No matching command"), ink(PALETTE.label), columns);
+    }
+    let shown = match typed {
+        "" => tr!("Type to search").to_owned(),
+        typed => format!("{typed}▏"),
+    };
+    Card::new(format!("{} · {shown}", tr!("Keyboard shortcuts")), lines)
+}
+
+/// Every switch and its positions, the present one marked, as are those that cannot be.
+fn switches(switches: &[SwitchRow], columns: usize) -> Card {
+    let name = |row: &SwitchRow| format!("{}  {}", row.key, row.name);
+    let widest = switches.iter().map(|row| lang::columns(&name(row))).max();
+    let widths = [widest.unwrap_or(0), columns];
+    let [accent, value, label] = [PALETTE.accent, PALETTE.value, PALETTE.label].map(ink);
+    let lines = switches.iter().flat_map(|row| {
+        let positions = row.positions.iter().enumerate().map(|(at, position)| {
+            let sign = match &position.unavailable {
+                _ if at == row.present => '▸',
+                None => ' ',
+                Some(_) => '✗',
+            };
+            format!("{sign}{}", position.label)
+        });
+        let positions = positions.collect::<Vec<_>>().join("  ");
+        let mut lines = named(&name(row), &positions, widths, [accent, value]);
+        if let Some(position) = row.positions.get(row.present) {
+            // Below the first letter of the positions, each of which has a sign before it.
+            let widths = [widths[0] + 1, columns];
+            lines.extend(named("", &position.effect, widths, [label; 2]));
+        }
+        lines
+    });
+    Card::new(tr!("Switches"), lines.collect())
+}
+
+/// Columns of a kernel's name and its rate.
+const RUNG: usize = 29;
+/// Columns of the longest bar.
+const MAX_BAR: usize = 40;
+
+fn ladder(chart: &LadderChart, columns: usize) -> Card {
+    let rates = || {
+        chart
+            .rungs
+            .iter()
+            .map(|rung| rung.mark.map_or(0.0, |(rate, _)| rate))
+    };
+    let most = rates().fold(0.0, f64::max);
+    let columns = columns.min(RUNG + MAX_BAR);
+    let bars = columns.saturating_sub(RUNG) as f64;
+    let [accent, value, label] = [PALETTE.accent, PALETTE.value, PALETTE.label].map(ink);
+    let mut lines = say(&chart.headline, accent, columns);
+    lines.push(Line::default());
+    for (rung, rate) in chart.rungs.iter().zip(rates()) {
+        // Seven decades on all columns.
+        let part = (1.0 + (rate / most).log10() / 7.0).clamp(0.0, 1.0);
+        let shown = match rate {
+            0.0 => "–".into(),
+            rate => format!("{}cell/s", si(rate)),
+        };
+        let style = if rung.present {
+            value.reversed()
+        } else {
+            value
+        };
+        lines.push(Line::from(vec![
+            Span::styled(format!("{:<14}", rung.name), style),
+            Span::styled(format!(" {shown:>13} "), value),
+            Span::styled("█".repeat((bars * part).round() as usize), accent),
+        ]));
+        lines.extend(say(&rung.idea, label, columns));
+    }
+    lines.push(Line::default());
+    lines.extend(say(&chart.caption, label, columns));
+    Card::new(tr!("The ladder"), lines)
+}
+
+/// A rung's source; what changed from the rung that it is compared with has the signs of a diff.
+fn rung_source(source: &RungSource, columns: usize) -> Card {
+    let of = |line: SourceLine| {
+        let style = ink(match line.change {
+            Change::Added => PALETTE.running,
+            Change::Removed => PALETTE.failed_text,
+            Change::Same => PALETTE.value,
+        });
+        Line::styled(format!("{} {}", line.change.sign(), line.text), style)
+    };
+    let lines = source.wrapped(columns.saturating_sub(2)).into_iter();
+    let title = match source.compared_with {
+        Some(before) => tr!(
+            "{name} (+ and −: against {kernel})",
+            name = source.kernel.name,
+            kernel = before
+        ),
+        None => source.kernel.name.into(),
+    };
+    Card::new(title, lines.map(of).collect())
+}
+
+/// What a lesson's page says, in sections with a blank line between.
+fn page_of(page: &LessonPage, columns: usize) -> Card {
+    let [value, label, accent, running, failed] = [
+        PALETTE.value,
+        PALETTE.label,
+        PALETTE.accent,
+        PALETTE.running,
+        PALETTE.failed_text,
+    ]
+    .map(ink);
+    let measured = match page.recorded.as_str() {
+        "" => value,
+        _ => ink(PALETTE.recorded),
+    };
+    // Sections end with an empty text, as does what says nothing.
+    let end = || (String::new(), value);
+    let mut texts = vec![
+        (page.about.clone(), label),
+        end(),
+        (page.intro.clone(), value),
+        end(),
+    ];
+    texts.push((page.question.clone(), accent.bold()));
+    texts.extend(page.choices.iter().zip(1..).map(|(choice, number)| {
+        let sign = if choice.is_chosen { '▶' } else { ' ' };
+        let (right, style) = if choice.is_right {
+            (" ✓", running)
+        } else {
+            ("", value)
+        };
+        (format!("{sign}{number}  {}{right}", choice.text), style)
+    }));
+    texts.extend([end(), (page.recorded.clone(), measured), end()]);
+    if let Some(speedup) = &page.speedup {
+        texts.extend([
+            (speedup.caption(), label),
+            (Speedup::meaning().into(), label),
+        ]);
+        texts.extend((0..speedup.measured()).map(|nth| {
+            let [instances, rates] = speedup.row(nth);
+            (format!("{instances}: {rates}"), measured)
+        }));
+        texts.extend(speedup.series.iter().filter_map(|series| {
+            let why = series.unavailable.as_ref()?;
+            Some((format!("{}: {why}", lang::shown(&series.title)), label))
+        }));
+        texts.push(end());
+    }
+    for column in &page.columns {
+        texts.push((column.title.clone(), value.bold()));
+        texts.extend(column.code.iter().map(|line| {
+            let (sign, style) = if line.is_changed {
+                ('±', running)
+            } else {
+                (' ', label)
+            };
+            (format!("{sign} {}", line.text), style)
+        }));
+        let figures = column.figures.iter();
+        texts.extend(figures.map(|(what, figure)| (format!("{what}: {figure}"), measured)));
+        texts.extend([(column.note.clone(), label), end()]);
+    }
+    let longest = page
+        .bars
+        .iter()
+        .map(|bar| bar.milliseconds)
+        .fold(1e-9, f64::max);
+    texts.extend(page.bars.iter().flat_map(|bar| {
+        let length = (bar.milliseconds / longest * (columns as f64 - 2.0)).round() as usize;
+        let (fill, style, text) = if bar.is_prediction {
+            ("░", accent, value)
+        } else {
+            ("█", measured, measured)
+        };
+        let said = format!("{}: {}", bar.label, bar.text);
+        [(said, text), (fill.repeat(length.max(1)), style)]
+    }));
+    let progress = page.progress.clone().unwrap_or_default();
+    texts.extend([
+        end(),
+        (progress, accent),
+        end(),
+        (page.conclusion.clone(), measured),
+    ]);
+    texts.extend(page.checks.iter().map(|(what, passed)| match passed {
+        true => (format!("✓ {what}"), running),
+        false => (format!("✗ {what}"), failed),
+    }));
+    texts.extend([end(), (page.note.clone(), label)]);
+    let mut lines: Vec<Line<'static>> = Vec::new();
+    for (text, style) in texts {
+        lines.extend(say(&text, style, columns));
+        if text.is_empty() && lines.last().is_some_and(|last| last.width() > 0) {
+            lines.push(Line::default());
+        }
+    }
+    if lines.last().is_some_and(|last| last.width() == 0) {
+        lines.pop();
+    }
+    let title = tr!(
+        "{} of {} · {title} · ← →",
+        page.number,
+        page.of,
+        title = page.title
+    );
+    Card::new(title, lines)
+}

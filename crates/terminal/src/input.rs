@@ -1,0 +1,324 @@
+//! From keys and mouse to actions: the terminal's own are carried out here, the session's by handing them on.
+
+use std::sync::Arc;
+
+use ratatui::crossterm::event::{
+    Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers, MouseButton, MouseEvent, MouseEventKind,
+};
+use ratatui::layout::Position;
+
+use super::TerminalApp;
+use lang::{Message, tr};
+use life::{Pattern, Size};
+use session::{Change, Edit, SessionAction};
+use ui::actions::{Action, Chord, Key, Setting, ViewAction, action_for};
+
+/// What is typed into an open card: a value, or words that the keys are searched for.
+#[derive(Clone, Default, Debug)]
+pub(crate) struct Field {
+    /// The value that is asked for; none where the keys are searched.
+    pub(crate) setting: Option<Setting>,
+    pub(crate) typed: String,
+    /// Why that was refused when Enter was pressed.
+    pub(crate) refused: Option<String>,
+}
+
+/// What a key asks for. Ctrl+C quits, as everywhere in terminals, whatever the window does with it.
+fn action(chord: Chord) -> Option<Action> {
+    if chord.ctrl && chord.key == Key::Char('C') {
+        return Some(ViewAction::Quit.into());
+    }
+    action_for(chord)
+}
+
+/// The chord of a key that is pressed, unless it is with keys that are somebody else's.
+fn chord(event: &KeyEvent) -> Option<Chord> {
+    let has = |modifier| event.modifiers.contains(modifier);
+    let ctrl = has(KeyModifiers::CONTROL);
+    let mut shift = has(KeyModifiers::SHIFT);
+    let is_others = has(KeyModifiers::ALT) || has(KeyModifiers::SUPER);
+    if is_others || event.kind == KeyEventKind::Release {
+        return None;
+    }
+    let key = match event.code {
+        KeyCode::Char(' ') => Key::Space,
+        KeyCode::Char(c) => {
+            shift |= c.is_uppercase();
+            Key::Char(c.to_uppercase().next()?)
+        }
+        KeyCode::Enter => Key::Enter,
+        KeyCode::Tab => Key::Tab,
+        KeyCode::BackTab => {
+            shift = true;
+            Key::Tab
+        }
+        KeyCode::Esc => Key::Escape,
+        KeyCode::Backspace => Key::Backspace,
+        KeyCode::Delete => Key::Delete,
+        KeyCode::PageUp => Key::PageUp,
+        KeyCode::PageDown => Key::PageDown,
+        KeyCode::Left => Key::Left,
+        KeyCode::Right => Key::Right,
+        KeyCode::Up => Key::Up,
+        KeyCode::Down => Key::Down,
+        KeyCode::F(n) => Key::F(n),
+        _ => return None,
+    };
+    Some(Chord { key, shift, ctrl })
+}
+
+/// A mouse button that is held.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Drag {
+    at: Position,
+    moved: bool,
+}
+
+impl TerminalApp {
+    pub(super) fn event(&mut self, event: Event) {
+        match event {
+            Event::Key(event) => self.key(&event),
+            Event::Mouse(event) => self.mouse(event),
+            Event::Paste(text) => self.paste(text),
+            // The next frame asks for the size.
+            Event::Resize(..) => {}
+            Event::FocusGained | Event::FocusLost => return,
+        }
+        self.pacer.request_frame();
+    }
+
+    /// Types a pasted text where something is typed, otherwise places the pattern that it is.
+    fn paste(&mut self, text: String) {
+        if let Some(field) = &mut self.view.field {
+            field
+                .typed
+                .extend(text.chars().filter(|letter| !letter.is_control()));
+            field.refused = None;
+            return;
+        }
+        let (Ok(said) | Err(said)) = self.place_pattern(text);
+        self.show_notice(said);
+    }
+
+    /// Places a pattern in the middle of the selected panel; returns what to say of it.
+    fn place_pattern(&self, text: String) -> Result<String, String> {
+        let pattern = Pattern::from_text(tr!("the clipboard"), text)
+            .map_err(|error| tr!("Not a pattern: {error}"))?;
+        if let (Some(status), Some(session)) = (self.app.status(), &self.app.session) {
+            let cells = pattern.centred_in(status.lattices.size);
+            session.edit(Edit {
+                instance: status.panels.selected,
+                change: Change::Place {
+                    pattern: Arc::new(cells.map_err(|error| error.to_string())?),
+                    at: [0, 0],
+                    overwrites_dead: false,
+                },
+                continues_stroke: false,
+            });
+        }
+        let (wide, high) = pattern.live_sides();
+        let mut said = vec![tr!("Pasted {wide} × {high} cells")];
+        said.extend(pattern.remarks().iter().map(Message::to_string));
+        Ok(said.join("; "))
+    }
+
+    fn key(&mut self, event: &KeyEvent) {
+        let Some(chord) = chord(event) else { return };
+        let is_lesson = self.app.lessons.screen().is_some() && self.view.field.is_none();
+        let is_asked = self
+            .view
+            .field
+            .as_ref()
+            .is_some_and(|field| field.setting.is_some());
+        let is_list = is_lesson && self.app.lessons.is_list();
+        let lines = match event.code {
+            _ if self.view.card.is_none() || is_list || is_asked => 0,
+            KeyCode::Up => -1,
+            KeyCode::Down => 1,
+            KeyCode::PageUp if !is_lesson => -10,
+            KeyCode::PageDown if !is_lesson => 10,
+            _ => 0,
+        };
+        if lines != 0 {
+            self.scroll(lines);
+        } else if self.view.field.is_some() {
+            self.type_key(event.code, chord);
+        } else {
+            let action = self.app.remap_key(chord, action(chord));
+            action.into_iter().for_each(|it| self.act(it));
+        }
+    }
+
+    /// Types a key into the open field. None acts behind it but those that act in dialogs.
+    fn type_key(&mut self, code: KeyCode, chord: Chord) {
+        let most = self.app.sources(None, &self.timeline).most_instances();
+        let Some(field) = &mut self.view.field else {
+            return;
+        };
+        field.refused = None;
+        match (code, field.setting) {
+            (KeyCode::Char(letter), _) if chord.types() => field.typed.push(letter),
+            (KeyCode::Backspace, _) => drop(field.typed.pop()),
+            (KeyCode::Esc, None) if !field.typed.is_empty() => field.typed.clear(),
+            (KeyCode::Enter, Some(setting)) => match setting.read(&field.typed, most) {
+                Ok(action) => {
+                    self.view.field = None;
+                    self.act(action.into());
+                }
+                Err(why) => field.refused = Some(why),
+            },
+            (_, setting) => match action(chord) {
+                Some(Action::View(ViewAction::Escape)) => self.view.field = None,
+                Some(Action::View(ViewAction::ToggleHelp)) if setting.is_none() => {
+                    self.view.field = None
+                }
+                Some(action) if action.row().is_some_and(|row| row.in_dialogs) => {
+                    // A key that acts while others are looked up leaves them open.
+                    self.view.field.take_if(|field| field.setting.is_some());
+                    self.act(action);
+                }
+                _ => {}
+            },
+        }
+    }
+
+    /// Does what a person asked for, or says why it is impossible.
+    fn act(&mut self, action: Action) {
+        let Some(Action::View(action)) = self.app.act(action) else {
+            return;
+        };
+        match action {
+            ViewAction::ZoomIn => self.zoom(1.5, None),
+            ViewAction::ZoomOut => self.zoom(1.0 / 1.5, None),
+            // An eighth of a panel.
+            ViewAction::PanLeft => self.pan(|[width, _]| [f64::from(width) / 8.0, 0.0]),
+            ViewAction::PanRight => self.pan(|[width, _]| [f64::from(width) / -8.0, 0.0]),
+            ViewAction::PanUp => self.pan(|[_, height]| [0.0, f64::from(height) / 8.0]),
+            ViewAction::PanDown => self.pan(|[_, height]| [0.0, f64::from(height) / -8.0]),
+            ViewAction::Fit => {
+                if let Some((size, pixels)) = self.panel() {
+                    let pattern = self.app.pattern();
+                    self.app.options.camera.toggle_fit(size, pixels, pattern);
+                }
+            }
+            ViewAction::ToggleTimeline => self.app.show_timeline(!self.app.options.timeline),
+            ViewAction::ToggleHelp => self.view.field = Some(Field::default()),
+            ViewAction::Prompt(setting) => {
+                let setting = Some(setting);
+                self.view.field = Some(Field {
+                    setting,
+                    ..Field::default()
+                });
+            }
+            ViewAction::Quit => self.quit = true,
+            // The table gives the others to the window alone.
+            _ => {}
+        }
+    }
+
+    /// The size of the lattices and the pixels of a panel, as of the last frame.
+    fn panel(&self) -> Option<(Size, [u32; 2])> {
+        Some((self.app.status()?.lattices.size, self.view.pixels()?))
+    }
+
+    /// Moves a card's lines up by so many.
+    fn scroll(&mut self, lines: isize) {
+        self.view.scroll = self.view.scroll.saturating_add_signed(lines);
+    }
+
+    /// Zooms by a factor about a character, if a panel is there, or about the panels' middle.
+    fn zoom(&mut self, factor: f64, at: Option<Position>) {
+        let Some((size, pixels)) = self.panel() else {
+            return;
+        };
+        let camera = &mut self.app.options.camera;
+        let Some(at) = at else {
+            return camera.zoom(factor, size, pixels);
+        };
+        if let Some(panel) = self.view.panel_at(at) {
+            let pixel = [
+                f64::from(at.x - panel.rect.x) + 0.5,
+                f64::from(at.y - panel.rect.y) * 2.0 + 1.0,
+            ];
+            camera.zoom_at(factor, pixel, size, pixels);
+        }
+    }
+
+    /// Moves what is shown as a hand moves paper: by so many of the pixels that a panel has.
+    fn pan(&mut self, by: impl Fn([u32; 2]) -> [f64; 2]) {
+        if let Some((size, pixels)) = self.panel() {
+            self.app.options.camera.pan(by(pixels), size, pixels);
+        }
+    }
+
+    fn mouse(&mut self, event: MouseEvent) {
+        let at = Position::new(event.column, event.row);
+        let has_card = self.view.card.is_some();
+        match event.kind {
+            MouseEventKind::ScrollUp if has_card => self.scroll(-3),
+            MouseEventKind::ScrollDown if has_card => self.scroll(3),
+            MouseEventKind::ScrollUp => self.zoom(1.25, Some(at)),
+            MouseEventKind::ScrollDown => self.zoom(1.0 / 1.25, Some(at)),
+            MouseEventKind::Down(MouseButton::Left | MouseButton::Middle) => {
+                self.drag = Some(Drag { at, moved: false });
+            }
+            MouseEventKind::Drag(MouseButton::Left | MouseButton::Middle) => {
+                if let Some(from) = self.drag.replace(Drag { at, moved: true }) {
+                    let moved = |to: u16, from: u16| f64::from(to) - f64::from(from);
+                    let by = [moved(at.x, from.at.x), 2.0 * moved(at.y, from.at.y)];
+                    self.pan(|_| by);
+                }
+            }
+            MouseEventKind::Up(MouseButton::Left) => {
+                let clicked = self.drag.take().is_some_and(|drag| !drag.moved);
+                let panel = self.view.panel_at(at).filter(|_| clicked && !has_card);
+                if let Some(panel) = panel {
+                    self.app.send(SessionAction::Select(panel.instance));
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_are_those_that_the_table_names() {
+        let [none, ctrl, shift] = [
+            KeyModifiers::NONE,
+            KeyModifiers::CONTROL,
+            KeyModifiers::SHIFT,
+        ];
+        for (code, held, name) in [
+            (KeyCode::Char('k'), none, "K"),
+            (KeyCode::Char('B'), none, "Shift+B"),
+            (KeyCode::Char('*'), none, "*"),
+            (KeyCode::Char('n'), ctrl, "Ctrl+N"),
+            (KeyCode::Char(' '), none, "Space"),
+            (KeyCode::Char('k'), KeyModifiers::ALT, ""),
+            (KeyCode::BackTab, none, "Shift+Tab"),
+            (KeyCode::Tab, none, "Tab"),
+            (KeyCode::Enter, none, "Enter"),
+            (KeyCode::Esc, none, "Esc"),
+            (KeyCode::Backspace, shift, "Shift+Backspace"),
+            (KeyCode::Delete, none, "Delete"),
+            (KeyCode::PageUp, none, "PgUp"),
+            (KeyCode::PageDown, none, "PgDn"),
+            (KeyCode::Left, none, "←"),
+            (KeyCode::Right, none, "→"),
+            (KeyCode::Up, ctrl, "Ctrl+↑"),
+            (KeyCode::Down, none, "↓"),
+            (KeyCode::F(10), none, "F10"),
+            (KeyCode::Home, none, ""),
+        ] {
+            let mut event = KeyEvent::new(code, held);
+            let named = chord(&event).map_or(String::new(), |chord| chord.to_string());
+            assert_eq!(named, name, "{event:?}");
+            event.kind = KeyEventKind::Release;
+            assert_eq!(chord(&event), None, "{event:?}");
+        }
+    }
+}

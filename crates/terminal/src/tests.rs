@@ -1,0 +1,401 @@
+//! Whole screens, at sizes from too small to large.
+
+use ratatui::Terminal;
+use ratatui::backend::TestBackend;
+use ratatui::layout::Rect;
+use ratatui::style::{Color, Modifier};
+
+use crate::cells::{Glyphs, Pictures};
+use crate::input::Field;
+use crate::style::ColourDepth;
+use crate::view::{TerminalFrame, TerminalView, tile};
+use engine::{ReduceRegion, Transfer};
+use lang::Language;
+use life::Size;
+use session::{Status, Streams, Switches};
+use ui::actions::{Setting, TABLE};
+use ui::fixtures::{self, FixturePictures, comparison, effect, soup, status};
+use ui::{
+    Drawing, LessonScreen, Population, Screen, SidePanel, Sources, Timeline, ViewOptions,
+    ViewTransform,
+};
+
+fn size(width: u64, height: u64) -> Size {
+    Size::new(width, height).unwrap()
+}
+
+/// A painter and what it paints.
+struct View {
+    painter: TerminalView,
+    status: Status,
+    options: ViewOptions,
+    drawing: Drawing,
+    timeline: Timeline,
+    lesson: Option<LessonScreen>,
+}
+
+impl View {
+    fn new(glyphs: Glyphs, depth: ColourDepth, status: Status) -> View {
+        View {
+            painter: TerminalView::new(glyphs, depth),
+            status,
+            options: ViewOptions::default(),
+            drawing: Drawing::default(),
+            timeline: Timeline::default(),
+            lesson: None,
+        }
+    }
+
+    /// Paints a frame on a screen of so many columns and rows.
+    fn paint(&mut self, [columns, rows]: [u16; 2]) -> Terminal<TestBackend> {
+        let sources = Sources {
+            status: Some(&self.status),
+            options: &self.options,
+            drawing: &self.drawing,
+            population: &Population::default(),
+            timeline: &self.timeline,
+            lesson: self.lesson.as_ref(),
+            edit_overlay: None,
+        };
+        let screen = &Screen::of(sources);
+        let frame = TerminalFrame { screen, sources };
+        let mut terminal = Terminal::new(TestBackend::new(columns, rows)).unwrap();
+        let draw = |to: &mut ratatui::Frame| self.painter.paint(frame, to.area(), to.buffer_mut());
+        terminal.draw(draw).unwrap();
+        terminal
+    }
+
+    /// The characters of a screen, line by line.
+    fn text(&mut self, [columns, rows]: [u16; 2]) -> Vec<String> {
+        let terminal = self.paint([columns, rows]);
+        let buffer = terminal.backend().buffer();
+        let line = |y| -> String { (0..columns).map(|x| buffer[(x, y)].symbol()).collect() };
+        (0..rows).map(line).collect()
+    }
+}
+
+#[test]
+fn all_panels_stand_apart_with_their_names_on_every_screen() {
+    let sides = [(512, 512), (1000, 10), (10, 1000)];
+    for [columns, rows] in [[80, 24], [200, 60], [32, 10], [120, 12], [40, 70]] {
+        for instances in [1, 2, 7, 16, 200] {
+            for (width, height) in sides {
+                let mut status = status(instances, size(width, height));
+                for selected in [0, instances / 2, instances - 1] {
+                    status.panels.selected = selected;
+                    let area = Rect::new(0, 1, columns, rows - 3);
+                    let panels = tile(area, &status, None);
+                    let here = format!(
+                        "{instances} of {width} × {height} on {columns} × {rows}: {panels:?}"
+                    );
+                    assert!(
+                        panels.iter().any(|panel| panel.instance == selected),
+                        "{here}"
+                    );
+                    // No character is two panels', and none is the foot's.
+                    let mut taken = std::collections::HashSet::new();
+                    for panel in &panels {
+                        let whole = panel.label.union(panel.rect);
+                        assert!(
+                            whole
+                                .positions()
+                                .all(|at| area.contains(at) && taken.insert(at)),
+                            "{here}"
+                        );
+                        assert!(
+                            panel.rect.height > 0 && instances == 1 || panel.label.height == 1,
+                            "{here}"
+                        );
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn dots_are_as_dense_as_their_cells_of_bits_and_of_views() {
+    let size = size(160, 96);
+    let lattices = [soup(size, 0.3, 5)];
+    for (origin, scale) in [
+        ([0, 0], 0.25),
+        ([150, 90], 0.25),
+        ([150, 90], 2.0),
+        ([0, 0], 0.2),
+    ] {
+        let one = ReduceRegion::ONE;
+        let region = ReduceRegion {
+            x0: origin[0] * one,
+            y0: origin[1] * one,
+            step: (one as f64 / scale) as i64,
+            width: 32,
+            height: 19,
+        };
+        let transform = ViewTransform {
+            origin: origin.map(|cell| cell as f64),
+            scale,
+        };
+        let want = engine::conformance::reduced(region, &lattices[0]);
+        let want: Vec<Option<u8>> = want.into_iter().map(Some).collect();
+        let mut sources = vec![FixturePictures::bits(&lattices)];
+        if region.step >= one {
+            sources.push(FixturePictures::views(&lattices, region));
+        }
+        for source in sources {
+            let mut pictures = Pictures::default();
+            pictures.update(1, size, &source);
+            assert_eq!(
+                pictures.densities(0, transform, [32, 19]),
+                want,
+                "{origin:?}, {scale}"
+            );
+            let off = ViewTransform {
+                origin: [-1.0, 0.0],
+                scale: 0.2,
+            };
+            let row = pictures.densities(0, off, [34, 1]);
+            assert!(row[0].is_some() && row[32..] == [None, None], "{row:?}");
+        }
+    }
+}
+
+#[test]
+fn half_blocks_are_cells_with_colours_and_without() {
+    let lattices = [1, 2].map(|seed| soup(size(44, 44), 0.3, seed));
+    for depth in [ColourDepth::True, ColourDepth::None] {
+        let mut view = View::new(Glyphs::Auto, depth, status(2, size(44, 44)));
+        view.status.panels.selected = 1;
+        view.painter
+            .update(&view.status, &FixturePictures::bits(&lattices));
+        let terminal = view.paint([90, 30]);
+        let buffer = terminal.backend().buffer();
+        for (panel, lattice) in view.painter.panels.iter().zip(&lattices) {
+            assert_eq!((panel.rect.width, panel.rect.height), (44, 22));
+            for (x, y) in (0..22).flat_map(|y| (0..44).map(move |x| (x, y))) {
+                let cell = &buffer[(panel.rect.x + x, panel.rect.y + y)];
+                let alive = [0, 1].map(|below| lattice.get(x.into(), 2 * u32::from(y) + below));
+                let symbol = match alive {
+                    [false, false] => " ",
+                    [true, false] => "▀",
+                    [false, true] => "▄",
+                    [true, true] => "█",
+                };
+                assert_eq!(cell.symbol(), symbol, "{x}, {y}");
+                let live = Color::Rgb(0xFF, 0xC8, 0x57);
+                assert!(depth == ColourDepth::None || alive == [false; 2] || cell.fg == live);
+            }
+        }
+        let label = view.painter.panels[1].label;
+        let cell = &buffer[(label.x, label.y)];
+        let is_reversed = cell.modifier.contains(Modifier::REVERSED);
+        assert!(cell.symbol() == "▸" && is_reversed == (depth == ColourDepth::None));
+        let plain = |cell: &ratatui::buffer::Cell| [cell.fg, cell.bg] == [Color::Reset; 2];
+        assert_eq!(
+            buffer.content().iter().all(plain),
+            depth == ColourDepth::None
+        );
+    }
+}
+
+#[test]
+fn the_request_is_for_the_dots_that_there_are() {
+    let request = |lattice| {
+        let mut view = View::new(Glyphs::Auto, ColourDepth::True, status(16, lattice));
+        view.paint([80, 24]);
+        let View {
+            painter,
+            status,
+            options,
+            ..
+        } = &view;
+        let sources = Sources {
+            status: Some(status),
+            options,
+            drawing: &Drawing::default(),
+            population: &Population::default(),
+            timeline: &Timeline::default(),
+            lesson: None,
+            edit_overlay: None,
+        };
+        (
+            painter.request(&sources).unwrap(),
+            painter.pixels().unwrap(),
+        )
+    };
+    assert_eq!(request(size(60, 45)).0.transfer, Transfer::Bits);
+    let (plan, pixels) = request(size(16_384, 16_384));
+    assert_eq!(plan.transfer, Transfer::View);
+    let region = plan.region;
+    assert!(
+        region.height == 2 * pixels[1] && region.width >= 2 * pixels[0],
+        "{region:?}"
+    );
+    assert!(region.words() * 4 < 2000, "{region:?}");
+}
+
+type Change = fn(&mut View);
+
+const ONE: Switches = Switches {
+    streams: Streams::One,
+    ..Switches::DEFAULT
+};
+
+/// What screens show, in what sizes.
+#[rustfmt::skip]
+const SCREENS: [(&str, &[[u16; 2]], Change); 17] = [
+    ("figures", &[[50, 10], [80, 12], [160, 10]], |_| {}),
+    ("help", &[[80, 24]], |view| view.painter.field = Some(Field::default())),
+    ("too small", &[[31, 10], [10, 3]], |_| {}),
+    ("help, a word typed", &[[110, 24]], |view| {
+        view.painter.field = Some(Field { typed: "pause".into(), ..Field::default() });
+    }),
+    ("a field", &[[80, 16]], |view| {
+        view.painter.field = Some(Field { setting: Some(Setting::Size), ..Field::default() });
+    }),
+    ("ladder", &[[100, 60]], |view| view.options.side = Some(SidePanel::Ladder)),
+    ("a rung's source", &[[100, 60]], |view| {
+        view.options.side = Some(SidePanel::Ladder);
+        view.options.source = engine::kernels::find("shared").map(|kernel| kernel.index());
+    }),
+    ("lab", &[[100, 30]], |view| view.options.side = Some(SidePanel::Lab)),
+    ("a page", &[[80, 80]], |view| {
+        view.lesson = Some(LessonScreen::Page(fixtures::recorded_page()));
+    }),
+    ("a curve", &[[80, 40]], |view| {
+        view.lesson = Some(LessonScreen::Page(fixtures::speedup_page(3, false)));
+    }),
+    ("a lecture's step", &[[80, 24]], |view| {
+        view.drawing.lecture = Some(fixtures::lecture_screen());
+    }),
+    ("timeline", &[[160, 40], [80, 24], [80, 10]], |view| {
+        view.timeline.update(&fixtures::Timed(16));
+        view.options.timeline = true;
+    }),
+    ("a cause against overlap", &[[160, 40]], |view| {
+        view.options.timeline = true;
+        view.status.setting.switches = ONE;
+        let round = fixtures::serial_round(16);
+        view.status.lab.isolated = Some(fixtures::isolated(&round, 0.05));
+        view.timeline.update(&fixtures::TimedAs(round));
+    }),
+    ("a change", &[[120, 16]], |view| {
+        view.status.lab.tells_effect = true;
+        view.status.lab.last_effect = Some(effect());
+    }),
+    ("before and after", &[[100, 30], [160, 11]], |view| {
+        view.options.timeline = true;
+        view.status.lab.last_effect = Some(effect());
+        view.timeline.update(&fixtures::TimedBefore(8));
+    }),
+    ("A and B", &[[80, 24], [160, 11]], |view| {
+        view.options.timeline = true;
+        view.status.lab.comparison = Some(comparison(ONE));
+        view.timeline.update(&fixtures::TimedBefore(8));
+    }),
+    ("A and B alike", &[[80, 24]], |view| {
+        view.status.lab.comparison = Some(comparison(Switches::DEFAULT));
+    }),
+];
+
+/// What each screen shows, in `tests/oracle/terminal.txt`: panels are empty there.
+#[test]
+fn screens_stay_as_they_are() {
+    let mut shown = String::new();
+    let mut show = |glyphs, at: [u16; 2], (name, _, change): (&str, &[[u16; 2]], Change)| {
+        let mut view = View::new(glyphs, ColourDepth::True, status(8, size(512, 512)));
+        change(&mut view);
+        shown += &format!("==== {name}, {} × {}, {glyphs:?}\n", at[0], at[1]);
+        for line in view.text(at) {
+            assert!(glyphs != Glyphs::Ascii || line.is_ascii(), "{line}");
+            shown += line.trim_end();
+            shown.push('\n');
+        }
+    };
+    for screen in SCREENS {
+        screen
+            .1
+            .iter()
+            .for_each(|at| show(Glyphs::Auto, *at, screen));
+    }
+    for (at, name) in [([100, 30], "timeline"), ([100, 30], "help")] {
+        let screen = SCREENS.into_iter().find(|screen| screen.0 == name);
+        show(Glyphs::Ascii, at, screen.unwrap());
+    }
+    test_support::with(Language::Chinese, || {
+        for (at, name) in [([100, 30], "before and after"), ([80, 60], "a page")] {
+            let screen = SCREENS.into_iter().find(|screen| screen.0 == name);
+            show(Glyphs::Auto, at, screen.unwrap());
+        }
+    });
+    test_support::compare_with_stored("terminal.txt", &shown);
+}
+
+/// What must be read on a screen, whole.
+fn must_be_read(view: &View) -> Vec<String> {
+    let mut texts = Vec::new();
+    if view
+        .painter
+        .field
+        .as_ref()
+        .is_some_and(|field| field.setting.is_none() && field.typed.is_empty())
+    {
+        let here = TABLE.iter().filter(|row| row.in_terminal);
+        texts.extend(here.flat_map(|row| [row.keys(), row.help().to_owned()]));
+    }
+    if let Some(LessonScreen::Page(page)) = &view.lesson {
+        texts
+            .extend([&page.title, &page.question, &page.conclusion, &page.note].map(String::clone));
+        texts.extend(page.choices.iter().map(|choice| choice.text.clone()));
+        let figures = page.columns.iter().flat_map(|column| &column.figures);
+        texts.extend(figures.map(|(what, value)| format!("{what}: {value}")));
+        texts.extend(
+            page.bars
+                .iter()
+                .map(|bar| format!("{}: {}", bar.label, bar.text)),
+        );
+        texts.extend(page.checks.iter().map(|(what, _)| what.clone()));
+    }
+    if let Some(step) = &view.drawing.lecture {
+        texts.extend([&step.text, &step.question, &step.result].map(String::clone));
+        texts.extend(step.choices.iter().map(|choice| choice.text.clone()));
+    }
+    let has_timeline = view.options.timeline;
+    if let Some(compared) = &view.status.lab.comparison {
+        let kernel = view.status.setting.kernel;
+        texts.extend(ui::finding::ComparisonTexts::of(compared, kernel).in_short(has_timeline));
+    }
+    if let (true, Some(found)) = (has_timeline, ui::finding::headline(&view.status)) {
+        texts.extend([found.factor, found.subject, found.times]);
+    }
+    texts.extend(view.status.lab.tells_effect.then(|| effect().in_short()));
+    texts
+}
+
+#[test]
+fn no_text_is_cut_at_any_width() {
+    let squeezed = |text: &str| -> String { text.split_whitespace().collect() };
+    for language in [Language::English, Language::Chinese] {
+        test_support::with(language, || {
+            for (columns, (name, _, change)) in [64, 80, 110, 160]
+                .into_iter()
+                .flat_map(|columns| SCREENS.map(|it| (columns, it)))
+            {
+                let mut view =
+                    View::new(Glyphs::Auto, ColourDepth::True, status(8, size(512, 512)));
+                change(&mut view);
+                let has_card = view.lesson.is_some() || view.painter.field.is_some();
+                let lines = view.text([columns, if has_card { 200 } else { 24 }]);
+                let all: String = lines
+                    .iter()
+                    .map(|line| squeezed(line.trim_matches('│')))
+                    .collect();
+                for text in must_be_read(&view) {
+                    assert!(
+                        all.contains(&squeezed(&text)),
+                        "{name}, {columns}: {text}: {lines:#?}"
+                    );
+                }
+            }
+        });
+    }
+}

@@ -1,0 +1,223 @@
+//! A timed round as bars of text: a row for the host's calls, one for each stream (or for several,
+//! where there are more than rows), and the axis; with a round before a change, or of A, the same
+//! above it.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Constraint::{Fill, Length};
+use ratatui::layout::{Layout, Rect};
+use ratatui::text::Line;
+use ratatui::widgets::{Paragraph, Widget as _};
+
+use crate::style::{APART, PALETTE, ink, wrap};
+use lang::tr;
+use session::trace::StepKind;
+use ui::timeline::lanes::{fold_bars, row_name};
+use ui::timeline::scale::{TimeRange, TimeScale};
+use ui::timeline::{BarKind, KINDS, Which, drawn_round};
+use ui::{RoundChart, Screen};
+
+/// Columns of a row's name.
+const NAMES: u16 = 16;
+/// The fewest rows of a round: the host's, and one of all streams.
+const MIN_ROWS: usize = 2;
+
+/// What a kind of work is painted with, so that it is told apart without colours too.
+fn symbol(kind: BarKind) -> char {
+    match kind {
+        BarKind::Host => '■',
+        BarKind::Wait | BarKind::Step(StepKind::Wait) => '─',
+        BarKind::Step(StepKind::Launch) => '█',
+        BarKind::Step(StepKind::Support) => '▓',
+        BarKind::Step(StepKind::Upload) => '░',
+        BarKind::Step(StepKind::Download) => '▒',
+        BarKind::Step(StepKind::DeviceCopy) => '▚',
+        BarKind::Step(StepKind::Event) => '·',
+    }
+}
+
+/// What stands in the timeline, whole.
+pub(super) struct Contents<'a> {
+    /// Lines over the bars.
+    head: Vec<String>,
+    /// Lines below the axis.
+    legend: Vec<String>,
+    /// The rounds that there is room for, from the top.
+    rounds: Vec<(&'a RoundChart, Which)>,
+    /// The rows that it takes.
+    pub(super) height: u16,
+}
+
+impl<'a> Contents<'a> {
+    /// What fits above the foot, where there are so many rows, some of which are the panels'; of the rows of
+    /// bars, as many as fill half of that.
+    pub(super) fn of(
+        screen: &'a Screen,
+        columns: usize,
+        [above, panels]: [u16; 2],
+    ) -> Contents<'a> {
+        let most = usize::from(above - panels);
+        let [first, second] = Which::both(screen.comparison.is_some());
+        let which = screen.round_before.as_ref().map_or(Which::Only, |_| second);
+        let before = screen.round_before.iter().map(|it| (&**it, first));
+        let mut rounds: Vec<_> = before
+            .chain(screen.round.iter().map(|it| (&**it, which)))
+            .collect();
+        let legend = wrap(&legend(screen, &rounds), columns);
+        let mut said = head(screen);
+        let had_rounds = !rounds.is_empty();
+        loop {
+            let mut head = wrap(&said.join(APART), columns);
+            let around = head.len() + 1 + legend.len();
+            if rounds.is_empty() {
+                head.truncate(most);
+                let (height, legend) = (head.len() as u16, Vec::new());
+                return Contents {
+                    head,
+                    legend,
+                    rounds,
+                    height,
+                };
+            }
+            let least = around + MIN_ROWS * rounds.len();
+            if least <= most {
+                let rows: usize = rounds.iter().map(|(round, _)| rows(round)).sum();
+                let half = usize::from(above) / 2 + legend.len();
+                let height = (around + rows).min(half).max(least) as u16;
+                return Contents {
+                    head,
+                    legend,
+                    rounds,
+                    height,
+                };
+            }
+            rounds.remove(0);
+            if had_rounds && rounds.is_empty() {
+                said.push(tr!("The terminal is too small for the timeline").into());
+            }
+        }
+    }
+
+    pub(super) fn paint(&self, place: Rect, buffer: &mut Buffer) {
+        let [head, chart, legend] = place.layout(&Layout::vertical([
+            Length(self.head.len() as u16),
+            Fill(1),
+            Length(self.legend.len() as u16),
+        ]));
+        for (lines, style, place) in [
+            (&self.head, ink(PALETTE.accent).bold(), head),
+            (&self.legend, ink(PALETTE.label), legend),
+        ] {
+            let place = Rect {
+                x: place.x + 1,
+                ..place
+            };
+            Paragraph::new(lines.join("\n"))
+                .style(style)
+                .render(place, buffer);
+        }
+        let Some((round, _)) = self.rounds.first() else {
+            return;
+        };
+        let [names, bars, _] =
+            chart.layout(&Layout::horizontal([Length(NAMES), Fill(1), Length(1)]));
+        let whole = TimeRange {
+            from: 0.0,
+            length: round.whole,
+        };
+        let scale = TimeScale::new(whole, bars.x.into(), bars.width.into());
+        let room = usize::from(chart.height) - 1; // without the axis
+        let heights = match self.rounds[..] {
+            [(first, _), (second, _)] => {
+                // What one does not need is the other's.
+                let first = rows(first).min((room / 2).max(room.saturating_sub(rows(second))));
+                vec![first, room - first]
+            }
+            _ => vec![room],
+        };
+        let mut y = chart.y;
+        for ((round, which), height) in self.rounds.iter().zip(heights) {
+            let folded = round.lanes.len().div_ceil(height - 1).max(1); // one row is the host's
+            let host = (which.host_name().to_owned(), round.host.iter().collect());
+            let streams = round.lanes.chunks(folded).map(|lanes| {
+                let bars = lanes.iter().flat_map(|lane| &lane.bars);
+                (row_name(lanes), bars.collect::<Vec<_>>())
+            });
+            for (name, row) in std::iter::once(host).chain(streams) {
+                let name = Line::styled(name + " ", ink(PALETTE.label)).right_aligned();
+                name.render(
+                    Rect {
+                        y,
+                        height: 1,
+                        ..names
+                    },
+                    buffer,
+                );
+                for piece in fold_bars(row, scale, bars.x.into(), bars.width.into()) {
+                    let (from, to) = piece.columns;
+                    let text = symbol(piece.kind).to_string().repeat(to - from);
+                    let colour = piece.kind.colour(piece.number, &PALETTE);
+                    buffer.set_string(bars.x + from as u16, y, text, ink(colour));
+                }
+                y += 1;
+            }
+        }
+        let (times, ticks) = scale.ticks(12.0);
+        for ns in times {
+            let x = scale.x(ns).round() as u16;
+            let label = format!("│{}", ticks.label(ns));
+            if usize::from(x) + lang::columns(&label) <= usize::from(place.right()) {
+                buffer.set_string(x, y, label, ink(PALETTE.value));
+            }
+        }
+    }
+}
+
+/// The rows of a round, were each lane to have its own.
+fn rows(round: &RoundChart) -> usize {
+    1 + round.lanes.len().max(1)
+}
+
+/// What is said over the bars.
+fn head(screen: &Screen) -> Vec<String> {
+    let mut parts = Vec::new();
+    if let Some(found) = &screen.finding {
+        parts.push(match found.subject.as_str() {
+            "" => found.factor.clone(),
+            subject => tr!("{label}: {value}", label = subject, value = found.factor),
+        });
+        parts.push(found.times.clone());
+    }
+    // While A and B are compared, overlap is not measured.
+    if let Some(overlap) = &screen.overlap {
+        parts.extend([overlap.overlap.clone(), overlap.main_cause.clone()]);
+        // The finding has the times of the rounds compared.
+        let is_only = screen.finding.is_none();
+        parts.extend(is_only.then(|| overlap.round_time.clone()));
+    }
+    match (&screen.recorded, &screen.round) {
+        (Some(recorded), Some(_)) => parts.push(recorded.line()),
+        (Some(recorded), None) => parts.push(recorded.missing.clone()),
+        (None, Some(_)) => {}
+        (None, None) => parts.push(tr!("No round has been timed yet").into()),
+    }
+    parts.retain(|part| !part.is_empty());
+    parts
+}
+
+/// The kinds of work that the rounds have, and what the bars are.
+fn legend(screen: &Screen, rounds: &[(&RoundChart, Which)]) -> String {
+    let has = |kind: BarKind| {
+        rounds.iter().any(|(round, _)| {
+            let lanes = round.lanes.iter().flat_map(|lane| &lane.bars);
+            lanes
+                .chain(&round.host)
+                .any(|bar| bar.kind.index() == kind.index())
+        })
+    };
+    let there = KINDS.iter().filter(|(kind, _)| has(*kind));
+    let entry =
+        |(kind, name): &(BarKind, &'static str)| format!("{} {}", symbol(*kind), lang::text(name));
+    // Only findings are medians that the drawing may contradict.
+    let note = screen.finding.as_ref().map(|_| drawn_round().to_owned());
+    there.map(entry).chain(note).collect::<Vec<_>>().join("  ")
+}
