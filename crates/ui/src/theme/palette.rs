@@ -323,58 +323,22 @@ mod tests {
 
     #[test]
     fn text_can_be_read_in_every_theme() {
+        let pairs = "label/background label/dialog label/selected value/background value/dialog value/raised \
+            value/field value/selected highlight/raised_pointed accent/background accent/raised \
+            accent/selected on_accent/accent accent/warning running/running_background \
+            recorded/background recorded/code_background on_failed/failed failed_text/background \
+            on_notice/notice rejected/dialog";
         for theme in (0..COUNT).map(theme) {
-            let palette = theme.palette();
-            let Palette {
-                label,
-                value,
-                accent,
-                ..
-            } = palette;
-            for (what, text_colour, background) in [
-                ("label", label, palette.background),
-                ("label in a dialog", label, palette.dialog),
-                ("value", value, palette.background),
-                ("value in a dialog", value, palette.dialog),
-                ("value on a button", value, palette.raised),
-                ("value in a field", value, palette.field),
-                ("value on a chosen line", value, palette.selected),
-                ("label on a chosen line", label, palette.selected),
-                ("highlight", palette.highlight, palette.raised_pointed),
-                ("accent", accent, palette.background),
-                ("accent in front", accent, palette.raised),
-                ("accent on a chosen line", accent, palette.selected),
-                ("on the accent", palette.on_accent, accent),
-                ("warning", accent, palette.warning),
-                ("running", palette.running, palette.running_background),
-                ("recorded", palette.recorded, palette.background),
-                (
-                    "recorded beside code",
-                    palette.recorded,
-                    palette.code_background,
-                ),
-                ("failed", palette.on_failed, palette.failed),
-                (
-                    "failed on the background",
-                    palette.failed_text,
-                    palette.background,
-                ),
-                ("notice", palette.on_notice, palette.notice),
-                ("rejected", palette.rejected, palette.dialog),
-            ] {
+            let roles = theme.palette().roles();
+            let role = |name: &str| roles.iter().find(|role| role.0 == name).expect(name).1;
+            for pair in pairs.split_whitespace() {
+                let (text_colour, background) = pair.split_once('/').unwrap();
                 // Eight bits a channel cost a light theme a few parts in a hundred.
-                let apart = apart(text_colour, background);
-                assert!(apart > 0.95 * 4.5, "{}: {what}, {apart}", theme.name);
+                let apart = apart(role(text_colour), role(background));
+                assert!(apart > 0.95 * 4.5, "{}: {pair}, {apart}", theme.name);
             }
         }
     }
-}
-
-#[cfg(test)]
-mod instance_tests {
-    use super::*;
-    use crate::theme::contrast;
-    use crate::theme::{COUNT, floats, theme};
 
     #[test]
     fn all_instances_are_told_apart_by_everyone() {
@@ -394,8 +358,7 @@ mod instance_tests {
             let palette = theme.palette();
             for number in 0..INSTANCE_COLOURS {
                 for around in [palette.surround, palette.recessed, palette.background] {
-                    let [own, around] = [palette.instance(number), around].map(floats);
-                    let apart = contrast(own, around);
+                    let apart = apart(palette.instance(number), around);
                     let least = if theme.light { 2.6 } else { 3.0 };
                     assert!(apart >= least, "{}: {number}, {apart}", theme.name);
                 }
