@@ -237,40 +237,40 @@ mod tests {
         script.round(items).unwrap()
     }
 
-    fn length_us(source: &str, items: u32, times: &OpTimes) -> f64 {
-        let predicted = predict(&round(source, Work::Lattices, items), times);
-        let (start, end) = predicted.bounds().unwrap();
-        (end.0 - start.0) as f64 / 1e3
+    #[test]
+    fn streams_run_at_once_as_far_as_sms_engines_and_events_let_them() {
+        let advances = "for i in 0..N { advance(i, i); }";
+        for (source, work, share, us) in [
+            // One stream takes the sum, and small kernels of several run at once.
+            (
+                "for i in 0..N { advance(i, 0); download(i, 0); }",
+                Work::Lattices,
+                0.2,
+                120,
+            ),
+            (advances, Work::Lattices, 0.3, 30),
+            // Kernels wait for SMs and copies for the engine.
+            (advances, Work::Lattices, 1.0, 90),
+            (advances, Work::Lattices, 0.5, 60),
+            ("for i in 0..N { download(i, i); }", Work::Lattices, 1.0, 30),
+            ("advance(0, 0); download(1, 1);", Work::Lattices, 1.0, 30),
+            ("upload(0, 0); download(1, 1);", Work::Arrays, 1.0, 10),
+            (
+                "advance(0, 0); record(0, 0); wait(0, 1); download(1, 1);",
+                Work::Lattices,
+                0.1,
+                40,
+            ),
+        ] {
+            let items = if source.contains('N') { 3 } else { 2 };
+            let predicted = predict(&round(source, work, items), &times(share, 0));
+            let (start, end) = predicted.bounds().unwrap();
+            assert_eq!(end.0 - start.0, 1000 * us, "{source}, {share}");
+        }
     }
 
     #[test]
-    fn one_stream_takes_the_sum_and_small_kernels_of_several_run_at_once() {
-        let one = "for i in 0..N { advance(i, 0); download(i, 0); }";
-        assert_eq!(length_us(one, 3, &times(0.2, 0)), 120.0);
-        let several = "for i in 0..N { advance(i, i); }";
-        assert_eq!(length_us(several, 3, &times(0.3, 0)), 30.0);
-    }
-
-    #[test]
-    fn kernels_wait_for_sms_and_copies_for_the_engine() {
-        let kernels = "for i in 0..N { advance(i, i); }";
-        assert_eq!(length_us(kernels, 3, &times(1.0, 0)), 90.0);
-        assert_eq!(length_us(kernels, 3, &times(0.5, 0)), 60.0);
-        let copies = "for i in 0..N { download(i, i); }";
-        assert_eq!(length_us(copies, 3, &times(1.0, 0)), 30.0);
-        assert_eq!(
-            length_us("advance(0, 0); download(1, 1);", 2, &times(1.0, 0)),
-            30.0
-        );
-        let both_ways = round("upload(0, 0); download(1, 1);", Work::Arrays, 2);
-        let both_ways = predict(&both_ways, &times(1.0, 0)).bounds();
-        assert_eq!(both_ways, Some((Nanos(0), Nanos(10_000))));
-    }
-
-    #[test]
-    fn an_event_orders_and_the_host_waits() {
-        let behind = "advance(0, 0); record(0, 0); wait(0, 1); download(1, 1);";
-        assert_eq!(length_us(behind, 2, &times(0.1, 0)), 40.0);
+    fn the_host_waits() {
         let waits = "advance(0, 0); synchronize(0); advance(1, 1);";
         let predicted = predict(&round(waits, Work::Lattices, 2), &times(0.1, 1));
         assert_eq!(predicted.host[1].end, Nanos(31_000));
