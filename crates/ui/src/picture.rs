@@ -191,59 +191,33 @@ fn region(
 mod tests {
     use super::*;
     use engine::Slot;
-    use life::soup;
 
     #[test]
-    fn a_view_across_the_edges_says_what_is_alive_there() {
+    fn live_cells_have_an_area_in_bits_and_in_views_of_all() {
         let size = Size::new(100, 60).unwrap();
-        let lattice = soup(size, 0.4, 3, 0);
-        let region = ReduceRegion {
-            x0: 90 * ReduceRegion::ONE,
-            y0: -7 * ReduceRegion::ONE,
-            step: ReduceRegion::ONE,
-            width: 24,
-            height: 20,
-        };
-        let pixels = (0..20).flat_map(|j| (0..24).map(move |i| [(90 + i) % 100, (53 + j) % 60]));
-        let bytes: Vec<u8> = pixels
-            .map(|[x, y]| 255 * u8::from(lattice.get(x, y)))
-            .collect();
-        let four = |bytes: &[u8]| u32::from_le_bytes(bytes.try_into().unwrap());
-        let words: Vec<u32> = bytes.chunks_exact(4).map(four).collect();
-        let picture = Picture {
-            sequence: 1,
-            generation: 0,
-            edits: 0,
-            region: Some(region),
-            words: words.len(),
-            slot: Slot(0),
-            cells: false,
-        };
-        for (x, y) in (0..100).flat_map(|x| (0..60).map(move |y| (x, y))) {
-            let inside = !(14..90).contains(&x) && !(13..53).contains(&y);
-            let want = inside && lattice.get(x, y);
-            assert_eq!(
-                density(picture.region, size, [x, y], &words) > 127,
-                want,
-                "{x}, {y}"
-            );
-        }
-        assert_eq!(live_area(&picture, size, &words), None, "a part");
-        // As bits, and as a view of all.
         let mut two = life::Lattice::new(size);
         [[40, 7], [42, 9]]
             .iter()
             .for_each(|&[x, y]| two.set(x, y, true));
-        let all = ReduceRegion::of_cells(100, 60);
-        let bytes = engine::conformance::reduced(all, &two);
-        let view: Vec<u32> = bytes.chunks_exact(4).map(four).collect();
         let area = Some(LiveArea {
             middle: [41.5, 8.5],
             sides: [3.0, 3.0],
         });
-        for (region, words) in [(None, two.words()), (Some(all), &view)] {
-            let picture = Picture { region, ..picture };
-            assert_eq!(live_area(&picture, size, words), area);
+        let views = [(100, area), (96, None)].map(|(width, area)| {
+            let region = ReduceRegion::of_cells(width, 60);
+            (Some(region), crate::fixtures::reduce(&two, region), area)
+        });
+        for (region, words, area) in [(None, two.words().into(), area)].into_iter().chain(views) {
+            let picture = Picture {
+                sequence: 1,
+                generation: 0,
+                edits: 0,
+                region,
+                words: words.len(),
+                slot: Slot(0),
+                cells: false,
+            };
+            assert_eq!(live_area(&picture, size, &words), area, "{region:?}");
         }
     }
 }
