@@ -214,43 +214,37 @@ fn keys_work_as_in_the_window_and_quitting_restores_the_screen() {
 
 #[test]
 fn a_lecture_is_given_by_keys_and_kept_where_its_folder_has_gone() {
-    let path = "state/lifestreams";
-    for (folder, code) in [(".", "0"), ("gone", "2")] {
-        let tmux = Tmux::start(100, 34);
-        fs::write(tmux.path().join("own.toml"), OWN_LECTURE).unwrap();
-        fs::create_dir_all(tmux.path().join(folder)).unwrap();
-        tmux.begin(&format!(
-            "{PROGRAM} lecture own.toml {SMALL} --display terminal --notes {folder}/notes --report {folder}/page.html"
-        ));
-        tmux.walk(&[("", "1/3 Four streams"), ("2", "▸2 2× slower")]);
-        if folder == "gone" {
-            fs::remove_dir_all(tmux.path().join(folder)).unwrap();
-        }
-        #[rustfmt::skip]
-        tmux.walk(&[
-            ("Right", "2/3 One stream | !▸2 2× slower | streams: one shared"),
-            // The class interrupts.
-            ("F2", "streams: default"),
-            ("PPage", "1/3 Four streams | streams: per instance"),
-            ("NPage", "streams: one shared"),
-            ("NPage", "1 of 2"),
-            ("Escape", "Lessons ·"),
-            ("Escape", "3/3 A lecture"),
-            ("Right", "page"),
-        ]);
-        tmux.quit(code);
-        let kept = tmux
-            .path()
-            .join(if folder == "gone" { path } else { folder });
-        let read = |start: &str| {
-            let mut files = names(&kept).into_iter();
-            let name = files.find(|name| name.starts_with(start)).expect(start);
-            fs::read_to_string(kept.join(name)).unwrap()
-        };
-        let note = "Step 2 of 3: The kernels queue.\n";
-        assert_eq!(read("notes"), note.repeat(2));
-        assert!(read("page").contains("<td>2× slower</td>"));
-    }
+    let tmux = Tmux::start(100, 34);
+    fs::write(tmux.path().join("own.toml"), OWN_LECTURE).unwrap();
+    let folder = tmux.path().join("gone");
+    fs::create_dir(&folder).unwrap();
+    tmux.begin(&format!(
+        "{PROGRAM} lecture own.toml {SMALL} --display terminal --notes gone/notes --report gone/page.html"
+    ));
+    tmux.walk(&[("", "1/3 Four streams"), ("2", "▸2 2× slower")]);
+    fs::remove_dir_all(folder).unwrap();
+    #[rustfmt::skip]
+    tmux.walk(&[
+        ("Right", "2/3 One stream | !▸2 2× slower | streams: one shared"),
+        // The class interrupts.
+        ("F2", "streams: default"),
+        ("PPage", "1/3 Four streams | streams: per instance"),
+        ("NPage", "streams: one shared"),
+        ("NPage", "1 of 2"),
+        ("Escape", "Lessons ·"),
+        ("Escape", "3/3 A lecture"),
+        ("Right", "page"),
+    ]);
+    tmux.quit("2");
+    let kept = tmux.path().join("state/lifestreams");
+    let read = |start: &str| {
+        let mut files = names(&kept).into_iter();
+        let name = files.find(|name| name.starts_with(start)).expect(start);
+        fs::read_to_string(kept.join(name)).unwrap()
+    };
+    let note = "Step 2 of 3: The kernels queue.\n";
+    assert_eq!(read("notes"), note.repeat(2));
+    assert!(read("page").contains("<td>2× slower</td>"));
 }
 
 /// Whoever ends it, the terminal is as it was, and what is wrong is said on it.
@@ -270,6 +264,8 @@ fn whatever_ends_it_restores_the_screen() {
         (format!("{PROGRAM} {long}"), "of 1,000,000,000,000,000 generations", "C-c", "130", " alive"),
         (format!("{PROGRAM} --frames 5 {SMALL}"), "", "", "0", "shown in this terminal"),
         (format!("{PROGRAM} --rounds 3 {SMALL}"), "", "", "0", ""),
+        // Such as Emacs' shell: what is said there stands on no other screen.
+        (format!("env TERM=dumb {PROGRAM} --display terminal --rounds 3 {SMALL}"), "", "", "0", "generation 3"),
         (wrong, "", "", "3", "lifestreams: "),
         // The library of the terminal waits for ever where it can open no file.
         (format!("sh -c \"ulimit -n 12; exec {PROGRAM} --display terminal\""), "", "", "3", "cannot open 16 more files"),
@@ -397,24 +393,6 @@ fn a_terminal_that_takes_nothing_holds_up_no_signal() {
     wait_for("the end of it", || is_over(id).then_some(()));
     signal(server, "CONT");
     goes_on(tmux.path());
-}
-
-/// Such as Emacs' shell.
-#[test]
-fn a_dumb_terminal_gets_lines_without_escape_codes() {
-    for display in ["auto", "terminal"] {
-        let tmux = Tmux::start(100, 30);
-        tmux.tmux("pipe-pane -O cat>raw");
-        tmux.begin(&format!(
-            "env TERM=dumb LIFESTREAMS_LOG=debug {PROGRAM} {SMALL} --display {display} --rounds 3"
-        ));
-        assert_eq!(tmux.end(), "0");
-        let raw = wait_for("its last line", || {
-            let raw = fs::read_to_string(tmux.path().join("raw")).ok()?;
-            raw.contains("\ngeneration 3").then_some(raw)
-        });
-        assert!(!raw.contains('\x1b'), "{raw}");
-    }
 }
 
 /// Not a test of its own: it is run in a terminal by the next one, and panics.
