@@ -282,15 +282,14 @@ fn ladder(chart: &LadderChart, columns: usize) -> Card {
 
 /// A rung's source; what changed from the rung that it is compared with has the signs of a diff.
 fn rung_source(source: &RungSource, columns: usize) -> Card {
-    let of = |line: SourceLine| {
+    let of = |line: &SourceLine| {
         let style = ink(match line.change {
             Change::Added => PALETTE.running,
             Change::Removed => PALETTE.failed_text,
             Change::Same => PALETTE.value,
         });
-        Line::styled(format!("{} {}", line.change.sign(), line.text), style)
+        say(&format!("{} {}", line.change.sign(), line.text), style, columns)
     };
-    let lines = source.wrapped(columns.saturating_sub(2)).into_iter();
     let title = match source.compared_with {
         Some(before) => tr!(
             "{name} (+ and −: against {kernel})",
@@ -299,7 +298,7 @@ fn rung_source(source: &RungSource, columns: usize) -> Card {
         ),
         None => source.kernel.name.into(),
     };
-    Card::new(title, lines.map(of).collect())
+    Card::new(title, source.lines.iter().flat_map(of).collect())
 }
 
 /// What a lesson's page says, in sections with a blank line between.

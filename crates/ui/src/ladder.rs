@@ -173,12 +173,8 @@ fn caption(recorded: Option<(&Ladder, Workload)>) -> String {
 /// A part of one, with two digits.
 fn percent(part: f64) -> String {
     let percent = 100.0 * part;
-    match percent {
-        percent if percent < 0.095 => format!("{percent:.3} %"),
-        percent if percent < 0.95 => format!("{percent:.2} %"),
-        percent if percent < 9.5 => format!("{percent:.1} %"),
-        percent => format!("{percent:.0} %"),
-    }
+    let digits = (1.0 - percent.log10().floor()).clamp(0.0, 3.0) as usize;
+    format!("{percent:.digits$} %")
 }
 
 /// Powers of ten between which all rates are.
@@ -193,15 +189,12 @@ pub struct LogAxis {
 impl LogAxis {
     /// Around these rates, and two powers wide at least.
     pub fn over(rates: impl Iterator<Item = f64>) -> LogAxis {
-        let powers = rates
-            .filter(|rate| *rate > 0.0)
-            .map(|rate| rate.log10().clamp(0.0, 18.0));
-        let (from, to) = powers.fold((f64::INFINITY, f64::NEG_INFINITY), |(from, to), power| {
-            (from.min(power), to.max(power))
-        });
-        if from > to {
+        let rates = rates.filter(|rate| *rate > 0.0);
+        let powers: Vec<f64> = rates.map(|rate| rate.log10().clamp(0.0, 18.0)).collect();
+        let end = |of: fn(f64, f64) -> f64| powers.iter().copied().reduce(of);
+        let Some((from, to)) = end(f64::min).zip(end(f64::max)) else {
             return LogAxis { from: 9, to: 12 };
-        }
+        };
         let (from, to) = (from.floor() as i32, to.ceil() as i32);
         LogAxis {
             from: from.min(to - 2),

@@ -1,7 +1,5 @@
 //! The CUDA C++ of a rung, line by line, and what changed from the rung that it is compared with.
 
-use std::borrow::Cow;
-
 use engine::Kernel;
 use engine::kernels::GpuCode;
 use similar::{Algorithm, ChangeTag, TextDiff};
@@ -28,7 +26,7 @@ impl Change {
     }
 }
 
-/// A line of source, or a piece of a long one.
+/// A line of source.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SourceLine {
     /// What became of it.
@@ -42,8 +40,6 @@ pub struct SourceLine {
 pub struct RungSource {
     /// Its kernel.
     pub kernel: &'static Kernel,
-    /// Its idea in a few words.
-    pub idea: Cow<'static, str>,
     /// Whether its lines are PTX, not CUDA C++.
     pub is_ptx: bool,
     /// The rung that it is compared with; `None` for the first, and for PTX.
@@ -88,7 +84,6 @@ impl RungSource {
         }
         RungSource {
             kernel,
-            idea: kernel.idea(),
             is_ptx: false,
             compared_with: before.map(|kernel| kernel.name),
             lines,
@@ -106,7 +101,6 @@ impl RungSource {
         };
         Some(RungSource {
             kernel,
-            idea: kernel.idea(),
             is_ptx: true,
             compared_with: None,
             lines: ptx.lines().map(line).collect(),
@@ -118,16 +112,6 @@ impl RungSource {
         let own = self.kernel.own.as_ref();
         own.is_some_and(|own| matches!(own.gpu, Some(GpuCode::Ptx(_))))
     }
-
-    /// Its lines of at most so many columns: what is longer goes on in the next line, indented.
-    pub fn wrapped(&self, columns: usize) -> Vec<SourceLine> {
-        let pieces = |line: &SourceLine| {
-            let change = line.change;
-            let pieces = wrap(&line.text, columns).into_iter();
-            pieces.map(move |text| SourceLine { change, text })
-        };
-        self.lines.iter().flat_map(pieces).collect()
-    }
 }
 
 /// What differs between two texts, each with its name, as `diff -u` shows it; nothing if nothing does.
@@ -135,33 +119,6 @@ pub fn unified_diff(old: (&str, &str), new: (&str, &str)) -> String {
     let mut diff = TextDiff::configure();
     let diff = diff.algorithm(Algorithm::Patience).diff_lines(old.1, new.1);
     diff.unified_diff().header(old.0, new.0).to_string()
-}
-
-/// Breaks a line of code, which is ASCII but for comments, at blanks where it can.
-fn wrap(line: &str, columns: usize) -> Vec<String> {
-    let mut rest: Vec<char> = line.chars().collect();
-    let code = rest.iter().position(|letter| *letter != ' ').unwrap_or(0);
-    let indent = if line.trim_start().starts_with("//") {
-        " ".repeat(code.min(columns / 2)) + "// "
-    } else {
-        " ".repeat((code + 4).min(columns / 2))
-    };
-    let mut pieces: Vec<String> = Vec::new();
-    while rest.len() > columns {
-        let first = if pieces.is_empty() {
-            code
-        } else {
-            indent.len()
-        };
-        let blank = rest[..=columns].iter().rposition(|letter| *letter == ' ');
-        let end = blank.filter(|blank| *blank > first).unwrap_or(columns);
-        let next = rest.split_off(end);
-        pieces.push(rest.into_iter().collect());
-        let next = next.into_iter().skip_while(|letter| *letter == ' ');
-        rest = indent.chars().chain(next).collect();
-    }
-    pieces.push(rest.into_iter().collect());
-    pieces
 }
 
 #[cfg(test)]
@@ -216,30 +173,5 @@ mod tests {
         let ptx = RungSource::ptx_of(compiled).unwrap();
         assert_eq!(texts(&ptx, &[Change::Same]), ".visible .entry\n    ret;\n");
         assert!(ptx.is_ptx && RungSource::of(compiled).has_ptx());
-    }
-
-    #[test]
-    fn long_lines_go_on_in_the_next_and_lose_nothing() {
-        assert_eq!(wrap("    a = b + c;", 20), ["    a = b + c;"]);
-        assert_eq!(
-            wrap("  first, second, third", 15),
-            ["  first,", "      second,", "      third"]
-        );
-        for kernel in &KERNELS {
-            let source = RungSource::of(kernel);
-            let bare = |lines: &[SourceLine]| -> String {
-                let letters = lines.iter().flat_map(|line| line.text.chars());
-                letters.filter(|letter| !" /".contains(*letter)).collect()
-            };
-            for columns in [20, 54, 200] {
-                let wrapped = source.wrapped(columns);
-                assert_eq!(bare(&wrapped), bare(&source.lines), "{}", kernel.name);
-                assert!(
-                    wrapped
-                        .iter()
-                        .all(|line| line.text.chars().count() <= columns)
-                );
-            }
-        }
     }
 }

@@ -3,9 +3,10 @@
 //! before is marked as in a diff.
 
 use egui::accesskit::Role;
+use egui::text::{LayoutJob, TextFormat};
 use egui::{
     Align2, Button, Color32, FontId, Frame, Margin, Painter, Pos2, Rect, RichText, ScrollArea,
-    Sense, Shape, Stroke, StrokeKind, Ui, WidgetInfo, pos2, vec2,
+    Sense, Stroke, StrokeKind, Ui, WidgetInfo, pos2, vec2,
 };
 
 use crate::view::dialogs::UiRequest;
@@ -28,17 +29,13 @@ const MAX_ROW: f32 = 56.0;
 /// From this height on a row has its rung's idea below name and rate, which takes this of it.
 const MIN_ROW_WITH_IDEA: f32 = 40.0;
 const IDEA: f32 = 20.0;
-/// What stands above the axis, and below it.
-const LIMIT: f32 = 20.0;
+/// What stands below the axis.
 const TICKS: f32 = 22.0;
 /// A rung's name and its rate in figures, beside the axis.
 const NAMES: f32 = 116.0;
 const RATES: f32 = 74.0;
 /// The type of the source.
 const TYPE: f32 = 12.0;
-/// Columns of a line's sign, and what stands free for the bar that shows how far it is scrolled.
-const SIGN: usize = 2;
-const BAR: f32 = 12.0;
 
 /// Shows the ladder in its rectangle.
 pub(crate) fn show(painter: &WidgetPainter, chart: &LadderChart, rect: Rect) {
@@ -57,7 +54,6 @@ pub(crate) fn show(painter: &WidgetPainter, chart: &LadderChart, rect: Rect) {
         let how = tr!("while launches run, measured by events around them");
         ui.label(fitted(painter, how, regular(13.0), palette.label, width));
         ui.spacing_mut().item_spacing.y = 0.0;
-        show_limit(ui, chart, palette.limit);
         let room = (ui.available_height() - FOOT) / chart.rungs.len().max(1) as f32;
         for rung in &chart.rungs {
             show_rung(painter, ui, chart, rung, room.min(MAX_ROW));
@@ -88,23 +84,6 @@ pub(crate) fn show(painter: &WidgetPainter, chart: &LadderChart, rect: Rect) {
 /// Where this part of the axis is in a row.
 fn x(row: Rect, part: f32) -> f32 {
     egui::lerp(row.left() + NAMES..=row.right() - RATES, part)
-}
-
-/// The limit's name over its line, or beside that where there is no room about it.
-fn show_limit(ui: &mut Ui, chart: &LadderChart, colour: Color32) {
-    let size = vec2(ui.available_width(), LIMIT);
-    let (rect, response) = ui.allocate_exact_size(size, Sense::hover());
-    let Some(limit) = chart.limit else { return };
-    let text = tr!("limit {}", si(limit));
-    let text = ui
-        .painter()
-        .layout_no_wrap(text.trim_end().into(), medium(13.5), colour);
-    response.widget_info(|| WidgetInfo::labeled(Role::Label, true, text.text()));
-    let half = text.size().x / 2.0;
-    let end = x(rect, 1.0) - half + 30.0;
-    let at = x(rect, chart.axis.part(limit)).clamp(x(rect, 0.0) + half, end);
-    let corner = pos2(at - half, rect.center().y - text.size().y / 2.0);
-    ui.painter().galley(corner, text, colour);
 }
 
 /// A rung; a click shows its source.
@@ -161,7 +140,7 @@ fn show_rung(widgets: &WidgetPainter, ui: &mut Ui, chart: &LadderChart, rung: &R
             let at = pos2(x(row, chart.axis.part(rate)), y);
             let track = Stroke::new(2.0, palette.faint.gamma_multiply(0.5));
             painter.hline(x(row, 0.0)..=at.x, y, track);
-            paint_mark(painter, at, source, palette);
+            paint_mark(painter, at, Some(source), palette);
             (si(rate), medium(14.5), colour)
         }
         None => ("–".into(), regular(14.5), palette.faint),
@@ -174,36 +153,24 @@ fn show_rung(widgets: &WidgetPainter, ui: &mut Ui, chart: &LadderChart, rung: &R
         colour,
     );
     if let (true, Some(live)) = (rung.present, chart.live) {
-        paint_live(painter, pos2(x(row, chart.axis.part(live)), y), palette);
+        let at = pos2(x(row, chart.axis.part(live)), y);
+        paint_mark(painter, at, None, palette);
     }
     tip(button, &rung.tip());
 }
 
-fn paint_mark(painter: &Painter, at: Pos2, source: RateSource, palette: &Palette<Color32>) {
-    match source {
-        RateSource::Recorded => painter.circle_filled(at, MARK, palette.value),
-        RateSource::Other => painter.circle_filled(at, MARK, palette.faint),
-        RateSource::Session => {
-            let edge = Stroke::new(2.0, palette.value);
-            painter.circle(at, MARK, palette.background, edge)
-        }
+/// A rate from this source, or, without one, what the present kernel does now.
+fn paint_mark(painter: &Painter, at: Pos2, source: Option<RateSource>, palette: &Palette<Color32>) {
+    let (radius, fill, edge) = match source {
+        Some(RateSource::Recorded) => (MARK, palette.value, palette.value),
+        Some(RateSource::Other) => (MARK, palette.faint, palette.faint),
+        Some(RateSource::Session) => (MARK, palette.background, palette.value),
+        None => (1.3 * MARK, palette.accent, palette.background),
     };
+    painter.circle(at, radius, fill, Stroke::new(2.0, edge));
 }
 
-fn paint_live(painter: &Painter, at: Pos2, palette: &Palette<Color32>) {
-    let half = 1.5 * MARK;
-    let corners = [
-        vec2(0.0, -half),
-        vec2(half, 0.0),
-        vec2(0.0, half),
-        vec2(-half, 0.0),
-    ];
-    let corners = corners.map(|corner| at + corner).to_vec();
-    let edge = Stroke::new(1.0, palette.background);
-    painter.add(Shape::convex_polygon(corners, palette.accent, edge));
-}
-
-/// The kinds of marks that the chart has.
+/// The kinds of marks that the chart has, and the limit.
 fn show_legend(ui: &mut Ui, chart: &LadderChart, palette: &Palette<Color32>) {
     let sources = [
         (Some(RateSource::Recorded), tr!("recorded")),
@@ -212,21 +179,22 @@ fn show_legend(ui: &mut Ui, chart: &LadderChart, palette: &Palette<Color32>) {
         (None, tr!("now")),
     ];
     let is_there = |source: Option<RateSource>| match source {
-        Some(source) => chart
-            .rungs
-            .iter()
-            .any(|rung| rung.mark.is_some_and(|(_, of)| of == source)),
+        Some(_) => {
+            let mut marks = chart.rungs.iter().filter_map(|rung| rung.mark);
+            marks.any(|(_, of)| Some(of) == source)
+        }
         None => chart.live.is_some(),
     };
+    let small = |text: &str, colour| RichText::new(text).small().color(colour);
     ui.horizontal(|ui| {
         for (source, text) in sources.into_iter().filter(|(source, _)| is_there(*source)) {
-            let (mark, _) = ui.allocate_exact_size(vec2(2.0 * MARK, 22.0), Sense::hover());
-            match source {
-                Some(source) => paint_mark(ui.painter(), mark.center(), source, palette),
-                None => paint_live(ui.painter(), mark.center(), palette),
-            }
-            ui.label(RichText::new(text).small().color(palette.label));
-            ui.add_space(6.0);
+            let (mark, _) = ui.allocate_exact_size(vec2(3.0 * MARK, 22.0), Sense::hover());
+            paint_mark(ui.painter(), mark.center(), source, palette);
+            ui.label(small(text, palette.label));
+        }
+        if let Some(limit) = chart.limit {
+            let text = tr!("limit {}", si(limit));
+            ui.label(small(&format!("| {}", text.trim_end()), palette.limit));
         }
     });
 }
@@ -236,20 +204,13 @@ pub(crate) fn show_source(painter: &WidgetPainter, source: &RungSource, rect: Re
     let palette = painter.palette;
     let name = source.kernel.name;
     side_panel(painter, rect, name, ViewAction::ToggleLadder, |ui| {
-        let idea = RichText::new(lang::keep_units(&source.idea)).font(regular(14.0));
+        let idea = RichText::new(lang::keep_units(&source.kernel.idea())).font(regular(14.0));
         ui.label(idea);
         ui.horizontal_wrapped(|ui| show_buttons(painter, ui, source));
         let card = Frame::new().fill(palette.code_background).corner_radius(4);
         card.inner_margin(Margin::symmetric(8, 6)).show(ui, |ui| {
-            ui.spacing_mut().item_spacing.y = 0.0;
-            let columns = ((ui.available_width() - BAR) / (LETTER * TYPE)) as usize;
-            let lines = source.wrapped(columns.saturating_sub(SIGN).max(20));
             let area = ScrollArea::vertical().id_salt(name).auto_shrink(false);
-            area.show_rows(ui, LEADING * TYPE, lines.len(), |ui, rows| {
-                for line in &lines[rows] {
-                    show_line(ui, &palette, line);
-                }
-            });
+            area.show(ui, |ui| ui.label(in_colours(&source.lines, &palette)));
         });
     });
 }
@@ -283,22 +244,29 @@ fn show_buttons(painter: &WidgetPainter, ui: &mut Ui, source: &RungSource) {
     }
 }
 
-fn show_line(ui: &mut Ui, palette: &Palette<Color32>, line: &SourceLine) {
-    let size = vec2(ui.available_width(), LEADING * TYPE);
-    let (rect, response) = ui.allocate_exact_size(size, Sense::hover());
-    let text = format!("{} {}", line.change.sign(), line.text);
-    response.widget_info(|| WidgetInfo::labeled(Role::Label, true, text.trim_end()));
-    let is_comment = line.text.trim_start().starts_with("//");
-    let colour = match line.change {
-        Change::Added => palette.running,
-        Change::Removed => palette.failed_text,
-        Change::Same if is_comment => palette.faint,
-        Change::Same => palette.value,
-    };
-    let painter = ui.painter();
-    if line.change == Change::Added {
-        painter.rect_filled(rect, 0.0, palette.running_background);
+/// Lines of source with the signs of a diff, as one text.
+fn in_colours(lines: &[SourceLine], palette: &Palette<Color32>) -> LayoutJob {
+    let mut job = LayoutJob::default();
+    for line in lines {
+        let is_comment = line.text.trim_start().starts_with("//");
+        let (color, background) = match line.change {
+            Change::Added => (palette.running, palette.running_background),
+            Change::Removed => (palette.failed_text, Color32::TRANSPARENT),
+            Change::Same if is_comment => (palette.faint, Color32::TRANSPARENT),
+            Change::Same => (palette.value, Color32::TRANSPARENT),
+        };
+        let format = TextFormat {
+            font_id: FontId::monospace(TYPE),
+            line_height: Some(LEADING * TYPE),
+            color,
+            background,
+            ..TextFormat::default()
+        };
+        job.append(
+            &format!("{} {}\n", line.change.sign(), line.text),
+            0.0,
+            format,
+        );
     }
-    let font = FontId::monospace(TYPE);
-    painter.text(rect.left_top(), Align2::LEFT_TOP, text, font, colour);
+    job
 }
