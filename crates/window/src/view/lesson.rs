@@ -464,7 +464,10 @@ fn show_bar(
 fn show_chart(painter: &WidgetPainter, ui: &mut Ui, room: Rect, size: f32, page: &LessonPage) {
     let painter = &painter.with_clip_rect(ui.clip_rect());
     if let Some(speedup) = &page.speedup {
-        speedup::paint(painter, room, size, speedup);
+        let palette = &painter.palette;
+        ui.scope_builder(UiBuilder::new().max_rect(room), |ui| {
+            speedup::show(ui, palette, size, speedup);
+        });
     } else if !page.pictures.is_empty() {
         ui.scope_builder(UiBuilder::new().max_rect(room), |ui| {
             ui.columns(page.pictures.len(), |uis| {

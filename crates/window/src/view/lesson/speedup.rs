@@ -2,18 +2,16 @@
 //! than one after the other, beside the ideal, over N; both axes are logarithmic, so that twice as
 //! much is as far everywhere.
 
-use egui::{Align2, Color32, Pos2, Rect, Shape, Stroke, pos2, vec2};
+use egui::{Align2, Color32, Painter, Pos2, Rect, RichText, Sense, Shape, Stroke, Ui, pos2, vec2};
 
 use crate::view::hud::style::*;
-use crate::view::widget_painter::WidgetPainter;
 use lang::tr;
 use lesson::Speedup;
 use ui::numbers::grouped;
+use ui::theme::Palette;
 
 /// Height of a line of text.
 const LINE: f32 = 22.0;
-/// The type of the curves' names, and of everything else.
-const NAME: f32 = 17.0;
 const TYPE: f32 = 15.0;
 /// Room for the figures beside the upright axis.
 const LEFT: f32 = 84.0;
@@ -21,10 +19,6 @@ const LEFT: f32 = 84.0;
 const BOTTOM: f32 = 28.0;
 /// Half the size of a point's sign.
 const SIGN: f32 = 5.0;
-/// Between a curve's end and its name.
-const GAP: f32 = 12.0;
-/// The part of the width that the names take, at most.
-const MAX_NAMES: f32 = 0.4;
 
 /// Height that all of it takes, at least: in less room everything is smaller.
 const HEIGHT: f32 = 300.0;
@@ -32,54 +26,48 @@ const HEIGHT: f32 = 300.0;
 /// Pixels of a side, below which nothing could be read.
 const SMALLEST_ROOM: f32 = 80.0;
 
-/// Where a curve ends, its name and its colour.
-struct CurveEnd {
-    at: Pos2,
-    name: String,
-    colour: Color32,
-}
-
-/// Paints the captions and the curves into `room`, so much larger than usual at most.
-pub(super) fn paint(painter: &WidgetPainter, room: Rect, scale: f32, speedup: &Speedup) {
-    if room.height().min(room.width()) < SMALLEST_ROOM {
+/// Shows captions, the names of the curves, and these below, so much larger than usual at most.
+pub(super) fn show(ui: &mut Ui, palette: &Palette<Color32>, scale: f32, speedup: &Speedup) {
+    let room = ui.available_size();
+    if room.min_elem() < SMALLEST_ROOM {
         return;
     }
-    let scale = scale.min(room.height() / HEIGHT);
-    let palette = &painter.palette;
+    let scale = scale.min(room.y / HEIGHT);
+    let text = |text: String, colour| {
+        RichText::new(text)
+            .font(regular(TYPE * scale))
+            .color(colour)
+    };
+    ui.spacing_mut().item_spacing = vec2(8.0, 2.0) * scale;
+    ui.label(text(speedup.caption(), palette.label));
+    ui.label(text(Speedup::meaning().into(), palette.label));
     let colours = [palette.value, palette.accent, palette.comparison_b];
-    let unavailable = speedup.series.iter().filter_map(|series| {
-        let why = series.unavailable.as_ref()?;
-        Some(format!("{}: {why}", lang::shown(&series.title)))
-    });
-    let captions = [speedup.caption(), Speedup::meaning().into()].into_iter();
-    let mut top = room.top();
-    for caption in captions.chain(unavailable) {
-        let font = regular(TYPE * scale);
-        let text = fitted(painter, &caption, font, palette.label, room.width());
-        let middle = pos2(room.left(), top + 0.5 * LINE * scale);
-        put(painter, middle, Align2::LEFT_CENTER, text);
-        top += LINE * scale;
+    let series = || speedup.series.iter().zip(colours.into_iter().cycle());
+    for (series, _) in series() {
+        if let Some(why) = &series.unavailable {
+            let title = lang::shown(&series.title);
+            ui.label(text(format!("{title}: {why}"), palette.label));
+        }
     }
     let Some((one, range)) = range(speedup) else {
         return;
     };
-    let name =
-        |text: &str, colour, width| fitted(painter, text, medium(NAME * scale), colour, width);
-    let ideal = tr!("ideal");
-    let titles = speedup
-        .series
-        .iter()
-        .map(|series| lang::shown(&series.title));
-    let widths = titles.chain([ideal.into()]).map(|title| {
-        let title = painter.layout_no_wrap(title, medium(NAME * scale), palette.value);
-        title.size().x
+    ui.horizontal_wrapped(|ui| {
+        for (nth, (series, colour)) in series().enumerate() {
+            let size = vec2(3.0 * SIGN, LINE) * scale;
+            let (place, _) = ui.allocate_exact_size(size, Sense::hover());
+            paint_sign(ui.painter(), place.center(), scale, nth, colour);
+            ui.label(text(lang::shown(&series.title), colour));
+        }
+        ui.label(text(format!("┄ {}", tr!("ideal")), palette.label));
     });
-    let names = widths.fold(0.0, f32::max).min(MAX_NAMES * room.width());
+    let (all, _) = ui.allocate_exact_size(ui.available_size(), Sense::hover());
+    let painter = ui.painter();
     let axes = Rect::from_min_max(
-        pos2(room.left() + LEFT * scale, top + 1.6 * LINE * scale),
-        room.max - vec2(names + GAP * scale, BOTTOM * scale),
+        all.min + vec2(LEFT, 1.6 * LINE) * scale,
+        all.max - vec2(0.0, BOTTOM) * scale,
     );
-    paint_axes(painter, axes, scale, speedup, range);
+    paint_axes(painter, axes, scale, speedup, range, palette);
     let at = |instances: usize, times: f64| {
         pos2(across(axes, speedup, instances), up(axes, range, times))
     };
@@ -88,13 +76,7 @@ pub(super) fn paint(painter: &WidgetPainter, room: Rect, scale: f32, speedup: &S
     let diagonal = [at(1, 1.0), at(most, most as f64)];
     let dashes = Shape::dashed_line(&diagonal, thin, 6.0 * scale, 5.0 * scale);
     painter.extend(dashes);
-    let mut ends = vec![CurveEnd {
-        at: diagonal[1],
-        name: ideal.into(),
-        colour: palette.label,
-    }];
-    for (nth, series) in speedup.series.iter().enumerate() {
-        let colour = colours[nth % colours.len()];
+    for (nth, (series, colour)) in series().enumerate() {
         let stroke = Stroke::new(2.4 * scale, colour);
         let mut points = Vec::new();
         for point in &series.points {
@@ -111,38 +93,12 @@ pub(super) fn paint(painter: &WidgetPainter, room: Rect, scale: f32, speedup: &S
             paint_sign(painter, middle, scale, nth, colour);
             points.push(middle);
         }
-        ends.extend(points.last().map(|&at| CurveEnd {
-            at,
-            name: lang::shown(&series.title),
-            colour,
-        }));
         painter.add(Shape::line(points, stroke));
     }
-    for end in apart(ends, LINE * scale, axes.bottom()) {
-        let left = end.at + vec2(GAP * scale, 0.0);
-        let text = name(&end.name, end.colour, room.right() - left.x);
-        put(painter, left, Align2::LEFT_CENTER, text);
-    }
-}
-
-/// The ends of curves at heights at least `line` from one another, none below `bottom`.
-fn apart(mut ends: Vec<CurveEnd>, line: f32, bottom: f32) -> Vec<CurveEnd> {
-    ends.sort_by(|a, b| a.at.y.total_cmp(&b.at.y));
-    let mut free = f32::MIN;
-    for end in &mut ends {
-        end.at.y = end.at.y.max(free);
-        free = end.at.y + line;
-    }
-    let mut free = bottom;
-    for end in ends.iter_mut().rev() {
-        end.at.y = end.at.y.min(free);
-        free = end.at.y - line;
-    }
-    ends
 }
 
 /// A circle, a square or a triangle: curves differ in more than their colours.
-fn paint_sign(painter: &WidgetPainter, at: Pos2, scale: f32, nth: usize, colour: Color32) {
+fn paint_sign(painter: &Painter, at: Pos2, scale: f32, nth: usize, colour: Color32) {
     let size = SIGN * scale;
     match nth % 3 {
         0 => {
@@ -160,19 +116,21 @@ fn paint_sign(painter: &WidgetPainter, at: Pos2, scale: f32, nth: usize, colour:
     }
 }
 
-fn paint_axes(painter: &WidgetPainter, axes: Rect, scale: f32, speedup: &Speedup, range: [f64; 2]) {
-    let (font, colour) = (regular(TYPE * scale), painter.palette.label);
+fn paint_axes(
+    painter: &Painter,
+    axes: Rect,
+    scale: f32,
+    speedup: &Speedup,
+    range: [f64; 2],
+    palette: &Palette<Color32>,
+) {
     let write = |text: String, at: Pos2, align: Align2| {
-        let text = painter.layout_no_wrap(text, font.clone(), colour);
-        let width = text.size().x;
-        put(painter, at, align, text);
-        width
+        painter.text(at, align, text, regular(TYPE * scale), palette.label)
     };
-    let thin = (1.0, painter.palette.rule);
     let left = axes.left() - 10.0 * scale;
     for times in ticks(range) {
         let y = up(axes, range, times);
-        painter.hline(axes.x_range(), y, thin);
+        painter.hline(axes.x_range(), y, (1.0, palette.rule));
         let digits = (-times.log10().floor()).max(0.0) as usize;
         let text = match digits {
             0 => grouped(times.round() as u64),
@@ -190,8 +148,8 @@ fn paint_axes(painter: &WidgetPainter, axes: Rect, scale: f32, speedup: &Speedup
         let text = grouped(instances as u64);
         // As many as there is room for, the last one among them.
         if at.x + 0.35 * TYPE * scale * text.len() as f32 <= free {
-            let width = write(text, at, Align2::CENTER_CENTER);
-            free = at.x - width / 2.0 - 6.0 * scale;
+            let written = write(text, at, Align2::CENTER_CENTER);
+            free = written.left() - 6.0 * scale;
         }
     }
 }
@@ -302,24 +260,9 @@ mod tests {
     fn a_speed_up_is_that_of_the_instances_not_of_the_rounds() {
         // Four at once in the time of two: half the rounds, twice the lattices.
         let speedup = speedup(&[(1000.0, None), (1000.0, None), (500.0, None)]);
-        let (one, _) = range(&speedup).unwrap();
-        let points = speedup.series[0].points.iter();
-        let all: Vec<f64> = points
-            .map(|point| point.times(point.rounds_per_second, one))
-            .collect();
-        assert_eq!(all, [1.0, 2.0, 2.0]);
-    }
-
-    #[test]
-    fn the_names_of_curves_that_end_together_do_not_lie_over_one_another() {
-        let end = |y: f32| CurveEnd {
-            at: pos2(9.0, y),
-            name: String::new(),
-            colour: UNTINTED,
-        };
-        let ends = apart([98.0, 10.0, 99.0, 12.0].map(end).into(), 20.0, 100.0);
-        let heights: Vec<f32> = ends.iter().map(|end| end.at.y).collect();
-        assert_eq!(heights, [10.0, 30.0, 80.0, 100.0]);
+        let points = &speedup.series[0].points;
+        let times = [0, 1, 2].map(|at| points[at].times(points[at].rounds_per_second, 1000.0));
+        assert_eq!(times, [1.0, 2.0, 2.0]);
     }
 
     #[test]
