@@ -44,7 +44,7 @@ impl Population {
 }
 
 /// Everything that the graph shows.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Default)]
 pub struct PopulationChart {
     /// Whose it is.
     pub title: String,
@@ -81,30 +81,26 @@ impl PopulationChart {
             ),
         };
         let series = population.series.as_ref();
-        let series = series.filter(|series| !series.samples.is_empty());
-        let Some(series) = series else {
+        let Some(series) = series.filter(|series| !series.samples.is_empty()) else {
             return PopulationChart {
                 title,
                 headline: match status.lab.comparison {
                     Some(_) => tr!("Not counted while A and B are compared").into(),
                     None => tr!("No round has been measured yet").into(),
                 },
-                caption: String::new(),
-                samples: Vec::new(),
                 y_max: 1.0,
-                step: 0,
                 change_y_max: 1.0,
                 born: tr!("born").into(),
                 died: tr!("died").into(),
+                ..PopulationChart::default()
             };
         };
         let samples = series.samples.clone();
-        let most = |of: fn(&Sample) -> f64| samples.iter().map(of).fold(1.0, f64::max);
+        let most = samples.iter().map(Sample::population).fold(1.0, f64::max);
         let step = series.step;
-        let most_changes = |of: fn(&Sample) -> f64| {
-            let alike = samples.iter().filter(|sample| sample.step == step);
-            alike.map(of).fold(1.0, f64::max)
-        };
+        let alike = samples.iter().filter(|sample| sample.step == step);
+        let changes = alike.flat_map(|sample| [sample.births(), sample.deaths()]);
+        let most_changes = changes.fold(1.0, f64::max);
         let cells = status.lattices.size.cells() as f64 * lattices as f64;
         let part = 100.0 * series.last.population as f64 / cells;
         let settled = |i: usize| status.panels.settled.get(i).copied().flatten();
@@ -127,12 +123,9 @@ impl PopulationChart {
                     grouped(status.panels.settled.len() as u64)
                 ),
             },
-            y_max: nice(most(Sample::population), &[1.0, 2.0, 5.0]),
+            y_max: nice(most, &[1.0, 2.0, 5.0]),
             step,
-            change_y_max: nice(
-                most_changes(Sample::births).max(most_changes(Sample::deaths)),
-                &[1.0, 2.0, 5.0],
-            ),
+            change_y_max: nice(most_changes, &[1.0, 2.0, 5.0]),
             born: change(tr!("born"), series.last.births, step),
             died: change(tr!("died"), series.last.deaths, step),
             samples,

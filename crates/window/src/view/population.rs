@@ -6,7 +6,6 @@
 //! (of Okabe and Ito) can be told apart by the colour-blind too.
 
 use egui::accesskit::Role;
-use egui::epaint::{Mesh, Vertex};
 use egui::{
     Align, Align2, Button, Color32, Layout, Painter, Pos2, Rect, RichText, Sense, Shape, Stroke,
     WidgetInfo, pos2, vec2,
@@ -23,7 +22,7 @@ use ui::numbers::{grouped, si};
 use ui::theme::Palette;
 use ui::{Action, PopulationChart, ViewAction};
 
-/// A word over the lower chart, and generations under it.
+/// Words over the lower chart, and generations under it.
 const HEAD: f32 = 24.0;
 const TICKS: f32 = 24.0;
 /// Figures of the upright axes.
@@ -72,131 +71,72 @@ fn paint(painter: &Painter, shown: &PopulationChart, all: Rect, palette: &Palett
     let (upper, below) = inside.split_top_bottom_at_y(inside.top() + POPULATION * room);
     let (legend, below) = below.split_top_bottom_at_y(below.top() + HEAD);
     let (lower, ticks) = below.split_top_bottom_at_y(below.bottom() - TICKS);
-    let figure = |y: f32, value: f64| {
-        painter.hline(inside.x_range(), y, (1.0, palette.rule));
-        if shown.samples.is_empty() {
-            return; // of what, nobody knows
-        }
-        let at = pos2(inside.left() - 8.0, y);
-        let value = si(value);
-        painter.text(
-            at,
-            Align2::RIGHT_CENTER,
-            value.trim_end(),
-            regular(13.0),
-            palette.label,
-        );
+    let write = |at: Pos2, align, text: &str| {
+        painter.text(at, align, text, regular(13.0), palette.label);
     };
-    for part in [0.0, 0.5, 1.0] {
-        figure(
-            upper.bottom() - part as f32 * upper.height(),
-            part * shown.y_max,
-        );
-    }
-    for part in [-1.0f64, 0.0, 1.0] {
-        let y = lower.center().y - part as f32 * lower.height() / 2.0;
-        figure(y, part.abs() * shown.change_y_max);
-    }
-    let half = legend.width() / 2.0 - 6.0;
-    let word = |text: &str, colour, at: Pos2, up: bool| {
-        let side = 5.0;
-        let tip = if up { -side } else { side };
-        let corners = [vec2(0.0, -tip), vec2(2.0 * side, -tip), vec2(side, tip)];
-        let corners = corners.map(|corner| at + corner).to_vec();
-        painter.add(Shape::convex_polygon(corners, colour, Stroke::NONE));
-        let text = fitted(painter, text, regular(14.0), colour, half - 3.0 * side);
-        let beside = at + vec2(3.0 * side, -text.size().y / 2.0);
-        painter.galley(beside, text, colour);
+    // From a value to its height in a chart whose axis is from one end to the other.
+    let up = |chart: Rect, [low, high]: [f64; 2], value: f64| {
+        egui::remap(
+            value as f32,
+            low as f32..=high as f32,
+            chart.bottom()..=chart.top(),
+        )
     };
-    word(&shown.born, palette.born, legend.left_center(), true);
-    let middle = legend.left_center() + vec2(half + 12.0, 0.0);
-    word(&shown.died, palette.died, middle, false);
-    if let Some(ends) = shown.ends() {
-        let x = across(ends, inside);
-        paint_population(painter, upper, shown, &x, palette);
-        paint_changes(painter, lower, shown, &x, palette);
-        for (text, at, align) in [
-            (grouped(ends.0), ticks.left_center(), Align2::LEFT_CENTER),
-            (
-                tr!("generation").into(),
-                ticks.center(),
-                Align2::CENTER_CENTER,
-            ),
-            (grouped(ends.1), ticks.right_center(), Align2::RIGHT_CENTER),
-        ] {
-            painter.text(at, align, text, regular(13.0), palette.label);
-        }
-    }
-}
-
-/// From a sample to its place across a chart.
-fn across((from, to): (u64, u64), chart: Rect) -> impl Fn(&Sample) -> f32 {
-    let length = (to - from).max(1) as f64;
-    move |sample| {
-        let middle = (sample.from - from) as f64 + (sample.to - sample.from) as f64 / 2.0;
-        chart.left() + (middle / length) as f32 * chart.width()
-    }
-}
-
-fn paint_population(
-    painter: &Painter,
-    chart: Rect,
-    shown: &PopulationChart,
-    x: &impl Fn(&Sample) -> f32,
-    palette: &Palette<Color32>,
-) {
-    let at = |sample: &Sample| {
-        let part = (sample.population() / shown.y_max) as f32;
-        pos2(x(sample), chart.bottom() - part * chart.height())
-    };
-    let points: Vec<Pos2> = shown.samples.iter().map(at).collect();
-    let stroke = Stroke::new(2.0, palette.alive);
-    match points[..] {
-        [one] => {
-            painter.circle_filled(one, 2.5, palette.alive);
-        }
-        _ => {
-            painter.add(Shape::line(points, stroke));
-        }
-    }
-}
-
-/// Filled from the middle: births up, deaths down, of the samples in which they are over as many
-/// generations as in the newest.
-fn paint_changes(
-    painter: &Painter,
-    chart: Rect,
-    shown: &PopulationChart,
-    x: &impl Fn(&Sample) -> f32,
-    palette: &Palette<Color32>,
-) {
-    let middle = chart.center().y;
-    let fill = |colour: Color32, of: fn(&Sample) -> f64, up: f32| {
-        let mut mesh = Mesh::default();
-        let vertex = |at: Pos2| Vertex {
-            pos: at,
-            uv: egui::epaint::WHITE_UV,
-            color: colour,
-        };
-        for sample in &shown.samples {
-            let part = (of(sample) / shown.change_y_max) as f32;
-            let y = middle - up * part * chart.height() / 2.0;
-            let at = x(sample);
-            mesh.vertices.push(vertex(pos2(at, middle)));
-            mesh.vertices.push(vertex(pos2(at, y)));
-        }
-        for (quad, pair) in shown.samples.windows(2).enumerate() {
-            let first = 2 * quad as u32;
-            if pair.iter().all(|sample| sample.step == shown.step) {
-                mesh.indices
-                    .extend([0, 1, 2, 1, 3, 2].map(|corner| first + corner));
+    let alive = [0.0, shown.y_max];
+    let changes = [-shown.change_y_max, shown.change_y_max];
+    for (chart, axis) in [(upper, alive), (lower, changes)] {
+        for value in [axis[0], (axis[0] + axis[1]) / 2.0, axis[1]] {
+            let y = up(chart, axis, value);
+            painter.hline(chart.x_range(), y, (1.0, palette.rule));
+            if !shown.samples.is_empty() {
+                let figure = si(value.abs());
+                let at = pos2(chart.left() - 8.0, y);
+                write(at, Align2::RIGHT_CENTER, figure.trim_end());
             }
         }
-        painter.add(Shape::mesh(mesh));
+    }
+    let half = legend.width() / 2.0 - 6.0;
+    for (sign, text, colour, left) in [
+        ('↑', &shown.born, palette.born, 0.0),
+        ('↓', &shown.died, palette.died, half + 12.0),
+    ] {
+        let text = fitted(
+            painter,
+            &format!("{sign} {text}"),
+            regular(14.0),
+            colour,
+            half,
+        );
+        let corner = legend.left_center() + vec2(left, -text.size().y / 2.0);
+        painter.galley(corner, text, colour);
+    }
+    let Some((from, to)) = shown.ends() else {
+        return;
     };
-    fill(palette.born, Sample::births, 1.0);
-    fill(palette.died, Sample::deaths, -1.0);
-    painter.hline(chart.x_range(), middle, (1.0, palette.label));
+    let line = |chart, axis, value: fn(&Sample) -> f64, colour, is_shown: fn(u64, u64) -> bool| {
+        let length = (to - from).max(1) as f64;
+        let samples = shown.samples.iter();
+        let points = samples
+            .filter(|it| is_shown(it.step, shown.step))
+            .map(|it| {
+                let middle = (it.from - from) as f64 + (it.to - it.from) as f64 / 2.0;
+                let x = inside.left() + (middle / length) as f32 * inside.width();
+                pos2(x, up(chart, axis, value(it)))
+            });
+        let points: Vec<Pos2> = points.collect();
+        if let [one] = points[..] {
+            painter.circle_filled(one, 2.5, colour);
+        }
+        painter.add(Shape::line(points, Stroke::new(2.0, colour)));
+    };
+    line(upper, alive, Sample::population, palette.alive, |_, _| true);
+    // Those over as many generations as the newest: births up, deaths down.
+    let is_alike = |step, newest| step == newest;
+    line(lower, changes, Sample::births, palette.born, is_alike);
+    line(lower, changes, |it| -it.deaths(), palette.died, is_alike);
+    write(ticks.left_center(), Align2::LEFT_CENTER, &grouped(from));
+    write(ticks.center(), Align2::CENTER_CENTER, tr!("generation"));
+    write(ticks.right_center(), Align2::RIGHT_CENTER, &grouped(to));
 }
 
 /// Labels panels that are dead, still or periodic, or were just filled with a new soup, in their lower
