@@ -2,7 +2,6 @@
 //! the next change; what is said while A and B are compared, and of recorded rounds.
 
 use crate::numbers::{grouped, time_us_to};
-use crate::timeline::drawn_round;
 
 use engine::Kernel;
 use lang::tr;
@@ -41,28 +40,20 @@ pub struct Headline {
 /// The finding of the comparison of A and B, or else of the last change; `None` if nothing was
 /// changed.
 pub fn headline(status: &Status) -> Option<Headline> {
-    if status
-        .lab
-        .comparison
-        .as_ref()
-        .is_some_and(AbComparison::is_of_equals)
-    {
-        return Some(Headline {
-            subject: String::new(),
-            factor: same_settings().into(),
-            times: String::new(),
-            tone: Tone::Neutral,
-        });
-    }
     let (subject, round_us, finding, source) =
         match (&status.lab.comparison, &status.lab.last_effect) {
+            (Some(ab), _) if ab.is_of_equals() => {
+                return Some(Headline {
+                    subject: String::new(),
+                    factor: same_settings().into(),
+                    times: String::new(),
+                    tone: Tone::Neutral,
+                });
+            }
             (Some(ab), _) => {
-                let [_, b] = ComparisonTexts::of(ab, status.setting.kernel).sides;
-                let subject = tr!(
-                    "B ({settings}) against A, N = {each} each",
-                    settings = b.settings,
-                    each = ab.each
-                );
+                let [_, settings] = settings(ab, status.setting.kernel);
+                let each = ab.each;
+                let subject = tr!("B ({settings}) against A, N = {each} each");
                 (subject, ab.round_us, ab.finding, &ab.source)
             }
             (None, Some(effect)) => {
@@ -72,43 +63,28 @@ pub fn headline(status: &Status) -> Option<Headline> {
             (None, None) => return None,
         };
     let digits = finding.map_or(2, |finding| finding.digits());
-    let times = match round_us {
-        [Some(before), Some(after)] => {
-            let [before, after] = [before, after].map(|us| time_us_to(us, digits));
-            let times = tr!("{before} → {after} per round");
-            match source {
-                Source::MeasuredHere(load) => {
-                    let load = load_in_words(load, status.engine.name);
-                    let now = tr!("now {times}");
-                    std::iter::once(now)
-                        .chain(load)
-                        .collect::<Vec<_>>()
-                        .join(" · ")
-                }
-                Source::RecordedOn(recorded) => {
-                    format!("{times} · {}", recorded_in_words(recorded))
-                }
+    let mut times = String::new();
+    if let [Some(before), Some(after)] = round_us {
+        let [before, after] = [before, after].map(|us| time_us_to(us, digits));
+        times = tr!("{before} → {after} per round");
+        times = match source {
+            Source::MeasuredHere(load) => {
+                let load = load_in_words(load, status.engine.name);
+                let parts: Vec<_> = [tr!("now {times}")].into_iter().chain(load).collect();
+                parts.join(" · ")
             }
-        }
-        _ => String::new(),
-    };
-    let (factor, tone) = match (finding, source) {
-        (None, Source::RecordedOn(_)) => (unknown_in_words(source).into(), Tone::Neutral),
-        (Some(finding), Source::RecordedOn(_)) => (finding_in_words(finding), Tone::Recorded),
-        (None, Source::MeasuredHere(_)) => (unknown_in_words(source).into(), Tone::Measuring),
-        (Some(finding), Source::MeasuredHere(_)) => {
-            let is_better = finding.is_faster();
-            let tone = if is_better {
-                Tone::Better
-            } else {
-                Tone::Neutral
-            };
-            (finding_in_words(finding), tone)
-        }
+            Source::RecordedOn(recorded) => format!("{times} · {}", recorded_in_words(recorded)),
+        };
+    }
+    let tone = match (finding, source) {
+        (None, Source::MeasuredHere(_)) => Tone::Measuring,
+        (Some(_), Source::RecordedOn(_)) => Tone::Recorded,
+        (Some(finding), Source::MeasuredHere(_)) if finding.is_faster() => Tone::Better,
+        _ => Tone::Neutral,
     };
     Some(Headline {
         subject,
-        factor,
+        factor: finding.map_or_else(|| unknown_in_words(source).into(), finding_in_words),
         times,
         tone,
     })
@@ -154,12 +130,23 @@ impl ComparisonTexts {
                 None => unknown_in_words(&comparison.source).into(),
             },
         };
+        let cells = |(cells, generation): (u64, u64)| {
+            let verb = if cells == 1 {
+                tr!("cell differs")
+            } else {
+                tr!("cells differ")
+            };
+            let (count, generation) = (grouped(cells), grouped(generation));
+            let text = tr!("{} {verb} · generation {}", count, generation);
+            (cells == 0, text)
+        };
+        let is_recorded = matches!(comparison.source, Source::RecordedOn(_));
         ComparisonTexts {
             sides: Side::ALL.map(side),
-            factor: factor(comparison),
-            cells: sameness(comparison.differing),
+            factor: factor(comparison, is_recorded),
+            cells: comparison.differing.map(cells),
             is_of_equals: comparison.is_of_equals(),
-            is_recorded: is_recorded(comparison),
+            is_recorded,
         }
     }
 
@@ -201,26 +188,18 @@ fn settings(comparison: &AbComparison, kernel: &Kernel) -> [String; 2] {
     })
 }
 
-fn is_recorded(comparison: &AbComparison) -> bool {
-    matches!(comparison.source, Source::RecordedOn(_))
-}
-
 /// The sentence shown in place of a factor where A and B are equal.
-pub(crate) fn same_settings() -> &'static str {
+fn same_settings() -> &'static str {
     tr!("A and B have the same settings")
 }
 
 /// How B's rounds compare with A's, in words and in fewer.
-fn factor(comparison: &AbComparison) -> [String; 2] {
+fn factor(comparison: &AbComparison, is_recorded: bool) -> [String; 2] {
     if comparison.is_of_equals() {
         return [same_settings().into(), same_settings().into()];
     }
     let Some(finding) = comparison.finding else {
-        let short = if is_recorded(comparison) {
-            "–"
-        } else {
-            "…"
-        };
+        let short = if is_recorded { "–" } else { "…" };
         return [unknown_in_words(&comparison.source).into(), short.into()];
     };
     let factor = finding_in_words(finding);
@@ -231,22 +210,6 @@ fn factor(comparison: &AbComparison) -> [String; 2] {
         | Finding::ChangesWithLoad { .. } => tr!("A and B: {factor}"),
     };
     [long, factor]
-}
-
-/// Whether their cells are the same, and that in words; `None` before they were compared.
-fn sameness(differing: Option<(u64, u64)>) -> Option<(bool, String)> {
-    let (cells, generation) = differing?;
-    let verb = if cells == 1 {
-        tr!("cell differs")
-    } else {
-        tr!("cells differ")
-    };
-    let text = tr!(
-        "{} {verb} · generation {}",
-        grouped(cells),
-        grouped(generation)
-    );
-    Some((cells == 0, text))
 }
 
 /// What is said where recorded rounds are shown instead of measurements.
@@ -293,10 +256,5 @@ impl RecordedTexts {
             .into_iter()
             .filter(|it| !it.is_empty());
         parts.cloned().collect::<Vec<_>>().join(" · ")
-    }
-
-    /// The same, and what bars and times beside them are.
-    pub fn long_line(&self) -> String {
-        format!("{} · {}", self.line(), drawn_round())
     }
 }
