@@ -1,4 +1,4 @@
-//! The live ladder: every rung's rate on a log axis, where the present kernel is among them, and
+//! The live ladder: every rung's rate, where the present kernel is among them, and
 //! the limit.
 //!
 //! Computes the chart; `view::ladder` lays it out and paints it.
@@ -69,8 +69,6 @@ pub struct LadderChart {
     pub live: Option<f64>,
     /// What the device does at most, in cells per second.
     pub limit: Option<f64>,
-    /// The axis that all rates are on.
-    pub axis: LogAxis,
     /// What the present kernel does, in words.
     pub headline: String,
     /// What the marks show: the lattices and the commit they were recorded with, and the limit.
@@ -106,8 +104,6 @@ impl LadderChart {
             .collect();
         let live = status.rates.stepping;
         let limit = ladder.and_then(|ladder| ladder.limits.cells_per_second());
-        let marks = rungs.iter().filter_map(|rung| Some(rung.mark?.0));
-        let axis = LogAxis::over(marks.chain(live).chain(limit));
         let of_limit = live.zip(limit).map_or(String::new(), |(live, limit)| {
             tr!(", {} of the limit", percent(live / limit))
         });
@@ -123,7 +119,6 @@ impl LadderChart {
             rungs,
             live,
             limit,
-            axis,
             headline,
             caption: caption(recorded),
         }
@@ -175,49 +170,6 @@ fn percent(part: f64) -> String {
     let percent = 100.0 * part;
     let digits = (1.0 - percent.log10().floor()).clamp(0.0, 3.0) as usize;
     format!("{percent:.digits$} %")
-}
-
-/// Powers of ten between which all rates are.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct LogAxis {
-    /// The exponent at its left end.
-    pub from: i32,
-    /// The exponent at its right end.
-    pub to: i32,
-}
-
-impl LogAxis {
-    /// Around these rates, and two powers wide at least.
-    pub fn over(rates: impl Iterator<Item = f64>) -> LogAxis {
-        let rates = rates.filter(|rate| *rate > 0.0);
-        let powers: Vec<f64> = rates.map(|rate| rate.log10().clamp(0.0, 18.0)).collect();
-        let end = |of: fn(f64, f64) -> f64| powers.iter().copied().reduce(of);
-        let Some((from, to)) = end(f64::min).zip(end(f64::max)) else {
-            return LogAxis { from: 9, to: 12 };
-        };
-        let (from, to) = (from.floor() as i32, to.ceil() as i32);
-        LogAxis {
-            from: from.min(to - 2),
-            to,
-        }
-    }
-
-    /// How far along the axis a rate is, from 0 to 1.
-    pub fn part(self, rate: f64) -> f32 {
-        let power = rate.max(1.0).log10();
-        ((power - f64::from(self.from)) / f64::from(self.to - self.from)).clamp(0.0, 1.0) as f32
-    }
-
-    /// Every power, and how it is written.
-    pub fn ticks(self) -> impl Iterator<Item = (f32, String)> {
-        (self.from..=self.to).map(move |power| {
-            let rate = 10f64.powi(power);
-            let text = si(rate);
-            let (digits, prefix) = text.split_once(' ').unwrap_or((&text, ""));
-            let digits = digits.split('.').next().unwrap_or(digits);
-            (self.part(rate), format!("{digits} {prefix}"))
-        })
-    }
 }
 
 // What every rung of the ladder reaches on a device, as `lifestreams bench ladder` measured it:

@@ -29,8 +29,9 @@ const MAX_ROW: f32 = 56.0;
 /// From this height on a row has its rung's idea below name and rate, which takes this of it.
 const MIN_ROW_WITH_IDEA: f32 = 40.0;
 const IDEA: f32 = 20.0;
-/// What stands below the axis.
+/// The height of the axis' figures, and these.
 const TICKS: f32 = 22.0;
+const DECADES: [(f64, &str); 4] = [(1e9, "1 G"), (1e11, "100 G"), (1e13, "10 T"), (1e15, "1 P")];
 /// A rung's name and its rate in figures, beside the axis.
 const NAMES: f32 = 116.0;
 const RATES: f32 = 74.0;
@@ -43,47 +44,33 @@ pub(crate) fn show(painter: &WidgetPainter, chart: &LadderChart, rect: Rect) {
     let title = tr!("Kernel ladder, cells per second");
     side_panel(painter, rect, title, ViewAction::ToggleLadder, |ui| {
         ui.spacing_mut().item_spacing.y = 2.0;
-        let width = ui.available_width();
-        ui.label(fitted(
-            painter,
-            &chart.headline,
-            medium(19.0),
-            palette.accent,
-            width,
-        ));
+        let text = |text: &str, font, colour| RichText::new(text).font(font).color(colour);
+        ui.label(text(&chart.headline, medium(19.0), palette.accent));
         let how = tr!("while launches run, measured by events around them");
-        ui.label(fitted(painter, how, regular(13.0), palette.label, width));
+        ui.label(text(how, regular(13.0), palette.label));
         ui.spacing_mut().item_spacing.y = 0.0;
         let room = (ui.available_height() - FOOT) / chart.rungs.len().max(1) as f32;
         for rung in &chart.rungs {
             show_rung(painter, ui, chart, rung, room.min(MAX_ROW));
         }
-        let (ticks, _) = ui.allocate_exact_size(vec2(width, TICKS), Sense::hover());
-        for (part, text) in chart.axis.ticks() {
-            let at = pos2(x(ticks, part), ticks.center().y);
-            ui.painter().text(
-                at,
-                Align2::CENTER_CENTER,
-                text,
-                regular(13.0),
-                palette.label,
-            );
+        let size = vec2(ui.available_width(), TICKS);
+        let (ticks, _) = ui.allocate_exact_size(size, Sense::hover());
+        for (rate, text) in DECADES {
+            let at = pos2(x(ticks, rate), ticks.center().y);
+            let font = regular(13.0);
+            ui.painter()
+                .text(at, Align2::CENTER_CENTER, text, font, palette.label);
         }
         show_legend(ui, chart, &palette);
-        ui.label(paragraph(
-            painter,
-            &chart.caption,
-            regular(13.0),
-            palette.label,
-            width,
-            2,
-        ));
+        ui.label(text(&chart.caption, regular(13.0), palette.label));
     });
 }
 
-/// Where this part of the axis is in a row.
-fn x(row: Rect, part: f32) -> f32 {
-    egui::lerp(row.left() + NAMES..=row.right() - RATES, part)
+/// Where a rate is in a row; decades are equally wide.
+fn x(row: Rect, rate: f64) -> f32 {
+    let power = rate.max(1.0).log10() as f32;
+    let across = row.left() + NAMES..=row.right() - RATES;
+    egui::remap_clamp(power, 8.0..=15.0, across)
 }
 
 /// A rung; a click shows its source.
@@ -117,15 +104,11 @@ fn show_rung(widgets: &WidgetPainter, ui: &mut Ui, chart: &LadderChart, rung: &R
         );
         painter.galley(row.left_bottom(), idea, palette.label);
     }
-    for (part, _) in chart.axis.ticks() {
-        painter.vline(x(row, part), row.y_range(), (1.0, palette.rule));
+    for (rate, _) in DECADES {
+        painter.vline(x(row, rate), row.y_range(), (1.0, palette.rule));
     }
     if let Some(limit) = chart.limit {
-        painter.vline(
-            x(row, chart.axis.part(limit)),
-            row.y_range(),
-            (2.0, palette.limit),
-        );
+        painter.vline(x(row, limit), row.y_range(), (2.0, palette.limit));
     }
     let (colour, font) = match (rung.present, rung.possible) {
         (true, _) => (palette.accent, medium(14.5)),
@@ -137,7 +120,7 @@ fn show_rung(widgets: &WidgetPainter, ui: &mut Ui, chart: &LadderChart, rung: &R
     painter.galley(pos2(row.left(), y - name.size().y / 2.0), name, colour);
     let (rate, font, colour) = match rung.mark {
         Some((rate, source)) => {
-            let at = pos2(x(row, chart.axis.part(rate)), y);
+            let at = pos2(x(row, rate), y);
             let track = Stroke::new(2.0, palette.faint.gamma_multiply(0.5));
             painter.hline(x(row, 0.0)..=at.x, y, track);
             paint_mark(painter, at, Some(source), palette);
@@ -153,7 +136,7 @@ fn show_rung(widgets: &WidgetPainter, ui: &mut Ui, chart: &LadderChart, rung: &R
         colour,
     );
     if let (true, Some(live)) = (rung.present, chart.live) {
-        let at = pos2(x(row, chart.axis.part(live)), y);
+        let at = pos2(x(row, live), y);
         paint_mark(painter, at, None, palette);
     }
     tip(button, &rung.tip());
