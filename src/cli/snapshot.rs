@@ -86,12 +86,13 @@ pub(super) fn main(arguments: &SnapshotArguments) -> Result<()> {
             is_found && comparison.differing.is_some()
         };
         let contents = &renderer.contents;
+        let round = contents.timeline.timeline.chart.as_ref();
         // What a picture waits for, whether it is there, and the error if the session stops before. It may
         // stop before ladder and overlap are known.
         let awaited = [
             (
                 times,
-                contents.timeline.timeline().has_round(),
+                round.is_some(),
                 Some("none of these rounds was timed; --show timeline takes --rounds 2 or more"),
             ),
             (
@@ -101,7 +102,7 @@ pub(super) fn main(arguments: &SnapshotArguments) -> Result<()> {
             ),
             (
                 shows(Shown::Blocks),
-                status.lab.block_timestamps && contents.timeline.timeline().has_block_timestamps(),
+                status.lab.block_timestamps && round.is_some_and(|it| !it.sms.is_empty()),
                 Some(
                     "no round with block timestamps was completed; use --show blocks without --paused",
                 ),

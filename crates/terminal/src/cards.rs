@@ -288,7 +288,11 @@ fn rung_source(source: &RungSource, columns: usize) -> Card {
             Change::Removed => PALETTE.failed_text,
             Change::Same => PALETTE.value,
         });
-        say(&format!("{} {}", line.change.sign(), line.text), style, columns)
+        say(
+            &format!("{} {}", line.change.sign(), line.text),
+            style,
+            columns,
+        )
     };
     let title = match source.compared_with {
         Some(before) => tr!(

@@ -11,10 +11,9 @@ use ratatui::widgets::{Paragraph, Widget as _};
 use crate::style::{APART, PALETTE, ink, wrap};
 use lang::tr;
 use session::trace::StepKind;
-use ui::timeline::lanes::{fold_bars, row_name};
 use ui::timeline::scale::{TimeRange, TimeScale};
-use ui::timeline::{BarKind, KINDS, Which, drawn_round};
-use ui::{RoundChart, Screen};
+use ui::timeline::{BarKind, KINDS, colour, drawn_round, fold_bars, host_names, row_name};
+use ui::{Chart, Screen};
 
 /// Columns of a row's name.
 const NAMES: u16 = 16;
@@ -24,14 +23,14 @@ const MIN_ROWS: usize = 2;
 /// What a kind of work is painted with, so that it is told apart without colours too.
 fn symbol(kind: BarKind) -> char {
     match kind {
-        BarKind::Host => '■',
-        BarKind::Wait | BarKind::Step(StepKind::Wait) => '─',
-        BarKind::Step(StepKind::Launch) => '█',
-        BarKind::Step(StepKind::Support) => '▓',
-        BarKind::Step(StepKind::Upload) => '░',
-        BarKind::Step(StepKind::Download) => '▒',
-        BarKind::Step(StepKind::DeviceCopy) => '▚',
-        BarKind::Step(StepKind::Event) => '·',
+        None => '■',
+        Some(StepKind::Wait) => '─',
+        Some(StepKind::Launch) => '█',
+        Some(StepKind::Support) => '▓',
+        Some(StepKind::Upload) => '░',
+        Some(StepKind::Download) => '▒',
+        Some(StepKind::DeviceCopy) => '▚',
+        Some(StepKind::Event) => '·',
     }
 }
 
@@ -41,8 +40,8 @@ pub(super) struct Contents<'a> {
     head: Vec<String>,
     /// Lines below the axis.
     legend: Vec<String>,
-    /// The rounds that there is room for, from the top.
-    rounds: Vec<(&'a RoundChart, Which)>,
+    /// The rounds that there is room for, from the top, and the names of their hosts' rows.
+    rounds: Vec<(&'a Chart, &'static str)>,
     /// The rows that it takes.
     pub(super) height: u16,
 }
@@ -56,12 +55,13 @@ impl<'a> Contents<'a> {
         [above, panels]: [u16; 2],
     ) -> Contents<'a> {
         let most = usize::from(above - panels);
-        let [first, second] = Which::both(screen.comparison.is_some());
-        let which = screen.round_before.as_ref().map_or(Which::Only, |_| second);
-        let before = screen.round_before.iter().map(|it| (&**it, first));
-        let mut rounds: Vec<_> = before
-            .chain(screen.round.iter().map(|it| (&**it, which)))
+        let rounds: Vec<&Chart> = [&screen.round_before, &screen.round]
+            .into_iter()
+            .flatten()
+            .map(|it| &**it)
             .collect();
+        let names = host_names(rounds.len(), screen.comparison.is_some());
+        let mut rounds: Vec<_> = rounds.into_iter().zip(names).collect();
         let legend = wrap(&legend(screen, &rounds), columns);
         let mut said = head(screen);
         let had_rounds = !rounds.is_empty();
@@ -135,9 +135,9 @@ impl<'a> Contents<'a> {
             _ => vec![room],
         };
         let mut y = chart.y;
-        for ((round, which), height) in self.rounds.iter().zip(heights) {
+        for ((round, host), height) in self.rounds.iter().zip(heights) {
             let folded = round.lanes.len().div_ceil(height - 1).max(1); // one row is the host's
-            let host = (which.host_name().to_owned(), round.host.iter().collect());
+            let host = (host.to_string(), round.host.bars.iter().collect());
             let streams = round.lanes.chunks(folded).map(|lanes| {
                 let bars = lanes.iter().flat_map(|lane| &lane.bars);
                 (row_name(lanes), bars.collect::<Vec<_>>())
@@ -152,19 +152,18 @@ impl<'a> Contents<'a> {
                     },
                     buffer,
                 );
-                for piece in fold_bars(row, scale, bars.x.into(), bars.width.into()) {
-                    let (from, to) = piece.columns;
-                    let text = symbol(piece.kind).to_string().repeat(to - from);
-                    let colour = piece.kind.colour(piece.number, &PALETTE);
-                    buffer.set_string(bars.x + from as u16, y, text, ink(colour));
+                for piece in fold_bars(row, whole, bars.width.into()) {
+                    let text = symbol(piece.kind).to_string().repeat(piece.columns.len());
+                    let colour = colour(piece.kind, piece.number, &PALETTE);
+                    let x = bars.x + piece.columns.start as u16;
+                    buffer.set_string(x, y, text, ink(colour));
                 }
                 y += 1;
             }
         }
-        let (times, ticks) = scale.ticks(12.0);
-        for ns in times {
+        for (ns, label) in scale.ticks(12.0) {
             let x = scale.x(ns).round() as u16;
-            let label = format!("│{}", ticks.label(ns));
+            let label = format!("│{label}");
             if usize::from(x) + lang::columns(&label) <= usize::from(place.right()) {
                 buffer.set_string(x, y, label, ink(PALETTE.value));
             }
@@ -173,7 +172,7 @@ impl<'a> Contents<'a> {
 }
 
 /// The rows of a round, were each lane to have its own.
-fn rows(round: &RoundChart) -> usize {
+fn rows(round: &Chart) -> usize {
     1 + round.lanes.len().max(1)
 }
 
@@ -205,16 +204,9 @@ fn head(screen: &Screen) -> Vec<String> {
 }
 
 /// The kinds of work that the rounds have, and what the bars are.
-fn legend(screen: &Screen, rounds: &[(&RoundChart, Which)]) -> String {
-    let has = |kind: BarKind| {
-        rounds.iter().any(|(round, _)| {
-            let lanes = round.lanes.iter().flat_map(|lane| &lane.bars);
-            lanes
-                .chain(&round.host)
-                .any(|bar| bar.kind.index() == kind.index())
-        })
-    };
-    let there = KINDS.iter().filter(|(kind, _)| has(*kind));
+fn legend(screen: &Screen, rounds: &[(&Chart, &str)]) -> String {
+    let kinds: Vec<_> = rounds.iter().flat_map(|(round, _)| round.kinds()).collect();
+    let there = KINDS.iter().filter(|kind| kinds.contains(kind));
     let entry =
         |(kind, name): &(BarKind, &'static str)| format!("{} {}", symbol(*kind), lang::text(name));
     // Only findings are medians that the drawing may contradict.

@@ -1,17 +1,15 @@
 //! What the user has chosen to see, and the notices: the state that window and terminal share.
 
 use crate::actions::Chord;
-use crate::diagnosis::Circumstances;
+use crate::diagnosis::OverlapTexts;
 use crate::figures::figures;
 use crate::finding::{ComparisonTexts, Headline, headline};
 use crate::lab::Lab;
 use crate::picture::{LiveArea, live_area};
-use crate::timeline::overlap::OverlapTexts;
 use crate::{
     Action, Chart, Diagnosis, Drawing, EditOverlay, EmergencySave, Figures, LadderChart,
     LectureOptions, LecturePanel, LectureRun, LessonScreen, Lessons, Population, PopulationChart,
-    RecordedTexts, RoundChart, RungSource, SidePanel, Timeline, Tool, ViewAction, ViewOptions,
-    say_last, theme,
+    RecordedTexts, RungSource, SidePanel, Timeline, Tool, ViewAction, ViewOptions, say_last, theme,
 };
 use lang::{Message, message, tr};
 use life::Size;
@@ -511,9 +509,9 @@ pub struct Screen {
     /// in words, while the timeline is shown.
     pub overlap: Option<OverlapTexts>,
     /// The newest timed round, while the timeline is shown.
-    pub round: Option<Arc<RoundChart>>,
+    pub round: Option<Arc<Chart>>,
     /// The round before the last change, on the same axis, while its effect is shown.
-    pub round_before: Option<Arc<RoundChart>>,
+    pub round_before: Option<Arc<Chart>>,
     /// The switches and the calls that they make, while they are shown.
     pub lab: Option<Lab>,
     /// Every kernel's speed, while the ladder is shown.
@@ -537,17 +535,17 @@ impl Screen {
         };
         let compared = status.lab.comparison.as_ref();
         let timeline = Some(sources.timeline).filter(|_| options.timeline);
-        let chart = timeline.and_then(Timeline::chart);
+        let chart = timeline.and_then(|it| it.chart.clone());
         // While A and B are compared it is not measured.
         let overlap = options.timeline && compared.is_none();
         let overlap = overlap.then(|| {
             let draws = sources.drawing.adapter.as_ref();
             let is_drawn_here = draws.is_some_and(|it| it.is_one_of(&status.engine.devices));
-            let circumstances = Circumstances::of(status, is_drawn_here);
-            let judged = chart.and_then(|it| Diagnosis::of(&it.round, &circumstances));
-            OverlapTexts::of(judged.as_ref(), status)
+            let judged = chart
+                .as_ref()
+                .and_then(|it| Diagnosis::of(&it.round, status, is_drawn_here));
+            OverlapTexts::of(judged, status)
         });
-        let lanes = |chart: &Chart| chart.data.clone();
         let beside = |panel| Some(status).filter(|_| options.side == Some(panel));
         let kernel = options.shown_source();
         let kernel = kernel.and_then(|at| status.setting.kernels().nth(at));
@@ -558,8 +556,8 @@ impl Screen {
             recorded: RecordedTexts::of(status),
             comparison: compared.map(|both| ComparisonTexts::of(both, status.setting.kernel)),
             overlap,
-            round: chart.map(lanes),
-            round_before: timeline.and_then(Timeline::before).map(lanes),
+            round: chart,
+            round_before: timeline.and_then(|it| it.before.clone()),
             lab: beside(SidePanel::Lab).map(Lab::of),
             ladder: beside(SidePanel::Ladder).map(LadderChart::of),
             source: ptx

@@ -461,7 +461,7 @@ mod tests {
         let editor = checked(editor, 2);
         let race = editor.race().unwrap();
         assert_eq!(race.fault.name, "race");
-        let [(lane, first), (other, second)] = race.chart.data.race.unwrap();
+        let [(lane, first), (other, second)] = race.chart.race.unwrap();
         assert_eq!(
             (race.chart.name(&first), race.chart.name(&second)),
             ("advance", "download")

@@ -1,4 +1,5 @@
-//! Why ops of different streams do not run at once in a timed round, and what each cause costs.
+//! Why ops of different streams do not run at once in a timed round, what each cause costs, and what
+//! takes it away; as numbers, and in words.
 //!
 //! One function, [`Diagnosis::of`], judges the round that the timeline draws: how much of it overlaps,
 //! and the causes that keep it from overlapping more. It walks through the round moment by moment
@@ -8,17 +9,17 @@
 //! charged to one cause: no moment is counted twice, and no cause costs more than the round takes.
 
 use crate::actions::Setting;
+use crate::numbers::time_us;
 use crate::timeline::host_us;
 use crate::{Action, ViewAction};
-use engine::{HostMemory, Kernel, Span, StreamId};
-use moments::{Charge, Moments};
+use engine::{HostMemory, Span, StreamId};
+use lang::tr;
+use moments::Moments;
 use session::trace::{StepKind, TimedRound};
 use session::{
-    IsolatedOp, Order, SessionAction, Status, Streams, Switch, Switches, TransferChoice, Wait,
-    median,
+    Order, SessionAction, Status, Streams, Switch, Switches, TransferChoice, Wait, median,
 };
 use std::collections::{HashMap, HashSet};
-use std::sync::Arc;
 
 mod moments;
 
@@ -39,54 +40,13 @@ const MAX_QUEUES: u32 = 32;
 /// The host bounds a round if it is inside its calls for this part of it.
 const BOUND: f64 = 0.75;
 
-/// What a round's settings do not say, but its causes depend on.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Circumstances {
-    /// The kernel in use.
-    pub kernel: &'static Kernel,
-    /// Whether the CPU computes: its memory is all alike, and a graph saves no calls.
-    pub is_cpu: bool,
-    /// The copy engines of a device.
-    pub copy_engines: u32,
-    /// Into how many hardware queues streams are sorted, where there are any.
-    pub queues: Option<u32>,
-    /// Whether the window is drawn by a device that computes.
-    pub is_drawn_here: bool,
-    /// The ops of such a round, each run alone, once that was measured.
-    pub isolated: Option<Arc<[IsolatedOp]>>,
-}
-
-impl Circumstances {
-    /// As of this status.
-    pub fn of(status: &Status, is_drawn_here: bool) -> Circumstances {
-        let devices = &status.engine.devices;
-        Circumstances {
-            kernel: status.setting.kernel,
-            is_cpu: status.engine.is_cpu(),
-            copy_engines: devices.first().map_or(0, |device| device.copy_engines),
-            queues: status.engine.queues,
-            is_drawn_here,
-            isolated: status.lab.isolated.clone(),
-        }
-    }
-}
-
 /// What keeps ops of different streams from running at once.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Cause {
-    /// There is one lattice, and so one stream.
-    OneInstance,
-    /// All lattices share one stream, maybe the default stream.
-    OneStream(Streams),
-    /// A round of one's own puts several lattices into one stream.
-    OwnStreams {
-        /// How many streams it uses.
-        streams: usize,
-    },
+    /// Ops that could run wait for others of the same stream.
+    SharedStream,
     /// Ops wait for events of other streams.
     Events,
-    /// One launch steps all lattices, and one copy downloads them.
-    Batch,
     /// The host is blocked in copies to pageable memory.
     PageableCopies,
     /// The host waits for one lattice before it issues the next one's ops.
@@ -94,55 +54,46 @@ pub enum Cause {
     /// The host issues all ops of one lattice before the next one's launch.
     IssueOrder,
     /// The host's calls take longer than the ops that they issue.
-    Calls {
-        /// How many calls a round makes.
-        calls: usize,
-        /// How long the host is inside them, in microseconds.
-        us: f64,
-    },
-    /// The launches fill the multiprocessors, or the CPU's cores.
-    UnitsFull {
-        /// How many times as many could have been used, on average.
-        demand: f64,
-    },
-    /// Copies of one direction wait for one another.
-    CopyEngine {
-        /// How many are under way, on average.
-        copies: f64,
-    },
+    Calls,
+    /// The launches need more of the multiprocessors, or the CPU's cores, than there are.
+    UnitsFull,
+    /// Copies of one direction wait for one another, and no kernel runs.
+    CopyEngine,
     /// There are more streams than hardware queues, so that streams wait for one another.
-    FewQueues {
-        /// The hardware queues.
-        queues: u32,
-        /// The streams.
-        streams: usize,
-    },
+    FewQueues,
     /// A kernel is over before the next one has started.
-    ShortKernels {
-        /// The median time of a launch, in microseconds.
-        us: f64,
-    },
-    /// The window is drawn by the GPU that computes.
+    ShortKernels,
+    /// Ops are slower or later than by themselves, on a device that draws the window, too.
     WindowDraws,
-    /// The round was delayed by the host or by other programs.
+    /// The same on another device, or the host is elsewhere.
     Delayed,
-    /// One stream has most of the work.
+    /// Only the ops of one stream are left.
     LongestStream,
+    /// There is one lattice, and so one stream. No moment is charged to this one or the next.
+    OneInstance,
+    /// One launch steps all lattices, and one copy downloads them.
+    Batch,
 }
 
-/// What takes a cause away.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Remedy {
-    /// This position of a switch.
-    Switch(Switch, u8),
-    /// This action.
-    Act(Action),
-    /// This option of the command line, at the next start.
-    Option(&'static str),
-}
+/// The causes that moments are charged to; all but the last are named wherever they take long enough.
+const CHARGED: [Cause; 13] = [
+    Cause::SharedStream,
+    Cause::Events,
+    Cause::PageableCopies,
+    Cause::HostWaits,
+    Cause::IssueOrder,
+    Cause::Calls,
+    Cause::UnitsFull,
+    Cause::CopyEngine,
+    Cause::FewQueues,
+    Cause::ShortKernels,
+    Cause::WindowDraws,
+    Cause::Delayed,
+    Cause::LongestStream,
+];
 
-/// A cause, and what it takes of a round: the evidence for it.
-#[derive(Clone, Copy, PartialEq, Debug)]
+/// A cause, what it takes of a round, and both in words.
+#[derive(Clone, PartialEq, Debug)]
 pub struct Evidence {
     /// Which.
     pub cause: Cause,
@@ -151,8 +102,32 @@ pub struct Evidence {
     /// By how much the round could be shorter without it, at most, in microseconds; `None` where
     /// that is not known.
     pub cost_us: Option<f64>,
-    /// What takes it away, if anything here does.
-    pub remedy: Option<Remedy>,
+    /// Which part of the round that is, from 0 to 1.
+    pub part: Option<f32>,
+    /// What it is, as the rest of a sentence.
+    pub reason: &'static str,
+    /// What shows it in the round; empty where the settings alone do.
+    pub shown_by: String,
+    /// The key and what it does, or what to do at the next start; empty if nothing takes it away.
+    pub remedy: String,
+    /// What the key does, if there is one.
+    pub action: Option<Action>,
+}
+
+impl Evidence {
+    /// What it is, as a title.
+    pub fn title(&self) -> String {
+        lang::sentence_case(self.reason)
+    }
+
+    /// What it costs; empty where that cannot be known.
+    pub fn cost(&self) -> String {
+        match (self.us, self.cost_us) {
+            (_, Some(us)) => tr!("up to {} per round", time_us(us)),
+            (Some(_), None) => tr!("measuring …").into(),
+            (None, None) => String::new(),
+        }
+    }
 }
 
 /// What is said of a round as a whole.
@@ -183,16 +158,15 @@ pub struct Diagnosis {
     /// The causes that matter: what the setting makes, the most expensive first, then what delays the
     /// round. Where nothing overlaps or overlap gains nothing, there is one at least.
     pub causes: Vec<Evidence>,
-    /// What could be a cause, but takes less of the round.
-    pub others: Vec<Evidence>,
 }
 
 impl Diagnosis {
-    /// Judges a round; `None` if nothing ran in it.
-    pub fn of(round: &TimedRound, circumstances: &Circumstances) -> Option<Diagnosis> {
+    /// Judges a round of this session; `None` if nothing ran in it. `is_drawn_here` says whether the
+    /// window is drawn by a device that computes.
+    pub fn of(round: &TimedRound, status: &Status, is_drawn_here: bool) -> Option<Diagnosis> {
         let (start, end) = round.bounds()?;
         let round_us = end.as_us() - start.as_us();
-        let isolated = circumstances.isolated.as_deref();
+        let isolated = status.lab.isolated.as_deref();
         let ops = TimedOp::of(round, isolated.unwrap_or_default());
         if ops.is_empty() || round_us <= 0.0 {
             return None;
@@ -214,33 +188,36 @@ impl Diagnosis {
         let lengths = launches().map(|op| (op.end - op.start) as f64 / 1e3);
         let overlap = is_measured.then(|| Overlap::of(&ops, round_us, host_us));
         let mut judge = Judge {
-            host_us,
             round,
-            circumstances,
+            status,
+            is_cpu: status.engine.is_cpu(),
+            copy_engines: status
+                .engine
+                .devices
+                .first()
+                .map_or(0, |it| it.copy_engines),
+            is_drawn_here,
             moments: Moments::default(),
             round_us,
-            saving_us: overlap
-                .as_ref()
-                .map(|overlap| round_us - shortest_us(&ops, overlap)),
+            host_us,
             streams: streams.len(),
             shares_streams,
             launch_us: median(lengths).unwrap_or(0.0),
+            saving_us: overlap
+                .as_ref()
+                .map(|overlap| round_us - shortest_us(&ops, overlap)),
         };
         judge.moments = Moments::of(&ops, &judge);
-        let (causes, others) = judge.causes();
         let mut diagnosis = Diagnosis {
             round_us,
             overlapping: judge.moments.overlapping(),
             exchange: round.exchange_share(),
             overlap,
-            causes,
-            others,
+            causes: judge.causes(),
         };
         let needs_cause = matches!(diagnosis.verdict(), Verdict::NoOverlap | Verdict::NoGain);
         if needs_cause && diagnosis.causes.is_empty() {
-            let main = judge.main_cause();
-            diagnosis.others.retain(|other| other.cause != main.cause);
-            diagnosis.causes.push(main);
+            diagnosis.causes.push(judge.main_cause());
         }
         Some(diagnosis)
     }
@@ -261,7 +238,12 @@ impl Diagnosis {
 /// A round while its moments are charged and its causes are found.
 struct Judge<'a> {
     round: &'a TimedRound,
-    circumstances: &'a Circumstances,
+    status: &'a Status,
+    /// Whether the CPU computes: its memory is all alike, and a graph saves no calls.
+    is_cpu: bool,
+    /// The copy engines of a device.
+    copy_engines: u32,
+    is_drawn_here: bool,
     moments: Moments,
     round_us: f64,
     /// How long the host was inside its calls, in microseconds.
@@ -283,35 +265,16 @@ fn shortest_us(ops: &[TimedOp<'_>], overlap: &Overlap) -> f64 {
         let band = op.facts.gpu.map(|_| op.facts.stream);
         *instances.entry((op.facts.instance, band)).or_default() += op.own_us;
     }
-    let device = [Resource::Units, Resource::CopyEngine];
-    let device = overlap
-        .bounds
-        .iter()
-        .filter(|it| device.contains(&it.resource));
-    let bounds = device.map(|bound| bound.us).chain(instances.into_values());
+    let of_device = |resource| matches!(resource, Resource::Units | Resource::CopyEngine);
+    let device = overlap.bounds.iter().filter(|it| of_device(it.0));
+    let bounds = device.map(|bound| bound.1).chain(instances.into_values());
     bounds.fold(0.0, f64::max)
 }
-
-/// What a moment can be charged to that is a cause, if it takes long enough.
-const CAUSES: [Charge; 12] = [
-    Charge::SharedStream,
-    Charge::Event,
-    Charge::PageableCopy,
-    Charge::HostWait,
-    Charge::Order,
-    Charge::Calls,
-    Charge::Units,
-    Charge::Copies,
-    Charge::Queues,
-    Charge::Starting,
-    Charge::Drawing,
-    Charge::Outside,
-];
 
 impl Judge<'_> {
     /// Whether a round issued op by op uses more streams than there are hardware queues.
     fn lacks_queues(&self) -> bool {
-        let queues = self.circumstances.queues.filter(|_| !self.round.replayed);
+        let queues = self.status.engine.queues.filter(|_| !self.round.replayed);
         queues.is_some_and(|queues| self.streams > queues as usize)
     }
 
@@ -321,24 +284,25 @@ impl Judge<'_> {
     }
 
     /// What an op is charged to that is slower or later than by itself.
-    fn delay(&self) -> Charge {
-        if self.circumstances.is_drawn_here {
-            Charge::Drawing
+    fn delay(&self) -> Cause {
+        if self.is_drawn_here {
+            Cause::WindowDraws
         } else {
-            Charge::Outside
+            Cause::Delayed
         }
     }
 
-    /// The causes that matter, in their order, and the others.
-    fn causes(&self) -> (Vec<Evidence>, Vec<Evidence>) {
-        let all = CAUSES.map(|charge| self.finding(charge));
+    /// The causes that matter, in their order.
+    fn causes(&self) -> Vec<Evidence> {
         let at_least = |us: Option<f64>, part: f64| us.is_none_or(|us| us >= part * self.round_us);
         let matters = |it: &Evidence| {
             // A graph is one call already.
-            let is_of_graph = self.round.replayed && matches!(it.cause, Cause::Calls { .. });
-            at_least(it.us, MIN_PART) && at_least(it.cost_us, MIN_COST) && !is_of_graph
+            let is_of_graph = self.round.replayed && it.cause == Cause::Calls;
+            let is_named = it.cause != Cause::LongestStream && !is_of_graph;
+            is_named && at_least(it.us, MIN_PART) && at_least(it.cost_us, MIN_COST)
         };
-        let (mut causes, mut others): (Vec<_>, Vec<_>) = all.into_iter().partition(matters);
+        let all = CHARGED.into_iter().map(|cause| self.finding(cause));
+        let mut causes: Vec<_> = all.filter(matters).collect();
         let cost = |it: &Evidence| it.cost_us.or(it.us).unwrap_or(f64::MAX);
         let is_delay = |it: &Evidence| matches!(it.cause, Cause::WindowDraws | Cause::Delayed);
         // A delay comes and goes; what the setting makes stays.
@@ -355,17 +319,11 @@ impl Judge<'_> {
             }
         };
         let first = match self.only_stream() {
-            Some(cause) => Some(self.with_remedy(cause, None, None)),
-            None if is_shared && causes.first().is_some_and(is_delay) => {
-                Some(self.finding(Charge::SharedStream))
-            }
-            None => None,
+            None if is_shared && causes.first().is_some_and(is_delay) => Some(Cause::SharedStream),
+            only => only,
         };
-        if let Some(first) = first {
-            others.retain(|other| other.cause != first.cause);
-            causes.insert(0, first);
-        }
-        (causes, others)
+        causes.splice(0..0, first.map(|cause| self.finding(cause)));
+        causes
     }
 
     /// Why there is nothing that could run in another stream.
@@ -390,15 +348,10 @@ impl Judge<'_> {
 
     /// The cause that takes the longest, where none takes long.
     fn main_cause(&self) -> Evidence {
-        let all = CAUSES.iter().chain(&[Charge::LastStream]);
-        let longest = all.max_by(|a, b| {
-            let [a, b] = [**a, **b].map(|charge| self.moments.tally(charge).ns);
-            a.total_cmp(&b)
-        });
-        match longest {
-            Some(charge) if !self.shares_streams || self.streams > 1 => self.finding(*charge),
-            _ => self.finding(Charge::SharedStream),
-        }
+        let ns = |cause: &Cause| self.moments.tally(*cause).ns;
+        let longest = CHARGED.into_iter().max_by(|a, b| ns(a).total_cmp(&ns(b)));
+        let longest = longest.filter(|_| !self.shares_streams || self.streams > 1);
+        self.finding(longest.unwrap_or(Cause::SharedStream))
     }
 
     /// How long the host was inside other calls before it made the last launch, in microseconds, if
@@ -423,112 +376,159 @@ impl Judge<'_> {
         others.map(|call| call.length().as_us()).sum()
     }
 
-    fn finding(&self, charge: Charge) -> Evidence {
-        let tally = self.moments.tally(charge);
-        let cause = match charge {
-            Charge::SharedStream if self.round.switches.order == Order::Own => Cause::OwnStreams {
-                streams: self.streams,
-            },
-            Charge::SharedStream => Cause::OneStream(self.round.switches.streams),
-            Charge::Event => Cause::Events,
-            Charge::PageableCopy => Cause::PageableCopies,
-            Charge::HostWait => Cause::HostWaits,
-            Charge::Order => Cause::IssueOrder,
-            Charge::Calls => Cause::Calls {
-                calls: if self.round.replayed {
-                    1
-                } else {
-                    self.round.steps.len()
-                },
-                us: self.host_us,
-            },
-            Charge::Units => Cause::UnitsFull {
-                demand: tally.demand(),
-            },
-            Charge::Copies => Cause::CopyEngine {
-                copies: tally.demand(),
-            },
-            Charge::Queues => Cause::FewQueues {
-                queues: self.circumstances.queues.unwrap_or(0),
-                streams: self.streams,
-            },
-            Charge::Starting => Cause::ShortKernels { us: self.launch_us },
-            Charge::Drawing => Cause::WindowDraws,
-            Charge::Outside => Cause::Delayed,
-            Charge::LastStream => Cause::LongestStream,
-        };
-        let us = match charge {
-            Charge::Order => self.before_last_launch_us(),
-            _ => tally.ns / 1e3,
-        };
-        let cost_us = self.saving_us.map(|saving| match charge {
-            // The same work takes as much of the device.
-            Charge::Units | Charge::Copies => tally.cost_ns / 1e3,
-            // And as many calls.
-            Charge::Order => us.min(saving).min(self.round_us - self.host_us),
-            _ => us.min(saving),
+    fn finding(&self, cause: Cause) -> Evidence {
+        let is_timed = CHARGED.contains(&cause);
+        let us = is_timed.then(|| match cause {
+            Cause::IssueOrder => self.before_last_launch_us(),
+            _ => self.moments.tally(cause).ns / 1e3,
         });
-        self.with_remedy(cause, Some(us), cost_us.map(|us| us.max(0.0)))
-    }
-
-    fn with_remedy(&self, cause: Cause, us: Option<f64>, cost_us: Option<f64>) -> Evidence {
-        let remedy = self.remedy(cause);
+        let cost = |(us, saving): (f64, f64)| match cause {
+            // The same work takes as much of the device.
+            Cause::UnitsFull | Cause::CopyEngine => {
+                us * (1.0 - 1.0 / self.moments.tally(cause).demand().max(1.0))
+            }
+            // And as many calls.
+            Cause::IssueOrder => us.min(saving).min(self.round_us - self.host_us),
+            _ => us.min(saving),
+        };
+        let cost_us = us.zip(self.saving_us).map(|both| cost(both).max(0.0));
+        let (remedy, action) = self.remedy(cause);
         Evidence {
             cause,
             us,
             cost_us,
+            part: cost_us.map(|us| (us / self.round_us) as f32),
+            reason: self.reason(cause),
+            shown_by: us.map_or(String::new(), |us| self.shown_by(cause, us)),
             remedy,
+            action,
         }
     }
 
-    fn remedy(&self, cause: Cause) -> Option<Remedy> {
+    /// What keeps ops from overlapping, as the rest of a sentence.
+    fn reason(&self, cause: Cause) -> &'static str {
+        let switches = &self.round.switches;
         match cause {
-            Cause::OneInstance => Some(Remedy::Act(SessionAction::DoubleInstances.into())),
-            Cause::OneStream(_) | Cause::Batch => {
-                self.switch(Switch::Streams, |it| it.streams == Streams::PerInstance)
+            Cause::OneInstance => tr!("one lattice has one stream"),
+            Cause::SharedStream if switches.order == Order::Own && self.streams == 1 => {
+                tr!("your round has one stream, which runs its operations one after the other")
             }
-            Cause::PageableCopies => self.switch(Switch::HostMemory, |it| {
+            Cause::SharedStream if switches.order == Order::Own => {
+                tr!("your round has several lattices in one stream")
+            }
+            Cause::SharedStream if switches.streams == Streams::Default => {
+                tr!("the default stream runs its operations one after the other")
+            }
+            Cause::SharedStream => tr!("one stream runs its operations one after the other"),
+            Cause::Events => tr!("operations wait for events of other streams"),
+            Cause::Batch => tr!("one launch steps all lattices, then one copy runs"),
+            Cause::PageableCopies => tr!("the host waits in each copy to pageable memory"),
+            Cause::HostWaits => tr!("the host waits for each lattice before it issues the next"),
+            Cause::IssueOrder => tr!("each lattice's copy is issued before the next launch"),
+            Cause::Calls => tr!("the launches are shorter than the calls that issue them"),
+            Cause::UnitsFull if self.is_cpu => tr!("the launches keep all CPU cores busy"),
+            Cause::UnitsFull => tr!("the launches fill the SMs"),
+            Cause::CopyEngine => tr!("the copy engine makes one copy at a time"),
+            Cause::FewQueues => tr!("there are more streams than hardware queues"),
+            Cause::ShortKernels => tr!("each kernel is over before the next one starts"),
+            Cause::WindowDraws => tr!("the window is drawn on the same device"),
+            Cause::Delayed => tr!("the round was delayed by the host or by other programs"),
+            Cause::LongestStream => tr!("one stream has most of the work"),
+        }
+    }
+
+    /// What shows a cause in the round, for so many microseconds of it.
+    fn shown_by(&self, cause: Cause, us: f64) -> String {
+        let part = tr!(
+            "{time} of {round}",
+            time = time_us(us),
+            round = time_us(self.round_us)
+        );
+        let demand = format!("{:.1}", self.moments.tally(cause).demand());
+        let figure = match cause {
+            Cause::Calls => tr!(
+                "{calls} operations in {us}",
+                calls = if self.round.replayed {
+                    1
+                } else {
+                    self.round.steps.len()
+                },
+                us = time_us(self.host_us)
+            ),
+            Cause::UnitsFull if self.is_cpu => {
+                tr!("{demand}× the available cores", demand = demand)
+            }
+            Cause::UnitsFull => tr!("{demand}× the available SMs", demand = demand),
+            Cause::CopyEngine => tr!("{copies} copies at a time", copies = demand),
+            Cause::FewQueues => tr!(
+                "{streams} streams in {queues} queues",
+                streams = self.streams,
+                queues = self.status.engine.queues.unwrap_or(0)
+            ),
+            Cause::ShortKernels => tr!("a launch takes {us}", us = time_us(self.launch_us)),
+            _ => return part,
+        };
+        format!("{part} · {figure}")
+    }
+
+    /// What takes a cause away, in words, and the action that does so.
+    fn remedy(&self, cause: Cause) -> (String, Option<Action>) {
+        let with_key = |key: &str, what: &str, action: Action| {
+            let text = tr!("{label}: {value}", label = key, value = what);
+            (text, Some(action))
+        };
+        let by_action = |action: Action| {
+            let what = action.row().map_or("", |row| row.name());
+            with_key(&action.key(), what, action)
+        };
+        let at_start = |option: &str| (tr!("at the next start: {}", option), None);
+        // The position of a switch, other than the present one, that is like this and can be taken.
+        let (now, kernel) = (self.round.switches, self.status.setting.kernel);
+        let turned = |switch: Switch, wanted: fn(&Switches) -> bool| {
+            let choices = switch.choices(now, kernel);
+            let at = choices.iter().position(|choice| {
+                let next = &choice.switches;
+                *next != now && next.incompatibility(kernel).is_none() && wanted(next)
+            })?;
+            let what = format!("{} {}", switch.name(), choices[at].label);
+            let action = SessionAction::SetSwitch(switch, at as u8);
+            Some(with_key(switch.key(), &what, action.into()))
+        };
+        let remedy = match cause {
+            Cause::OneInstance => Some(by_action(SessionAction::DoubleInstances.into())),
+            Cause::SharedStream if now.order != Order::Own => {
+                turned(Switch::Streams, |it| it.streams == Streams::PerInstance)
+            }
+            Cause::Batch => turned(Switch::Streams, |it| it.streams == Streams::PerInstance),
+            Cause::PageableCopies => turned(Switch::HostMemory, |it| {
                 it.host_memory == HostMemory::Pinned
             }),
-            Cause::HostWaits => self.switch(Switch::Wait, |it| it.wait == Wait::Poll),
-            Cause::IssueOrder | Cause::OwnStreams { .. } | Cause::Events => {
-                self.switch(Switch::Order, |it| it.order == Order::Breadth)
+            Cause::HostWaits => turned(Switch::Wait, |it| it.wait == Wait::Poll),
+            Cause::IssueOrder | Cause::SharedStream | Cause::Events => {
+                turned(Switch::Order, |it| it.order == Order::Breadth)
             }
-            Cause::Calls { .. } => {
-                let by_graph = || self.switch(Switch::Graphs, |it| it.graphs);
-                let by_batch = || self.switch(Switch::Streams, |it| it.streams == Streams::Batch);
-                let graph_saves = !self.circumstances.is_cpu && !self.round.replayed;
+            Cause::Calls => {
+                let by_graph = || turned(Switch::Graphs, |it| it.graphs);
+                let by_batch = || turned(Switch::Streams, |it| it.streams == Streams::Batch);
+                let graph_saves = !self.is_cpu && !self.round.replayed;
                 graph_saves.then(by_graph).flatten().or_else(by_batch)
             }
-            Cause::UnitsFull { .. } => Some(Remedy::Act(ViewAction::Prompt(Setting::Size).into())),
-            Cause::CopyEngine { .. } => {
-                let copies_cells = self.round.switches.transfer == TransferChoice::Cells;
-                let auto =
-                    || self.switch(Switch::Transfer, |it| it.transfer == TransferChoice::Auto);
-                copies_cells.then(auto).flatten()
+            Cause::UnitsFull => Some(by_action(ViewAction::Prompt(Setting::Size).into())),
+            Cause::CopyEngine if now.transfer == TransferChoice::Cells => {
+                turned(Switch::Transfer, |it| it.transfer == TransferChoice::Auto)
             }
-            Cause::FewQueues { queues, .. } => {
-                (queues < MAX_QUEUES).then_some(Remedy::Option("--connections 32"))
+            Cause::FewQueues => {
+                let can_have_more = self.status.engine.queues < Some(MAX_QUEUES);
+                can_have_more.then(|| at_start("--connections 32"))
             }
-            Cause::ShortKernels { .. } => {
+            Cause::ShortKernels => {
                 let prompt = ViewAction::Prompt(Setting::GenerationsPerRound);
-                Some(Remedy::Act(prompt.into()))
+                Some(by_action(prompt.into()))
             }
-            Cause::WindowDraws => Some(Remedy::Option("--adapter")),
-            Cause::Delayed | Cause::LongestStream => None,
-        }
-    }
-
-    /// The position of a switch, other than the present one, that is like this and can be taken.
-    fn switch(&self, switch: Switch, wanted: impl Fn(&Switches) -> bool) -> Option<Remedy> {
-        let (now, kernel) = (self.round.switches, self.circumstances.kernel);
-        let choices = switch.choices(now, kernel);
-        let at = choices.iter().position(|choice| {
-            choice.switches != now
-                && choice.switches.incompatibility(kernel).is_none()
-                && wanted(&choice.switches)
-        });
-        Some(Remedy::Switch(switch, at? as u8))
+            Cause::WindowDraws => Some(at_start("--adapter")),
+            Cause::CopyEngine | Cause::Delayed | Cause::LongestStream => None,
+        };
+        remedy.unwrap_or_default()
     }
 }
 
@@ -554,15 +554,6 @@ pub enum Resource {
     Stream,
 }
 
-/// The least time that a round's work needs of a resource.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Bound {
-    /// Of which.
-    pub resource: Resource,
-    /// How long, in microseconds.
-    pub us: f64,
-}
-
 /// How much of a timed round overlaps.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Overlap {
@@ -570,8 +561,8 @@ pub struct Overlap {
     pub alone_us: f64,
     /// The same ops together: the time of the round, in microseconds.
     pub together_us: f64,
-    /// What each resource needs at least; the longest first.
-    pub bounds: Vec<Bound>,
+    /// What each resource needs at least, in microseconds; the longest first.
+    pub bounds: Vec<(Resource, f64)>,
 }
 
 impl Overlap {
@@ -589,29 +580,28 @@ impl Overlap {
                 *copies.entry(op.device).or_default() += op.own_us;
             }
         }
-        let longest = |sums: &mut dyn Iterator<Item = f64>| sums.fold(0.0, f64::max);
         let mut bounds = vec![
             (Resource::Host, host_us),
-            (Resource::CopyEngine, longest(&mut copies.into_values())),
-            (Resource::Units, longest(&mut units.into_values())),
-            (Resource::Stream, longest(&mut streams.into_values())),
+            (
+                Resource::CopyEngine,
+                copies.into_values().fold(0.0, f64::max),
+            ),
+            (Resource::Units, units.into_values().fold(0.0, f64::max)),
+            (Resource::Stream, streams.into_values().fold(0.0, f64::max)),
         ];
         bounds.retain(|(_, us)| *us > 0.0);
         bounds.sort_by(|a, b| b.1.total_cmp(&a.1));
         Overlap {
             alone_us: ops.iter().map(|op| op.own_us).sum(),
             together_us,
-            bounds: bounds
-                .into_iter()
-                .map(|(resource, us)| Bound { resource, us })
-                .collect(),
+            bounds,
         }
     }
 
     /// How long a round is taken to last, in microseconds: at least as long as the slowest resource
     /// needs.
     pub fn round_us(&self) -> f64 {
-        let slowest = self.bounds.first().map_or(0.0, |slowest| slowest.us);
+        let slowest = self.bounds.first().map_or(0.0, |slowest| slowest.1);
         self.together_us.max(slowest)
     }
 
@@ -621,15 +611,130 @@ impl Overlap {
         self.alone_us / self.round_us()
     }
 
-    /// Whether more overlap is impossible: the slowest resource is busy (nearly) all the time.
-    pub fn is_at_the_bound(&self) -> bool {
-        let bound = self.upper_bound();
-        bound.is_some_and(|(most, _)| most < 1.05 * self.factor())
-    }
-
     /// The factor that the slowest resource allows, and which it is.
-    pub fn upper_bound(&self) -> Option<(f64, Resource)> {
-        let slowest = self.bounds.first()?;
-        Some((self.alone_us / slowest.us, slowest.resource))
+    fn upper_bound(&self) -> Option<(f64, Resource)> {
+        let (resource, us) = *self.bounds.first()?;
+        Some((self.alone_us / us, resource))
     }
+}
+
+// The same in words, over the lanes and beside them.
+
+/// What is said of a round over its lanes, and beside them.
+#[derive(Clone, PartialEq, Debug)]
+pub struct OverlapTexts {
+    /// How much of a round overlaps, or why nothing does.
+    pub overlap: String,
+    /// What the factor means and is made of, line by line.
+    pub tip: Vec<String>,
+    /// The time of a round, and which statistic that is; empty until there is one.
+    pub round_time: String,
+    /// The first cause in one line: what it costs, and what takes it away; empty if there is none.
+    pub main_cause: String,
+    /// What keeps it from overlapping more, in the order in which it matters.
+    pub causes: Vec<Evidence>,
+}
+
+impl OverlapTexts {
+    /// Of the round that is drawn, as it was judged, if there is one.
+    pub fn of(diagnosis: Option<Diagnosis>, status: &Status) -> OverlapTexts {
+        let round_time = |us| tr!("time per round: {} (median)", time_us(us));
+        OverlapTexts {
+            overlap: overlap_in_words(diagnosis.as_ref(), status),
+            tip: describe(diagnosis.as_ref(), status),
+            round_time: status.rates.round_us.map_or(String::new(), round_time),
+            main_cause: diagnosis.as_ref().map_or(String::new(), main_cause),
+            causes: diagnosis.map_or(Vec::new(), |it| it.causes),
+        }
+    }
+}
+
+/// How much of a round overlaps, or why nothing does, in a sentence.
+fn overlap_in_words(diagnosis: Option<&Diagnosis>, status: &Status) -> String {
+    let Some(round) = diagnosis else {
+        return match status.lab.recording {
+            None => tr!("overlap: measuring …").into(),
+            Some(_) => tr!("not recorded").into(),
+        };
+    };
+    let reason = round.causes.first().map_or("", |it| it.reason);
+    let overlap = match (round.verdict(), &round.overlap) {
+        (Verdict::NoOverlap, _) => return tr!("No overlap: {reason}", reason = reason),
+        (Verdict::NoGain, _) => return tr!("No gain from overlap: {reason}", reason = reason),
+        (Verdict::Overlap, Some(overlap)) => overlap,
+        (Verdict::Overlap | Verdict::Measuring, _) => return tr!("overlap: measuring …").into(),
+    };
+    let factor = format!("{:.1}", overlap.factor());
+    let Some((most, resource)) = overlap.upper_bound() else {
+        return tr!("overlap {factor}×", factor = factor);
+    };
+    let by = match resource {
+        Resource::Host => tr!("the host's calls"),
+        Resource::CopyEngine => tr!("the copy engine"),
+        Resource::Units if status.engine.is_cpu() => tr!("the CPU cores"),
+        Resource::Units => tr!("the SMs"),
+        Resource::Stream => tr!("the longest stream"),
+    };
+    // The slowest resource is busy (nearly) all the time.
+    if most < 1.05 * overlap.factor() {
+        return tr!(
+            "overlap {factor}×, all that the bottleneck allows: {}",
+            by,
+            factor = factor
+        );
+    }
+    tr!(
+        "overlap {factor}× · at most {most}× (bottleneck: {})",
+        by,
+        factor = factor,
+        most = format_args!("{most:.1}")
+    )
+}
+
+/// The first cause, in one line beside the verdict.
+fn main_cause(round: &Diagnosis) -> String {
+    let Some(first) = round.causes.first() else {
+        return String::new();
+    };
+    // Where nothing overlaps, the verdict says what it is.
+    let is_said = matches!(round.verdict(), Verdict::NoOverlap | Verdict::NoGain);
+    let title = if is_said {
+        String::new()
+    } else {
+        first.title()
+    };
+    let mut parts = vec![title, first.cost(), first.remedy.clone()];
+    parts.retain(|part| !part.is_empty());
+    parts.join(" · ")
+}
+
+/// What the factor means, with the times that it is made of once they are measured, line by line.
+fn describe(diagnosis: Option<&Diagnosis>, status: &Status) -> Vec<String> {
+    let mut lines = vec![
+        tr!("Overlap: the operations' times one at a time, added up, over their time together")
+            .to_owned(),
+    ];
+    if let Some(overlap) = diagnosis.and_then(|it| it.overlap.as_ref()) {
+        let [alone, together] = [overlap.alone_us, overlap.round_us()].map(time_us);
+        lines.push(tr!(
+            "one at a time: {alone} · together: {together} (the round that is drawn)",
+            alone = alone,
+            together = together
+        ));
+    }
+    lines.push(tr!("1×: one operation at a time; 4×: on average four at once").into());
+    lines.push(tr!("Below 1×: the round also waits, for the host or for other programs").into());
+    if let Some(part) = diagnosis.and_then(|it| it.exchange) {
+        lines.push(tr!(
+            "a GPU only copies halos, or waits for them, in {}% of the round",
+            format_args!("{:.1}", 100.0 * part)
+        ));
+    }
+    if status.engine.devices.len() > 1 {
+        lines.push(tr!(
+            "The clocks of the GPUs agree to within {}, and drift apart by some µs before they are compared again",
+            time_us(status.engine.clock_error_us)
+        ));
+    }
+    lines
 }

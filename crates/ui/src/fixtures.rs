@@ -406,11 +406,11 @@ pub fn lesson_page(picture: bool) -> Box<LessonPage> {
         height: 64,
         rgba: pixels,
     });
-    let rounds = [timed_round(4), timed_round(4)].map(Arc::new);
+    let rounds = [timed_round(4), timed_round(4)].map(Arc::new).into();
     Box::new(LessonPage {
         number: 2,
         intro: String::new(),
-        rounds: Chart::on_one_axis(rounds).into(),
+        rounds: Chart::on_one_axis(rounds),
         bars: vec![
             bar("one stream, as in the book", 12.4, false),
             bar("four streams, as in the book", 11.9, false),

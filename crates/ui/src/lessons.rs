@@ -485,11 +485,7 @@ impl OpenLesson {
             column.note = part.note.as_deref().map(lang::shown).unwrap_or_default();
         }
         let rounds = known.iter().filter_map(|part| part.trace.clone());
-        let rounds: Vec<_> = rounds.map(Arc::new).collect();
-        page.rounds = match <[_; 2]>::try_from(rounds) {
-            Ok(both) => Chart::on_one_axis(both).into(),
-            Err(rounds) => rounds.into_iter().map(Chart::new).collect(),
-        };
+        page.rounds = Chart::on_one_axis(rounds.map(Arc::new).collect());
         page.bars = self.bars(scene, &known);
     }
 

@@ -5,10 +5,8 @@
 use std::sync::Arc;
 
 use crate::actions::{Chord, Setting, TABLE, search};
-use crate::diagnosis::{Bound, Cause, Evidence, Remedy};
 use crate::fixtures::*;
-use crate::timeline::lanes::row_name;
-use crate::timeline::overlap::OverlapTexts;
+use crate::timeline::row_name;
 use crate::*;
 use engine::kernels::find;
 use engine::{Cut, HostMemory, Span, Transfer};
@@ -137,15 +135,15 @@ impl State {
             source: None,
             ..shown
         };
-        let chart = timeline.chart().unwrap();
-        let lanes = &chart.data.lanes;
+        let chart = timeline.chart.unwrap();
+        let lanes = &chart.lanes;
         let bars = lanes
             .iter()
             .flat_map(|lane| &lane.bars)
-            .chain(&chart.data.host);
+            .chain(&chart.host.bars);
         let bars = bars.map(|bar| (chart.name(bar), chart.describe(bar)));
         let bars: String = bars.map(|bar| format!("{bar:?}\n")).collect();
-        let lanes = (row_name(lanes), chart.data.wall, chart.data.whole);
+        let lanes = (row_name(lanes), chart.wall, chart.whole);
         format!("{rows:#?}\n{fields:#?}\n{screen:#?}\n{source}\n{tips:#?}\n{lanes:?}\n{bars}")
     }
 }
@@ -376,83 +374,6 @@ const STATES: &[Named] = &[
     }),
 ];
 
-/// Every cause, in a round that overlaps like this.
-fn causes(status: &Status) -> Vec<String> {
-    let causes = [
-        Cause::OneInstance,
-        Cause::OneStream(Streams::One),
-        Cause::OneStream(Streams::Default),
-        Cause::OwnStreams { streams: 1 },
-        Cause::OwnStreams { streams: 2 },
-        Cause::Events,
-        Cause::Batch,
-        Cause::PageableCopies,
-        Cause::HostWaits,
-        Cause::IssueOrder,
-        Cause::Calls {
-            calls: 48,
-            us: 150.0,
-        },
-        Cause::UnitsFull { demand: 8.0 },
-        Cause::CopyEngine { copies: 2.5 },
-        Cause::FewQueues {
-            queues: 8,
-            streams: 40,
-        },
-        Cause::ShortKernels { us: 1.5 },
-        Cause::WindowDraws,
-        Cause::Delayed,
-        Cause::LongestStream,
-    ];
-    let remedies = [
-        Some(Remedy::Switch(Switch::Streams, 0)),
-        Some(Remedy::Act(SessionAction::DoubleInstances.into())),
-        Some(Remedy::Option("--connections 32")),
-        None,
-    ];
-    let found = |(cause, remedy)| Evidence {
-        cause,
-        us: Some(1200.0),
-        cost_us: Some(1000.0),
-        remedy,
-    };
-    let mut judged = Diagnosis {
-        round_us: 1580.0,
-        overlapping: 0.0,
-        exchange: Some(0.0123),
-        overlap: None,
-        causes: causes
-            .into_iter()
-            .zip(remedies.into_iter().cycle())
-            .map(found)
-            .collect(),
-        others: Vec::new(),
-    };
-    judged.others = judged.causes.clone();
-    let mut said = vec![format!("{:#?}", OverlapTexts::of(Some(&judged), status))];
-    for (overlapping, together_us, resource, us) in [
-        (0.0, 1580.0, Resource::Stream, 1500.0),
-        (0.8, 1580.0, Resource::Stream, 1500.0),
-        (0.8, 400.0, Resource::Host, 100.0),
-        (0.9, 163.9, Resource::Units, 100.0),
-        (0.9, 160.6, Resource::CopyEngine, 172.8),
-    ] {
-        judged.overlapping = overlapping;
-        judged.overlap = Some(Overlap {
-            alone_us: 1590.0,
-            together_us,
-            bounds: vec![Bound { resource, us }],
-        });
-        judged.causes.rotate_left(1);
-        let texts = OverlapTexts::of(Some(&judged), status);
-        said.push(format!(
-            "{} / {} / {:?}",
-            texts.overlap, texts.main_cause, texts.tip
-        ));
-    }
-    said
-}
-
 /// The first pages of all lessons: what they ask, and their programs.
 fn lessons() -> String {
     let setup = Setup::new(2, size(32, 32), find("bits").unwrap(), DeviceChoice::Cpu);
@@ -542,11 +463,6 @@ fn all_words_are_those_that_are_stored() {
         let changed = rung_source::unified_diff(("", &first), (name, &state.said()));
         let lines = changed.lines().filter(|line| !line.starts_with("@@"));
         found.extend(lines.flat_map(|line| [line, "\n"]));
-    }
-    let mut status = State::first().status;
-    for engine in ["cuda", "cpu"] {
-        status.engine.name = engine;
-        found.extend(causes(&status));
     }
     compare_with_stored("words.txt", &found);
 }

@@ -73,7 +73,7 @@ pub(super) fn frame_of<'a>(
 ) -> Frame<'a> {
     Frame {
         screen: Screen::default(),
-        sources: app.sources(status, timeline.timeline()),
+        sources: app.sources(status, &timeline.timeline),
         timeline,
         editor,
         pixels: surface.pixels(),
@@ -305,7 +305,7 @@ impl Handler {
             UiRequest::Guess(guess) => self.editor.shown_mut().guess(guess),
             UiRequest::ShowCode(code) => self.editor.code = code,
             UiRequest::NewKernel => self.begin_kernel(),
-            UiRequest::FreezeTimeline => self.timeline.toggle_frozen(),
+            UiRequest::FreezeTimeline => self.timeline.frozen ^= true,
         }
     }
 

@@ -211,7 +211,7 @@ impl Handler {
                     self.timeline.pan(pixels, &layout);
                 }
             }
-            Gesture::DoubleClick(HitTarget::Timeline) => self.timeline.fit(),
+            Gesture::DoubleClick(HitTarget::Timeline) => self.timeline.zoom.fit(),
             // Their widgets take clicks.
             Gesture::Click(HitTarget::Timeline | HitTarget::Beside)
             | Gesture::DoubleClick(HitTarget::Beside)

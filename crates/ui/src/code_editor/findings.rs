@@ -250,7 +250,7 @@ pub struct Race {
     /// Two calls that nothing orders.
     pub fault: Fault,
     /// The round, with the two marked.
-    pub chart: Chart,
+    pub chart: Arc<Chart>,
     /// Whether ops are as long as they were measured, or all equally long.
     pub is_measured: bool,
 }
@@ -371,9 +371,10 @@ impl Race {
         let is_short = verdict.round.calls.len() <= MAX_PREDICTED_CALLS;
         is_short.then(|| {
             let round = predict(&verdict.round, &times.unwrap_or(OpTimes::EQUAL));
+            let chart = Chart::new(Arc::new(round));
             Race {
                 fault: fault.clone(),
-                chart: Chart::new(Arc::new(round)).with_race([first.index, second.index]),
+                chart: Arc::new(chart.with_race([first.index, second.index])),
                 is_measured: times.is_some(),
             }
         })

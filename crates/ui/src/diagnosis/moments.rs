@@ -1,52 +1,16 @@
 //! Walks through a timed round moment by moment, and charges each to what keeps ops from overlapping.
 
-use super::Judge;
+use super::{CHARGED, Cause, Judge};
 use engine::{EventId, HostMemory, Nanos, Span, StreamId};
 use session::trace::{EventUse, StepFacts, StepKind, TimedRound};
 use session::{IsolatedOp, Order};
 use std::collections::HashMap;
-
-/// What a moment is charged to.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Charge {
-    /// Ops that could run wait for others of the same stream.
-    SharedStream,
-    /// Ops wait for events of other streams.
-    Event,
-    /// The host is inside a copy to pageable memory.
-    PageableCopy,
-    /// The host waits for the device before it has issued everything.
-    HostWait,
-    /// The host issues other ops of one instance before the launches of the next ones.
-    Order,
-    /// The host is issuing.
-    Calls,
-    /// Kernels share units of which each needs more than are left.
-    Units,
-    /// Copies of one direction queue, and no kernel runs.
-    Copies,
-    /// Ops that could run wait for a hardware queue.
-    Queues,
-    /// Ops that could run are about to start.
-    Starting,
-    /// Ops are slower or later than by themselves, on a device that draws the window, too.
-    Drawing,
-    /// The same on another device, or the host is elsewhere.
-    Outside,
-    /// Only the ops of one stream are left.
-    LastStream,
-}
-
-/// The number of charges.
-const CHARGES: usize = Charge::LastStream as usize + 1;
 
 /// The time charged to one thing.
 #[derive(Clone, Copy, Default, Debug)]
 pub(super) struct Tally {
     /// How long it kept ops from overlapping, in nanoseconds.
     pub(super) ns: f64,
-    /// How much shorter the round could be without it, at most.
-    pub(super) cost_ns: f64,
     /// Demand as a multiple of what is available, times how long it lasted in nanoseconds, summed.
     demand: f64,
 }
@@ -61,7 +25,7 @@ impl Tally {
 /// A round as the sum of its moments.
 #[derive(Debug, Default)]
 pub(super) struct Moments {
-    tallies: [Tally; CHARGES],
+    tallies: [Tally; CHARGED.len()],
     /// The time in which an op ran, and in which ops of several streams did, in nanoseconds.
     busy: f64,
     overlapping: f64,
@@ -107,8 +71,8 @@ impl Moments {
     }
 
     /// The time charged to this.
-    pub(super) fn tally(&self, charge: Charge) -> Tally {
-        self.tallies[charge as usize]
+    pub(super) fn tally(&self, cause: Cause) -> Tally {
+        self.tallies[cause as usize]
     }
 
     /// Of the time in which ops run, the part in which ops of several streams do, from 0 to 1.
@@ -131,16 +95,15 @@ impl Moments {
         } else {
             0.0
         };
-        self.charge(judge.delay(), outside, 1.0, 1.0);
-        if let Some((charge, cost, demand)) = state.charge(judge) {
-            self.charge(charge, ns - outside, cost, demand);
+        self.charge(judge.delay(), outside, 1.0);
+        if let Some((cause, demand)) = state.charge(judge) {
+            self.charge(cause, ns - outside, demand);
         }
     }
 
-    fn charge(&mut self, charge: Charge, ns: f64, cost: f64, demand: f64) {
-        let tally = &mut self.tallies[charge as usize];
+    fn charge(&mut self, cause: Cause, ns: f64, demand: f64) {
+        let tally = &mut self.tallies[cause as usize];
         tally.ns += ns;
-        tally.cost_ns += ns * cost;
         tally.demand += ns * demand;
     }
 }
@@ -155,11 +118,12 @@ enum Change {
 }
 
 /// Where the host is.
-#[derive(Clone, Copy, PartialEq)]
+#[derive(Clone, Copy, PartialEq, Default)]
 enum Host {
     /// In a call for a step of this kind, or for several.
     Inside(Option<StepKind>),
     /// Between two calls.
+    #[default]
     Between,
     /// Elsewhere, for so long that the next call comes late.
     Away,
@@ -171,28 +135,29 @@ struct Load {
     /// The units that running kernels need, and that those need that could run; 1 is all there are.
     units: f64,
     waiting_units: f64,
-    uploads: usize,
-    downloads: usize,
+    uploads: i32,
+    downloads: i32,
 }
 
 /// What is so at a moment.
+#[derive(Default)]
 struct State {
-    left: usize,
-    unissued: usize,
-    unissued_launches: usize,
+    left: i32,
+    unissued: i32,
+    unissued_launches: i32,
     /// Issued, behind another op of the same stream.
-    behind: usize,
+    behind: i32,
     /// Issued, and waiting for an event of another stream.
-    awaiting: usize,
-    ready: usize,
+    awaiting: i32,
+    ready: i32,
     /// Those of them that do not start for long.
-    stuck: usize,
-    running: usize,
-    running_kernels: usize,
+    stuck: i32,
+    running: i32,
+    running_kernels: i32,
     /// Which part of the time of the running ops is lost to something outside.
     delayed: f64,
     /// The ops left of each instance.
-    instances: HashMap<Option<u32>, usize>,
+    instances: HashMap<Option<u32>, i32>,
     devices: Vec<Load>,
     host: Host,
     /// From this time on, in nanoseconds, an op that could run does not merely take its time to start.
@@ -208,162 +173,143 @@ impl State {
             *instances.entry(op.facts.instance).or_default() += 1;
         }
         State {
-            left: ops.len(),
-            unissued: ops.len(),
-            unissued_launches: launches.count(),
-            behind: 0,
-            awaiting: 0,
-            ready: 0,
-            stuck: 0,
-            running: 0,
-            running_kernels: 0,
-            delayed: 0.0,
+            left: ops.len() as i32,
+            unissued: ops.len() as i32,
+            unissued_launches: launches.count() as i32,
             instances,
             devices: vec![Load::default(); devices],
-            host: Host::Between,
             // A CPU's worker has to wake up.
-            stuck_after: if judge.circumstances.is_cpu {
-                200_000
-            } else {
-                20_000
-            },
+            stuck_after: if judge.is_cpu { 200_000 } else { 20_000 },
+            ..State::default()
         }
     }
 
     fn apply(&mut self, change: Change, ops: &[TimedOp<'_>]) {
-        let (at, change) = match change {
-            Change::Host(host) => {
-                self.host = host;
-                return;
-            }
-            Change::Issued(at) | Change::Ready(at) | Change::Started(at) | Change::Ended(at) => {
-                (at, change)
-            }
-        };
-        let op = &ops[at];
-        let is_stuck = usize::from(op.start - op.ready >= self.stuck_after);
-        let is_kernel = usize::from(op.is_kernel());
-        let waiting = if op.waits_for_event {
-            &mut self.awaiting
-        } else {
-            &mut self.behind
-        };
-        let load = &mut self.devices[op.device];
-        let copies = match op.facts.kind {
-            StepKind::Upload => Some(&mut load.uploads),
-            StepKind::Download => Some(&mut load.downloads),
-            _ => None,
-        };
         match change {
-            Change::Issued(_) => {
+            Change::Host(host) => self.host = host,
+            Change::Issued(at) => {
                 self.unissued -= 1;
-                self.unissued_launches -= usize::from(op.facts.kind == StepKind::Launch);
-                *waiting += 1;
+                self.unissued_launches -= i32::from(ops[at].facts.kind == StepKind::Launch);
+                self.wait(&ops[at], 1);
             }
-            Change::Ready(_) => {
-                *waiting -= 1;
-                self.ready += 1;
-                self.stuck += is_stuck;
-                load.waiting_units += op.share;
+            Change::Ready(at) => {
+                self.wait(&ops[at], -1);
+                self.queue(&ops[at], 1);
             }
-            Change::Started(_) => {
-                self.ready -= 1;
-                self.stuck -= is_stuck;
-                load.waiting_units -= op.share;
-                self.running += 1;
-                self.running_kernels += is_kernel;
-                self.delayed += op.delayed;
-                load.units += op.share;
-                copies.into_iter().for_each(|copies| *copies += 1);
+            Change::Started(at) => {
+                self.queue(&ops[at], -1);
+                self.run(&ops[at], 1);
             }
-            Change::Ended(_) => {
+            Change::Ended(at) => {
+                self.run(&ops[at], -1);
                 self.left -= 1;
-                self.running -= 1;
-                self.running_kernels -= is_kernel;
-                self.delayed -= op.delayed;
-                load.units -= op.share;
-                copies.into_iter().for_each(|copies| *copies -= 1);
-                if let Some(left) = self.instances.get_mut(&op.facts.instance) {
-                    *left -= 1;
-                    if *left == 0 {
-                        self.instances.remove(&op.facts.instance);
-                    }
+                let instance = ops[at].facts.instance;
+                let left = self.instances.entry(instance).or_default();
+                *left -= 1;
+                if *left == 0 {
+                    self.instances.remove(&instance);
                 }
             }
-            Change::Host(_) => {}
         }
     }
 
-    /// What this moment is charged to, which part of it could be saved, and the demand as a multiple of
-    /// what is available.
-    fn charge(&self, judge: &Judge<'_>) -> Option<(Charge, f64, f64)> {
+    /// One more op waits for others, or one less.
+    fn wait(&mut self, op: &TimedOp<'_>, more: i32) {
+        if op.waits_for_event {
+            self.awaiting += more;
+        } else {
+            self.behind += more;
+        }
+    }
+
+    /// One more op could run, or one less.
+    fn queue(&mut self, op: &TimedOp<'_>, more: i32) {
+        self.ready += more;
+        self.stuck += more * i32::from(op.start - op.ready >= self.stuck_after);
+        self.devices[op.device].waiting_units += f64::from(more) * op.share;
+    }
+
+    /// One more op runs, or one less.
+    fn run(&mut self, op: &TimedOp<'_>, more: i32) {
+        let load = &mut self.devices[op.device];
+        match op.facts.kind {
+            StepKind::Launch | StepKind::Support => self.running_kernels += more,
+            StepKind::Upload => load.uploads += more,
+            StepKind::Download => load.downloads += more,
+            _ => {}
+        }
+        self.running += more;
+        self.delayed += f64::from(more) * op.delayed;
+        load.units += f64::from(more) * op.share;
+    }
+
+    /// What this moment is charged to, and the demand as a multiple of what is available.
+    fn charge(&self, judge: &Judge<'_>) -> Option<(Cause, f64)> {
         for load in &self.devices {
-            let waiting = if judge.circumstances.is_cpu {
+            let waiting = if judge.is_cpu {
                 load.waiting_units
             } else {
                 0.0
             };
             let demand = load.units + waiting;
             if load.units > 0.95 && demand > 1.05 {
-                return Some((Charge::Units, 1.0 - 1.0 / demand, demand));
+                return Some((Cause::UnitsFull, demand));
             }
         }
         let queued = |load: &Load| {
-            if judge.circumstances.copy_engines == 1 {
+            if judge.copy_engines == 1 {
                 load.uploads + load.downloads
             } else {
                 load.uploads.max(load.downloads)
             }
         };
-        let queued = self.devices.iter().map(queued).max().unwrap_or(0) as f64;
-        if queued >= 2.0 && self.running_kernels == 0 && !judge.circumstances.is_cpu {
-            return Some((Charge::Copies, 1.0 - 1.0 / queued, queued));
+        let queued = self.devices.iter().map(queued).max().map_or(0.0, f64::from);
+        if queued >= 2.0 && self.running_kernels == 0 && !judge.is_cpu {
+            return Some((Cause::CopyEngine, queued));
         }
         if self.running > 1 {
             return None;
         }
-        let charge = if judge.shares_streams && self.instances.len() > 1 && self.behind > 0 {
-            Charge::SharedStream
+        let cause = if judge.shares_streams && self.instances.len() > 1 && self.behind > 0 {
+            Cause::SharedStream
         } else if self.awaiting > 0 {
-            Charge::Event
+            Cause::Events
         } else if self.stuck > 0 && judge.lacks_queues() {
-            Charge::Queues
+            Cause::FewQueues
         } else if self.stuck > 0 {
             judge.delay()
         } else if self.unissued > 0 {
             self.charge_host(judge)
         } else if self.ready > 0 {
-            Charge::Starting
+            Cause::ShortKernels
         } else {
-            Charge::LastStream
+            Cause::LongestStream
         };
-        Some((charge, 1.0, 1.0))
+        Some((cause, 1.0))
     }
 
     /// What the host does while there is more to issue.
-    fn charge_host(&self, judge: &Judge<'_>) -> Charge {
+    fn charge_host(&self, judge: &Judge<'_>) -> Cause {
         let Host::Inside(kind) = self.host else {
             return match self.host {
-                Host::Away => Charge::Outside,
-                _ => Charge::Calls,
+                Host::Away => Cause::Delayed,
+                _ => Cause::Calls,
             };
         };
         let switches = judge.round.switches;
         let is_pageable = switches.host_memory == HostMemory::Pageable;
         match kind {
-            Some(StepKind::Wait) => Charge::HostWait,
-            Some(StepKind::Upload | StepKind::Download)
-                if is_pageable && !judge.circumstances.is_cpu =>
-            {
-                Charge::PageableCopy
+            Some(StepKind::Wait) => Cause::HostWaits,
+            Some(StepKind::Upload | StepKind::Download) if is_pageable && !judge.is_cpu => {
+                Cause::PageableCopies
             }
-            Some(StepKind::Launch) | None => Charge::Calls,
+            Some(StepKind::Launch) | None => Cause::Calls,
             Some(_) => {
                 let launches_wait = self.unissued_launches > 0 && !judge.is_bound_by_calls();
                 if switches.order == Order::Depth && launches_wait {
-                    Charge::Order
+                    Cause::IssueOrder
                 } else {
-                    Charge::Calls
+                    Cause::Calls
                 }
             }
         }
@@ -454,10 +400,6 @@ impl TimedOp<'_> {
         }
         find_delays(&mut ops);
         ops
-    }
-
-    pub(super) fn is_kernel(&self) -> bool {
-        matches!(self.facts.kind, StepKind::Launch | StepKind::Support)
     }
 }
 

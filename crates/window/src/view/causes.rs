@@ -7,7 +7,7 @@ use crate::view::hud::side_panel;
 use crate::view::hud::style::*;
 use crate::view::widget_painter::WidgetPainter;
 use lang::tr;
-use ui::timeline::overlap::CauseTexts;
+use ui::diagnosis::Evidence;
 use ui::{Screen, ViewAction};
 
 /// Shows the causes in their rectangle.
@@ -44,29 +44,27 @@ pub(crate) fn show(painter: &WidgetPainter, screen: &Screen, rect: Rect) {
                 ui.add_space(12.0);
                 show_cause(painter, ui, cause, figures);
             }
-            ui.add_space(12.0);
-            text(ui, &overlap.others, palette.label);
         });
     });
 }
 
-fn show_cause(painter: &WidgetPainter, ui: &mut Ui, cause: &CauseTexts, figures: Color32) {
+fn show_cause(painter: &WidgetPainter, ui: &mut Ui, cause: &Evidence, figures: Color32) {
     let palette = painter.palette;
     let text = |text: &str, font, colour| {
         RichText::new(lang::keep_units(text))
             .font(font)
             .color(colour)
     };
-    ui.label(text(&cause.title, medium(15.0), palette.value));
-    if !cause.evidence.is_empty() {
-        ui.label(text(&cause.evidence, regular(13.5), palette.label));
+    ui.label(text(&cause.title(), medium(15.0), palette.value));
+    if !cause.shown_by.is_empty() {
+        ui.label(text(&cause.shown_by, regular(13.5), palette.label));
     }
     if let Some(part) = cause.part {
         let bar = ProgressBar::new(part).fill(figures).corner_radius(0);
         ui.add(bar.desired_height(6.0));
     }
     ui.horizontal_wrapped(|ui| {
-        ui.label(text(&cause.cost, medium(14.0), figures));
+        ui.label(text(&cause.cost(), medium(14.0), figures));
         let remedy = RichText::new(&cause.remedy).font(regular(14.0));
         match cause.action {
             Some(action) => painter.asks(&ui.add(Button::new(remedy)), action),

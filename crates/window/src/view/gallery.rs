@@ -132,7 +132,7 @@ impl Scenario {
         }
         let text = editor.text().clone();
         let alone = self.status.lab.isolated.as_ref();
-        let alone = alone.zip(timeline.timeline().chart());
+        let alone = alone.zip(timeline.timeline.chart.as_ref());
         let times = alone.and_then(|(ops, chart)| OpTimes::of(ops, &chart.round));
         let context = RoundContext::of(&self.status, times, &text);
         let findings = judge(&text, editor.round_task(), &context);

@@ -232,19 +232,21 @@ fn in_colours(lines: &[SourceLine], palette: &Palette<Color32>) -> LayoutJob {
     let mut job = LayoutJob::default();
     for line in lines {
         let is_comment = line.text.trim_start().starts_with("//");
-        let (color, background) = match line.change {
-            Change::Added => (palette.running, palette.running_background),
-            Change::Removed => (palette.failed_text, Color32::TRANSPARENT),
-            Change::Same if is_comment => (palette.faint, Color32::TRANSPARENT),
-            Change::Same => (palette.value, Color32::TRANSPARENT),
+        let color = match line.change {
+            Change::Added => palette.running,
+            Change::Removed => palette.failed_text,
+            Change::Same if is_comment => palette.faint,
+            Change::Same => palette.value,
         };
-        let format = TextFormat {
+        let mut format = TextFormat {
             font_id: FontId::monospace(TYPE),
             line_height: Some(LEADING * TYPE),
             color,
-            background,
             ..TextFormat::default()
         };
+        if line.change == Change::Added {
+            format.background = palette.running_background;
+        }
         job.append(
             &format!("{} {}\n", line.change.sign(), line.text),
             0.0,

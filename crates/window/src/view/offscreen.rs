@@ -47,7 +47,7 @@ impl FrameContents {
                 options,
                 drawing: &self.drawing,
                 population: &self.population,
-                timeline: self.timeline.timeline(),
+                timeline: &self.timeline.timeline,
                 lesson: self.lesson.as_ref(),
                 edit_overlay: Some(&self.edit_overlay),
             },

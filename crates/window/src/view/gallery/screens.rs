@@ -6,7 +6,6 @@ use egui::{Rect, pos2, vec2};
 
 use crate::view::gallery::{Row, Scenario, Window};
 use crate::view::layout::PixelRect;
-use crate::view::timeline::layout::TimelineLayout;
 use crate::view::{Dialog, FileDialog, FileList, FileTask, Picker, Popup, PromptDialog, recording};
 use engine::kernels::{self, OwnCode};
 use engine::{HostMemory, Kernel};
@@ -200,12 +199,10 @@ pub(super) const SCREENS: &[Row] = &[
     }),
     ("timeline-frozen", |it| {
         it.options.timeline = true;
-        it.contents.timeline.toggle_frozen();
+        it.contents.timeline.frozen = true;
         it.mouse = |it, layout| {
-            let chip = TimelineLayout::of(layout).map(|places| places.chip.center());
-            let at =
-                chip.map(|at| [at.x, at.y].map(|side| f64::from(side * layout.pixels_per_point)));
-            it.contents.timeline.hover(at);
+            let button = layout.timeline.map(|rect| within(rect, 0.03, 0.06));
+            it.contents.timeline.hover(button);
         };
     }),
     ("timeline-zoomed", |it| {
@@ -229,11 +226,8 @@ pub(super) const SCREENS: &[Row] = &[
     ("blocks-over-a-block", |it| {
         it.stamp();
         it.mouse = |it, layout| {
-            let Some(rect) = layout.timeline else { return };
-            let mut places = (0..200).map(|y| within(rect, 0.4, f64::from(y) / 200.0));
-            let (timeline, status) = (&it.contents.timeline, &it.status);
-            let block = places.rfind(|at| timeline.is_over_a_block(*at, layout, status));
-            it.contents.timeline.hover(block);
+            let at = layout.timeline.map(|rect| within(rect, 0.4, 0.7));
+            it.contents.timeline.hover(at);
         };
     }),
     ("causes-several", |it| {

@@ -210,7 +210,8 @@ fn windows_of_a_lecture_have_room_for_everything_and_small_ones_say_for_what() {
             };
             let layout = lay_out(window, 1.0, 16, size(1024, 1024), &request);
             let places = timeline::layout::TimelineLayout::of(&layout).unwrap();
-            assert!(places.lanes.height() / 16.0 >= least, "{window:?}");
+            let [_, lanes] = places.plot.rounds(&[16])[0];
+            assert!(lanes.height() / 16.0 >= least, "{window:?}");
             assert_eq!(layout.lecture.is_some(), lecture.is_some());
         }
     }

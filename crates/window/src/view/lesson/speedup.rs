@@ -2,7 +2,11 @@
 //! than one after the other, beside the ideal, over N; both axes are logarithmic, so that twice as
 //! much is as far everywhere.
 
-use egui::{Align2, Color32, Painter, Pos2, Rect, RichText, Sense, Shape, Stroke, Ui, pos2, vec2};
+use egui::accesskit::Role;
+use egui::{
+    Align2, Color32, Painter, Pos2, Rect, RichText, Sense, Shape, Stroke, Ui, WidgetInfo, pos2,
+    vec2,
+};
 
 use crate::view::hud::style::*;
 use lang::tr;
@@ -61,7 +65,10 @@ pub(super) fn show(ui: &mut Ui, palette: &Palette<Color32>, scale: f32, speedup:
         }
         ui.label(text(format!("┄ {}", tr!("ideal")), palette.label));
     });
-    let (all, _) = ui.allocate_exact_size(ui.available_size(), Sense::hover());
+    let (all, chart) = ui.allocate_exact_size(ui.available_size(), Sense::hover());
+    let rows = (0..speedup.measured()).map(|nth| speedup.row(nth).join(": "));
+    let rows = rows.collect::<Vec<_>>().join("; ");
+    chart.widget_info(|| WidgetInfo::labeled(Role::Image, true, &rows));
     let painter = ui.painter();
     let axes = Rect::from_min_max(
         all.min + vec2(LEFT, 1.6 * LINE) * scale,

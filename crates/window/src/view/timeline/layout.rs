@@ -1,7 +1,6 @@
-//! Where everything stands in the timeline's rectangle, and lanes as rows, however many streams there are.
-//! Pure arithmetic, in points.
+//! Where everything stands in the timeline's rectangle, and lanes as rows, however many there are. Pure
+//! arithmetic, in points.
 
-use std::iter::StepBy;
 use std::ops::Range;
 
 use egui::{Rect, pos2, vec2};
@@ -12,18 +11,17 @@ const PAD: f32 = 14.0;
 const TOP: f32 = 7.0;
 const TITLE: f32 = 26.0;
 const LEGEND: f32 = 20.0;
-const HOST: f32 = 18.0;
-const APART: f32 = 6.0;
+const FINDING: f32 = 36.0;
 const AXIS: f32 = 20.0;
 const FOOT: f32 = 17.0;
 const BOTTOM: f32 = 6.0;
-const GUTTER: f32 = 76.0;
+/// The room of the rows' names.
+pub(super) const GUTTER: f32 = 76.0;
+/// The row of the host, and what stands free below it.
+const HOST: f32 = 18.0;
+const APART: f32 = 6.0;
 const LANE: f32 = 14.0;
 const MIN_LANES: f32 = 56.0;
-const FINDING: f32 = 36.0;
-const KINDS_WIDE: f32 = 462.0;
-/// From this width on the legend stands beside the figures.
-const WIDE: f32 = 1060.0;
 /// The line over the map of the multiprocessors.
 const MAP_HEAD: f32 = 25.0;
 /// A multiprocessor's row is as high as it can be up to here.
@@ -46,6 +44,8 @@ pub(crate) const MIN_AREA: [f32; 2] = [470.0, 260.0];
 /// finding: a step of a lecture stands above the panels of a presentation then, and says what was measured.
 const SHORT_AREA: f32 = 400.0;
 const MAX_OF_SHORT: f32 = 0.68;
+/// What is not lanes, in height.
+const AROUND: f32 = TOP + TITLE + LEGEND + FINDING + HOST + APART + AXIS + FOOT + BOTTOM;
 
 /// Whether an area for panels and timeline together, of this height, has no room for the
 /// timeline's map and finding.
@@ -61,9 +61,9 @@ pub(crate) fn height(area: [f32; 2], lanes: usize, sm_count: Option<usize>) -> O
         return None;
     }
     let (around, most_for_lanes) = if is_short(height) {
-        (around(width) - FINDING, MAX_OF_SHORT)
+        (AROUND - FINDING, MAX_OF_SHORT)
     } else {
-        (around(width), MAX_FOR_LANES)
+        (AROUND, MAX_FOR_LANES)
     };
     let visible = around + lanes.min(VISIBLE_LANES) as f32 * VISIBLE_LANE;
     let lanes = (lanes.max(1) as f32 * LANE).max(MIN_LANES);
@@ -77,138 +77,98 @@ pub(crate) fn height(area: [f32; 2], lanes: usize, sm_count: Option<usize>) -> O
     Some((around + lanes + map).min(most * height))
 }
 
-/// What is not lanes, in height.
-fn around(width: f32) -> f32 {
-    let legend = if width < WIDE { LEGEND } else { 0.0 };
-    TOP + TITLE + legend + FINDING + 4.0 + HOST + APART + AXIS + FOOT + BOTTOM
-}
-
 /// See the module.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct TimelineLayout {
     pub(crate) all: Rect,
-    /// Live or frozen; it is clicked.
-    pub(crate) chip: Rect,
-    pub(crate) summary: Rect,
+    /// Which round is shown, and how much of it overlaps.
+    pub(crate) title: Rect,
     pub(crate) legend: Rect,
     /// What the last change did, or how A and B compare.
     pub(crate) finding: Rect,
-    /// The host's lane.
-    pub(crate) host: Rect,
-    /// All streams' lanes.
-    pub(crate) lanes: Rect,
-    /// The multiprocessors' rows, if they are shown, and the line over them.
+    /// The rows of bars, and the axis below them.
+    pub(crate) plot: Plot,
+    /// The line over the map of the multiprocessors, and their rows, if they are shown.
     pub(crate) map: Option<(Rect, Rect)>,
-    pub(crate) axis: Rect,
     pub(crate) foot: Rect,
-    /// Where the lanes' names begin.
-    pub(crate) names: f32,
 }
 
 impl TimelineLayout {
     /// In a window, if it has room for a timeline.
     pub(crate) fn of(window: &WindowLayout) -> Option<TimelineLayout> {
         let all = window.points(window.timeline?);
-        let inside = Rect::from_x_y_ranges(
+        let mut inside = Rect::from_x_y_ranges(
             all.left() + PAD..=all.right() - PAD,
             all.top() + TOP..=all.bottom() - BOTTOM,
         );
-        let row = |y: f32, height: f32| {
-            let corner = pos2(inside.left(), y);
-            Rect::from_min_size(corner, vec2(inside.width(), height))
+        let mut take_top = |height: f32| {
+            let (taken, rest) = inside.split_top_bottom_at_y(inside.top() + height);
+            inside = rest;
+            taken
         };
-        let title = row(inside.top(), TITLE);
-        let middle = title.left_center() + vec2(54.0, 0.0);
-        let chip = Rect::from_center_size(middle, vec2(108.0, 23.0));
-        let mut summary = title;
-        summary.set_left(chip.right() + 12.0);
-        let mut legend = title;
-        let mut y = title.bottom();
-        if all.width() < WIDE {
-            legend = row(y, LEGEND);
-            y = legend.bottom();
-        } else {
-            legend.set_left(inside.right() - KINDS_WIDE);
-            summary.set_right(legend.left() - 12.0);
-        }
-        let left = inside.left() + GUTTER;
-        let right = inside.right();
-        let plot = |top: f32, bottom: f32| Rect::from_x_y_ranges(left..=right, top..=bottom);
-        let finding = row(y, if window.is_short { 0.0 } else { FINDING });
-        y = finding.bottom() + 4.0;
-        let host = plot(y, y + HOST);
-        let foot = row(inside.bottom() - FOOT, FOOT);
-        let axis = plot(foot.top() - AXIS, foot.top());
-        let mut lanes = plot(y + (HOST + APART), axis.top());
+        let (title, legend) = (take_top(TITLE), take_top(LEGEND));
+        let finding = take_top(if window.is_short { 0.0 } else { FINDING });
+        let (plot, foot) = inside.split_top_bottom_at_y(inside.bottom() - FOOT);
+        let mut plot = Plot::of(plot);
         let map = window.sm_count.map(|sm_count| {
-            let room = lanes.height() - MAP_HEAD;
-            let wanted = sm_count as f32 * MAP_ROW;
-            let map = plot(axis.top() - wanted.min(MAX_MAP_SHARE * room), axis.top());
-            let head = row(map.top() - MAP_HEAD, MAP_HEAD);
-            lanes.set_bottom(head.top());
-            (map, head)
+            let room = plot.rows.height() - HOST - APART - MAP_HEAD;
+            let height = (sm_count as f32 * MAP_ROW).min(MAX_MAP_SHARE * room);
+            let (above, map) = plot.rows.split_top_bottom_at_y(plot.rows.bottom() - height);
+            let (rows, head) = above.split_top_bottom_at_y(above.bottom() - MAP_HEAD);
+            plot.rows = rows;
+            (head, map)
         });
         Some(TimelineLayout {
             all,
-            chip,
-            summary,
+            title,
             legend,
             finding,
-            host,
-            lanes,
+            plot,
             map,
-            axis,
             foot,
-            names: inside.left(),
         })
     }
+}
 
-    /// Lanes and their axis alone, in this rectangle.
-    pub(crate) fn of_lanes(all: Rect) -> TimelineLayout {
-        let left = all.left() + GUTTER;
-        let plot = |top: f32, bottom: f32| Rect::from_x_y_ranges(left..=all.right(), top..=bottom);
-        let axis = plot(all.bottom() - AXIS, all.bottom());
-        let host = plot(all.top(), all.top() + HOST);
-        TimelineLayout {
-            all,
-            chip: Rect::NOTHING,
-            summary: Rect::NOTHING,
-            legend: Rect::NOTHING,
-            finding: Rect::NOTHING,
-            host,
-            lanes: plot(host.bottom() + APART, axis.top()),
-            map: None,
-            axis,
-            foot: Rect::NOTHING,
-            names: all.left(),
+/// Rows of bars, which begin right of their names, and their axis.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) struct Plot {
+    pub(crate) rows: Rect,
+    pub(crate) axis: Rect,
+}
+
+impl Plot {
+    /// In this rectangle.
+    pub(super) fn of(all: Rect) -> Plot {
+        let plot = all.with_min_x(all.left() + GUTTER);
+        let (rows, axis) = plot.split_top_bottom_at_y(plot.bottom() - AXIS);
+        Plot { rows, axis }
+    }
+
+    /// The places of the host and of the lanes of each round, one above the other.
+    pub(crate) fn rounds(&self, lanes: &[usize]) -> Vec<[Rect; 2]> {
+        let host = HOST + APART;
+        let room = (self.rows.height() - host * lanes.len() as f32).max(2.0);
+        let mut heights = vec![room];
+        if let [above, below] = lanes {
+            // Each has the room of its lanes, but the one of fewer what they need, up to half of it.
+            let [above, below] = [above, below].map(|lanes| *lanes as f32 * HOST);
+            let (room, share) = (room - APART, room * above / (above + below).max(1.0));
+            let above = share.max(above.min(room / 2.0));
+            let above = above.min(room - below.min(room / 2.0));
+            heights = vec![above, room - above];
         }
-    }
-
-    /// Places for two rounds one above the other, of so many lanes each, on one axis.
-    pub(crate) fn stacked(self, lanes: [usize; 2]) -> [TimelineLayout; 2] {
-        let between = HOST + 2.0 * APART;
-        let room = (self.lanes.height() - between).max(2.0);
-        // The round of fewer lanes has what they need, up to half of it; the other one has the rest.
-        let [above, below] = lanes.map(|lanes| lanes as f32 * HOST);
-        let above = if below < room / 2.0 {
-            above.min(room - below)
-        } else {
-            above.min(room / 2.0)
+        let mut top = self.rows.top();
+        let place = |height: f32| {
+            let place = |top: f32, height: f32| {
+                let size = vec2(self.rows.width(), height);
+                Rect::from_min_size(pos2(self.rows.left(), top), size)
+            };
+            let places = [place(top, HOST), place(top + host, height)];
+            top += host + height + APART;
+            places
         };
-        let middle = self.lanes.top() + above;
-        let mut upper = self;
-        upper.lanes.set_bottom(middle);
-        let mut lower = self;
-        let top = middle + APART;
-        let host = top..=top + HOST;
-        lower.host = Rect::from_x_y_ranges(self.host.x_range(), host);
-        lower.lanes.set_top(middle + between);
-        [upper, lower]
-    }
-
-    /// The rows of so many lanes.
-    pub(crate) fn rows(&self, lanes: usize) -> Rows {
-        Rows::new(lanes, self.lanes.top(), self.lanes.height())
+        heights.into_iter().map(place).collect()
     }
 }
 
@@ -225,13 +185,8 @@ pub(crate) struct Rows {
 }
 
 impl Rows {
-    /// For so many lanes between `top` and `top + height`.
-    pub(crate) fn new(lanes: usize, top: f32, height: f32) -> Rows {
-        Rows::at_least(1.0, lanes, top, height)
-    }
-
-    /// The same, with rows of at least this height.
-    pub(crate) fn at_least(least: f32, lanes: usize, top: f32, height: f32) -> Rows {
+    /// For so many lanes between `top` and `top + height`, each row at least this high.
+    pub(crate) fn new(least: f32, lanes: usize, top: f32, height: f32) -> Rows {
         let lanes = lanes.max(1);
         let most = (height / least).floor().max(1.0) as usize;
         let folded = lanes.div_ceil(most);
@@ -258,12 +213,8 @@ impl Rows {
 
     /// Top and bottom of a row.
     pub(crate) fn edges(self, row: usize) -> (f32, f32) {
-        let top = self.row_top(row);
-        (top, (self.row_top(row + 1) - self.gap).max(top + 1.0))
-    }
-
-    fn row_top(self, row: usize) -> f32 {
-        self.top + row as f32 * self.pitch
+        let top = self.top + row as f32 * self.pitch;
+        (top, top + (self.pitch - self.gap).max(1.0))
     }
 
     /// The lanes in a row.
@@ -272,13 +223,9 @@ impl Rows {
         first.min(self.lanes)..(first + self.folded).min(self.lanes)
     }
 
-    /// The rows that have room for names of this height: every one, or each second, fourth …
-    pub(crate) fn named(self, height: f32) -> StepBy<Range<usize>> {
-        let mut every = 1;
-        while every as f32 * self.pitch < height {
-            every *= 2;
-        }
-        (0..self.count()).step_by(every)
+    /// Of so many rows one has room for a name of this height.
+    pub(crate) fn named(self, height: f32) -> usize {
+        ((height / self.pitch).ceil() as usize).next_power_of_two()
     }
 
     /// The row at a height.
@@ -296,7 +243,7 @@ mod tests {
     fn every_lane_is_in_one_row_and_rows_stay_in_their_place() {
         for height in [56.0, 224.0, 600.0] {
             for lanes in [1, 2, 16, 17, 64, 256, 1000, 4096] {
-                let rows = Rows::new(lanes, 10.0, height);
+                let rows = Rows::new(1.0, lanes, 10.0, height);
                 let mut next = 0;
                 for row in 0..rows.count() {
                     let lanes = rows.lanes_of(row);
@@ -309,13 +256,13 @@ mod tests {
                     );
                     assert_eq!(rows.row_at((top + bottom) / 2.0), Some(row));
                     if row > 0 {
-                        assert!(rows.edges(row - 1).1 <= top);
+                        assert!(rows.edges(row - 1).1 <= top + 0.01);
                     }
                 }
                 assert_eq!(next, lanes);
             }
         }
-        assert_eq!(Rows::new(256, 0.0, 256.0).folded, 1);
-        assert_eq!(Rows::new(257, 0.0, 256.0).folded, 2);
+        assert_eq!(Rows::new(1.0, 256, 0.0, 256.0).folded, 1);
+        assert_eq!(Rows::new(1.0, 257, 0.0, 256.0).folded, 2);
     }
 }

@@ -4,10 +4,11 @@ use session::{Picture, PictureSource, Trace};
 
 use crate::view::layout::{LayoutRequest, lay_out};
 use crate::view::timeline::TimelineView;
-use crate::view::timeline::layout::TimelineLayout;
-use crate::view::timeline::text::Chip;
+use crate::view::timeline::layout::{Rows, TimelineLayout};
+use crate::view::timeline::text::state;
 use life::Size;
 use ui::fixtures::Timed;
+use ui::theme::Palette;
 
 fn lanes(lanes: usize) -> LayoutRequest {
     LayoutRequest {
@@ -28,18 +29,18 @@ fn two_rounds_of_very_different_streams_are_both_readable() {
     let size = Size::new(128, 128).unwrap();
     for window in [[1280, 800], [1920, 1080]] {
         let layout = lay_out(window, 1.0, 64, size, &lanes(64));
-        let places = TimelineLayout::of(&layout).unwrap();
+        let plot = TimelineLayout::of(&layout).unwrap().plot;
         for counts in [[64, 1], [1, 64]] {
-            let rows = places.stacked(counts);
-            for (places, lanes) in rows.iter().zip(counts) {
-                let rows = places.rows(lanes);
+            let places = plot.rounds(&counts);
+            for ([_, place], lanes) in places.iter().zip(counts) {
+                let rows = Rows::new(1.0, lanes, place.top(), place.height());
                 assert_eq!(rows.folded, 1, "{lanes} in {window:?}");
                 let least = if lanes == 1 { 12.0 } else { 2.0 };
                 let (top, bottom) = rows.edges(0);
                 assert!(bottom - top >= least, "{lanes} in {window:?}: {rows:?}");
             }
-            let [above, below] = rows;
-            assert!(above.lanes.bottom() < below.host.top());
+            assert!(places[0][1].bottom() < places[1][0].top());
+            assert!(places[1][1].bottom() <= plot.rows.bottom() + 0.1);
         }
     }
 }
@@ -84,25 +85,26 @@ fn the_axis_stays_while_rounds_fit_it_and_frozen_all_of_it_does() {
         assert_eq!(timeline.whole(), whole, "{ns}");
     }
     for lanes in [4, 5] {
-        timeline.toggle_frozen();
+        timeline.frozen ^= true;
         timeline.update(&Newer(5, 300_000));
-        assert_eq!(timeline.chart().unwrap().data.lanes.len(), lanes);
+        assert_eq!(timeline.chart().unwrap().lanes.len(), lanes);
     }
 }
 
 #[test]
 fn only_a_session_that_runs_shows_live_rounds() {
     let mut status = ui::fixtures::status(4, Size::new(64, 64).unwrap());
-    for (running, frozen, shown) in [
-        (true, false, Chip::Live),
-        (false, false, Chip::LastRound),
-        (true, true, Chip::Frozen),
-        (false, true, Chip::Frozen),
+    let mut timeline = TimelineView::default();
+    for (running, frozen, word) in [
+        (true, false, "live"),
+        (false, false, "last round"),
+        (true, true, "frozen"),
+        (false, true, "frozen"),
     ] {
-        status.clock.running = running;
-        assert_eq!(Chip::of(frozen, Some(&status)), shown);
+        (status.clock.running, timeline.frozen) = (running, frozen);
+        let (_, _, shown) = state(&timeline, Some(&status), &Palette::DARK);
+        assert_eq!(shown, word);
     }
-    assert_eq!(Chip::of(false, None), Chip::LastRound);
 }
 
 #[test]
@@ -120,6 +122,6 @@ fn wheel_drag_and_double_click_move_through_time() {
     assert!((closer.length - whole.length / 4.0).abs() < 1.0);
     timeline.pan(50.0, &layout);
     assert!(timeline.zoom.of(timeline.whole()).from < closer.from);
-    timeline.fit();
+    timeline.zoom.fit();
     assert_eq!(timeline.zoom.of(timeline.whole()), whole);
 }

@@ -1,96 +1,121 @@
 //! What stands around the lanes: which round is shown and how much overlaps, large what the last change did,
-//! what colours and patterns mean, where the times come from, and what is under the pointer.
+//! what colours and edges mean, where the times come from, and what is under the pointer.
 
 use egui::{
-    Align, Align2, Atom, Button, Id, Label, Layout, Link, Mesh, Pos2, Rect, RichText, Tooltip, Ui,
-    pos2, vec2,
+    Align, Align2, Button, Id, Label, Layout, Link, Mesh, Pos2, Rect, RichText, Sense, Tooltip, Ui,
+    vec2,
 };
 
 use crate::view::Frame;
 use crate::view::dialogs::UiRequest;
 use crate::view::hud::style::*;
-use crate::view::timeline::lanes::{ShownRound, add_bar, paint_outline};
+use crate::view::timeline::lanes::{Strip, add_bar, paint_outline};
 use crate::view::timeline::layout::TimelineLayout;
+use crate::view::timeline::{TimelineView, sm_count, sm_prefix};
 use crate::view::widget_painter::WidgetPainter;
 use lang::tr;
-use session::trace::StepKind;
 use session::{SessionAction, Status, Switch};
 use ui::finding::{Headline, Tone};
 use ui::theme::Palette;
-use ui::timeline::{BarKind, KINDS, drawn_round};
-use ui::{Action, Chart, RecordedTexts, Screen, ViewAction};
+use ui::timeline::{colour, drawn_round, fill};
+use ui::{Action, Chart, Screen, ViewAction};
 
 /// The size of the factor's type, of what is beside it, and of the foot's.
 const LARGE: f32 = 26.0;
-const BESIDE: f32 = 15.0;
+const BESIDE: f32 = 14.0;
 const SMALL: f32 = 12.5;
+/// The room of the button that says which round is shown.
+const STATE: f32 = 110.0;
 
 /// Shows all of it.
 pub(super) fn show(
     painter: &WidgetPainter,
     frame: &Frame<'_>,
     places: &TimelineLayout,
-    rounds: &[ShownRound<'_>],
+    strips: &[Strip<'_>],
 ) {
     let (timeline, screen) = (frame.timeline, &frame.screen);
-    let recorded = screen.recorded.as_ref();
-    let is_missing = recorded.is_some_and(|it| !it.missing.is_empty());
-    show_legend(painter, places, timeline.chart());
-    if rounds.is_empty() {
-        let palette = &painter.palette;
-        painter.rect_filled(places.lanes, 0.0, palette.recessed);
-        let text = recorded.map_or(tr!("No round has been timed yet"), |it| &it.missing);
-        let (font, room) = (regular(14.0), places.lanes.width());
-        let text = paragraph(painter, text, font, palette.label, room, 3);
-        put(painter, places.lanes.center(), Align2::CENTER_CENTER, text);
+    let (palette, status) = (&painter.palette, frame.sources.status);
+    let missing = screen
+        .recorded
+        .as_ref()
+        .map_or("", |it| it.missing.as_str());
+    let folded = strips.iter().map(|strip| strip.rows.folded).max();
+    line(painter, places.title, "title", |ui| {
+        show_state(painter, ui, timeline, status);
+        if timeline.race.is_none() {
+            show_summary(painter, ui, screen);
+        }
+    });
+    // Where a step of a lecture says what was found, a race takes the legend's place.
+    let has_legend = timeline.race.is_none() || places.finding.is_positive();
+    if let Some(chart) = timeline.chart().filter(|_| has_legend) {
+        line(painter, places.legend, "legend", |ui| {
+            show_legend(painter, ui, chart);
+        });
+    }
+    if strips.is_empty() {
+        painter.rect_filled(places.plot.rows, 0.0, palette.recessed);
+        let text = match missing {
+            "" => tr!("No round has been timed yet"),
+            missing => missing,
+        };
+        let room = places.plot.rows.width();
+        let text = paragraph(painter, text, regular(14.0), palette.label, room, 3);
+        let middle = places.plot.rows.center();
+        put(painter, middle, Align2::CENTER_CENTER, text);
     }
     if let Some(race) = &timeline.race {
-        show_chip(painter, places, None);
         let place = if places.finding.is_positive() {
             places.finding
         } else {
-            places.summary
+            let place = places.title.union(places.legend);
+            place.with_min_x(place.left() + STATE)
         };
-        let sizes = [BESIDE, 14.0, 11.5];
-        show_fitting(painter, place, "race", &race.fault.message, &sizes);
-        let how = if race.is_measured {
-            tr!("drawn as the script orders it; each op takes as long as alone")
-        } else {
-            tr!("drawn as the script orders it; no op was timed yet, so that all are equally long")
-        };
-        return show_foot(painter, places, how, "");
-    }
-    if !is_missing {
-        show_chip(
+        let rows = (place.height() / (1.17 * SMALL)) as usize;
+        let (text, room) = (&race.fault.message, place.width());
+        let text = paragraph(
             painter,
-            places,
-            Some(Chip::of(timeline.frozen, frame.sources.status)),
+            text,
+            medium(SMALL),
+            palette.failed_text,
+            room,
+            rows,
         );
-    }
-    let Some(status) = frame.sources.status else {
-        return;
-    };
-    show_summary(painter, places, screen);
-    if places.finding.is_positive() {
+        line(painter, place, "finding", |ui| _ = ui.label(text));
+    } else if places.finding.is_positive() {
         line(painter, places.finding, "finding", |ui| {
-            match &screen.finding {
-                Some(found) => show_finding(painter, ui, found),
-                None => show_hint(painter, ui),
-            }
+            show_finding(painter, ui, screen.finding.as_ref());
         });
     }
-    match recorded {
-        Some(_) if is_missing => {} // nothing is drawn
-        Some(recorded) => show_origin(painter, places, recorded),
-        None => {
-            let folded = rounds
-                .iter()
-                .map(|round| round.rows.folded)
-                .max()
-                .unwrap_or(1);
-            show_source(painter, places, status, screen.finding.is_some(), folded);
-        }
+    if let (Some((head, _)), Some(status)) = (places.map, status) {
+        // The axis' lines end where words are.
+        painter.rect_filled(head, 0.0, palette.background);
+        let text = map_in_words(timeline.chart(), status);
+        let text = fitted(painter, &text, medium(13.5), palette.value, head.width());
+        put(painter, head.left_center(), Align2::LEFT_CENTER, text);
     }
+    let foot = match (&timeline.race, &screen.recorded, status) {
+        (Some(race), ..) if race.is_measured => {
+            tr!("drawn as the script orders it; each op takes as long as alone").into()
+        }
+        (Some(_), ..) => {
+            tr!("drawn as the script orders it; no op was timed yet, so that all are equally long")
+                .into()
+        }
+        (None, Some(recorded), _) => recorded.line(),
+        (None, None, Some(status)) => source(status, screen.finding.is_some(), folded),
+        (None, None, None) => String::new(),
+    };
+    line(painter, places.foot, "foot", |ui| {
+        let colour = match &screen.recorded {
+            Some(_) => palette.recorded,
+            None => palette.label,
+        };
+        let foot = fitted(painter, &foot, regular(SMALL), colour, ui.available_width());
+        let mouse = tr!("wheel: zoom · drag: move · double click: fit");
+        ui.label(foot).on_hover_text(mouse);
+    });
 }
 
 /// Lays out a line of widgets in a place.
@@ -100,92 +125,54 @@ fn line(painter: &WidgetPainter, place: Rect, name: &str, add: impl FnOnce(&mut 
     });
 }
 
-/// What the button in the title says of the round that is shown.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Chip {
-    /// It stays until it is clicked again.
-    Frozen,
-    /// The next timed round replaces it.
-    Live,
-    /// No round follows it for now.
-    LastRound,
-    /// It was recorded on another machine.
-    Recorded,
-}
-
-impl Chip {
-    pub(super) fn of(frozen: bool, status: Option<&Status>) -> Chip {
-        let is_recorded = status.is_some_and(|status| status.lab.recording.is_some());
-        match (frozen, status.is_some_and(|status| status.clock.running)) {
-            (true, _) => Chip::Frozen,
-            (false, _) if is_recorded => Chip::Recorded,
-            (false, true) => Chip::Live,
-            (false, false) => Chip::LastRound,
-        }
+/// Which round is shown: the colours of the button that says so, and the word.
+pub(super) fn state<C: Copy>(
+    timeline: &TimelineView,
+    status: Option<&Status>,
+    palette: &Palette<C>,
+) -> (C, C, &'static str) {
+    let is_running = status.is_some_and(|status| status.clock.running);
+    let is_recorded = status.is_some_and(|status| status.lab.recording.is_some());
+    match timeline.race {
+        Some(_) => (palette.failed, palette.on_failed, tr!("not run")),
+        None if timeline.frozen => (palette.accent, palette.on_accent, tr!("frozen")),
+        None if is_recorded => (palette.rule, palette.recorded, tr!("recorded")),
+        None if is_running => (palette.running_background, palette.running, tr!("live")),
+        None => (palette.rule, palette.value, tr!("last round")),
     }
 }
 
 /// Shows which round is shown as a button that freezes it; a round that did not run cannot be frozen.
-fn show_chip(painter: &WidgetPainter, places: &TimelineLayout, shown: Option<Chip>) {
-    let palette = painter.palette;
-    let (fill, colour, word) = match shown {
-        Some(Chip::Frozen) => (palette.accent, palette.on_accent, tr!("frozen")),
-        Some(Chip::Live) => (palette.running_background, palette.running, tr!("live")),
-        Some(Chip::LastRound) => (palette.rule, palette.value, tr!("last round")),
-        Some(Chip::Recorded) => (palette.rule, palette.recorded, tr!("recorded")),
-        None => (palette.failed, palette.on_failed, tr!("not run")),
-    };
-    let is_frozen = shown == Some(Chip::Frozen);
-    let sign = Atom::paint(vec2(10.0, 10.0), move |ui, face| {
-        let square = face.rect;
-        if is_frozen {
-            for left in [square.left(), square.right() - 3.6] {
-                let corner = pos2(left, square.top());
-                let bar = Rect::from_min_size(corner, vec2(3.6, square.height()));
-                ui.painter().rect_filled(bar, 0.0, colour);
-            }
-        } else {
-            ui.painter().circle_filled(square.center(), 5.0, colour);
-        }
-    });
-    painter.lay_out(places.chip, "chip", |ui| {
-        let word = fitted(
-            painter,
-            word,
-            medium(14.5),
-            colour,
-            places.chip.width() - 42.0,
-        );
-        let button = Button::new((sign, word))
-            .fill(fill)
-            .corner_radius(5)
-            .selected(is_frozen);
-        let button = button.min_size(places.chip.size());
-        let Some(_) = shown else {
-            ui.visuals_mut().disabled_alpha = 1.0;
-            ui.add_enabled(false, button);
-            return;
-        };
-        let button = ui.add(button);
-        painter.requests(&button, UiRequest::FreezeTimeline);
-        button.on_hover_text(if is_frozen {
-            tr!("Click to resume")
-        } else {
-            tr!("Click to freeze this round")
-        });
+fn show_state(
+    painter: &WidgetPainter,
+    ui: &mut Ui,
+    timeline: &TimelineView,
+    status: Option<&Status>,
+) {
+    let (fill, colour, word) = state(timeline, status, &painter.palette);
+    let word = RichText::new(word).font(medium(14.5)).color(colour);
+    let button = Button::new(word).fill(fill).selected(timeline.frozen);
+    ui.visuals_mut().selection.bg_fill = fill;
+    ui.visuals_mut().disabled_alpha = 1.0;
+    let button = ui.add_enabled(timeline.race.is_none(), button);
+    painter.requests(&button, UiRequest::FreezeTimeline);
+    button.on_hover_text(if timeline.frozen {
+        tr!("Click to resume")
+    } else {
+        tr!("Click to freeze this round")
     });
 }
 
-/// The overlap, and the time of the round if there is room.
-fn show_summary(painter: &WidgetPainter, places: &TimelineLayout, screen: &Screen) {
+/// How much overlaps; a click shows why no more does.
+fn show_summary(painter: &WidgetPainter, ui: &mut Ui, screen: &Screen) {
     let Some(overlap) = &screen.overlap else {
         return; // it is not measured while A and B are compared
     };
-    let (room, font) = (places.summary.width(), medium(14.0));
     let colour = match &screen.recorded {
         None => painter.palette.accent,
         Some(_) => painter.palette.recorded,
     };
+    let (font, room) = (medium(14.0), ui.available_width());
     // Of two rounds the finding has the times.
     let parts = match (&screen.round_before, overlap.round_time.as_str()) {
         (None, time) if !time.is_empty() => format!("{} · {time}", overlap.overlap),
@@ -197,85 +184,40 @@ fn show_summary(painter: &WidgetPainter, places: &TimelineLayout, screen: &Scree
     } else {
         fitted(painter, &overlap.overlap, font, colour, room)
     };
-    line(painter, places.summary, "summary", |ui| {
-        ui.visuals_mut().hyperlink_color = colour;
-        let link = ui.add(Link::new(text)).accessible_name(&parts);
-        painter.asks(&link, ViewAction::ToggleCauses);
-        let what = tr!("Click for what keeps streams from overlapping");
-        ui.ctx()
-            .accesskit_node_builder(link.id, |node| node.set_description(what));
-        link.on_hover_ui(|ui| {
-            show_lines(ui, &overlap.tip);
-            ui.label(what);
-        });
+    ui.visuals_mut().hyperlink_color = colour;
+    let link = ui.add(Link::new(text)).accessible_name(&parts);
+    painter.asks(&link, ViewAction::ToggleCauses);
+    let what = tr!("Click for what keeps streams from overlapping");
+    ui.ctx()
+        .accesskit_node_builder(link.id, |node| node.set_description(what));
+    link.on_hover_ui(|ui| {
+        show_lines(ui, &overlap.tip);
+        ui.label(what);
     });
 }
 
-/// The factor large, then what was changed and the times, one above the other where room is short.
-fn show_finding(painter: &WidgetPainter, ui: &mut Ui, found: &Headline) {
-    let colour = tone_colour(found.tone, &painter.palette);
-    ui.label(fitted(
-        painter,
-        &found.factor,
-        medium(LARGE),
-        colour,
-        ui.available_width(),
-    ));
-    ui.add_space(8.0);
-    let (room, colour) = (ui.available_width(), painter.palette.value);
-    let line = |text: &str, size: f32| painter.layout_no_wrap(text.into(), regular(size), colour);
-    let whole = match found.times.as_str() {
+/// The factor large, then what was changed and the times; or where that will stand.
+fn show_finding(painter: &WidgetPainter, ui: &mut Ui, found: Option<&Headline>) {
+    let palette = &painter.palette;
+    let Some(found) = found else {
+        let text = tr!(
+            "{first} to {last} and {kernel} change a setting: its effect on a round is shown here",
+            first = Switch::ALL[0].key(),
+            last = Switch::ALL[Switch::ALL.len() - 1].key(),
+            kernel = Action::from(SessionAction::NextKernel).key()
+        );
+        let (font, room) = (regular(BESIDE), ui.available_width());
+        ui.label(paragraph(painter, &text, font, palette.label, room, 2));
+        return;
+    };
+    let (colour, room) = (tone_colour(found.tone, palette), ui.available_width());
+    ui.label(fitted(painter, &found.factor, medium(LARGE), colour, room));
+    let beside = match found.times.as_str() {
         "" => found.subject.clone(),
         times => format!("{} · {times}", found.subject),
     };
-    let whole = line(&whole, BESIDE);
-    let lines = [&found.subject, &found.times].map(|text| line(text, 14.0));
-    if whole.size().x <= room {
-        ui.label(whole);
-    } else if lines.iter().all(|line| line.size().x <= room) {
-        ui.vertical(|ui| {
-            ui.spacing_mut().item_spacing.y = 0.0;
-            for line in lines {
-                ui.label(line);
-            }
-        });
-    } else {
-        ui.label(fitted(
-            painter,
-            &found.subject,
-            regular(BESIDE),
-            colour,
-            room,
-        ));
-    }
-}
-
-/// Where the finding will stand.
-fn show_hint(painter: &WidgetPainter, ui: &mut Ui) {
-    let text = &tr!(
-        "{first} to {last} and {kernel} change a setting: its effect on a round is shown here",
-        first = Switch::ALL[0].key(),
-        last = Switch::ALL[Switch::ALL.len() - 1].key(),
-        kernel = Action::from(SessionAction::NextKernel).key()
-    );
-    let (colour, room) = (painter.palette.label, ui.available_width());
-    ui.label(fitted(painter, text, regular(BESIDE), colour, room));
-}
-
-/// Shows a sentence about a race in a place, in the largest of these types in which it is whole.
-fn show_fitting(painter: &WidgetPainter, place: Rect, name: &str, text: &str, sizes: &[f32]) {
-    let colour = painter.palette.failed_text;
-    let mut laid_out = sizes.iter().map(|&size| {
-        let text = paragraph(painter, text, medium(size), colour, place.width(), 3);
-        let is_whole = !text.elided && text.size().y <= place.height();
-        (text, is_whole)
-    });
-    let whole = laid_out
-        .find(|(_, is_whole)| *is_whole)
-        .map(|(text, _)| text);
-    let smallest = medium(sizes.iter().copied().fold(BESIDE, f32::min));
-    let text = whole.unwrap_or_else(|| cut(painter, text, smallest, colour, place.width()));
-    line(painter, place, name, |ui| _ = ui.label(text));
+    let (font, room) = (regular(BESIDE), ui.available_width());
+    ui.label(paragraph(painter, &beside, font, palette.value, room, 2));
 }
 
 /// Only a gain is green.
@@ -288,127 +230,64 @@ pub(crate) fn tone_colour<Colour: Copy>(tone: Tone, palette: &Palette<Colour>) -
     }
 }
 
-/// Shows the foot: a text and, if there is room, another one at the right end.
-fn show_foot(painter: &WidgetPainter, places: &TimelineLayout, text: &str, right: &str) {
-    let (colour, room) = (painter.palette.label, places.foot.width());
-    let text = fitted(painter, text, regular(SMALL), colour, room);
-    let right = painter.layout_no_wrap(right.into(), regular(SMALL), colour);
-    let apart = room - text.size().x - right.size().x;
-    line(painter, places.foot, "foot", |ui| {
-        ui.spacing_mut().item_spacing.x = 0.0;
-        ui.label(text);
-        if apart >= 24.0 && !right.text().is_empty() {
-            ui.add_space(apart);
-            ui.label(right);
-        }
-    });
-}
-
-/// The foot of recorded rounds: where they come from, and how fast the cells go.
-fn show_origin(painter: &WidgetPainter, places: &TimelineLayout, recorded: &RecordedTexts) {
-    let (font, room) = (medium(SMALL), places.foot.width());
-    let colour = painter.palette.recorded;
-    let lines = [recorded.long_line(), recorded.line()].into_iter();
-    let mut lines = lines.map(|line| painter.layout_no_wrap(line, font.clone(), colour));
-    let text = lines.find(|line| line.size().x <= room);
-    let text = text.unwrap_or_else(|| fitted(painter, &recorded.origin, font, colour, room));
-    line(painter, places.foot, "foot", |ui| _ = ui.label(text));
-}
-
-/// The foot of rounds that ran here: how spans are measured and, if there is room, the mouse actions.
-fn show_source(
-    painter: &WidgetPainter,
-    places: &TimelineLayout,
-    status: &Status,
-    has_finding: bool,
-    folded: usize,
-) {
+/// How spans of rounds that ran here are measured; with a finding, what they are beside that.
+fn source(status: &Status, has_finding: bool, folded: Option<usize>) -> String {
     let how = if status.engine.is_cpu() {
         tr!("spans: measured by the worker threads themselves")
     } else {
         tr!("spans: measured by events around each operation (about 2 µs longer)")
     };
-    let how = match status.rates.timed_one_in {
-        1 => tr!("{how}; every round is timed", how = how),
-        rounds => tr!(
-            "{how}; one round of {rounds} is timed",
-            how = how,
-            rounds = rounds
-        ),
-    };
-    let folds = match folded {
-        0 | 1 => String::new(),
-        _ => tr!("; {folded} streams per row", folded = folded),
-    };
-    let mut text = how + folds.as_str();
-    if has_finding {
-        text = format!("{} · {text}", drawn_round());
-        let whole = painter.layout_no_wrap(text.clone(), regular(SMALL), painter.palette.label);
-        // Only a finding is medians that the drawing may contradict: where room is short, that matters most.
-        if whole.size().x * SMALLEST > places.foot.width() {
-            text = format!("{}{folds}", drawn_round());
+    // Only a finding is medians that the drawing may contradict.
+    let how = if has_finding { drawn_round() } else { how };
+    match folded {
+        Some(folded) if folded > 1 => {
+            how.to_owned() + tr!("; {folded} streams per row", folded = folded).as_str()
         }
+        _ => how.into(),
     }
-    let mouse = tr!("wheel: zoom · drag: move · double click: fit");
-    show_foot(painter, places, &text, mouse);
 }
 
-/// Each kind's colour and name; helper kernels by their own names, where these have room.
-fn show_legend(painter: &WidgetPainter, places: &TimelineLayout, chart: Option<&Chart>) {
-    let (swatch, beside, apart) = (12.0, 6.0, 15.0);
-    let helpers = chart.iter().flat_map(|chart| &chart.data.helpers);
-    let helpers: Vec<&str> = helpers.map(|name| lang::text(name)).collect();
-    let has_device_copies = chart.is_some_and(|chart| {
-        let mut steps = chart.round.steps.iter();
-        steps.any(|facts| facts.kind == StepKind::DeviceCopy)
-    });
-    let is_named = |kind| has_device_copies || kind != BarKind::Step(StepKind::DeviceCopy);
-    let laid_out = |with_helpers: bool| {
-        let kinds = KINDS[..KINDS.len() - 1].iter();
-        let names = kinds
-            .filter(|(kind, _)| is_named(*kind))
-            .map(|(kind, name)| {
-                let mut name = lang::text(name).to_owned();
-                if with_helpers && *kind == BarKind::Step(StepKind::Support) {
-                    name = format!("{name}: {}", helpers.join(", "));
-                }
-                let font = regular(13.0);
-                (
-                    *kind,
-                    painter.layout_no_wrap(name, font, painter.palette.value),
-                )
-            });
-        let names: Vec<_> = names.collect();
-        let widths = names.iter().map(|(_, name)| name.size().x);
-        let wide: f32 = widths.map(|width| swatch + beside + width + apart).sum();
-        (names, wide - apart)
-    };
-    let (mut names, mut wide) = laid_out(!helpers.is_empty());
-    if wide > places.legend.width() {
-        (names, wide) = laid_out(false);
+/// How many multiprocessors were at work, and what it costs to know that.
+fn map_in_words(chart: Option<&Chart>, status: &Status) -> String {
+    let sms = chart.map_or(&[][..], |chart| &chart.sms);
+    let busy = sms.iter().filter(|sm| !sm.bars.is_empty()).count();
+    if busy == 0 {
+        return tr!("No round with block timestamps yet").into();
     }
-    // With the copies from device to device it may still be too wide.
-    let lacking = (wide - places.legend.width()).max(0.0);
-    let apart = (apart - lacking / (names.len() - 1) as f32).max(beside);
-    // Beside the figures it ends where everything ends.
-    let mut x = if places.legend.top() == places.summary.top() {
-        (places.legend.right() - wide).max(places.legend.left())
-    } else {
-        places.legend.left()
-    };
-    for (kind, name) in names {
-        let middle = pos2(x + swatch / 2.0, places.legend.center().y);
-        let square = Rect::from_center_size(middle, vec2(swatch, swatch));
+    let text = tr!(
+        "{} of {count} {name}s at work",
+        busy,
+        count = sm_count(status).max(sms.len()),
+        name = sm_prefix(status)
+    );
+    format!("{text} · {}", overhead_text(status.lab.timestamp_overhead))
+}
+
+/// The overhead of block timestamps, in words.
+fn overhead_text(factor: Option<f64>) -> String {
+    match factor {
+        Some(factor) if factor < 1.02 => tr!("Timestamp overhead: not measurable").into(),
+        Some(factor) => tr!(
+            "Timestamps make a launch {factor}× slower",
+            factor = format_args!("{factor:.2}")
+        ),
+        None => tr!("Timestamp overhead not measured yet").into(),
+    }
+}
+
+/// The colour and name of each kind of bar that the round has.
+fn show_legend(painter: &WidgetPainter, ui: &mut Ui, chart: &Chart) {
+    let palette = &painter.palette;
+    ui.spacing_mut().item_spacing.x = 6.0;
+    for (kind, name) in chart.kinds() {
+        let (square, _) = ui.allocate_exact_size(vec2(12.0, 12.0), Sense::hover());
         let mut mesh = Mesh::default();
-        let colour = kind.colour(None, &painter.palette);
-        add_bar(&mut mesh, square, colour, kind.pattern(), &painter.palette);
-        put_mesh(painter, mesh);
-        let at = pos2(square.right() + beside, middle.y);
-        let place = square.with_max_x(at.x + name.size().x);
-        let place = place.expand2(vec2(0.0, 4.0));
-        painter.say(place, name.text(), kind.meaning());
-        x = at.x + name.size().x + apart;
-        put(painter, at, Align2::LEFT_CENTER, name);
+        let colour = colour(*kind, None, palette);
+        add_bar(&mut mesh, square, colour, fill(*kind), palette);
+        put_mesh(ui.painter(), mesh);
+        let name = RichText::new(lang::text(name)).font(regular(13.0));
+        ui.label(name.color(palette.value));
+        ui.add_space(4.0);
     }
 }
 
