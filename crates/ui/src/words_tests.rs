@@ -114,7 +114,7 @@ impl State {
         let others = others.chain(Switch::ALL.map(Setting::Switch));
         let fields = Setting::TYPED.into_iter().chain(others).map(|it| {
             let texts = [it.title().into(), it.example(), it.present(status, 64)];
-            (texts, it.amount(status, 64), it.choices(status))
+            (texts, it.choices(status))
         });
         let [rows, fields] = [
             rows.collect::<Vec<_>>(),

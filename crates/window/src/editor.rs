@@ -11,8 +11,8 @@ use std::time::Duration;
 use crate::background::{Then, notice, then};
 use crate::handler::Handler;
 use crate::keys::Pressed;
+use crate::view::Dialog;
 use crate::view::code_editor::field;
-use crate::view::{Dialog, KernelDialog};
 
 use engine::kernels::KERNELS;
 use lang::{message, tr};
@@ -273,7 +273,7 @@ impl Handler {
             return self.run_stored_kernel(&stored);
         }
         tracing::debug!("asks about the kernel in {}", stored.file);
-        self.dialogs.open(Dialog::Kernel(KernelDialog(stored)));
+        self.dialogs.open(Dialog::Kernel(stored));
     }
 
     /// Runs a kernel that came with the session: it is checked in the editor.
@@ -312,7 +312,7 @@ impl Handler {
         let stored = status.setting.stored_kernel.clone();
         let stored = stored.filter(|it| it.source == *text && !workshop::is_trusted(text));
         if let Some(stored) = stored {
-            return self.dialogs.open(Dialog::Kernel(KernelDialog(stored)));
+            return self.dialogs.open(Dialog::Kernel(stored));
         }
         let cancel = Arc::new(AtomicBool::new(false));
         self.editor.check = Some(cancel.clone());

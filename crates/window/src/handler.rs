@@ -27,8 +27,7 @@ use crate::surface::{WindowCanvas, WindowSurface};
 use crate::view::layout::WindowLayout;
 use crate::view::picture_file::write_dated_png;
 use crate::view::{
-    Dialog, Dialogs, Frame, MIN_PIXELS_FOR_LINES, Picker, Popup, PromptDialog, TimelineView,
-    UiRequest, ViewError,
+    Dialog, Dialogs, Form, Frame, MIN_PIXELS_FOR_LINES, Picker, TimelineView, UiRequest, ViewError,
 };
 use crate::{LoopEvent, WindowError, WindowOptions, startup};
 use lang::{Message, message, tr};
@@ -278,8 +277,8 @@ impl Handler {
         match request {
             UiRequest::Act(action) => self.act(event_loop, action),
             UiRequest::Change(settings, beside) => {
-                let popup = Popup::of_settings(settings, beside);
-                self.dialogs.open(Dialog::Popup(popup));
+                let form = Form::of_settings(settings, beside);
+                self.dialogs.open(Dialog::Form(form));
             }
             UiRequest::OpenFile(path) => self.open_path(&path),
             UiRequest::SaveFile(path) => self.save_to_typed(path),
@@ -520,8 +519,8 @@ impl Handler {
                     _ => None,
                 };
                 let typed = offered.map(|rule| rule.to_string());
-                let dialog = PromptDialog::new(setting, typed.unwrap_or_default());
-                self.dialogs.open(Dialog::Prompt(dialog));
+                let form = Form::prompt(setting, typed.unwrap_or_default());
+                self.dialogs.open(Dialog::Form(form));
             }
             ViewAction::ToggleHelp => self.dialogs.toggle(Dialog::Help(Picker::default())),
             ViewAction::ToggleCommands => {

@@ -9,7 +9,7 @@ use winit::event_loop::ActiveEventLoop;
 
 use crate::handler::Handler;
 use crate::view::layout::WindowLayout;
-use crate::view::{Dialog, Popup, over_panels};
+use crate::view::{Dialog, Form, over_panels};
 use lang::Message;
 use session::{SessionAction, Status};
 use ui::{Camera, ColourBy, ViewAction};
@@ -158,7 +158,7 @@ impl Handler {
             self.deselect_at_click(instance);
             self.act(event_loop, SessionAction::Select(instance));
             self.dialogs
-                .open(Dialog::Popup(Popup::of_panel(layout.point(at))));
+                .open(Dialog::Form(Form::of_panel(layout.point(at))));
             return self.pacer.request_frame();
         }
         if !matches!(button, MouseButton::Left | MouseButton::Middle) {

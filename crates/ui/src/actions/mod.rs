@@ -12,7 +12,7 @@ pub mod search;
 mod setting;
 mod table;
 
-pub use setting::{Amount, Position, Setting};
+pub use setting::{Position, Setting};
 pub use table::{Row, TABLE, Topic, action_for, row_for};
 
 /// Something a person asked for.

@@ -31,17 +31,6 @@ pub enum Setting {
     Pace,
 }
 
-/// A whole number between two bounds.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Amount {
-    /// The present one.
-    pub now: u64,
-    /// The smallest and the largest that are offered.
-    pub bounds: RangeInclusive<u64>,
-    /// What stands behind the number, with the space before it.
-    pub unit: &'static str,
-}
-
 /// One of the values that something can be set to.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Position {
@@ -64,8 +53,10 @@ const RULES: [&str; 6] = [
     "Maze",
     "Replicator",
 ];
-/// The most generations per round that are offered; more can be typed.
-const MAX_GENERATIONS: u64 = 1024;
+/// Instances, percents of live cells, and generations per round that are offered; others can be typed.
+const INSTANCES: [u16; 7] = [1, 2, 4, 8, 16, 32, 64];
+const PERCENTS: [u16; 7] = [5, 10, 20, 30, 40, 50, 75];
+const GENERATIONS: [u16; 7] = [1, 2, 4, 10, 32, 100, 1000];
 
 impl Setting {
     /// Those that a field asks for.
@@ -159,13 +150,22 @@ impl Setting {
         })
     }
 
-    /// What it can be set to; empty where it is an amount.
+    /// What it can be set to, as far as that is offered.
     pub fn choices(self, status: &Status) -> Vec<Position> {
         let numbered = |at: usize| at.try_into().unwrap_or(u8::MAX);
         let position = |text, action, is_on| Position {
             text,
             action,
             is_on,
+        };
+        let numbers = |all: [u16; 7], unit: &str, sets: fn(u16) -> SessionAction| {
+            let now = self.value(status);
+            let choice = |number: u16| {
+                let text = grouped(number.into()) + unit;
+                let is_on = now.as_ref() == Some(&text);
+                position(text, sets(number), is_on)
+            };
+            all.into_iter().map(choice).collect()
         };
         let setting = &status.setting;
         match self {
@@ -187,10 +187,12 @@ impl Setting {
                 };
                 RULES.into_iter().filter_map(choice).collect()
             }
-            Setting::Generation
-            | Setting::Instances
-            | Setting::Density
-            | Setting::GenerationsPerRound => Vec::new(),
+            Setting::Generation => Vec::new(),
+            Setting::Instances => numbers(INSTANCES, "", SessionAction::SetInstances),
+            Setting::Density => numbers(PERCENTS, " %", |it| SessionAction::SetDensity(10 * it)),
+            Setting::GenerationsPerRound => numbers(GENERATIONS, "", |it| {
+                SessionAction::SetGenerationsPerRound(it.into())
+            }),
             Setting::Kernel => {
                 let is_auto = setting.kernel_choice == KernelChoice::Estimated;
                 let choice = |kernel: &Kernel| {
@@ -220,26 +222,6 @@ impl Setting {
                 };
                 Pace::ALL.into_iter().enumerate().map(choice).collect()
             }
-        }
-    }
-
-    /// The amount that it is, if it is one; at most `most_instances` can be shown.
-    pub fn amount(self, status: &Status, most_instances: usize) -> Option<Amount> {
-        let amount = |now: u64, bounds, unit| Some(Amount { now, bounds, unit });
-        match self {
-            Setting::Instances => {
-                let (now, most) = (status.lattices.instances, most_instances);
-                amount(now as u64, 1..=most as u64, "")
-            }
-            Setting::Density => {
-                let density = status.lattices.density?;
-                amount((1e2 * density).round() as u64, 0..=100, " %")
-            }
-            Setting::GenerationsPerRound => {
-                let now = status.setting.generations_per_round;
-                amount(now.into(), 1..=MAX_GENERATIONS, "")
-            }
-            _ => None,
         }
     }
 

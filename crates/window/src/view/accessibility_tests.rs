@@ -18,7 +18,7 @@ use ui::fixtures::{lecture_options, status};
 use ui::{Action, App, CodeEditor, EmergencySave, SidePanel, ViewAction, ViewOptions};
 
 use crate::view::Frame;
-use crate::view::dialogs::{Dialog, Dialogs, Popup, UiRequest};
+use crate::view::dialogs::{Dialog, Dialogs, Form, UiRequest};
 use crate::view::frame::lay_over;
 use crate::view::gallery::with_screen;
 use crate::view::hud::{install_fonts, style};
@@ -168,7 +168,7 @@ fn screens_say_what_is_stored() {
 /// What is asked for by keys in a popup of these settings, and what has the focus at first.
 fn changed(settings: &[Setting], keys: &[Event]) -> (Vec<UiRequest>, Vec<Role>) {
     let beside = egui::Rect::from_min_size(pos2(900.0, 200.0), vec2(200.0, 30.0));
-    let dialogs = Dialogs::of(Dialog::Popup(Popup::of_settings(settings, beside)));
+    let dialogs = Dialogs::of(Dialog::Form(Form::of_settings(settings, beside)));
     with_screen("panels", |frame, _| {
         heard(frame, dialogs, |harness, heard| {
             let focused = harness.query_all_by(|node| node.is_focused());
@@ -199,8 +199,8 @@ fn controls_are_operated_by_keys() {
     for (settings, keys, focus, wanted) in [
         (
             GRID,
-            vec![key(Key::ArrowRight)],
-            Role::Slider,
+            vec![Event::Text("17".into()), key(Key::Enter)],
+            Role::TextInput,
             SessionAction::SetInstances(17),
         ),
         (

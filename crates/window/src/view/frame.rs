@@ -243,6 +243,7 @@ pub(crate) fn lay_over(
         palette,
         screen,
         is_top: true,
+        is_new: true,
     };
     let mut requests = painter.take_requests();
     dialogs.show(seen, &mut requests);

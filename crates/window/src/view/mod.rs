@@ -48,8 +48,7 @@ pub(crate) use picture_cache::max_instances;
 pub(crate) use timeline::TimelineView;
 
 pub(crate) use dialogs::{
-    Dialog, Dialogs, FileDialog, FileList, FileTask, KernelDialog, PATTERN_FILE, Picker, Popup,
-    PromptDialog, UiRequest,
+    Dialog, Dialogs, FileDialog, FileList, FileTask, Form, PATTERN_FILE, Picker, UiRequest,
 };
 pub(crate) use frame::Frame;
 pub(crate) use gpu::Gpu;

@@ -1,27 +1,25 @@
-//! Dialogs in which something is typed or chosen: a file, a value, the values of a figure beside it, what can be
-//! done with a panel, and whether the kernel in a session's file may run.
+//! Dialogs in which something is typed or chosen: a file, values, what can be done with a panel, and whether the
+//! kernel in a session's file may run.
 //!
 //! A file is asked for where the desktop has no dialog for that: a path that is typed in, or a file to open that
 //! is clicked in the list of those in the present folder. That dialog stays open until the file was read or
 //! written: what is typed meanwhile, and behind a path that failed, is still a path.
 //!
-//! In a popup the focus of the keyboard is egui's: Tab and the arrows move it, Enter or Space chooses.
+//! In a form the focus of the keyboard is egui's: Tab and the arrows move it, Enter or Space chooses.
 
 use std::sync::Arc;
 
-use egui::{
-    Event, Key, Label, Modifiers, Rect, RichText, ScrollArea, Slider, SliderClamping, TextEdit, Ui,
-};
+use egui::{Key, Label, Modifiers, Pos2, Rect, RichText, ScrollArea, TextEdit, Ui};
 
-use crate::view::dialogs::picker::{Item, LINE, show_item};
+use crate::view::dialogs::picker::{Item, show_item};
 use crate::view::dialogs::{self, DialogContext, UiRequest};
 use lang::tr;
-use session::{SessionAction, Status, StoredKernel};
-use ui::actions::{Amount, Setting};
+use session::{SessionAction, StoredKernel};
+use ui::actions::Setting;
 use ui::{Action, EditAction, ViewAction};
 
-/// Lines of the list that are seen at once, at most.
-const LINES: f32 = 12.0;
+/// The width of a form, in points.
+const WIDTH: f32 = 620.0;
 
 /// The file that cells are saved to where nothing else is said.
 pub(crate) const PATTERN_FILE: &str = "pattern.rle";
@@ -57,8 +55,6 @@ pub(crate) struct FileDialog {
     why: Option<String>,
     /// Whether a path was entered, and nobody has said yet what came of it.
     pending: bool,
-    /// The path that is meant where nothing is typed.
-    proposed: &'static str,
 }
 
 impl FileDialog {
@@ -67,10 +63,6 @@ impl FileDialog {
         FileDialog {
             task,
             typed,
-            proposed: match task {
-                FileTask::Open => "",
-                FileTask::Save => PATTERN_FILE,
-            },
             why,
             list: None,
             pending: false,
@@ -96,23 +88,22 @@ impl FileDialog {
 
     /// Lays it out; whether it stays open.
     pub(super) fn show(&mut self, cx: DialogContext<'_>, requests: &mut Vec<UiRequest>) -> bool {
-        let (heading, hint, button) = match self.task {
+        let (heading, hint, button, proposed) = match self.task {
             FileTask::Save => (
                 tr!("Save to"),
                 tr!("a path that ends in .rle or .cells"),
                 tr!("Save"),
+                PATTERN_FILE,
             ),
             FileTask::Open => (
                 tr!("Open a pattern in the selected panel, a session or a round"),
                 tr!("the path of a .rle, .cells, .lif, .mc, .json or .rhai file"),
                 tr!("Open"),
+                "",
             ),
         };
-        let left = dialogs::dialog(cx, ("file", heading), 0.08, 560.0, |ui| {
-            let shown = match self.proposed {
-                "" => hint,
-                proposed => proposed,
-            };
+        let left = dialogs::dialog(cx, ("file", heading), None, WIDTH, |ui| {
+            let shown = if proposed.is_empty() { hint } else { proposed };
             let field = TextEdit::singleline(&mut self.typed).hint_text(shown);
             let field = field.desired_width(f32::INFINITY);
             let field = ui.add(field).accessible_name(hint);
@@ -122,22 +113,18 @@ impl FileDialog {
             if let Some(why) = &self.why {
                 ui.label(RichText::new(why).color(cx.palette.rejected));
             }
-            let entered = ui.input_mut(|input| input.consume_key(Modifiers::NONE, Key::Enter));
-            let done = ui.horizontal(|ui| {
-                let done = ui.button(button).clicked() || entered;
+            let mut done = ui.input_mut(|input| input.consume_key(Modifiers::NONE, Key::Enter));
+            ui.horizontal(|ui| {
+                done |= ui.button(button).clicked();
                 if ui.button(tr!("Cancel")).clicked() {
                     ui.close();
                 }
-                done
             });
-            let clicked = self.list.as_ref().and_then(|list| list.show(ui, cx));
-            let is_clicked = clicked.is_some();
-            if let Some(path) = clicked {
-                (self.typed, self.why) = (path, None);
+            if let Some(path) = self.list.as_ref().and_then(|list| list.show(ui, cx)) {
+                (self.typed, self.why, done) = (path, None, true);
             }
-            let done = done.inner || is_clicked;
             let path = match self.typed.trim() {
-                "" => self.proposed,
+                "" => proposed,
                 typed => typed,
             };
             if done && !self.pending && !path.is_empty() {
@@ -178,22 +165,17 @@ impl FileList {
             tr!("Patterns and sessions in {folder}, the newest first"),
         );
         let mut clicked = None;
-        let most = (LINES * LINE).min(0.5 * cx.screen.height());
-        let height = (names.len() as f32 * LINE).min(most);
-        ui.scope(|ui| {
+        let scroll = ScrollArea::vertical().max_height(0.5 * cx.screen.height());
+        scroll.auto_shrink([false, true]).show(ui, |ui| {
             ui.spacing_mut().item_spacing.y = 0.0;
-            let scroll = ScrollArea::vertical().max_height(height);
-            let scroll = scroll.min_scrolled_height(height).auto_shrink(false);
-            scroll.show(ui, |ui| {
-                for name in names {
-                    let path = std::path::Path::new(folder).join(name);
-                    let path = path.to_string_lossy().into_owned();
-                    let item = Item::of(name.clone(), UiRequest::OpenFile(path.clone()));
-                    if show_item(ui, cx, &item, None, ui.available_width()).clicked() {
-                        clicked = Some(path);
-                    }
+            for name in names {
+                let path = std::path::Path::new(folder).join(name);
+                let path = path.to_string_lossy().into_owned();
+                let item = Item::of(name.clone(), UiRequest::OpenFile(path.clone()));
+                if show_item(ui, cx, &item, None, ui.available_width()).clicked() {
+                    clicked = Some(path);
                 }
-            });
+            }
         });
         if self.left_out > 0 {
             label(ui, tr!("{} older ones are not listed", self.left_out));
@@ -210,45 +192,34 @@ fn home(typed: &str) -> String {
     }
 }
 
-/// The open question.
-#[derive(Clone, PartialEq, Debug)]
-pub(crate) struct KernelDialog(pub(crate) Arc<StoredKernel>);
-
-impl KernelDialog {
-    /// Lays it out; whether it stays open.
-    pub(super) fn show(&mut self, cx: DialogContext<'_>, requests: &mut Vec<UiRequest>) -> bool {
-        let StoredKernel { source, file, .. } = &*self.0;
-        let mut stays = true;
-        let left = dialogs::dialog(
-            cx,
-            ("kernel", tr!("Run the kernel in this file?")),
-            0.06,
-            900.0,
-            |ui| {
-                ui.label(tr!(
-                "{file} has this kernel ({lines} lines). It is code and would run with your rights; it was not run here before.",
-                lines = source.lines().count()
-            ));
-                let text = lang::escape_controls(source, &['\n', '\t']);
-                let height = 0.6 * cx.screen.height();
-                let lines = ScrollArea::both().max_height(height);
-                lines.min_scrolled_height(height).show(ui, |ui| {
-                    ui.add(Label::new(RichText::new(text).monospace()).extend());
-                });
-                // No key: the question may come while something else is typed.
-                if ui.button(tr!("Run it")).clicked() {
-                    requests.push(UiRequest::RunKernel(self.0.clone()));
-                    stays = false;
-                }
-            },
-        );
-        stays && !left
-    }
+/// Asks whether a kernel may run; whether the question stays open.
+pub(super) fn show_kernel(
+    kernel: &Arc<StoredKernel>,
+    cx: DialogContext<'_>,
+    requests: &mut Vec<UiRequest>,
+) -> bool {
+    let StoredKernel { source, file, .. } = &**kernel;
+    let mut stays = true;
+    let title = ("kernel", tr!("Run the kernel in this file?"));
+    let left = dialogs::dialog(cx, title, None, 900.0, |ui| {
+        ui.label(tr!(
+            "{file} has this kernel ({lines} lines). It is code and would run with your rights; it was not run here before.",
+            lines = source.lines().count()
+        ));
+        let text = lang::escape_controls(source, &['\n', '\t']);
+        let height = 0.6 * cx.screen.height();
+        let lines = ScrollArea::both().max_height(height);
+        lines.min_scrolled_height(height).show(ui, |ui| {
+            ui.add(Label::new(RichText::new(text).monospace()).extend());
+        });
+        // No key: the question may come while something else is typed.
+        if ui.button(tr!("Run it")).clicked() {
+            requests.push(UiRequest::RunKernel(kernel.clone()));
+            stays = false;
+        }
+    });
+    stays && !left
 }
-
-/// The width, in points; with kernels, which have a longer title each.
-const WIDTH: f32 = 480.0;
-const WIDTH_OF_KERNELS: f32 = 760.0;
 
 /// What can be done with the selected panel.
 const PANEL_MENU: [Action; 14] = [
@@ -268,137 +239,129 @@ const PANEL_MENU: [Action; 14] = [
     Action::View(ViewAction::ToggleMenu),
 ];
 
-/// The open popup.
+/// Values that are typed in or chosen.
 #[derive(Clone, PartialEq, Debug)]
-pub(crate) struct Popup {
-    beside: Rect,
+pub(crate) struct Form {
+    /// What it stands below; in the middle of the window where that is none.
+    beside: Option<Rect>,
     /// None where it is of a panel.
-    controls: Vec<Control>,
+    fields: Vec<Field>,
 }
 
-/// What changes a value.
+/// A value, with what is typed for it.
 #[derive(Clone, PartialEq, Debug)]
-struct Control {
+struct Field {
     setting: Setting,
-    /// A field, for values that are no choice and no amount.
-    field: Option<PromptDialog>,
-    /// The amount to which a slider is dragged.
-    dragged: Option<u64>,
+    typed: String,
+    /// Whether Enter was pressed with a text that is no such value.
+    refused: bool,
 }
 
-impl Control {
-    fn new(setting: &Setting) -> Control {
-        let field = match setting {
-            Setting::Size | Setting::Rule => Some(PromptDialog::new(*setting, String::new())),
-            _ => None,
+impl Form {
+    /// For a value, with this typed already.
+    pub(crate) fn prompt(setting: Setting, typed: String) -> Form {
+        let field = Field {
+            setting,
+            typed,
+            refused: false,
         };
-        Control {
-            setting: *setting,
-            field,
-            dragged: None,
+        Form {
+            beside: None,
+            fields: vec![field],
         }
     }
 
-    /// Lays it out; whether the popup stays open.
-    fn show(
-        &mut self,
-        ui: &mut Ui,
-        cx: DialogContext<'_>,
-        status: &Status,
-        requests: &mut Vec<UiRequest>,
-    ) -> bool {
-        let title = RichText::new(self.setting.title()).color(cx.palette.label);
-        let title = ui.label(title).id;
-        let entered = self
-            .field
-            .as_mut()
-            .is_some_and(|field| field.show_field(ui, cx, requests, focus_is_free(ui)));
-        let (it, setting) = (&cx.frame.sources, self.setting);
-        let most = it.most_instances();
-        if let Some(amount) = setting.amount(status, most) {
-            self.show_amount(ui, &amount, title, |typed| {
-                let read = setting.read(typed, most);
-                requests.extend(read.map(|action| UiRequest::Act(action.into())));
-            });
-        }
-        let choices = setting.choices(status).into_iter();
-        let choices = choices.map(|choice| Item::of_position(choice.text.clone(), &choice, it));
-        !entered & !show_lines(ui, cx, choices, requests)
-    }
-
-    /// Lays out a slider with its number; `set` is called with what is chosen by it.
-    fn show_amount(
-        &mut self,
-        ui: &mut Ui,
-        amount: &Amount,
-        title: egui::Id,
-        set: impl FnOnce(&str),
-    ) {
-        let mut value = self.dragged.unwrap_or(amount.now);
-        ui.spacing_mut().slider_width = 0.7 * ui.available_width();
-        let slider = Slider::new(&mut value, amount.bounds.clone())
-            .logarithmic(*amount.bounds.start() > 0)
-            .clamping(SliderClamping::Never)
-            .update_while_editing(false)
-            .suffix(amount.unit);
-        let slider = ui.add(slider).labelled_by(title);
-        if focus_is_free(ui) {
-            slider.request_focus();
-        }
-        // A size that is dragged over is no wish: lattices are made for the last one.
-        self.dragged = slider.dragged().then_some(value);
-        let is_set = slider.drag_stopped() || slider.changed() && self.dragged.is_none();
-        if is_set && value != amount.now {
-            set(&format!("{value}{}", amount.unit));
-        }
-    }
-}
-
-impl Popup {
-    /// The controls of the values that stand at this place.
-    pub(crate) fn of_settings(settings: &[Setting], beside: Rect) -> Popup {
-        Popup {
-            beside,
-            controls: settings.iter().map(Control::new).collect(),
+    /// For the values that stand at this place.
+    pub(crate) fn of_settings(settings: &[Setting], beside: Rect) -> Form {
+        let field = |setting: &Setting| Form::prompt(*setting, String::new()).fields;
+        Form {
+            beside: Some(beside),
+            fields: settings.iter().flat_map(field).collect(),
         }
     }
 
     /// What can be done with the selected panel, in which this point lies.
-    pub(crate) fn of_panel(at: egui::Pos2) -> Popup {
-        Popup {
-            beside: Rect::from_min_max(at, at),
-            controls: Vec::new(),
-        }
+    pub(crate) fn of_panel(at: Pos2) -> Form {
+        Form::of_settings(&[], Rect::from_min_max(at, at))
     }
 
     /// Lays it out; whether it stays open.
     pub(super) fn show(&mut self, cx: DialogContext<'_>, requests: &mut Vec<UiRequest>) -> bool {
-        let Some(status) = cx.frame.sources.status else {
-            return false;
+        let settings = Vec::from_iter(self.fields.iter().map(|it| it.setting));
+        let title = match settings.first() {
+            Some(setting) => setting.title(),
+            None => tr!("selected panel"),
         };
-        let mut stays = true;
-        let settings: Vec<Setting> = self.controls.iter().map(|it| it.setting).collect();
-        let name = format!("popup {settings:?}");
-        let width = if settings.contains(&Setting::Kernel) {
-            WIDTH_OF_KERNELS
-        } else {
-            WIDTH
-        };
-        let left = dialogs::popup(cx, self.beside, &name, width, |ui, height| {
-            let scroll = ScrollArea::vertical().max_height(height);
-            scroll.min_scrolled_height(height).show(ui, |ui| {
+        let name = format!("form {settings:?}");
+        let mut is_done = false;
+        let left = dialogs::dialog(cx, (&name, title), self.beside, WIDTH, |ui| {
+            let scroll = ScrollArea::vertical().max_height(0.66 * cx.screen.height());
+            scroll.auto_shrink([false, true]).show(ui, |ui| {
                 ui.spacing_mut().item_spacing.y = 3.0;
-                for control in &mut self.controls {
-                    stays &= control.show(ui, cx, status, requests);
+                // The first one, as when a form has just opened.
+                let mut takes_focus = cx.is_new || ui.memory(|it| it.focused().is_none());
+                for (at, field) in self.fields.iter_mut().enumerate() {
+                    if at > 0 {
+                        ui.add_space(8.0);
+                        ui.heading(field.setting.title());
+                    }
+                    is_done |= field.show(ui, cx, &mut takes_focus, requests);
                 }
-                if self.controls.is_empty() {
+                if settings.is_empty() {
                     let rows = PANEL_MENU.into_iter().filter_map(Action::row);
                     let items = rows.map(|row| Item::of_row(row, &cx.frame.sources));
-                    stays &= !show_lines(ui, cx, items, requests);
+                    is_done |= show_lines(ui, cx, items, &mut takes_focus, requests);
                 }
             });
         });
-        stays && !left
+        !is_done && !left
+    }
+}
+
+impl Field {
+    /// Lays out a field for what can be typed, with what is said below it, and what can be chosen; whether
+    /// either was done.
+    fn show(
+        &mut self,
+        ui: &mut Ui,
+        cx: DialogContext<'_>,
+        takes_focus: &mut bool,
+        requests: &mut Vec<UiRequest>,
+    ) -> bool {
+        let (it, setting) = (&cx.frame.sources, self.setting);
+        let most = it.most_instances();
+        if Setting::TYPED.contains(&setting) {
+            let id = ui.next_auto_id();
+            // Before the field sees it: it would lose its focus.
+            let entered = ui.memory(|memory| memory.has_focus(id))
+                && ui.input_mut(|input| input.consume_key(Modifiers::NONE, Key::Enter));
+            let field = TextEdit::singleline(&mut self.typed).hint_text(setting.example());
+            let field = ui.add(field.id(id).desired_width(f32::INFINITY));
+            let field = field.accessible_name(setting.title());
+            if std::mem::take(takes_focus) {
+                dialogs::hold_focus(&field);
+            }
+            self.refused &= !field.changed();
+            match (setting.read(&self.typed, most), it.status) {
+                (Ok(action), _) if entered => {
+                    requests.push(UiRequest::Act(action.into()));
+                    return true;
+                }
+                (Err(why), _) if entered || self.refused => {
+                    self.refused = true;
+                    ui.label(RichText::new(why).color(cx.palette.accent));
+                }
+                (Err(why), _) if !self.typed.is_empty() => drop(ui.label(why)),
+                (_, Some(status)) => drop(ui.label(setting.present(status, most))),
+                (_, None) => {}
+            }
+        }
+        let choices = it
+            .status
+            .map_or(Vec::new(), |status| setting.choices(status));
+        let choices = choices.iter();
+        let choices = choices.map(|choice| Item::of_position(choice.text.clone(), choice, it));
+        show_lines(ui, cx, choices, takes_focus, requests)
     }
 }
 
@@ -407,146 +370,25 @@ fn show_lines(
     ui: &mut Ui,
     cx: DialogContext<'_>,
     items: impl Iterator<Item = Item>,
+    takes_focus: &mut bool,
     requests: &mut Vec<UiRequest>,
 ) -> bool {
-    let mut lines = Vec::new();
+    let mut first = None;
     for item in items {
         let line = show_item(ui, cx, &item, None, ui.available_width());
         if line.clicked() {
             requests.push(item.request);
             return true;
         }
-        let is_present_choice = item.state == Some(true) && item.position.is_empty();
-        lines.push((is_present_choice, line));
+        // The present choice before the first one.
+        let is_present = item.state == Some(true) && item.position.is_empty();
+        first = first.filter(|_| !is_present).or(Some(line));
     }
-    let present = lines.iter().find(|(is_present, _)| *is_present);
-    let present = present.or(lines.first());
-    if let (Some((_, line)), true) = (present, focus_is_free(ui)) {
+    if let Some(line) = first
+        && std::mem::take(takes_focus)
+    {
         line.request_focus();
         line.scroll_to_me(None);
     }
     false
-}
-
-/// Whether nothing has the keyboard's focus, as when a popup has just opened.
-fn focus_is_free(ui: &Ui) -> bool {
-    ui.memory(|memory| memory.focused().is_none())
-}
-
-/// The open field.
-#[derive(Clone, PartialEq, Debug)]
-pub(crate) struct PromptDialog {
-    setting: Setting,
-    typed: String,
-    /// Whether Enter was pressed with a text that is no such value.
-    refused: bool,
-    /// Keys typed after Enter in the same frame, which belong to the next frame.
-    later: Vec<Event>,
-}
-
-impl PromptDialog {
-    /// A field with this typed already.
-    pub(crate) fn new(setting: Setting, typed: String) -> PromptDialog {
-        PromptDialog {
-            setting,
-            typed,
-            refused: false,
-            later: Vec::new(),
-        }
-    }
-
-    /// Lays it out; whether it stays open.
-    pub(super) fn show(&mut self, cx: DialogContext<'_>, requests: &mut Vec<UiRequest>) -> bool {
-        let mut entered = false;
-        let left = dialogs::dialog(cx, ("prompt", self.setting.title()), 0.12, 420.0, |ui| {
-            entered = self.show_field(ui, cx, requests, cx.is_top);
-        });
-        !entered && !left
-    }
-
-    /// Lays out the field and what is said below it, with the focus if it `takes_focus`; whether a
-    /// value was entered.
-    pub(super) fn show_field(
-        &mut self,
-        ui: &mut Ui,
-        cx: DialogContext<'_>,
-        requests: &mut Vec<UiRequest>,
-        takes_focus: bool,
-    ) -> bool {
-        let id = ui.next_auto_id();
-        let has_focus = takes_focus || ui.memory(|memory| memory.has_focus(id));
-        // Before the field sees it: it would lose its focus.
-        let entered = has_focus && ui.input_mut(|input| self.up_to_enter(&mut input.events));
-        if !self.later.is_empty() {
-            ui.ctx().request_repaint();
-        }
-        let field = TextEdit::singleline(&mut self.typed).hint_text(self.setting.example());
-        let field = ui.add(field.id(id).desired_width(f32::INFINITY));
-        let field = field.accessible_name(self.setting.title());
-        if takes_focus {
-            dialogs::hold_focus(&field);
-        }
-        self.refused &= !field.changed();
-        let sources = cx.frame.sources;
-        let most = sources.most_instances();
-        let read = self.setting.read(&self.typed, most);
-        if let (Ok(action), true) = (&read, entered) {
-            requests.push(UiRequest::Act((*action).into()));
-            return true;
-        }
-        self.refused |= entered && read.is_err();
-        match (read, sources.status) {
-            (Err(why), _) if self.refused => {
-                ui.label(RichText::new(why).color(cx.palette.accent));
-            }
-            (Err(why), _) if !self.typed.is_empty() => drop(ui.label(why)),
-            (_, Some(status)) => drop(ui.label(self.setting.present(status, most))),
-            (_, None) => {}
-        }
-        false
-    }
-
-    /// Leaves of the events those in front of Enter, and keeps those behind it for the next frame;
-    /// whether Enter is among them.
-    fn up_to_enter(&mut self, events: &mut Vec<Event>) -> bool {
-        events.splice(0..0, std::mem::take(&mut self.later));
-        let is_enter = |event: &Event| {
-            let Event::Key { key, pressed, .. } = event else {
-                return false;
-            };
-            *key == Key::Enter && *pressed
-        };
-        let Some(at) = events.iter().position(is_enter) else {
-            return false;
-        };
-        self.later = events.split_off(at + 1);
-        events.truncate(at);
-        true
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use egui::Modifiers;
-
-    #[test]
-    fn what_is_typed_behind_enter_is_for_later() {
-        let key = |key| Event::Key {
-            key,
-            physical_key: None,
-            pressed: true,
-            repeat: false,
-            modifiers: Modifiers::NONE,
-        };
-        let (typed, enter) = (Event::Text("7".into()), key(Key::Enter));
-        let mut field = PromptDialog::new(Setting::Generation, String::new());
-        let mut events = vec![typed.clone(), enter.clone(), key(Key::Backspace), enter];
-        assert!(field.up_to_enter(&mut events));
-        assert_eq!(events, [typed]);
-        let mut next = Vec::new();
-        assert!(field.up_to_enter(&mut next));
-        assert_eq!(next, [key(Key::Backspace)]);
-        assert!(!field.up_to_enter(&mut Vec::new()));
-    }
 }

@@ -7,23 +7,20 @@
 mod forms;
 mod picker;
 
-pub(crate) use forms::{
-    FileDialog, FileList, FileTask, KernelDialog, PATTERN_FILE, Popup, PromptDialog,
-};
+pub(crate) use forms::{FileDialog, FileList, FileTask, Form, PATTERN_FILE};
 pub(crate) use picker::Picker;
 
 use egui::{
-    Align, Align2, Area, Color32, Context, Event, Id, Layout, Modal, Order, Rect, Response, Sense,
-    Ui, UiKind, pos2, vec2,
+    Align, Align2, Color32, Context, Event, Id, Label, Layout, Modal, Rect, Response, RichText, Ui,
+    vec2,
 };
-use std::mem::{Discriminant, discriminant};
+use std::mem::{Discriminant, discriminant, take};
 use std::sync::Arc;
 
 use crate::view::Frame;
 use lang::tr;
 use lesson::ExerciseProgress;
 use life::{Kind, Shelved};
-use picker::Look;
 use session::StoredKernel;
 use ui::actions::{Setting, Topic};
 use ui::code_editor::{Code, Guess};
@@ -41,12 +38,10 @@ pub(crate) enum Dialog {
     File(FileDialog),
     /// The shelf.
     Shelf(Picker),
-    /// What changes a figure, or what can be done with a panel.
-    Popup(Popup),
-    /// A value that is typed in.
-    Prompt(PromptDialog),
+    /// What changes values, or what can be done with a panel.
+    Form(Form),
     /// The question whether a kernel may run.
-    Kernel(KernelDialog),
+    Kernel(Arc<StoredKernel>),
     /// The action table by topic, for those who do not know the keys.
     Menu(Picker),
     /// The keys.
@@ -59,8 +54,10 @@ pub(crate) enum Dialog {
 pub(crate) struct Dialogs {
     /// The topmost last.
     open: Vec<Dialog>,
+    /// The kinds of those that were open in the last frame, and the frame from which on they were.
+    since: (Vec<Discriminant<Dialog>>, u64),
     /// Keys typed before the dialog that they are meant for was laid out.
-    key_buffer: KeyBuffer,
+    held: Vec<Event>,
 }
 
 /// What a person asked for by a widget.
@@ -118,81 +115,44 @@ pub(crate) struct DialogContext<'a> {
     pub screen: Rect,
     /// Whether nothing lies over it, so that keys are its own.
     pub is_top: bool,
+    /// Whether that is so since this frame.
+    pub is_new: bool,
 }
 
 impl Dialog {
     /// Lays it out; whether it stays open.
     fn show(&mut self, cx: DialogContext<'_>, requests: &mut Vec<UiRequest>) -> bool {
         let it = &cx.frame.sources;
+        let one = f32::INFINITY;
         match self {
             Dialog::Commands(picker, solved) => {
-                let look = Look {
-                    name: "commands",
-                    title: tr!("Find a command"),
-                    hint: tr!("Type a command"),
-                    width: 660.0,
-                    column: 660.0,
-                    lines: 14.0,
-                    tabs: Vec::new(),
-                };
-                picker.show(cx, &look, |_| picker::commands(it, solved), requests)
+                let items = |_| picker::commands(it, solved);
+                picker.show(cx, tr!("Find a command"), one, &[], items, requests)
             }
             Dialog::Lessons(picker, solved) => {
-                let look = Look {
-                    name: "lessons",
-                    title: tr!("Lessons"),
-                    hint: tr!("Search: click here and type"),
-                    width: 860.0,
-                    column: 860.0,
-                    lines: 32.0,
-                    tabs: Vec::new(),
-                };
-                picker.show(cx, &look, |_| picker::lessons(solved).collect(), requests)
+                let items = |_| picker::lessons(solved).collect();
+                picker.show(cx, tr!("Lessons"), one, &[], items, requests)
             }
             Dialog::File(file) => file.show(cx, requests),
             Dialog::Shelf(picker) => {
+                let title = tr!("Patterns: click one to take it, then click a panel to place it");
                 let kinds = Kind::ALL.map(picker::kind_title);
-                let look = Look {
-                    name: "shelf",
-                    title: tr!("Patterns: click one to take it, then click a panel to place it"),
-                    hint: tr!("Search: name, author, kind or what it does"),
-                    width: 1080.0,
-                    column: 260.0,
-                    lines: f32::INFINITY,
-                    tabs: [tr!("All")].into_iter().chain(kinds).collect(),
-                };
+                let tabs = Vec::from_iter([tr!("All")].into_iter().chain(kinds));
                 let kind = |tab: usize| Some(Kind::ALL[tab.checked_sub(1)?]);
                 let patterns = |tab| picker::patterns(kind(tab), it);
-                picker.show(cx, &look, patterns, requests)
+                picker.show(cx, title, 260.0, &tabs, patterns, requests)
             }
-            Dialog::Popup(popup) => popup.show(cx, requests),
-            Dialog::Prompt(prompt) => prompt.show(cx, requests),
-            Dialog::Kernel(kernel) => kernel.show(cx, requests),
+            Dialog::Form(form) => form.show(cx, requests),
+            Dialog::Kernel(kernel) => forms::show_kernel(kernel, cx, requests),
             Dialog::Menu(picker) => {
-                let look = Look {
-                    name: "menu",
-                    title: tr!("Menu"),
-                    hint: tr!("Type a command"),
-                    width: 720.0,
-                    column: 720.0,
-                    lines: 20.0,
-                    tabs: Topic::ALL.map(Topic::short_title).into(),
-                };
+                let tabs = Topic::ALL.map(Topic::short_title);
                 let rows = |tab: usize| picker::rows(Some(Topic::ALL[tab]), it);
-                picker.show(cx, &look, rows, requests)
+                picker.show(cx, tr!("Menu"), one, &tabs, rows, requests)
             }
             Dialog::Help(picker) => {
-                let look = Look {
-                    name: "help",
-                    title: tr!("Keyboard shortcuts"),
-                    hint: tr!("Search: click here and type"),
-                    width: 1240.0,
-                    column: 390.0,
-                    lines: f32::INFINITY,
-                    tabs: Vec::new(),
-                };
+                let (title, rows) = (tr!("Keyboard shortcuts"), |_| picker::rows(None, it));
                 let mut picked = Vec::new();
-                let stays = picker.show(cx, &look, |_| picker::rows(None, it), &mut picked);
+                let stays = picker.show(cx, title, 390.0, &[], rows, &mut picked);
                 // Any row closes it; these do no more.
                 let closing = [ViewAction::ToggleHelp, ViewAction::Escape];
                 let closing = closing.map(|it| UiRequest::Act(it.into()));
@@ -204,14 +164,8 @@ impl Dialog {
 
     /// Whether it lists actions.
     fn is_list(&self) -> bool {
-        match self {
-            Dialog::Commands(..) | Dialog::Lessons(..) | Dialog::Menu(_) | Dialog::Help(_) => true,
-            Dialog::File(_)
-            | Dialog::Shelf(_)
-            | Dialog::Popup(_)
-            | Dialog::Prompt(_)
-            | Dialog::Kernel(_) => false,
-        }
+        use Dialog::*;
+        matches!(self, Commands(..) | Lessons(..) | Menu(_) | Help(_))
     }
 
     fn is_of_kind(&self, other: &Dialog) -> bool {
@@ -270,64 +224,47 @@ impl Dialogs {
     }
 
     /// Lays out what is open, the topmost last, and adds what was asked for.
+    ///
+    /// Where frames are slow, several keys fall between the one that opens a dialog and its first
+    /// frame. In that one egui lays it out unseen and disabled, to learn its size, so that a field takes
+    /// no keys though it has the focus; and where egui lays a frame out again (`request_discard`), it
+    /// has no events the second time. The keys are kept for the next frame.
     pub(crate) fn show(&mut self, cx: DialogContext<'_>, requests: &mut Vec<UiRequest>) {
-        let kinds = self.open.iter().map(discriminant).collect();
-        self.key_buffer.hold(cx.context, kinds);
+        let (kinds, frame) = (
+            self.open.iter().map(discriminant).collect(),
+            cx.context.cumulative_frame_nr(),
+        );
+        if self.since.0 != kinds {
+            self.since = (kinds, frame);
+        }
+        let is_new = self.since.1 == frame;
         let Some(top) = self.open.len().checked_sub(1) else {
-            return;
+            return self.held.clear();
         };
-        let (mut keys, mut at) = (take_keys(cx.context), 0);
+        self.held.extend(take_keys(cx.context));
+        let mut keys = if is_new {
+            Vec::new()
+        } else {
+            take(&mut self.held)
+        };
+        if !self.held.is_empty() {
+            cx.context.request_repaint();
+        }
+        let mut at = 0;
         self.open.retain_mut(|dialog| {
             let is_top = at == top;
             at += 1;
             if is_top {
                 cx.context.input_mut(|input| input.events.append(&mut keys));
             }
-            dialog.show(DialogContext { is_top, ..cx }, requests)
+            let is_new = is_new && is_top;
+            let cx = DialogContext {
+                is_top,
+                is_new,
+                ..cx
+            };
+            dialog.show(cx, requests)
         });
-    }
-}
-
-/// The kinds of the dialogs that are open.
-type Open = Vec<Discriminant<Dialog>>;
-
-/// Keys that come before the dialog that they are for has been laid out once.
-///
-/// Where frames are slow, several keys fall between the one that opens a dialog and its first
-/// frame. In that one egui lays it out unseen and disabled, to learn its size, so that a field takes
-/// no keys though it has the focus; and where egui lays a frame out again (`request_discard`), it
-/// has no events the second time. The keys are kept for the next frame.
-#[derive(Debug, Default)]
-struct KeyBuffer {
-    /// What was open, and in which frame that was seen first.
-    since: (Open, u64),
-    events: Vec<Event>,
-}
-
-impl KeyBuffer {
-    /// Takes the keys of a frame in which a dialog is new, and gives them back in the next one.
-    /// Called before anything is laid out, also where egui lays a frame out twice.
-    fn hold(&mut self, context: &Context, open: Open) {
-        let frame = context.cumulative_frame_nr();
-        if open.is_empty() {
-            self.events.clear();
-        }
-        if self.since.0 != open {
-            self.since = (open, frame);
-        }
-        if self.since.0.is_empty() {
-            return;
-        }
-        context.input_mut(|input| {
-            if self.since.1 == frame {
-                self.events.extend(input.events.extract_if(.., is_typed));
-            } else {
-                input.events.splice(0..0, self.events.drain(..));
-            }
-        });
-        if !self.events.is_empty() {
-            context.request_repaint();
-        }
     }
 }
 
@@ -348,62 +285,39 @@ fn is_typed(event: &mut Event) -> bool {
     )
 }
 
-/// Lays out a dialog over the dimmed scene, below its title and the button that closes it: its name, how far
-/// its top is from the window's as a share of the height, and its width in points. Whether it was left: by
-/// that button, or by a click beside it.
+/// Lays out a dialog with its title and the button that closes it: over the dimmed scene, or beside a place
+/// that stays to be seen. Whether it was left: by that button, or by a click beside it.
 fn dialog(
     cx: DialogContext<'_>,
     (name, title): (&str, &str),
-    top: f32,
+    beside: Option<Rect>,
     width: f32,
     contents: impl FnOnce(&mut Ui),
 ) -> bool {
-    let id = Id::unique(name);
-    let down = vec2(0.0, top * cx.screen.height());
-    let area = Modal::default_area(id).anchor(Align2::CENTER_TOP, down);
-    show(cx, Modal::new(id).area(area), width, |ui| {
+    let modal = Modal::new(Id::unique(name));
+    let (align, to, modal) = match beside {
+        None => (
+            Align2::CENTER_TOP,
+            vec2(0.0, 0.06 * cx.screen.height()),
+            modal,
+        ),
+        Some(place) => {
+            let faint = cx.palette.background.gamma_multiply(0.15);
+            let below = place.left_bottom().to_vec2();
+            (Align2::LEFT_TOP, below, modal.backdrop_color(faint))
+        }
+    };
+    let area = Modal::default_area(Id::unique(name)).anchor(align, to);
+    let modal = modal.area(area).show(cx.context, |ui| {
+        ui.set_width(width.min(0.92 * cx.screen.width()));
         ui.horizontal(|ui| {
             ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
                 close_button(ui);
                 ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
-                    ui.add(egui::Label::new(egui::RichText::new(title).heading()).truncate());
+                    ui.add(Label::new(RichText::new(title).heading()).truncate());
                 });
             });
         });
-        contents(ui);
-    })
-}
-
-/// Lays out a dialog below or above a place, over the scene, which stays to be seen: its width in points, and
-/// its contents, which are told how high they can be. Whether it was left, by a click beside it.
-fn popup(
-    cx: DialogContext<'_>,
-    beside: Rect,
-    name: &str,
-    width: f32,
-    contents: impl FnOnce(&mut Ui, f32),
-) -> bool {
-    let id = Id::unique(name);
-    let below = cx.screen.bottom() - beside.bottom();
-    let (pivot, corner, room) = if below >= beside.top() {
-        (Align2::LEFT_TOP, beside.left_bottom(), below)
-    } else {
-        (Align2::LEFT_BOTTOM, beside.left_top(), beside.top())
-    };
-    let area = Area::new(id).kind(UiKind::Modal).order(Order::Foreground);
-    let margins = 2.0 * f32::from(cx.context.global_style().spacing.menu_margin.top);
-    let right = cx.screen.right() - width - margins - 6.0;
-    let corner = pos2(corner.x.min(right), corner.y);
-    let area = area.sense(Sense::hover()).pivot(pivot).fixed_pos(corner);
-    let modal = Modal::new(id).area(area.constrain_to(cx.screen));
-    let modal = modal.backdrop_color(cx.palette.background.gamma_multiply(0.15));
-    let room = room - margins - 4.0;
-    show(cx, modal, width, |ui| contents(ui, room))
-}
-
-fn show(cx: DialogContext<'_>, modal: Modal, width: f32, contents: impl FnOnce(&mut Ui)) -> bool {
-    let modal = modal.show(cx.context, |ui| {
-        ui.set_width(width.min(0.92 * cx.screen.width()));
         contents(ui);
     });
     modal.backdrop_response.clicked() || modal.response.should_close()
@@ -419,7 +333,7 @@ fn hold_focus(widget: &Response) {
 /// Lays out the button that closes the dialog.
 fn close_button(ui: &mut Ui) {
     let key = Action::from(ViewAction::Escape).key();
-    let text = egui::RichText::new(tr!("Close ({key}) ×")).small();
+    let text = RichText::new(tr!("Close ({key}) ×")).small();
     if ui.button(text).clicked() {
         ui.close();
     }

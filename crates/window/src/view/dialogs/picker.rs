@@ -248,20 +248,6 @@ static SHELF_PICTURES: LazyLock<std::collections::HashMap<&str, ShelfPicture>> =
         SHELF.iter().map(of).collect()
     });
 
-/// What a picker looks like.
-pub(super) struct Look {
-    pub name: &'static str,
-    pub title: &'static str,
-    /// What stands in the empty field.
-    pub hint: &'static str,
-    pub width: f32,
-    /// How wide an item is at least.
-    pub column: f32,
-    /// How many lines are seen at once, at most.
-    pub lines: f32,
-    pub tabs: Vec<&'static str>,
-}
-
 /// What is typed into an open picker, and what is chosen there.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub(crate) struct Picker {
@@ -270,8 +256,8 @@ pub(crate) struct Picker {
     chosen: usize,
     /// Which of the tabs is shown.
     tab: usize,
-    /// Whether it was shown before.
-    is_shown: bool,
+    /// The one that was scrolled to.
+    seen: Option<usize>,
 }
 
 impl Picker {
@@ -293,59 +279,64 @@ impl Picker {
         }
     }
 
-    /// Lays it out; whether it stays open.
+    /// Lays it out, in columns that are so wide at least; whether it stays open.
     pub(super) fn show(
         &mut self,
         cx: DialogContext<'_>,
-        look: &Look,
+        title: &str,
+        column: f32,
+        tabs: &[&str],
         items: impl Fn(usize) -> Vec<Item>,
         requests: &mut Vec<UiRequest>,
     ) -> bool {
         let mut picked = None;
-        let left = dialogs::dialog(cx, (look.name, look.title), 0.06, look.width, |ui| {
-            let columns = (ui.available_width() / look.column).max(1.0) as usize;
+        let width = if column.is_finite() { 1240.0 } else { 720.0 };
+        let left = dialogs::dialog(cx, (title, title), None, width, |ui| {
+            let columns = (ui.available_width() / column).max(1.0) as usize;
             // Before the field sees them: it would move its cursor. Counted: of a slow frame no key is
             // lost.
             let presses = |key| {
                 ui.input_mut(|input| input.count_and_consume_key(Modifiers::NONE, key)) as isize
             };
             let mut across = 0;
-            if columns > 1 || look.tabs.len() > 1 {
+            if columns > 1 || tabs.len() > 1 {
                 across = presses(Key::ArrowRight) - presses(Key::ArrowLeft);
             }
             let pages = presses(Key::PageDown) - presses(Key::PageUp);
             let down = presses(Key::ArrowDown) - presses(Key::ArrowUp) + pages * PAGE;
             let entered = presses(Key::Enter) > 0;
-            let field = TextEdit::singleline(&mut self.typed).hint_text(look.hint);
+            let hint = tr!("Search: click here and type");
+            let field = TextEdit::singleline(&mut self.typed).hint_text(hint);
             let field = field.desired_width(f32::INFINITY).margin(vec2(9.0, 5.0));
-            let field = ui.add(field).accessible_name(look.hint);
+            let field = ui.add(field).accessible_name(hint);
             if cx.is_top {
                 dialogs::hold_focus(&field);
             }
             let tab = self.tab;
             if columns == 1 {
-                let last = look.tabs.len().max(1) - 1;
+                let last = tabs.len().max(1) - 1;
                 self.tab = self.tab.saturating_add_signed(across).min(last);
                 across = 0;
             }
-            if !look.tabs.is_empty() {
+            if !tabs.is_empty() {
                 ui.horizontal_wrapped(|ui| {
-                    for (at, title) in look.tabs.iter().enumerate() {
+                    for (at, title) in tabs.iter().enumerate() {
                         let tab = ui.selectable_value(&mut self.tab, at, *title);
                         let is_tab = |node: &mut Node| node.set_role(Role::Tab);
                         ui.ctx().accesskit_node_builder(tab.id, is_tab);
                     }
                 });
             }
-            let is_other = field.changed() || self.tab != tab;
+            if field.changed() || self.tab != tab {
+                (self.chosen, self.seen) = (0, None);
+            }
             let found = found(items(self.tab), &self.typed);
-            let rows = rows_of(&found, columns);
-            let from = if is_other { 0 } else { self.chosen };
-            self.chosen = moved(&rows, from, [across, down]);
-            let is_new = !std::mem::replace(&mut self.is_shown, true);
-            let moves = is_new || is_other || [across, down] != [0, 0];
+            let by = across + down * columns as isize;
+            let last = found.len().saturating_sub(1);
+            self.chosen = self.chosen.saturating_add_signed(by).min(last);
+            let moves = self.seen.replace(self.chosen) != Some(self.chosen);
             // Of one height, however much is found: nothing moves while one types.
-            let height = (look.lines * LINE).min(0.66 * cx.screen.height());
+            let height = 0.66 * cx.screen.height();
             let list = ScrollArea::vertical().max_height(height).id_salt(self.tab);
             let list = list.min_scrolled_height(height).auto_shrink(false);
             list.show(ui, |ui| {
@@ -355,32 +346,35 @@ impl Picker {
                     ui.label(tr!("No matching command"));
                 }
                 let width = ui.available_width() / columns as f32 - ui.spacing().item_spacing.x;
-                let mut heading = "";
-                for row in &rows {
-                    let of_row = found[row.start].heading;
-                    if std::mem::replace(&mut heading, of_row) != of_row {
+                let mut at = 0;
+                for group in found.chunk_by(|a, b| a.heading == b.heading) {
+                    if !group[0].heading.is_empty() {
                         ui.add_space(8.0);
-                        ui.label(RichText::new(of_row).heading().color(cx.palette.accent));
+                        let heading = RichText::new(group[0].heading).heading();
+                        ui.label(heading.color(cx.palette.accent));
                     }
-                    ui.horizontal(|ui| {
-                        for at in row.clone() {
-                            let is_chosen = at == self.chosen;
-                            let line = show_item(ui, cx, &found[at], Some(is_chosen), width);
-                            if is_chosen {
-                                let is_at = |node: &mut Node| {
-                                    node.set_active_descendant(line.id.accesskit_id());
-                                };
-                                ui.ctx().accesskit_node_builder(field.id, is_at);
-                                if moves {
-                                    line.scroll_to_me(None);
+                    for row in group.chunks(columns) {
+                        ui.horizontal(|ui| {
+                            for item in row {
+                                let is_chosen = at == self.chosen;
+                                at += 1;
+                                let line = show_item(ui, cx, item, Some(is_chosen), width);
+                                if is_chosen {
+                                    let is_at = |node: &mut Node| {
+                                        node.set_active_descendant(line.id.accesskit_id());
+                                    };
+                                    ui.ctx().accesskit_node_builder(field.id, is_at);
+                                    if moves {
+                                        line.scroll_to_me(None);
+                                    }
+                                }
+                                let is_possible = item.unavailable.is_none();
+                                if line.clicked() || entered && is_chosen && is_possible {
+                                    picked = Some(item.request.clone());
                                 }
                             }
-                            let is_possible = found[at].unavailable.is_none();
-                            if line.clicked() || entered && is_chosen && is_possible {
-                                picked = Some(found[at].request.clone());
-                            }
-                        }
-                    });
+                        });
+                    }
                 }
             });
             let (said, colour) = match found.get(self.chosen).map(|it| &it.unavailable) {
@@ -417,29 +411,6 @@ fn found(items: Vec<Item>, typed: &str) -> Vec<Item> {
     }
     found.sort_by_key(|(_, item)| headings.iter().position(|it| *it == item.heading));
     found.into_iter().map(|(_, item)| item).collect()
-}
-
-/// The items of each row: at most so many, below one heading.
-fn rows_of(items: &[Item], columns: usize) -> Vec<std::ops::Range<usize>> {
-    let groups = items.chunk_by(|a, b| a.heading == b.heading);
-    let mut next = 0;
-    let mut rows = Vec::new();
-    for row in groups.flat_map(|group| group.chunks(columns)) {
-        rows.push(next..next + row.len());
-        next += row.len();
-    }
-    rows
-}
-
-/// The item that is so many places to the right and so many rows down, as far as there are any.
-fn moved(rows: &[std::ops::Range<usize>], from: usize, [across, down]: [isize; 2]) -> usize {
-    let last = rows.last().map_or(0, |row| row.end - 1);
-    let at = from.saturating_add_signed(across).min(last);
-    let Some(row) = rows.iter().position(|row| row.contains(&at)) else {
-        return 0;
-    };
-    let to = &rows[row.saturating_add_signed(down).min(rows.len() - 1)];
-    (to.start + at - rows[row].start).min(to.end - 1)
 }
 
 /// Lays an item out: a check mark where it is on, what it does, its position and its keys to the right;
@@ -660,25 +631,5 @@ mod tests {
             );
         });
         assert_eq!(names("").len(), SHELF.len());
-    }
-
-    #[test]
-    fn the_highlight_moves_by_rows_and_stays_within_them() {
-        // Rows of 3, 2 and 1.
-        let rows = [0..3, 3..5, 5..6];
-        for (from, by, to) in [
-            (0, [1, 0], 1),
-            (0, [-1, 0], 0),
-            (2, [1, 0], 3),
-            (5, [1, 0], 5),
-            (2, [0, 1], 4),
-            (4, [0, 1], 5),
-            (5, [0, -1], 3),
-            (0, [0, 9], 5),
-            (99, [0, 0], 5),
-        ] {
-            assert_eq!(moved(&rows, from, by), to, "from {from} by {by:?}");
-        }
-        assert_eq!(moved(&[], 3, [1, 1]), 0);
     }
 }

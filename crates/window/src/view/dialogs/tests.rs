@@ -1,11 +1,11 @@
 use super::*;
-use egui::{ImeEvent, Key, Modifiers, RawInput};
+use egui::{ImeEvent, Key, Modifiers, RawInput, pos2};
 use session::SessionAction;
 use ui::ViewOptions;
 use ui::fixtures::status;
 
 fn generation() -> Dialog {
-    Dialog::Prompt(PromptDialog::new(Setting::Generation, String::new()))
+    Dialog::Form(Form::prompt(Setting::Generation, String::new()))
 }
 
 /// What is asked for when all of this, and Enter, is typed before the next frame.
@@ -49,6 +49,7 @@ fn show(
             palette: &frame.palette(),
             screen,
             is_top: true,
+            is_new: true,
         };
         dialogs.show(cx, requests);
     });

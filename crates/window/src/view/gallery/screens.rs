@@ -6,7 +6,7 @@ use egui::{Rect, pos2, vec2};
 
 use crate::view::gallery::{Row, Scenario, Window};
 use crate::view::layout::PixelRect;
-use crate::view::{Dialog, FileDialog, FileList, FileTask, Picker, Popup, PromptDialog, recording};
+use crate::view::{Dialog, FileDialog, FileList, FileTask, Form, Picker, recording};
 use engine::kernels::{self, OwnCode};
 use engine::{HostMemory, Kernel};
 use lang::tr;
@@ -81,7 +81,7 @@ pub(super) const SCREENS: &[Row] = &[
     ("failed", |it| {
         it.fail();
         it.status.clock.generation = 123_456_789_012_345;
-        let name = "NVIDIA GeForce RTX 4090 Laptop GPU with a long name";
+        let name = "NVIDIA GeForce RTX 4090 Laptop GPU, NVIDIA GeForce RTX 4090";
         it.status.engine.devices[0].name = name.into();
         it.status.setting.switches.streams = Streams::One;
     }),
@@ -453,10 +453,7 @@ pub(super) const SCREENS: &[Row] = &[
         )));
     }),
     ("prompt-rule", |it| {
-        it.open(Dialog::Prompt(PromptDialog::new(
-            Setting::Rule,
-            "HiLife".into(),
-        )));
+        it.open(Dialog::Form(Form::prompt(Setting::Rule, "HiLife".into())));
     }),
     ("shelf", |it| it.open(Dialog::Shelf(Picker::default()))),
     ("shelf-found", |it| {
@@ -469,7 +466,7 @@ pub(super) const SCREENS: &[Row] = &[
         it.open(popup(ROUND, [120.0, 600.0]));
     }),
     ("popup-panel", |it| {
-        it.open(Dialog::Popup(Popup::of_panel(pos2(400.0, 200.0))))
+        it.open(Dialog::Form(Form::of_panel(pos2(400.0, 200.0))))
     }),
     // Unusual windows, and sizes of the interface.
     ("odd-panels", |it| it.windows = ODD),
@@ -653,7 +650,7 @@ fn menu(topic: Topic) -> Dialog {
 /// The controls of these beside a place of the usual size.
 fn popup(settings: &[Setting], [x, y]: [f32; 2]) -> Dialog {
     let beside = Rect::from_min_size(pos2(x, y), vec2(200.0, 30.0));
-    Dialog::Popup(Popup::of_settings(settings, beside))
+    Dialog::Form(Form::of_settings(settings, beside))
 }
 
 fn within(rect: PixelRect, x: f64, y: f64) -> [f64; 2] {
