@@ -58,6 +58,8 @@ pub struct Figures {
     pub headline: Figure,
     /// The others, in groups.
     pub groups: Vec<Vec<Figure>>,
+    /// What a lecture is about, alone in a presentation.
+    pub essentials: [Figure; 4],
     /// Sentences, the most urgent first.
     pub messages: Vec<(Urgency, Message)>,
 }
@@ -86,7 +88,7 @@ pub const PACE: &[Setting] = &[Setting::Pace];
 /// See [`PACE`].
 pub const KERNEL: &[Setting] = &[Setting::Kernel];
 /// See [`PACE`].
-pub const STREAMS: &[Setting] = &[Setting::Switch(Switch::Streams)];
+const STREAMS: &[Setting] = &[Setting::Switch(Switch::Streams)];
 
 /// Stands where there is no value.
 const UNKNOWN: &str = "–";
@@ -183,8 +185,27 @@ pub fn figures(status: &Status, options: &ViewOptions, drawing: &Drawing) -> Fig
             switches(status),
             machine(status, drawing),
         ],
+        essentials: essentials(status),
         messages: messages(status, drawing),
     }
+}
+
+/// The median time of a round, from its first call to its last event, and what it is measured of.
+fn essentials(status: &Status) -> [Figure; 4] {
+    let is_computing = status.failed.is_none() && status.clock.recomputing.is_none();
+    let round_us = status.rates.round_us.filter(|_| is_computing);
+    [
+        figure(
+            0,
+            tr!("time per round"),
+            round_us.map_or(UNKNOWN.into(), time_us),
+        )
+        .set_by(ROUND)
+        .recorded(status.lab.recording.is_some()),
+        figure(0, tr!("lattices"), grid(status)).set_by(GRID),
+        figure(0, tr!("kernel"), status.setting.kernel.name).set_by(KERNEL),
+        figure(0, tr!("streams"), streams(status)).set_by(STREAMS),
+    ]
 }
 
 impl Figures {
@@ -406,13 +427,8 @@ fn kernel(status: &Status) -> Vec<Figure> {
     ]
 }
 
-/// The median time of a round, from its first call to its last event.
-pub fn round_time(status: &Status) -> String {
-    status.rates.round_us.map_or(UNKNOWN.into(), time_us)
-}
-
 /// How many lattices, and how large each is, in short.
-pub fn grid(status: &Status) -> String {
+fn grid(status: &Status) -> String {
     let size = status.lattices.size;
     format!(
         "{} × {}×{}",
@@ -423,7 +439,7 @@ pub fn grid(status: &Status) -> String {
 }
 
 /// How instances share streams, in short.
-pub fn streams(status: &Status) -> &'static str {
+fn streams(status: &Status) -> &'static str {
     match status.setting.switches.streams {
         Streams::PerInstance => tr!("per instance"),
         Streams::One => tr!("one shared"),

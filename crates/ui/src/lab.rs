@@ -12,7 +12,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 /// The comment above the calls that every round repeats.
-pub fn each_round() -> &'static str {
+fn each_round() -> &'static str {
     tr!("// each round")
 }
 

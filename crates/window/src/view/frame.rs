@@ -282,9 +282,15 @@ pub(crate) fn paint(
     match layout.dock {
         Dock::Hidden => {}
         Dock::Side(rect) => hud::show_side(painter, layout.points(rect), &figures),
-        Dock::Bar(rect) => hud::show_bar(painter, layout.points(rect), &figures),
+        Dock::Bar(rect) => {
+            let mut all = vec![&figures.headline];
+            all.extend(figures.groups.iter().flatten());
+            hud::show_cells(painter, layout.points(rect), &figures, &all, false, None);
+        }
         Dock::Strip(rect) => {
-            hud::show_strip(painter, layout.points(rect), frame, status, &figures);
+            let essentials = Vec::from_iter(&figures.essentials);
+            let (rect, finding) = (layout.points(rect), frame.screen.finding.as_ref());
+            hud::show_cells(painter, rect, &figures, &essentials, true, finding);
         }
     }
     if let Some(rect) = layout.toolbar {
@@ -352,27 +358,14 @@ fn say_panels(
 fn no_room(frame: &Frame<'_>, layout: &WindowLayout) -> Option<Message> {
     let no_timeline = frame.sources.options.timeline && layout.timeline.is_none();
     match frame.sources.options.side {
-        Some(panel) if layout.side.is_none() => Some(match panel {
-            SidePanel::Lab => message!("The window is too small for the lab"),
-            SidePanel::Causes => message!("The window is too small for the list of causes"),
-            SidePanel::Population => message!("The window is too small for the population graph"),
-            SidePanel::Ladder => message!("The window is too small for the ladder"),
-            SidePanel::Editor => message!("The window is too small for the editor"),
-        }),
-        Some(panel) if no_timeline => Some(match panel {
-            SidePanel::Lab => message!("The lab takes the timeline's place in this window"),
-            SidePanel::Causes => {
-                message!("The list of causes takes the timeline's place in this window")
-            }
-            SidePanel::Population => {
-                message!("The population graph takes the timeline's place in this window")
-            }
-            SidePanel::Ladder => message!("The ladder takes the timeline's place in this window"),
-            SidePanel::Editor => message!("The editor takes the timeline's place in this window"),
-        }),
-        Some(_) => None,
+        Some(_) if layout.side.is_none() => {
+            Some(message!("The window is too small for the side panel"))
+        }
+        Some(_) if no_timeline => Some(message!(
+            "The side panel takes the timeline's place in this window"
+        )),
         None if no_timeline => Some(message!("The window is too small for the timeline")),
-        None => None,
+        _ => None,
     }
 }
 

@@ -295,7 +295,7 @@ pub(crate) fn lay_out(
 fn dock(rest: &mut PixelRect, scale: f32, pixels_per_point: f32, is_presentation: bool) -> Dock {
     let (w, h) = (rest.width as f32, rest.height as f32);
     if is_presentation {
-        let strip = in_pixels(STRIP, pixels_per_point).min(rest.height / 4);
+        let strip = in_pixels(STRIP, pixels_per_point).min(rest.height / 3);
         Dock::Strip(rest.take_bottom(strip))
     } else if w >= 1.05 * h && w >= 380.0 * scale && h >= 200.0 * scale {
         let side = (HUD_WIDTH * pixels_per_point).min(0.42 * w);
@@ -366,66 +366,35 @@ const HEADER: f32 = 50.0;
 /// Between the panels of A and those of B.
 const APART: f32 = 16.0;
 
-/// Tiles an area with two groups of these panels, side by side or one above the other, whichever
-/// makes the panels larger.
+/// Tiles an area with two groups of these panels, side by side in a wide one, else one above the other.
 fn tile_comparison(
     area: PixelRect,
     panels: Panels,
     pixels_per_point: f32,
 ) -> (Tiling, ComparisonPlaces) {
     let pixels = |points| in_pixels(points, pixels_per_point).min(area.height / 6);
-    let (band, header, apart) = (pixels(BAND), pixels(HEADER), pixels(APART));
-    let below = PixelRect {
-        y: area.y + band,
-        height: area.height - band,
-        ..area
-    };
-    let tiled = |wide: bool| {
-        let (width, height) = if wide {
-            (below.width.saturating_sub(apart) / 2, below.height)
-        } else {
-            (below.width, below.height.saturating_sub(apart) / 2)
-        };
-        let away = if wide {
-            [width + apart, 0]
-        } else {
-            [0, height + apart]
-        };
-        let place = PixelRect {
-            x: below.x,
-            y: below.y + header,
-            width,
-            height: height.saturating_sub(header),
-        };
-        let tiling = Tiling {
-            count: 2 * panels.count(),
-            second: Some((panels.count(), away)),
-            ..panels.tile(place)
-        };
-        let header = PixelRect {
-            width,
-            height: header,
-            ..below
-        };
-        let second = PixelRect {
-            x: header.x + away[0],
-            y: header.y + away[1],
-            ..header
-        };
-        (tiling, [header, second])
-    };
-    let area_of = |tiling: &Tiling| u64::from(tiling.panel[0]) * u64::from(tiling.panel[1]);
-    let (beside, above) = (tiled(true), tiled(false));
-    let (tiling, headers) = if area_of(&beside.0) >= area_of(&above.0) {
-        beside
+    let (header, apart) = (pixels(HEADER), pixels(APART));
+    let mut below = area;
+    let band = below.take_top(pixels(BAND));
+    let mut first = below;
+    let away = if below.width > below.height {
+        first.width = below.width.saturating_sub(apart) / 2;
+        [first.width + apart, 0]
     } else {
-        above
+        first.height = below.height.saturating_sub(apart) / 2;
+        [0, first.height + apart]
     };
-    let band = PixelRect {
-        height: band,
-        ..area
+    let header_a = first.take_top(header);
+    let tiling = Tiling {
+        count: 2 * panels.count(),
+        second: Some((panels.count(), away)),
+        ..panels.tile(first)
     };
-    let [header_a, header_b] = headers;
+    let header_b = PixelRect {
+        x: header_a.x + away[0],
+        y: header_a.y + away[1],
+        ..header_a
+    };
     let places = ComparisonPlaces {
         band,
         header_a,

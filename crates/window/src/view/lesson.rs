@@ -49,7 +49,7 @@ pub(crate) fn show(painter: &WidgetPainter, frame: &Frame<'_>, page: &LessonPage
         let number = format!("{} / {}", page.number, page.of);
         let title = |ui: &mut Ui| ui.label(RichText::new(&page.title).font(medium(24.0)));
         Sides::new().shrink_left().truncate().show(ui, title, |ui| {
-            show_menu(painter, ui, palette.label);
+            show_menu(painter, ui);
             ui.label(RichText::new(number).color(palette.label));
         });
         if !page.about.is_empty() {

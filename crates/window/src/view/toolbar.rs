@@ -2,12 +2,10 @@
 //! what the mouse is over and how large the selection is. Everything else that a mouse can do is in
 //! the menu.
 
-use std::borrow::Cow;
-
 use egui::accesskit::Role;
 use egui::{
-    Align, Align2, Atom, Button, Color32, Layout, Painter, Rect, Shape, Stroke, Ui, WidgetInfo,
-    vec2,
+    Align, Align2, Atom, Button, Color32, Label, Layout, Painter, Rect, RichText, Shape, Stroke,
+    Ui, WidgetInfo, vec2,
 };
 
 use crate::view::Frame;
@@ -26,8 +24,9 @@ const PAD: f32 = 8.0;
 
 /// Icons, as parts in a square of 16 by 16: `l` is a line through the points that follow, `f` a filled
 /// convex shape, `b` a bar's corner and size, `d` a dot's radius.
-const RUN: &str = "f 2 0 15 8 2 16";
-const PAUSE: &str = "b 2 .5 4 15 b 10 .5 4 15";
+pub(crate) const RUN: &str = "f 2 0 15 8 2 16";
+pub(crate) const PAUSE: &str = "b 2 .5 4 15 b 10 .5 4 15";
+pub(crate) const STOP: &str = "b 1.5 1.5 13 13";
 /// A chip with its legs.
 const KERNEL: &str = "l 4 4 12 4 12 12 4 12 4 4 l 6 0 6 3 l 10 0 10 3 l 6 13 6 16 l 10 13 10 16 \
                       l 0 6 3 6 l 0 10 3 10 l 13 6 16 6 l 13 10 16 10";
@@ -53,73 +52,65 @@ const HELP: &str = "l 4 5 4.5 2.5 8 1 11.5 2.5 12 5 8 8.5 8 11 b 7 13.5 2 2";
 /// How many buttons there are, whatever they are.
 const BUTTONS: usize = 14;
 
-/// The buttons, from the left: what a click does, and what stands on them. While cells are edited, those
-/// in the middle are for cells; the others stay where they are. While the window is recorded, that button
-/// stops it, and says for how long it has been.
-fn buttons(it: &Sources<'_>) -> [(Action, &'static str, Cow<'static, str>); BUTTONS] {
+/// A button: what a click does, and what stands on it.
+type Face = (Action, &'static str, String);
+
+fn button(action: impl Into<Action>, icon: &'static str, label: &str) -> Face {
+    (action.into(), icon, label.into())
+}
+
+/// The buttons, from the left. While cells are edited, those in the middle are for cells; the others stay
+/// where they are. While the window is recorded, that button stops it, and says for how long it has been.
+fn buttons(it: &Sources<'_>) -> Vec<Face> {
+    use EditAction::*;
     use SessionAction::*;
-    let session = |action: SessionAction, icon, label| (action.into(), icon, Cow::Borrowed(label));
-    let view = |action: ViewAction, icon, label| (action.into(), icon, Cow::Borrowed(label));
-    let edit = |action: EditAction, icon, label| (action.into(), icon, Cow::Borrowed(label));
-    let (icon, label) = if it.status.is_some_and(|status| status.clock.running) {
-        (PAUSE, tr!("Pause"))
-    } else {
-        (RUN, tr!("Run"))
-    };
-    let run = session(TogglePause, icon, label);
-    let is_editing = it
-        .edit_overlay
-        .is_some_and(|hand| hand.tool != Tool::Hand || hand.ghost.is_some());
-    let middle = if is_editing {
-        [
-            session(Undo, UNDO, tr!("Undo")),
-            session(Redo, REDO, tr!("Redo")),
-            edit(EditAction::ToggleShelf, PATTERNS, tr!("Patterns")),
-            edit(EditAction::FillRandomly, FILL, tr!("Fill")),
-            edit(
-                EditAction::ClearSelection,
-                "l 2 2 14 14 l 14 2 2 14",
-                tr!("Clear"),
-            ),
-        ]
-    } else {
-        let streams = CycleSwitch(Switch::Streams);
-        [
-            session(NextKernel, KERNEL, tr!("Kernel")),
-            session(streams, STREAMS, tr!("Streams")),
-            view(
-                ViewAction::ToggleTimeline,
-                "b 0 1 9 3 b 3.5 6.5 9 3 b 7 12 9 3",
-                tr!("Timeline"),
-            ),
-            view(ViewAction::ToggleLab, LAB, tr!("Lab")),
-            view(ViewAction::ToggleLessons, LESSONS, tr!("Lessons")),
-        ]
-    };
-    let (icon, label) = match it.drawing.recording.map(|lasted| lasted.as_secs()) {
-        None => ("d 7", Cow::from(tr!("Record"))),
-        Some(seconds) => {
-            let clock = format!("{}:{:02}", seconds / 60, seconds % 60);
-            ("b 1.5 1.5 13 13", tr!("Stop {clock}").into())
-        }
-    };
-    let [a, b, c, d, e] = middle;
-    [
-        run,
-        session(StepBack, "b 1 1 2 14 f 15 1 15 15 5 8", tr!("Back")),
-        session(StepGeneration, "b 13 1 2 14 f 1 1 11 8 1 15", tr!("Step")),
-        session(Slower, "b 1 7 14 2", tr!("Slower")),
-        session(Faster, "b 1 7 14 2 b 7 1 2 14", tr!("Faster")),
-        a,
-        b,
-        c,
-        d,
-        e,
-        edit(EditAction::TogglePencil, DRAW, tr!("Draw")),
-        edit(EditAction::ToggleAreaSelection, SELECT, tr!("Select")),
-        (ViewAction::ToggleRecording.into(), icon, label),
-        view(ViewAction::ToggleHelp, HELP, tr!("Help")),
-    ]
+    use ViewAction::*;
+    let runs = it.status.is_some_and(|status| status.clock.running);
+    let mut buttons = vec![
+        if runs {
+            button(TogglePause, PAUSE, tr!("Pause"))
+        } else {
+            button(TogglePause, RUN, tr!("Run"))
+        },
+        button(StepBack, "b 1 1 2 14 f 15 1 15 15 5 8", tr!("Back")),
+        button(StepGeneration, "b 13 1 2 14 f 1 1 11 8 1 15", tr!("Step")),
+        button(Slower, "b 1 7 14 2", tr!("Slower")),
+        button(Faster, "b 1 7 14 2 b 7 1 2 14", tr!("Faster")),
+    ];
+    let overlay = it.edit_overlay;
+    buttons.extend(
+        if overlay.is_some_and(|it| it.tool != Tool::Hand || it.ghost.is_some()) {
+            [
+                button(Undo, UNDO, tr!("Undo")),
+                button(Redo, REDO, tr!("Redo")),
+                button(ToggleShelf, PATTERNS, tr!("Patterns")),
+                button(FillRandomly, FILL, tr!("Fill")),
+                button(ClearSelection, "l 2 2 14 14 l 14 2 2 14", tr!("Clear")),
+            ]
+        } else {
+            let timeline = "b 0 1 9 3 b 3.5 6.5 9 3 b 7 12 9 3";
+            [
+                button(NextKernel, KERNEL, tr!("Kernel")),
+                button(CycleSwitch(Switch::Streams), STREAMS, tr!("Streams")),
+                button(ToggleTimeline, timeline, tr!("Timeline")),
+                button(ToggleLab, LAB, tr!("Lab")),
+                button(ToggleLessons, LESSONS, tr!("Lessons")),
+            ]
+        },
+    );
+    buttons.extend([
+        button(TogglePencil, DRAW, tr!("Draw")),
+        button(ToggleAreaSelection, SELECT, tr!("Select")),
+        match it.drawing.recording.map(|lasted| lasted.as_secs()) {
+            None => button(ToggleRecording, "d 7", tr!("Record")),
+            Some(seconds) => {
+                let clock = format!("{}:{:02}", seconds / 60, seconds % 60);
+                button(ToggleRecording, STOP, &tr!("Stop {clock}"))
+            }
+        },
+        button(ToggleHelp, HELP, tr!("Help")),
+    ]);
+    buttons
 }
 
 /// The least width of a toolbar, in points.
@@ -130,59 +121,52 @@ pub(crate) fn show(painter: &WidgetPainter, frame: &Frame<'_>, rect: Rect) {
     let palette = painter.palette;
     painter.rect_filled(rect, 0.0, palette.background);
     painter.hline(rect.x_range(), rect.bottom() - 0.5, (1.0, palette.rule));
-    let inside = rect.shrink2(vec2(PAD, 3.0));
-    painter.lay_out(inside, "toolbar", |ui| {
+    painter.lay_out(rect.shrink2(vec2(PAD, 3.0)), "toolbar", |ui| {
         chosen_have_the_accent(ui, &palette);
         ui.spacing_mut().item_spacing.x = 3.0;
         ui.spacing_mut().button_padding = vec2(0.0, 0.0);
-        let widgets = &mut ui.visuals_mut().widgets;
-        widgets.inactive.fg_stroke.color = palette.label;
-        for widget in [
-            &mut widgets.inactive,
-            &mut widgets.hovered,
-            &mut widgets.active,
-        ] {
+        let [at_rest, ..] = usable(ui);
+        at_rest.fg_stroke.color = palette.label;
+        for widget in usable(ui) {
             widget.bg_stroke = Stroke::NONE;
         }
-        let has_labels = BUTTONS as f32 * LABELLED <= inside.width();
+        let has_labels = BUTTONS as f32 * LABELLED <= ui.available_width();
         ui.horizontal(|ui| {
-            for (action, icon, label) in buttons(&frame.sources) {
-                show_button(
-                    painter,
-                    ui,
-                    frame,
-                    action,
-                    face(icon, has_labels.then_some(label)),
-                );
+            for (action, sign, label) in buttons(&frame.sources) {
+                let face = face(sign, has_labels.then_some(label));
+                show_button(painter, ui, frame, action, face);
             }
-            // The longest that is there whole.
-            let room = ui.available_width() - 8.0;
-            let galley = |text| painter.layout_no_wrap(text, regular(13.0), palette.label);
-            let mut texts = under_pointer(frame).into_iter().map(galley);
-            if let Some(text) = texts.find(|text| text.size().x <= room) {
-                ui.with_layout(Layout::right_to_left(Align::Center), |ui| ui.label(text));
+            let text = under_pointer(&frame.sources);
+            if !text.is_empty() {
+                ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+                    ui.add(Label::new(RichText::new(text).small()).truncate());
+                });
             }
         });
     });
 }
 
+/// An icon in the colour of what it stands on.
+pub(crate) fn icon(parts: &'static str, side: f32) -> Atom<'static> {
+    Atom::paint(vec2(side, side), move |ui, face| {
+        paint_icon(ui.painter(), face.rect, parts, face.fallback_text_color);
+    })
+}
+
 /// What stands on a button, in its colour: an icon, above its label if there is room for it.
-fn face(icon: &'static str, label: Option<Cow<'static, str>>) -> Atom<'static> {
-    let width = if label.is_some() {
-        LABELLED
-    } else {
-        UNLABELLED
+fn face(parts: &'static str, label: Option<String>) -> Atom<'static> {
+    let (width, up) = match label {
+        Some(_) => (LABELLED, 6.5),
+        None => (UNLABELLED, 0.0),
     };
     Atom::paint(vec2(width - 3.0, HEIGHT - 6.0), move |ui, face| {
         let (all, colour) = (face.rect, face.fallback_text_color);
-        let up = if label.is_some() { 6.5 } else { 0.0 };
         let square = Rect::from_center_size(all.center() - vec2(0.0, up), vec2(15.0, 15.0));
-        paint_icon(ui.painter(), square, icon, colour);
+        paint_icon(ui.painter(), square, parts, colour);
         if let Some(label) = &label {
-            let text = fitted(ui.painter(), label, regular(11.5), colour, all.width());
             let foot = all.center_bottom() - vec2(0.0, 1.0);
-            let corner = Align2::CENTER_BOTTOM.anchor_size(foot, text.size()).min;
-            ui.painter().galley(corner, text, colour);
+            let painter = ui.painter();
+            painter.text(foot, Align2::CENTER_BOTTOM, label, regular(11.5), colour);
         }
     })
 }
@@ -236,33 +220,14 @@ fn paint_icon(painter: &Painter, square: Rect, parts: &str, colour: Color32) {
     }
 }
 
-/// The cell under the pointer and the selection's size, in ever fewer words; none where there is
-/// neither.
-fn under_pointer(frame: &Frame<'_>) -> Vec<String> {
-    let edit_overlay = frame.sources.edit_overlay;
-    let cell = edit_overlay.and_then(|it| it.pointed);
-    let cell = cell.map(|(instance, [x, y])| {
-        let long = tr!("instance {instance} · column {x} · row {y}");
-        (long, format!("{x}, {y}"))
-    });
-    let selection = edit_overlay.and_then(|it| it.selection);
-    let selection = selection.map(|(_, area)| {
-        let size = area.size;
-        (tr!("selection {size}"), size.to_string())
-    });
-    let both = |parts: [Option<String>; 2]| {
-        let parts: Vec<String> = parts.into_iter().flatten().collect();
-        parts.join(" · ")
-    };
-    let (cell_long, cell_short) = cell.unzip();
-    let (selection_long, selection_short) = selection.unzip();
-    let texts = [
-        both([cell_long.clone(), selection_long]),
-        both([cell_long, selection_short.clone()]),
-        both([cell_short.clone(), selection_short]),
-        cell_short.unwrap_or_default(),
-    ];
-    texts.into_iter().filter(|text| !text.is_empty()).collect()
+/// The cell under the pointer and the selection's size; empty where there is neither.
+fn under_pointer(it: &Sources<'_>) -> String {
+    let overlay = it.edit_overlay;
+    let pointed = overlay.and_then(|it| it.pointed);
+    let selection = overlay.and_then(|it| it.selection);
+    let cell = pointed.map(|(_, [x, y])| tr!("column {x} · row {y}"));
+    let area = selection.map(|(_, area)| tr!("selection {size}", size = area.size));
+    Vec::from_iter(cell.into_iter().chain(area)).join(" · ")
 }
 
 #[cfg(test)]
@@ -286,7 +251,7 @@ mod tests {
                 edit_overlay: Some(hand),
                 ..Frame::plain(&status, &ViewOptions::default()).sources
             });
-            buttons.map(|(.., label)| label.into_owned()).into()
+            buttons.into_iter().map(|(.., label)| label).collect()
         };
         let off = EditOverlay::default;
         let usual = labels(&off(), None);

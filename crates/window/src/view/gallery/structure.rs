@@ -195,13 +195,14 @@ const SAME: &str = "
 ";
 
 /// Screens with what a user wrote or that keeps its English names: code, patterns, lessons.
-const WRITTEN: [&str; 7] = [
+const WRITTEN: [&str; 8] = [
     "editor",
     "ladder-source",
     "lecture",
     "lesson",
     "odd-lesson",
-    "palette-refused",
+    "odd-palette",
+    "palette",
     "shelf",
 ];
 

@@ -4,15 +4,13 @@ use std::sync::Arc;
 
 use crate::view::widget_painter::WidgetPainter;
 
+use egui::text::{LayoutJob, TextWrapping};
 use egui::{
     Align2, Color32, CornerRadius, FontData, FontDefinitions, FontFamily, FontId, Galley, Margin,
     Mesh, Painter, Pos2, Rgba, Shape, Stroke, TextStyle, Visuals, emath::GuiRounding as _, vec2,
 };
 
 use ui::theme::{Palette, Rgb};
-
-/// Where room is short, text shrinks to this part of its size before it is cut.
-pub(crate) const SMALLEST: f32 = 0.72;
 
 /// A letter's width and a line's height in code, of the type's size.
 pub(crate) const LETTER: f32 = 0.604;
@@ -38,6 +36,16 @@ pub(crate) fn chosen_have_the_accent(ui: &mut egui::Ui, palette: &Palette<Color3
     visuals.selection.stroke.color = palette.on_accent;
 }
 
+/// How what can be used looks from here on: at rest, under the pointer and pressed.
+pub(crate) fn usable(ui: &mut egui::Ui) -> [&mut egui::style::WidgetVisuals; 3] {
+    let widgets = &mut ui.visuals_mut().widgets;
+    [
+        &mut widgets.inactive,
+        &mut widgets.hovered,
+        &mut widgets.active,
+    ]
+}
+
 /// Black or white, whichever stands out more from a bright or dark colour.
 pub(crate) fn text_on(background: Color32) -> Color32 {
     let [red, green, blue, _] = Rgba::from(background).to_array();
@@ -54,8 +62,8 @@ pub(crate) fn text_on(background: Color32) -> Color32 {
 /// it, so that Latin text is the same in both languages.
 pub fn install_fonts(context: &egui::Context) {
     let mut fonts = FontDefinitions::default();
-    const CHINESE: &str = "noto-sans-sc";
-    let faces: [(&str, &'static [u8]); 2] = [
+    let code = fonts.families[&FontFamily::Monospace].clone();
+    let faces: [(&str, &'static [u8]); 3] = [
         (
             "roboto",
             include_bytes!("../../../../../assets/fonts/Roboto-Regular.ttf"),
@@ -64,34 +72,31 @@ pub fn install_fonts(context: &egui::Context) {
             "roboto-medium",
             include_bytes!("../../../../../assets/fonts/Roboto-Medium.ttf"),
         ),
+        (
+            CHINESE,
+            include_bytes!("../../../../../assets/fonts/NotoSansSC-Regular.otf"),
+        ),
     ];
-    let fallback = fonts
-        .families
-        .get(&FontFamily::Monospace)
-        .cloned()
-        .unwrap_or_default();
-    let chinese = include_bytes!("../../../../../assets/fonts/NotoSansSC-Regular.otf");
-    let mut chinese = FontData::from_static(chinese);
-    // Its characters hang lower than Latin capitals and figures: up, so that both have one middle.
-    chinese.tweak.y_offset_factor = -0.06;
-    fonts.font_data.insert(CHINESE.into(), Arc::new(chinese));
-    // Code and its remarks.
-    let code = fonts.families.entry(FontFamily::Monospace).or_default();
-    code.push(CHINESE.into());
     for (name, bytes) in faces {
-        fonts
-            .font_data
-            .insert(name.into(), Arc::new(FontData::from_static(bytes)));
-        let family = [name.into(), CHINESE.into()]
-            .into_iter()
-            .chain(fallback.iter().cloned())
-            .collect();
+        let mut data = FontData::from_static(bytes);
+        if name == CHINESE {
+            // Its characters hang lower than Latin capitals and figures: up, so that both have one middle.
+            data.tweak.y_offset_factor = -0.06;
+        }
+        fonts.font_data.insert(name.into(), Arc::new(data));
+        let own = [name.into(), CHINESE.into()].into_iter();
+        let family = own.chain(code.iter().cloned()).collect();
         fonts.families.insert(FontFamily::Name(name.into()), family);
     }
     let regular = fonts.families[&FontFamily::Name("roboto".into())].clone();
     fonts.families.insert(FontFamily::Proportional, regular);
+    // Code has remarks.
+    let code = fonts.families.entry(FontFamily::Monospace).or_default();
+    code.push(CHINESE.into());
     context.set_fonts(fonts);
 }
+
+const CHINESE: &str = "noto-sans-sc";
 
 pub(crate) fn regular(size: f32) -> FontId {
     FontId::new(size, FontFamily::Proportional)
@@ -101,7 +106,7 @@ pub(crate) fn medium(size: f32) -> FontId {
     FontId::new(size, FontFamily::Name("roboto-medium".into()))
 }
 
-/// One line of at most `width`: smaller where it must be, and cut with … where that does not do.
+/// One line of at most `width`, cut with … where it must be.
 pub(crate) fn fitted(
     painter: &Painter,
     text: &str,
@@ -109,42 +114,9 @@ pub(crate) fn fitted(
     colour: Color32,
     width: f32,
 ) -> Arc<Galley> {
-    let galley = painter.layout_no_wrap(text.into(), font.clone(), colour);
-    if galley.size().x <= width {
-        return galley;
-    }
-    let shrink = (width / galley.size().x * 0.99).max(SMALLEST);
-    let font = FontId::new((font.size * shrink * 4.0).floor() / 4.0, font.family);
-    cut(painter, text, font, colour, width)
-}
-
-/// One line of at most `width`, cut with … where it must be.
-pub(crate) fn cut(
-    painter: &Painter,
-    text: &str,
-    font: FontId,
-    colour: Color32,
-    width: f32,
-) -> Arc<Galley> {
-    let galley = painter.layout_no_wrap(text.into(), font.clone(), colour);
-    if galley.size().x <= width {
-        return galley;
-    }
-    let letters: Vec<char> = text.chars().collect();
-    let cut = |count: usize| {
-        let text = letters[..count]
-            .iter()
-            .collect::<String>()
-            .trim_end()
-            .to_owned()
-            + "…";
-        painter.layout_no_wrap(text, font.clone(), colour)
-    };
-    let mut count = (letters.len() as f32 * width / galley.size().x) as usize;
-    while count > 0 && cut(count).size().x > width {
-        count -= 1;
-    }
-    cut(count)
+    let mut job = LayoutJob::simple_singleline(text.into(), font, colour);
+    job.wrap = TextWrapping::truncate_at_width(width);
+    painter.layout_job(job)
 }
 
 /// A paragraph of at most `rows` rows, cut with …; a number and its unit stay in one row.
@@ -157,7 +129,7 @@ pub(crate) fn paragraph(
     rows: usize,
 ) -> Arc<Galley> {
     let text = lang::keep_units(text);
-    let mut job = egui::text::LayoutJob::simple(text, font, colour, width);
+    let mut job = LayoutJob::simple(text, font, colour, width);
     job.wrap.max_rows = rows;
     painter.layout_job(job)
 }
@@ -221,10 +193,6 @@ fn visuals(palette: &Palette<Color32>) -> Visuals {
     visuals.popup_shadow = egui::Shadow::NONE;
     visuals.extreme_bg_color = palette.field;
     visuals.faint_bg_color = palette.dialog_stripe;
-    visuals.code_bg_color = palette.code_background;
-    visuals.hyperlink_color = palette.accent;
-    visuals.warn_fg_color = palette.rejected;
-    visuals.error_fg_color = palette.failed_text;
     visuals.selection.bg_fill = palette.selected;
     visuals.selection.stroke = line(palette.accent);
     visuals.text_cursor.stroke = Stroke::new(2.0, palette.accent);
