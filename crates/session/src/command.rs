@@ -1,24 +1,20 @@
-//! Everything that can be asked of a session, opening and saving included, and what must hold before it is done.
+//! Everything that can be asked of a session, and what must hold before it is done.
 //!
 //! Commands wait in one queue and are taken in order, but for those that are done as soon as they arrive
 //! ([`When::AtOnce`]). What a command refers to relatively (the next kernel, a round back, the start in
 //! force) is found when it is taken, since earlier ones may change it; the panel that it concerns is the
 //! one that was selected when it was asked.
 
-use crate::saved::{Drafts, NotSaved, OwnFile, SavedSession, Written};
-use crate::{
-    DeviceChoice, Edit, OwnRound, OwnRoundError, PicturePlan, Session, Setup, Switch, internal,
-    lock,
-};
+use crate::saved::{Drafts, OwnFile, SavedSession};
+use crate::{Edit, OwnRound, OwnRoundError, PicturePlan, Setup, Switch};
 use engine::Kernel;
-use lang::{Message, message, tr};
-use life::{Lattice, Rule, Size, dated_stem, grouped};
+use lang::{Message, tr};
+use life::{Lattice, Rule, Size};
+use parking_lot::Mutex;
 use std::collections::VecDeque;
 use std::fmt;
-use std::path::PathBuf;
-use std::sync::atomic::Ordering;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
 
 /// Something to tell the user.
@@ -91,288 +87,6 @@ pub(crate) enum Command {
     Close,
 }
 
-impl Session {
-    /// Sends an action to the session's thread, which performs the actions in order.
-    pub fn act(&self, action: SessionAction) {
-        match action {
-            SessionAction::SaveSession => self.save_soon(),
-            action => self.send(Command::Act(action)),
-        }
-    }
-
-    /// Takes everything of this setup that a running session can change; of how it starts, the density.
-    pub fn apply(&self, setup: Setup) {
-        self.send(Command::Apply(Box::new(setup)));
-    }
-
-    /// Tells that the CPU computes for want of a GPU, and how recorded rounds are shown, if that is so.
-    pub fn offer_recorded_rounds(&self) {
-        let status = self.status();
-        let is_free = status.engine.is_cpu() && status.notice.is_none();
-        if self.device() == DeviceChoice::Auto && is_free {
-            let offer = Notice::Done(message!(
-                "The CPU computes here; {key} shows rounds that were recorded on a GPU",
-                key = RECORDED_KEY
-            ));
-            self.send(Command::Notify(offer));
-        }
-    }
-
-    /// Pauses while a lesson is open; with `false`, goes on if it ran then and nobody has paused or
-    /// stepped it since.
-    pub fn pause_for_lesson(&self, pause: bool) {
-        self.send(Command::PauseForLesson(pause));
-    }
-
-    /// Measures populations, births and deaths from now on, or only what stopping and reseeding
-    /// need.
-    pub fn watch_population(&self, watch: bool) {
-        self.send(Command::WatchPopulation(watch));
-    }
-
-    /// Measures how much of a round's work overlaps, or does not.
-    pub fn watch_overlap(&self, watch: bool) {
-        self.send(Command::WatchOverlap(watch));
-    }
-
-    /// Edits a lattice between two rounds; edits are applied in the order of these calls. Returns
-    /// the edit's number, counted from 1. [`Picture::edits`](crate::Picture::edits) is the number of the
-    /// last edit that a picture shows.
-    pub fn edit(&self, edit: Edit) -> u64 {
-        let number = self.edits.fetch_add(1, Ordering::Relaxed) + 1;
-        self.send(Command::Edit(edit, number));
-        number
-    }
-
-    /// Begins anew at a generation and pauses, with this lattice in place of an instance's and the others
-    /// as they are; smaller lattices are enlarged to its size. One undo reverts it.
-    pub fn open_pattern(&self, instance: usize, lattice: Arc<Lattice>, generation: u64) {
-        let command = Command::OpenPattern(instance, lattice, generation);
-        self.send(command);
-    }
-
-    /// Runs this script for the present number of instances, and if what it orders is right, issues
-    /// rounds in that order from now on. The answer is the round, or why it is not right: then nothing
-    /// changes. The channel is closed without an answer if the session has ended.
-    pub fn set_own_round(
-        &self,
-        source: Arc<str>,
-    ) -> Receiver<Result<Arc<OwnRound>, OwnRoundError>> {
-        let (query, answer) = Query::new();
-        self.send(Command::SetOwnRound(source, query));
-        answer
-    }
-
-    /// Steps the lattices by this kernel of the user's own ([`Kernel::own`]) from now on, and keeps it beside
-    /// the rungs, in place of another one. If it cannot step them, nothing changes, and a notice in the
-    /// status says why.
-    pub fn set_own_kernel(&self, kernel: &'static Kernel) {
-        self.send(Command::SetOwnKernel(kernel));
-    }
-
-    /// Requests an instance's lattice and its generation, as of when every earlier request is done.
-    /// `wake` is called once they can be received. The channel is closed without them if there is no
-    /// such instance.
-    pub fn copy(&self, instance: usize) -> Receiver<(Arc<Lattice>, u64)> {
-        let (query, copy) = Query::new();
-        self.send(Command::ReadCells(instance, query));
-        copy
-    }
-
-    fn send(&self, command: Command) {
-        let _ = self.commands.send(command); // if the thread has ended, its status says why
-    }
-
-    /// Sets which pictures are downloaded from now on.
-    pub fn request_view(&self, request: PicturePlan) {
-        self.send(Command::View(request));
-    }
-}
-
-// Opening a session from a file and saving it there, also while its thread hangs in a call of the driver.
-
-/// How long saving waits for the lattices: a long launch may come before their download.
-const SAVE_TIMEOUT: Duration = Duration::from_secs(20);
-
-impl Session {
-    /// Replaces this session by a saved one, on the devices of this one. A session that has a file
-    /// is saved there first; the saved one has no file of its own, so that nothing overwrites it
-    /// unasked. If this session cannot be saved or has ended, or memory is lacking for the saved one,
-    /// everything stays as it is, this session's file too; a notice says why. Once it is open, a
-    /// notice says so with the `name` of its file.
-    pub fn open(&self, saved: SavedSession, name: String) {
-        let (commands, file) = (self.commands.clone(), self.file.clone());
-        let (saver, last_known) = (self.saver(), self.shared.last_known.clone());
-        self.in_background("open", move || {
-            let command = match saver.map_or(Ok(None), |saver| saver.save()) {
-                Ok(_) => {
-                    last_known.set_drafts(saved.drafts.clone());
-                    Command::Replace(Box::new(saved), file, name)
-                }
-                Err(why) => Command::Notify(Notice::Warning(why.message)),
-            };
-            let _ = commands.send(command); // the session may have ended
-        });
-    }
-
-    /// The texts in the editor, which are saved with the session.
-    pub fn drafts(&self) -> Drafts {
-        self.shared.last_known.drafts()
-    }
-
-    /// Notes what is in the editor now.
-    pub fn set_drafts(&self, drafts: Drafts) {
-        self.shared.last_known.set_drafts(drafts);
-    }
-
-    /// Works on a thread of its own; where the system gives none, or the work panics, a notice says so.
-    pub(crate) fn in_background(&self, name: &str, work: impl FnOnce() + Send + 'static) {
-        let commands = self.commands.clone();
-        let warn = move |why| drop(commands.send(Command::Notify(Notice::Warning(why))));
-        let panicked = warn.clone();
-        let body = move || match platform::catch_panic(work) {
-            Ok(()) => {}
-            Err(why) => panicked(internal(why)),
-        };
-        let thread = std::thread::Builder::new().name(name.into());
-        if let Err(error) = thread.spawn(body) {
-            warn(message!("cannot start a thread: {error}"));
-        }
-    }
-
-    /// Requests the session in a form that can be saved, as of a moment between two rounds. The
-    /// channel closes without an answer if the session was opened from a file that was never
-    /// restored.
-    pub fn saved(&self) -> Receiver<SavedSession> {
-        saved(&self.commands)
-    }
-
-    /// Saves the session in its file, if it has one, and waits until the file is written. Returns the
-    /// file.
-    ///
-    /// # Errors
-    /// It is not saved in its file, but it may be in another one.
-    pub fn save_to_its_file(&self) -> Result<Option<PathBuf>, NotSaved> {
-        self.saver().map_or(Ok(None), |saver| saver.save())
-    }
-
-    /// A handle that saves the session from any thread; `None` if the session has no file.
-    pub fn saver(&self) -> Option<Saver> {
-        self.file.get().map(|_| self.any_saver())
-    }
-
-    fn any_saver(&self) -> Saver {
-        Saver {
-            commands: self.commands.clone(),
-            last_known: self.shared.last_known.clone(),
-            file: self.file.clone(),
-        }
-    }
-
-    /// Saves the session in the background, in its file or else in a new one in the present folder,
-    /// and shows a notice when it is saved.
-    fn save_soon(&self) {
-        let saver = self.any_saver();
-        self.in_background("save", move || {
-            let notice = match saver.write() {
-                Ok(Some(path)) => {
-                    Notice::Done(message!("the session is saved in {}", path.display()))
-                }
-                Ok(None) => return,
-                Err(why) => Notice::Warning(why.message),
-            };
-            let _ = saver.commands.send(Command::Notify(notice)); // the session may have ended
-        });
-    }
-}
-
-/// Saves a session in its file while the session runs, even if its window hangs.
-#[derive(Clone)]
-pub struct Saver {
-    commands: Sender<Command>,
-    last_known: LastKnown,
-    file: OwnFile,
-}
-
-impl Saver {
-    /// Saves the session and waits until the file is written. Returns the file, or `None` once another
-    /// session was opened in its place: then nothing is written.
-    ///
-    /// # Errors
-    /// It is not saved in its file, but it may be in another one.
-    pub fn save(&self) -> Result<Option<PathBuf>, NotSaved> {
-        self.file.get().map_or(Ok(None), |_| self.write())
-    }
-
-    /// Saves the session in its file, or in a new one in the present folder if it has none, and waits
-    /// until it is written. Returns `None`, and writes nothing, if another session was opened meanwhile:
-    /// the file is not that one's.
-    fn write(&self) -> Result<Option<PathBuf>, NotSaved> {
-        let before = self.file.get();
-        let path = || {
-            let path = before.as_ref().map(|file| file.path.clone());
-            path.unwrap_or(".".into())
-        };
-        let timeout = platform::timeout(SAVE_TIMEOUT);
-        let saved = saved(&self.commands).recv_timeout(timeout);
-        if before.is_some() && self.file.get().is_none() {
-            return Ok(None);
-        }
-        let write = |session: SavedSession| {
-            let drafts = self.last_known.drafts();
-            let session = SavedSession { drafts, ..session };
-            match &before {
-                Some(file) => file.write(&session),
-                None => {
-                    let path = PathBuf::from(dated_stem()).with_extension("json");
-                    Written::default().write_new(&session, &path)
-                }
-            }
-        };
-        if let (Err(RecvTimeoutError::Timeout), Some(known)) = (&saved, self.last_known.session()) {
-            let generation = known.session.timeline.position.generation;
-            let path = write(known.session)?;
-            return Err(NotSaved {
-                message: message!(
-                    "the device did not finish its work within {timeout} s; the session is saved in {path} as it was {age} s ago, at generation {generation}",
-                    timeout = timeout.as_secs(),
-                    path = path.display(),
-                    age = known.at.elapsed().as_secs(),
-                    generation = grouped(generation)
-                ),
-                machine_lacks: true,
-            });
-        }
-        let saved = saved.map_err(|error| {
-            let why = match error {
-                RecvTimeoutError::Timeout => message!(
-                    "the device did not finish its work within {} s",
-                    timeout.as_secs()
-                ),
-                RecvTimeoutError::Disconnected => {
-                    message!("the session in the file was never restored; the file was not changed")
-                }
-            };
-            NotSaved {
-                message: message!("the session was not saved in {}: {why}", path().display()),
-                machine_lacks: error == RecvTimeoutError::Timeout,
-            }
-        })?;
-        write(saved).map(Some)
-    }
-
-    /// Leaves the file, so that another process can save there: this one ends.
-    pub fn leave(&self) {
-        self.file.leave();
-    }
-}
-
-fn saved(commands: &Sender<Command>) -> Receiver<SavedSession> {
-    let (query, saved) = Query::new();
-    let _ = commands.send(Command::Save(query)); // if the thread has ended, the channel closes
-    saved
-}
-
 // The session as other threads know it, for saving it while its own thread hangs in a call of the
 // driver.
 // The worker publishes its log and position with the newest copy of the lattices. Whoever loads the file
@@ -383,7 +97,7 @@ fn saved(commands: &Sender<Command>) -> Receiver<SavedSession> {
 pub(crate) struct KnownSession {
     pub(crate) session: SavedSession,
     /// When this was the session's state last.
-    at: Instant,
+    pub(crate) at: Instant,
 }
 
 /// The newest known state of a session; clones share it.
@@ -395,17 +109,17 @@ pub(crate) struct LastKnown {
 }
 
 impl LastKnown {
-    fn drafts(&self) -> Drafts {
-        lock(&self.drafts).clone()
+    pub(crate) fn drafts(&self) -> Drafts {
+        self.drafts.lock().clone()
     }
 
     pub(crate) fn set_drafts(&self, drafts: Drafts) {
-        *lock(&self.drafts) = drafts;
+        *self.drafts.lock() = drafts;
     }
 
     /// The session that was published last, if any.
     pub(crate) fn session(&self) -> Option<KnownSession> {
-        lock(&self.published).clone()
+        self.published.lock().clone()
     }
 }
 
@@ -424,7 +138,7 @@ pub(crate) struct SafetyCopy {
 impl SafetyCopy {
     /// Forgets what was published: nothing of it may be saved any more.
     pub(crate) fn clear(&mut self) {
-        *lock(&self.shared.published) = None;
+        *self.shared.published.lock() = None;
         self.is_current = false;
     }
 
@@ -432,7 +146,7 @@ impl SafetyCopy {
     /// take more than a fiftieth of what has passed since. If nothing has changed, notes that.
     pub(crate) fn is_due(&self, interval: Duration, now: Instant) -> bool {
         if self.is_current {
-            if let Some(published) = &mut *lock(&self.shared.published) {
+            if let Some(published) = &mut *self.shared.published.lock() {
                 published.at = now;
             }
             return false;
@@ -444,7 +158,7 @@ impl SafetyCopy {
     /// Publishes a session, which was begun to be made at `began`.
     pub(crate) fn publish(&mut self, session: Option<SavedSession>, began: Instant, now: Instant) {
         let at = began;
-        *lock(&self.shared.published) = session.map(|session| KnownSession { session, at });
+        *self.shared.published.lock() = session.map(|session| KnownSession { session, at });
         self.is_current = true;
         self.published = Some((began, now - began));
     }

@@ -24,16 +24,19 @@ mod state;
 pub mod trace;
 mod worker;
 
-use command::Command;
-use engine::{EngineError, Result};
-use lang::{Message, message};
-use std::sync::atomic::AtomicU64;
+use command::{Command, LastKnown, Notice, Query};
+use engine::{EngineError, Kernel, Result};
+use lang::message;
+use life::{Lattice, dated_stem, grouped};
+use saved::{OwnFile, Written};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-pub use command::{RECORDED_KEY, SLOWER_KEY, Saver, SessionAction, timestamps_of_own};
+pub use command::{RECORDED_KEY, SLOWER_KEY, SessionAction, timestamps_of_own};
 pub use copies::SavedTimeline;
 pub use engines::{Losses, make_again};
 pub use experiment::{
@@ -65,7 +68,7 @@ pub use worker::status::{
 /// A running session; see the crate's documentation.
 pub struct Session {
     device: DeviceChoice,
-    file: saved::OwnFile,
+    file: OwnFile,
     commands: Sender<Command>,
     shared: worker::Shared,
     /// Number of edits requested so far.
@@ -138,7 +141,7 @@ impl Session {
 
     /// The latest status. Never waits for the session's thread.
     pub fn status(&self) -> Arc<Status> {
-        let mut status = lock(&self.shared.status).clone();
+        let mut status = self.shared.status.lock().clone();
         let over = self.thread.as_ref().is_some_and(JoinHandle::is_finished);
         if over && status.failed.is_none() {
             let why = message!("internal: the engine's thread has ended unasked");
@@ -149,7 +152,7 @@ impl Session {
 
     /// The latest timed rounds.
     pub fn trace(&self) -> Trace {
-        lock(&self.shared.trace).clone()
+        self.shared.trace.lock().clone()
     }
 
     /// The newest complete pictures.
@@ -177,32 +180,295 @@ impl PictureSource for Session {
     }
 
     fn newer_trace(&self, seen: u64) -> Option<Trace> {
-        let trace = try_lock(&self.shared.trace)?;
+        let trace = self.shared.trace.try_lock()?;
         (trace.sequence > seen).then(|| trace.clone())
     }
 
     fn newer_population(&self, of: Option<usize>, seen: u64) -> Option<(u64, Series)> {
-        try_lock(&self.shared.populations)?.newer(of, seen)
+        self.shared.populations.try_lock()?.newer(of, seen)
     }
 }
 
-/// The message about a bug in the program: work panicked, with this reason.
-fn internal(it: String) -> Message {
-    message!("internal: {it}")
-}
-
-/// Locks what several threads share. Each leaves it whole, so that a panic of one hurts no other.
-fn lock<T>(it: &Mutex<T>) -> MutexGuard<'_, T> {
-    it.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// [`lock`], unless another thread has it.
-fn try_lock<T>(it: &Mutex<T>) -> Option<MutexGuard<'_, T>> {
-    match it.try_lock() {
-        Ok(it) => Some(it),
-        Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
-        Err(TryLockError::WouldBlock) => None,
+impl Session {
+    /// Sends an action to the session's thread, which performs the actions in order.
+    pub fn act(&self, action: SessionAction) {
+        match action {
+            SessionAction::SaveSession => self.save_soon(),
+            action => self.send(Command::Act(action)),
+        }
     }
+
+    /// Takes everything of this setup that a running session can change; of how it starts, the density.
+    pub fn apply(&self, setup: Setup) {
+        self.send(Command::Apply(Box::new(setup)));
+    }
+
+    /// Tells that the CPU computes for want of a GPU, and how recorded rounds are shown, if that is so.
+    pub fn offer_recorded_rounds(&self) {
+        let status = self.status();
+        let is_free = status.engine.is_cpu() && status.notice.is_none();
+        if self.device() == DeviceChoice::Auto && is_free {
+            let offer = Notice::Done(message!(
+                "The CPU computes here; {key} shows rounds that were recorded on a GPU",
+                key = RECORDED_KEY
+            ));
+            self.send(Command::Notify(offer));
+        }
+    }
+
+    /// Pauses while a lesson is open; with `false`, goes on if it ran then and nobody has paused or
+    /// stepped it since.
+    pub fn pause_for_lesson(&self, pause: bool) {
+        self.send(Command::PauseForLesson(pause));
+    }
+
+    /// Measures populations, births and deaths from now on, or only what stopping and reseeding
+    /// need.
+    pub fn watch_population(&self, watch: bool) {
+        self.send(Command::WatchPopulation(watch));
+    }
+
+    /// Measures how much of a round's work overlaps, or does not.
+    pub fn watch_overlap(&self, watch: bool) {
+        self.send(Command::WatchOverlap(watch));
+    }
+
+    /// Edits a lattice between two rounds; edits are applied in the order of these calls. Returns
+    /// the edit's number, counted from 1. [`Picture::edits`] is the number of the
+    /// last edit that a picture shows.
+    pub fn edit(&self, edit: Edit) -> u64 {
+        let number = self.edits.fetch_add(1, Ordering::Relaxed) + 1;
+        self.send(Command::Edit(edit, number));
+        number
+    }
+
+    /// Begins anew at a generation and pauses, with this lattice in place of an instance's and the others
+    /// as they are; smaller lattices are enlarged to its size. One undo reverts it.
+    pub fn open_pattern(&self, instance: usize, lattice: Arc<Lattice>, generation: u64) {
+        let command = Command::OpenPattern(instance, lattice, generation);
+        self.send(command);
+    }
+
+    /// Runs this script for the present number of instances, and if what it orders is right, issues
+    /// rounds in that order from now on. The answer is the round, or why it is not right: then nothing
+    /// changes. The channel is closed without an answer if the session has ended.
+    pub fn set_own_round(
+        &self,
+        source: Arc<str>,
+    ) -> Receiver<Result<Arc<OwnRound>, OwnRoundError>> {
+        let (query, answer) = Query::new();
+        self.send(Command::SetOwnRound(source, query));
+        answer
+    }
+
+    /// Steps the lattices by this kernel of the user's own ([`Kernel::own`]) from now on, and keeps it beside
+    /// the rungs, in place of another one. If it cannot step them, nothing changes, and a notice in the
+    /// status says why.
+    pub fn set_own_kernel(&self, kernel: &'static Kernel) {
+        self.send(Command::SetOwnKernel(kernel));
+    }
+
+    /// Requests an instance's lattice and its generation, as of when every earlier request is done.
+    /// `wake` is called once they can be received. The channel is closed without them if there is no
+    /// such instance.
+    pub fn copy(&self, instance: usize) -> Receiver<(Arc<Lattice>, u64)> {
+        let (query, copy) = Query::new();
+        self.send(Command::ReadCells(instance, query));
+        copy
+    }
+
+    fn send(&self, command: Command) {
+        let _ = self.commands.send(command); // if the thread has ended, its status says why
+    }
+
+    /// Sets which pictures are downloaded from now on.
+    pub fn request_view(&self, request: PicturePlan) {
+        self.send(Command::View(request));
+    }
+}
+
+// Opening a session from a file and saving it there, also while its thread hangs in a call of the driver.
+
+/// How long saving waits for the lattices: a long launch may come before their download.
+const SAVE_TIMEOUT: Duration = Duration::from_secs(20);
+
+impl Session {
+    /// Replaces this session by a saved one, on the devices of this one. A session that has a file
+    /// is saved there first; the saved one has no file of its own, so that nothing overwrites it
+    /// unasked. If this session cannot be saved or has ended, or memory is lacking for the saved one,
+    /// everything stays as it is, this session's file too; a notice says why. Once it is open, a
+    /// notice says so with the `name` of its file.
+    pub fn open(&self, saved: SavedSession, name: String) {
+        let (commands, file) = (self.commands.clone(), self.file.clone());
+        let (saver, last_known) = (self.saver(), self.shared.last_known.clone());
+        self.in_background("open", move || {
+            let command = match saver.map_or(Ok(None), |saver| saver.save()) {
+                Ok(_) => {
+                    last_known.set_drafts(saved.drafts.clone());
+                    Command::Replace(Box::new(saved), file, name)
+                }
+                Err(why) => Command::Notify(Notice::Warning(why.message)),
+            };
+            let _ = commands.send(command); // the session may have ended
+        });
+    }
+
+    /// The texts in the editor, which are saved with the session.
+    pub fn drafts(&self) -> Drafts {
+        self.shared.last_known.drafts()
+    }
+
+    /// Notes what is in the editor now.
+    pub fn set_drafts(&self, drafts: Drafts) {
+        self.shared.last_known.set_drafts(drafts);
+    }
+
+    /// Works on a thread of its own; where the system gives none, or the work panics, a notice says so.
+    pub(crate) fn in_background(&self, name: &str, work: impl FnOnce() + Send + 'static) {
+        let commands = self.commands.clone();
+        let warn = move |why| drop(commands.send(Command::Notify(Notice::Warning(why))));
+        let panicked = warn.clone();
+        let body = move || match platform::catch_panic(work) {
+            Ok(()) => {}
+            Err(why) => panicked(message!("internal: {why}")),
+        };
+        let thread = std::thread::Builder::new().name(name.into());
+        if let Err(error) = thread.spawn(body) {
+            warn(message!("cannot start a thread: {error}"));
+        }
+    }
+
+    /// Requests the session in a form that can be saved, as of a moment between two rounds. The
+    /// channel closes without an answer if the session was opened from a file that was never
+    /// restored.
+    pub fn saved(&self) -> Receiver<SavedSession> {
+        saved(&self.commands)
+    }
+
+    /// Saves the session in its file, if it has one, and waits until the file is written. Returns the
+    /// file.
+    ///
+    /// # Errors
+    /// It is not saved in its file, but it may be in another one.
+    pub fn save_to_its_file(&self) -> Result<Option<PathBuf>, NotSaved> {
+        self.saver().map_or(Ok(None), |saver| saver.save())
+    }
+
+    /// A handle that saves the session from any thread; `None` if the session has no file.
+    pub fn saver(&self) -> Option<Saver> {
+        self.file.get().map(|_| self.any_saver())
+    }
+
+    fn any_saver(&self) -> Saver {
+        Saver {
+            commands: self.commands.clone(),
+            last_known: self.shared.last_known.clone(),
+            file: self.file.clone(),
+        }
+    }
+
+    /// Saves the session in the background, in its file or else in a new one in the present folder,
+    /// and shows a notice when it is saved.
+    fn save_soon(&self) {
+        let saver = self.any_saver();
+        self.in_background("save", move || {
+            let notice = match saver.write() {
+                Ok(Some(path)) => {
+                    Notice::Done(message!("the session is saved in {}", path.display()))
+                }
+                Ok(None) => return,
+                Err(why) => Notice::Warning(why.message),
+            };
+            let _ = saver.commands.send(Command::Notify(notice)); // the session may have ended
+        });
+    }
+}
+
+/// Saves a session in its file while the session runs, even if its window hangs.
+#[derive(Clone)]
+pub struct Saver {
+    commands: Sender<Command>,
+    last_known: LastKnown,
+    file: OwnFile,
+}
+
+impl Saver {
+    /// Saves the session and waits until the file is written. Returns the file, or `None` once another
+    /// session was opened in its place: then nothing is written.
+    ///
+    /// # Errors
+    /// It is not saved in its file, but it may be in another one.
+    pub fn save(&self) -> Result<Option<PathBuf>, NotSaved> {
+        self.file.get().map_or(Ok(None), |_| self.write())
+    }
+
+    /// Saves the session in its file, or in a new one in the present folder if it has none, and waits
+    /// until it is written. Returns `None`, and writes nothing, if another session was opened meanwhile:
+    /// the file is not that one's.
+    fn write(&self) -> Result<Option<PathBuf>, NotSaved> {
+        let before = self.file.get();
+        let path = || {
+            let path = before.as_ref().map(|file| file.path.clone());
+            path.unwrap_or(".".into())
+        };
+        let timeout = platform::timeout(SAVE_TIMEOUT);
+        let saved = saved(&self.commands).recv_timeout(timeout);
+        if before.is_some() && self.file.get().is_none() {
+            return Ok(None);
+        }
+        let write = |session: SavedSession| {
+            let drafts = self.last_known.drafts();
+            let session = SavedSession { drafts, ..session };
+            match &before {
+                Some(file) => file.write(&session),
+                None => {
+                    let path = PathBuf::from(dated_stem()).with_extension("json");
+                    Written::default().write_new(&session, &path)
+                }
+            }
+        };
+        if let (Err(RecvTimeoutError::Timeout), Some(known)) = (&saved, self.last_known.session()) {
+            let generation = known.session.timeline.position.generation;
+            let path = write(known.session)?;
+            return Err(NotSaved {
+                message: message!(
+                    "the device did not finish its work within {timeout} s; the session is saved in {path} as it was {age} s ago, at generation {generation}",
+                    timeout = timeout.as_secs(),
+                    path = path.display(),
+                    age = known.at.elapsed().as_secs(),
+                    generation = grouped(generation)
+                ),
+                machine_lacks: true,
+            });
+        }
+        let saved = saved.map_err(|error| {
+            let why = match error {
+                RecvTimeoutError::Timeout => message!(
+                    "the device did not finish its work within {} s",
+                    timeout.as_secs()
+                ),
+                RecvTimeoutError::Disconnected => {
+                    message!("the session in the file was never restored; the file was not changed")
+                }
+            };
+            NotSaved {
+                message: message!("the session was not saved in {}: {why}", path().display()),
+                machine_lacks: error == RecvTimeoutError::Timeout,
+            }
+        })?;
+        write(saved).map(Some)
+    }
+
+    /// Leaves the file, so that another process can save there: this one ends.
+    pub fn leave(&self) {
+        self.file.leave();
+    }
+}
+
+fn saved(commands: &Sender<Command>) -> Receiver<SavedSession> {
+    let (query, saved) = Query::new();
+    let _ = commands.send(Command::Save(query)); // if the thread has ended, the channel closes
+    saved
 }
 
 #[cfg(test)]

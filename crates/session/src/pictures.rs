@@ -1,12 +1,12 @@
 //! The newest complete picture of each instance, for whoever draws.
 
-use crate::lock;
 use crate::population::Series;
 use crate::trace::Trace;
 use engine::{LatticeId, ReduceRegion, Slot, Slots, Transfer};
 use life::Size;
+use parking_lot::Mutex;
 use std::ops::Range;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 /// One instance's newest complete picture.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -63,7 +63,7 @@ impl Pictures {
         for (instance, seen) in seen.iter_mut().enumerate() {
             // Twice at most: a slot is only bound again after a newer picture has been noted.
             for _ in 0..2 {
-                let board = lock(&self.board);
+                let board = self.board.lock();
                 let newest = board.newest.get(instance).copied().flatten();
                 let newer = newest.filter(|it| it.sequence > *seen);
                 let Some((picture, slots)) = newer.zip(board.slots.clone()) else {
@@ -97,7 +97,7 @@ impl Pictures {
         plan: PicturePlan,
         slot: Slot,
     ) {
-        let mut board = lock(&self.board);
+        let mut board = self.board.lock();
         board.sequence += 1;
         let sequence = board.sequence;
         let view = plan.transfer == Transfer::View;
@@ -123,7 +123,7 @@ impl Pictures {
 
     /// Whether a slot holds the newest picture of any of these instances.
     pub fn holds_newest(&self, slot: Slot, instances: Range<usize>) -> bool {
-        lock(&self.board).newest[instances]
+        self.board.lock().newest[instances]
             .iter()
             .flatten()
             .any(|picture| picture.slot == slot)
@@ -131,7 +131,7 @@ impl Pictures {
 
     /// Lets go of the slots: there are no pictures until there are new slots.
     pub fn clear(&self) {
-        let mut board = lock(&self.board);
+        let mut board = self.board.lock();
         board.slots = None;
         board.newest.fill(None);
     }
@@ -139,7 +139,7 @@ impl Pictures {
     /// Goes over to lattices with slots of their own, which hold no picture yet; the old ones stay until
     /// nobody reads them. Sequences go on growing. Returns whether size or number are others than before.
     pub fn replace(&self, slots: Arc<dyn Slots>, instances: usize, size: Size) -> bool {
-        let mut board = lock(&self.board);
+        let mut board = self.board.lock();
         let is_other_grid = (size, instances) != (board.size, board.newest.len());
         board.slots = Some(slots);
         board.size = size;

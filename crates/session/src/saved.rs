@@ -17,7 +17,7 @@ use crate::copies::{Packed, SavedTimeline, Snapshot};
 use crate::log::{Log, Position, Record, SessionParameters};
 use crate::{
     DeviceChoice, KernelChoice, OwnRound, Pace, Setting, Setup, Split, StoredKernel, Switches,
-    TimeSettings, lock,
+    TimeSettings,
 };
 use directories::ProjectDirs;
 use engine::Kernel;
@@ -27,6 +27,7 @@ use life::{
     KnownFile, SaveError, SaveLock, SaveTarget, Size, check_writable, dated_name, grouped,
     read_regular_file, shown,
 };
+use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use serde_json::error::Category;
 use std::collections::VecDeque;
@@ -34,7 +35,7 @@ use std::ffi::OsStr;
 use std::io::Read as _;
 use std::num::NonZeroU32;
 use std::path::{Display, Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::{fs, iter};
 use workshop::OwnKernel;
 
@@ -734,19 +735,19 @@ pub(crate) struct Written {
 
 impl OwnFile {
     pub(crate) fn get(&self) -> Option<Arc<FileInUse>> {
-        lock(&self.0).clone()
+        self.0.lock().clone()
     }
 
     /// Another session was opened, which must not be written to this file; or the session ends.
     pub(crate) fn leave(&self) {
-        *lock(&self.0) = None;
+        *self.0.lock() = None;
     }
 }
 
 impl FileInUse {
     /// Writes the session in this file, unless another program has changed that: then next to it.
     pub(crate) fn write(&self, saved: &SavedSession) -> Result<PathBuf, NotSaved> {
-        let mut written = lock(&self.written);
+        let mut written = self.written.lock();
         let is_changed = fs::metadata(&self.path).is_ok_and(|now| {
             let own = written.own.as_ref();
             !own.is_some_and(|own| own.is_unchanged(&now))

@@ -31,15 +31,16 @@ use crate::worker::lab::Lab;
 use crate::worker::watching::{Measuring, Watch};
 use crate::{
     DEFAULT_KERNEL, DeviceChoice, KernelChoice, Pace, PicturePlan, Pictures, Request,
-    SessionAction, Setup, Share, Side, Status, internal,
+    SessionAction, Setup, Share, Side, Status,
 };
 use cells::{SnapshotStore, Wanted};
 use engine::{Result, kernels};
 use lang::{Message, message};
+use parking_lot::Mutex;
 use settings::{Chosen, Trial, shown};
 use status::Publisher;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, TryRecvError};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 mod cells;
@@ -95,7 +96,7 @@ pub(super) fn run(
         match platform::catch_panic(|| worker.run_once(&commands)) {
             Ok(true) => {}
             // It answers on, and its cells can be saved as they were last known.
-            Err(why) if worker.ended.is_none() => worker.fail(internal(why)),
+            Err(why) if worker.ended.is_none() => worker.fail(message!("internal: {why}")),
             Ok(false) | Err(_) => break,
         }
     }

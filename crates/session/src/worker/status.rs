@@ -12,14 +12,15 @@ use crate::trace::Trace;
 use crate::{
     Finding, IsolatedOp, KernelChoice, OwnOrder, OwnRound, Pace, Pictures, Recorded, SessionAction,
     Setup, Source, Start, StoredKernel, Switch, SwitchContext, Switches, TimeSettings,
-    finding_in_words, lock, timestamps_of_own, unknown_in_words,
+    finding_in_words, timestamps_of_own, unknown_in_words,
 };
 use engine::{Cut, DeviceInfo, Kernel, Transfer, kernels};
 use lang::numbers::time_us_to;
 use lang::{Message, english, message, tr};
 use life::{Rule, Size, grouped};
+use parking_lot::{Mutex, MutexGuard};
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// How long a notice is shown.
@@ -646,14 +647,14 @@ impl Publisher {
 
     /// Publishes a status.
     fn publish(&mut self, status: Status, now: Instant) {
-        *lock(&self.status) = Arc::new(status);
+        *self.status.lock() = Arc::new(status);
         (self.published, self.is_changed) = (now, false);
         self.wake();
     }
 
     /// The timed rounds, locked briefly: the drawing side reads them too.
     pub(crate) fn lock_trace(&self) -> MutexGuard<'_, Trace> {
-        lock(&self.trace)
+        self.trace.lock()
     }
 }
 

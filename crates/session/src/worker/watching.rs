@@ -5,13 +5,14 @@ use crate::command::{Command, Notice};
 use crate::instances::RoundMeasures;
 use crate::population::Populations;
 use crate::state::Mode;
-use crate::{NOTICE_TIME, PanelStatus, Settled, Start, StopWhenStill, lock};
+use crate::{NOTICE_TIME, PanelStatus, Settled, Start, StopWhenStill};
 use engine::Measure;
 use lang::message;
 use life::Rule;
+use parking_lot::Mutex;
 use std::collections::{BTreeSet, VecDeque};
 use std::ops::Range;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 impl SessionWorker {
@@ -223,7 +224,7 @@ impl Watch {
         self.since = vec![None; instances];
         self.stopped = false;
         self.reseeded.clear();
-        lock(&self.populations).clear(instances);
+        self.populations.lock().clear(instances);
     }
 
     /// Forgets the measures of instances whose cells were changed.
@@ -242,7 +243,7 @@ impl Watch {
     /// in flight.
     pub(crate) fn replaced(&mut self, instances: Range<usize>) {
         self.changed(instances.clone());
-        lock(&self.populations).begin_anew(instances);
+        self.populations.lock().begin_anew(instances);
     }
 
     /// Sets what is measured of so many instances; `anew` if the engine was replaced.
@@ -260,7 +261,7 @@ impl Watch {
             return false;
         }
         let populations = self.populations.clone();
-        let mut populations = lock(&populations);
+        let mut populations = populations.lock();
         let mut has_changed = false;
         for of_round in found {
             for (i, measure) in (of_round.first..).zip(of_round.measures) {

@@ -539,7 +539,7 @@ impl Driver {
 
     /// The newest population of an instance is that of its cells at that generation.
     fn check_populations(&self) {
-        let populations = self.worker.watch.populations.lock().unwrap();
+        let populations = self.worker.watch.populations.lock();
         for i in 0..self.worker.setup.instances {
             let series = populations.newer(Some(i), 0).map(|(_, series)| series);
             let newest = series.and_then(|it| Some((it.generation()?, it.last.population)));
