@@ -20,14 +20,15 @@ mod tests;
 use crate::error::{bail, invalid, known};
 use crate::kernels::{Batch, Function, KERNELS, Kernel};
 use crate::{
-    Band, BufferId, BufferLocation, BufferOp, DeviceId, DeviceInfo, EventId, IssuerId, LatticeId,
-    LatticeOp, Layout, Measure, Op, OrderOp, PreparedId, Program, ReduceRegion, Result, RowCopy,
-    Slot, SlotsSpec, Step, StreamId, SupportKernel, Transfer, WordEdit,
+    Band, BufferId, BufferLocation, BufferOp, DeviceId, DeviceInfo, EngineError, EventId, IssuerId,
+    LatticeId, LatticeOp, Layout, Measure, Op, OrderOp, PreparedId, Program, ReduceRegion, Result,
+    RowCopy, Slot, SlotsSpec, Step, StreamId, SupportKernel, Transfer, WordEdit,
 };
 use life::Size;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Range;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 /// An engine's devices, streams, events, buffers and slots, and the states of its lattices.
 #[derive(Default)]
@@ -940,5 +941,89 @@ impl States {
             }
         }
         self.begin();
+    }
+}
+
+// Which host slots a download fills and which are being read.
+
+/// The locks of all lattices' slots: a slot is bound to one download, or read by any number of
+/// threads.
+#[derive(Default)]
+pub(crate) struct SlotLocks {
+    /// Readers of each slot, by lattice; [`BOUND`] while a download is pending.
+    readers: Vec<AtomicU32>,
+    per_lattice: usize,
+}
+
+const BOUND: u32 = u32::MAX;
+
+impl SlotLocks {
+    pub(crate) fn new(lattices: usize, per_lattice: u8) -> SlotLocks {
+        let per_lattice = usize::from(per_lattice);
+        let all = 0..lattices * per_lattice;
+        SlotLocks {
+            readers: all.map(|_| AtomicU32::new(0)).collect(),
+            per_lattice,
+        }
+    }
+
+    fn of(&self, lattice: LatticeId, slot: Slot) -> Option<&AtomicU32> {
+        let slot = usize::from(slot.0);
+        let at = lattice.index() * self.per_lattice + slot;
+        self.readers.get(at).filter(|_| slot < self.per_lattice)
+    }
+
+    /// Binds all these slots to downloads, or none if one is bound or being read.
+    pub(crate) fn bind_all(
+        &self,
+        downloads: impl Iterator<Item = (LatticeId, Slot)> + Clone,
+    ) -> Result<()> {
+        for (bound, (lattice, slot)) in downloads.clone().enumerate() {
+            let bind = |readers: &AtomicU32| {
+                readers.compare_exchange(0, BOUND, Ordering::Acquire, Ordering::Relaxed)
+            };
+            if self
+                .of(lattice, slot)
+                .map(bind)
+                .is_none_or(|it| it.is_err())
+            {
+                self.unbind_all(downloads.take(bound));
+                return Err(EngineError::SlotBusy(lattice, slot));
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes bound slots readable, once nothing will be written to them.
+    pub(crate) fn unbind_all(&self, downloads: impl Iterator<Item = (LatticeId, Slot)>) {
+        for (lattice, slot) in downloads {
+            if let Some(readers) = self.of(lattice, slot) {
+                readers.store(0, Ordering::Release);
+            }
+        }
+    }
+
+    /// Adds a reader, until the answer is dropped; `None` if there is no such slot or a download into
+    /// it is pending.
+    pub(crate) fn read(&self, lattice: LatticeId, slot: Slot) -> Option<Reading<'_>> {
+        let readers = self.of(lattice, slot)?;
+        let one_more = |now: u32| (now < BOUND - 1).then(|| now + 1);
+        let added = readers.fetch_update(Ordering::Acquire, Ordering::Relaxed, one_more);
+        added.is_ok().then_some(Reading(readers))
+    }
+
+    /// Whether a slot could be bound now.
+    pub(crate) fn is_free(&self, lattice: LatticeId, slot: Slot) -> bool {
+        let readers = self.of(lattice, slot);
+        readers.is_some_and(|readers| readers.load(Ordering::Relaxed) == 0)
+    }
+}
+
+/// Counts a reader until dropped, also by a panic.
+pub(crate) struct Reading<'a>(&'a AtomicU32);
+
+impl Drop for Reading<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Release);
     }
 }

@@ -5,8 +5,9 @@
 //! purpose, kernels that wait for each other share words, and no lock may stand between them.
 
 use super::kernels::lessons;
+use crate::check::SlotLocks;
 use crate::error::{bail, known};
-use crate::host_memory::{self as memory, SlotLocks};
+use crate::host_memory as memory;
 use crate::{
     Argument, BufferId, BufferLaunch, BufferLocation, BufferOffset, BufferOp, LatticeId, MemoryOp,
     MemoryUse, Result, Slot, Slots, SlotsSpec,

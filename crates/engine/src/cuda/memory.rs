@@ -1,8 +1,9 @@
 //! Memory: host memory for copies, device memory, buffers, and host slots.
 
 use super::driver::{self, OwnedContext, check};
+use crate::check::SlotLocks;
 use crate::error::{bail, invalid, known};
-use crate::host_memory::{SlotLocks, zeroed};
+use crate::host_memory::zeroed;
 use crate::{
     BufferId, BufferLocation, BufferOffset, EngineError, HostMemory, LatticeId, MemoryUse,
     PageLocation, Result, Slot, Slots, SlotsSpec,
