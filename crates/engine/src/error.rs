@@ -6,7 +6,6 @@ use lang::{Message, message, tr};
 use life::memory::remedy;
 use life::{Size, counted_lattices};
 
-use crate::kernels::OwnStepError;
 use crate::{BufferLocation, HostMemory, LatticeId, Layout, Slot};
 
 /// An engine error.
@@ -63,6 +62,24 @@ pub enum Loss {
     Driver(DriverFault),
     /// An op or a thread of the engine failed.
     Engine(Message),
+}
+
+/// Why a kernel of a user's own came to no result on the CPU.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum OwnStepError {
+    /// It took too long.
+    TooLong,
+    /// It crashed: it reached beyond its memory, or divided by 0.
+    Crashed,
+}
+
+impl fmt::Display for OwnStepError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            OwnStepError::TooLong => tr!("it took too long"),
+            OwnStepError::Crashed => tr!("it crashed"),
+        })
+    }
 }
 
 impl EngineError {

@@ -1,25 +1,27 @@
-//! The table of ladder kernels: one row holds everything the host needs to know about a kernel; how they
-//! are launched, and what is loaded for that: their PTX, or a user's own code.
+//! The tables of kernels that step lattices (the ladder) and of those that serve it: one row holds everything
+//! the host needs to know about a kernel; how they are launched, and the PTX that is loaded for that.
 //!
-//! This table is for kernels that step lattices; all others are in
-//! [`buffer_kernels`](crate::buffer_kernels).
+//! Kernels that take buffers are in [`buffer_kernels`](crate::buffer_kernels).
 
 pub mod cooperative;
 pub mod instrumentation;
+mod own_code;
 #[cfg(test)]
 mod tests;
 
 use crate::{DeviceInfo, EngineError};
-use Parameter::{Cells, From, Generations, Height, Mail, RuleTable, To, Width};
+use Parameter::*;
 use flate2::read::ZlibDecoder;
-use instrumentation::instrument;
 use lang::{Message, message, tr};
 use life::{Rule, Size, grouped};
 use std::borrow::Cow;
 use std::fmt;
-use std::hash::{Hash, Hasher};
 use std::io::Read as _;
 use std::sync::LazyLock;
+
+pub use crate::error::OwnStepError;
+pub(crate) use own_code::no_own_code;
+pub use own_code::{GpuCode, OwnCode, OwnStepper};
 
 /// A memory layout of a lattice's cells, with the number by which kernels know it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, serde::Serialize)]
@@ -782,6 +784,157 @@ impl Launch {
         };
         Self::new([full * strips + last, lattices.launched, 1], [32, 1, 1])
     }
+
+    /// The block shape of most support kernels; they support no other.
+    pub const SUPPORT_BLOCK: (u32, u32) = (32, 8);
+
+    /// The launch of the kernels that pack a layout into bits or unpack bits to it, for `lattices`
+    /// adjacent lattices. Rows are converted independently, so the lattices form one tall lattice.
+    pub const fn convert(size: Size, lattices: u32, layout: Layout) -> Launch {
+        /// Planar words across and rows down that a block of `planar.cu` converts, by nine warps.
+        const PLANAR_TILE: (u32, u32) = (256, 4);
+        let rows = size.height() * lattices;
+        match layout {
+            Layout::I32 => Self::over(size.width(), rows, Self::SUPPORT_BLOCK),
+            Layout::Bits => Self::over(size.width().div_ceil(32), rows, Self::SUPPORT_BLOCK),
+            Layout::Planar => Launch {
+                block: [32, 9, 1],
+                ..Self::over(planar_words_per_row(size), rows, PLANAR_TILE)
+            },
+        }
+    }
+
+    /// The launch of `measure_bits`: blocks per lattice such that each thread has at least 8 words,
+    /// up to a maximum; the lattices are the grid's z dimension.
+    pub const fn measure(size: Size, lattices: u32) -> Launch {
+        const THREADS: usize = 256;
+        const MAX_BLOCKS: usize = 128;
+        let blocks = size.words().div_ceil(8 * THREADS);
+        let blocks = if blocks < MAX_BLOCKS {
+            blocks
+        } else {
+            MAX_BLOCKS
+        };
+        Self::new([blocks as u32, 1, lattices], [THREADS as u32, 1, 1])
+    }
+
+    /// The launch of `reduce_bits`: one block for 32 pixels of one row; the lattices are the grid's
+    /// z dimension.
+    pub(crate) const fn reduce(width: u32, height: u32, lattices: u32) -> Launch {
+        let (across, down) = Self::SUPPORT_BLOCK;
+        Self::new(
+            [width.div_ceil(across), height, lattices],
+            [across, down, 1],
+        )
+    }
+}
+
+// The kernels that convert, make, change and measure lattices (`kernels/support`).
+
+/// A kernel that serves the ladder.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct SupportKernel {
+    /// Stem of its source file and of its PTX.
+    pub(crate) file: &'static str,
+    /// Its function in that file.
+    pub symbol: &'static str,
+    /// What the function takes, in order.
+    pub(crate) parameters: &'static [Parameter],
+}
+
+/// A row of their table.
+const fn support(
+    file: &'static str,
+    symbol: &'static str,
+    parameters: &'static [Parameter],
+) -> SupportKernel {
+    SupportKernel {
+        file,
+        symbol,
+        parameters,
+    }
+}
+
+impl SupportKernel {
+    /// Packs one `i32` per cell into bits.
+    pub(crate) const PACK_I32: SupportKernel =
+        support("pack", "pack_i32", &[From, To, Width, Height]);
+    /// Packs planar words into bits.
+    pub(crate) const PACK_PLANAR: SupportKernel =
+        support("planar", "pack_planar", &[From, To, Width, Height]);
+    /// Unpacks bits into one `i32` per cell.
+    pub(crate) const UNPACK_I32: SupportKernel =
+        support("unpack", "unpack_i32", &[From, To, Width, Height]);
+    /// Unpacks bits into planar words.
+    pub(crate) const UNPACK_PLANAR: SupportKernel =
+        support("planar", "unpack_planar", &[From, To, Width, Height]);
+    /// Makes the bits of a random start.
+    pub(crate) const SOUP: SupportKernel =
+        support("soup", "make_soup", &[To, Width, Height, Chance, Key]);
+    /// Changes cells in any layout.
+    pub(crate) const EDIT: SupportKernel = support(
+        "edit",
+        "edit_cells",
+        &[Edits, EditCount, Cells, Width, LayoutIndex],
+    );
+    /// Reduces a region of the bits to pixels.
+    pub const REDUCE: SupportKernel = support(
+        "reduce",
+        "reduce_bits",
+        &[
+            From, To, Width, Height, Left, Top, Step, Columns, Rows, Pitch,
+        ],
+    );
+    /// Counts the live cells that a band has in each pixel.
+    pub(crate) const COUNT: SupportKernel = support(
+        "reduce",
+        "count_bits",
+        &[
+            From, To, Width, Height, FirstRow, OwnRows, Left, Top, Step, Columns, Rows,
+        ],
+    );
+    /// Measures the bits.
+    pub(crate) const MEASURE: SupportKernel = support(
+        "measure",
+        "measure_bits",
+        &[From, Before, Shares, Arrived, To, Words, FirstWord],
+    );
+    /// Reads `%globaltimer`.
+    pub(crate) const CLOCK: SupportKernel = support("clock", "read_clock", &[To]);
+
+    /// The kernel that packs a layout into bits; `None` for bits.
+    pub const fn pack(layout: Layout) -> Option<SupportKernel> {
+        match layout {
+            Layout::Bits => None,
+            Layout::I32 => Some(Self::PACK_I32),
+            Layout::Planar => Some(Self::PACK_PLANAR),
+        }
+    }
+
+    /// The kernel that unpacks bits into a layout; `None` for bits.
+    pub(crate) const fn unpack(layout: Layout) -> Option<SupportKernel> {
+        match layout {
+            Layout::Bits => None,
+            Layout::I32 => Some(Self::UNPACK_I32),
+            Layout::Planar => Some(Self::UNPACK_PLANAR),
+        }
+    }
+
+    /// The kernel that reduces whole lattices, or bands.
+    pub(crate) const fn reduce(are_bands: bool) -> SupportKernel {
+        if are_bands { Self::COUNT } else { Self::REDUCE }
+    }
+
+    /// Its function.
+    pub(crate) fn function(self) -> Function {
+        Function {
+            file: self.file,
+            entry: self.symbol,
+            own: None,
+            network: None,
+            has_timestamps: false,
+        }
+    }
 }
 
 // The functions that the kernels' sources define, and their PTX.
@@ -870,121 +1023,3 @@ impl Ptx {
 }
 
 const ENTRY: &str = ".visible .entry ";
-
-// A kernel that a user wrote, in the place of a rung.
-
-/// What takes the place of a rung's code. A kernel with it has the rung's symbol, parameters, layout and
-/// launches. Every code is equal to itself alone.
-#[derive(Debug)]
-pub struct OwnCode {
-    /// The rung that it takes the place of.
-    pub rung: &'static Kernel,
-    /// Its CUDA C++.
-    pub source: String,
-    /// The rules that it steps; `None` for every rule.
-    pub rules: Option<Vec<Rule>>,
-    /// What a GPU runs, if it was compiled for one.
-    pub gpu: Option<GpuCode>,
-    /// What the CPU engine runs, if there is such a thing.
-    pub cpu: Option<Box<dyn OwnStepper>>,
-}
-
-impl PartialEq for OwnCode {
-    fn eq(&self, other: &Self) -> bool {
-        std::ptr::eq(self, other)
-    }
-}
-
-impl Eq for OwnCode {}
-
-impl Hash for OwnCode {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        std::ptr::hash(self, state);
-    }
-}
-
-/// The error for a kernel of a user's own that was compiled for another kind of device.
-pub(crate) fn no_own_code(is_gpu: bool) -> EngineError {
-    EngineError::Unavailable(if is_gpu {
-        message!("your kernel was compiled for the CPU, and a GPU computes")
-    } else {
-        message!("your kernel was compiled for a GPU, and the CPU computes")
-    })
-}
-
-/// Compiled code for a GPU.
-#[derive(Clone, PartialEq, Eq, Debug, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum GpuCode {
-    /// PTX, which the driver compiles.
-    Ptx(String),
-    /// Machine code of one architecture.
-    Cubin(Vec<u8>),
-}
-
-/// Steps lattices on the CPU by a kernel of a user's own; called by several threads at once.
-pub trait OwnStepper: Send + Sync + fmt::Debug {
-    /// Steps one lattice, given and returned as its bits ([`Layout::Bits`]), by
-    /// some generations.
-    ///
-    /// # Errors
-    /// The kernel did not come to a result; the words are as before.
-    fn step(
-        &self,
-        words: &mut [u32],
-        size: Size,
-        rule: Rule,
-        generations: u32,
-    ) -> Result<(), OwnStepError>;
-}
-
-/// Why a kernel of a user's own came to no result on the CPU.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum OwnStepError {
-    /// It took too long.
-    TooLong,
-    /// It crashed: it reached beyond its memory, or divided by 0.
-    Crashed,
-}
-
-impl fmt::Display for OwnStepError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            OwnStepError::TooLong => tr!("it took too long"),
-            OwnStepError::Crashed => tr!("it crashed"),
-        })
-    }
-}
-
-impl Kernel {
-    /// What steps lattices by this rule: the kernel itself, or the rung of one that a user wrote for other
-    /// rules alone.
-    pub fn stepping(&'static self, rule: Rule) -> &'static Kernel {
-        let rules = self.own.as_ref().and_then(|own| own.rules.as_ref());
-        match rules {
-            Some(rules) if !rules.contains(&rule) => self.rung(),
-            _ => self,
-        }
-    }
-
-    /// The name of every kernel of a user's own.
-    pub const OWN: &'static str = "own";
-
-    /// A kernel that launches blocks of this shape, by code in place of a rung's. It stays in memory until
-    /// the program ends, like what the driver loads of it.
-    pub fn own(code: OwnCode, block: (u32, u32)) -> &'static Kernel {
-        let rung = code.rung;
-        // Block timestamps can be added to PTX of a form that compilers give.
-        let block_timestamps = match &code.gpu {
-            Some(GpuCode::Ptx(text)) => instrument(text).is_ok(),
-            Some(GpuCode::Cubin(_)) | None => false,
-        };
-        Box::leak(Box::new(Kernel {
-            name: Self::OWN,
-            blocks: Box::leak(Box::new([block])),
-            block_timestamps,
-            own: Some(code),
-            ..*rung
-        }))
-    }
-}

@@ -31,10 +31,10 @@ mod split;
 use std::sync::Arc;
 use std::time::Duration;
 
-pub use buffer_kernels::{BufferKernel, SupportKernel};
+pub use buffer_kernels::BufferKernel;
 pub use cuda_loader::nvtx;
 pub use error::{DriverFault, EngineError, Feature, Loss, MemoryUse};
-pub use kernels::{Kernel, Layout};
+pub use kernels::{Kernel, Layout, SupportKernel};
 pub use ops::{
     Argument, BlockTimestamp, BufferId, BufferLaunch, BufferOffset, BufferOp, Completion, DeviceId,
     EventId, IssuedStep, IssuerId, LatticeId, LatticeOp, Measure, MemoryOp, Nanos, Op, OrderOp,

@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 
 use super::instrumentation::instrument;
 use super::*;
-use crate::SupportKernel;
 use crate::buffer_kernels::{ArgumentType, LESSON_KERNELS, LOP3_PER_ITERATION, PROBE_KERNELS};
 
 #[test]
