@@ -1,8 +1,6 @@
-//! The estimate of a ratio, with its interval.
+//! The estimate of a ratio, with its interval, and what it says.
 
-use crate::Finding;
-use rand::rngs::Xoshiro256PlusPlus;
-use rand::{Rng, SeedableRng};
+use serde::{Deserialize, Serialize};
 
 /// The probability, at most, that an interval does not contain the ratio under a load that stays the same.
 /// 95 % of intervals are promised: the rest is for loads that drift within minutes, which a comparison of
@@ -11,6 +9,10 @@ pub const ERROR: f64 = 0.02;
 
 /// Intervals of windows that are this factor apart say that the ratio changes with the load.
 const MIN_GAP: f64 = 1.02;
+
+/// Settings differ only if the whole interval of their ratio is beyond this factor, and they do not
+/// differ only if it is wholly within.
+const MIN_DIFFERENCE: f64 = 1.02;
 
 /// Into how many parts the blocks are divided, to see whether neighbouring blocks resemble each other.
 const PARTS: [usize; 4] = [8, 16, 32, 64];
@@ -63,6 +65,81 @@ impl Estimate {
     fn include(&mut self, value: f64) {
         let [low, high] = self.interval;
         self.interval = [low.min(value), high.max(value)];
+    }
+}
+
+/// What a comparison found.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Finding {
+    /// The settings differ.
+    Difference {
+        /// A's time over B's: above 1 if B is faster.
+        ratio: f64,
+        /// The interval of that ratio.
+        interval: [f64; 2],
+    },
+    /// They differ by 2 % at most.
+    NoDifference {
+        /// How far the ratio may be from 1, as a fraction: 0.01 is 1 %.
+        within: f64,
+    },
+    /// Whether they differ cannot be told, but only by how much at most.
+    NotResolved {
+        /// How far the ratio may be from 1, as a fraction: 0.09 is 9 %. `None` if there were too few
+        /// rounds to tell even that.
+        at_most: Option<f64>,
+    },
+    /// How they differ changes with what else the machine does.
+    ChangesWithLoad {
+        /// From the least to the greatest ratio in any window.
+        interval: [f64; 2],
+    },
+}
+
+impl Finding {
+    /// What an estimate of the ratio says.
+    pub fn of(ratio: f64, interval: [f64; 2]) -> Finding {
+        let [low, high] = interval;
+        let farthest = high.max(1.0 / low);
+        if farthest <= MIN_DIFFERENCE {
+            Finding::NoDifference {
+                within: farthest - 1.0,
+            }
+        } else if low > MIN_DIFFERENCE || high < 1.0 / MIN_DIFFERENCE {
+            Finding::Difference { ratio, interval }
+        } else {
+            Finding::NotResolved {
+                at_most: Some(farthest - 1.0),
+            }
+        }
+    }
+
+    /// Whether B is faster.
+    pub fn is_faster(&self) -> bool {
+        match *self {
+            Finding::Difference { interval, .. } | Finding::ChangesWithLoad { interval } => {
+                interval[0] > MIN_DIFFERENCE
+            }
+            Finding::NoDifference { .. } | Finding::NotResolved { .. } => false,
+        }
+    }
+
+    /// The number of digits that times with this ratio are exact to: three if the interval is within 5 %
+    /// of the ratio, else two.
+    pub fn digits(&self) -> usize {
+        let error = match *self {
+            Finding::Difference {
+                ratio,
+                interval: [low, high],
+            } => (high / ratio).max(ratio / low) - 1.0,
+            Finding::NoDifference { within } => within,
+            Finding::NotResolved { at_most } => at_most.unwrap_or(f64::INFINITY),
+            Finding::ChangesWithLoad {
+                interval: [low, high],
+            } => high / low - 1.0,
+        };
+        if error <= 0.05 { 3 } else { 2 }
     }
 }
 
@@ -206,116 +283,6 @@ fn resemblance(values: &[f64]) -> f64 {
     PARTS.map(of_parts).into_iter().fold(1.0, f64::max)
 }
 
-// Rounds of several subjects, interleaved.
-
-/// Rounds of several subjects in blocks: each subject has one round in every block, in random order.
-///
-/// What changes slowly meets all subjects alike, and so does what comes from the place within a block.
-/// Whatever multiplies the time of a round, such as the clock rate, is as likely to favour one subject
-/// as another, so the ratio of two subjects' times is above the true one as often as below it, however
-/// the noise of one block depends on that of others (Fisher's randomization).
-///
-/// The one thing that blocks cannot average out is a load that alternates in step with the rounds, such as
-/// a frame drawn during every other one: the interval is then as wide as what that does to a round.
-#[derive(Clone, Debug)]
-pub struct Blocks {
-    random: Xoshiro256PlusPlus,
-    /// The subjects in the order of the block under way.
-    order: Vec<usize>,
-    /// The times of the block under way, in that order.
-    under_way: Vec<f64>,
-    /// The times of every subject in each block that counts.
-    times: Vec<Vec<f64>>,
-    /// Whether the block under way counts. The first one warms up.
-    pub(crate) counts: bool,
-}
-
-impl Blocks {
-    /// For this many subjects, with no times yet. `seed` decides the order within each block.
-    ///
-    /// # Panics
-    /// Without subjects.
-    pub fn new(subjects: usize, seed: u64) -> Blocks {
-        assert!(subjects > 0, "nothing to measure");
-        let mut blocks = Blocks {
-            random: Xoshiro256PlusPlus::seed_from_u64(seed),
-            order: (0..subjects).collect(),
-            under_way: Vec::with_capacity(subjects),
-            times: vec![Vec::new(); subjects],
-            counts: false,
-        };
-        blocks.restart_block();
-        blocks
-    }
-
-    /// The subject of the next round.
-    pub fn next_subject(&self) -> usize {
-        self.order[self.under_way.len()]
-    }
-
-    /// Takes the time of a round of [`Blocks::next_subject`], in any unit. Returns whether a block that
-    /// counts is complete with it.
-    pub fn record(&mut self, time: f64) -> bool {
-        self.under_way.push(time.max(f64::MIN_POSITIVE));
-        if self.under_way.len() < self.order.len() {
-            return false;
-        }
-        let counts = std::mem::replace(&mut self.counts, true);
-        if counts {
-            for (&subject, &time) in self.order.iter().zip(&self.under_way) {
-                self.times[subject].push(time);
-            }
-        }
-        self.restart_block();
-        counts
-    }
-
-    /// Begins the block under way again: in it, something else differed than the subject.
-    pub fn restart_block(&mut self) {
-        self.under_way.clear();
-        for last in (1..self.order.len()).rev() {
-            let other = self.random.next_u64() % (last as u64 + 1);
-            self.order.swap(last, other as usize);
-        }
-    }
-
-    /// Number of blocks that count.
-    pub fn count(&self) -> usize {
-        self.times[0].len()
-    }
-
-    /// A subject's time in each block.
-    pub fn times(&self, subject: usize) -> &[f64] {
-        &self.times[subject]
-    }
-
-    /// The logarithm of one subject's time over another's, in each block.
-    pub fn log_ratios(&self, slow: usize, fast: usize) -> Vec<f64> {
-        crate::estimate::log_ratios(&self.times[slow], &self.times[fast])
-    }
-
-    /// Each subject's time, so that two subjects' times have exactly the ratio of their estimate; with
-    /// more subjects, they have it as nearly as one time for each allows. `None` without blocks.
-    ///
-    /// It is the median over the blocks of the subject's time relative to the block's (geometric) mean,
-    /// at the median of these means.
-    pub fn typical_times(&self) -> Option<Vec<f64>> {
-        let subjects = self.times.len() as f64;
-        let means: Vec<f64> = (0..self.count())
-            .map(|block| self.times.iter().map(|of| of[block].ln()).sum::<f64>() / subjects)
-            .collect();
-        let level = crate::median(means.iter().copied())?;
-        let typical = self.times.iter().map(|times| {
-            let relative = times
-                .iter()
-                .zip(&means)
-                .map(|(time, mean)| time.ln() - mean);
-            (level + crate::median(relative).unwrap_or(0.0)).exp()
-        });
-        Some(typical.collect())
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -373,6 +340,19 @@ mod tests {
             let windows: Vec<_> = windows.iter().map(window).collect();
             let found = across_windows(&windows).map(|(_, finding)| finding);
             assert_eq!(format!("{found:.3?}"), said);
+        }
+    }
+
+    #[test]
+    fn times_have_three_digits_within_five_per_cent() {
+        for (interval, digits) in [
+            ([1.03, 1.5], 2),
+            ([1.2, 1.3], 3),
+            ([1.012, 1.018], 3),
+            ([0.98, 1.0], 3),
+            ([1.01, 1.09], 2),
+        ] {
+            assert_eq!(Finding::of(1.25, interval).digits(), digits);
         }
     }
 }

@@ -18,9 +18,9 @@ mod estimate;
 mod executor;
 mod finding;
 
-pub use estimate::{Blocks, ERROR, Estimate, compare_blocks, median, nearest};
-pub use executor::{Executor, Limits, Plan, Round, Turn};
+pub use estimate::{ERROR, Estimate, Finding, compare_blocks, median, nearest};
+pub use executor::{Blocks, Executor, Limits, Plan, Round, Turn};
 pub use finding::{
-    Finding, Load, Recorded, Side, Source, finding_in_words, load_in_words, recorded_in_words,
+    Load, Recorded, Side, Source, finding_in_words, load_in_words, recorded_in_words,
     unknown_in_words,
 };
