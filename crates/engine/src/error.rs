@@ -6,7 +6,7 @@ use lang::{Message, message, tr};
 use life::memory::remedy;
 use life::{Size, counted_lattices};
 
-use crate::{BufferLocation, HostMemory, LatticeId, Layout, Slot};
+use crate::{BufferLocation, HostMemory};
 
 /// An engine error.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -48,7 +48,7 @@ pub enum EngineError {
     /// A driver call failed.
     Driver(DriverFault),
     /// A download into a slot that is being read or has a pending download.
-    SlotBusy(LatticeId, Slot),
+    SlotBusy,
     /// A program that contradicts the engine's state, which is a bug in the caller: what is wrong.
     InvalidProgram(Message),
 }
@@ -232,9 +232,7 @@ impl fmt::Display for EngineError {
                 call = fault.call,
                 reason = fault.reason()
             ),
-            EngineError::SlotBusy(lattice, slot) => internal(&format_args!(
-                "slot {slot:?} of lattice {lattice:?} is in use"
-            )),
+            EngineError::SlotBusy => internal(&"a host slot is in use"),
             EngineError::InvalidProgram(what) => internal(what),
         };
         f.write_str(&sentence)
@@ -303,8 +301,12 @@ impl fmt::Display for Feature {
 /// What memory is for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum MemoryUse {
-    /// So many lattices in a layout.
-    Lattices(usize, Layout),
+    /// The bits of so many lattices.
+    Bits(usize),
+    /// The `i32` cells of so many.
+    Cells(usize),
+    /// The planar words of so many.
+    Planar(usize),
     /// The edits of a group.
     Edits,
     /// Reduced views.
@@ -324,13 +326,18 @@ pub enum MemoryUse {
 impl fmt::Display for MemoryUse {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&match *self {
-            MemoryUse::Lattices(count, layout) => {
-                let lattices = counted_lattices(count);
-                match layout {
-                    Layout::Bits => tr!("{lattices} in bits"),
-                    Layout::I32 => tr!("{lattices} at 4 bytes per cell"),
-                    Layout::Planar => tr!("{lattices} in planar words"),
-                }
+            MemoryUse::Bits(it) => tr!("{lattices} in bits", lattices = counted_lattices(it)),
+            MemoryUse::Cells(it) => {
+                tr!(
+                    "{lattices} at 4 bytes per cell",
+                    lattices = counted_lattices(it)
+                )
+            }
+            MemoryUse::Planar(it) => {
+                tr!(
+                    "{lattices} in planar words",
+                    lattices = counted_lattices(it)
+                )
             }
             MemoryUse::Edits => tr!("the edits").into(),
             MemoryUse::Views => tr!("the reduced views").into(),

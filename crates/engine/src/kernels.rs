@@ -9,7 +9,7 @@ mod own_code;
 #[cfg(test)]
 mod tests;
 
-use crate::{DeviceInfo, EngineError};
+use crate::{DeviceInfo, EngineError, MemoryUse};
 use Parameter::*;
 use flate2::read::ZlibDecoder;
 use lang::{Message, message, tr};
@@ -57,6 +57,15 @@ impl Layout {
             Layout::I32 => size.cells() as usize,
             Layout::Bits => size.words(),
             Layout::Planar => planar_words_per_row(size) as usize * size.height() as usize,
+        }
+    }
+
+    /// What memory for so many lattices is for.
+    pub(crate) fn memory_of(self, count: usize) -> MemoryUse {
+        match self {
+            Layout::I32 => MemoryUse::Cells(count),
+            Layout::Bits => MemoryUse::Bits(count),
+            Layout::Planar => MemoryUse::Planar(count),
         }
     }
 

@@ -141,7 +141,7 @@ impl Snapshot {
             slots.read(id, slot, &mut |words| {
                 packed = Some(Packed::new(size, &words[..size.words()]));
             });
-            Ok::<_, EngineError>(packed.ok_or(EngineError::SlotBusy(id, slot))??)
+            Ok::<_, EngineError>(packed.ok_or(EngineError::SlotBusy)??)
         };
         let lattices = (0..instances).map(read).collect::<Result<_, _>>()?;
         Ok(Snapshot { position, lattices })

@@ -988,7 +988,7 @@ impl SlotLocks {
                 .is_none_or(|it| it.is_err())
             {
                 self.unbind_all(downloads.take(bound));
-                return Err(EngineError::SlotBusy(lattice, slot));
+                return Err(EngineError::SlotBusy);
             }
         }
         Ok(())

@@ -75,7 +75,7 @@ impl Lattices {
 
     /// Adds dead lattices, each for a band if there is one.
     pub(super) fn create(&self, count: usize, size: Size, band: Option<Band>) -> Result<()> {
-        let what = MemoryUse::Lattices(count, Layout::Bits);
+        let what = MemoryUse::Bits(count);
         memory::ensure(
             (2 * BitRows::bytes(size)).saturating_mul(count as u64),
             what,
@@ -106,7 +106,7 @@ impl Lattices {
         all.iter_mut().for_each(|stored| stored.keep_only(layout));
         let mut without: Vec<_> = all.into_iter().filter(|one| !one.has(layout)).collect();
         let count = without.len();
-        let what = MemoryUse::Lattices(count, layout);
+        let what = layout.memory_of(count);
         let bytes_of = |one: &Stored| match layout {
             Layout::Bits => 0,
             Layout::I32 => 8 * one.size.cells(),
@@ -365,7 +365,7 @@ impl Stored {
         let Some(stepper) = &own.cpu else {
             return Err(no_own_code(false));
         };
-        let (layout, what) = (self.layout, MemoryUse::Lattices(1, Layout::Bits));
+        let (layout, what) = (self.layout, MemoryUse::Bits(1));
         let mut words = memory::zeroed(self.size.words(), what)?;
         // In another layout, the bits of the last pack stay as they are.
         let keeps_bits = layout != Layout::Bits;

@@ -573,7 +573,7 @@ impl Group {
     pub(super) fn new(context: &Arc<OwnedContext>, count: usize, size: Size) -> Result<Group> {
         let allocate = || {
             let words = count * size.words();
-            let what = MemoryUse::Lattices(count, Layout::Bits);
+            let what = MemoryUse::Bits(count);
             let edits = count * max_edits(size) * WORDS_AN_EDIT;
             Ok(Group {
                 size,
@@ -643,7 +643,7 @@ impl Group {
             Some((reserved, buffers)) if *reserved == layout => {
                 Ok(buffers[usize::from(parity)].word(index * layout.words(self.size)))
             }
-            _ => Err(no_memory(MemoryUse::Lattices(self.count, layout))),
+            _ => Err(no_memory(layout.memory_of(self.count))),
         }
     }
 
@@ -706,7 +706,7 @@ impl Group {
             return Ok(());
         }
         let words = self.count * layout.words(self.size);
-        let what = MemoryUse::Lattices(self.count, layout);
+        let what = layout.memory_of(self.count);
         let buffer = || DeviceWords::uninitialized(self.context(), words, what);
         let buffers = [buffer()?, buffer()?];
         if layout == Layout::Planar

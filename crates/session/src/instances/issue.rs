@@ -442,7 +442,7 @@ impl Sim {
         };
         match issued {
             // A reader took the slot just now; another will be free.
-            Err(EngineError::SlotBusy(..)) => Ok(false),
+            Err(EngineError::SlotBusy) => Ok(false),
             other => other.map(|()| true),
         }
     }
@@ -1006,7 +1006,7 @@ impl Sim {
         });
         match self.submit(&program, Kind::Snapshot(index), 0) {
             Ok(()) => Ok(true),
-            Err(EngineError::SlotBusy(..)) => Ok(false),
+            Err(EngineError::SlotBusy) => Ok(false),
             Err(error) => Err(error),
         }
     }

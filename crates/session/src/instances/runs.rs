@@ -153,12 +153,9 @@ impl Sim {
         });
         self.submit(&program, Kind::Other, 0)?;
         self.finish()?;
-        let read = |i: usize| {
-            let id = LatticeId(i as u32);
-            let measure = self.read_measure(id, slot);
-            measure.ok_or(EngineError::SlotBusy(id, slot))
-        };
-        (0..self.instances()).map(read).collect()
+        let read = |i: usize| self.read_measure(LatticeId(i as u32), slot);
+        let measures: Option<_> = (0..self.instances()).map(read).collect();
+        measures.ok_or(EngineError::SlotBusy)
     }
 
     /// Copies every lattice to the host, once nothing runs. Rounds of the share go on afterwards.
@@ -262,7 +259,7 @@ impl Results<'_> {
             let words = count(part) as usize * words_per_row;
             let look = &mut |slot: &[u32]| taken = Some(take(&slot[..words]));
             sim.slots.read(id, slot(part), look);
-            let taken = taken.ok_or(EngineError::SlotBusy(id, slot(part)))?;
+            let taken = taken.ok_or(EngineError::SlotBusy)?;
             if taken.is_err() {
                 return Ok(taken);
             }
@@ -277,7 +274,7 @@ impl Sim {
         self.finish()?;
         let slot = self.snapshot_slot(0);
         if !self.issue_snapshot(0)? {
-            return Err(EngineError::SlotBusy(LatticeId(0), slot));
+            return Err(EngineError::SlotBusy);
         }
         self.finish()?;
         (0..self.instances())
@@ -296,7 +293,7 @@ pub fn read_lattice(slots: &dyn Slots, instance: usize, slot: Slot, size: Size) 
     slots.read(id, slot, &mut |words| {
         lattice = Some(Lattice::try_copy(size, &words[..size.words()]));
     });
-    Ok(lattice.ok_or(EngineError::SlotBusy(id, slot))??)
+    Ok(lattice.ok_or(EngineError::SlotBusy)??)
 }
 
 // Graphs: rounds that are prepared once and replayed.
@@ -445,7 +442,7 @@ impl Sim {
         self.calibration = Some(calibration);
         match done {
             // It is tried again: the round must be completed.
-            Err(EngineError::SlotBusy(..)) => Ok(()),
+            Err(EngineError::SlotBusy) => Ok(()),
             done => done,
         }
     }
