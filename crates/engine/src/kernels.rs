@@ -799,7 +799,7 @@ impl Launch {
 
     /// The launch of the kernels that pack a layout into bits or unpack bits to it, for `lattices`
     /// adjacent lattices. Rows are converted independently, so the lattices form one tall lattice.
-    pub const fn convert(size: Size, lattices: u32, layout: Layout) -> Launch {
+    pub fn convert(size: Size, lattices: u32, layout: Layout) -> Launch {
         /// Planar words across and rows down that a block of `planar.cu` converts, by nine warps.
         const PLANAR_TILE: (u32, u32) = (256, 4);
         let rows = size.height() * lattices;
@@ -815,21 +815,16 @@ impl Launch {
 
     /// The launch of `measure_bits`: blocks per lattice such that each thread has at least 8 words,
     /// up to a maximum; the lattices are the grid's z dimension.
-    pub const fn measure(size: Size, lattices: u32) -> Launch {
+    pub fn measure(size: Size, lattices: u32) -> Launch {
         const THREADS: usize = 256;
         const MAX_BLOCKS: usize = 128;
-        let blocks = size.words().div_ceil(8 * THREADS);
-        let blocks = if blocks < MAX_BLOCKS {
-            blocks
-        } else {
-            MAX_BLOCKS
-        };
+        let blocks = size.words().div_ceil(8 * THREADS).min(MAX_BLOCKS);
         Self::new([blocks as u32, 1, lattices], [THREADS as u32, 1, 1])
     }
 
     /// The launch of `reduce_bits`: one block for 32 pixels of one row; the lattices are the grid's
     /// z dimension.
-    pub(crate) const fn reduce(width: u32, height: u32, lattices: u32) -> Launch {
+    pub(crate) fn reduce(width: u32, height: u32, lattices: u32) -> Launch {
         let (across, down) = Self::SUPPORT_BLOCK;
         Self::new(
             [width.div_ceil(across), height, lattices],
@@ -912,7 +907,7 @@ impl SupportKernel {
     pub(crate) const CLOCK: SupportKernel = support("clock", "read_clock", &[To]);
 
     /// The kernel that packs a layout into bits; `None` for bits.
-    pub const fn pack(layout: Layout) -> Option<SupportKernel> {
+    pub fn pack(layout: Layout) -> Option<SupportKernel> {
         match layout {
             Layout::Bits => None,
             Layout::I32 => Some(Self::PACK_I32),
@@ -921,7 +916,7 @@ impl SupportKernel {
     }
 
     /// The kernel that unpacks bits into a layout; `None` for bits.
-    pub(crate) const fn unpack(layout: Layout) -> Option<SupportKernel> {
+    pub(crate) fn unpack(layout: Layout) -> Option<SupportKernel> {
         match layout {
             Layout::Bits => None,
             Layout::I32 => Some(Self::UNPACK_I32),
@@ -930,7 +925,7 @@ impl SupportKernel {
     }
 
     /// The kernel that reduces whole lattices, or bands.
-    pub(crate) const fn reduce(are_bands: bool) -> SupportKernel {
+    pub(crate) fn reduce(are_bands: bool) -> SupportKernel {
         if are_bands { Self::COUNT } else { Self::REDUCE }
     }
 
