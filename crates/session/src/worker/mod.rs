@@ -20,8 +20,7 @@
 use crate::command::{AfterEnd, Command, LastKnown, Notice, SafetyCopy, When, enqueue, refuse};
 use crate::copies::Snapshot;
 use crate::engines::{Engines, Losses, first_view};
-use crate::instances::Sim;
-use crate::instances::{Event, MAX_IN_FLIGHT};
+use crate::instances::{Event, MAX_IN_FLIGHT, Sim};
 use crate::log::{CellChange, Content, Log, Record, SessionParameters};
 use crate::population::Populations;
 use crate::saved::SavedSession;
@@ -39,7 +38,7 @@ use lang::{Message, message};
 use parking_lot::Mutex;
 use settings::{Chosen, Trial, shown};
 use status::Publisher;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, TryRecvError};
+use std::sync::mpsc::{Receiver, Sender};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
@@ -209,17 +208,17 @@ impl SessionWorker {
         let is_waiting = matches!(work, NextTask::Wait(_));
         let command = match work {
             NextTask::Wait(until) => self.sleep(until, commands),
-            _ => poll_command(commands),
+            _ => commands.try_recv().ok(),
         };
         match command {
-            Err(Gone) | Ok(Some(Command::Close)) => return false,
-            Ok(Some(command)) => {
+            Some(Command::Close) => return false,
+            Some(command) => {
                 if !matches!(command, Command::Ready) {
                     self.lab.last_command = Some(self.now());
                 }
                 self.dispatch(command);
             }
-            Ok(None) => {}
+            None => {}
         }
         if !is_waiting {
             self.perform_or_handle_error(work);
@@ -1107,24 +1106,12 @@ const MAX_SLEEP: Duration = Duration::from_millis(500);
 /// How long the thread waits in the engine before it looks for commands.
 const ENGINE_POLL_INTERVAL: Duration = Duration::from_millis(1);
 
-/// All senders of commands are gone.
-struct Gone;
-
-/// The next command, if one waits.
-fn poll_command(commands: &Receiver<Command>) -> Result<Option<Command>, Gone> {
-    match commands.try_recv() {
-        Ok(command) => Ok(Some(command)),
-        Err(TryRecvError::Empty) => Ok(None),
-        Err(TryRecvError::Disconnected) => Err(Gone),
-    }
-}
-
 /// The next command, if one comes before `until`. Spins instead of sleeping.
-fn spin(commands: &Receiver<Command>, until: Instant) -> Result<Option<Command>, Gone> {
+fn spin(commands: &Receiver<Command>, until: Instant) -> Option<Command> {
     loop {
-        match poll_command(commands) {
-            Ok(None) if Instant::now() < until => std::hint::spin_loop(),
-            answer => return answer,
+        match commands.try_recv() {
+            Err(_) if Instant::now() < until => std::hint::spin_loop(),
+            answer => return answer.ok(),
         }
     }
 }
@@ -1139,16 +1126,12 @@ fn may_spin() -> bool {
 impl SessionWorker {
     /// Sleeps until something may have happened, at most until `until`. Returns the command that
     /// came, if any.
-    fn sleep(
-        &mut self,
-        until: Option<Instant>,
-        commands: &Receiver<Command>,
-    ) -> Result<Option<Command>, Gone> {
+    fn sleep(&mut self, until: Option<Instant>, commands: &Receiver<Command>) -> Option<Command> {
         let now = self.now();
-        if let Some(instances) = self.sim.as_mut().filter(|it| !it.is_idle()) {
-            let command = poll_command(commands);
-            if let Ok(None) = command {
-                instances.wait(ENGINE_POLL_INTERVAL);
+        if let Some(sim) = self.sim.as_mut().filter(|it| !it.is_idle()) {
+            let command = commands.try_recv().ok();
+            if command.is_none() {
+                sim.wait(ENGINE_POLL_INTERVAL);
             }
             return command;
         }
@@ -1156,16 +1139,13 @@ impl SessionWorker {
         let at_most = until.map_or(MAX_SLEEP, |until| {
             until.saturating_duration_since(now).min(MAX_SLEEP)
         });
-        let on_a_gpu = |it: &crate::instances::Sim| it.engine().name() == "cuda";
+        let on_a_gpu = |it: &Sim| it.engine().name() == "cuda";
         let is_running = self.state.is_at_work() && self.ended.is_none();
         if at_most < MAX_SPIN && is_running && self.sim.as_ref().is_some_and(on_a_gpu) && may_spin()
         {
             return spin(commands, Instant::now() + at_most);
         }
-        match commands.recv_timeout(at_most) {
-            Ok(command) => Ok(Some(command)),
-            Err(RecvTimeoutError::Timeout) => Ok(None),
-            Err(RecvTimeoutError::Disconnected) => Err(Gone),
-        }
+        // This thread has a sender itself, so that the channel stays open.
+        commands.recv_timeout(at_most).ok()
     }
 }
