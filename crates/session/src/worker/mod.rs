@@ -20,12 +20,12 @@
 use crate::command::{AfterEnd, Command, LastKnown, Notice, SafetyCopy, When, enqueue, refuse};
 use crate::copies::Snapshot;
 use crate::engines::{Engines, Losses, first_view};
-use crate::instances::{Event, MAX_IN_FLIGHT, Sim};
+use crate::instances::{Event, MAX_IN_FLIGHT, Round, Sim};
 use crate::log::{CellChange, Content, Log, Record, SessionParameters};
 use crate::population::Populations;
 use crate::saved::SavedSession;
 use crate::state::{Mode, Move, Pacing, State, part_of_round};
-use crate::trace::{Recording, Trace};
+use crate::trace::{Recording, TimedRound, Trace};
 use crate::worker::lab::Lab;
 use crate::worker::watching::{Measuring, Watch};
 use crate::{
@@ -997,26 +997,15 @@ impl SessionWorker {
 impl SessionWorker {
     /// Takes all completed events and handles them.
     fn poll(&mut self) -> Result<()> {
-        let now = self.now();
-        if self.ended.is_some() {
-            return Ok(()); // the session has ended
-        }
-        let has_graphs = self.setup.setting.switches.graphs;
-        // A graph is made for each length of a round.
-        let max = if has_graphs { 1 } else { self.longest_round() };
-        let trial = &mut self.trial;
-        let Some(instances) = &mut self.sim else {
+        let (now, mut events) = (self.now(), Vec::new());
+        let Some(sim) = self.sim.as_mut().filter(|_| self.ended.is_none()) else {
             return Ok(());
         };
-        let mut news = false;
-        let mut calibrated = false;
-        let mut last_round = None;
-        let mut landed = Vec::new();
+        let polled = sim.poll(|event| events.push(event));
+        let is_news = |event: &Event| !matches!(event, Event::Snapshot { .. });
+        let has_news = events.iter().any(is_news);
         let mut found = Vec::new();
-        let (publisher, lab) = (&self.publisher, &mut self.lab);
-        let state = &mut self.state;
-        let polled = instances.poll(|event| {
-            news |= !matches!(event, Event::Snapshot { .. });
+        for event in events {
             match event {
                 Event::Pictures {
                     instances,
@@ -1024,71 +1013,79 @@ impl SessionWorker {
                     edits,
                     picture,
                     slot,
-                } => publisher
-                    .pictures
-                    .publish(instances, (generation, edits), picture, slot),
-                Event::Round { round, timed, took } => {
-                    let (generations, launches) = (round.generations, round.launches());
-                    last_round = Some((generations, took));
-                    state.copies.round(generations, took);
-                    state.fit_chunk(took, max);
-                    let half = trial.as_ref();
-                    let half = half.and_then(|it| it.half_of(&round.share.lattices));
-                    let is_before = trial.as_mut().is_some_and(|it| it.round(took, now));
-                    if half != Some(Side::A) {
-                        lab.statistics
-                            .round(now, generations, (!is_before).then_some(took));
-                    }
-                    let Some(timed) = timed else {
-                        return;
-                    };
-                    // A's stands above B's, as the one before a change above the one after it.
-                    if is_before || half == Some(Side::A) {
-                        publisher.lock_trace().add_before(timed);
-                        return;
-                    }
-                    let plain = timed.block_timestamps.is_empty();
-                    if let (true, Some((kernel, rate))) = (plain, timed.stepping()) {
-                        lab.statistics.stepping(kernel, rate);
-                    }
-                    if let Some(length) = timed.median_launch() {
-                        let us = length.as_us() / f64::from(launches.max(1));
-                        lab.launch(us, plain);
-                        if plain {
-                            lab.statistics.launch(us);
-                        }
-                    }
-                    // While blocks are shown, rounds without timestamps only measure their cost.
-                    if !lab.block_timestamps || !plain {
-                        publisher.lock_trace().add(timed);
-                    }
+                } => {
+                    let pictures = &self.publisher.pictures;
+                    pictures.publish(instances, (generation, edits), picture, slot);
                 }
+                Event::Round { round, timed, took } => self.take_round(&round, timed, took, now),
                 Event::Calibrated(alone) => {
-                    lab.isolated = Some(alone.into());
-                    calibrated = true;
+                    self.lab.isolated = Some(alone.into());
+                    self.check_calibration();
                 }
                 Event::Measured(measures) => found.push(measures),
-                Event::Snapshot { index } => landed.push(usize::from(index)),
-            }
-        });
-        if let Some((generations, took)) = last_round {
-            self.fit_rounds(generations, took);
-        }
-        if calibrated {
-            self.check_calibration();
-        }
-        for slot in landed {
-            if let Some(sim) = &self.sim {
-                self.snapshots.landed(slot, sim);
+                Event::Snapshot { index } => {
+                    if let Some(sim) = &self.sim {
+                        self.snapshots.landed(index.into(), sim);
+                    }
+                }
             }
         }
         let taken = self.take_read();
         self.take_measures(found, now);
-        if news {
+        if has_news {
             self.publisher.is_changed = true;
             self.publisher.wake();
         }
         polled.and(taken)
+    }
+
+    /// Takes the figures of a complete round.
+    fn take_round(
+        &mut self,
+        round: &Round,
+        timed: Option<TimedRound>,
+        took: Duration,
+        now: Instant,
+    ) {
+        let generations = round.generations;
+        self.fit_rounds(generations, took);
+        self.state.copies.round(generations, took);
+        let has_graphs = self.setup.setting.switches.graphs;
+        // A graph is made for each length of a round.
+        let max = if has_graphs { 1 } else { self.longest_round() };
+        self.state.fit_chunk(took, max);
+        let half = self.trial.as_ref();
+        let half = half.and_then(|it| it.half_of(&round.share.lattices));
+        let trial = self.trial.as_mut();
+        let is_before = trial.is_some_and(|it| it.round(took, now));
+        let (publisher, lab) = (&self.publisher, &mut self.lab);
+        if half != Some(Side::A) {
+            lab.statistics
+                .round(now, generations, (!is_before).then_some(took));
+        }
+        let Some(timed) = timed else {
+            return;
+        };
+        // A's stands above B's, as the one before a change above the one after it.
+        if is_before || half == Some(Side::A) {
+            publisher.lock_trace().add_before(timed);
+            return;
+        }
+        let plain = timed.block_timestamps.is_empty();
+        if let (true, Some((kernel, rate))) = (plain, timed.stepping()) {
+            lab.statistics.stepping(kernel, rate);
+        }
+        if let Some(length) = timed.median_launch() {
+            let us = length.as_us() / f64::from(round.launches().max(1));
+            lab.launch(us, plain);
+            if plain {
+                lab.statistics.launch(us);
+            }
+        }
+        // While blocks are shown, rounds without timestamps only measure their cost.
+        if !lab.block_timestamps || !plain {
+            publisher.lock_trace().add(timed);
+        }
     }
 }
 
