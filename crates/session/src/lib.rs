@@ -154,11 +154,6 @@ impl Session {
     pub fn trace(&self) -> Trace {
         self.shared.trace.lock().clone()
     }
-
-    /// The newest complete pictures.
-    pub fn pictures(&self) -> Pictures {
-        self.shared.pictures.clone()
-    }
 }
 
 impl Drop for Session {
@@ -176,7 +171,7 @@ impl Drop for Session {
 
 impl PictureSource for Session {
     fn visit_newer(&self, seen: &mut [u64], draw: &mut dyn FnMut(usize, &Picture, &[u32])) {
-        self.pictures().visit_newer(seen, draw);
+        self.shared.pictures.visit_newer(seen, draw);
     }
 
     fn newer_trace(&self, seen: u64) -> Option<Trace> {

@@ -181,12 +181,6 @@ pub trait PictureSource {
     }
 }
 
-impl PictureSource for Pictures {
-    fn visit_newer(&self, seen: &mut [u64], draw: &mut dyn FnMut(usize, &Picture, &[u32])) {
-        Pictures::visit_newer(self, seen, draw);
-    }
-}
-
 // What a round downloads for its pictures.
 
 /// What a round downloads.
