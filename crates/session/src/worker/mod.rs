@@ -306,7 +306,10 @@ impl SessionWorker {
         let now = self.now();
         match work {
             NextTask::Wait(_) => Ok(()),
-            NextTask::TakeCommand => self.take_command(),
+            NextTask::TakeCommand => {
+                self.take_command();
+                Ok(())
+            }
             NextTask::Apply => self.apply_due(),
             NextTask::Round(generations) => self.issue_round(generations, now),
             NextTask::Snapshot(why) => self.issue_snapshot(why, now),
@@ -767,20 +770,26 @@ impl SessionWorker {
     /// Performs a command that does not wait for its turn.
     fn perform_at_once(&mut self, command: Command) {
         let says = matches!(command, Command::Notify(_));
-        match self.perform_command(command) {
-            Ok(notice) => notice.into_iter().for_each(|notice| self.notify(notice)),
-            Err(error) => self.handle_error(error, false),
-        }
+        let done = self.perform_command(command);
+        self.tell(done);
         if says {
             self.publisher.wake();
         }
     }
 
+    /// Tells what came of a command.
+    fn tell(&mut self, done: Result<Option<Notice>>) {
+        match done {
+            Ok(notice) => notice.into_iter().for_each(|notice| self.notify(notice)),
+            Err(error) => self.handle_error(error, false),
+        }
+    }
+
     /// Takes the first command of the queue.
-    fn take_command(&mut self) -> Result<()> {
+    fn take_command(&mut self) {
         self.publisher.waiting = None;
         let Some(command) = self.state.queue.pop_front() else {
-            return Ok(());
+            return;
         };
         let mode = self.state.mode.clone();
         let done = self.perform_command(command);
@@ -794,11 +803,7 @@ impl SessionWorker {
             self.halted = None;
         }
         self.publisher.is_changed = true;
-        match done {
-            Ok(notice) => notice.into_iter().for_each(|notice| self.notify(notice)),
-            Err(error) => self.handle_error(error, false),
-        }
-        Ok(())
+        self.tell(done);
     }
 
     /// Performs a command. Returns a notice for the user, if any.
