@@ -7,9 +7,9 @@ use std::path::Path;
 use life::reference::step;
 use life::{Lattice, Pattern, Rule};
 
-use crate::common::{frames_of, names, picture_of, run, scratch, wait_for};
-use crate::drag::Source;
-use crate::shown::{DEAD, Display, LIVE, Picture, SIDES, Shown, on_display, size};
+use crate::common::{frames_of, names, picture_of, scratch, wait_for};
+use crate::drag::drop_on;
+use crate::shown::{ASKS, DEAD, Picture, SIDES, Shown, size};
 
 /// The names in a folder that end so.
 fn files(folder: &Path, ending: &str) -> Vec<String> {
@@ -76,21 +76,6 @@ fn a_recording_begins_and_ends_by_key_and_holds_nothing_up() {
     shown.quit();
 }
 
-/// As without a window: so many pictures, however few they are.
-#[test]
-fn a_recording_of_so_many_frames_has_so_many_pictures() {
-    let folder = scratch();
-    let display = Display::start(folder.path());
-    for frames in [1, 4] {
-        let line = format!(
-            "--record {frames}.gif --frames {frames} --display window --instances 2 --size 64 --device cpu"
-        );
-        run(&mut on_display(&display, folder.path(), &line)).succeeds();
-        let count = frames_of(&folder.path().join(format!("{frames}.gif"))).count();
-        assert_eq!(count, frames);
-    }
-}
-
 /// Without `--session` a session is saved in a new file; opened, it goes on where it was saved. Where the
 /// folder of its own file has gone, it is saved elsewhere, by key and at the end, and each time it is said
 /// where.
@@ -102,7 +87,7 @@ fn a_session_is_saved_and_opened_again() {
     assert_eq!(shown.heard("WARN"), 0, "{}", shown.running.said());
     shown.press("period", "StepGeneration");
     assert_ne!(shown.saved("later.rle"), before);
-    shown.ask_path("ctrl+o");
+    shown.then("ctrl+o", ASKS);
     let name = &files(shown.folder.path(), ".json")[0];
     shown.enter_path(name, "Opened the session");
     assert_eq!(shown.saved("after.rle"), before);
@@ -148,16 +133,9 @@ fn what_is_drawn_undone_and_pasted_is_what_is_saved() {
     shown.press("BackSpace", "StepBack");
     assert_eq!(shown.step("period", "StepGeneration"), next);
     shown.press("BackSpace", "StepBack");
-    shown.key("ctrl+k");
+    shown.key("ctrl+k c l e a r Return");
     shown.rest();
-    shown.mouse("type --delay 20 clear");
-    shown.rest();
-    shown.key("Return");
-    wait_for("an empty panel", || {
-        let picture = shown.picture();
-        let open = picture.rectangles(DEAD).is_empty();
-        (!open && !picture.pixels.contains(&LIVE)).then_some(())
-    });
+    assert_eq!(shown.saved("cleared.rle").population(), 0);
     shown.press("ctrl+z", "Undo");
     assert_eq!(shown.saved("uncleared.rle"), drawn);
     // A part is selected by the tool, and a click elsewhere drops it; by Shift it is cut and brought back.
@@ -173,7 +151,6 @@ fn what_is_drawn_undone_and_pasted_is_what_is_saved() {
     shown.mouse("keyup shift");
     shown.then("ctrl+x", "notice: Copied 11x1 cells");
     shown.key("Escape"); // the selection goes
-    shown.rest();
     assert_eq!(shown.saved("cut.rle").population(), 0);
     shown.press("ctrl+z", "Undo");
     assert_eq!(shown.saved("uncut.rle"), drawn);
@@ -183,21 +160,19 @@ fn what_is_drawn_undone_and_pasted_is_what_is_saved() {
     to([30, 30]);
     shown.mouse("click 1");
     shown.key("Escape"); // the selection goes
-    shown.rest();
     let mut both = drawn;
     (25..36).for_each(|y| both.set(30, y, true));
     assert_eq!(shown.saved("pasted.rle"), both);
     // What cannot be written is said, and kept for another try.
-    shown.ask_path("ctrl+s");
+    shown.then("ctrl+s", ASKS);
     let why = "a path is to be typed in: cannot save /nowhere/all.rle";
     shown.enter_path("/nowhere/all.rle", why);
     shown.enter_path("again.rle", "notice: Saved");
     // Nor what cannot be read: it names its line, and leaves the panel as it was.
     let broken = shown.folder.path().join("broken.rle");
     fs::write(&broken, "x = 3, y = 3\nbo$?!\n").unwrap();
-    shown.ask_path("ctrl+o");
+    shown.then("ctrl+o", ASKS);
     shown.enter_path("broken.rle", "broken.rle, line 2, column 4");
-    shown.rest();
     shown.enter_path("stepped.rle", "notice: Opened stepped.rle");
     shown.press("ctrl+z", "Undo");
     assert_eq!(shown.saved("still.rle"), both);
@@ -218,15 +193,18 @@ fn what_is_dropped_comes_to_the_selected_panel_and_a_broken_file_changes_nothing
         ("broken.cells", "!Name: broken\n.O.\n..%\n", "broken.cells, line 3, column 3"),
         ("wide.rle", "x = 999, y = 1\n999o!\n", "wide.rle is 999x1 cells, larger than the lattice 60x45; use --size 1998x45"),
     ];
-    for (name, text, what) in rows {
+    for (number, (name, text, what)) in rows.into_iter().enumerate() {
         let path = shown.folder.path().join(name);
         fs::write(&path, text).unwrap();
         let before = shown.heard(what);
-        let source = Source::new(&shown.display.name, &[&path]);
         let window = shown.window.parse().unwrap();
-        assert!(source.drop_on(window), "{name} is taken");
+        assert!(
+            drop_on(&shown.display.name, window, &path),
+            "{name} is taken"
+        );
         shown.hears(what, before);
-        assert_eq!(shown.saved("dropped.rle"), wanted, "{name}");
+        let saved = shown.saved(&format!("dropped{number}.rle"));
+        assert!(saved == wanted, "{name}");
     }
     shown.press("Page_Up", "SelectPrevious");
     assert_eq!(shown.saved("other.rle").population(), 0);

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use crate::common::{Running, wait_for};
 use crate::shown::SCREEN;
-use crate::shown::{DEAD, Shown, agree, computed, frames};
+use crate::shown::{ASKS, DEAD, Shown, computed, frames};
 use life::Size;
 
 /// Processor time that a process has used, in seconds.
@@ -54,20 +54,17 @@ fn time_goes_on_back_and_anew() {
     shown.shows(&all, state.generation);
     shown.walk(&[("Page_Down", "SelectNext: "), ("Page_Down", "SelectNext: ")]);
     assert_eq!(shown.press("Page_Up", "SelectPrevious").selected, 1);
-    let panels = shown.shows(&all, state.generation);
     // The selected one alone is set back.
     shown.press("r", "ResetPanel");
     let folder = shown.folder.path();
     let mut mixed = computed(folder, &shown.start, state.generation);
     mixed[1] = computed(folder, &shown.start, 0).swap_remove(1);
-    wait_for("one panel set back", || {
-        agree(&shown.picture(), &panels, &all, &mixed).ok()
-    });
+    shown.agrees(&all, &mixed);
     shown.press("shift+r", "ResetAll");
     shown.shows(&all, 0);
     // Typed at once, as fast as the server takes it; a number it is not leaves the field open.
-    let wrong_first = "2 0 comma 0 period Return BackSpace 0";
-    shown.ask("colon", wrong_first, "RunTo(2000)");
+    let wrong_first = "colon 2 0 comma 0 period Return BackSpace 0 Return";
+    shown.then(wrong_first, "RunTo(2000)");
     shown.shows(&all, 2000);
     for generation in [1999, 1998] {
         shown.press("BackSpace", "StepBack");
@@ -76,7 +73,7 @@ fn time_goes_on_back_and_anew() {
     assert_eq!(shown.step("period", "StepGeneration"), 1999);
     shown.press("shift+BackSpace", "StepRoundBack");
     shown.shows(&all, 1998);
-    shown.ask("ctrl+g", "7", "RunTo(7)");
+    shown.then("ctrl+g 7 Return", "RunTo(7)");
     shown.shows(&all, 7);
     shown.press("n", "NewSeed");
     let next = shown.start.replace("--seed 11", "--seed 12");
@@ -89,7 +86,7 @@ fn size_and_rule_are_changed_and_undone() {
     let (shown, state) = Shown::paused("--instances 2 --seed 5");
     let before = shown.saved("before.rle");
     // What is wrong is said, and the field stays open.
-    shown.ask("z", "8 0 x Return 6 0", "The lattices are 80x60 now");
+    shown.then("z 8 0 x Return 6 0 Return", "The lattices are 80x60 now");
     let larger = shown.saved("larger.rle");
     assert_eq!(larger.size(), Size::new(80, 60).unwrap());
     assert_eq!(larger, before.resized(larger.size()).unwrap());
@@ -102,23 +99,23 @@ fn size_and_rule_are_changed_and_undone() {
     assert_eq!(shown.saved("still.rle"), larger);
     shown.then("ctrl+z", "Undone: the last edit");
     shown.shows(&[0, 1], state.generation);
-    shown.ask("shift+b", "h i g h l i f e", "Rule B36/S23");
+    shown.then("shift+b h i g h l i f e Return", "Rule B36/S23");
     let after = shown.step("period", "StepGeneration");
     let stepped = life::reference::step(&before, "B36/S23".parse().unwrap());
     assert_eq!(shown.saved("high.rle"), stepped);
     shown.walk(&[("BackSpace", "StepBack: "), ("ctrl+z", "Undo: ")]);
     assert_eq!(shown.step("period", "StepGeneration"), after);
     shown.shows(&[0, 1], after);
-    shown.ask("g", "7", "7 generations per round");
+    shown.then("g 7 Return", "7 generations per round");
     assert_eq!(shown.step("Tab", "StepRound"), after + 7);
     shown.shows(&[0, 1], after + 7);
     // A pattern of another rule says so, and the field for the rule has that rule typed already.
     let text = "x = 3, y = 1, rule = B36/S23\n3o!\n";
     fs::write(shown.folder.path().join("high.rle"), text).unwrap();
-    shown.ask_path("ctrl+o");
+    shown.then("ctrl+o", ASKS);
     let offer = "its rule is B36/S23, the lattices run B3/S23; Shift+B and Enter take B36/S23";
     shown.enter_path("high.rle", offer);
-    shown.ask("shift+b", "", "Rule B36/S23");
+    shown.then("shift+b Return", "Rule B36/S23");
     shown.quit();
 }
 
@@ -127,27 +124,18 @@ fn size_and_rule_are_changed_and_undone() {
 fn help_palette_menu_and_panels_come_and_go() {
     let (mut shown, state) = Shown::paused("--instances 4");
     let plain = shown.rest();
-    for (open, typed, close) in [
-        ("h", "r n", "Escape"),
-        ("ctrl+m", "Right", "Escape"),
-        ("p", "", "Escape"),
-        ("F10", "Return 2 Next Escape", "Escape"),
-    ] {
+    for keys in ["h r n", "ctrl+m Right", "p", "F10 Down"] {
+        let (open, typed) = keys.split_once(' ').unwrap_or((keys, ""));
         shown.key(open);
         shown.leaves(&plain, open);
-        for key in typed.split_whitespace() {
-            shown.rest();
-            shown.key(key);
-        }
-        assert!(shown.rest() != plain, "{open} {typed}");
-        shown.key(close);
+        shown.key(format!("{typed} Escape").trim());
         shown.returns_to(&plain, &format!("the window without {open}"));
     }
     shown.key("Escape");
-    for action in ["ResetPanel", "NewSeed", "NextKernel", "StepGeneration"] {
+    shown.then("ctrl+k n e x t space k e r Return", "NextKernel: ");
+    for action in ["ResetPanel", "NewSeed", "StepGeneration"] {
         assert_eq!(shown.log(action), [], "{action} is a key, not a letter");
     }
-    shown.ask("ctrl+k", "n e x t space k e r", "NextKernel: ");
     let next = shown.log("NextKernel").pop().unwrap();
     assert!(next.kernel != state.kernel && next.generation == state.generation);
     let why = "notice: Rotate the pasted pattern left: no pattern is being pasted";
@@ -220,20 +208,15 @@ fn the_mouse_selects_zooms_moves_and_has_a_menu() {
     });
     assert!(alone, "one panel alone");
     let whole = shown.rest();
-    for how in [
-        "click --repeat 3 4",
-        "mousedown 1 mousemove_relative --sync 90 40 mouseup 1",
-    ] {
-        let before = shown.rest();
-        shown.mouse(how);
-        shown.leaves(&before, how);
-    }
-    shown.rest();
+    shown.mouse("click --repeat 3 4");
+    shown.leaves(&whole, "the whole lattice");
+    let before = shown.rest();
+    shown.mouse("mousedown 1 mousemove_relative --sync 90 40 mouseup 1");
+    shown.leaves(&before, "where it was");
     shown.key("f");
     shown.returns_to(&whole, "the whole lattice");
-    let before = shown.rest();
     click(1, "3");
-    shown.leaves(&before, "the menu");
+    shown.leaves(&whole, "the menu");
     // Its first line has the keys; the fourth resets the panel.
     for _ in 0..3 {
         let before = shown.rest();

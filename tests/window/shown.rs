@@ -8,13 +8,16 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::common::{
-    Ended, Running, TIMEOUT, lifestreams, names, needs, program, scratch, signal, wait_for,
+    Ended, Running, TIMEOUT, command, lifestreams, names, needs, program, scratch, signal, wait_for,
 };
 use life::{Lattice, Pattern, Size};
 
 /// Dead and live cells of the first palette.
 pub(crate) const DEAD: Rgb = [0x0C, 0x0A, 0x08];
 pub(crate) const LIVE: Rgb = [0xFF, 0xC8, 0x57];
+
+/// What the log says once a path can be typed.
+pub(crate) const ASKS: &str = "a path is to be typed in";
 
 /// The lattices' sides in cells.
 pub(crate) const SIDES: [u32; 2] = [60, 45];
@@ -103,20 +106,34 @@ impl Shown {
             .collect()
     }
 
-    /// Presses a key and waits for the action that it must stand for; the state after it.
-    pub(crate) fn press(&self, key: &str, action: &str) -> State {
-        let before = self.log(action).len();
-        self.key(key);
-        wait_for(&format!("{action} after {key}"), || {
-            let states = self.log(action);
-            (states.len() > before).then(|| states.last().unwrap().clone())
-        })
+    /// Presses these keys, one after another as fast as the server takes them. It changes no keyboard's map, as
+    /// typing a text does.
+    pub(crate) fn key(&self, keys: &str) {
+        let pressed = self
+            .display
+            .xdotool(&format!("key --clearmodifiers --delay 2 {keys}"));
+        assert!(pressed.is_some(), "no keys {keys}");
     }
 
-    /// Presses a key that is the window's own.
-    pub(crate) fn key(&self, key: &str) {
-        let pressed = self.display.xdotool(&format!("key --clearmodifiers {key}"));
-        assert!(pressed.is_some(), "no key {key}");
+    /// The same, and waits until the log says this.
+    #[track_caller]
+    pub(crate) fn then(&self, keys: &str, what: &str) {
+        let before = self.heard(what);
+        self.key(keys);
+        self.hears(what, before);
+    }
+
+    /// The same for each row.
+    #[track_caller]
+    pub(crate) fn walk(&self, rows: &[(&str, &str)]) {
+        rows.iter().for_each(|(keys, what)| self.then(keys, what));
+    }
+
+    /// Presses keys and waits for the action that they must stand for; the state after it.
+    #[track_caller]
+    pub(crate) fn press(&self, keys: &str, action: &str) -> State {
+        self.then(keys, &format!("DEBUG {action}: "));
+        self.log(action).pop().unwrap()
     }
 
     pub(crate) fn mouse(&self, line: &str) {
@@ -139,24 +156,21 @@ impl Shown {
 
     /// Steps by a key; the generation it came to.
     pub(crate) fn step(&self, key: &str, action: &str) -> u64 {
-        let stepped = |said: &str| -> Vec<u64> {
-            let ends = said
-                .lines()
-                .filter_map(|line| line.split_once("stepped to generation "));
-            ends.filter_map(|(_, number)| number.parse().ok()).collect()
-        };
-        let before = stepped(&self.running.said()).len();
+        let stepped = "stepped to generation ";
+        let before = self.heard(stepped);
         assert!(!self.press(key, action).running);
-        wait_for("a step", || {
-            let all = stepped(&self.running.said());
-            assert!(all.len() <= before + 1, "one step a key");
-            (all.len() > before).then(|| *all.last().unwrap())
-        })
+        self.hears(stepped, before);
+        let said = self.running.said();
+        assert_eq!(said.matches(stepped).count(), before + 1, "one step a key");
+        let (_, last) = said.rsplit_once(stepped).unwrap();
+        last.lines().next().unwrap().parse().unwrap()
     }
 
-    /// How often the log has said this.
+    /// How often the log has said this, in lines that have come to their ends.
     pub(crate) fn heard(&self, what: &str) -> usize {
-        self.running.said().matches(what).count()
+        let said = self.running.said();
+        let (whole, _) = said.rsplit_once('\n').unwrap_or_default();
+        whole.matches(what).count()
     }
 
     /// Waits until the log has said this more often.
@@ -165,56 +179,23 @@ impl Shown {
         wait_for(what, || (self.heard(what) > times).then_some(()));
     }
 
-    /// Presses a key and waits until the log says this.
-    pub(crate) fn then(&self, key: &str, what: &str) {
-        let before = self.heard(what);
-        self.key(key);
-        self.hears(what, before);
-    }
-
-    /// Presses the key of each row and waits until the log says what stands behind it.
-    pub(crate) fn walk(&self, rows: &[(&str, &str)]) {
-        rows.iter().for_each(|(key, what)| self.then(key, what));
-    }
-
-    /// Types a text and Return at once, as fast as the server takes it, behind the key that opens a field.
-    pub(crate) fn ask(&self, key: &str, keys: &str, heard: &str) {
-        let before = self.heard(heard);
-        self.mouse(
-            &format!("key --clearmodifiers --delay 2 {key} {keys} Return").replace("  ", " "),
-        );
-        self.hears(heard, before);
-    }
-
-    /// Presses a key behind which a path is typed.
-    pub(crate) fn ask_path(&self, key: &str) {
-        self.then(key, "a path is to be typed in");
-        self.rest();
-    }
-
     /// Types a path, short as a name in the program's folder, into the field that has the keys, in place of
-    /// what it holds, and waits until the log says this. xdotool changes the keyboard's map to type a text:
-    /// under load a letter is lost or another one comes, and then it is another path, and is typed again.
+    /// what it holds, and waits until the log says this.
+    #[track_caller]
     pub(crate) fn enter_path(&self, path: &str, what: &str) {
-        let before = self.heard(what);
-        let said = || self.heard(what) > before;
-        let began = Instant::now();
-        while !said() {
-            let log = self.running.said();
-            assert!(began.elapsed() < TIMEOUT, "{path} is not there:\n{log}");
-            self.key("ctrl+a");
-            self.mouse(&format!("type --delay 20 {path}"));
-            self.key("Return");
-            let typed = Instant::now();
-            while !said() && typed.elapsed() < TIMEOUT / 24 {
-                std::thread::sleep(Duration::from_millis(20));
-            }
-        }
+        let name = |letter: char| match letter {
+            '/' => " slash".into(),
+            '.' => " period".into(),
+            '-' => " minus".into(),
+            letter => format!(" {letter}"),
+        };
+        let keys: String = path.chars().map(name).collect();
+        self.then(&format!("ctrl+a{keys} Return"), what);
     }
 
     /// The selected panel's lattice, saved to a file of this name and read.
     pub(crate) fn saved(&self, name: &str) -> Lattice {
-        self.ask_path("ctrl+s");
+        self.then("ctrl+s", ASKS);
         self.enter_path(name, "notice: Saved");
         let pattern = Pattern::load(self.folder.path().join(name)).unwrap();
         pattern
@@ -239,14 +220,17 @@ impl Shown {
         wait_for(what, || (self.picture() == *picture).then_some(()));
     }
 
-    /// A picture once the window has come to rest.
+    /// A picture once nothing has been drawn for a while.
     pub(crate) fn rest(&self) -> Picture {
+        let (mut last, mut since) = (0, Instant::now());
         wait_for("a window at rest", || {
-            let (frames_before, first) = (frames(&self.running), self.picture());
-            std::thread::sleep(Duration::from_millis(400));
-            let same = frames(&self.running) == frames_before && self.picture() == first;
-            same.then_some(first)
-        })
+            let drawn = frames(&self.running);
+            if std::mem::replace(&mut last, drawn) != drawn {
+                since = Instant::now();
+            }
+            (since.elapsed() > Duration::from_millis(300)).then_some(())
+        });
+        self.picture()
     }
 
     /// Waits until the panels show these instances of this generation, as `run` computes them;
@@ -264,18 +248,22 @@ impl Shown {
         generation: u64,
     ) -> Vec<Area> {
         let lattices = computed(self.folder.path(), start, generation);
-        let mut last = Err("no picture".to_string());
+        self.agrees(instances, &lattices)
+    }
+
+    /// Waits until the panels show these instances of these lattices; where the panels are.
+    #[track_caller]
+    pub(crate) fn agrees(&self, instances: &[usize], lattices: &[Lattice]) -> Vec<Area> {
+        let mut last = Err(String::new());
         let until = Instant::now() + TIMEOUT;
-        while Instant::now() < until {
-            let picture = self.picture();
-            let panels = picture.rectangles(DEAD);
-            last = agree(&picture, &panels, instances, &lattices);
-            if last.is_ok() {
-                return panels;
-            }
-            std::thread::sleep(Duration::from_millis(30));
+        while last.is_err() {
+            assert!(
+                Instant::now() < until,
+                "instances {instances:?} are not shown: {last:?}"
+            );
+            last = agree(&self.picture(), instances, lattices);
         }
-        panic!("generation {generation} of instances {instances:?} is not shown: {last:?}");
+        last.unwrap()
     }
 
     pub(crate) fn end(self) -> (Ended, Display) {
@@ -300,12 +288,10 @@ pub(crate) fn on_display(display: &Display, folder: &Path, line: &str) -> Comman
 
 /// The rest of a line such as `paused at generation 3, kernel bits, instance 0 selected`.
 fn state(rest: &str) -> State {
-    let after = |word: &str| {
-        let (_, rest) = rest.split_once(&format!("{word} ")).unwrap();
-        rest.split([' ', ',']).next().unwrap()
-    };
+    let words: Vec<_> = rest.split([' ', ',']).collect();
+    let after = |word: &str| words[words.iter().position(|it| *it == word).unwrap() + 1];
     State {
-        running: rest.starts_with("running"),
+        running: words[0] == "running",
         generation: after("generation").parse().unwrap(),
         kernel: after("kernel").to_string(),
         selected: after("instance").parse().unwrap(),
@@ -343,34 +329,31 @@ pub(crate) fn computed(folder: &Path, start: &str, generation: u64) -> Vec<Latti
 /// Pixels of the number in a panel's upper left corner, in full screen too, where it is larger.
 const NUMBER: [usize; 2] = [26, 20];
 
-/// Whether every panel shows its instance's lattice, whole, but for what its number covers.
-pub(crate) fn agree(
+/// Where the panels are, if every one shows its instance's lattice, whole, but for what its number covers.
+fn agree(
     picture: &Picture,
-    panels: &[Area],
     instances: &[usize],
     lattices: &[Lattice],
-) -> Result<(), String> {
+) -> Result<Vec<Area>, String> {
+    let panels = picture.rectangles(DEAD);
     if panels.len() != instances.len() {
         return Err(format!("{} panels: {panels:?}", panels.len()));
     }
     for (area, &instance) in panels.iter().zip(instances) {
         let lattice = &lattices[instance];
-        for y in 0..SIDES[1] {
-            for x in 0..SIDES[0] {
-                let [column, row] = area.middle([x, y], SIDES);
-                // Its number covers these.
-                if column < area.x + NUMBER[0] && row < area.y + NUMBER[1] {
-                    continue;
-                }
-                let want = if lattice.get(x, y) { LIVE } else { DEAD };
-                let is = picture.at(column, row);
-                if is.iter().zip(want).any(|(is, want)| is.abs_diff(want) > 2) {
-                    return Err(format!("instance {instance}, cell {x}, {y}: {is:?}"));
-                }
+        for (x, y) in (0..SIDES[1]).flat_map(|y| (0..SIDES[0]).map(move |x| (x, y))) {
+            let [column, row] = area.middle([x, y], SIDES);
+            if column < area.x + NUMBER[0] && row < area.y + NUMBER[1] {
+                continue;
+            }
+            let want = if lattice.get(x, y) { LIVE } else { DEAD };
+            let is = picture.at(column, row);
+            if is.iter().zip(want).any(|(is, want)| is.abs_diff(want) > 2) {
+                return Err(format!("instance {instance}, cell {x}, {y}: {is:?}"));
             }
         }
     }
-    Ok(())
+    Ok(panels)
 }
 
 /// The screen's size in pixels, large enough for the window and its frame.
@@ -392,61 +375,40 @@ impl Display {
 
     /// The same of this many bits per pixel, with further options.
     pub(crate) fn of(folder: &Path, depth: u8, options: &[&str]) -> Display {
-        for (program, package) in [
-            ("Xvfb", "xvfb"),
-            ("openbox", "openbox"),
-            ("xdotool", "xdotool"),
-            ("xwd", "x11-apps"),
-        ] {
-            needs(program, package);
-        }
-        let screen = format!("{}x{}x{depth}", SCREEN[0], SCREEN[1]);
-        let mut server = Command::new("Xvfb")
-            .args([
-                "-displayfd",
-                "1",
-                "-screen",
-                "0",
-                &screen,
-                "-nolisten",
-                "tcp",
-                "-noreset",
-                // No key repeats itself: on a busy machine the release of a synthetic key may come
-                // so late that the server would.
-                "-r",
-            ])
-            .args(options)
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
+        needs("Xvfb", "xvfb");
+        needs("openbox", "openbox");
+        needs("xdotool", "xdotool");
+        needs("xwd", "x11-apps");
+        let [width, height] = SCREEN;
+        // No key repeats itself: on a busy machine the release of a synthetic key may come so late that the
+        // server would.
+        let line =
+            format!("-displayfd 1 -screen 0 {width}x{height}x{depth} -nolisten tcp -noreset -r");
+        let start = |command: &mut Command, stdout: Stdio| {
+            let command = command.stdin(Stdio::null()).stdout(stdout);
+            command.stderr(Stdio::null()).spawn().unwrap()
+        };
+        let mut server = Command::new("Xvfb");
+        let mut server = start(server.args(line.split(' ')).args(options), Stdio::piped());
         let mut number = String::new();
-        BufReader::new(server.stdout.take().unwrap())
-            .read_line(&mut number)
-            .unwrap();
+        let mut printed = BufReader::new(server.stdout.take().unwrap());
+        printed.read_line(&mut number).unwrap();
         let name = format!(":{}", number.trim());
         let _ = fs::remove_file(folder.join("managed")); // of a display before this one
-        let manager = Command::new("openbox")
+        let mut manager = command("openbox", folder);
+        manager
             .args(["--startup", "touch managed"])
-            .current_dir(folder)
-            .env("DISPLAY", &name)
-            .env("HOME", folder)
-            .env("XDG_CONFIG_HOME", folder)
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
-        let display = Display {
-            server,
-            manager,
-            name,
-        };
+            .env("DISPLAY", &name);
+        manager.env("HOME", folder).env("XDG_CONFIG_HOME", folder);
+        let manager = start(&mut manager, Stdio::null());
         wait_for("a window manager", || {
             folder.join("managed").exists().then_some(())
         });
-        display
+        Display {
+            server,
+            manager,
+            name,
+        }
     }
 
     /// Runs xdotool; what it printed, if it succeeded.
@@ -531,23 +493,18 @@ impl Picture {
     /// Of an X window dump of 32 bits per pixel, as every Xvfb of depth 24 gives it.
     fn of_xwd(dump: &[u8]) -> Picture {
         let field = |n: usize| u32::from_be_bytes(dump[4 * n..][..4].try_into().unwrap()) as usize;
-        let (header, width, height) = (field(0), field(4), field(5));
-        let (byte_order, bits_per_pixel, pitch, colours) =
-            (field(7), field(11), field(12), field(19));
-        assert_eq!(
-            (byte_order, bits_per_pixel),
-            (0, 32),
-            "an unknown window dump"
-        );
-        let data = &dump[header + 12 * colours..];
-        let pixel = |i: usize| {
-            let at = i / width * pitch + i % width * 4;
-            [data[at + 2], data[at + 1], data[at]]
+        let [header, width, height, order, bits, pitch, colours] =
+            [0, 4, 5, 7, 11, 12, 19].map(field);
+        assert_eq!((order, bits), (0, 32), "an unknown window dump");
+        let rows = dump[header + 12 * colours..].chunks(pitch).take(height);
+        let row = |row: &[u8]| -> Vec<Rgb> {
+            let pixels = row[..4 * width].chunks(4);
+            pixels.map(|pixel| [pixel[2], pixel[1], pixel[0]]).collect()
         };
         Picture {
             width,
             height,
-            pixels: (0..width * height).map(pixel).collect(),
+            pixels: rows.flat_map(row).collect(),
         }
     }
 
@@ -556,16 +513,13 @@ impl Picture {
     }
 
     /// The part of it in an area.
-    pub(crate) fn cut(&self, area: Area) -> Picture {
-        let rows = (area.y..area.y + area.height).flat_map(|y| {
-            let start = y * self.width + area.x;
-            &self.pixels[start..start + area.width]
-        });
-        Picture {
-            width: area.width,
-            height: area.height,
-            pixels: rows.copied().collect(),
-        }
+    pub(crate) fn cut(&self, area: Area) -> Vec<&[Rgb]> {
+        let rows = self
+            .pixels
+            .chunks(self.width)
+            .skip(area.y)
+            .take(area.height);
+        rows.map(|row| &row[area.x..][..area.width]).collect()
     }
 
     /// The rectangles that much of this colour lies in, row by row; they are apart from one
@@ -578,28 +532,32 @@ impl Picture {
             rows[at / self.width] += 1;
         }
         // A letter's edge may have that colour too, but not a tenth of a column or row.
-        let columns = spans(columns.into_iter().map(|count| count > self.height / 10));
-        let rows = spans(rows.into_iter().map(|count| count > self.width / 10));
-        let area = |&(y, height): &(usize, usize), &(x, width): &(usize, usize)| Area {
+        let (columns, rows) = (
+            spans(&columns, self.height / 10),
+            spans(&rows, self.width / 10),
+        );
+        let area = |&(y, height), &(x, width)| Area {
             x,
             y,
             width,
             height,
         };
-        rows.iter()
-            .flat_map(|row| columns.iter().map(move |column| area(row, column)))
-            .collect()
+        let areas = rows
+            .iter()
+            .flat_map(|row| columns.iter().map(move |column| area(row, column)));
+        areas.collect()
     }
 }
 
-/// Where runs of `true` start and how long they are.
-fn spans(flags: impl Iterator<Item = bool>) -> Vec<(usize, usize)> {
-    let mut spans: Vec<(usize, usize)> = Vec::new();
-    for (at, _) in flags.enumerate().filter(|(_, flag)| *flag) {
-        match spans.last_mut() {
-            Some((start, length)) if *start + *length == at => *length += 1,
-            _ => spans.push((at, 1)),
+/// Where runs of counts above this one start and how long they are.
+fn spans(counts: &[usize], least: usize) -> Vec<(usize, usize)> {
+    let mut start = 0;
+    let mut spans = Vec::new();
+    for run in counts.chunk_by(|a, b| (*a > least) == (*b > least)) {
+        if run[0] > least {
+            spans.push((start, run.len()));
         }
+        start += run.len();
     }
     spans
 }
