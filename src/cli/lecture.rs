@@ -88,7 +88,6 @@ fn start(arguments: &LectureArguments) -> Result<()> {
     for path in arguments.notes.iter().chain(&arguments.report) {
         check_writable(path)?;
     }
-    window::check(&arguments.common, &arguments.window)?;
     let (lecture, first) = read(&arguments.lecture, arguments)?;
     let lecture = LectureOptions {
         lecture,

@@ -18,6 +18,7 @@ mod text;
 mod verify;
 mod window;
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{self, ExitCode};
@@ -26,13 +27,14 @@ use std::sync::atomic::AtomicBool;
 use clap::{FromArgMatches as _, ValueEnum as _};
 
 pub use bench::{Origin, Record, Row, Table, ladder_policy};
-use lang::{Language, Message};
+use lang::Language;
 pub use options::command_line;
 use options::{Cli, Command, ConfigCommand, Shown};
 use platform::contained::{Ended, Limits, Process};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use terminal::LogWriter;
+use text::BadArguments;
 pub use text::pivot;
 
 /// The Chinese of every text.
@@ -41,20 +43,22 @@ const CATALOGUE: &str = include_str!("../../assets/lang/zh.toml");
 /// Parses the arguments and does what they ask for; errors are printed once, here.
 pub fn main() -> ExitCode {
     lang::install_catalogue(CATALOGUE);
-    let (cli, matches, notes) = match parse() {
+    lang::set(Language::by_locale());
+    let (cli, matches, saved) = match parse() {
         Ok(parsed) => parsed,
         Err(error) => {
             text::say(&text::in_words(&error));
             return text::exit_code(&error);
         }
     };
-    if !prints_json(&matches) {
-        lang::set(cli.lang.unwrap_or_else(Language::by_locale));
+    if prints_json(&matches) {
+        lang::set(Language::English);
+    } else {
+        cli.lang.into_iter().for_each(lang::set);
     }
     let (requested, usual) = cli.connections();
     platform::set_connections(requested, usual);
     set_up_log();
-    notes.iter().for_each(|note| text::say(note));
     setup::say_what_is_ignored(&matches);
     let done = match cli.command {
         None => window::main(&cli.common, &cli.window, None),
@@ -84,7 +88,11 @@ pub fn main() -> ExitCode {
     match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            text::say(&text::in_words(&error));
+            let mut why = text::in_words(&error);
+            if error.is::<BadArguments>() {
+                why = config::with_saved(why, &matches, &saved);
+            }
+            text::say(&why);
             text::exit_code(&error)
         }
     }
@@ -123,17 +131,16 @@ fn prints_json(matches: &clap::ArgMatches) -> bool {
         || matches.subcommand().is_some_and(|(_, it)| prints_json(it))
 }
 
-/// The command line, with the user's settings where nothing is typed, and notes on these. What is about the settings themselves, and help, must work whatever stands in
-/// their file.
-fn parse() -> anyhow::Result<(Cli, clap::ArgMatches, Vec<Message>)> {
+/// The command line, with the saved options where nothing is typed, and these. What is about the settings
+/// themselves, and help, must work whatever stands in their file.
+fn parse() -> anyhow::Result<(Cli, clap::ArgMatches, BTreeMap<String, String>)> {
     let typed = typed_words();
     let first = typed.get(1).and_then(|word| word.to_str());
-    let about = matches!(first, Some("config" | "man" | "completions"));
-    let (command, notes) = if about {
-        (command_line(), Vec::new())
-    } else {
-        config::with_settings(|command| check(command, &typed))?
+    let saved = match first {
+        Some("config" | "man" | "completions") => BTreeMap::new(),
+        _ => config::saved()?,
     };
+    let command = config::with_defaults(command_line(), &saved);
     let matches = command
         .clone()
         .try_get_matches_from(&typed)
@@ -148,7 +155,7 @@ fn parse() -> anyhow::Result<(Cli, clap::ArgMatches, Vec<Message>)> {
                 .exit()
         });
     let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
-    Ok((cli, matches, notes))
+    Ok((cli, matches, saved))
 }
 
 /// The words that were typed. What `snapshot` shows is taken as an option of its own, too.
@@ -163,22 +170,6 @@ fn typed_words() -> Vec<OsString> {
         }
     }
     words
-}
-
-/// Checks that what is typed and this command line's defaults go together, before anything is opened.
-/// What cannot be parsed at all is none of this.
-fn check(command: clap::Command, typed: &[OsString]) -> anyhow::Result<()> {
-    let matches = command.try_get_matches_from(typed);
-    let Ok(cli) = matches.and_then(|matches| Cli::from_arg_matches(&matches)) else {
-        return Ok(());
-    };
-    match &cli.command {
-        None => window::check(&cli.common, &cli.window),
-        Some(Command::Run(arguments)) => run::check(arguments),
-        Some(Command::Snapshot(arguments)) => arguments.common.check(),
-        Some(Command::Lecture(arguments)) => window::check(&arguments.common, &arguments.window),
-        Some(_) => Ok(()),
-    }
 }
 
 /// The crates of this program, whose warnings are shown.

@@ -59,8 +59,7 @@ fn common(arguments: &RunArguments) -> Common {
     }
 }
 
-/// Checks that the options go together, before anything is opened.
-pub(super) fn check(arguments: &RunArguments) -> Result<()> {
+pub(super) fn main(arguments: &RunArguments) -> Result<()> {
     if arguments.common.switches.transfer == TransferChoice::View {
         let why = "run draws nothing, so there is no view; use --transfer bits or i32";
         return Err(BadArguments(why.into()).into());
@@ -69,11 +68,6 @@ pub(super) fn check(arguments: &RunArguments) -> Result<()> {
         let why = "run measures, and recorded rounds are only shown; use --device cpu";
         return Err(BadArguments(why.into()).into());
     }
-    common(arguments).check()
-}
-
-pub(super) fn main(arguments: &RunArguments) -> Result<()> {
-    check(arguments)?;
     let setup = common(arguments).setup()?;
     if let Some(folder) = &arguments.save {
         std::fs::create_dir_all(folder).map_err(|error| SaveError::new(folder, &error))?;

@@ -104,21 +104,19 @@ impl Common {
         simple
     }
 
-    /// The same, where a session at this pace chooses kernel, streams and graphs itself.
-    fn open_at(&self, pace: Option<Pace>) -> Option<Common> {
+    /// The setup of a session at this pace, which at the highest chooses kernel, streams and graphs itself
+    /// if nothing is asked for.
+    pub(super) fn session_setup(&self, pace: Option<Pace>) -> Result<Setup> {
         let has_kernel = self.kernel_file.is_some() || self.kernel.flatten().is_some();
         let submits = self.switches.streams().is_some() || self.switches.graphs.is_some();
-        let is_open = pace == Some(Pace::Maximum) && !has_kernel && !submits;
-        is_open.then(|| self.open())
-    }
-
-    /// The setup of a session at this pace.
-    pub(super) fn session_setup(&self, pace: Option<Pace>) -> Result<Setup> {
-        let open = self.open_at(pace);
-        let mut setup = open.as_ref().unwrap_or(self).setup()?;
-        if open.is_some() {
-            setup.kernel_choice = KernelChoice::AutoWithSubmission;
-        }
+        let mut setup = if pace == Some(Pace::Maximum) && !has_kernel && !submits {
+            Setup {
+                kernel_choice: KernelChoice::AutoWithSubmission,
+                ..self.open().setup()?
+            }
+        } else {
+            self.setup()?
+        };
         setup.pace = pace.unwrap_or(setup.pace);
         Ok(setup)
     }
@@ -219,31 +217,6 @@ impl Common {
         }
     }
 
-    /// Checks that these options go together, before anything is opened: the size of a pattern is not
-    /// known then.
-    ///
-    /// # Errors
-    /// The first reason why they do not.
-    pub(super) fn check(&self) -> Result<()> {
-        if let Some((_, with_rung)) = self.own_kernel()? {
-            return with_rung.check();
-        }
-        let asked = self.asked_size()?;
-        let size = asked.unwrap_or(Size::new(DEFAULT_SIDE, DEFAULT_SIDE)?);
-        let kernel = self.kernel_for(size, |_| true)?;
-        check_split(self.split, self.device)?;
-        self.own_round()?;
-        if asked.is_some() || self.pattern.is_empty() {
-            kernel.validate_size(size)?;
-        }
-        Ok(())
-    }
-
-    /// The same for a session at this pace.
-    pub(super) fn check_session(&self, pace: Option<Pace>) -> Result<()> {
-        self.open_at(pace).as_ref().unwrap_or(self).check()
-    }
-
     /// What these options describe; reads the patterns, and checks a kernel of the user's own.
     pub(super) fn setup(&self) -> Result<Setup> {
         if let Some((own, with_rung)) = self.own_kernel()? {
@@ -311,20 +284,17 @@ impl Common {
     }
 }
 
-/// Checks that lattices in bands may have several devices.
-fn check_split(split: Split, device: DeviceChoice) -> Result<(), BadArguments> {
-    if split == Split::On && device != DeviceChoice::Cuda {
-        let why = tr!("--split on takes several GPUs: use --device cuda");
-        return Err(BadArguments(why.into()));
-    }
-    Ok(())
-}
-
-/// Checks that `--split` suits the device, and that there are several GPUs where it is on. Initialises
-/// the driver.
+/// Checks that lattices in bands may have several devices, and that there are several. Initialises the
+/// driver.
 fn check_gpus(split: Split, device: DeviceChoice) -> Result<()> {
-    check_split(split, device)?;
-    if split == Split::On && list_devices()?.len() == 1 {
+    if split != Split::On {
+        return Ok(());
+    }
+    if device != DeviceChoice::Cuda {
+        let why = tr!("--split on takes several GPUs: use --device cuda");
+        return Err(BadArguments(why.into()).into());
+    }
+    if list_devices()?.len() == 1 {
         return Err(EngineError::no_second_device(Feature::Bands).into());
     }
     Ok(())

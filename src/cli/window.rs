@@ -27,27 +27,17 @@ use ui::{Camera, Drawing, EmergencySave, LectureOptions, Notes, ViewOptions, Wak
 use window::offscreen::Renderer;
 use window::{Recorder, WindowError, WindowOptions};
 
-/// Checks that the options go together, before anything is opened.
-pub(super) fn check(common: &Common, window: &WindowArguments) -> Result<()> {
-    if window.display == Display::Terminal && window.record.is_some() {
-        let sentence =
-            "a terminal has no pictures to record; use --display window or none with --record";
-        return Err(BadArguments(sentence.into()).into());
-    }
-    match &window.session {
-        // The file sets what is stepped, and how.
-        Some(path) if path.exists() => Ok(()),
-        _ => common.check_session(window.pace),
-    }
-}
-
 /// Shows a session, and gives a lecture if there is one.
 pub(super) fn main(
     common: &Common,
     window: &WindowArguments,
     lecture: Option<LectureOptions>,
 ) -> Result<()> {
-    check(common, window)?;
+    if window.display == Display::Terminal && window.record.is_some() {
+        let sentence =
+            "a terminal has no pictures to record; use --display window or none with --record";
+        return Err(BadArguments(sentence.into()).into());
+    }
     let (setup, file) = saved_or_new(common, window)?;
     if let Some(path) = &window.record {
         Recorder::check(path)?;
