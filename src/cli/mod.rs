@@ -26,7 +26,7 @@ use std::sync::atomic::AtomicBool;
 
 use clap::{FromArgMatches as _, ValueEnum as _};
 
-pub use bench::{Origin, Record, Row, Table, ladder_policy};
+pub use bench::{Record, Row};
 use lang::Language;
 pub use options::command_line;
 use options::{Cli, Command, ConfigCommand, Shown};

@@ -25,7 +25,7 @@ use ui::{Camera, ColourBy, MIN_OPENING_PIXELS, ViewOptions, theme};
 #[derive(Parser, Debug)]
 #[command(name = "lifestreams", version, max_term_width = 100)]
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
-#[command(after_help = examples())]
+#[command(after_help = examples(), after_long_help = examples() + VARIABLES)]
 pub(super) struct Cli {
     /// What to do instead of opening the window.
     #[command(subcommand)]
@@ -622,7 +622,7 @@ pub(super) enum ExerciseCommand {
 }
 
 /// What can be measured, in the order in which records keep and documents show it.
-pub(super) const TABLES: [&str; 6] = ["default", "frame", "ui", "effect", "lesson", "ladder"];
+pub(super) const TABLES: [&str; 4] = ["default", "frame", "effect", "ladder"];
 
 /// What is named to record rounds and lessons for machines without a GPU.
 pub(super) const RECORDING: &str = "recording";
@@ -650,9 +650,6 @@ pub(super) struct BenchArguments {
     /// Small lattices and short runs for default, ladder and recording, to see that they work
     #[arg(long)]
     pub small: bool,
-    /// Measure one rung for the parent process
-    #[arg(long, value_name = "NAME", hide = true, value_parser = rung)]
-    pub rung: Option<&'static Kernel>,
 }
 
 impl BenchArguments {
@@ -738,10 +735,6 @@ fn sides(
     }
 }
 
-fn rung(text: &str) -> Result<&'static Kernel, String> {
-    kernels::find(text).ok_or_else(|| "there is no such rung".into())
-}
-
 /// A rung that a kernel of one's own may begin with, by its file.
 fn own_rung() -> impl TypedValueParser<Value = &'static Kernel> {
     let files = workshop::rungs().map(|rung| rung.file);
@@ -785,7 +778,7 @@ fn exercise(text: &str) -> Result<&'static Exercise, String> {
 }
 
 /// What to type first.
-pub(super) const EXAMPLES: [(&str, &str); 6] = [
+const EXAMPLES: [(&str, &str); 6] = [
     (
         "lifestreams --instances 16",
         "sixteen lattices, one stream each",
@@ -823,6 +816,15 @@ fn examples() -> String {
     text + "\nExit codes: 0 done; 1 a check failed; 2 wrong input; 3 the machine lacks something; 130 Ctrl+C."
 }
 
+/// What else `--help` and the manual's page say.
+const VARIABLES: &str = "
+
+Environment:
+  LIFESTREAMS_LOG              what is logged on stderr, such as debug; warnings if unset
+  LIFESTREAMS_LIBCUDA          the CUDA driver's library, where it is not where drivers are
+  CUDA_DEVICE_MAX_CONNECTIONS  as --connections, which takes precedence
+  NO_COLOR                     no colours in the terminal";
+
 /// The command line as clap knows it.
 pub fn command_line() -> clap::Command {
     with_negative_numbers(Cli::command())
@@ -850,39 +852,61 @@ mod tests {
         command_line().debug_assert();
     }
 
-    /// The error message for a command line that cannot be parsed.
-    fn rejection(line: &str) -> String {
-        let words = ["lifestreams"].into_iter().chain(line.split(' '));
-        let error = Cli::try_parse_from(words).expect_err(line);
-        error.to_string()
-    }
-
     #[test]
-    fn a_mistyped_value_is_answered_with_the_one_that_is_near() {
-        for (line, near) in [
-            ("--kernel sync-globl", "sync-global"),
-            ("--kernel atuo", "auto"),
-            ("--theme huse", "hues"),
-            ("--colour-by histroy", "history"),
-            ("--streams pre-instance", "per-instance"),
-            ("--host-memory pined", "pinned"),
-            ("--wait eech", "each"),
-            ("--order bredth", "breadth"),
-            ("--graphs onn", "on"),
-            ("--transfer bit", "bits"),
-            ("--stop-when-still selekted", "selected"),
-            ("--reseed of", "off"),
-            ("--display windoe", "window"),
-            ("--glyphs brail", "braille"),
-            ("--presentation oof", "off"),
-            ("--lang eng", "en"),
-            ("snapshot -o a.png --lesson prioritys", "priorities"),
-            ("lesson prioritys", "priorities"),
-            ("bench ladde", "ladder"),
-            ("completions bsh", "bash"),
-        ] {
-            let said = rejection(line);
-            assert!(said.contains(&format!("'{near}'")), "{line}: {said}");
+    fn a_mistyped_value_is_answered_with_what_would_be_right() {
+        #[rustfmt::skip]
+        let rows = [
+            ("--kernel sync-globl", "'sync-global'"),
+            ("--kernel atuo", "'auto'"),
+            ("--theme huse", "'hues'"),
+            ("--colour-by histroy", "'history'"),
+            ("--streams pre-instance", "'per-instance'"),
+            ("--host-memory pined", "'pinned'"),
+            ("--wait eech", "'each'"),
+            ("--order bredth", "'breadth'"),
+            ("--graphs onn", "'on'"),
+            ("--transfer bit", "'bits'"),
+            ("--stop-when-still selekted", "'selected'"),
+            ("--reseed of", "'off'"),
+            ("--display windoe", "'window'"),
+            ("--glyphs brail", "'braille'"),
+            ("--presentation oof", "'off'"),
+            ("--lang eng", "'en'"),
+            ("snapshot -o a.png --lesson prioritys", "'priorities'"),
+            ("lesson prioritys", "'priorities'"),
+            ("bench ladde", "'ladder'"),
+            ("completions bsh", "'bash'"),
+            ("run -g 1 --rule hello", "hello | write it as B3/S23"),
+            ("run -g 1 --rule HiLife", "HiLife | did you mean HighLife?"),
+            ("run -g 1 --rule 345/3/6", "345/3/6 | Generations"),
+            ("run -g 1 --rule B3/S23:P64,32", "'P64,32' is no torus | such as :T100,100"),
+            ("run -g 1 --kernel nope", "nope | auto, global, shared, sync-global"),
+            ("run -g 1 --size 0x5", "0x5 | from 1 to 16777216"),
+            ("run -g 1 --size 5x", "'5x' | WIDTHxHEIGHT"),
+            ("run -g 1 --size -5x5", "-5 | help"),
+            ("run -g 1 --size 16777216x16777216", "too large | at most 2^36 cells"),
+            ("run -g 1 --instances 18446744073709551616", "18446744073709551616 | from 1 to"),
+            ("run -g 1 --density NaN", "NaN | from 0 to 1"),
+            ("run -g 1 --density -0.5", "'-0.5' | from 0 to 1"),
+            ("run -g 1 --device cuda:-1", "cuda:-1 | take auto, cpu, cuda, cuda:I or recorded"),
+            ("run -g 1 --streams many", "many | per-instance"),
+            ("run -g 1 --block 32", "'32' | WIDTHxHEIGHT in threads"),
+            ("run -g 1 --frames 3", "--frames | --help"),
+            ("run", "--generations | --help"),
+            ("snapshot", "--output | --help"),
+            ("snapshot -o a.png --window-size 1x1", "1x1 | from 64 to 8192"),
+            ("snapshot -o a.png --scale 0", "'0' | from 0.5 to 4"),
+            ("--pace fast", "fast | take a number of rounds per second, unthrottled or max"),
+            ("completions tcsh", "tcsh | bash"),
+            ("lesson nope", "'nope' | multi-kernel-streams | barrier"),
+            ("exercise start 11", "overlap, order, race"),
+        ];
+        for (line, said) in rows {
+            let words = ["lifestreams"].into_iter().chain(line.split(' '));
+            let error = command_line().try_get_matches_from(words).expect_err(line);
+            let error = error.to_string();
+            let has = |part: &str| error.contains(part);
+            assert!(said.split(" | ").all(has), "{line}: {error}");
         }
     }
 }

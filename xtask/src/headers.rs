@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use engine::kernels::KERNELS;
 use lang::numbers::{digits, quantity};
 use lifestreams::cli::Record;
@@ -18,11 +18,7 @@ pub(crate) fn headers(root: &Path, record: &Record) -> Result<Vec<(PathBuf, Stri
     let mut files = Vec::new();
     for (at, kernel) in KERNELS.iter().enumerate() {
         let path = file(root, kernel.file);
-        let text = with_block(
-            &text_of(&path)?,
-            "Measured:",
-            &measured(at, &record.device, ladder),
-        );
+        let text = with_measured(&text_of(&path)?, &measured(at, &record.device, ladder));
         files.push((
             path.clone(),
             text.with_context(|| path.display().to_string())?,
@@ -31,66 +27,38 @@ pub(crate) fn headers(root: &Path, record: &Record) -> Result<Vec<(PathBuf, Stri
     Ok(files)
 }
 
-/// Of each kernel, what its header says is next.
-pub(crate) fn next(root: &Path) -> Result<Vec<String>> {
-    let texts = KERNELS
-        .iter()
-        .map(|kernel| text_of(&file(root, kernel.file)));
-    texts.map(|text| Ok(block_of(&text?, "Next:"))).collect()
-}
-
 fn file(root: &Path, stem: &str) -> PathBuf {
     root.join(format!("kernels/ladder/{stem}.cu"))
 }
 
-/// How the lines of a header's paragraph begin that are not its first.
+/// How the paragraph begins, and its lines but the first.
+const FIRST: &str = "// Measured: ";
 const HANGING: &str = "//        ";
 
 /// The widest line of a header.
 const MAX_WIDTH: usize = 89;
 
-/// The lines of a header's paragraph: from the one that begins with the word to the last that
-/// hangs from it.
-fn lines_of<'a>(text: &'a str, word: &str) -> Option<(usize, Vec<&'a str>)> {
-    let first = format!("// {word}");
-    let header = text.lines().take_while(|line| line.starts_with("//"));
-    let before = header.clone().take_while(|line| !line.starts_with(&first));
-    let at = before.count();
-    let mut rest = header.skip(at);
-    let lines: Vec<&str> = std::iter::once(rest.next()?)
-        .chain(rest.take_while(|line| line.starts_with(HANGING)))
-        .collect();
-    Some((at, lines))
-}
-
-/// A header's paragraph as one sentence, without its word; empty where there is none.
-fn block_of(text: &str, word: &str) -> String {
-    let lines = lines_of(text, word).map_or(Vec::new(), |(_, lines)| lines);
-    let words = lines.iter().flat_map(|line| line.split_whitespace());
-    let own = |part: &&str| *part != "//" && *part != word;
-    words.filter(own).collect::<Vec<_>>().join(" ")
-}
-
-/// A kernel's text with another paragraph in place of the one of this word.
-fn with_block(text: &str, word: &str, paragraphs: &[String]) -> Result<String> {
-    let Some((at, old)) = lines_of(text, word) else {
-        bail!("its header has no line '// {word}'");
-    };
-    let mut lines: Vec<String> = text.lines().map(String::from).collect();
-    let mut new = Vec::new();
-    for (number, paragraph) in paragraphs.iter().enumerate() {
-        let start = match number {
-            0 => format!("// {word} "),
-            _ => HANGING.to_owned(),
-        };
-        let hanging = format!("{HANGING}  ");
-        let options = textwrap::Options::new(MAX_WIDTH).word_separator(WordSeparator::AsciiSpace);
-        let options = options.initial_indent(&start).subsequent_indent(&hanging);
-        let wrapped = textwrap::wrap(paragraph, options).into_iter();
-        new.extend(wrapped.map(Cow::into_owned));
+/// A kernel's text with these sentences as the header's paragraph of measurements, a line or more each.
+fn with_measured(text: &str, sentences: &[String]) -> Result<String> {
+    let lines: Vec<&str> = text.lines().collect();
+    let start = lines
+        .iter()
+        .position(|line| line.starts_with(FIRST.trim_end()));
+    let start = start.with_context(|| format!("its header has no line '{FIRST}'"))?;
+    let old = lines[start + 1..].iter();
+    let end = start + 1 + old.take_while(|line| line.starts_with(HANGING)).count();
+    let mut new: Vec<Cow<str>> = Vec::new();
+    for (number, sentence) in sentences.iter().enumerate() {
+        let options = textwrap::Options::new(MAX_WIDTH)
+            .word_separator(WordSeparator::AsciiSpace)
+            .initial_indent(if number == 0 { FIRST } else { HANGING })
+            .subsequent_indent("//          ");
+        new.extend(textwrap::wrap(sentence, options));
     }
-    lines.splice(at..at + old.len(), new);
-    Ok(lines.join("\n") + "\n")
+    let before = lines[..start].iter().map(|line| Cow::from(*line));
+    let after = lines[end..].iter().map(|line| Cow::from(*line));
+    let all: Vec<_> = before.chain(new).chain(after).collect();
+    Ok(all.join("\n") + "\n")
 }
 
 /// What the header of the rung in this place says was measured: a paragraph, and one for each
@@ -148,28 +116,21 @@ fn file_of(kernel: &str) -> &'static str {
 mod tests {
     use super::*;
 
-    const HEADER: &str = "// The idea.\n//\n// Bound: much,\n//        and more.\n// Measured: not \
-                          yet\n//        at all\n// Next: the\n//        rest.\n\n// Measured: here\n";
-
     #[test]
     fn a_paragraph_of_a_header_is_replaced_and_nothing_else() {
-        let new = ["a device:".to_owned(), "16 x 8x8: fast".to_owned()];
-        let text = with_block(HEADER, "Measured:", &new).unwrap();
-        let want = "// Measured: a device:\n//        16 x 8x8: fast\n// Next:";
+        const HEADER: &str = "// The idea.\n//\n// Bound: much,\n//        and more.\n\
+                              // Measured: not yet\n//        at all\n// Next: the\n//        rest.\n";
+        let new = ["a device:".to_owned(), "word ".repeat(40)];
+        let text = with_measured(HEADER, &new).unwrap();
+        let want = "and more.\n// Measured: a device:\n//        word word";
         assert!(text.contains(want), "{text}");
-        assert!(text.ends_with("\n\n// Measured: here\n"));
-        assert_eq!(text.lines().count(), HEADER.lines().count());
-        assert_eq!(with_block(&text, "Measured:", &new).unwrap(), text);
-        assert_eq!(block_of(&text, "Next:"), "the rest.");
-        assert_eq!(block_of(&text, "Never:"), "");
-        assert!(with_block("// No.\n", "Measured:", &new).is_err());
-    }
-
-    #[test]
-    fn long_sentences_hang() {
-        let long = vec!["word ".repeat(40).trim().to_owned()];
-        let text = with_block(HEADER, "Measured:", &long).unwrap();
+        assert!(
+            text.ends_with(" word\n// Next: the\n//        rest.\n"),
+            "{text}"
+        );
         assert!(text.lines().all(|line| line.len() < 90));
-        assert_eq!(block_of(&text, "Measured:"), long[0]);
+        assert_eq!(text.matches("word").count(), 40);
+        assert_eq!(with_measured(&text, &new).unwrap(), text);
+        assert!(with_measured("// No.\n", &new).is_err());
     }
 }

@@ -1,27 +1,19 @@
 //! What the bench recorded, as tables for people.
 //!
-//! A record has a row per figure. Rows with the same beginning become one table, with a line per work and a
-//! column per way.
+//! A record has a row per figure. A table has a line per work and a column per way.
 
 use anyhow::{Context, Result};
 use engine::kernels::KERNELS;
 use lang::Language;
 use lang::numbers::{digits, quantity};
-use lifestreams::cli::{Record, Row, ladder_policy, pivot};
-use ui::ladder::Ladder;
+use lifestreams::cli::{Record, Row, pivot};
+use ui::ladder::{LOP3_PER_WORD, Ladder};
 
 use crate::documents::{markdown, with_ladder};
 
-/// How rows begin that belong together, and their title; the others stand below that of their table.
-const TITLES: [(&str, &str); 3] = [
-    ("a round of ", "Time per round, one round in flight"),
-    ("rounds of ", "Rounds per second, two rounds in flight"),
-    ("frames of ", "Frames per second"),
-];
-
 /// What a newcomer should know first.
 pub(crate) fn headline(records: &[Record]) -> Result<String> {
-    const ROUND: &str = "a round of 16 × 1024², `sync-global`";
+    const ROUND: &str = "16 × 1024², `sync-global`";
     let record = with_ladder(records)?;
     let rows: Vec<&Row> = record.tables.iter().flat_map(|table| &table.rows).collect();
     let of = |how: &str| {
@@ -62,25 +54,14 @@ pub(crate) fn headline(records: &[Record]) -> Result<String> {
     })
 }
 
-/// The record of the GPU with the most measurements, but for what stands on the page of lessons.
+/// The record of the GPU with the most measurements.
 pub(crate) fn tables(records: &[Record]) -> Result<String> {
     let record = with_ladder(records)?;
     let mut text = String::new();
-    for table in record.tables.iter().filter(|it| it.name != "lesson") {
-        let origin = table.origin.title(&record.device);
-        let mut rest: Vec<&Row> = table.rows.iter().collect();
-        for (start, title) in TITLES.into_iter().chain([("", &*table.title)]) {
-            let (of, others) = rest
-                .into_iter()
-                .partition(|row| row.what.starts_with(start));
-            rest = others;
-            let rows: Vec<&Row> = of;
-            if !rows.is_empty() {
-                let table = table_of(&rows, start)?;
-                let title = lang::sentence_case(title);
-                text += &format!("\n## {title}\n\n{origin}.\n\n{table}");
-            }
-        }
+    for table in &record.tables {
+        let (title, origin) = (&table.title, table.origin.title(&record.device));
+        let title = lang::sentence_case(title);
+        text += &format!("\n## {title}\n\n{origin}.\n\n{}", table_of(&table.rows)?);
     }
     if let Some(ladder) = &record.ladder {
         text += &of_ladder(&record.device, ladder)?;
@@ -97,10 +78,10 @@ fn result(row: &Row) -> String {
     }
 }
 
-/// Rows with this beginning as a table: a way stands behind a kernel's name or settings, in backticks.
-fn table_of(rows: &[&Row], start: &str) -> Result<String> {
+/// Rows as a table: a way stands behind a kernel's name or settings, in backticks.
+fn table_of(rows: &[Row]) -> Result<String> {
     let cells = rows.iter().map(|row| {
-        let what = &row.what[start.len()..];
+        let what = row.what.as_str();
         let end = ["`, ", "`: "].iter().find_map(|end| what.rfind(end));
         let split = |at: usize| (&what[..=at], &what[at + 3..]);
         let (of, way) = end.map_or((what, "result"), split);
@@ -125,48 +106,26 @@ fn of_ladder(device: &str, ladder: &Ladder) -> Result<String> {
         Some([format!("`{kernel}`"), work.to_string(), rate])
     });
     let table = in_markdown("Kernel", cells)?;
-    let policy = ladder_policy(ladder).join(" ");
+    let limit = match ladder.limits.lop3_per_second {
+        Some(rate) => format!(
+            "LOP3: {}, so at most {} at {LOP3_PER_WORD} for 32 cells. ",
+            quantity(rate, "/s"),
+            quantity(ladder.limits.cells_per_second().unwrap_or(0.0), "cells/s")
+        ),
+        None => String::new(),
+    };
+    let cache = ladder.cache.map_or("?".into(), |cache| {
+        quantity(cache as f64 / f64::from(1 << 20), "MiB")
+    });
+    let policy = format!(
+        "Random cells of density 0.3; every rung's cells are compared before it is timed; medians of three \
+         runs, by events. {limit}Caches are as the runs before left them: lattices of at most {cache}, both \
+         buffers counted, stay in the last cache, larger ones stream from memory."
+    );
     let policy = textwrap::fill(&policy, 110);
     Ok(format!(
         "\n## The ladder of kernels\n\n{device}; commit {}.\n\n{policy}\n\n{table}\n\
          A dash: the kernel does not take lattices of that size, or was not measured.\n",
         ladder.commit
     ))
-}
-
-/// The CPU engine and others, as `scripts/compare-cpu` measured them.
-pub(crate) fn other_programs() -> Result<String> {
-    #[derive(serde::Deserialize)]
-    struct Comparison {
-        machine: String,
-        date: String,
-        what: String,
-        rows: Vec<Other>,
-    }
-    #[derive(serde::Deserialize)]
-    struct Other {
-        name: String,
-        version: String,
-        kind: String,
-        cells_per_second: f64,
-        times_ours: f64,
-    }
-    let all: Comparison = serde_json::from_str(include_str!("../../assets/compare-cpu.json"))?;
-    let heads = [
-        "Program",
-        "What it steps",
-        "Rate",
-        "Time against lifestreams",
-    ];
-    let rows = all.rows.into_iter().map(|row| {
-        [
-            format!("{} {}", row.name, row.version),
-            row.kind,
-            quantity(row.cells_per_second, "cells/s"),
-            quantity(row.times_ours, "times"),
-        ]
-    });
-    let table = markdown(&heads, rows)?;
-    let (machine, date, what) = (all.machine, all.date, all.what);
-    Ok(format!("{machine}, {date}: {what}; medians.\n\n{table}"))
 }

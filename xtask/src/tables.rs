@@ -1,20 +1,15 @@
-//! Tables of what there is: keys, formats, the shelf, lessons with what they measured, and kernels.
+//! Tables of what there is: keys, lessons and kernels.
 
-use std::collections::BTreeMap;
-use std::path::Path;
-
-use anyhow::{Context, Result};
+use anyhow::Result;
 use engine::Layout;
 use engine::kernels::{Iteration, KERNELS, Kernel, SupportedSizes};
 use lang::numbers::{digits, grouped, quantity};
-use lesson::{Group, LESSONS, Lesson};
-use life::{Format, Kind, SHELF};
-use lifestreams::cli::{Record, Row};
+use lesson::{Group, LESSONS};
+use lifestreams::cli::Record;
 use ui::actions::Topic;
 use ui::ladder::Ladder;
 
 use crate::documents::{both, markdown, with_ladder};
-use crate::headers;
 
 /// The keys by topic, from the action table.
 pub(crate) fn keys() -> Result<String> {
@@ -25,42 +20,6 @@ pub(crate) fn keys() -> Result<String> {
         text += &format!("\n## {}\n\n{}", topic.title(), markdown(&heads, rows)?);
     }
     Ok(text.trim_start().to_owned() + "\n")
-}
-
-/// The formats, a line each.
-pub(crate) fn formats() -> Result<String> {
-    let row = |format: Format| {
-        let about = match format {
-            Format::Rle => {
-                "runs of cells: what every program reads and writes; carries rule and torus"
-            }
-            Format::Plaintext => "rows of `.` and `O`; carries no rule",
-            Format::Life105 => "blocks of rows of `.` and `*`",
-            Format::Life106 => "the column and row of every live cell; carries no rule",
-            Format::Macrocell => {
-                "a quadtree of shared squares, for huge patterns that repeat themselves"
-            }
-        };
-        let is_written = format.writer().is_some();
-        [
-            format.to_string(),
-            format!("`.{}`", format.extension()),
-            about.into(),
-            if is_written { "yes" } else { "no" }.into(),
-        ]
-    };
-    let heads = ["Format", "Name ends with", "What it is", "Written"];
-    markdown(&heads, Format::ALL.map(row))
-}
-
-/// The shelf's patterns by kind.
-pub(crate) fn shelf() -> Result<String> {
-    let row = |kind: Kind| {
-        let of = SHELF.iter().filter(|shelved| shelved.kind() == kind);
-        let names: Vec<String> = of.map(|shelved| format!("`{}`", shelved.name)).collect();
-        [kind.to_string(), names.join(", ")]
-    };
-    markdown(&["Kind", "Patterns"], Kind::ALL.map(row))
 }
 
 /// The lessons by group, each with its question.
@@ -80,74 +39,6 @@ pub(crate) fn lessons() -> Result<String> {
         text += &format!("\n### {}\n\n{}", group.title(), markdown(&heads, rows)?);
     }
     Ok(text.trim_start().to_owned())
-}
-
-/// Measurements of the same programs elsewhere.
-#[derive(serde::Deserialize)]
-struct Others {
-    what: String,
-    lessons: BTreeMap<String, String>,
-}
-
-/// What each lesson measured, beside CuPy.
-pub(crate) fn lesson_times(records: &[Record]) -> Result<String> {
-    let mut cupy: Others = serde_json::from_str(include_str!("../../assets/cupy.json"))?;
-    let gpus = records.iter().filter(|record| record.engine == "cuda");
-    let mut tables = gpus.flat_map(|gpu| gpu.tables.iter().map(move |table| (gpu, table)));
-    let table = tables.find(|(_, table)| table.name == "lesson");
-    let (record, times) = table
-        .context("no GPU's record has lessons: `lifestreams bench lesson --write` measures them")?;
-    let mut lines = Vec::new();
-    for lesson in LESSONS {
-        let prefix = format!("{}: ", lesson.name);
-        let rows = times.rows.iter();
-        let rows = rows.filter_map(|row| Some((row.what.strip_prefix(&prefix)?, row)));
-        let mut results = results(lesson, &rows.collect::<Vec<_>>());
-        if results.is_empty() {
-            results.push(("newer than this record".into(), "–".into()));
-        }
-        for (what, result) in results {
-            let other = cupy.lessons.remove(lesson.name);
-            let other = other.unwrap_or_else(|| "–".into());
-            lines.push([format!("`{}`", lesson.name), what, result, other]);
-        }
-    }
-    let origin = times.origin.title(&record.device);
-    let heads = ["Lesson", "What was measured", "Result", "CuPy"];
-    let table = markdown(&heads, lines)?;
-    Ok(format!(
-        "Measured on {origin}. CuPy: {}.\n\n{table}",
-        cupy.what
-    ))
-}
-
-/// The rows of a lesson: parts that are compared, with their factor, then the others.
-fn results(lesson: &Lesson, rows: &[(&str, &Row)]) -> Vec<(String, String)> {
-    let value = |row: &Row| quantity(row.median, &row.unit);
-    let row_of = |title: &str| rows.iter().find(|(what, _)| *what == title).copied();
-    let mut told: Vec<&str> = Vec::new();
-    let mut results = Vec::new();
-    for compare in lesson.compared {
-        let Some((what, by)) = row_of(compare.label) else {
-            continue;
-        };
-        told.push(what);
-        let parts = [compare.slow, compare.fast].map(|at| row_of(lesson.parts[at].title));
-        let times = match parts {
-            [Some((slow_title, slow)), Some((fast_title, fast))] => {
-                told.extend([slow_title, fast_title]);
-                format!("{} → {}, ", value(slow), value(fast))
-            }
-            _ => String::new(),
-        };
-        results.push((
-            what.into(),
-            format!("{times}**{}**", quantity(by.median, "times")),
-        ));
-    }
-    let others = rows.iter().filter(|(what, _)| !told.contains(what));
-    results.extend(others.map(|(what, row)| ((*what).into(), value(row))));
-    results
 }
 
 /// What each kernel is and takes.
@@ -175,39 +66,24 @@ pub(crate) fn kernels() -> Result<String> {
     markdown(&heads, KERNELS.iter().map(row))
 }
 
-/// The ladder, a line per rung: its idea, its highest rate, its factor, and what is next.
+/// The ladder, a line per rung: its idea, its highest rate and its factor.
 pub(crate) fn ladder(records: &[Record]) -> Result<String> {
     let record = with_ladder(records)?;
-    let next = headers::next(Path::new(crate::root()))?;
-    ladder_table(
-        &next,
-        &record.device,
-        record.ladder.as_ref().expect("it has one"),
-    )
-}
-
-fn ladder_table(next: &[String], device: &str, ladder: &Ladder) -> Result<String> {
+    let ladder = record.ladder.as_ref().expect("it has one");
     let limit = ladder.limits.cells_per_second();
     let limit = limit.map_or(String::new(), |limit| {
         format!("; the limit is {}", quantity(limit, "cells/s"))
     });
-    let heads = [
-        "Rung",
-        "Idea",
-        "Highest rate",
-        "Against the rung before",
-        "What is next",
-    ];
-    let rows = KERNELS.iter().zip(next).enumerate();
-    let rows = rows.map(|(at, (kernel, next))| {
+    let heads = ["Rung", "Idea", "Highest rate", "Against the rung before"];
+    let rows = KERNELS.iter().enumerate().map(|(at, kernel)| {
         let [highest, factor] = cells(at, kernel, ladder);
         let file = format!("[{file}](ladder/{file}.cu)", file = kernel.file);
-        [file, kernel.title.into(), highest, factor, next.clone()]
+        [file, kernel.title.into(), highest, factor]
     });
     let table = markdown(&heads, rows)?;
     Ok(format!(
-        "Measured: {device}, commit {}{limit}.\n\n{table}",
-        ladder.commit
+        "Measured: {}, commit {}{limit}.\n\n{table}",
+        record.device, ladder.commit
     ))
 }
 

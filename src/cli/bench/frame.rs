@@ -1,67 +1,75 @@
 //! Whole rounds (every instance steps and downloads in its own stream), what a change of a switch or of the
-//! kernel does to them, whole frames (the newest pictures uploaded and drawn besides), and the interface's
-//! part of these.
+//! kernel does to them, and whole frames (the newest pictures uploaded and drawn besides).
 
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail};
 
-use super::{RUN, RUNS, Table, compare, fits, rounds, setup, spread, with_pictures};
+use super::{RUN, RUNS, Table, compare, fits, rounds, setup, with_pictures};
 use crate::cli::setup::DEFAULT_SIDE;
 use crate::cli::snapshot::draw_until;
+use crate::cli::text::say;
 use engine::kernels;
 use experiment::{Limits, Plan};
 use session::instances::Event;
 use session::{
-    DeviceChoice, Order, Pace, PictureSource, Request, Session, Setup, Streams, Switch, Switches,
+    DeviceChoice, Order, PictureSource, Request, Session, Setup, Streams, Switch, Switches,
 };
-use ui::{SidePanel, ViewOptions};
+use ui::ViewOptions;
 use window::list_adapters;
 use window::offscreen::Renderer;
 
-pub(super) fn table(device: DeviceChoice, adapter: Option<&str>) -> Result<Table> {
-    let title = format!("Rounds and frames, {}", apart(&lesson::limits()));
-    let mut table = Table::new("frame", &title);
-    for (instances, side) in [(16, 128), (256, 128), (16, 1024)] {
-        let eager = setup("bits", instances, side, device)?;
-        let graphs = eager.clone().with_switches(Switches {
-            graphs: true,
-            ..Switches::DEFAULT
-        });
-        for (setup, how) in [(eager, "eager"), (graphs, "as a graph")] {
-            let runs = rounds_per_second(&setup)?;
-            table.add(
-                format!("rounds of {instances} × {side}², `bits`, {how}"),
-                "rounds/s",
-                &runs,
-            );
-        }
-    }
-    for (instances, side) in [(16, 128), (256, 128)] {
-        let batch = setup("resident", instances, side, device)?.with_switches(Switches {
-            streams: Streams::Batch,
-            ..Switches::DEFAULT
-        });
-        let runs = rounds_per_second(&batch)?;
-        let what = format!("rounds of {instances} × {side}², `resident`, as one batch");
-        table.add(what, "rounds/s", &runs);
-    }
+pub(super) fn tables(device: DeviceChoice, adapter: Option<&str>) -> Result<Vec<Table>> {
+    let apart = apart(&lesson::limits());
+    let mut times = Table::new(
+        "frame",
+        &format!("Time per round, one round in flight, {apart}"),
+    );
     // Where the kernels last as long as the host's calls, and where they last longer.
     for side in [512, DEFAULT_SIDE] {
-        streams(&mut table, side, device)?;
+        streams(&mut times, side, device)?;
     }
-    if !list_adapters().is_empty() {
-        for (instances, side) in [(16, 1024), (16, 4096), (1, 65_536)] {
-            let setup = setup("bits", instances, side, device)?;
-            if !fits(&setup)? {
-                continue;
-            }
+    let mut rates = Table::new("frame", "Rounds per second, two rounds in flight");
+    let graphs = Switches {
+        graphs: true,
+        ..Switches::DEFAULT
+    };
+    let batch = Switches {
+        streams: Streams::Batch,
+        ..Switches::DEFAULT
+    };
+    for (kernel, instances, side, how, switches) in [
+        ("bits", 16, 128, "eager", Switches::DEFAULT),
+        ("bits", 16, 128, "as a graph", graphs),
+        ("bits", 256, 128, "eager", Switches::DEFAULT),
+        ("bits", 256, 128, "as a graph", graphs),
+        ("bits", 16, 1024, "eager", Switches::DEFAULT),
+        ("bits", 16, 1024, "as a graph", graphs),
+        ("resident", 16, 128, "as one batch", batch),
+        ("resident", 256, 128, "as one batch", batch),
+    ] {
+        let setup = setup(kernel, instances, side, device)?.with_switches(switches);
+        let runs = rounds_per_second(&setup)?;
+        rates.add(
+            format!("{instances} × {side}², `{kernel}`, {how}"),
+            "rounds/s",
+            &runs,
+        );
+    }
+    if list_adapters().is_empty() {
+        say("what is drawn is left out: there is no graphics driver (see `lifestreams devices`)");
+        return Ok(vec![times, rates]);
+    }
+    let mut drawn = Table::new("frame", "Frames per second");
+    for (instances, side) in [(16, 1024), (16, 4096), (1, 65_536)] {
+        let setup = setup("bits", instances, side, device)?;
+        if fits(&setup)? {
             let frames = frames_per_second(&setup, adapter)?;
-            let what = format!("frames of {instances} × {side}², `bits`, drawn at 1920×1080");
-            table.add(what, "frames/s", &frames);
+            let what = format!("{instances} × {side}², `bits`, drawn at 1920×1080");
+            drawn.add(what, "frames/s", &frames);
         }
     }
-    Ok(table)
+    Ok(vec![times, rates, drawn])
 }
 
 /// The time of a round after a change of a switch or of the kernel.
@@ -118,7 +126,7 @@ fn streams(table: &mut Table, side: u64, device: DeviceChoice) -> Result<()> {
         streams: Streams::Batch,
         ..switches
     };
-    let defaults = format!("a round of 16 × {side}², `sync-global`");
+    let defaults = format!("16 × {side}², `sync-global`");
     for (how, changed) in [
         ("one stream for all", one),
         ("a stream each, depth-first", depth),
@@ -187,64 +195,4 @@ fn frames_per_second(setup: &Setup, adapter: Option<&str>) -> Result<Vec<f64>> {
     };
     run(RUN)?; // warm-up
     (0..RUNS).map(|_| run(4 * RUN)).collect()
-}
-
-/// The interface's own processor time for a frame whose figures have changed: the screen's data,
-/// layout, egui and tessellation; what uploads and draws is left out, so that a GPU in software does
-/// not count.
-pub(super) fn interface_table(device: DeviceChoice, adapter: Option<&str>) -> Result<Table> {
-    let title = "CPU time of the interface per frame whose figures changed";
-    let mut table = Table::new("ui", title);
-    let everything = ViewOptions {
-        timeline: true,
-        side: Some(SidePanel::Lab),
-        ..Default::default()
-    };
-    for instances in [16, 256] {
-        // Lattices of little work: the engine is not what is measured.
-        let setup = Setup {
-            pace: Pace::PerSecond(60.0),
-            ..setup("bits", instances, 64, device)?
-        };
-        let session = Session::start(setup, || {})?;
-        for (what, options, palette) in [
-            ("figures", ViewOptions::default(), false),
-            ("figures and command palette", ViewOptions::default(), true),
-            ("figures, timeline and lab", everything.clone(), false),
-        ] {
-            session.watch_overlap(options.timeline);
-            let mut renderer = Renderer::new(adapter, [1920, 1080], 1.0)?;
-            renderer.open_palette(palette);
-            let times = milliseconds(&mut renderer, &session, &options)?;
-            table.add(format!("{instances} panels, {what}"), "ms", &times);
-        }
-    }
-    Ok(table)
-}
-
-/// The median of each of some runs, after one that warms up.
-fn milliseconds(
-    renderer: &mut Renderer,
-    session: &Session,
-    options: &ViewOptions,
-) -> Result<Vec<f64>> {
-    session.request_view(renderer.request(&session.status(), options));
-    let mut medians = Vec::new();
-    for run in 0..=RUNS {
-        let (began, mut times) = (Instant::now(), Vec::new());
-        while began.elapsed() < RUN || times.len() < 5 {
-            let status = session.status();
-            if let Some(why) = status.gives_up() {
-                bail!("{why}");
-            }
-            renderer.frame(&status, session, options)?;
-            times.push(renderer.spent().as_secs_f64() * 1e3);
-            // A GPU in software draws on the same cores: it is through before the next frame.
-            renderer.finish()?;
-        }
-        if run > 0 {
-            medians.push(spread(&times)[0]);
-        }
-    }
-    Ok(medians)
 }

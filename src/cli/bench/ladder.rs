@@ -1,73 +1,48 @@
 //! The ladder: every rung with the same work, compared with the rung before, with the first one, and
-//! with the device's limit.
-//!
-//! Every rung is measured in a process of its own: a rung that fails, hangs or brings the driver down loses
-//! only its own figures.
+//! with the device's limit. Whoever asks has the ladder after every rung: one that brings the driver down
+//! loses no figures of those before it.
 
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
-use serde::{Deserialize, Serialize};
 
-use super::{RUN, Row, Table, spread};
-use crate::cli::ask_itself;
-use crate::cli::text::{cancelled, print_json};
+use super::{RUN, spread};
 use engine::buffer_kernels::{LOP3_PER_ITERATION, LOP3_RATE};
 use engine::kernels::{Iteration, KERNELS, Kernel, Launch};
 use engine::{Argument, BufferLaunch, BufferOffset, BufferOp, DeviceInfo, Nanos, Op, Program};
-use lang::numbers::quantity;
 use lesson::Bench;
 use life::{Lattice, Rule, Size};
-use platform::contained::{Ended, Limits};
 use session::instances::{Event, Sim, open_engine, starts};
 use session::{DeviceChoice, Request, Setup, Share, Start, Streams, Switches};
-use ui::INTERRUPTED;
-use ui::ladder::{DeviceLimits, LOP3_PER_WORD, Ladder, LeftOut, Rate, Workload};
+use ui::ladder::{DeviceLimits, Ladder, LeftOut, Rate, Workload};
 
-/// How long a rung may take before it is given up.
-const LIMITS: Limits = Limits {
-    time: Duration::from_secs(3600),
-    resident: u64::MAX,
-    address_space: None,
-};
-
-/// What came of a rung, as its process reports it.
-#[derive(Default, Serialize, Deserialize)]
-struct Measured {
-    rates: Vec<Rate>,
-    left_out: Vec<LeftOut>,
-    /// For each work its cells after the generations that every rung steps first, as a number.
-    cells: Vec<(Workload, u64)>,
-}
+/// For each work its cells after the generations that every rung steps first, as a number, and the rung that
+/// stepped them.
+type Cells = Vec<(Workload, u64, &'static str)>;
 
 /// Measures every rung; `so_far` is shown the ladder whenever a rung has been measured.
 pub(super) fn measure(
     device: DeviceChoice,
     small: bool,
     so_far: &mut dyn FnMut(&Ladder, &Kernel) -> Result<()>,
-) -> Result<Ladder> {
-    let (device, mut ladder) = begin(device, small)?;
+) -> Result<()> {
+    let (device, info, mut ladder) = begin(device, small)?;
     let mut cells = Cells::new();
-    let cancel = cancelled();
     for kernel in &KERNELS {
-        let measured = ask(&cancel, kernel, device, small);
-        let measured = measured.unwrap_or_else(|error| Measured {
-            left_out: vec![left_out_of(kernel, None, &error)],
-            ..Measured::default()
-        });
-        take(&mut ladder, &mut cells, kernel, measured);
+        if let Err(error) = measure_rung(kernel, device, &info, &mut ladder, &mut cells) {
+            ladder.left_out.push(left_out_of(kernel, None, &error));
+        }
         so_far(&ladder, kernel)?;
     }
-    Ok(ladder)
+    Ok(())
 }
 
 /// The device, one of them, and its ladder without a rung.
-fn begin(device: DeviceChoice, small: bool) -> Result<(DeviceChoice, Ladder)> {
+fn begin(device: DeviceChoice, small: bool) -> Result<(DeviceChoice, DeviceInfo, Ladder)> {
     let engine = open_engine(device)?;
-    // Every process is to open the same one.
+    // The same for every measurement.
     let one = match engine.name() {
         "cpu" => DeviceChoice::Cpu,
         _ => match device {
@@ -83,7 +58,7 @@ fn begin(device: DeviceChoice, small: bool) -> Result<(DeviceChoice, Ladder)> {
         engine: name.into(),
         small,
         commit: env!("LIFESTREAMS_COMMIT").into(),
-        driver: info.driver,
+        driver: info.driver.clone(),
         cache: info.cache,
         limits,
         works: works(name == "cuda", small),
@@ -91,64 +66,7 @@ fn begin(device: DeviceChoice, small: bool) -> Result<(DeviceChoice, Ladder)> {
         left_out,
         sources: BTreeMap::new(),
     };
-    Ok((one, ladder))
-}
-
-/// For each work, the first rung that did it, and its cells.
-type Cells = Vec<(Workload, u64, &'static str)>;
-
-fn take(ladder: &mut Ladder, cells: &mut Cells, kernel: &'static Kernel, measured: Measured) {
-    let name = String::from(kernel.name);
-    ladder.left_out.extend(measured.left_out);
-    // The figures of a rung whose cells are not those of the others do not count.
-    let mut wrong = Vec::new();
-    for (work, digest) in measured.cells {
-        match cells.iter().find(|(of, ..)| *of == work) {
-            None => cells.push((work, digest, kernel.name)),
-            Some((_, theirs, other)) if *theirs != digest => {
-                wrong.push(work);
-                ladder.left_out.push(LeftOut {
-                    kernel: name.clone(),
-                    work: Some(work),
-                    why: format!("its cells are not those of '{other}'"),
-                });
-            }
-            Some(_) => {}
-        }
-    }
-    let rates = measured.rates.into_iter();
-    let rates: Vec<Rate> = rates.filter(|rate| !wrong.contains(&rate.work)).collect();
-    if !rates.is_empty() {
-        ladder.sources.insert(name, kernel.source().into());
-    }
-    ladder.rates.extend(rates);
-}
-
-/// Has a rung measured in a process of its own.
-fn ask(
-    cancel: &AtomicBool,
-    kernel: &Kernel,
-    device: DeviceChoice,
-    small: bool,
-) -> Result<Measured> {
-    let (device, small) = (device.to_string(), small.then_some("--small"));
-    let line = [
-        "bench",
-        "ladder",
-        "--rung",
-        kernel.name,
-        "--device",
-        &device,
-    ];
-    let line: Vec<&str> = line.into_iter().chain(small).collect();
-    match ask_itself(&line, &(), LIMITS, cancel)? {
-        Ok(measured) => Ok(measured),
-        Err(Ended::ByItself(status)) => bail!("it ended with {status}"),
-        Err(Ended::Cancelled) => std::process::exit(INTERRUPTED),
-        Err(Ended::TooLong | Ended::TooMuchMemory) => {
-            bail!("nothing came of it for {} s", LIMITS.time.as_secs())
-        }
-    }
+    Ok((one, info, ladder))
 }
 
 /// Runs of each measurement.
@@ -193,20 +111,6 @@ fn generations(work: Workload) -> u32 {
     if few { 24 } else { 48 }
 }
 
-/// Measures the rung and reports what came of it; whatever goes wrong is reported, too.
-pub(super) fn measure_rung(
-    kernel: &'static Kernel,
-    device: DeviceChoice,
-    small: bool,
-) -> Result<()> {
-    let mut measured = Measured::default();
-    if let Err(error) = measure_all(kernel, device, small, &mut measured) {
-        let left_out = left_out_of(kernel, None, &error);
-        measured.left_out.push(left_out);
-    }
-    print_json(&measured)
-}
-
 fn left_out_of(kernel: &Kernel, work: Option<Workload>, why: &anyhow::Error) -> LeftOut {
     LeftOut {
         kernel: kernel.name.into(),
@@ -215,47 +119,50 @@ fn left_out_of(kernel: &Kernel, work: Option<Workload>, why: &anyhow::Error) -> 
     }
 }
 
-fn measure_all(
+/// Checks a rung, and measures it with every work of the ladder.
+fn measure_rung(
     kernel: &'static Kernel,
     device: DeviceChoice,
-    small: bool,
-    measured: &mut Measured,
+    info: &DeviceInfo,
+    ladder: &mut Ladder,
+    cells: &mut Cells,
 ) -> Result<()> {
-    let engine = open_engine(device)?;
-    let (gpu, info) = (engine.name() == "cuda", engine.devices()[0].clone());
-    drop(engine);
     if let Some(wrong) = session::conformance::first_wrong(kernel, device)? {
         bail!("wrong: {wrong}");
     }
     // Cells per second, as far as is known.
     let mut expected = None;
     let other: Rule = "B36/S23".parse()?;
-    for work in works(gpu, small) {
+    for work in ladder.works.clone() {
         let case = Case {
             kernel,
             work,
             device,
-            run: if small { RUN / 50 } else { RUN },
+            run: if ladder.small { RUN / 50 } else { RUN },
             max_seconds: MAX_SECONDS,
         };
         let is_first = expected.is_none();
-        let rate = match case.reason_to_skip(&info, 0.0, expected)? {
+        let rate = match case.reason_to_skip(info, 0.0, expected)? {
             Some(why) => Err(anyhow::Error::msg(why)),
-            None => case.measure(Rule::LIFE, measured),
+            None => case.measure(Rule::LIFE, cells),
         };
         // A failure is not the end: what comes behind may yet be measured.
-        let rate = rate.and_then(|rate| {
-            expected = Some(rate);
+        let measured = rate.and_then(|rate| {
+            expected = Some(rate.median);
+            ladder.rates.push(rate);
+            ladder
+                .sources
+                .insert(kernel.name.into(), kernel.source().into());
             if is_first {
-                let of_other = case.measure(other, measured);
-                of_other.with_context(|| format!("by {other}"))?;
+                let of_other = case.measure(other, &mut Cells::new());
+                ladder
+                    .rates
+                    .push(of_other.with_context(|| format!("by {other}"))?);
             }
             Ok(())
         });
-        if let Err(why) = rate {
-            measured
-                .left_out
-                .push(left_out_of(kernel, Some(work), &why));
+        if let Err(why) = measured {
+            ladder.left_out.push(left_out_of(kernel, Some(work), &why));
         }
     }
     Ok(())
@@ -343,15 +250,19 @@ impl Case {
         }))
     }
 
-    /// Measures and reports the cells and the rate, which it returns.
-    fn measure(&self, rule: Rule, measured: &mut Measured) -> Result<f64> {
+    /// The rate, once its cells are those of whoever stepped the same before.
+    fn measure(&self, rule: Rule, cells: &mut Cells) -> Result<Rate> {
         let mut prepared = self.prepare(rule)?;
-        if rule == Rule::LIFE {
-            measured.cells.push((self.work, prepared.digest));
+        match cells.iter().find(|(of, ..)| *of == self.work) {
+            None => cells.push((self.work, prepared.digest, self.kernel.name)),
+            Some((_, theirs, other)) => ensure!(
+                *theirs == prepared.digest,
+                "its cells are not those of '{other}'"
+            ),
         }
         let rates: Vec<f64> = (0..RUNS).map(|_| prepared.run()).collect::<Result<_>>()?;
         let [median, lowest, highest] = spread(&rates);
-        measured.rates.push(Rate {
+        Ok(Rate {
             kernel: self.kernel.name.into(),
             work: self.work,
             rule: rule.to_string(),
@@ -360,8 +271,7 @@ impl Case {
             lowest,
             highest,
             runs: RUNS,
-        });
-        Ok(median)
+        })
     }
 
     /// Makes its lattices, checks what becomes of them, and finds out how long rounds must be.
@@ -570,109 +480,23 @@ fn lop3_rate(device: DeviceChoice, small: bool) -> Result<Option<f64>> {
     Ok(Some(spread(&rates)[0]))
 }
 
-/// The ladder's table for the terminal.
-pub(super) fn table(ladder: &Ladder) -> Table {
-    let mut table = Table::new("ladder", &policy(ladder).join(" "));
-    table.rows.extend(ladder.rates.iter().map(|rate| Row {
-        what: format!(
-            "{}, {}, `{}`, {}",
-            rate.work, rate.rule, rate.kernel, rate.how
-        ),
-        median: rate.median,
-        lowest: rate.lowest,
-        highest: rate.highest,
-        unit: "cells/s".into(),
-        runs: rate.runs,
-        in_windows: false,
-    }));
-    table
-}
-
-/// What was not measured, and why.
-pub(super) fn left_out(ladder: &Ladder) -> String {
-    let one = |left: &LeftOut| {
-        let work = left.work.map_or(String::new(), |work| format!(", {work}"));
-        format!("Not measured: `{}`{work}: {}", left.kernel, left.why)
-    };
-    ladder
-        .left_out
-        .iter()
-        .map(one)
-        .collect::<Vec<_>>()
-        .join("\n")
-}
-
-/// How the rates were measured, and the limit that they are compared with.
-pub fn policy(ladder: &Ladder) -> Vec<String> {
-    let mut said = Vec::new();
-    if ladder.engine == "cpu" {
-        said.push("On the CPU engine, over smaller lattices than a GPU's.".to_owned());
-    }
-    if ladder.small {
-        said.push("Short runs over small lattices, only to see that it works.".into());
-    }
-    said.push(
-        "Random cells of density 0.3; every rung's cells are compared before it is timed; \
-         medians of three runs, by events."
-            .into(),
-    );
-    said.push(match ladder.limits.lop3_per_second {
-        Some(rate) => format!(
-            "LOP3: {}, so at most {} at {LOP3_PER_WORD} for 32 cells.",
-            quantity(rate, "/s"),
-            quantity(ladder.limits.cells_per_second().unwrap_or(0.0), "cells/s")
-        ),
-        None => "No LOP3 limit was measured on this device.".into(),
-    });
-    said.push(match ladder.cache {
-        Some(bytes) => format!(
-            "Caches are as the runs before left them: lattices of at most {:.1} MiB, both buffers \
-             counted, stay in the last cache, larger ones stream from memory.",
-            bytes as f64 / f64::from(1 << 20)
-        ),
-        None => "Caches are as the runs before left them; how large they are is not known.".into(),
-    });
-    said
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use engine::kernels::find;
-    use ui::fixtures;
 
     #[test]
     fn a_rung_whose_cells_are_others_has_no_rate() {
-        let full = fixtures::ladder();
-        let mut ladder = Ladder {
-            rates: Vec::new(),
-            left_out: Vec::new(),
-            ..full.clone()
+        let case = Case {
+            run: RUN / 50,
+            ..case(&KERNELS[0], 2, 64)
         };
         let mut cells = Cells::new();
-        let [first, second] = [0, 1].map(|i| full.works[i]);
-        for (kernel, digests) in [("global", [7, 8]), ("bits", [7, 9])] {
-            let measured = Measured {
-                rates: [first, second]
-                    .map(|work| full.rate(kernel, work).unwrap().clone())
-                    .into(),
-                left_out: Vec::new(),
-                cells: vec![(first, digests[0]), (second, digests[1])],
-            };
-            take(&mut ladder, &mut cells, find(kernel).unwrap(), measured);
-        }
-        let rates = ladder.rates.iter();
-        let measured: Vec<_> = rates
-            .map(|rate| (rate.kernel.as_str(), rate.work))
-            .collect();
-        assert_eq!(
-            measured,
-            [("global", first), ("global", second), ("bits", first)]
-        );
-        let why = &ladder.left_out[0];
-        assert_eq!((why.kernel.as_str(), why.work), ("bits", Some(second)));
-        assert!(why.why.contains("'global'"), "{}", why.why);
-        assert_eq!(ladder.sources["bits"].len(), 16);
+        let rate = case.measure(Rule::LIFE, &mut cells).unwrap();
+        assert!(rate.lowest > 0.0 && rate.lowest <= rate.median, "{rate:?}");
+        case.measure(Rule::LIFE, &mut cells).unwrap();
+        cells[0].1 += 1;
+        let why = case.measure(Rule::LIFE, &mut cells).unwrap_err();
+        assert_eq!(why.to_string(), "its cells are not those of 'global'");
     }
 
     fn case(kernel: &'static Kernel, instances: usize, side: u64) -> Case {
@@ -731,18 +555,5 @@ mod tests {
             .unwrap()
             .unwrap();
         assert!(few_sms.contains("needs 32 SMs"), "{few_sms}");
-    }
-
-    #[test]
-    fn the_table_has_every_rate_and_what_was_left_out() {
-        let ladder = fixtures::ladder();
-        let text = table(&ladder).shown();
-        assert!(text.contains("71.3 Tcell/s at 7.5 for 32 cells"), "{text}");
-        let other = "16 × 1024², B36/S23, `bits`, ";
-        let row = text.lines().find(|line| line.contains(other)).unwrap();
-        let rate = "781 Gcell/s (766 Gcell/s to 789 Gcell/s); 3 runs";
-        assert!(row.ends_with(rate), "{row}");
-        let left_out = left_out(&ladder);
-        assert!(left_out.contains("Not measured: `planar`, 1 × 16384²: it hung"));
     }
 }

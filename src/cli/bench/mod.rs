@@ -11,10 +11,8 @@ mod recording;
 
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, bail};
-use serde_json::Value;
+use anyhow::Result;
 
-use super::itself;
 use super::options::{BenchArguments, TABLES};
 use super::text::{print_text, say};
 use engine::{Kernel, Layout, Transfer, kernels};
@@ -27,10 +25,9 @@ use session::{
     DeviceChoice, PicturePlan, Request, Setting, Setup, Share, Switches, TransferChoice,
 };
 use ui::LectureStep;
-use window::list_adapters;
 
-pub use ladder::policy as ladder_policy;
-pub use record::{Origin, Record, Row, Table};
+pub use record::{Record, Row};
+use record::Table;
 
 /// Runs of each measurement.
 const RUNS: usize = 5;
@@ -46,9 +43,6 @@ type Tell<'a> = &'a dyn Fn(&str) -> Result<()>;
 
 pub(super) fn main(arguments: &BenchArguments, shipped_steps: ShippedSteps) -> Result<()> {
     let (device, small) = (arguments.device, arguments.small);
-    if let Some(kernel) = arguments.rung {
-        return ladder::measure_rung(kernel, device, small);
-    }
     let adapter = arguments.adapter.as_deref();
     if arguments.is_recording() {
         let steps = shipped_steps(device)?;
@@ -64,29 +58,22 @@ pub(super) fn main(arguments: &BenchArguments, shipped_steps: ShippedSteps) -> R
         &print_text
     };
     tell(&record.title())?;
-    let draws = !list_adapters().is_empty();
-    // What is not possible here is an error only if it was asked for by name.
-    let wanted = |name: &str| match &arguments.names[..] {
-        [] => name != "ui" || draws,
-        names => names.iter().any(|it| it == name),
-    };
-    if !draws && wanted("frame") {
-        say("what is drawn is left out: there is no graphics driver (see `lifestreams devices`)");
-    }
-    for name in TABLES.into_iter().filter(|name| wanted(name)) {
-        let table = match name {
-            "default" => default::table(device, small, tell)?,
-            "frame" => frame::table(device, adapter)?,
-            "ui" => frame::interface_table(device, adapter)?,
-            "effect" => frame::effects(device)?,
-            "lesson" => lesson_table(device)?,
+    let is_wanted =
+        |name: &&str| arguments.names.is_empty() || arguments.names.iter().any(|it| it == name);
+    for name in TABLES.into_iter().filter(is_wanted) {
+        let tables = match name {
+            "default" => vec![default::table(device, small, tell)?],
+            "frame" => frame::tables(device, adapter)?,
+            "effect" => vec![frame::effects(device)?],
             _ => {
                 measure_ladder(arguments, &mut record, tell)?;
                 continue;
             }
         };
-        tell(&table.shown())?;
-        record.add(table);
+        for table in tables {
+            tell(&table.shown())?;
+            record.add(table);
+        }
     }
     if let Some(folder) = &arguments.write {
         let path = record.write(folder)?;
@@ -99,65 +86,30 @@ pub(super) fn main(arguments: &BenchArguments, shipped_steps: ShippedSteps) -> R
     Ok(())
 }
 
-/// The ladder. It is recorded rung by rung, so that results remain however this process ends.
+/// The ladder. It is recorded and told rung by rung, so that results remain however this process ends.
 fn measure_ladder(arguments: &BenchArguments, record: &mut Record, tell: Tell) -> Result<()> {
-    let ladder = ladder::measure(arguments.device, arguments.small, &mut |ladder, kernel| {
+    ladder::measure(arguments.device, arguments.small, &mut |ladder, kernel| {
         record.ladder = Some(ladder.clone());
         if let Some(folder) = &arguments.write {
             record.write(folder)?;
         }
-        let said = match ladder.best(kernel.name) {
-            Some(rate) => format!("{}, {}", quantity(rate.median, "cells/s"), rate.work),
-            None => "nothing measured".into(),
-        };
-        tell(&format!("ladder: {}: {said}", kernel.name))
-    })?;
-    tell(&ladder::table(&ladder).shown())?;
-    tell(&ladder::left_out(&ladder))?;
-    record.ladder = Some(ladder);
-    Ok(())
-}
-
-/// Every lesson, its parts' times and the factors between them, as the lesson itself measures them. They
-/// run in a process of their own: the driver reads once, at its start, how many connections there are, and
-/// lessons use another number than the other tables.
-fn lesson_table(device: DeviceChoice) -> Result<Table> {
-    let device = device.to_string();
-    let output = itself(&["lesson", "all", "--json", "--device", &device]).output();
-    let output = output.context("lifestreams cannot run itself again")?;
-    if !output.status.success() {
-        let said = String::from_utf8_lossy(&output.stderr);
-        bail!("the lessons: {}", said.trim());
-    }
-    let outcomes: Vec<Value> = serde_json::from_slice(&output.stdout)?;
-    let mut table = Table::new("lesson", "lessons, each checked");
-    let added = outcomes
-        .iter()
-        .try_for_each(|it| add_lesson(&mut table, it));
-    added.context("a lesson's outcome is written otherwise")?;
-    Ok(table)
-}
-
-fn add_lesson(table: &mut Table, outcome: &Value) -> Option<()> {
-    let name = outcome["lesson"].as_str()?;
-    for part in outcome["parts"].as_array()? {
-        let title = part["title"].as_str()?;
-        if let Some(ms) = part["time_ms"].as_f64() {
-            table.add(format!("{name}: {title}"), "ms", &[ms]);
-        } else if let Some(first) = part["figures"].get(0) {
-            let what = format!("{name}: {title}, {}", first["label"].as_str()?);
-            table.add(what, first["unit"].as_str()?, &[first["value"].as_f64()?]);
+        for rate in ladder.rates.iter().filter(|it| it.kernel == kernel.name) {
+            let (work, rule, how) = (rate.work, &rate.rule, &rate.how);
+            let reached = quantity(rate.median, "cells/s");
+            tell(&format!(
+                "ladder: {}: {work}, {rule}, {how}: {reached}",
+                kernel.name
+            ))?;
         }
-    }
-    for factor in outcome["factors"].as_array()? {
-        let what = format!("{name}: {}", factor["label"].as_str()?);
-        let value = factor["value"].as_f64()?;
-        // None if there were too few rounds.
-        let end = |at: usize| factor["interval"][at].as_f64().unwrap_or(value);
-        let windows = outcome["windows"]["count"].as_u64().unwrap_or(1);
-        table.add_windows(what, "times", value, [end(0), end(1)], windows as usize);
-    }
-    Some(())
+        for left in ladder.left_out.iter().filter(|it| it.kernel == kernel.name) {
+            let work = left.work.map_or(String::new(), |work| format!("{work}: "));
+            tell(&format!(
+                "ladder: {}: {work}not measured: {}",
+                kernel.name, left.why
+            ))?;
+        }
+        Ok(())
+    })
 }
 
 /// A setup to measure.

@@ -2,7 +2,6 @@
 
 use std::collections::VecDeque;
 use std::path::Path;
-use std::time::{Duration, Instant};
 
 use crate::view::Dialog;
 use crate::view::picture_file::{Image, write_png};
@@ -10,8 +9,8 @@ use crate::view::{Dialogs, Frame, Gpu, Picker, Scene, TimelineView, ViewError};
 use lang::message;
 use session::{PicturePlan, PictureSource, Status};
 use ui::{
-    AdapterFacts, Camera, CodeEditor, Drawing, EditOverlay, LessonScreen, Population, Screen,
-    Sources, ViewOptions,
+    Camera, CodeEditor, Drawing, EditOverlay, LessonScreen, Population, Screen, Sources,
+    ViewOptions,
 };
 
 /// What frames show beside the cells.
@@ -67,8 +66,6 @@ pub struct Renderer {
     view: wgpu::TextureView,
     scale: f32,
     in_flight: VecDeque<wgpu::SubmissionIndex>,
-    spent: Duration,
-    waited: Duration,
     /// What is shown beside the cells.
     pub contents: FrameContents,
     /// What is open over the scene.
@@ -102,8 +99,6 @@ impl Renderer {
             target,
             scale,
             in_flight: VecDeque::new(),
-            spent: Duration::ZERO,
-            waited: Duration::ZERO,
             contents: FrameContents {
                 drawing,
                 ..Default::default()
@@ -111,11 +106,6 @@ impl Renderer {
             dialogs: Dialogs::default(),
             gpu,
         })
-    }
-
-    /// What draws.
-    pub fn adapter(&self) -> &AdapterFacts {
-        &self.gpu.facts
     }
 
     /// What the session should send for this picture; ask for it before the first frame.
@@ -152,11 +142,8 @@ impl Renderer {
         let drawn = self
             .scene
             .draw(&frame, &mut self.dialogs, input, &self.view);
-        self.spent = drawn.spent;
         self.in_flight.push_back(drawn.submission);
-        self.waited = Duration::ZERO;
         if self.in_flight.len() > 2 {
-            let began = Instant::now();
             let submission_index = self.in_flight.pop_front();
             let wait = wgpu::PollType::Wait {
                 submission_index,
@@ -166,7 +153,6 @@ impl Renderer {
                 .device
                 .poll(wait)
                 .map_err(|error| ViewError::DeviceLost(error.to_string()))?;
-            self.waited = began.elapsed();
         }
         self.gpu.trouble()
     }
@@ -195,51 +181,13 @@ impl Renderer {
         self.scene.missing(&self.with(status, options))
     }
 
-    /// The number of the last edit that an instance's newest picture shows.
-    pub fn shown_edit(&self, instance: usize) -> u64 {
-        self.scene.shown_edit(instance)
-    }
-
-    /// The time that the screen's data, layout, egui and tessellation took of the last frame.
-    pub fn spent(&self) -> Duration {
-        self.spent
-    }
-
-    /// How long the last frame waited for the drawing GPU.
-    pub fn waited(&self) -> Duration {
-        self.waited
-    }
-
-    /// Opens the command palette over the scene, or closes it.
-    pub fn open_palette(&mut self, open: bool) {
-        self.show(
-            Dialog::Commands(Picker::default(), Default::default()),
-            open,
-        );
-    }
-
     /// Opens the keys, or closes them.
     pub fn open_help(&mut self, open: bool) {
-        self.show(Dialog::Help(Picker::default()), open);
-    }
-
-    /// Shows this dialog alone, or none.
-    fn show(&mut self, dialog: Dialog, open: bool) {
         self.dialogs = if open {
-            Dialogs::of(dialog)
+            Dialogs::of(Dialog::Help(Picker::default()))
         } else {
             Dialogs::default()
         };
-    }
-
-    /// Waits until everything has been drawn.
-    ///
-    /// # Errors
-    /// The GPU failed.
-    pub fn finish(&self) -> Result<(), ViewError> {
-        let polled = self.gpu.device.poll(wgpu::PollType::wait_indefinitely());
-        polled.map_err(|error| ViewError::DeviceLost(error.to_string()))?;
-        self.gpu.trouble()
     }
 
     /// Waits for the last frame and reads it back.
