@@ -16,7 +16,6 @@ use anyhow::{Context, Result};
 use serde_json::json;
 
 use super::options::{Common, RunArguments};
-use super::setup::is_standard_input;
 use super::text::{BadArguments, Interrupted, print, print_json, say, write_over};
 use engine::{Engine, EngineError, Transfer};
 use lang::tr;
@@ -256,11 +255,9 @@ fn report(run: &Run, took: Duration, population: &[u64]) -> Result<()> {
             rate = si(rate),
             alive = population.iter().sum::<u64>(),
         ))?;
-        let files = [
-            started_from(&arguments.common.pattern),
-            written(arguments, setup),
-        ];
-        files.iter().flatten().try_for_each(|line| print(line))?;
+        for path in arguments.save.iter().chain(&arguments.trace) {
+            print(&tr!("saved {}", path.display()))?;
+        }
     }
     if !stopped {
         return Ok(());
@@ -271,39 +268,6 @@ fn report(run: &Run, took: Duration, population: &[u64]) -> Result<()> {
         all = grouped(arguments.generations)
     ))
     .into())
-}
-
-/// Which patterns a run started from, if any.
-fn started_from(patterns: &[PathBuf]) -> Option<String> {
-    let name = |path: &PathBuf| {
-        if is_standard_input(path) {
-            tr!("the standard input").to_owned()
-        } else {
-            path.display().to_string()
-        }
-    };
-    let names: Vec<String> = patterns.iter().map(name).collect();
-    let patterns = names.join(", ");
-    (!names.is_empty()).then(|| tr!("started from {patterns}"))
-}
-
-/// Which files a run wrote, if any.
-fn written(arguments: &RunArguments, setup: &Setup) -> Option<String> {
-    let lattices = arguments.save.as_ref().map(|folder| {
-        let last = setup.instances - 1;
-        let path = |i| rle_file(folder, i, setup.instances).display().to_string();
-        match last {
-            0 => path(0),
-            _ => tr!("{first} to {last}", first = path(0), last = path(last)),
-        }
-    });
-    let trace = arguments
-        .trace
-        .iter()
-        .map(|path| path.display().to_string());
-    let files: Vec<String> = lattices.into_iter().chain(trace).collect();
-    let names = files.join(", ");
-    (!files.is_empty()).then(|| tr!("saved {files}", files = names))
 }
 
 /// The file of an instance in this folder, with as many digits as the last one needs.
@@ -714,17 +678,9 @@ impl Waiting {
             write_over(""); // how far the run is
         }
         let (what, took) = (state.what, time_left(took.as_secs_f64()));
-        say(&match (state.is_stepping, state.interrupted) {
-            (false, _) => {
-                tr!("the device has not finished {what} for {took}; press Ctrl+C to end the run")
-            }
-            (true, None) => tr!(
-                "the device has not finished {what} for {took}; press Ctrl+C twice to end the run at once"
-            ),
-            (true, Some(_)) => tr!(
-                "the device has not finished {what} for {took}; press Ctrl+C again to end the run at once"
-            ),
-        });
+        say(&tr!(
+            "the device has not finished {what} for {took}; press Ctrl+C to end the run, and again to end it at once"
+        ));
     }
 
     fn state(&self) -> MutexGuard<'_, State> {

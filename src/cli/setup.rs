@@ -313,7 +313,7 @@ fn remedy(switches: Switches, kernel: &Kernel) -> String {
     )
 }
 
-pub(super) fn is_standard_input(path: &Path) -> bool {
+fn is_standard_input(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 

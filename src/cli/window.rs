@@ -46,13 +46,8 @@ pub(super) fn main(
         platform::draw_first();
     }
     match window.display {
-        Display::None => {
-            if window.record.is_none() {
-                say_without_window("--display none", setup.device, WITHOUT);
-            }
-            return without_window(setup, file, window);
-        }
-        Display::Terminal => return in_terminal(setup, file, window, lecture),
+        Display::None => return without_window(setup, file, window, "--display none"),
+        Display::Terminal => return in_terminal(setup, file, window, lecture, None),
         Display::Auto | Display::Window => {}
     }
     let kernel = common.kernel_file.iter().map(|path| (Code::Kernel, path));
@@ -72,25 +67,24 @@ pub(super) fn main(
         code: code.collect(),
         kernel_process: || itself(&["kernel", "serve"]),
         announce: Some(match setup.device {
-            DeviceChoice::Auto => |status, drawing| announce(status, drawing, false),
-            _ => |status, drawing| announce(status, drawing, true),
+            DeviceChoice::Auto => |status, drawing| announce(status, drawing, DeviceChoice::Auto),
+            _ => |status, drawing| announce(status, drawing, DeviceChoice::Cpu),
         }),
         ..Default::default()
     };
     let (new, saved) = (setup.clone(), file.clone());
-    match ::window::run(move |wake| start(new, saved, wake), options) {
+    match ::window::run(move |wake| start(new, saved, wake, None), options) {
         Err(why @ (WindowError::NoDisplay(_) | WindowError::MissingLibraries(_)))
             if window.display == Display::Auto =>
         {
-            if window.record.is_some() {
-                return without_window(setup, file, window);
+            let why = why.to_string();
+            // Where stdout is a terminal that shows panels, and this process in its foreground.
+            let takes_panels =
+                terminal::takes_escape_codes(&io::stdout()) && terminal::is_foreground();
+            if takes_panels && window.record.is_none() {
+                return in_terminal(setup, file, window, lecture, Some(&why));
             }
-            if takes_panels() {
-                say_without_window(&why.to_string(), setup.device, IN_TERMINAL);
-                return in_terminal(setup, file, window, lecture);
-            }
-            say_without_window(&why.to_string(), setup.device, WITHOUT);
-            without_window(setup, file, window)
+            without_window(setup, file, window, &why)
         }
         // The session's own errors know their exit codes; the wrapping would hide them.
         Err(WindowError::Session(error)) => Err(error),
@@ -129,55 +123,68 @@ fn ask(stored: &StoredKernel) -> Result<bool> {
     Ok(answer.trim().eq_ignore_ascii_case("yes"))
 }
 
-/// Starts the session, and says so where a saved one goes on.
-fn start(setup: Setup, file: SessionFile, wake: Wake) -> Result<Session> {
+/// Starts the session, and says so where a saved one goes on; and in place of a window why there is none,
+/// what computes, and how it ends.
+fn start(
+    setup: Setup,
+    file: SessionFile,
+    wake: Wake,
+    without: Option<[&str; 2]>,
+) -> Result<Session> {
     let saved = file.path().filter(|_| file.from.is_some());
     let continuing = saved.map(|path| tr!("continuing the session in {}", path.display()));
+    let device = setup.device;
     let session = Session::start_from(setup, file, move || wake())?;
+    if let Some([why, how]) = without {
+        let computing = computing(&session.status(), device);
+        say(&format!("{why}. Computing on {computing}, {how}"));
+    }
     continuing.iter().for_each(|line| say(line));
     Ok(session)
 }
 
-/// What was found and what is used, in one line; and why the CPU computes, if nobody asked for it.
-fn announce(status: &Status, drawing: &Drawing, is_asked_for: bool) {
-    let devices = &status.engine.devices;
-    let computing = if let Some(recording) = &status.lab.recording {
+/// What computes; and why it is the CPU, if nobody asked for it.
+fn computing(status: &Status, asked: DeviceChoice) -> String {
+    if let Some(recording) = &status.lab.recording {
         let recorded = recorded_in_words(&recording.recorded);
-        format!("computing on the CPU, rounds {recorded}")
-    } else {
-        let name = |it: &DeviceInfo| format!("{} ({})", it.name, it.driver);
-        let names: Vec<String> = devices.iter().map(name).collect();
-        let missing = (!is_asked_for && status.engine.is_cpu()).then(cuda::first_device);
-        let why = match missing {
-            Some(Err(EngineError::NoCuda(why))) => format!(" [{why}]"),
-            _ => String::new(), // the session's start has said why
-        };
-        format!("computing on {}{why}", names.join(" + "))
+        return format!("the CPU, rounds {recorded}");
+    }
+    let name = |it: &DeviceInfo| format!("{} ({})", it.name, it.driver);
+    let names: Vec<String> = status.engine.devices.iter().map(name).collect();
+    let is_instead = asked == DeviceChoice::Auto && status.engine.is_cpu();
+    let why = match is_instead.then(cuda::first_device) {
+        Some(Err(EngineError::NoCuda(why))) => format!(" [{why}]"),
+        _ => String::new(), // the session's start has said why
     };
+    format!("{}{why}", names.join(" + "))
+}
+
+/// What was found and what is used, in one line.
+fn announce(status: &Status, drawing: &Drawing, asked: DeviceChoice) {
+    let computing = computing(status, asked);
     let adapter = drawing.adapter.as_ref();
     let drawn_by = adapter.map_or("nothing".into(), |adapter| adapter.title());
     let remark = match adapter {
         Some(adapter) if adapter.software => " in software, at most 30 frames/s",
         _ if drawing.forwarded => " over forwarded X, at most 30 frames/s",
-        Some(adapter) if adapter.is_one_of(devices) => {
+        Some(adapter) if adapter.is_one_of(&status.engine.devices) => {
             ", the same GPU: drawing distorts the timings"
         }
         _ => "",
     };
-    say(&format!("{computing}; drawing with {drawn_by}{remark}"));
-}
-
-const WITHOUT: &str = "without a window; Ctrl+C stops it";
-const IN_TERMINAL: &str = "shown in this terminal; Ctrl+Q quits";
-
-/// Whether stdout is a terminal that can show panels and this process is in its foreground.
-fn takes_panels() -> bool {
-    terminal::takes_escape_codes(&io::stdout()) && terminal::is_foreground()
+    say(&format!(
+        "computing on {computing}; drawing with {drawn_by}{remark}"
+    ));
 }
 
 /// Runs without a window until it is stopped, or until the rounds or frames asked for are through: records
 /// off-screen if a recording was requested, else prints figures.
-fn without_window(mut setup: Setup, file: SessionFile, window: &WindowArguments) -> Result<()> {
+fn without_window(
+    mut setup: Setup,
+    file: SessionFile,
+    window: &WindowArguments,
+    why: &str,
+) -> Result<()> {
     unanswered(&setup).iter().for_each(|it| say_unanswered(it));
     let limits = [window.frames, window.rounds];
     let frames = limits.into_iter().flatten().min();
@@ -198,7 +205,9 @@ fn without_window(mut setup: Setup, file: SessionFile, window: &WindowArguments)
     let request_exit = move || tell.store(true, Ordering::Release);
     let _running = emergency_save.end_on_signal(request_exit, || {});
     let saved_at = file.from.as_ref().map(|it| it.timeline.position.generation);
-    let session = start(setup, file, Arc::new(|| {}))?;
+    let without = [why, "without a window; Ctrl+C stops it"];
+    let without = Some(without).filter(|_| window.record.is_none());
+    let session = start(setup, file, Arc::new(|| {}), without)?;
     emergency_save.set_saver(session.saver());
     let mut recorder = None;
     let done = match window.record.as_ref().zip(renderer.as_mut()) {
@@ -232,6 +241,7 @@ fn in_terminal(
     file: SessionFile,
     window: &WindowArguments,
     lecture: Option<LectureOptions>,
+    why: Option<&str>,
 ) -> Result<()> {
     if !io::stdout().is_terminal() {
         let sentence =
@@ -240,8 +250,7 @@ fn in_terminal(
     }
     if !terminal::takes_escape_codes(&io::stdout()) {
         let why = tr!("this terminal takes no escape codes (TERM=dumb)");
-        say_without_window(why, setup.device, WITHOUT);
-        return without_window(setup, file, window);
+        return without_window(setup, file, window, why);
     }
     if let Some(stored) = unanswered(&setup) {
         if !io::stdin().is_terminal() {
@@ -269,35 +278,11 @@ fn in_terminal(
             ..window.look.options()
         },
     };
-    match terminal::run(move |wake| start(setup, file, wake), options) {
+    let without = why.map(|why| [why, "shown in this terminal; Ctrl+Q quits"]);
+    match terminal::run(move |wake| start(setup, file, wake, without), options) {
         Err(TerminalError::Session(error)) => Err(error),
         answer => Ok(answer?),
     }
-}
-
-fn say_without_window(why: &str, device: DeviceChoice, how: &str) {
-    // Where a GPU fails, the session's start says why.
-    let computing = match device {
-        DeviceChoice::Auto => match cuda::first_device() {
-            Ok(device) => format!("on {}", device.name),
-            Err(EngineError::NoCuda(why)) => format!("on the CPU [{why}]"),
-            Err(_) => "on the CPU".into(),
-        },
-        DeviceChoice::Cpu | DeviceChoice::Recorded => "on the CPU".into(),
-        DeviceChoice::Cuda | DeviceChoice::CudaOrdinal(_) => {
-            let devices = cuda::list_devices().unwrap_or_default();
-            let names = devices.iter().map(|device| device.name.as_str());
-            let names: Vec<&str> = match device {
-                DeviceChoice::CudaOrdinal(i) => names.skip(i as usize).take(1).collect(),
-                _ => names.collect(),
-            };
-            if names.is_empty() {
-                return;
-            }
-            format!("on {}", names.join(" + "))
-        }
-    };
-    say(&format!("{why}. Computing {computing}, {how}"));
 }
 
 /// Prints one line of figures per second until the session is stopped or has finished.
