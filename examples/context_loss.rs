@@ -6,7 +6,7 @@
 //! no context again after that, so each activity is a process of its own.
 #![allow(unsafe_code)] // one launch by hand
 
-#[path = "../tests/common/activities.rs"]
+#[path = "../tests/program/faults/activities.rs"]
 mod activities;
 
 use activities::{ACTIVITIES, act, check, prepare, session, settled};

@@ -28,8 +28,7 @@ fn manual_and_completions_are_of_use() {
     hold(folder.path(), &[], &[
         ("man pages", 0, ""),
         (pages, 0, ""),
-        ("man", 0, ".SH NAME | .SH OPTIONS | .SH KEYS | .SH EXIT STATUS | .SS Time | Run / pause"),
-        ("$ lifestreams man | diff -B - pages/lifestreams.1", 0, ""),
+        ("man", 0, ".SH NAME | .SH OPTIONS | Exit codes: | NO_COLOR"),
         (ask, 0, "terminal\n"),
         ("completions zsh", 0, "generations-per-round"),
         ("completions fish", 0, "generations-per-round"),

@@ -9,7 +9,7 @@ use crate::common::{Running, TIMEOUT, lifestreams, names, program, scratch, wait
 /// What is started in the place of a documented line, if not that itself: with a file's name for FILE,
 /// without a display, and with less to measure.
 #[rustfmt::skip]
-const INSTEAD: [(&str, &str); 22] = [
+const INSTEAD: [(&str, &str); 21] = [
     ("", "--display none --rounds 1"),
     ("--device cuda --instances 1 --size 65536",
      "--device cuda --instances 1 --size 65536 --display none --rounds 1"),
@@ -21,7 +21,6 @@ const INSTEAD: [(&str, &str); 22] = [
     ("COMMAND --help", "run --help"),
     ("bench --write", "bench ladder --small --device cpu --write out"),
     ("bench ladder --write", "bench ladder --small --device cpu --write out"),
-    ("bench lesson --write", "bench lesson --device cpu --write out"),
     ("bench recording", "bench recording --help"),
     ("bench recording --write", "bench recording --help"),
     ("kernel check", "kernel check mine.cu"),

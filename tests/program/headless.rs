@@ -2,7 +2,6 @@
 //! and ends when it is through or told to.
 
 use std::fs;
-use std::path::Path;
 use std::time::{Duration, Instant};
 
 use crate::common::{
@@ -123,24 +122,4 @@ fn a_reader_that_takes_nothing_holds_up_no_signal() {
     assert!(path("kept.json").exists());
     let last = "lifestreams: the session is saved in kept.json";
     assert_eq!(said().lines().last(), Some(last));
-}
-
-#[cfg(target_os = "linux")]
-#[test]
-fn a_ladder_that_is_interrupted_takes_its_rung_s_process_with_it() {
-    let folder = scratch();
-    let line = ["bench", "ladder", "--device", "cpu"];
-    let running = Running::start(program(folder.path()).args(line));
-    let tasks = format!("/proc/{}/task", running.id());
-    let child = wait_for("a rung's process", || {
-        let threads = fs::read_dir(&tasks).ok()?.flatten();
-        let of = |thread: fs::DirEntry| fs::read_to_string(thread.path().join("children"));
-        let children: String = threads.filter_map(|it| of(it).ok()).collect();
-        Some(children.trim().to_owned()).filter(|child| !child.is_empty())
-    });
-    running.signal("INT");
-    let ended = running.end(TIMEOUT);
-    assert_eq!(ended.code, Some(130), "{ended:?}");
-    let child = Path::new("/proc").join(child);
-    assert!(!child.exists(), "{} still runs", child.display());
 }

@@ -11,6 +11,7 @@ mod around;
 mod collection;
 mod cuda_engine;
 mod documented;
+mod faults;
 mod headless;
 mod kernel_file;
 mod lecture;

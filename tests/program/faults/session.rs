@@ -3,10 +3,10 @@
 //! session goes on with the other.
 #![allow(unsafe_code)] // the environment is set, and the driver's library is called
 
-use crate::activities::{
+use super::activities::{
     ACTIVITIES, Activity, LIMIT, act, check, prepare, session, settled, stroke, wait_for,
 };
-use crate::{ANSWERS, Answer, CALLS, fault};
+use super::{ANSWERS, Answer, CALLS, fault};
 use libloading::Library;
 use life::Size;
 use session::{DeviceChoice, SavedSession, Session, SessionAction, Split};

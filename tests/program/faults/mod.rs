@@ -4,14 +4,8 @@
 //! soon; what it saves is right in either case.
 //!
 //! A part of the campaign is always run; `scripts/test faults` runs all of it, and prints totals.
-#![cfg(unix)]
 
-#[path = "../common/activities.rs"]
 mod activities;
-#[path = "../common/mod.rs"]
-mod common;
-#[path = "../driver/mod.rs"]
-mod driver;
 mod program;
 mod session;
 
