@@ -155,6 +155,19 @@ pub(crate) fn both<'a>(english: &'a str, chinese: &'a str) -> &'a str {
     }
 }
 
+/// A table below each title.
+pub(crate) fn chapters<R: AsRef<[String]>>(
+    level: &str,
+    heads: &[&str],
+    parts: impl IntoIterator<Item = (String, Vec<R>)>,
+) -> Result<String> {
+    let mut text = String::new();
+    for (title, rows) in parts {
+        text += &format!("\n{level} {title}\n\n{}", markdown(heads, rows)?);
+    }
+    Ok(text.trim_start().to_owned())
+}
+
 /// A Markdown table.
 ///
 /// # Errors

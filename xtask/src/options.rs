@@ -4,7 +4,7 @@ use anyhow::Result;
 use clap::{Arg, Command};
 use lifestreams::cli;
 
-use crate::documents::markdown;
+use crate::documents::{chapters, markdown};
 
 /// The command line, whose arguments know how they are written.
 fn command_line() -> Command {
@@ -74,12 +74,7 @@ fn tables<'a>(arguments: impl Iterator<Item = (String, &'a Arg)>) -> Result<Stri
             None => tables.push((heading, vec![row(argument)])),
         }
     }
-    let mut text = String::new();
-    for (heading, rows) in tables {
-        let table = markdown(&["Option", "What it does"], rows)?;
-        text += &format!("\n### {heading}\n\n{table}");
-    }
-    Ok(text.trim_start().to_owned())
+    chapters("###", &["Option", "What it does"], tables)
 }
 
 /// The option, and what it does, with its values and its default as `--help` has them.

@@ -9,17 +9,16 @@ use lifestreams::cli::Record;
 use ui::actions::Topic;
 use ui::ladder::Ladder;
 
-use crate::documents::{both, markdown, with_ladder};
+use crate::documents::{both, chapters, markdown, with_ladder};
 
 /// The keys by topic, from the action table.
 pub(crate) fn keys() -> Result<String> {
     let heads = [both("Key", "按键"), both("What it does", "作用")];
-    let mut text = String::new();
-    for topic in Topic::ALL {
+    let part = |topic: Topic| {
         let rows = topic.rows().map(|row| [row.keys(), row.help().to_owned()]);
-        text += &format!("\n## {}\n\n{}", topic.title(), markdown(&heads, rows)?);
-    }
-    Ok(text.trim_start().to_owned() + "\n")
+        (topic.title().to_owned(), rows.collect())
+    };
+    chapters("##", &heads, Topic::ALL.map(part))
 }
 
 /// The lessons by group, each with its question.
@@ -29,16 +28,15 @@ pub(crate) fn lessons() -> Result<String> {
         both("What it is about", "内容"),
         both("Question to the class", "课堂提问"),
     ];
-    let mut text = String::new();
-    for group in Group::ALL {
+    let part = |group: Group| {
         let of = LESSONS.iter().filter(|lesson| lesson.group == group);
         let rows = of.map(|lesson| {
             let [title, question] = [lesson.title, lesson.question].map(lang::text);
             [format!("`{}`", lesson.name), title.into(), question.into()]
         });
-        text += &format!("\n### {}\n\n{}", group.title(), markdown(&heads, rows)?);
-    }
-    Ok(text.trim_start().to_owned())
+        (group.title().to_owned(), rows.collect())
+    };
+    chapters("###", &heads, Group::ALL.map(part))
 }
 
 /// What each kernel is and takes.
