@@ -176,37 +176,23 @@ fn typed_words() -> Vec<OsString> {
 const OWN_CRATES: &str = "engine lang lesson life lifestreams session terminal ui \
                           window workshop";
 
-/// Warnings go to stderr; `LIFESTREAMS_LOG=debug` shows more, and `lifestreams=debug` within it more
-/// of this program alone.
+/// Warnings go to stderr; `LIFESTREAMS_LOG=debug` shows more, and `lifestreams=debug` more of this
+/// program's crates alone.
 fn set_up_log() {
-    use tracing_subscriber::EnvFilter;
     let requested = std::env::var("LIFESTREAMS_LOG").ok();
-    let filter = requested
-        .and_then(|requested| EnvFilter::try_new(of_all_crates(&requested)).ok())
-        .unwrap_or_else(|| EnvFilter::new(of_all_crates("error,lifestreams=warn")));
+    let requested = requested.as_deref().unwrap_or("lifestreams=warn");
+    let filter = match requested.strip_prefix("lifestreams=") {
+        Some(level) => {
+            let own = OWN_CRATES.split(' ').map(|name| format!(",{name}={level}"));
+            format!("error{}", own.collect::<String>())
+        }
+        None => requested.to_owned(),
+    };
     let _ = tracing_subscriber::fmt()
-        .with_env_filter(filter)
+        .with_env_filter(tracing_subscriber::EnvFilter::new(filter))
         .with_writer(LogWriter::default)
         .with_ansi(terminal::takes_escape_codes(&std::io::stderr()))
         .without_time()
         .with_target(false)
         .try_init();
-}
-
-/// A log filter in which `lifestreams=LEVEL` stands for each crate of this program.
-fn of_all_crates(filter: &str) -> String {
-    let expanded = |directive: &str| match directive.strip_prefix("lifestreams=") {
-        None => directive.to_owned(),
-        Some(level) => {
-            let all = OWN_CRATES.split(' ');
-            all.map(|name| format!("{name}={level}"))
-                .collect::<Vec<_>>()
-                .join(",")
-        }
-    };
-    filter
-        .split(',')
-        .map(expanded)
-        .collect::<Vec<_>>()
-        .join(",")
 }

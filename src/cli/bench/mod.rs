@@ -26,8 +26,8 @@ use session::{
 };
 use ui::LectureStep;
 
-pub use record::{Record, Row};
 use record::Table;
+pub use record::{Record, Row};
 
 /// Runs of each measurement.
 const RUNS: usize = 5;
