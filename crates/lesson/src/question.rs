@@ -91,15 +91,13 @@ pub fn nearest_factor(factors: &[f64], finding: Finding) -> Option<usize> {
 
 /// A factor as a choice; less than 1 is slower.
 pub fn factor_in_words(factor: f64) -> String {
-    if factor == 1.0 {
+    let times = (100.0 * factor.max(1.0 / factor)).round() / 100.0;
+    if times == 1.0 {
         tr!("no difference").into()
     } else if factor < 1.0 {
-        tr!(
-            "{factor}× slower",
-            factor = (100.0 / factor).round() / 100.0
-        )
+        tr!("{factor}× slower", factor = times)
     } else {
-        tr!("{factor}× faster")
+        tr!("{factor}× faster", factor = times)
     }
 }
 

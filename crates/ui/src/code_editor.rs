@@ -15,8 +15,7 @@ use session::{Order, Status};
 
 use findings::Predicted;
 pub use findings::{
-    Guess, KernelFindings, PredictionTexts, Race, RoundContext, RoundFindings, judge,
-    occupancy_in_words,
+    KernelFindings, Race, RoundContext, RoundFindings, judge, occupancy_in_words,
 };
 
 /// What is written.
@@ -76,8 +75,6 @@ pub struct CodeEditor {
     is_checking: bool,
     /// How fast a round would be, of what is known before it runs.
     predicted: Option<Predicted>,
-    /// How fast the user thinks that it is.
-    guess: Option<Guess>,
     file: Option<CodeFile>,
     /// The exercise that the text is for, by its place among all.
     exercise: Option<usize>,
@@ -132,7 +129,6 @@ impl CodeEditor {
             findings: None,
             is_checking: false,
             predicted: None,
-            guess: None,
             file: None,
             exercise: None,
         }
@@ -162,7 +158,7 @@ impl CodeEditor {
     /// check takes no time, so that it stays until there is more.
     pub fn edit(&mut self, text: impl Into<Arc<str>>) {
         self.text = text.into();
-        (self.predicted, self.guess) = (None, None);
+        self.predicted = None;
         if self.code == Code::Kernel {
             self.findings = None;
         }
@@ -198,18 +194,8 @@ impl CodeEditor {
         }
     }
 
-    /// Takes over what the user predicts, or that they no longer do.
-    pub fn guess(&mut self, guess: Guess) {
-        self.guess = Some(guess).filter(|_| self.guess != Some(guess));
-    }
-
-    /// What the user predicts of a round.
-    pub fn guessed(&self) -> Option<Guess> {
-        self.guess
-    }
-
     /// What is predicted and known of how fast the round is, if it is right.
-    pub fn predictions(&self, status: &Status) -> Option<PredictionTexts> {
+    pub fn predictions(&self, status: &Status) -> Option<Vec<String>> {
         let predicted = self.predicted.filter(|_| self.is_right())?;
         Some(predicted.in_words(&self.text, status))
     }
@@ -483,11 +469,10 @@ mod tests {
         );
         let times = Some(OpTimes::EQUAL);
         let context = RoundContext::of(&status, times, editor.text());
-        let mut editor = checked_in(editor, &context);
-        editor.guess(Guess::Faster);
+        let editor = checked_in(editor, &context);
         let before = editor.predictions(&status).unwrap();
-        assert_eq!(editor.guessed(), Some(Guess::Faster));
-        assert_eq!(before.lines, ["From the times of ops alone: 1.6× slower"]);
+        let predicted = "Predicted from the times of ops alone, against breadth-first: 1.6× slower";
+        assert_eq!(before, [predicted]);
         // It runs now: what was predicted stays, though nothing is predicted any more.
         let own = session::OwnRound::new(editor.text().clone(), 4);
         status.setting.own_round = Some(Arc::new(own));
@@ -502,11 +487,11 @@ mod tests {
         let context = RoundContext::of(&status, times, editor.text());
         assert_eq!(context.before, None);
         let mut editor = checked_in(editor, &context);
-        let lines = editor.predictions(&status).unwrap().lines;
+        let lines = editor.predictions(&status).unwrap();
         assert_eq!(lines[1], "Measured: 2.00× slower ± 0.05");
         // A change of a switch has an effect of its own.
         status.lab.last_effect.as_mut().unwrap().what = "blocks of 8x8".into();
-        assert_eq!(editor.predictions(&status).unwrap().lines.len(), 1);
+        assert_eq!(editor.predictions(&status).unwrap().len(), 1);
         editor.edit("for i in 0..N { advance(i, i); download(i, i); }");
         assert!(editor.predictions(&status).is_none(), "of another text");
     }

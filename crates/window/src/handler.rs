@@ -301,7 +301,6 @@ impl Handler {
             UiRequest::EditCode(text) => self.edit_code(text),
             UiRequest::SaveCode => self.save_code(),
             UiRequest::SettleCode { reload } => self.settle_code(reload),
-            UiRequest::Guess(guess) => self.editor.shown_mut().guess(guess),
             UiRequest::ShowCode(code) => self.editor.code = code,
             UiRequest::NewKernel => self.begin_kernel(),
             UiRequest::FreezeTimeline => self.timeline.frozen ^= true,

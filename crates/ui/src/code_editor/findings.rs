@@ -4,7 +4,7 @@ use crate::Chart;
 use crate::prediction::{MAX_PREDICTED_CALLS, OpTimes, predict, predicted_factor};
 use engine::Kernel;
 use lang::{Message, message, tr};
-use lesson::{KernelTask, RoundTask};
+use lesson::{KernelTask, RoundTask, factor_in_words};
 use script::{CallKind, Fault, Place, Round, ScriptError, Verdict, Work};
 use session::{Order, Status, Streams};
 use std::fmt;
@@ -263,71 +263,22 @@ pub(super) struct Predicted {
 }
 
 impl Predicted {
-    /// In words, with what was measured of it if this text of it runs.
-    pub(super) fn in_words(self, text: &Arc<str>, status: &Status) -> PredictionTexts {
+    /// In sentences, with what was measured of it if this text of it runs.
+    pub(super) fn in_words(self, text: &Arc<str>, status: &Status) -> Vec<String> {
         let Predicted { factor, before } = self;
-        let question = match before {
-            Order::Depth => tr!("Predict: against depth-first, a round is"),
-            Order::Breadth | Order::Own => tr!("Predict: against breadth-first, a round is"),
+        let factor = factor_in_words(factor);
+        let predicted = match before {
+            Order::Depth => tr!("Predicted from the times of ops alone, against depth-first: {factor}"),
+            Order::Breadth | Order::Own => {
+                tr!("Predicted from the times of ops alone, against breadth-first: {factor}")
+            }
         };
-        let factor = match Guess::of(factor) {
-            Guess::Faster => tr!("{factor}× faster", factor = format!("{factor:.1}")),
-            Guess::Same => tr!("within 5 %").into(),
-            Guess::Slower => tr!("{factor}× slower", factor = format!("{:.1}", 1.0 / factor)),
-        };
-        let alone = tr!("From the times of ops alone: {factor}");
         let effect = status.lab.last_effect.as_ref();
         let its =
             effect.filter(|effect| effect.what == before.own_instead() && is_running(status, text));
         let measured = its.map(|it| tr!("Measured: {factor}", factor = it.in_short()));
-        PredictionTexts {
-            question,
-            lines: [alone].into_iter().chain(measured).collect(),
-        }
+        [predicted].into_iter().chain(measured).collect()
     }
-}
-
-/// How fast a round may be, against another one.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Guess {
-    /// Faster.
-    Faster,
-    /// As fast, within 5 %.
-    Same,
-    /// Slower.
-    Slower,
-}
-
-impl Guess {
-    /// All of them, in the order of their buttons.
-    pub const ALL: [Guess; 3] = [Guess::Faster, Guess::Same, Guess::Slower];
-
-    /// Of a round that is so many times faster.
-    fn of(factor: f64) -> Guess {
-        match factor {
-            faster if faster > 1.05 => Guess::Faster,
-            slower if slower < 1.0 / 1.05 => Guess::Slower,
-            _ => Guess::Same,
-        }
-    }
-
-    /// Its name on a button.
-    pub fn name(self) -> &'static str {
-        match self {
-            Guess::Faster => tr!("faster"),
-            Guess::Same => tr!("same"),
-            Guess::Slower => tr!("slower"),
-        }
-    }
-}
-
-/// What a right round is predicted to do, and what was measured of it, in words.
-#[derive(Clone, PartialEq, Debug)]
-pub struct PredictionTexts {
-    /// What is to be predicted.
-    pub question: &'static str,
-    /// What follows from the times of ops alone, and what was measured.
-    pub lines: Vec<String>,
 }
 
 /// Runs a text, and checks and predicts what it orders; an exercise's text is checked for as many items as

@@ -16,7 +16,7 @@ use crate::view::hud::side_panel;
 use crate::view::hud::style::*;
 use crate::view::widget_painter::WidgetPainter;
 use lang::tr;
-use ui::code_editor::{Code, Guess, PredictionTexts, rung_to_copy};
+use ui::code_editor::{Code, rung_to_copy};
 use ui::theme::Palette;
 use ui::{Action, CodeEditor, ViewAction};
 
@@ -62,11 +62,7 @@ pub(crate) fn show(painter: &WidgetPainter, frame: &Frame<'_>, rect: Rect) {
             ui.allocate_ui(vec2(ui.available_width(), SENTENCES), |ui| {
                 let area = ScrollArea::vertical().id_salt("sentences");
                 area.auto_shrink(false).show(ui, |ui| {
-                    let status = frame.sources.status.filter(|_| !editor.conflict());
-                    match status.and_then(|status| editor.predictions(status)) {
-                        Some(predictions) => show_predictions(painter, ui, editor, &predictions),
-                        None => show_sentences(painter, ui, editor),
-                    }
+                    show_sentences(painter, ui, frame);
                 });
             });
             ui.horizontal(|ui| show_buttons(painter, ui, frame));
@@ -229,35 +225,16 @@ fn truncated(ui: &mut Ui, text: impl Into<RichText>, colour: Color32) {
 }
 
 /// The sentences about the text.
-fn show_sentences(painter: &WidgetPainter, ui: &mut Ui, editor: &CodeEditor) {
+fn show_sentences(painter: &WidgetPainter, ui: &mut Ui, frame: &Frame<'_>) {
+    let editor = frame.editor;
     if editor.conflict() {
         let text = tr!("The file was changed by another program, and the text here was edited");
         ui.colored_label(painter.palette.accent, text);
         return;
     }
-    for sentence in editor.sentences() {
+    let predicted = frame.sources.status.and_then(|it| editor.predictions(it));
+    for sentence in editor.sentences().chain(predicted.into_iter().flatten()) {
         ui.label(lang::keep_units(&sentence));
-    }
-}
-
-/// What is to be predicted with its buttons, what the window predicts, and what was measured.
-fn show_predictions(
-    painter: &WidgetPainter,
-    ui: &mut Ui,
-    editor: &CodeEditor,
-    texts: &PredictionTexts,
-) {
-    ui.colored_label(painter.palette.label, texts.question);
-    ui.horizontal(|ui| {
-        chosen_have_the_accent(ui, &painter.palette);
-        for guess in Guess::ALL {
-            let button = Button::new(guess.name()).selected(editor.guessed() == Some(guess));
-            let request = UiRequest::Guess(guess);
-            painter.requests(&ui.add(button), request);
-        }
-    });
-    for text in &texts.lines {
-        ui.label(text);
     }
 }
 

@@ -23,7 +23,7 @@ use lesson::ExerciseProgress;
 use life::{Kind, Shelved};
 use session::StoredKernel;
 use ui::actions::{Setting, Topic};
-use ui::code_editor::{Code, Guess};
+use ui::code_editor::Code;
 use ui::theme::Palette;
 use ui::{Action, ViewAction};
 
@@ -92,8 +92,6 @@ pub(crate) enum UiRequest {
         /// Whether the file's does.
         reload: bool,
     },
-    /// How fast the user predicts the round to be.
-    Guess(Guess),
     /// The editor shows the round or the kernel.
     ShowCode(Code),
     /// A copy of the rung in use takes the kernel's place in the editor.

@@ -16,7 +16,7 @@ use session::{
     Status, StopWhenStill, Streams, Switches,
 };
 use ui::actions::{Setting, Topic};
-use ui::code_editor::{Guess, KernelFindings, RoundContext, judge};
+use ui::code_editor::{KernelFindings, RoundContext, judge};
 use ui::figures::{GRID, KERNEL, ROUND};
 use ui::fixtures::{
     DEVICE, comparison, effect, isolated, lecture_screen, lesson_page, question_page,
@@ -312,7 +312,6 @@ pub(super) const SCREENS: &[Row] = &[
             before: Some(Order::Breadth),
         };
         editor.take_findings(&text, judge(&text, None, &context));
-        editor.guess(Guess::Slower);
     }),
     ("editor-error", |it| {
         it.edit();
