@@ -1,22 +1,18 @@
 //! The editor of one's own round or kernel, as data: its text, what was found in it, and the file that it is
-//! kept in. The window lays it out, and checks a text on another thread ([`judge`], [`KernelFindings::of`]).
+//! kept in. The window lays it out, and checks a text on another thread ([`judge`], [`Findings::of_kernel`]).
 
 mod findings;
 
-use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use engine::Kernel;
 use engine::kernels::KERNELS;
 use lang::tr;
-use lesson::{EXERCISES, Exercise, KernelTask, RoundTask, Task};
+use lesson::{Exercise, KernelTask, RoundTask, Task};
 use session::{Order, Status};
 
-use findings::Predicted;
-pub use findings::{
-    KernelFindings, Race, RoundContext, RoundFindings, judge, occupancy_in_words,
-};
+pub use findings::{Findings, Race, RoundContext, judge, occupancy_in_words};
 
 /// What is written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -63,54 +59,28 @@ impl Code {
 }
 
 /// See the module.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, Debug)]
 pub struct CodeEditor {
-    code: Code,
-    text: Arc<str>,
+    /// What is written.
+    pub code: Code,
+    /// The text; [`edit`](CodeEditor::edit) changes it.
+    pub text: Arc<str>,
     /// The text that it began with.
     first: Arc<str>,
     /// What was found in it; `None` before its check.
-    findings: Option<Arc<Findings>>,
+    pub findings: Option<Findings>,
     /// Whether it is being checked.
-    is_checking: bool,
-    /// How fast a round would be, of what is known before it runs.
-    predicted: Option<Predicted>,
-    file: Option<CodeFile>,
-    /// The exercise that the text is for, by its place among all.
-    exercise: Option<usize>,
-}
-
-#[derive(Clone, PartialEq, Debug)]
-enum Findings {
-    Round(RoundFindings),
-    Kernel(KernelFindings),
-}
-
-/// The file of the text.
-#[derive(Clone, PartialEq, Debug)]
-struct CodeFile {
-    path: PathBuf,
-    /// The file's text when it was last read or written.
-    saved: Arc<str>,
-    /// The text that another program wrote there while the one in the editor was changed, too.
-    other: Option<Arc<str>>,
-}
-
-/// What another text in the file means for the one in the editor.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum FileChange {
-    /// It is known already.
-    Known,
-    /// It was taken over.
-    Reloaded,
-    /// Both were changed: [`CodeEditor::conflict`] says so.
-    Conflict,
+    pub is_checking: bool,
+    /// Its file, and the text of that when it was last read or written.
+    pub file: Option<(PathBuf, Arc<str>)>,
+    /// The exercise that the text is for.
+    pub exercise: Option<&'static Exercise>,
 }
 
 impl CodeEditor {
     /// With a round that is right, and says how it is written.
     pub fn of_round() -> CodeEditor {
-        CodeEditor::new(Code::Round, script::new_round().into())
+        CodeEditor::new(Code::Round, script::new_round())
     }
 
     /// With a copy of the rung that a kernel comes from, or of the first one if its blocks wait for each
@@ -118,25 +88,37 @@ impl CodeEditor {
     pub fn of_kernel(kernel: &'static Kernel) -> CodeEditor {
         let rung = rung_to_copy(kernel);
         let name = format!("FILE.{}", Code::Kernel.extension());
-        CodeEditor::new(Code::Kernel, workshop::skeleton(rung, &name).into())
+        CodeEditor::new(Code::Kernel, workshop::skeleton(rung, &name))
     }
 
-    fn new(code: Code, text: Arc<str>) -> CodeEditor {
+    /// With this text, of no file.
+    pub fn new(code: Code, text: impl Into<Arc<str>>) -> CodeEditor {
+        let text = text.into();
         CodeEditor {
             code,
             first: text.clone(),
             text,
             findings: None,
             is_checking: false,
-            predicted: None,
             file: None,
             exercise: None,
         }
     }
 
-    /// Begins with another text, of no file.
-    pub fn begin(&mut self, text: impl Into<Arc<str>>) {
-        *self = CodeEditor::new(self.code, text.into());
+    /// With the text of a file.
+    pub fn open(code: Code, path: PathBuf, text: Arc<str>) -> CodeEditor {
+        CodeEditor {
+            file: Some((path, text.clone())),
+            ..CodeEditor::new(code, text)
+        }
+    }
+
+    /// With the beginning of an exercise.
+    pub fn start(exercise: &'static Exercise) -> CodeEditor {
+        CodeEditor {
+            exercise: Some(exercise),
+            ..CodeEditor::new(Code::of_exercise(exercise), exercise.file())
+        }
     }
 
     /// The text, if the user has written in it.
@@ -144,68 +126,37 @@ impl CodeEditor {
         (self.text != self.first).then(|| self.text.clone())
     }
 
-    /// What is written.
-    pub fn code(&self) -> Code {
-        self.code
-    }
-
-    /// The text.
-    pub fn text(&self) -> &Arc<str> {
-        &self.text
-    }
-
     /// Takes over a text that the user changed. What was found in a kernel is of the text before; a round's
     /// check takes no time, so that it stays until there is more.
     pub fn edit(&mut self, text: impl Into<Arc<str>>) {
         self.text = text.into();
-        self.predicted = None;
-        if self.code == Code::Kernel {
-            self.findings = None;
+        self.findings = self.findings.take().filter(|_| self.code == Code::Round);
+        if let Some(findings) = &mut self.findings {
+            findings.predicted = None;
         }
     }
 
-    /// Takes over what was found in a round; not if it was changed meanwhile. What was predicted of it
-    /// before it ran stays.
-    pub fn take_findings(&mut self, text: &Arc<str>, findings: RoundFindings) {
-        if self.text == *text && self.code == Code::Round {
-            self.predicted = findings.predicted.or(self.predicted);
-            self.findings = Some(Arc::new(Findings::Round(findings)));
-        }
-    }
-
-    /// A kernel is being checked.
-    pub fn begin_check(&mut self) {
-        (self.is_checking, self.findings) = (true, None);
-    }
-
-    /// Takes over what was found in a kernel, unless that was cancelled; not if it was changed meanwhile.
-    pub fn end_check(&mut self, text: &Arc<str>, findings: Option<KernelFindings>) {
+    /// Takes over what was found in a text, unless its check was cancelled; not if it was changed meanwhile.
+    /// What was predicted of a round before it ran stays.
+    pub fn take_findings(&mut self, text: &Arc<str>, findings: Option<Findings>) {
         self.is_checking = false;
-        if self.text == *text && self.code == Code::Kernel {
-            self.findings = findings.map(|it| Arc::new(Findings::Kernel(it)));
+        if self.text == *text {
+            let before = self.findings.as_ref().and_then(|it| it.predicted);
+            self.findings = findings.map(|it| Findings {
+                predicted: it.predicted.or(before),
+                ..it
+            });
         }
     }
 
     /// The right kernel of this text, once it was checked.
     pub fn right_kernel(&self) -> Option<&'static Kernel> {
-        match self.findings.as_deref()? {
-            Findings::Kernel(KernelFindings::Right { kernel, .. }) => Some(kernel),
-            Findings::Kernel(_) | Findings::Round(_) => None,
-        }
-    }
-
-    /// What is predicted and known of how fast the round is, if it is right.
-    pub fn predictions(&self, status: &Status) -> Option<Vec<String>> {
-        let predicted = self.predicted.filter(|_| self.is_right())?;
-        Some(predicted.in_words(&self.text, status))
+        self.findings.as_ref()?.kernel
     }
 
     /// The round as its script orders it, if that has a race.
     pub fn race(&self) -> Option<&Race> {
-        match self.findings.as_deref()? {
-            Findings::Round(findings) => findings.race.as_ref(),
-            Findings::Kernel(_) => None,
-        }
+        self.findings.as_ref()?.race.as_ref()
     }
 
     /// Whether the session runs what is written here, as it stands (`true`) or as it was (`false`).
@@ -220,110 +171,47 @@ impl CodeEditor {
 
     /// The file of the text.
     pub fn path(&self) -> Option<&Path> {
-        self.file.as_ref().map(|file| &*file.path)
+        self.file.as_ref().map(|(path, _)| &**path)
     }
 
-    /// The exercise that the text is for, if it is for one.
-    pub fn exercise(&self) -> Option<&'static Exercise> {
-        EXERCISES.get(self.exercise?)
-    }
-
-    /// What that exercise asks for, if it is about a round.
+    /// What its exercise asks for, if that is about a round.
     pub fn round_task(&self) -> Option<&'static RoundTask> {
-        match &self.exercise()?.task {
+        match &self.exercise?.task {
             Task::Round(task) => Some(task),
             Task::Kernel(_) => None,
         }
     }
 
-    /// What that exercise asks for, if it is about a kernel.
+    /// What its exercise asks for, if that is about a kernel.
     pub fn kernel_task(&self) -> Option<&'static KernelTask> {
-        match &self.exercise()?.task {
+        match &self.exercise?.task {
             Task::Kernel(task) => Some(task),
             Task::Round(_) => None,
         }
     }
 
-    /// Opens the text of a file in place of the present one.
-    pub fn open(&mut self, path: PathBuf, text: Arc<str>) {
-        let mut opened = CodeEditor::new(self.code, text.clone());
-        opened.saved(path, text);
-        *self = opened;
-    }
-
-    /// Begins the exercise of this place, instead of the present text.
-    pub fn start(&mut self, index: usize) {
-        if let Some(exercise) = EXERCISES.get(index) {
-            *self = CodeEditor {
-                exercise: Some(index),
-                ..CodeEditor::new(self.code, exercise.file().into())
-            };
-        }
-    }
-
-    /// Takes note that a text was written to a file, which is the text's from now on.
-    pub fn saved(&mut self, path: PathBuf, text: Arc<str>) {
-        self.file = Some(CodeFile {
-            path,
-            saved: text,
-            other: None,
-        });
-    }
-
     /// Whether the text is not that of its file.
     pub fn is_edited(&self) -> bool {
-        self.file
-            .as_ref()
-            .is_some_and(|file| file.saved != self.text)
+        let file = self.file.as_ref();
+        file.is_some_and(|(_, saved)| *saved != self.text)
     }
 
-    /// Takes over the present text of the file, unless the text in the editor was changed, too.
-    pub fn file_has(&mut self, text: Arc<str>) -> FileChange {
-        let is_edited = self.is_edited();
-        let Some(file) = &mut self.file else {
-            return FileChange::Known;
+    /// Takes over the present text of the file; whether it is another one than here.
+    pub fn file_has(&mut self, text: Arc<str>) -> bool {
+        let Some((_, saved)) = self.file.as_mut().filter(|(_, saved)| *saved != text) else {
+            return false;
         };
-        if file.saved == text {
-            return FileChange::Known;
-        }
-        if self.text == text {
-            (file.saved, file.other) = (text, None);
-            FileChange::Known
-        } else if is_edited {
-            file.other = Some(text);
-            FileChange::Conflict
-        } else {
-            file.saved = text.clone();
+        *saved = text.clone();
+        let is_other = self.text != text;
+        if is_other {
             self.edit(text);
-            FileChange::Reloaded
         }
-    }
-
-    /// Whether the file and the text in the editor were both changed.
-    pub fn conflict(&self) -> bool {
-        self.file.as_ref().is_some_and(|file| file.other.is_some())
-    }
-
-    /// Settles that: the file's text replaces the one in the editor, or that one stays, to be saved over
-    /// the file's.
-    pub fn settle_conflict(&mut self, reload: bool) {
-        let Some(file) = &mut self.file else { return };
-        let Some(other) = file.other.take() else {
-            return;
-        };
-        file.saved = other.clone();
-        if reload {
-            self.edit(other);
-        }
+        is_other
     }
 
     /// Whether the text is right.
     pub fn is_right(&self) -> bool {
-        match self.findings.as_deref() {
-            None => false,
-            Some(Findings::Round(findings)) => findings.is_right(),
-            Some(Findings::Kernel(findings)) => matches!(findings, KernelFindings::Right { .. }),
-        }
+        self.findings.as_ref().is_some_and(|it| it.is_right)
     }
 
     /// Whether it is an exercise's solution. Of a kernel that was checked on a GPU that is not known here:
@@ -335,45 +223,31 @@ impl CodeEditor {
     }
 
     /// What was found, in a line; `None` where nothing is known yet.
-    pub fn summary(&self) -> Option<String> {
-        if self.is_solved() {
-            return Some(tr!("Solved").into());
-        }
-        Some(match self.findings.as_deref()? {
-            Findings::Round(findings) => findings.summary(),
-            Findings::Kernel(findings) => findings.summary(),
+    pub fn summary(&self) -> Option<&str> {
+        let findings = self.findings.as_ref()?;
+        Some(if self.is_solved() {
+            tr!("Solved")
+        } else {
+            &findings.summary
         })
     }
 
-    /// Whether it is being checked, or will be without being asked for.
-    pub fn is_checking(&self) -> bool {
-        self.is_checking || self.code == Code::Round
-    }
-
-    /// The lines that faults are about, numbered from 1.
-    pub fn wrong_lines(&self) -> HashSet<u32> {
-        let lines = match self.findings.as_deref() {
-            None => Vec::new(),
-            Some(Findings::Round(findings)) => findings.lines(),
-            Some(Findings::Kernel(findings)) => findings.lines(),
+    /// Sentences about what is wrong, about a right kernel, or how fast a right round is.
+    pub fn sentences(&self, status: Option<&Status>) -> Vec<String> {
+        let Some(findings) = &self.findings else {
+            return Vec::new();
         };
-        lines.into_iter().collect()
-    }
-
-    /// Sentences about what is wrong, or about a right kernel.
-    pub fn sentences(&self) -> Box<dyn Iterator<Item = String> + '_> {
-        match self.findings.as_deref() {
-            None => Box::new(std::iter::empty()),
-            Some(Findings::Round(findings)) => Box::new(findings.sentences()),
-            Some(Findings::Kernel(findings)) => {
-                let is_open = self.is_right() && !self.is_solved();
-                let to_check = self.exercise().filter(|_| is_open).map(|exercise| {
-                    let command = format!("lifestreams exercise check {}", exercise.name);
-                    tr!("Saved, '{command}' looks for races, times it, and counts it as solved")
-                });
-                Box::new(findings.sentences().into_iter().chain(to_check))
-            }
+        let mut sentences: Vec<String> =
+            findings.sentences.iter().map(|it| it.to_string()).collect();
+        if let (true, Some(exercise)) = (self.is_right() && !self.is_solved(), self.exercise) {
+            let command = format!("lifestreams exercise check {}", exercise.name);
+            let why = tr!("Saved, '{command}' looks for races, times it, and counts it as solved");
+            sentences.push(why);
         }
+        let predicted = findings.predicted.filter(|_| self.is_right()).zip(status);
+        let predicted = predicted.map(|(it, status)| it.in_words(&self.text, status));
+        sentences.extend(predicted.into_iter().flatten());
+        sentences
     }
 }
 
@@ -395,67 +269,43 @@ mod tests {
 
     use super::*;
     use crate::prediction::OpTimes;
-    use workshop::Unchecked;
+    use lesson::EXERCISES;
+    use workshop::{Fault, Unchecked};
 
-    fn text(text: &str) -> Arc<str> {
-        text.into()
-    }
-
-    fn opened() -> CodeEditor {
-        let mut editor = CodeEditor::default();
-        editor.open("round.rhai".into(), text("a"));
-        editor
-    }
-
-    fn context(instances: usize) -> RoundContext {
+    fn context(instances: usize, times: Option<OpTimes>, before: Option<Order>) -> RoundContext {
         RoundContext {
             instances,
-            times: None,
-            before: None,
+            times,
+            before,
         }
     }
 
-    fn checked(editor: CodeEditor, instances: usize) -> CodeEditor {
-        checked_in(editor, &context(instances))
-    }
-
-    fn checked_in(mut editor: CodeEditor, context: &RoundContext) -> CodeEditor {
-        let text = editor.text().clone();
-        editor.take_findings(&text, judge(&text, editor.round_task(), context));
-        editor
+    fn checked(editor: &mut CodeEditor, context: &RoundContext) {
+        let text = editor.text.clone();
+        editor.take_findings(&text, Some(judge(&text, editor.round_task(), context)));
     }
 
     #[test]
-    fn a_verdict_is_of_the_text_that_it_was_made_for() {
+    fn a_verdict_is_of_the_text_that_it_was_made_for_and_a_race_is_drawn_until_it_is_right() {
+        let four = context(4, None, None);
         let mut editor = CodeEditor::default();
-        let before = editor.text().clone();
-        editor.edit("for i in 0..N { download(i, i) }");
-        editor.take_findings(&before, judge(&before, None, &context(4)));
-        assert_eq!(editor.summary(), None, "of the text before");
-        let mut editor = checked(editor, 4);
-        assert!(!editor.is_right() && editor.sentences().next().is_some());
-        editor.edit("advance(0, 0);\nadvanc(1, 1);\n");
-        let editor = checked(editor, 4);
-        assert_eq!(editor.wrong_lines(), [2].into());
-        assert_eq!(editor.summary().as_deref(), Some("1 fault"));
-    }
-
-    #[test]
-    fn a_race_is_drawn_until_the_script_is_right() {
-        let mut editor = CodeEditor::default();
+        let before = editor.text.clone();
         editor.edit("for i in 0..N {\n    advance(i, i);\n    download(i, 9);\n}\n");
-        let editor = checked(editor, 2);
+        editor.take_findings(&before, Some(judge(&before, None, &four)));
+        assert_eq!(editor.summary(), None, "of the text before");
+        checked(&mut editor, &four);
+        assert!(!editor.is_right() && !editor.sentences(None).is_empty());
         let race = editor.race().unwrap();
         assert_eq!(race.fault.name, "race");
         let [(lane, first), (other, second)] = race.chart.race.unwrap();
-        assert_eq!(
-            (race.chart.name(&first), race.chart.name(&second)),
-            ("advance", "download")
-        );
+        let names = [race.chart.name(&first), race.chart.name(&second)];
+        assert_eq!(names, ["advance", "download"]);
         assert!(lane != other && second.start < first.end, "they overlap");
-        let mut editor = editor;
-        editor.edit("for i in 0..N { advance(i, i); download(i, i); }");
-        assert!(checked(editor, 2).race().is_none());
+        editor.edit("advance(0, 0);\nadvanc(1, 1);\n");
+        checked(&mut editor, &four);
+        assert_eq!(editor.findings.as_ref().unwrap().lines, [2]);
+        assert_eq!(editor.summary(), Some("1 fault"));
+        assert!(editor.race().is_none());
     }
 
     #[test]
@@ -463,138 +313,108 @@ mod tests {
         let mut status = crate::fixtures::status(4, life::Size::new(64, 64).unwrap());
         let mut editor = CodeEditor::default();
         editor.edit("for i in 0..N { advance(i, 0); download(i, 0); }");
-        assert!(
-            checked(editor.clone(), 4).predictions(&status).is_none(),
-            "no times"
-        );
+        checked(&mut editor, &context(4, None, None));
+        assert!(editor.sentences(Some(&status)).is_empty(), "no times");
         let times = Some(OpTimes::EQUAL);
-        let context = RoundContext::of(&status, times, editor.text());
-        let editor = checked_in(editor, &context);
-        let before = editor.predictions(&status).unwrap();
-        let predicted = "Predicted from the times of ops alone, against breadth-first: 1.6× slower";
-        assert_eq!(before, [predicted]);
+        let before = RoundContext::of(&status, times, &editor.text);
+        checked(&mut editor, &before);
+        let predicted = "Predicted from the times of ops alone, against breadth-first: 1.59× slower";
+        assert_eq!(editor.sentences(Some(&status)), [predicted]);
         // It runs now: what was predicted stays, though nothing is predicted any more.
-        let own = session::OwnRound::new(editor.text().clone(), 4);
+        let own = session::OwnRound::new(editor.text.clone(), 4);
         status.setting.own_round = Some(Arc::new(own));
         status.setting.switches.order = Order::Own;
         let finding = session::Finding::of(0.5, [0.49, 0.51]);
         status.lab.last_effect = Some(session::Effect {
-            what: context.before.unwrap().own_instead(),
+            what: before.before.unwrap().own_instead(),
             round_us: [Some(100.0), Some(200.0)],
             finding: Some(finding),
             source: Default::default(),
         });
-        let context = RoundContext::of(&status, times, editor.text());
-        assert_eq!(context.before, None);
-        let mut editor = checked_in(editor, &context);
-        let lines = editor.predictions(&status).unwrap();
-        assert_eq!(lines[1], "Measured: 2.00× slower ± 0.05");
+        let running = RoundContext::of(&status, times, &editor.text);
+        assert_eq!(running.before, None);
+        checked(&mut editor, &running);
+        let measured = "Measured: 2.00× slower ± 0.05";
+        assert_eq!(editor.sentences(Some(&status)), [predicted, measured]);
         // A change of a switch has an effect of its own.
         status.lab.last_effect.as_mut().unwrap().what = "blocks of 8x8".into();
-        assert_eq!(editor.predictions(&status).unwrap().len(), 1);
+        assert_eq!(editor.sentences(Some(&status)), [predicted]);
         editor.edit("for i in 0..N { advance(i, i); download(i, i); }");
-        assert!(editor.predictions(&status).is_none(), "of another text");
+        assert!(
+            editor.sentences(Some(&status)).is_empty(),
+            "of another text"
+        );
     }
 
     #[test]
     fn an_exercise_is_solved_by_its_answer_alone() {
-        let rounds = EXERCISES.iter().enumerate();
-        for (index, exercise) in rounds.filter(|(_, it)| Code::of_exercise(it) == Code::Round) {
-            let mut editor = CodeEditor::default();
-            editor.start(index);
-            let mut editor = checked(editor, 3);
+        let rounds = EXERCISES.iter();
+        for exercise in rounds.filter(|it| Code::of_exercise(it) == Code::Round) {
+            let mut editor = CodeEditor::start(exercise);
+            checked(&mut editor, &context(3, None, None));
             assert!(!editor.is_right(), "{}", exercise.name);
             editor.edit(exercise.answer);
-            let summary = checked(editor, 3).summary();
-            assert_eq!(summary.as_deref(), Some("Solved"), "{}", exercise.name);
+            checked(&mut editor, &context(3, None, None));
+            assert_eq!(editor.summary(), Some("Solved"), "{}", exercise.name);
         }
     }
 
     #[test]
-    fn a_file_that_changes_is_taken_over_unless_the_text_was_changed_too() {
-        let mut editor = opened();
-        assert_eq!(editor.file_has(text("a")), FileChange::Known);
-        assert_eq!(editor.file_has(text("b")), FileChange::Reloaded);
-        assert_eq!((&**editor.text(), editor.is_edited()), ("b", false));
+    fn a_file_that_changes_is_taken_over_once() {
+        let mut editor = CodeEditor::open(Code::Round, "round.rhai".into(), "a".into());
+        assert!(!editor.file_has("a".into()));
         editor.edit("mine");
-        assert_eq!(editor.file_has(text("b")), FileChange::Known);
-        assert_eq!(editor.file_has(text("c")), FileChange::Conflict);
-        assert!(editor.conflict() && &**editor.text() == "mine");
-        let mut kept = editor.clone();
-        editor.settle_conflict(true);
-        assert_eq!((&**editor.text(), editor.is_edited()), ("c", false));
-        kept.settle_conflict(false);
-        assert_eq!((&**kept.text(), kept.is_edited()), ("mine", true));
-        assert!(!kept.conflict() && !editor.conflict());
+        assert!(editor.is_edited() && !editor.file_has("a".into()));
+        assert!(editor.file_has("b".into()));
+        assert_eq!((&*editor.text, editor.is_edited()), ("b", false));
         // What is written here comes back from the file, and is known.
-        kept.saved("round.rhai".into(), text("mine"));
-        assert_eq!(kept.file_has(text("mine")), FileChange::Known);
-        assert!(!kept.is_edited());
-    }
-
-    fn kernel_editor() -> CodeEditor {
-        CodeEditor::of_kernel(engine::kernels::find("shared").unwrap())
+        editor.edit("mine");
+        assert!(!editor.file_has("mine".into()) && !editor.is_edited());
     }
 
     #[test]
-    fn what_was_found_in_a_kernel_goes_with_an_edit() {
-        let mut editor = kernel_editor();
-        assert!(!editor.is_checking() && editor.summary().is_none());
-        let text = editor.text().clone();
-        editor.begin_check();
-        assert!(editor.is_checking());
+    fn what_is_found_in_a_kernel_goes_with_an_edit_and_why_it_is_not_checked_is_said() {
+        let mut editor = CodeEditor::of_kernel(engine::kernels::find("shared").unwrap());
+        let text = editor.text.clone();
         let error = |line, text: &str| workshop::CompilerError {
             line: Some(line),
             column: None,
             text: text.into(),
         };
         let errors = vec![error(7, "expected ';'"), error(9, "no 'x' here")];
-        let fault = workshop::Fault::DoesNotCompile { errors, more: 1 };
-        let wrong = KernelFindings::Wrong(Box::new(fault));
-        editor.end_check(&text, Some(wrong.clone()));
-        assert_eq!(editor.wrong_lines(), [7, 9].into());
-        assert_eq!(editor.summary().as_deref(), Some("Does not compile"));
-        let sentences: Vec<_> = editor.sentences().collect();
+        let fault = Fault::DoesNotCompile { errors, more: 1 };
+        let wrong = Findings::of_checked(Err(Box::new(fault)));
+        editor.take_findings(&text, Some(wrong.clone()));
+        assert_eq!(editor.findings.as_ref().unwrap().lines, [7, 9]);
+        assert_eq!(editor.summary(), Some("Does not compile"));
         let expected = ["Line 7: expected ';'", "Line 9: no 'x' here", "and 1 more"];
-        assert_eq!(sentences, expected);
-        editor.edit("// from: 02_shared");
-        assert!(editor.wrong_lines().is_empty() && editor.summary().is_none());
-        editor.begin_check();
-        editor.end_check(&text, Some(wrong));
-        assert_eq!(editor.summary(), None, "of the text before");
-        assert!(!editor.is_checking());
-    }
-
-    #[test]
-    fn a_kernel_that_cannot_be_checked_says_why() {
-        let cancel = AtomicBool::new(false);
-        let checked = |source: &str, task| {
-            let open = || Err(Unchecked::NoCppCompiler);
-            KernelFindings::of(source, task, &mut None, open, 1, &cancel)
-        };
-        let mut editor = kernel_editor();
+        assert_eq!(editor.sentences(None), expected);
         editor.edit("\n// from: 12_none\n");
-        let text = editor.text().clone();
-        editor.end_check(&text, checked(&text, None));
-        assert_eq!(editor.wrong_lines(), [2].into());
-        let kernels = EXERCISES.iter().enumerate();
-        let mut kernels = kernels.filter(|(_, it)| Code::of_exercise(it) == Code::Kernel);
-        let (index, tile) = kernels.next().unwrap();
-        editor.start(index);
-        editor.edit("// from: 02_shared\n");
-        let text = editor.text().clone();
-        editor.end_check(&text, checked(&text, editor.kernel_task()));
-        assert!(!editor.is_right() && editor.sentences().next().unwrap().contains("__shared__"));
-        editor.edit(tile.answer);
-        let text = editor.text().clone();
-        editor.end_check(&text, checked(&text, editor.kernel_task()));
-        assert_eq!(editor.summary().as_deref(), Some("Not checked"));
-        assert!(
-            editor
-                .sentences()
-                .next()
-                .unwrap()
-                .contains("apt-get install g++")
-        );
+        assert_eq!(editor.summary(), None);
+        editor.take_findings(&text, Some(wrong));
+        assert_eq!(editor.summary(), None, "of the text before");
+        let check = |editor: &mut CodeEditor| {
+            let (open, cancel) = (|| Err(Unchecked::NoCppCompiler), AtomicBool::new(false));
+            let (text, task) = (editor.text.clone(), editor.kernel_task());
+            let findings = Findings::of_kernel(&text, task, &mut None, open, 1, &cancel).unwrap();
+            editor.take_findings(&text, Some(findings));
+        };
+        check(&mut editor);
+        assert_eq!(editor.findings.as_ref().unwrap().lines, [2]);
+        let mut kernels = EXERCISES.iter();
+        let tile = kernels
+            .find(|it| Code::of_exercise(it) == Code::Kernel)
+            .unwrap();
+        let mut editor = CodeEditor::start(tile);
+        for (text, summary, said) in [
+            ("// from: 02_shared\n", "1 fault", "__shared__"),
+            (tile.answer, "Not checked", "apt-get install g++"),
+        ] {
+            editor.edit(text);
+            check(&mut editor);
+            assert!(!editor.is_right());
+            assert_eq!(editor.summary(), Some(summary));
+            assert!(editor.sentences(None)[0].contains(said));
+        }
     }
 }

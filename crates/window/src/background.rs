@@ -44,6 +44,16 @@ impl<H: 'static> Background<H> {
         }
     }
 
+    /// Has something done on the window's thread, from any other one.
+    pub(super) fn sender(&self) -> impl Fn(Then<H>) + Send + use<H> {
+        let (sender, wake) = (self.sender.clone(), self.wake.clone());
+        move |then| {
+            // Nobody is left to be told only when the window has gone.
+            let _ = sender.send(then);
+            wake();
+        }
+    }
+
     /// Starts work on a thread of its own. `failed` is done with the reason where nothing came of it: it
     /// panicked, or no thread could be started.
     pub(super) fn start(
@@ -51,22 +61,18 @@ impl<H: 'static> Background<H> {
         work: impl FnOnce() -> Then<H> + Send + 'static,
         failed: impl FnOnce(&mut H, String) + Clone + Send + 'static,
     ) -> Option<JoinHandle<()>> {
-        let (sender, wake, panicked) = (self.sender.clone(), self.wake.clone(), failed.clone());
+        let (send, panicked) = (self.sender(), failed.clone());
         let body = move || {
             let result = platform::catch_panic(work);
-            let result = result.unwrap_or_else(|it| {
+            send(result.unwrap_or_else(|it| {
                 let why = tr!("internal: {it}");
                 Box::new(|handler: &mut H| panicked(handler, why))
-            });
-            // Nobody is left to be told only when the window has gone.
-            let _ = sender.send(result);
-            wake();
+            }));
         };
         let thread = std::thread::Builder::new().name("background".into());
         let not_started = |error| {
             let why = tr!("cannot start a thread: {error}");
-            let _ = self.sender.send(Box::new(|handler| failed(handler, why)));
-            (self.wake)();
+            self.sender()(Box::new(|handler| failed(handler, why)));
         };
         thread.spawn(body).map_err(not_started).ok()
     }

@@ -1,6 +1,5 @@
 //! The editor of one's own round or kernel: its keys, checks of its text on another thread, and its file.
 
-use std::ffi::OsString;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,6 +13,7 @@ use crate::keys::Pressed;
 use crate::view::Dialog;
 use crate::view::code_editor::field;
 
+use egui::text_edit::TextEditState;
 use engine::kernels::KERNELS;
 use lang::{message, tr};
 use lesson::{EXERCISES, Exercise, ExerciseProgress};
@@ -24,9 +24,9 @@ use session::{
     DeviceChoice, Drafts, IsolatedOp, Order, OwnRound, OwnRoundError, Session, Status, StoredKernel,
 };
 use ui::actions::Key;
-use ui::code_editor::{Code, FileChange, KernelFindings, Race, RoundContext, RoundFindings, judge};
+use ui::code_editor::{Code, Findings, RoundContext, judge};
 use ui::prediction::OpTimes;
-use ui::{Action, CodeEditor, EditAction, Lessons, SidePanel, ViewAction, Wake};
+use ui::{Action, CodeEditor, EditAction, Lessons, SidePanel, ViewAction};
 use winit::event::KeyEvent;
 use winit::event_loop::ActiveEventLoop;
 use workshop::{Machine, OwnKernel, Workshop};
@@ -42,69 +42,50 @@ pub(super) struct Editor {
     kernel: Document,
     /// The round that was checked last, or is being checked, and for what.
     checked: Option<(Arc<str>, RoundContext)>,
-    is_checking_round: bool,
     /// The ops that were run alone last, and how long they took.
     times: Option<(Arc<[IsolatedOp]>, OpTimes)>,
-    /// Checks kernels on a machine; opened by the first check.
-    workshop: Arc<Mutex<Option<Workshop>>>,
-    machine: Option<Machine>,
+    /// Checks kernels on a machine; opened by the first check there.
+    workshop: Arc<Mutex<(Option<Machine>, Option<Workshop>)>>,
     /// Gives up the check of a kernel under way.
     check: Option<Arc<AtomicBool>>,
-    /// Whether another one was asked for meanwhile.
-    checks_again: bool,
     /// The kernel of a session's file that was asked about last.
     asked: Option<Arc<StoredKernel>>,
     /// The texts that the session has of this, to be saved with it.
     drafts: Drafts,
-    /// A kernel's text that another one takes the place of while that is checked.
-    draft_before: Option<Arc<str>>,
-    /// The file that remembers which exercises are solved, and what it says.
-    progress: Option<(PathBuf, ExerciseProgress)>,
+    /// What is solved of the exercises, as far as this window knows.
+    pub(super) progress: ExerciseProgress,
     /// What the session says of the round that it is to run, once it does.
     answer: Option<Receiver<Result<Arc<OwnRound>, OwnRoundError>>>,
 }
 
-/// A text, and the file that it is kept in.
+/// A text, and what tells of changes of its file.
 struct Document {
     text: CodeEditor,
-    watch: Option<FileWatch>,
-    /// Whether its file is being read.
-    is_reading: bool,
+    watcher: Option<RecommendedWatcher>,
 }
 
-impl Document {
-    fn new(text: CodeEditor) -> Document {
-        Document {
-            text,
-            watch: None,
-            is_reading: false,
-        }
+impl From<CodeEditor> for Document {
+    fn from(text: CodeEditor) -> Document {
+        let watcher = None;
+        Document { text, watcher }
     }
 }
 
 impl Editor {
     /// With the usual round and kernel, and what was solved of the exercises.
     pub(super) fn new() -> Editor {
-        let path = ExerciseProgress::path();
-        let read = |path: PathBuf| {
-            let progress = ExerciseProgress::read(&path).unwrap_or_default();
-            (path, progress)
-        };
+        let progress = ExerciseProgress::path().map(|path| ExerciseProgress::read(&path));
         Editor {
             code: Code::Round,
-            round: Document::new(CodeEditor::of_round()),
-            kernel: Document::new(CodeEditor::of_kernel(&KERNELS[0])),
+            round: CodeEditor::of_round().into(),
+            kernel: CodeEditor::of_kernel(&KERNELS[0]).into(),
             checked: None,
-            is_checking_round: false,
             times: None,
             workshop: Arc::default(),
-            machine: None,
             check: None,
-            checks_again: false,
             asked: None,
             drafts: Drafts::default(),
-            draft_before: None,
-            progress: path.map(read),
+            progress: progress.and_then(Result::ok).unwrap_or_default(),
             answer: None,
         }
     }
@@ -117,17 +98,6 @@ impl Editor {
         }
     }
 
-    /// What is solved of the exercises.
-    pub(super) fn progress(&self) -> ExerciseProgress {
-        let progress = self.progress.as_ref();
-        progress.map_or_else(ExerciseProgress::default, |(_, progress)| progress.clone())
-    }
-
-    /// The race in the round that is shown, if it has one.
-    pub(super) fn race(&self) -> Option<&Race> {
-        self.shown().race()
-    }
-
     fn document(&mut self, code: Code) -> &mut Document {
         match code {
             Code::Round => &mut self.round,
@@ -135,14 +105,19 @@ impl Editor {
         }
     }
 
-    pub(super) fn shown_mut(&mut self) -> &mut CodeEditor {
-        &mut self.document(self.code).text
+    /// Shows another text of the same kind, of no file or of one that is not followed yet.
+    fn replace(&mut self, text: CodeEditor) {
+        self.code = text.code;
+        if self.code == Code::Kernel {
+            self.cancel_check();
+        }
+        *self.document(self.code) = text.into();
     }
 
     /// Gives up the check of a kernel under way; whether there was one.
     pub(super) fn cancel_check(&mut self) -> bool {
-        self.checks_again = false;
-        let cancel = self.check.as_ref();
+        let cancel = self.check.take();
+        self.kernel.text.is_checking = false;
         cancel.is_some_and(|cancel| !cancel.swap(true, Ordering::AcqRel))
     }
 }
@@ -238,8 +213,8 @@ impl Handler {
         self.show_editor();
         match self.editor.code {
             Code::Round => self.run_round(),
-            Code::Kernel if was_shown || workshop::is_trusted(self.editor.kernel.text.text()) => {
-                self.check_kernel();
+            Code::Kernel if was_shown || workshop::is_trusted(&self.editor.kernel.text.text) => {
+                self.check_kernel(self.editor.kernel.text.text.clone());
             }
             Code::Kernel => self.show_notice(message!(
                 "This kernel has not run here yet: Ctrl+Enter again runs it"
@@ -255,7 +230,7 @@ impl Handler {
             ));
         }
         let session = self.app.session.as_ref();
-        self.editor.answer = session.map(|it| it.set_own_round(round.text().clone()));
+        self.editor.answer = session.map(|it| it.set_own_round(round.text.clone()));
     }
 
     /// Asks about a kernel that came with the session, once; one that was run here before needs no answer.
@@ -276,27 +251,24 @@ impl Handler {
         self.dialogs.open(Dialog::Kernel(stored));
     }
 
-    /// Runs a kernel that came with the session: it is checked in the editor.
+    /// Runs a kernel that came with the session. It is shown, unless the user has written another one.
     pub(super) fn run_stored_kernel(&mut self, stored: &StoredKernel) {
         workshop::trust(&stored.source);
         self.editor.code = Code::Kernel;
-        if *self.editor.kernel.text.text() != stored.source {
-            self.editor.draft_before = self.editor.kernel.text.draft();
-            self.editor.kernel = Document::new(CodeEditor::of_kernel(stored.rung));
-            self.editor.kernel.text.edit(stored.source.clone());
+        if self.editor.kernel.text.draft().is_none() {
+            self.editor
+                .replace(CodeEditor::new(Code::Kernel, stored.source.clone()));
         }
-        self.run_code();
+        self.show_editor();
+        self.check_kernel(stored.source.clone());
     }
 
-    /// Has the kernel checked, to run it if it is right; another check under way is given up first.
-    fn check_kernel(&mut self) {
+    /// Has a kernel checked, to run it if it is right; another check under way is given up first.
+    fn check_kernel(&mut self, text: Arc<str>) {
+        self.editor.cancel_check();
         let Some(session) = &self.app.session else {
             return;
         };
-        if self.editor.check.is_some() {
-            self.editor.cancel_check();
-            return self.editor.checks_again = true;
-        }
         let status = session.status();
         if status.lab.recording.is_some() {
             return self.show_notice(message!(
@@ -308,60 +280,55 @@ impl Handler {
             (false, DeviceChoice::CudaOrdinal(ordinal)) => Machine::Gpu(ordinal),
             (false, _) => Machine::Gpu(0),
         };
-        let text = self.editor.kernel.text.text();
         let stored = status.setting.stored_kernel.clone();
-        let stored = stored.filter(|it| it.source == *text && !workshop::is_trusted(text));
+        let stored = stored.filter(|it| it.source == text && !workshop::is_trusted(&text));
         if let Some(stored) = stored {
             return self.dialogs.open(Dialog::Kernel(stored));
         }
         let cancel = Arc::new(AtomicBool::new(false));
         self.editor.check = Some(cancel.clone());
         let document = &mut self.editor.kernel.text;
-        document.begin_check();
-        let (text, task) = (document.text().clone(), document.kernel_task());
-        if self.editor.machine.replace(machine) != Some(machine) {
-            // The session goes on elsewhere. To end a process may take a while.
-            let before = std::mem::take(&mut self.editor.workshop);
-            self.run_in_background(move || {
-                drop(before);
-                then(|_| {})
-            });
-        }
+        let is_shown = document.text == text;
+        document.is_checking = is_shown;
+        document.findings = document.findings.take().filter(|_| !is_shown);
+        let task = document.kernel_task().filter(|_| is_shown);
         let (workshop, process) = (self.editor.workshop.clone(), self.options.kernel_process);
-        let unchecked = text.clone();
+        let (unchecked, this) = (text.clone(), cancel.clone());
         let check = move || {
             workshop::trust(&text);
-            let mut workshop = workshop.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut kept = workshop.lock().unwrap_or_else(PoisonError::into_inner);
+            let (of, workshop) = &mut *kept;
+            if of.replace(machine) != Some(machine) {
+                *workshop = None; // the session goes on elsewhere
+            }
             let open = || Workshop::open(machine, process);
             let seed = RandomState::new().build_hasher().finish();
-            let findings = KernelFindings::of(&text, task, &mut workshop, open, seed, &cancel);
-            then(move |it| it.take_kernel(&text, findings))
+            let findings = Findings::of_kernel(&text, task, workshop, open, seed, &cancel);
+            then(move |it| it.take_kernel(&cancel, &text, findings))
         };
         let failed = move |it: &mut Handler, why: String| {
-            let findings = KernelFindings::Unchecked(why.into());
-            it.take_kernel(&unchecked, Some(findings));
+            it.take_kernel(&this, &unchecked, Some(Findings::unchecked(why)));
         };
         self.background.start(check, failed);
     }
 
-    /// Takes over what was found in a kernel: one that is right runs.
-    fn take_kernel(&mut self, text: &Arc<str>, findings: Option<KernelFindings>) {
-        self.editor.check = None;
-        let document = &mut self.editor.kernel.text;
-        document.end_check(text, findings);
-        let (kernel, is_solved) = (document.right_kernel(), document.is_solved());
-        if std::mem::take(&mut self.editor.checks_again) {
-            return self.check_kernel();
-        }
-        if let (Some(kernel), Some(session)) = (kernel, &self.app.session) {
+    /// Takes over what this check has found in a kernel, unless it was given up: one that is right runs.
+    fn take_kernel(&mut self, check: &Arc<AtomicBool>, text: &Arc<str>, found: Option<Findings>) {
+        let is_its = |it: &mut Arc<AtomicBool>| Arc::ptr_eq(it, check);
+        let (Some(_), Some(found)) = (self.editor.check.take_if(is_its), found) else {
+            return;
+        };
+        if let (Some(kernel), Some(session)) = (found.kernel, &self.app.session) {
             session.set_own_kernel(kernel);
         }
-        if is_solved {
-            self.note_progress(Code::Kernel, ExerciseProgress::solve);
+        let document = &mut self.editor.kernel.text;
+        if document.text == *text {
+            document.take_findings(text, Some(found));
+        } else if !found.is_right {
+            let why = found.summary;
+            self.show_notice(message!("Not run: {why}"));
         }
-        if let Some(draft) = self.editor.draft_before.take() {
-            self.editor.kernel.text.edit(draft);
-        }
+        self.note_if_solved(Code::Kernel);
     }
 
     /// Says why the session does not run the round, where that is more than the check says.
@@ -378,18 +345,18 @@ impl Handler {
 
     /// The text was changed to this one.
     pub(super) fn edit_code(&mut self, text: String) {
-        if self.editor.code == Code::Kernel {
+        let code = self.editor.code;
+        if code == Code::Kernel {
             self.editor.cancel_check();
         }
-        self.editor.shown_mut().edit(text);
+        self.editor.document(code).text.edit(text);
     }
 
     /// Begins a kernel as a copy of the rung in use.
     pub(super) fn begin_kernel(&mut self) {
         if let Some(status) = self.status() {
-            self.editor.cancel_check();
-            self.editor.kernel.watch = None;
-            self.editor.kernel.text = CodeEditor::of_kernel(status.setting.kernel);
+            self.editor
+                .replace(CodeEditor::of_kernel(status.setting.kernel));
         }
     }
 
@@ -397,27 +364,28 @@ impl Handler {
     pub(super) fn check_round(&mut self, status: Option<&Status>) {
         let is_shown = self.app.options.side == Some(SidePanel::Editor);
         let is_shown = is_shown && self.editor.code == Code::Round;
-        let Some(status) = status.filter(|_| is_shown && !self.editor.is_checking_round) else {
+        let is_checking = self.editor.round.text.is_checking;
+        let Some(status) = status.filter(|_| is_shown && !is_checking) else {
             return;
         };
         self.take_times(status);
         let times = self.editor.times.as_ref().map(|(_, times)| *times);
-        let round = &self.editor.round.text;
-        let (text, task) = (round.text().clone(), round.round_task());
+        let round = &mut self.editor.round.text;
+        let (text, task) = (round.text.clone(), round.round_task());
         let context = RoundContext::of(status, times, &text);
         let checked = self.editor.checked.as_ref();
         if checked.is_some_and(|(of, before)| Arc::ptr_eq(of, &text) && *before == context) {
             return;
         }
+        round.is_checking = true;
         self.editor.checked = Some((text.clone(), context));
-        self.editor.is_checking_round = true;
         let unchecked = text.clone();
         let check = move || {
             let findings = judge(&text, task, &context);
-            then(move |it| it.take_findings(&text, findings))
+            then(move |it| it.take_round(&text, findings))
         };
-        let failed = move |it: &mut Handler, why| {
-            it.take_findings(&unchecked, RoundFindings::unchecked(why));
+        let failed = move |it: &mut Handler, why: String| {
+            it.take_round(&unchecked, Findings::unchecked(why));
         };
         self.background.start(check, failed);
     }
@@ -438,13 +406,10 @@ impl Handler {
         }
     }
 
-    /// Takes over what was found in a text.
-    fn take_findings(&mut self, text: &Arc<str>, findings: RoundFindings) {
-        self.editor.is_checking_round = false;
-        self.editor.round.text.take_findings(text, findings);
-        if self.editor.round.text.is_solved() {
-            self.note_progress(Code::Round, ExerciseProgress::solve);
-        }
+    /// Takes over what was found in a round.
+    fn take_round(&mut self, text: &Arc<str>, findings: Findings) {
+        self.editor.round.text.take_findings(text, Some(findings));
+        self.note_if_solved(Code::Round);
     }
 
     /// Opens an exercise in the editor.
@@ -453,41 +418,39 @@ impl Handler {
         let Some(exercise) = EXERCISES.get(index) else {
             return;
         };
-        let code = Code::of_exercise(exercise);
-        if code == Code::Kernel {
-            self.editor.cancel_check();
+        self.editor.code = Code::of_exercise(exercise);
+        if self.editor.shown().exercise.map(|it| it.name) != Some(exercise.name) {
+            self.editor.replace(CodeEditor::start(exercise));
         }
-        self.editor.code = code;
-        let document = self.editor.document(code);
-        if document.text.exercise().map(|it| it.name) != Some(exercise.name) {
-            document.text.start(index);
-            document.watch = None;
-        }
-        self.note_progress(code, ExerciseProgress::start);
+        self.note_progress(exercise, ExerciseProgress::start);
         self.show_editor();
         self.give_keys_to_text();
     }
 
-    /// Notes what was done with the exercise in the editor, if there is one.
-    fn note_progress(&mut self, code: Code, note: fn(&mut ExerciseProgress, &Exercise)) {
-        let exercise = self.editor.document(code).text.exercise();
-        let (Some((path, progress)), Some(exercise)) = (&mut self.editor.progress, exercise) else {
-            return;
-        };
-        let before = progress.clone();
-        note(progress, exercise);
-        if *progress != before {
-            let path = path.clone();
-            let update =
-                move || ExerciseProgress::update(&path, |progress| note(progress, exercise));
-            self.run_in_background(move || match update() {
-                Ok((_, None)) => then(|_| {}),
-                Ok((_, Some(kept))) => {
-                    notice(tr!("the damaged file is kept as {}", kept.display()))
-                }
-                Err(error) => notice(error.to_string()),
-            });
+    /// Notes that the exercise in the editor is solved, where it is.
+    fn note_if_solved(&mut self, code: Code) {
+        let text = &self.editor.document(code).text;
+        if let Some(exercise) = text.exercise.filter(|_| text.is_solved()) {
+            self.note_progress(exercise, ExerciseProgress::solve);
         }
+    }
+
+    /// Notes what was done with an exercise, here and in the file of that.
+    fn note_progress(
+        &mut self,
+        exercise: &'static Exercise,
+        note: fn(&mut ExerciseProgress, &Exercise),
+    ) {
+        let before = self.editor.progress.clone();
+        note(&mut self.editor.progress, exercise);
+        let path = ExerciseProgress::path().filter(|_| self.editor.progress != before);
+        let Some(path) = path else { return };
+        let update = move || ExerciseProgress::update(&path, |progress| note(progress, exercise));
+        self.run_in_background(move || match update() {
+            Ok((_, None)) => then(|_| {}),
+            Ok((_, Some(kept))) => notice(tr!("the damaged file is kept as {}", kept.display())),
+            Err(error) => notice(error.to_string()),
+        });
     }
 
     /// Has what is written saved with the session, and shows what came with one that was opened in its
@@ -497,30 +460,25 @@ impl Handler {
             return;
         };
         if kept != self.editor.drafts {
-            self.show_drafts(kept.clone());
+            self.show_drafts(&kept);
         }
-        self.editor.drafts = Drafts {
+        let drafts = Drafts {
             round: self.editor.round.text.draft(),
             kernel: self.editor.kernel.text.draft(),
         };
-        if let Some(session) = self
-            .app
-            .session
-            .as_ref()
-            .filter(|_| kept != self.editor.drafts)
-        {
-            session.set_drafts(self.editor.drafts.clone());
+        if let (Some(session), true) = (&self.app.session, kept != drafts) {
+            session.set_drafts(drafts.clone());
         }
+        self.editor.drafts = drafts;
     }
 
     /// Shows what a session had in the editor, without checking it.
-    fn show_drafts(&mut self, drafts: Drafts) {
-        for (code, text) in [(Code::Round, drafts.round), (Code::Kernel, drafts.kernel)] {
-            let document = self.editor.document(code);
+    fn show_drafts(&mut self, drafts: &Drafts) {
+        for (code, text) in [(Code::Round, &drafts.round), (Code::Kernel, &drafts.kernel)] {
             if let Some(text) = text {
-                document.watch = None;
-                document.text.begin("");
-                document.text.edit(text);
+                let document = self.editor.document(code);
+                *document = CodeEditor::new(code, "").into();
+                document.text.edit(text.clone());
             }
         }
     }
@@ -530,19 +488,20 @@ impl Handler {
         let Some(status) = self.status() else { return };
         let setting = &status.setting;
         if let Some(own) = &setting.own_round {
-            self.editor.round.text.begin(own.source.clone());
+            self.editor.round = CodeEditor::new(Code::Round, own.source.clone()).into();
         }
         let own = setting.own_kernel.and_then(|it| it.own.as_ref());
         // The command line has said why one that is trusted does not run.
         let is_trusted = |it: &Arc<StoredKernel>| workshop::is_trusted(&it.source);
         self.editor.asked = setting.stored_kernel.clone().filter(is_trusted);
-        match (own, &setting.stored_kernel) {
-            (Some(own), _) => self.editor.kernel.text.begin(own.source.as_str()),
-            (None, Some(stored)) => self.editor.kernel.text.begin(stored.source.clone()),
-            (None, None) => self.editor.kernel.text = CodeEditor::of_kernel(setting.kernel),
-        }
+        let own = own.map(|it| it.source.as_str().into());
+        let own = own.or(setting.stored_kernel.as_ref().map(|it| it.source.clone()));
+        self.editor.kernel.text = match own {
+            Some(source) => CodeEditor::new(Code::Kernel, source),
+            None => CodeEditor::of_kernel(setting.kernel),
+        };
         if let Some(session) = &self.app.session {
-            self.show_drafts(session.drafts());
+            self.show_drafts(&session.drafts());
         }
         for (code, path) in std::mem::take(&mut self.options.code) {
             let open = move || opened_code(code, path);
@@ -553,11 +512,7 @@ impl Handler {
     /// Shows the text of a file in the editor, and follows the file.
     fn open_code(&mut self, code: Code, path: PathBuf, text: Arc<str>) {
         self.dialogs.close_pending_file();
-        if code == Code::Kernel {
-            self.editor.cancel_check();
-        }
-        self.editor.code = code;
-        self.editor.document(code).text.open(path, text);
+        self.editor.replace(CodeEditor::open(code, path, text));
         self.watch_code(code);
         self.show_editor();
     }
@@ -565,15 +520,11 @@ impl Handler {
     /// Saves the text to its file, or to a new one in the present folder.
     pub(super) fn save_code(&mut self) {
         let (code, document) = (self.editor.code, self.editor.shown());
-        let (text, own) = (document.text().clone(), document.path().map(Path::to_owned));
-        if document.conflict() {
-            return self.show_notice(message!(
-                "Not saved: the file was changed, too; load it or keep this text first"
-            ));
-        }
+        let (text, own) = (document.text.clone(), document.path().map(Path::to_owned));
         // `exercise check` looks for it by the exercise's name.
-        let exercise = self.editor.shown().exercise();
-        let stem = exercise.map_or_else(dated_stem, |exercise| exercise.name.to_owned());
+        let stem = document
+            .exercise
+            .map_or_else(dated_stem, |it| it.name.to_owned());
         self.run_in_background(move || {
             let target = match &own {
                 Some(path) => SaveTarget::find(path),
@@ -595,78 +546,73 @@ impl Handler {
         self.show_notice(tr!("Saved {path}", path = path.display()));
         let document = self.editor.document(code);
         let is_new = document.text.path() != Some(&path);
-        document.text.saved(path, text);
+        document.text.file = Some((path, text));
         if is_new {
             self.watch_code(code);
         }
     }
 
+    /// Has the text's file read whenever another program changes it.
     fn watch_code(&mut self, code: Code) {
-        let wake = self.background.wake.clone();
+        let send = self.background.sender();
         let document = self.editor.document(code);
-        let Some(path) = document.text.path() else {
+        let Some(path) = document.text.path().map(Path::to_owned) else {
             return;
         };
-        let watch = FileWatch::new(path, wake);
         let name = shown(path.file_name().unwrap_or_default());
-        let why = watch.as_ref().err().map(|error| error.to_string());
-        document.watch = watch.ok();
-        if let Some(why) = why {
-            self.show_notice(message!(
-                "Changes of {name} by other programs are not noticed: {why}"
-            ));
-        }
-    }
-
-    /// Reads files of the editor where another program has changed them.
-    pub(super) fn follow_code_files(&mut self) {
-        for code in Code::ALL {
-            let document = self.editor.document(code);
-            let path = document.text.path().map(Path::to_owned);
-            let watch = document.watch.as_ref().filter(|_| !document.is_reading);
-            if let (true, Some(path)) = (watch.is_some_and(FileWatch::take_change), path) {
-                document.is_reading = true;
-                let unread = path.clone();
-                let read = move || {
-                    std::thread::sleep(WRITING_TIME);
-                    let text = read_code(code, &path);
-                    then(move |it| it.code_file_has(code, &path, text))
-                };
-                let failed = move |it: &mut Handler, why| {
-                    it.code_file_has(code, &unread, Err(why));
-                };
-                self.background.start(read, failed);
+        let read = {
+            let path = path.clone();
+            move || {
+                std::thread::sleep(WRITING_TIME);
+                let (text, path) = (read_code(code, &path), path.clone());
+                send(then(move |it| it.code_file_has(code, &path, text)));
             }
+        };
+        match watch_file(&path, read) {
+            Ok(watcher) => document.watcher = Some(watcher),
+            Err(why) => self.show_notice(message!(
+                "Changes of {name} by other programs are not noticed: {why}"
+            )),
         }
     }
 
-    /// Takes over what the file has now, unless the text was edited, too.
+    /// Takes over what the file has now. Undo leads back to a text that was edited here.
     fn code_file_has(&mut self, code: Code, path: &Path, text: Result<Arc<str>, String>) {
         let document = self.editor.document(code);
-        document.is_reading = false;
         if document.text.path() != Some(path) {
             return;
         }
-        match text.map(|text| document.text.file_has(text)) {
-            Err(why) => self.show_notice(why),
-            Ok(FileChange::Reloaded) => self.reloaded_code(code),
-            Ok(FileChange::Known | FileChange::Conflict) => {}
+        let text = match text {
+            Ok(text) => text,
+            Err(why) => return self.show_notice(why),
+        };
+        let before = document
+            .text
+            .is_edited()
+            .then(|| document.text.text.to_string());
+        if !document.text.file_has(text) {
+            return;
         }
-    }
-
-    /// Takes the file's text, or keeps the one in the editor.
-    pub(super) fn settle_code(&mut self, reload: bool) {
-        self.editor.shown_mut().settle_conflict(reload);
-        if reload {
-            self.reloaded_code(self.editor.code);
+        let name = shown(path.file_name().unwrap_or_default());
+        match (before, &self.surface) {
+            (Some(before), Some(screen)) => {
+                let context = screen.scene.context();
+                let mut state = TextEditState::load(context, field(code)).unwrap_or_default();
+                let mut undoer = state.undoer();
+                undoer.add_undo(&(Default::default(), before));
+                state.set_undoer(undoer);
+                state.store(context, field(code));
+                self.show_notice(message!(
+                    "Loaded {name}, which has changed; Ctrl+Z brings your text back"
+                ));
+            }
+            _ => self.show_notice(message!("Loaded {name}, which has changed")),
         }
+        self.reloaded_code(code);
     }
 
     /// The text is another program's; it runs if the one before did, or was to.
     fn reloaded_code(&mut self, code: Code) {
-        let path = self.editor.document(code).text.path();
-        let name = shown(path.and_then(Path::file_name).unwrap_or_default());
-        self.show_notice(message!("Loaded {name}, which has changed"));
         let Some(status) = self.status() else { return };
         let runs = match code {
             Code::Round => status.setting.switches.order == Order::Own,
@@ -674,51 +620,33 @@ impl Handler {
         };
         match code {
             Code::Round if runs => self.run_round(),
-            Code::Kernel if runs => self.check_kernel(),
+            Code::Kernel if runs => self.check_kernel(self.editor.kernel.text.text.clone()),
             Code::Round | Code::Kernel => {}
         }
     }
 }
 
-/// Tells of changes of a file by other programs, as long as it lives.
-pub(crate) struct FileWatch {
-    changed: Arc<AtomicBool>,
-    _watcher: RecommendedWatcher,
-}
-
-impl FileWatch {
-    /// Of a file, whose folder is watched: many programs replace a file by another one.
-    pub(crate) fn new(path: &Path, wake: Wake) -> notify::Result<FileWatch> {
-        let changed = Arc::new(AtomicBool::new(false));
-        let name: Option<OsString> = path.file_name().map(Into::into);
-        let folder = path.parent().filter(|it| !it.as_os_str().is_empty());
-        let has_changed = changed.clone();
-        let mut watcher =
-            notify::recommended_watcher(move |event: notify::Result<notify::Event>| {
-                let is_ours = |path: &PathBuf| path.file_name() == name.as_deref();
-                let is_change = |event: notify::Event| {
-                    let is_change = !event.kind.is_access() && event.paths.iter().any(is_ours);
-                    is_change || event.need_rescan()
-                };
-                if event.is_ok_and(is_change) {
-                    has_changed.store(true, Ordering::Release);
-                    wake();
-                }
-            })?;
-        watcher.watch(
-            folder.unwrap_or(Path::new(".")),
-            RecursiveMode::NonRecursive,
-        )?;
-        Ok(FileWatch {
-            changed,
-            _watcher: watcher,
-        })
-    }
-
-    /// Whether the file has changed since this was asked last.
-    pub(crate) fn take_change(&self) -> bool {
-        self.changed.swap(false, Ordering::AcqRel)
-    }
+/// Tells of changes of a file by other programs, as long as the watcher lives. The folder is watched: many
+/// programs replace a file by another one.
+fn watch_file(
+    path: &Path,
+    changed: impl Fn() + Send + 'static,
+) -> notify::Result<RecommendedWatcher> {
+    let name = path.file_name().map(ToOwned::to_owned);
+    let folder = path.parent().filter(|it| !it.as_os_str().is_empty());
+    let is_ours = move |path: &PathBuf| path.file_name() == name.as_deref();
+    let is_change = move |event: notify::Event| {
+        let is_access = event.kind.is_access();
+        event.need_rescan() || !is_access && event.paths.iter().any(&is_ours)
+    };
+    let mut watcher = notify::recommended_watcher(move |event: notify::Result<_>| {
+        if event.is_ok_and(&is_change) {
+            changed();
+        }
+    })?;
+    let folder = folder.unwrap_or(Path::new("."));
+    watcher.watch(folder, RecursiveMode::NonRecursive)?;
+    Ok(watcher)
 }
 
 #[cfg(test)]
@@ -736,11 +664,10 @@ mod tests {
         fs::write(&path, "").unwrap();
         let notices = |change: &dyn Fn()| {
             let (sender, wakes) = channel();
-            let wake = Arc::new(move || sender.send(()).unwrap_or_default());
-            let watch = FileWatch::new(&path, wake).unwrap();
+            let changed = move || sender.send(()).unwrap_or_default();
+            let _watcher = watch_file(&path, changed).unwrap();
             change();
             wakes.recv().unwrap();
-            assert!(watch.take_change() && !watch.take_change());
         };
         notices(&|| fs::write(&path, "advance(0, 0);").unwrap());
         notices(&|| {

@@ -300,7 +300,6 @@ impl Handler {
             UiRequest::ShowPtx(shown) => self.app.options.shows_ptx = shown,
             UiRequest::EditCode(text) => self.edit_code(text),
             UiRequest::SaveCode => self.save_code(),
-            UiRequest::SettleCode { reload } => self.settle_code(reload),
             UiRequest::ShowCode(code) => self.editor.code = code,
             UiRequest::NewKernel => self.begin_kernel(),
             UiRequest::FreezeTimeline => self.timeline.frozen ^= true,
@@ -360,7 +359,7 @@ impl Handler {
             self.timeline.update(session);
         }
         let is_edited = self.app.options.side == Some(SidePanel::Editor);
-        let race = self.editor.race().filter(|_| is_edited);
+        let race = self.editor.shown().race().filter(|_| is_edited);
         self.timeline.show_race(race);
         let Some(screen) = &mut self.surface else {
             return;
@@ -481,7 +480,7 @@ impl Handler {
         }
         // The list of lessons is a dialog here.
         if let Some(LessonScreen::List { selected }) = self.app.lessons.screen() {
-            let (list, solved) = (Picker::at(*selected), self.editor.progress());
+            let (list, solved) = (Picker::at(*selected), self.editor.progress.clone());
             self.dialogs.toggle(Dialog::Lessons(list, solved));
             self.app.with_lessons(Lessons::close);
         }
@@ -523,7 +522,8 @@ impl Handler {
             }
             ViewAction::ToggleHelp => self.dialogs.toggle(Dialog::Help(Picker::default())),
             ViewAction::ToggleCommands => {
-                let commands = Dialog::Commands(Picker::default(), self.editor.progress());
+                let solved = self.editor.progress.clone();
+                let commands = Dialog::Commands(Picker::default(), solved);
                 self.dialogs.toggle(commands);
             }
             ViewAction::ToggleMenu => self.dialogs.toggle(Dialog::Menu(Picker::default())),
@@ -661,7 +661,6 @@ impl ApplicationHandler<LoopEvent> for Handler {
         self.notice_other_grid();
         self.check_exit_conditions(event_loop);
         self.take_background_results();
-        self.follow_code_files();
         self.poll_round_answer();
         self.pacer.request_frame();
     }

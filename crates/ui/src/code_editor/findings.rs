@@ -1,143 +1,168 @@
-//! What is found in a kernel of one's own.
+//! What is found in a round or a kernel of one's own, and what is predicted of a round.
 
 use crate::Chart;
 use crate::prediction::{MAX_PREDICTED_CALLS, OpTimes, predict, predicted_factor};
 use engine::Kernel;
 use lang::{Message, message, tr};
 use lesson::{KernelTask, RoundTask, factor_in_words};
-use script::{CallKind, Fault, Place, Round, ScriptError, Verdict, Work};
+use script::{CallKind, Fault, Round, Verdict, Work};
 use session::{Order, Status, Streams};
-use std::fmt;
+use std::fmt::Display;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use workshop::{Facts, LAUNCH_LIMIT, OwnKernel, SourceError, Unchecked, Workshop};
+use workshop::{Facts, LAUNCH_LIMIT, OwnKernel, Right, Unchecked, Workshop};
 
-/// See the module.
-#[derive(Clone, PartialEq, Debug)]
-pub enum KernelFindings {
-    /// It is right.
-    Right {
-        /// In how many cases it is.
-        cases: usize,
-        /// The kernel, ready to run.
-        kernel: &'static Kernel,
-        /// What the driver says about it, if a GPU checked it.
-        facts: Option<Facts>,
-    },
-    /// The first thing that is wrong.
-    Wrong(Box<workshop::Fault>),
-    /// It declares nothing that can be checked.
-    Unreadable(SourceError),
-    /// Its code does not use this word, which an exercise asks for.
-    Lacks(&'static str),
-    /// It was not checked: why.
-    Unchecked(Message),
+/// What was found in a text, in words.
+#[derive(Clone, Debug)]
+pub struct Findings {
+    /// Whether nothing is wrong.
+    pub is_right: bool,
+    /// In a line.
+    pub summary: Message,
+    /// The lines that faults are about, numbered from 1.
+    pub lines: Vec<u32>,
+    /// What is wrong, or what a GPU's driver says of a right kernel.
+    pub sentences: Vec<Message>,
+    /// A right kernel, ready to run.
+    pub kernel: Option<&'static Kernel>,
+    /// The first race of a round.
+    pub race: Option<Race>,
+    /// How fast a right round is, of what is known before it runs.
+    pub(super) predicted: Option<Predicted>,
 }
 
-impl KernelFindings {
-    /// Checks a source, and whether it has what an exercise asks for, in a workshop, which is opened if it
-    /// is not yet; `None` if that was cancelled. `seed` decides which lattices are stepped.
-    pub fn of(
+impl Findings {
+    fn wrong(summary: Message, lines: Vec<u32>, sentences: Vec<Message>) -> Findings {
+        Findings {
+            is_right: false,
+            summary,
+            lines,
+            sentences,
+            kernel: None,
+            race: None,
+            predicted: None,
+        }
+    }
+
+    /// That a text was not checked, and why.
+    pub fn unchecked(why: impl Display) -> Findings {
+        Findings::wrong(message!("Not checked"), Vec::new(), vec![sentence(why)])
+    }
+
+    /// Checks a kernel's source, and whether it has what an exercise asks for, in a workshop, which is opened
+    /// if it is not yet; `None` if that was cancelled. `seed` decides which lattices are stepped.
+    pub fn of_kernel(
         source: &str,
         task: Option<&KernelTask>,
         workshop: &mut Option<Workshop>,
         open: impl FnOnce() -> Result<Workshop, Unchecked>,
         seed: u64,
         cancel: &AtomicBool,
-    ) -> Option<KernelFindings> {
+    ) -> Option<Findings> {
+        let fault = |line: Option<u32>, why| {
+            let lines = line.into_iter().collect();
+            Some(Findings::wrong(message!("1 fault"), lines, vec![why]))
+        };
         let own = match OwnKernel::read(source.as_bytes().to_vec()) {
             Ok(own) => own,
-            Err(error) => return Some(KernelFindings::Unreadable(error)),
+            Err(error) => return fault(error.line, sentence(error)),
         };
         if let Some(word) = task.and_then(|task| task.missing(source)) {
-            return Some(KernelFindings::Lacks(word));
+            let why = message!("It does not use {word}, which the exercise asks for");
+            return fault(None, why);
         }
         let limit = platform::timeout(LAUNCH_LIMIT);
         let opened = workshop.take().map_or_else(open, Ok);
         match opened.and_then(|it| workshop.insert(it).check(&own, seed, limit, cancel)) {
-            Ok(Ok(right)) => Some(KernelFindings::Right {
-                cases: right.cases,
-                kernel: right.kernel,
-                facts: right.facts,
-            }),
-            Ok(Err(fault)) => Some(KernelFindings::Wrong(fault)),
+            Ok(checked) => Some(Findings::of_checked(checked)),
             Err(Unchecked::Cancelled) => None,
-            Err(error) => Some(KernelFindings::Unchecked(Message::new(|| {
-                error.to_string()
-            }))),
+            Err(why) => Some(Findings::unchecked(why)),
         }
     }
 
-    /// In a line.
-    pub(super) fn summary(&self) -> String {
-        match self {
-            KernelFindings::Right { cases, .. } => {
-                tr!("Right in all {cases} cases")
-            }
-            KernelFindings::Wrong(fault) => match **fault {
-                workshop::Fault::DoesNotCompile { .. } => tr!("Does not compile").into(),
-                _ => tr!("Wrong").into(),
+    /// Of a kernel that was checked.
+    pub fn of_checked(checked: Result<Right, Box<workshop::Fault>>) -> Findings {
+        match checked {
+            Ok(Right {
+                cases,
+                facts,
+                kernel,
+                ..
+            }) => Findings {
+                is_right: true,
+                kernel: Some(kernel),
+                ..Findings::wrong(
+                    message!("Right in all {cases} cases"),
+                    Vec::new(),
+                    facts.as_ref().map_or_else(
+                        || {
+                            vec![message!(
+                                "Checked for exactness only: times mean nothing without a GPU"
+                            )]
+                        },
+                        occupancy_in_words,
+                    ),
+                )
             },
-            KernelFindings::Unreadable(_) | KernelFindings::Lacks(_) => tr!("1 fault").into(),
-            KernelFindings::Unchecked(_) => tr!("Not checked").into(),
-        }
-    }
-
-    /// The lines that it is about, numbered from 1.
-    pub(super) fn lines(&self) -> Vec<u32> {
-        match self {
-            KernelFindings::Wrong(fault) => fault.lines(),
-            KernelFindings::Unreadable(error) => error.line.into_iter().collect(),
-            KernelFindings::Right { .. }
-            | KernelFindings::Lacks(_)
-            | KernelFindings::Unchecked(_) => Vec::new(),
-        }
-    }
-
-    /// Sentences: what is wrong, or what a GPU's driver says of it.
-    pub(super) fn sentences(&self) -> Vec<String> {
-        let sentence = |said: &dyn fmt::Display| vec![lang::sentence_case(&said.to_string())];
-        match self {
-            KernelFindings::Right { facts, .. } => match facts {
-                Some(facts) => occupancy_in_words(facts),
-                None => {
-                    vec![tr!("Checked for exactness only: times mean nothing without a GPU").into()]
-                }
-            },
-            KernelFindings::Wrong(fault) => match &**fault {
+            Err(fault) => match &*fault {
                 workshop::Fault::DoesNotCompile { errors, more } => {
-                    let errors = errors
-                        .iter()
-                        .map(|error| lang::sentence_case(&error.to_string()));
-                    let more = (*more > 0).then(|| tr!("and {rest} more", rest = more));
-                    errors.chain(more).collect()
+                    let more = (*more > 0).then(|| message!("and {rest} more", rest = more));
+                    let sentences = errors.iter().map(sentence).chain(more).collect();
+                    Findings::wrong(message!("Does not compile"), fault.lines(), sentences)
                 }
-                fault => sentence(fault),
+                _ => Findings::wrong(message!("Wrong"), fault.lines(), vec![sentence(&fault)]),
             },
-            KernelFindings::Unreadable(error) => sentence(error),
-            KernelFindings::Lacks(word) => {
-                vec![tr!("It does not use {word}, which the exercise asks for")]
+        }
+    }
+
+    /// Of a round that was checked.
+    fn of_round(verdict: &Verdict) -> Findings {
+        let (lines, sentences) = match &verdict.faults {
+            Err(error) => match error.place {
+                Some(place) => {
+                    let line = place.line;
+                    let why = message!("Line {line}: {sentence}", sentence = error.message);
+                    (vec![line], vec![why])
+                }
+                None => (Vec::new(), vec![error.message.clone()]),
+            },
+            Ok(faults) => {
+                let places = faults.iter().flat_map(Fault::places);
+                let sentences = faults.iter().map(|it| it.message.clone());
+                (places.map(|it| it.line).collect(), sentences.collect())
             }
-            KernelFindings::Unchecked(why) => vec![lang::sentence_case(why)],
+        };
+        let summary = match sentences.len() {
+            0 => counts(&verdict.round),
+            1 => message!("1 fault"),
+            count => message!("{count} faults"),
+        };
+        Findings {
+            is_right: verdict.is_right(),
+            ..Findings::wrong(summary, lines, sentences)
         }
     }
 }
 
+fn sentence(said: impl Display) -> Message {
+    Message::new(|| lang::sentence_case(&said.to_string()))
+}
+
 /// What decides how many threads an SM holds, and how many those are.
-pub fn occupancy_in_words(facts: &Facts) -> Vec<String> {
+pub fn occupancy_in_words(facts: &Facts) -> Vec<Message> {
     let threads = facts.blocks_per_sm * facts.block_threads;
     let occupancy = 100.0 * f64::from(threads) / f64::from(facts.max_threads_per_sm.max(1));
     vec![
-        tr!(
+        message!(
             "{registers} registers and {local} B of spilled or local memory per thread",
             registers = facts.registers,
             local = facts.local_bytes
         ),
-        tr!(
+        message!(
             "{shared} B of shared memory per block",
             shared = facts.shared_bytes
         ),
-        tr!(
+        message!(
             "{blocks} blocks of {threads} threads per SM: occupancy {percent} %",
             blocks = facts.blocks_per_sm,
             threads = facts.block_threads,
@@ -145,8 +170,6 @@ pub fn occupancy_in_words(facts: &Facts) -> Vec<String> {
         ),
     ]
 }
-
-// What is found in a round of one's own, and what is predicted of it.
 
 /// What the check of a round depends on beside its text.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -183,67 +206,6 @@ fn is_running(status: &Status, text: &Arc<str>) -> bool {
     status.setting.switches.order == Order::Own && own.is_some_and(|own| &own.source == text)
 }
 
-/// What was found in a round, and how it would run.
-#[derive(Clone, PartialEq, Debug)]
-pub struct RoundFindings {
-    verdict: Verdict,
-    pub(super) race: Option<Race>,
-    pub(super) predicted: Option<Predicted>,
-}
-
-impl RoundFindings {
-    /// That it was not checked, and why.
-    pub fn unchecked(why: String) -> RoundFindings {
-        let verdict = Verdict {
-            items: 0,
-            faults: Err(ScriptError::new(message!("{why}."), None)),
-            round: Round::default(),
-        };
-        RoundFindings {
-            verdict,
-            race: None,
-            predicted: None,
-        }
-    }
-
-    /// Whether nothing is wrong.
-    pub(super) fn is_right(&self) -> bool {
-        self.verdict.is_right()
-    }
-
-    /// In a line.
-    pub(super) fn summary(&self) -> String {
-        match self.verdict.faults.as_ref().map_or(1, Vec::len) {
-            0 => counts(&self.verdict.round),
-            1 => tr!("1 fault").into(),
-            count => tr!("{count} faults"),
-        }
-    }
-
-    /// The lines that faults are about, numbered from 1.
-    pub(super) fn lines(&self) -> Vec<u32> {
-        let places: Vec<Place> = match &self.verdict.faults {
-            Err(error) => error.place.into_iter().collect(),
-            Ok(faults) => faults.iter().flat_map(Fault::places).collect(),
-        };
-        places.iter().map(|place| place.line).collect()
-    }
-
-    /// A sentence about each fault.
-    pub(super) fn sentences(&self) -> impl Iterator<Item = String> {
-        let (faults, error) = match &self.verdict.faults {
-            Ok(faults) => (&faults[..], None),
-            Err(error) => (&[][..], Some(error)),
-        };
-        let of_error = |error: &ScriptError| match error.place {
-            Some(Place { line, .. }) => tr!("Line {line}: {sentence}", sentence = error.message),
-            None => error.message.to_string(),
-        };
-        let faults = faults.iter().map(|fault| fault.message.to_string());
-        error.into_iter().map(of_error).chain(faults)
-    }
-}
-
 /// A round with a race, drawn as its script orders it.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Race {
@@ -268,7 +230,9 @@ impl Predicted {
         let Predicted { factor, before } = self;
         let factor = factor_in_words(factor);
         let predicted = match before {
-            Order::Depth => tr!("Predicted from the times of ops alone, against depth-first: {factor}"),
+            Order::Depth => {
+                tr!("Predicted from the times of ops alone, against depth-first: {factor}")
+            }
             Order::Breadth | Order::Own => {
                 tr!("Predicted from the times of ops alone, against breadth-first: {factor}")
             }
@@ -283,7 +247,7 @@ impl Predicted {
 
 /// Runs a text, and checks and predicts what it orders; an exercise's text is checked for as many items as
 /// the exercise has.
-pub fn judge(text: &str, task: Option<&RoundTask>, context: &RoundContext) -> RoundFindings {
+pub fn judge(text: &str, task: Option<&RoundTask>, context: &RoundContext) -> Findings {
     let instances = context.instances as u32;
     let for_instances = || Verdict::of(text, Work::Lattices, instances, &[]);
     let verdict = match task {
@@ -304,10 +268,10 @@ pub fn judge(text: &str, task: Option<&RoundTask>, context: &RoundContext) -> Ro
                 before,
             })
         });
-    RoundFindings {
+    Findings {
         race: Race::of(&verdict, context.times),
-        verdict,
         predicted,
+        ..Findings::of_round(&verdict)
     }
 }
 
@@ -333,12 +297,12 @@ impl Race {
 }
 
 /// What a right round does, in numbers.
-fn counts(round: &Round) -> String {
+fn counts(round: &Round) -> Message {
     let count = |is: fn(CallKind) -> bool| {
         let calls = round.calls.iter().filter(|call| is(call.kind));
         calls.count()
     };
-    tr!(
+    message!(
         "Right: {advances} advances, {downloads} downloads, {streams} streams, {events} events",
         advances = count(|kind| matches!(kind, CallKind::Advance(_))),
         downloads = count(|kind| matches!(kind, CallKind::Download(_))),

@@ -1,14 +1,12 @@
 //! The editor of one's own round or kernel, beside the panels and the timeline: the text with the lines
 //! that are wrong marked, what was found in it below, and buttons that run and save it.
 
-use std::collections::HashSet;
-
 use egui::text::LayoutJob;
 use egui::{
     Align2, Button, Color32, FontId, Frame as Margins, Id, Label, Margin, Rect, RichText,
     ScrollArea, Shape, TextBuffer, TextEdit, TextStyle, Ui, pos2, vec2,
 };
-use egui_extras::syntax_highlighting::{CodeTheme, TokenType, highlight};
+use egui_extras::syntax_highlighting::{CodeTheme, highlight};
 
 use crate::view::Frame;
 use crate::view::dialogs::UiRequest;
@@ -62,7 +60,9 @@ pub(crate) fn show(painter: &WidgetPainter, frame: &Frame<'_>, rect: Rect) {
             ui.allocate_ui(vec2(ui.available_width(), SENTENCES), |ui| {
                 let area = ScrollArea::vertical().id_salt("sentences");
                 area.auto_shrink(false).show(ui, |ui| {
-                    show_sentences(painter, ui, frame);
+                    for sentence in editor.sentences(frame.sources.status) {
+                        ui.label(lang::keep_units(&sentence));
+                    }
                 });
             });
             ui.horizontal(|ui| show_buttons(painter, ui, frame));
@@ -72,11 +72,11 @@ pub(crate) fn show(painter: &WidgetPainter, frame: &Frame<'_>, rect: Rect) {
 
 /// What stands in the title: the exercise, or the file's name, with a sign while the text differs from it.
 fn name(editor: &CodeEditor) -> String {
-    if let Some(exercise) = editor.exercise() {
+    if let Some(exercise) = editor.exercise {
         return lang::text(exercise.title).into();
     }
     match editor.path().and_then(|path| path.file_name()) {
-        None if editor.code() == Code::Kernel => tr!("A kernel of your own").into(),
+        None if editor.code == Code::Kernel => tr!("A kernel of your own").into(),
         None => tr!("A round of your own").into(),
         Some(name) if editor.is_edited() => format!("● {}", life::shown(name)),
         Some(name) => life::shown(name),
@@ -85,7 +85,7 @@ fn name(editor: &CodeEditor) -> String {
 
 /// What can be written, and the button for a new kernel.
 fn show_tabs(painter: &WidgetPainter, ui: &mut Ui, frame: &Frame<'_>) {
-    let shown = frame.editor.code();
+    let shown = frame.editor.code;
     ui.scope(|ui| {
         chosen_have_the_accent(ui, &painter.palette);
         for code in Code::ALL {
@@ -105,32 +105,27 @@ fn show_tabs(painter: &WidgetPainter, ui: &mut Ui, frame: &Frame<'_>) {
 
 fn show_code(painter: &WidgetPainter, ui: &mut Ui, editor: &CodeEditor) {
     // Another text begins at its top.
-    let exercise = editor.exercise().map(|it| it.name);
-    let of_text = (editor.code().extension(), editor.path(), exercise);
+    let exercise = editor.exercise.map(|it| it.name);
+    let of_text = (editor.code.extension(), editor.path(), exercise);
     let area = ScrollArea::vertical().id_salt(of_text);
     area.auto_shrink(false).show(ui, |ui| {
-        if let Some(text) = lay_out_text(ui, painter, editor, &editor.wrong_lines()) {
+        if let Some(text) = lay_out_text(ui, painter, editor) {
             painter.ask(UiRequest::EditCode(text));
         }
     });
 }
 
 /// Lays out the text and the numbers of its lines; the text that it was changed to.
-fn lay_out_text(
-    ui: &mut Ui,
-    painter: &WidgetPainter,
-    editor: &CodeEditor,
-    wrong: &HashSet<u32>,
-) -> Option<String> {
+fn lay_out_text(ui: &mut Ui, painter: &WidgetPainter, editor: &CodeEditor) -> Option<String> {
     let palette = &painter.palette;
-    let mut text = editor.text().to_string();
-    let (language, name) = match editor.code() {
+    let mut text = editor.text.to_string();
+    let (language, name) = match editor.code {
         // Rhai's words are Rust's.
         Code::Round => ("rs", tr!("The script of the round")),
         Code::Kernel => ("cpp", tr!("The source of the kernel")),
     };
-    let field_id = field(editor.code());
-    let theme = code_theme(palette, TYPE);
+    let field_id = field(editor.code);
+    let theme = CodeTheme::dark(TYPE);
     let mut layouter = |ui: &Ui, text: &dyn TextBuffer, width: f32| {
         let job = highlight(ui.ctx(), ui.style(), &theme, text.as_str(), language);
         ui.fonts_mut(|fonts| fonts.layout_job(wrapped(job, width)))
@@ -151,6 +146,7 @@ fn lay_out_text(
     let context = ui.ctx();
     context.accesskit_node_builder(field_id, |node| node.set_label(name));
     // Behind the text: the lines that are wrong, and the numbers of all.
+    let wrong = editor.findings.as_ref().map_or(&[][..], |it| &it.lines);
     let is_wrong = |line: u32| wrong.contains(&line);
     let (mut number, mut is_first) = (1, true);
     let mut grounds = Vec::new();
@@ -188,34 +184,20 @@ fn wrapped(mut job: LayoutJob, width: f32) -> LayoutJob {
     job
 }
 
-/// The colours of words, as listed code has them.
-fn code_theme(palette: &Palette<Color32>, size: f32) -> CodeTheme {
-    let mut theme = CodeTheme::dark(size);
-    for (token, colour) in [
-        (TokenType::Comment, palette.faint),
-        (TokenType::Function, palette.accent),
-        (TokenType::Keyword, palette.recorded),
-        (TokenType::Literal, palette.value),
-        (TokenType::StringLiteral, palette.running),
-        (TokenType::Punctuation, palette.label),
-    ] {
-        theme.format_mut(token).color = colour;
-    }
-    theme
-}
-
 /// In a line what was found, and whether it runs.
 fn show_summary(painter: &WidgetPainter, ui: &mut Ui, frame: &Frame<'_>) {
     let palette = &painter.palette;
     let (text, colour) = match frame.editor.summary() {
-        None if frame.editor.is_checking() => (tr!("Checking …").into(), palette.label),
+        None if frame.editor.is_checking || frame.editor.code == Code::Round => {
+            (tr!("Checking …").into(), palette.label)
+        }
         None => {
             let key = Action::from(ViewAction::RunRound).key();
             let text = tr!("{key} checks it, and runs it if it is right");
             (text, palette.label)
         }
-        Some(text) if frame.editor.is_right() => (text, palette.running),
-        Some(text) => (text, palette.failed_text),
+        Some(text) if frame.editor.is_right() => (text.into(), palette.running),
+        Some(text) => (text.into(), palette.failed_text),
     };
     truncated(ui, RichText::new(text).font(medium(15.0)), colour);
 }
@@ -224,41 +206,13 @@ fn truncated(ui: &mut Ui, text: impl Into<RichText>, colour: Color32) {
     ui.add(Label::new(text.into().color(colour)).truncate());
 }
 
-/// The sentences about the text.
-fn show_sentences(painter: &WidgetPainter, ui: &mut Ui, frame: &Frame<'_>) {
-    let editor = frame.editor;
-    if editor.conflict() {
-        let text = tr!("The file was changed by another program, and the text here was edited");
-        ui.colored_label(painter.palette.accent, text);
-        return;
-    }
-    let predicted = frame.sources.status.and_then(|it| editor.predictions(it));
-    for sentence in editor.sentences().chain(predicted.into_iter().flatten()) {
-        ui.label(lang::keep_units(&sentence));
-    }
-}
-
 /// The buttons, and beside them whether the session runs this text.
 fn show_buttons(painter: &WidgetPainter, ui: &mut Ui, frame: &Frame<'_>) {
     let (editor, palette) = (frame.editor, painter.palette);
-    let run = ViewAction::RunRound;
-    let key = Action::from(run).key();
-    let settle = |reload| UiRequest::SettleCode { reload };
-    let buttons = if editor.conflict() {
-        [
-            (tr!("Load the file").into(), settle(true)),
-            (tr!("Keep this text").into(), settle(false)),
-        ]
-    } else {
-        let save = UiRequest::SaveCode;
-        [
-            (tr!("Run ({key})"), UiRequest::Act(run.into())),
-            (tr!("Save (Ctrl+S)").into(), save),
-        ]
-    };
-    for (name, request) in buttons {
-        painter.requests(&ui.button(name), request);
-    }
+    let run = Action::from(ViewAction::RunRound);
+    let name = tr!("Run ({key})", key = run.key());
+    painter.asks(&ui.button(name), run);
+    painter.requests(&ui.button(tr!("Save (Ctrl+S)")), UiRequest::SaveCode);
     match frame.sources.status.and_then(|it| editor.runs(it)) {
         Some(true) => truncated(ui, tr!("runs"), palette.running),
         Some(false) => truncated(ui, tr!("edited since it ran"), palette.label),

@@ -23,7 +23,7 @@ use life::Size;
 use session::Status;
 use session::trace::TimedRound;
 use test_support::with;
-use ui::code_editor::{RoundContext, judge};
+use ui::code_editor::{Code, RoundContext, judge};
 use ui::fixtures::{Timed, TimedAs, TimedBefore, status, timed_round};
 use ui::prediction::OpTimes;
 use ui::{AdapterFacts, Drawing, SidePanel, ViewOptions};
@@ -130,13 +130,15 @@ impl Scenario {
         } else {
             timeline.update(&TimedAs((self.round)(streams)));
         }
-        let text = editor.text().clone();
+        let text = editor.text.clone();
         let alone = self.status.lab.isolated.as_ref();
         let alone = alone.zip(timeline.timeline.chart.as_ref());
         let times = alone.and_then(|(ops, chart)| OpTimes::of(ops, &chart.round));
         let context = RoundContext::of(&self.status, times, &text);
-        let findings = judge(&text, editor.round_task(), &context);
-        editor.take_findings(&text, findings);
+        if editor.code == Code::Round {
+            let findings = judge(&text, editor.round_task(), &context);
+            editor.take_findings(&text, Some(findings));
+        }
         let is_edited = self.options.side == Some(SidePanel::Editor);
         timeline.show_race(editor.race().filter(|_| is_edited));
         let population = &mut self.contents.population;

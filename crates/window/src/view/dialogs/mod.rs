@@ -87,11 +87,6 @@ pub(crate) enum UiRequest {
     EditCode(String),
     /// The text in the editor is to be saved.
     SaveCode,
-    /// The text in the editor was changed and its file's, too: the file's replaces it, or it stays.
-    SettleCode {
-        /// Whether the file's does.
-        reload: bool,
-    },
     /// The editor shows the round or the kernel.
     ShowCode(Code),
     /// A copy of the rung in use takes the kernel's place in the editor.

@@ -10,13 +10,14 @@ use crate::view::{Dialog, FileDialog, FileList, FileTask, Form, Picker, recordin
 use engine::kernels::{self, OwnCode};
 use engine::{HostMemory, Kernel};
 use lang::tr;
+use lesson::EXERCISES;
 use life::{Lattice, Size};
 use session::{
     AbComparison, Area, Change, Edit, Effect, Finding, Order, OwnRound, Recomputing, Settled,
     Status, StopWhenStill, Streams, Switches,
 };
 use ui::actions::{Setting, Topic};
-use ui::code_editor::{KernelFindings, RoundContext, judge};
+use ui::code_editor::{Code, Findings, RoundContext, judge};
 use ui::figures::{GRID, KERNEL, ROUND};
 use ui::fixtures::{
     DEVICE, comparison, effect, isolated, lecture_screen, lesson_page, question_page,
@@ -24,7 +25,7 @@ use ui::fixtures::{
 };
 use ui::prediction::OpTimes;
 use ui::{CodeEditor, ColourBy, Ghost, InterfaceScale, LessonPage, LessonScreen, SidePanel, Tool};
-use workshop::{Case, CompilerError, Facts, Fault, Found};
+use workshop::{Case, CompilerError, Facts, Fault, Found, Right};
 
 const SMALL: &[Window] = &[([800, 500], 1.0), ([800, 500], 2.0), ([640, 400], 1.0)];
 const ODD: &[Window] = &[
@@ -305,32 +306,32 @@ pub(super) const SCREENS: &[Row] = &[
             ..effect()
         });
         let editor = &mut it.contents.editor;
-        let text = editor.text().clone();
+        let text = editor.text.clone();
         let context = RoundContext {
             instances: 16,
             times: Some(OpTimes::EQUAL),
             before: Some(Order::Breadth),
         };
-        editor.take_findings(&text, judge(&text, None, &context));
+        editor.take_findings(&text, Some(judge(&text, None, &context)));
     }),
     ("editor-error", |it| {
         it.edit();
         let text = "for i in 0..N {\n    advance(i, i % 4);\n    downlod(i, i % 4);\n}\n";
-        it.contents.editor.open("round.rhai".into(), text.into());
+        it.contents.editor = CodeEditor::open(Code::Round, "round.rhai".into(), text.into());
     }),
     ("editor-race", |it| {
         it.edit();
         it.calibrate(0.05);
-        it.contents.editor.open("round.rhai".into(), RACE.into());
+        it.contents.editor = CodeEditor::open(Code::Round, "round.rhai".into(), RACE.into());
     }),
     ("editor-exercise", |it| {
         it.edit();
-        it.contents.editor.start(0);
+        it.contents.editor = CodeEditor::start(&EXERCISES[0]);
     }),
     ("editor-presented", |it| {
         it.edit();
         it.options.presentation = true;
-        it.contents.editor.open("round.rhai".into(), RACE.into());
+        it.contents.editor = CodeEditor::open(Code::Round, "round.rhai".into(), RACE.into());
     }),
     ("editor-kernel", |it| it.check(None)),
     ("editor-kernel-error", |it| {
@@ -374,11 +375,12 @@ pub(super) const SCREENS: &[Row] = &[
             block_threads: 256,
             max_threads_per_sm: 2048,
         };
-        it.check(Some(KernelFindings::Right {
+        it.check(Some(Ok(Right {
             cases: 60,
             kernel: own_kernel(),
             facts: Some(facts),
-        }));
+            compiler: None,
+        })));
         it.status.setting.own_kernel = Some(own_kernel());
         it.status.setting.kernel = own_kernel();
     }),
@@ -577,18 +579,16 @@ impl Scenario {
     }
 
     /// A kernel in the editor, and what its check has found.
-    fn check(&mut self, findings: Option<KernelFindings>) {
+    fn check(&mut self, checked: Option<Result<Right, Box<Fault>>>) {
         self.edit();
-        let editor = &mut self.contents.editor;
-        *editor = CodeEditor::of_kernel(rung("shared"));
-        let text = editor.text().clone();
-        if findings.is_some() {
-            editor.end_check(&text, findings);
-        }
+        self.contents.editor = CodeEditor {
+            findings: checked.map(Findings::of_checked),
+            ..CodeEditor::of_kernel(rung("shared"))
+        };
     }
 
     fn find(&mut self, fault: Fault) {
-        self.check(Some(KernelFindings::Wrong(Box::new(fault))));
+        self.check(Some(Err(Box::new(fault))));
     }
 }
 
@@ -628,7 +628,7 @@ fn own_kernel() -> &'static Kernel {
         let rung = rung("shared");
         let code = OwnCode {
             rung,
-            source: CodeEditor::of_kernel(rung).text().to_string(),
+            source: CodeEditor::of_kernel(rung).text.to_string(),
             rules: None,
             gpu: None,
             cpu: None,
