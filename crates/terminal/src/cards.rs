@@ -356,12 +356,11 @@ fn page_of(page: &LessonPage, columns: usize) -> Card {
     for column in &page.columns {
         texts.push((column.title.clone(), value.bold()));
         texts.extend(column.code.iter().map(|line| {
-            let (sign, style) = if line.is_changed {
-                ('±', running)
-            } else {
-                (' ', label)
+            let style = match line.change {
+                Change::Same => label,
+                Change::Added | Change::Removed => running,
             };
-            (format!("{sign} {}", line.text), style)
+            (format!("{} {}", line.change.sign(), line.text), style)
         }));
         let figures = column.figures.iter();
         texts.extend(figures.map(|(what, figure)| (format!("{what}: {figure}"), measured)));

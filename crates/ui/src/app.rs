@@ -453,6 +453,7 @@ impl App {
     pub fn with_lessons(&mut self, does: impl FnOnce(&mut Lessons, &Session)) {
         if let Some(session) = &self.session {
             does(&mut self.lessons, session);
+            self.lessons.update();
         }
     }
 }

@@ -318,7 +318,8 @@ mod tests {
         let times = Some(OpTimes::EQUAL);
         let before = RoundContext::of(&status, times, &editor.text);
         checked(&mut editor, &before);
-        let predicted = "Predicted from the times of ops alone, against breadth-first: 1.59× slower";
+        let predicted =
+            "Predicted from the times of ops alone, against breadth-first: 1.59× slower";
         assert_eq!(editor.sentences(Some(&status)), [predicted]);
         // It runs now: what was predicted stays, though nothing is predicted any more.
         let own = session::OwnRound::new(editor.text.clone(), 4);

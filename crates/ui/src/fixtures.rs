@@ -1,7 +1,7 @@
 //! Made-up sessions for tests of drawing.
 
 use crate::ladder::{DeviceLimits, Ladder, LeftOut, Rate, Workload};
-use crate::lessons::side_by_side;
+use crate::rung_source::side_by_side;
 use crate::{
     Chart, Lecture, LectureOptions, LectureScreen, LectureStep, LessonChoice, LessonColumn,
     LessonPage, Notes, TimeBar,

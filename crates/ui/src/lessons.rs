@@ -4,18 +4,18 @@
 
 use crate::actions::{Chord, Key};
 use crate::numbers::time_us;
+use crate::rung_source::{SourceLine, side_by_side};
 use crate::{Action, Answer, Chart, LectureRun, ViewAction, Wake};
-use lang::{Language, tr};
+use lang::{Message, message, tr};
 use lesson::{
     LESSONS, Lesson, LessonImage, Outcome, PartOutcome, Progress, SPEEDUP, Scene, Speedup,
     SweepSetup,
 };
 use session::{DeviceChoice, Session, Status};
-use similar::{Algorithm, ChangeTag, TextDiff};
 use std::ops::ControlFlow;
-use std::sync::Arc;
 use std::sync::mpsc::{Receiver, channel};
-use std::thread::{Builder, JoinHandle};
+use std::sync::{Arc, Mutex};
+use std::thread::Builder;
 
 /// The list of lessons or a lesson, where one is open. No method waits for a measurement: the page is
 /// busy meanwhile, and the front end is woken whenever there is more to show.
@@ -25,11 +25,9 @@ pub struct Lessons {
     screen: Option<LessonScreen>,
     /// The last lesson that was opened, where the list goes on.
     last: usize,
-    /// In which language it says that.
-    language: Language,
     wake: Wake,
-    /// The thread that measured last. One measures at a time: the next waits for it.
-    measuring: Option<JoinHandle<()>>,
+    /// One lesson is measured at a time: the next waits.
+    measuring: Arc<Mutex<()>>,
 }
 
 enum State {
@@ -44,10 +42,9 @@ impl Lessons {
         Lessons {
             state: State::Closed,
             screen: None,
-            language: lang::language(),
             last: 0,
             wake,
-            measuring: None,
+            measuring: Arc::default(),
         }
     }
 
@@ -129,7 +126,11 @@ impl Lessons {
     /// Shows the list, or closes what is open.
     pub fn toggle(&mut self, session: &Session) {
         match self.state {
-            State::Closed => self.show_list(),
+            State::Closed => {
+                self.state = State::List {
+                    selected: self.last,
+                }
+            }
             _ => self.close(session),
         }
     }
@@ -143,7 +144,6 @@ impl Lessons {
         self.last = index;
         session.pause_for_lesson(true);
         self.state = State::Open(Box::new(OpenLesson::new(lesson, &session.status())));
-        self.show();
     }
 
     /// Opens the selected lesson of the list.
@@ -165,7 +165,6 @@ impl Lessons {
             open.step = open.scenes.len();
         }
         self.measure(session);
-        self.show();
     }
 
     /// Measures the open lesson anew where a step shows what was measured.
@@ -180,7 +179,6 @@ impl Lessons {
                 ..OpenLesson::new(open.lesson, &session.status())
             };
             self.measure(session);
-            self.show();
         }
     }
 
@@ -193,7 +191,6 @@ impl Lessons {
         {
             open.chosen = Some(choice).filter(|_| open.chosen != Some(choice));
         }
-        self.show();
     }
 
     /// One step, or one entry of the list, forward or back.
@@ -209,7 +206,6 @@ impl Lessons {
             at.saturating_sub(1)
         };
         self.measure(session);
-        self.show();
     }
 
     /// From a page to the list, from the list to nothing.
@@ -217,7 +213,7 @@ impl Lessons {
         let is_page = matches!(self.state, State::Open(_));
         self.close(session);
         if is_page {
-            self.show_list();
+            self.toggle(session);
         }
     }
 
@@ -226,23 +222,10 @@ impl Lessons {
         if let State::Open(_) = std::mem::replace(&mut self.state, State::Closed) {
             session.pause_for_lesson(false);
         }
-        self.show();
     }
 
-    /// Takes in what has been measured.
+    /// Takes in what has been measured, and makes anew what is shown.
     pub fn update(&mut self) {
-        let has_more = match &mut self.state {
-            State::Open(open) => open.receive(),
-            State::Closed | State::List { .. } => false,
-        };
-        if has_more || self.language != lang::language() {
-            self.show();
-        }
-    }
-
-    /// Makes anew what is shown, with what has been measured.
-    fn show(&mut self) {
-        let before = std::mem::replace(&mut self.language, lang::language());
         self.screen = match &mut self.state {
             State::Closed => None,
             State::List { selected } => Some(LessonScreen::List {
@@ -250,18 +233,12 @@ impl Lessons {
             }),
             State::Open(open) => {
                 open.receive();
-                if let (Some(Ok(outcome)), true) = (&mut open.outcome, before != self.language) {
-                    outcome.close(open.lesson);
+                if let Some(Ok(outcome)) = &mut open.outcome {
+                    outcome.close(open.lesson); // in the present language
                 }
                 Some(LessonScreen::Page(Box::new(open.page())))
             }
         };
-    }
-
-    fn show_list(&mut self) {
-        let selected = self.last;
-        self.state = State::List { selected };
-        self.show();
     }
 
     /// Begins to measure the open lesson once a step shows what is measured.
@@ -280,11 +257,9 @@ impl Lessons {
             (false, DeviceChoice::Recorded) => DeviceChoice::Cpu,
             (false, device) => device,
         };
-        let (before, wake) = (self.measuring.take(), self.wake.clone());
+        let (measuring, wake) = (self.measuring.clone(), self.wake.clone());
         let begun = Builder::new().name("lesson".into()).spawn(move || {
-            if let Some(before) = before {
-                let _ = before.join();
-            }
+            let _alone = measuring.lock();
             let send = |event| {
                 let sent = sender.send(event);
                 wake();
@@ -301,11 +276,8 @@ impl Lessons {
             };
             let _ = send(Event::Over(outcome));
         });
-        match begun {
-            Ok(thread) => self.measuring = Some(thread),
-            Err(error) => {
-                open.outcome = Some(Err(tr!("the lesson cannot be measured: {error}")));
-            }
+        if let Err(error) = begun {
+            open.outcome = Some(Err(tr!("the lesson cannot be measured: {error}")));
         }
     }
 }
@@ -328,10 +300,8 @@ struct OpenLesson {
     swept: SweepSetup,
     /// What the thread that measures it sends, once it is wanted.
     events: Option<Receiver<Event>>,
-    /// The part that is being measured.
-    now: Option<usize>,
-    /// Windows that are over, and all of them, while compared parts are measured.
-    windows: Option<(usize, usize)>,
+    /// How far the measurement is.
+    progress: Message,
     parts: Vec<PartOutcome>,
     speedup: Option<Arc<Speedup>>,
     outcome: Option<Result<Box<Outcome>, String>>,
@@ -351,30 +321,31 @@ impl OpenLesson {
                 generations_per_round: status.setting.generations_per_round,
             },
             events: None,
-            now: None,
-            windows: None,
+            progress: message!("measuring …"),
             parts: Vec::new(),
             speedup: None,
             outcome: None,
         }
     }
 
-    /// Takes in what has been measured; whether there was anything.
-    fn receive(&mut self) -> bool {
-        let events: Vec<Event> = self.events.iter().flat_map(Receiver::try_iter).collect();
-        let has_more = !events.is_empty();
-        for event in events {
+    /// Takes in what has been measured.
+    fn receive(&mut self) {
+        for event in self.events.iter().flat_map(Receiver::try_iter) {
             match event {
                 Event::Progress(Progress::Measuring(part)) => {
-                    (self.now, self.windows) = (Some(part), None);
+                    let title = self.lesson.parts[part].title;
+                    self.progress = message!("measuring: {}", lang::text(title));
                 }
-                Event::Progress(Progress::Waiting { done, of }) => self.windows = Some((done, of)),
+                Event::Progress(Progress::Waiting { done, of }) => {
+                    self.progress = message!(
+                        "measuring: {done} of {of} windows are done; the next begins in a few seconds"
+                    );
+                }
                 Event::Progress(Progress::Measured(part)) => self.parts.push(*part),
                 Event::Progress(Progress::Swept(speedup)) => self.speedup = Some(speedup),
                 Event::Over(outcome) => self.outcome = Some(outcome),
             }
         }
-        has_more
     }
 
     /// What is shown in the end, measured here or recorded; `None` before that.
@@ -425,7 +396,7 @@ impl OpenLesson {
             .map(|&at| &self.lesson.parts[at])
             .collect();
         let codes: Vec<&str> = parts.iter().map(|part| part.code).collect();
-        let column = |(part, code): (&&lesson::Part, Vec<CodeLine>)| LessonColumn {
+        let column = |(part, code): (&&lesson::Part, Vec<SourceLine>)| LessonColumn {
             title: lang::text(part.title).into(),
             code,
             ..LessonColumn::default()
@@ -438,7 +409,7 @@ impl OpenLesson {
         page.speedup = self.speedup.clone();
         let is_last = self.step == self.scenes.len();
         match &self.outcome {
-            None => page.progress = Some(self.progress()),
+            None => page.progress = Some(self.progress.to_string()),
             Some(Err(why)) => page.note = why.clone(),
             Some(Ok(measured)) => {
                 let outcome = measured.shown();
@@ -516,19 +487,6 @@ impl OpenLesson {
             bars.push(of(title, slow.milliseconds / factor, None, true));
         }
         bars
-    }
-
-    /// How far the measurement is.
-    fn progress(&self) -> String {
-        match (self.now, self.windows) {
-            (_, Some((done, of))) => {
-                tr!("measuring: {done} of {of} windows are done; the next begins in a few seconds")
-            }
-            (Some(now), None) => {
-                tr!("measuring: {}", lang::text(self.lesson.parts[now].title))
-            }
-            (None, None) => tr!("measuring …").into(),
-        }
     }
 }
 
@@ -623,20 +581,11 @@ pub struct LessonColumn {
     /// What it is, in a few words.
     pub title: String,
     /// The program, line by line.
-    pub code: Vec<CodeLine>,
+    pub code: Vec<SourceLine>,
     /// What was measured, and the value with its unit.
     pub figures: Vec<(String, String)>,
     /// A remark on them; may be empty.
     pub note: String,
-}
-
-/// A line of a program.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct CodeLine {
-    /// Its text.
-    pub text: String,
-    /// Whether the setting beside it has no such line.
-    pub is_changed: bool,
 }
 
 /// A time, as a bar.
@@ -666,54 +615,5 @@ pub enum LessonScreen {
     Page(Box<LessonPage>),
 }
 
-/// The lines of programs; of two, those are marked that the other one has not.
-pub(crate) fn side_by_side(codes: &[&str]) -> Vec<Vec<CodeLine>> {
-    let line = |text: &str, is_changed| CodeLine {
-        text: text.trim_end().into(),
-        is_changed,
-    };
-    let [a, b] = codes else {
-        let lines = |code: &&str| code.lines().map(|text| line(text, false)).collect();
-        return codes.iter().map(lines).collect();
-    };
-    // What is only indented otherwise is the same.
-    let [a, b]: [Vec<&str>; 2] = [a, b].map(|code| code.lines().collect());
-    let [old, new] = [&a, &b].map(|lines| lines.iter().map(|it| it.trim()).collect::<Vec<_>>());
-    let mut columns = vec![Vec::new(), Vec::new()];
-    let mut diff = TextDiff::configure();
-    let diff = diff.algorithm(Algorithm::Patience).diff_slices(&old, &new);
-    for change in diff.iter_all_changes() {
-        let is_changed = change.tag() != ChangeTag::Equal;
-        let places = [(change.old_index(), &a), (change.new_index(), &b)];
-        for (column, (place, lines)) in columns.iter_mut().zip(places) {
-            column.extend(place.map(|at| line(lines[at], is_changed)));
-        }
-    }
-    columns
-}
-
 #[cfg(test)]
 mod tests;
-
-#[cfg(test)]
-mod side_by_side_tests {
-    use super::*;
-
-    #[test]
-    fn what_differs_is_marked_on_both_sides() {
-        let shown = |codes: &[&str]| {
-            let line =
-                |it: &CodeLine| format!("{}{}", if it.is_changed { "!" } else { "" }, it.text);
-            let columns = side_by_side(codes).into_iter();
-            let texts = columns.map(|lines| lines.iter().map(line).collect::<Vec<_>>().join(" "));
-            texts.collect::<Vec<_>>()
-        };
-        let columns = shown(&["launch\nwait", "launch\ncopy\nwait"]);
-        assert_eq!(columns, ["launch wait", "launch !copy wait"]);
-        let columns = shown(&["launch", "loop\n  launch"]);
-        assert_eq!(columns, ["launch", "!loop   launch"]);
-        let columns = shown(&["launch 1", "launch 2"]);
-        assert_eq!(columns, ["!launch 1", "!launch 2"]);
-        assert_eq!(shown(&["launch\nwait"]), ["launch wait"]);
-    }
-}

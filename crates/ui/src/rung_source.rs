@@ -1,17 +1,18 @@
-//! The CUDA C++ of a rung, line by line, and what changed from the rung that it is compared with.
+//! Programs line by line: the CUDA C++ of a rung, with what changed from the rung that it is compared with, and
+//! the programs of a lesson side by side.
 
 use engine::Kernel;
 use engine::kernels::GpuCode;
 use similar::{Algorithm, ChangeTag, TextDiff};
 
-/// What became of a line since the rung before.
+/// What became of a line since the program that it is compared with.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Change {
-    /// Both rungs have it.
+    /// Both have it.
     Same,
-    /// Only this rung has it.
+    /// Only this one has it.
     Added,
-    /// Only the rung before has it.
+    /// Only the other one has it.
     Removed,
 }
 
@@ -35,7 +36,16 @@ pub struct SourceLine {
     pub text: String,
 }
 
-/// See the module.
+impl SourceLine {
+    fn new(change: Change, text: &str) -> SourceLine {
+        SourceLine {
+            change,
+            text: text.trim_end().into(),
+        }
+    }
+}
+
+/// The source of a rung.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct RungSource {
     /// Its kernel.
@@ -53,33 +63,26 @@ impl RungSource {
     pub fn of(kernel: &'static Kernel) -> RungSource {
         let [head, code] = kernel.code();
         let before = kernel.compared_with();
-        let line = |change, text: &str| SourceLine {
-            change,
-            text: text.trim_end().into(),
-        };
         // Of the file's head: what differs, in words.
         let words = head
             .lines()
             .skip_while(|line| !line.starts_with("// Compared"));
         let words = words.take_while(|line| *line != "//");
-        let mut lines: Vec<_> = words.map(|text| line(Change::Same, text)).collect();
+        let mut lines: Vec<_> = words
+            .map(|text| SourceLine::new(Change::Same, text))
+            .collect();
         match before {
-            None => lines.extend(code.lines().map(|text| line(Change::Same, text))),
+            None => lines.extend(code.lines().map(|text| SourceLine::new(Change::Same, text))),
             Some(before) => {
                 let old = match kernel.own {
                     Some(_) => before.standalone_code(),
                     None => before.code()[1].to_owned(),
                 };
-                let mut diff = TextDiff::configure();
-                let diff = diff.algorithm(Algorithm::Patience).diff_lines(&*old, code);
-                lines.extend(diff.iter_all_changes().map(|change| {
-                    let tag = match change.tag() {
-                        ChangeTag::Equal => Change::Same,
-                        ChangeTag::Insert => Change::Added,
-                        ChangeTag::Delete => Change::Removed,
-                    };
-                    line(tag, change.value())
-                }));
+                let changes = diff(&old, code, |line| line);
+                let line = |(change, [old, new]): (_, [Option<&str>; 2])| {
+                    SourceLine::new(change, new.or(old).unwrap_or_default())
+                };
+                lines.extend(changes.into_iter().map(line));
             }
         }
         RungSource {
@@ -95,10 +98,7 @@ impl RungSource {
         let GpuCode::Ptx(ptx) = kernel.own.as_ref()?.gpu.as_ref()? else {
             return None;
         };
-        let line = |text: &str| SourceLine {
-            change: Change::Same,
-            text: text.trim_end().replace('\t', "    "),
-        };
+        let line = |text: &str| SourceLine::new(Change::Same, &text.replace('\t', "    "));
         Some(RungSource {
             kernel,
             is_ptx: true,
@@ -112,6 +112,57 @@ impl RungSource {
         let own = self.kernel.own.as_ref();
         own.is_some_and(|own| matches!(own.gpu, Some(GpuCode::Ptx(_))))
     }
+}
+
+/// The lines of two programs in the order of a diff: what became of each, and the line in the old and in the
+/// new one. `key` gives what of a line counts.
+fn diff<'a>(
+    old: &'a str,
+    new: &'a str,
+    key: fn(&str) -> &str,
+) -> Vec<(Change, [Option<&'a str>; 2])> {
+    let lines = [old, new].map(|text| text.lines().collect::<Vec<_>>());
+    let [a, b] = lines
+        .each_ref()
+        .map(|it| it.iter().map(|it| key(it)).collect::<Vec<_>>());
+    let mut diff = TextDiff::configure();
+    let diff = diff.algorithm(Algorithm::Patience).diff_slices(&a, &b);
+    let changes = diff.iter_all_changes().map(|change| {
+        let places = [change.old_index(), change.new_index()];
+        let what = match change.tag() {
+            ChangeTag::Equal => Change::Same,
+            ChangeTag::Insert => Change::Added,
+            ChangeTag::Delete => Change::Removed,
+        };
+        (
+            what,
+            [0, 1].map(|at| places[at].map(|line| lines[at][line])),
+        )
+    });
+    changes.collect()
+}
+
+/// The lines of programs; of two, those are added that the other one has not. What is only indented
+/// otherwise is the same.
+pub(crate) fn side_by_side(codes: &[&str]) -> Vec<Vec<SourceLine>> {
+    let [a, b] = codes else {
+        let line = |text| SourceLine::new(Change::Same, text);
+        return codes
+            .iter()
+            .map(|code| code.lines().map(line).collect())
+            .collect();
+    };
+    let mut columns = vec![Vec::new(), Vec::new()];
+    for (change, texts) in diff(a, b, str::trim) {
+        let change = match change {
+            Change::Same => Change::Same,
+            Change::Added | Change::Removed => Change::Added,
+        };
+        for (column, text) in columns.iter_mut().zip(texts) {
+            column.extend(text.map(|text| SourceLine::new(change, text)));
+        }
+    }
+    columns
 }
 
 /// What differs between two texts, each with its name, as `diff -u` shows it; nothing if nothing does.
@@ -149,6 +200,27 @@ mod tests {
             assert!(before.index() < kernel.index());
             let [_, old] = before.code();
             assert!(texts(&source, &[Change::Same, Change::Removed]).ends_with(old));
+        }
+    }
+
+    #[test]
+    fn what_differs_between_two_programs_is_marked_on_both_sides() {
+        for (codes, expected) in [
+            (
+                ["launch\nwait", "launch\ncopy\nwait"],
+                ["  launch   wait", "  launch + copy   wait"],
+            ),
+            (
+                ["launch", "loop\n  launch"],
+                ["  launch", "+ loop     launch"],
+            ),
+            (["launch 1", "launch 2"], ["+ launch 1", "+ launch 2"]),
+        ] {
+            let line = |it: &SourceLine| format!("{} {}", it.change.sign(), it.text);
+            let texts =
+                |lines: &Vec<SourceLine>| lines.iter().map(line).collect::<Vec<_>>().join(" ");
+            let columns: Vec<_> = side_by_side(&codes).iter().map(texts).collect();
+            assert_eq!(columns, expected);
         }
     }
 

@@ -293,7 +293,7 @@ impl Handler {
         document.findings = document.findings.take().filter(|_| !is_shown);
         let task = document.kernel_task().filter(|_| is_shown);
         let (workshop, process) = (self.editor.workshop.clone(), self.options.kernel_process);
-        let (unchecked, this) = (text.clone(), cancel.clone());
+        let (of, this) = (text.clone(), cancel.clone());
         let check = move || {
             workshop::trust(&text);
             let mut kept = workshop.lock().unwrap_or_else(PoisonError::into_inner);
@@ -303,13 +303,25 @@ impl Handler {
             }
             let open = || Workshop::open(machine, process);
             let seed = RandomState::new().build_hasher().finish();
-            let findings = Findings::of_kernel(&text, task, workshop, open, seed, &cancel);
-            then(move |it| it.take_kernel(&cancel, &text, findings))
+            Findings::of_kernel(&text, task, workshop, open, seed, &cancel)
         };
-        let failed = move |it: &mut Handler, why: String| {
-            it.take_kernel(&this, &unchecked, Some(Findings::unchecked(why)));
+        self.check(check, move |it, found| it.take_kernel(&this, &of, found));
+    }
+
+    /// Does a check on another thread; of one that panicked it is found why nothing was checked.
+    fn check(
+        &self,
+        check: impl FnOnce() -> Option<Findings> + Send + 'static,
+        take: impl FnOnce(&mut Handler, Option<Findings>) + Clone + Send + 'static,
+    ) {
+        let failed = take.clone();
+        let work = move || {
+            let found = check();
+            then(move |it| take(it, found))
         };
-        self.background.start(check, failed);
+        let failed =
+            move |it: &mut Handler, why: String| failed(it, Some(Findings::unchecked(why)));
+        self.background.start(work, failed);
     }
 
     /// Takes over what this check has found in a kernel, unless it was given up: one that is right runs.
@@ -379,15 +391,9 @@ impl Handler {
         }
         round.is_checking = true;
         self.editor.checked = Some((text.clone(), context));
-        let unchecked = text.clone();
-        let check = move || {
-            let findings = judge(&text, task, &context);
-            then(move |it| it.take_round(&text, findings))
-        };
-        let failed = move |it: &mut Handler, why: String| {
-            it.take_round(&unchecked, Findings::unchecked(why));
-        };
-        self.background.start(check, failed);
+        let of = text.clone();
+        let check = move || Some(judge(&text, task, &context));
+        self.check(check, move |it, found| it.take_round(&of, found));
     }
 
     /// Takes over the times of ops alone where they were measured anew, with the calls of the round that
@@ -407,8 +413,8 @@ impl Handler {
     }
 
     /// Takes over what was found in a round.
-    fn take_round(&mut self, text: &Arc<str>, findings: Findings) {
-        self.editor.round.text.take_findings(text, Some(findings));
+    fn take_round(&mut self, text: &Arc<str>, found: Option<Findings>) {
+        self.editor.round.text.take_findings(text, found);
         self.note_if_solved(Code::Round);
     }
 

@@ -1,7 +1,9 @@
 use std::time::{Duration, Instant};
 
 use super::*;
+use crate::rung_source::Change;
 use engine::kernels;
+use lang::Language;
 use lesson::Factor;
 use life::Size;
 use session::{DeviceChoice, Finding, Pace, Recorded, Setup, Source};
@@ -29,7 +31,8 @@ fn page(lessons: &mut Lessons) -> LessonPage {
     }
 }
 
-fn shown(lessons: &Lessons) -> String {
+fn shown(lessons: &mut Lessons) -> String {
+    lessons.update();
     match lessons.screen() {
         None => "nothing".into(),
         Some(LessonScreen::List { selected, .. }) => format!("list at {selected}"),
@@ -49,78 +52,62 @@ fn wait_until(what: &str, mut done: impl FnMut() -> bool) {
 fn pages_and_entries_are_turned_and_escape_goes_back() {
     let (session, mut lessons) = start();
     lessons.toggle(&session);
-    assert_eq!(shown(&lessons), "list at 0");
+    assert_eq!(shown(&mut lessons), "list at 0");
     for _ in 0..LESSONS.len() + 2 {
         lessons.turn_page(&session, true);
     }
     let last = LESSONS.len() - 1;
-    assert_eq!(shown(&lessons), format!("list at {last}"));
+    assert_eq!(shown(&mut lessons), format!("list at {last}"));
     lessons.turn_page(&session, false);
     lessons.open_selected(&session);
     let title = lang::text(LESSONS[last - 1].title);
-    assert_eq!(shown(&lessons), format!("{title}, step 1"));
+    assert_eq!(shown(&mut lessons), format!("{title}, step 1"));
     lessons.turn_page(&session, true);
-    assert_eq!(shown(&lessons), format!("{title}, step 2"));
+    assert_eq!(shown(&mut lessons), format!("{title}, step 2"));
     lessons.turn_page(&session, false);
     lessons.turn_page(&session, false);
-    assert_eq!(shown(&lessons), format!("{title}, step 1"));
+    assert_eq!(shown(&mut lessons), format!("{title}, step 1"));
     lessons.go_up(&session);
-    assert_eq!(shown(&lessons), format!("list at {}", last - 1));
+    assert_eq!(shown(&mut lessons), format!("list at {}", last - 1));
     lessons.go_up(&session);
-    assert_eq!(shown(&lessons), "nothing");
+    assert_eq!(shown(&mut lessons), "nothing");
     lessons.open(&session, 0);
     lessons.toggle(&session);
-    assert_eq!(shown(&lessons), "nothing");
+    assert_eq!(shown(&mut lessons), "nothing");
 }
 
 #[test]
-fn a_choice_is_taken_until_it_is_measured_and_the_nearest_one_is_marked() {
-    let (session, mut lessons) = start();
-    lessons.open(&session, index_of("event"));
-    let chosen = |lessons: &mut Lessons| {
-        let choices = page(lessons).choices.into_iter();
-        choices.map(|it| it.is_chosen).collect::<Vec<_>>()
-    };
-    lessons.predict(1);
-    assert_eq!(chosen(&mut lessons), [false, true, false]);
-    lessons.predict(1);
-    assert_eq!(chosen(&mut lessons), [false; 3]);
-    lessons.predict(0);
-    lessons.predict(9);
-    lessons.turn_page(&session, true);
-    wait_until("the result", || page(&mut lessons).progress.is_none());
-    lessons.predict(2);
-    assert_eq!(chosen(&mut lessons), [true, false, false]);
-    let right = page(&mut lessons).choices;
-    assert_eq!(
-        right.iter().filter(|it| it.is_right).count(),
-        1,
-        "{right:?}"
-    );
-    // Again from the same step, with what was predicted.
-    lessons.measure_again(&session);
-    let measuring = page(&mut lessons);
-    assert_eq!(measuring.number, 2);
-    assert!(measuring.progress.is_some(), "{measuring:?}");
-    assert_eq!(chosen(&mut lessons), [true, false, false]);
-    wait_until("the result", || page(&mut lessons).progress.is_none());
-    let result = page(&mut lessons);
-    assert!(!result.columns[0].figures.is_empty(), "{result:?}");
-    assert_eq!(result.bars, [], "nothing is compared in this step");
-}
-
-#[test]
-fn a_lesson_is_stepped_to_its_result_while_the_session_rests() {
+fn a_lesson_is_stepped_from_its_choice_to_its_result_while_the_session_rests() {
     let (session, mut lessons) = start();
     lessons.open(&session, index_of("default-stream"));
     let first = page(&mut lessons);
     assert_eq!((first.number, first.progress), (1, None));
-    let is_changed = |column: &LessonColumn| column.code.iter().any(|line| line.is_changed);
+    let is_changed = |column: &LessonColumn| {
+        let mut lines = column.code.iter();
+        lines.any(|line| line.change != Change::Same)
+    };
     assert!(first.columns.iter().any(is_changed), "{:?}", first.columns);
+    let chosen = |lessons: &mut Lessons| {
+        let choices = page(lessons).choices;
+        choices.iter().position(|it| it.is_chosen)
+    };
+    lessons.predict(1);
+    assert_eq!(chosen(&mut lessons), Some(1));
+    lessons.predict(1);
+    assert_eq!(chosen(&mut lessons), None);
     lessons.predict(0);
+    lessons.predict(9);
     lessons.turn_page(&session, true);
     wait_until("the result", || page(&mut lessons).progress.is_none());
     assert!(!session.status().clock.running, "the session rests");
+    // Again from the same step, with what was predicted; nothing is predicted any more.
+    lessons.predict(2);
+    lessons.measure_again(&session);
+    let measuring = page(&mut lessons);
+    assert_eq!(measuring.number, 2);
+    assert!(measuring.progress.is_some(), "{measuring:?}");
+    wait_until("the result", || page(&mut lessons).progress.is_none());
+    assert_eq!(chosen(&mut lessons), Some(0));
     let result = page(&mut lessons);
     assert_eq!(result.rounds.len(), 2);
     assert!(result.columns.iter().all(|it| !it.figures.is_empty()));

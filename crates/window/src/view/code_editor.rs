@@ -1,12 +1,13 @@
 //! The editor of one's own round or kernel, beside the panels and the timeline: the text with the lines
 //! that are wrong marked, what was found in it below, and buttons that run and save it.
 
+use egui::accesskit::Role;
 use egui::text::LayoutJob;
 use egui::{
     Align2, Button, Color32, FontId, Frame as Margins, Id, Label, Margin, Rect, RichText,
-    ScrollArea, Shape, TextBuffer, TextEdit, TextStyle, Ui, pos2, vec2,
+    ScrollArea, Sense, Shape, TextBuffer, TextEdit, TextStyle, Ui, WidgetInfo, pos2, vec2,
 };
-use egui_extras::syntax_highlighting::{CodeTheme, highlight};
+use egui_extras::syntax_highlighting::{CodeTheme, TokenType, highlight};
 
 use crate::view::Frame;
 use crate::view::dialogs::UiRequest;
@@ -15,6 +16,7 @@ use crate::view::hud::style::*;
 use crate::view::widget_painter::WidgetPainter;
 use lang::tr;
 use ui::code_editor::{Code, rung_to_copy};
+use ui::rung_source::Change;
 use ui::theme::Palette;
 use ui::{Action, CodeEditor, ViewAction};
 
@@ -125,7 +127,11 @@ fn lay_out_text(ui: &mut Ui, painter: &WidgetPainter, editor: &CodeEditor) -> Op
         Code::Kernel => ("cpp", tr!("The source of the kernel")),
     };
     let field_id = field(editor.code);
-    let theme = CodeTheme::dark(TYPE);
+    let mut theme = match text_on(palette.code_background) {
+        Color32::BLACK => CodeTheme::light(TYPE),
+        _ => CodeTheme::dark(TYPE),
+    };
+    theme.format_mut(TokenType::Comment).color = palette.faint;
     let mut layouter = |ui: &Ui, text: &dyn TextBuffer, width: f32| {
         let job = highlight(ui.ctx(), ui.style(), &theme, text.as_str(), language);
         ui.fonts_mut(|fonts| fonts.layout_job(wrapped(job, width)))
@@ -147,30 +153,23 @@ fn lay_out_text(ui: &mut Ui, painter: &WidgetPainter, editor: &CodeEditor) -> Op
     context.accesskit_node_builder(field_id, |node| node.set_label(name));
     // Behind the text: the lines that are wrong, and the numbers of all.
     let wrong = editor.findings.as_ref().map_or(&[][..], |it| &it.lines);
-    let is_wrong = |line: u32| wrong.contains(&line);
     let (mut number, mut is_first) = (1, true);
     let mut grounds = Vec::new();
     for row in &shown.galley.rows {
         let rect = row.rect().translate(shown.galley_pos.to_vec2());
         let all = Rect::from_x_y_ranges(ui.max_rect().x_range(), rect.y_range());
-        let is_seen = ui.clip_rect().intersects(all);
-        if is_wrong(number) && is_seen {
+        if wrong.contains(&number) {
             let colour = translucent(palette.failed, 90);
             grounds.push(Shape::rect_filled(all, 0.0, colour));
         }
         let clip = ui.clip_rect().y_range().expand(1.0);
         let is_whole = clip.contains(all.top()) && clip.contains(all.bottom());
         if is_first && is_whole {
-            let colour = if is_wrong(number) {
-                palette.failed_text
-            } else {
-                palette.faint
-            };
             let font = FontId::monospace(0.86 * TYPE);
             let at = pos2(rect.left() - 10.0, rect.center().y);
             let number = number.to_string();
             let painter = ui.painter();
-            painter.text(at, Align2::RIGHT_CENTER, number, font, colour);
+            painter.text(at, Align2::RIGHT_CENTER, number, font, palette.faint);
         }
         is_first = row.ends_with_newline;
         number += u32::from(is_first);
@@ -182,6 +181,34 @@ fn lay_out_text(ui: &mut Ui, painter: &WidgetPainter, editor: &CodeEditor) -> Op
 fn wrapped(mut job: LayoutJob, width: f32) -> LayoutJob {
     job.wrap.max_width = width;
     job
+}
+
+/// A line of code in type of this size: remarks are dimmed, and what is new in a program is marked.
+pub(crate) fn code_line(
+    ui: &mut Ui,
+    palette: &Palette<Color32>,
+    change: Change,
+    text: &str,
+    size: f32,
+) {
+    let room = vec2(ui.available_width(), LEADING * size);
+    let (rect, response) = ui.allocate_exact_size(room, Sense::hover());
+    if !text.trim().is_empty() {
+        response.widget_info(|| WidgetInfo::labeled(Role::Label, true, text.trim_end()));
+    }
+    let is_remark = text.trim_start().starts_with("//");
+    let colour = match change {
+        Change::Added => palette.running,
+        Change::Removed => palette.failed_text,
+        Change::Same if is_remark => palette.faint,
+        Change::Same => palette.value,
+    };
+    let painter = ui.painter();
+    if change == Change::Added {
+        painter.rect_filled(rect, 0.0, palette.running_background);
+    }
+    let font = FontId::monospace(size);
+    painter.text(rect.left_top(), Align2::LEFT_TOP, text, font, colour);
 }
 
 /// In a line what was found, and whether it runs.

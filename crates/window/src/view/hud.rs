@@ -268,7 +268,7 @@ pub(crate) fn show_menu(painter: &WidgetPainter, ui: &mut Ui) {
 }
 
 /// Shows a sentence in a box, as wide as there is room.
-fn show_message(
+pub(crate) fn show_message(
     painter: &WidgetPainter,
     ui: &mut Ui,
     urgency: Urgency,

@@ -5,13 +5,12 @@
 use egui::{Rect, RichText, vec2};
 
 use crate::view::hud::style::*;
-use crate::view::lesson::{choices, page_buttons};
+use crate::view::lesson::{choices, page_buttons, size_that_fits};
 use crate::view::widget_painter::WidgetPainter;
 use lang::tr;
 use ui::{LectureScreen, ViewAction};
 
-/// The row of choices, and the buttons in the corner.
-const CHOICES: f32 = 40.0;
+/// What the buttons in the corner take.
 const BUTTONS: [f32; 2] = [252.0, 30.0];
 
 /// The height of a strip of a step.
@@ -26,37 +25,27 @@ pub(crate) fn show(painter: &WidgetPainter, step: &LectureScreen, rect: Rect) {
     painter.rect_filled(rect.with_max_x(rect.left() + 4.0), 0.0, palette.accent);
     let inside = rect.shrink2(vec2(14.0, 7.0));
     let corner = Rect::from_min_max(inside.max - vec2(BUTTONS[0], BUTTONS[1]), inside.max);
-    let [width, below] = if step.choices.is_empty() {
-        [corner.left() - inside.left(), 0.0]
-    } else {
-        [inside.width(), CHOICES]
-    };
-    let texts = |size: &f32| {
-        let texts = [
-            (&step.text, regular(19.0 * size), palette.value),
-            (&step.result, medium(19.0 * size), palette.running),
-            (&step.question, medium(19.0 * size), palette.accent),
-        ];
-        let texts = texts.into_iter().filter(|(text, ..)| !text.is_empty());
-        let texts =
-            texts.map(|(text, font, colour)| paragraph(painter, text, font, colour, width, 9));
-        texts.collect::<Vec<_>>()
-    };
-    let fits = |size: &f32| {
-        let heights = texts(size).into_iter().map(|text| text.size().y);
-        heights.sum::<f32>() + below * size <= inside.height()
-    };
-    let mut sizes = [1.0, 0.9, 0.8, 0.7, 0.6].into_iter();
-    let size = sizes.find(fits).unwrap_or(0.5);
-    painter.lay_out(inside, "step of a lecture", |ui| {
+    let words = inside.with_max_x(corner.left());
+    painter.lay_out(words, "step of a lecture", |ui| {
         ui.spacing_mut().item_spacing.y = 0.0;
-        for text in texts(&size) {
-            ui.label(text);
-        }
-        ui.set_max_width(corner.left() - inside.left());
-        ui.add_space(5.0 * size);
-        let is_asked = !step.choices.iter().any(|choice| choice.is_right);
-        choices(painter, ui, &step.choices, is_asked, size);
+        ui.spacing_mut().interact_size.y = 0.0;
+        let show = |ui: &mut egui::Ui, size: f32| {
+            for (text, font, colour) in [
+                (&step.text, regular(19.0 * size), palette.value),
+                (&step.result, medium(19.0 * size), palette.running),
+                (&step.question, medium(19.0 * size), palette.accent),
+            ] {
+                if !text.is_empty() {
+                    let text = RichText::new(lang::keep_units(text)).font(font);
+                    ui.label(text.color(colour));
+                }
+            }
+            ui.add_space(5.0 * size);
+            let is_asked = !step.choices.iter().any(|choice| choice.is_right);
+            choices(painter, ui, &step.choices, is_asked, size);
+        };
+        let size = size_that_fits(ui, step, words, 1.0, show);
+        show(ui, size);
     });
     painter.lay_out(corner, "buttons of a lecture", |ui| {
         let next = if step.number == step.of {
@@ -65,10 +54,7 @@ pub(crate) fn show(painter: &WidgetPainter, step: &LectureScreen, rect: Rect) {
             tr!("Next")
         };
         ui.horizontal(|ui| {
-            // In a small window, choices have its room.
-            if inside.width() >= 560.0 {
-                ui.label(RichText::new(format!("{} / {}", step.number, step.of)).small());
-            }
+            ui.label(RichText::new(format!("{} / {}", step.number, step.of)).small());
             let buttons = [
                 (tr!("Close"), ViewAction::ToggleLecture, true),
                 (tr!("Back"), ViewAction::PreviousPage, step.number > 1),

@@ -12,7 +12,7 @@ use egui::{Align2, Color32, FontId, Galley, Mesh, Rect, Stroke, StrokeKind, pos2
 use crate::view::Frame;
 use crate::view::hud::style::*;
 use crate::view::layout::{ComparisonPlaces, PixelRect, WindowLayout, in_pixels};
-use crate::view::lesson::paint_sign;
+use crate::view::lesson::sign;
 use crate::view::panels::Minimap;
 use crate::view::widget_painter::WidgetPainter;
 use lang::tr;
@@ -449,32 +449,16 @@ fn either(
 fn paint_band(painter: &WidgetPainter, rect: Rect, shown: &ComparisonTexts) {
     let inside = rect.shrink2(vec2(10.0, 0.0));
     let gap = 16.0;
-    let (holds, text) = match &shown.cells {
-        None => (None, tr!("comparing the cells …")),
-        Some((holds, text)) => (Some(*holds), text.as_str()),
-    };
-    let text_colour = match holds {
-        Some(true) => painter.palette.running,
-        Some(false) => painter.palette.value,
-        None => painter.palette.label,
+    let (text, text_colour) = match &shown.cells {
+        None => (tr!("comparing the cells …").into(), painter.palette.label),
+        Some((true, text)) => (format!("{}  {text}", sign(true)), painter.palette.running),
+        Some((false, text)) => (format!("{}  {text}", sign(false)), painter.palette.value),
     };
     let room = 0.46 * inside.width();
-    let text = fitted(painter, text, medium(16.0), text_colour, room);
+    let text = fitted(painter, &text, medium(16.0), text_colour, room);
     let left = inside.right() - text.size().x;
     put(painter, inside.right_center(), Align2::RIGHT_CENTER, text);
-    let mut used = left;
-    if let Some(holds) = holds {
-        let size = rect.height().min(18.0);
-        used = left - 8.0 - size;
-        let corner = pos2(used, rect.center().y - size / 2.0);
-        paint_sign(
-            painter,
-            &painter.palette,
-            Rect::from_min_size(corner, vec2(size, size)),
-            holds,
-        );
-    }
-    let room = (used - gap - inside.left()).max(1.0);
+    let room = (left - gap - inside.left()).max(1.0);
     let font = medium(18.0);
     let factor = either(
         painter,

@@ -581,10 +581,9 @@ impl Scenario {
     /// A kernel in the editor, and what its check has found.
     fn check(&mut self, checked: Option<Result<Right, Box<Fault>>>) {
         self.edit();
-        self.contents.editor = CodeEditor {
-            findings: checked.map(Findings::of_checked),
-            ..CodeEditor::of_kernel(rung("shared"))
-        };
+        let editor = &mut self.contents.editor;
+        *editor = CodeEditor::of_kernel(rung("shared"));
+        editor.findings = checked.map(Findings::of_checked);
     }
 
     fn find(&mut self, fault: Fault) {

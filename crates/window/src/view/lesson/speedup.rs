@@ -2,11 +2,7 @@
 //! than one after the other, beside the ideal, over N; both axes are logarithmic, so that twice as
 //! much is as far everywhere.
 
-use egui::accesskit::Role;
-use egui::{
-    Align2, Color32, Painter, Pos2, Rect, RichText, Sense, Shape, Stroke, Ui, WidgetInfo, pos2,
-    vec2,
-};
+use egui::{Align2, Color32, Rect, RichText, Shape, Stroke, Ui, pos2, vec2};
 
 use crate::view::hud::style::*;
 use lang::tr;
@@ -14,171 +10,99 @@ use lesson::Speedup;
 use ui::numbers::grouped;
 use ui::theme::Palette;
 
-/// Height of a line of text.
-const LINE: f32 = 22.0;
+/// The type of everything, and what lines look like: they differ in more than their colours.
 const TYPE: f32 = 15.0;
-/// Room for the figures beside the upright axis.
+const LINES: [&str; 3] = ["–––", "- - -", "· · ·"];
+/// Room for the figures beside the upright axis, and below the other.
 const LEFT: f32 = 84.0;
-/// Room for those below the other.
 const BOTTOM: f32 = 28.0;
-/// Half the size of a point's sign.
-const SIGN: f32 = 5.0;
-
-/// Height that all of it takes, at least: in less room everything is smaller.
+/// The height of the whole page's type in which there is room for all of it: in less it is smaller.
 const HEIGHT: f32 = 300.0;
 
-/// Pixels of a side, below which nothing could be read.
-const SMALLEST_ROOM: f32 = 80.0;
-
-/// Shows captions, the names of the curves, and these below, so much larger than usual at most.
-pub(super) fn show(ui: &mut Ui, palette: &Palette<Color32>, scale: f32, speedup: &Speedup) {
-    let room = ui.available_size();
-    if room.min_elem() < SMALLEST_ROOM {
-        return;
-    }
-    let scale = scale.min(room.y / HEIGHT);
-    let text = |text: String, colour| {
-        RichText::new(text)
-            .font(regular(TYPE * scale))
-            .color(colour)
-    };
-    ui.spacing_mut().item_spacing = vec2(8.0, 2.0) * scale;
-    ui.label(text(speedup.caption(), palette.label));
-    ui.label(text(Speedup::meaning().into(), palette.label));
+/// Shows the captions, what curves there are, and these below, in type of a size at most.
+pub(super) fn show(ui: &mut Ui, palette: &Palette<Color32>, size: f32, speedup: &Speedup) {
+    let scale = size.min(ui.available_height() / HEIGHT);
     let colours = [palette.value, palette.accent, palette.comparison_b];
-    let series = || speedup.series.iter().zip(colours.into_iter().cycle());
-    for (series, _) in series() {
-        if let Some(why) = &series.unavailable {
-            let title = lang::shown(&series.title);
-            ui.label(text(format!("{title}: {why}"), palette.label));
-        }
+    let text = |text: String, colour| {
+        let text = RichText::new(text).font(regular(TYPE * scale));
+        text.color(colour)
+    };
+    ui.spacing_mut().item_spacing.y = 2.0 * scale;
+    for caption in [speedup.caption(), Speedup::meaning().into()] {
+        ui.label(text(caption, palette.label));
     }
-    let Some((one, range)) = range(speedup) else {
+    for (nth, series) in speedup.series.iter().enumerate() {
+        let title = lang::shown(&series.title);
+        let name = match &series.unavailable {
+            None => title,
+            Some(why) => format!("{title}: {why}"),
+        };
+        ui.label(text(format!("{} {name}", LINES[nth % 3]), colours[nth % 3]));
+    }
+    ui.label(text(format!("––– {}", tr!("ideal")), palette.label));
+    let Some((one, [low, high])) = range(speedup) else {
         return;
     };
-    ui.horizontal_wrapped(|ui| {
-        for (nth, (series, colour)) in series().enumerate() {
-            let size = vec2(3.0 * SIGN, LINE) * scale;
-            let (place, _) = ui.allocate_exact_size(size, Sense::hover());
-            paint_sign(ui.painter(), place.center(), scale, nth, colour);
-            ui.label(text(lang::shown(&series.title), colour));
-        }
-        ui.label(text(format!("┄ {}", tr!("ideal")), palette.label));
-    });
-    let (all, chart) = ui.allocate_exact_size(ui.available_size(), Sense::hover());
-    let rows = (0..speedup.measured()).map(|nth| speedup.row(nth).join(": "));
-    let rows = rows.collect::<Vec<_>>().join("; ");
-    chart.widget_info(|| WidgetInfo::labeled(Role::Image, true, &rows));
-    let painter = ui.painter();
+    let room = ui.available_rect_before_wrap();
     let axes = Rect::from_min_max(
-        all.min + vec2(LEFT, 1.6 * LINE) * scale,
-        all.max - vec2(0.0, BOTTOM) * scale,
+        room.min + vec2(LEFT, 2.0 * TYPE) * scale,
+        room.max - vec2(1.5 * TYPE, BOTTOM) * scale,
     );
-    paint_axes(painter, axes, scale, speedup, range, palette);
-    let at = |instances: usize, times: f64| {
-        pos2(across(axes, speedup, instances), up(axes, range, times))
-    };
     let most = speedup.instances.last().map_or(1, |&most| most);
-    let thin = Stroke::new(1.6 * scale, palette.label);
-    let diagonal = [at(1, 1.0), at(most, most as f64)];
-    let dashes = Shape::dashed_line(&diagonal, thin, 6.0 * scale, 5.0 * scale);
-    painter.extend(dashes);
-    for (nth, (series, colour)) in series().enumerate() {
-        let stroke = Stroke::new(2.4 * scale, colour);
-        let mut points = Vec::new();
-        for point in &series.points {
-            let of = |rate: f64| at(point.instances, point.times(rate, one));
-            let middle = of(point.rounds_per_second);
-            if let Some(interval) = point.interval {
-                let [low, high] = interval.map(|rate| of(rate).y);
-                painter.vline(middle.x, high..=low, stroke);
-                for end in [low, high] {
-                    let cap = middle.x - SIGN * scale..=middle.x + SIGN * scale;
-                    painter.hline(cap, end, stroke);
-                }
-            }
-            paint_sign(painter, middle, scale, nth, colour);
-            points.push(middle);
-        }
-        painter.add(Shape::line(points, stroke));
-    }
-}
-
-/// A circle, a square or a triangle: curves differ in more than their colours.
-fn paint_sign(painter: &Painter, at: Pos2, scale: f32, nth: usize, colour: Color32) {
-    let size = SIGN * scale;
-    match nth % 3 {
-        0 => {
-            painter.circle_filled(at, size, colour);
-        }
-        1 => {
-            let square = Rect::from_center_size(at, vec2(2.0 * size, 2.0 * size));
-            painter.rect_filled(square, 0.0, colour);
-        }
-        _ => {
-            let corners = [vec2(0.0, -size), vec2(size, size), vec2(-size, size)];
-            let corners = corners.map(|corner| at + 1.2 * corner).to_vec();
-            painter.add(Shape::convex_polygon(corners, colour, Stroke::NONE));
-        }
-    }
-}
-
-fn paint_axes(
-    painter: &Painter,
-    axes: Rect,
-    scale: f32,
-    speedup: &Speedup,
-    range: [f64; 2],
-    palette: &Palette<Color32>,
-) {
-    let write = |text: String, at: Pos2, align: Align2| {
+    let x = |instances: usize| {
+        let part = (instances as f64).log2() / (most.max(2) as f64).log2();
+        axes.left() + TYPE * scale + part as f32 * (axes.width() - TYPE * scale)
+    };
+    let y = |times: f64| {
+        axes.bottom() - ((times / low).ln() / (high / low).ln()) as f32 * axes.height()
+    };
+    let painter = ui.painter();
+    let write = |at, align, text: String| {
         painter.text(at, align, text, regular(TYPE * scale), palette.label)
     };
     let left = axes.left() - 10.0 * scale;
-    for times in ticks(range) {
-        let y = up(axes, range, times);
-        painter.hline(axes.x_range(), y, (1.0, palette.rule));
-        let digits = (-times.log10().floor()).max(0.0) as usize;
-        let text = match digits {
-            0 => grouped(times.round() as u64),
-            _ => format!("{times:.digits$}"),
+    let powers = low.log2().ceil() as i32..=high.log2().floor() as i32;
+    for power in powers.clone().step_by(powers.count() / 8 + 1) {
+        let times = 2f64.powi(power);
+        painter.hline(axes.x_range(), y(times), (1.0, palette.rule));
+        let text = match power {
+            0.. => grouped(times as u64),
+            _ => times.to_string(),
         };
-        write(text + "×", pos2(left, y), Align2::RIGHT_CENTER);
+        write(pos2(left, y(times)), Align2::RIGHT_CENTER, text + "×");
     }
-    let corner = pos2(left, axes.top() - LINE * scale);
-    write(tr!("speed-up").into(), corner, Align2::RIGHT_CENTER);
+    let corner = pos2(left, axes.top() - 1.4 * TYPE * scale);
+    write(corner, Align2::RIGHT_CENTER, tr!("speed-up").into());
     let below = axes.bottom() + 0.6 * BOTTOM * scale;
-    write("N".into(), pos2(left, below), Align2::RIGHT_CENTER);
+    write(pos2(left, below), Align2::RIGHT_CENTER, "N".into());
     let mut free = f32::MAX;
     for &instances in speedup.instances.iter().rev() {
-        let at = pos2(across(axes, speedup, instances), below);
-        let text = grouped(instances as u64);
+        let (at, text) = (pos2(x(instances), below), grouped(instances as u64));
         // As many as there is room for, the last one among them.
         if at.x + 0.35 * TYPE * scale * text.len() as f32 <= free {
-            let written = write(text, at, Align2::CENTER_CENTER);
-            free = written.left() - 6.0 * scale;
+            free = write(at, Align2::CENTER_CENTER, text).left() - 6.0 * scale;
         }
     }
-}
-
-/// Where so many instances stand.
-fn across(axes: Rect, speedup: &Speedup, instances: usize) -> f32 {
-    let most = speedup.instances.last().map_or(1, |&most| most);
-    // Signs and figures at the ends have room.
-    let inside = axes.shrink2(vec2(0.05 * axes.width(), 0.0));
-    match most {
-        1 => inside.center().x,
-        _ => {
-            let part = (instances as f64).log2() / (most as f64).log2();
-            inside.left() + part as f32 * inside.width()
+    let ideal = [pos2(x(1), y(1.0)), pos2(x(most), y(most as f64))];
+    painter.line_segment(ideal, (1.6 * scale, palette.label));
+    for (nth, series) in speedup.series.iter().enumerate() {
+        let stroke = Stroke::new(2.4 * scale, colours[nth % 3]);
+        let mut points = Vec::new();
+        for point in &series.points {
+            let at = |rate: f64| pos2(x(point.instances), y(point.times(rate, one)));
+            if let Some([low, high]) = point.interval {
+                painter.line_segment([at(low), at(high)], stroke);
+            }
+            let middle = at(point.rounds_per_second);
+            painter.circle_filled(middle, 4.0 * scale, stroke.color);
+            points.push(middle);
         }
+        painter.extend(match nth % 3 {
+            0 => vec![Shape::line(points, stroke)],
+            1 => Shape::dashed_line(&points, stroke, 8.0 * scale, 5.0 * scale),
+            _ => Shape::dotted_line(&points, stroke.color, 6.0 * scale, 1.6 * scale),
+        });
     }
-}
-
-/// Where a speed-up stands.
-fn up(axes: Rect, [low, high]: [f64; 2], times: f64) -> f32 {
-    let part = (times / low).ln() / (high / low).ln();
-    axes.bottom() - part as f32 * axes.height()
 }
 
 /// The rounds per second of one instance, in the first way of issuing, and the speed-ups that the
@@ -197,85 +121,68 @@ fn range(speedup: &Speedup) -> Option<(f64, [f64; 2])> {
     Some((one, [low / air, high * air]))
 }
 
-/// Round numbers within a range: of each power of ten 1, 2 and 5, or alone the powers where those
-/// would be too many.
-fn ticks([low, high]: [f64; 2]) -> Vec<f64> {
-    let decades = low.log10().floor() as i32..=high.log10().ceil() as i32;
-    let within = |steps: &[f64]| -> Vec<f64> {
-        let all = decades
-            .clone()
-            .flat_map(|decade| steps.iter().map(move |step| step * 10f64.powi(decade)));
-        all.filter(|tick| (low..=high).contains(tick)).collect()
-    };
-    let fine = within(&[1.0, 2.0, 5.0]);
-    if fine.len() > 7 { within(&[1.0]) } else { fine }
-}
-
 #[cfg(test)]
 mod tests {
+    use egui::{Context, RawInput, Shape};
+
     use super::*;
+    use crate::view::hud::install_fonts;
     use lesson::{SpeedupPoint, SpeedupSeries};
 
-    fn speedup(points: &[(f64, Option<[f64; 2]>)]) -> Speedup {
-        let points = points.iter().enumerate();
-        let points = points.map(|(nth, &(rounds_per_second, interval))| SpeedupPoint {
+    /// Four at once in the time of two: half the rounds, twice the lattices.
+    #[test]
+    fn a_point_stands_at_its_instances_and_its_speed_up() {
+        let points = [1000.0, 1000.0, 500.0].iter().enumerate();
+        let points = points.map(|(nth, &rounds_per_second)| SpeedupPoint {
             instances: 1 << nth,
             rounds_per_second,
-            interval,
+            interval: Some([0.5 * rounds_per_second, 1.5 * rounds_per_second]),
         });
-        Speedup {
+        let speedup = Speedup {
             kernel: "bits".into(),
             width: 64,
             height: 64,
             generations_per_round: 1,
-            instances: vec![1, 2, 4, 8, 12],
+            instances: vec![1, 2, 4],
             series: vec![SpeedupSeries {
                 title: "one stream for all".into(),
                 points: points.collect(),
                 unavailable: None,
             }],
+        };
+        let context = Context::default();
+        install_fonts(&context);
+        let palette = ui::theme::palette(0).map(opaque);
+        let mut output = context.run_ui(RawInput::default(), |ui| {
+            show(ui, &palette, 1.0, &speedup);
+        });
+        let shapes = std::mem::take(&mut output.shapes).into_iter();
+        output.drop_without_applying_deltas();
+        let shapes: Vec<Shape> = shapes.map(|clipped| clipped.shape).collect();
+        let place = |wanted: &str| {
+            let is_it = |shape: &&Shape| match shape {
+                Shape::Text(text) => text.galley.text() == wanted,
+                _ => false,
+            };
+            let shape = shapes.iter().find(is_it).unwrap();
+            shape.visual_bounding_rect().center()
+        };
+        let circles = shapes.iter().filter_map(|shape| match shape {
+            Shape::Circle(circle) => Some(circle.center),
+            _ => None,
+        });
+        let points: Vec<_> = circles.collect();
+        assert_eq!(points.len(), 3);
+        for (point, [instances, times]) in
+            points.iter().zip([["1", "1×"], ["2", "2×"], ["4", "2×"]])
+        {
+            let (below, beside) = (place(instances), place(times));
+            assert!((point.x - below.x).abs() < 2.0 && (point.y - beside.y).abs() < 2.0);
+            assert!(
+                beside.x < point.x && point.y < below.y,
+                "{point} {beside} {below}"
+            );
         }
-    }
-
-    #[test]
-    fn every_point_and_its_interval_stand_within_the_axes() {
-        assert_eq!(range(&speedup(&[])), None);
-        let axes = Rect::from_min_max(pos2(100.0, 50.0), pos2(500.0, 250.0));
-        for points in [
-            vec![(1000.0, Some([900.0, 1100.0]))],
-            vec![(60_000.0, Some([50_000.0, 61_000.0])), (0.5, None)],
-        ] {
-            let speedup = speedup(&points);
-            let (one, range) = range(&speedup).unwrap();
-            assert!(range[1] / range[0] >= 3.99, "{range:?}");
-            for point in &speedup.series[0].points {
-                let x = across(axes, &speedup, point.instances);
-                assert!(axes.x_range().contains(x));
-                let rate = point.rounds_per_second;
-                let [low, high] = point.interval.unwrap_or([rate, rate]);
-                let heights = [low, rate, high].map(|rate| up(axes, range, point.times(rate, one)));
-                assert!(heights.iter().all(|it| axes.y_range().contains(*it)));
-                assert!(heights.is_sorted_by(|a, b| a >= b), "more is further up");
-            }
-        }
-        // Twice as many instances are as far everywhere.
-        let [one, two, four] = [1, 2, 4].map(|count| across(axes, &speedup(&[]), count));
-        assert!((two - one - (four - two)).abs() < 1e-3 && two > one + 1.0);
-    }
-
-    #[test]
-    fn a_speed_up_is_that_of_the_instances_not_of_the_rounds() {
-        // Four at once in the time of two: half the rounds, twice the lattices.
-        let speedup = speedup(&[(1000.0, None), (1000.0, None), (500.0, None)]);
-        let points = &speedup.series[0].points;
-        let times = [0, 1, 2].map(|at| points[at].times(points[at].rounds_per_second, 1000.0));
-        assert_eq!(times, [1.0, 2.0, 2.0]);
-    }
-
-    #[test]
-    fn ticks_are_round_and_few() {
-        assert_eq!(ticks([40.0, 420.0]), [50.0, 100.0, 200.0]);
-        assert_eq!(ticks([0.9, 11.0]), [1.0, 2.0, 5.0, 10.0]);
-        assert_eq!(ticks([1.5, 60_000.0]), [10.0, 100.0, 1000.0, 10_000.0]);
+        assert!(points[0].x < points[1].x && points[0].y > points[1].y);
     }
 }
