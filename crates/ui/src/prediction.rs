@@ -10,7 +10,7 @@ use std::collections::HashMap;
 
 use crate::timeline::host_us;
 use engine::{EventId, Nanos, Span, StreamId};
-use script::{Call, CallKind, Place, Round};
+use script::{Call, CallKind, Round, Verdict, Work};
 use session::trace::{EventUse, StepFacts, StepKind, TimedRound};
 use session::{IsolatedOp, Order, Switches};
 
@@ -87,30 +87,26 @@ pub fn predict(round: &Round, times: &OpTimes) -> TimedRound {
     }
 }
 
-/// By which factor a round of these instances would be faster than one in a built-in order.
-pub fn predicted_factor(round: &Round, before: Order, instances: u32, times: &OpTimes) -> f64 {
+/// By which factor a round of these instances would be faster than one in a built-in order, which has a
+/// stream for each; `None` if a script has not so many.
+pub fn predicted_factor(
+    round: &Round,
+    before: Order,
+    instances: u32,
+    times: &OpTimes,
+) -> Option<f64> {
     let length = |round: &Round| {
-        let bounds = predict(round, times).bounds();
-        bounds.map_or(1.0, |(start, end)| (end.0 - start.0).max(1) as f64)
+        let (start, end) = predict(round, times).bounds()?;
+        Some((end.0 - start.0).max(1) as f64)
     };
-    length(&in_order(before, instances)) / length(round)
-}
-
-/// The calls of a built-in order, with a stream for each instance.
-fn in_order(order: Order, instances: u32) -> Round {
-    let call = |kind: fn(u32) -> CallKind, stream| Call {
-        kind: kind(stream),
-        stream,
-        place: Place { line: 1, column: 1 },
+    let before = match before {
+        Order::Depth => "for i in 0..N { advance(i, i); download(i, i); }",
+        Order::Breadth | Order::Own => {
+            "for i in 0..N { advance(i, i); } for i in 0..N { download(i, i); }"
+        }
     };
-    let kernel = |instance| call(CallKind::Advance, instance);
-    let copy = |instance| call(CallKind::Download, instance);
-    let all = 0..instances;
-    let calls = match order {
-        Order::Depth => all.flat_map(|it| [kernel(it), copy(it)]).collect(),
-        Order::Breadth | Order::Own => all.clone().map(kernel).chain(all.map(copy)).collect(),
-    };
-    Round { calls }
+    let before = Verdict::of(before, Work::Lattices, instances, &[]);
+    Some(length(&before.round)? / length(round)?)
 }
 
 fn facts(call: &Call) -> StepFacts {
@@ -221,7 +217,6 @@ fn copy(engine: &mut i64, ready: i64, times: &OpTimes) -> (i64, i64) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use script::Work;
 
     fn times(share: f64, call_us: i64) -> OpTimes {
         OpTimes {
@@ -282,7 +277,7 @@ mod tests {
     fn a_round_is_compared_with_a_built_in_order() {
         let factor = |source: &str, before, call_us| {
             let round = round(source, Work::Lattices, 4);
-            predicted_factor(&round, before, 4, &times(0.1, call_us))
+            predicted_factor(&round, before, 4, &times(0.1, call_us)).unwrap()
         };
         let breadth = "for i in 0..N { advance(i, i); } for i in 0..N { download(i, i); }";
         assert_eq!(factor(breadth, Order::Breadth, 1), 1.0);

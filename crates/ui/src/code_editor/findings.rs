@@ -255,19 +255,15 @@ pub fn judge(text: &str, task: Option<&RoundTask>, context: &RoundContext) -> Fi
         None => for_instances(),
     };
     let work = task.map_or(Work::Lattices, |it| it.work);
-    let predicted = context
-        .times
-        .zip(context.before)
-        .and_then(|(times, before)| {
-            let fits = |it: &Verdict| it.is_right() && it.round.calls.len() <= MAX_PREDICTED_CALLS;
-            let round = Some(&verdict).filter(|it| work == Work::Lattices && fits(it))?;
-            let other = (round.items != instances).then(for_instances);
-            let round = &other.as_ref().unwrap_or(round);
-            fits(round).then(|| Predicted {
-                factor: predicted_factor(&round.round, before, instances, &times),
-                before,
-            })
-        });
+    let known = context.times.zip(context.before);
+    let predicted = known.and_then(|(times, before)| {
+        let fits = |it: &Verdict| it.is_right() && it.round.calls.len() <= MAX_PREDICTED_CALLS;
+        let round = Some(&verdict).filter(|it| work == Work::Lattices && fits(it))?;
+        let other = (round.items != instances).then(for_instances);
+        let round = other.as_ref().or(Some(round)).filter(|it| fits(it))?;
+        let factor = predicted_factor(&round.round, before, instances, &times)?;
+        Some(Predicted { factor, before })
+    });
     Findings {
         race: Race::of(&verdict, context.times),
         predicted,
