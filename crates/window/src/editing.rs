@@ -8,7 +8,7 @@ mod files;
 use std::sync::Arc;
 
 use crate::handler::Handler;
-use crate::pointer::HitTarget;
+use crate::pointer::{Drag, HitTarget};
 use crate::view::{Dialog, FileTask, Picker};
 use lang::{message, tr};
 use life::{Lattice, Rule, Size, too_large};
@@ -18,31 +18,16 @@ use ui::{EditAction, Ghost, Tool};
 /// The state of editing.
 #[derive(Default)]
 pub(super) struct Editing {
-    pub(super) holding: Option<EditGesture>,
     /// How often something was filled: another soup each time.
-    pub(super) fills: u64,
+    fills: u64,
     /// What is to be saved, until it is.
-    pub(super) unsaved: Option<PatternToSave>,
+    unsaved: Option<PatternToSave>,
     /// The path that was tried.
-    pub(super) tried: String,
+    tried: String,
     /// The file that is there already and was asked about.
-    pub(super) replaces: Option<String>,
+    replaces: Option<String>,
     /// The rule of the pattern that was opened or pasted last, if the lattices ran another one.
     pub(super) offered_rule: Option<Rule>,
-}
-
-/// What a drag with the left button does.
-pub(super) enum EditGesture {
-    /// Draws, in an instance, from this cell on.
-    Stroke {
-        instance: usize,
-        last: CellHit,
-        alive: bool,
-    },
-    /// Spans a selection from here.
-    Selecting { instance: usize, from: CellHit },
-    /// Nothing more: it has placed something.
-    Placed,
 }
 
 /// Cells that are to be saved, as they were when that was asked for.
@@ -59,36 +44,37 @@ pub(crate) struct PatternToSave {
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct CellHit {
     /// The cell, counted on beyond the lattice's edges.
-    pub(super) cell: [i64; 2],
+    cell: [i64; 2],
     /// Axes on which coordinates wrap.
-    pub(super) around: [bool; 2],
+    around: [bool; 2],
     /// Where the panel's top left was then.
-    pub(super) origin: [f64; 2],
+    origin: [f64; 2],
+}
+
+fn sides(size: Size) -> [i64; 2] {
+    [size.width(), size.height()].map(i64::from)
 }
 
 impl CellHit {
     /// The cell of the lattice; the nearest one, where it is on none.
-    pub(super) fn on(self, size: Size) -> [u32; 2] {
-        self.each(size, |at, side, around| {
-            if around {
-                at.rem_euclid(side)
-            } else {
-                at.clamp(0, side - 1)
-            }
+    fn on(self, size: Size) -> [u32; 2] {
+        let sides = sides(size);
+        [0, 1].map(|axis| match (self.cell[axis], sides[axis]) {
+            (at, side) if self.around[axis] => at.rem_euclid(side) as u32,
+            (at, side) => at.clamp(0, side - 1) as u32,
         })
-        .map(|at| at as u32)
     }
 
     /// Whether there is a cell.
-    pub(super) fn is_on(self, size: Size) -> bool {
-        let is_on = |at, side, around| i64::from(around || (0..side).contains(&at));
-        self.each(size, is_on) == [1, 1]
+    fn is_on(self, size: Size) -> bool {
+        let is_on = |axis| self.around[axis] || (0..sides(size)[axis]).contains(&self.cell[axis]);
+        is_on(0) && is_on(1)
     }
 
     /// The same cell relative to the panel's present origin, which jumps by a lattice's side when
     /// the view has moved around the torus.
-    pub(super) fn carried(self, now: CellHit, size: Size) -> [i64; 2] {
-        let sides = [size.width(), size.height()].map(i64::from);
+    fn carried(self, now: CellHit, size: Size) -> [i64; 2] {
+        let sides = sides(size);
         [0, 1].map(|axis| {
             let moved = (now.origin[axis] - self.origin[axis]) / sides[axis] as f64;
             let turns = if now.around[axis] { moved.round() } else { 0.0 };
@@ -96,27 +82,17 @@ impl CellHit {
         })
     }
 
-    /// The cells from here to there that an area can have: it ends at the lattice's edges.
-    pub(super) fn span(self, to: CellHit, size: Size) -> [[u32; 2]; 2] {
-        let from = self.carried(to, size);
-        let first = self.each(size, |_, side, around| if around { side } else { 0 });
-        let first = [0, 1].map(|axis| match first[axis] {
-            0 => 0,
-            side => from[axis].div_euclid(side) * side,
+    /// The area from here to there: it ends at the lattice's edges.
+    fn span(self, to: CellHit, size: Size) -> Area {
+        let (from, sides) = (self.carried(to, size), sides(size));
+        let corners = [from, to.cell].map(|cell| {
+            [0, 1].map(|axis| {
+                let turns = from[axis].div_euclid(sides[axis]) * i64::from(self.around[axis]);
+                (cell[axis] - turns * sides[axis]).clamp(0, sides[axis] - 1) as u32
+            })
         });
-        [from, to.cell].map(|cell| within([0, 1].map(|axis| cell[axis] - first[axis]), size))
+        Area::spanned(corners[0], corners[1])
     }
-
-    fn each(self, size: Size, of: impl Fn(i64, i64, bool) -> i64) -> [i64; 2] {
-        let sides = [size.width(), size.height()].map(i64::from);
-        [0, 1].map(|axis| of(self.cell[axis], sides[axis], self.around[axis]))
-    }
-}
-
-/// The nearest cell of the lattice.
-fn within([x, y]: [i64; 2], size: Size) -> [u32; 2] {
-    let near = |at: i64, side: u32| at.clamp(0, i64::from(side) - 1) as u32;
-    [near(x, size.width()), near(y, size.height())]
 }
 
 impl Handler {
@@ -188,23 +164,17 @@ impl Handler {
 
     /// A click that was no drag drops the selection, unless it is within it.
     pub(super) fn deselect_at_click(&mut self, instance: usize) {
-        let (Some(under), Some(status), Some((of, area))) = (
-            self.cell_of(instance),
-            self.status(),
-            self.app.edit_overlay.selection,
-        ) else {
-            return;
-        };
-        let is_within =
-            under.is_on(status.lattices.size) && area.contains(under.on(status.lattices.size));
-        if instance != of || !is_within {
+        if let Some((under, size)) = self.cell_of(instance)
+            && let Some((of, area)) = self.app.edit_overlay.selection
+            && (instance != of || !under.is_on(size) || !area.contains(under.on(size)))
+        {
             self.app.edit_overlay.selection = None;
         }
     }
 
     /// Ends a stroke that is being drawn.
     pub(super) fn end_stroke(&mut self) {
-        self.editing.holding = None;
+        self.pointer.drag = None;
     }
 
     /// The selection, or all of the selected panel.
@@ -273,95 +243,81 @@ impl Handler {
         }
     }
 
-    /// The left button went down; whether the hand took it.
-    pub(super) fn edit_pressed(&mut self, target: Option<HitTarget>) -> bool {
-        let (Some(HitTarget::Panel(instance)), Some(status)) = (target, self.status()) else {
-            return false;
+    /// The left button went down; the edit that it begins, if it does.
+    pub(super) fn begin_edit(&mut self, target: Option<HitTarget>) -> Option<Drag> {
+        let Some(HitTarget::Panel(instance)) = target else {
+            return None;
         };
-        let Some(under) = self.cell_of(instance) else {
-            return false;
-        };
+        let (under, size) = self.cell_of(instance)?;
         let shift = self.modifiers.shift_key();
-        if let Some(ghost) = &mut self.app.edit_overlay.ghost {
+        let drag = if let Some(ghost) = &mut self.app.edit_overlay.ghost {
             ghost.at = Some((instance, under.cell));
-            self.place_ghost(&status, shift);
-            self.editing.holding = Some(EditGesture::Placed);
+            self.place_ghost(size, shift);
+            Drag::Placed
         } else if shift || self.app.edit_overlay.tool == Tool::Selection {
             self.app.edit_overlay.selection = None;
-            self.editing.holding = Some(EditGesture::Selecting {
-                instance,
-                from: under,
-            });
+            let from = under;
+            Drag::Selecting { instance, from }
         } else if self.app.edit_overlay.tool == Tool::Pencil {
-            let first = under.on(status.lattices.size);
+            let first = under.on(size);
             let alive = !self.is_alive(instance, first);
             let cells = [first].into();
-            self.editing.holding = Some(EditGesture::Stroke {
+            self.edit(instance, Change::Draw { cells, alive }, false);
+            Drag::Stroke {
                 instance,
                 last: under,
                 alive,
-            });
-            self.edit(instance, Change::Draw { cells, alive }, false);
+            }
         } else {
-            return false;
-        }
+            return None;
+        };
         self.app.send(SessionAction::Select(instance));
-        true
+        Some(drag)
     }
 
-    /// The pointer moved; whether the hand took it.
-    pub(super) fn edit_moved(&mut self) -> bool {
-        if self.app.edit_overlay.ghost.is_some() {
-            self.move_ghost();
-        }
-        let instance = match &self.editing.holding {
-            Some(
-                EditGesture::Stroke { instance, .. } | EditGesture::Selecting { instance, .. },
-            ) => *instance,
-            Some(EditGesture::Placed) => return true,
-            None => return false,
-        };
-        let (Some(under), Some(status)) = (self.cell_of(instance), self.status()) else {
-            return true;
-        };
-        match &mut self.editing.holding {
-            Some(EditGesture::Stroke { last, alive, .. }) if *last != under => {
-                let alive = *alive;
-                let last = std::mem::replace(last, under);
-                let cells = line(last.carried(under, status.lattices.size), under.cell);
+    /// The pointer moved while an edit is made.
+    pub(super) fn continue_edit(&mut self) {
+        match self.pointer.drag {
+            Some(Drag::Stroke {
+                instance,
+                last,
+                alive,
+            }) => {
+                let Some((under, size)) = self.cell_of(instance).filter(|(it, _)| *it != last)
+                else {
+                    return;
+                };
+                self.pointer.drag = Some(Drag::Stroke {
+                    instance,
+                    last: under,
+                    alive,
+                });
+                let cells = line(last.carried(under, size), under.cell);
                 let cells = cells.map(|cell| CellHit { cell, ..under });
-                let cells: Arc<[_]> = cells
-                    .filter(|under| under.is_on(status.lattices.size))
-                    .map(|under| under.on(status.lattices.size))
-                    .collect();
+                let cells = cells.filter(|it| it.is_on(size)).map(|it| it.on(size));
+                let cells: Arc<[_]> = cells.collect();
                 if !cells.is_empty() {
                     self.edit(instance, Change::Draw { cells, alive }, true);
                 }
             }
-            Some(EditGesture::Selecting { from, .. }) => {
-                let [from, to] = from.span(under, status.lattices.size);
-                let area = Area::spanned(from, to);
-                self.app.edit_overlay.selection = Some((instance, area));
-                self.pacer.request_frame();
+            Some(Drag::Selecting { instance, from }) => {
+                if let Some((under, size)) = self.cell_of(instance) {
+                    self.app.edit_overlay.selection = Some((instance, from.span(under, size)));
+                    self.pacer.request_frame();
+                }
             }
-            _ => {}
+            Some(Drag::Placed | Drag::Move { .. }) | None => {}
         }
-        true
     }
 
-    /// The left button came up; whether the hand had it.
-    pub(super) fn edit_released(&mut self) -> bool {
-        let held = self.editing.holding.take();
+    /// A selection is spanned: the next drag moves the view again.
+    pub(super) fn end_selecting(&mut self) {
         let edit_overlay = &mut self.app.edit_overlay;
-        let selected = matches!(held, Some(EditGesture::Selecting { .. }))
-            && edit_overlay.selection.is_some()
-            && edit_overlay.tool == Tool::Selection;
-        if selected {
+        if edit_overlay.selection.is_some() && edit_overlay.tool == Tool::Selection {
             edit_overlay.tool = Tool::Hand;
             self.update_pointed_cell(self.under_pointer());
             self.pacer.request_frame();
         }
-        held.is_some()
     }
 
     /// A pattern made for this rule, if any, is taken, to be placed by a click.
@@ -384,9 +340,10 @@ impl Handler {
         self.show_notice(remarks.join("; "));
     }
 
-    fn move_ghost(&mut self) {
-        let over = self.panel_cell(self.under_pointer());
-        let over = over.map(|(instance, under)| (instance, under.cell));
+    pub(super) fn move_ghost(&mut self) {
+        let over = self
+            .cell_under(self.under_pointer())
+            .map(|(instance, under, _)| (instance, under.cell));
         if let Some(ghost) = &mut self.app.edit_overlay.ghost
             && ghost.at != over
         {
@@ -395,23 +352,23 @@ impl Handler {
         }
     }
 
-    fn place_ghost(&mut self, status: &Status, stays: bool) {
+    fn place_ghost(&mut self, all: Size, stays: bool) {
         let Some(ghost) = &self.app.edit_overlay.ghost else {
             return;
         };
-        let Some((instance, [x, y])) = ghost.corner() else {
+        let Some((instance, corner)) = ghost.corner() else {
             return;
         };
-        let around = |at: i64, side: u32| at.rem_euclid(side.into()) as u32;
-        let (pattern, all) = (ghost.pattern.clone(), status.lattices.size);
+        let pattern = ghost.pattern.clone();
         let (width, height) = (pattern.size().width(), pattern.size().height());
         if width > all.width() || height > all.height() {
             let (what, offer) = (tr!("the pattern"), all.with_room(width, height));
             return self.show_notice(too_large(what, [width, height], all, offer, None));
         }
+        let at = [0, 1].map(|axis| corner[axis].rem_euclid(sides(all)[axis]) as u32);
         let change = Change::Place {
             pattern,
-            at: [around(x, all.width()), around(y, all.height())],
+            at,
             overwrites_dead: false,
         };
         if !stays {
@@ -424,40 +381,36 @@ impl Handler {
     pub(super) fn update_pointed_cell(&mut self, target: Option<HitTarget>) {
         let edit_overlay = &self.app.edit_overlay;
         let is_wanted = edit_overlay.tool != Tool::Hand || edit_overlay.ghost.is_some();
-        let cell = self.status().filter(|_| is_wanted).and_then(|status| {
-            let (instance, under) = self.panel_cell(target)?;
-            let size = status.lattices.size;
-            under.is_on(size).then(|| (instance, under.on(size)))
-        });
+        let cell = is_wanted.then(|| self.cell_under(target)).flatten();
+        let cell = cell.filter(|(_, under, size)| under.is_on(*size));
+        let cell = cell.map(|(instance, under, size)| (instance, under.on(size)));
         if self.app.edit_overlay.pointed != cell {
             self.app.edit_overlay.pointed = cell;
             self.pacer.request_frame();
         }
     }
 
-    /// The instance whose panel this is, and the cell under the pointer.
-    fn panel_cell(&self, target: Option<HitTarget>) -> Option<(usize, CellHit)> {
+    /// The instance whose panel this is, the cell under the pointer, and the lattice's size.
+    fn cell_under(&self, target: Option<HitTarget>) -> Option<(usize, CellHit, Size)> {
         let Some(HitTarget::Panel(instance)) = target else {
             return None;
         };
-        Some((instance, self.cell_of(instance)?))
+        let (under, size) = self.cell_of(instance)?;
+        Some((instance, under, size))
     }
 
-    /// The cell under the pointer as the panel of an instance has it, also beyond that.
-    fn cell_of(&self, instance: usize) -> Option<CellHit> {
-        let (at, status) = (self.pointer.at?, self.status()?);
-        let frame = self.frame(Some(&status))?;
-        let (layout, _) = frame.layout()?;
-        let (camera, panel) = (frame.sources.options.camera, layout.tiling.panel);
-        let transform = camera.shown(status.lattices.size, panel);
-        let single = frame.sources.single_instance();
-        let rect = layout.tiling.rect(single.map_or(instance, |_| 0));
-        let pixel = [at[0] - f64::from(rect.x), at[1] - f64::from(rect.y)];
-        Some(CellHit {
+    /// The cell under the pointer as the panel of an instance has it, also beyond that, and the lattice's
+    /// size.
+    fn cell_of(&self, instance: usize) -> Option<(CellHit, Size)> {
+        let (at, (status, layout, transform)) = (self.pointer.at?, self.places()?);
+        let size = status.lattices.size;
+        let pixel = self.pixel_of_panel(&layout, instance, at);
+        let hit = CellHit {
             cell: transform.to_cells(pixel).map(|at| at.floor() as i64),
-            around: camera.goes_around(status.lattices.size, panel),
+            around: transform.goes_around(size, layout.tiling.panel),
             origin: transform.origin,
-        })
+        };
+        Some((hit, size))
     }
 
     fn clipboard(&mut self) -> Option<String> {
@@ -492,8 +445,7 @@ impl Handler {
 
 /// The cells from one to another, without the first (Bresenham's).
 fn line([x, y]: [i64; 2], [to_x, to_y]: [i64; 2]) -> impl Iterator<Item = [i64; 2]> {
-    let (wide, high) = ((to_x - x).abs(), (to_y - y).abs());
-    let steps = wide.max(high);
+    let steps = (to_x - x).abs().max((to_y - y).abs());
     let toward = move |from: i64, to: i64, i: i64| {
         let twice = 2 * (to - from) * i + steps * (to - from).signum();
         from + twice / (2 * steps)
@@ -535,7 +487,7 @@ mod tests {
         assert_eq!(now.carried(at, size), [108, 30]);
         // A selection ends at the edge that it came to, whichever side it began on.
         let from = under([97, 10], [90.0, 0.0]);
-        assert_eq!(from.span(at, size), [[97, 10], [99, 59]]);
-        assert_eq!(at.span(from, size), [[3, 59], [0, 10]]);
+        assert_eq!(from.span(at, size), Area::spanned([97, 10], [99, 59]));
+        assert_eq!(at.span(from, size), Area::spanned([3, 59], [0, 10]));
     }
 }

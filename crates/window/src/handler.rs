@@ -24,7 +24,6 @@ use crate::input::Offered;
 use crate::keys::Pressed;
 use crate::pointer::Pointer;
 use crate::surface::{WindowCanvas, WindowSurface};
-use crate::view::layout::WindowLayout;
 use crate::view::picture_file::write_dated_png;
 use crate::view::{
     Dialog, Dialogs, Form, Frame, MIN_PIXELS_FOR_LINES, Picker, TimelineView, UiRequest, ViewError,
@@ -107,14 +106,10 @@ pub(super) struct Handler {
     pub(super) pointer: Pointer,
     pub(super) timeline: TimelineView,
     pub(super) editor: Editor,
-    /// When the cameras that glide were moved last.
-    pub(super) glided: Option<Instant>,
     pub(super) dialogs: Dialogs,
     pub(super) editing: Editing,
     /// Where fullscreen is, if that was asked for.
     pub(super) monitor: Option<MonitorHandle>,
-    /// Whether the mouse is where widgets may be.
-    pub(super) is_over_widgets: bool,
     /// Notches of the wheel not yet acted upon: a touchpad sends parts of one.
     wheel: f64,
     pub(super) modifiers: ModifiersState,
@@ -158,11 +153,9 @@ impl Handler {
             pointer: Pointer::default(),
             timeline: TimelineView::default(),
             editor,
-            glided: None,
             dialogs: Dialogs::default(),
             editing: Editing::default(),
             monitor: None,
-            is_over_widgets: false,
             wheel: 0.0,
             modifiers: ModifiersState::empty(),
             failed: None,
@@ -348,7 +341,6 @@ impl Handler {
         if recorded.is_some() {
             self.pacer.request_frame_at(now + Duration::from_secs(1)); // its clock goes on
         }
-        self.glide(now);
         self.notice_other_grid();
         let status = self.status();
         self.check_round(status.as_deref());
@@ -498,9 +490,7 @@ impl Handler {
             ViewAction::PanDown => self.pan_by_key([0.0, -1.0]),
             ViewAction::Fit => {
                 let pattern = self.app.pattern();
-                self.move_camera(true, |camera, status, layout| {
-                    camera.toggle_fit(status.lattices.size, layout.tiling.panel, pattern);
-                });
+                self.move_camera(|camera, size, panel| camera.toggle_fit(size, panel, pattern));
             }
             ViewAction::ToggleTimeline => self.toggle_timeline(),
             ViewAction::ToggleEditor => self.toggle_editor(),
@@ -605,28 +595,17 @@ impl Handler {
 
     /// The side panel that has the place of a timeline that is to be shown.
     fn panel_in_its_place(&self) -> Option<SidePanel> {
-        let layout = self.layout().filter(|_| self.app.options.timeline)?;
+        let (_, layout, _) = self.places().filter(|_| self.app.options.timeline)?;
         let (panel, _) = layout.side?;
         layout.timeline.is_none().then_some(panel)
-    }
-
-    /// Where everything stands, once there is anything.
-    pub(super) fn layout(&self) -> Option<WindowLayout> {
-        let status = self.status()?;
-        let (layout, _) = self.frame(Some(&status))?.layout()?;
-        Some(layout)
     }
 
     /// Shows or hides grid lines; says why none are seen where cells are too small.
     fn toggle_grid_lines(&mut self) {
         self.app.options.grid_lines ^= true;
-        let Some(status) = self.status() else { return };
-        let scale = self.frame(Some(&status)).and_then(|frame| {
-            let panel = frame.layout()?.0.tiling.panel;
-            let camera = frame.sources.options.camera;
-            Some(camera.shown(status.lattices.size, panel).scale)
-        });
-        if self.app.options.grid_lines && scale.is_some_and(|scale| scale < MIN_PIXELS_FOR_LINES) {
+        let are_unseen = |scale: f64| scale < MIN_PIXELS_FOR_LINES;
+        let scale = self.places().map(|(_, _, transform)| transform.scale);
+        if self.app.options.grid_lines && scale.is_some_and(are_unseen) {
             self.show_notice(message!(
                 "Grid lines are drawn from {least} pixels per cell on; zoom in",
                 least = MIN_PIXELS_FOR_LINES
@@ -705,15 +684,11 @@ impl ApplicationHandler<LoopEvent> for Handler {
                 }
             }
             WindowEvent::CursorMoved { position, .. } => {
-                let gesture = self.pointer.moved([position.x, position.y], scale);
-                if let (false, Some(gesture)) = (self.edit_moved(), gesture) {
-                    self.gesture(event_loop, gesture);
-                }
-                self.hover();
+                self.pointer_moved([position.x, position.y], scale);
             }
             WindowEvent::DroppedFile(path) => self.open_path(&path.to_string_lossy()),
             WindowEvent::CursorLeft { .. } => {
-                self.pointer.left();
+                self.pointer.at = None;
                 self.hover();
             }
             // A button that comes up always ends what its going down began.
@@ -736,7 +711,6 @@ impl ApplicationHandler<LoopEvent> for Handler {
                 if whole != 0.0 {
                     self.wheel -= whole;
                     self.wheel(whole);
-                    self.pacer.request_frame();
                 }
             }
             _ => {}

@@ -135,8 +135,7 @@ impl<'a> Frame<'a> {
         .map_or(Ok(mode), Err)
     }
 
-    /// Where everything stands, and what the leading panel will show when no camera glides any
-    /// more: that is what is asked of the session.
+    /// Where everything stands, and what the panels show.
     pub(crate) fn layout(&self) -> Option<(WindowLayout, ViewTransform)> {
         let status = self.sources.status?;
         let panels = self
@@ -256,7 +255,7 @@ pub(crate) fn paint(
     frame: &Frame<'_>,
     place: Option<&(WindowLayout, ViewTransform)>,
 ) {
-    let (Some(status), Some((layout, _)), Some(figures)) =
+    let (Some(status), Some((layout, transform)), Some(figures)) =
         (frame.sources.status, place, &frame.screen.figures)
     else {
         return starting(
@@ -268,8 +267,8 @@ pub(crate) fn paint(
     let only = frame.sources.single_instance();
     over_panels::paint_marks(painter, status, only, layout, frame.sources.options);
     say_panels(painter, status, only, layout);
-    over_panels::paint_minimap(painter, frame, layout);
-    over_panels::paint_edits(painter, frame, layout);
+    over_panels::paint_minimap(painter, frame, layout, *transform);
+    over_panels::paint_edits(painter, frame, layout, *transform);
     let mut figures = figures.clone();
     if let Some(sentence) = no_room(frame, layout) {
         figures.notify(sentence);

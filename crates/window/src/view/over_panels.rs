@@ -7,7 +7,7 @@
 
 use std::sync::Arc;
 
-use egui::{Align2, Color32, FontId, Galley, Mesh, Rect, Stroke, StrokeKind, pos2, vec2};
+use egui::{Align2, Color32, FontId, Galley, Mesh, Pos2, Rect, Stroke, StrokeKind, pos2, vec2};
 
 use crate::view::Frame;
 use crate::view::hud::style::*;
@@ -17,10 +17,10 @@ use crate::view::panels::Minimap;
 use crate::view::widget_painter::WidgetPainter;
 use lang::tr;
 use life::{Lattice, Run, Size};
-use session::{Change, Side, Status};
+use session::{Area, Change, Side, Status};
 use ui::finding::{ComparisonTexts, SideTexts};
 use ui::theme::{bytes, theme, tint};
-use ui::{Camera, CellRect, MinimapRegion, ViewOptions, ViewTransform};
+use ui::{Camera, PanelPart, ViewOptions, ViewTransform};
 
 /// A number's place, in points.
 const NUMBER: [f32; 2] = [21.0, 15.0];
@@ -104,21 +104,24 @@ pub(crate) fn paint_number(painter: &WidgetPainter, place: Rect, number: usize) 
 /// The most runs of cells that are painted one by one; of what has more, the outline.
 const MAX_RUNS: usize = 20_000;
 
-/// A panel that is painted on.
+/// A panel that is painted on, where it shows cells.
 struct Sheet {
     painter: WidgetPainter,
-    panel: Rect,
+    corner: Pos2,
     transform: ViewTransform,
     size: Size,
-    /// On which axes the panel goes around the torus.
-    around: [bool; 2],
     live: Color32,
     dead: Color32,
     pixels_per_point: f32,
 }
 
 /// Paints pending edits, the selection and a pattern to be placed over the panels.
-pub(crate) fn paint_edits(painter: &WidgetPainter, frame: &Frame<'_>, layout: &WindowLayout) {
+pub(crate) fn paint_edits(
+    painter: &WidgetPainter,
+    frame: &Frame<'_>,
+    layout: &WindowLayout,
+    transform: ViewTransform,
+) {
     let (Some(status), Some(edit_overlay)) = (frame.sources.status, frame.sources.edit_overlay)
     else {
         return;
@@ -131,17 +134,25 @@ pub(crate) fn paint_edits(painter: &WidgetPainter, frame: &Frame<'_>, layout: &W
         };
         let panel = layout.points(layout.tiling.rect(place));
         let [dead, live] = colours(frame, instance);
-        let camera = frame.sources.options.camera;
-        panel.is_positive().then(|| Sheet {
-            painter: painter.with_clip_rect(panel),
-            panel,
-            transform: camera.shown(status.lattices.size, layout.tiling.panel),
-            size: status.lattices.size,
-            around: camera.goes_around(status.lattices.size, layout.tiling.panel),
+        let size = status.lattices.size;
+        let mut sheet = Sheet {
+            painter: painter.clone(),
+            corner: panel.min,
+            transform,
+            size,
             live,
             dead,
             pixels_per_point: layout.pixels_per_point,
-        })
+        };
+        // Where the panel goes around the torus, the cells are seen again; elsewhere there is background.
+        let (mut seen, all) = (panel, sheet.rect([0, 0], [size.width(), size.height()]));
+        let around = transform.goes_around(size, layout.tiling.panel);
+        for axis in [0, 1].into_iter().filter(|&axis| !around[axis]) {
+            seen.min[axis] = seen.min[axis].max(all.min[axis]);
+            seen.max[axis] = seen.max[axis].min(all.max[axis]);
+        }
+        sheet.painter = painter.with_clip_rect(seen);
+        panel.is_positive().then_some(sheet)
     };
     for (_, edit) in &edit_overlay.pending {
         if let Some(sheet) = sheet(edit.instance) {
@@ -151,10 +162,8 @@ pub(crate) fn paint_edits(painter: &WidgetPainter, frame: &Frame<'_>, layout: &W
     if let Some((instance, area)) = edit_overlay.selection
         && let Some(sheet) = sheet(instance)
     {
-        let at = [i64::from(area.x), i64::from(area.y)];
-        let veil = translucent(painter.palette.selection_veil, 0x30);
-        sheet.filled(at, [area.size.width(), area.size.height()], veil);
-        sheet.outline(at, area.size, painter.palette.accent);
+        sheet.fill_area(area, translucent(painter.palette.selection_veil, 0x30));
+        sheet.outline_area(area, painter.palette.accent);
     }
     if let Some(ghost) = &edit_overlay.ghost
         && let Some((instance, at)) = ghost.corner()
@@ -187,48 +196,39 @@ impl Sheet {
         match change {
             Change::Draw { cells, alive } => {
                 let colour = if *alive { self.live } else { self.dead };
-                for &[x, y] in cells.iter() {
-                    self.run([i64::from(x), i64::from(y)], 1, colour);
+                for cell in cells.iter() {
+                    self.filled(cell.map(i64::from), [1, 1], colour);
                 }
             }
             Change::Place { pattern, at, .. } => {
                 self.pattern(pattern, at.map(i64::from), self.live);
             }
-            Change::Clear(area) => {
-                let at = [i64::from(area.x), i64::from(area.y)];
-                self.filled(at, [area.size.width(), area.size.height()], self.dead);
-            }
+            Change::Clear(area) => self.fill_area(*area, self.dead),
             Change::Fill { area, .. } | Change::Flip { area, .. } | Change::Rotate { area, .. } => {
-                let at = [i64::from(area.x), i64::from(area.y)];
-                self.outline(at, area.size, self.painter.palette.label);
+                self.outline_area(*area, self.painter.palette.label);
             }
         }
     }
 
-    /// Live cells; around the torus.
+    /// Live cells.
     fn pattern(&self, pattern: &Lattice, [x, y]: [i64; 2], colour: Color32) {
-        let mut runs = Vec::new();
-        for run in runs_of(pattern) {
-            if runs.len() == MAX_RUNS {
-                return self.outline([x, y], pattern.size(), colour);
-            }
-            runs.push(run);
+        let runs: Vec<Run> = runs_of(pattern).take(MAX_RUNS + 1).collect();
+        if runs.len() > MAX_RUNS {
+            return self.outline([x, y], pattern.size(), colour);
         }
         for run in runs {
             let at = [x + i64::from(run.x), y + i64::from(run.y)];
-            self.run(at, run.length, colour);
+            self.filled(at, [run.length, 1], colour);
         }
     }
 
-    /// Cells side by side, around the torus.
-    fn run(&self, [x, y]: [i64; 2], length: u32, colour: Color32) {
-        let (width, height) = (i64::from(self.size.width()), i64::from(self.size.height()));
-        let (x, y) = (x.rem_euclid(width), y.rem_euclid(height));
-        let first = length.min((width - x) as u32);
-        self.filled([x, y], [first, 1], colour);
-        if first < length {
-            self.filled([0, y], [length - first, 1], colour);
-        }
+    fn fill_area(&self, area: Area, colour: Color32) {
+        let sides = [area.size.width(), area.size.height()];
+        self.filled([area.x, area.y].map(i64::from), sides, colour);
+    }
+
+    fn outline_area(&self, area: Area, colour: Color32) {
+        self.outline([area.x, area.y].map(i64::from), area.size, colour);
     }
 
     fn filled(&self, at: [i64; 2], sides: [u32; 2], colour: Color32) {
@@ -238,47 +238,42 @@ impl Sheet {
     }
 
     fn outline(&self, at: [i64; 2], size: Size, colour: Color32) {
-        for rect in self.rects(at, [size.width(), size.height()]) {
-            self.outlined(rect, colour);
-        }
-    }
-
-    fn outlined(&self, rect: Rect, colour: Color32) {
         const LINE: f32 = 1.5;
         // One that lies on the panel's edge is seen too; and, by the background's colour around it, one
         // among cells of its own colour.
         let around = Stroke::new(3.0 * LINE, self.painter.palette.background);
-        let stroke = Stroke::new(LINE, colour);
-        self.painter
-            .rect_stroke(rect, 0.0, around, StrokeKind::Inside);
-        self.painter
-            .rect_stroke(rect.shrink(LINE), 0.0, stroke, StrokeKind::Inside);
+        for rect in self.rects(at, [size.width(), size.height()]) {
+            for (rect, stroke) in [
+                (rect, around),
+                (rect.shrink(LINE), Stroke::new(LINE, colour)),
+            ] {
+                self.painter
+                    .rect_stroke(rect, 0.0, stroke, StrokeKind::Inside);
+            }
+        }
     }
 
     /// Everywhere that these cells are seen: on a torus not only there where their numbers say.
-    fn rects(&self, [x, y]: [i64; 2], [width, height]: [u32; 2]) -> impl Iterator<Item = Rect> {
-        let turns = |axis: usize, side: u32| {
-            if self.around[axis] {
-                [0, -1, 1].map(|turns| Some(turns * i64::from(side)))
-            } else {
-                [Some(0), None, None]
-            }
-        };
-        let (columns, rows) = (turns(0, self.size.width()), turns(1, self.size.height()));
-        let all = rows.into_iter().flatten().flat_map(move |down| {
-            let shifted = move |right| self.rect([x + right, y + down], width, height);
-            columns.into_iter().flatten().map(shifted)
+    fn rects(&self, [x, y]: [i64; 2], sides: [u32; 2]) -> impl Iterator<Item = Rect> {
+        let [width, height] = [self.size.width(), self.size.height()].map(i64::from);
+        let (x, y) = (x.rem_euclid(width), y.rem_euclid(height));
+        let turns = [-1, 0, 1];
+        let all = turns.into_iter().flat_map(move |down| {
+            turns.map(move |right| self.rect([x + right * width, y + down * height], sides))
         });
-        all.filter(|rect| self.panel.intersects(*rect))
+        all.filter(|rect| self.painter.clip_rect().intersects(*rect))
     }
 
     /// Where cells lie, a pixel at least, in points.
-    fn rect(&self, [x, y]: [i64; 2], width: u32, height: u32) -> Rect {
+    fn rect(&self, [x, y]: [i64; 2], sides: [u32; 2]) -> Rect {
         let [left, top] = self.transform.to_pixels([x as f64, y as f64]);
-        let side = |cells: u32| (f64::from(cells) * self.transform.scale).max(1.0) as f32;
+        let [width, height] =
+            sides.map(|cells| (f64::from(cells) * self.transform.scale).max(1.0) as f32);
         let corner = vec2(left as f32, top as f32) / self.pixels_per_point;
-        let size = vec2(side(width), side(height)) / self.pixels_per_point;
-        Rect::from_min_size(self.panel.min + corner, size)
+        Rect::from_min_size(
+            self.corner + corner,
+            vec2(width, height) / self.pixels_per_point,
+        )
     }
 }
 
@@ -310,111 +305,74 @@ const MAX_SIDE: f64 = 220.0;
 /// In less pixels nothing can be seen.
 const MIN_SIDE_PIXELS: f64 = 36.0;
 
-/// The minimap of a frame, if there is room for it.
+/// The minimap of a frame, if its panels show a part and there is room for it.
 pub(crate) fn minimap(frame: &Frame<'_>, layout: &WindowLayout) -> Option<Minimap> {
-    placed(frame, layout).map(|(small, _)| small)
-}
-
-/// The same with the region that it frames.
-fn placed(frame: &Frame<'_>, layout: &WindowLayout) -> Option<(Minimap, MinimapRegion)> {
-    let status = frame.sources.status?;
-    let region = ui::minimap(frame.sources, layout.tiling.panel)?;
-    let instance = region.instance;
-    let place = frame.sources.single_instance().map_or(instance, |_| 0);
-    let rect = place_in(
-        layout.tiling.rect(place),
-        status.lattices.size,
-        layout.pixels_per_point,
-    )?;
-    let sides = [rect.width, rect.height];
-    let transform = Camera::default().target_transform(status.lattices.size, sides);
-    let minimap = Minimap {
-        instance,
-        rect,
-        transform,
-    };
-    Some((minimap, region))
-}
-
-/// Where it stands in a panel, if that is large enough.
-fn place_in(panel: PixelRect, size: Size, pixels_per_point: f32) -> Option<PixelRect> {
-    let [width, height] = [panel.width, panel.height].map(f64::from);
-    let aspect = f64::from(size.width()) / f64::from(size.height());
-    let longest = MAX_SIDE * f64::from(pixels_per_point);
-    let most = [
-        (MAX_PANEL_SHARE * width).min(longest),
-        (MAX_PANEL_SHARE * height).min(longest),
-    ];
-    let sides = [most[0].min(most[1] * aspect), most[1].min(most[0] / aspect)];
+    let (status, options) = (frame.sources.status?, frame.sources.options);
+    let (size, panel) = (status.lattices.size, layout.tiling.panel);
+    if options.hides_minimap || !options.camera.is_zoomed(size, panel) {
+        return None;
+    }
+    let instance = status.panels.selected.min(status.lattices.instances - 1);
+    let panel = layout
+        .tiling
+        .rect(options.single_instance(status).map_or(instance, |_| 0));
+    let longest = MAX_SIDE * f64::from(layout.pixels_per_point);
+    let lattice = [size.width(), size.height()].map(f64::from);
+    let fits = |side: u32, cells: f64| (MAX_PANEL_SHARE * f64::from(side)).min(longest) / cells;
+    let scale = fits(panel.width, lattice[0]).min(fits(panel.height, lattice[1]));
+    let sides = lattice.map(|cells| cells * scale);
     if sides[0].max(sides[1]) < MIN_SIDE_PIXELS {
         return None;
     }
     let [width, height] = sides.map(|side| side.round().max(3.0) as u32);
-    let margin = in_pixels(6.0, pixels_per_point);
-    Some(PixelRect {
-        x: (panel.x + panel.width).checked_sub(width + margin)?,
-        y: (panel.y + panel.height).checked_sub(height + margin)?,
-        width,
-        height,
+    let margin = in_pixels(6.0, layout.pixels_per_point);
+    Some(Minimap {
+        instance,
+        rect: PixelRect {
+            x: (panel.x + panel.width).checked_sub(width + margin)?,
+            y: (panel.y + panel.height).checked_sub(height + margin)?,
+            width,
+            height,
+        },
+        transform: Camera::default().target_transform(size, [width, height]),
     })
 }
 
 /// Paints the frames; the cells are the panels' work.
-pub(crate) fn paint_minimap(painter: &WidgetPainter, frame: &Frame<'_>, layout: &WindowLayout) {
-    let thin = 1.0;
+pub(crate) fn paint_minimap(
+    painter: &WidgetPainter,
+    frame: &Frame<'_>,
+    layout: &WindowLayout,
+    transform: ViewTransform,
+) {
+    let (Some(status), Some(small)) = (frame.sources.status, minimap(frame, layout)) else {
+        return;
+    };
+    let (rect, palette) = (layout.points(small.rect), &painter.palette);
+    let frame = |rect: Rect, width: f32, colour: Color32, kind: StrokeKind| {
+        painter.rect_stroke(rect, 0.0, Stroke::new(width, colour), kind);
+    };
+    frame(rect, 1.0, palette.background, StrokeKind::Inside);
+    frame(rect, 1.0, palette.label, StrokeKind::Outside);
     // What is seen stands out from afar, as the selected panel does.
-    let thick = 2.0;
-    if let Some((small, region)) = placed(frame, layout) {
-        let rect = layout.points(small.rect);
-        painter.rect_stroke(
-            rect,
-            0.0,
-            Stroke::new(thin, painter.palette.background),
-            StrokeKind::Inside,
-        );
-        painter.rect_stroke(
-            rect,
-            0.0,
-            Stroke::new(thin, painter.palette.label),
-            StrokeKind::Outside,
-        );
-        let seen = || {
-            let parts = region.parts.iter();
-            parts.map(|part| rect_in(&small, part, layout).intersect(rect))
-        };
-        for (wide, colour) in [
-            (thick + 2.0 * thin, painter.palette.background),
-            (thick, painter.palette.value),
-        ] {
-            for seen in seen() {
-                painter.rect_stroke(seen, 0.0, Stroke::new(wide, colour), StrokeKind::Outside);
-            }
+    let parts = transform.pieces(status.lattices.size, layout.tiling.panel);
+    for (width, colour) in [(4.0, palette.background), (2.0, palette.value)] {
+        for part in &parts {
+            let part = rect_in(&small, part, layout).intersect(rect);
+            frame(part, width, colour, StrokeKind::Outside);
         }
     }
 }
 
-/// A rectangle of the lattice as one of the minimap.
-fn rect_in(small: &Minimap, part: &CellRect, layout: &WindowLayout) -> Rect {
-    let [from, to] = [part.from, part.to].map(|corner| {
-        let [x, y] = small.transform.to_pixels(corner);
-        pos2(
-            (f64::from(small.rect.x) + x).round() as f32,
-            (f64::from(small.rect.y) + y).round() as f32,
-        ) / layout.pixels_per_point
+/// What a part of a panel shows as a rectangle of the minimap.
+fn rect_in(small: &Minimap, part: &PanelPart, layout: &WindowLayout) -> Rect {
+    let [from, to] = [[0, 0], part.sides].map(|corner| {
+        let cell = part.transform.to_cells(corner.map(f64::from));
+        let [x, y] = small.transform.to_pixels(cell).map(f64::round);
+        layout.points(small.rect).min + vec2(x as f32, y as f32) / layout.pixels_per_point
     });
     // However little is seen, there is something to see of it.
     Rect::from_min_max(from, to.max(from + vec2(2.0, 2.0)))
-}
-
-/// The point of its lattice, in cells, that the minimap has at a point, also beyond its edges.
-pub(crate) fn cell_of(frame: &Frame<'_>, layout: &WindowLayout, at: [f64; 2]) -> Option<[f64; 2]> {
-    let small = minimap(frame, layout)?;
-    let corner = [small.rect.x, small.rect.y].map(f64::from);
-    Some(
-        small
-            .transform
-            .to_cells([at[0] - corner[0], at[1] - corner[1]]),
-    )
 }
 
 /// Paints band and headers; none of it lies over a panel.
@@ -447,26 +405,19 @@ fn either(
 }
 
 fn paint_band(painter: &WidgetPainter, rect: Rect, shown: &ComparisonTexts) {
-    let inside = rect.shrink2(vec2(10.0, 0.0));
-    let gap = 16.0;
+    let (inside, palette) = (rect.shrink2(vec2(10.0, 0.0)), &painter.palette);
     let (text, text_colour) = match &shown.cells {
-        None => (tr!("comparing the cells …").into(), painter.palette.label),
-        Some((true, text)) => (format!("{}  {text}", sign(true)), painter.palette.running),
-        Some((false, text)) => (format!("{}  {text}", sign(false)), painter.palette.value),
+        None => (tr!("comparing the cells …").into(), palette.label),
+        Some((true, text)) => (format!("{}  {text}", sign(true)), palette.running),
+        Some((false, text)) => (format!("{}  {text}", sign(false)), palette.value),
     };
     let room = 0.46 * inside.width();
     let text = fitted(painter, &text, medium(16.0), text_colour, room);
     let left = inside.right() - text.size().x;
     put(painter, inside.right_center(), Align2::RIGHT_CENTER, text);
-    let room = (left - gap - inside.left()).max(1.0);
-    let font = medium(18.0);
-    let factor = either(
-        painter,
-        &shown.factor,
-        font,
-        figure_colour(painter, shown),
-        room,
-    );
+    let room = (left - 16.0 - inside.left()).max(1.0);
+    let colour = figure_colour(painter, shown);
+    let factor = either(painter, &shown.factor, medium(18.0), colour, room);
     put(painter, inside.left_center(), Align2::LEFT_CENTER, factor);
 }
 
@@ -497,16 +448,18 @@ fn paint_header(painter: &WidgetPainter, rect: Rect, texts: &SideTexts, time_col
     let left = letter.right() + 10.0;
     let room = (inside.right() - left - 6.0).max(1.0);
     let line = side / 2.0;
-    let font = |size: f32| medium(size.min(0.9 * line));
-    let time = fitted(painter, &texts.time, font(17.0), time_colour, room);
-    let settings = fitted(
-        painter,
-        &texts.settings,
-        font(14.0),
-        painter.palette.label,
-        room,
-    );
-    for (row, text) in [time, settings].into_iter().enumerate() {
+    let rows = [
+        (&texts.time, 17.0, time_colour),
+        (&texts.settings, 14.0, painter.palette.label),
+    ];
+    for (row, (text, size, colour)) in rows.into_iter().enumerate() {
+        let text = fitted(
+            painter,
+            text,
+            medium(f32::min(size, 0.9 * line)),
+            colour,
+            room,
+        );
         let y = inside.top() + (row as f32 + 0.5) * line;
         put(painter, pos2(left, y), Align2::LEFT_CENTER, text);
     }
@@ -563,12 +516,13 @@ mod tests {
             |_| {},
             Transfer::Bits,
             |frame, layout| {
-                let rect = minimap(frame, layout).unwrap().rect;
+                let small = minimap(frame, layout).unwrap();
+                let rect = small.rect;
                 let corner = [rect.x, rect.y].map(f64::from);
                 let sides = [rect.width, rect.height].map(f64::from);
                 let at = |x: f64, y: f64| {
                     let pixel = [corner[0] + x * sides[0], corner[1] + y * sides[1]];
-                    cell_of(frame, layout, pixel).unwrap()
+                    small.cell_at(pixel)
                 };
                 let (first, last) = (at(0.0, 0.0), at(0.999, 0.999));
                 assert!(first.iter().all(|at| at.abs() < 2.0), "{first:?}");

@@ -57,6 +57,14 @@ pub(crate) struct Minimap {
     pub(crate) transform: ViewTransform,
 }
 
+impl Minimap {
+    /// The point of its lattice, in cells, that it has at a point of the window, also beyond its edges.
+    pub(crate) fn cell_at(&self, [x, y]: [f64; 2]) -> [f64; 2] {
+        let corner = [self.rect.x, self.rect.y].map(f64::from);
+        self.transform.to_cells([x - corner[0], y - corner[1]])
+    }
+}
+
 /// What one frame draws, and where.
 pub(crate) struct PanelsInput<'a> {
     /// The target's size in pixels.

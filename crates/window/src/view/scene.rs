@@ -219,16 +219,12 @@ impl Scene {
             paint_over(context, &composed, &palette, place.as_ref(), dialogs, input);
         let shapes = std::mem::take(&mut output.shapes);
         let meshes = context.tessellate(shapes, output.pixels_per_point);
-        if let (Some((layout, _)), Some(status)) = (&place, frame.sources.status) {
+        if let (Some((layout, transform)), Some(status)) = (&place, frame.sources.status) {
             self.panels.prepare(&PanelsInput {
                 pixels: frame.pixels,
                 tiling: layout.tiling,
                 grid: (status.lattices.instances, status.lattices.size),
-                transform: frame
-                    .sources
-                    .options
-                    .camera
-                    .shown(status.lattices.size, layout.tiling.panel),
+                transform: *transform,
                 only: frame.sources.single_instance(),
                 number_of: &|instance| status.number_of(instance),
                 options: frame.sources.options,
