@@ -1,11 +1,8 @@
 //! When to draw: as soon as something changes, but no more often than the minimum interval, and not
 //! at all while nothing changes.
 
-use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
-/// Over which time frames are counted.
-const RATE_WINDOW: Duration = Duration::from_secs(1);
 /// How often the figure changes, so that it can be read.
 const RATE_UPDATE_INTERVAL: Duration = Duration::from_millis(500);
 
@@ -55,35 +52,30 @@ impl Pacer {
 /// Counts frames per second.
 #[derive(Debug, Default)]
 pub struct FrameRate {
-    frames: VecDeque<Instant>,
+    /// Since when frames are counted, and how many there were.
+    counted: Option<(Instant, u32)>,
     shown: Option<(Instant, f64)>,
 }
 
 impl FrameRate {
     /// A frame was presented.
     pub fn count(&mut self, now: Instant) {
-        self.frames.push_back(now);
-        while self
-            .frames
-            .front()
-            .is_some_and(|&first| now - first > RATE_WINDOW)
-        {
-            self.frames.pop_front();
-        }
-        let old = self
-            .shown
-            .is_none_or(|(then, _)| now - then >= RATE_UPDATE_INTERVAL);
-        if let (true, Some(&first)) = (old && self.frames.len() > 2, self.frames.front()) {
-            let rate = (self.frames.len() - 1) as f64 / (now - first).as_secs_f64();
-            self.shown = Some((now, rate));
+        let (since, frames) = self.counted.unwrap_or((now, 0));
+        let lasted = now - since;
+        self.counted = Some((since, frames + 1));
+        if lasted >= RATE_UPDATE_INTERVAL {
+            self.counted = Some((now, 1));
+            // Before this frame nothing was drawn for a while.
+            if lasted < 3 * RATE_UPDATE_INTERVAL {
+                self.shown = Some((now, f64::from(frames) / lasted.as_secs_f64()));
+            }
         }
     }
 
     /// Frames per second, if there were some lately.
     pub fn per_second(&self, now: Instant) -> Option<f64> {
-        self.shown
-            .filter(|(then, _)| now - *then < 3 * RATE_UPDATE_INTERVAL)
-            .map(|(_, rate)| rate)
+        let (then, rate) = self.shown?;
+        (now - then < 3 * RATE_UPDATE_INTERVAL).then_some(rate)
     }
 }
 

@@ -7,10 +7,12 @@ use lang::mark;
 use std::sync::LazyLock;
 
 mod palette;
-
 #[cfg(any(test, feature = "fixtures"))]
-pub use palette::distance;
+mod vision;
+
 pub use palette::{INSTANCE_COLOURS, Palette};
+#[cfg(any(test, feature = "fixtures"))]
+pub use vision::{contrast, distance};
 
 /// One theme; colours are sRGB, 0 to 1.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -38,21 +40,20 @@ pub struct Theme {
 /// How many themes there are.
 pub const COUNT: usize = 5;
 
-static THEMES: LazyLock<[Theme; COUNT]> = LazyLock::new(|| std::array::from_fn(make));
-static PALETTES: LazyLock<[Palette; COUNT]> =
-    LazyLock::new(|| std::array::from_fn(|number| theme(number).palette()));
+static THEMES: LazyLock<[(Theme, Palette); COUNT]> =
+    LazyLock::new(|| themes().map(|theme| (theme, theme.palette())));
 
 /// The theme of this number, counted round and round.
 pub fn theme(number: usize) -> Theme {
-    THEMES[number % COUNT]
+    THEMES[number % COUNT].0
 }
 
 /// The interface's colours in the theme of this number, counted round and round.
 pub fn palette(number: usize) -> Palette {
-    PALETTES[number % COUNT]
+    THEMES[number % COUNT].1
 }
 
-fn make(number: usize) -> Theme {
+fn themes() -> [Theme; COUNT] {
     let dark = |name, title, ramp: &[u32], ages: &[u32], trail| Theme {
         name,
         title,
@@ -64,60 +65,52 @@ fn make(number: usize) -> Theme {
         trail: rgb(trail),
         accent: Palette::DARK.accent,
     };
-    match number % COUNT {
-        0 => dark(
+    let mut themes = [
+        dark(
             "amber",
             mark!("amber"),
             &[0x0C0A08, 0x5A3508, 0xC77F16, 0xFFC857],
             &[0xFFFFFF, 0xFFD66B, 0xF09A3E, 0xD2605A, 0x9E4A86],
             0x4A3478,
         ),
-        1 => Theme {
-            safe: true,
-            accent: hex(0xFFEA46),
-            ..dark(
-                "cividis",
-                mark!("cividis, safe for the colour-blind"),
-                &[
-                    0x00204D, 0x00336F, 0x39486B, 0x575C6D, 0x707173, 0x8A8779, 0xA69D75, 0xE4CF5B,
-                    0xFFEA46,
-                ],
-                &[0xFFFBE0, 0xFFEA46, 0xD8C560, 0xACA374, 0x878680],
-                0x46608F,
-            )
-        },
-        2 => Theme {
-            tinted: true,
-            ..dark(
-                "hues",
-                mark!("a colour per instance"),
-                &[0x0B0D11, 0xF2F2F2],
-                &[0xFFFFFF, 0x8C929C],
-                0x4A505C,
-            )
-        },
-        3 => Theme {
-            accent: hex(0xC6F24E),
-            ..dark(
-                "phosphor",
-                mark!("phosphor"),
-                &[0x03100A, 0x0C5A34, 0x2BC275, 0x9DFFC4],
-                &[0xF2FFF7, 0x9DFFC4, 0x2FCB84, 0x1FA08C, 0x2C7FA6],
-                0x17543A,
-            )
-        },
-        _ => Theme {
-            light: true,
-            safe: true,
-            ..dark(
-                "paper",
-                mark!("ink on paper, safe for the colour-blind"),
-                &[0xF5F0E3, 0xA9A294, 0x1D1B18],
-                &[0x14110D, 0x16345A, 0x245F96, 0x4784B4],
-                0xDDAE62,
-            )
-        },
-    }
+        dark(
+            "cividis",
+            mark!("cividis, safe for the colour-blind"),
+            &[
+                0x00204D, 0x00336F, 0x39486B, 0x575C6D, 0x707173, 0x8A8779, 0xA69D75, 0xE4CF5B,
+                0xFFEA46,
+            ],
+            &[0xFFFBE0, 0xFFEA46, 0xD8C560, 0xACA374, 0x878680],
+            0x46608F,
+        ),
+        dark(
+            "hues",
+            mark!("a colour per instance"),
+            &[0x0B0D11, 0xF2F2F2],
+            &[0xFFFFFF, 0x8C929C],
+            0x4A505C,
+        ),
+        dark(
+            "phosphor",
+            mark!("phosphor"),
+            &[0x03100A, 0x0C5A34, 0x2BC275, 0x9DFFC4],
+            &[0xF2FFF7, 0x9DFFC4, 0x2FCB84, 0x1FA08C, 0x2C7FA6],
+            0x17543A,
+        ),
+        dark(
+            "paper",
+            mark!("ink on paper, safe for the colour-blind"),
+            &[0xF5F0E3, 0xA9A294, 0x1D1B18],
+            &[0x14110D, 0x16345A, 0x245F96, 0x4784B4],
+            0xDDAE62,
+        ),
+    ];
+    let [_, cividis, hues, phosphor, paper] = &mut themes;
+    (cividis.safe, cividis.accent) = (true, hex(0xFFEA46));
+    hues.tinted = true;
+    phosphor.accent = hex(0xC6F24E);
+    (paper.light, paper.safe) = (true, true);
+    themes
 }
 
 /// The number of the theme of this name.
@@ -220,12 +213,6 @@ fn of_light([r, g, b]: [f32; 3]) -> f32 {
     0.2126 * r + 0.7152 * g + 0.0722 * b
 }
 
-/// Relative luminance, 0 to 1.
-#[cfg(any(test, feature = "fixtures"))]
-fn luminance(colour: [f32; 4]) -> f32 {
-    of_light([colour[0], colour[1], colour[2]].map(linear))
-}
-
 /// Light for dark, of the same hue: the luminance that keeps each contrast with every other
 /// mirrored colour as it is between the two. (Contrast is a ratio of luminances plus 0.05, so what
 /// is inverted is luminance plus 0.05, about the geometric mean of black's and white's.)
@@ -256,15 +243,9 @@ pub fn mirrored(colour: [f32; 4]) -> [f32; 4] {
     [r, g, b, colour[3]]
 }
 
-/// Contrast ratio, 1 to 21.
-#[cfg(any(test, feature = "fixtures"))]
-pub fn contrast(a: [f32; 4], b: [f32; 4]) -> f32 {
-    let (a, b) = (luminance(a), luminance(b));
-    (a.max(b) + 0.05) / (a.min(b) + 0.05)
-}
-
 #[cfg(test)]
 mod tests {
+    use super::vision::luminance;
     use super::*;
 
     #[test]
