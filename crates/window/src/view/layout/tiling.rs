@@ -50,15 +50,15 @@ impl Tiling {
 /// A panel's longer side is at most this many times its shorter one, however long its lattice is.
 const SLENDEREST: f64 = 16.0;
 
-/// Panels of whole lattices of this part of the largest ones' pixels are almost as large.
-const ALMOST: f64 = 0.93;
-
-/// Panels that show a part fill this much of their area, if any rows and columns do.
+/// Rows and columns that fill so little of the area are taken only where none fill more.
 const FILLED: f64 = 0.85;
 
 /// What the whole area is worth: to fill so much more of it, a panel's sides may have a ratio whose
 /// logarithm is that much larger.
 const SQUARE_FOR_FILLED: f64 = 8.0;
+
+/// To leave no place empty, panels of whole lattices may be smaller by this part of their area.
+const FULL: f64 = 0.07;
 
 /// What is to be tiled: panels of lattices of one size.
 #[derive(Clone, Copy)]
@@ -99,21 +99,27 @@ impl Panels {
         self.count
     }
 
-    /// Tiles an area in the rows and columns that are best there.
+    /// Tiles an area in the rows and columns that are best there: panels are large and about square, and few
+    /// places are empty.
     ///
     /// Panels have their lattices' shape where those are seen whole, and are as large as can be. Where
-    /// a part is seen, the torus goes on at every edge: they fill the area, in about squares.
+    /// a part is seen, the torus goes on at every edge: they fill the area.
     pub(super) fn tile(self, area: PixelRect) -> Tiling {
-        let (columns, panel) = match self.part_shown(area) {
-            None => {
-                let columns = self.columns_of_wholes(area);
-                (columns, self.whole_in(area, columns))
+        let limits = self.part_shown(area);
+        let whole = f64::from(area.width) * f64::from(area.height);
+        let cost = |columns: usize| {
+            let [width, height] = self.panel_in(area, columns, limits).map(f64::from);
+            let filled = self.count as f64 * width * height / whole;
+            if limits.is_none() {
+                let is_full = self.count.is_multiple_of(columns);
+                return -filled.ln() - if is_full { FULL } else { 0.0 };
             }
-            Some(limits) => {
-                let columns = self.columns_of_parts(area, limits);
-                (columns, self.part_in(area, columns, limits))
-            }
+            let too_little = (FILLED - filled).max(0.0) * 1e3;
+            (width / height).ln().abs() - SQUARE_FOR_FILLED * filled + too_little
         };
+        let cheapest = self.columns().min_by(|&a, &b| cost(a).total_cmp(&cost(b)));
+        let columns = cheapest.unwrap_or(1);
+        let panel = self.panel_in(area, columns, limits);
         let rows = self.count.div_ceil(columns);
         let taken = |axis: usize, n: usize| panel[axis] * n as u32 + self.gap * (n as u32 - 1);
         let origin = [
@@ -135,7 +141,9 @@ impl Panels {
     fn part_shown(self, area: PixelRect) -> Option<[f64; 2]> {
         let wanted = self.cell_pixels?;
         let (width, height) = (f64::from(self.size.width()), f64::from(self.size.height()));
-        let panels = self.columns().map(|columns| self.whole_in(area, columns));
+        let panels = self
+            .columns()
+            .map(|columns| self.panel_in(area, columns, None));
         let widest = panels.map(|[wide, _]| wide).max()?;
         let [width, height] = [wanted * width, wanted * height];
         // A very long lattice keeps a panel that still can be seen.
@@ -163,57 +171,19 @@ impl Panels {
         [each(area.width, columns), each(area.height, rows)]
     }
 
-    /// A panel's sides where a whole lattice is seen.
-    fn whole_in(self, area: PixelRect, columns: usize) -> [u32; 2] {
-        let ([width, height], aspect) = (self.place_in(area, columns), self.aspect());
+    /// A panel's sides: where a whole lattice is seen they are as its own, else at most these, so that no cell
+    /// is seen twice.
+    fn panel_in(self, area: PixelRect, columns: usize, limits: Option<[f64; 2]>) -> [u32; 2] {
+        let (place, aspect) = (self.place_in(area, columns), self.aspect());
         // Rounded down on both sides, so that it never grows beyond its place.
-        let sides = [
-            width.min((height * aspect).round()),
-            height.min((width / aspect).round()),
-        ];
-        sides.map(|side| side.max(1.0) as u32)
-    }
-
-    /// A panel's sides where a part of a lattice with these sides is seen: no cell is there twice.
-    fn part_in(self, area: PixelRect, columns: usize, limits: [f64; 2]) -> [u32; 2] {
-        let place = self.place_in(area, columns);
-        [0, 1].map(|axis| place[axis].min(limits[axis].ceil()).max(1.0) as u32)
+        let whole = [(place[1] * aspect).round(), (place[0] / aspect).round()];
+        let most = limits.map_or(whole, |limits| limits.map(f64::ceil));
+        [0, 1].map(|axis| place[axis].min(most[axis]).max(1.0) as u32)
     }
 
     /// A panel's width to its height; very long lattices get a panel that still can be seen.
     fn aspect(self) -> f64 {
         let [width, height] = [self.size.width(), self.size.height()].map(f64::from);
         (width / height).clamp(1.0 / SLENDEREST, SLENDEREST)
-    }
-
-    /// The number of columns that makes whole lattices largest; of those that make them almost as
-    /// large, the one that leaves fewest places empty.
-    fn columns_of_wholes(self, area: PixelRect) -> usize {
-        let pixels = |columns: usize| {
-            let [width, height] = self.whole_in(area, columns).map(u64::from);
-            width * height
-        };
-        let most = self.columns().map(pixels).max().unwrap_or(0);
-        let is_almost = |&columns: &usize| pixels(columns) as f64 >= ALMOST * most as f64;
-        let columns = self.columns().filter(is_almost).min_by_key(|&columns| {
-            let empty = columns * self.count.div_ceil(columns) - self.count;
-            (empty, std::cmp::Reverse(pixels(columns)), columns)
-        });
-        columns.unwrap_or(1)
-    }
-
-    /// The number of columns that makes panels about square and fills the area.
-    fn columns_of_parts(self, area: PixelRect, limits: [f64; 2]) -> usize {
-        let whole = f64::from(area.width) * f64::from(area.height);
-        let cost = |columns: usize| {
-            let [width, height] = self.part_in(area, columns, limits).map(f64::from);
-            let filled = self.count as f64 * width * height / whole;
-            let slender = (width / height).ln().abs();
-            // What does not fill enough comes last, whatever its shape.
-            let too_little = (FILLED - filled).max(0.0) * 1e3;
-            slender - SQUARE_FOR_FILLED * filled + too_little
-        };
-        let cheapest = self.columns().min_by(|&a, &b| cost(a).total_cmp(&cost(b)));
-        cheapest.unwrap_or(1)
     }
 }
