@@ -49,7 +49,7 @@ impl WindowError {
 }
 
 /// Why something could not be drawn.
-#[derive(Debug, thiserror::Error)]
+#[derive(Clone, Debug, thiserror::Error)]
 pub enum ViewError {
     /// What was asked for cannot be drawn or recorded.
     #[error("{0}")]
@@ -68,13 +68,7 @@ pub enum ViewError {
     Internal(String),
     /// A picture could not be written.
     #[error("{0}")]
-    Write(SaveError),
-}
-
-impl From<SaveError> for ViewError {
-    fn from(error: SaveError) -> ViewError {
-        ViewError::Write(error)
-    }
+    Write(#[from] SaveError),
 }
 
 impl ViewError {
@@ -93,14 +87,11 @@ impl ViewError {
     pub fn exit_code(&self) -> u8 {
         match self {
             ViewError::Refused(_) => 2,
-            ViewError::Write(error) => {
-                if error.is_disk_full {
-                    3
-                } else {
-                    2
-                }
-            }
-            ViewError::NoDevice(_) | ViewError::DeviceLost(_) | ViewError::Lacking(_) => 3,
+            ViewError::Write(error) if !error.is_disk_full => 2,
+            ViewError::Write(_)
+            | ViewError::NoDevice(_)
+            | ViewError::DeviceLost(_)
+            | ViewError::Lacking(_) => 3,
             ViewError::Internal(_) => 1,
         }
     }

@@ -8,22 +8,21 @@ use std::fs::File;
 use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, TrySendError, channel, sync_channel};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
-use std::thread::JoinHandle;
+use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use ::gif::{Encoder, EncodingError, Frame, Repeat};
 
 use crate::view::ViewError;
 use crate::view::picture_file::{Image, write_png};
-use lang::{Message, message, tr};
+use lang::{message, tr};
 use life::{PendingFile, SaveError, SaveTarget, check_writable, grouped};
 
 /// Pictures that may wait for the encoder.
 const WAITING: usize = 6;
 
-/// How long an encoder may make no progress.
+/// How long an encoder may take for the pictures that wait for it.
 const STALL_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// How often to look at an encoder that is waited for.
@@ -32,36 +31,25 @@ const POLL_INTERVAL: Duration = Duration::from_millis(2);
 /// How long a picture stands where nothing else says so.
 const USUAL: Duration = Duration::from_millis(40);
 
-/// What is recorded, by the name's ending.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum RecordingFormat {
-    /// `.gif`: 256 colours a picture.
-    Gif,
-    /// `.png`: a file a picture, with its number behind the name.
-    Pictures,
-}
-
-impl RecordingFormat {
-    fn of(path: &Path) -> Result<RecordingFormat, ViewError> {
-        let ending = path.extension().unwrap_or_default();
-        let ending = ending.to_string_lossy().to_ascii_lowercase();
-        let file = path.display();
-        match ending.as_str() {
-            "gif" => Ok(RecordingFormat::Gif),
-            "png" => Ok(RecordingFormat::Pictures),
-            "mp4" => {
-                let pictures = path.with_extension("png");
-                Err(ViewError::Refused(message!(
-                    "{file} cannot be recorded: record numbered pictures with --record {pictures}, and make a video of them with: {line}",
-                    pictures = pictures.display(),
-                    line = ffmpeg_line(&pictures, 1.0 / USUAL.as_secs_f64(), None)
-                )))
-            }
-            _ => Err(ViewError::Refused(message!(
-                "{file} cannot be recorded: the name must end in .gif or .png"
-            ))),
+/// Whether a recording of this name is a GIF (256 colours a picture), and not a PNG file for each picture,
+/// with its number behind the name.
+fn is_gif(path: &Path) -> Result<bool, ViewError> {
+    let ending = path.extension().unwrap_or_default();
+    let ending = ending.to_string_lossy().to_ascii_lowercase();
+    let file = path.display();
+    Err(ViewError::Refused(match ending.as_str() {
+        "gif" => return Ok(true),
+        "png" => return Ok(false),
+        "mp4" => {
+            let pictures = path.with_extension("png");
+            message!(
+                "{file} cannot be recorded: record numbered pictures with --record {pictures}, and make a video of them with: {line}",
+                pictures = pictures.display(),
+                line = ffmpeg_line(&pictures, 1.0 / USUAL.as_secs_f64(), None)
+            )
         }
-    }
+        _ => message!("{file} cannot be recorded: the name must end in .gif or .png"),
+    }))
 }
 
 /// A picture, and when it was drawn.
@@ -121,11 +109,9 @@ pub(crate) fn frames(count: u64) -> String {
 /// A recording under way.
 #[derive(Debug)]
 pub struct Recorder {
-    shots: Arc<Mutex<Option<SyncSender<Shot>>>>,
-    thread: JoinHandle<Result<Recorded, ViewError>>,
     encoding: Arc<Encoding>,
-    stall: StallWatch,
-    path: PathBuf,
+    /// When the encoder had room for a picture last.
+    last: Instant,
     size: [u32; 2],
     taken: u64,
     left_out: u64,
@@ -134,42 +120,39 @@ pub struct Recorder {
 /// What the encoder's thread and others know of the encoding.
 #[derive(Debug)]
 struct Encoding {
+    path: PathBuf,
+    /// Where pictures go; closed, the encoder ends.
+    shots: Mutex<Option<SyncSender<Shot>>>,
     /// Number of pictures that are encoded.
     written: AtomicU64,
-    /// Closed once the thread has ended.
-    ended: Mutex<Receiver<()>>,
-    /// Why it failed, if it did.
-    failure: OnceLock<String>,
+    /// What came of it, once the thread has ended.
+    ended: OnceLock<Result<Recorded, ViewError>>,
 }
 
 impl Encoding {
-    /// Grows with each step of the encoder.
     fn progress(&self) -> u64 {
         self.written.load(Ordering::Relaxed)
     }
-}
 
-/// Tells when an encoder that has something to do makes no progress.
-#[derive(Debug)]
-struct StallWatch {
-    progress: u64,
-    since: Instant,
-}
-
-impl StallWatch {
-    fn new(encoding: &Encoding) -> StallWatch {
-        StallWatch {
-            progress: encoding.progress(),
-            since: Instant::now(),
-        }
+    fn shots(&self) -> MutexGuard<'_, Option<SyncSender<Shot>>> {
+        self.shots.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether there was no progress for [`STALL_TIMEOUT`].
-    fn is_stalled(&mut self, encoding: &Encoding) -> bool {
-        if encoding.progress() != self.progress {
-            *self = StallWatch::new(encoding);
+    /// Waits until the thread has ended, at most so long.
+    fn wait(&self, limit: Duration) -> Result<Recorded, ViewError> {
+        let until = Instant::now() + limit;
+        loop {
+            if let Some(ended) = self.ended.get() {
+                return ended.clone();
+            }
+            if Instant::now() > until {
+                return Err(ViewError::Lacking(message!(
+                    "the recording {path} is lost: writing it took too long; record to another disk",
+                    path = self.path.display()
+                )));
+            }
+            std::thread::sleep(POLL_INTERVAL);
         }
-        self.since.elapsed() > platform::timeout(STALL_TIMEOUT)
     }
 }
 
@@ -179,11 +162,12 @@ impl Recorder {
     /// # Errors
     /// As [`Recorder::begin`].
     pub fn check(path: &Path) -> Result<(), ViewError> {
-        match RecordingFormat::of(path)? {
-            RecordingFormat::Gif => check_writable(path)?,
-            RecordingFormat::Pictures => check_writable(numbered(path, 1))?,
-        }
-        Ok(())
+        let first = if is_gif(path)? {
+            path.to_owned()
+        } else {
+            numbered(path, 1)
+        };
+        Ok(check_writable(first)?)
     }
 
     /// Begins a file for pictures of this width and height, or a file for each of them.
@@ -192,16 +176,11 @@ impl Recorder {
     /// [`ViewError::Refused`] where the name's ending says nothing, [`ViewError::Write`] where nothing
     /// can be written there.
     pub fn begin(path: &Path, size: [u32; 2]) -> Result<Recorder, ViewError> {
-        match RecordingFormat::of(path)? {
-            RecordingFormat::Gif => Recorder::begin_gif(path, SaveTarget::find(path)?, size),
-            RecordingFormat::Pictures => {
-                check_writable(numbered(path, 1))?;
-                let named = path.to_owned();
-                Recorder::begin_with(path, size, move |shots, written| {
-                    pictures(&named, shots, written)
-                })
-            }
+        if is_gif(path)? {
+            return Recorder::begin_gif(path, SaveTarget::find(path)?, size);
         }
+        check_writable(numbered(path, 1))?;
+        Recorder::begin_with(path, size, pictures)
     }
 
     /// Begins a GIF of this name; a file that has it by the end is not replaced, but a number comes
@@ -218,15 +197,15 @@ impl Recorder {
         let cannot = move |error: io::Error| ViewError::from(SaveError::new(&named, &error));
         let partial = target.create_partial().map_err(&cannot)?;
         let mut gif = Gif::begin(partial.as_file(), size).map_err(&cannot)?;
-        Recorder::begin_with(path, size, move |shots, written| {
-            let encoded = encode(shots, written, |image, lasts| gif.frame(image, lasts));
+        Recorder::begin_with(path, size, move |encoding, shots| {
+            let encoded = encode(encoding, shots, |image, lasts| gif.frame(image, lasts));
             let whole = encoded
                 .and_then(|()| gif.end())
                 .and_then(|()| target.persist(partial));
             let (path, _) = whole.map_err(cannot)?;
             Ok(Recorded {
                 path,
-                frames: written.load(Ordering::Relaxed),
+                frames: encoding.progress(),
                 video: None,
             })
         })
@@ -236,33 +215,28 @@ impl Recorder {
     fn begin_with(
         path: &Path,
         size: [u32; 2],
-        record: impl FnOnce(&Receiver<Shot>, &AtomicU64) -> Result<Recorded, ViewError> + Send + 'static,
+        record: impl FnOnce(&Encoding, &Receiver<Shot>) -> Result<Recorded, ViewError> + Send + 'static,
     ) -> Result<Recorder, ViewError> {
         let (shots, received) = sync_channel(WAITING);
-        let (ending, ended) = channel();
         let encoding = Arc::new(Encoding {
-            written: AtomicU64::new(0),
-            ended: Mutex::new(ended),
-            failure: OnceLock::new(),
-        });
-        let shared = encoding.clone();
-        let thread = std::thread::Builder::new()
-            .name("record".into())
-            .spawn(move || {
-                let _ending = ending; // dropped, and so told, when the thread ends
-                let recorded = record(&received, &shared.written);
-                if let Err(error) = &recorded {
-                    let _ = shared.failure.set(error.to_string()); // set here alone
-                }
-                recorded
-            })
-            .map_err(|error| SaveError::new(path, &error))?;
-        Ok(Recorder {
-            shots: Arc::new(Mutex::new(Some(shots))),
-            thread,
-            stall: StallWatch::new(&encoding),
-            encoding,
             path: path.to_owned(),
+            shots: Mutex::new(Some(shots)),
+            written: AtomicU64::new(0),
+            ended: OnceLock::new(),
+        });
+        let of_thread = encoding.clone();
+        let work = move || {
+            let recorded = platform::catch_panic(|| record(&of_thread, &received));
+            let broken = |it| ViewError::Refused(message!("internal: {it}"));
+            let recorded = recorded.map_err(broken).flatten();
+            let _ = of_thread.ended.set(recorded); // set here alone
+        };
+        let thread = std::thread::Builder::new().name("record".into());
+        let started = thread.spawn(work);
+        started.map_err(|error| SaveError::new(path, &error))?;
+        Ok(Recorder {
+            encoding,
+            last: Instant::now(),
             size,
             taken: 0,
             left_out: 0,
@@ -279,7 +253,7 @@ impl Recorder {
             Ok(()) => true,
             Err(TrySendError::Full(_)) => {
                 self.left_out += 1;
-                !self.stall.is_stalled(&self.encoding)
+                !self.is_stalled()
             }
             Err(TrySendError::Disconnected(_)) => false,
         }
@@ -294,7 +268,7 @@ impl Recorder {
                 Err(TrySendError::Full(shot)) => shot,
                 Err(TrySendError::Disconnected(_)) => return false,
             };
-            if is_cancelled() || self.stall.is_stalled(&self.encoding) {
+            if is_cancelled() || self.is_stalled() {
                 return false;
             }
             std::thread::sleep(POLL_INTERVAL);
@@ -303,21 +277,22 @@ impl Recorder {
 
     /// Hands a picture to the encoder, if it has room for one.
     fn send(&mut self, shot: Shot) -> Result<(), TrySendError<Shot>> {
-        match &*lock(&self.shots) {
+        match &*self.encoding.shots() {
             Some(shots) => shots.try_send(shot)?,
             None => return Err(TrySendError::Disconnected(shot)),
         }
         self.taken += 1;
+        self.last = Instant::now();
         Ok(())
+    }
+
+    fn is_stalled(&self) -> bool {
+        self.last.elapsed() > platform::timeout(STALL_TIMEOUT)
     }
 
     /// What ends it from any thread.
     pub fn finisher(&self) -> Finisher {
-        Finisher {
-            shots: Arc::downgrade(&self.shots),
-            encoding: self.encoding.clone(),
-            path: self.path.clone(),
-        }
+        Finisher(self.encoding.clone())
     }
 
     /// Number of pictures taken, which is the number in the file.
@@ -332,7 +307,7 @@ impl Recorder {
 
     /// How it goes, in words.
     pub fn progress(&self) -> String {
-        let name = self.path.file_name().unwrap_or_default().display();
+        let name = self.encoding.path.file_name().unwrap_or_default().display();
         let waiting = self.taken - self.encoding.progress().min(self.taken);
         let frames = frames(self.taken);
         let mut text = tr!("Recording {name}: {frames}");
@@ -348,79 +323,38 @@ impl Recorder {
     /// Ends the recording. The returned function waits until the file is complete, or the encoder
     /// is stuck.
     pub fn end(self) -> impl FnOnce() -> Result<Recorded, ViewError> + Send + 'static {
-        let finisher = self.finisher();
-        let Recorder { shots, thread, .. } = self;
-        *lock(&shots) = None;
-        move || {
-            if !finisher.wait(Duration::MAX) {
-                return Err(ViewError::Lacking(finisher.too_slow()));
-            }
-            let broken =
-                |_| ViewError::Refused(message!("internal: the recording's thread panicked"));
-            thread.join().map_err(broken).flatten()
-        }
+        let encoding = self.encoding.clone();
+        drop(self);
+        move || encoding.wait(platform::timeout(STALL_TIMEOUT))
+    }
+}
+
+impl Drop for Recorder {
+    fn drop(&mut self) {
+        *self.encoding.shots() = None;
     }
 }
 
 /// Ends a recording from another thread, for when the thread that records is blocked.
 #[derive(Clone, Debug)]
-pub struct Finisher {
-    shots: Weak<Mutex<Option<SyncSender<Shot>>>>,
-    encoding: Arc<Encoding>,
-    path: PathBuf,
-}
-
-impl Finisher {
-    /// Waits until the thread has ended, at most `limit` and as long as the encoder makes progress.
-    /// Returns whether it has ended.
-    fn wait(&self, limit: Duration) -> bool {
-        let (began, mut stall) = (Instant::now(), StallWatch::new(&self.encoding));
-        while !self.is_over() {
-            if began.elapsed() > limit || stall.is_stalled(&self.encoding) {
-                return false;
-            }
-            std::thread::sleep(POLL_INTERVAL);
-        }
-        true
-    }
-
-    /// Says that even the end of the encoder took too long.
-    fn too_slow(&self) -> Message {
-        message!(
-            "the recording {path} is lost: writing it took too long; record to another disk",
-            path = self.path.display()
-        )
-    }
-}
+pub struct Finisher(Arc<Encoding>);
 
 impl PendingFile for Finisher {
     fn is_over(&self) -> bool {
-        lock(&self.encoding.ended).try_recv() == Err(TryRecvError::Disconnected)
+        self.0.ended.get().is_some()
     }
 
     fn finish(&self, limit: Duration) -> Result<(), String> {
-        if let Some(shots) = self.shots.upgrade() {
-            *lock(&shots) = None;
-        }
-        if !self.wait(limit) {
-            return Err(self.too_slow().to_string());
-        }
-        self.encoding.failure.get().cloned().map_or(Ok(()), Err)
+        *self.0.shots() = None;
+        let ended = self.0.wait(limit);
+        ended.map(drop).map_err(|error| error.to_string())
     }
 }
 
-fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
-    shared.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 /// Writes each picture to a file of its own.
-fn pictures(
-    path: &Path,
-    shots: &Receiver<Shot>,
-    written: &AtomicU64,
-) -> Result<Recorded, ViewError> {
-    let (mut number, mut lasted) = (0, Duration::ZERO);
-    encode(shots, written, |image, lasts| {
+fn pictures(encoding: &Encoding, shots: &Receiver<Shot>) -> Result<Recorded, ViewError> {
+    let (path, mut number, mut lasted) = (&encoding.path, 0, Duration::ZERO);
+    encode(encoding, shots, |image, lasts| {
         number += 1;
         lasted += lasts;
         write_png(image, &numbered(path, number))
@@ -434,30 +368,23 @@ fn pictures(
     })
 }
 
-/// Encodes until there is no more; each picture stands until the next one comes.
+/// Encodes until there is no more; each picture stands until the next one comes, the last as long as the one
+/// before it.
 fn encode<E>(
+    encoding: &Encoding,
     shots: &Receiver<Shot>,
-    written: &AtomicU64,
     mut frame: impl FnMut(&Image, Duration) -> Result<(), E>,
 ) -> Result<(), E> {
-    let mut encode = |image: &Image, lasts| {
-        frame(image, lasts)?;
-        written.fetch_add(1, Ordering::Relaxed);
-        Ok(())
-    };
-    let mut before: Option<(Shot, Duration)> = None;
-    for shot in shots {
-        let mut lasts = USUAL;
-        if let Some((held, _)) = before.take() {
-            lasts = shot.at.saturating_sub(held.at);
-            encode(&held.image, lasts)?;
+    let (mut held, mut lasts) = (shots.recv().ok(), USUAL);
+    while let Some(shot) = held {
+        held = shots.recv().ok();
+        if let Some(next) = &held {
+            lasts = next.at.saturating_sub(shot.at);
         }
-        before = Some((shot, lasts));
+        frame(&shot.image, lasts)?;
+        encoding.written.fetch_add(1, Ordering::Relaxed);
     }
-    match before {
-        Some((held, lasts)) => encode(&held.image, lasts),
-        None => Ok(()),
-    }
+    Ok(())
 }
 
 /// How roughly colours are chosen, from 1 to 30; pictures come fast.
