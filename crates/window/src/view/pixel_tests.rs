@@ -177,7 +177,11 @@ fn the_pictures_of_before_stay_until_all_of_the_new_ones_have_come() {
             None,
             ColourBy::Age,
         );
-        let place = ([64, 64], count, Camera::default().target_transform(size, [64, 64]));
+        let place = (
+            [64, 64],
+            count,
+            Camera::default().target_transform(size, [64, 64]),
+        );
         panels.prepare(&input(
             (count, size),
             place,
