@@ -266,7 +266,7 @@ fn wrong_programs(stage: &mut Stage) -> Vec<Wrong<Program>> {
         ("cells after an upload", soups.program([unpack(0..1), upload(0, 23), download(0..1, 0, Transfer::Cells)]), "no i32 cells"),
         ("a kernel of a range in two layouts", soups.program([unpack(1..2), advance("bits", 0..3, 1)]), "bits needs layout Bits, but LatticeId(1) is in layout I32"),
         ("a view that has grown out of its slot", soups.program([reduce(0..1, 4, 47), download(0..1, 0, Transfer::View)]), "47 words"),
-        ("a slot twice, in ranges", soups.program([0..2, 1..3].map(|range| download(range, 0, Transfer::Bits))), "LatticeId(1) is in use"),
+        ("a slot twice, in ranges", soups.program([0..2, 1..3].map(|range| download(range, 0, Transfer::Bits))), "a host slot is in use"),
         ("an event that another issuer records later", issued([(1, second, wait(event)), (2, stream, record(event))]), "another issuer"),
         ("an event of two issuers", issued([(1, stream, record(event)), (2, second, record(event)), (2, second, wait(event))]), "another issuer"),
     ]
