@@ -340,7 +340,7 @@ fn a_slot_that_is_read_is_refused_in_the_same_words() {
         let slots = stage.soups.slots.clone();
         let steps = [advance("bits", 0..3, 1), download(0..3, 0, Transfer::Bits)];
         let steps = stage.soups.program(steps);
-        stage.refusal("read", "LatticeId(1) is in use", |engine| {
+        stage.refusal("read", "a host slot is in use", |engine| {
             let mut answer = None;
             slots.read(LatticeId(1), Slot(0), &mut |_| {
                 answer = Some(engine.submit(&steps))

@@ -325,7 +325,7 @@ impl Session {
         let panicked = warn.clone();
         let body = move || match platform::catch_panic(work) {
             Ok(()) => {}
-            Err(why) => panicked(message!("internal: {why}")),
+            Err(it) => panicked(message!("internal: {it}")),
         };
         let thread = std::thread::Builder::new().name(name.into());
         if let Err(error) = thread.spawn(body) {

@@ -95,7 +95,7 @@ pub(super) fn run(
         match platform::catch_panic(|| worker.run_once(&commands)) {
             Ok(true) => {}
             // It answers on, and its cells can be saved as they were last known.
-            Err(why) if worker.ended.is_none() => worker.fail(message!("internal: {why}")),
+            Err(it) if worker.ended.is_none() => worker.fail(message!("internal: {it}")),
             Ok(false) | Err(_) => break,
         }
     }
