@@ -176,18 +176,20 @@ fn typed_words() -> Vec<OsString> {
 const OWN_CRATES: &str = "engine lang lesson life lifestreams session terminal ui \
                           window workshop";
 
-/// Warnings go to stderr; `LIFESTREAMS_LOG=debug` shows more, and `lifestreams=debug` more of this
-/// program's crates alone.
+/// Warnings go to stderr; `LIFESTREAMS_LOG=debug` shows more, and `lifestreams=debug` within it more
+/// of this program's crates alone.
 fn set_up_log() {
     let requested = std::env::var("LIFESTREAMS_LOG").ok();
-    let requested = requested.as_deref().unwrap_or("lifestreams=warn");
-    let filter = match requested.strip_prefix("lifestreams=") {
+    let requested = requested.as_deref().unwrap_or("error,lifestreams=warn");
+    let of_all_crates = |directive: &str| match directive.strip_prefix("lifestreams=") {
         Some(level) => {
-            let own = OWN_CRATES.split(' ').map(|name| format!(",{name}={level}"));
-            format!("error{}", own.collect::<String>())
+            let own = OWN_CRATES.split(' ').map(|name| format!("{name}={level}"));
+            own.collect::<Vec<_>>().join(",")
         }
-        None => requested.to_owned(),
+        None => directive.to_owned(),
     };
+    let filter: Vec<_> = requested.split(',').map(of_all_crates).collect();
+    let filter = filter.join(",");
     let _ = tracing_subscriber::fmt()
         .with_env_filter(tracing_subscriber::EnvFilter::new(filter))
         .with_writer(LogWriter::default)
