@@ -381,6 +381,7 @@ fn lessons() -> String {
     let mut lessons = Lessons::new(Arc::new(|| {}));
     let pages = (0..::lesson::LESSONS.len()).map(|index| {
         lessons.open(&session, index);
+        lessons.update();
         format!("{:#?}\n", lessons.screen())
     });
     pages.collect()
