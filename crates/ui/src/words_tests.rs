@@ -8,12 +8,13 @@ use crate::actions::{Chord, Setting, TABLE, search};
 use crate::fixtures::*;
 use crate::timeline::row_name;
 use crate::*;
-use engine::kernels::find;
+use engine::kernels::{KERNELS, find};
 use engine::{Cut, HostMemory, Span, Transfer};
 use lang::Language;
 use life::Size;
 use session::trace::TimedRound;
 use session::*;
+use similar::TextDiff;
 use test_support::compare_with_stored;
 
 /// What is said depends on this.
@@ -44,9 +45,16 @@ impl State {
         &mut self.status.setting.switches
     }
 
-    fn kernel(&mut self, name: &str, generations: u32) {
-        self.status.setting.kernel = find(name).unwrap();
-        self.status.setting.generations_per_round = generations;
+    /// With these switches, and a round that was timed with them.
+    fn switched(switches: Switches) -> State {
+        let mut it = State::first();
+        (it.status.setting.switches, it.round.switches) = (switches, switches);
+        if switches.graphs {
+            it.round.replayed = true;
+            it.round.host.truncate(1);
+            it.round.host[0].step = Span::WHOLE;
+        }
+        it
     }
 
     fn found(&mut self, finding: Option<Finding>, source: Source) {
@@ -114,12 +122,12 @@ impl State {
         let others = others.chain(Switch::ALL.map(Setting::Switch));
         let fields = Setting::TYPED.into_iter().chain(others).map(|it| {
             let texts = [it.title().into(), it.example(), it.present(status, 64)];
-            (texts, it.choices(status))
+            let choices = it.choices(status).into_iter();
+            let choices: String = choices.map(|it| format!("    {it:?}\n")).collect();
+            format!("{texts:?}\n{choices}")
         });
-        let [rows, fields] = [
-            rows.collect::<Vec<_>>(),
-            fields.map(|it| format!("{it:?}")).collect(),
-        ];
+        let rows: Vec<String> = rows.collect();
+        let fields: String = fields.collect();
         let ladder = LadderChart::of(status);
         let tips: Vec<_> = ladder.rungs.iter().map(ladder::Rung::tip).collect();
         let mut population = PopulationChart::of(&self.population, status);
@@ -127,9 +135,12 @@ impl State {
         let shown = Screen::of(sources);
         let source = shown.source.as_ref().map(|source| &source.lines);
         let source = format!("{source:#?}");
+        let mut lab = lab::Lab::of(status);
+        let positions = lab.switches.iter_mut().flat_map(|row| &mut row.positions);
+        positions.for_each(|it| it.switches = Switches::DEFAULT); // its label says the one that matters
         let screen = Screen {
             round: None,
-            lab: Some(lab::Lab::of(status)),
+            lab: Some(lab),
             ladder: Some(ladder),
             population: Some(population),
             source: None,
@@ -144,7 +155,7 @@ impl State {
         let bars = bars.map(|bar| (chart.name(bar), chart.describe(bar)));
         let bars: String = bars.map(|bar| format!("{bar:?}\n")).collect();
         let lanes = (row_name(lanes), chart.wall, chart.whole);
-        format!("{rows:#?}\n{fields:#?}\n{screen:#?}\n{source}\n{tips:#?}\n{lanes:?}\n{bars}")
+        format!("{rows:#?}\n{fields}{screen:#?}\n{source}\n{tips:#?}\n{lanes:?}\n{bars}")
     }
 }
 
@@ -265,7 +276,7 @@ const STATES: &[Named] = &[
         engine.devices.push(engine.devices[0].clone());
         it.status.lattices.size = size(512, 4096);
         it.switch().graphs = true;
-        it.kernel("multistep", 1);
+        it.status.setting.kernel = find("multistep").unwrap();
         it.place(Streams::PerInstance, |stream| (Some(1), stream / 2));
     }),
     ("lanes of two GPUs", |it| {
@@ -279,31 +290,6 @@ const STATES: &[Named] = &[
         (*it.switch(), it.round) = (ONE, serial_round(2));
         it.status.lab.isolated = Some(isolated(&it.round, 0.3));
     }),
-    ("default stream", |it| {
-        it.switch().streams = Streams::Default;
-        it.place(Streams::Default, |stream| (None, stream));
-    }),
-    ("a batch", |it| {
-        it.kernel("resident", 100);
-        it.status.lattices.size = size(128, 128);
-        it.switch().streams = Streams::Batch;
-        it.place(Streams::Batch, |stream| (None, stream));
-    }),
-    ("pageable memory", |it| {
-        it.switch().host_memory = HostMemory::Pageable
-    }),
-    ("the host waits for each", |it| {
-        it.switch().wait = Wait::Each
-    }),
-    ("the host waits for all", |it| it.switch().wait = Wait::All),
-    // Of each instance a launch, a conversion and a download.
-    ("depth first", |it| it.switch().order = Order::Depth),
-    ("a graph", |it| {
-        it.switch().graphs = true;
-        it.round.replayed = true;
-        it.round.host.truncate(1);
-        it.round.host[0].step = Span::WHOLE;
-    }),
     ("a graph in one stream, submitted at once", |it| {
         (it.switch().graphs, it.switch().streams) = (true, Streams::One);
         it.round.host.truncate(1);
@@ -314,19 +300,6 @@ const STATES: &[Named] = &[
         it.options.colour_by = ColourBy::Age;
     }),
     ("cells", |it| it.status.setting.transfer = Transfer::Cells),
-    ("bits", |it| it.kernel("bits", 1)),
-    ("tiles in other blocks", |it| {
-        it.kernel("shared", 8);
-        it.switch().block = Some((16, 16));
-    }),
-    ("many generations a launch", |it| {
-        it.kernel("sync-global", 100)
-    }),
-    ("in place", |it| it.kernel("sync-shared", 1)),
-    ("whole launches of several steps", |it| {
-        it.kernel("multistep", 8)
-    }),
-    ("a shorter last launch", |it| it.kernel("multistep", 6)),
     ("an own round", |it| it.own_round(2)),
     ("a long own round", |it| it.own_round(40)),
     ("slower", |it| it.found(effect().finding, Source::default())),
@@ -422,11 +395,38 @@ fn all_words_are_those_that_are_stored() {
         [State::first().said(), typed()].concat()
     });
     let mut found = [&*first, &typed(), &chinese, &lessons()].concat();
+    let mut states: Vec<(String, State)> = Vec::new();
     for (name, change) in STATES {
         let mut state = State::first();
         change(&mut state);
-        let changed = rung_source::unified_diff(("", &first), (name, &state.said()));
-        let lines = changed.lines().filter(|line| !line.starts_with("@@"));
+        states.push((name.to_string(), state));
+    }
+    for choice in Switch::ALL
+        .iter()
+        .flat_map(|it| it.choices(Switches::DEFAULT, &KERNELS[0]))
+    {
+        states.push((choice.effect, State::switched(choice.switches)));
+    }
+    for kernel in KERNELS.iter().filter(|it| it.supports(size(128, 128))) {
+        for generations in [6, 100] {
+            let mut state = State::first();
+            state.status.lattices.size = size(128, 128);
+            state.status.setting.kernel = kernel;
+            state.status.setting.generations_per_round = generations;
+            states.push((format!("{}, {generations}", kernel.name), state));
+        }
+    }
+    for (name, mut state) in states {
+        let said = state.said();
+        let differs = TextDiff::from_lines(&first, &said);
+        let lines = differs
+            .unified_diff()
+            .context_radius(0)
+            .header("", &name)
+            .to_string();
+        let lines = lines
+            .lines()
+            .filter(|line| !line.starts_with("@@") && *line != "--- ");
         found.extend(lines.flat_map(|line| [line, "\n"]));
     }
     compare_with_stored("words.txt", &found);
