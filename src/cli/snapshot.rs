@@ -56,7 +56,9 @@ pub(super) fn main(arguments: &SnapshotArguments) -> Result<()> {
         side,
         ..arguments.look.options()
     };
-    renderer.open_help(shows(Shown::Keys));
+    if shows(Shown::Keys) {
+        renderer.open_help();
+    }
     if shows(Shown::Blocks) {
         let status = session.status();
         if !status.engine.is_cpu() && !status.setting.kernel.block_timestamps {

@@ -1,11 +1,12 @@
 //! Whole rounds (every instance steps and downloads in its own stream), what a change of a switch or of the
-//! kernel does to them, and whole frames (the newest pictures uploaded and drawn besides).
+//! kernel does to them, and whole frames (the newest pictures uploaded and drawn besides), with the interface's
+//! part of these.
 
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail};
 
-use super::{RUN, RUNS, Table, compare, fits, rounds, setup, with_pictures};
+use super::{RUN, RUNS, Table, compare, fits, rounds, setup, spread, with_pictures};
 use crate::cli::setup::DEFAULT_SIDE;
 use crate::cli::snapshot::draw_until;
 use crate::cli::text::say;
@@ -13,13 +14,24 @@ use engine::kernels;
 use experiment::{Limits, Plan};
 use session::instances::Event;
 use session::{
-    DeviceChoice, Order, PictureSource, Request, Session, Setup, Streams, Switch, Switches,
+    DeviceChoice, Order, Pace, PictureSource, Request, Session, Setup, Streams, Switch, Switches,
 };
-use ui::ViewOptions;
+use ui::{SidePanel, ViewOptions};
 use window::list_adapters;
 use window::offscreen::Renderer;
 
-pub(super) fn tables(device: DeviceChoice, adapter: Option<&str>) -> Result<Vec<Table>> {
+/// Hands each table to `add` once it is measured.
+pub(super) fn tables(
+    device: DeviceChoice,
+    adapter: Option<&str>,
+    add: &mut dyn FnMut(Table) -> Result<()>,
+) -> Result<()> {
+    let draws = !list_adapters().is_empty();
+    if draws {
+        add(interface(adapter)?)?;
+    } else {
+        say("what is drawn is left out: there is no graphics driver (see `lifestreams devices`)");
+    }
     let apart = apart(&lesson::limits());
     let mut times = Table::new(
         "frame",
@@ -29,6 +41,7 @@ pub(super) fn tables(device: DeviceChoice, adapter: Option<&str>) -> Result<Vec<
     for side in [512, DEFAULT_SIDE] {
         streams(&mut times, side, device)?;
     }
+    add(times)?;
     let mut rates = Table::new("frame", "Rounds per second, two rounds in flight");
     let graphs = Switches {
         graphs: true,
@@ -56,9 +69,9 @@ pub(super) fn tables(device: DeviceChoice, adapter: Option<&str>) -> Result<Vec<
             &runs,
         );
     }
-    if list_adapters().is_empty() {
-        say("what is drawn is left out: there is no graphics driver (see `lifestreams devices`)");
-        return Ok(vec![times, rates]);
+    add(rates)?;
+    if !draws {
+        return Ok(());
     }
     let mut drawn = Table::new("frame", "Frames per second");
     for (instances, side) in [(16, 1024), (16, 4096), (1, 65_536)] {
@@ -69,7 +82,56 @@ pub(super) fn tables(device: DeviceChoice, adapter: Option<&str>) -> Result<Vec<
             drawn.add(what, "frames/s", &frames);
         }
     }
-    Ok(vec![times, rates, drawn])
+    add(drawn)
+}
+
+/// The interface's processor time for a frame whose figures changed.
+fn interface(adapter: Option<&str>) -> Result<Table> {
+    let mut table = Table::new("frame", "CPU time of the interface per frame");
+    // The figures are recorded, so that all of them are there on every machine.
+    let setup = Setup {
+        pace: Pace::PerSecond(20.0),
+        ..setup("sync-global", 16, DEFAULT_SIDE, DeviceChoice::Recorded)?
+    };
+    let session = Session::start(setup, || {})?;
+    let options = ViewOptions {
+        timeline: true,
+        side: Some(SidePanel::Lab),
+        ..Default::default()
+    };
+    session.watch_overlap(true);
+    let mut renderer = Renderer::new(adapter, [1280, 800], 1.0)?;
+    renderer.open_palette();
+    session.request_view(renderer.request(&session.status(), &options));
+    draw_until(
+        &mut renderer,
+        &session,
+        &options,
+        &mut |renderer, status| {
+            let round = &renderer.contents.timeline.timeline.chart;
+            Ok(round.is_some() && status.lab.isolated.is_some())
+        },
+    )?;
+    let mut before = 0;
+    let mut run = || -> Result<f64> {
+        let mut times = Vec::new();
+        while times.len() < 20 {
+            let status = session.status();
+            if status.rates.rounds == before {
+                std::thread::sleep(Duration::from_millis(1));
+                continue;
+            }
+            before = status.rates.rounds;
+            let spent = renderer.frame(&status, &session, &options)?;
+            times.push(spent.as_secs_f64() * 1e3);
+        }
+        Ok(spread(&times)[0])
+    };
+    run()?; // warm-up
+    let runs = (0..RUNS).map(|_| run()).collect::<Result<Vec<_>>>()?;
+    let what = "16 × 1024², recorded, with palette, timeline and lab, at 1280×800";
+    table.add(what, "ms", &runs);
+    Ok(table)
 }
 
 /// The time of a round after a change of a switch or of the kernel.

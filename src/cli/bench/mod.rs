@@ -61,18 +61,16 @@ pub(super) fn main(arguments: &BenchArguments, shipped_steps: ShippedSteps) -> R
     let is_wanted =
         |name: &&str| arguments.names.is_empty() || arguments.names.iter().any(|it| it == name);
     for name in TABLES.into_iter().filter(is_wanted) {
-        let tables = match name {
-            "default" => vec![default::table(device, small, tell)?],
-            "frame" => frame::tables(device, adapter)?,
-            "effect" => vec![frame::effects(device)?],
-            _ => {
-                measure_ladder(arguments, &mut record, tell)?;
-                continue;
-            }
-        };
-        for table in tables {
+        let mut add = |table: Table| {
             tell(&table.shown())?;
             record.add(table);
+            anyhow::Ok(())
+        };
+        match name {
+            "default" => add(default::table(device, small, tell)?)?,
+            "frame" => frame::tables(device, adapter, &mut add)?,
+            "effect" => add(frame::effects(device)?)?,
+            _ => measure_ladder(arguments, &mut record, tell)?,
         }
     }
     if let Some(folder) = &arguments.write {

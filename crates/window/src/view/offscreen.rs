@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::path::Path;
+use std::time::Duration;
 
 use crate::view::Dialog;
 use crate::view::picture_file::{Image, write_png};
@@ -117,7 +118,7 @@ impl Renderer {
     }
 
     /// Uploads what is newer and draws a frame. It waits only while two frames are still being
-    /// drawn.
+    /// drawn. Returns the processor time that laying out and building the interface took.
     ///
     /// # Errors
     /// Too many instances, or the GPU failed.
@@ -126,7 +127,7 @@ impl Renderer {
         status: &Status,
         pictures: &dyn PictureSource,
         options: &ViewOptions,
-    ) -> Result<(), ViewError> {
+    ) -> Result<Duration, ViewError> {
         if options.timeline {
             self.contents.timeline.update(pictures);
         }
@@ -154,7 +155,8 @@ impl Renderer {
                 .poll(wait)
                 .map_err(|error| ViewError::DeviceLost(error.to_string()))?;
         }
-        self.gpu.trouble()
+        self.gpu.trouble()?;
+        Ok(drawn.spent)
     }
 
     /// Zooms the camera about the lattice's middle, as the key does.
@@ -181,13 +183,14 @@ impl Renderer {
         self.scene.missing(&self.with(status, options))
     }
 
-    /// Opens the keys, or closes them.
-    pub fn open_help(&mut self, open: bool) {
-        self.dialogs = if open {
-            Dialogs::of(Dialog::Help(Picker::default()))
-        } else {
-            Dialogs::default()
-        };
+    /// Opens the keys.
+    pub fn open_help(&mut self) {
+        self.dialogs = Dialogs::of(Dialog::Help(Picker::default()));
+    }
+
+    /// Opens the command palette.
+    pub fn open_palette(&mut self) {
+        self.dialogs = Dialogs::of(Dialog::Commands(Picker::default(), Default::default()));
     }
 
     /// Waits for the last frame and reads it back.

@@ -1,6 +1,6 @@
 //! Draws a whole frame into any texture: panels, and the interface over and beside them.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::view::dialogs::{Dialogs, UiRequest};
 use crate::view::frame::{Frame, paint_over};
@@ -15,6 +15,8 @@ use ui::theme::Palette;
 /// The output of a frame besides its picture.
 pub(crate) struct FrameOutput {
     pub submission: wgpu::SubmissionIndex,
+    /// The processor time that laying out and building the interface took.
+    pub spent: Duration,
     /// What its widgets asked for.
     pub requests: Vec<UiRequest>,
     /// What egui wants of the window: cursor, clipboard, input method.
@@ -207,6 +209,7 @@ impl Scene {
         mut input: egui::RawInput,
         target: &wgpu::TextureView,
     ) -> FrameOutput {
+        let (begun, before) = (Instant::now(), platform::usage());
         let (palette, pixels_per_point) = (frame.palette(), frame.pixels_per_point());
         let interface = &mut self.interface;
         interface.prepare(pixels_per_point, &palette, dialogs.takes_keys());
@@ -219,6 +222,8 @@ impl Scene {
             paint_over(context, &composed, &palette, place.as_ref(), dialogs, input);
         let shapes = std::mem::take(&mut output.shapes);
         let meshes = context.tessellate(shapes, output.pixels_per_point);
+        let waited = platform::usage().waited - before.waited;
+        let spent = begun.elapsed().saturating_sub(waited);
         if let (Some((layout, transform)), Some(status)) = (&place, frame.sources.status) {
             self.panels.prepare(&PanelsInput {
                 pixels: frame.pixels,
@@ -260,6 +265,7 @@ impl Scene {
         let viewport = output.viewport_output.get(&egui::ViewportId::ROOT);
         FrameOutput {
             submission,
+            spent,
             requests,
             again: viewport.map_or(Duration::MAX, |viewport| viewport.repaint_delay),
             platform: output.platform_output,
