@@ -41,7 +41,7 @@ fn gather(tokens: TokenStream, texts: &mut BTreeSet<String>) {
 /// The texts of tables, which are looked up where they are shown.
 fn tabled() -> BTreeSet<String> {
     let mut texts = BTreeSet::new();
-    for row in ui::actions::TABLE {
+    for row in ui::actions::TABLE.iter() {
         texts.extend([row.help, row.mouse].map(str::to_owned));
     }
     for kernel in &engine::kernels::KERNELS {
