@@ -138,8 +138,7 @@ fn help_palette_menu_and_panels_come_and_go() {
     }
     let next = shown.log("NextKernel").pop().unwrap();
     assert!(next.kernel != state.kernel && next.generation == state.generation);
-    let why = "notice: Rotate the pasted pattern left: no pattern is being pasted";
-    shown.then("q", why);
+    shown.then("ctrl+l", "notice: No lecture is loaded");
     assert!(shown.running.runs());
     shown.quit();
 }

@@ -130,10 +130,6 @@ impl Handler {
                     self.turn_selection(clockwise);
                 }
             }
-            EditAction::RotatePastedLeft | EditAction::RotatePastedRight => {
-                let clockwise = action == EditAction::RotatePastedRight;
-                self.change_ghost(|pattern| session::turned(pattern, clockwise));
-            }
             EditAction::CopyCells => {
                 self.copy_cells();
             }

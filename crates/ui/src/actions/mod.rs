@@ -163,10 +163,6 @@ pub enum EditAction {
     RotateLeft,
     /// Rotates the selection clockwise.
     RotateRight,
-    /// Rotates the pattern that is being pasted counter-clockwise.
-    RotatePastedLeft,
-    /// Rotates the pattern that is being pasted clockwise.
-    RotatePastedRight,
     /// Copies the selection to the clipboard, as RLE.
     CopyCells,
     /// The same, and makes every cell of it dead.

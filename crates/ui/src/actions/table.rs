@@ -245,13 +245,6 @@ fn holds(it: &Sources<'_>, tool: Tool) -> bool {
     it.edit_overlay.is_some_and(|overlay| overlay.tool == tool)
 }
 
-fn not_pasting(it: &Sources<'_>) -> Option<String> {
-    let is_pasting = it
-        .edit_overlay
-        .is_some_and(|overlay| overlay.ghost.is_some());
-    (!is_pasting).then(|| tr!("no pattern is being pasted").into())
-}
-
 fn only_one_panel(it: &Sources<'_>) -> Option<String> {
     let is_alone = has(it, |status| status.lattices.instances < 2);
     is_alone.then(|| tr!("there is only one panel").into())
@@ -452,20 +445,6 @@ pub static TABLE: LazyLock<Vec<Row>> = LazyLock::new(|| {
                     "Ctrl+V",
                     "clipboard, insert, rle, 粘贴",
                 ),
-                row(
-                    RotatePastedLeft,
-                    "Rotate the pasted pattern left",
-                    "Q",
-                    "turn, counterclockwise, anticlockwise, 旋转, 逆时针",
-                )
-                .impossible(not_pasting),
-                row(
-                    RotatePastedRight,
-                    "Rotate the pasted pattern right",
-                    "W",
-                    "turn, clockwise, 旋转, 顺时针",
-                )
-                .impossible(not_pasting),
                 row(
                     ToggleShelf,
                     "Pattern shelf",
