@@ -434,13 +434,18 @@ pub fn lesson_page(picture: bool) -> Box<LessonPage> {
     })
 }
 
-/// The same, with what was recorded on a GPU.
-pub fn recorded_page() -> Box<LessonPage> {
-    let recorded = recorded_in_words(&Recorded {
+/// Where and when rounds were recorded on a GPU.
+pub fn recorded() -> Recorded {
+    Recorded {
         device: "NVIDIA H100 80GB HBM3".into(),
         date: "2026-11-26".into(),
         commit: "0123abcd".into(),
-    });
+    }
+}
+
+/// The same, with what was recorded on a GPU.
+pub fn recorded_page() -> Box<LessonPage> {
+    let recorded = recorded_in_words(&recorded());
     Box::new(LessonPage {
         recorded: lang::sentence_case(&recorded),
         note: tr!(

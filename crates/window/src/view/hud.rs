@@ -27,8 +27,10 @@ pub use style::install_fonts;
 /// Room below the column's figures for messages, whether there are any or not: no figure goes when one
 /// comes.
 const MESSAGES: f32 = 64.0;
-/// The height of a line between groups of the column, and of its last line.
-const GROUP: f32 = 12.0;
+/// The heights in the column of a figure at least, of a line between groups, and of the last line: at 1280 x 800
+/// all figures up to the compute device's are in view.
+const ROW: f32 = 20.0;
+const GROUP: f32 = 8.0;
 const FOOT: f32 = 30.0;
 /// The width of a cell below the panels at least, its height, and that of the line below them.
 const CELL: f32 = 120.0;
@@ -185,7 +187,7 @@ fn show_figure(painter: &WidgetPainter, ui: &mut Ui, figure: &Figure, size: f32,
     };
     let shown = shown.wrap_mode(TextWrapMode::Truncate).sense(sense);
     let width = ui.available_width() - 4.0;
-    let shown = shown.min_size(vec2(width, 22.0)).max_width(width);
+    let shown = shown.min_size(vec2(width, ROW)).max_width(width);
     let shown = shown.allocate(ui);
     if shown.response.hovered() && role == Role::Button || shown.response.has_focus() {
         let around = shown.response.rect.expand2(vec2(5.0, 1.0));

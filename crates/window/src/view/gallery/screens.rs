@@ -4,7 +4,7 @@ use std::sync::{Arc, LazyLock};
 
 use egui::{Rect, pos2, vec2};
 
-use crate::view::gallery::{Row, Scenario, Window};
+use crate::view::gallery::{Row, Scenario, WINDOWS, Window};
 use crate::view::layout::PixelRect;
 use crate::view::{Dialog, FileDialog, FileList, FileTask, Form, Picker, recording};
 use engine::kernels::{self, OwnCode};
@@ -13,14 +13,14 @@ use lang::tr;
 use lesson::EXERCISES;
 use life::{Lattice, Size};
 use session::{
-    AbComparison, Area, Change, Edit, Effect, Finding, Order, OwnRound, Recomputing, Settled,
-    Status, StopWhenStill, Streams, Switches,
+    AbComparison, Area, Change, Edit, Effect, Finding, Order, OwnRound, Recomputing,
+    RecordedStatus, Settled, Status, StopWhenStill, Streams, Switches,
 };
 use ui::actions::{Setting, Topic};
 use ui::code_editor::{Code, Findings, RoundContext, judge};
 use ui::figures::{GRID, KERNEL, ROUND};
 use ui::fixtures::{
-    DEVICE, comparison, effect, isolated, lecture_screen, lesson_page, question_page,
+    DEVICE, comparison, effect, isolated, lecture_screen, lesson_page, question_page, recorded,
     recorded_page, round_with_block_timestamps, speedup_page, waited_round,
 };
 use ui::prediction::OpTimes;
@@ -78,6 +78,20 @@ pub(super) const SCREENS: &[Row] = &[
         let adapter = it.contents.drawing.adapter.as_mut().unwrap();
         adapter.name = "llvmpipe (LLVM 15.0.6, 256 bits)".into();
         adapter.software = true;
+    }),
+    ("recorded-on-the-cpu", |it| {
+        it.windows = &WINDOWS[..1];
+        it.options.colour_by = ColourBy::History;
+        it.status.clock.oldest = Some(0);
+        it.status.engine.name = "cpu";
+        let device = &mut it.status.engine.devices[0];
+        device.name = "CPU 8481C".into();
+        device.driver = "128 CPU, AVX-512".into();
+        it.status.lab.recording = Some(RecordedStatus {
+            recorded: recorded(),
+            has_setting: true,
+            pace: None,
+        });
     }),
     ("failed", |it| {
         it.fail();

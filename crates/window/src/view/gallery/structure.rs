@@ -12,11 +12,11 @@ use egui::accesskit::{Action, Node, NodeId, Role};
 use egui::epaint::TextShape;
 use egui::{Color32, FontFamily, Pos2, Rect, Shape, accesskit_root_id};
 
-use crate::view::gallery::{LANGUAGES, Painted, Scenario, WINDOWS, screens::SCREENS};
+use crate::view::gallery::{LANGUAGES, Painted, Scenario, WINDOWS, named, screens::SCREENS};
 use crate::view::layout::WindowLayout;
 use crate::view::scene::context;
 use engine::kernels::KERNELS;
-use lang::Language;
+use lang::{Language, tr};
 use session::Streams;
 use test_support::with;
 use ui::theme::{COUNT, Palette, contrast, floats};
@@ -191,7 +191,7 @@ const SAME: &str = "
     amber cividis hues phosphor paper saved lifestreams png PNG Rust cust RLE rle cells lif json mod
     English Chinese Gcell GiB done end query session bench ladder __syncthreads syncthreads sync SM
     rhai round FILE cpu own Day Night HighLife Life Maze Replicator Seeds
-    CPU Test Unknown HBM abcd CUDA_ERROR_ILLEGAL_ADDRESS xyzzy rotate HiLife EACCES gif
+    AVX CPU Test Unknown HBM abcd CUDA_ERROR_ILLEGAL_ADDRESS xyzzy rotate HiLife EACCES gif
 ";
 
 /// Screens with what a user wrote or that keeps its English names: code, patterns, lessons.
@@ -399,4 +399,33 @@ fn every_screen_is_whole_legible_named_and_at_rest() {
         }
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// It names the key of recorded rounds, which a class without a GPU has to find.
+#[test]
+fn the_compute_devices_note_needs_no_scrolling_at_1280_by_800() {
+    let (context, mut clock) = (context(), 0.0);
+    for (language, kernel) in LANGUAGES
+        .iter()
+        .flat_map(|it| KERNELS.iter().map(move |k| (it, k)))
+    {
+        with(*language, || {
+            let mut it = named("recorded-on-the-cpu", ([1280, 800], 1.0));
+            it.status.setting.kernel = kernel;
+            let note = tr!(
+                "{driver}; {key}: rounds recorded on a GPU",
+                driver = it.status.engine.devices[0].driver,
+                key = "J"
+            );
+            let painted = it.painted(&context, &mut clock);
+            let in_view = painted.shapes.iter().any(|painted| match &painted.shape {
+                Shape::Text(text) if text.galley.text() == note => {
+                    let rect = painted.shape.visual_bounding_rect();
+                    painted.clip_rect.expand(SLACK).contains_rect(rect)
+                }
+                _ => false,
+            });
+            assert!(in_view, "{} in {language:?}: {note}", kernel.name);
+        });
+    }
 }
