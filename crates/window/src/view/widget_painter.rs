@@ -6,7 +6,7 @@ use std::cell::RefCell;
 use std::ops::Deref;
 use std::rc::Rc;
 
-use egui::accesskit::{Action as AccessAction, Node, Role};
+use egui::accesskit::{Action as AccessAction, Role};
 use egui::{Color32, Id, LayerId, Painter, Rect, Response, Sense, Ui, UiBuilder, WidgetInfo};
 
 use crate::view::dialogs::UiRequest;
@@ -77,9 +77,9 @@ impl WidgetPainter {
         std::mem::take(&mut self.painted.borrow_mut().requests)
     }
 
-    /// A place that was painted, with what is said of it, and a tip unless that is empty.
-    pub(crate) fn say(&self, rect: Rect, text: &str, tip: &str) {
-        if !self.is_enabled || !self.is_read && tip.is_empty() {
+    /// A place that was painted, with what is said of it, where somebody reads it.
+    pub(crate) fn say(&self, rect: Rect, text: &str) {
+        if !self.is_read {
             return;
         }
         // By its place among the texts: what changes with its figure is no name.
@@ -91,14 +91,6 @@ impl WidgetPainter {
         let id = self.ui.scope_id().with(("text", said));
         let response = self.ui.interact(rect, id, Sense::hover());
         response.widget_info(|| WidgetInfo::labeled(Role::Label, true, text));
-        if !tip.is_empty() && tip != text {
-            let describe = |node: &mut Node| node.set_description(tip);
-            self.ui.ctx().accesskit_node_builder(id, describe);
-        }
-        // Made only where the pointer is: there are many widgets, in each frame.
-        if !tip.is_empty() && response.contains_pointer() {
-            response.on_hover_text(lang::keep_units(tip));
-        }
     }
 
     /// A text that was painted, unless it belongs to a widget that stands there.
@@ -109,7 +101,7 @@ impl WidgetPainter {
             places.any(|place| place.expand(1.0).contains_rect(rect))
         };
         if self.is_read && !is_of_widget() {
-            self.say(rect, text, "");
+            self.say(rect, text);
         }
     }
 

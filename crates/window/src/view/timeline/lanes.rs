@@ -264,7 +264,7 @@ impl<'a> Strip<'a> {
                 let bars = lanes.first().map_or(&[][..], |lane| &lane.bars);
                 let spans = self.chart.list(&bars[..bars.len().min(MAX_SPANS_SAID)]);
                 let all = row.with_min_x(row.left() - GUTTER).expand(8.0);
-                painter.say(all, &format!("{name}: {spans}"), "");
+                painter.say(all, &format!("{name}: {spans}"));
             }
             if at % every == 0 {
                 let name = fitted(painter, &name, regular(12.5), colour, GUTTER - 8.0);
