@@ -346,6 +346,7 @@ impl Picker {
                     ui.label(tr!("No matching command"));
                 }
                 let width = ui.available_width() / columns as f32 - ui.spacing().item_spacing.x;
+                let is_read = ui.ctx().accesskit_node_builder(field.id, |_| ()).is_some();
                 let mut at = 0;
                 for group in found.chunk_by(|a, b| a.heading == b.heading) {
                     if !group[0].heading.is_empty() {
@@ -354,6 +355,19 @@ impl Picker {
                         ui.label(heading.color(cx.palette.accent));
                     }
                     for row in group.chunks(columns) {
+                        let height = if row[0].shelved.is_some() {
+                            PICTURE
+                        } else {
+                            LINE
+                        };
+                        let place = Rect::from_min_size(ui.cursor().min, vec2(width, height));
+                        let has_chosen = (at..at + row.len()).contains(&self.chosen);
+                        // Laid out only where it is seen or read: there are hundreds, in each frame.
+                        if !is_read && !has_chosen && !ui.is_rect_visible(place) {
+                            ui.add_space(height);
+                            at += row.len();
+                            continue;
+                        }
                         ui.horizontal(|ui| {
                             for item in row {
                                 let is_chosen = at == self.chosen;
