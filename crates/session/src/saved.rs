@@ -138,13 +138,6 @@ impl SavedSession {
         beginning(path).is_some_and(|text| text.trim_ascii_start().starts_with(b"{"))
     }
 
-    /// Whether a file begins as every session that this program saves.
-    pub fn was_saved_in(path: &Path) -> bool {
-        let begins =
-            |text: Vec<u8>| String::from_utf8_lossy(&text).contains("\"lifestreams_session\"");
-        beginning(path).is_some_and(begins)
-    }
-
     /// Reads a file.
     ///
     /// # Errors

@@ -22,8 +22,6 @@ pub(super) struct Editing {
     fills: u64,
     /// What is to be saved, until it is.
     unsaved: Option<PatternToSave>,
-    /// The path that was tried.
-    tried: String,
     /// The file that is there already and was asked about.
     replaces: Option<String>,
     /// The rule of the pattern that was opened or pasted last, if the lattices ran another one.

@@ -1,15 +1,14 @@
 //! Patterns from files and the clipboard, and to them.
 
-use std::cmp::Reverse;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
 use crate::background::{Then, notice, then};
 use crate::editing::PatternToSave;
 use crate::editor::opened_code;
 use crate::handler::Handler;
-use crate::view::{Dialog, FileDialog, FileList, FileTask, PATTERN_FILE};
+use crate::view::{Dialog, FileDialog, FileTask, PATTERN_FILE};
 use lang::{Message, message, tr};
 use life::{
     Format, Head, Lattice, Notes, Pattern, Rule, Shelved, Size, Writer, rle, shown,
@@ -24,19 +23,14 @@ use ui::{Action, EditOverlay, ViewAction};
 const MAX_COPIED: u64 = 1 << 26;
 
 impl Handler {
-    /// The desktop has no dialog for files: asks for one of these to open, or another path.
-    fn ask_which_to_open(&mut self, list: FileList) {
-        tracing::debug!("a path is to be typed in");
-        let dialog = FileDialog::new(FileTask::Open, String::new(), None);
-        self.dialogs.open(Dialog::File(dialog.listing(list)));
-        self.editing.unsaved = None;
-    }
-
-    /// The desktop has no dialog for files: asks for a path to save this to.
-    fn ask_where_to_save(&mut self, saving: PatternToSave) {
-        tracing::debug!("a path is to be typed in");
-        self.ask_where_to_save_again(String::new(), None);
-        self.editing.unsaved = Some(saving);
+    /// The desktop has no dialog for files, or none was asked: opens a field for a path.
+    fn ask_for_path(&mut self, task: FileTask, typed: String, why: Option<String>) {
+        tracing::debug!(
+            "a path is to be typed in: {}",
+            why.as_deref().unwrap_or_default()
+        );
+        self.dialogs
+            .open(Dialog::File(FileDialog::new(task, typed, why)));
     }
 
     /// A file could not be opened: says why, where its path was typed or in a notice.
@@ -46,20 +40,12 @@ impl Handler {
         }
     }
 
-    /// A file could not be saved: says why, and asks for another path.
-    fn not_saved(&mut self, saving: PatternToSave, why: String) {
+    /// Cells could not be saved to this path: says why, and asks for another path.
+    fn not_saved(&mut self, saving: PatternToSave, path: String, why: String) {
         self.editing.unsaved = Some(saving);
-        let path = std::mem::take(&mut self.editing.tried);
         if let Err(why) = self.refuse_path(why) {
-            tracing::debug!("a path is to be typed in: {why}");
-            self.ask_where_to_save_again(path, Some(why));
+            self.ask_for_path(FileTask::Save, path, Some(why));
         }
-    }
-
-    /// Opens a field for the path to save to; with why the last one failed.
-    fn ask_where_to_save_again(&mut self, typed: String, why: Option<String>) {
-        let dialog = FileDialog::new(FileTask::Save, typed, why);
-        self.dialogs.open(Dialog::File(dialog));
     }
 
     /// Has the field in which a path was typed say why that cannot be; gives the reason back where
@@ -87,34 +73,8 @@ impl Handler {
         }
         let (size, instance) = (status.lattices.size, status.panels.selected);
         let open = move || {
-            let name = shown(Path::new(&path).file_name().unwrap_or_default());
-            if SavedSession::is_in(Path::new(&path)) {
-                return match SavedSession::load(Path::new(&path)) {
-                    Ok(saved) => then(|it| it.open_session(saved, name)),
-                    Err(error) => not_opened(error),
-                };
-            }
-            if let Some(code) = Code::of_file(Path::new(&path)) {
-                return opened_code(code, path.into());
-            }
-            let pattern = match Pattern::load(&path) {
-                Ok(pattern) => pattern,
-                Err(error) => return not_opened(error),
-            };
-            match pattern.centred_in(size) {
-                Err(error) => not_opened(error),
-                Ok(lattice) => {
-                    let mut what = vec![tr!("Opened {}", name)];
-                    what.extend(pattern.remarks().iter().map(Message::to_string));
-                    let (generation, rule) = (pattern.generation(), pattern.rule());
-                    then(move |it| {
-                        it.dialogs.close_pending_file();
-                        it.open_pattern(instance, Arc::new(lattice), generation);
-                        what.extend(it.offer_rule(rule));
-                        it.show_notice(what.join("; "));
-                    })
-                }
-            }
+            let opened = read(Path::new(&path), size, instance);
+            opened.unwrap_or_else(|why| then(|it| it.not_opened(why)))
         };
         self.background.start(open, Handler::not_opened);
     }
@@ -144,41 +104,38 @@ impl Handler {
     /// Puts the selection's cells, or the selected panel's, into the clipboard as RLE, on another
     /// thread; false if they are too many. The cells are those before any edit that is made next.
     pub(super) fn copy_cells(&mut self) -> bool {
-        let Some((area, receive)) = self.request_cells() else {
+        let Some((size, receive)) = self.request_cells() else {
             return false;
         };
-        if area.size.cells() > MAX_COPIED {
+        if size.cells() > MAX_COPIED {
             self.show_notice(message!(
                 "{} is too large for the clipboard; Ctrl+S saves it to a file",
-                area.size
+                size
             ));
             return false;
         }
-        self.run_in_background(move || match receive() {
-            None => notice(tr!("Nothing was copied: the session has ended").into()),
-            Some(saving) => {
-                let mut text = Vec::new();
-                let written = saving.write(rle::write, &mut text);
-                match written.ok().and_then(|()| String::from_utf8(text).ok()) {
-                    None => notice(tr!("Nothing was copied: not enough memory").into()),
-                    Some(text) => {
-                        let what = tr!("Copied {} cells as RLE", saving.cells.size());
-                        then(|it| {
-                            it.set_clipboard(text);
-                            it.show_notice(what);
-                        })
-                    }
-                }
+        self.run_in_background(move || {
+            let Some(saving) = receive() else {
+                return notice(tr!("Nothing was copied: the session has ended").into());
+            };
+            let mut text = Vec::new();
+            let written = saving.write(rle::write, &mut text);
+            match written.ok().and_then(|()| String::from_utf8(text).ok()) {
+                None => notice(tr!("Nothing was copied: not enough memory").into()),
+                Some(text) => then(move |it| {
+                    it.set_clipboard(text);
+                    it.show_notice(message!("Copied {} cells as RLE", saving.cells.size()));
+                }),
             }
         });
         true
     }
 
-    /// The selection (or the selected panel), and how its cells are had on another thread.
+    /// The size of the selection (or the selected panel), and how its cells are had on another thread.
     fn request_cells(
         &self,
     ) -> Option<(
-        Area,
+        Size,
         impl FnOnce() -> Option<PatternToSave> + Send + 'static,
     )> {
         let status = self.status()?;
@@ -200,7 +157,7 @@ impl Handler {
                 generation,
             })
         };
-        Some((area, wait))
+        Some((area.size, wait))
     }
 
     /// Takes the clipboard's pattern, to be placed.
@@ -214,17 +171,13 @@ impl Handler {
         };
         self.run_in_background(move || {
             let pattern = Pattern::from_text(tr!("the clipboard"), text);
-            match pattern.map_err(|error| tr!("Not a pattern: {error}")) {
-                Ok(pattern) => match cells_of(&pattern, size) {
-                    Ok(cells) => {
-                        let remarks = pattern.remarks().iter().map(Message::to_string).collect();
-                        let rule = pattern.rule();
-                        then(move |it| it.begin_paste(cells, rule, remarks))
-                    }
-                    Err(why) => notice(why),
-                },
-                Err(why) => notice(why),
-            }
+            let pattern = pattern.map_err(|error| tr!("Not a pattern: {error}"));
+            let cells = pattern.and_then(|it| Ok((cells_of(&it, size)?, it)));
+            cells.map_or_else(notice, |(cells, pattern)| {
+                let remarks = pattern.remarks().iter().map(Message::to_string).collect();
+                let rule = pattern.rule();
+                then(move |it| it.begin_paste(cells, rule, remarks))
+            })
         });
     }
 
@@ -244,22 +197,21 @@ impl Handler {
     /// dialog of the window's own. What is saved is as it is now.
     pub(super) fn ask_for_file(&mut self, task: FileTask) {
         if task == FileTask::Open {
-            return self.run_in_background(|| match show_file_dialog(None) {
-                DialogAnswer::Path(path) => then(move |it| it.open_path(&path)),
-                DialogAnswer::Nothing => then(|_| {}),
-                DialogAnswer::NoDialog => {
-                    let list = list_files(&present_folder());
-                    then(|it| it.ask_which_to_open(list))
-                }
+            self.run_in_background(|| match show_file_dialog(FileTask::Open) {
+                Ok(Some(path)) => then(move |it| it.open_path(&path)),
+                Ok(None) => then(|_| {}),
+                Err(NoDialog) => then(|it| it.ask_for_path(FileTask::Open, String::new(), None)),
             });
-        }
-        if let Some((_, receive)) = self.request_cells() {
+        } else if let Some((_, receive)) = self.request_cells() {
             self.run_in_background(move || match receive() {
                 None => notice(tr!("Nothing was saved: the session has ended").into()),
-                Some(saving) => match show_file_dialog(Some(PATTERN_FILE)) {
-                    DialogAnswer::Path(path) => then(|it| it.save_to(path, saving)),
-                    DialogAnswer::Nothing => then(|_| {}),
-                    DialogAnswer::NoDialog => then(|it| it.ask_where_to_save(saving)),
+                Some(saving) => match show_file_dialog(FileTask::Save) {
+                    Ok(Some(path)) => then(|it| it.save_to(path, saving)),
+                    Ok(None) => then(|_| {}),
+                    Err(NoDialog) => then(|it| {
+                        it.ask_for_path(FileTask::Save, String::new(), None);
+                        it.editing.unsaved = Some(saving);
+                    }),
                 },
             });
         }
@@ -272,44 +224,57 @@ impl Handler {
         };
         match confirm_overwrite(&path, &mut self.editing.replaces) {
             None => self.save_to(path, saving),
-            Some(why) => {
-                self.editing.unsaved = Some(saving);
-                if let Err(why) = self.refuse_path(why) {
-                    self.ask_where_to_save_again(path, Some(why));
-                }
-            }
+            Some(why) => self.not_saved(saving, path, why),
         }
     }
 
     fn save_to(&mut self, path: String, saving: PatternToSave) {
-        self.editing.tried = path.clone();
-        let unsaved = saving.clone();
-        let save = move || {
-            let Some(writer) = Format::of_name(&path).and_then(Format::writer) else {
-                let why = tr!(
-                    "Patterns are saved as RLE or plaintext: the file name must end in .rle or .cells"
-                );
-                return then(|it| it.not_saved(saving, why.into()));
-            };
-            match write_atomically(&path, |out| saving.write(writer, out)) {
-                Ok(()) => then(move |it| {
-                    it.dialogs.close_pending_file();
-                    it.show_notice(tr!("Saved {path}"));
-                }),
-                Err(error) => then(move |it| it.not_saved(saving, error.to_string())),
-            }
+        let (unsaved, tried) = (saving.clone(), path.clone());
+        let save = move || match saving.save(&path) {
+            Ok(()) => then(move |it| {
+                it.dialogs.close_pending_file();
+                it.show_notice(tr!("Saved {path}"));
+            }),
+            Err(why) => then(|it| it.not_saved(saving, path, why)),
         };
-        let failed = move |it: &mut Handler, why| it.not_saved(unsaved, why);
+        let failed = move |it: &mut Handler, why| it.not_saved(unsaved, tried, why);
         self.background.start(save, failed);
     }
 }
 
-fn not_opened(error: impl std::fmt::Display) -> Then {
-    let why = error.to_string();
-    then(|it| it.not_opened(why))
+/// Reads a file; what to do with it then, or why it cannot be opened.
+fn read(path: &Path, size: Size, instance: usize) -> Result<Then, String> {
+    let name = shown(path.file_name().unwrap_or_default());
+    if SavedSession::is_in(path) {
+        let saved = SavedSession::load(path).map_err(|error| error.to_string())?;
+        return Ok(then(|it| it.open_session(saved, name)));
+    }
+    if let Some(code) = Code::of_file(path) {
+        return Ok(opened_code(code, path.into()));
+    }
+    let pattern = Pattern::load(path).map_err(|error| error.to_string())?;
+    let lattice = pattern.centred_in(size);
+    let lattice = Arc::new(lattice.map_err(|error| error.to_string())?);
+    let mut what = vec![tr!("Opened {}", name)];
+    what.extend(pattern.remarks().iter().map(Message::to_string));
+    let (generation, rule) = (pattern.generation(), pattern.rule());
+    Ok(then(move |it| {
+        it.dialogs.close_pending_file();
+        it.open_pattern(instance, lattice, generation);
+        what.extend(it.offer_rule(rule));
+        it.show_notice(what.join("; "));
+    }))
 }
 
 impl PatternToSave {
+    fn save(&self, path: &str) -> Result<(), String> {
+        let writer = Format::of_name(path).and_then(Format::writer).ok_or(tr!(
+            "Patterns are saved as RLE or plaintext: the file name must end in .rle or .cells"
+        ))?;
+        let saved = write_atomically(path, |out| self.write(writer, out));
+        saved.map_err(|error| error.to_string())
+    }
+
     fn write(&self, writer: Writer, out: &mut dyn std::io::Write) -> std::io::Result<()> {
         let notes = &Notes {
             comments: vec![format!("Generation {}, by lifestreams.", self.generation)],
@@ -353,91 +318,35 @@ fn cells_of(pattern: &Pattern, lattices: Size) -> Result<Lattice, String> {
     cells.ok_or_else(|| tr!("{} has no cells", pattern.name()))
 }
 
-/// What a dialog of the desktop's answered.
-enum DialogAnswer {
-    Path(String),
-    Nothing,
-    NoDialog,
-}
+/// The desktop has no dialog for files.
+struct NoDialog;
 
 /// Nobody closes a dialog as fast as this: there was none.
 const MIN_DIALOG_TIME: Duration = Duration::from_millis(300);
-
-/// Asks the desktop for a file, to save to if it is given a name for it.
-fn show_file_dialog(save_as: Option<&str>) -> DialogAnswer {
-    if !has_desktop() {
-        return DialogAnswer::NoDialog;
-    }
-    let began = Instant::now();
-    let dialog = rfd::FileDialog::new();
-    let chosen = match save_as {
-        None => dialog
-            .add_filter(tr!("patterns, sessions, rounds and kernels"), &ENDINGS)
-            .add_filter(tr!("all files"), &["*"])
-            .pick_file(),
-        Some(name) => dialog.set_file_name(name).save_file(),
-    };
-    match chosen {
-        Some(path) => DialogAnswer::Path(path.to_string_lossy().into_owned()),
-        None if began.elapsed() < MIN_DIALOG_TIME => DialogAnswer::NoDialog,
-        None => DialogAnswer::Nothing,
-    }
-}
 
 /// How files end that can be opened.
 const ENDINGS: [&str; 9] = [
     "rle", "cells", "lif", "life", "mc", "gz", "json", "rhai", "cu",
 ];
 
-/// The most files that are listed.
-const MAX_LISTED: usize = 60;
-
-/// The folder that the program was started in.
-fn present_folder() -> PathBuf {
-    std::env::current_dir().unwrap_or_else(|_| ".".into())
-}
-
-/// The patterns and sessions in a folder, the newest first.
-fn list_files(folder: &Path) -> FileList {
-    let files = std::fs::read_dir(folder).and_then(|entries| {
-        let mut files = Vec::new();
-        for entry in entries {
-            let path = entry?.path();
-            let facts = path.metadata().ok().filter(|it| it.is_file());
-            if let (true, Some(facts)) = (can_be_opened(&path), facts) {
-                let name = path.file_name().unwrap_or_default();
-                // One whose name is no text cannot be asked for by its name.
-                let changed = facts.modified().unwrap_or(SystemTime::UNIX_EPOCH);
-                files.extend(
-                    name.to_str()
-                        .map(|name| (Reverse(changed), name.to_owned())),
-                );
-            }
-        }
-        Ok(files)
-    });
-    let mut left_out = 0;
-    let names = files.map(|mut files| {
-        files.sort();
-        left_out = files.len().saturating_sub(MAX_LISTED);
-        files.truncate(MAX_LISTED);
-        files.into_iter().map(|(_, name)| name).collect()
-    });
-    FileList {
-        folder: folder.to_string_lossy().into_owned(),
-        names: names.map_err(|error| error.to_string()),
-        left_out,
+/// Asks the desktop for a file; nothing if its dialog was cancelled.
+fn show_file_dialog(task: FileTask) -> Result<Option<String>, NoDialog> {
+    if !has_desktop() {
+        return Err(NoDialog);
     }
-}
-
-/// Whether a file can be opened by its name; of the many kinds of JSON files, a session.
-fn can_be_opened(path: &Path) -> bool {
-    let ending = path.extension().and_then(|ending| ending.to_str());
-    match ending.map(str::to_ascii_lowercase).as_deref() {
-        Some("json") => SavedSession::was_saved_in(path),
-        Some(ending) => ENDINGS.contains(&ending),
-        None => false,
+    let began = Instant::now();
+    let dialog = rfd::FileDialog::new();
+    let chosen = match task {
+        FileTask::Open => dialog
+            .add_filter(tr!("patterns, sessions, rounds and kernels"), &ENDINGS)
+            .add_filter(tr!("all files"), &["*"])
+            .pick_file(),
+        FileTask::Save => dialog.set_file_name(PATTERN_FILE).save_file(),
+    };
+    if chosen.is_none() && began.elapsed() < MIN_DIALOG_TIME {
+        return Err(NoDialog);
     }
+    Ok(chosen.map(|path| path.to_string_lossy().into_owned()))
 }
 
 /// Whether there is a desktop session that a portal could belong to; looking for one where there is
@@ -452,36 +361,6 @@ fn has_desktop() -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_files_of_a_folder_that_can_be_opened_are_listed_the_newest_first() {
-        let folder = tempfile::tempdir().unwrap();
-        let write = |name: &str, text: &str, age: u64| {
-            let path = folder.path().join(name);
-            std::fs::write(&path, text).unwrap();
-            let file = std::fs::File::options().append(true).open(&path).unwrap();
-            let at = SystemTime::UNIX_EPOCH + Duration::from_secs(2_000_000 - age);
-            file.set_modified(at).unwrap();
-        };
-        let session = "{\n  \"lifestreams_session\": 2";
-        write("session.json", session, 1);
-        write("package.json", "{}", 0);
-        write("glider.RLE", "bo$2bo$3o!", 2);
-        write("notes.txt", "", 0);
-        write("gun.rle.gz", "", 3);
-        std::fs::create_dir(folder.path().join("folder.rle")).unwrap();
-        let list = list_files(folder.path());
-        let names = ["session.json", "glider.RLE", "gun.rle.gz"].map(String::from);
-        assert_eq!((list.names, list.left_out), (Ok(names.into()), 0));
-        for number in 0..MAX_LISTED as u64 {
-            write(&format!("{number:03}.rle"), "o!", 10 + number);
-        }
-        let list = list_files(folder.path());
-        let names = list.names.unwrap();
-        assert_eq!((names.len(), list.left_out), (MAX_LISTED, 3));
-        assert_eq!(names[3], "000.rle");
-        assert!(list_files(&folder.path().join("missing")).names.is_err());
-    }
 
     #[test]
     fn a_file_that_is_there_is_replaced_only_when_asked_twice() {

@@ -48,7 +48,7 @@ pub(crate) use picture_cache::max_instances;
 pub(crate) use timeline::TimelineView;
 
 pub(crate) use dialogs::{
-    Dialog, Dialogs, FileDialog, FileList, FileTask, Form, PATTERN_FILE, Picker, UiRequest,
+    Dialog, Dialogs, FileDialog, FileTask, Form, PATTERN_FILE, Picker, UiRequest,
 };
 pub(crate) use frame::Frame;
 pub(crate) use gpu::Gpu;

@@ -1,9 +1,8 @@
 //! Dialogs in which something is typed or chosen: a file, values, what can be done with a panel, and whether the
 //! kernel in a session's file may run.
 //!
-//! A file is asked for where the desktop has no dialog for that: a path that is typed in, or a file to open that
-//! is clicked in the list of those in the present folder. That dialog stays open until the file was read or
-//! written: what is typed meanwhile, and behind a path that failed, is still a path.
+//! A path is asked for where the desktop has no dialog for files. That dialog stays open until the file was read
+//! or written: what is typed meanwhile, and behind a path that failed, is still a path.
 //!
 //! In a form the focus of the keyboard is egui's: Tab and the arrows move it, Enter or Space chooses.
 
@@ -33,24 +32,11 @@ pub(crate) enum FileTask {
     Save,
 }
 
-/// The files of a folder that can be opened.
-#[derive(Clone, PartialEq, Debug)]
-pub(crate) struct FileList {
-    /// The folder's path.
-    pub folder: String,
-    /// The names of its patterns and sessions, the newest first; or why they are not known.
-    pub names: Result<Vec<String>, String>,
-    /// How many older ones are left out.
-    pub left_out: usize,
-}
-
 /// The open dialog.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct FileDialog {
     task: FileTask,
     typed: String,
-    /// What can be clicked.
-    list: Option<FileList>,
     /// Why the last try failed.
     why: Option<String>,
     /// Whether a path was entered, and nobody has said yet what came of it.
@@ -64,15 +50,8 @@ impl FileDialog {
             task,
             typed,
             why,
-            list: None,
             pending: false,
         }
-    }
-
-    /// With files to click.
-    pub(crate) fn listing(self, list: FileList) -> FileDialog {
-        let list = Some(list);
-        FileDialog { list, ..self }
     }
 
     /// Whether it waits for what comes of its path.
@@ -120,9 +99,6 @@ impl FileDialog {
                     ui.close();
                 }
             });
-            if let Some(path) = self.list.as_ref().and_then(|list| list.show(ui, cx)) {
-                (self.typed, self.why, done) = (path, None, true);
-            }
             let path = match self.typed.trim() {
                 "" => proposed,
                 typed => typed,
@@ -137,50 +113,6 @@ impl FileDialog {
             }
         });
         !left
-    }
-}
-
-impl FileList {
-    /// Lays it out; returns the path of the file that was clicked.
-    fn show(&self, ui: &mut Ui, cx: DialogContext<'_>) -> Option<String> {
-        ui.add_space(6.0);
-        let label = |ui: &mut Ui, text: String| {
-            let text = RichText::new(text).color(cx.palette.label);
-            ui.add(Label::new(text).wrap());
-        };
-        let folder = &self.folder;
-        let names = match &self.names {
-            Err(why) => {
-                label(ui, tr!("The files in {folder} cannot be listed: {why}"));
-                return None;
-            }
-            Ok(names) if names.is_empty() => {
-                label(ui, tr!("No patterns or sessions in {folder}"));
-                return None;
-            }
-            Ok(names) => names,
-        };
-        label(
-            ui,
-            tr!("Patterns and sessions in {folder}, the newest first"),
-        );
-        let mut clicked = None;
-        let scroll = ScrollArea::vertical().max_height(0.5 * cx.screen.height());
-        scroll.auto_shrink([false, true]).show(ui, |ui| {
-            ui.spacing_mut().item_spacing.y = 0.0;
-            for name in names {
-                let path = std::path::Path::new(folder).join(name);
-                let path = path.to_string_lossy().into_owned();
-                let item = Item::of(name.clone(), UiRequest::OpenFile(path.clone()));
-                if show_item(ui, cx, &item, None, ui.available_width()).clicked() {
-                    clicked = Some(path);
-                }
-            }
-        });
-        if self.left_out > 0 {
-            label(ui, tr!("{} older ones are not listed", self.left_out));
-        }
-        clicked
     }
 }
 

@@ -19,7 +19,7 @@ use ui::actions::{Position, Row, Setting, TABLE, Topic, search};
 use ui::{Action, EditAction, Sources};
 
 /// An item's height, without and with a pattern's picture.
-pub(super) const LINE: f32 = 27.0;
+const LINE: f32 = 27.0;
 const PICTURE: f32 = 64.0;
 /// How many lines the page keys go.
 const PAGE: isize = 13;

@@ -6,7 +6,7 @@ use egui::{Rect, pos2, vec2};
 
 use crate::view::gallery::{Row, Scenario, WINDOWS, Window};
 use crate::view::layout::PixelRect;
-use crate::view::{Dialog, FileDialog, FileList, FileTask, Form, Picker, recording};
+use crate::view::{Dialog, FileDialog, FileTask, Form, Picker, recording};
 use engine::kernels::{self, OwnCode};
 use engine::{HostMemory, Kernel};
 use lang::tr;
@@ -433,14 +433,9 @@ pub(super) const SCREENS: &[Row] = &[
     }),
     ("open-a-file", |it| {
         let file = FileDialog::new(FileTask::Open, String::new(), None);
-        let names = (0..40).map(|at| format!("lifestreams-20261121-1108{at:02}.json"));
-        it.open(Dialog::File(file.listing(FileList {
-            folder: "/home/teacher/lecture".into(),
-            names: Ok(names.chain(["gosper-gun.rle".into()]).collect()),
-            left_out: 3,
-        })));
+        it.open(Dialog::File(file));
     }),
-    ("open-unlisted", |it| {
+    ("open-failed", |it| {
         let reason = tr!(
             "unknown {it}; cells are b (dead) and o (alive), or . and A to X by their \
              states, a row ends with $ and the pattern with !",
@@ -450,11 +445,7 @@ pub(super) const SCREENS: &[Row] = &[
         let why = format!("~/patterns/glider.rle, {at}{reason}");
         let typed = "~/patterns/glider.rle".into();
         let file = FileDialog::new(FileTask::Open, typed, Some(why));
-        it.open(Dialog::File(file.listing(FileList {
-            folder: "/root".into(),
-            names: Err("EACCES (13)".into()),
-            left_out: 0,
-        })));
+        it.open(Dialog::File(file));
     }),
     ("save-failed", |it| {
         let path = "/nowhere/at/all.rle";
