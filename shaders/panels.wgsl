@@ -21,7 +21,7 @@ struct Scene {
 @group(0) @binding(0) var<uniform> scene: Scene;
 @group(1) @binding(0) var words: texture_2d_array<u32>;     // 32 cells per texel, bit 0 leftmost
 @group(1) @binding(0) var densities: texture_2d_array<f32>; // one byte per texel
-@group(1) @binding(0) var ages: texture_2d<u32>;          // 16 cells per texel; see cell_ages.wgsl
+@group(1) @binding(0) var ages: texture_2d_array<u32>;    // 16 cells per texel; see cell_ages.wgsl
 
 struct Panel {
     @location(0) rect: vec4<f32>,    // left, top, width, height in pixels
@@ -29,7 +29,7 @@ struct Panel {
     @location(2) offset: vec2<f32>,  // densities: the texel at the panel's top left pixel
     @location(3) step: f32,          // densities: texels per pixel
     @location(4) layer: u32,
-    @location(5) texels: vec2<u32>,  // densities: how many hold anything; ages: the first one
+    @location(5) texels: vec2<u32>,  // densities: how many hold anything
     @location(6) part: vec2<f32>,    // how far into `cell` the top left pixel begins, 0 to 1
     @location(7) cell: vec2<i32>,    // the cell at the top left pixel
     @location(8) scale: vec3<f32>,   // cells per pixel; how far the picture is a reduced one, 0 to
@@ -190,7 +190,7 @@ struct Ages {
 
 // The age byte of a cell.
 fn age_byte_of(in: Corner, at: vec2<i32>) -> u32 {
-    let four = textureLoad(ages, vec2<i32>(in.texels) + vec2<i32>(at.x >> 4u, at.y), 0);
+    let four = textureLoad(ages, vec2<i32>(at.x >> 4u, at.y), in.layer, 0);
     return extractBits(four[(at.x >> 2u) & 3], u32(at.x & 3) * 8u, 8u);
 }
 
@@ -248,7 +248,7 @@ fn ages_of_texels(in: Corner, box: Box) -> Ages {
     var sum = 0u;
     for (var y = head.y; y < tail.y; y++) {
         for (var x = head.x >> 4u; x <= (tail.x - 1) >> 4u; x++) {
-            let bytes = textureLoad(ages, vec2<i32>(in.texels) + vec2<i32>(x, y), 0);
+            let bytes = textureLoad(ages, vec2<i32>(x, y), in.layer, 0);
             let mask = bytes_from(head.x - x * 16) & ~bytes_from(tail.x - x * 16);
             let live = (bytes >> vec4<u32>(7u)) & vec4<u32>(0x01010101u) & mask;
             alive += sum_of(live);
@@ -314,11 +314,4 @@ fn density(in: Corner) -> @location(0) vec4<f32> {
     // What the picture does not cover (the camera has moved since) is dark until the next one.
     let share = select(sum / area(box), 0.0, is_empty(box));
     return with_lines(shade(share, in), in, pixel);
-}
-
-// A rectangle of one colour: the HUD's background, far cheaper than as a shape of the overlay where
-// the GPU is software.
-@fragment
-fn plain(in: Corner) -> @location(0) vec4<f32> {
-    return in.tint;
 }

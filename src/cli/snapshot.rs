@@ -12,6 +12,7 @@ use session::{
 };
 use ui::{LessonScreen, Lessons, SidePanel, ViewOptions};
 use window::offscreen::Renderer;
+use window::picture_file::write_png;
 
 /// How long a picture or a round may take before it is given up.
 pub(super) const TIMEOUT: Duration = Duration::from_secs(600);
@@ -142,7 +143,7 @@ pub(super) fn main(arguments: &SnapshotArguments) -> Result<()> {
     })?;
     // Once more with the last pictures and the last figures.
     renderer.frame(&session.status(), session, &options)?;
-    Ok(renderer.write_png(&arguments.output)?)
+    Ok(write_png(&renderer.read()?, &arguments.output)?)
 }
 
 /// Draws frames of a session's newest pictures until that `is_enough`.

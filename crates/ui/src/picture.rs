@@ -82,9 +82,6 @@ fn around(set: &[bool]) -> Option<(f64, f64)> {
 
 // What to ask of the session: the lattices' bits, or a view reduced on the device.
 
-/// The most bytes that a round's pictures take, all instances together.
-pub const MAX_ROUND_BYTES: u64 = PicturePlan::MAX_BYTES;
-
 /// The most bytes of bits that are kept in textures, where bits are asked for.
 const MAX_BITS_TEXTURE_BYTES: u64 = 1 << 30;
 
@@ -127,7 +124,8 @@ pub fn request(
         };
     }
     let drawn = only.map_or(instances as u64, |_| 1).max(1);
-    let region = region(size, transform, panel, MAX_ROUND_BYTES / drawn, limits.side);
+    let most = PicturePlan::MAX_BYTES / drawn;
+    let region = region(size, transform, panel, most, limits.side);
     PicturePlan {
         transfer: Transfer::View,
         region,
@@ -190,6 +188,7 @@ fn region(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Camera;
     use engine::Slot;
 
     #[test]
@@ -220,12 +219,6 @@ mod tests {
             assert_eq!(live_area(&picture, size, &words), area, "{region:?}");
         }
     }
-}
-
-#[cfg(test)]
-mod request_tests {
-    use super::*;
-    use crate::Camera;
 
     const LIMITS: TextureLimits = TextureLimits {
         side: 16384,
@@ -254,7 +247,7 @@ mod request_tests {
                     let view = ask((262_144, 262_144), instances, panel, zoom).region;
                     let say = format!("{instances} {panel:?} {zoom}: {view:?}");
                     let bytes = view.words() as u64 * 4 * instances as u64;
-                    assert!(bytes <= MAX_ROUND_BYTES, "{say}");
+                    assert!(bytes <= PicturePlan::MAX_BYTES, "{say}");
                     assert!(
                         view.step >= ReduceRegion::ONE && view.width.is_multiple_of(4),
                         "{say}"

@@ -95,7 +95,6 @@ impl Handler {
         else {
             return;
         };
-        self.end_captures();
         let whole = recorder.end();
         let wait = move || {
             let (said, failure) = match whole() {
@@ -132,13 +131,6 @@ impl Handler {
     pub(super) fn finish_recording(&mut self) {
         self.end_recording();
         self.finish_background();
-    }
-
-    /// Frees what pictures need, unless more are to be taken.
-    pub(super) fn end_captures(&mut self) {
-        if let (Some(screen), None) = (&mut self.surface, &self.recording) {
-            screen.scene.end_captures();
-        }
     }
 
     /// The picture of what the window shows, or of the selected panel alone.

@@ -79,10 +79,6 @@ impl ViewError {
         ))
     }
 
-    pub(crate) fn cannot_present(adapter: &str) -> ViewError {
-        ViewError::unusable(adapter, message!("it cannot present to this window"))
-    }
-
     /// 2 where the arguments are wrong, 3 where the machine lacks something, else 1.
     pub fn exit_code(&self) -> u8 {
         match self {

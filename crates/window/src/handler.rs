@@ -2,16 +2,14 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, Sender, TryRecvError};
+use std::sync::mpsc::{Receiver, Sender};
 use std::time::{Duration, Instant};
 
 use egui_winit::accesskit_winit::Adapter;
 use winit::application::ApplicationHandler;
 use winit::dpi::LogicalSize;
-use winit::event::{ElementState, KeyEvent, MouseScrollDelta, WindowEvent};
-use winit::event_loop::{
-    ActiveEventLoop, ControlFlow, EventLoop, EventLoopProxy, OwnedDisplayHandle,
-};
+use winit::event::{ElementState, MouseScrollDelta, WindowEvent};
+use winit::event_loop::{ActiveEventLoop, ControlFlow, EventLoop, EventLoopProxy};
 use winit::keyboard::ModifiersState;
 use winit::monitor::MonitorHandle;
 use winit::window::{Fullscreen, Theme, Window, WindowId};
@@ -20,10 +18,10 @@ use crate::background::{Background, notice};
 use crate::captures::{Recording, in_its_folder};
 use crate::editing::Editing;
 use crate::editor::Editor;
-use crate::input::Offered;
 use crate::keys::Pressed;
 use crate::pointer::Pointer;
 use crate::surface::{WindowCanvas, WindowSurface};
+use crate::view::max_instances;
 use crate::view::picture_file::write_dated_png;
 use crate::view::{
     Dialog, Dialogs, Form, Frame, MIN_PIXELS_FOR_LINES, Picker, TimelineView, UiRequest, ViewError,
@@ -90,9 +88,7 @@ pub(super) struct Handler {
     wake_pending: Arc<AtomicBool>,
     /// Whether a signal asked for the end.
     quit_requested: Arc<AtomicBool>,
-    display: OwnedDisplayHandle,
     proxy: EventLoopProxy<LoopEvent>,
-    forwarded: bool,
     /// What the terminal has too.
     pub(super) app: App,
     pub(super) surface: Option<WindowSurface>,
@@ -140,9 +136,7 @@ impl Handler {
             started,
             wake_pending,
             quit_requested,
-            display: event_loop.owned_display_handle(),
             proxy: event_loop.create_proxy(),
-            forwarded: startup::is_forwarded(),
             surface: None,
             background: Background::new(wake),
             pacer: Pacer::default(),
@@ -168,8 +162,7 @@ impl Handler {
             .map(|it| startup::find_monitor(event_loop, it))
             .transpose()?;
         let fullscreen = self.options.fullscreen || self.monitor.is_some();
-        let usual = startup::usual_monitor(event_loop);
-        let [width, height] = fitting(self.options.size, usual.as_ref().map(startup::points_of));
+        let [width, height] = fitting(self.options.size, startup::usual_monitor(event_loop));
         let attributes = Window::default_attributes()
             .with_title(&self.options.title)
             // The frame goes with what is in it, where the desktop leaves that to the window.
@@ -192,27 +185,28 @@ impl Handler {
         window.set_visible(true);
         let canvas = WindowCanvas {
             window: Arc::new(window),
-            display: self.display.clone(),
+            display: event_loop.owned_display_handle(),
         };
-        let adapter = self.options.adapter.clone();
-        let any_adapter = adapter.is_none();
-        WindowSurface::open(canvas, adapter, (reader, false)).map_err(|error| {
-            match (error, self.unusual_depth.filter(|_| any_adapter)) {
-                (ViewError::NoDevice(_), Some(depth)) => WindowError::NoDisplay(tr!(
-                    "no graphics driver draws to a display of {depth} bits per pixel",
-                    depth = depth
-                )),
-                (error, _) => error.into(),
-            }
+        let adapter = self.options.adapter.as_deref();
+        let opened = WindowSurface::open(canvas, adapter, (reader, false));
+        opened.map_err(|error| match (error, self.unusual_depth) {
+            (ViewError::NoDevice(_), Some(depth)) if adapter.is_none() => WindowError::NoDisplay(
+                tr!("no graphics driver draws to a display of {depth} bits per pixel"),
+            ),
+            (error, _) => error.into(),
         })
     }
 
     fn adopt(&mut self, screen: WindowSurface) {
+        let forwarded = startup::is_forwarded();
         self.app.drawing = Drawing {
             notice: self.app.drawing.notice.take(),
-            ..screen.drawing(self.forwarded)
+            adapter: Some(screen.gpu.facts.clone()),
+            forwarded,
+            most_instances: Some(max_instances(screen.scene.limits)),
+            ..Default::default()
         };
-        if self.forwarded || screen.gpu.facts.software {
+        if forwarded || screen.gpu.facts.software {
             self.pacer.min_interval = Duration::from_secs_f64(1.0 / SLOW_FRAMES);
         }
         self.surface = Some(screen);
@@ -243,25 +237,6 @@ impl Handler {
             self.editor.shown(),
             self.surface.as_ref()?,
         ))
-    }
-
-    /// Offers an event to the dialogs first.
-    fn offer(&mut self, event: &WindowEvent) -> Offered {
-        let keys = self.dialogs.takes_keys() || self.editor_has_keys();
-        match &mut self.surface {
-            Some(WindowSurface { canvas, input, .. }) => input.offer(&canvas.window, event, keys),
-            None => Offered::default(),
-        }
-    }
-
-    /// A key went to a dialog: some act on the window all the same.
-    fn key_to_dialog(&mut self, event_loop: &ActiveEventLoop, event: &KeyEvent) {
-        let pressed = Pressed::of(event, self.modifiers);
-        if let Some(row) = pressed.filter(|it| !it.chord.types()).and_then(|it| it.row)
-            && row.in_dialogs
-        {
-            self.act(event_loop, row.action);
-        }
     }
 
     /// Does what a person asked for by a widget.
@@ -310,7 +285,7 @@ impl Handler {
                 self.show_first_code();
             }
             Ok(Err(error)) => self.fail(event_loop, WindowError::Session(error)),
-            Err(TryRecvError::Empty | TryRecvError::Disconnected) => {}
+            Err(_) => {} // not yet
         }
     }
 
@@ -416,10 +391,12 @@ impl Handler {
         if !matches!(error, ViewError::DeviceLost(_)) || self.losses > MAX_LOSSES {
             return self.fail(event_loop, error.into());
         }
-        let Some(screen) = self.surface.take() else {
+        // All but the window and what reads it goes first: a window has one swapchain.
+        let Some(WindowSurface { canvas, input, .. }) = self.surface.take() else {
             return;
         };
-        match screen.reopen() {
+        let (adapter, reader) = (self.options.adapter.as_deref(), input.into_reader());
+        match WindowSurface::open(canvas, adapter, reader) {
             Ok(screen) => {
                 self.adopt(screen);
                 self.show_notice(message!("Recovered from the loss of the drawing GPU"));
@@ -440,22 +417,20 @@ impl Handler {
     }
 }
 
-/// Whether a stroke that is being drawn ends with this: its rest would join an edit that is no longer
-/// there, or its cells would be others.
-fn ends_stroke(action: Action) -> bool {
-    use SessionAction::{HalveInstances, Redo, SetInstances, SetSize, Undo};
-    matches!(
-        action,
-        Action::Session(Undo | Redo | SetInstances(_) | HalveInstances | SetSize(_))
-    )
-}
-
 impl Handler {
     /// Does what a person asked for, or says why it is impossible.
     pub(super) fn act(&mut self, event_loop: &ActiveEventLoop, action: impl Into<Action>) {
         self.pacer.request_frame();
         let action = action.into();
-        if ends_stroke(action) {
+        if let Action::Session(
+            SessionAction::Undo
+            | SessionAction::Redo
+            | SessionAction::SetInstances(_)
+            | SessionAction::HalveInstances
+            | SessionAction::SetSize(_),
+        ) = action
+        {
+            // Its rest would join an edit that is no longer there, or its cells would be others.
             self.end_stroke();
         }
         let rest = match action {
@@ -568,9 +543,7 @@ impl Handler {
     /// Draws the window's picture once more, reads it back, and leaves the writing to a thread.
     fn save_picture(&mut self, panel: bool) {
         let status = self.status();
-        let picture = self.picture_of_now(status.as_deref(), panel);
-        self.end_captures();
-        match picture {
+        match self.picture_of_now(status.as_deref(), panel) {
             Err(error) => self.show_notice(error.to_string()),
             Ok(image) => {
                 self.run_in_background(move || {
@@ -645,11 +618,13 @@ impl ApplicationHandler<LoopEvent> for Handler {
     }
 
     fn window_event(&mut self, event_loop: &ActiveEventLoop, _: WindowId, event: WindowEvent) {
-        let scale = self
-            .surface
-            .as_ref()
-            .map_or(1.0, |screen| screen.window().scale_factor());
-        let offered = self.offer(&event);
+        // The dialogs and the editor have it first.
+        let keys = self.dialogs.takes_keys() || self.editor_has_keys();
+        let Some(WindowSurface { canvas, input, .. }) = &mut self.surface else {
+            return;
+        };
+        let scale = canvas.window.scale_factor();
+        let offered = input.offer(&canvas.window, &event, keys);
         if offered.shows {
             self.pacer.request_frame();
         }
@@ -675,7 +650,12 @@ impl ApplicationHandler<LoopEvent> for Handler {
                 ..
             } => {
                 if self.dialogs.takes_keys() {
-                    self.key_to_dialog(event_loop, &event);
+                    // Some act on the window all the same.
+                    let pressed = Pressed::of(&event, self.modifiers);
+                    let row = pressed.filter(|it| !it.chord.types()).and_then(|it| it.row);
+                    if let Some(row) = row.filter(|row| row.in_dialogs) {
+                        self.act(event_loop, row.action);
+                    }
                 } else if offered.taken {
                     self.key_to_editor(event_loop, &event);
                 } else if let Some(pressed) = Pressed::of(&event, self.modifiers) {

@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind, set_hook, take_hook};
-use std::path::{Component, Path};
+use std::path::Path;
 use std::sync::Arc;
 
 use crate::{LoopEvent, WindowError};
@@ -124,14 +124,10 @@ fn variable(name: &str) -> Option<String> {
 /// The error's message without winit's source location.
 pub(super) fn in_short(error: &dyn std::fmt::Display) -> String {
     let text = error.to_string();
-    let text = match text
-        .strip_prefix("os error at ")
-        .and_then(|rest| rest.split_once(": "))
-    {
-        Some((_, reason)) => reason.to_owned(),
-        None => text,
-    };
-    text.trim_end_matches('.').to_owned()
+    let reason = text.strip_prefix("os error at ");
+    let reason = reason.and_then(|rest| rest.split_once(": "));
+    let reason = reason.map_or(&*text, |(_, reason)| reason);
+    reason.trim_end_matches('.').to_owned()
 }
 
 thread_local! {
@@ -174,17 +170,11 @@ fn catch<T>(is_theirs: fn(&Location<'_>) -> bool, work: impl FnOnce() -> T) -> O
 /// By the folder of the crate's source: `winit-0.30.13`, or `winit` where it is vendored. Its crate
 /// `dpi` panics about a scale of 0.
 fn is_in_winit(location: &Location<'_>) -> bool {
-    let of_winit = |folder: &str| {
-        let name = folder.split_once('-').map_or(folder, |(name, _)| name);
-        matches!(name, "winit" | "dpi")
-    };
-    let folders = Path::new(location.file()).components();
-    folders
-        .filter_map(|folder| match folder {
-            Component::Normal(folder) => folder.to_str(),
-            _ => None,
-        })
-        .any(of_winit)
+    let mut folders = Path::new(location.file()).iter();
+    folders.any(|folder| {
+        let folder = folder.to_string_lossy();
+        matches!(folder.split('-').next(), Some("winit" | "dpi"))
+    })
 }
 
 /// Asks the X server what winit panics about, before winit does, and has winit take a scale from RANDR in place of one that it panics about.
@@ -285,17 +275,14 @@ pub(super) fn find_monitor(
     })
 }
 
-/// The monitor that a window opens on, as far as anything is known: the primary one, or the smallest.
-pub(super) fn usual_monitor(event_loop: &ActiveEventLoop) -> Option<MonitorHandle> {
+/// The sides, in points, of the monitor that a window opens on, as far as anything is known: of the primary one,
+/// or of the smallest.
+pub(super) fn usual_monitor(event_loop: &ActiveEventLoop) -> Option<[f64; 2]> {
     let height = |monitor: &MonitorHandle| monitor.size().height;
     let smallest = || event_loop.available_monitors().min_by_key(height);
-    event_loop.primary_monitor().or_else(smallest)
-}
-
-/// A monitor's sides in points.
-pub(super) fn points_of(monitor: &MonitorHandle) -> [f64; 2] {
+    let monitor = event_loop.primary_monitor().or_else(smallest)?;
     let size = monitor.size().to_logical(monitor.scale_factor());
-    [size.width, size.height]
+    Some([size.width, size.height])
 }
 
 /// By number, by the whole name, or by a part that one name alone has.
@@ -309,13 +296,8 @@ fn chosen(names: &[Option<String>], requested: &str) -> Option<usize> {
     let requested = requested.to_lowercase();
     let lower = |name: &Option<String>| name.as_deref().unwrap_or_default().to_lowercase();
     let whole = names.iter().position(|name| lower(name) == requested);
-    let having: Vec<usize> = (0..names.len())
-        .filter(|&at| lower(&names[at]).contains(&requested))
-        .collect();
-    whole.or(match having.as_slice() {
-        [one] => Some(*one),
-        _ => None,
-    })
+    let having = || (0..names.len()).filter(|&at| lower(&names[at]).contains(&requested));
+    whole.or_else(|| having().next().filter(|_| having().count() == 1))
 }
 
 #[cfg(test)]

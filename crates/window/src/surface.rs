@@ -8,12 +8,12 @@ use winit::event_loop::OwnedDisplayHandle;
 use winit::window::Window;
 
 use crate::input::{Input, Reader};
+use crate::view::lost;
 use crate::view::offscreen::{read, target};
 use crate::view::picture_file::Image;
 use crate::view::{Dialogs, Frame, FrameOutput, Gpu, Scene, ViewError};
 use lang::tr;
 use session::PictureSource;
-use ui::Drawing;
 
 /// A window as a canvas.
 pub(super) struct WindowCanvas {
@@ -26,81 +26,47 @@ impl WindowCanvas {
     pub(super) fn display(&self) -> Box<dyn wgpu::wgt::WgpuHasDisplayHandle> {
         Box::new(self.display.clone())
     }
-
-    /// Something to draw to.
-    pub(super) fn surface(
-        &self,
-        instance: &wgpu::Instance,
-    ) -> Result<wgpu::Surface<'static>, String> {
-        instance
-            .create_surface(self.window.clone())
-            .map_err(|error| error.to_string())
-    }
 }
-
-/// Maximum number of frames in a row that may be refused before the GPU counts as lost.
-const MAX_REFUSED: u32 = 10;
 
 /// See the module.
 pub(super) struct WindowSurface {
     pub(super) canvas: WindowCanvas,
-    adapter: Option<String>,
     surface: wgpu::Surface<'static>,
     config: wgpu::SurfaceConfiguration,
     pub(super) gpu: Gpu,
     pub(super) scene: Scene,
     /// Passes events to the scene's egui.
     pub(super) input: Input,
-    refused: u32,
 }
 
 impl WindowSurface {
     /// Opens a GPU for the window: the one whose name contains `adapter`, or the best one.
     pub(super) fn open(
         canvas: WindowCanvas,
-        adapter: Option<String>,
+        adapter: Option<&str>,
         reader: Reader,
     ) -> Result<WindowSurface, ViewError> {
-        let (gpu, surface) = Gpu::open(adapter.as_deref(), Some(&canvas))?;
+        let (gpu, surface) = Gpu::open(adapter, Some(&canvas))?;
         let surface = surface.expect("a canvas gives a surface");
         let size = canvas.window.inner_size();
-        let config = configuration(&surface, &gpu, [size.width, size.height])?;
+        let config = configuration(&surface, &gpu, [size.width, size.height]);
         surface.configure(&gpu.device, &config);
         let mut scene = Scene::new(&gpu, config.format);
         scene.set_read(reader.1);
         let input = Input::new(scene.context(), &canvas.window, &canvas.display, reader);
         Ok(WindowSurface {
             canvas,
-            adapter,
             surface,
             config,
             gpu,
             scene,
             input,
-            refused: 0,
         })
     }
 
     /// The window.
     pub(super) fn window(&self) -> &Window {
         &self.canvas.window
-    }
-
-    /// Everything anew but the window.
-    pub(super) fn reopen(self) -> Result<WindowSurface, ViewError> {
-        let WindowSurface {
-            canvas,
-            adapter,
-            surface,
-            scene,
-            input,
-            gpu,
-            ..
-        } = self;
-        let reader = input.into_reader();
-        // The old ones go first: a window has one swapchain.
-        drop((scene, surface, gpu));
-        WindowSurface::open(canvas, adapter, reader)
     }
 
     /// A screen reader came, went, or asks for an action.
@@ -136,14 +102,19 @@ impl WindowSurface {
         let texture = match self.surface.get_current_texture() {
             Acquired::Success(texture) | Acquired::Suboptimal(texture) => texture,
             Acquired::Timeout | Acquired::Occluded => return Ok(None),
-            Acquired::Outdated | Acquired::Validation => return self.again(),
+            Acquired::Outdated | Acquired::Validation => {
+                // A lost device is only told of while it is polled.
+                let polled = self.gpu.device.poll(wgpu::PollType::Poll);
+                self.gpu.trouble()?;
+                polled.map_err(lost)?;
+                self.surface.configure(&self.gpu.device, &self.config);
+                self.gpu.trouble()?;
+                return Ok(None);
+            }
             Acquired::Lost => {
-                let surface = self.canvas.surface(&self.gpu.instance);
-                self.surface = surface.map_err(ViewError::DeviceLost)?;
-                return self.again();
+                return Err(lost(tr!("the surface delivers no frames")));
             }
         };
-        self.refused = 0;
         if let Some(pictures) = pictures {
             self.scene.update(frame, pictures)?;
         }
@@ -158,22 +129,6 @@ impl WindowSurface {
         Ok(Some(drawn))
     }
 
-    /// Readies the surface for another try; after some in a row the whole GPU counts as lost.
-    fn again(&mut self) -> Result<Option<FrameOutput>, ViewError> {
-        self.refused += 1;
-        // A lost device is only told of while it is polled.
-        let polled = self.gpu.device.poll(wgpu::PollType::Poll);
-        self.gpu.trouble()?;
-        if self.refused > MAX_REFUSED || polled.is_err() {
-            return Err(ViewError::DeviceLost(
-                tr!("the surface delivers no frames").into(),
-            ));
-        }
-        self.surface.configure(&self.gpu.device, &self.config);
-        self.gpu.trouble()?;
-        Ok(None)
-    }
-
     /// The frame as a picture, without its dialogs; waits for it.
     pub(super) fn picture(&mut self, frame: &Frame<'_>) -> Result<Image, ViewError> {
         let texture = target(&self.gpu.device, frame.pixels, self.config.format);
@@ -183,29 +138,17 @@ impl WindowSurface {
         self.gpu.trouble()?;
         Ok(image)
     }
-
-    /// What the HUD says of it.
-    pub(super) fn drawing(&self, forwarded: bool) -> Drawing {
-        Drawing {
-            adapter: Some(self.gpu.facts.clone()),
-            forwarded,
-            most_instances: Some(crate::view::max_instances(self.scene.limits)),
-            ..Default::default()
-        }
-    }
 }
 
 fn configuration(
     surface: &wgpu::Surface<'_>,
     gpu: &Gpu,
     pixels: [u32; 2],
-) -> Result<wgpu::SurfaceConfiguration, ViewError> {
+) -> wgpu::SurfaceConfiguration {
     let most = gpu.device.limits().max_texture_dimension_2d;
     let [width, height] = pixels.map(|side| side.clamp(1, most));
-    let refused = || ViewError::cannot_present(&gpu.facts.title());
-    let mut config = surface
-        .get_default_config(&gpu.adapter, width, height)
-        .ok_or_else(refused)?;
+    let config = surface.get_default_config(&gpu.adapter, width, height);
+    let mut config = config.expect("an adapter that presents was chosen");
     // egui blends in sRGB and wants a format that is not one; pictures are read back as bytes.
     let formats = surface.get_capabilities(&gpu.adapter).formats;
     let wanted = [
@@ -219,5 +162,5 @@ fn configuration(
         .unwrap_or(config.format);
     config.present_mode = wgpu::PresentMode::AutoVsync;
     config.desired_maximum_frame_latency = 2;
-    Ok(config)
+    config
 }

@@ -2,14 +2,11 @@
 //! by history: one byte per cell, updated whenever pictures arrive (`shaders/cell_ages.wgsl`). Ages are
 //! counted in generations, however many lie between two pictures.
 //!
-//! The lattices lie side by side in pages, each two textures, the one before and the one after.
-//! A texel is 16 cells of a row.
+//! Each lattice has a layer of two arrays, in which its ages before and after a picture alternate. A texel is 16
+//! cells of a row.
 
-use bytemuck::{Pod, Zeroable};
-
-use crate::view::gpu::{self, bind_layout, texture_layout};
-use crate::view::picture_cache::TextureArray;
-use crate::view::picture_cache::{CachedPicture, PictureUpdate};
+use crate::view::gpu;
+use crate::view::picture_cache::{BITS, CachedPicture, PictureCache, TextureArray, Textures};
 use engine::Transfer;
 use lang::tr;
 use life::Size;
@@ -60,8 +57,6 @@ pub(crate) fn unavailable_reason(
 /// What becomes of a lattice's bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum AgeUpdate {
-    /// There is no new picture.
-    Keep,
     /// A picture of this many generations later, at most [`AgeUpdate::MAX_STEP`]; of none, it was edited.
     Advance(u8),
     /// There is nothing to go on from.
@@ -86,308 +81,107 @@ impl AgeUpdate {
     fn code(self) -> u32 {
         match self {
             AgeUpdate::Advance(by) => by.into(),
-            AgeUpdate::Keep => 128,
-            AgeUpdate::Reset => 129,
+            AgeUpdate::Reset => 128,
         }
     }
 }
 
-/// `Lattice` of the shader.
-#[repr(C)]
-#[derive(Clone, Copy, Pod, Zeroable)]
-struct LatticeInstance {
-    rect: [f32; 4],
-    page: [f32; 2],
-    how: [u32; 2],
-}
-
-/// How lattices of one size lie in pages.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Paging {
-    /// A lattice's sides in texels.
-    texels: [u32; 2],
-    columns: usize,
-    rows: usize,
-}
-
-impl Paging {
-    fn new(instances: usize, size: Size, side: u32) -> Paging {
-        let texels = [size.width().div_ceil(CELLS), size.height()];
-        let most = texels.map(|texels| (side / texels).max(1) as usize);
-        // As square as may be, so that the last page has little that is empty.
-        let square = (instances as f64 * f64::from(texels[1]) / f64::from(texels[0])).sqrt();
-        let columns = (square.ceil() as usize).clamp(1, most[0]);
-        let rows = instances.div_ceil(columns).clamp(1, most[1]);
-        Paging {
-            texels,
-            columns,
-            rows,
-        }
-    }
-
-    fn each(self) -> usize {
-        self.columns * self.rows
-    }
-
-    /// The page, and the first texel there.
-    fn place(self, instance: usize) -> (usize, [u32; 2]) {
-        let within = instance % self.each();
-        let at = [within % self.columns, within / self.columns];
-        let corner = [0, 1].map(|axis| at[axis] as u32 * self.texels[axis]);
-        (instance / self.each(), corner)
-    }
-}
-
-/// A page's two textures, which alternate as the old and the new ages.
-struct Page {
-    sides: [u32; 2],
-    views: [wgpu::TextureView; 2],
-    binds: [wgpu::BindGroup; 2],
-}
+/// `Lattice` of the shader: the layer of words, what becomes of the lattice, and the layer of its ages.
+type Lattice = [u32; 3];
 
 /// See the module.
 pub(crate) struct CellAges {
-    paging: Paging,
-    pages: Vec<Page>,
-    /// Which of each page's textures is the newest.
-    newest: usize,
+    pub(crate) arrays: [TextureArray; 2],
+    /// Which of them has each instance's newest ages.
+    pub(crate) newest: Vec<usize>,
     /// The generation of each instance's last picture.
     generations: Vec<Option<u64>>,
     pipeline: wgpu::RenderPipeline,
-    instances: wgpu::Buffer,
+    lattices: wgpu::Buffer,
 }
 
 impl CellAges {
     /// For so many lattices of one size, of which nothing is known yet.
-    pub(crate) fn new(
-        device: &wgpu::Device,
-        words_layout: &wgpu::BindGroupLayout,
-        limits: TextureLimits,
-        instances: usize,
-        size: Size,
-    ) -> CellAges {
-        let paging = Paging::new(instances, size, limits.side);
-        let layout = ages_layout(device);
-        let pages = (0..instances.div_ceil(paging.each()))
-            .map(|_| page(device, &layout, paging))
-            .collect();
+    pub(crate) fn new(textures: &Textures, instances: usize, size: Size) -> CellAges {
+        let texels = [size.width().div_ceil(CELLS), size.height()];
+        let arrays = [0, 1].map(|_| TextureArray::new(textures, FORMAT, texels, instances));
+        let (device, layout) = (&textures.device, &textures.layouts[0]);
+        let shader = gpu::shader(
+            device,
+            concat!(
+                include_str!("../../../../shaders/cell_ages.wgsl"),
+                include_str!("../../../../shaders/quads.wgsl")
+            ),
+        );
+        let buffer = gpu::InstanceBuffer {
+            stride: size_of::<Lattice>(),
+            attributes: &wgpu::vertex_attr_array![0 => Uint32x3],
+        };
+        let groups = [Some(layout), Some(layout)];
         CellAges {
-            paging,
-            pages,
-            newest: 0,
+            arrays,
+            newest: vec![0; instances],
             generations: vec![None; instances],
-            pipeline: pipeline(device, words_layout, &layout),
-            instances: device.create_buffer(&wgpu::BufferDescriptor {
+            pipeline: gpu::pipeline(device, &shader, "advance", &groups, &buffer, FORMAT),
+            lattices: device.create_buffer(&wgpu::BufferDescriptor {
                 label: Some("cell ages"),
-                size: (instances * size_of::<LatticeInstance>()) as u64,
+                size: (instances * size_of::<Lattice>()) as u64,
                 usage: wgpu::BufferUsages::VERTEX | wgpu::BufferUsages::COPY_DST,
                 mapped_at_creation: false,
             }),
         }
     }
 
-    /// The pages as they are, and which instances lie where in each.
-    pub(crate) fn pages(&self) -> impl Iterator<Item = (&wgpu::BindGroup, usize)> {
-        let pages = self.pages.iter().enumerate();
-        pages.map(|(number, page)| (&page.binds[self.newest], number))
-    }
-
-    /// The page of an instance, and its first texel there.
-    pub(crate) fn place(&self, instance: usize) -> (usize, [u32; 2]) {
-        self.paging.place(instance)
-    }
-
-    /// Updates the ages with pictures that have arrived in the texture array of bits (all pictures,
+    /// Updates the ages with pictures that have arrived in the array of bits (all pictures,
     /// if none were seen before). Queues the work and does not wait.
-    pub(crate) fn update(
-        &mut self,
-        device: &wgpu::Device,
-        queue: &wgpu::Queue,
-        bits: &TextureArray,
-        pictures: &[CachedPicture],
-        updates: &[PictureUpdate],
-    ) {
-        let mut age_updates = vec![AgeUpdate::Keep; self.generations.len()];
-        for update in updates {
-            let generation = &mut self.generations[update.instance];
-            age_updates[update.instance] = AgeUpdate::between(*generation, update.generation);
-            *generation = Some(update.generation);
-        }
-        for (age_update, picture) in age_updates.iter_mut().zip(pictures) {
-            if !matches!(picture, CachedPicture::Bits) {
-                *age_update = AgeUpdate::Keep;
+    pub(crate) fn update(&mut self, textures: &Textures, cache: &PictureCache) {
+        let (mut lattices, mut updated): (Vec<Lattice>, _) = (Vec::new(), Vec::new());
+        for (words, layers) in cache.arrays[BITS].iter().flat_map(TextureArray::arrays) {
+            for instance in layers.clone() {
+                let (before, now) = (self.generations[instance], cache.generations[instance]);
+                let is_new = before.is_none() || cache.is_new[instance];
+                if is_new && matches!(cache.pictures[instance], CachedPicture::Bits) {
+                    self.generations[instance] = Some(now);
+                    let update = AgeUpdate::between(before, now).code();
+                    let (_, _, layer) = self.arrays[0].at(instance);
+                    lattices.push([(instance - layers.start) as u32, update, layer]);
+                    updated.push((instance, words));
+                }
             }
         }
-        if age_updates
-            .iter()
-            .all(|&age_update| age_update == AgeUpdate::Keep)
-        {
+        if updated.is_empty() {
             return;
         }
-        let (lattices, draws) = self.lattices(bits, &age_updates);
-        queue.write_buffer(&self.instances, 0, bytemuck::cast_slice(&lattices));
-        let mut encoder = device.create_command_encoder(&Default::default());
-        let (before, after) = (self.newest, 1 - self.newest);
-        for (number, page) in self.pages.iter().enumerate() {
-            let mut pass = encoder.begin_render_pass(&wgpu::RenderPassDescriptor {
-                label: Some("cell ages"),
-                color_attachments: &[Some(wgpu::RenderPassColorAttachment {
-                    view: &page.views[after],
-                    depth_slice: None,
-                    resolve_target: None,
-                    ops: wgpu::Operations {
-                        load: wgpu::LoadOp::Clear(wgpu::Color::TRANSPARENT),
-                        store: wgpu::StoreOp::Store,
-                    },
-                })],
+        let queue = &textures.queue;
+        queue.write_buffer(&self.lattices, 0, bytemuck::cast_slice(&lattices));
+        let mut encoder = textures.device.create_command_encoder(&Default::default());
+        for (number, (instance, words)) in (0..).zip(updated) {
+            let before = self.newest[instance];
+            self.newest[instance] = 1 - before;
+            let (texture, _, layer) = self.arrays[1 - before].at(instance);
+            let (_, before, _) = self.arrays[before].at(instance);
+            let after = texture.create_view(&wgpu::TextureViewDescriptor {
+                base_array_layer: layer,
+                array_layer_count: Some(1),
+                dimension: Some(wgpu::TextureViewDimension::D2),
                 ..Default::default()
             });
+            let mut pass = gpu::begin_pass(&mut encoder, &after, [0.0; 4]);
             pass.set_pipeline(&self.pipeline);
-            pass.set_bind_group(1, &page.binds[before], &[]);
-            pass.set_vertex_buffer(0, self.instances.slice(..));
-            for (of, words, range) in &draws {
-                if *of == number {
-                    pass.set_bind_group(0, *words, &[]);
-                    pass.draw(0..4, range.clone());
-                }
-            }
+            pass.set_bind_group(0, words, &[]);
+            pass.set_bind_group(1, before, &[]);
+            pass.set_vertex_buffer(0, self.lattices.slice(..));
+            pass.draw(0..4, number..number + 1);
         }
         queue.submit([encoder.finish()]);
-        self.newest = after;
     }
-
-    /// The instances of the buffer, and the draws: of which page, from which array of words.
-    #[allow(clippy::type_complexity)]
-    fn lattices<'a>(
-        &self,
-        bits: &'a TextureArray,
-        age_updates: &[AgeUpdate],
-    ) -> (
-        Vec<LatticeInstance>,
-        Vec<(usize, &'a wgpu::BindGroup, std::ops::Range<u32>)>,
-    ) {
-        let (mut lattices, mut draws) = (Vec::new(), Vec::new());
-        for (words, layers) in bits.arrays() {
-            for (number, page) in self.pages.iter().enumerate() {
-                let first = lattices.len() as u32;
-                let here = number * self.paging.each()..(number + 1) * self.paging.each();
-                let both = layers.start.max(here.start)..layers.end.min(here.end);
-                for (instance, age_update) in age_updates
-                    .iter()
-                    .enumerate()
-                    .filter(|(i, _)| both.contains(i))
-                {
-                    let (_, corner) = self.place(instance);
-                    let [width, height] = self.paging.texels;
-                    lattices.push(LatticeInstance {
-                        rect: [corner[0], corner[1], width, height].map(|side| side as f32),
-                        page: page.sides.map(|side| side as f32),
-                        how: [(instance - layers.start) as u32, age_update.code()],
-                    });
-                }
-                if lattices.len() as u32 > first {
-                    draws.push((number, words, first..lattices.len() as u32));
-                }
-            }
-        }
-        (lattices, draws)
-    }
-}
-
-/// For one of a page's textures.
-pub(crate) fn ages_layout(device: &wgpu::Device) -> wgpu::BindGroupLayout {
-    let ty = texture_layout(
-        wgpu::TextureSampleType::Uint,
-        wgpu::TextureViewDimension::D2,
-    );
-    bind_layout(device, wgpu::ShaderStages::FRAGMENT, ty)
 }
 
 const FORMAT: wgpu::TextureFormat = wgpu::TextureFormat::Rgba32Uint;
 
-fn page(device: &wgpu::Device, layout: &wgpu::BindGroupLayout, paging: Paging) -> Page {
-    let sides = [
-        paging.columns as u32 * paging.texels[0],
-        paging.rows as u32 * paging.texels[1],
-    ];
-    let views = [0, 1].map(|_| {
-        let texture = device.create_texture(&wgpu::TextureDescriptor {
-            label: Some("cell ages"),
-            size: wgpu::Extent3d {
-                width: sides[0],
-                height: sides[1],
-                depth_or_array_layers: 1,
-            },
-            mip_level_count: 1,
-            sample_count: 1,
-            dimension: wgpu::TextureDimension::D2,
-            format: FORMAT,
-            usage: wgpu::TextureUsages::TEXTURE_BINDING | wgpu::TextureUsages::RENDER_ATTACHMENT,
-            view_formats: &[],
-        });
-        texture.create_view(&Default::default())
-    });
-    let binds = [0, 1].map(|which| {
-        device.create_bind_group(&wgpu::BindGroupDescriptor {
-            label: Some("cell ages"),
-            layout,
-            entries: &[wgpu::BindGroupEntry {
-                binding: 0,
-                resource: wgpu::BindingResource::TextureView(&views[which]),
-            }],
-        })
-    });
-    Page {
-        sides,
-        views,
-        binds,
-    }
-}
-
-fn pipeline(
-    device: &wgpu::Device,
-    words: &wgpu::BindGroupLayout,
-    ages: &wgpu::BindGroupLayout,
-) -> wgpu::RenderPipeline {
-    let shader = gpu::shader(
-        device,
-        concat!(
-            include_str!("../../../../shaders/cell_ages.wgsl"),
-            include_str!("../../../../shaders/quads.wgsl")
-        ),
-    );
-    let instances = gpu::InstanceBuffer {
-        stride: size_of::<LatticeInstance>(),
-        attributes: &wgpu::vertex_attr_array![0 => Float32x4, 1 => Float32x2, 2 => Uint32x2],
-    };
-    let groups = [Some(words), Some(ages)];
-    gpu::pipeline(device, &shader, "advance", &groups, &instances, FORMAT)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn every_lattice_has_a_place_of_its_own_in_a_page_that_a_texture_takes() {
-        for (instances, width, height, side) in [
-            (1, 16_384, 16_384, 16_384),
-            (16, 512, 512, 16_384),
-            (1000, 33, 7, 2048),
-            (7, 3, 2000, 2048),
-        ] {
-            let paging = Paging::new(instances, Size::new(width, height).unwrap(), side);
-            let mut seen = std::collections::HashSet::new();
-            for instance in 0..instances {
-                let (page, corner) = paging.place(instance);
-                assert!(seen.insert((page, corner)), "{paging:?}: {instance}");
-                for (axis, lattices) in [(0, paging.columns), (1, paging.rows)] {
-                    let end = corner[axis] + paging.texels[axis];
-                    assert!(end <= lattices as u32 * paging.texels[axis] && end <= side);
-                }
-            }
-        }
-    }
 
     #[test]
     fn what_would_not_fit_is_refused_in_a_sentence() {

@@ -264,6 +264,18 @@ pub(crate) fn paint(
             frame.sources.drawing.notice.as_deref(),
         );
     };
+    let docked = [
+        layout.timeline,
+        layout.side.map(|(_, rect)| rect),
+        layout.toolbar,
+        layout.lecture,
+        layout.lesson,
+        layout.dock.rect(),
+    ];
+    for rect in docked.into_iter().flatten() {
+        let background = painter.palette.background;
+        painter.rect_filled(layout.points(rect), 0.0, background);
+    }
     let only = frame.sources.single_instance();
     over_panels::paint_marks(painter, status, only, layout, frame.sources.options);
     say_panels(painter, status, only, layout);

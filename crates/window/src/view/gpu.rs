@@ -1,29 +1,23 @@
 //! The drawing GPU: choosing an adapter, opening it, and noticing when it is lost.
 //!
-//! The native interface (Vulkan, Metal, DirectX 12) is tried first and OpenGL after it; software
-//! is taken only where neither has hardware.
+//! The native interface (Vulkan, Metal, DirectX 12) is tried before OpenGL, and either's hardware before software.
 //!
 //! Also what the pipelines of the panels and of the cell ages share: rectangles, one per instance of a draw.
 //! Their shaders take what they share from `shaders/quads.wgsl`, put behind them: WGSL has no include, and the
 //! order of declarations is free.
 
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::surface::WindowCanvas;
 use crate::view::ViewError;
-use lang::message;
+use lang::{Message, message};
 use ui::AdapterFacts;
 
 /// What is known of an adapter.
 fn facts_of(adapter: &wgpu::Adapter) -> AdapterFacts {
     let info = adapter.get_info();
-    let known_software = ["llvmpipe", "softpipe", "swiftshader", "swrast"];
-    let name = info.name.to_lowercase();
     AdapterFacts {
-        software: info.device_type == wgpu::DeviceType::Cpu
-            || known_software
-                .iter()
-                .any(|software| name.contains(software)),
+        software: info.device_type == wgpu::DeviceType::Cpu,
         backend: match info.backend {
             wgpu::Backend::Gl => "OpenGL".into(),
             wgpu::Backend::Dx12 => "DirectX 12".into(),
@@ -39,17 +33,11 @@ fn facts_of(adapter: &wgpu::Adapter) -> AdapterFacts {
 
 /// Every adapter here, the preferred ones first.
 pub fn list_adapters() -> Vec<AdapterFacts> {
-    let instance = instance(wgpu::Backends::all(), None);
-    let adapters = pollster::block_on(instance.enumerate_adapters(wgpu::Backends::all()));
-    let mut facts: Vec<_> = adapters.iter().map(facts_of).collect();
-    facts.sort_by_key(|facts| (facts.software, facts.backend == "OpenGL"));
-    facts
+    enumerate(&instance(None)).iter().map(facts_of).collect()
 }
 
 /// An open adapter.
 pub struct Gpu {
-    /// The graphics library.
-    pub instance: wgpu::Instance,
     /// The adapter that was opened.
     pub adapter: wgpu::Adapter,
     /// Its device.
@@ -62,126 +50,107 @@ pub struct Gpu {
 }
 
 impl Gpu {
-    /// Opens the adapter whose title contains `wanted`, or the best one; with a surface if there
+    /// Opens the first adapter that can be used, of those whose titles contain `requested`; with a surface if there
     /// is something to draw to.
     pub(crate) fn open(
-        wanted: Option<&str>,
+        requested: Option<&str>,
         canvas: Option<&WindowCanvas>,
     ) -> Result<(Gpu, Option<wgpu::Surface<'static>>), ViewError> {
-        let (mut software, mut refused) = (None, None);
-        let mut why = message!("there is none");
-        for backends in [wgpu::Backends::PRIMARY, wgpu::Backends::GL] {
-            let instance = instance(backends, canvas.map(|canvas| canvas.display()));
-            let surface = match canvas.map(|canvas| canvas.surface(&instance)).transpose() {
-                Ok(surface) => surface,
-                Err(reason) => {
-                    why = reason.into();
-                    continue;
-                }
-            };
-            let Some(adapter) = pick(&instance, surface.as_ref(), wanted) else {
-                continue;
-            };
-            if !presents(&adapter, surface.as_ref()) {
-                refused.get_or_insert(ViewError::cannot_present(&facts_of(&adapter).title()));
-                continue;
-            }
-            let found = (instance, adapter, surface);
-            if wanted.is_none() && facts_of(&found.1).software {
-                software.get_or_insert(found);
-                continue;
-            }
-            match Gpu::with(found) {
-                Err(error) => _ = refused.get_or_insert(error),
-                opened => return opened,
-            }
-        }
-        match (software, refused, wanted) {
-            (Some(found), ..) => Gpu::with(found),
-            (None, Some(error), _) => Err(error),
-            (None, None, None) => Err(ViewError::NoDevice(message!(
+        let no_driver = |why: Message| {
+            ViewError::NoDevice(message!(
                 "no graphics driver can draw here ({it}); install your GPU's Vulkan driver, or the software one: apt-get install libvulkan1 mesa-vulkan-drivers",
                 it = why
-            ))),
-            (None, None, Some(requested)) => {
-                let present: Vec<_> = list_adapters().iter().map(AdapterFacts::title).collect();
-                let matching = present.iter().find(|title| matches(title, requested));
-                Err(match matching {
-                    Some(adapter) => ViewError::cannot_present(adapter),
-                    None => {
-                        let there = match &present[..] {
-                            [] => message!("none"),
-                            some => some.join("; ").into(),
-                        };
-                        ViewError::Refused(message!(
-                            "no drawing GPU matches '{requested}'; available: {}",
-                            there
-                        ))
-                    }
-                })
+            ))
+        };
+        let instance = instance(canvas.map(WindowCanvas::display));
+        let surface = canvas.map(|canvas| instance.create_surface(canvas.window.clone()));
+        let surface = surface.transpose();
+        let surface = surface.map_err(|why| no_driver(why.to_string().into()))?;
+        let mut adapters = enumerate(&instance);
+        if let Some(requested) = requested {
+            let titles: Vec<_> = adapters.iter().map(|it| facts_of(it).title()).collect();
+            let part = requested.to_lowercase();
+            adapters.retain(|it| facts_of(it).title().to_lowercase().contains(&part));
+            if adapters.is_empty() {
+                let there = match &titles[..] {
+                    [] => message!("none"),
+                    some => some.join("; ").into(),
+                };
+                return Err(ViewError::Refused(message!(
+                    "no drawing GPU matches '{requested}'; available: {}",
+                    there
+                )));
             }
         }
+        let mut refused = None;
+        for adapter in adapters {
+            match Gpu::with(adapter, surface.as_ref()) {
+                Ok(gpu) => return Ok((gpu, surface)),
+                Err(error) => _ = refused.get_or_insert(error),
+            }
+        }
+        Err(refused.unwrap_or_else(|| no_driver(message!("there is none"))))
     }
 
     fn with(
-        (instance, adapter, surface): (
-            wgpu::Instance,
-            wgpu::Adapter,
-            Option<wgpu::Surface<'static>>,
-        ),
-    ) -> Result<(Gpu, Option<wgpu::Surface<'static>>), ViewError> {
+        adapter: wgpu::Adapter,
+        surface: Option<&wgpu::Surface<'static>>,
+    ) -> Result<Gpu, ViewError> {
         let facts = facts_of(&adapter);
+        let has_format = |to: &wgpu::Surface<'_>| !to.get_capabilities(&adapter).formats.is_empty();
+        if !surface.is_none_or(has_format) {
+            let why = message!("it cannot present to this window");
+            return Err(ViewError::unusable(&facts.title(), why));
+        }
         let (device, queue) = pollster::block_on(adapter.request_device(&wgpu::DeviceDescriptor {
             label: Some("lifestreams"),
             required_limits: adapter.limits(),
             ..Default::default()
         }))
         .map_err(|error| ViewError::unusable(&facts.title(), error))?;
-        let trouble = Arc::new(Mutex::new(None));
-        let note = |trouble: &Arc<Mutex<Option<ViewError>>>, error: ViewError| {
-            tracing::warn!("{error}");
-            trouble
-                .lock()
-                .unwrap_or_else(|poisoned| poisoned.into_inner())
-                .get_or_insert(error);
-        };
+        let trouble: Arc<Mutex<Option<ViewError>>> = Arc::default();
         let noted = trouble.clone();
+        let note = move |error: ViewError| {
+            tracing::warn!("{error}");
+            let mut noted = noted.lock().unwrap_or_else(PoisonError::into_inner);
+            noted.get_or_insert(error);
+        };
+        let note_lost = note.clone();
         device.set_device_lost_callback(move |reason, message| {
             if reason != wgpu::DeviceLostReason::Destroyed {
-                let message = if message.is_empty() {
-                    format!("{reason:?}")
-                } else {
-                    message
-                };
-                note(&noted, ViewError::DeviceLost(message));
+                note_lost(ViewError::DeviceLost(format!("{reason:?}: {message}")));
             }
         });
-        let noted = trouble.clone();
         device.on_uncaptured_error(Arc::new(move |error: wgpu::Error| {
-            note(
-                &noted,
-                match error {
-                    wgpu::Error::OutOfMemory { .. } => ViewError::Lacking(message!(
-                        "the drawing GPU is out of memory; use fewer --instances or --transfer view"
-                    )),
-                    other => {
-                        tracing::debug!("{other}");
-                        ViewError::Internal(root_cause(&other))
-                    }
-                },
-            );
+            note(match error {
+                wgpu::Error::OutOfMemory { .. } => ViewError::Lacking(message!(
+                    "the drawing GPU is out of memory; use fewer --instances or --transfer view"
+                )),
+                other => {
+                    tracing::debug!("{other}");
+                    ViewError::Internal(root_cause(&other))
+                }
+            });
         }));
-        Ok((
-            Gpu {
-                instance,
-                adapter,
-                device,
-                queue,
-                facts,
-                trouble,
-            },
-            surface,
-        ))
+        Ok(Gpu {
+            adapter,
+            device,
+            queue,
+            facts,
+            trouble,
+        })
+    }
+
+    /// Waits until this, or everything, has been drawn.
+    pub(crate) fn wait(
+        &self,
+        submission_index: Option<wgpu::SubmissionIndex>,
+    ) -> Result<(), ViewError> {
+        let wait = wgpu::PollType::Wait {
+            submission_index,
+            timeout: None,
+        };
+        self.device.poll(wait).map(drop).map_err(lost)
     }
 
     /// What has gone wrong since the last call, if anything has.
@@ -199,11 +168,14 @@ impl Gpu {
     }
 
     fn take_trouble(&self) -> Option<ViewError> {
-        self.trouble
-            .lock()
-            .unwrap_or_else(|poisoned| poisoned.into_inner())
-            .take()
+        let mut trouble = self.trouble.lock().unwrap_or_else(PoisonError::into_inner);
+        trouble.take()
     }
+}
+
+/// The error of a call that fails where the device is lost.
+pub(crate) fn lost(error: impl std::fmt::Display) -> ViewError {
+    ViewError::DeviceLost(error.to_string())
 }
 
 /// The innermost cause, on one line; those around it say where in wgpu it came up.
@@ -217,43 +189,24 @@ fn root_cause(error: &dyn std::error::Error) -> String {
     }
 }
 
-fn instance(
-    backends: wgpu::Backends,
-    display: Option<Box<dyn wgpu::wgt::WgpuHasDisplayHandle>>,
-) -> wgpu::Instance {
+fn instance(display: Option<Box<dyn wgpu::wgt::WgpuHasDisplayHandle>>) -> wgpu::Instance {
     let mut descriptor = wgpu::InstanceDescriptor::new_without_display_handle();
-    descriptor.backends = backends;
     descriptor.display = display;
     descriptor.flags = wgpu::InstanceFlags::empty();
     wgpu::Instance::new(descriptor)
 }
 
-fn pick(
-    instance: &wgpu::Instance,
-    surface: Option<&wgpu::Surface<'static>>,
-    wanted: Option<&str>,
-) -> Option<wgpu::Adapter> {
-    let Some(wanted) = wanted else {
-        return pollster::block_on(instance.request_adapter(&wgpu::RequestAdapterOptions {
-            power_preference: wgpu::PowerPreference::HighPerformance,
-            compatible_surface: surface,
-            ..Default::default()
-        }))
-        .ok();
-    };
+/// Every adapter, the preferred ones first.
+fn enumerate(instance: &wgpu::Instance) -> Vec<wgpu::Adapter> {
     let mut adapters = pollster::block_on(instance.enumerate_adapters(wgpu::Backends::all()));
-    adapters.retain(|adapter| matches(&facts_of(adapter).title(), wanted));
-    adapters.sort_by_key(|adapter| !presents(adapter, surface));
-    adapters.into_iter().next()
-}
-
-fn matches(title: &str, wanted: &str) -> bool {
-    title.to_lowercase().contains(&wanted.to_lowercase())
-}
-
-/// Whether an adapter draws to a surface, and has a format for its pixels.
-fn presents(adapter: &wgpu::Adapter, surface: Option<&wgpu::Surface<'static>>) -> bool {
-    surface.is_none_or(|surface| !surface.get_capabilities(adapter).formats.is_empty())
+    adapters.sort_by_key(|adapter| {
+        let info = adapter.get_info();
+        let (kind, is_gl) = (info.device_type, info.backend == wgpu::Backend::Gl);
+        let [is_software, is_discrete] =
+            [wgpu::DeviceType::Cpu, wgpu::DeviceType::DiscreteGpu].map(|it| kind == it);
+        (is_software, is_gl, !is_discrete)
+    });
+    adapters
 }
 
 /// What the vertex stage reads of an instance.
@@ -315,16 +268,40 @@ pub(crate) fn pipeline(
     })
 }
 
-/// How a texture is bound.
-pub(crate) fn texture_layout(
-    sample_type: wgpu::TextureSampleType,
-    view_dimension: wgpu::TextureViewDimension,
-) -> wgpu::BindingType {
-    wgpu::BindingType::Texture {
-        sample_type,
-        view_dimension,
-        multisampled: false,
-    }
+/// Clears a texture with this colour, to draw into it.
+pub(crate) fn begin_pass<'a>(
+    encoder: &'a mut wgpu::CommandEncoder,
+    target: &wgpu::TextureView,
+    background: [f32; 4],
+) -> wgpu::RenderPass<'a> {
+    let [r, g, b, a] = background.map(f64::from);
+    encoder.begin_render_pass(&wgpu::RenderPassDescriptor {
+        label: None,
+        color_attachments: &[Some(wgpu::RenderPassColorAttachment {
+            view: target,
+            depth_slice: None,
+            resolve_target: None,
+            ops: wgpu::Operations {
+                load: wgpu::LoadOp::Clear(wgpu::Color { r, g, b, a }),
+                store: wgpu::StoreOp::Store,
+            },
+        })],
+        ..Default::default()
+    })
+}
+
+/// Binds the one resource of a layout.
+pub(crate) fn bind(
+    device: &wgpu::Device,
+    layout: &wgpu::BindGroupLayout,
+    resource: wgpu::BindingResource<'_>,
+) -> wgpu::BindGroup {
+    let binding = 0;
+    device.create_bind_group(&wgpu::BindGroupDescriptor {
+        label: None,
+        layout,
+        entries: &[wgpu::BindGroupEntry { binding, resource }],
+    })
 }
 
 /// A group of one binding.

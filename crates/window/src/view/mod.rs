@@ -51,5 +51,5 @@ pub(crate) use dialogs::{
     Dialog, Dialogs, FileDialog, FileTask, Form, PATTERN_FILE, Picker, UiRequest,
 };
 pub(crate) use frame::Frame;
-pub(crate) use gpu::Gpu;
+pub(crate) use gpu::{Gpu, lost};
 pub(crate) use scene::{FrameOutput, Scene};

@@ -1,11 +1,10 @@
 //! The window's scene without a window: for pictures, and for measuring frames.
 
-use std::collections::VecDeque;
-use std::path::Path;
 use std::time::Duration;
 
 use crate::view::Dialog;
-use crate::view::picture_file::{Image, write_png};
+use crate::view::gpu::lost;
+use crate::view::picture_file::Image;
 use crate::view::{Dialogs, Frame, Gpu, Picker, Scene, TimelineView, ViewError};
 use lang::message;
 use session::{PicturePlan, PictureSource, Status};
@@ -66,7 +65,7 @@ pub struct Renderer {
     target: wgpu::Texture,
     view: wgpu::TextureView,
     scale: f32,
-    in_flight: VecDeque<wgpu::SubmissionIndex>,
+    last: Option<wgpu::SubmissionIndex>,
     /// What is shown beside the cells.
     pub contents: FrameContents,
     /// What is open over the scene.
@@ -99,7 +98,7 @@ impl Renderer {
             view: target.create_view(&Default::default()),
             target,
             scale,
-            in_flight: VecDeque::new(),
+            last: None,
             contents: FrameContents {
                 drawing,
                 ..Default::default()
@@ -117,8 +116,8 @@ impl Renderer {
             .expect("a frame with a status has a request")
     }
 
-    /// Uploads what is newer and draws a frame. It waits only while two frames are still being
-    /// drawn. Returns the processor time that laying out and building the interface took.
+    /// Uploads what is newer and draws a frame. It waits until the one before is drawn. Returns the
+    /// processor time that laying out and building the interface took.
     ///
     /// # Errors
     /// Too many instances, or the GPU failed.
@@ -135,25 +134,13 @@ impl Renderer {
             self.contents.population.update(pictures, status, options);
         }
         let pixels = [self.target.width(), self.target.height()];
-        let frame = self
-            .contents
-            .frame(Some(status), options, pixels, self.scale);
+        let contents = &self.contents;
+        let frame = contents.frame(Some(status), options, pixels, self.scale);
         self.scene.update(&frame, pictures)?;
-        let input = egui::RawInput::default();
-        let drawn = self
-            .scene
-            .draw(&frame, &mut self.dialogs, input, &self.view);
-        self.in_flight.push_back(drawn.submission);
-        if self.in_flight.len() > 2 {
-            let submission_index = self.in_flight.pop_front();
-            let wait = wgpu::PollType::Wait {
-                submission_index,
-                timeout: None,
-            };
-            self.gpu
-                .device
-                .poll(wait)
-                .map_err(|error| ViewError::DeviceLost(error.to_string()))?;
+        let (dialogs, input) = (&mut self.dialogs, egui::RawInput::default());
+        let drawn = self.scene.draw(&frame, dialogs, input, &self.view);
+        if let Some(before) = self.last.replace(drawn.submission) {
+            self.gpu.wait(Some(before))?;
         }
         self.gpu.trouble()?;
         Ok(drawn.spent)
@@ -201,14 +188,6 @@ impl Renderer {
         let image = read(&self.gpu, &self.target)?;
         self.gpu.trouble()?;
         Ok(image)
-    }
-
-    /// Waits for the last frame and writes it as a PNG file.
-    ///
-    /// # Errors
-    /// The GPU failed, or the file could not be written.
-    pub fn write_png(&self, path: &Path) -> Result<(), ViewError> {
-        write_png(&self.read()?, path)
     }
 
     /// A frame to lay out.
@@ -266,11 +245,8 @@ pub fn read(gpu: &Gpu, texture: &wgpu::Texture) -> Result<Image, ViewError> {
     );
     gpu.queue.submit([encoder.finish()]);
     buffer.map_async(wgpu::MapMode::Read, .., |_| {});
-    let lost = |error: &dyn std::fmt::Display| ViewError::DeviceLost(error.to_string());
-    gpu.device
-        .poll(wgpu::PollType::wait_indefinitely())
-        .map_err(|error| lost(&error))?;
-    let mapped = buffer.get_mapped_range(..).map_err(|error| lost(&error))?;
+    gpu.wait(None)?;
+    let mapped = buffer.get_mapped_range(..).map_err(lost)?;
     let mut rgba = Vec::with_capacity(width as usize * height as usize * 4);
     for row in mapped.chunks_exact(pitch as usize) {
         rgba.extend_from_slice(&row[..width as usize * 4]);

@@ -15,6 +15,7 @@ use crate::view::layout::{ComparisonPlaces, PixelRect, WindowLayout, in_pixels};
 use crate::view::lesson::sign;
 use crate::view::panels::Minimap;
 use crate::view::widget_painter::WidgetPainter;
+use engine::Transfer;
 use lang::tr;
 use life::{Lattice, Run, Size};
 use session::{Area, Change, Side, Status};
@@ -352,6 +353,9 @@ pub(crate) fn paint_minimap(
     let frame = |rect: Rect, width: f32, colour: Color32, kind: StrokeKind| {
         painter.rect_stroke(rect, 0.0, Stroke::new(width, colour), kind);
     };
+    if status.setting.transfer == Transfer::View {
+        painter.rect_filled(rect, 0.0, palette.background);
+    }
     frame(rect, 1.0, palette.background, StrokeKind::Inside);
     frame(rect, 1.0, palette.label, StrokeKind::Outside);
     // What is seen stands out from afar, as the selected panel does.
@@ -468,7 +472,6 @@ fn paint_header(painter: &WidgetPainter, rect: Rect, texts: &SideTexts, time_col
 #[cfg(test)]
 mod tests {
     use super::*;
-    use engine::Transfer;
     use ui::ViewOptions;
     use ui::fixtures::status;
 

@@ -2,11 +2,10 @@
 
 use bytemuck::{Pod, Zeroable};
 
-use crate::view::cell_ages::{CellAges, ages_layout};
-use crate::view::gpu::{self, bind_layout, texture_layout};
+use crate::view::cell_ages::CellAges;
+use crate::view::gpu::{self, bind_layout};
 use crate::view::layout::{PixelRect, Tiling};
-use crate::view::picture_cache::TextureArray;
-use crate::view::picture_cache::{CachedPicture, PictureCache, PictureUpdate};
+use crate::view::picture_cache::{BITS, CachedPicture, PictureCache, Textures, VIEWS};
 use engine::ReduceRegion;
 use life::Size;
 use session::PictureSource;
@@ -80,18 +79,12 @@ pub(crate) struct PanelsInput<'a> {
     pub(crate) number_of: &'a dyn Fn(usize) -> usize,
     pub(crate) options: &'a ViewOptions,
     pub(crate) minimap: Option<Minimap>,
-    /// The places of the HUD, the timeline and the like, which get a background of their own.
-    pub(crate) backgrounds: &'a [PixelRect],
 }
 
 /// See the module. Lives as long as the device.
 pub(crate) struct Panels {
-    device: wgpu::Device,
-    queue: wgpu::Queue,
-    limits: TextureLimits,
+    textures: Textures,
     pipelines: [wgpu::RenderPipeline; 3],
-    plain: wgpu::RenderPipeline,
-    layouts: [wgpu::BindGroupLayout; 2],
     uniform: wgpu::Buffer,
     scene: wgpu::BindGroup,
     instances: wgpu::Buffer,
@@ -103,8 +96,6 @@ pub(crate) struct Panels {
     cell_ages: Option<CellAges>,
     /// The draws readied for the next pass: pipeline, array, instances of the buffer.
     draws: Vec<(usize, wgpu::BindGroup, std::ops::Range<u32>)>,
-    /// Which instances of the buffer are of one colour: backgrounds of minimaps, and the HUD's.
-    backgrounds: std::ops::Range<u32>,
 }
 
 impl Panels {
@@ -129,8 +120,12 @@ impl Panels {
             wgpu::TextureSampleType::Float { filterable: false },
         ];
         let layouts = sample_types.map(|sample_type| {
-            let ty = texture_layout(sample_type, wgpu::TextureViewDimension::D2Array);
-            bind_layout(device, wgpu::ShaderStages::FRAGMENT, ty)
+            let texture = wgpu::BindingType::Texture {
+                sample_type,
+                view_dimension: wgpu::TextureViewDimension::D2Array,
+                multisampled: false,
+            };
+            bind_layout(device, wgpu::ShaderStages::FRAGMENT, texture)
         });
         let shader = gpu::shader(
             device,
@@ -152,38 +147,30 @@ impl Panels {
         let pipelines = [
             pipeline("bits", &[Some(&scene_layout), Some(&layouts[0])]),
             pipeline("density", &[Some(&scene_layout), Some(&layouts[1])]),
-            pipeline("by_age", &[Some(&scene_layout), Some(&ages_layout(device))]),
+            pipeline("by_age", &[Some(&scene_layout), Some(&layouts[0])]),
         ];
-        let plain = pipeline("plain", &[Some(&scene_layout)]);
         let uniform = device.create_buffer(&wgpu::BufferDescriptor {
             label: Some("scene"),
             size: size_of::<SceneUniform>() as u64,
             usage: wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST,
             mapped_at_creation: false,
         });
-        let scene = device.create_bind_group(&wgpu::BindGroupDescriptor {
-            label: Some("scene"),
-            layout: &scene_layout,
-            entries: &[wgpu::BindGroupEntry {
-                binding: 0,
-                resource: uniform.as_entire_binding(),
-            }],
-        });
+        let scene = gpu::bind(device, &scene_layout, uniform.as_entire_binding());
         Panels {
-            limits,
             pipelines,
-            plain,
-            layouts,
             uniform,
             scene,
             instances: instance_buffer(device, 16),
             cache: None,
             incoming: None,
             draws: Vec::new(),
-            backgrounds: 0..0,
             cell_ages: None,
-            device: device.clone(),
-            queue: queue.clone(),
+            textures: Textures {
+                device: device.clone(),
+                queue: queue.clone(),
+                limits,
+                layouts,
+            },
         }
     }
 
@@ -196,25 +183,16 @@ impl Panels {
         source: &dyn PictureSource,
         only: Option<usize>,
         colour_by: ColourBy,
-    ) -> bool {
+    ) {
         let fits = |cache: &PictureCache| cache.fits(instances, size);
         let incoming = self.incoming.take().filter(fits);
         if let Some(cache) = self.cache.as_mut().filter(|cache| fits(cache)) {
-            let any = cache.update(source, only);
-            self.update_cell_ages(colour_by);
-            return any;
+            cache.update(source, only);
+            return self.update_cell_ages(colour_by);
         }
-        let mut incoming = incoming.unwrap_or_else(|| {
-            PictureCache::new(
-                &self.device,
-                &self.queue,
-                self.layouts.clone(),
-                self.limits,
-                instances,
-                size,
-            )
-        });
-        let any = incoming.update(source, only);
+        let mut incoming =
+            incoming.unwrap_or_else(|| PictureCache::new(&self.textures, instances, size));
+        incoming.update(source, only);
         if self.cache.is_none() || incoming.missing(only) == 0 {
             self.cache = Some(incoming);
             self.cell_ages = None;
@@ -222,40 +200,18 @@ impl Panels {
         } else {
             self.incoming = Some(incoming);
         }
-        any
     }
 
     fn update_cell_ages(&mut self, colour_by: ColourBy) {
-        let wanted = colour_by != ColourBy::State;
-        let Some((cache, bits)) = self
-            .cache
-            .as_mut()
-            .filter(|_| wanted)
-            .and_then(|cache| cache.bits.take().map(|bits| (cache, bits)))
-        else {
-            self.cell_ages = None;
-            return;
-        };
-        let everything: Vec<PictureUpdate>;
-        let known = self.cell_ages.is_some();
-        let cell_ages = self.cell_ages.get_or_insert_with(|| {
-            let count = cache.pictures.len();
-            CellAges::new(
-                &self.device,
-                &self.layouts[0],
-                self.limits,
-                count,
-                cache.size,
-            )
-        });
-        let updates = if known {
-            &cache.updates
-        } else {
-            everything = cache.everything();
-            &everything
-        };
-        cell_ages.update(&self.device, &self.queue, &bits, &cache.pictures, updates);
-        cache.bits = Some(bits);
+        let cache = self.cache.as_ref();
+        match cache.filter(|it| colour_by != ColourBy::State && it.arrays[BITS].is_some()) {
+            None => self.cell_ages = None,
+            Some(cache) => {
+                let new = || CellAges::new(&self.textures, cache.pictures.len(), cache.size);
+                let cell_ages = self.cell_ages.get_or_insert_with(new);
+                cell_ages.update(&self.textures, cache);
+            }
+        }
     }
 
     /// As [`PictureCache::edits`].
@@ -273,99 +229,75 @@ impl Panels {
     /// How many panels the frame that was readied last has.
     #[cfg(test)]
     pub(crate) fn drawn(&self) -> u32 {
-        self.backgrounds.start
+        self.draws.last().map_or(0, |(_, _, panels)| panels.end)
     }
 
     /// Readies the draws of a frame; [`Panels::draw`] then only records them.
     pub(crate) fn prepare(&mut self, placing: &PanelsInput<'_>) {
         self.draws.clear();
-        self.backgrounds = 0..0;
         let Some(cache) = &self.cache else { return };
         let uniform = scene_uniform(placing, cache.size, self.cell_ages.is_some());
-        self.queue
-            .write_buffer(&self.uniform, 0, bytemuck::bytes_of(&uniform));
+        let queue = &self.textures.queue;
+        queue.write_buffer(&self.uniform, 0, bytemuck::bytes_of(&uniform));
+        let drawn: Vec<(usize, &CachedPicture)> = (cache.pictures.iter().enumerate())
+            .take(placing.grid.0)
+            .filter(|(instance, _)| placing.only.is_none_or(|only| only == *instance))
+            .collect();
         let mut panels = Vec::new();
-        let drawn = |instance: usize| {
-            instance < placing.grid.0 && placing.only.is_none_or(|only| only == instance)
-        };
-        if let Some(cell_ages) = &self.cell_ages {
-            for (bind, page) in cell_ages.pages() {
+        let cell_ages = self.cell_ages.as_ref();
+        let ages = cell_ages.iter().flat_map(|it| it.arrays.iter().enumerate());
+        let ages = ages.map(|(index, array)| (AGES, index, array));
+        let arrays = cache.arrays.iter().enumerate();
+        let arrays =
+            arrays.filter_map(|(index, array)| Some((index.min(VIEWS), index, array.as_ref()?)));
+        // The minimap, of bits, lies over panels of ages.
+        for (pipeline, index, array) in ages.chain(arrays) {
+            for (bind, layers) in array.arrays() {
                 let first = panels.len() as u32;
-                for (instance, picture) in cache.pictures.iter().enumerate() {
-                    let (of, corner) = cell_ages.place(instance);
-                    if of == page && matches!(picture, CachedPicture::Bits) && drawn(instance) {
-                        for mut panel in panel(placing, cache.size, instance, 0, picture) {
-                            panel.texels = corner;
-                            if placing.options.invert {
-                                panel.tint = mirrored(panel.tint);
-                            }
-                            panels.push(panel);
-                        }
-                    }
-                }
-                if panels.len() as u32 > first {
-                    let range = first..panels.len() as u32;
-                    self.draws.push((AGES, bind.clone(), range));
-                }
-            }
-        }
-        let arrays = cache.bits.iter().map(|array| (BITS, None, array));
-        let views = cache
-            .views
-            .iter()
-            .map(|views| (DENSITY, Some(views.serial), &views.array));
-        for (pipeline, serial, array) in arrays.chain(views) {
-            let with_ages = pipeline == BITS && self.cell_ages.is_some();
-            for (bind, layers) in TextureArray::arrays(array) {
-                let first = panels.len() as u32;
-                for (instance, picture) in cache.pictures.iter().enumerate() {
-                    let layer = match *picture {
-                        CachedPicture::Bits if serial.is_none() => instance,
-                        CachedPicture::View { array, layer, .. } if serial == Some(array) => layer,
-                        _ => continue,
+                for &(instance, picture) in &drawn {
+                    let newest = cell_ages.map(|ages| ages.newest[instance]);
+                    let is_here = match (picture.place(instance), newest) {
+                        (Some((BITS, _)), Some(newest)) => (pipeline, index) == (AGES, newest),
+                        (Some((array, _)), _) => pipeline != AGES && index == array,
+                        (None, _) => false,
                     };
-                    if layers.contains(&layer) && drawn(instance) && !with_ages {
+                    let layer = picture.place(instance).filter(|_| is_here);
+                    if let Some((_, layer)) = layer.filter(|(_, layer)| layers.contains(layer)) {
                         let layer = layer - layers.start;
                         panels.extend(panel(placing, cache.size, instance, layer, picture));
                     }
                 }
+                if pipeline == AGES && placing.options.invert {
+                    let panels = &mut panels[first as usize..];
+                    panels
+                        .iter_mut()
+                        .for_each(|it: &mut PanelInstance| it.tint = mirrored(it.tint));
+                }
                 // A view holds a part of the lattice alone.
-                for minimaps in placing.minimap.iter().filter(|_| pipeline == BITS) {
-                    if layers.contains(&minimaps.instance) && drawn(minimaps.instance) {
-                        let layer = minimaps.instance - layers.start;
-                        panels.push(minimap(placing, minimaps, layer));
+                for small in placing.minimap.iter().filter(|_| pipeline == BITS) {
+                    let Minimap {
+                        instance,
+                        rect,
+                        transform,
+                    } = *small;
+                    if layers.contains(&instance) && drawn.iter().any(|it| it.0 == instance) {
+                        let layer = instance - layers.start;
+                        panels.push(panel_instance(
+                            placing, instance, layer, rect, transform, 0.0,
+                        ));
                     }
                 }
-                if panels.len() as u32 > first {
-                    self.draws
-                        .push((pipeline, bind.clone(), first..panels.len() as u32));
+                let range = first..panels.len() as u32;
+                if !range.is_empty() {
+                    self.draws.push((pipeline, bind.clone(), range));
                 }
             }
         }
-        let first = panels.len() as u32;
-        let empty = |minimaps: &&Minimap| {
-            !matches!(
-                cache.pictures.get(minimaps.instance),
-                Some(CachedPicture::Bits)
-            )
-        };
-        let backgrounds = placing
-            .minimap
-            .iter()
-            .filter(empty)
-            .map(|minimaps| minimaps.rect);
-        let colour = background(placing.options);
-        panels.extend(
-            backgrounds
-                .chain(placing.backgrounds.iter().copied())
-                .map(|rect| plain(rect, colour)),
-        );
-        self.backgrounds = first..panels.len() as u32;
         let bytes: &[u8] = bytemuck::cast_slice(&panels);
         if bytes.len() as u64 > self.instances.size() {
-            self.instances = instance_buffer(&self.device, panels.len());
+            self.instances = instance_buffer(&self.textures.device, panels.len());
         }
-        self.queue.write_buffer(&self.instances, 0, bytes);
+        queue.write_buffer(&self.instances, 0, bytes);
     }
 
     /// Records the draws; one for each array texture.
@@ -377,17 +309,15 @@ impl Panels {
             pass.set_bind_group(1, array, &[]);
             pass.draw(0..4, panels.clone());
         }
-        if !self.backgrounds.is_empty() {
-            pass.set_pipeline(&self.plain);
-            pass.draw(0..4, self.backgrounds.clone());
-        }
     }
 }
 
-/// Which of the pipelines.
-const BITS: usize = 0;
-const DENSITY: usize = 1;
+/// The pipeline that has cells by their ages; the others are those of their arrays.
 const AGES: usize = 2;
+
+fn sides(rect: PixelRect) -> [f32; 4] {
+    [rect.x, rect.y, rect.width, rect.height].map(|side| side as f32)
+}
 
 /// An instance's panel, in as many pieces as the edges of the torus cut it into.
 fn panel<'a>(
@@ -420,15 +350,6 @@ fn panel<'a>(
     })
 }
 
-fn minimap(placing: &PanelsInput<'_>, minimaps: &Minimap, layer: usize) -> PanelInstance {
-    let Minimap {
-        instance,
-        rect,
-        transform,
-    } = *minimaps;
-    panel_instance(placing, instance, layer, rect, transform, 0.0)
-}
-
 fn panel_instance(
     placing: &PanelsInput<'_>,
     instance: usize,
@@ -438,15 +359,11 @@ fn panel_instance(
     lines: f32,
 ) -> PanelInstance {
     let mut tint = tint((placing.number_of)(instance));
-    tint[3] = if theme(placing.options.theme).tinted {
-        1.0
-    } else {
-        0.0
-    };
+    tint[3] = f32::from(u8::from(theme(placing.options.theme).tinted));
     let cell = transform.origin.map(f64::floor);
     let cells_per_pixel = 1.0 / transform.scale;
     PanelInstance {
-        rect: [rect.x, rect.y, rect.width, rect.height].map(|side| side as f32),
+        rect: sides(rect),
         tint,
         offset: [0.0; 2],
         step: 1.0,
@@ -479,28 +396,13 @@ impl PanelInstance {
     }
 }
 
-fn plain(rect: PixelRect, colour: [f32; 4]) -> PanelInstance {
-    PanelInstance {
-        rect: [rect.x, rect.y, rect.width, rect.height].map(|side| side as f32),
-        tint: colour,
-        offset: [0.0; 2],
-        step: 0.0,
-        layer: 0,
-        texels: [0; 2],
-        part: [0.0; 2],
-        cell: [0; 2],
-        scale: [1.0; 3],
-        turn: [1.0; 2],
-    }
-}
-
 fn scene_uniform(placing: &PanelsInput<'_>, size: Size, with_ages: bool) -> SceneUniform {
     let options = placing.options;
     let mut theme = theme(options.theme);
     if with_ages && options.invert {
         theme = theme.inverted();
     }
-    let flag = |set: bool| if set { 1.0 } else { 0.0 };
+    let flag = |set: bool| f32::from(u8::from(set));
     SceneUniform {
         screen: placing.pixels.map(|side| side as f32),
         lattice: [size.width(), size.height()].map(|side| side as i32),
@@ -521,11 +423,6 @@ pub(crate) const LINES: f32 = 0.45;
 /// What surrounds the panels.
 pub(crate) fn outside(options: &ViewOptions) -> [f32; 4] {
     floats(ui::theme::palette(options.theme).surround)
-}
-
-/// The HUD's background.
-fn background(options: &ViewOptions) -> [f32; 4] {
-    floats(ui::theme::palette(options.theme).background)
 }
 
 fn instance_buffer(device: &wgpu::Device, panels: usize) -> wgpu::Buffer {

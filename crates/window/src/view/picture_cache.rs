@@ -1,12 +1,12 @@
 //! The newest picture of every instance, in textures.
 //!
-//! Bits have one [`TextureArray`]. Views change their size with the window, so there are two arrays
-//! of them: one of the newest size, and the one before it, which is drawn until each instance's
-//! first picture of the new size has arrived.
+//! Bits have one [`TextureArray`], and so have views. Views change their size with the window and the camera:
+//! their array grows with them, and keeps what it has.
 
 use std::ops::Range;
 
 use crate::view::ViewError;
+use crate::view::gpu;
 use engine::ReduceRegion;
 use lang::message;
 use life::Size;
@@ -14,80 +14,73 @@ use session::{PictureSource, Setup};
 use ui::TextureLimits;
 
 /// Where an instance's newest picture is.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub(crate) enum CachedPicture {
     /// Nowhere: there was none yet.
     Nothing,
-    /// In the texture array of bits, in the layer of the instance's number.
+    /// In the array of bits.
     Bits,
-    /// In a texture array of views.
+    /// In an array of views: of which part of the lattice.
     View {
-        /// Which array, by its serial number.
-        array: u64,
-        /// Which layer.
-        layer: usize,
-        /// Of which part of the lattice.
+        is_alone: bool,
         region: ReduceRegion,
     },
 }
 
-/// A picture of an instance, of this generation, has arrived.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct PictureUpdate {
-    pub(crate) instance: usize,
-    pub(crate) generation: u64,
+/// The arrays of a [`PictureCache`]: bits, views of all instances, and the view of one that is drawn alone,
+/// which may be as large as the window.
+pub(crate) const BITS: usize = 0;
+pub(crate) const VIEWS: usize = 1;
+const ALONE: usize = 2;
+
+impl CachedPicture {
+    /// Its array, and its layer there.
+    pub(crate) fn place(self, instance: usize) -> Option<(usize, usize)> {
+        match self {
+            CachedPicture::Nothing => None,
+            CachedPicture::Bits => Some((BITS, instance)),
+            CachedPicture::View { is_alone, .. } if is_alone => Some((ALONE, 0)),
+            CachedPicture::View { .. } => Some((VIEWS, instance)),
+        }
+    }
 }
 
-/// A texture array of views of one size (rounded up), for all instances or for one.
-pub(crate) struct Views {
-    pub(crate) serial: u64,
-    only: Option<usize>,
-    pub(crate) array: TextureArray,
+/// What makes and binds textures.
+#[derive(Clone)]
+pub(crate) struct Textures {
+    pub(crate) device: wgpu::Device,
+    pub(crate) queue: wgpu::Queue,
+    pub(crate) limits: TextureLimits,
+    /// For arrays of words or ages, and of densities.
+    pub(crate) layouts: [wgpu::BindGroupLayout; 2],
 }
 
 /// See the module.
 pub(crate) struct PictureCache {
-    device: wgpu::Device,
-    queue: wgpu::Queue,
-    bind_layouts: [wgpu::BindGroupLayout; 2],
-    limits: TextureLimits,
+    textures: Textures,
     pub(crate) size: Size,
     seen: Vec<u64>,
     /// The number of the last edit that each instance's picture shows.
     pub(crate) edits: Vec<u64>,
     pub(crate) pictures: Vec<CachedPicture>,
-    pub(crate) bits: Option<TextureArray>,
-    pub(crate) views: Vec<Views>,
-    /// What the last update brought.
-    pub(crate) updates: Vec<PictureUpdate>,
-    generations: Vec<u64>,
-    serials: u64,
+    pub(crate) generations: Vec<u64>,
+    /// Whether the last update brought a picture.
+    pub(crate) is_new: Vec<bool>,
+    pub(crate) arrays: [Option<TextureArray>; 3],
 }
 
 impl PictureCache {
-    /// For so many lattices of one size; `bind_layouts` are for words and for densities.
-    pub(crate) fn new(
-        device: &wgpu::Device,
-        queue: &wgpu::Queue,
-        bind_layouts: [wgpu::BindGroupLayout; 2],
-        limits: TextureLimits,
-        instances: usize,
-        size: Size,
-    ) -> PictureCache {
+    /// For so many lattices of one size.
+    pub(crate) fn new(textures: &Textures, instances: usize, size: Size) -> PictureCache {
         PictureCache {
-            device: device.clone(),
-            queue: queue.clone(),
-            bind_layouts,
-            limits,
+            textures: textures.clone(),
             size,
             seen: vec![0; instances],
             edits: vec![0; instances],
             pictures: vec![CachedPicture::Nothing; instances],
-            bits: None,
-            views: Vec::new(),
-            updates: Vec::new(),
             generations: vec![0; instances],
-            serials: 0,
+            is_new: vec![false; instances],
+            arrays: [None, None, None],
         }
     }
 
@@ -107,59 +100,30 @@ impl PictureCache {
     }
 
     /// Queues what is newer than what it holds; `only` says which instance is drawn alone. Waits
-    /// for nothing. Whether there was anything newer.
-    pub(crate) fn update(&mut self, source: &dyn PictureSource, only: Option<usize>) -> bool {
+    /// for nothing.
+    pub(crate) fn update(&mut self, source: &dyn PictureSource, only: Option<usize>) {
         let mut seen = std::mem::take(&mut self.seen);
-        let mut edits = std::mem::take(&mut self.edits);
         let mut batch = Batch::default();
-        self.updates.clear();
+        self.is_new.fill(false);
         source.visit_newer(&mut seen, &mut |instance, picture, words| {
-            let generation = picture.generation;
-            self.updates.push(PictureUpdate {
-                instance,
-                generation,
-            });
-            self.generations[instance] = generation;
-            edits[instance] = picture.edits;
-            if let Some(place) = self.place(instance, picture.region, only, words.len(), &mut batch)
+            self.generations[instance] = picture.generation;
+            self.edits[instance] = picture.edits;
+            self.is_new[instance] = true;
+            let is_alone = only == Some(instance);
+            if let Some(place) =
+                self.place(instance, picture.region, is_alone, words.len(), &mut batch)
             {
                 self.add(&mut batch, place, bytemuck::cast_slice(words));
             }
         });
         self.flush(&mut batch);
-        (self.seen, self.edits) = (seen, edits);
-        if !self
-            .pictures
-            .iter()
-            .any(|picture| matches!(picture, CachedPicture::Bits))
-        {
-            self.bits = None;
+        self.seen = seen;
+        for (index, array) in self.arrays.iter_mut().enumerate() {
+            let mut pictures = self.pictures.iter();
+            if !pictures.any(|it| it.place(0).is_some_and(|(array, _)| array == index)) {
+                *array = None;
+            }
         }
-        let used = |serial| {
-            self.pictures.iter().any(
-                |picture| matches!(picture, CachedPicture::View { array, .. } if *array == serial),
-            )
-        };
-        let still: Vec<u64> = self
-            .views
-            .iter()
-            .map(|views| views.serial)
-            .filter(|&s| used(s))
-            .collect();
-        self.views.retain(|views| still.contains(&views.serial));
-        !self.updates.is_empty()
-    }
-
-    /// As if all that it holds had just arrived.
-    pub(crate) fn everything(&self) -> Vec<PictureUpdate> {
-        let pictures = self.pictures.iter().zip(&self.generations).enumerate();
-        pictures
-            .filter(|(_, (picture, _))| !matches!(picture, CachedPicture::Nothing))
-            .map(|(instance, (_, &generation))| PictureUpdate {
-                instance,
-                generation,
-            })
-            .collect()
     }
 
     /// Finds or makes the layer for an instance's picture, and notes it as held there.
@@ -167,109 +131,82 @@ impl PictureCache {
         &mut self,
         instance: usize,
         region: Option<ReduceRegion>,
-        only: Option<usize>,
+        is_alone: bool,
         words: usize,
         batch: &mut Batch,
     ) -> Option<Place> {
-        let Some(region) = region else {
-            if words != self.size.words() || !self.limits.take_bits(self.size) {
-                // Lattices that have just grown are ahead of the status for a moment.
-                tracing::debug!("a picture of {words} words is not one of {}", self.size);
-                return None;
-            }
-            let size = [self.size.words_per_row() as u32, self.size.height()];
-            self.bits.get_or_insert_with(|| {
-                let layout = &self.bind_layouts[0];
-                TextureArray::new(
-                    &self.device,
-                    layout,
-                    Texels::Words,
-                    size,
-                    self.pictures.len(),
-                    self.limits,
-                )
-            });
-            self.pictures[instance] = CachedPicture::Bits;
-            return Some(Place {
-                array: None,
-                layer: instance,
-                size,
-            });
-        };
-        let size = [region.width, region.height];
-        if words < region.words()
-            || size
-                .iter()
-                .any(|&side| side == 0 || side > self.limits.side)
-        {
-            tracing::warn!("a picture of {words} words is not one of {region:?}");
+        let bits = [self.size.words_per_row() as u32, self.size.height()];
+        let size = region.map_or(bits, |region| [region.width, region.height]);
+        // Lattices that have just grown are ahead of the status for a moment.
+        let are_its_words =
+            region.map_or(words == self.size.words(), |region| words >= region.words());
+        let limit = self.textures.limits.side;
+        if !are_its_words || !size.iter().all(|side| (1..=limit).contains(side)) {
+            tracing::debug!(
+                "a picture of {words} words is not one of {} {region:?}",
+                self.size
+            );
             return None;
         }
-        // Rounded up, so that dragging the window's edge does not make textures at every pixel.
-        let room = size.map(|side| side.next_multiple_of(64).min(self.limits.side));
-        let fits = |views: &&Views| {
-            views.array.size == room && views.only.is_none_or(|only| only == instance)
+        let (room, format) = match region {
+            None => (size, wgpu::TextureFormat::R32Uint),
+            // Rounded up, so that dragging the window's edge does not make textures at every pixel.
+            Some(_) => {
+                let room = size.map(|side| side.next_multiple_of(64).min(limit));
+                (room, wgpu::TextureFormat::R8Unorm)
+            }
         };
-        let found = self
-            .views
-            .iter()
-            .rev()
-            .find(fits)
-            .map(|views| (views.serial, views.only));
-        let (serial, alone) = found.unwrap_or_else(|| {
-            self.flush(batch);
-            if self.views.len() == 2 {
-                let gone = self.views.remove(0).serial;
-                for picture in &mut self.pictures {
-                    if matches!(picture, CachedPicture::View { array, .. } if *array == gone) {
-                        *picture = CachedPicture::Nothing;
-                    }
+        let has_room = |array: &Option<TextureArray>| {
+            let array = array.as_ref();
+            array.is_some_and(|it| it.size[0] >= room[0] && it.size[1] >= room[1])
+        };
+        let picture = &mut self.pictures[instance];
+        // One that was asked for while it was drawn alone may come later.
+        let was_alone = matches!(picture, CachedPicture::View { is_alone, .. } if *is_alone);
+        let is_alone = is_alone || was_alone && !has_room(&self.arrays[VIEWS]);
+        *picture = region.map_or(CachedPicture::Bits, |region| CachedPicture::View {
+            is_alone,
+            region,
+        });
+        let (index, layer) = picture.place(instance)?;
+        if index == ALONE && !was_alone {
+            for (other, picture) in self.pictures.iter_mut().enumerate() {
+                if other != instance && picture.place(0) == Some((ALONE, 0)) {
+                    *picture = CachedPicture::Nothing;
                 }
             }
-            let only = only.filter(|&only| only == instance);
-            let layers = only.map_or(self.pictures.len(), |_| 1);
-            let layout = &self.bind_layouts[1];
-            let array = TextureArray::new(
-                &self.device,
-                layout,
-                Texels::Densities,
-                room,
-                layers,
-                self.limits,
-            );
-            self.serials += 1;
-            self.views.push(Views {
-                serial: self.serials,
-                only,
-                array,
+        }
+        if !has_room(&self.arrays[index]) {
+            self.flush(batch);
+            let before = self.arrays[index].take();
+            let room = [0, 1].map(|axis| {
+                let before = before.as_ref().map_or(0, |array| array.size[axis]);
+                room[axis].max(before)
             });
-            (self.serials, only)
-        });
-        let layer = alone.map_or(instance, |_| 0);
-        self.pictures[instance] = CachedPicture::View {
-            array: serial,
-            layer,
-            region,
-        };
-        Some(Place {
-            array: Some(serial),
-            layer,
-            size,
-        })
+            let layers = if index == ALONE {
+                1
+            } else {
+                self.pictures.len()
+            };
+            let array = TextureArray::new(&self.textures, format, room, layers);
+            if let Some(before) = before {
+                before.copy_to(&array, &self.textures);
+            }
+            self.arrays[index] = Some(array);
+        }
+        Some(Place { index, layer, size })
     }
 
     /// Pictures for neighbouring layers go up in one copy, unless they are large.
     fn add(&self, batch: &mut Batch, place: Place, bytes: &[u8]) {
-        let wanted = place.size[0] as usize * place.size[1] as usize;
-        let bytes = &bytes[..if place.array.is_some() {
-            wanted
-        } else {
-            4 * wanted
-        }];
+        let Some(array) = &self.arrays[place.index] else {
+            return;
+        };
+        let bytes = &bytes[..(place.size[0] * place.size[1] * array.texel_bytes()) as usize];
         if bytes.len() >= Batch::LARGE {
-            return self.write(place, bytes);
+            return array.write(&self.textures, place.layer, place.size, bytes);
         }
-        if !batch.continues(place, self.array(place).map_or(1, |array| array.per_array)) {
+        if !batch.continues(place, array.per_array) {
             self.flush(batch);
             batch.first = Some(place);
         }
@@ -278,34 +215,19 @@ impl PictureCache {
     }
 
     fn flush(&self, batch: &mut Batch) {
-        if let Some(first) = batch.first.take() {
-            self.write(first, &batch.bytes);
-        }
-        batch.bytes.clear();
-        batch.layers = 0;
-    }
-
-    fn write(&self, place: Place, bytes: &[u8]) {
-        if let Some(array) = self.array(place) {
-            array.write(&self.queue, place.layer, place.size, bytes);
-        }
-    }
-
-    fn array(&self, place: Place) -> Option<&TextureArray> {
-        match place.array {
-            None => self.bits.as_ref(),
-            Some(serial) => {
-                let views = self.views.iter().find(|views| views.serial == serial);
-                views.map(|views| &views.array)
-            }
+        let Batch { first, bytes, .. } = std::mem::take(batch);
+        if let Some(first) = first
+            && let Some(array) = &self.arrays[first.index]
+        {
+            array.write(&self.textures, first.layer, first.size, &bytes);
         }
     }
 }
 
-/// A layer, and how many texels of it are meant.
+/// A layer of an array, and how many texels of it are meant.
 #[derive(Clone, Copy)]
 struct Place {
-    array: Option<u64>,
+    index: usize,
     layer: usize,
     size: [u32; 2],
 }
@@ -325,7 +247,7 @@ impl Batch {
 
     fn continues(&self, next: Place, per_array: usize) -> bool {
         self.first.is_some_and(|first| {
-            first.array == next.array
+            first.index == next.index
                 && first.size == next.size
                 && first.layer + self.layers == next.layer
                 && first.layer / per_array == next.layer / per_array
@@ -368,133 +290,121 @@ const MAX_ARRAYS: usize = 16;
 /// The most bytes of one texture.
 const MAX_TEXTURE_BYTES: u64 = 256 << 20;
 
-/// What a texel is.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Texels {
-    /// 32 cells.
-    Words,
-    /// A byte of density.
-    Densities,
-}
-
-impl Texels {
-    fn bytes(self) -> u32 {
-        match self {
-            Texels::Words => 4,
-            Texels::Densities => 1,
-        }
-    }
-
-    fn format(self) -> wgpu::TextureFormat {
-        match self {
-            Texels::Words => wgpu::TextureFormat::R32Uint,
-            Texels::Densities => wgpu::TextureFormat::R8Unorm,
-        }
-    }
-}
-
 /// Layers of one size in as many array textures as it takes. Layer `i` is layer `i % per_array` of array `i / per_array`.
 pub(crate) struct TextureArray {
-    pub(crate) texels: Texels,
+    format: wgpu::TextureFormat,
     /// A layer's width and height in texels.
-    pub(crate) size: [u32; 2],
-    pub(crate) per_array: usize,
+    size: [u32; 2],
+    per_array: usize,
     arrays: Vec<(wgpu::Texture, wgpu::BindGroup)>,
 }
 
 impl TextureArray {
     /// As many layers as asked for, all zero.
     pub(crate) fn new(
-        device: &wgpu::Device,
-        bind_layout: &wgpu::BindGroupLayout,
-        texels: Texels,
+        textures: &Textures,
+        format: wgpu::TextureFormat,
         size: [u32; 2],
         layers: usize,
-        limits: TextureLimits,
     ) -> TextureArray {
-        let layer_bytes = u64::from(size[0]) * u64::from(size[1]) * u64::from(texels.bytes());
-        let sane = (MAX_TEXTURE_BYTES / layer_bytes.max(1)).clamp(1, u64::from(limits.layers));
-        let per_array = layers.clamp(1, sane as usize);
-        let array = |first: usize| {
-            let texture = device.create_texture(&wgpu::TextureDescriptor {
+        let mut made = TextureArray {
+            format,
+            size,
+            per_array: layers,
+            arrays: Vec::new(),
+        };
+        let layer_bytes = u64::from(size[0]) * u64::from(size[1]) * u64::from(made.texel_bytes());
+        let sane =
+            (MAX_TEXTURE_BYTES / layer_bytes.max(1)).clamp(1, u64::from(textures.limits.layers));
+        made.per_array = layers.clamp(1, sane as usize);
+        // Cells' ages are drawn; the others are copied.
+        let usage = wgpu::TextureUsages::TEXTURE_BINDING
+            | if format == wgpu::TextureFormat::Rgba32Uint {
+                wgpu::TextureUsages::RENDER_ATTACHMENT
+            } else {
+                wgpu::TextureUsages::COPY_DST | wgpu::TextureUsages::COPY_SRC
+            };
+        for first in (0..layers).step_by(made.per_array) {
+            let texture = textures.device.create_texture(&wgpu::TextureDescriptor {
                 label: Some("lattices"),
-                size: wgpu::Extent3d {
-                    width: size[0],
-                    height: size[1],
-                    depth_or_array_layers: per_array.min(layers - first) as u32,
-                },
+                size: extent(size, made.per_array.min(layers - first)),
                 mip_level_count: 1,
                 sample_count: 1,
                 dimension: wgpu::TextureDimension::D2,
-                format: texels.format(),
-                usage: wgpu::TextureUsages::TEXTURE_BINDING | wgpu::TextureUsages::COPY_DST,
+                format,
+                usage,
                 view_formats: &[],
             });
             let view = texture.create_view(&wgpu::TextureViewDescriptor {
                 dimension: Some(wgpu::TextureViewDimension::D2Array),
                 ..Default::default()
             });
-            let bind = device.create_bind_group(&wgpu::BindGroupDescriptor {
-                label: Some("lattices"),
-                layout: bind_layout,
-                entries: &[wgpu::BindGroupEntry {
-                    binding: 0,
-                    resource: wgpu::BindingResource::TextureView(&view),
-                }],
-            });
-            (texture, bind)
-        };
-        let arrays = (0..layers).step_by(per_array).map(array).collect();
-        TextureArray {
-            texels,
-            size,
-            per_array,
-            arrays,
+            let view = wgpu::BindingResource::TextureView(&view);
+            let layout = usize::from(format == wgpu::TextureFormat::R8Unorm);
+            let bind = gpu::bind(&textures.device, &textures.layouts[layout], view);
+            made.arrays.push((texture, bind));
         }
+        made
+    }
+
+    fn texel_bytes(&self) -> u32 {
+        self.format.block_copy_size(None).unwrap_or(1)
     }
 
     /// What to bind for each array, and which layers it holds.
     pub(crate) fn arrays(&self) -> impl Iterator<Item = (&wgpu::BindGroup, Range<usize>)> {
-        self.arrays
-            .iter()
-            .enumerate()
-            .map(|(index, (texture, bind))| {
-                let first = index * self.per_array;
-                (
-                    bind,
-                    first..first + texture.depth_or_array_layers() as usize,
-                )
-            })
+        let arrays = self.arrays.iter().enumerate();
+        arrays.map(|(index, (texture, bind))| {
+            let first = index * self.per_array;
+            let layers = texture.depth_or_array_layers() as usize;
+            (bind, first..first + layers)
+        })
+    }
+
+    /// The texture that has a layer, what binds it, and which layer of it that is.
+    pub(crate) fn at(&self, layer: usize) -> (&wgpu::Texture, &wgpu::BindGroup, u32) {
+        let (texture, bind) = &self.arrays[layer / self.per_array];
+        (texture, bind, (layer % self.per_array) as u32)
+    }
+
+    /// Where a layer begins.
+    fn layer(&self, layer: usize) -> wgpu::TexelCopyTextureInfo<'_> {
+        let (texture, _, z) = self.at(layer);
+        let mut place = texture.as_image_copy();
+        place.origin.z = z;
+        place
+    }
+
+    /// Queues copies of all layers to a larger one.
+    fn copy_to(&self, larger: &TextureArray, textures: &Textures) {
+        let mut encoder = textures.device.create_command_encoder(&Default::default());
+        for layer in self.arrays().flat_map(|(_, layers)| layers) {
+            let one = extent(self.size, 1);
+            encoder.copy_texture_to_texture(self.layer(layer), larger.layer(layer), one);
+        }
+        textures.queue.submit([encoder.finish()]);
     }
 
     /// Queues bytes for layers of one array from `layer` on; each is `size` texels, row by row
     /// without gaps.
-    pub(crate) fn write(&self, queue: &wgpu::Queue, layer: usize, size: [u32; 2], bytes: &[u8]) {
-        let row = size[0] * self.texels.bytes();
-        let layers = bytes.len() as u64 / (u64::from(row) * u64::from(size[1]));
-        queue.write_texture(
-            wgpu::TexelCopyTextureInfo {
-                texture: &self.arrays[layer / self.per_array].0,
-                mip_level: 0,
-                origin: wgpu::Origin3d {
-                    x: 0,
-                    y: 0,
-                    z: (layer % self.per_array) as u32,
-                },
-                aspect: wgpu::TextureAspect::All,
-            },
-            bytes,
-            wgpu::TexelCopyBufferLayout {
-                offset: 0,
-                bytes_per_row: Some(row),
-                rows_per_image: Some(size[1]),
-            },
-            wgpu::Extent3d {
-                width: size[0],
-                height: size[1],
-                depth_or_array_layers: layers as u32,
-            },
-        );
+    fn write(&self, textures: &Textures, layer: usize, size: [u32; 2], bytes: &[u8]) {
+        let row = size[0] * self.texel_bytes();
+        let layers = bytes.len() / (row as usize * size[1] as usize);
+        let layout = wgpu::TexelCopyBufferLayout {
+            offset: 0,
+            bytes_per_row: Some(row),
+            rows_per_image: Some(size[1]),
+        };
+        let queue = &textures.queue;
+        queue.write_texture(self.layer(layer), bytes, layout, extent(size, layers));
+    }
+}
+
+fn extent([width, height]: [u32; 2], layers: usize) -> wgpu::Extent3d {
+    wgpu::Extent3d {
+        width,
+        height,
+        depth_or_array_layers: layers as u32,
     }
 }
 

@@ -5,13 +5,13 @@ use std::sync::LazyLock;
 
 use crate::view::Gpu;
 use crate::view::cell_ages::AgeUpdate;
+use crate::view::gpu::begin_pass;
 use crate::view::layout::{PixelRect, Tiling};
 use crate::view::offscreen::{read, target};
 use crate::view::panels::{Minimap, Panels, PanelsInput, outside};
 use crate::view::picture_cache::texture_limits;
 use crate::view::picture_file::Image;
 use crate::view::reference::{ReferenceAges, Seen, colour};
-use crate::view::scene::begin_pass;
 use engine::ReduceRegion;
 use life::{Lattice, Size};
 use session::{PictureSource, TransferChoice};
@@ -68,7 +68,6 @@ fn input<'a>(
         number_of: &|instance| instance,
         options,
         minimap: None,
-        backgrounds: &[],
     }
 }
 
@@ -496,7 +495,7 @@ fn ages_and_trails_are_as_modelled_in_every_theme_and_at_every_scale() {
             }; // across both edges
         }
         let place = (panel, 3, transform);
-        // Pages of four lattices, and arrays of two.
+        // Arrays of two lattices.
         let limits = Some(TextureLimits {
             side: 100,
             layers: 2,

@@ -171,10 +171,9 @@ impl ReferenceAges {
             let was = *byte >= 128;
             let step = match turn {
                 AgeUpdate::Advance(by) => by,
-                AgeUpdate::Keep | AgeUpdate::Reset => 0,
+                AgeUpdate::Reset => 0,
             };
             *byte = match (turn, alive, was) {
-                (AgeUpdate::Keep, ..) => *byte,
                 (AgeUpdate::Reset, false, _) => 0,
                 (AgeUpdate::Reset, true, _) | (_, true, false) => 128,
                 (_, true, true) => byte.saturating_add(step),

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use crate::view::dialogs::{Dialogs, UiRequest};
 use crate::view::frame::{Frame, paint_over};
-use crate::view::layout::{PixelRect, WindowLayout};
+use crate::view::gpu;
 use crate::view::panels::{Panels, PanelsInput, outside};
 use crate::view::picture_cache::{texture_limits, validate_instance_count};
 use crate::view::{Gpu, ViewError, hud, over_panels};
@@ -25,20 +25,16 @@ pub(crate) struct FrameOutput {
     pub again: Duration,
 }
 
-/// The largest side of the texture of letters, or one less: egui drops all letters that it has made
-/// where that changes. Without a bound it would take what the GPU can, at 16,384 pixels 1 GiB.
+/// About the largest side of the texture of letters: egui takes all that it is given, at 16,384 pixels 1 GiB,
+/// before it drops letters that are no longer used.
 const MAX_LETTERS_SIDE: u32 = 4096;
 
 /// An egui context and its renderer.
 struct Interface {
     context: egui::Context,
     overlay: egui_wgpu::Renderer,
-    /// How large points are, and the colours that egui's style is made for.
-    styled: Option<(f32, Palette<egui::Color32>)>,
-    /// Whether a dialog was open in the last frame.
-    had_dialog: bool,
-    /// The largest side of the texture of letters.
-    letters_side: u32,
+    /// The colours that egui's style is made for.
+    styled: Option<Palette<egui::Color32>>,
 }
 
 impl Interface {
@@ -52,30 +48,6 @@ impl Interface {
             context: context(),
             overlay: egui_wgpu::Renderer::new(device, format, options),
             styled: None,
-            had_dialog: false,
-            letters_side: MAX_LETTERS_SIDE,
-        }
-    }
-
-    /// Makes egui's style fit a palette. Letters of points of another size, or of a dialog that was closed,
-    /// are dropped.
-    fn prepare(
-        &mut self,
-        pixels_per_point: f32,
-        palette: &Palette<egui::Color32>,
-        has_dialog: bool,
-    ) {
-        let is_other_size = self
-            .styled
-            .is_some_and(|(before, _)| before != pixels_per_point);
-        if is_other_size || self.had_dialog && !has_dialog {
-            self.letters_side = 2 * MAX_LETTERS_SIDE - 1 - self.letters_side;
-        }
-        self.had_dialog = has_dialog;
-        let wanted = Some((pixels_per_point, *palette));
-        if wanted != self.styled {
-            self.styled = wanted;
-            hud::style::apply_style(&self.context, palette);
         }
     }
 }
@@ -187,19 +159,6 @@ impl Scene {
         self.capture = Some(std::mem::replace(&mut self.interface, own));
     }
 
-    /// Frees what captures need; the next one makes it anew.
-    pub(crate) fn end_captures(&mut self) {
-        self.capture = None;
-    }
-
-    /// The bytes of letters that the interface holds.
-    #[cfg(test)]
-    fn held_bytes(&self) -> usize {
-        let both = [&self.interface].into_iter().chain(&self.capture);
-        let letters = both.map(|it| it.context.fonts(|fonts| fonts.font_image_size()));
-        letters.map(|[width, height]| 4 * width * height).sum()
-    }
-
     /// Draws a frame into `target`, with the dialogs that are open and what a person did since the
     /// last one.
     pub(crate) fn draw(
@@ -211,13 +170,19 @@ impl Scene {
     ) -> FrameOutput {
         let (begun, before) = (Instant::now(), platform::usage());
         let (palette, pixels_per_point) = (frame.palette(), frame.pixels_per_point());
-        let interface = &mut self.interface;
-        interface.prepare(pixels_per_point, &palette, dialogs.takes_keys());
-        input.max_texture_side = Some(interface.letters_side.min(self.limits.side) as usize);
-        let (place, composed) = (frame.layout(), frame.composed());
         let Interface {
-            context, overlay, ..
-        } = interface;
+            context,
+            overlay,
+            styled,
+        } = &mut self.interface;
+        if styled.replace(palette) != Some(palette) {
+            hud::style::apply_style(context, &palette);
+        }
+        // egui drops all letters where this changes: with points of another size, and with a dialog that closes.
+        let others = (50.0 * pixels_per_point) as u32 * 2 + u32::from(dialogs.takes_keys());
+        let side = MAX_LETTERS_SIDE.min(self.limits.side) - others;
+        input.max_texture_side = Some(side as usize);
+        let (place, composed) = (frame.layout(), frame.composed());
         let (mut output, requests) =
             paint_over(context, &composed, &palette, place.as_ref(), dialogs, input);
         let shapes = std::mem::take(&mut output.shapes);
@@ -234,7 +199,6 @@ impl Scene {
                 number_of: &|instance| status.number_of(instance),
                 options: frame.sources.options,
                 minimap: over_panels::minimap(frame, layout),
-                backgrounds: &backgrounds(layout),
             });
         }
         let screen = egui_wgpu::ScreenDescriptor {
@@ -251,8 +215,8 @@ impl Scene {
         }
         let extra = overlay.update_buffers(device, queue, &mut encoder, &meshes, &screen);
         {
-            let mut pass =
-                begin_pass(&mut encoder, target, outside(frame.sources.options)).forget_lifetime();
+            let pass = gpu::begin_pass(&mut encoder, target, outside(frame.sources.options));
+            let mut pass = pass.forget_lifetime();
             if place.is_some() {
                 self.panels.draw(&mut pass);
             }
@@ -271,41 +235,6 @@ impl Scene {
             platform: output.platform_output,
         }
     }
-}
-
-/// Where something stands on the HUD's background.
-fn backgrounds(layout: &WindowLayout) -> Vec<PixelRect> {
-    let side = layout.side.map(|(_, rect)| rect);
-    let docked = [
-        layout.timeline,
-        side,
-        layout.toolbar,
-        layout.lecture,
-        layout.lesson,
-        layout.dock.rect(),
-    ];
-    docked.into_iter().flatten().collect()
-}
-
-pub(crate) fn begin_pass<'a>(
-    encoder: &'a mut wgpu::CommandEncoder,
-    target: &wgpu::TextureView,
-    background: [f32; 4],
-) -> wgpu::RenderPass<'a> {
-    let [r, g, b, _] = background.map(f64::from);
-    encoder.begin_render_pass(&wgpu::RenderPassDescriptor {
-        label: Some("frame"),
-        color_attachments: &[Some(wgpu::RenderPassColorAttachment {
-            view: target,
-            depth_slice: None,
-            resolve_target: None,
-            ops: wgpu::Operations {
-                load: wgpu::LoadOp::Clear(wgpu::Color { r, g, b, a: 1.0 }),
-                store: wgpu::StoreOp::Store,
-            },
-        })],
-        ..Default::default()
-    })
 }
 
 #[cfg(test)]
@@ -349,13 +278,13 @@ mod tests {
         assert!(!is_its(&scene), "until it is closed");
     }
 
-    /// Shelf, presentation, a larger window, Chinese, a picture: what they need goes with them.
+    /// Shelf, presentation, a larger window, Chinese: the letters that they need go with them.
     #[test]
     fn what_is_closed_is_freed() {
         let gpu = lavapipe();
         let mut scene = Scene::new(&gpu, FORMAT);
         let status = status(4, Size::new(64, 64).unwrap());
-        let mut held = |pixels: [u32; 2], presentation: bool, shelf: bool, capture: bool| {
+        let mut held = |pixels: [u32; 2], presentation: bool, shelf: bool| {
             let options = ViewOptions {
                 presentation,
                 ..ViewOptions::default()
@@ -371,29 +300,24 @@ mod tests {
             for _ in 0..3 {
                 scene.draw(&frame, &mut dialogs, Default::default(), &view);
             }
-            if capture {
-                scene.draw_for_capture(&frame, &view);
-            }
-            let during = scene.held_bytes();
-            scene.end_captures();
-            during
+            let [width, height] = scene.context().fonts(|fonts| fonts.font_image_size());
+            width * height
         };
         let usual = [1280, 800];
-        let (before, mut more) = (held(usual, false, false, false), 0);
-        for (pixels, presentation, shelf, capture) in [
-            (usual, false, true, false),
-            (usual, false, true, false),
-            ([3840, 2160], true, true, false),
-            (usual, false, false, true),
+        let (before, mut more) = (held(usual, false, false), 0);
+        for (pixels, presentation, shelf) in [
+            (usual, false, true),
+            (usual, false, true),
+            ([3840, 2160], true, true),
         ] {
             let language = if shelf {
                 Language::Chinese
             } else {
                 Language::English
             };
-            let during = with(language, || held(pixels, presentation, shelf, capture));
+            let during = with(language, || held(pixels, presentation, shelf));
             more += usize::from(during > before);
-            let after = held(usual, false, false, false);
+            let after = held(usual, false, false);
             assert!(after <= before, "{after} of {pixels:?}");
         }
         assert!(more >= 2, "{more}");

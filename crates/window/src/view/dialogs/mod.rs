@@ -7,7 +7,7 @@
 mod forms;
 mod picker;
 
-pub(crate) use forms::{FileDialog, FileList, FileTask, Form, PATTERN_FILE};
+pub(crate) use forms::{FileDialog, FileTask, Form, PATTERN_FILE};
 pub(crate) use picker::Picker;
 
 use egui::{
