@@ -50,7 +50,7 @@ pub(crate) struct RunTo {
     /// Generations per round; grows while rounds are short.
     pub(crate) chunk: u32,
     /// Whether the user chose a kernel since it began, which it leaves then.
-    keeps_kernel: bool,
+    pub(crate) keeps_kernel: bool,
 }
 
 /// A move to a position.
@@ -182,12 +182,48 @@ impl State {
         self.copies.add(copy, self.log.bytes())
     }
 
-    /// What is saved at a position: with the newest copy that leads there, the one before A and B were
+    /// The position that is saved: during a move its end, since the way there follows from the log. While a
+    /// comparison of A and B is redone and the lattices before it are not copied yet, it is the position
+    /// before the comparison, since leaving that needs the copy.
+    pub(crate) fn saved_position(&self) -> Position {
+        let moving = self.moving();
+        let target = moving.map_or(self.position, |moving| moving.target);
+        let begun = self.log.comparison();
+        let is_copied = |at: &Position| self.copies.get(*at).is_some();
+        begun.map_or(target, |at| {
+            if is_copied(&at) {
+                target
+            } else {
+                target.min(at)
+            }
+        })
+    }
+
+    /// The newest copy that leads to the position that is saved, or that of the start.
+    pub(crate) fn last_copy(&self) -> Option<Snapshot> {
+        let (log, limit) = (&self.log, self.saved_position());
+        let copies = self.copies.iter().rev();
+        let newest = copies.into_iter().find(|copy| copy.position <= limit);
+        if newest.is_some() || !log.base_is_start() {
+            return newest.cloned();
+        }
+        let parameters = log.base_parameters();
+        let all = (0..parameters.instances).map(|i| parameters.start_lattice(i));
+        let all = all.collect::<Result<Vec<_>, _>>().ok()?;
+        Snapshot::new(log.base(), &all).ok()
+    }
+
+    /// What is saved: with the newest copy that leads there, the one before A and B were
     /// compared, and the one that the log then begins with, unless that is a start; `None` if nothing leads
     /// there. An undo on its way there takes the records after it off the log.
-    pub(crate) fn saved(&self, position: Position, is_undone: bool) -> Option<SavedTimeline> {
+    pub(crate) fn saved(&self) -> Option<SavedTimeline> {
+        let position = self.saved_position();
         let mut log = self.log.clone();
-        if is_undone {
+        let takes_off = |moving: &Move| {
+            let undo = Undo::Before(moving.target);
+            matches!(moving.purpose, MoveReason::Undo { undo: it, .. } if it == undo)
+        };
+        if self.moving().is_some_and(takes_off) {
             log.discard_from(position.records);
         }
         let leads = |at: &Position| *at <= position && log.contains(*at);
@@ -228,23 +264,6 @@ impl State {
             Mode::Running | Mode::RunningTo(_) => true,
             Mode::Moving(moving) => matches!(moving.then, Mode::Running | Mode::RunningTo(_)),
             Mode::Paused | Mode::Stepping(_) => false,
-        }
-    }
-
-    /// Whether the fastest kernel is to step the lattices, whichever the user chose: at the maximum pace
-    /// and in a run to a generation, unless the user chose one since.
-    pub(crate) fn wants_fastest(&self) -> bool {
-        match &self.mode {
-            Mode::RunningTo(run_to) => !run_to.keeps_kernel,
-            _ => self.pacing.pace == Pace::Maximum && !self.pacing.keeps_kernel,
-        }
-    }
-
-    /// Sets whether the maximum pace, or the run under way, leaves the kernel as the user chose it.
-    pub(crate) fn keep_kernel(&mut self, keeps: bool) {
-        self.pacing.keeps_kernel = keeps;
-        if let Mode::RunningTo(run_to) = &mut self.mode {
-            run_to.keeps_kernel = keeps;
         }
     }
 

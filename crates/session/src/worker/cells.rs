@@ -193,7 +193,7 @@ impl SessionWorker {
             self.tell_kernel(kernel);
         }
         if self.setup.kernel_choice == KernelChoice::Estimated {
-            self.state.keep_kernel(false); // another one may be the fastest now
+            self.keep_kernel(false); // another one may be the fastest now
         }
         if leaves_own_round {
             self.own_round_left(after.instances);
@@ -635,7 +635,7 @@ impl SessionWorker {
         if waiters.is_empty() {
             return;
         }
-        let last = self.last_copy();
+        let last = self.state.last_copy();
         for waiter in waiters {
             self.answer_without(waiter.wants, last.as_ref());
         }

@@ -20,7 +20,7 @@
 use crate::command::{AfterEnd, Command, LastKnown, Notice, SafetyCopy, When, enqueue, refuse};
 use crate::copies::Snapshot;
 use crate::engines::{Engines, Losses, first_view};
-use crate::instances::{Event, MAX_IN_FLIGHT, Round, Sim};
+use crate::instances::{Event, Round, Sim};
 use crate::log::{CellChange, Content, Log, Record, SessionParameters};
 use crate::population::Populations;
 use crate::saved::SavedSession;
@@ -30,7 +30,7 @@ use crate::worker::lab::Lab;
 use crate::worker::watching::{Measuring, Watch};
 use crate::{
     DEFAULT_KERNEL, DeviceChoice, KernelChoice, Pace, PicturePlan, Pictures, Request,
-    SessionAction, Setup, Share, Side, Status,
+    SessionAction, Setup, Share, Status,
 };
 use cells::{SnapshotStore, Wanted};
 use engine::{Result, kernels};
@@ -276,14 +276,9 @@ impl SessionWorker {
             return EngineFacts::default(); // it is being replaced
         };
         let lagging = self.lagging_side();
-        // Each round of a trial is timed alone.
-        let max_in_flight = match self.trial {
-            Some(_) => 1,
-            None => MAX_IN_FLIGHT,
-        };
         EngineFacts {
             engine_idle: sim.is_idle() && !self.snapshots.is_reading(),
-            has_room: sim.depth() < max_in_flight && !sim.is_calibrating(),
+            has_room: sim.depth() < self.max_in_flight() && !sim.is_calibrating(),
             longest_round: self.longest_round(),
             calibrating: sim.is_calibrating(),
             wants_calibration: self.wants_calibration(),
@@ -294,12 +289,6 @@ impl SessionWorker {
             snapshot_due: self.snapshots.is_due(now) && lagging.is_none(),
             snapshot_wanted: self.snapshots.is_wanted(self.state.moving().is_some()),
         }
-    }
-
-    /// Which one of A and B has generations to make that the other has, and how many.
-    fn lagging_side(&self) -> Option<(Side, u32)> {
-        let sim = self.sim.as_ref()?;
-        self.trial.as_ref()?.behind(sim)
     }
 
     fn perform(&mut self, work: NextTask) -> Result<()> {
@@ -348,14 +337,7 @@ impl SessionWorker {
         let measured = self.measures_next();
         let is_exception = measured && self.watch.measuring == Measuring::Sparse;
         let may_be_timed = !is_exception && !self.is_recorded() && is_running;
-        let soon = self.lab.statistics.stepping_rate().is_none();
-        let sampling = &self.lab.sampling;
-        let wanted = || sampling.wants(now, soon, self.is_comparing());
-        let timed = may_be_timed
-            && match &self.trial {
-                Some(trial) if trial.is_under_way() => !trial.executor.is_counting(),
-                _ => wanted(),
-            };
+        let timed = may_be_timed && self.times_next(now);
         let is_second = self.lagging_side().is_some();
         let side = self.next_side(generations, is_running);
         let share = &shares[side.map_or(0, |side| side as usize)];
@@ -398,20 +380,6 @@ impl SessionWorker {
         self.lab.sampling.issued(self.now(), timed);
         self.snapshots.is_stale = true;
         Ok(())
-    }
-
-    /// Decides whose round of so many generations is next in a trial.
-    fn next_side(&mut self, generations: u32, is_running: bool) -> Option<Side> {
-        // The last one of those as which a long round is issued may be shorter, and does not count.
-        let of_all = self.state.pacing.generations();
-        let is_whole = generations == part_of_round(of_all, self.longest_round());
-        let is_recorded = self.is_recorded();
-        let now = &self.setup.setting;
-        let (sim, trial) = (self.sim.as_ref()?, self.trial.as_mut()?);
-        // Between A and B with one setting there is only noise.
-        let is_of_equals = trial.each().is_some() && trial.other == *now;
-        let counts = is_running && is_whole && !is_of_equals && !is_recorded;
-        Some(trial.next(sim, generations, counts))
     }
 
     /// Downloads pictures of all lattices as they are. Returns `false` if no slot is free for them.
@@ -465,7 +433,7 @@ impl SessionWorker {
         self.safety_copy.is_current = false;
         self.state.drop_void();
         let parameters = self.state.parameters();
-        let (drawn, compares) = (parameters.drawn.clone(), parameters.compares);
+        let compares = parameters.compares;
         parameters.set(&mut self.setup);
         self.follow_comparison(compares);
         self.watch.selected = self.watch.selected.min(self.setup.instances - 1);
@@ -473,7 +441,6 @@ impl SessionWorker {
         if self.state.moving().is_none() {
             self.snapshots.forget_missing(self.setup.instances);
         }
-        self.watch.drawn = drawn;
     }
 }
 
@@ -1059,20 +1026,12 @@ impl SessionWorker {
         // A graph is made for each length of a round.
         let max = if has_graphs { 1 } else { self.longest_round() };
         self.state.fit_chunk(took, max);
-        let half = self.trial.as_ref();
-        let half = half.and_then(|it| it.half_of(&round.share.lattices));
-        let trial = self.trial.as_mut();
-        let is_before = trial.is_some_and(|it| it.round(took, now));
-        let (publisher, lab) = (&self.publisher, &mut self.lab);
-        if half != Some(Side::A) {
-            lab.statistics
-                .round(now, generations, (!is_before).then_some(took));
-        }
+        let is_other = self.count_round(round, took, now);
         let Some(timed) = timed else {
             return;
         };
-        // A's stands above B's, as the one before a change above the one after it.
-        if is_before || half == Some(Side::A) {
+        let (publisher, lab) = (&self.publisher, &mut self.lab);
+        if is_other {
             publisher.lock_trace().add_before(timed);
             return;
         }

@@ -11,17 +11,18 @@ use super::{RETRY_INTERVAL, SessionWorker};
 use crate::command::{Notice, Query, refuse};
 use crate::engines::{kernel_for, on_cpu};
 use crate::fastest::{FastestPlan, Requested};
-use crate::instances::Sim;
+use crate::instances::{MAX_IN_FLIGHT, Round, Sim};
 use crate::log::SessionParameters;
-use crate::state::Mode;
+use crate::state::{Mode, part_of_round};
 use crate::trace::{RecordedGroup, RecordedSetting, RoundWork};
 use crate::{
     Choice, DEFAULT_KERNEL, Effect, Finding, KernelChoice, Order, OwnOrder, OwnRound,
-    OwnRoundError, Pace, PicturePlan, SLOWER_KEY, Setting, Setup, Share, Side, Source, Streams,
-    Switch, SwitchContext, Switches, TransferChoice, Wait, default_kernels, timestamps_of_own,
+    OwnRoundError, Pace, PicturePlan, SLOWER_KEY, Setting, SettingStatus, Setup, Share, Side,
+    Source, Streams, Switch, SwitchContext, Switches, TransferChoice, Wait, default_kernels,
+    timestamps_of_own,
 };
 use engine::{EngineError, Kernel, Layout, Result, Transfer, kernels};
-use experiment::{Executor, Plan, Round};
+use experiment::{Executor, Plan};
 use lang::{Message, message, tr};
 use life::{Size, grouped};
 use platform::{Usage, usage};
@@ -270,6 +271,29 @@ impl SessionWorker {
         RoundWork::of(&self.setup, instances, generations)
     }
 
+    /// How lattices are stepped, for the status.
+    pub(super) fn setting_status(&self) -> SettingStatus {
+        let mut status = SettingStatus {
+            switches: self.changed_setting().switches,
+            chosen_kernel: self
+                .chosen
+                .as_ref()
+                .map(|it| it.setting.kernel)
+                .filter(|it| *it != self.setup.setting.kernel),
+            own_order: self.context().own_order,
+            pace: self.state.pacing.pace,
+            ..SettingStatus::of(&self.setup)
+        };
+        if let Some(instances) = &self.sim {
+            let present = self.present();
+            status.transfer = present.picture.map_or(status.transfer, |it| it.transfer);
+            status.bytes_per_round = instances.bytes_per_round(&present);
+            status.generations_per_round =
+                part_of_round(self.state.pacing.generations(), self.longest_round());
+        }
+        status
+    }
+
     /// Takes the rung of the user's own kernel if rounds are stepped by that, and keeps only its source. The
     /// engine is lost: the one in its place has the rung. Returns the kernel.
     pub(super) fn leave_own_kernel(&mut self) -> Option<&'static Kernel> {
@@ -398,7 +422,7 @@ impl SessionWorker {
 
     /// Selects the program's choice: at the maximum pace and in a run the fastest setting.
     pub(super) fn use_auto_kernel(&mut self) -> Result<Option<Notice>> {
-        self.state.keep_kernel(false);
+        self.keep_kernel(false);
         let kernel = self.auto_kernel(self.state.pacing.generations());
         match kernel.filter(|_| !self.wants_fastest()) {
             Some(kernel) => self.set_kernel(kernel, KernelChoice::Estimated),
@@ -406,10 +430,24 @@ impl SessionWorker {
         }
     }
 
-    /// Whether the fastest setting is to step the lattices: not while settings are compared, nor in the
+    /// Sets whether the maximum pace, or the run under way, leaves the kernel as the user chose it.
+    pub(super) fn keep_kernel(&mut self, keeps: bool) {
+        self.state.pacing.keeps_kernel = keeps;
+        if let Mode::RunningTo(run_to) = &mut self.state.mode {
+            run_to.keeps_kernel = keeps;
+        }
+    }
+
+    /// Whether the fastest setting is to step the lattices, whichever the user chose: at the maximum pace and in
+    /// a run to a generation, unless the user chose one since; not while settings are compared, nor in the
     /// place of recorded rounds.
     pub(super) fn wants_fastest(&self) -> bool {
-        self.state.wants_fastest() && !self.is_comparing() && !self.is_recorded()
+        let pacing = &self.state.pacing;
+        let keeps_chosen = match &self.state.mode {
+            Mode::RunningTo(run_to) => run_to.keeps_kernel,
+            _ => pacing.pace != Pace::Maximum || pacing.keeps_kernel,
+        };
+        !keeps_chosen && !self.is_comparing() && !self.is_recorded()
     }
 
     /// Takes the fastest setting in the place of the chosen one, or the chosen one back. Nothing may be in
@@ -435,7 +473,7 @@ impl SessionWorker {
             self.notify(Notice::Warning(Message::of(error)));
         }
         if self.is_kernel_due(takes_fastest) {
-            self.state.keep_kernel(true);
+            self.keep_kernel(true);
         }
         let per_round = first_round.unwrap_or(self.state.pacing.chosen);
         self.state.pacing.fit(per_round);
@@ -549,26 +587,19 @@ impl SessionWorker {
         };
         self.change(setting, trial, kernel_choice, chosen)?;
         if is_measured {
-            if let Some(effect) = self.recorded_effect(what, &before) {
+            let settings = [before.clone(), self.changed_setting()];
+            if let Some((round_us, finding, source)) = self.compare_recorded(settings) {
                 self.lab.before_change = Some(before);
-                self.lab.last_effect = Some(effect);
+                self.lab.last_effect = Some(Effect {
+                    what: what.clone(),
+                    round_us,
+                    finding,
+                    source,
+                });
             }
             self.publish_effect();
         }
         Ok(())
-    }
-
-    /// What a change from this setting to the present one did to a round, as recorded; `None` if that is
-    /// measured here.
-    fn recorded_effect(&self, change: &Message, before: &Setting) -> Option<Effect> {
-        let settings = [before.clone(), self.changed_setting()];
-        let (round_us, finding, source) = self.compare_recorded(settings)?;
-        Some(Effect {
-            what: change.clone(),
-            round_us,
-            finding,
-            source,
-        })
     }
 
     /// Makes what rounds of these shares need, and converts the lattices for them. Nothing may be in flight.
@@ -653,8 +684,7 @@ impl SessionWorker {
         if let Some(stored) = &mut self.setup.stored_kernel {
             Arc::make_mut(stored).in_use = false;
         }
-        self.state
-            .keep_kernel(kernel_choice == KernelChoice::Explicit);
+        self.keep_kernel(kernel_choice == KernelChoice::Explicit);
         self.state.pacing.fit(self.state.pacing.chosen);
         if self.setup.own_kernel != own_before {
             let reached = &mut self.lab.statistics.reached;
@@ -900,16 +930,6 @@ impl Trial {
         }
     }
 
-    /// Whose a round is, by its lattices, while A and B are compared.
-    pub(crate) fn half_of(&self, lattices: &Range<usize>) -> Option<Side> {
-        let each = self.each()?;
-        Some(if lattices.start < each {
-            Side::A
-        } else {
-            Side::B
-        })
-    }
-
     /// Which one of A and B is behind the other, and the generations by which it is.
     pub(crate) fn behind(&self, sim: &Sim) -> Option<(Side, u32)> {
         let each = self.each()?;
@@ -955,17 +975,22 @@ impl Trial {
         self.is_compared = false;
     }
 
-    /// Takes the round in flight. Returns whether it was one with the setting before a change.
-    pub(crate) fn round(&mut self, took: Duration, now: Instant) -> bool {
+    /// Takes the round in flight. Returns whose it was; one that is not compared is of the present setting.
+    fn round(&mut self, lattices: &Range<usize>, took: Duration, now: Instant) -> Side {
         let used = usage();
-        let round = Round {
+        let round = experiment::Round {
             time: took.as_secs_f64() * 1e6,
             lasted: took,
             cpu: used.cpu - self.used.cpu,
             is_preempted: used.is_preempted_since(self.used),
         };
-        let subject = self.executor.record(round, now);
-        subject == Some(Side::A as usize) && matches!(self.subject, Subject::Change(_))
+        let compared = self.executor.record(round, now);
+        let is_a = match self.subject {
+            Subject::Halves(each) => lattices.start < each,
+            Subject::Change(_) => compared == Some(Side::A as usize),
+            Subject::EqualSettings => false,
+        };
+        if is_a { Side::A } else { Side::B }
     }
 
     /// Whether rounds are still compared.
@@ -1019,6 +1044,61 @@ impl SessionWorker {
         let cells = setup.size.cells() * setup.instances as u64;
         let has_one_layout = before.kernel.layout == after.kernel.layout;
         !self.is_recorded() && (has_one_layout || cells <= MAX_CONVERTED_CELLS)
+    }
+
+    /// Which one of A and B has generations to make that the other has, and how many.
+    pub(super) fn lagging_side(&self) -> Option<(Side, u32)> {
+        let sim = self.sim.as_ref()?;
+        self.trial.as_ref()?.behind(sim)
+    }
+
+    /// Decides whose round of so many generations is next in a trial.
+    pub(super) fn next_side(&mut self, generations: u32, is_running: bool) -> Option<Side> {
+        // The last one of those as which a long round is issued may be shorter, and does not count.
+        let of_all = self.state.pacing.generations();
+        let is_whole = generations == part_of_round(of_all, self.longest_round());
+        let is_recorded = self.is_recorded();
+        let now = &self.setup.setting;
+        let (sim, trial) = (self.sim.as_ref()?, self.trial.as_mut()?);
+        // Between A and B with one setting there is only noise.
+        let is_of_equals = trial.each().is_some() && trial.other == *now;
+        let counts = is_running && is_whole && !is_of_equals && !is_recorded;
+        Some(trial.next(sim, generations, counts))
+    }
+
+    /// Whether the next round is timed by events, if it may be: none that a trial counts.
+    pub(super) fn times_next(&self, now: Instant) -> bool {
+        match &self.trial {
+            Some(trial) if trial.is_under_way() => !trial.executor.is_counting(),
+            _ => {
+                let soon = self.lab.statistics.stepping_rate().is_none();
+                self.lab.sampling.wants(now, soon, self.is_comparing())
+            }
+        }
+    }
+
+    /// How many rounds are in flight at most: each of a trial is alone.
+    pub(super) fn max_in_flight(&self) -> usize {
+        if self.trial.is_some() {
+            1
+        } else {
+            MAX_IN_FLIGHT
+        }
+    }
+
+    /// Counts a complete round, and takes it into a trial. Returns whether it is one with the other side's
+    /// setting, before a change or A's: it stands above those of the present one.
+    pub(super) fn count_round(&mut self, round: &Round, took: Duration, now: Instant) -> bool {
+        let statistics = &mut self.lab.statistics;
+        let trial = self.trial.as_mut();
+        let side = trial.map(|it| (it.each(), it.round(&round.share.lattices, took, now)));
+        match side {
+            // A's and B's are one round of all lattices.
+            Some((Some(_), Side::A)) => {}
+            Some((None, Side::A)) => statistics.round(now, round.generations, None),
+            _ => statistics.round(now, round.generations, Some(took)),
+        }
+        matches!(side, Some((_, Side::A)))
     }
 
     /// Stops comparing a change's rounds; its effect stays unknown.

@@ -3,11 +3,9 @@
 
 use super::SessionWorker;
 use crate::command::Notice;
-use crate::copies::Snapshot;
 use crate::instances::Sim;
-use crate::log::{Position, Undo};
 use crate::saved::{Drafts, SavedSession};
-use crate::state::{Mode, Move, MoveReason, part_of_round};
+use crate::state::Mode;
 use crate::trace::Trace;
 use crate::{
     Finding, IsolatedOp, KernelChoice, OwnOrder, OwnRound, Pace, Pictures, Recorded, SessionAction,
@@ -716,29 +714,6 @@ impl SessionWorker {
         }
     }
 
-    /// How lattices are stepped, for the status.
-    fn setting_status(&self) -> SettingStatus {
-        let mut status = SettingStatus {
-            switches: self.changed_setting().switches,
-            chosen_kernel: self
-                .chosen
-                .as_ref()
-                .map(|it| it.setting.kernel)
-                .filter(|it| *it != self.setup.setting.kernel),
-            own_order: self.context().own_order,
-            pace: self.state.pacing.pace,
-            ..SettingStatus::of(&self.setup)
-        };
-        if let Some(instances) = &self.sim {
-            let present = self.present();
-            status.transfer = present.picture.map_or(status.transfer, |it| it.transfer);
-            status.bytes_per_round = instances.bytes_per_round(&present);
-            status.generations_per_round =
-                part_of_round(self.state.pacing.generations(), self.longest_round());
-        }
-        status
-    }
-
     fn clock_status(&self, now: Instant) -> ClockStatus {
         let is_complete = |sim: &Sim| sim.is_idle() && self.lagging_side().is_none();
         ClockStatus {
@@ -822,31 +797,9 @@ impl SessionWorker {
 // The session as it is saved, also by other threads while this one hangs.
 
 impl SessionWorker {
-    /// The position that is saved: during a move its end, since the way there follows from the log. While a
-    /// comparison of A and B is redone and the lattices before it are not copied yet, it is the position
-    /// before the comparison, since leaving that needs the copy.
-    pub(super) fn saved_position(&self) -> Position {
-        let moving = self.state.moving();
-        let target = moving.map_or(self.state.position, |moving| moving.target);
-        let begun = self.state.log.comparison();
-        let is_copied = |at: &Position| self.state.copies.get(*at).is_some();
-        begun.map_or(target, |at| {
-            if is_copied(&at) {
-                target
-            } else {
-                target.min(at)
-            }
-        })
-    }
-
     /// The session as it is saved; `None` if nothing leads to its position.
     pub(super) fn saved_session(&self) -> Option<SavedSession> {
-        let takes_off = |moving: &Move| {
-            let undo = Undo::Before(moving.target);
-            matches!(moving.purpose, MoveReason::Undo { undo: it, .. } if it == undo)
-        };
-        let is_undone = self.state.moving().is_some_and(takes_off);
-        let timeline = self.state.saved(self.saved_position(), is_undone)?;
+        let timeline = self.state.saved()?;
         let parameters = timeline.log.parameters(timeline.position.records);
         let b_switches = if self.is_comparing() {
             Some(self.changed_setting().switches)
@@ -882,20 +835,6 @@ impl SessionWorker {
             let now = self.now();
             self.safety_copy.publish(session, began, now);
         }
-    }
-
-    /// The newest copy that leads to the session's position, or that of the start.
-    pub(super) fn last_copy(&self) -> Option<Snapshot> {
-        let (log, limit) = (&self.state.log, self.saved_position());
-        let copies = self.state.copies.iter().rev();
-        let newest = copies.into_iter().find(|copy| copy.position <= limit);
-        if newest.is_some() || !log.base_is_start() {
-            return newest.cloned();
-        }
-        let parameters = log.base_parameters();
-        let all = (0..parameters.instances).map(|i| parameters.start_lattice(i));
-        let all = all.collect::<Result<Vec<_>, _>>().ok()?;
-        Snapshot::new(log.base(), &all).ok()
     }
 }
 

@@ -10,7 +10,7 @@ use engine::Measure;
 use lang::message;
 use life::Rule;
 use parking_lot::Mutex;
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -122,7 +122,9 @@ impl SessionWorker {
         if !may || density == 0.0 || self.ended.is_some() {
             return;
         }
-        if let Some(instance) = self.watch.take_settled(now) {
+        let state = &self.state;
+        let may_be = |instance: &usize| state.may_reseed(*instance);
+        if let Some(instance) = self.watch.take_settled(now, may_be) {
             // A different seed after each record.
             let seed = seed.wrapping_add(1 + self.state.log.end());
             self.state.queue.push_back(Command::Reseed {
@@ -170,8 +172,6 @@ pub(crate) struct Watch {
     pub(crate) measuring: Measuring,
     /// Rounds since the last one that measured.
     pub(crate) rounds_since_measure: u32,
-    /// Instances whose cells the user drew or opened: they are never refilled.
-    pub(crate) drawn: BTreeSet<usize>,
     /// Whether the rounds were stopped for the present settled states.
     stopped: bool,
     /// The instances that were refilled lately, and when.
@@ -289,11 +289,11 @@ impl Watch {
         stops.then(|| self.settled[first])
     }
 
-    /// Takes an instance that has been dead or periodic for a while and may be refilled.
-    fn take_settled(&mut self, now: Instant) -> Option<usize> {
+    /// Takes an instance that has been dead or periodic for a while, of those that may be refilled.
+    fn take_settled(&mut self, now: Instant, may_be: impl Fn(&usize) -> bool) -> Option<usize> {
         let is_over = |since: &Option<Instant>| since.is_some_and(|at| now - at >= RESEED_DELAY);
         let mut all = 0..self.since.len();
-        let found = all.find(|i| is_over(&self.since[*i]) && !self.drawn.contains(i))?;
+        let found = all.find(|i| is_over(&self.since[*i]) && may_be(i))?;
         self.since[found] = None;
         Some(found)
     }

@@ -194,7 +194,8 @@ impl Driver {
             Step::Save => {
                 let (query, saved) = Query::new();
                 self.worker.dispatch(Command::Save(query));
-                self.saves.push((saved, vec![self.worker.saved_position()]));
+                self.saves
+                    .push((saved, vec![self.worker.state.saved_position()]));
             }
             Step::Reload(way) => self.reload(way),
             Step::View(plan) => {
@@ -344,7 +345,7 @@ impl Driver {
     /// Notes what the cells are now.
     fn observe(&mut self) {
         self.reference.follow(&self.worker.state.log);
-        let position = self.worker.saved_position();
+        let position = self.worker.state.saved_position();
         self.saves.iter_mut().for_each(|(_, at)| at.push(position));
         self.take_answers();
         let position = self.worker.state.position;
@@ -644,7 +645,7 @@ impl Driver {
                     return assert!(self.is_forgetful(), "nothing is known");
                 };
                 // If the engine is lost in that very turn, it is on its way back there.
-                let position = self.worker.saved_position();
+                let position = self.worker.state.saved_position();
                 assert_eq!(known.session.timeline.position, position);
                 known.session
             }
