@@ -222,12 +222,13 @@ template <int TABLE> inline unsigned lop3(unsigned a, unsigned b, unsigned c)
 inline unsigned rule_network(unsigned rule, unsigned x, unsigned k, unsigned p, unsigned q,
                              unsigned cells)
 {
+    const unsigned two = k ^ p, four = (k & p) ^ q, eight = k & p & q; // of the 3x3 block's sum
     unsigned next = 0;
-    for (int i = 0; i < 32; i++) {
-        const auto bit = [i](unsigned word) { return word >> i & 1; };
-        const unsigned alive = bit(cells);
-        const unsigned sum = bit(x) + 2 * (bit(k) + bit(p)) + 4 * bit(q); // of the 3x3 block
-        next |= (rule >> (9 * alive + sum - alive) & 1) << i;
+    for (unsigned sum = 0; sum < 10; sum++) {
+        const auto is = [sum](unsigned plane, unsigned bit) { return sum & bit ? plane : ~plane; };
+        const unsigned here = is(x, 1) & is(two, 2) & is(four, 4) & is(eight, 8);
+        if (rule >> sum & 1) next |= here & ~cells;
+        if (sum && rule >> (8 + sum) & 1) next |= here & cells;
     }
     return next;
 }
