@@ -10,7 +10,7 @@ use std::sync::Arc;
 use crate::common::{needs, scratch};
 use crate::cuda_engine::with_driver;
 use engine::{Nanos, Span, StreamId};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use session::trace::{StepFacts, TimedRound};
 use ui::write_chrome;
 
@@ -41,95 +41,49 @@ fn perfetto(file: &Path) -> Value {
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
-/// A slice: start and length in nanoseconds, name, arguments.
-type Slice = (i64, i64, String, Map<String, Value>);
+/// A slice of a lane: start and length in nanoseconds, its name, and the bytes that it copied.
+type Slice = (i64, i64, String, i64);
 
-/// The lanes by their number, each with its name and its slices in the order of start, length and name.
-type Lanes = BTreeMap<u64, (String, Vec<Slice>)>;
-
-fn sorted(mut lanes: Lanes) -> Lanes {
-    let order = |a: &Slice, b: &Slice| (a.0, a.1, &a.2).cmp(&(b.0, b.1, &b.2));
-    lanes
-        .values_mut()
-        .for_each(|(_, slices)| slices.sort_by(order));
-    lanes
-}
-
-fn text(of: &Value) -> String {
-    of.as_str().unwrap_or_default().to_owned()
-}
-
-/// What stands in the file: microseconds with three decimals.
-fn written(file: &Path) -> Lanes {
-    let trace: Value = serde_json::from_slice(&std::fs::read(file).unwrap()).unwrap();
-    let mut lanes = Lanes::new();
-    for event in trace["traceEvents"].as_array().unwrap() {
-        let lane = lanes.entry(event["tid"].as_u64().unwrap()).or_default();
-        let arguments = event["args"].as_object().unwrap();
-        let nanos = |key: &str| {
-            let exact = event[key].as_f64().unwrap() * 1e3;
-            assert!((exact - exact.round()).abs() < 0.3, "{key} of {event}");
-            exact.round() as i64
-        };
-        match event["ph"].as_str().unwrap() {
-            "M" if event["name"] == "thread_name" => lane.0 = text(&arguments["name"]),
-            "M" => assert_eq!(event["name"], "process_name"),
-            _ => {
-                let kept = arguments.iter().filter(|(_, value)| !value.is_null()); // Perfetto keeps no null
-                let kept = kept.map(|(key, value)| (format!("args.{key}"), value.clone()));
-                let name = text(&event["name"]);
-                lane.1
-                    .push((nanos("ts"), nanos("dur"), name, kept.collect()));
-            }
-        }
-    }
-    lanes.retain(|_, (_, slices)| !slices.is_empty());
-    sorted(lanes)
-}
-
-/// What Perfetto has of it, which must be the same, without loss.
-fn read_by_perfetto(file: &Path) -> Lanes {
+/// The lanes by their name, each with its slices in their order, read without loss.
+fn lanes(file: &Path) -> BTreeMap<String, Vec<Slice>> {
     let read = perfetto(file);
     assert_eq!(read["problems"], json!([]));
     assert_ne!(read["counted"], json!(0), "nothing was counted");
-    let mut lanes = Lanes::new();
+    let mut lanes: BTreeMap<String, Vec<Slice>> = BTreeMap::new();
     for slice in read["slices"].as_array().unwrap() {
-        let lane = lanes.entry(slice["tid"].as_u64().unwrap()).or_default();
-        lane.0 = text(&slice["lane"]);
         let [start, length] = ["ts", "dur"].map(|key| slice[key].as_i64().unwrap());
         // Two that touch stay beside one another; without a length, one may lie within the next.
         assert!(
             slice["depth"] == 0 || length == 0,
             "within another slice: {slice}"
         );
-        let arguments = slice["args"].as_object().unwrap().clone();
-        lane.1
-            .push((start, length, text(&slice["name"]), arguments));
+        let [lane, name] = ["lane", "name"].map(|key| slice[key].as_str().unwrap().to_owned());
+        let bytes = slice["args"]["args.bytes"].as_i64().unwrap_or(0);
+        let slices = lanes.entry(lane).or_default();
+        slices.push((start, length, name, bytes));
     }
-    assert!(sorted(lanes.clone()) == written(file), "{}", file.display());
-    sorted(lanes)
+    lanes.values_mut().for_each(|slices| slices.sort());
+    lanes
 }
 
 #[test]
 fn perfetto_reads_what_run_writes() {
     let folder = scratch();
-    for (options, streams) in [
-        ("--device cpu", 5),
-        ("--device cuda --streams one", 1),
-        ("--device cuda --order depth --graphs on", 5),
+    for (options, wanted) in [
+        (
+            "--device cpu",
+            "stream 0,stream 1,stream 2,stream 3,stream 4",
+        ),
+        ("--device cuda --streams one", "shared stream"),
     ] {
         let line = format!("run --instances 5 --size 64x48 -g 30 --trace trace.json {options}");
         with_driver(folder.path(), &line, &[]).succeeds();
-        let lanes = read_by_perfetto(&folder.path().join("trace.json"));
-        let named: Vec<String> = lanes.values().map(|(name, _)| name.clone()).collect();
-        let mut wanted = vec!["host calls".to_owned()];
-        match streams {
-            1 => wanted.push("shared stream".into()),
-            _ => wanted.extend((0..streams).map(|stream| format!("stream {stream}"))),
-        }
-        assert_eq!(named, wanted, "{options}");
-        let slices = lanes.values().skip(1).flat_map(|(_, slices)| slices);
-        let downloads = slices.filter(|it| it.2 == "download" && it.3["args.bytes"] == 384);
+        let mut lanes = lanes(&folder.path().join("trace.json"));
+        assert!(lanes.remove("host calls").is_some(), "{options}");
+        let named: Vec<&str> = lanes.keys().map(String::as_str).collect();
+        assert_eq!(named.join(","), wanted, "{options}");
+        let downloads = lanes.values().flatten();
+        let downloads = downloads.filter(|it| it.2 == "download" && it.3 == 384);
         assert_eq!(
             downloads.count(),
             5 * 30,
@@ -143,12 +97,15 @@ fn perfetto_reads_what_run_writes() {
 fn nanoseconds_survive_and_touching_spans_stay_apart() {
     const LENGTHS: [i64; 7] = [1, 0, 999, 1, 123_457, 0, 31];
     const STREAMS: u32 = 20;
-    let mut rounds = Vec::new();
+    let (mut rounds, mut wanted) = (Vec::new(), BTreeMap::<String, Vec<Slice>>::new());
     for start in [0, 1_000_000_007, 1_000_000_000_000_001] {
         let (mut steps, mut spans) = (Vec::new(), Vec::new());
         for stream in (0..STREAMS).map(StreamId) {
             let mut now = start + i64::from(stream.0);
             for length in LENGTHS {
+                let label = ["launch \"a\\b\"", "pack"][steps.len() % 2];
+                let slices = wanted.entry(format!("stream {}", stream.0)).or_default();
+                slices.push((now, length, label.into(), length));
                 spans.push(Span {
                     step: steps.len() as u32,
                     stream,
@@ -157,28 +114,26 @@ fn nanoseconds_survive_and_touching_spans_stay_apart() {
                 });
                 now += length;
                 steps.push(StepFacts {
-                    label: ["launch \"a\\b\"", "pack"][steps.len() % 2],
+                    label,
                     stream,
-                    instance: (length > 0).then_some(stream.0),
-                    instances: u32::from(length > 0),
-                    cells: 1 << 40,
+                    instance: Some(stream.0),
+                    instances: 1,
                     bytes: length as u64,
                     ..StepFacts::default()
                 });
             }
         }
         rounds.push(TimedRound {
-            host: spans[..LENGTHS.len()].to_vec(),
             steps: Arc::from(steps),
             spans,
             ..TimedRound::default()
         });
     }
+    wanted.values_mut().for_each(|slices| slices.sort());
     let folder = scratch();
     let file = folder.path().join("trace.json");
     let mut text = Vec::new();
     write_chrome(&rounds, "a device", &mut text).unwrap();
     std::fs::write(&file, text).unwrap();
-    let lengths: usize = read_by_perfetto(&file).values().map(|it| it.1.len()).sum();
-    assert_eq!(lengths, 3 * LENGTHS.len() * (STREAMS as usize + 1));
+    assert!(lanes(&file) == wanted);
 }
