@@ -25,7 +25,7 @@ use ui::{Camera, ColourBy, MIN_OPENING_PIXELS, ViewOptions, theme};
 #[derive(Parser, Debug)]
 #[command(name = "lifestreams", version, max_term_width = 100)]
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
-#[command(after_help = examples(), after_long_help = examples() + VARIABLES)]
+#[command(after_help = EXAMPLES, after_long_help = format!("{EXAMPLES}{VARIABLES}"))]
 pub(super) struct Cli {
     /// What to do instead of opening the window.
     #[command(subcommand)]
@@ -409,8 +409,8 @@ pub(super) struct WindowArguments {
     #[arg(long, requires = "session", help_heading = "What is kept")]
     pub trust_kernel: bool,
     /// Record from the first frame on: --frames pictures, or until the end; by the name's ending a
-    /// GIF, or PNG files with numbers behind the name, of which ffmpeg makes a video. The window takes
-    /// at most 25 pictures per second; with no display each round is one
+    /// GIF, or PNG files with numbers behind the name, of which ffmpeg makes a video. It takes at most
+    /// 25 pictures per second
     #[arg(long, value_name = "FILE", help_heading = "What is kept")]
     pub record: Option<PathBuf>,
     /// Characters to draw panels with in a terminal
@@ -777,44 +777,16 @@ fn exercise(text: &str) -> Result<&'static Exercise, String> {
     })
 }
 
-/// What to type first.
-const EXAMPLES: [(&str, &str); 6] = [
-    (
-        "lifestreams --instances 16",
-        "sixteen lattices, one stream each",
-    ),
-    (
-        "lifestreams --display terminal",
-        "the same in this terminal, for example over SSH",
-    ),
-    (
-        "lifestreams --pattern gosper-gun --size 256x256",
-        "a pattern from the shelf, or from a file",
-    ),
-    (
-        "lifestreams lesson pinned",
-        "a lesson, measured on this machine",
-    ),
-    (
-        "lifestreams run -g 1000 --json",
-        "step without a display, and report figures",
-    ),
-    (
-        "lifestreams devices",
-        "list devices, and explain what is missing",
-    ),
-];
-
 /// The end of `--help`.
-fn examples() -> String {
-    let widest = EXAMPLES.iter().map(|(line, _)| line.len()).max();
-    let widest = widest.unwrap_or(0);
-    let mut text = String::from("Examples:\n");
-    for (line, what) in EXAMPLES {
-        text += &format!("  {line:<widest$}  {what}\n");
-    }
-    text + "\nExit codes: 0 done; 1 a check failed; 2 wrong input; 3 the machine lacks something; 130 Ctrl+C."
-}
+const EXAMPLES: &str = "Examples:
+  lifestreams --instances 16                        sixteen lattices, one stream each
+  lifestreams --display terminal                    the same in this terminal, for example over SSH
+  lifestreams --pattern gosper-gun --size 256x256   a pattern from the shelf, or from a file
+  lifestreams lesson pinned                         a lesson, measured on this machine
+  lifestreams run -g 1000 --json                    step without a display, and report figures
+  lifestreams devices                               list devices, and explain what is missing
+
+Exit codes: 0 done; 1 a check failed; 2 wrong input; 3 the machine lacks something; 130 Ctrl+C.";
 
 /// What else `--help` and the manual's page say.
 const VARIABLES: &str = "

@@ -15,7 +15,7 @@ use window::offscreen::Renderer;
 use window::picture_file::write_png;
 
 /// How long a picture or a round may take before it is given up.
-pub(super) const TIMEOUT: Duration = Duration::from_secs(600);
+const TIMEOUT: Duration = Duration::from_secs(600);
 
 pub(super) fn main(arguments: &SnapshotArguments) -> Result<()> {
     let rounds = arguments.paused.then_some(arguments.rounds);

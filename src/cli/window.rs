@@ -1,30 +1,28 @@
 //! The bare command: the window, or, where there is none to be had, a session without one, which prints a
-//! line of figures per second or is recorded.
+//! line of figures per second.
 
 use std::io::{self, IsTerminal};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use anyhow::{Result, bail};
+use anyhow::Result;
 
 use super::itself;
 use super::options::{Common, Display, WindowArguments};
 use super::setup::{run_kernel, saved_or_new};
-use super::snapshot::{TIMEOUT, draw_until};
 use super::text::{BadArguments, print, print_text, print_to_reader, say};
 use engine::{DeviceInfo, EngineError, cuda};
 use lang::tr;
 use life::grouped;
 use session::{
-    DeviceChoice, Recomputing, Session, SessionAction, SessionFile, Setup, Status, StopWhenStill,
-    StoredKernel, recorded_in_words, time_left,
+    DeviceChoice, Session, SessionFile, Setup, Status, StopWhenStill, StoredKernel,
+    recorded_in_words, time_left,
 };
 use terminal::{TerminalError, TerminalOptions};
 use ui::code_editor::Code;
 use ui::numbers::{si, time_us};
 use ui::{Camera, Drawing, EmergencySave, LectureOptions, Notes, ViewOptions, Wake};
-use window::offscreen::Renderer;
 use window::{Recorder, WindowError, WindowOptions};
 
 /// Shows a session, and gives a lecture if there is one.
@@ -33,9 +31,9 @@ pub(super) fn main(
     window: &WindowArguments,
     lecture: Option<LectureOptions>,
 ) -> Result<()> {
-    if window.display == Display::Terminal && window.record.is_some() {
-        let sentence =
-            "a terminal has no pictures to record; use --display window or none with --record";
+    let has_window = matches!(window.display, Display::Auto | Display::Window);
+    if window.record.is_some() && !has_window {
+        let sentence = "only the window has pictures to record; use --display window with --record";
         return Err(BadArguments(sentence.into()).into());
     }
     let (setup, file) = saved_or_new(common, window)?;
@@ -75,13 +73,13 @@ pub(super) fn main(
     let (new, saved) = (setup.clone(), file.clone());
     match ::window::run(move |wake| start(new, saved, wake, None), options) {
         Err(why @ (WindowError::NoDisplay(_) | WindowError::MissingLibraries(_)))
-            if window.display == Display::Auto =>
+            if window.display == Display::Auto && window.record.is_none() =>
         {
             let why = why.to_string();
             // Where stdout is a terminal that shows panels, and this process in its foreground.
             let takes_panels =
                 terminal::takes_escape_codes(&io::stdout()) && terminal::is_foreground();
-            if takes_panels && window.record.is_none() {
+            if takes_panels {
                 return in_terminal(setup, file, window, lecture, Some(&why));
             }
             without_window(setup, file, window, &why)
@@ -177,60 +175,27 @@ fn announce(status: &Status, drawing: &Drawing, asked: DeviceChoice) {
     ));
 }
 
-/// Runs without a window until it is stopped, or until the rounds or frames asked for are through: records
-/// off-screen if a recording was requested, else prints figures.
+/// Runs without a window, and prints figures, until it is stopped, or until the rounds or frames asked for are
+/// through.
 fn without_window(
-    mut setup: Setup,
+    setup: Setup,
     file: SessionFile,
     window: &WindowArguments,
     why: &str,
 ) -> Result<()> {
     unanswered(&setup).iter().for_each(|it| say_unanswered(it));
-    let limits = [window.frames, window.rounds];
-    let frames = limits.into_iter().flatten().min();
-    let mut renderer = None;
-    if window.record.is_some() {
-        if frames.is_none() {
-            let sentence = "--record without a window needs --frames N, so that it ends";
-            return Err(BadArguments(sentence.into()).into());
-        }
-        // Rounds are made one by one, so that none is missed and the same command records the same.
-        setup.rounds = Some(0);
-        renderer = Some(Renderer::new(window.adapter.as_deref(), PIXELS, 1.0)?);
-    }
     let told = Arc::new(AtomicBool::new(false));
     let quits = || told.load(Ordering::Acquire);
     let tell = Arc::clone(&told);
     let emergency_save = Arc::new(EmergencySave::default());
     let request_exit = move || tell.store(true, Ordering::Release);
     let _running = emergency_save.end_on_signal(request_exit, || {});
-    let saved_at = file.from.as_ref().map(|it| it.timeline.position.generation);
     let without = [why, "without a window; Ctrl+C stops it"];
-    let without = Some(without).filter(|_| window.record.is_none());
-    let session = start(setup, file, Arc::new(|| {}), without)?;
+    let session = start(setup, file, Arc::new(|| {}), Some(without))?;
     emergency_save.set_saver(session.saver());
-    let mut recorder = None;
-    let done = match window.record.as_ref().zip(renderer.as_mut()) {
-        None => print_figures(&session, window, &quits),
-        Some((path, renderer)) => {
-            let recorder = recorder.insert(Recorder::begin(path, PIXELS)?);
-            emergency_save.add_recording(Box::new(recorder.finisher()));
-            let (options, frames) = (window.look.options(), frames.unwrap_or(0));
-            let saved_at = saved_at.unwrap_or(0);
-            record(
-                &session, &options, frames, saved_at, &quits, recorder, renderer,
-            )
-        }
-    };
-    // However it ended, the session and the recording so far are kept; the session first, because
-    // a recording's disk may be stuck.
-    let saved = emergency_save.save_at_end(session);
-    let recorded = recorder.map_or(Ok(()), |recorder| {
-        let recorded = recorder.end()()?;
-        recorded.video.iter().for_each(|video| say(video));
-        Ok(())
-    });
-    match (done.and(recorded), saved) {
+    let done = print_figures(&session, window, &quits);
+    // However it ended, the session is kept.
+    match (done, emergency_save.save_at_end(session)) {
         (Err(why), Err(unsaved)) => Err(why.context(unsaved)),
         (done, saved) => done.and(saved.map_err(Into::into)),
     }
@@ -346,103 +311,19 @@ fn line(status: &Status) -> String {
         line += &format!(": {}", figures.join(", "));
     }
     if let Some(recomputing) = &status.clock.recomputing {
+        let left = recomputing.seconds_left.map(time_left);
+        let way = tr!(
+            "recomputing generation {target} from the nearest saved lattices: {percent} %, {left} left",
+            target = grouped(recomputing.target),
+            percent = recomputing.percent,
+            left = left.as_deref().unwrap_or("?")
+        );
         line += &format!(
-            "; {}; {}",
-            way_to(recomputing),
+            "; {way}; {}",
             tr!("Ctrl+C ends this and saves what is done")
         );
     } else if let Some(notice) = &status.notice {
         line += &format!("; {notice}");
     }
     line
-}
-
-/// How far a saved session is on its way back to where it stood.
-fn way_to(recomputing: &Recomputing) -> String {
-    let left = recomputing.seconds_left.map(time_left);
-    tr!(
-        "recomputing generation {target} from the nearest saved lattices: {percent} %, {left} left",
-        target = grouped(recomputing.target),
-        percent = recomputing.percent,
-        left = left.as_deref().unwrap_or("?")
-    )
-}
-
-/// The window's usual size.
-const PIXELS: [u32; 2] = [1280, 800];
-
-/// How long each picture stands.
-const LASTS: Duration = Duration::from_millis(40);
-
-/// Records without a display the window's frames, rendered off-screen, a round each: so many, or fewer if a
-/// signal comes first, once the session has reached the generation that it was saved at.
-fn record(
-    session: &Session,
-    options: &ViewOptions,
-    frames: u64,
-    saved_at: u64,
-    quits: &dyn Fn() -> bool,
-    recorder: &mut Recorder,
-    renderer: &mut Renderer,
-) -> Result<()> {
-    session.request_view(renderer.request(&session.status(), options));
-    let mut said = Instant::now();
-    for frame in 0..frames {
-        // A round that is asked for on the way to where the session stood would wait for its end, and
-        // saving the session would wait for the round.
-        let has_arrived = |status: &Status| {
-            status.clock.recomputing.is_none() && status.clock.generation >= saved_at
-        };
-        wait_until(session, || quits() || has_arrived(&session.status()))?;
-        if frame > 0 {
-            let before = session.status().rates.rounds;
-            session.act(SessionAction::StepRound);
-            wait_until(session, || {
-                quits() || session.status().rates.rounds > before
-            })?;
-        }
-        draw_until(renderer, session, options, &mut |renderer, status| {
-            Ok(quits() || renderer.missing(status, options) == 0)
-        })?;
-        if quits() {
-            say(&format!(
-                "{} of {frames}, ended by a signal",
-                recorder.progress()
-            ));
-            return Ok(());
-        }
-        if !recorder.give(renderer.read()?, LASTS * frame as u32, quits) && !quits() {
-            break; // its end says why
-        }
-        if said.elapsed() > Duration::from_secs(5) {
-            said = Instant::now();
-            say(&format!("{} of {frames}", recorder.progress()));
-        }
-    }
-    Ok(())
-}
-
-/// Waits until a session is there; refuses a saved one that takes longer to get to where it stood than is
-/// waited for.
-fn wait_until(session: &Session, there: impl Fn() -> bool) -> Result<()> {
-    let (began, limit) = (Instant::now(), TIMEOUT.as_secs());
-    while !there() {
-        let status = session.status();
-        if let Some(why) = status.gives_up() {
-            bail!("{why}");
-        }
-        let way = status.clock.recomputing;
-        if let Some(way) = way.filter(|it| it.seconds_left > Some(limit as f64)) {
-            return Err(BadArguments(format!(
-                "{}, and a recording waits for {limit} s; continue the session without --record first",
-                way_to(&way)
-            ))
-            .into());
-        }
-        if began.elapsed() > TIMEOUT {
-            bail!("no round in {limit} s; use a smaller --size");
-        }
-        std::thread::sleep(Duration::from_millis(1));
-    }
-    Ok(())
 }

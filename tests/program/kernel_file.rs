@@ -131,7 +131,6 @@ fn code_in_a_session_s_file_runs_once_its_user_says_so_and_stays_in_the_file() {
     let fails = "s.json: its own kernel does not run here (";
     for (line, lacks, runs, said) in [
         ("--rounds 1", "", false, left),
-        ("--frames 1 --record a.gif", "", false, left),
         ("--rounds 1 --trust-kernel", "PATH", false, fails),
         ("--rounds 1 --trust-kernel", "TMPDIR", false, fails),
         ("--rounds 1 --trust-kernel", "", true, "continuing"),

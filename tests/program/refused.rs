@@ -50,7 +50,7 @@ fn files_and_places_that_are_of_no_use_are_named_with_the_remedy() {
     let pattern = "run -g 1 --device cpu --save out --pattern";
     let picture = "snapshot --size 8 --instances 1 --rounds 1 --window-size 64x64 -o";
     let session = "--display none --device cpu --session";
-    let record = "--display none --device cpu --frames 1 --record";
+    let record = "--display window --device cpu --frames 1 --record";
     let text = |start: &str, end: &str| format!("{start} {end}");
     #[rustfmt::skip]
     let rows = [
@@ -101,7 +101,7 @@ fn files_and_places_that_are_of_no_use_are_named_with_the_remedy() {
         // Nothing is started before a recording is refused, as here where there is no display.
         (text("--display window", "--frames 3 --record a.avi"), "a.avi | must end in .gif or .png"),
         (text(record, "a.mp4"), "make a video of them with: ffmpeg -framerate 25 -i a-%04d.png"),
-        ("--display none --device cpu --record c.gif".into(), "--frames N"),
+        ("--display none --device cpu --record c.gif".into(), "only the window has pictures"),
         ("lesson barrier --picture a.gif".into(), "'a.gif' | ends in .png"),
         ("lesson barrier --picture nowhere/a.png".into(), "there is no folder nowhere | create it first"),
         ("bench default --write nowhere/in".into(), "nowhere/in | create it first"),

@@ -537,16 +537,6 @@ fn a_pause_that_nobody_can_end_ends_the_program() {
     let (ended, _) = uses.end("cuMemcpyDtoHAsync_v2:2:0:1", &[], "");
     assert_eq!(ended.code, Some(3), "{ended:?}");
     assert!(ended.stderr.contains("out of device memory"), "{ended:?}");
-    let ends = [0, 1, 2, 6].map(|after| {
-        let fault = format!("cuMemcpyDtoHAsync_v2:2:{after}:1");
-        let (ended, _) = uses.end(&fault, &[], "--record a.gif --frames 4");
-        assert!(matches!(ended.code, Some(0 | 3)), "{ended:?}");
-        ended.code
-    });
-    assert!(
-        ends.contains(&Some(3)),
-        "none of them was refused: {ends:?}"
-    );
 }
 
 #[test]

@@ -249,41 +249,22 @@ impl Recorder {
         if [image.width, image.height] != self.size {
             return false;
         }
-        match self.send(Shot { image, at }) {
-            Ok(()) => true,
+        let sent = match &*self.encoding.shots() {
+            Some(shots) => shots.try_send(Shot { image, at }),
+            None => return false,
+        };
+        match sent {
+            Ok(()) => {
+                self.taken += 1;
+                self.last = Instant::now();
+                true
+            }
             Err(TrySendError::Full(_)) => {
                 self.left_out += 1;
                 !self.is_stalled()
             }
             Err(TrySendError::Disconnected(_)) => false,
         }
-    }
-
-    /// The same, but waits until the encoder takes it, or until `is_cancelled`.
-    pub fn give(&mut self, image: Image, at: Duration, is_cancelled: impl Fn() -> bool) -> bool {
-        let mut shot = Shot { image, at };
-        loop {
-            shot = match self.send(shot) {
-                Ok(()) => return true,
-                Err(TrySendError::Full(shot)) => shot,
-                Err(TrySendError::Disconnected(_)) => return false,
-            };
-            if is_cancelled() || self.is_stalled() {
-                return false;
-            }
-            std::thread::sleep(POLL_INTERVAL);
-        }
-    }
-
-    /// Hands a picture to the encoder, if it has room for one.
-    fn send(&mut self, shot: Shot) -> Result<(), TrySendError<Shot>> {
-        match &*self.encoding.shots() {
-            Some(shots) => shots.try_send(shot)?,
-            None => return Err(TrySendError::Disconnected(shot)),
-        }
-        self.taken += 1;
-        self.last = Instant::now();
-        Ok(())
     }
 
     fn is_stalled(&self) -> bool {
