@@ -5,7 +5,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::{headers, measurements, options, tables};
+use crate::{measurements, options, tables};
 use anyhow::{Context, Result, bail};
 use lang::Language;
 use lifestreams::cli::Record;
@@ -14,12 +14,11 @@ use lifestreams::cli::Record;
 type Part = fn(&[Record]) -> Result<String>;
 
 /// Every part that a page can have.
-pub(crate) const PARTS: [(&str, Part); 9] = [
+pub(crate) const PARTS: [(&str, Part); 8] = [
     ("headline", measurements::headline),
     ("keys", |_| tables::keys()),
     ("commands", |_| options::commands()),
-    ("options", |_| options::of_the_window()),
-    ("command-options", |_| options::of_commands()),
+    ("options", |_| Ok(options::help())),
     ("lessons", |_| tables::lessons()),
     ("kernels", |_| tables::kernels()),
     ("ladder", tables::ladder),
@@ -44,7 +43,7 @@ pub(crate) fn pages(root: &Path) -> Result<Vec<(PathBuf, Language)>> {
 pub(crate) fn documents(root: &Path) -> Result<Vec<(PathBuf, String)>> {
     lang::install_catalogue(&text_of(&crate::root().join("assets/lang/zh.toml"))?);
     let records = read_records(root)?;
-    let mut documents = headers::headers(root, with_ladder(&records)?)?;
+    let mut documents = Vec::new();
     for (path, language) in pages(root)? {
         let old = text_of(&path)?;
         let new = lang::with(language, || with_parts(&old, &records));

@@ -1,10 +1,9 @@
-//! `cargo xtask docs` writes the generated parts of README, docs/, kernels/README.md and the
-//! kernels' headers from the code's tables and the records in assets/bench; `--check` only compares.
+//! `cargo xtask docs` writes the generated parts of README, docs/ and kernels/README.md from the code's
+//! tables and the records in assets/bench; `--check` only compares.
 //!
 //! Packages and fonts have scripts of their own: `scripts/package`, `scripts/build-font`.
 
 mod documents;
-mod headers;
 mod measurements;
 mod options;
 mod tables;

@@ -4,7 +4,7 @@ use anyhow::Result;
 use clap::{Arg, Command};
 use lifestreams::cli;
 
-use crate::documents::{chapters, markdown};
+use crate::documents::markdown;
 
 /// The command line, whose arguments know how they are written.
 fn command_line() -> Command {
@@ -40,63 +40,32 @@ fn own(command: &Command) -> impl Iterator<Item = &Command> {
     all.filter(|it| !it.is_hide_set() && it.get_name() != "help")
 }
 
-/// The window's options, a table for each group.
-pub(crate) fn of_the_window() -> Result<String> {
+/// What `--help` says of the window's options, and of each command's that the window does not have.
+pub(crate) fn help() -> String {
     let all = command_line();
-    let heading = |it: &Arg| it.get_help_heading().unwrap_or("Options").to_owned();
-    tables(all.get_arguments().map(|it| (heading(it), it)))
-}
-
-/// The options of commands, except those that the window has too.
-pub(crate) fn of_commands() -> Result<String> {
-    let all = command_line();
-    let rows: Vec<_> = all.get_arguments().map(row).collect();
-    let of = |command| {
-        let arguments = Command::get_arguments(command);
-        arguments.map(|it| (command.get_name().to_owned(), it))
-    };
-    tables(
-        own(&all)
-            .flat_map(of)
-            .filter(|(_, it)| !rows.contains(&row(it))),
-    )
-}
-
-/// A table of options below each heading.
-fn tables<'a>(arguments: impl Iterator<Item = (String, &'a Arg)>) -> Result<String> {
-    let mut tables: Vec<(String, Vec<[String; 2]>)> = Vec::new();
-    for (heading, argument) in arguments {
-        if argument.is_hide_set() || matches!(argument.get_id().as_str(), "help" | "version") {
-            continue;
-        }
-        match tables.iter_mut().find(|(of, _)| *of == heading) {
-            Some((_, rows)) => rows.push(row(argument)),
-            None => tables.push((heading, vec![row(argument)])),
-        }
-    }
-    chapters("###", &["Option", "What it does"], tables)
-}
-
-/// The option, and what it does, with its values and its default as `--help` has them.
-fn row(argument: &Arg) -> [String; 2] {
-    let help = argument.get_help().map(ToString::to_string);
-    let mut help = help.unwrap_or_default();
-    if argument.get_action().takes_values() {
-        let possible = argument.get_possible_values().into_iter();
-        let possible = possible.filter(|value| !value.is_hide_set());
-        let possible: Vec<_> = possible.map(|it| it.get_name().to_owned()).collect();
-        let default = argument.get_default_values().iter();
-        let default: Vec<_> = default
-            .map(|it| it.to_string_lossy().into_owned())
-            .collect();
-        for (what, values) in [("default", default), ("possible values", possible)] {
-            if !values.is_empty() {
-                help += &format!(" [{what}: {}]", values.join(", "));
+    let said = |it: &Arg| (it.get_id().clone(), it.get_help().map(ToString::to_string));
+    let usual: Vec<_> = all.get_arguments().map(said).collect();
+    let mut text = block(
+        all.clone()
+            .after_help("")
+            .mut_subcommands(|it| it.hide(true)),
+    );
+    for command in own(&all) {
+        for part in [command].into_iter().chain(own(command)) {
+            let command = part.clone().mut_args(|it| {
+                let is_hidden = it.is_hide_set() || usual.contains(&said(&it));
+                it.hide(is_hidden)
+            });
+            if command.get_arguments().any(|it| !it.is_hide_set()) {
+                text += &format!("\n{}", block(command));
             }
         }
     }
-    let short = argument.get_short().map(|letter| format!("-{letter}, "));
-    let usage = format!("`{}{argument}`", short.unwrap_or_default());
-    // A bar would end the cell.
-    [usage, help].map(|cell| cell.replace('|', "\\|"))
+    text
+}
+
+fn block(command: Command) -> String {
+    let help = command.term_width(100).render_help().to_string();
+    let lines: Vec<_> = help.trim_end().lines().map(str::trim_end).collect();
+    format!("```text\n{}\n```\n", lines.join("\n"))
 }

@@ -96,8 +96,8 @@ fn cells(at: usize, kernel: &Kernel, ladder: &Ladder) -> [String; 2] {
     };
     let highest = format!("{}{stale}, {}", quantity(best.median, "cells/s"), best.work);
     let below: Vec<&str> = KERNELS[..at].iter().map(|kernel| kernel.name).collect();
-    let factors = ladder.factors(kernel.name, &below, best.work);
-    let against = factors.map(|[(near, factor), _]| {
+    let factor = ladder.factor(kernel.name, &below, best.work);
+    let against = factor.map(|(near, factor)| {
         // The very next one goes without saying.
         let named = (below.last() != Some(&near)).then(|| format!(" `{near}`"));
         let (factor, named) = (digits(factor), named.unwrap_or_default());

@@ -300,29 +300,17 @@ impl Ladder {
         rates.max_by(|a, b| a.median.total_cmp(&b.median))
     }
 
-    /// What a rung reached by another rule than B3/S23, and the ratio to its rate by B3/S23.
-    pub fn other_rule_rate(&self, kernel: &str) -> Option<(&Rate, f64)> {
-        let life = Rule::LIFE.to_string();
-        let of = |rate: &&Rate| rate.kernel == kernel && rate.rule != life;
-        let rate = self.rates.iter().find(of)?;
-        Some((rate, rate.median / self.rate(kernel, rate.work)?.median))
-    }
-
     /// Against which of the rungs below it (named from the first up) a rung is measured with some
-    /// work, and by what factor it is faster: than the nearest, and than the first.
-    pub fn factors<'a>(
+    /// work, the nearest, and by what factor it is faster.
+    pub fn factor<'a>(
         &self,
         kernel: &str,
         below: &[&'a str],
         work: Workload,
-    ) -> Option<[(&'a str, f64); 2]> {
+    ) -> Option<(&'a str, f64)> {
         let ours = self.rate(kernel, work)?.median;
-        let mut rates = below.iter().filter_map(|&name| {
-            let theirs = self.rate(name, work)?.median;
-            Some((name, ours / theirs))
-        });
-        let first = rates.next()?;
-        Some([rates.next_back().unwrap_or(first), first])
+        let rate = |&name: &&'a str| Some((name, ours / self.rate(name, work)?.median));
+        below.iter().rev().find_map(rate)
     }
 
     /// The measured work that is most similar to `instances` lattices of `cells` cells each; the size
