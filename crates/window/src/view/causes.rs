@@ -5,16 +5,16 @@ use egui::{Button, Color32, ProgressBar, Rect, RichText, ScrollArea, Ui};
 
 use crate::view::hud::side_panel;
 use crate::view::hud::style::*;
-use crate::view::widget_painter::WidgetPainter;
+use crate::view::widgets::{asks, palette};
 use lang::tr;
 use ui::diagnosis::Evidence;
 use ui::{Screen, ViewAction};
 
 /// Shows the causes in their rectangle.
-pub(crate) fn show(painter: &WidgetPainter, screen: &Screen, rect: Rect) {
-    let palette = painter.palette;
+pub(crate) fn show(ui: &mut Ui, screen: &Screen, rect: Rect) {
+    let palette = palette(ui);
     let title = tr!("Why streams do not overlap");
-    side_panel(painter, rect, title, ViewAction::ToggleCauses, |ui| {
+    side_panel(ui, rect, title, ViewAction::ToggleCauses, |ui| {
         let text = |ui: &mut Ui, text: &str, colour| {
             let text = RichText::new(lang::keep_units(text)).font(regular(14.0));
             ui.label(text.color(colour));
@@ -42,14 +42,14 @@ pub(crate) fn show(painter: &WidgetPainter, screen: &Screen, rect: Rect) {
         ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
             for cause in &overlap.causes {
                 ui.add_space(12.0);
-                show_cause(painter, ui, cause, figures);
+                show_cause(ui, cause, figures);
             }
         });
     });
 }
 
-fn show_cause(painter: &WidgetPainter, ui: &mut Ui, cause: &Evidence, figures: Color32) {
-    let palette = painter.palette;
+fn show_cause(ui: &mut Ui, cause: &Evidence, figures: Color32) {
+    let palette = palette(ui);
     let text = |text: &str, font, colour| {
         RichText::new(lang::keep_units(text))
             .font(font)
@@ -67,7 +67,7 @@ fn show_cause(painter: &WidgetPainter, ui: &mut Ui, cause: &Evidence, figures: C
         ui.label(text(&cause.cost(), medium(14.0), figures));
         let remedy = RichText::new(&cause.remedy).font(regular(14.0));
         match cause.action {
-            Some(action) => painter.asks(&ui.add(Button::new(remedy)), action),
+            Some(action) => asks(&ui.add(Button::new(remedy)), action),
             None => _ = ui.label(remedy),
         }
     });

@@ -1,11 +1,10 @@
 //! The editor of one's own round or kernel, beside the panels and the timeline: the text with the lines
 //! that are wrong marked, what was found in it below, and buttons that run and save it.
 
-use egui::accesskit::Role;
-use egui::text::LayoutJob;
+use egui::text::{LayoutJob, TextFormat};
 use egui::{
     Align2, Button, Color32, FontId, Frame as Margins, Id, Label, Margin, Rect, RichText,
-    ScrollArea, Sense, Shape, TextBuffer, TextEdit, TextStyle, Ui, WidgetInfo, pos2, vec2,
+    ScrollArea, Shape, TextBuffer, TextEdit, TextStyle, Ui, pos2, vec2,
 };
 use egui_extras::syntax_highlighting::{CodeTheme, TokenType, highlight};
 
@@ -13,10 +12,10 @@ use crate::view::Frame;
 use crate::view::dialogs::UiRequest;
 use crate::view::hud::side_panel;
 use crate::view::hud::style::*;
-use crate::view::widget_painter::WidgetPainter;
+use crate::view::widgets::{ask, asks, palette, requests};
 use lang::tr;
 use ui::code_editor::{Code, rung_to_copy};
-use ui::rung_source::Change;
+use ui::rung_source::{Change, SourceLine};
 use ui::theme::Palette;
 use ui::{Action, CodeEditor, ViewAction};
 
@@ -33,43 +32,37 @@ pub(crate) fn field(code: Code) -> Id {
 }
 
 /// Shows the editor in its rectangle.
-pub(crate) fn show(painter: &WidgetPainter, frame: &Frame<'_>, rect: Rect) {
-    let (editor, palette) = (frame.editor, painter.palette);
-    side_panel(
-        painter,
-        rect,
-        &name(editor),
-        ViewAction::ToggleEditor,
-        |ui| {
-            ui.spacing_mut().item_spacing = vec2(6.0, 4.0);
-            ui.spacing_mut().button_padding.x = 7.0;
-            ui.style_mut()
-                .text_styles
-                .insert(TextStyle::Body, regular(14.0));
-            ui.style_mut()
-                .text_styles
-                .insert(TextStyle::Button, regular(13.0));
-            ui.horizontal(|ui| show_tabs(painter, ui, frame));
-            let card = Margins::new()
-                .fill(palette.code_background)
-                .corner_radius(4);
-            card.inner_margin(Margin::symmetric(4, 6)).show(ui, |ui| {
-                ui.set_max_height(ui.available_height() - FOOT);
-                show_code(painter, ui, editor);
+pub(crate) fn show(ui: &mut Ui, frame: &Frame<'_>, rect: Rect) {
+    let (editor, palette) = (frame.editor, palette(ui));
+    side_panel(ui, rect, &name(editor), ViewAction::ToggleEditor, |ui| {
+        ui.spacing_mut().item_spacing = vec2(6.0, 4.0);
+        ui.spacing_mut().button_padding.x = 7.0;
+        ui.style_mut()
+            .text_styles
+            .insert(TextStyle::Body, regular(14.0));
+        ui.style_mut()
+            .text_styles
+            .insert(TextStyle::Button, regular(13.0));
+        ui.horizontal(|ui| show_tabs(ui, frame));
+        let card = Margins::new()
+            .fill(palette.code_background)
+            .corner_radius(4);
+        card.inner_margin(Margin::symmetric(4, 6)).show(ui, |ui| {
+            ui.set_max_height(ui.available_height() - FOOT);
+            show_code(ui, editor);
+        });
+        show_summary(ui, frame);
+        // Of one height, whatever was found: the text above it stays where it is.
+        ui.allocate_ui(vec2(ui.available_width(), SENTENCES), |ui| {
+            let area = ScrollArea::vertical().id_salt("sentences");
+            area.auto_shrink(false).show(ui, |ui| {
+                for sentence in editor.sentences(frame.sources.status) {
+                    ui.label(lang::keep_units(&sentence));
+                }
             });
-            show_summary(painter, ui, frame);
-            // Of one height, whatever was found: the text above it stays where it is.
-            ui.allocate_ui(vec2(ui.available_width(), SENTENCES), |ui| {
-                let area = ScrollArea::vertical().id_salt("sentences");
-                area.auto_shrink(false).show(ui, |ui| {
-                    for sentence in editor.sentences(frame.sources.status) {
-                        ui.label(lang::keep_units(&sentence));
-                    }
-                });
-            });
-            ui.horizontal(|ui| show_buttons(painter, ui, frame));
-        },
-    );
+        });
+        ui.horizontal(|ui| show_buttons(ui, frame));
+    });
 }
 
 /// What stands in the title: the exercise, or the file's name, with a sign while the text differs from it.
@@ -86,14 +79,14 @@ fn name(editor: &CodeEditor) -> String {
 }
 
 /// What can be written, and the button for a new kernel.
-fn show_tabs(painter: &WidgetPainter, ui: &mut Ui, frame: &Frame<'_>) {
+fn show_tabs(ui: &mut Ui, frame: &Frame<'_>) {
     let shown = frame.editor.code;
     ui.scope(|ui| {
-        chosen_have_the_accent(ui, &painter.palette);
+        chosen_have_the_accent(ui);
         for code in Code::ALL {
             let button = Button::new(code.name()).selected(code == shown);
             let request = UiRequest::ShowCode(code);
-            painter.requests(&ui.add(button), request);
+            requests(&ui.add(button), request);
         }
     });
     let status = frame.sources.status.filter(|_| shown == Code::Kernel);
@@ -101,25 +94,25 @@ fn show_tabs(painter: &WidgetPainter, ui: &mut Ui, frame: &Frame<'_>) {
         ui.add_space(12.0);
         let rung = rung_to_copy(status.setting.kernel);
         let button = ui.button(tr!("New from {rung}", rung = rung.file));
-        painter.requests(&button, UiRequest::NewKernel);
+        requests(&button, UiRequest::NewKernel);
     }
 }
 
-fn show_code(painter: &WidgetPainter, ui: &mut Ui, editor: &CodeEditor) {
+fn show_code(ui: &mut Ui, editor: &CodeEditor) {
     // Another text begins at its top.
     let exercise = editor.exercise.map(|it| it.name);
     let of_text = (editor.code.extension(), editor.path(), exercise);
     let area = ScrollArea::vertical().id_salt(of_text);
     area.auto_shrink(false).show(ui, |ui| {
-        if let Some(text) = lay_out_text(ui, painter, editor) {
-            painter.ask(UiRequest::EditCode(text));
+        if let Some(text) = lay_out_text(ui, editor) {
+            ask(ui.ctx(), UiRequest::EditCode(text));
         }
     });
 }
 
 /// Lays out the text and the numbers of its lines; the text that it was changed to.
-fn lay_out_text(ui: &mut Ui, painter: &WidgetPainter, editor: &CodeEditor) -> Option<String> {
-    let palette = &painter.palette;
+fn lay_out_text(ui: &mut Ui, editor: &CodeEditor) -> Option<String> {
+    let palette = palette(ui);
     let mut text = editor.text.to_string();
     let (language, name) = match editor.code {
         // Rhai's words are Rust's.
@@ -183,37 +176,43 @@ fn wrapped(mut job: LayoutJob, width: f32) -> LayoutJob {
     job
 }
 
-/// A line of code in type of this size: remarks are dimmed, and what is new in a program is marked.
-pub(crate) fn code_line(
-    ui: &mut Ui,
-    palette: &Palette<Color32>,
-    change: Change,
-    text: &str,
+/// A program in type of this size, as one text: remarks are dimmed, and what is new or gone is marked, by signs too
+/// where that is a diff.
+pub(crate) fn program(
+    lines: &[SourceLine],
+    is_diff: bool,
     size: f32,
-) {
-    let room = vec2(ui.available_width(), LEADING * size);
-    let (rect, response) = ui.allocate_exact_size(room, Sense::hover());
-    if !text.trim().is_empty() {
-        response.widget_info(|| WidgetInfo::labeled(Role::Label, true, text.trim_end()));
+    palette: &Palette<Color32>,
+) -> LayoutJob {
+    let mut job = LayoutJob::default();
+    for (number, line) in lines.iter().enumerate() {
+        let is_comment = line.text.trim_start().starts_with("//");
+        let color = match line.change {
+            Change::Added => palette.running,
+            Change::Removed => palette.failed_text,
+            Change::Same if is_comment => palette.faint,
+            Change::Same => palette.value,
+        };
+        let mut format = TextFormat {
+            font_id: FontId::monospace(size),
+            line_height: Some(LEADING * size),
+            color,
+            ..TextFormat::default()
+        };
+        if line.change == Change::Added {
+            format.background = palette.running_background;
+        }
+        let end = if number > 0 { "\n" } else { "" };
+        let sign = is_diff.then(|| format!("{} ", line.change.sign()));
+        let text = format!("{end}{}{}", sign.unwrap_or_default(), line.text);
+        job.append(&text, 0.0, format);
     }
-    let is_remark = text.trim_start().starts_with("//");
-    let colour = match change {
-        Change::Added => palette.running,
-        Change::Removed => palette.failed_text,
-        Change::Same if is_remark => palette.faint,
-        Change::Same => palette.value,
-    };
-    let painter = ui.painter();
-    if change == Change::Added {
-        painter.rect_filled(rect, 0.0, palette.running_background);
-    }
-    let font = FontId::monospace(size);
-    painter.text(rect.left_top(), Align2::LEFT_TOP, text, font, colour);
+    job
 }
 
 /// In a line what was found, and whether it runs.
-fn show_summary(painter: &WidgetPainter, ui: &mut Ui, frame: &Frame<'_>) {
-    let palette = &painter.palette;
+fn show_summary(ui: &mut Ui, frame: &Frame<'_>) {
+    let palette = palette(ui);
     let (text, colour) = match frame.editor.summary() {
         None if frame.editor.is_checking || frame.editor.code == Code::Round => {
             (tr!("Checking …").into(), palette.label)
@@ -234,12 +233,12 @@ fn truncated(ui: &mut Ui, text: impl Into<RichText>, colour: Color32) {
 }
 
 /// The buttons, and beside them whether the session runs this text.
-fn show_buttons(painter: &WidgetPainter, ui: &mut Ui, frame: &Frame<'_>) {
-    let (editor, palette) = (frame.editor, painter.palette);
+fn show_buttons(ui: &mut Ui, frame: &Frame<'_>) {
+    let (editor, palette) = (frame.editor, palette(ui));
     let run = Action::from(ViewAction::RunRound);
     let name = tr!("Run ({key})", key = run.key());
-    painter.asks(&ui.button(name), run);
-    painter.requests(&ui.button(tr!("Save (Ctrl+S)")), UiRequest::SaveCode);
+    asks(&ui.button(name), run);
+    requests(&ui.button(tr!("Save (Ctrl+S)")), UiRequest::SaveCode);
     match frame.sources.status.and_then(|it| editor.runs(it)) {
         Some(true) => truncated(ui, tr!("runs"), palette.running),
         Some(false) => truncated(ui, tr!("edited since it ran"), palette.label),

@@ -1,20 +1,21 @@
 //! A frame of the window: what it is made from, where everything in it stands, and the painting of
 //! all of it but the cells.
 
-use egui::{Align2, Rect, accesskit_root_id, vec2};
+use egui::accesskit::{Action::Click, Role};
+use egui::{Rect, RichText, Sense, Ui, WidgetInfo, accesskit_root_id, vec2};
 
 use crate::view::cell_ages::unavailable_reason;
 use crate::view::dialogs::{DialogContext, Dialogs, UiRequest};
-use crate::view::hud::style::{self, opaque};
+use crate::view::hud::style::{opaque, regular};
 use crate::view::layout::{self, Dock, LayoutRequest, WindowLayout, lay_out};
 use crate::view::timeline::sm_count as timeline_sm_count;
-use crate::view::widget_painter::WidgetPainter;
+use crate::view::widgets::{self, ask};
 use crate::view::{
     TimelineView, causes, code_editor, hud, lab, ladder, lecture, lesson, over_panels, population,
     timeline, toolbar,
 };
 use lang::{Message, message, tr};
-use session::{PicturePlan, Status, Switches, TransferChoice};
+use session::{PicturePlan, SessionAction, Status, Switches, TransferChoice};
 use ui::figures::Urgency;
 use ui::theme::Palette;
 use ui::{
@@ -234,8 +235,8 @@ pub(crate) fn lay_over(
 ) -> Vec<UiRequest> {
     context.accesskit_node_builder(accesskit_root_id(), |node| node.set_label("lifestreams"));
     let screen = frame.rect();
-    let painter = WidgetPainter::new(context, screen, palette, !dialogs.takes_keys());
-    paint(&painter, frame, place);
+    let mut ui = widgets::root(context, screen, palette, !dialogs.takes_keys());
+    paint(&mut ui, frame, place);
     let seen = DialogContext {
         context,
         frame,
@@ -244,26 +245,23 @@ pub(crate) fn lay_over(
         is_top: true,
         is_new: true,
     };
-    let mut requests = painter.take_requests();
+    let mut requests = widgets::take_requests(context);
     dialogs.show(seen, &mut requests);
     requests
 }
 
 /// Paints everything of a frame but the cells; all lengths are points.
-pub(crate) fn paint(
-    painter: &WidgetPainter,
-    frame: &Frame<'_>,
-    place: Option<&(WindowLayout, ViewTransform)>,
-) {
+pub(crate) fn paint(ui: &mut Ui, frame: &Frame<'_>, place: Option<&(WindowLayout, ViewTransform)>) {
     let (Some(status), Some((layout, transform)), Some(figures)) =
         (frame.sources.status, place, &frame.screen.figures)
     else {
-        return starting(
-            painter,
-            frame.rect(),
-            frame.sources.drawing.notice.as_deref(),
-        );
+        return starting(ui, frame.sources.drawing.notice.as_deref());
     };
+    let only = frame.sources.single_instance();
+    over_panels::paint_marks(ui, status, only, layout, frame.sources.options);
+    say_panels(ui, status, only, layout);
+    over_panels::paint_minimap(ui, frame, layout, *transform);
+    over_panels::paint_edits(ui, frame, layout, *transform);
     let docked = [
         layout.timeline,
         layout.side.map(|(_, rect)| rect),
@@ -272,15 +270,10 @@ pub(crate) fn paint(
         layout.lesson,
         layout.dock.rect(),
     ];
+    let background = widgets::palette(ui).background;
     for rect in docked.into_iter().flatten() {
-        let background = painter.palette.background;
-        painter.rect_filled(layout.points(rect), 0.0, background);
+        ui.painter().rect_filled(layout.points(rect), 0.0, background);
     }
-    let only = frame.sources.single_instance();
-    over_panels::paint_marks(painter, status, only, layout, frame.sources.options);
-    say_panels(painter, status, only, layout);
-    over_panels::paint_minimap(painter, frame, layout, *transform);
-    over_panels::paint_edits(painter, frame, layout, *transform);
     let mut figures = figures.clone();
     if let Some(sentence) = no_room(frame, layout) {
         figures.notify(sentence);
@@ -292,75 +285,84 @@ pub(crate) fn paint(
     }
     match layout.dock {
         Dock::Hidden => {}
-        Dock::Side(rect) => hud::show_side(painter, layout.points(rect), &figures),
+        Dock::Side(rect) => hud::show_side(ui, layout.points(rect), &figures),
         Dock::Bar(rect) => {
             let mut all = vec![&figures.headline];
             all.extend(figures.groups.iter().flatten());
-            hud::show_cells(painter, layout.points(rect), &figures, &all, false, None);
+            hud::show_cells(ui, layout.points(rect), &figures, &all, false, None);
         }
         Dock::Strip(rect) => {
             let essentials = Vec::from_iter(&figures.essentials);
             let (rect, finding) = (layout.points(rect), frame.screen.finding.as_ref());
-            hud::show_cells(painter, rect, &figures, &essentials, true, finding);
+            hud::show_cells(ui, rect, &figures, &essentials, true, finding);
         }
     }
     if let Some(rect) = layout.toolbar {
-        toolbar::show(painter, frame, layout.points(rect));
+        toolbar::show(ui, frame, layout.points(rect));
     }
     if let (Some(step), Some(rect)) = (&frame.sources.drawing.lecture, layout.lecture) {
-        lecture::show(painter, step, layout.points(rect));
+        lecture::show(ui, step, layout.points(rect));
     }
-    timeline::paint(painter, frame, layout);
-    population::paint_tags(painter, status, only, layout);
+    timeline::paint(ui, frame, layout);
+    population::paint_tags(ui, status, only, layout);
     if let Some((panel, rect)) = layout.side {
         let rect = layout.points(rect);
         let screen = &frame.screen;
         match panel {
             SidePanel::Lab => {
                 if let Some(shown) = &screen.lab {
-                    lab::show(painter, shown, rect);
+                    lab::show(ui, shown, rect);
                 }
             }
-            SidePanel::Causes => causes::show(painter, screen, rect),
-            SidePanel::Editor => code_editor::show(painter, frame, rect),
+            SidePanel::Causes => causes::show(ui, screen, rect),
+            SidePanel::Editor => code_editor::show(ui, frame, rect),
             SidePanel::Population => {
                 if let Some(shown) = &screen.population {
-                    population::show(painter, shown, rect);
+                    population::show(ui, shown, rect);
                 }
             }
             SidePanel::Ladder => match (&screen.source, &screen.ladder) {
-                (Some(source), _) => ladder::show_source(painter, source, rect),
-                (None, Some(chart)) => ladder::show(painter, chart, rect),
+                (Some(source), _) => ladder::show_source(ui, source, rect),
+                (None, Some(chart)) => ladder::show(ui, chart, rect),
                 (None, None) => {}
             },
         }
     }
     if let (Some(rect), Some(LessonScreen::Page(page))) = (layout.lesson, frame.sources.lesson) {
-        lesson::show(painter, frame, page, layout.points(rect));
+        lesson::show(ui, frame, page, layout.points(rect));
     }
     if let (Some(shown), Some(places)) = (&frame.screen.comparison, &layout.comparison) {
-        over_panels::paint_comparison(painter, shown, places, layout);
+        over_panels::show_comparison(ui, shown, places, layout);
     }
 }
 
-/// Has each panel said, unless there are too many for anyone to listen to.
-fn say_panels(
-    painter: &WidgetPainter,
-    status: &Status,
-    only: Option<usize>,
-    layout: &WindowLayout,
-) {
-    if !painter.is_read() || layout.tiling.count > MAX_PANELS_SAID {
+/// Has each panel said, unless there are too many for anyone to listen to. A screen reader can select it; the
+/// mouse is followed by the window.
+fn say_panels(ui: &Ui, status: &Status, only: Option<usize>, layout: &WindowLayout) {
+    if !widgets::is_read(ui) || layout.tiling.count > MAX_PANELS_SAID {
         return;
     }
     for place in 0..layout.tiling.count {
         let instance = only.unwrap_or(place);
         let rect = layout.points(layout.tiling.rect(place));
-        if rect.is_positive() {
-            let settled = status.panels.settled.get(instance).copied().flatten();
-            let how = settled.map_or(String::new(), |how| format!(", {how}"));
-            let name = tr!("instance {instance}") + how.as_str();
-            painter.panel(rect, &name, instance, instance == status.panels.selected);
+        if !rect.is_positive() {
+            continue;
+        }
+        let settled = status.panels.settled.get(instance).copied().flatten();
+        let how = settled.map_or(String::new(), |how| format!(", {how}"));
+        let name = tr!("instance {instance}") + how.as_str();
+        let (id, context) = (ui.scope_id().with(("panel", instance)), ui.ctx());
+        let panel = ui.interact(rect, id, Sense::hover());
+        panel.widget_info(|| WidgetInfo::labeled(Role::Image, true, &name));
+        context.accesskit_node_builder(id, |node| {
+            node.add_action(Click);
+            node.set_selected(instance == status.panels.selected);
+        });
+        if context.input(|input| input.has_accesskit_action_request(id, Click)) {
+            ask(
+                context,
+                UiRequest::Act(SessionAction::Select(instance).into()),
+            );
         }
     }
 }
@@ -381,16 +383,8 @@ fn no_room(frame: &Frame<'_>, layout: &WindowLayout) -> Option<Message> {
 }
 
 /// While the engine starts there is nothing else to show.
-fn starting(painter: &WidgetPainter, screen: Rect, notice: Option<&str>) {
+fn starting(ui: &mut Ui, notice: Option<&str>) {
     let text = notice.unwrap_or(tr!("starting the engine …"));
-    let room = screen.width() * 0.9;
-    let galley = style::paragraph(
-        painter,
-        text,
-        style::regular(20.0),
-        painter.palette.label,
-        room,
-        8,
-    );
-    style::put(painter, screen.center(), Align2::CENTER_CENTER, galley);
+    let text = RichText::new(lang::keep_units(text)).font(regular(20.0));
+    ui.centered_and_justified(|ui| ui.label(text));
 }

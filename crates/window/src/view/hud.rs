@@ -14,7 +14,7 @@ use crate::view::dialogs::UiRequest;
 use crate::view::hud::style::*;
 use crate::view::timeline::tone_colour;
 use crate::view::toolbar;
-use crate::view::widget_painter::WidgetPainter;
+use crate::view::widgets::{asks, lay_out, palette, requests};
 use lang::{Message, tr};
 use session::SessionAction;
 use ui::figures::{Figure, Figures, PACE, RunState, Urgency};
@@ -40,19 +40,19 @@ const LINE: f32 = 28.0;
 pub(crate) const STRIP: f32 = CELL_HEIGHT + LINE + 16.0;
 
 /// Shows the figures in a column that scrolls, and messages below them.
-pub(crate) fn show_side(painter: &WidgetPainter, rect: Rect, figures: &Figures) {
-    painter.lay_out(rect.shrink2(vec2(16.0, 14.0)), "figures", |ui| {
+pub(crate) fn show_side(ui: &mut Ui, rect: Rect, figures: &Figures) {
+    lay_out(ui, rect.shrink2(vec2(16.0, 14.0)), "figures", |ui| {
         set_dense(ui);
-        show_state(painter, ui, figures.state, &figures.pace);
+        show_state(ui, figures.state, &figures.pace);
         ui.add_space(10.0);
         let room = ui.available_height() - FOOT - MESSAGES;
         let column = ScrollArea::vertical().id_salt("column").max_height(room);
         column.auto_shrink([false, true]).show(ui, |ui| {
-            show_figure(painter, ui, &figures.headline, 26.0, false);
+            show_figure(ui, &figures.headline, 26.0, false);
             for group in figures.groups.iter().filter(|group| !group.is_empty()) {
                 ui.add(Separator::default().spacing(GROUP));
                 for figure in group {
-                    show_figure(painter, ui, figure, 16.0, !figure.wide);
+                    show_figure(ui, figure, 16.0, !figure.wide);
                     if !figure.note.is_empty() {
                         ui.label(RichText::new(&figure.note).small());
                     }
@@ -65,7 +65,7 @@ pub(crate) fn show_side(painter: &WidgetPainter, rect: Rect, figures: &Figures) 
         messages.show(ui, |ui| {
             ui.spacing_mut().item_spacing.y = 5.0;
             for (urgency, sentence) in &figures.messages {
-                show_message(painter, ui, *urgency, |ui, colour| {
+                show_message(ui, *urgency, |ui, colour| {
                     ui.label(RichText::new(&**sentence).font(regular(13.5)).color(colour));
                 });
             }
@@ -73,7 +73,7 @@ pub(crate) fn show_side(painter: &WidgetPainter, rect: Rect, figures: &Figures) 
         ui.horizontal_centered(|ui| {
             ui.label(RichText::new(tr!("H   keys and help")).small());
             ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-                show_menu(painter, ui);
+                show_menu(ui);
             });
         });
     });
@@ -82,14 +82,14 @@ pub(crate) fn show_side(painter: &WidgetPainter, rect: Rect, figures: &Figures) 
 /// Shows figures in cells of one width, in a row or as many as there is room for, and below them what was found if that
 /// is given, and the most urgent message.
 pub(crate) fn show_cells(
-    painter: &WidgetPainter,
+    ui: &mut Ui,
     rect: Rect,
     figures: &Figures,
     cells: &[&Figure],
     in_a_row: bool,
     finding: Option<&Headline>,
 ) {
-    painter.lay_out(rect.shrink2(vec2(14.0, 8.0)), "figures", |ui| {
+    lay_out(ui, rect.shrink2(vec2(14.0, 8.0)), "figures", |ui| {
         set_dense(ui);
         ui.spacing_mut().item_spacing.x = 12.0;
         let columns = if in_a_row {
@@ -107,22 +107,22 @@ pub(crate) fn show_cells(
                 let down = Layout::top_down(Align::Min);
                 let place = vec2(cell - 12.0, CELL_HEIGHT);
                 ui.allocate_ui_with_layout(place, down, |ui| {
-                    show_state(painter, ui, figures.state, "");
+                    show_state(ui, figures.state, "");
                 });
                 for figure in cells {
                     let width = cell * if figure.wide { 2.0 } else { 1.0 };
                     let place = vec2(width - 12.0, CELL_HEIGHT);
                     ui.allocate_ui_with_layout(place, down, |ui| {
-                        show_figure(painter, ui, figure, 17.0, false);
+                        show_figure(ui, figure, 17.0, false);
                     });
                 }
             });
         });
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            show_menu(painter, ui);
+            show_menu(ui);
             ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
                 if let Some(found) = finding {
-                    let colour = tone_colour(found.tone, &painter.palette);
+                    let colour = tone_colour(found.tone, &palette(ui));
                     let factor = RichText::new(&found.factor).font(medium(19.0));
                     ui.label(factor.color(colour));
                 }
@@ -132,7 +132,7 @@ pub(crate) fn show_cells(
                     Urgency::Effect | Urgency::Warning => finding.is_none(),
                 };
                 if let Some((urgency, sentence)) = figures.messages.iter().find(is_news) {
-                    show_message(painter, ui, *urgency, |ui, colour| {
+                    show_message(ui, *urgency, |ui, colour| {
                         let text = RichText::new(&**sentence).font(regular(14.0)).color(colour);
                         ui.add(Label::new(text).truncate());
                     });
@@ -162,8 +162,8 @@ pub(crate) fn tip(shown: Response, text: &str) {
 
 /// Shows a figure: its value, of this size, beside its name or below it. Where there are settings, a line
 /// below the value says that a click opens their controls.
-fn show_figure(painter: &WidgetPainter, ui: &mut Ui, figure: &Figure, size: f32, is_row: bool) {
-    let palette = &painter.palette;
+fn show_figure(ui: &mut Ui, figure: &Figure, size: f32, is_row: bool) {
+    let palette = palette(ui);
     let colour = if figure.is_recorded {
         palette.recorded
     } else {
@@ -196,14 +196,14 @@ fn show_figure(painter: &WidgetPainter, ui: &mut Ui, figure: &Figure, size: f32,
     let shown = shown.paint(ui).response;
     let said = format!("{}: {}", figure.label, figure.value);
     shown.widget_info(|| WidgetInfo::labeled(role, true, &said));
-    painter.requests(&shown, UiRequest::Change(figure.settings, shown.rect));
+    requests(&shown, UiRequest::Change(figure.settings, shown.rect));
     tip(shown, &figure.tip);
 }
 
 /// Shows the state as a band that is seen from the last row, whose button runs or pauses, and the pace
 /// unless that is empty.
-fn show_state(painter: &WidgetPainter, ui: &mut Ui, state: RunState, pace: &str) {
-    let palette = &painter.palette;
+fn show_state(ui: &mut Ui, state: RunState, pace: &str) {
+    let palette = palette(ui);
     let (sign, word, colour, fill) = match state {
         RunState::Running => (
             toolbar::RUN,
@@ -241,7 +241,7 @@ fn show_state(painter: &WidgetPainter, ui: &mut Ui, state: RunState, pace: &str)
             let button = Button::new((toolbar::icon(sign, 13.0), text)).truncate();
             let button = button.frame_when_inactive(false).min_size(vec2(0.0, 26.0));
             let button = ui.add(button).accessible_name(word);
-            painter.asks(&button, SessionAction::TogglePause);
+            asks(&button, SessionAction::TogglePause);
             let text = tr!("click or press Space to run or pause; + and − set the pace");
             tip(button, text);
             ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
@@ -250,7 +250,7 @@ fn show_state(painter: &WidgetPainter, ui: &mut Ui, state: RunState, pace: &str)
                     let button = Button::new(text).truncate().frame_when_inactive(false);
                     let name = format!("{}: {pace}", tr!("pace"));
                     let button = ui.add(button).accessible_name(name);
-                    painter.requests(&button, UiRequest::Change(PACE, button.rect));
+                    requests(&button, UiRequest::Change(PACE, button.rect));
                 }
             });
         });
@@ -258,25 +258,20 @@ fn show_state(painter: &WidgetPainter, ui: &mut Ui, state: RunState, pace: &str)
 }
 
 /// The sign of the menu, three lines, where a click opens it.
-pub(crate) fn show_menu(painter: &WidgetPainter, ui: &mut Ui) {
+pub(crate) fn show_menu(ui: &mut Ui) {
     let sign = toolbar::icon("l 0 3 16 3 l 0 8 16 8 l 0 13 16 13", 16.0);
     let button = Button::new(sign).frame_when_inactive(false);
     let name = tr!("menu (Ctrl+M)");
     let button = ui
         .add(button.min_size(vec2(26.0, 26.0)))
         .accessible_name(name);
-    painter.asks(&button, ViewAction::ToggleMenu);
+    asks(&button, ViewAction::ToggleMenu);
     tip(button, name);
 }
 
 /// Shows a sentence in a box, as wide as there is room.
-pub(crate) fn show_message(
-    painter: &WidgetPainter,
-    ui: &mut Ui,
-    urgency: Urgency,
-    text: impl FnOnce(&mut Ui, Color32),
-) {
-    let (fill, colour) = message_colours(urgency, &painter.palette);
+pub(crate) fn show_message(ui: &mut Ui, urgency: Urgency, text: impl FnOnce(&mut Ui, Color32)) {
+    let (fill, colour) = message_colours(urgency, &palette(ui));
     let card = Margins::new().fill(fill).corner_radius(5);
     card.inner_margin(Margin::symmetric(9, 5)).show(ui, |ui| {
         ui.set_min_width(ui.available_width());
@@ -295,22 +290,23 @@ pub(crate) fn message_colours(urgency: Urgency, palette: &Palette<Color32>) -> (
 
 /// Shows a side panel: its edges, its title with the button that closes it, and its contents below.
 pub(crate) fn side_panel(
-    painter: &WidgetPainter,
+    ui: &mut Ui,
     rect: Rect,
     title: &str,
     close: ViewAction,
     contents: impl FnOnce(&mut Ui),
 ) {
-    let line = (1.0, painter.palette.rule);
+    let (palette, painter) = (palette(ui), ui.painter());
+    let line = (1.0, palette.rule);
     painter.vline(rect.right() - 0.5, rect.y_range(), line);
     painter.hline(rect.x_range(), rect.top() + 0.5, line);
-    painter.lay_out(rect.shrink2(vec2(14.0, 6.0)), "side panel", |ui| {
+    lay_out(ui, rect.shrink2(vec2(14.0, 6.0)), "side panel", |ui| {
         let widgets = &mut ui.visuals_mut().widgets;
-        widgets.noninteractive.fg_stroke.color = painter.palette.value;
+        widgets.noninteractive.fg_stroke.color = palette.value;
         ui.horizontal(|ui| {
             ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
                 let text = tr!("Close ({key}) ×", key = Action::from(close).key());
-                painter.asks(&ui.button(RichText::new(text).font(regular(13.0))), close);
+                asks(&ui.button(RichText::new(text).font(regular(13.0))), close);
                 let title = Label::new(RichText::new(title).font(medium(18.0))).truncate();
                 ui.with_layout(Layout::left_to_right(Align::Center), |ui| ui.add(title));
             });

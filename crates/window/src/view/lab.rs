@@ -10,7 +10,7 @@ use egui::{
 use crate::view::dialogs::UiRequest;
 use crate::view::hud::side_panel;
 use crate::view::hud::style::*;
-use crate::view::widget_painter::WidgetPainter;
+use crate::view::widgets::{asks, palette, requests};
 use lang::tr;
 use session::SessionAction;
 use ui::ViewAction;
@@ -21,28 +21,28 @@ const ROW: f32 = 22.0;
 const NAMES: [f32; 2] = [24.0, 98.0];
 
 /// Shows the lab in its rectangle.
-pub(crate) fn show(painter: &WidgetPainter, lab: &Lab, rect: Rect) {
-    let palette = painter.palette;
-    side_panel(painter, rect, tr!("Lab"), ViewAction::ToggleLab, |ui| {
+pub(crate) fn show(ui: &mut Ui, lab: &Lab, rect: Rect) {
+    let palette = palette(ui);
+    side_panel(ui, rect, tr!("Lab"), ViewAction::ToggleLab, |ui| {
         ui.spacing_mut().item_spacing = vec2(3.0, 3.0);
         ui.spacing_mut().button_padding = vec2(6.0, 1.0);
         ui.spacing_mut().interact_size.y = ROW;
-        chosen_have_the_accent(ui, &palette);
+        chosen_have_the_accent(ui);
         for row in &lab.values {
-            show_row(painter, ui, "", row.name, |ui| {
+            show_row(ui, "", row.name, |ui| {
                 for (settings, value) in &row.values {
                     let text = RichText::new(value).font(medium(14.5)).underline();
                     let button = ui.add(Button::new(text).frame_when_inactive(false));
                     let name = format!("{}: {value}", settings[0].title());
                     let button = button.accessible_name(name);
-                    painter.requests(&button, UiRequest::Change(settings, button.rect));
+                    requests(&button, UiRequest::Change(settings, button.rect));
                     button.on_hover_text(tr!("click to change it"));
                 }
             });
         }
         for row in &lab.switches {
-            show_row(painter, ui, &row.key, &row.name, |ui| {
-                (0..row.positions.len()).for_each(|at| show_position(painter, ui, row, at));
+            show_row(ui, &row.key, &row.name, |ui| {
+                (0..row.positions.len()).for_each(|at| show_position(ui, row, at));
             });
         }
         let refused = lab.switches.iter().flat_map(|row| {
@@ -63,24 +63,15 @@ pub(crate) fn show(painter: &WidgetPainter, lab: &Lab, rect: Rect) {
         let card = Frame::new().fill(palette.code_background).corner_radius(4);
         card.inner_margin(Margin::symmetric(8, 6)).show(ui, |ui| {
             let calls = ScrollArea::vertical().auto_shrink(false);
-            calls.show(ui, |ui| show_calls(painter, ui, &lab.calls));
+            calls.show(ui, |ui| show_calls(ui, &lab.calls));
         });
     });
 }
 
 /// Shows a row: a key and a name, and beside them what wraps into as many lines as it takes.
-fn show_row(
-    painter: &WidgetPainter,
-    ui: &mut Ui,
-    key: &str,
-    name: &str,
-    contents: impl FnOnce(&mut Ui),
-) {
+fn show_row(ui: &mut Ui, key: &str, name: &str, contents: impl FnOnce(&mut Ui)) {
     ui.horizontal_top(|ui| {
-        let texts = [
-            RichText::new(key).color(painter.palette.accent),
-            name.into(),
-        ];
+        let texts = [RichText::new(key).color(palette(ui).accent), name.into()];
         for (text, width) in texts.into_iter().zip(NAMES) {
             let middle = Layout::left_to_right(Align::Center);
             ui.allocate_ui_with_layout(vec2(width, ROW), middle, |ui| {
@@ -95,8 +86,8 @@ fn show_row(
 }
 
 /// A position, which a click chooses, with what it does or why it is unavailable as its tip.
-fn show_position(painter: &WidgetPainter, ui: &mut Ui, row: &SwitchRow, index: usize) {
-    let (palette, position) = (&painter.palette, &row.positions[index]);
+fn show_position(ui: &mut Ui, row: &SwitchRow, index: usize) {
+    let (palette, position) = (palette(ui), &row.positions[index]);
     let is_present = index == row.present;
     let mut text = RichText::new(&position.label).font(regular(13.5));
     if position.unavailable.is_some() {
@@ -120,12 +111,13 @@ fn show_position(painter: &WidgetPainter, ui: &mut Ui, row: &SwitchRow, index: u
     };
     ui.ctx()
         .accesskit_node_builder(button.id, |node| node.set_description(tip.clone()));
-    painter.asks(&button, SessionAction::SetSwitch(row.switch, index as u8));
+    asks(&button, SessionAction::SetSwitch(row.switch, index as u8));
     button.on_hover_text(lang::keep_units(&tip));
 }
 
 /// The calls, remarks dimmed.
-fn show_calls(painter: &WidgetPainter, ui: &mut Ui, calls: &[String]) {
+fn show_calls(ui: &mut Ui, calls: &[String]) {
+    let remark = palette(ui).faint;
     ui.spacing_mut().item_spacing.y = 0.0;
     for line in calls {
         if line.is_empty() {
@@ -134,11 +126,7 @@ fn show_calls(painter: &WidgetPainter, ui: &mut Ui, calls: &[String]) {
         }
         let text = RichText::new(line).font(FontId::monospace(12.0));
         let is_remark = line.trim_start().starts_with("//");
-        let text = if is_remark {
-            text.color(painter.palette.faint)
-        } else {
-            text
-        };
+        let text = if is_remark { text.color(remark) } else { text };
         ui.label(text);
     }
 }

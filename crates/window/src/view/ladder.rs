@@ -3,21 +3,20 @@
 //! before is marked as in a diff.
 
 use egui::accesskit::Role;
-use egui::text::{LayoutJob, TextFormat};
 use egui::{
-    Align2, Button, Color32, FontId, Frame, Margin, Painter, Pos2, Rect, RichText, ScrollArea,
-    Sense, Stroke, StrokeKind, Ui, WidgetInfo, pos2, vec2,
+    Align2, Button, Color32, Frame, Margin, Painter, Pos2, Rect, RichText, ScrollArea, Sense,
+    Stroke, StrokeKind, Ui, WidgetInfo, pos2, vec2,
 };
 
+use crate::view::code_editor::program;
 use crate::view::dialogs::UiRequest;
 use crate::view::hud::style::*;
 use crate::view::hud::{side_panel, tip};
-use crate::view::widget_painter::WidgetPainter;
+use crate::view::widgets::{palette, requests};
 use engine::kernels::KERNELS;
 use lang::tr;
 use ui::ladder::{LadderChart, RateSource, Rung};
 use ui::numbers::si;
-use ui::rung_source::{Change, SourceLine};
 use ui::theme::Palette;
 use ui::{RungSource, ViewAction};
 
@@ -39,10 +38,10 @@ const RATES: f32 = 74.0;
 const TYPE: f32 = 12.0;
 
 /// Shows the ladder in its rectangle.
-pub(crate) fn show(painter: &WidgetPainter, chart: &LadderChart, rect: Rect) {
-    let palette = painter.palette;
+pub(crate) fn show(ui: &mut Ui, chart: &LadderChart, rect: Rect) {
+    let palette = palette(ui);
     let title = tr!("Kernel ladder, cells per second");
-    side_panel(painter, rect, title, ViewAction::ToggleLadder, |ui| {
+    side_panel(ui, rect, title, ViewAction::ToggleLadder, |ui| {
         ui.spacing_mut().item_spacing.y = 2.0;
         let text = |text: &str, font, colour| RichText::new(text).font(font).color(colour);
         ui.label(text(&chart.headline, medium(19.0), palette.accent));
@@ -51,7 +50,7 @@ pub(crate) fn show(painter: &WidgetPainter, chart: &LadderChart, rect: Rect) {
         ui.spacing_mut().item_spacing.y = 0.0;
         let room = (ui.available_height() - FOOT) / chart.rungs.len().max(1) as f32;
         for rung in &chart.rungs {
-            show_rung(painter, ui, chart, rung, room.min(MAX_ROW));
+            show_rung(ui, chart, rung, room.min(MAX_ROW));
         }
         let size = vec2(ui.available_width(), TICKS);
         let (ticks, _) = ui.allocate_exact_size(size, Sense::hover());
@@ -74,15 +73,15 @@ fn x(row: Rect, rate: f64) -> f32 {
 }
 
 /// A rung; a click shows its source.
-fn show_rung(widgets: &WidgetPainter, ui: &mut Ui, chart: &LadderChart, rung: &Rung, height: f32) {
-    let palette = &widgets.palette;
+fn show_rung(ui: &mut Ui, chart: &LadderChart, rung: &Rung, height: f32) {
+    let palette = &palette(ui);
     let size = vec2(ui.available_width(), height);
     let (all, button) = ui.allocate_exact_size(size, Sense::click());
     button.widget_info(|| WidgetInfo {
         selected: Some(rung.present),
         ..WidgetInfo::labeled(Role::Button, true, &*rung.name)
     });
-    widgets.requests(&button, UiRequest::ShowSource(Some(rung.index)));
+    requests(&button, UiRequest::ShowSource(Some(rung.index)));
     let ground = all.expand2(vec2(6.0, 0.0));
     let painter = ui.painter();
     if rung.present {
@@ -183,23 +182,25 @@ fn show_legend(ui: &mut Ui, chart: &LadderChart, palette: &Palette<Color32>) {
 }
 
 /// Shows a rung's source in the ladder's rectangle.
-pub(crate) fn show_source(painter: &WidgetPainter, source: &RungSource, rect: Rect) {
-    let palette = painter.palette;
+pub(crate) fn show_source(ui: &mut Ui, source: &RungSource, rect: Rect) {
+    let palette = palette(ui);
     let name = source.kernel.name;
-    side_panel(painter, rect, name, ViewAction::ToggleLadder, |ui| {
+    side_panel(ui, rect, name, ViewAction::ToggleLadder, |ui| {
         let idea = RichText::new(lang::keep_units(&source.kernel.idea())).font(regular(14.0));
         ui.label(idea);
-        ui.horizontal_wrapped(|ui| show_buttons(painter, ui, source));
+        ui.horizontal_wrapped(|ui| show_buttons(ui, source));
         let card = Frame::new().fill(palette.code_background).corner_radius(4);
         card.inner_margin(Margin::symmetric(8, 6)).show(ui, |ui| {
             let area = ScrollArea::vertical().id_salt(name).auto_shrink(false);
-            area.show(ui, |ui| ui.label(in_colours(&source.lines, &palette)));
+            area.show(ui, |ui| {
+                ui.label(program(&source.lines, true, TYPE, &palette))
+            });
         });
     });
 }
 
 /// Back to the chart, and to the rungs below and above; what the signs stand for.
-fn show_buttons(painter: &WidgetPainter, ui: &mut Ui, source: &RungSource) {
+fn show_buttons(ui: &mut Ui, source: &RungSource) {
     let below = match &source.kernel.own {
         Some(own) => Some(own.rung.index()),
         None => source.kernel.index().checked_sub(1),
@@ -213,45 +214,16 @@ fn show_buttons(painter: &WidgetPainter, ui: &mut Ui, source: &RungSource) {
     ];
     let small = |name: String| RichText::new(name).font(regular(13.0));
     for (name, rung) in buttons.into_iter().flatten() {
-        painter.requests(&ui.button(small(name)), UiRequest::ShowSource(rung));
+        requests(&ui.button(small(name)), UiRequest::ShowSource(rung));
     }
     if source.has_ptx() {
-        chosen_have_the_accent(ui, &painter.palette);
+        chosen_have_the_accent(ui);
         let button = Button::selectable(source.is_ptx, small("PTX".into()));
         let button = ui.add(button.frame_when_inactive(true));
-        painter.requests(&button, UiRequest::ShowPtx(!source.is_ptx));
+        requests(&button, UiRequest::ShowPtx(!source.is_ptx));
     }
     if let Some(before) = source.compared_with {
         let text = small(tr!("+ and −: against {kernel}", kernel = before));
-        ui.label(text.color(painter.palette.label));
+        ui.label(text.color(palette(ui).label));
     }
-}
-
-/// Lines of source with the signs of a diff, as one text.
-fn in_colours(lines: &[SourceLine], palette: &Palette<Color32>) -> LayoutJob {
-    let mut job = LayoutJob::default();
-    for line in lines {
-        let is_comment = line.text.trim_start().starts_with("//");
-        let color = match line.change {
-            Change::Added => palette.running,
-            Change::Removed => palette.failed_text,
-            Change::Same if is_comment => palette.faint,
-            Change::Same => palette.value,
-        };
-        let mut format = TextFormat {
-            font_id: FontId::monospace(TYPE),
-            line_height: Some(LEADING * TYPE),
-            color,
-            ..TextFormat::default()
-        };
-        if line.change == Change::Added {
-            format.background = palette.running_background;
-        }
-        job.append(
-            &format!("{} {}\n", line.change.sign(), line.text),
-            0.0,
-            format,
-        );
-    }
-    job
 }

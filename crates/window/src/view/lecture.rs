@@ -2,11 +2,11 @@
 //! and what was measured. It is as high as a step usually is, so that panels stay where they are from one
 //! step to the next; words shrink where they have no room.
 
-use egui::{Rect, RichText, vec2};
+use egui::{Rect, RichText, Ui, vec2};
 
 use crate::view::hud::style::*;
 use crate::view::lesson::{choices, page_buttons, size_that_fits};
-use crate::view::widget_painter::WidgetPainter;
+use crate::view::widgets::{lay_out, palette};
 use lang::tr;
 use ui::{LectureScreen, ViewAction};
 
@@ -19,17 +19,17 @@ pub(crate) fn height(step: &LectureScreen) -> f32 {
 }
 
 /// Shows the strip.
-pub(crate) fn show(painter: &WidgetPainter, step: &LectureScreen, rect: Rect) {
-    let palette = painter.palette;
+pub(crate) fn show(ui: &mut Ui, step: &LectureScreen, rect: Rect) {
+    let (palette, painter) = (palette(ui), ui.painter());
     painter.rect_filled(rect, 0.0, palette.lesson_card);
     painter.rect_filled(rect.with_max_x(rect.left() + 4.0), 0.0, palette.accent);
     let inside = rect.shrink2(vec2(14.0, 7.0));
     let corner = Rect::from_min_max(inside.max - vec2(BUTTONS[0], BUTTONS[1]), inside.max);
     let words = inside.with_max_x(corner.left());
-    painter.lay_out(words, "step of a lecture", |ui| {
+    lay_out(ui, words, "step of a lecture", |ui| {
         ui.spacing_mut().item_spacing.y = 0.0;
         ui.spacing_mut().interact_size.y = 0.0;
-        let show = |ui: &mut egui::Ui, size: f32| {
+        let show = |ui: &mut Ui, size: f32| {
             for (text, font, colour) in [
                 (&step.text, regular(19.0 * size), palette.value),
                 (&step.result, medium(19.0 * size), palette.running),
@@ -42,12 +42,12 @@ pub(crate) fn show(painter: &WidgetPainter, step: &LectureScreen, rect: Rect) {
             }
             ui.add_space(5.0 * size);
             let is_asked = !step.choices.iter().any(|choice| choice.is_right);
-            choices(painter, ui, &step.choices, is_asked, size);
+            choices(ui, &step.choices, is_asked, size);
         };
         let size = size_that_fits(ui, step, words, 1.0, show);
         show(ui, size);
     });
-    painter.lay_out(corner, "buttons of a lecture", |ui| {
+    lay_out(ui, corner, "buttons of a lecture", |ui| {
         let next = if step.number == step.of {
             tr!("Finish")
         } else {
@@ -60,7 +60,7 @@ pub(crate) fn show(painter: &WidgetPainter, step: &LectureScreen, rect: Rect) {
                 (tr!("Back"), ViewAction::PreviousPage, step.number > 1),
                 (next, ViewAction::NextPage, true),
             ];
-            page_buttons(painter, ui, &buttons);
+            page_buttons(ui, &buttons);
         });
     });
 }

@@ -13,13 +13,14 @@ use egui::{
 };
 
 use crate::view::Frame;
-use crate::view::code_editor::code_line;
+use crate::view::code_editor::program;
 use crate::view::hud::style::*;
 use crate::view::hud::{show_menu, show_message};
 use crate::view::timeline;
-use crate::view::widget_painter::WidgetPainter;
+use crate::view::widgets::{asks, lay_out, palette};
 use lang::tr;
 use ui::figures::Urgency;
+use ui::theme::Palette;
 use ui::{LessonChoice, LessonColumn, LessonPage, TimeBar, ViewAction};
 
 /// The room around all of it.
@@ -38,15 +39,14 @@ const WIDE: f32 = 1.1;
 
 /// Shows a page in its rectangle. Within a lecture there is something before its first step and behind its
 /// last one.
-pub(crate) fn show(painter: &WidgetPainter, frame: &Frame<'_>, page: &LessonPage, rect: Rect) {
-    let palette = painter.palette;
-    painter.rect_filled(rect, 0.0, palette.background);
-    painter.lay_out(rect.shrink2(vec2(PAD, 0.6 * PAD)), "lesson", |ui| {
+pub(crate) fn show(ui: &mut Ui, frame: &Frame<'_>, page: &LessonPage, rect: Rect) {
+    let palette = palette(ui);
+    lay_out(ui, rect.shrink2(vec2(PAD, 0.6 * PAD)), "lesson", |ui| {
         ui.visuals_mut().widgets.noninteractive.fg_stroke.color = palette.value;
         let number = format!("{} / {}", page.number, page.of);
         let title = |ui: &mut Ui| ui.label(RichText::new(&page.title).font(medium(24.0)));
         Sides::new().shrink_left().truncate().show(ui, title, |ui| {
-            show_menu(painter, ui);
+            show_menu(ui);
             ui.label(RichText::new(number).color(palette.label));
         });
         if !page.about.is_empty() {
@@ -56,7 +56,7 @@ pub(crate) fn show(painter: &WidgetPainter, frame: &Frame<'_>, page: &LessonPage
         // The most urgent message, because the HUD is hidden.
         let mut messages = frame.screen.figures.iter().flat_map(|it| &it.messages);
         if let Some((urgency, sentence)) = messages.find(|it| it.0 != Urgency::Warning) {
-            show_message(painter, ui, *urgency, |ui, colour| {
+            show_message(ui, *urgency, |ui, colour| {
                 let text = RichText::new(lang::keep_units(sentence)).font(regular(15.0));
                 ui.label(text.color(colour));
             });
@@ -64,7 +64,7 @@ pub(crate) fn show(painter: &WidgetPainter, frame: &Frame<'_>, page: &LessonPage
         let mut room = ui.available_rect_before_wrap();
         room.max.y -= FOOT;
         let body = |size| Body {
-            painter,
+            palette,
             page,
             size,
             room,
@@ -74,7 +74,7 @@ pub(crate) fn show(painter: &WidgetPainter, frame: &Frame<'_>, page: &LessonPage
             let area = ScrollArea::vertical().auto_shrink(false);
             area.show(ui, |ui| body(size).show(ui));
         });
-        show_foot(painter, ui, page, frame.sources.drawing.lecture.is_some());
+        show_foot(ui, page, frame.sources.drawing.lecture.is_some());
     });
 }
 
@@ -114,19 +114,15 @@ pub(crate) fn size_that_fits<T: Clone + PartialEq + Send + Sync + 'static>(
 
 /// A row of buttons from page to page, each with whether it does anything here. One that does nothing keeps
 /// its place, so that the others do too.
-pub(crate) fn page_buttons(
-    painter: &WidgetPainter,
-    ui: &mut Ui,
-    buttons: &[(&str, ViewAction, bool)],
-) {
+pub(crate) fn page_buttons(ui: &mut Ui, buttons: &[(&str, ViewAction, bool)]) {
     for &(name, action, is_possible) in buttons {
         let button = Button::new(RichText::new(name).font(medium(14.0)));
         let button = button.min_size(vec2(62.0, 30.0));
-        painter.asks(&ui.add_enabled(is_possible, button), action);
+        asks(&ui.add_enabled(is_possible, button), action);
     }
 }
 
-fn show_foot(painter: &WidgetPainter, ui: &mut Ui, page: &LessonPage, is_lectures: bool) {
+fn show_foot(ui: &mut Ui, page: &LessonPage, is_lectures: bool) {
     let (hint, next) = match page.number {
         1 => (
             tr!("Press a digit to predict, → to measure"),
@@ -141,7 +137,7 @@ fn show_foot(painter: &WidgetPainter, ui: &mut Ui, page: &LessonPage, is_lecture
     let (has_previous, has_next) = (page.number > 1, page.number < page.of);
     ui.horizontal(|ui| {
         #[rustfmt::skip]
-        page_buttons(painter, ui, &[
+        page_buttons(ui, &[
             (tr!("Back"), ViewAction::PreviousPage, is_lectures || has_previous),
             (next, ViewAction::NextPage, is_lectures || has_next),
             (tr!("Measure again"), ViewAction::MeasureAgain, is_measured),
@@ -149,24 +145,18 @@ fn show_foot(painter: &WidgetPainter, ui: &mut Ui, page: &LessonPage, is_lecture
             (tr!("Close"), ViewAction::ToggleLessons, true),
         ]);
         let hint = RichText::new(hint).font(regular(14.0));
-        ui.add(Label::new(hint.color(painter.palette.label)).truncate());
+        ui.add(Label::new(hint.color(palette(ui).label)).truncate());
     });
 }
 
 /// What the class predicts, in type of a size; a click chooses it while it is asked.
-pub(crate) fn choices(
-    painter: &WidgetPainter,
-    ui: &mut Ui,
-    choices: &[LessonChoice],
-    is_asked: bool,
-    size: f32,
-) {
+pub(crate) fn choices(ui: &mut Ui, choices: &[LessonChoice], is_asked: bool, size: f32) {
     if choices.is_empty() {
         return;
     }
-    let palette = painter.palette;
+    let palette = palette(ui);
     ui.scope(|ui| {
-        chosen_have_the_accent(ui, &palette);
+        chosen_have_the_accent(ui);
         // What was chosen is to be read, also once it cannot be changed.
         ui.visuals_mut().disabled_alpha = 1.0;
         ui.spacing_mut().button_padding = vec2(10.0, 4.0) * size;
@@ -179,7 +169,7 @@ pub(crate) fn choices(
                     button = button.stroke(Stroke::new(2.0, palette.running));
                 }
                 let button = ui.add_enabled(is_asked, button.selected(choice.is_chosen));
-                painter.asks(&button, ViewAction::Predict(number as u8));
+                asks(&button, ViewAction::Predict(number as u8));
             }
         });
     });
@@ -188,7 +178,7 @@ pub(crate) fn choices(
 /// Everything of a page but its head and its foot, in type of a size; its chart reaches to the end of the
 /// room.
 struct Body<'a> {
-    painter: &'a WidgetPainter,
+    palette: Palette<Color32>,
     page: &'a LessonPage,
     size: f32,
     room: Rect,
@@ -200,7 +190,7 @@ impl Body<'_> {
         if self.page.recorded.is_empty() {
             here
         } else {
-            self.painter.palette.recorded
+            self.palette.recorded
         }
     }
 
@@ -213,7 +203,7 @@ impl Body<'_> {
     }
 
     fn show(&self, ui: &mut Ui) {
-        let (page, size, palette) = (self.page, self.size, self.painter.palette);
+        let (page, size, palette) = (self.page, self.size, self.palette);
         let bottom = ui.max_rect().top() + self.room.height();
         ui.set_max_width(ui.available_width() - 4.0); // a letter may stick out
         ui.spacing_mut().item_spacing = (vec2(10.0, 6.0) * size).round_ui();
@@ -227,7 +217,7 @@ impl Body<'_> {
                 ui.set_min_width(ui.available_width());
                 self.text(ui, &page.question, medium(21.0), palette.accent);
                 ui.add_space(4.0 * size);
-                choices(self.painter, ui, &page.choices, page.number == 1, size);
+                choices(ui, &page.choices, page.number == 1, size);
             });
         let edge = card.response.rect;
         let edge = edge.with_max_x(edge.left() + 4.0 * size);
@@ -274,7 +264,7 @@ impl Body<'_> {
                 let title = format!("{name}{}", column.title);
                 let room = ui.available_width() / (LETTER * longest.unwrap_or(1).max(1) as f32);
                 ui.vertical(|ui| {
-                    self.text(ui, &title, medium(17.0), self.painter.palette.value);
+                    self.text(ui, &title, medium(17.0), self.palette.value);
                     self.column(ui, column, (14.0 * self.size).min(room));
                 });
             }
@@ -282,11 +272,9 @@ impl Body<'_> {
     }
 
     fn column(&self, ui: &mut Ui, column: &LessonColumn, code: f32) {
-        let (size, palette) = (self.size, &self.painter.palette);
+        let (size, palette) = (self.size, &self.palette);
         ui.spacing_mut().item_spacing.y = 0.0;
-        for line in &column.code {
-            code_line(ui, palette, line.change, &line.text, code);
-        }
+        ui.label(program(&column.code, false, code, palette));
         ui.add_space(8.0 * size);
         ui.spacing_mut().item_spacing.y = (4.0 * size).round_ui();
         for (label, value) in &column.figures {
@@ -297,7 +285,7 @@ impl Body<'_> {
 
     /// A label and, at the right end of the line, its value.
     fn figure(&self, ui: &mut Ui, label: &str, value: &str, size: f32, colour: Color32) {
-        let label_colour = self.painter.palette.label;
+        let label_colour = self.palette.label;
         Sides::new().shrink_left().wrap().show(
             ui,
             |ui| self.text(ui, label, regular(size), label_colour),
@@ -307,7 +295,7 @@ impl Body<'_> {
 
     /// What is concluded, beside or above the chart.
     fn findings(&self, ui: &mut Ui) {
-        let (page, palette) = (self.page, &self.painter.palette);
+        let (page, palette) = (self.page, &self.palette);
         let progress = page.progress.as_deref().unwrap_or_default();
         self.text(ui, progress, regular(18.0), palette.accent);
         let end = |bar: &TimeBar| bar.interval.map_or(bar.milliseconds, |[_, high]| high);
@@ -339,7 +327,7 @@ impl Body<'_> {
 
     /// A time as a bar, which is hollow if it was predicted, with the interval that a measured one lies in.
     fn bar(&self, ui: &mut Ui, bar: &TimeBar, longest: f64) {
-        let (size, palette) = (self.size, &self.painter.palette);
+        let (size, palette) = (self.size, &self.palette);
         let room = vec2(ui.available_width(), 13.0 * size);
         let (place, _) = ui.allocate_exact_size(room, Sense::hover());
         let painter = ui.painter();
@@ -362,7 +350,7 @@ impl Body<'_> {
 
     /// The speed-up curve, the lesson's pictures, or a round of each setting, down to here.
     fn chart(&self, ui: &mut Ui, bottom: f32) {
-        let (page, size, palette) = (self.page, self.size, &self.painter.palette);
+        let (page, size, palette) = (self.page, self.size, &self.palette);
         let height = (bottom - ui.cursor().top()).max(CHART * self.room.height());
         let (room, _) = ui.allocate_exact_size(vec2(ui.available_width(), height), Sense::hover());
         if !ui.is_visible() {
@@ -385,8 +373,7 @@ impl Body<'_> {
                     }
                 });
             } else {
-                let painter = self.painter.with_clip_rect(ui.clip_rect());
-                timeline::paint_rounds(&painter, room, &page.rounds);
+                timeline::paint_rounds(ui, room, &page.rounds);
             }
         });
     }
@@ -412,5 +399,5 @@ fn texture(ui: &Ui, at: usize, picture: &lesson::LessonImage) -> TextureHandle {
 
 /// A tick or a cross: told apart by their shapes, too.
 pub(crate) fn sign(holds: bool) -> &'static str {
-    if holds { "✓" } else { "✗" }
+    if holds { "✔" } else { "✖" }
 }

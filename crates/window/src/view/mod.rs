@@ -30,7 +30,7 @@ pub(crate) mod recording;
 mod scene;
 pub(crate) mod timeline;
 mod toolbar;
-mod widget_painter;
+mod widgets;
 
 #[cfg(test)]
 mod accessibility_tests;

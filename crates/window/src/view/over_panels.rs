@@ -5,22 +5,23 @@
 //! that part framed; it leads the camera. It is drawn from the same bits as the panel, by state. Where a reduced
 //! view crosses the bus there is nothing of the rest, and the frame stands on a plain background.
 
-use std::sync::Arc;
-
-use egui::{Align2, Color32, FontId, Galley, Mesh, Pos2, Rect, Stroke, StrokeKind, pos2, vec2};
+use egui::{
+    Align, Align2, Color32, FontId, Label, Layout, Mesh, Painter, Pos2, Rect, RichText, Stroke,
+    StrokeKind, Ui, vec2,
+};
 
 use crate::view::Frame;
 use crate::view::hud::style::*;
 use crate::view::layout::{ComparisonPlaces, PixelRect, WindowLayout, in_pixels};
 use crate::view::lesson::sign;
 use crate::view::panels::Minimap;
-use crate::view::widget_painter::WidgetPainter;
+use crate::view::widgets::{lay_out, palette};
 use engine::Transfer;
 use lang::tr;
 use life::{Lattice, Run, Size};
 use session::{Area, Change, Side, Status};
 use ui::finding::{ComparisonTexts, SideTexts};
-use ui::theme::{bytes, theme, tint};
+use ui::theme::{Palette, bytes, theme, tint};
 use ui::{Camera, PanelPart, ViewOptions, ViewTransform};
 
 /// A number's place, in points.
@@ -34,7 +35,7 @@ const MIN_PANEL: f32 = 2.5;
 
 /// Paints frames and numbers of all panels, or of the one instance that is shown.
 pub(crate) fn paint_marks(
-    painter: &WidgetPainter,
+    ui: &Ui,
     status: &Status,
     only: Option<usize>,
     layout: &WindowLayout,
@@ -43,6 +44,7 @@ pub(crate) fn paint_marks(
     if status.lattices.instances < 2 {
         return;
     }
+    let (painter, palette) = (ui.painter(), &palette(ui));
     let gap = layout.tiling.gap as f32 / layout.pixels_per_point;
     let width = (gap / 2.0).min(2.0);
     let panel = layout.points(layout.tiling.rect(0)).size();
@@ -55,7 +57,7 @@ pub(crate) fn paint_marks(
             continue; // it belongs to neither A nor B
         }
         let number = status.number_of(only.unwrap_or(place));
-        let colour = painter.palette.instance(number);
+        let colour = palette.instance(number);
         let around = rect.expand(width);
         for side in [
             around.with_max_y(rect.top()),
@@ -67,19 +69,19 @@ pub(crate) fn paint_marks(
         }
         if has_numbers {
             let place = Rect::from_min_size(rect.min, NUMBER.into());
-            paint_number(painter, place, number);
+            paint_number(painter, place, number, colour);
         }
     }
     put_mesh(painter, frames);
     if only.is_none() {
         let selected = status.panels.selected.min(status.lattices.instances - 1);
         let rect = layout.points(layout.tiling.rect(selected));
-        paint_selection(painter, rect.expand(width), gap - width, options);
+        paint_selection(ui, rect.expand(width), gap - width, options);
     }
 }
 
 /// Paints a frame around the selected panel's own.
-fn paint_selection(painter: &WidgetPainter, rect: Rect, room: f32, options: &ViewOptions) {
+fn paint_selection(ui: &Ui, rect: Rect, room: f32, options: &ViewOptions) {
     if !rect.is_positive() {
         return; // it belongs to neither A nor B, and has no panel
     }
@@ -87,19 +89,19 @@ fn paint_selection(painter: &WidgetPainter, rect: Rect, room: f32, options: &Vie
     // White stands out beside dark cells (where the theme is light: black beside light ones), the
     // accent beside inverted ones.
     let colour = if options.invert {
-        painter.palette.accent
+        palette(ui).accent
     } else {
-        painter.palette.value
+        palette(ui).value
     };
-    painter.rect_stroke(rect, 0.0, Stroke::new(width, colour), StrokeKind::Outside);
+    ui.painter()
+        .rect_stroke(rect, 0.0, Stroke::new(width, colour), StrokeKind::Outside);
 }
 
 /// Paints an instance's number on its colour; what it is the number of says it to a screen reader.
-pub(crate) fn paint_number(painter: &WidgetPainter, place: Rect, number: usize) {
-    let colour = painter.palette.instance(number);
+fn paint_number(painter: &Painter, place: Rect, number: usize, colour: Color32) {
     painter.rect_filled(place, 2.0, colour);
     let text = painter.layout_no_wrap(number.to_string(), medium(11.5), text_on(colour));
-    put_silently(painter, place.center(), Align2::CENTER_CENTER, text);
+    put(painter, place.center(), Align2::CENTER_CENTER, text);
 }
 
 /// The most runs of cells that are painted one by one; of what has more, the outline.
@@ -107,7 +109,8 @@ const MAX_RUNS: usize = 20_000;
 
 /// A panel that is painted on, where it shows cells.
 struct Sheet {
-    painter: WidgetPainter,
+    painter: Painter,
+    palette: Palette<Color32>,
     corner: Pos2,
     transform: ViewTransform,
     size: Size,
@@ -118,7 +121,7 @@ struct Sheet {
 
 /// Paints pending edits, the selection and a pattern to be placed over the panels.
 pub(crate) fn paint_edits(
-    painter: &WidgetPainter,
+    ui: &Ui,
     frame: &Frame<'_>,
     layout: &WindowLayout,
     transform: ViewTransform,
@@ -137,7 +140,8 @@ pub(crate) fn paint_edits(
         let [dead, live] = colours(frame, instance);
         let size = status.lattices.size;
         let mut sheet = Sheet {
-            painter: painter.clone(),
+            painter: ui.painter().clone(),
+            palette: palette(ui),
             corner: panel.min,
             transform,
             size,
@@ -152,7 +156,7 @@ pub(crate) fn paint_edits(
             seen.min[axis] = seen.min[axis].max(all.min[axis]);
             seen.max[axis] = seen.max[axis].min(all.max[axis]);
         }
-        sheet.painter = painter.with_clip_rect(seen);
+        sheet.painter.set_clip_rect(seen);
         panel.is_positive().then_some(sheet)
     };
     for (_, edit) in &edit_overlay.pending {
@@ -163,15 +167,15 @@ pub(crate) fn paint_edits(
     if let Some((instance, area)) = edit_overlay.selection
         && let Some(sheet) = sheet(instance)
     {
-        sheet.fill_area(area, translucent(painter.palette.selection_veil, 0x30));
-        sheet.outline_area(area, painter.palette.accent);
+        sheet.fill_area(area, translucent(sheet.palette.selection_veil, 0x30));
+        sheet.outline_area(area, sheet.palette.accent);
     }
     if let Some(ghost) = &edit_overlay.ghost
         && let Some((instance, at)) = ghost.corner()
         && let Some(sheet) = sheet(instance)
     {
         sheet.pattern(&ghost.pattern, at, sheet.live.gamma_multiply(0.75));
-        sheet.outline(at, ghost.pattern.size(), painter.palette.label);
+        sheet.outline(at, ghost.pattern.size(), sheet.palette.label);
     }
 }
 
@@ -206,7 +210,7 @@ impl Sheet {
             }
             Change::Clear(area) => self.fill_area(*area, self.dead),
             Change::Fill { area, .. } | Change::Flip { area, .. } | Change::Rotate { area, .. } => {
-                self.outline_area(*area, self.painter.palette.label);
+                self.outline_area(*area, self.palette.label);
             }
         }
     }
@@ -242,7 +246,7 @@ impl Sheet {
         const LINE: f32 = 1.5;
         // One that lies on the panel's edge is seen too; and, by the background's colour around it, one
         // among cells of its own colour.
-        let around = Stroke::new(3.0 * LINE, self.painter.palette.background);
+        let around = Stroke::new(3.0 * LINE, self.palette.background);
         for rect in self.rects(at, [size.width(), size.height()]) {
             for (rect, stroke) in [
                 (rect, around),
@@ -341,7 +345,7 @@ pub(crate) fn minimap(frame: &Frame<'_>, layout: &WindowLayout) -> Option<Minima
 
 /// Paints the frames; the cells are the panels' work.
 pub(crate) fn paint_minimap(
-    painter: &WidgetPainter,
+    ui: &Ui,
     frame: &Frame<'_>,
     layout: &WindowLayout,
     transform: ViewTransform,
@@ -349,7 +353,7 @@ pub(crate) fn paint_minimap(
     let (Some(status), Some(small)) = (frame.sources.status, minimap(frame, layout)) else {
         return;
     };
-    let (rect, palette) = (layout.points(small.rect), &painter.palette);
+    let (rect, palette, painter) = (layout.points(small.rect), palette(ui), ui.painter());
     let frame = |rect: Rect, width: f32, colour: Color32, kind: StrokeKind| {
         painter.rect_stroke(rect, 0.0, Stroke::new(width, colour), kind);
     };
@@ -379,94 +383,68 @@ fn rect_in(small: &Minimap, part: &PanelPart, layout: &WindowLayout) -> Rect {
     Rect::from_min_max(from, to.max(from + vec2(2.0, 2.0)))
 }
 
-/// Paints band and headers; none of it lies over a panel.
-pub(crate) fn paint_comparison(
-    painter: &WidgetPainter,
+/// Shows band and headers; none of it lies over a panel.
+pub(crate) fn show_comparison(
+    ui: &mut Ui,
     shown: &ComparisonTexts,
     places: &ComparisonPlaces,
     layout: &WindowLayout,
 ) {
-    paint_band(painter, layout.points(places.band), shown);
-    for texts in &shown.sides {
-        let place = layout.points(places.header(texts.side));
-        paint_header(painter, place, texts, figure_colour(painter, shown));
-    }
-}
-
-/// The first of the two if there is room for it, else the second.
-fn either(
-    painter: &WidgetPainter,
-    texts: &[String; 2],
-    font: FontId,
-    text_colour: Color32,
-    room: f32,
-) -> Arc<Galley> {
-    let long = painter.layout_no_wrap(texts[0].clone(), font.clone(), text_colour);
-    if long.size().x * 0.85 <= room {
-        return fitted(painter, &texts[0], font, text_colour, room);
-    }
-    fitted(painter, &texts[1], font, text_colour, room)
-}
-
-fn paint_band(painter: &WidgetPainter, rect: Rect, shown: &ComparisonTexts) {
-    let (inside, palette) = (rect.shrink2(vec2(10.0, 0.0)), &painter.palette);
-    let (text, text_colour) = match &shown.cells {
+    let palette = palette(ui);
+    let figures = if shown.is_recorded {
+        palette.recorded
+    } else {
+        palette.value
+    };
+    let band = layout.points(places.band).shrink2(vec2(10.0, 0.0));
+    let (cells, colour) = match &shown.cells {
         None => (tr!("comparing the cells …").into(), palette.label),
         Some((true, text)) => (format!("{}  {text}", sign(true)), palette.running),
         Some((false, text)) => (format!("{}  {text}", sign(false)), palette.value),
     };
-    let room = 0.46 * inside.width();
-    let text = fitted(painter, &text, medium(16.0), text_colour, room);
-    let left = inside.right() - text.size().x;
-    put(painter, inside.right_center(), Align2::RIGHT_CENTER, text);
-    let room = (left - 16.0 - inside.left()).max(1.0);
-    let colour = figure_colour(painter, shown);
-    let factor = either(painter, &shown.factor, medium(18.0), colour, room);
-    put(painter, inside.left_center(), Align2::LEFT_CENTER, factor);
+    lay_out(ui, band, "comparison", |ui| {
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            ui.label(RichText::new(cells).font(medium(16.0)).color(colour));
+            ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
+                // Without its subject where there is little room.
+                let [long, short] = &shown.factor;
+                let is_wide = ui.available_width() > 300.0;
+                let factor = if is_wide { long } else { short };
+                truncated(ui, factor, medium(18.0), figures);
+            });
+        });
+    });
+    for texts in &shown.sides {
+        let place = layout.points(places.header(texts.side));
+        show_header(ui, place.shrink2(vec2(6.0, 3.0)), texts, figures);
+    }
 }
 
-/// The colour of the factor and of the times.
-fn figure_colour(painter: &WidgetPainter, shown: &ComparisonTexts) -> Color32 {
-    if shown.is_recorded {
-        painter.palette.recorded
-    } else {
-        painter.palette.value
-    }
+fn truncated(ui: &mut Ui, text: &str, font: FontId, colour: Color32) {
+    let text = RichText::new(text).font(font).color(colour);
+    ui.add(Label::new(text).truncate());
 }
 
 /// The letter of one of the two, its settings and its time.
-fn paint_header(painter: &WidgetPainter, rect: Rect, texts: &SideTexts, time_colour: Color32) {
-    let inside = rect.shrink2(vec2(6.0, 3.0));
-    painter.rect_filled(inside, 6.0, painter.palette.comparison);
-    let side = inside.height();
-    let letter = Rect::from_min_size(inside.min, vec2(side, side));
+fn show_header(ui: &mut Ui, rect: Rect, texts: &SideTexts, time_colour: Color32) {
+    let palette = palette(ui);
+    let letter = rect.with_max_x(rect.left() + rect.height());
     // They differ in lightness too.
     let colour = match texts.side {
-        Side::A => painter.palette.accent,
-        Side::B => painter.palette.comparison_b,
+        Side::A => palette.accent,
+        Side::B => palette.comparison_b,
     };
-    painter.rect_filled(letter, 6.0, colour);
-    let dark = painter.palette.on_bright;
-    let name = fitted(painter, texts.side.name(), medium(0.62 * side), dark, side);
-    put(painter, letter.center(), Align2::CENTER_CENTER, name);
-    let left = letter.right() + 10.0;
-    let room = (inside.right() - left - 6.0).max(1.0);
-    let line = side / 2.0;
-    let rows = [
-        (&texts.time, 17.0, time_colour),
-        (&texts.settings, 14.0, painter.palette.label),
-    ];
-    for (row, (text, size, colour)) in rows.into_iter().enumerate() {
-        let text = fitted(
-            painter,
-            text,
-            medium(f32::min(size, 0.9 * line)),
-            colour,
-            room,
-        );
-        let y = inside.top() + (row as f32 + 0.5) * line;
-        put(painter, pos2(left, y), Align2::LEFT_CENTER, text);
-    }
+    ui.painter().rect_filled(rect, 6.0, palette.comparison);
+    ui.painter().rect_filled(letter, 6.0, colour);
+    let name = RichText::new(texts.side.name()).font(medium(0.62 * rect.height()));
+    ui.put(letter, Label::new(name.color(palette.on_bright)));
+    let inside = rect.with_min_x(letter.right() + 10.0);
+    lay_out(ui, inside, texts.side.name(), |ui| {
+        ui.spacing_mut().item_spacing.y = 0.0;
+        let size = |usual: f32| medium(usual.min(0.42 * rect.height())); // two rows
+        truncated(ui, &texts.time, size(17.0), time_colour);
+        truncated(ui, &texts.settings, size(14.0), palette.label);
+    });
 }
 
 #[cfg(test)]

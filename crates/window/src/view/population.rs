@@ -8,13 +8,13 @@
 use egui::accesskit::Role;
 use egui::{
     Align, Align2, Button, Color32, Layout, Painter, Pos2, Rect, RichText, Sense, Shape, Stroke,
-    WidgetInfo, pos2, vec2,
+    Ui, WidgetInfo, pos2, vec2,
 };
 
 use crate::view::hud::side_panel;
 use crate::view::hud::style::*;
 use crate::view::layout::WindowLayout;
-use crate::view::widget_painter::WidgetPainter;
+use crate::view::widgets::{asks, palette};
 use lang::tr;
 use session::Status;
 use session::population::Sample;
@@ -31,35 +31,35 @@ const FIGURES: f32 = 58.0;
 const POPULATION: f32 = 0.58;
 
 /// Shows the graph in its rectangle.
-pub(crate) fn show(painter: &WidgetPainter, shown: &PopulationChart, rect: Rect) {
-    let palette = &painter.palette;
-    side_panel(
-        painter,
-        rect,
-        &shown.title,
-        ViewAction::TogglePopulation,
-        |ui| {
-            ui.horizontal(|ui| {
-                ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-                    let other = Action::from(ViewAction::TogglePopulationOfAll);
-                    let text = tr!("{} all / selected", other.key());
-                    let button = Button::new(RichText::new(text).small());
-                    painter.asks(&ui.add(button.frame_when_inactive(false)), other);
-                    let (font, width) = (medium(19.0), ui.available_width());
-                    let headline = fitted(painter, &shown.headline, font, palette.alive, width);
-                    ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
-                        ui.label(headline)
-                    });
+pub(crate) fn show(ui: &mut Ui, shown: &PopulationChart, rect: Rect) {
+    let palette = &palette(ui);
+    side_panel(ui, rect, &shown.title, ViewAction::TogglePopulation, |ui| {
+        ui.horizontal(|ui| {
+            ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+                let other = Action::from(ViewAction::TogglePopulationOfAll);
+                let text = tr!("{} all / selected", other.key());
+                let button = Button::new(RichText::new(text).small());
+                asks(&ui.add(button.frame_when_inactive(false)), other);
+                let (font, width) = (medium(19.0), ui.available_width());
+                let headline = fitted(ui.painter(), &shown.headline, font, palette.alive, width);
+                ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
+                    ui.label(headline)
                 });
             });
-            let (font, width) = (regular(14.0), ui.available_width());
-            ui.label(fitted(painter, &shown.caption, font, palette.label, width));
-            let (all, chart) = ui.allocate_exact_size(ui.available_size(), Sense::hover());
-            let list = format!("{}, {}, {}", shown.headline, shown.born, shown.died);
-            chart.widget_info(|| WidgetInfo::labeled(Role::Image, true, &list));
-            paint(ui.painter(), shown, all, palette);
-        },
-    );
+        });
+        let (font, width) = (regular(14.0), ui.available_width());
+        ui.label(fitted(
+            ui.painter(),
+            &shown.caption,
+            font,
+            palette.label,
+            width,
+        ));
+        let (all, chart) = ui.allocate_exact_size(ui.available_size(), Sense::hover());
+        let list = format!("{}, {}, {}", shown.headline, shown.born, shown.died);
+        chart.widget_info(|| WidgetInfo::labeled(Role::Image, true, &list));
+        paint(ui.painter(), shown, all, palette);
+    });
 }
 
 /// Paints the charts, one above the other, with their axes.
@@ -141,14 +141,10 @@ fn paint(painter: &Painter, shown: &PopulationChart, all: Rect, palette: &Palett
 
 /// Labels panels that are dead, still or periodic, or were just filled with a new soup, in their lower
 /// left corners, where panels are large enough.
-pub(crate) fn paint_tags(
-    painter: &WidgetPainter,
-    status: &Status,
-    only: Option<usize>,
-    layout: &WindowLayout,
-) {
+pub(crate) fn paint_tags(ui: &Ui, status: &Status, only: Option<usize>, layout: &WindowLayout) {
+    let (palette, painter) = (palette(ui), ui.painter());
     // Nearly opaque, so that the word is read on any cells.
-    let background = translucent(painter.palette.tag_background, 0xE0);
+    let background = translucent(palette.tag_background, 0xE0);
     for place in 0..layout.tiling.count {
         let instance = only.unwrap_or(place);
         let settled = status.panels.settled.get(instance).copied().flatten();
@@ -158,13 +154,13 @@ pub(crate) fn paint_tags(
             None => continue,
         };
         let panel = layout.points(layout.tiling.rect(place));
-        let word = painter.layout_no_wrap(word, medium(13.0), painter.palette.value);
+        let word = painter.layout_no_wrap(word, medium(13.0), palette.value);
         let size = word.size() + vec2(10.0, 4.0);
         if size.x > panel.width() || 3.0 * size.y > panel.height() {
             continue;
         }
         let rect = Align2::LEFT_BOTTOM.anchor_size(panel.left_bottom(), size);
         painter.rect_filled(rect, 0.0, background);
-        put(painter, rect.center(), Align2::CENTER_CENTER, word);
+        put(painter, rect.center(), Align2::CENTER_CENTER, word); // the panel says it
     }
 }

@@ -10,7 +10,7 @@ use egui::{
 
 use crate::view::Frame;
 use crate::view::hud::style::*;
-use crate::view::widget_painter::WidgetPainter;
+use crate::view::widgets::{asks, lay_out, palette};
 use lang::tr;
 use session::{SessionAction, Switch};
 use ui::{Action, EditAction, Sources, Tool, ViewAction};
@@ -117,12 +117,11 @@ fn buttons(it: &Sources<'_>) -> Vec<Face> {
 pub(crate) const MIN_WIDTH: f32 = BUTTONS as f32 * UNLABELLED + 2.0 * PAD;
 
 /// Shows the toolbar in its rectangle.
-pub(crate) fn show(painter: &WidgetPainter, frame: &Frame<'_>, rect: Rect) {
-    let palette = painter.palette;
-    painter.rect_filled(rect, 0.0, palette.background);
+pub(crate) fn show(ui: &mut Ui, frame: &Frame<'_>, rect: Rect) {
+    let (palette, painter) = (palette(ui), ui.painter());
     painter.hline(rect.x_range(), rect.bottom() - 0.5, (1.0, palette.rule));
-    painter.lay_out(rect.shrink2(vec2(PAD, 3.0)), "toolbar", |ui| {
-        chosen_have_the_accent(ui, &palette);
+    lay_out(ui, rect.shrink2(vec2(PAD, 3.0)), "toolbar", |ui| {
+        chosen_have_the_accent(ui);
         ui.spacing_mut().item_spacing.x = 3.0;
         ui.spacing_mut().button_padding = vec2(0.0, 0.0);
         let [at_rest, ..] = usable(ui);
@@ -134,7 +133,7 @@ pub(crate) fn show(painter: &WidgetPainter, frame: &Frame<'_>, rect: Rect) {
         ui.horizontal(|ui| {
             for (action, sign, label) in buttons(&frame.sources) {
                 let face = face(sign, has_labels.then_some(label));
-                show_button(painter, ui, frame, action, face);
+                show_button(ui, frame, action, face);
             }
             let text = under_pointer(&frame.sources);
             if !text.is_empty() {
@@ -171,13 +170,7 @@ fn face(parts: &'static str, label: Option<String>) -> Atom<'static> {
     })
 }
 
-fn show_button(
-    painter: &WidgetPainter,
-    ui: &mut Ui,
-    frame: &Frame<'_>,
-    action: Action,
-    face: Atom<'_>,
-) {
+fn show_button(ui: &mut Ui, frame: &Frame<'_>, action: Action, face: Atom<'_>) {
     let Some(row) = action.row() else { return };
     let unavailable = action.unavailable(&frame.sources);
     let state = row.is_on(&frame.sources);
@@ -191,7 +184,7 @@ fn show_button(
         selected: state,
         ..WidgetInfo::labeled(Role::Button, unavailable.is_none(), row.help())
     });
-    painter.asks(&button, action);
+    asks(&button, action);
     let does = || format!("{} ({})", row.help(), row.keys());
     let tip = unavailable.clone().unwrap_or_else(does);
     ui.ctx()

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::view::widget_painter::WidgetPainter;
+use crate::view::widgets::palette;
 
 use egui::text::{LayoutJob, TextWrapping};
 use egui::{
@@ -30,7 +30,8 @@ pub(crate) fn translucent(colour: Color32, alpha: u8) -> Color32 {
 }
 
 /// From here on, buttons that are on have the accent.
-pub(crate) fn chosen_have_the_accent(ui: &mut egui::Ui, palette: &Palette<Color32>) {
+pub(crate) fn chosen_have_the_accent(ui: &mut egui::Ui) {
+    let palette = palette(ui);
     let visuals = ui.visuals_mut();
     visuals.selection.bg_fill = palette.accent;
     visuals.selection.stroke.color = palette.on_accent;
@@ -134,11 +135,11 @@ pub(crate) fn paragraph(
     painter.layout_job(job)
 }
 
-/// Paints a galley where `align` of it is at `at`; egui has it on whole pixels.
-pub(crate) fn put(painter: &WidgetPainter, at: Pos2, align: Align2, galley: Arc<Galley>) {
-    let place = align.anchor_size(at, galley.size());
-    painter.say_painted(place, galley.text());
-    put_silently(painter, at, align, galley);
+/// Paints a galley where `align` of it is at `at`; egui has it on whole pixels. Something else says it to a
+/// screen reader.
+pub(crate) fn put(painter: &Painter, at: Pos2, align: Align2, galley: Arc<Galley>) {
+    let corner = align.anchor_size(at, galley.size()).min;
+    painter.galley(corner, galley, UNTINTED);
 }
 
 /// Adds rectangles on whole pixels, which egui does not see to in meshes: no edge is blurred.
@@ -147,12 +148,6 @@ pub(crate) fn put_mesh(painter: &Painter, mut mesh: Mesh) {
         vertex.pos = vertex.pos.round_to_pixels(painter.pixels_per_point());
     }
     painter.add(Shape::mesh(mesh));
-}
-
-/// Paints a text that something else says to a screen reader.
-pub(crate) fn put_silently(painter: &WidgetPainter, at: Pos2, align: Align2, galley: Arc<Galley>) {
-    let corner = align.anchor_size(at, galley.size()).min;
-    painter.galley(corner, galley, UNTINTED);
 }
 
 /// Gives every dialog its style, in these colours.

@@ -1,11 +1,15 @@
 //! Lanes of rounds on one axis: of the host, the streams and the multiprocessors. A bar's colour is the
 //! instance's, and how much of it is filled says what is done.
 
-use egui::{Align2, Color32, Mesh, Pos2, Rect, Shape, Stroke, StrokeKind, pos2, vec2};
+use egui::accesskit::Role;
+use egui::{
+    Align2, Color32, Mesh, Painter, Pos2, Rect, Sense, Shape, Stroke, StrokeKind, Ui, WidgetInfo,
+    pos2, vec2,
+};
 
 use crate::view::hud::style::*;
 use crate::view::timeline::layout::{GUTTER, Plot, Rows};
-use crate::view::widget_painter::WidgetPainter;
+use crate::view::widgets::{is_read, palette};
 use ui::Chart;
 use ui::theme::Palette;
 use ui::timeline::scale::{TimeScale, TimeZoom};
@@ -60,7 +64,7 @@ pub(super) fn rounds<'a>(
 
 /// Paints rounds on one axis, as A and B if they are two, without what stands around the lanes of a
 /// session's timeline.
-pub(crate) fn paint_rounds(painter: &WidgetPainter, rect: Rect, charts: &[Chart]) {
+pub(crate) fn paint_rounds(ui: &Ui, rect: Rect, charts: &[Chart]) {
     let plot = Plot::of(rect);
     let [first, ..] = charts else { return };
     if plot.rows.height() < 2.0 * MIN_ROUNDS || !plot.rows.is_positive() {
@@ -69,26 +73,26 @@ pub(crate) fn paint_rounds(painter: &WidgetPainter, rect: Rect, charts: &[Chart]
     let whole = TimeZoom::default().of(first.whole);
     let scale = TimeScale::new(whole, plot.rows.left(), plot.rows.width());
     let charts: Vec<_> = charts.iter().collect();
-    paint(painter, &plot, scale, &rounds(&plot, scale, &charts, true));
+    paint(ui, &plot, scale, &rounds(&plot, scale, &charts, true));
 }
 
 /// Paints strips, and the axis with its lines through all of them.
-pub(super) fn paint(painter: &WidgetPainter, plot: &Plot, scale: TimeScale, strips: &[Strip<'_>]) {
+pub(super) fn paint(ui: &Ui, plot: &Plot, scale: TimeScale, strips: &[Strip<'_>]) {
+    let (painter, palette) = (ui.painter(), &palette(ui));
     for strip in strips {
-        strip.paint_ground(painter);
+        strip.paint_ground(painter, palette);
     }
-    paint_axis(painter, plot, scale);
+    paint_axis(painter, palette, plot, scale);
     for strip in strips {
-        strip.paint_bars(painter);
-        strip.paint_links(painter);
-        strip.name_rows(painter);
+        strip.paint_bars(painter, palette);
+        strip.paint_links(painter, palette);
+        strip.name_rows(ui, palette);
     }
 }
 
 /// Paints the time axis: tick lines through all lanes, and their labels.
-fn paint_axis(painter: &WidgetPainter, plot: &Plot, scale: TimeScale) {
-    let label =
-        |text: &str| painter.layout_no_wrap(text.into(), regular(12.5), painter.palette.label);
+fn paint_axis(painter: &Painter, palette: &Palette<Color32>, plot: &Plot, scale: TimeScale) {
+    let label = |text: &str| painter.layout_no_wrap(text.into(), regular(12.5), palette.label);
     // Deep in a long round the labels are long.
     let last = scale.ticks(88.0).pop();
     let widest = last.map_or(0.0, |(_, text)| label(&text).size().x);
@@ -96,7 +100,7 @@ fn paint_axis(painter: &WidgetPainter, plot: &Plot, scale: TimeScale) {
     let mut free = f32::MIN;
     for (ns, text) in scale.ticks((widest + 30.0).max(88.0)) {
         let x = scale.x(ns);
-        painter.vline(x, down.clone(), (1.0, painter.palette.time_line));
+        painter.vline(x, down.clone(), (1.0, palette.time_line));
         let label = label(&text);
         // The first and the last stay inside, if they are not in the way of others.
         let half = label.size().x / 2.0;
@@ -140,27 +144,30 @@ impl<'a> Strip<'a> {
         (place, self.lanes.get(lanes).unwrap_or_default())
     }
 
-    fn paint_ground(&self, painter: &WidgetPainter) {
+    fn paint_ground(&self, painter: &Painter, palette: &Palette<Color32>) {
         let mut mesh = Mesh::default();
         for (place, _) in self.rows() {
-            mesh.add_colored_rect(place, painter.palette.recessed);
+            mesh.add_colored_rect(place, palette.recessed);
         }
         put_mesh(painter, mesh);
     }
 
     /// Paints all bars as one mesh: thousands cost little.
-    fn paint_bars(&self, painter: &WidgetPainter) {
+    fn paint_bars(&self, painter: &Painter, palette: &Palette<Color32>) {
         let mut mesh = Mesh::default();
         for (row, lanes) in self.rows() {
             match lanes {
-                [lane] => self.add_bars(&mut mesh, &painter.palette, row, &lane.bars),
-                _ => self.add_folded(&mut mesh, painter, row, lanes),
+                [lane] => self.add_bars(&mut mesh, palette, row, &lane.bars),
+                _ => {
+                    let columns = (row.width() * painter.pixels_per_point()) as usize;
+                    self.add_folded(&mut mesh, palette, row, columns, lanes);
+                }
             }
         }
         put_mesh(painter, mesh);
         for (row, lanes) in self.rows() {
             if let ([lane], true) = (lanes, row.height() >= MIN_NAMED) {
-                self.paint_names(painter, row, &lane.bars);
+                self.paint_names(painter, palette, row, &lane.bars);
             }
         }
     }
@@ -179,9 +186,14 @@ impl<'a> Strip<'a> {
         }
     }
 
-    fn add_folded(&self, mesh: &mut Mesh, painter: &WidgetPainter, row: Rect, lanes: &[Lane]) {
-        let palette = &painter.palette;
-        let columns = (row.width() * painter.pixels_per_point()) as usize;
+    fn add_folded(
+        &self,
+        mesh: &mut Mesh,
+        palette: &Palette<Color32>,
+        row: Rect,
+        columns: usize,
+        lanes: &[Lane],
+    ) {
         let x = |column: usize| row.left() + column as f32 / columns as f32 * row.width();
         let bars = lanes.iter().flat_map(|lane| &lane.bars);
         for piece in fold_bars(bars, self.scale.range, columns) {
@@ -195,27 +207,25 @@ impl<'a> Strip<'a> {
     }
 
     /// Paints the ops' names where they fit into their bars.
-    fn paint_names(&self, painter: &WidgetPainter, row: Rect, bars: &[Bar]) {
+    fn paint_names(&self, painter: &Painter, palette: &Palette<Color32>, row: Rect, bars: &[Bar]) {
         let font = medium((0.86 * row.height()).min(12.5));
         for bar in bars {
             let rect = self.bar_rect(row, bar);
             let Some(rect) = rect.filter(|rect| rect.width() >= 24.0) else {
                 continue;
             };
-            let palette = &painter.palette;
             let colour = colour(bar.kind, bar.number, palette);
             let inside = text_on(mixed(palette, colour, fill(bar.kind)));
             let name = self.chart.name(bar).to_owned();
             let name = painter.layout_no_wrap(name, font.clone(), inside);
             if name.size().x + 8.0 <= rect.width() {
-                // The lane says it.
-                put_silently(painter, rect.center(), Align2::CENTER_CENTER, name);
+                put(painter, rect.center(), Align2::CENTER_CENTER, name);
             }
         }
     }
 
     /// Paints what joins lanes of streams: events and what waits for them, and a race.
-    fn paint_links(&self, painter: &WidgetPainter) {
+    fn paint_links(&self, painter: &Painter, palette: &Palette<Color32>) {
         if !self.has_links {
             return;
         }
@@ -225,7 +235,7 @@ impl<'a> Strip<'a> {
                 |(lane, bar): &PlacedBar| pos2(self.scale.x(bar.end), row_of(*lane).center().y);
             let ends = [end(record), end(wait)];
             if ends.iter().all(|at| self.place.x_range().contains(at.x)) {
-                paint_arrow(painter, ends);
+                paint_arrow(painter, palette.value, ends);
             }
         }
         let racing = self.chart.race.as_ref().map(|race| {
@@ -233,7 +243,7 @@ impl<'a> Strip<'a> {
                 .map(|(lane, bar)| self.bar_rect(row_of(*lane), bar))
         });
         if let Some([Some(first), Some(second)]) = racing {
-            paint_race(painter, [first, second]);
+            paint_race(painter, palette.failed_text, [first, second]);
         }
     }
 
@@ -255,16 +265,18 @@ impl<'a> Strip<'a> {
 
     /// Names rows, as many as have room; a screen reader is told of each, with its first spans and their
     /// times.
-    fn name_rows(&self, painter: &WidgetPainter) {
-        let colour = painter.palette.label;
+    fn name_rows(&self, ui: &Ui, palette: &Palette<Color32>) {
+        let (painter, colour, is_read) = (ui.painter(), palette.label, is_read(ui));
         let every = self.rows.named(13.5);
         for (at, (row, lanes)) in self.rows().enumerate() {
             let name = self.row_name(lanes);
-            if painter.is_read() {
+            if is_read {
                 let bars = lanes.first().map_or(&[][..], |lane| &lane.bars);
                 let spans = self.chart.list(&bars[..bars.len().min(MAX_SPANS_SAID)]);
                 let all = row.with_min_x(row.left() - GUTTER).expand(8.0);
-                painter.say(all, &format!("{name}: {spans}"));
+                let id = ui.scope_id().with((row.top() as i32, "row"));
+                let said = || WidgetInfo::labeled(Role::Label, true, format!("{name}: {spans}"));
+                ui.interact(all, id, Sense::hover()).widget_info(said);
             }
             if at % every == 0 {
                 let name = fitted(painter, &name, regular(12.5), colour, GUTTER - 8.0);
@@ -321,8 +333,7 @@ pub(super) fn add_bar(
 }
 
 /// Paints an arrow from the record of an event to what waits for it.
-fn paint_arrow(painter: &WidgetPainter, [from, to]: [Pos2; 2]) {
-    let colour = painter.palette.value;
+fn paint_arrow(painter: &Painter, colour: Color32, [from, to]: [Pos2; 2]) {
     // Events of one moment would hide one another: it leaves to the right, and comes from the left.
     let bend = from.x.max(to.x) + 7.0;
     let end = pos2(to.x + 1.0, to.y);
@@ -334,8 +345,8 @@ fn paint_arrow(painter: &WidgetPainter, [from, to]: [Pos2; 2]) {
 
 /// Marks two ops that nothing orders, and what is missing between them by a dashed line: the end of the
 /// first is to come before the beginning of the second.
-fn paint_race(painter: &WidgetPainter, [first, second]: [Rect; 2]) {
-    let line = Stroke::new(2.5, painter.palette.failed_text);
+fn paint_race(painter: &Painter, colour: Color32, [first, second]: [Rect; 2]) {
+    let line = Stroke::new(2.5, colour);
     for bar in [first, second] {
         painter.rect_stroke(bar, 0.0, line, StrokeKind::Outside);
     }
@@ -350,7 +361,8 @@ fn mixed(palette: &Palette<Color32>, colour: Color32, part: f32) -> Color32 {
 }
 
 /// Paints a frame around the bar under the pointer.
-pub(super) fn paint_outline(painter: &WidgetPainter, bar: Rect) {
-    let edge = Stroke::new(1.5, painter.palette.highlight);
-    painter.rect_stroke(bar, 0.0, edge, StrokeKind::Outside);
+pub(super) fn paint_outline(ui: &Ui, bar: Rect) {
+    let edge = Stroke::new(1.5, palette(ui).highlight);
+    ui.painter()
+        .rect_stroke(bar, 0.0, edge, StrokeKind::Outside);
 }

@@ -16,7 +16,8 @@ pub(crate) use text::tone_colour;
 
 use crate::view::Frame;
 use crate::view::layout::WindowLayout;
-use crate::view::widget_painter::WidgetPainter;
+use crate::view::widgets::palette;
+use egui::Ui;
 use lanes::Strip;
 use lang::tr;
 use layout::{Rows, TimelineLayout};
@@ -144,22 +145,23 @@ fn sm_prefix(status: &Status) -> &'static str {
 }
 
 /// Paints the timeline, if the window has room for it, and what the pointer is over anywhere near it.
-pub(crate) fn paint(painter: &WidgetPainter, frame: &Frame<'_>, layout: &WindowLayout) {
+pub(crate) fn paint(ui: &mut Ui, frame: &Frame<'_>, layout: &WindowLayout) {
     let timeline = frame.timeline;
     let Some(places) = TimelineLayout::of(layout) else {
         return;
     };
-    let line = (1.0, painter.palette.rule);
-    painter.hline(places.all.x_range(), places.all.top() + 0.5, line);
+    let line = (1.0, palette(ui).rule);
+    ui.painter()
+        .hline(places.all.x_range(), places.all.top() + 0.5, line);
     let strips = timeline.strips(&places, frame.sources.status);
     if !strips.is_empty() {
-        lanes::paint(painter, &places.plot, timeline.scale(&places), &strips);
+        lanes::paint(ui, &places.plot, timeline.scale(&places), &strips);
     }
-    text::show(painter, frame, &places, &strips);
+    text::show(ui, frame, &places, &strips);
     let at = timeline.pointer.map(|at| layout.point(at));
     if let Some(at) = at.filter(|at| places.all.contains(*at))
         && let Some((lines, place)) = strips.iter().find_map(|strip| strip.hit(at))
     {
-        text::show_tip(painter, at, &lines, place);
+        text::show_tip(ui, at, &lines, place);
     }
 }

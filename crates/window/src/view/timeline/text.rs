@@ -2,8 +2,8 @@
 //! what colours and edges mean, where the times come from, and what is under the pointer.
 
 use egui::{
-    Align, Align2, Button, Id, Label, Layout, Link, Mesh, Pos2, Rect, RichText, Sense, Tooltip, Ui,
-    vec2,
+    Align, Button, Id, Label, Layout, Link, Mesh, Pos2, Rect, RichText, Sense, TextWrapMode,
+    Tooltip, Ui, vec2,
 };
 
 use crate::view::Frame;
@@ -12,7 +12,7 @@ use crate::view::hud::style::*;
 use crate::view::timeline::lanes::{Strip, add_bar, paint_outline};
 use crate::view::timeline::layout::TimelineLayout;
 use crate::view::timeline::{TimelineView, sm_count, sm_prefix};
-use crate::view::widget_painter::WidgetPainter;
+use crate::view::widgets::{asks, lay_out, palette, requests};
 use lang::tr;
 use session::{SessionAction, Status, Switch};
 use ui::finding::{Headline, Tone};
@@ -28,42 +28,36 @@ const SMALL: f32 = 12.5;
 const STATE: f32 = 110.0;
 
 /// Shows all of it.
-pub(super) fn show(
-    painter: &WidgetPainter,
-    frame: &Frame<'_>,
-    places: &TimelineLayout,
-    strips: &[Strip<'_>],
-) {
+pub(super) fn show(ui: &mut Ui, frame: &Frame<'_>, places: &TimelineLayout, strips: &[Strip<'_>]) {
     let (timeline, screen) = (frame.timeline, &frame.screen);
-    let (palette, status) = (&painter.palette, frame.sources.status);
+    let (palette, status) = (palette(ui), frame.sources.status);
     let missing = screen
         .recorded
         .as_ref()
         .map_or("", |it| it.missing.as_str());
     let folded = strips.iter().map(|strip| strip.rows.folded).max();
-    line(painter, places.title, "title", |ui| {
-        show_state(painter, ui, timeline, status);
+    line(ui, places.title, "title", |ui| {
+        show_state(ui, timeline, status);
         if timeline.race.is_none() {
-            show_summary(painter, ui, screen);
+            show_summary(ui, screen);
         }
     });
     // Where a step of a lecture says what was found, a race takes the legend's place.
     let has_legend = timeline.race.is_none() || places.finding.is_positive();
     if let Some(chart) = timeline.chart().filter(|_| has_legend) {
-        line(painter, places.legend, "legend", |ui| {
-            show_legend(painter, ui, chart);
+        line(ui, places.legend, "legend", |ui| {
+            show_legend(ui, chart);
         });
     }
     if strips.is_empty() {
-        painter.rect_filled(places.plot.rows, 0.0, palette.recessed);
+        let place = places.plot.rows;
+        ui.painter().rect_filled(place, 0.0, palette.recessed);
         let text = match missing {
             "" => tr!("No round has been timed yet"),
             missing => missing,
         };
-        let room = places.plot.rows.width();
-        let text = paragraph(painter, text, regular(14.0), palette.label, room, 3);
-        let middle = places.plot.rows.center();
-        put(painter, middle, Align2::CENTER_CENTER, text);
+        let text = RichText::new(lang::keep_units(text)).font(regular(14.0));
+        ui.put(place, Label::new(text));
     }
     if let Some(race) = &timeline.race {
         let place = if places.finding.is_positive() {
@@ -75,25 +69,27 @@ pub(super) fn show(
         let rows = (place.height() / (1.17 * SMALL)) as usize;
         let (text, room) = (&race.fault.message, place.width());
         let text = paragraph(
-            painter,
+            ui.painter(),
             text,
             medium(SMALL),
             palette.failed_text,
             room,
             rows,
         );
-        line(painter, place, "finding", |ui| _ = ui.label(text));
+        line(ui, place, "finding", |ui| _ = ui.label(text));
     } else if places.finding.is_positive() {
-        line(painter, places.finding, "finding", |ui| {
-            show_finding(painter, ui, screen.finding.as_ref());
+        line(ui, places.finding, "finding", |ui| {
+            show_finding(ui, screen.finding.as_ref());
         });
     }
     if let (Some((head, _)), Some(status)) = (places.map, status) {
         // The axis' lines end where words are.
-        painter.rect_filled(head, 0.0, palette.background);
+        ui.painter().rect_filled(head, 0.0, palette.background);
         let text = map_in_words(timeline.chart(), status);
-        let text = fitted(painter, &text, medium(13.5), palette.value, head.width());
-        put(painter, head.left_center(), Align2::LEFT_CENTER, text);
+        let text = RichText::new(text).font(medium(13.5)).color(palette.value);
+        line(ui, head, "map", |ui| {
+            _ = ui.add(Label::new(text).truncate())
+        });
     }
     let foot = match (&timeline.race, &screen.recorded, status) {
         (Some(race), ..) if race.is_measured => {
@@ -107,20 +103,20 @@ pub(super) fn show(
         (None, None, Some(status)) => source(status, screen.finding.is_some(), folded),
         (None, None, None) => String::new(),
     };
-    line(painter, places.foot, "foot", |ui| {
+    line(ui, places.foot, "foot", |ui| {
         let colour = match &screen.recorded {
             Some(_) => palette.recorded,
             None => palette.label,
         };
-        let foot = fitted(painter, &foot, regular(SMALL), colour, ui.available_width());
+        let foot = RichText::new(foot).font(regular(SMALL)).color(colour);
         let mouse = tr!("wheel: zoom · drag: move · double click: fit");
-        ui.label(foot).on_hover_text(mouse);
+        ui.add(Label::new(foot).truncate()).on_hover_text(mouse);
     });
 }
 
 /// Lays out a line of widgets in a place.
-fn line(painter: &WidgetPainter, place: Rect, name: &str, add: impl FnOnce(&mut Ui)) {
-    painter.lay_out(place, name, |ui| {
+fn line(ui: &mut Ui, place: Rect, name: &str, add: impl FnOnce(&mut Ui)) {
+    lay_out(ui, place, name, |ui| {
         ui.with_layout(Layout::left_to_right(Align::Center), add);
     });
 }
@@ -143,19 +139,14 @@ pub(super) fn state<C: Copy>(
 }
 
 /// Shows which round is shown as a button that freezes it; a round that did not run cannot be frozen.
-fn show_state(
-    painter: &WidgetPainter,
-    ui: &mut Ui,
-    timeline: &TimelineView,
-    status: Option<&Status>,
-) {
-    let (fill, colour, word) = state(timeline, status, &painter.palette);
+fn show_state(ui: &mut Ui, timeline: &TimelineView, status: Option<&Status>) {
+    let (fill, colour, word) = state(timeline, status, &palette(ui));
     let word = RichText::new(word).font(medium(14.5)).color(colour);
     let button = Button::new(word).fill(fill).selected(timeline.frozen);
     ui.visuals_mut().selection.bg_fill = fill;
     ui.visuals_mut().disabled_alpha = 1.0;
     let button = ui.add_enabled(timeline.race.is_none(), button);
-    painter.requests(&button, UiRequest::FreezeTimeline);
+    requests(&button, UiRequest::FreezeTimeline);
     button.on_hover_text(if timeline.frozen {
         tr!("Click to resume")
     } else {
@@ -164,29 +155,23 @@ fn show_state(
 }
 
 /// How much overlaps; a click shows why no more does.
-fn show_summary(painter: &WidgetPainter, ui: &mut Ui, screen: &Screen) {
+fn show_summary(ui: &mut Ui, screen: &Screen) {
     let Some(overlap) = &screen.overlap else {
         return; // it is not measured while A and B are compared
     };
     let colour = match &screen.recorded {
-        None => painter.palette.accent,
-        Some(_) => painter.palette.recorded,
+        None => palette(ui).accent,
+        Some(_) => palette(ui).recorded,
     };
-    let (font, room) = (medium(14.0), ui.available_width());
     // Of two rounds the finding has the times.
     let parts = match (&screen.round_before, overlap.round_time.as_str()) {
         (None, time) if !time.is_empty() => format!("{} · {time}", overlap.overlap),
         _ => overlap.overlap.clone(),
     };
-    let whole = painter.layout_no_wrap(parts.clone(), font.clone(), colour);
-    let text = if whole.size().x <= room {
-        whole
-    } else {
-        fitted(painter, &overlap.overlap, font, colour, room)
-    };
     ui.visuals_mut().hyperlink_color = colour;
-    let link = ui.add(Link::new(text)).accessible_name(&parts);
-    painter.asks(&link, ViewAction::ToggleCauses);
+    ui.style_mut().wrap_mode = Some(TextWrapMode::Truncate);
+    let link = ui.add(Link::new(RichText::new(parts).font(medium(14.0))));
+    asks(&link, ViewAction::ToggleCauses);
     let what = tr!("Click for what keeps streams from overlapping");
     ui.ctx()
         .accesskit_node_builder(link.id, |node| node.set_description(what));
@@ -197,8 +182,8 @@ fn show_summary(painter: &WidgetPainter, ui: &mut Ui, screen: &Screen) {
 }
 
 /// The factor large, then what was changed and the times; or where that will stand.
-fn show_finding(painter: &WidgetPainter, ui: &mut Ui, found: Option<&Headline>) {
-    let palette = &painter.palette;
+fn show_finding(ui: &mut Ui, found: Option<&Headline>) {
+    let palette = palette(ui);
     let Some(found) = found else {
         let text = tr!(
             "{first} to {last} and {kernel} change a setting: its effect on a round is shown here",
@@ -207,17 +192,28 @@ fn show_finding(painter: &WidgetPainter, ui: &mut Ui, found: Option<&Headline>) 
             kernel = Action::from(SessionAction::NextKernel).key()
         );
         let (font, room) = (regular(BESIDE), ui.available_width());
-        ui.label(paragraph(painter, &text, font, palette.label, room, 2));
+        ui.label(paragraph(ui.painter(), &text, font, palette.label, room, 2));
         return;
     };
-    let (colour, room) = (tone_colour(found.tone, palette), ui.available_width());
-    ui.label(fitted(painter, &found.factor, medium(LARGE), colour, room));
+    let colour = tone_colour(found.tone, &palette);
+    ui.label(
+        RichText::new(&found.factor)
+            .font(medium(LARGE))
+            .color(colour),
+    );
     let beside = match found.times.as_str() {
         "" => found.subject.clone(),
         times => format!("{} · {times}", found.subject),
     };
     let (font, room) = (regular(BESIDE), ui.available_width());
-    ui.label(paragraph(painter, &beside, font, palette.value, room, 2));
+    ui.label(paragraph(
+        ui.painter(),
+        &beside,
+        font,
+        palette.value,
+        room,
+        2,
+    ));
 }
 
 /// Only a gain is green.
@@ -276,14 +272,14 @@ fn overhead_text(factor: Option<f64>) -> String {
 }
 
 /// The colour and name of each kind of bar that the round has.
-fn show_legend(painter: &WidgetPainter, ui: &mut Ui, chart: &Chart) {
-    let palette = &painter.palette;
+fn show_legend(ui: &mut Ui, chart: &Chart) {
+    let palette = palette(ui);
     ui.spacing_mut().item_spacing.x = 6.0;
     for (kind, name) in chart.kinds() {
         let (square, _) = ui.allocate_exact_size(vec2(12.0, 12.0), Sense::hover());
         let mut mesh = Mesh::default();
-        let colour = colour(*kind, None, palette);
-        add_bar(&mut mesh, square, colour, fill(*kind), palette);
+        let colour = colour(*kind, None, &palette);
+        add_bar(&mut mesh, square, colour, fill(*kind), &palette);
         put_mesh(ui.painter(), mesh);
         let name = RichText::new(lang::text(name)).font(regular(13.0));
         ui.label(name.color(palette.value));
@@ -292,11 +288,11 @@ fn show_legend(painter: &WidgetPainter, ui: &mut Ui, chart: &Chart) {
 }
 
 /// Shows what is under the pointer, on a card that stays within the window, and where that stands.
-pub(super) fn show_tip(painter: &WidgetPainter, at: Pos2, lines: &[String], place: Option<Rect>) {
+pub(super) fn show_tip(ui: &Ui, at: Pos2, lines: &[String], place: Option<Rect>) {
     if let Some(place) = place {
-        paint_outline(painter, place);
+        paint_outline(ui, place);
     }
-    let (context, layer) = (painter.ctx().clone(), painter.layer_id());
+    let (context, layer) = (ui.ctx().clone(), ui.layer_id());
     let tip = Tooltip::always_open(context, layer, Id::unique("timeline"), at);
     tip.gap(12.0).show(|ui| show_lines(ui, lines));
 }
