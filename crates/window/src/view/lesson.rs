@@ -397,7 +397,7 @@ fn texture(ui: &Ui, at: usize, picture: &lesson::LessonImage) -> TextureHandle {
     texture
 }
 
-/// A tick or a cross: told apart by their shapes, too.
+/// A tick or a cross, as the fonts have them: told apart by their shapes, too.
 pub(crate) fn sign(holds: bool) -> &'static str {
-    if holds { "✔" } else { "✖" }
+    if holds { "√" } else { "×" }
 }
