@@ -2,7 +2,6 @@
 
 use std::cell::RefCell;
 use std::path::Path;
-use std::sync::Arc;
 
 use egui::accesskit::Action::Click;
 use egui::accesskit::{Role, Toggled};
@@ -10,18 +9,19 @@ use egui::{Event, Key, pos2, vec2};
 use egui_kittest::Harness;
 use egui_kittest::kittest::{NodeT, Queryable};
 use lang::Language;
-use session::{Pace, Session, SessionAction};
+use session::{Pace, SessionAction};
 use test_support::with;
 use ui::actions::Setting;
 use ui::figures::{GRID, PACE};
-use ui::fixtures::{lecture_options, status};
-use ui::{Action, App, CodeEditor, EmergencySave, SidePanel, ViewAction, ViewOptions};
+use ui::fixtures::status;
+use ui::{CodeEditor, SidePanel, ViewOptions};
 
 use crate::view::Frame;
 use crate::view::dialogs::{Dialog, Dialogs, Form, UiRequest};
 use crate::view::frame::lay_over;
 use crate::view::gallery::with_screen;
 use crate::view::hud::{install_fonts, style};
+use crate::view::widgets::take_requests;
 
 /// What the interface asks for, and the dialogs that are open.
 struct Heard {
@@ -49,7 +49,8 @@ fn heard<T>(
         })
         .build_ui(|ui| {
             let dialogs = &mut heard.dialogs.borrow_mut();
-            let asked = lay_over(ui.ctx(), frame, &palette, place.as_ref(), dialogs);
+            lay_over(ui.ctx(), frame, &palette, place.as_ref(), dialogs);
+            let asked = take_requests(ui.ctx());
             heard.requests.borrow_mut().extend(asked);
         });
     harness.run_steps(2);
@@ -57,8 +58,9 @@ fn heard<T>(
 }
 
 /// Screens of which is stored what each says, and what each of its buttons asks for.
-const STORED: [&str; 19] = [
+const STORED: [&str; 20] = [
     "panels",
+    "pencil",
     "presentation",
     "comparison-differ-all",
     "lecture",
@@ -268,60 +270,4 @@ fn the_text_of_a_round_is_edited_by_name() {
         let edited = UiRequest::EditCode("// first\nadvance(0, 0);\n".into());
         assert_eq!(heard.requests.take(), [edited]);
     });
-}
-
-/// Clicks a button of what is shown with the mouse, and does what that asks for.
-#[track_caller]
-fn click(app: &mut App, name: &str) {
-    let status = app.status().unwrap();
-    app.update(Some(&status));
-    let plain = Frame::plain(&status, &app.options);
-    let sources = app.sources(Some(&status), plain.sources.timeline);
-    let frame = Frame { sources, ..plain }.composed();
-    let requests = heard(&frame, Dialogs::default(), |harness, heard| {
-        harness.get_by_role_and_label(Role::Button, name).click();
-        harness.run_steps(3);
-        heard.requests.take()
-    });
-    match requests[..] {
-        [UiRequest::Act(Action::View(ViewAction::NextPage))] => app.turn_page(true),
-        [UiRequest::Act(Action::View(ViewAction::PreviousPage))] => app.turn_page(false),
-        [UiRequest::Act(Action::View(ViewAction::Predict(at)))] => app.predict(at.into()),
-        [UiRequest::Act(Action::View(ViewAction::ToggleLecture))] => app.toggle_lecture(),
-        _ => panic!("{name}: {requests:?}"),
-    }
-}
-
-#[test]
-fn a_lecture_is_walked_by_mouse_alone() {
-    let folder = tempfile::tempdir().unwrap();
-    let lecture = lecture_options(folder.path());
-    let setup = lecture.lecture.steps[0].setup.clone();
-    let save = Arc::new(EmergencySave::default());
-    let mut app = App::new(ViewOptions::default(), Some(lecture), Arc::new(|| {}), save);
-    app.start(Session::start(setup, || {}).unwrap());
-    let number = |app: &App| Some(app.open_lecture()?.screen()?.number);
-    for (name, shown) in [
-        ("2  2× slower", 1),
-        ("Next", 2),
-        ("Back", 1),
-        ("Next", 2),
-        ("Next", 3),
-        ("Measure", 3),
-    ] {
-        click(&mut app, name);
-        assert_eq!(number(&app), Some(shown), "{name}");
-    }
-    while app.lessons.page(true).expect("the lesson's page").1 {
-        click(&mut app, "Next");
-    }
-    click(&mut app, "Next");
-    assert_eq!(number(&app), Some(4));
-    click(&mut app, "Finish");
-    assert_eq!(number(&app), None);
-    app.toggle_lecture();
-    click(&mut app, "Close");
-    assert_eq!(number(&app), None);
-    let page = std::fs::read_to_string(folder.path().join("report.html")).unwrap();
-    assert!(page.contains("<td>2× slower</td>"), "{page}");
 }

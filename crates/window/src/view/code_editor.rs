@@ -3,8 +3,8 @@
 
 use egui::text::{LayoutJob, TextFormat};
 use egui::{
-    Align2, Button, Color32, FontId, Frame as Margins, Id, Label, Margin, Rect, RichText,
-    ScrollArea, Shape, TextBuffer, TextEdit, TextStyle, Ui, pos2, vec2,
+    Align2, Button, Color32, FontId, Frame as Margins, Id, Margin, Rect, RichText, ScrollArea,
+    Shape, TextBuffer, TextEdit, TextStyle, Ui, pos2, vec2,
 };
 use egui_extras::syntax_highlighting::{CodeTheme, TokenType, highlight};
 
@@ -225,11 +225,7 @@ fn show_summary(ui: &mut Ui, frame: &Frame<'_>) {
         Some(text) if frame.editor.is_right() => (text.into(), palette.running),
         Some(text) => (text.into(), palette.failed_text),
     };
-    truncated(ui, RichText::new(text).font(medium(15.0)), colour);
-}
-
-fn truncated(ui: &mut Ui, text: impl Into<RichText>, colour: Color32) {
-    ui.add(Label::new(text.into().color(colour)).truncate());
+    truncated(ui, RichText::new(text).font(medium(15.0)).color(colour));
 }
 
 /// The buttons, and beside them whether the session runs this text.
@@ -240,8 +236,8 @@ fn show_buttons(ui: &mut Ui, frame: &Frame<'_>) {
     asks(&ui.button(name), run);
     requests(&ui.button(tr!("Save (Ctrl+S)")), UiRequest::SaveCode);
     match frame.sources.status.and_then(|it| editor.runs(it)) {
-        Some(true) => truncated(ui, tr!("runs"), palette.running),
-        Some(false) => truncated(ui, tr!("edited since it ran"), palette.label),
+        Some(true) => _ = truncated(ui, RichText::new(tr!("runs")).color(palette.running)),
+        Some(false) => _ = truncated(ui, tr!("edited since it ran")),
         None => {}
     }
 }

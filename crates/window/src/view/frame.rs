@@ -217,12 +217,10 @@ pub(crate) fn paint_over(
     input: egui::RawInput,
 ) -> (egui::FullOutput, Vec<UiRequest>) {
     let input = frame.zoom(context, input);
-    let mut requests = Vec::new();
     let output = context.run_ui(input, |ui| {
-        // Where egui lays a frame out twice, only the first time knows of clicks and keys.
-        requests.extend(lay_over(ui.ctx(), frame, palette, place, dialogs));
+        lay_over(ui.ctx(), frame, palette, place, dialogs);
     });
-    (output, requests)
+    (output, widgets::take_requests(context))
 }
 
 /// Lays out and paints the same within a frame that egui has begun.
@@ -232,7 +230,7 @@ pub(crate) fn lay_over(
     palette: &Palette<egui::Color32>,
     place: Option<&(WindowLayout, ViewTransform)>,
     dialogs: &mut Dialogs,
-) -> Vec<UiRequest> {
+) {
     context.accesskit_node_builder(accesskit_root_id(), |node| node.set_label("lifestreams"));
     let screen = frame.rect();
     let mut ui = widgets::root(context, screen, palette, !dialogs.takes_keys());
@@ -245,9 +243,7 @@ pub(crate) fn lay_over(
         is_top: true,
         is_new: true,
     };
-    let mut requests = widgets::take_requests(context);
-    dialogs.show(seen, &mut requests);
-    requests
+    dialogs.show(seen);
 }
 
 /// Paints everything of a frame but the cells; all lengths are points.
@@ -272,7 +268,8 @@ pub(crate) fn paint(ui: &mut Ui, frame: &Frame<'_>, place: Option<&(WindowLayout
     ];
     let background = widgets::palette(ui).background;
     for rect in docked.into_iter().flatten() {
-        ui.painter().rect_filled(layout.points(rect), 0.0, background);
+        ui.painter()
+            .rect_filled(layout.points(rect), 0.0, background);
     }
     let mut figures = figures.clone();
     if let Some(sentence) = no_room(frame, layout) {

@@ -5,7 +5,7 @@ pub(crate) mod style;
 
 use egui::accesskit::Role;
 use egui::{
-    Align, Atom, AtomExt, Button, Color32, Frame as Margins, Label, Layout, Margin, Rect, Response,
+    Align, Atom, AtomExt, Button, Color32, Frame as Margins, Layout, Margin, Rect, Response,
     RichText, ScrollArea, Sense, Separator, Stroke, TextWrapMode, Ui, Vec2, WidgetAtom, WidgetInfo,
     vec2,
 };
@@ -134,10 +134,10 @@ pub(crate) fn show_cells(
                 if let Some((urgency, sentence)) = figures.messages.iter().find(is_news) {
                     show_message(ui, *urgency, |ui, colour| {
                         let text = RichText::new(&**sentence).font(regular(14.0)).color(colour);
-                        ui.add(Label::new(text).truncate());
+                        truncated(ui, text);
                     });
                 } else if let Some(found) = finding {
-                    ui.add(Label::new(&*found.subject).truncate());
+                    truncated(ui, &*found.subject);
                 }
             });
         });
@@ -182,7 +182,7 @@ fn show_figure(ui: &mut Ui, figure: &Figure, size: f32, is_row: bool) {
     let shown = if is_row {
         WidgetAtom::new((name.font(regular(14.5)), Atom::grow(), value))
     } else {
-        ui.add(Label::new(name.small()).truncate());
+        truncated(ui, name.small());
         WidgetAtom::new((value, Atom::grow()))
     };
     let shown = shown.wrap_mode(TextWrapMode::Truncate).sense(sense);
@@ -307,8 +307,10 @@ pub(crate) fn side_panel(
             ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
                 let text = tr!("Close ({key}) ×", key = Action::from(close).key());
                 asks(&ui.button(RichText::new(text).font(regular(13.0))), close);
-                let title = Label::new(RichText::new(title).font(medium(18.0))).truncate();
-                ui.with_layout(Layout::left_to_right(Align::Center), |ui| ui.add(title));
+                let title = RichText::new(title).font(medium(18.0));
+                ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
+                    truncated(ui, title)
+                });
             });
         });
         contents(ui);

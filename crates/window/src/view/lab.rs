@@ -3,8 +3,7 @@
 
 use egui::accesskit::Role;
 use egui::{
-    Align, Button, FontId, Frame, Label, Layout, Margin, Rect, RichText, ScrollArea, Ui,
-    WidgetInfo, vec2,
+    Align, Button, FontId, Frame, Layout, Margin, Rect, RichText, ScrollArea, Ui, WidgetInfo, vec2,
 };
 
 use crate::view::dialogs::UiRequest;
@@ -77,7 +76,7 @@ fn show_row(ui: &mut Ui, key: &str, name: &str, contents: impl FnOnce(&mut Ui)) 
             ui.allocate_ui_with_layout(vec2(width, ROW), middle, |ui| {
                 ui.set_min_width(width);
                 if !text.is_empty() {
-                    ui.add(Label::new(text.font(regular(14.5))).truncate());
+                    truncated(ui, text.font(regular(14.5)));
                 }
             });
         }

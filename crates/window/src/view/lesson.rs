@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use egui::emath::GuiRounding as _;
 use egui::{
-    Button, Color32, FontId, Frame as Card, Image, Label, Margin, Rect, RichText, ScrollArea,
-    Sense, Sides, Stroke, StrokeKind, TextureHandle, Ui, UiBuilder, vec2,
+    Button, Color32, FontId, Frame as Card, Image, Margin, Rect, RichText, ScrollArea, Sense,
+    Sides, Stroke, StrokeKind, TextureHandle, Ui, UiBuilder, vec2,
 };
 
 use crate::view::Frame;
@@ -51,7 +51,7 @@ pub(crate) fn show(ui: &mut Ui, frame: &Frame<'_>, page: &LessonPage, rect: Rect
         });
         if !page.about.is_empty() {
             let about = RichText::new(&page.about).font(regular(15.0));
-            ui.add(Label::new(about.color(palette.label)).truncate());
+            truncated(ui, about.color(palette.label));
         }
         // The most urgent message, because the HUD is hidden.
         let mut messages = frame.screen.figures.iter().flat_map(|it| &it.messages);
@@ -145,7 +145,7 @@ fn show_foot(ui: &mut Ui, page: &LessonPage, is_lectures: bool) {
             (tr!("Close"), ViewAction::ToggleLessons, true),
         ]);
         let hint = RichText::new(hint).font(regular(14.0));
-        ui.add(Label::new(hint.color(palette(ui).label)).truncate());
+        truncated(ui, hint.color(palette(ui).label));
     });
 }
 

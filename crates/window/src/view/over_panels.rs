@@ -6,8 +6,8 @@
 //! view crosses the bus there is nothing of the rest, and the frame stands on a plain background.
 
 use egui::{
-    Align, Align2, Color32, FontId, Label, Layout, Mesh, Painter, Pos2, Rect, RichText, Stroke,
-    StrokeKind, Ui, vec2,
+    Align, Align2, Color32, Label, Layout, Mesh, Painter, Pos2, Rect, RichText, Stroke, StrokeKind,
+    Ui, vec2,
 };
 
 use crate::view::Frame;
@@ -410,7 +410,7 @@ pub(crate) fn show_comparison(
                 let [long, short] = &shown.factor;
                 let is_wide = ui.available_width() > 300.0;
                 let factor = if is_wide { long } else { short };
-                truncated(ui, factor, medium(18.0), figures);
+                truncated(ui, RichText::new(factor).font(medium(18.0)).color(figures));
             });
         });
     });
@@ -418,11 +418,6 @@ pub(crate) fn show_comparison(
         let place = layout.points(places.header(texts.side));
         show_header(ui, place.shrink2(vec2(6.0, 3.0)), texts, figures);
     }
-}
-
-fn truncated(ui: &mut Ui, text: &str, font: FontId, colour: Color32) {
-    let text = RichText::new(text).font(font).color(colour);
-    ui.add(Label::new(text).truncate());
 }
 
 /// The letter of one of the two, its settings and its time.
@@ -442,8 +437,13 @@ fn show_header(ui: &mut Ui, rect: Rect, texts: &SideTexts, time_colour: Color32)
     lay_out(ui, inside, texts.side.name(), |ui| {
         ui.spacing_mut().item_spacing.y = 0.0;
         let size = |usual: f32| medium(usual.min(0.42 * rect.height())); // two rows
-        truncated(ui, &texts.time, size(17.0), time_colour);
-        truncated(ui, &texts.settings, size(14.0), palette.label);
+        let rows = [
+            (&texts.time, size(17.0), time_colour),
+            (&texts.settings, size(14.0), palette.label),
+        ];
+        for (text, font, colour) in rows {
+            truncated(ui, RichText::new(text).font(font).color(colour));
+        }
     });
 }
 

@@ -40,21 +40,19 @@ pub(crate) fn show(ui: &mut Ui, shown: &PopulationChart, rect: Rect) {
                 let text = tr!("{} all / selected", other.key());
                 let button = Button::new(RichText::new(text).small());
                 asks(&ui.add(button.frame_when_inactive(false)), other);
-                let (font, width) = (medium(19.0), ui.available_width());
-                let headline = fitted(ui.painter(), &shown.headline, font, palette.alive, width);
+                let headline = RichText::new(&shown.headline).font(medium(19.0));
+                let headline = headline.color(palette.alive);
                 ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
-                    ui.label(headline)
+                    truncated(ui, headline)
                 });
             });
         });
-        let (font, width) = (regular(14.0), ui.available_width());
-        ui.label(fitted(
-            ui.painter(),
-            &shown.caption,
-            font,
-            palette.label,
-            width,
-        ));
+        truncated(
+            ui,
+            RichText::new(&shown.caption)
+                .font(regular(14.0))
+                .color(palette.label),
+        );
         let (all, chart) = ui.allocate_exact_size(ui.available_size(), Sense::hover());
         let list = format!("{}, {}, {}", shown.headline, shown.born, shown.died);
         chart.widget_info(|| WidgetInfo::labeled(Role::Image, true, &list));

@@ -4,8 +4,8 @@
 
 use egui::accesskit::Role;
 use egui::{
-    Align, Align2, Atom, Button, Color32, Label, Layout, Painter, Rect, RichText, Shape, Stroke,
-    Ui, WidgetInfo, vec2,
+    Align, Align2, Atom, Button, Color32, Layout, Painter, Rect, RichText, Shape, Stroke, Ui,
+    WidgetInfo, vec2,
 };
 
 use crate::view::Frame;
@@ -138,7 +138,7 @@ pub(crate) fn show(ui: &mut Ui, frame: &Frame<'_>, rect: Rect) {
             let text = under_pointer(&frame.sources);
             if !text.is_empty() {
                 ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-                    ui.add(Label::new(RichText::new(text).small()).truncate());
+                    truncated(ui, RichText::new(text).small());
                 });
             }
         });
@@ -228,36 +228,19 @@ mod tests {
     use super::*;
     use std::time::Duration;
 
-    use std::sync::Arc;
-    use ui::{Drawing, EditOverlay, Ghost, ViewOptions};
+    use ui::{Drawing, ViewOptions};
 
     #[test]
-    fn while_cells_are_edited_or_recorded_buttons_say_what_is_a_click_away() {
+    fn while_the_window_is_recorded_its_button_says_for_how_long() {
         let status = ui::fixtures::status(4, life::Size::new(64, 64).unwrap());
-        let labels = |hand: &EditOverlay, recording: Option<Duration>| -> Vec<String> {
-            let drawing = Drawing {
-                recording,
-                ..Drawing::default()
-            };
-            let buttons = buttons(&Sources {
-                drawing: &drawing,
-                edit_overlay: Some(hand),
-                ..Frame::plain(&status, &ViewOptions::default()).sources
-            });
-            buttons.into_iter().map(|(.., label)| label).collect()
+        let drawing = Drawing {
+            recording: Some(Duration::from_secs(75)),
+            ..Drawing::default()
         };
-        let off = EditOverlay::default;
-        let usual = labels(&off(), None);
-        let tool = |tool| EditOverlay { tool, ..off() };
-        let pattern = Arc::new(life::Lattice::new(life::Size::new(2, 2).unwrap()));
-        let ghost = Some(Ghost { pattern, at: None });
-        let pasting = EditOverlay { ghost, ..off() };
-        for editing in [tool(Tool::Pencil), tool(Tool::Selection), pasting] {
-            let editing = labels(&editing, None);
-            assert_eq!(editing[5..8], ["Undo", "Redo", "Patterns"]);
-            assert_eq!((&editing[..5], &editing[10..]), (&usual[..5], &usual[10..]));
-        }
-        let recording = labels(&off(), Some(Duration::from_secs(75)));
-        assert_eq!([&recording[12], &usual[12]], ["Stop 1:15", "Record"]);
+        let buttons = buttons(&Sources {
+            drawing: &drawing,
+            ..Frame::plain(&status, &ViewOptions::default()).sources
+        });
+        assert_eq!(buttons[12].2, "Stop 1:15");
     }
 }

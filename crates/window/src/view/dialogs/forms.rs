@@ -12,6 +12,7 @@ use egui::{Key, Label, Modifiers, Pos2, Rect, RichText, ScrollArea, TextEdit, Ui
 
 use crate::view::dialogs::picker::{Item, show_item};
 use crate::view::dialogs::{self, DialogContext, UiRequest};
+use crate::view::widgets::ask;
 use lang::tr;
 use session::{SessionAction, StoredKernel};
 use ui::actions::Setting;
@@ -66,7 +67,7 @@ impl FileDialog {
     }
 
     /// Lays it out; whether it stays open.
-    pub(super) fn show(&mut self, cx: DialogContext<'_>, requests: &mut Vec<UiRequest>) -> bool {
+    pub(super) fn show(&mut self, cx: DialogContext<'_>) -> bool {
         let (heading, hint, button, proposed) = match self.task {
             FileTask::Save => (
                 tr!("Save to"),
@@ -105,10 +106,11 @@ impl FileDialog {
             };
             if done && !self.pending && !path.is_empty() {
                 let path = home(path);
-                requests.push(match self.task {
+                let request = match self.task {
                     FileTask::Open => UiRequest::OpenFile(path),
                     FileTask::Save => UiRequest::SaveFile(path),
-                });
+                };
+                ask(cx.context, request);
                 self.pending = true;
             }
         });
@@ -125,11 +127,7 @@ fn home(typed: &str) -> String {
 }
 
 /// Asks whether a kernel may run; whether the question stays open.
-pub(super) fn show_kernel(
-    kernel: &Arc<StoredKernel>,
-    cx: DialogContext<'_>,
-    requests: &mut Vec<UiRequest>,
-) -> bool {
+pub(super) fn show_kernel(kernel: &Arc<StoredKernel>, cx: DialogContext<'_>) -> bool {
     let StoredKernel { source, file, .. } = &**kernel;
     let mut stays = true;
     let title = ("kernel", tr!("Run the kernel in this file?"));
@@ -146,7 +144,7 @@ pub(super) fn show_kernel(
         });
         // No key: the question may come while something else is typed.
         if ui.button(tr!("Run it")).clicked() {
-            requests.push(UiRequest::RunKernel(kernel.clone()));
+            ask(cx.context, UiRequest::RunKernel(kernel.clone()));
             stays = false;
         }
     });
@@ -218,7 +216,7 @@ impl Form {
     }
 
     /// Lays it out; whether it stays open.
-    pub(super) fn show(&mut self, cx: DialogContext<'_>, requests: &mut Vec<UiRequest>) -> bool {
+    pub(super) fn show(&mut self, cx: DialogContext<'_>) -> bool {
         let settings = Vec::from_iter(self.fields.iter().map(|it| it.setting));
         let title = match settings.first() {
             Some(setting) => setting.title(),
@@ -237,12 +235,12 @@ impl Form {
                         ui.add_space(8.0);
                         ui.heading(field.setting.title());
                     }
-                    is_done |= field.show(ui, cx, &mut takes_focus, requests);
+                    is_done |= field.show(ui, cx, &mut takes_focus);
                 }
                 if settings.is_empty() {
                     let rows = PANEL_MENU.into_iter().filter_map(Action::row);
                     let items = rows.map(|row| Item::of_row(row, &cx.frame.sources));
-                    is_done |= show_lines(ui, cx, items, &mut takes_focus, requests);
+                    is_done |= show_lines(ui, cx, items, &mut takes_focus);
                 }
             });
         });
@@ -253,13 +251,7 @@ impl Form {
 impl Field {
     /// Lays out a field for what can be typed, with what is said below it, and what can be chosen; whether
     /// either was done.
-    fn show(
-        &mut self,
-        ui: &mut Ui,
-        cx: DialogContext<'_>,
-        takes_focus: &mut bool,
-        requests: &mut Vec<UiRequest>,
-    ) -> bool {
+    fn show(&mut self, ui: &mut Ui, cx: DialogContext<'_>, takes_focus: &mut bool) -> bool {
         let (it, setting) = (&cx.frame.sources, self.setting);
         let most = it.most_instances();
         if Setting::TYPED.contains(&setting) {
@@ -276,7 +268,7 @@ impl Field {
             self.refused &= !field.changed();
             match (setting.read(&self.typed, most), it.status) {
                 (Ok(action), _) if entered => {
-                    requests.push(UiRequest::Act(action.into()));
+                    ask(cx.context, UiRequest::Act(action.into()));
                     return true;
                 }
                 (Err(why), _) if entered || self.refused => {
@@ -293,7 +285,7 @@ impl Field {
             .map_or(Vec::new(), |status| setting.choices(status));
         let choices = choices.iter();
         let choices = choices.map(|choice| Item::of_position(choice.text.clone(), choice, it));
-        show_lines(ui, cx, choices, takes_focus, requests)
+        show_lines(ui, cx, choices, takes_focus)
     }
 }
 
@@ -303,13 +295,12 @@ fn show_lines(
     cx: DialogContext<'_>,
     items: impl Iterator<Item = Item>,
     takes_focus: &mut bool,
-    requests: &mut Vec<UiRequest>,
 ) -> bool {
     let mut first = None;
     for item in items {
         let line = show_item(ui, cx, &item, None, ui.available_width());
         if line.clicked() {
-            requests.push(item.request);
+            ask(cx.context, item.request);
             return true;
         }
         // The present choice before the first one.

@@ -11,13 +11,14 @@ pub(crate) use forms::{FileDialog, FileTask, Form, PATTERN_FILE};
 pub(crate) use picker::Picker;
 
 use egui::{
-    Align, Align2, Color32, Context, Event, Id, Label, Layout, Modal, Rect, Response, RichText, Ui,
-    vec2,
+    Align, Align2, Color32, Context, Event, Id, Layout, Modal, Rect, Response, RichText, Ui, vec2,
 };
 use std::mem::{Discriminant, discriminant, take};
 use std::sync::Arc;
 
 use crate::view::Frame;
+use crate::view::hud::style::truncated;
+use crate::view::widgets::ask;
 use lang::tr;
 use lesson::ExerciseProgress;
 use life::{Kind, Shelved};
@@ -114,45 +115,47 @@ pub(crate) struct DialogContext<'a> {
 
 impl Dialog {
     /// Lays it out; whether it stays open.
-    fn show(&mut self, cx: DialogContext<'_>, requests: &mut Vec<UiRequest>) -> bool {
+    fn show(&mut self, cx: DialogContext<'_>) -> bool {
         let it = &cx.frame.sources;
         let one = f32::INFINITY;
-        match self {
+        let (stays, picked) = match self {
+            Dialog::File(file) => return file.show(cx),
+            Dialog::Form(form) => return form.show(cx),
+            Dialog::Kernel(kernel) => return forms::show_kernel(kernel, cx),
             Dialog::Commands(picker, solved) => {
                 let items = |_| picker::commands(it, solved);
-                picker.show(cx, tr!("Find a command"), one, &[], items, requests)
+                picker.show(cx, tr!("Find a command"), one, &[], items)
             }
             Dialog::Lessons(picker, solved) => {
                 let items = |_| picker::lessons(solved).collect();
-                picker.show(cx, tr!("Lessons"), one, &[], items, requests)
+                picker.show(cx, tr!("Lessons"), one, &[], items)
             }
-            Dialog::File(file) => file.show(cx, requests),
             Dialog::Shelf(picker) => {
                 let title = tr!("Patterns: click one to take it, then click a panel to place it");
                 let kinds = Kind::ALL.map(picker::kind_title);
                 let tabs = Vec::from_iter([tr!("All")].into_iter().chain(kinds));
                 let kind = |tab: usize| Some(Kind::ALL[tab.checked_sub(1)?]);
                 let patterns = |tab| picker::patterns(kind(tab), it);
-                picker.show(cx, title, 260.0, &tabs, patterns, requests)
+                picker.show(cx, title, 260.0, &tabs, patterns)
             }
-            Dialog::Form(form) => form.show(cx, requests),
-            Dialog::Kernel(kernel) => forms::show_kernel(kernel, cx, requests),
             Dialog::Menu(picker) => {
                 let tabs = Topic::ALL.map(Topic::short_title);
                 let rows = |tab: usize| picker::rows(Some(Topic::ALL[tab]), it);
-                picker.show(cx, tr!("Menu"), one, &tabs, rows, requests)
+                picker.show(cx, tr!("Menu"), one, &tabs, rows)
             }
             Dialog::Help(picker) => {
                 let (title, rows) = (tr!("Keyboard shortcuts"), |_| picker::rows(None, it));
-                let mut picked = Vec::new();
-                let stays = picker.show(cx, title, 390.0, &[], rows, &mut picked);
+                let (stays, picked) = picker.show(cx, title, 390.0, &[], rows);
                 // Any row closes it; these do no more.
                 let closing = [ViewAction::ToggleHelp, ViewAction::Escape];
                 let closing = closing.map(|it| UiRequest::Act(it.into()));
-                requests.extend(picked.into_iter().filter(|it| !closing.contains(it)));
-                stays
+                (stays, picked.filter(|it| !closing.contains(it)))
             }
+        };
+        if let Some(picked) = picked {
+            ask(cx.context, picked);
         }
+        stays
     }
 
     /// Whether it lists actions.
@@ -216,13 +219,13 @@ impl Dialogs {
             .retain(|dialog| !matches!(dialog, Dialog::File(file) if file.is_pending()));
     }
 
-    /// Lays out what is open, the topmost last, and adds what was asked for.
+    /// Lays out what is open, the topmost last.
     ///
     /// Where frames are slow, several keys fall between the one that opens a dialog and its first
     /// frame. In that one egui lays it out unseen and disabled, to learn its size, so that a field takes
     /// no keys though it has the focus; and where egui lays a frame out again (`request_discard`), it
     /// has no events the second time. The keys are kept for the next frame.
-    pub(crate) fn show(&mut self, cx: DialogContext<'_>, requests: &mut Vec<UiRequest>) {
+    pub(crate) fn show(&mut self, cx: DialogContext<'_>) {
         let (kinds, frame) = (
             self.open.iter().map(discriminant).collect(),
             cx.context.cumulative_frame_nr(),
@@ -256,7 +259,7 @@ impl Dialogs {
                 is_new,
                 ..cx
             };
-            dialog.show(cx, requests)
+            dialog.show(cx)
         });
     }
 }
@@ -307,7 +310,7 @@ fn dialog(
             ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
                 close_button(ui);
                 ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
-                    ui.add(Label::new(RichText::new(title).heading()).truncate());
+                    truncated(ui, RichText::new(title).heading());
                 });
             });
         });

@@ -10,6 +10,7 @@ use egui::{
 };
 
 use crate::view::dialogs::{self, DialogContext, UiRequest};
+use crate::view::hud::style::truncated;
 use crate::view::over_panels::runs_of;
 use lang::{Language, tr};
 use lesson::{EXERCISES, Exercise, ExerciseProgress, LESSONS};
@@ -279,7 +280,7 @@ impl Picker {
         }
     }
 
-    /// Lays it out, in columns that are so wide at least; whether it stays open.
+    /// Lays it out, in columns that are so wide at least; whether it stays open, and what was picked.
     pub(super) fn show(
         &mut self,
         cx: DialogContext<'_>,
@@ -287,8 +288,7 @@ impl Picker {
         column: f32,
         tabs: &[&str],
         items: impl Fn(usize) -> Vec<Item>,
-        requests: &mut Vec<UiRequest>,
-    ) -> bool {
+    ) -> (bool, Option<UiRequest>) {
         let mut picked = None;
         let width = if column.is_finite() { 1240.0 } else { 720.0 };
         let left = dialogs::dialog(cx, (title, title), None, width, |ui| {
@@ -399,11 +399,9 @@ impl Picker {
                     (keys.into(), cx.palette.label)
                 }
             };
-            ui.add(egui::Label::new(RichText::new(said).small().color(colour)).truncate());
+            truncated(ui, RichText::new(said).small().color(colour));
         });
-        let stays = picked.is_none() && !left;
-        requests.extend(picked);
-        stays
+        (picked.is_none() && !left, picked)
     }
 }
 

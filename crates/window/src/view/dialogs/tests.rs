@@ -1,4 +1,5 @@
 use super::*;
+use crate::view::widgets::take_requests;
 use egui::{ImeEvent, Key, Modifiers, RawInput, pos2};
 use session::SessionAction;
 use ui::ViewOptions;
@@ -19,11 +20,10 @@ fn typed_into(context: &Context, dialogs: &mut Dialogs, text: &str) -> Vec<UiReq
     };
     let letters = text.chars().map(|letter| Event::Text(letter.into()));
     let mut events: Vec<Event> = letters.chain([enter]).collect();
-    let mut requests = Vec::new();
     for _ in 0..4 {
-        show(context, dialogs, std::mem::take(&mut events), &mut requests);
+        show(context, dialogs, std::mem::take(&mut events));
     }
-    requests
+    take_requests(context)
 }
 
 /// Shows a frame. Returns what egui tells the input method.
@@ -31,7 +31,6 @@ fn show(
     context: &Context,
     dialogs: &mut Dialogs,
     events: Vec<Event>,
-    requests: &mut Vec<UiRequest>,
 ) -> Option<egui::output::IMEOutput> {
     let screen = Rect::from_min_max(pos2(0.0, 0.0), pos2(1280.0, 800.0));
     let status = status(4, life::Size::new(64, 64).unwrap());
@@ -51,7 +50,7 @@ fn show(
             is_top: true,
             is_new: true,
         };
-        dialogs.show(cx, requests);
+        dialogs.show(cx);
     });
     output.textures_delta.clear(); // nothing is painted
     output.platform_output.ime
@@ -69,7 +68,7 @@ fn an_input_method_composes_in_every_field_without_interruption() {
     ] {
         let shown = format!("{dialog:?}");
         let (context, mut dialogs) = (Context::default(), Dialogs::of(dialog));
-        let mut show = |events| show(&context, &mut dialogs, events, &mut Vec::new());
+        let mut show = |events| show(&context, &mut dialogs, events);
         (0..3).for_each(|_| _ = show(Vec::new()));
         for text in ["n", "ni", "ni h"] {
             let preedit = ImeEvent::Preedit {

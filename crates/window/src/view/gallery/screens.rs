@@ -13,19 +13,18 @@ use lang::tr;
 use lesson::EXERCISES;
 use life::{Lattice, Size};
 use session::{
-    AbComparison, Area, Change, Edit, Effect, Finding, Order, OwnRound, Recomputing,
-    RecordedStatus, Settled, Status, StopWhenStill, Streams, Switches,
+    AbComparison, Area, Change, Edit, Effect, Finding, RecordedStatus, Settled, Status,
+    StopWhenStill, Streams, Switches,
 };
 use ui::actions::{Setting, Topic};
-use ui::code_editor::{Code, Findings, RoundContext, judge};
-use ui::figures::{GRID, KERNEL, ROUND};
+use ui::code_editor::{Code, Findings};
+use ui::figures::{KERNEL, ROUND};
 use ui::fixtures::{
-    DEVICE, comparison, effect, isolated, lecture_screen, lesson_page, question_page, recorded,
-    recorded_page, round_with_block_timestamps, speedup_page, waited_round,
+    DEVICE, comparison, effect, isolated, lecture_screen, lesson_page, recorded,
+    round_with_block_timestamps, speedup_page, waited_round,
 };
-use ui::prediction::OpTimes;
 use ui::{CodeEditor, ColourBy, Ghost, InterfaceScale, LessonPage, LessonScreen, SidePanel, Tool};
-use workshop::{Case, CompilerError, Facts, Fault, Found, Right};
+use workshop::{CompilerError, Facts, Fault, Right};
 
 const SMALL: &[Window] = &[([800, 500], 1.0), ([800, 500], 2.0), ([640, 400], 1.0)];
 const ODD: &[Window] = &[
@@ -39,25 +38,12 @@ const ODD: &[Window] = &[
 pub(super) const SCREENS: &[Row] = &[
     // Panels, and what is said of the session.
     ("panels", |_| {}),
-    ("panels-tall", |it| it.grid(2, 100, 300)),
     ("panels-wide", |it| {
         it.grid(7, 280, 80);
         it.status.panels.selected = 6;
     }),
     ("panels-256", |it| it.grid(256, 64, 64)),
-    ("panels-alone", |it| {
-        it.status.panels.selected = 5;
-        it.options.single = true;
-    }),
     ("starting", |it| it.starting = true),
-    ("recomputing", |it| {
-        it.status.clock.running = false;
-        it.status.clock.recomputing = Some(Recomputing {
-            target: 5_000,
-            percent: 42,
-            seconds_left: Some(7.0),
-        });
-    }),
     ("recording", |it| {
         let name = "lifestreams-20261121-110812.gif";
         let frames = recording::frames(412);
@@ -118,10 +104,6 @@ pub(super) const SCREENS: &[Row] = &[
     ("lecture", |it| {
         it.contents.drawing.lecture = Some(lecture_screen())
     }),
-    ("lecture-presented", |it| {
-        it.contents.drawing.lecture = Some(lecture_screen());
-        it.present();
-    }),
     ("presentation", |it| {
         it.options.presentation = true;
         let what = lang::text("32 cells per word, added as bit planes");
@@ -132,10 +114,6 @@ pub(super) const SCREENS: &[Row] = &[
             finding: Some(Finding::of(9.8, [9.6, 9.9])),
             ..effect()
         });
-    }),
-    ("presentation-failed", |it| {
-        it.options.presentation = true;
-        it.fail();
     }),
     ("presentation-timeline", |it| it.present()),
     ("comparison", |it| halve(&mut it.status, 0)),
@@ -191,16 +169,15 @@ pub(super) const SCREENS: &[Row] = &[
         it.options.theme = 4;
         it.options.colour_by = ColourBy::History;
     }),
-    ("minimap-single", |it| {
-        (it.options.single, it.options.grid_lines) = (true, true);
-        it.zoom(12.0, [500.0, 100.0]);
-    }),
     // The timeline, and what stands beside the panels.
     ("timeline", |it| {
         it.options.timeline = true;
         it.calibrate(0.05);
     }),
-    ("timeline-changed", |it| it.change_to_one_stream()),
+    ("timeline-changed", |it| {
+        it.change_to_one_stream();
+        it.status.clock.running = false;
+    }),
     ("timeline-comparison", |it| {
         it.change_to_one_stream();
         halve(&mut it.status, 0);
@@ -210,21 +187,6 @@ pub(super) const SCREENS: &[Row] = &[
         it.mouse = |it, layout| {
             let at = layout.timeline.map(|rect| within(rect, 0.3, 0.45));
             it.contents.timeline.hover(at);
-        };
-    }),
-    ("timeline-frozen", |it| {
-        it.options.timeline = true;
-        it.contents.timeline.frozen = true;
-        it.mouse = |it, layout| {
-            let button = layout.timeline.map(|rect| within(rect, 0.03, 0.06));
-            it.contents.timeline.hover(button);
-        };
-    }),
-    ("timeline-zoomed", |it| {
-        it.options.timeline = true;
-        it.mouse = |it, layout| {
-            let middle = within(layout.timeline.unwrap_or_default(), 0.4, 0.5);
-            it.contents.timeline.zoom(1e9, middle, layout);
         };
     }),
     ("timeline-waits", |it| {
@@ -238,23 +200,12 @@ pub(super) const SCREENS: &[Row] = &[
         it.options.timeline = true;
     }),
     ("blocks", |it| it.stamp()),
-    ("blocks-over-a-block", |it| {
-        it.stamp();
-        it.mouse = |it, layout| {
-            let at = layout.timeline.map(|rect| within(rect, 0.4, 0.7));
-            it.contents.timeline.hover(at);
-        };
-    }),
     ("causes-several", |it| {
+        it.contents.timeline.frozen = true;
         it.beside(SidePanel::Causes);
         it.options.timeline = true;
         it.round = waited_round;
         it.calibrate(0.9);
-    }),
-    ("causes-none", |it| {
-        it.beside(SidePanel::Causes);
-        it.options.timeline = true;
-        it.calibrate(0.05);
     }),
     ("lab-over-a-switch", |it| {
         it.beside(SidePanel::Lab);
@@ -267,10 +218,6 @@ pub(super) const SCREENS: &[Row] = &[
         it.beside(SidePanel::Lab);
         it.status.setting.switches.graphs = true;
         it.status.setting.kernel = rung("bits");
-    }),
-    ("lab-timeline", |it| {
-        it.beside(SidePanel::Lab);
-        it.change_to_one_stream();
     }),
     ("population", |it| {
         it.beside(SidePanel::Population);
@@ -285,10 +232,6 @@ pub(super) const SCREENS: &[Row] = &[
     ("ladder-timeline", |it| {
         it.climb();
         it.options.timeline = true;
-    }),
-    ("ladder-presented", |it| {
-        it.climb();
-        it.present();
     }),
     ("ladder-source", |it| {
         it.climb();
@@ -308,25 +251,6 @@ pub(super) const SCREENS: &[Row] = &[
     ("editor-predicted", |it| {
         it.edit();
         it.calibrate(0.05);
-    }),
-    ("editor-measured", |it| {
-        it.edit();
-        it.calibrate(0.05);
-        let text = script::new_round().into();
-        it.status.setting.own_round = Some(Arc::new(OwnRound::new(text, 16)));
-        it.status.setting.switches.order = Order::Own;
-        it.status.lab.last_effect = Some(Effect {
-            what: Order::Breadth.own_instead(),
-            ..effect()
-        });
-        let editor = &mut it.contents.editor;
-        let text = editor.text.clone();
-        let context = RoundContext {
-            instances: 16,
-            times: Some(OpTimes::EQUAL),
-            before: Some(Order::Breadth),
-        };
-        editor.take_findings(&text, Some(judge(&text, None, &context)));
     }),
     ("editor-error", |it| {
         it.edit();
@@ -361,25 +285,6 @@ pub(super) const SCREENS: &[Row] = &[
         ];
         it.find(Fault::DoesNotCompile { errors, more: 2 });
     }),
-    ("editor-kernel-race", |it| {
-        it.find(Fault::Race {
-            case: case(),
-            generation: 1,
-            cell: (31, 8),
-            is_between_blocks: false,
-            barrier_after: Some(30),
-        });
-    }),
-    ("editor-kernel-wrong", |it| {
-        it.find(Fault::WrongCell {
-            case: case(),
-            generation: 1,
-            cell: (32, 5),
-            expected: true,
-            found: Found::Dead,
-            wrong_cells: 17,
-        });
-    }),
     ("editor-kernel-right", |it| {
         let facts = Facts {
             registers: 24,
@@ -402,31 +307,21 @@ pub(super) const SCREENS: &[Row] = &[
     ("lesson-list", |it| {
         it.open(Dialog::Lessons(Picker::at(6), Default::default()));
     }),
-    ("lesson-question", |it| it.teach(question_page())),
     ("lesson-page", |it| it.teach(lesson_page(false))),
-    ("lesson-recorded", |it| it.teach(recorded_page())),
     ("lesson-picture", |it| it.teach(lesson_page(true))),
     ("lesson-speedup", |it| it.teach(speedup_page(5, true))),
-    ("lesson-speedup-under-way", |it| {
-        it.teach(speedup_page(3, false))
-    }),
     ("lesson-failed", |it| {
         it.teach(lesson_page(false));
         it.fail();
     }),
     // Dialogs.
     ("help", |it| it.open(Dialog::Help(Picker::default()))),
-    ("help-found", |it| {
-        it.open(Dialog::Help(Picker::new("rotate", 0)))
-    }),
     ("palette", |it| it.open(palette(""))),
-    ("palette-nothing", |it| it.open(palette("xyzzy"))),
     ("palette-refused", |it| {
         it.grid(1, 256, 256);
         it.open(palette("compare two"));
     }),
     ("menu-cells", |it| it.open(menu(Topic::Cells))),
-    ("menu-switches", |it| it.open(menu(Topic::Switches))),
     ("menu-presented", |it| {
         it.present();
         it.open(menu(Topic::Measuring));
@@ -462,10 +357,6 @@ pub(super) const SCREENS: &[Row] = &[
         it.open(Dialog::Form(Form::prompt(Setting::Rule, "HiLife".into())));
     }),
     ("shelf", |it| it.open(Dialog::Shelf(Picker::default()))),
-    ("shelf-found", |it| {
-        it.open(Dialog::Shelf(Picker::new("gun", 0)))
-    }),
-    ("popup-lattices", |it| it.open(popup(GRID, [1000.0, 260.0]))),
     ("popup-kernel", |it| it.open(popup(KERNEL, [1000.0, 560.0]))),
     ("popup-presentation", |it| {
         it.options.presentation = true;
@@ -475,15 +366,10 @@ pub(super) const SCREENS: &[Row] = &[
         it.open(Dialog::Form(Form::of_panel(pos2(400.0, 200.0))))
     }),
     // Unusual windows, and sizes of the interface.
-    ("odd-panels", |it| it.windows = ODD),
     ("odd-lab-timeline", |it| {
         it.windows = ODD;
         it.beside(SidePanel::Lab);
         it.options.timeline = true;
-    }),
-    ("odd-population", |it| {
-        it.windows = ODD;
-        it.beside(SidePanel::Population);
     }),
     ("odd-lesson", |it| {
         it.windows = ODD;
@@ -500,9 +386,6 @@ pub(super) const SCREENS: &[Row] = &[
     ("odd-presentation", |it| {
         it.windows = SMALL;
         it.options.presentation = true;
-    }),
-    ("interface-small", |it| {
-        it.step_scale(InterfaceScale::smaller, 5)
     }),
     ("interface-large", |it| {
         it.step_scale(InterfaceScale::larger, 3)
@@ -612,18 +495,6 @@ for i in 0..N {
 
 fn rung(name: &str) -> &'static Kernel {
     kernels::find(name).unwrap()
-}
-
-fn case() -> Case {
-    Case {
-        width: 33,
-        height: 17,
-        rule: "B3/S23".into(),
-        density: 0.3,
-        seed: 1,
-        generations: 1,
-        lattices: 1,
-    }
 }
 
 /// A kernel of the user's own: made once, since it stays for ever.

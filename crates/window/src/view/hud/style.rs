@@ -6,8 +6,9 @@ use crate::view::widgets::palette;
 
 use egui::text::{LayoutJob, TextWrapping};
 use egui::{
-    Align2, Color32, CornerRadius, FontData, FontDefinitions, FontFamily, FontId, Galley, Margin,
-    Mesh, Painter, Pos2, Rgba, Shape, Stroke, TextStyle, Visuals, emath::GuiRounding as _, vec2,
+    Align2, Color32, CornerRadius, FontData, FontDefinitions, FontFamily, FontId, Galley, Label,
+    Margin, Mesh, Painter, Pos2, Response, Rgba, Shape, Stroke, TextStyle, Ui, Visuals, WidgetText,
+    emath::GuiRounding as _, vec2,
 };
 
 use ui::theme::{Palette, Rgb};
@@ -30,7 +31,7 @@ pub(crate) fn translucent(colour: Color32, alpha: u8) -> Color32 {
 }
 
 /// From here on, buttons that are on have the accent.
-pub(crate) fn chosen_have_the_accent(ui: &mut egui::Ui) {
+pub(crate) fn chosen_have_the_accent(ui: &mut Ui) {
     let palette = palette(ui);
     let visuals = ui.visuals_mut();
     visuals.selection.bg_fill = palette.accent;
@@ -38,7 +39,7 @@ pub(crate) fn chosen_have_the_accent(ui: &mut egui::Ui) {
 }
 
 /// How what can be used looks from here on: at rest, under the pointer and pressed.
-pub(crate) fn usable(ui: &mut egui::Ui) -> [&mut egui::style::WidgetVisuals; 3] {
+pub(crate) fn usable(ui: &mut Ui) -> [&mut egui::style::WidgetVisuals; 3] {
     let widgets = &mut ui.visuals_mut().widgets;
     [
         &mut widgets.inactive,
@@ -105,6 +106,11 @@ pub(crate) fn regular(size: f32) -> FontId {
 
 pub(crate) fn medium(size: f32) -> FontId {
     FontId::new(size, FontFamily::Name("roboto-medium".into()))
+}
+
+/// Shows one line, cut with … where it must be.
+pub(crate) fn truncated(ui: &mut Ui, text: impl Into<WidgetText>) -> Response {
+    ui.add(Label::new(text).truncate())
 }
 
 /// One line of at most `width`, cut with … where it must be.

@@ -5,10 +5,8 @@ use session::{Picture, PictureSource, Trace};
 use crate::view::layout::{LayoutRequest, lay_out};
 use crate::view::timeline::TimelineView;
 use crate::view::timeline::layout::{Rows, TimelineLayout};
-use crate::view::timeline::text::state;
 use life::Size;
 use ui::fixtures::Timed;
-use ui::theme::Palette;
 
 fn lanes(lanes: usize) -> LayoutRequest {
     LayoutRequest {
@@ -88,22 +86,6 @@ fn the_axis_stays_while_rounds_fit_it_and_frozen_all_of_it_does() {
         timeline.frozen ^= true;
         timeline.update(&Newer(5, 300_000));
         assert_eq!(timeline.chart().unwrap().lanes.len(), lanes);
-    }
-}
-
-#[test]
-fn only_a_session_that_runs_shows_live_rounds() {
-    let mut status = ui::fixtures::status(4, Size::new(64, 64).unwrap());
-    let mut timeline = TimelineView::default();
-    for (running, frozen, word) in [
-        (true, false, "live"),
-        (false, false, "last round"),
-        (true, true, "frozen"),
-        (false, true, "frozen"),
-    ] {
-        (status.clock.running, timeline.frozen) = (running, frozen);
-        let (_, _, shown) = state(&timeline, Some(&status), &Palette::DARK);
-        assert_eq!(shown, word);
     }
 }
 

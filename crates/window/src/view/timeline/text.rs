@@ -2,8 +2,8 @@
 //! what colours and edges mean, where the times come from, and what is under the pointer.
 
 use egui::{
-    Align, Button, Id, Label, Layout, Link, Mesh, Pos2, Rect, RichText, Sense, TextWrapMode,
-    Tooltip, Ui, vec2,
+    Align, Button, Color32, Id, Label, Layout, Link, Mesh, Pos2, Rect, RichText, Sense,
+    TextWrapMode, Tooltip, Ui, vec2,
 };
 
 use crate::view::Frame;
@@ -87,9 +87,7 @@ pub(super) fn show(ui: &mut Ui, frame: &Frame<'_>, places: &TimelineLayout, stri
         ui.painter().rect_filled(head, 0.0, palette.background);
         let text = map_in_words(timeline.chart(), status);
         let text = RichText::new(text).font(medium(13.5)).color(palette.value);
-        line(ui, head, "map", |ui| {
-            _ = ui.add(Label::new(text).truncate())
-        });
+        line(ui, head, "map", |ui| _ = truncated(ui, text));
     }
     let foot = match (&timeline.race, &screen.recorded, status) {
         (Some(race), ..) if race.is_measured => {
@@ -110,7 +108,7 @@ pub(super) fn show(ui: &mut Ui, frame: &Frame<'_>, places: &TimelineLayout, stri
         };
         let foot = RichText::new(foot).font(regular(SMALL)).color(colour);
         let mouse = tr!("wheel: zoom · drag: move · double click: fit");
-        ui.add(Label::new(foot).truncate()).on_hover_text(mouse);
+        truncated(ui, foot).on_hover_text(mouse);
     });
 }
 
@@ -122,11 +120,11 @@ fn line(ui: &mut Ui, place: Rect, name: &str, add: impl FnOnce(&mut Ui)) {
 }
 
 /// Which round is shown: the colours of the button that says so, and the word.
-pub(super) fn state<C: Copy>(
+fn state(
     timeline: &TimelineView,
     status: Option<&Status>,
-    palette: &Palette<C>,
-) -> (C, C, &'static str) {
+    palette: &Palette<Color32>,
+) -> (Color32, Color32, &'static str) {
     let is_running = status.is_some_and(|status| status.clock.running);
     let is_recorded = status.is_some_and(|status| status.lab.recording.is_some());
     match timeline.race {
@@ -217,7 +215,7 @@ fn show_finding(ui: &mut Ui, found: Option<&Headline>) {
 }
 
 /// Only a gain is green.
-pub(crate) fn tone_colour<Colour: Copy>(tone: Tone, palette: &Palette<Colour>) -> Colour {
+pub(crate) fn tone_colour(tone: Tone, palette: &Palette<Color32>) -> Color32 {
     match tone {
         Tone::Measuring => palette.accent,
         Tone::Better => palette.running,
