@@ -6,9 +6,9 @@ use std::sync::LazyLock;
 use crate::view::Gpu;
 use crate::view::cell_ages::AgeUpdate;
 use crate::view::gpu::begin_pass;
-use crate::view::layout::{PixelRect, Tiling};
+use crate::view::layout::Tiling;
 use crate::view::offscreen::{read, target};
-use crate::view::panels::{Minimap, Panels, PanelsInput, outside};
+use crate::view::panels::{Panels, PanelsInput, outside};
 use crate::view::picture_cache::texture_limits;
 use crate::view::picture_file::Image;
 use crate::view::reference::{ReferenceAges, Seen, colour};
@@ -75,7 +75,6 @@ fn input<'a>(
 #[derive(Default)]
 struct Else {
     only: Option<usize>,
-    minimap: Option<Minimap>,
     /// Smaller textures than the GPU has.
     limits: Option<TextureLimits>,
 }
@@ -101,7 +100,6 @@ fn draw(
     let pixels = [(panel[0] + 3) * columns as u32, (panel[1] + 3) * lines];
     panels.prepare(&PanelsInput {
         only: other.only,
-        minimap: other.minimap,
         ..input(grid, place, pixels, options)
     });
     let texture = target(&gpu.device, pixels, FORMAT);
@@ -514,54 +512,4 @@ fn ages_and_trails_are_as_modelled_in_every_theme_and_at_every_scale() {
             ages[instance].colour(seen, pixel, instance, &options)
         });
     }
-}
-
-#[test]
-fn a_zoomed_panel_has_its_cells_and_one_its_minimap() {
-    let (size, panel) = (size(256, 256), [120, 120]);
-    let lattices: Vec<_> = (0..5).map(|seed| soup(size, 0.3, seed)).collect();
-    let mut camera = Camera::default();
-    camera.zoom_at(7.0, [100.0, 20.0], size, panel);
-    let place = (panel, 3, camera.target_transform(size, panel));
-    let rect = PixelRect {
-        x: 10,
-        y: 140,
-        width: 40,
-        height: 40,
-    };
-    let whole = Camera::default().target_transform(size, [40, 40]);
-    let other = Else {
-        minimap: Some(Minimap {
-            instance: 3,
-            rect,
-            transform: whole,
-        }),
-        limits: Some(TextureLimits {
-            side: 8192,
-            layers: 2,
-        }),
-        only: None,
-    };
-    let options = ViewOptions {
-        theme: 2,
-        ..Default::default()
-    };
-    let pictures = FixturePictures::bits(&lattices);
-    let image = draw((5, size), place, other, &options, &[&pictures]);
-    let tiling = tiling(5, place);
-    assert_pixels(&image, 5, place, 1.1, |instance, [x, y]| {
-        let panel = tiling.rect(instance);
-        let (lattice, at) = (&lattices[instance], [panel.x + x, panel.y + y]);
-        let (transform, pixel) = if rect.contains(at.map(f64::from)) {
-            (whole, [at[0] - rect.x, at[1] - rect.y])
-        } else {
-            (place.2, [x, y])
-        };
-        Seen {
-            lattice,
-            transform,
-            panel: place.0,
-        }
-        .colour(pixel, instance, &options)
-    });
 }

@@ -341,6 +341,15 @@ fn faults(it: &mut Scenario, context: &egui::Context, clock: &mut f64) -> Vec<St
         wrong.push("it does not say that something has no room".into());
     }
     let places = places(&layout);
+    for (number, place) in places.iter().enumerate() {
+        let meets = |other: &&Rect| place.intersect(**other).shrink(0.1).is_positive();
+        if let Some(other) = places[number + 1..].iter().find(meets) {
+            wrong.push(format!("{place:?} lies over {other:?}"));
+        }
+        if !screen.expand(0.1).contains_rect(*place) {
+            wrong.push(format!("{place:?} leaves the window"));
+        }
+    }
     for seen in seen.iter().filter(|seen| !seen.on_card) {
         let inside = |place: &Rect| place.expand(SLACK).contains_rect(seen.rect);
         if !places.iter().any(inside) {
