@@ -66,23 +66,6 @@ pub(crate) fn write(root: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Checks that all documents are up to date.
-///
-/// # Errors
-/// The names of those that are not.
-pub(crate) fn check(root: &Path) -> Result<()> {
-    let mut stale = Vec::new();
-    for (path, text) in documents(root)? {
-        if text_of(&path)? != text {
-            stale.push(path.display().to_string());
-        }
-    }
-    if !stale.is_empty() {
-        bail!("run `cargo xtask docs`, which renews {}", stale.join(", "));
-    }
-    Ok(())
-}
-
 /// The names of a text's parts, in their order.
 pub(crate) fn parts_of(text: &str) -> Vec<&str> {
     let lines = text.lines().filter_map(|line| {

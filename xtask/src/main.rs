@@ -1,5 +1,5 @@
 //! `cargo xtask docs` writes the generated parts of README, docs/ and kernels/README.md from the code's
-//! tables and the records in assets/bench; `--check` only compares.
+//! tables and the records in assets/bench.
 //!
 //! Packages and fonts have scripts of their own: `scripts/package`, `scripts/build-font`.
 
@@ -11,28 +11,13 @@ mod tables;
 mod tests;
 
 use std::path::Path;
-use std::process::ExitCode;
 
-const USAGE: &str = "usage: cargo xtask docs [--check]";
+use anyhow::{Result, ensure};
 
-fn main() -> ExitCode {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    let done = match words[..] {
-        ["docs"] => documents::write(root()),
-        ["docs", "--check"] => documents::check(root()),
-        _ => {
-            eprintln!("{USAGE}");
-            return ExitCode::from(2);
-        }
-    };
-    match done {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("xtask: {error:#}");
-            ExitCode::from(1)
-        }
-    }
+fn main() -> Result<()> {
+    let is_docs = std::env::args().skip(1).eq(["docs"]);
+    ensure!(is_docs, "usage: cargo xtask docs");
+    documents::write(root())
 }
 
 /// The checkout that this was built from.
