@@ -9,7 +9,7 @@ use life::{Lattice, Rule, Soup, reference};
 // Every shape of block that a kernel has, beside its default.
 
 /// The most cells of a lattice that is stepped with every shape.
-const MAX_CELLS_IN_BLOCKS: u64 = 20_000;
+const MAX_CELLS_IN_BLOCKS: u64 = 8_500;
 
 const GENERATIONS_IN_BLOCKS: u32 = 3;
 
