@@ -11,89 +11,72 @@ use session::{Choice, Order, Status, Streams, Switch, Wait};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// The comment above the calls that every round repeats.
-fn each_round() -> &'static str {
-    tr!("// each round")
-}
-
-/// The part of the lattice that is reduced and the pixels of its panel, as `reduce_bits` takes them.
-const REGION: &str = "x0, y0, step, px_width, px_height, stride";
-
 /// The calls of a round with these settings, line by line.
 pub fn calls(status: &Status) -> Vec<String> {
     let facts = &RoundFacts::of(status);
-    let mut lines = Vec::new();
+    let mut text = String::new();
     if let Some((gpus, band)) = facts.bands {
-        lines.extend([
+        let remarks = [
             tr!(
                 "// on each of {gpus} GPUs, for each of its bands of rows, in streams of its own;",
                 gpus = gpus
             ),
             tr!("// every {} generations, behind events:", band.halo),
             tr!("// cudaMemcpyPeerAsync of the rows around each band").into(),
-            String::new(),
-        ]);
+        ];
+        text += &(remarks.join("\n") + "\n\n");
     }
-    lines.push(tr!("// once").to_owned());
-    lines.extend(once(facts));
+    text += &format!("{}\n{}", tr!("// once"), once(facts));
+    let pieces = pieces(facts);
     if facts.own.is_some() {
-        let of = |part: &RoundPart| piece(facts, *part);
-        let (advance, rest): (Vec<RoundPart>, _) = facts
-            .loops()
-            .into_iter()
-            .flatten()
-            .partition(|piece| *piece == RoundPart::Advance);
-        let bodies = [("advance", advance), ("download", rest)];
-        for (name, pieces) in bodies {
-            lines.push(format!("auto {name} = [&](int i, cudaStream_t s) {{"));
-            lines.extend(indented(pieces.iter().flat_map(of).collect()));
-            lines.push("};".into());
+        for (name, pieces) in [("advance", &pieces[..1]), ("download", &pieces[1..])] {
+            let body = indented(&pieces.concat());
+            text += &format!("auto {name} = [&](int i, cudaStream_t s) {{\n{body}}};\n");
         }
     }
-    if facts.graphs {
-        lines.extend(begin_capture(facts));
+    let each_round = format!("\n{}\n", tr!("// each round"));
+    text += &if facts.graphs {
+        begin_capture(facts)
     } else {
-        lines.extend([String::new(), each_round().into()]);
-    }
-    if let Some(own) = &facts.own {
-        lines.extend(own_calls(facts, own));
-    }
-    for pieces in facts.loops().iter().filter(|_| facts.own.is_none()) {
-        let calls = pieces.iter().flat_map(|part| piece(facts, *part));
-        lines.extend(for_each(facts, calls.collect()));
-    }
-    if facts.graphs {
-        lines.extend(end_capture(facts));
-        lines.extend([String::new(), each_round().into()]);
-        let origin = origin(facts);
-        lines.push(format!("cudaGraphLaunch(ready, {origin});"));
-        if facts.records_end() {
-            lines.push(format!("cudaEventRecord(end, {origin});"));
-        }
-    }
+        each_round.clone()
+    };
+    text += &match &facts.own {
+        Some(own) => own_calls(facts, own),
+        None => pieces.iter().map(|it| for_each(facts, it)).collect(),
+    };
     let i = facts.index();
-    lines.extend(match facts.wait {
-        Wait::All => Some("cudaDeviceSynchronize();".into()),
-        Wait::Each => None,
-        Wait::Poll if facts.graphs => {
-            Some(tr!("// later, without waiting: cudaEventQuery(end)").into())
+    if facts.graphs {
+        let origin = origin(facts);
+        text += &end_capture(facts);
+        text += &format!("{each_round}cudaGraphLaunch(ready, {origin});\n");
+        if facts.wait == Wait::Poll {
+            text += &format!("cudaEventRecord(end, {origin});\n");
         }
-        Wait::Poll => Some(tr!("// later, without waiting: cudaEventQuery(done{i})")),
-    });
-    lines
+    }
+    text += &match facts.wait {
+        Wait::All => "cudaDeviceSynchronize();".into(),
+        Wait::Each => String::new(),
+        Wait::Poll if facts.graphs => tr!("// later, without waiting: cudaEventQuery(end)").into(),
+        Wait::Poll => tr!("// later, without waiting: cudaEventQuery(done{i})"),
+    };
+    text.lines().map(str::to_owned).collect()
 }
 
 /// The calls of a user's round, one by one; of a long one, the first.
-fn own_calls(facts: &RoundFacts, own: &Round) -> Vec<String> {
+fn own_calls(facts: &RoundFacts, own: &Round) -> String {
     const MAX_CALLS: usize = 60;
     let made_by_script = |call: &&Call| !(facts.graphs && call.kind == CallKind::Synchronize);
-    let calls = own.calls.iter().filter(made_by_script);
-    let mut lines: Vec<String> = calls.map(own_call).collect();
-    if lines.len() > MAX_CALLS {
-        lines.truncate(MAX_CALLS);
-        lines.push(tr!("// … and so on for {} instances", facts.instances));
+    let calls: Vec<&Call> = own.calls.iter().filter(made_by_script).collect();
+    let mut text: String = calls
+        .iter()
+        .take(MAX_CALLS)
+        .map(|it| own_call(it))
+        .collect();
+    if calls.len() > MAX_CALLS {
+        text += &tr!("// … and so on for {} instances", facts.instances);
+        text += "\n";
     }
-    lines
+    text
 }
 
 /// What the calls depend on.
@@ -161,12 +144,6 @@ impl RoundFacts {
         }
     }
 
-    /// How many streams there are, if each instance has one or a round of the user's numbers them.
-    fn stream_count(&self) -> usize {
-        let own = self.own.as_ref();
-        own.map_or(self.instances, |own| own.streams() as usize)
-    }
-
     /// How many launches of the kernel a round has.
     fn launches(&self) -> u32 {
         self.kernel.launches(self.generations)
@@ -198,38 +175,28 @@ impl RoundFacts {
     fn generations_of_launch(&self) -> String {
         let most = self.kernel.iteration.generations_per_launch();
         let all = self.generations;
-        if self.counts_launches() {
+        if self.launches() > 1 && !all.is_multiple_of(most) {
             format!("min({most}, {all} - {most} * g)")
         } else {
             most.min(all).to_string()
         }
     }
 
-    /// Whether an event says when a replayed graph has ended.
-    fn records_end(&self) -> bool {
-        self.graphs && self.wait == Wait::Poll
-    }
-
     /// The buffers that a launch of the kernel takes.
-    fn buffers(&self) -> Vec<&'static str> {
+    fn buffers(&self) -> Vec<String> {
         let buffer = |parameter: &Parameter| match parameter {
             Parameter::From | Parameter::Cells => Some("cells"),
             Parameter::To => Some("next"),
             Parameter::Mail => Some("mail"),
             _ => None,
         };
-        self.kernel.parameters.iter().filter_map(buffer).collect()
+        let buffers = self.kernel.parameters.iter().filter_map(buffer);
+        buffers.map(|of| format!("{of}{}", self.index())).collect()
     }
 
     /// The name of the kernel's function for B3/S23 and the tables of other rules.
     fn symbol(&self) -> &'static str {
         self.kernel.entries[self.launch.entry]
-    }
-
-    /// Whether a launch's arguments depend on which one of a round it is.
-    fn counts_launches(&self) -> bool {
-        let most = self.kernel.iteration.generations_per_launch();
-        self.launches() > 1 && !self.generations.is_multiple_of(most)
     }
 
     /// Whether one launch and one copy are for all instances, which lie one behind the other.
@@ -240,11 +207,6 @@ impl RoundFacts {
     /// Which of the instances' buffers a call takes.
     fn index(&self) -> &'static str {
         if self.batches() { "" } else { "[i]" }
-    }
-
-    /// The head of a loop over the instances.
-    fn each_instance(&self) -> String {
-        format!("for (int i = 0; i < {}; i++) {{", self.instances)
     }
 
     /// The lattices of a call.
@@ -292,12 +254,6 @@ impl RoundFacts {
         }
     }
 
-    /// The first word that is downloaded, where that is not a lattice's first one.
-    fn first_word(&self) -> Option<usize> {
-        let first = self.own_words().start;
-        (self.transfer == Transfer::Bits && first > 0).then_some(first)
-    }
-
     /// How many bytes a call downloads; those of a view depend on its panel.
     fn bytes(&self) -> String {
         let words = match self.transfer {
@@ -310,285 +266,225 @@ impl RoundFacts {
         (4 * words * u64::from(self.lattices())).to_string()
     }
 
-    /// The parts of a round, in the order of the calls; each inner list is one loop over the
-    /// instances.
-    fn loops(&self) -> Vec<Vec<RoundPart>> {
-        let mut pieces = vec![RoundPart::Advance];
-        if let Some(kernel) = SupportKernel::pack(self.kernel.layout)
-            && self.transfer != Transfer::Cells
-        {
-            pieces.push(RoundPart::Pack(kernel));
+    /// The stream of instance `i`.
+    fn stream(&self) -> Option<&'static str> {
+        match self.streams {
+            Streams::PerInstance if self.own.is_some() => Some("s"),
+            Streams::PerInstance => Some("stream[i]"),
+            Streams::One | Streams::Batch => Some("stream"),
+            Streams::Default => None,
         }
-        if self.transfer == Transfer::View {
-            pieces.push(RoundPart::Reduce);
-        }
-        pieces.push(RoundPart::Download);
-        let mut loops = match self.order {
-            Order::Depth => vec![pieces],
-            Order::Breadth | Order::Own => pieces.into_iter().map(|piece| vec![piece]).collect(),
-        };
-        if let (Wait::Each, Some(last)) = (self.wait, loops.last_mut()) {
-            last.push(RoundPart::WaitEach);
-        }
-        loops
     }
 }
 
-/// A part of a round, for one instance.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum RoundPart {
-    Advance,
-    /// By this kernel.
-    Pack(SupportKernel),
-    Reduce,
-    /// With the event behind it.
-    Download,
-    WaitEach,
+/// The parts of a round, in the order of the calls, each for instance `i`; depth first they are one.
+fn pieces(facts: &RoundFacts) -> Vec<String> {
+    let (width, height) = (facts.size.width(), facts.size.height());
+    let i = facts.index();
+    let mut pieces = vec![advance(facts)];
+    if let Some(kernel) = SupportKernel::pack(facts.kernel.layout)
+        && facts.transfer != Transfer::Cells
+    {
+        let all = facts.height_of_all();
+        let shape = Launch::convert(facts.size, facts.lattices(), facts.kernel.layout);
+        let arguments = format!("cells{i}, bits{i}, {width}, {all}");
+        pieces.push(launch(facts, kernel.symbol, None, shape, &arguments));
+    }
+    if facts.transfer == Transfer::View {
+        // The part of the lattice that is reduced and the pixels of its panel, as `reduce_bits` takes them.
+        let arguments = format!(
+            "{}{i}, view{i}, {width}, {height},\n    x0, y0, step, px_width, px_height, stride",
+            facts.bits()
+        );
+        let shape = Launch::over(1, 1, Launch::SUPPORT_BLOCK);
+        let symbol = SupportKernel::REDUCE.symbol;
+        pieces.push(launch(facts, symbol, Some("grid"), shape, &arguments));
+    }
+    // The stream is a call's last argument, where it may be left out.
+    let with = facts
+        .stream()
+        .map_or(String::new(), |stream| format!(", {stream}"));
+    // Of a band, the words before its own rows are not downloaded.
+    let first = match (facts.transfer, facts.own_words().start) {
+        (Transfer::Bits, first @ 1..) => format!(" + {first}"),
+        _ => String::new(),
+    };
+    pieces.push(format!(
+        "cudaMemcpyAsync(host{i}, {}{i}{first}, {},\n    \
+         cudaMemcpyDeviceToHost{with});\n\
+         cudaEventRecord(done{i}{with});\n",
+        facts.source(),
+        facts.bytes()
+    ));
+    if facts.order == Order::Depth {
+        pieces = vec![pieces.concat()];
+    }
+    if let (Wait::Each, Some(last)) = (facts.wait, pieces.last_mut()) {
+        let stream = facts.stream().unwrap_or("0");
+        *last += &format!("cudaStreamSynchronize({stream});\n");
+    }
+    pieces
 }
 
 /// Calls within a loop over the instances, but of a batch.
-fn for_each(facts: &RoundFacts, calls: Vec<String>) -> Vec<String> {
+fn for_each(facts: &RoundFacts, calls: &str) -> String {
     if facts.batches() {
-        return calls;
+        return calls.into();
     }
-    let mut lines = vec![facts.each_instance()];
-    lines.extend(indented(calls));
-    lines.push("}".into());
-    lines
+    repeated('i', facts.instances as u32, calls)
 }
 
-fn indented(lines: Vec<String>) -> Vec<String> {
-    lines
-        .into_iter()
-        .map(|line| format!("    {line}"))
-        .collect()
+/// Calls within a loop.
+fn repeated(counter: char, times: u32, calls: &str) -> String {
+    let calls = indented(calls);
+    format!("for (int {counter} = 0; {counter} < {times}; {counter}++) {{\n{calls}}}\n")
 }
 
-/// The stream of instance `i`.
-fn stream(facts: &RoundFacts) -> Option<&'static str> {
-    match facts.streams {
-        Streams::PerInstance if facts.own.is_some() => Some("s"),
-        Streams::PerInstance => Some("stream[i]"),
-        Streams::One | Streams::Batch => Some("stream"),
-        Streams::Default => None,
-    }
+fn indented(calls: &str) -> String {
+    calls.lines().map(|line| format!("    {line}\n")).collect()
 }
 
-/// As a call's last argument, where it may be left out.
-fn and_stream(facts: &RoundFacts) -> String {
-    stream(facts).map_or(String::new(), |stream| format!(", {stream}"))
-}
-
-fn launch(facts: &RoundFacts, name: &str, launch: Launch, arguments: &str) -> Vec<String> {
-    let grid = match launch.grid {
-        [x, 1, 1] => x.to_string(),
-        [x, y, 1] => format!("dim3({x}, {y})"),
-        [x, y, z] => format!("dim3({x}, {y}, {z})"),
-    };
-    configured(facts, name, &grid, launch, &[arguments])
-}
-
-/// A launch whose blocks all run at the same time; it takes the addresses of its arguments.
-fn launch_cooperatively(facts: &RoundFacts, buffers: &[String]) -> Vec<String> {
-    let (name, launch) = (facts.symbol(), facts.launch);
-    let ([across, down, _], [threads, ..]) = (launch.grid, launch.block);
-    let (width, height) = (facts.size.width(), facts.size.height());
-    let (steps, shared) = (facts.generations_of_launch(), launch.shared_bytes);
-    let stream = stream(facts).unwrap_or("0");
-    let buffers: Vec<String> = buffers.iter().map(|of| format!("&{of}")).collect();
-    vec![
-        format!("int width = {width}, height = {height}, steps = {steps};"),
-        format!("void* args[] = {{{},", buffers.join(", ")),
-        "    &width, &height, &rule, &steps};".into(),
-        "cudaLaunchCooperativeKernel(".into(),
-        format!("    (void*){name},"),
-        format!("    dim3({across}, {down}), {threads}, args, {shared}, {stream});"),
-    ]
-}
-
-fn configured(
+/// A launch of so many blocks, or in a grid of this name.
+fn launch(
     facts: &RoundFacts,
     name: &str,
-    grid: &str,
+    grid: Option<&str>,
     launch: Launch,
-    arguments: &[&str],
-) -> Vec<String> {
+    arguments: &str,
+) -> String {
+    let grid = match (grid, launch.grid) {
+        (Some(grid), _) => grid.into(),
+        (None, [x, 1, 1]) => x.to_string(),
+        (None, [x, y, 1]) => format!("dim3({x}, {y})"),
+        (None, [x, y, z]) => format!("dim3({x}, {y}, {z})"),
+    };
     let [x, y, _] = launch.block;
-    let block = format!("dim3({x}, {y})");
-    let rest = match (launch.shared_bytes, stream(facts)) {
+    let rest = match (launch.shared_bytes, facts.stream()) {
         (0, None) => String::new(),
         (shared, None) => format!(", {shared}"),
         (shared, Some(stream)) => format!(", {shared}, {stream}"),
     };
-    let mut lines = vec![format!("{name}<<<{grid}, {block}{rest}>>>(")];
-    let ends = (1..=arguments.len()).map(|at| if at < arguments.len() { "," } else { ");" });
-    let arguments = arguments.iter().zip(ends);
-    lines.extend(arguments.map(|(part, end)| format!("    {part}{end}")));
-    lines
+    format!("{name}<<<{grid}, dim3({x}, {y}){rest}>>>(\n    {arguments});\n")
 }
 
-fn advance(facts: &RoundFacts) -> Vec<String> {
-    let numbers = facts.numbers();
+/// A launch whose blocks all run at the same time; it takes the addresses of its arguments.
+fn launch_cooperatively(facts: &RoundFacts) -> String {
+    let ([across, down, _], [threads, ..]) = (facts.launch.grid, facts.launch.block);
+    format!(
+        "int width = {}, height = {}, steps = {};\n\
+         void* args[] = {{&{},\n    \
+         &width, &height, &rule, &steps}};\n\
+         cudaLaunchCooperativeKernel(\n    \
+         (void*){},\n    \
+         dim3({across}, {down}), {threads}, args, {}, {});\n",
+        facts.size.width(),
+        facts.size.height(),
+        facts.generations_of_launch(),
+        facts.buffers().join(", &"),
+        facts.symbol(),
+        facts.launch.shared_bytes,
+        facts.stream().unwrap_or("0")
+    )
+}
+
+fn advance(facts: &RoundFacts) -> String {
     let i = facts.index();
-    let buffers: Vec<_> = facts
-        .buffers()
-        .into_iter()
-        .map(|of| format!("{of}{i}"))
-        .collect();
-    let arguments = format!("{}, {numbers}", buffers.join(", "));
     let mut calls = if facts.launch.cooperative {
-        launch_cooperatively(facts, &buffers)
+        launch_cooperatively(facts)
     } else {
-        launch(facts, facts.symbol(), facts.launch, &arguments)
+        let arguments = format!("{}, {}", facts.buffers().join(", "), facts.numbers());
+        launch(facts, facts.symbol(), None, facts.launch, &arguments)
     };
     if facts.swaps() {
-        calls.push(format!("std::swap(cells{i}, next{i});"));
+        calls += &format!("std::swap(cells{i}, next{i});\n");
     }
     match facts.launches() {
         1 => calls,
-        n => {
-            let mut repeated = vec![format!("for (int g = 0; g < {n}; g++) {{")];
-            repeated.extend(indented(calls));
-            repeated.push("}".into());
-            repeated
-        }
+        n => repeated('g', n, &calls),
     }
 }
 
+fn make_stream(stream: &str) -> String {
+    format!("cudaStreamCreateWithFlags(\n    &{stream}, cudaStreamNonBlocking);\n")
+}
+
 /// Streams and host memory.
-fn once(facts: &RoundFacts) -> Vec<String> {
-    let make = |stream: &str| {
-        vec![
-            "cudaStreamCreateWithFlags(".to_owned(),
-            format!("    &{stream}, cudaStreamNonBlocking);"),
-        ]
-    };
+fn once(facts: &RoundFacts) -> String {
     let i = facts.index();
     let bytes = facts.bytes();
-    let host = match facts.host_memory {
-        HostMemory::Pinned => format!("cudaMallocHost(&host{i}, {bytes});"),
-        HostMemory::Pageable => format!("host{i} = malloc({bytes});"),
+    let mut each = match facts.host_memory {
+        HostMemory::Pinned => format!("cudaMallocHost(&host{i}, {bytes});\n"),
+        HostMemory::Pageable => format!("host{i} = malloc({bytes});\n"),
     };
-    let mut once = Vec::new();
-    match facts.streams {
-        Streams::One | Streams::Batch => once.extend(make("stream")),
+    each += &format!("cudaEventCreate(&done{i});\n");
+    let mut once = match facts.streams {
+        Streams::One | Streams::Batch => make_stream("stream"),
         Streams::Default => {
-            once.push(tr!("// no stream is made: all goes to the default one").into());
+            tr!("// no stream is made: all goes to the default one").to_owned() + "\n"
         }
-        Streams::PerInstance => {}
-    }
-    if let Some(own) = &facts.own {
-        once.push(format!("for (int s = 0; s < {}; s++) {{", own.streams()));
-        once.extend(indented(make("stream[s]")));
-        once.push("}".into());
-        if own.events() > 0 {
-            once.push(format!("for (int e = 0; e < {}; e++) {{", own.events()));
-            once.push("    cudaEventCreate(&event[e]);".into());
-            once.push("}".into());
-        }
-    }
-    let mut each = match facts.streams {
-        Streams::PerInstance if facts.own.is_some() => Vec::new(),
-        Streams::PerInstance => make("stream[i]"),
-        Streams::One | Streams::Default | Streams::Batch => Vec::new(),
+        Streams::PerInstance => String::new(),
     };
-    each.push(host);
-    each.push(format!("cudaEventCreate(&done{i});"));
-    once.extend(for_each(facts, each));
-    if facts.graphs && facts.streams == Streams::PerInstance {
-        once.extend(make("origin"));
-        once.push("cudaEventCreate(&fork);".into());
+    match &facts.own {
+        Some(own) => {
+            once += &repeated('s', own.streams(), &make_stream("stream[s]"));
+            if own.events() > 0 {
+                once += &repeated('e', own.events(), "cudaEventCreate(&event[e]);");
+            }
+        }
+        None if facts.streams == Streams::PerInstance => {
+            each.insert_str(0, &make_stream("stream[i]"));
+        }
+        None => {}
     }
-    if facts.records_end() {
-        once.push("cudaEventCreate(&end);".into());
+    once += &for_each(facts, &each);
+    if facts.graphs && facts.streams == Streams::PerInstance {
+        once += &(make_stream("origin") + "cudaEventCreate(&fork);\n");
+    }
+    if facts.graphs && facts.wait == Wait::Poll {
+        once += "cudaEventCreate(&end);\n";
     }
     once
 }
 
 /// A call of a user's round.
 fn own_call(call: &Call) -> String {
-    let stream = call.stream;
+    let stream = format!("stream[{}]", call.stream);
     match call.kind {
-        CallKind::Advance(i) => format!("advance({i}, stream[{stream}]);"),
-        CallKind::Download(i) => format!("download({i}, stream[{stream}]);"),
-        CallKind::Record(event) => {
-            format!("cudaEventRecord(event[{event}], stream[{stream}]);")
-        }
-        CallKind::Wait(event) => {
-            format!("cudaStreamWaitEvent(stream[{stream}], event[{event}]);")
-        }
-        CallKind::Synchronize => format!("cudaStreamSynchronize(stream[{stream}]);"),
+        CallKind::Advance(i) => format!("advance({i}, {stream});\n"),
+        CallKind::Download(i) => format!("download({i}, {stream});\n"),
+        CallKind::Record(event) => format!("cudaEventRecord(event[{event}], {stream});\n"),
+        CallKind::Wait(event) => format!("cudaStreamWaitEvent({stream}, event[{event}]);\n"),
+        CallKind::Synchronize => format!("cudaStreamSynchronize({stream});\n"),
         // No round of lattices has these.
         CallKind::Upload(_) | CallKind::Scale(_) => String::new(),
     }
 }
 
-/// A part of the round, for instance `i`.
-fn piece(facts: &RoundFacts, piece: RoundPart) -> Vec<String> {
-    let (width, height) = (facts.size.width(), facts.size.height());
-    let i = facts.index();
-    match piece {
-        RoundPart::Advance => advance(facts),
-        RoundPart::Pack(kernel) => {
-            let all = facts.height_of_all();
-            let arguments = format!("cells{i}, bits{i}, {width}, {all}");
-            let shape = Launch::convert(facts.size, facts.lattices(), facts.kernel.layout);
-            launch(facts, kernel.symbol, shape, &arguments)
-        }
-        RoundPart::Reduce => {
-            let lattice = format!("{}{i}, view{i}, {width}, {height}", facts.bits());
-            let shape = Launch::over(1, 1, Launch::SUPPORT_BLOCK);
-            let arguments = [&*lattice, REGION];
-            let symbol = SupportKernel::REDUCE.symbol;
-            configured(facts, symbol, "grid", shape, &arguments)
-        }
-        RoundPart::Download => {
-            let bytes = facts.bytes();
-            let (with, source) = (and_stream(facts), facts.source());
-            let first = facts.first_word();
-            let behind = first.map_or(String::new(), |first| format!(" + {first}"));
-            vec![
-                format!("cudaMemcpyAsync(host{i}, {source}{i}{behind}, {bytes},"),
-                format!("    cudaMemcpyDeviceToHost{with});"),
-                format!("cudaEventRecord(done{i}{with});"),
-            ]
-        }
-        RoundPart::WaitEach => {
-            let stream = stream(facts).unwrap_or("0");
-            vec![format!("cudaStreamSynchronize({stream});")]
-        }
-    }
-}
-
 /// Begins to capture what follows.
-fn begin_capture(facts: &RoundFacts) -> Vec<String> {
-    let mut begin = vec![
-        tr!("// once: recorded, not run").to_owned(),
-        "cudaStreamBeginCapture(".into(),
-    ];
+fn begin_capture(facts: &RoundFacts) -> String {
     let origin = origin(facts);
-    begin.push(format!("    {origin}, cudaStreamCaptureModeRelaxed);"));
+    let mut begin = format!(
+        "{}\ncudaStreamBeginCapture(\n    {origin}, cudaStreamCaptureModeRelaxed);\n",
+        tr!("// once: recorded, not run")
+    );
     if facts.streams == Streams::PerInstance {
-        begin.push("cudaEventRecord(fork, origin);".into());
-        let streams = facts.stream_count();
-        begin.push(format!("for (int i = 0; i < {streams}; i++) {{"));
-        begin.push("    cudaStreamWaitEvent(stream[i], fork);".into());
-        begin.push("}".into());
+        let own = facts.own.as_ref();
+        let streams = own.map_or(facts.instances as u32, |own| own.streams());
+        begin += "cudaEventRecord(fork, origin);\n";
+        begin += &repeated('i', streams, "cudaStreamWaitEvent(stream[i], fork);");
     }
     begin
 }
 
 /// Ends it, and readies the graph.
-fn end_capture(facts: &RoundFacts) -> Vec<String> {
-    let mut end = Vec::new();
+fn end_capture(facts: &RoundFacts) -> String {
+    let mut end = String::new();
     if facts.streams == Streams::PerInstance {
-        end.push(facts.each_instance());
-        end.push("    cudaStreamWaitEvent(origin, done[i]);".into());
-        end.push("}".into());
+        end = for_each(facts, "cudaStreamWaitEvent(origin, done[i]);");
     }
-    end.push(format!("cudaStreamEndCapture({}, &graph);", origin(facts)));
-    end.push("cudaGraphInstantiate(&ready, graph, 0);".into());
-    end
+    let origin = origin(facts);
+    end += &format!("cudaStreamEndCapture({origin}, &graph);\n");
+    end + "cudaGraphInstantiate(&ready, graph, 0);\n"
 }
 
 /// The stream that a graph is captured from and launched in.
@@ -627,10 +523,6 @@ pub struct ValueRow {
 pub struct SwitchRow {
     /// Which one.
     pub switch: Switch,
-    /// The key that takes the next position.
-    pub key: String,
-    /// Its name.
-    pub name: String,
     /// Its positions.
     pub positions: Vec<Choice>,
     /// The place of the present one among them.
@@ -684,16 +576,11 @@ fn values(status: &Status) -> [ValueRow; 2] {
 /// Every switch, as of this status.
 pub fn switches(status: &Status) -> Vec<SwitchRow> {
     let row = |switch: Switch| {
-        let choices = switch.choices(status.setting.switches, status.setting.context());
-        let present = choices
-            .iter()
-            .position(|it| it.switches == status.setting.switches);
+        let setting = &status.setting;
         SwitchRow {
             switch,
-            key: switch.key().into(),
-            name: switch.name().into(),
-            positions: choices,
-            present: present.unwrap_or(0),
+            positions: switch.choices(setting.switches, setting.context()),
+            present: switch.position(setting.switches, setting.kernel),
         }
     };
     Switch::ALL.into_iter().map(row).collect()

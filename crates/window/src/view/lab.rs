@@ -40,7 +40,7 @@ pub(crate) fn show(ui: &mut Ui, lab: &Lab, rect: Rect) {
             });
         }
         for row in &lab.switches {
-            show_row(ui, &row.key, &row.name, |ui| {
+            show_row(ui, row.switch.key(), row.switch.name(), |ui| {
                 (0..row.positions.len()).for_each(|at| show_position(ui, row, at));
             });
         }
