@@ -213,7 +213,7 @@ fn keys(typed: &str, columns: usize) -> Card {
 
 /// Every switch and its positions, the present one marked, as are those that cannot be.
 fn switches(switches: &[SwitchRow], columns: usize) -> Card {
-    let name = |row: &SwitchRow| format!("{}  {}", row.key, row.name);
+    let name = |row: &SwitchRow| format!("{}  {}", row.switch.key(), row.switch.name());
     let widest = switches.iter().map(|row| lang::columns(&name(row))).max();
     let widths = [widest.unwrap_or(0), columns];
     let [accent, value, label] = [PALETTE.accent, PALETTE.value, PALETTE.label].map(ink);
@@ -356,11 +356,12 @@ fn page_of(page: &LessonPage, columns: usize) -> Card {
     for column in &page.columns {
         texts.push((column.title.clone(), value.bold()));
         texts.extend(column.code.iter().map(|line| {
-            let style = match line.change {
-                Change::Same => label,
-                Change::Added | Change::Removed => running,
+            // Neither program is the older one.
+            let (sign, style) = match line.change {
+                Change::Same => (' ', label),
+                Change::Added | Change::Removed => ('±', running),
             };
-            (format!("{} {}", line.change.sign(), line.text), style)
+            (format!("{sign} {}", line.text), style)
         }));
         let figures = column.figures.iter();
         texts.extend(figures.map(|(what, figure)| (format!("{what}: {figure}"), measured)));

@@ -98,18 +98,27 @@ pub(crate) fn wrap(text: &str, columns: usize) -> Vec<String> {
     lines.map(|line| line.replace('\u{a0}', " ")).collect()
 }
 
-/// Parts one after the other, up to the first that has no room.
-pub(crate) fn fitted(parts: impl IntoIterator<Item = String>, columns: usize) -> String {
-    let mut line = String::new();
+/// Parts one after the other in lines, at most so many of them, up to the first that has no room.
+pub(crate) fn fitted(
+    parts: impl IntoIterator<Item = String>,
+    columns: usize,
+    most: usize,
+) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
     for part in parts {
-        let apart = if line.is_empty() { "" } else { APART };
-        if lang::columns(&line) + lang::columns(apart) + lang::columns(&part) > columns {
+        let room = |line: &String| {
+            lang::columns(line) + lang::columns(APART) + lang::columns(&part) <= columns
+        };
+        if let Some(line) = lines.last_mut().filter(|line| room(line)) {
+            line.push_str(APART);
+            line.push_str(&part);
+        } else if lines.len() < most.max(1) {
+            lines.push(part);
+        } else {
             break;
         }
-        line += apart;
-        line += &part;
     }
-    line
+    lines
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Constraint::{Fill, Length};
 use ratatui::layout::{Flex, Layout, Position, Rect};
 use ratatui::style::Style;
-use ratatui::text::{Line, Span};
+use ratatui::text::Line;
 use ratatui::widgets::{Block, Clear, Padding, Paragraph, Widget as _};
 
 use crate::cards;
@@ -168,7 +168,11 @@ impl TerminalView {
             (lecture(&sources, columns), foot(frame, columns));
         lecture.truncate(usize::from(area.height) / 2 - usize::from(MIN_ROWS));
         foot.truncate(usize::from(area.height) / 3);
-        let above = area.height - 1 - (lecture.len() + foot.len()) as u16;
+        let (state, state_style) = state(figures);
+        let shown = known_figures(&state, figures);
+        let shown = fitted(shown, columns, usize::from(area.height) / 12);
+        let height = shown.len() as u16;
+        let above = area.height - height - (lecture.len() + foot.len()) as u16;
         let timeline = sources
             .options
             .timeline
@@ -177,7 +181,7 @@ impl TerminalView {
             Length(lecture.len() as u16),
             Fill(1),
             Length(timeline.as_ref().map_or(0, |it| it.height)),
-            Length(1),
+            Length(height),
             Length(foot.len() as u16),
         ]));
         self.panels = tile(panels, status, sources.single_instance());
@@ -186,7 +190,9 @@ impl TerminalView {
         if let Some(timeline) = timeline {
             timeline.paint(bars, buffer);
         }
-        self.paint_figures(figures, &sources, status, line, buffer);
+        paint_lines(&shown, ink(PALETTE.value), line, buffer);
+        let state = Rect::new(line.x, line.y, lang::columns(&state) as u16 + 2, 1);
+        buffer.set_style(state, state_style);
         paint_lines(&foot, foot_style, bottom, buffer);
         cards::paint(self, frame, panels.union(bars), buffer);
         if let Some((urgency, sentence)) = notice(figures, sources.options.timeline) {
@@ -229,67 +235,36 @@ impl TerminalView {
                 .render(panel.label, buffer);
         }
     }
+}
 
-    /// Whether it runs, and what there is room for of the figures, the most important first.
-    fn paint_figures(
-        &self,
-        figures: &Figures,
-        sources: &Sources<'_>,
-        status: &Status,
-        place: Rect,
-        buffer: &mut Buffer,
-    ) {
-        let (state, colour, background) = match figures.state {
-            RunState::Ended => (tr!("■ ENDED").into(), PALETTE.on_failed, PALETTE.failed),
-            RunState::Running => (
-                tr!("▶ running").into(),
-                PALETTE.running,
-                PALETTE.running_background,
-            ),
-            RunState::Paused => (tr!("‖ PAUSED").into(), PALETTE.on_accent, PALETTE.accent),
-            RunState::Recomputing => {
-                let state = tr!("» recomputing {percent}", percent = figures.pace);
-                (state, PALETTE.on_notice, PALETTE.notice)
-            }
-        };
-        let state = Span::styled(format!(" {state} "), ink(colour).bg(background.into()));
-        let instances = status.lattices.instances;
-        let seen = match &self.panels[..] {
-            [only] if instances > 1 && sources.options.single => {
-                tr!("instance {}, {} in all", only.instance, instances)
-            }
-            [first, .., last] if self.panels.len() < instances => {
-                tr!(
-                    "instances {first}–{last} of {}",
-                    instances,
-                    first = first.instance,
-                    last = last.instance
-                )
-            }
-            _ => String::new(),
-        };
-        // Kernel and streams come first: a terminal has no toolbar that shows them.
-        let rank = |it: &Figure| match it {
-            it if it.value == status.setting.kernel.name => 1,
-            it if it.label == tr!("streams") => 2,
-            it => 4 + it.rank,
-        };
-        let known = figures.groups.iter().flatten().filter(|it| it.is_known());
-        let mut parts: Vec<(u8, String)> = known.map(|it| (rank(it), it.in_short())).collect();
-        parts.extend([
-            (0, figures.headline.in_short()),
-            (3, seen),
-            (12, figures.pace.clone()),
-        ]);
-        parts.sort_by_key(|part| part.0);
-        let parts = parts
-            .into_iter()
-            .map(|part| part.1)
-            .filter(|part| !part.is_empty());
-        let room = usize::from(place.width).saturating_sub(state.width() + 1);
-        let figures = Span::styled(format!(" {}", fitted(parts, room)), ink(PALETTE.value));
-        Line::from(vec![state, figures]).render(place, buffer);
-    }
+/// Whether it runs, as a sign and a word, and how that is to be seen.
+fn state(figures: &Figures) -> (String, Style) {
+    let (state, colour, background) = match figures.state {
+        RunState::Ended => (tr!("■ ENDED").into(), PALETTE.on_failed, PALETTE.failed),
+        RunState::Running => (
+            tr!("▶ running").into(),
+            PALETTE.running,
+            PALETTE.running_background,
+        ),
+        RunState::Paused => (tr!("‖ PAUSED").into(), PALETTE.on_accent, PALETTE.accent),
+        RunState::Recomputing => {
+            let state = tr!("» recomputing {percent}", percent = figures.pace);
+            (state, PALETTE.on_notice, PALETTE.notice)
+        }
+    };
+    (state, ink(colour).bg(background.into()))
+}
+
+/// The state and the figures that are known, those first that the window's toolbar shows.
+fn known_figures(state: &str, figures: &Figures) -> impl Iterator<Item = String> {
+    let first = &figures.essentials;
+    let is_other = |it: &&Figure| first.iter().all(|essential| essential.label != it.label);
+    let others = figures.groups.iter().flatten().filter(is_other);
+    let all = first.iter().rev().chain(others).filter(|it| it.is_known());
+    let said = |it: &Figure| tr!("{label}: {value}", label = it.label, value = it.value);
+    let generation = format!("{state}  {}", said(&figures.headline));
+    let said = all.map(said).chain([figures.pace.clone()]);
+    [generation].into_iter().chain(said)
 }
 
 /// The lines of a lecture's step; none while a lesson covers it.
@@ -321,7 +296,7 @@ pub(crate) fn tile(area: Rect, status: &Status, only: Option<usize>) -> Vec<Pane
     let aspect = f64::from(lattices.size.width()) / f64::from(lattices.size.height());
     let aspect = aspect.clamp(1.0 / 16.0, 16.0);
     let all = only.map_or(lattices.instances, |_| 1);
-    let label = u16::from(all > 1);
+    let label = u16::from(lattices.instances > 1);
     let across = usize::from((area.width + 1) / (MIN_PANEL[0] + 1)).max(1);
     let down = usize::from(area.height / (MIN_PANEL[1] + label)).max(1);
     let count = all.min(across * down);
@@ -381,7 +356,7 @@ fn foot(frame: TerminalFrame<'_>, columns: usize) -> (Vec<String>, Style) {
     let text = match (&screen.comparison, warning) {
         (Some(comparison), _) => comparison.in_short(sources.options.timeline).join(APART),
         (None, Some((_, warning))) => warning.to_string(),
-        (None, None) => return (vec![hints(&sources, columns)], ink(PALETTE.label)),
+        (None, None) => return (hints(&sources, columns), ink(PALETTE.label)),
     };
     (wrap(&text, columns), style_of(Urgency::Warning))
 }
@@ -403,7 +378,7 @@ fn notice(figures: &Figures, has_timeline: bool) -> Option<&(Urgency, Message)> 
 }
 
 /// The keys that matter most, as many as there is room for.
-fn hints(sources: &Sources<'_>, columns: usize) -> String {
+fn hints(sources: &Sources<'_>, columns: usize) -> Vec<String> {
     let is_running = sources.status.is_some_and(|status| status.clock.running);
     let pause = match sources.lesson {
         Some(LessonScreen::List { .. }) => tr!("open"),
@@ -424,5 +399,5 @@ fn hints(sources: &Sources<'_>, columns: usize) -> String {
     let hints = hints
         .iter()
         .map(|(action, word)| format!("{} {word}", action.key()));
-    fitted(hints, columns)
+    fitted(hints, columns, 1)
 }

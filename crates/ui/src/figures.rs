@@ -33,8 +33,6 @@ pub struct Figure {
     pub value: String,
     /// What else belongs to it, smaller.
     pub note: String,
-    /// All of it in a few characters, where that is not name and value: for a line of figures.
-    pub short: String,
     /// What it means, as a tooltip.
     pub tip: Cow<'static, str>,
     /// What a click on it changes.
@@ -43,8 +41,6 @@ pub struct Figure {
     pub wide: bool,
     /// Whether it was recorded on another machine.
     pub is_recorded: bool,
-    /// Priority: if there is not enough room, figures with the highest rank are left out first.
-    pub rank: u8,
 }
 
 /// Everything the HUD says.
@@ -93,17 +89,15 @@ const STREAMS: &[Setting] = &[Setting::Switch(Switch::Streams)];
 /// Stands where there is no value.
 const UNKNOWN: &str = "–";
 
-fn figure(rank: u8, label: &str, value: impl Into<String>) -> Figure {
+fn figure(label: &str, value: impl Into<String>) -> Figure {
     Figure {
         label: label.into(),
         value: value.into(),
         note: String::new(),
-        short: String::new(),
         tip: Cow::Borrowed(""),
         settings: &[],
         wide: false,
         is_recorded: false,
-        rank,
     }
 }
 
@@ -121,24 +115,9 @@ impl Figure {
         Figure { settings, ..self }
     }
 
-    fn short(self, short: impl Into<String>) -> Figure {
-        Figure {
-            short: short.into(),
-            ..self
-        }
-    }
-
     /// Whether there is a value.
     pub fn is_known(&self) -> bool {
         self.value != UNKNOWN
-    }
-
-    /// All of it in as few characters as say it, for a line of figures.
-    pub fn in_short(&self) -> String {
-        match self.short.as_str() {
-            "" => tr!("{label}: {value}", label = self.label, value = self.value),
-            short => short.into(),
-        }
     }
 
     fn recorded(self, is_recorded: bool) -> Figure {
@@ -173,8 +152,7 @@ pub fn figures(status: &Status, options: &ViewOptions, drawing: &Drawing) -> Fig
             (Pace::Maximum, None) => tr!("maximum").into(),
             (pace, None) => tr!("at most {pace}"),
         },
-        headline: figure(0, tr!("generation"), grouped(status.clock.generation))
-            .short(tr!("gen {}", grouped(status.clock.generation)))
+        headline: figure(tr!("generation"), grouped(status.clock.generation))
             .tip(tr!("the generation of every lattice since the last start")),
         groups: vec![
             speed(status, drawing),
@@ -196,15 +174,16 @@ fn essentials(status: &Status) -> [Figure; 4] {
     let round_us = status.rates.round_us.filter(|_| is_computing);
     [
         figure(
-            0,
             tr!("time per round"),
             round_us.map_or(UNKNOWN.into(), time_us),
         )
         .set_by(ROUND)
         .recorded(status.lab.recording.is_some()),
-        figure(0, tr!("lattices"), grid(status)).set_by(GRID),
-        figure(0, tr!("kernel"), status.setting.kernel.name).set_by(KERNEL),
-        figure(0, tr!("streams"), streams(status)).set_by(STREAMS),
+        figure(tr!("lattices"), grid(status)).set_by(GRID),
+        figure(tr!("kernel"), status.setting.kernel.name)
+            .set_by(KERNEL)
+            .with_note(taken_back(status).unwrap_or_default()),
+        figure(tr!("streams"), streams(status)).set_by(STREAMS),
     ]
 }
 
@@ -232,23 +211,15 @@ fn speed(status: &Status, drawing: &Drawing) -> Vec<Figure> {
     let [generations, rounds] = [rates.generations_per_second, rates.rounds_per_second]
         .map(|rate| known(si(rate).trim_end().into()));
     vec![
-        figure(0, tr!("speed"), speed.clone())
-            .short(speed)
-            .tip(tr!("cells stepped per second, over all lattices")),
-        figure(1, tr!("generations/s"), generations.clone())
-            .short(tr!("{} gen/s", generations))
+        figure(tr!("speed"), speed).tip(tr!("cells stepped per second, over all lattices")),
+        figure(tr!("generations/s"), generations)
             .tip(tr!("generations per second, of each lattice")),
-        figure(3, tr!("rounds/s"), rounds.clone())
-            .short(tr!("{} rounds/s", rounds))
-            .set_by(PACE)
-            .tip(tr!(
-                "rounds per second: in a round every lattice advances and is downloaded once"
-            )),
-        figure(2, tr!("frames/s"), frames.clone())
-            .short(tr!("{rate} frames/s", rate = frames))
-            .tip(tr!(
-                "frames presented per second; nothing is drawn while nothing changes"
-            )),
+        figure(tr!("rounds/s"), rounds).set_by(PACE).tip(tr!(
+            "rounds per second: in a round every lattice advances and is downloaded once"
+        )),
+        figure(tr!("frames/s"), frames).tip(tr!(
+            "frames presented per second; nothing is drawn while nothing changes"
+        )),
     ]
 }
 
@@ -262,15 +233,13 @@ fn costs(status: &Status) -> Vec<Figure> {
         (None, rounds) => tr!("by events in one round of {rounds}"),
     };
     vec![
-        figure(2, tr!("time per launch"), launch.clone())
-            .short(tr!("{} per launch", launch))
+        figure(tr!("time per launch"), launch)
             .with_note(timed)
             .recorded(recorded.is_some())
             .tip(tr!(
                 "median time of a kernel launch on the device, measured by events around it"
             )),
         figure(
-            5,
             tr!("bus traffic per round"),
             bytes(status.setting.bytes_per_round),
         )
@@ -287,39 +256,29 @@ fn lattices(status: &Status, options: &ViewOptions) -> Vec<Figure> {
         grouped(status.lattices.instances as u64)
     );
     let mut figures = vec![
-        figure(3, tr!("lattices"), lattices)
-            .short(grid(status))
+        figure(tr!("lattices"), lattices)
             .set_by(GRID)
             .tip(tr!(
                 "how many, and their width and height in cells; opposite edges meet: a torus"
             )),
-        figure(6, tr!("rule"), status.lattices.rule.to_string())
+        figure(tr!("rule"), status.lattices.rule.to_string())
             .set_by(&[Setting::Rule])
             .tip(tr!(
                 "with how many live neighbours a cell is born (B), and with how many it survives (S)"
             )),
     ];
     if let Some(seed) = status.lattices.seed {
-        figures.push(
-            figure(9, tr!("seed"), seed.to_string())
-                .set_by(SOUP)
-                .tip(tr!(
-                    "the same seed gives the same start everywhere; N takes the next one"
-                )),
-        );
+        figures.push(figure(tr!("seed"), seed.to_string()).set_by(SOUP).tip(tr!(
+            "the same seed gives the same start everywhere; N takes the next one"
+        )));
     }
     if let Some(percent) = Setting::Density.value(status) {
-        figures.push(figure(7, tr!("density"), percent).set_by(SOUP).tip(tr!(
+        figures.push(figure(tr!("density"), percent).set_by(SOUP).tip(tr!(
             "the fraction of live cells that every lattice started with; another one starts them again"
         )));
     }
     figures.push(
-        figure(
-            7,
-            tr!("selected"),
-            tr!("instance {}", status.panels.selected),
-        )
-        .tip(tr!(
+        figure(tr!("selected"), tr!("instance {}", status.panels.selected)).tip(tr!(
             "the panel that keys act on; click one, or use PgUp and PgDn"
         )),
     );
@@ -328,14 +287,13 @@ fn lattices(status: &Status, options: &ViewOptions) -> Vec<Figure> {
     );
     let colours = match options.colour_by {
         ColourBy::State => return figures,
-        _ if status.setting.transfer == Transfer::View => {
-            figure(8, tr!("colours"), tr!("by state")).tip(tr!(
+        _ if status.setting.transfer == Transfer::View => figure(tr!("colours"), tr!("by state"))
+            .tip(tr!(
                 "ages need every cell, but only a reduced view crosses the bus; {key} changes that",
                 key = Switch::Transfer.key()
-            ))
-        }
-        ColourBy::Age => figure(8, tr!("colours"), tr!("by age")).tip(exact),
-        ColourBy::History => figure(8, tr!("colours"), tr!("by history")).tip(exact),
+            )),
+        ColourBy::Age => figure(tr!("colours"), tr!("by age")).tip(exact),
+        ColourBy::History => figure(tr!("colours"), tr!("by history")).tip(exact),
     };
     figures.push(colours);
     figures
@@ -346,7 +304,7 @@ fn time(status: &Status) -> Vec<Figure> {
     let (clock, panels, settings) = (&status.clock, &status.panels, status.setting.time);
     let mut figures = Vec::new();
     if let Some(generation) = clock.run_to {
-        figures.push(figure(3, tr!("target generation"), grouped(generation)));
+        figures.push(figure(tr!("target generation"), grouped(generation)));
     }
     if !panels.settled.is_empty() {
         let settled = panels.settled.iter().flatten().count() as u64;
@@ -354,29 +312,38 @@ fn time(status: &Status) -> Vec<Figure> {
         let selected = panels.settled.get(panels.selected).copied().flatten();
         let selected = selected.map_or(tr!("not settled").into(), |how| how.to_string());
         figures.push(figure(
-            6,
             tr!("still or periodic"),
             tr!("{} of {of}", grouped(settled)),
         ));
-        figures.push(figure(7, tr!("selected panel"), selected));
+        figures.push(figure(tr!("selected panel"), selected));
     }
     match settings.stop_when_still {
         StopWhenStill::Never => {}
-        StopWhenStill::Selected => {
-            figures.push(figure(6, tr!("stops when still"), tr!("selected")))
-        }
-        StopWhenStill::All => figures.push(figure(6, tr!("stops when still"), tr!("all"))),
+        StopWhenStill::Selected => figures.push(figure(tr!("stops when still"), tr!("selected"))),
+        StopWhenStill::All => figures.push(figure(tr!("stops when still"), tr!("all"))),
     }
     if settings.reseed {
         let tip = tr!(
             "soups that are dead, still or periodic get a new seed after a while; panels that you drew in or opened never do; U turns this on or off"
         );
-        figures.push(figure(11, tr!("dead panels"), tr!("reseeded")).tip(tip));
+        figures.push(figure(tr!("dead panels"), tr!("reseeded")).tip(tip));
     }
     if let Some(oldest) = clock.oldest {
-        figures.push(figure(10, tr!("back to generation"), grouped(oldest)));
+        figures.push(figure(tr!("back to generation"), grouped(oldest)));
     }
     figures
+}
+
+/// What takes the chosen kernel back where another one steps.
+fn taken_back(status: &Status) -> Option<String> {
+    let chosen = status.setting.chosen_kernel?.name;
+    Some(match status.setting.pace {
+        Pace::Maximum => tr!(
+            "{key} takes {chosen} back",
+            key = Action::from(SessionAction::Slower).key()
+        ),
+        _ => tr!("then {chosen} again"),
+    })
 }
 
 fn kernel(status: &Status) -> Vec<Figure> {
@@ -388,27 +355,17 @@ fn kernel(status: &Status) -> Vec<Figure> {
         KernelChoice::Estimated => tr!("kernel (auto)").to_owned(),
     };
     let kernel = status.setting.kernel;
-    let note = match (status.setting.chosen_kernel, status.setting.pace) {
-        (None, _) if kernel.stepping(status.lattices.rule) == kernel => kernel.idea().into_owned(),
-        (None, _) => tr!(
+    let note = match taken_back(status) {
+        Some(note) => note,
+        None if kernel.stepping(status.lattices.rule) == kernel => kernel.idea().into_owned(),
+        None => tr!(
             "it does not step {rule}: {rung} does instead",
             rule = status.lattices.rule,
             rung = kernel.rung().file
         ),
-        (Some(chosen), Pace::Maximum) => tr!(
-            "{key} takes {chosen} back",
-            key = Action::from(SessionAction::Slower).key(),
-            chosen = chosen.name
-        ),
-        (Some(chosen), _) => tr!("then {chosen} again", chosen = chosen.name),
-    };
-    let short = match status.setting.chosen_kernel {
-        None => kernel.name.into(),
-        Some(_) => format!("{} ({note})", kernel.name),
     };
     vec![
-        figure(1, &name, kernel.name)
-            .short(short)
+        figure(&name, kernel.name)
             .set_by(KERNEL)
             .with_note(note)
             .tip(tr!(
@@ -416,7 +373,6 @@ fn kernel(status: &Status) -> Vec<Figure> {
             ))
             .wide(),
         figure(
-            6,
             tr!("generations per round"),
             status.setting.generations_per_round.to_string(),
         )
@@ -454,25 +410,25 @@ fn switches(status: &Status) -> Vec<Figure> {
         position.unwrap_or_else(|| UNKNOWN.into())
     };
     vec![
-        figure(5, tr!("streams"), streams(status))
+        figure(tr!("streams"), streams(status))
             .set_by(STREAMS)
             .tip(tr!(
                 "the CUDA streams in which the lattices are stepped and downloaded; {key} changes this",
                 key = Switch::Streams.key()
             )),
-        figure(8, tr!("host memory"), position(Switch::HostMemory))
+        figure(tr!("host memory"), position(Switch::HostMemory))
         .set_by(&[Setting::Switch(Switch::HostMemory)])
         .tip(tr!(
             "where downloads land: page-locked memory, or pageable, for which a copy keeps the host waiting; {key} changes this",
             key = Switch::HostMemory.key()
         )),
-        figure(7, tr!("graphs"), position(Switch::Graphs))
+        figure(tr!("graphs"), position(Switch::Graphs))
         .set_by(&[Setting::Switch(Switch::Graphs)])
         .tip(tr!(
             "whether a round is one launch of a prepared CUDA graph; {key} changes this",
             key = Switch::Graphs.key()
         )),
-        figure(8, tr!("transfer"), transfer_name(status.setting.transfer))
+        figure(tr!("transfer"), transfer_name(status.setting.transfer))
             .set_by(&[Setting::Switch(Switch::Transfer)])
             .tip(tr!(
                 "what crosses the bus for a picture: a bit or 4 bytes per cell, or a byte per pixel; {key} changes this",
@@ -508,28 +464,18 @@ fn machine(status: &Status, drawing: &Drawing) -> Vec<Figure> {
         driver
     };
     let mut figures = vec![
-        figure(
-            // On the CPU its note names a key, which no figure may push out.
-            if status.engine.is_cpu() { 3 } else { 4 },
-            &tr!("compute device ({})", status.engine.name),
-            device.clone(),
-        )
-        .short(format!("{}: {device}", status.engine.name))
-        .with_note(driver)
-        .recorded(status.lab.recording.is_some())
-        .tip(if status.engine.cut.is_some() {
-            tr!("the devices that step the lattices; each has bands of every lattice")
-        } else {
-            tr!("the device that steps the lattices")
-        })
-        .wide(),
+        figure(&tr!("compute device ({})", status.engine.name), device)
+            .with_note(driver)
+            .recorded(status.lab.recording.is_some())
+            .tip(if status.engine.cut.is_some() {
+                tr!("the devices that step the lattices; each has bands of every lattice")
+            } else {
+                tr!("the device that steps the lattices")
+            })
+            .wide(),
     ];
     if let Some(adapter) = &drawing.adapter {
-        let draws = figure(
-            4,
-            &tr!("drawing device ({})", adapter.backend),
-            &*adapter.name,
-        );
+        let draws = figure(&tr!("drawing device ({})", adapter.backend), &*adapter.name);
         figures.push(draws.tip(tr!("the device that draws this window")).wide());
     }
     figures
