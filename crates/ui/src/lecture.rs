@@ -9,7 +9,7 @@ use engine::kernels::Kernel;
 use lang::{Message, message, tr};
 use lesson::{factor_in_words, nearest_factor};
 use life::{SaveError, Size, dated_name, write_atomically};
-use session::{Effect, NotSaved, Session, Setup, Status, Switches};
+use session::{Effect, NotSaved, Session, Setup, Status, Switch, Switches};
 use std::fmt::Write as _;
 use std::fs::OpenOptions;
 use std::io::Write as _;
@@ -412,17 +412,12 @@ impl LectureStep {
     /// then measures what that does to a round.
     pub fn is_one_change_from(&self, other: &LectureStep) -> bool {
         let (a, b) = (&self.setup, &other.setup);
-        let (its, others) = (a.setting.switches, b.setting.switches);
-        let changed = [
-            a.setting.kernel.name != b.setting.kernel.name,
-            its.streams != others.streams,
-            its.host_memory != others.host_memory,
-            its.wait != others.wait,
-            its.order != others.order,
-            its.graphs != others.graphs,
-            its.transfer != others.transfer,
-            its.block != others.block,
-        ];
+        let kernel = a.setting.kernel;
+        let switches = Switch::ALL.into_iter().filter(|it| {
+            let [its, others] = [a, b].map(|of| it.in_words(of.setting.switches, kernel));
+            its != others
+        });
+        let changed = switches.count() + usize::from(kernel.name != b.setting.kernel.name);
         let is_same_otherwise = a.instances == b.instances
             && a.size == b.size
             && self.size_on_cpu == other.size_on_cpu
@@ -430,7 +425,7 @@ impl LectureStep {
             && a.start == b.start
             && a.generations_per_round == b.generations_per_round
             && a.pace == b.pace;
-        is_same_otherwise && changed.into_iter().filter(|it| *it).count() == 1
+        is_same_otherwise && changed == 1
     }
 }
 

@@ -42,22 +42,6 @@ pub struct Position {
     pub is_on: bool,
 }
 
-/// The sides of the square lattices that are offered.
-const SIDES: [u64; 7] = [64, 128, 256, 512, 1024, 2048, 4096];
-/// The rules that are offered, by their names.
-const RULES: [&str; 6] = [
-    "Life",
-    "HighLife",
-    "Day & Night",
-    "Seeds",
-    "Maze",
-    "Replicator",
-];
-/// Instances, percents of live cells, and generations per round that are offered; others can be typed.
-const INSTANCES: [u16; 7] = [1, 2, 4, 8, 16, 32, 64];
-const PERCENTS: [u16; 7] = [5, 10, 20, 30, 40, 50, 75];
-const GENERATIONS: [u16; 7] = [1, 2, 4, 10, 32, 100, 1000];
-
 impl Setting {
     /// Those that a field asks for.
     pub const TYPED: [Setting; 6] = [
@@ -96,6 +80,18 @@ impl Setting {
             Setting::Kernel | Setting::Switch(_) | Setting::Pace => return String::new(),
         };
         tr!("such as {example}")
+    }
+
+    /// What is offered beside the field, as it can be typed.
+    fn offered(self) -> &'static str {
+        match self {
+            Setting::Instances => "1|2|4|8|16|32|64",
+            Setting::Size => "64x64|128x128|256x256|512x512|1024x1024|2048x2048|4096x4096",
+            Setting::Rule => "Life|HighLife|Day & Night|Seeds|Maze|Replicator",
+            Setting::Density => "5 %|10 %|20 %|30 %|40 %|50 %|75 %",
+            Setting::GenerationsPerRound => "1|2|4|10|32|100|1,000",
+            _ => "",
+        }
     }
 
     /// What a field says below it: the present value and what another one does; at most `most_instances`
@@ -152,52 +148,18 @@ impl Setting {
 
     /// What it can be set to, as far as that is offered.
     pub fn choices(self, status: &Status) -> Vec<Position> {
-        let numbered = |at: usize| at.try_into().unwrap_or(u8::MAX);
         let position = |text, action, is_on| Position {
             text,
             action,
             is_on,
         };
-        let numbers = |all: [u16; 7], unit: &str, sets: fn(u16) -> SessionAction| {
-            let now = self.value(status);
-            let choice = |number: u16| {
-                let text = grouped(number.into()) + unit;
-                let is_on = now.as_ref() == Some(&text);
-                position(text, sets(number), is_on)
-            };
-            all.into_iter().map(choice).collect()
-        };
         let setting = &status.setting;
         match self {
-            Setting::Size => {
-                let sizes = SIDES.into_iter();
-                let sizes = sizes.filter_map(|side| Size::new(side, side).ok());
-                let choice = |size: Size| {
-                    let is_on = status.lattices.size == size;
-                    position(size.to_string(), SessionAction::SetSize(size), is_on)
-                };
-                sizes.map(choice).collect()
-            }
-            Setting::Rule => {
-                let choice = |name: &str| {
-                    let rule: Rule = name.parse().ok()?;
-                    let text = labelled(name, &rule.to_string());
-                    let is_on = status.lattices.rule == rule;
-                    Some(position(text, SessionAction::SetRule(rule), is_on))
-                };
-                RULES.into_iter().filter_map(choice).collect()
-            }
-            Setting::Generation => Vec::new(),
-            Setting::Instances => numbers(INSTANCES, "", SessionAction::SetInstances),
-            Setting::Density => numbers(PERCENTS, " %", |it| SessionAction::SetDensity(10 * it)),
-            Setting::GenerationsPerRound => numbers(GENERATIONS, "", |it| {
-                SessionAction::SetGenerationsPerRound(it.into())
-            }),
             Setting::Kernel => {
                 let is_auto = setting.kernel_choice == KernelChoice::Estimated;
                 let choice = |kernel: &Kernel| {
                     let text = labelled(kernel.name, &kernel.idea());
-                    let action = SessionAction::UseKernel(numbered(kernel.index()));
+                    let action = SessionAction::UseKernel(kernel.index() as u8);
                     let is_on = !is_auto && setting.kernel.index() == kernel.index();
                     position(text, action, is_on)
                 };
@@ -210,17 +172,30 @@ impl Setting {
                 let present = switch.position(setting.switches, setting.kernel);
                 let choice = |(at, choice): (usize, session::Choice)| {
                     let text = labelled(&choice.label, &choice.effect);
-                    let action = SessionAction::SetSwitch(switch, numbered(at));
+                    let action = SessionAction::SetSwitch(switch, at as u8);
                     position(text, action, at == present)
                 };
                 choices.into_iter().enumerate().map(choice).collect()
             }
             Setting::Pace => {
                 let choice = |(at, pace): (usize, Pace)| {
-                    let action = SessionAction::SetPace(numbered(at));
+                    let action = SessionAction::SetPace(at as u8);
                     position(pace.to_string(), action, pace == setting.pace)
                 };
                 Pace::ALL.into_iter().enumerate().map(choice).collect()
+            }
+            _ => {
+                let sets = |typed: &str| self.read(typed, usize::MAX).ok();
+                let now = self.value(status).and_then(|it| sets(&it));
+                let choice = |typed: &str| {
+                    let action = sets(typed)?;
+                    let text = match action {
+                        SessionAction::SetRule(rule) => labelled(typed, &rule.to_string()),
+                        _ => typed.into(),
+                    };
+                    Some(position(text, action, now == Some(action)))
+                };
+                self.offered().split('|').filter_map(choice).collect()
             }
         }
     }

@@ -38,10 +38,9 @@ impl Moments {
     pub(super) fn of(ops: &[TimedOp<'_>], judge: &Judge<'_>) -> Moments {
         let mut changes: Vec<(i64, Change)> = Vec::new();
         for (at, op) in ops.iter().enumerate() {
-            changes.push((op.issued, Change::Issued(at)));
-            changes.push((op.ready, Change::Ready(at)));
-            changes.push((op.start, Change::Started(at)));
-            changes.push((op.end, Change::Ended(at)));
+            let times = [op.issued, op.ready, op.start, op.end];
+            let phases = Phase::ALL.windows(2).zip(times);
+            changes.extend(phases.map(|(it, time)| (time, Change::Op(at, [it[0], it[1]]))));
         }
         let mut host: Vec<&Span> = judge.round.host.iter().collect();
         host.sort_by_key(|span| span.start);
@@ -87,7 +86,7 @@ impl Moments {
         if state.running > 1 {
             self.overlapping += ns;
         }
-        if state.left == 0 {
+        if state.left.is_empty() {
             return;
         }
         let outside = if state.running == 1 {
@@ -110,11 +109,30 @@ impl Moments {
 
 #[derive(Clone, Copy)]
 enum Change {
-    Issued(usize),
-    Ready(usize),
-    Started(usize),
-    Ended(usize),
+    /// The op of this place goes from one phase to the next.
+    Op(usize, [Phase; 2]),
     Host(Host),
+}
+
+#[derive(Clone, Copy)]
+enum Phase {
+    Unissued,
+    /// Issued, behind others of its stream or an event.
+    Waiting,
+    /// Nothing that it waits for is left.
+    Ready,
+    Running,
+    Over,
+}
+
+impl Phase {
+    const ALL: [Phase; 5] = [
+        Phase::Unissued,
+        Phase::Waiting,
+        Phase::Ready,
+        Phase::Running,
+        Phase::Over,
+    ];
 }
 
 /// Where the host is.
@@ -142,7 +160,8 @@ struct Load {
 /// What is so at a moment.
 #[derive(Default)]
 struct State {
-    left: i32,
+    /// The ops left of each instance.
+    left: HashMap<Option<u32>, i32>,
     unissued: i32,
     unissued_launches: i32,
     /// Issued, behind another op of the same stream.
@@ -156,8 +175,6 @@ struct State {
     running_kernels: i32,
     /// Which part of the time of the running ops is lost to something outside.
     delayed: f64,
-    /// The ops left of each instance.
-    instances: HashMap<Option<u32>, i32>,
     devices: Vec<Load>,
     host: Host,
     /// From this time on, in nanoseconds, an op that could run does not merely take its time to start.
@@ -166,81 +183,64 @@ struct State {
 
 impl State {
     fn new(ops: &[TimedOp<'_>], judge: &Judge<'_>) -> State {
-        let launches = ops.iter().filter(|op| op.facts.kind == StepKind::Launch);
         let devices = ops.iter().map(|op| op.device + 1).max().unwrap_or(1);
-        let mut instances = HashMap::new();
-        for op in ops {
-            *instances.entry(op.facts.instance).or_default() += 1;
-        }
-        State {
-            left: ops.len() as i32,
-            unissued: ops.len() as i32,
-            unissued_launches: launches.count() as i32,
-            instances,
+        let mut state = State {
             devices: vec![Load::default(); devices],
             // A CPU's worker has to wake up.
             stuck_after: if judge.is_cpu { 200_000 } else { 20_000 },
             ..State::default()
+        };
+        for op in ops {
+            *state.left.entry(op.facts.instance).or_default() += 1;
+            state.count(op, Phase::Unissued, 1);
         }
+        state
     }
 
     fn apply(&mut self, change: Change, ops: &[TimedOp<'_>]) {
         match change {
             Change::Host(host) => self.host = host,
-            Change::Issued(at) => {
-                self.unissued -= 1;
-                self.unissued_launches -= i32::from(ops[at].facts.kind == StepKind::Launch);
-                self.wait(&ops[at], 1);
+            Change::Op(at, [from, to]) => {
+                self.count(&ops[at], from, -1);
+                self.count(&ops[at], to, 1);
             }
-            Change::Ready(at) => {
-                self.wait(&ops[at], -1);
-                self.queue(&ops[at], 1);
+        }
+    }
+
+    /// One more op is in this phase, or one less.
+    fn count(&mut self, op: &TimedOp<'_>, phase: Phase, more: i32) {
+        let (load, kind) = (&mut self.devices[op.device], op.facts.kind);
+        match phase {
+            Phase::Unissued => {
+                self.unissued += more;
+                self.unissued_launches += more * i32::from(kind == StepKind::Launch);
             }
-            Change::Started(at) => {
-                self.queue(&ops[at], -1);
-                self.run(&ops[at], 1);
+            Phase::Waiting if op.waits_for_event => self.awaiting += more,
+            Phase::Waiting => self.behind += more,
+            Phase::Ready => {
+                self.ready += more;
+                self.stuck += more * i32::from(op.start - op.ready >= self.stuck_after);
+                load.waiting_units += f64::from(more) * op.share;
             }
-            Change::Ended(at) => {
-                self.run(&ops[at], -1);
-                self.left -= 1;
-                let instance = ops[at].facts.instance;
-                let left = self.instances.entry(instance).or_default();
-                *left -= 1;
+            Phase::Running => {
+                match kind {
+                    StepKind::Launch | StepKind::Support => self.running_kernels += more,
+                    StepKind::Upload => load.uploads += more,
+                    StepKind::Download => load.downloads += more,
+                    _ => {}
+                }
+                self.running += more;
+                self.delayed += f64::from(more) * op.delayed;
+                load.units += f64::from(more) * op.share;
+            }
+            Phase::Over => {
+                let left = self.left.entry(op.facts.instance).or_default();
+                *left -= more;
                 if *left == 0 {
-                    self.instances.remove(&instance);
+                    self.left.remove(&op.facts.instance);
                 }
             }
         }
-    }
-
-    /// One more op waits for others, or one less.
-    fn wait(&mut self, op: &TimedOp<'_>, more: i32) {
-        if op.waits_for_event {
-            self.awaiting += more;
-        } else {
-            self.behind += more;
-        }
-    }
-
-    /// One more op could run, or one less.
-    fn queue(&mut self, op: &TimedOp<'_>, more: i32) {
-        self.ready += more;
-        self.stuck += more * i32::from(op.start - op.ready >= self.stuck_after);
-        self.devices[op.device].waiting_units += f64::from(more) * op.share;
-    }
-
-    /// One more op runs, or one less.
-    fn run(&mut self, op: &TimedOp<'_>, more: i32) {
-        let load = &mut self.devices[op.device];
-        match op.facts.kind {
-            StepKind::Launch | StepKind::Support => self.running_kernels += more,
-            StepKind::Upload => load.uploads += more,
-            StepKind::Download => load.downloads += more,
-            _ => {}
-        }
-        self.running += more;
-        self.delayed += f64::from(more) * op.delayed;
-        load.units += f64::from(more) * op.share;
     }
 
     /// What this moment is charged to, and the demand as a multiple of what is available.
@@ -270,7 +270,7 @@ impl State {
         if self.running > 1 {
             return None;
         }
-        let cause = if judge.shares_streams && self.instances.len() > 1 && self.behind > 0 {
+        let cause = if judge.shares_streams && self.left.len() > 1 && self.behind > 0 {
             Cause::SharedStream
         } else if self.awaiting > 0 {
             Cause::Events
