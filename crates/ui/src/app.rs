@@ -550,7 +550,6 @@ impl Screen {
         let beside = |panel| Some(status).filter(|_| options.side == Some(panel));
         let kernel = options.shown_source();
         let kernel = kernel.and_then(|at| status.setting.kernels().nth(at));
-        let ptx = kernel.filter(|_| options.shows_ptx);
         Screen {
             figures: Some(figures(status, options, sources.drawing)),
             finding: headline(status),
@@ -561,9 +560,7 @@ impl Screen {
             round_before: timeline.and_then(|it| it.before.clone()),
             lab: beside(SidePanel::Lab).map(Lab::of),
             ladder: beside(SidePanel::Ladder).map(LadderChart::of),
-            source: ptx
-                .and_then(RungSource::ptx_of)
-                .or(kernel.map(RungSource::of)),
+            source: kernel.map(RungSource::of),
             population: beside(SidePanel::Population)
                 .map(|status| PopulationChart::of(sources.population, status)),
         }

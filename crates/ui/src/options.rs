@@ -69,8 +69,6 @@ pub struct ViewOptions {
     /// The rung whose source the ladder shows in place of its chart, by its kernel's place in the
     /// engine's table.
     pub source: Option<usize>,
-    /// Whether its PTX is shown in place of its source, if it has any.
-    pub shows_ptx: bool,
     /// Whether the population graph is that of all instances together, not of the selected one.
     pub population_of_all: bool,
 }

@@ -2,7 +2,6 @@
 //! the programs of a lesson side by side.
 
 use engine::Kernel;
-use engine::kernels::GpuCode;
 use similar::{Algorithm, ChangeTag, TextDiff};
 
 /// What became of a line since the program that it is compared with.
@@ -50,9 +49,7 @@ impl SourceLine {
 pub struct RungSource {
     /// Its kernel.
     pub kernel: &'static Kernel,
-    /// Whether its lines are PTX, not CUDA C++.
-    pub is_ptx: bool,
-    /// The rung that it is compared with; `None` for the first, and for PTX.
+    /// The rung that it is compared with; `None` for the first.
     pub compared_with: Option<&'static str>,
     /// Its lines, and among them those that it no longer has.
     pub lines: Vec<SourceLine>,
@@ -87,30 +84,9 @@ impl RungSource {
         }
         RungSource {
             kernel,
-            is_ptx: false,
             compared_with: before.map(|kernel| kernel.name),
             lines,
         }
-    }
-
-    /// The PTX of a kernel of one's own, if it was compiled to that.
-    pub fn ptx_of(kernel: &'static Kernel) -> Option<RungSource> {
-        let GpuCode::Ptx(ptx) = kernel.own.as_ref()?.gpu.as_ref()? else {
-            return None;
-        };
-        let line = |text: &str| SourceLine::new(Change::Same, &text.replace('\t', "    "));
-        Some(RungSource {
-            kernel,
-            is_ptx: true,
-            compared_with: None,
-            lines: ptx.lines().map(line).collect(),
-        })
-    }
-
-    /// Whether its kernel has PTX of its own.
-    pub fn has_ptx(&self) -> bool {
-        let own = self.kernel.own.as_ref();
-        own.is_some_and(|own| matches!(own.gpu, Some(GpuCode::Ptx(_))))
     }
 }
 
@@ -225,25 +201,17 @@ mod tests {
     }
 
     #[test]
-    fn an_own_kernel_is_compared_with_its_rung_and_has_ptx() {
+    fn an_own_kernel_is_compared_with_its_rung() {
         let rung = find("shared").unwrap();
-        let own = |gpu| {
-            let code = OwnCode {
-                rung,
-                source: "// from: 02_shared\n".to_owned() + &*rung.standalone_code(),
-                rules: None,
-                gpu,
-                cpu: None,
-            };
-            Kernel::own(code, rung.block())
+        let code = OwnCode {
+            rung,
+            source: "// from: 02_shared\n".to_owned() + &*rung.standalone_code(),
+            rules: None,
+            gpu: None,
+            cpu: None,
         };
-        let plain = RungSource::of(own(None));
-        assert_eq!(plain.compared_with, Some("shared"));
-        assert_eq!(texts(&plain, &[Change::Added, Change::Removed]), "");
-        assert!(!plain.has_ptx() && RungSource::ptx_of(plain.kernel).is_none());
-        let compiled = own(Some(GpuCode::Ptx(".visible .entry\n\tret;\n".into())));
-        let ptx = RungSource::ptx_of(compiled).unwrap();
-        assert_eq!(texts(&ptx, &[Change::Same]), ".visible .entry\n    ret;\n");
-        assert!(ptx.is_ptx && RungSource::of(compiled).has_ptx());
+        let source = RungSource::of(Kernel::own(code, rung.block()));
+        assert_eq!(source.compared_with, Some("shared"));
+        assert_eq!(texts(&source, &[Change::Added, Change::Removed]), "");
     }
 }

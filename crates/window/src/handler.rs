@@ -265,7 +265,6 @@ impl Handler {
                 }
             }
             UiRequest::ShowSource(rung) => self.app.options.source = rung,
-            UiRequest::ShowPtx(shown) => self.app.options.shows_ptx = shown,
             UiRequest::EditCode(text) => self.edit_code(text),
             UiRequest::SaveCode => self.save_code(),
             UiRequest::ShowCode(code) => self.editor.code = code,

@@ -4,7 +4,7 @@
 
 use egui::accesskit::Role;
 use egui::{
-    Align2, Button, Color32, Frame, Margin, Painter, Pos2, Rect, RichText, ScrollArea, Sense,
+    Align2, Color32, Frame, Margin, Painter, Pos2, Rect, RichText, ScrollArea, Sense,
     Stroke, StrokeKind, Ui, WidgetInfo, pos2, vec2,
 };
 
@@ -215,12 +215,6 @@ fn show_buttons(ui: &mut Ui, source: &RungSource) {
     let small = |name: String| RichText::new(name).font(regular(13.0));
     for (name, rung) in buttons.into_iter().flatten() {
         requests(&ui.button(small(name)), UiRequest::ShowSource(rung));
-    }
-    if source.has_ptx() {
-        chosen_have_the_accent(ui);
-        let button = Button::selectable(source.is_ptx, small("PTX".into()));
-        let button = ui.add(button.frame_when_inactive(true));
-        requests(&button, UiRequest::ShowPtx(!source.is_ptx));
     }
     if let Some(before) = source.compared_with {
         let text = small(tr!("+ and −: against {kernel}", kernel = before));

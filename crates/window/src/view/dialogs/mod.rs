@@ -82,8 +82,6 @@ pub(crate) enum UiRequest {
     RunKernel(Arc<StoredKernel>),
     /// The ladder shows the source of this rung, or its chart again.
     ShowSource(Option<usize>),
-    /// The ladder shows the PTX of a kernel of the user's own, or its source again.
-    ShowPtx(bool),
     /// The text in the editor was changed to this one.
     EditCode(String),
     /// The text in the editor is to be saved.
