@@ -238,42 +238,23 @@ fn switches(switches: &[SwitchRow], columns: usize) -> Card {
     Card::new(tr!("Switches"), lines.collect())
 }
 
-/// Columns of a kernel's name and its rate.
-const RUNG: usize = 29;
-/// Columns of the longest bar.
-const MAX_BAR: usize = 40;
-
+/// Every rung's name and rate, the present one marked.
 fn ladder(chart: &LadderChart, columns: usize) -> Card {
-    let rates = || {
-        chart
-            .rungs
-            .iter()
-            .map(|rung| rung.mark.map_or(0.0, |(rate, _)| rate))
-    };
-    let most = rates().fold(0.0, f64::max);
-    let columns = columns.min(RUNG + MAX_BAR);
-    let bars = columns.saturating_sub(RUNG) as f64;
+    let names = chart.rungs.iter().map(|rung| lang::columns(&rung.name));
+    let widths = [names.max().unwrap_or(0), columns];
     let [accent, value, label] = [PALETTE.accent, PALETTE.value, PALETTE.label].map(ink);
     let mut lines = say(&chart.headline, accent, columns);
     lines.push(Line::default());
-    for (rung, rate) in chart.rungs.iter().zip(rates()) {
-        // Seven decades on all columns.
-        let part = (1.0 + (rate / most).log10() / 7.0).clamp(0.0, 1.0);
-        let shown = match rate {
-            0.0 => "–".into(),
-            rate => format!("{}cell/s", si(rate)),
-        };
+    for rung in &chart.rungs {
         let style = if rung.present {
             value.reversed()
         } else {
             value
         };
-        lines.push(Line::from(vec![
-            Span::styled(format!("{:<14}", rung.name), style),
-            Span::styled(format!(" {shown:>13} "), value),
-            Span::styled("█".repeat((bars * part).round() as usize), accent),
-        ]));
-        lines.extend(say(&rung.idea, label, columns));
+        let rate = |(rate, _)| format!("{}cell/s", si(rate));
+        let rate = rung.mark.map_or("–".into(), rate);
+        let text = format!("{rate} · {}", rung.idea);
+        lines.extend(named(&rung.name, &text, widths, [style, value]));
     }
     lines.push(Line::default());
     lines.extend(say(&chart.caption, label, columns));
@@ -319,16 +300,9 @@ fn page_of(page: &LessonPage, columns: usize) -> Card {
         "" => value,
         _ => ink(PALETTE.recorded),
     };
-    // Sections end with an empty text, as does what says nothing.
-    let end = || (String::new(), value);
-    let mut texts = vec![
-        (page.about.clone(), label),
-        end(),
-        (page.intro.clone(), value),
-        end(),
-    ];
-    texts.push((page.question.clone(), accent.bold()));
-    texts.extend(page.choices.iter().zip(1..).map(|(choice, number)| {
+    let one = |text: &str, style: Style| vec![(text.to_owned(), style)];
+    let mut question = one(&page.question, accent.bold());
+    question.extend(page.choices.iter().zip(1..).map(|(choice, number)| {
         let sign = if choice.is_chosen { '▶' } else { ' ' };
         let (right, style) = if choice.is_right {
             (" ✓", running)
@@ -337,24 +311,27 @@ fn page_of(page: &LessonPage, columns: usize) -> Card {
         };
         (format!("{sign}{number}  {}{right}", choice.text), style)
     }));
-    texts.extend([end(), (page.recorded.clone(), measured), end()]);
+    let mut sections = vec![
+        one(&page.about, label),
+        one(&page.intro, value),
+        question,
+        one(&page.recorded, measured),
+    ];
     if let Some(speedup) = &page.speedup {
-        texts.extend([
-            (speedup.caption(), label),
-            (Speedup::meaning().into(), label),
-        ]);
-        texts.extend((0..speedup.measured()).map(|nth| {
+        let mut curves = one(&speedup.caption(), label);
+        curves.extend(one(Speedup::meaning(), label));
+        curves.extend((0..speedup.measured()).map(|nth| {
             let [instances, rates] = speedup.row(nth);
             (format!("{instances}: {rates}"), measured)
         }));
-        texts.extend(speedup.series.iter().filter_map(|series| {
+        curves.extend(speedup.series.iter().filter_map(|series| {
             let why = series.unavailable.as_ref()?;
             Some((format!("{}: {why}", lang::shown(&series.title)), label))
         }));
-        texts.push(end());
+        sections.push(curves);
     }
     for column in &page.columns {
-        texts.push((column.title.clone(), value.bold()));
+        let mut texts = one(&column.title, value.bold());
         texts.extend(column.code.iter().map(|line| {
             // Neither program is the older one.
             let (sign, style) = match line.change {
@@ -365,14 +342,12 @@ fn page_of(page: &LessonPage, columns: usize) -> Card {
         }));
         let figures = column.figures.iter();
         texts.extend(figures.map(|(what, figure)| (format!("{what}: {figure}"), measured)));
-        texts.extend([(column.note.clone(), label), end()]);
+        texts.extend(one(&column.note, label));
+        sections.push(texts);
     }
-    let longest = page
-        .bars
-        .iter()
-        .map(|bar| bar.milliseconds)
-        .fold(1e-9, f64::max);
-    texts.extend(page.bars.iter().flat_map(|bar| {
+    let lengths = page.bars.iter().map(|bar| bar.milliseconds);
+    let longest = lengths.fold(1e-9, f64::max);
+    let bars = page.bars.iter().flat_map(|bar| {
         let length = (bar.milliseconds / longest * (columns as f64 - 2.0)).round() as usize;
         let (fill, style, text) = if bar.is_prediction {
             ("░", accent, value)
@@ -381,28 +356,29 @@ fn page_of(page: &LessonPage, columns: usize) -> Card {
         };
         let said = format!("{}: {}", bar.label, bar.text);
         [(said, text), (fill.repeat(length.max(1)), style)]
-    }));
-    let progress = page.progress.clone().unwrap_or_default();
-    texts.extend([
-        end(),
-        (progress, accent),
-        end(),
-        (page.conclusion.clone(), measured),
-    ]);
-    texts.extend(page.checks.iter().map(|(what, passed)| match passed {
+    });
+    let mut concluded = one(&page.conclusion, measured);
+    concluded.extend(page.checks.iter().map(|(what, passed)| match passed {
         true => (format!("✓ {what}"), running),
         false => (format!("✗ {what}"), failed),
     }));
-    texts.extend([end(), (page.note.clone(), label)]);
+    sections.extend([
+        bars.collect(),
+        one(page.progress.as_deref().unwrap_or_default(), accent),
+        concluded,
+        one(&page.note, label),
+    ]);
+    // With a blank line between those that say something.
     let mut lines: Vec<Line<'static>> = Vec::new();
-    for (text, style) in texts {
-        lines.extend(say(&text, style, columns));
-        if text.is_empty() && lines.last().is_some_and(|last| last.width() > 0) {
+    for section in sections {
+        let texts = section.iter();
+        let said: Vec<_> = texts
+            .flat_map(|(text, style)| say(text, *style, columns))
+            .collect();
+        if !lines.is_empty() && !said.is_empty() {
             lines.push(Line::default());
         }
-    }
-    if lines.last().is_some_and(|last| last.width() == 0) {
-        lines.pop();
+        lines.extend(said);
     }
     let title = tr!(
         "{} of {} · {title} · ← →",

@@ -45,9 +45,6 @@ pub(super) struct Pictures {
     seen: Vec<u64>,
 }
 
-/// The most columns and rows of cells that are looked at for a dot: enough to tell how many live.
-const MAX_LOOKED_AT: i64 = 16;
-
 impl Pictures {
     /// Takes over what is newer.
     pub(super) fn update(&mut self, instances: usize, size: Size, source: &dyn PictureSource) {
@@ -72,51 +69,30 @@ impl Pictures {
         });
     }
 
-    /// The share of live cells under each dot, from 0 to 255, row by row; `None` off the lattice.
+    /// The share of live cells under each dot of a view, or how much of the cell in its middle lives, from 0
+    /// to 255, row by row; `None` off the lattice.
     pub(super) fn densities(
         &self,
         instance: usize,
         transform: ViewTransform,
-        dots: [u32; 2],
+        [width, height]: [u32; 2],
     ) -> Vec<Option<u8>> {
         let (Some(size), Some((region, words))) = (self.size, self.pictures.get(instance)) else {
             return Vec::new();
         };
-        let around = transform.goes_around(size, dots);
-        // The columns or rows of cells that a dot covers: the one in its middle at least. A view has a
-        // byte for that much already.
-        let covered = |axis: usize, dot: u32, side: u32| -> Option<Vec<u32>> {
-            let cell = |part: f64| {
-                let at = transform.origin[axis] + (f64::from(dot) + part) / transform.scale;
-                at.floor() as i64
-            };
-            let (middle, side) = (cell(0.5), i64::from(side));
-            let cells = if transform.scale >= 1.0 || region.is_some() {
-                middle..middle + 1
-            } else {
-                cell(0.0)..cell(1.0).max(cell(0.0) + 1)
-            };
-            let cells = match around[axis] {
-                true => cells,
-                false if !(0..side).contains(&middle) => return None,
-                false => cells.start.max(0)..cells.end.min(side),
-            };
-            let step = (cells.end - cells.start) / MAX_LOOKED_AT;
-            let cells = cells.step_by(step.max(1) as usize);
-            Some(cells.map(|cell| cell.rem_euclid(side) as u32).collect())
+        let around = transform.goes_around(size, [width, height]);
+        let cell = |axis: usize, dot: u32, side: u32| {
+            let at = transform.origin[axis] + (f64::from(dot) + 0.5) / transform.scale;
+            let (at, side) = (at.floor() as i64, i64::from(side));
+            let is_on = around[axis] || (0..side).contains(&at);
+            is_on.then(|| at.rem_euclid(side) as u32)
         };
-        let columns: Vec<_> = (0..dots[0]).map(|x| covered(0, x, size.width())).collect();
-        let mut densities = Vec::new();
-        for rows in (0..dots[1]).map(|y| covered(1, y, size.height())) {
-            densities.extend(columns.iter().map(|columns| {
-                let (columns, rows) = (columns.as_ref()?, rows.as_ref()?);
-                let cells = rows.iter().flat_map(|y| columns.iter().map(|x| [*x, *y]));
-                let alive = cells.map(|cell| usize::from(density(*region, size, cell, words)));
-                let all = columns.len() * rows.len();
-                Some(((alive.sum::<usize>() + all / 2) / all) as u8)
-            }));
-        }
-        densities
+        let alive = |[x, y]: [u32; 2]| {
+            let cell = [cell(0, x, size.width())?, cell(1, y, size.height())?];
+            Some(density(*region, size, cell, words))
+        };
+        let dots = (0..height).flat_map(|y| (0..width).map(move |x| [x, y]));
+        dots.map(alive).collect()
     }
 }
 
@@ -171,12 +147,7 @@ impl CellPainter<'_> {
         let colour = |shade: f32| self.colour(number, (shade * SHADES).round() as usize);
         let dot = |x: usize, y: usize| -> Option<Color> {
             let density = densities.get(y * dots[0] as usize + x).copied()??;
-            let live = brightness(f32::from(density) / 255.0, reduction);
-            let shade = if self.options.invert {
-                1.0 - live
-            } else {
-                live
-            };
+            let shade = brightness(f32::from(density) / 255.0, reduction);
             if self.has_colours && !self.is_braille {
                 return (shade * SHADES >= 0.5).then(|| colour(shade));
             }

@@ -5,9 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, Once};
 
 use ratatui::backend::{Backend as _, CrosstermBackend};
-use ratatui::crossterm::event::{
-    DisableBracketedPaste, DisableMouseCapture, EnableBracketedPaste, EnableMouseCapture,
-};
+use ratatui::crossterm::event::{DisableBracketedPaste, EnableBracketedPaste};
 use ratatui::crossterm::terminal::{
     EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
 };
@@ -17,7 +15,7 @@ use super::{Terminal, broken};
 use crate::TerminalError;
 use ui::{EmergencySave, UiRunning};
 
-/// Whether this program has taken the terminal: raw mode, alternate screen, mouse, pastes.
+/// Whether this program has taken the terminal: raw mode, alternate screen, pastes.
 static TERMINAL_ACQUIRED: AtomicBool = AtomicBool::new(false);
 
 /// Whether a thread has panicked while the terminal was taken.
@@ -102,7 +100,6 @@ impl Guard {
         execute!(
             stdout(),
             EnterAlternateScreen,
-            EnableMouseCapture,
             EnableBracketedPaste,
             cursor::Hide
         )
@@ -138,7 +135,6 @@ fn restore() {
     let _ = execute!(
         stdout(),
         DisableBracketedPaste,
-        DisableMouseCapture,
         LeaveAlternateScreen,
         cursor::Show
     );

@@ -1,16 +1,13 @@
-//! From keys and mouse to actions: the terminal's own are carried out here, the session's by handing them on.
+//! From keys to actions: the terminal's own are carried out here, the session's by handing them on.
 
 use std::sync::Arc;
 
-use ratatui::crossterm::event::{
-    Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers, MouseButton, MouseEvent, MouseEventKind,
-};
-use ratatui::layout::Position;
+use ratatui::crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
 use super::TerminalApp;
 use lang::{Message, tr};
 use life::{Pattern, Size};
-use session::{Change, Edit, SessionAction};
+use session::{Change, Edit};
 use ui::actions::{Action, Chord, Key, Setting, ViewAction, action_for};
 
 /// What is typed into an open card: a value, or words that the keys are searched for.
@@ -67,22 +64,14 @@ fn chord(event: &KeyEvent) -> Option<Chord> {
     Some(Chord { key, shift, ctrl })
 }
 
-/// A mouse button that is held.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Drag {
-    at: Position,
-    moved: bool,
-}
-
 impl TerminalApp {
     pub(super) fn event(&mut self, event: Event) {
         match event {
             Event::Key(event) => self.key(&event),
-            Event::Mouse(event) => self.mouse(event),
             Event::Paste(text) => self.paste(text),
             // The next frame asks for the size.
             Event::Resize(..) => {}
-            Event::FocusGained | Event::FocusLost => return,
+            Event::Mouse(_) | Event::FocusGained | Event::FocusLost => return,
         }
         self.pacer.request_frame();
     }
@@ -140,7 +129,7 @@ impl TerminalApp {
             _ => 0,
         };
         if lines != 0 {
-            self.scroll(lines);
+            self.view.scroll = self.view.scroll.saturating_add_signed(lines);
         } else if self.view.field.is_some() {
             self.type_key(event.code, chord);
         } else {
@@ -188,13 +177,12 @@ impl TerminalApp {
             return;
         };
         match action {
-            ViewAction::ZoomIn => self.zoom(1.5, None),
-            ViewAction::ZoomOut => self.zoom(1.0 / 1.5, None),
-            // An eighth of a panel.
-            ViewAction::PanLeft => self.pan(|[width, _]| [f64::from(width) / 8.0, 0.0]),
-            ViewAction::PanRight => self.pan(|[width, _]| [f64::from(width) / -8.0, 0.0]),
-            ViewAction::PanUp => self.pan(|[_, height]| [0.0, f64::from(height) / 8.0]),
-            ViewAction::PanDown => self.pan(|[_, height]| [0.0, f64::from(height) / -8.0]),
+            ViewAction::ZoomIn => self.zoom(1.5),
+            ViewAction::ZoomOut => self.zoom(1.0 / 1.5),
+            ViewAction::PanLeft => self.pan([1.0, 0.0]),
+            ViewAction::PanRight => self.pan([-1.0, 0.0]),
+            ViewAction::PanUp => self.pan([0.0, 1.0]),
+            ViewAction::PanDown => self.pan([0.0, -1.0]),
             ViewAction::Fit => {
                 if let Some((size, pixels)) = self.panel() {
                     let pattern = self.app.pattern();
@@ -221,62 +209,19 @@ impl TerminalApp {
         Some((self.app.status()?.lattices.size, self.view.pixels()?))
     }
 
-    /// Moves a card's lines up by so many.
-    fn scroll(&mut self, lines: isize) {
-        self.view.scroll = self.view.scroll.saturating_add_signed(lines);
-    }
-
-    /// Zooms by a factor about a character, if a panel is there, or about the panels' middle.
-    fn zoom(&mut self, factor: f64, at: Option<Position>) {
-        let Some((size, pixels)) = self.panel() else {
-            return;
-        };
-        let camera = &mut self.app.options.camera;
-        let Some(at) = at else {
-            return camera.zoom(factor, size, pixels);
-        };
-        if let Some(panel) = self.view.panel_at(at) {
-            let pixel = [
-                f64::from(at.x - panel.rect.x) + 0.5,
-                f64::from(at.y - panel.rect.y) * 2.0 + 1.0,
-            ];
-            camera.zoom_at(factor, pixel, size, pixels);
-        }
-    }
-
-    /// Moves what is shown as a hand moves paper: by so many of the pixels that a panel has.
-    fn pan(&mut self, by: impl Fn([u32; 2]) -> [f64; 2]) {
+    /// Zooms by a factor about the panels' middle.
+    fn zoom(&mut self, factor: f64) {
         if let Some((size, pixels)) = self.panel() {
-            self.app.options.camera.pan(by(pixels), size, pixels);
+            self.app.options.camera.zoom(factor, size, pixels);
         }
     }
 
-    fn mouse(&mut self, event: MouseEvent) {
-        let at = Position::new(event.column, event.row);
-        let has_card = self.view.card.is_some();
-        match event.kind {
-            MouseEventKind::ScrollUp if has_card => self.scroll(-3),
-            MouseEventKind::ScrollDown if has_card => self.scroll(3),
-            MouseEventKind::ScrollUp => self.zoom(1.25, Some(at)),
-            MouseEventKind::ScrollDown => self.zoom(1.0 / 1.25, Some(at)),
-            MouseEventKind::Down(MouseButton::Left | MouseButton::Middle) => {
-                self.drag = Some(Drag { at, moved: false });
-            }
-            MouseEventKind::Drag(MouseButton::Left | MouseButton::Middle) => {
-                if let Some(from) = self.drag.replace(Drag { at, moved: true }) {
-                    let moved = |to: u16, from: u16| f64::from(to) - f64::from(from);
-                    let by = [moved(at.x, from.at.x), 2.0 * moved(at.y, from.at.y)];
-                    self.pan(|_| by);
-                }
-            }
-            MouseEventKind::Up(MouseButton::Left) => {
-                let clicked = self.drag.take().is_some_and(|drag| !drag.moved);
-                let panel = self.view.panel_at(at).filter(|_| clicked && !has_card);
-                if let Some(panel) = panel {
-                    self.app.send(SessionAction::Select(panel.instance));
-                }
-            }
-            _ => {}
+    /// Moves what is shown as a hand moves paper: by so many eighths of a panel.
+    fn pan(&mut self, [right, down]: [f64; 2]) {
+        if let Some((size, pixels)) = self.panel() {
+            let [width, height] = pixels.map(|side| f64::from(side) / 8.0);
+            let by = [right * width, down * height];
+            self.app.options.camera.pan(by, size, pixels);
         }
     }
 }

@@ -99,7 +99,6 @@ pub fn run(
         app,
         view: TerminalView::new(options.glyphs, depth),
         timeline: Timeline::default(),
-        drag: None,
         quit: false,
         pacer: Pacer::default(),
         rate: FrameRate::default(),
@@ -128,8 +127,6 @@ struct TerminalApp {
     view: TerminalView,
     /// Rounds timed while they are shown.
     timeline: Timeline,
-    /// Where a drag was last.
-    drag: Option<input::Drag>,
     quit: bool,
     pacer: Pacer,
     rate: FrameRate,

@@ -6,9 +6,10 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Constraint::{Fill, Length};
 use ratatui::layout::{Layout, Rect};
 use ratatui::text::Line;
-use ratatui::widgets::{Paragraph, Widget as _};
+use ratatui::widgets::Widget as _;
 
 use crate::style::{APART, PALETTE, ink, wrap};
+use crate::view::paint_lines;
 use lang::tr;
 use session::trace::StepKind;
 use ui::timeline::scale::{TimeRange, TimeScale};
@@ -55,45 +56,36 @@ impl<'a> Contents<'a> {
         [above, panels]: [u16; 2],
     ) -> Contents<'a> {
         let most = usize::from(above - panels);
-        let rounds: Vec<&Chart> = [&screen.round_before, &screen.round]
-            .into_iter()
-            .flatten()
-            .map(|it| &**it)
-            .collect();
+        let rounds = [&screen.round_before, &screen.round].into_iter().flatten();
+        let rounds: Vec<&Chart> = rounds.map(|it| &**it).collect();
         let names = host_names(rounds.len(), screen.comparison.is_some());
         let mut rounds: Vec<_> = rounds.into_iter().zip(names).collect();
-        let legend = wrap(&legend(screen, &rounds), columns);
+        let mut legend = wrap(&legend(screen, &rounds), columns);
         let mut said = head(screen);
-        let had_rounds = !rounds.is_empty();
-        loop {
-            let mut head = wrap(&said.join(APART), columns);
-            let around = head.len() + 1 + legend.len();
-            if rounds.is_empty() {
-                head.truncate(most);
-                let (height, legend) = (head.len() as u16, Vec::new());
-                return Contents {
-                    head,
-                    legend,
-                    rounds,
-                    height,
-                };
-            }
-            let least = around + MIN_ROWS * rounds.len();
-            if least <= most {
-                let rows: usize = rounds.iter().map(|(round, _)| rows(round)).sum();
-                let half = usize::from(above) / 2 + legend.len();
-                let height = (around + rows).min(half).max(least) as u16;
-                return Contents {
-                    head,
-                    legend,
-                    rounds,
-                    height,
-                };
-            }
-            rounds.remove(0);
-            if had_rounds && rounds.is_empty() {
+        let mut head = wrap(&said.join(APART), columns);
+        // The newest of which there is room for one row of all streams, with the axis.
+        let room = most.saturating_sub(head.len() + legend.len() + 1) / MIN_ROWS;
+        let all = rounds.len();
+        rounds.drain(..all.saturating_sub(room));
+        if rounds.is_empty() {
+            if all > 0 {
                 said.push(tr!("The terminal is too small for the timeline").into());
+                head = wrap(&said.join(APART), columns);
             }
+            head.truncate(most);
+            legend.clear();
+        }
+        let axis = usize::from(!rounds.is_empty());
+        let around = head.len() + legend.len() + axis;
+        let rows: usize = rounds.iter().map(|(round, _)| rows(round)).sum();
+        let half = usize::from(above) / 2 + legend.len();
+        let least = around + MIN_ROWS * rounds.len();
+        let height = (around + rows).min(half).max(least).min(most) as u16;
+        Contents {
+            head,
+            legend,
+            rounds,
+            height,
         }
     }
 
@@ -103,18 +95,8 @@ impl<'a> Contents<'a> {
             Fill(1),
             Length(self.legend.len() as u16),
         ]));
-        for (lines, style, place) in [
-            (&self.head, ink(PALETTE.accent).bold(), head),
-            (&self.legend, ink(PALETTE.label), legend),
-        ] {
-            let place = Rect {
-                x: place.x + 1,
-                ..place
-            };
-            Paragraph::new(lines.join("\n"))
-                .style(style)
-                .render(place, buffer);
-        }
+        paint_lines(&self.head, ink(PALETTE.accent).bold(), head, buffer);
+        paint_lines(&self.legend, ink(PALETTE.label), legend, buffer);
         let Some((round, _)) = self.rounds.first() else {
             return;
         };
@@ -126,41 +108,34 @@ impl<'a> Contents<'a> {
         };
         let scale = TimeScale::new(whole, bars.x.into(), bars.width.into());
         let room = usize::from(chart.height) - 1; // without the axis
-        let heights = match self.rounds[..] {
+        let first = match self.rounds[..] {
+            // What one does not need is the other's.
             [(first, _), (second, _)] => {
-                // What one does not need is the other's.
-                let first = rows(first).min((room / 2).max(room.saturating_sub(rows(second))));
-                vec![first, room - first]
+                rows(first).min((room / 2).max(room.saturating_sub(rows(second))))
             }
-            _ => vec![room],
+            _ => room,
         };
-        let mut y = chart.y;
-        for ((round, host), height) in self.rounds.iter().zip(heights) {
+        let places = [(0, first), (first, room - first)];
+        for ((round, host), (above, height)) in self.rounds.iter().zip(places) {
+            let first = chart.y + above as u16;
             let folded = round.lanes.len().div_ceil(height - 1).max(1); // one row is the host's
             let host = (host.to_string(), round.host.bars.iter().collect());
             let streams = round.lanes.chunks(folded).map(|lanes| {
                 let bars = lanes.iter().flat_map(|lane| &lane.bars);
                 (row_name(lanes), bars.collect::<Vec<_>>())
             });
-            for (name, row) in std::iter::once(host).chain(streams) {
+            for (y, (name, row)) in (first..).zip([host].into_iter().chain(streams)) {
                 let name = Line::styled(name + " ", ink(PALETTE.label)).right_aligned();
-                name.render(
-                    Rect {
-                        y,
-                        height: 1,
-                        ..names
-                    },
-                    buffer,
-                );
+                name.render(Rect { y, ..names }, buffer);
                 for piece in fold_bars(row, whole, bars.width.into()) {
                     let text = symbol(piece.kind).to_string().repeat(piece.columns.len());
                     let colour = colour(piece.kind, piece.number, &PALETTE);
                     let x = bars.x + piece.columns.start as u16;
                     buffer.set_string(x, y, text, ink(colour));
                 }
-                y += 1;
             }
         }
+        let y = chart.bottom() - 1;
         for (ns, label) in scale.ticks(12.0) {
             let x = scale.x(ns).round() as u16;
             let label = format!("│{label}");

@@ -8,7 +8,7 @@
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Constraint::{Fill, Length};
-use ratatui::layout::{Flex, Layout, Position, Rect};
+use ratatui::layout::{Flex, Layout, Rect};
 use ratatui::style::Style;
 use ratatui::text::Line;
 use ratatui::widgets::{Block, Clear, Padding, Paragraph, Widget as _};
@@ -100,11 +100,6 @@ impl TerminalView {
         Some(dots(false, [panel.width, panel.height]))
     }
 
-    /// The panel at a character.
-    pub(crate) fn panel_at(&self, at: Position) -> Option<&Panel> {
-        self.panels.iter().find(|panel| panel.rect.contains(at))
-    }
-
     /// What panels show of their lattices, as a transform to dots; whether those are Braille's, and how
     /// many a panel has.
     fn target_transform(&self, sources: &Sources<'_>) -> Option<(ViewTransform, bool, [u32; 2])> {
@@ -126,13 +121,11 @@ impl TerminalView {
         let (transform, _, panel) = self.target_transform(sources)?;
         let status = sources.status?;
         let lattices = &status.lattices;
-        // Bits only where they are fewer bytes than the dots would be, or where they are asked for.
-        let dots = lattices.instances as u64 * u64::from(panel[0]) * u64::from(panel[1]);
         Some(request(
             (lattices.size, lattices.instances),
             (transform, panel),
             sources.single_instance(),
-            (status.setting.switches.transfer, dots),
+            (status.setting.switches.transfer, 0), // a byte a dot, if nothing else is asked for
             LIMITS,
         ))
     }
@@ -341,7 +334,7 @@ pub(crate) fn tile(area: Rect, status: &Status, only: Option<usize>) -> Vec<Pane
 }
 
 /// Lines of a style that fills their place, a blank before each.
-fn paint_lines(lines: &[String], style: Style, place: Rect, buffer: &mut Buffer) {
+pub(crate) fn paint_lines(lines: &[String], style: Style, place: Rect, buffer: &mut Buffer) {
     let margin = Block::new().padding(Padding::left(1));
     let text = Paragraph::new(lines.join("\n")).style(style);
     text.block(margin).render(place, buffer);
