@@ -8,9 +8,9 @@
 struct Scene {
     screen: vec2<f32>,       // the target's size in pixels
     lattice: vec2<i32>,      // the lattice's sides in cells
-    inverted: f32,           // 1: live and dead change colours; where they are by state
     history: f32,            // 1: trails and no ages; where colours are not by state
-    unused: vec2<f32>,
+    unused: f32,
+    unused_too: vec2<f32>,
     outside: vec4<f32>,      // beyond the lattice's edge
     line: vec4<f32>,         // lines between cells
     trail: vec4<f32>,        // a cell that has just died
@@ -139,11 +139,10 @@ fn lively(density: f32, in: Corner) -> f32 {
 // From the share of live cells under a pixel to its colour.
 fn shade(density: f32, in: Corner) -> vec4<f32> {
     let live = lively(density, in);
-    let t = mix(live, 1.0 - live, scene.inverted);
-    let at = t * 8.0;
+    let at = live * 8.0;
     let below = min(u32(at), 7u);
     let ramp = mix(scene.ramp[below], scene.ramp[below + 1u], at - f32(below));
-    return vec4<f32>(mix(ramp.rgb, mix(scene.ramp[0].rgb, in.tint.rgb, t), in.tint.a), 1.0);
+    return vec4<f32>(mix(ramp.rgb, mix(scene.ramp[0].rgb, in.tint.rgb, live), in.tint.a), 1.0);
 }
 
 // Draws the lines between cells: on the first pixel of every cell, every tenth twice as strong.

@@ -249,7 +249,6 @@ impl App {
                 ViewAction::PreviousPage => self.turn_page(false),
                 ViewAction::Predict(choice) => self.predict(choice.into()),
                 ViewAction::NextTheme => self.next_theme(),
-                ViewAction::Invert => options.invert ^= true,
                 ViewAction::TogglePresentation => options.presentation ^= true,
                 ViewAction::NextLanguage => lang::set(lang::language().other()),
                 ViewAction::Escape => return self.escape(),

@@ -51,8 +51,6 @@ pub struct ViewOptions {
     pub theme: usize,
     /// What decides a cell's colour.
     pub colour_by: ColourBy,
-    /// Whether live and dead change colours.
-    pub invert: bool,
     /// Whether grid lines are drawn between cells that are large enough
     /// (`view::panels::MIN_PIXELS_FOR_LINES`).
     pub grid_lines: bool,

@@ -156,16 +156,6 @@ fn between(stops: &[u32]) -> [[f32; 4]; 9] {
     })
 }
 
-impl Theme {
-    /// The theme with light for dark in everything that cells are drawn with; see [`mirrored`].
-    pub fn inverted(mut self) -> Theme {
-        self.ramp = self.ramp.map(mirrored);
-        self.ages = self.ages.map(mirrored);
-        self.trail = mirrored(self.trail);
-        self
-    }
-}
-
 /// An opaque sRGB colour: red, green, blue.
 pub type Rgb = [u8; 3];
 
@@ -186,61 +176,6 @@ pub fn reduced(cells_per_pixel: f64) -> f32 {
 pub fn brightness(density: f32, reduction: f32) -> f32 {
     let contrast = 1.0 - (-(density / 0.12).powf(1.4)).exp();
     density + (contrast.max(0.6 * density.sqrt()) - density) * reduction
-}
-
-// Lightness and contrast, as WCAG 2 has them.
-
-/// From sRGB to light, 0 to 1.
-fn linear(v: f32) -> f32 {
-    if v <= 0.04045 {
-        v / 12.92
-    } else {
-        ((v + 0.055) / 1.055).powf(2.4)
-    }
-}
-
-/// From light to sRGB, 0 to 1.
-fn encoded(v: f32) -> f32 {
-    if v <= 0.0031308 {
-        v * 12.92
-    } else {
-        1.055 * v.powf(1.0 / 2.4) - 0.055
-    }
-}
-
-/// The luminance of light.
-fn of_light([r, g, b]: [f32; 3]) -> f32 {
-    0.2126 * r + 0.7152 * g + 0.0722 * b
-}
-
-/// Light for dark, of the same hue: the luminance that keeps each contrast with every other
-/// mirrored colour as it is between the two. (Contrast is a ratio of luminances plus 0.05, so what
-/// is inverted is luminance plus 0.05, about the geometric mean of black's and white's.)
-pub fn mirrored(colour: [f32; 4]) -> [f32; 4] {
-    let light = [colour[0], colour[1], colour[2]].map(linear);
-    let wanted = (0.05 * 1.05 / (of_light(light) + 0.05) - 0.05).clamp(0.0, 1.0);
-    let strongest = light.into_iter().fold(0.0, f32::max);
-    // The hue as bright as it goes, then dimmed, or paled with white.
-    // The darker a grey, the more colour a trace of one would become: greys stay nearly grey.
-    let span = colour[..3].iter().fold(0.0, |most: f32, &c| most.max(c))
-        - colour[..3].iter().fold(1.0, |least: f32, &c| least.min(c));
-    let kept = (span / 0.2).min(1.0);
-    let pure = light.map(|c| {
-        if strongest > 0.0 {
-            1.0 + (c / strongest - 1.0) * kept
-        } else {
-            1.0
-        }
-    });
-    let most = of_light(pure);
-    let made = if wanted <= most {
-        pure.map(|c| c * wanted / most)
-    } else {
-        let white = (wanted - most) / (1.0 - most);
-        pure.map(|c| c + (1.0 - c) * white)
-    };
-    let [r, g, b] = made.map(encoded);
-    [r, g, b, colour[3]]
 }
 
 #[cfg(test)]
@@ -272,18 +207,16 @@ mod tests {
     #[test]
     fn ages_and_trails_stand_out_and_are_told_apart() {
         for number in 0..COUNT {
-            for theme in [theme(number), theme(number).inverted()] {
-                let dead = theme.ramp[0];
-                for age in theme.ages {
-                    let apart = contrast(age, dead);
-                    assert!(apart > 3.0, "{}: {age:?}, {apart}", theme.name);
-                }
-                let apart = contrast(theme.trail, dead);
-                assert!(apart > 1.5, "{}: the trail, {apart}", theme.name);
-                let apart = contrast(theme.trail, theme.ramp[8]);
-                assert!(apart > 2.5, "{}: a trail and life, {apart}", theme.name);
-            }
             let theme = theme(number);
+            let dead = theme.ramp[0];
+            for age in theme.ages {
+                let apart = contrast(age, dead);
+                assert!(apart > 3.0, "{}: {age:?}, {apart}", theme.name);
+            }
+            let apart = contrast(theme.trail, dead);
+            assert!(apart > 1.5, "{}: the trail, {apart}", theme.name);
+            let apart = contrast(theme.trail, theme.ramp[8]);
+            assert!(apart > 2.5, "{}: a trail and life, {apart}", theme.name);
             if theme.safe {
                 let shades = theme.ages.map(luminance);
                 let falling = shades.windows(2).all(|pair| pair[0] > pair[1]);

@@ -220,7 +220,6 @@ const STATES: &[Named] = &[
             hides_minimap: true,
             theme: 1,
             colour_by: ColourBy::Age,
-            invert: true,
             grid_lines: true,
             single: true,
             presentation: true,

@@ -108,8 +108,6 @@ pub enum ViewAction {
     NextColourMode,
     /// The next theme.
     NextTheme,
-    /// Swaps the colours of live and dead cells.
-    Invert,
     /// Fullscreen, or back.
     ToggleFullscreen,
     /// Saves the window's picture as PNG.

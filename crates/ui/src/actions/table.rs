@@ -534,14 +534,6 @@ pub static TABLE: LazyLock<Vec<Row>> = LazyLock::new(|| {
                 .in_window()
                 .position(|it| lang::text(it.options.colour_by.name())),
                 row(
-                    Invert,
-                    "Invert the colours",
-                    "I",
-                    "dark, light, colors, negative, white, 深色, 浅色",
-                )
-                .state(|it| it.options.invert)
-                .before_start(),
-                row(
                     TogglePresentation,
                     "Presentation mode, with large type",
                     "P",

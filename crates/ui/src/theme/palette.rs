@@ -4,12 +4,13 @@
 //! sets the accent and whether the interface is dark or light ([`Theme::palette`]). Roles are plain
 //! sRGB: the window turns them into egui's colours, the terminal into its own.
 
-use super::{Rgb, Theme, bytes, floats, hex, mirrored};
+use super::{Rgb, Theme, hex};
 
-/// Makes the palette from a table: what a role is for, its name, and its colour in the dark
-/// interface.
+/// Makes the palettes from a table: what a role is for, its name, and its colours in the dark and in the
+/// light interface. Light ones are dark ones mirrored: luminance plus 0.05 about the geometric mean of black's
+/// and white's, so that every contrast stays, with nearly the same hue.
 macro_rules! roles {
-    ($($(#[$doc:meta])+ $role:ident: $dark:literal,)+) => {
+    ($($(#[$doc:meta])+ $role:ident: $dark:literal $light:literal,)+) => {
         /// A colour for each role. `C` is the type of a colour: [`Rgb`], or that of whoever paints.
         #[derive(Clone, Copy, PartialEq, Debug)]
         pub struct Palette<C = Rgb> {
@@ -19,10 +20,16 @@ macro_rules! roles {
         }
 
         impl Palette {
-            /// The dark interface with the usual accent, which the other palettes are made from.
+            /// The dark interface with the usual accent, which other dark palettes are made from.
             pub const DARK: Palette = Palette {
                 $($role: hex($dark),)+
                 instances: ON_DARK,
+            };
+
+            /// The light interface.
+            const LIGHT: Palette = Palette {
+                $($role: hex($light),)+
+                instances: ON_LIGHT,
             };
         }
 
@@ -46,106 +53,106 @@ macro_rules! roles {
 
 roles! {
     /// Background of the HUD, the toolbar and whatever is docked beside the panels.
-    background: 0x121418,
+    background: 0x121418 0xEFF0F3,
     /// Around the panels.
-    surround: 0x1B1E24,
+    surround: 0x1B1E24 0xE3E5EA,
     /// Lines that separate.
-    rule: 0x2C3139,
+    rule: 0x2C3139 0xC9CCD2,
     /// Labels, notes and other secondary text.
-    label: 0xA9B1BD,
+    label: 0xA9B1BD 0x434446,
     /// Figures, names and other primary text.
-    value: 0xF4F6F8,
+    value: 0xF4F6F8 0x0D0D0D,
     /// Unavailable settings, comments in code and whatever else may be hard to see.
-    faint: 0x7C8490,
+    faint: 0x7C8490 0x66686C,
     /// What calls for attention; each theme has its own.
-    accent: 0xFFC23D,
+    accent: 0xFFC23D 0x402E08,
     /// Text on the accent.
-    on_accent: 0x1C1402,
+    on_accent: 0x1C1402 0xFFEDD0,
     /// Outline or text of what is under the pointer.
-    highlight: 0xFFFFFF,
+    highlight: 0xFFFFFF 0x000000,
 
     /// Text and signs that say that something runs or holds.
-    running: 0x7BE3B4,
+    running: 0x7BE3B4 0x173427,
     /// Background of `running`.
-    running_background: 0x17392D,
+    running_background: 0x17392D 0x99D6BD,
     /// Figures, bars and words of what was recorded on another machine.
-    recorded: 0xF06BC0,
+    recorded: 0xF06BC0 0x853869,
     /// Background of what has failed.
-    failed: 0xC63B2B,
+    failed: 0xC63B2B 0xE34533,
     /// Text on `failed`.
-    on_failed: 0xFFFFFF,
+    on_failed: 0xFFFFFF 0x000000,
     /// Text on the HUD's background that says that something failed.
-    failed_text: 0xF28B7D,
+    failed_text: 0xF28B7D 0x6F3D36,
     /// Background of a notice.
-    notice: 0x1E3A5C,
+    notice: 0x1E3A5C 0x9CC2FF,
     /// Text on `notice`.
-    on_notice: 0xDCEBFF,
+    on_notice: 0xDCEBFF 0x191A1C,
     /// Background of a warning, whose text has the accent.
-    warning: 0x332A12,
+    warning: 0x332A12 0xE7D2A5,
 
     /// Background of buttons, tips and the chosen row: in front of the background.
-    raised: 0x2A2F38,
+    raised: 0x2A2F38 0xCBCFD6,
     /// A raised background under the pointer.
-    raised_pointed: 0x373E4A,
+    raised_pointed: 0x373E4A 0xB5BAC4,
     /// Background of lanes, hidden tabs and unavailable settings: behind the background.
-    recessed: 0x1B1E24,
+    recessed: 0x1B1E24 0xE3E5EA,
     /// Around a tip.
-    tip_edge: 0x5A6473,
+    tip_edge: 0x5A6473 0x848992,
     /// Background of a lesson's questions and buttons.
-    lesson_card: 0x1E2229,
+    lesson_card: 0x1E2229 0xDDE1E7,
     /// Background of listed code.
-    code_background: 0x0C0E11,
+    code_background: 0x0C0E11 0xF4F6F8,
     /// Background behind the word on a panel.
-    tag_background: 0x0B0D0F,
+    tag_background: 0x0B0D0F 0xF5F6F8,
     /// Laid over selected cells, mostly transparent.
-    selection_veil: 0xFFFFFF,
+    selection_veil: 0xFFFFFF 0x000000,
 
     /// Background of a dialog.
-    dialog: 0x1A1D23,
+    dialog: 0x1A1D23 0xE4E6EB,
     /// Around a dialog.
-    dialog_edge: 0x3C434E,
+    dialog_edge: 0x3C434E 0xAEB3BB,
     /// Every other row of a dialog's list.
-    dialog_stripe: 0x20242B,
+    dialog_stripe: 0x20242B 0xDBDEE4,
     /// Background of a text field.
-    field: 0x0F1114,
+    field: 0x0F1114 0xF2F3F5,
     /// Underline of text that an input method is composing.
-    composed: 0xC0DEFF,
+    composed: 0xC0DEFF 0x20272E,
     /// Background of selected text and of the chosen line of a list.
-    selected: 0x5A4412,
+    selected: 0x5A4412 0xD5A538,
     /// Text in a dialog that says why what was entered is refused.
-    rejected: 0xFF8F00,
+    rejected: 0xFF8F00 0x6E3B00,
     /// Background of a pattern on the shelf.
-    shelf: 0x202020,
+    shelf: 0x202020 0xE3E3E3,
     /// The same under the pointer.
-    shelf_pointed: 0x373737,
+    shelf_pointed: 0x373737 0xC3C3C3,
     /// Background of a pattern's picture.
-    shelf_picture: 0x0C0C0C,
+    shelf_picture: 0x0C0C0C 0xF7F7F7,
 
     /// Background of A's and B's headers in a comparison.
-    comparison: 0x0F1115,
+    comparison: 0x0F1115 0xF1F3F6,
     /// B's letter; A's has the accent.
-    comparison_b: 0x3F8CD9,
+    comparison_b: 0x3F8CD9 0x2C66A0,
     /// The limit of the ladder's axis.
-    limit: 0xF07C4A,
+    limit: 0xF07C4A 0x834124,
     /// Living cells in the population graph.
-    alive: 0xF0E442,
+    alive: 0xF0E442 0x252304,
     /// Births in the population graph.
-    born: 0x56B4E9,
+    born: 0x56B4E9 0x214D66,
     /// Deaths in the population graph.
-    died: 0xE69F00,
+    died: 0xE69F00 0x614100,
 
     /// Upright lines through the timeline's lanes.
-    time_line: 0x3A3A3A,
+    time_line: 0x3A3A3A 0xBFBFBF,
     /// Dark text on bars and letters of any bright colour.
-    on_bright: 0x0E0F12,
+    on_bright: 0x0E0F12 0xF4F4F6,
     /// The host inside a call.
-    host_call: 0xF0E442,
+    host_call: 0xF0E442 0x252304,
     /// The host inside a call that waits, or a stream that waits.
-    waiting: 0xD55E00,
+    waiting: 0xD55E00 0xAF4C00,
     /// A piece of work that belongs to several instances, and the legend's.
-    common_work: 0xA9B1BD,
+    common_work: 0xA9B1BD 0x434446,
     /// An event.
-    event: 0x5C636E,
+    event: 0x5C636E 0x878A8F,
 }
 
 impl<C: Copy> Palette<C> {
@@ -158,17 +165,12 @@ impl<C: Copy> Palette<C> {
 impl Theme {
     /// The interface's colours in this theme.
     pub fn palette(&self) -> Palette {
-        let dark = Palette {
+        if self.light {
+            return Palette::LIGHT;
+        }
+        Palette {
             accent: self.accent,
             ..Palette::DARK
-        };
-        if self.light {
-            Palette {
-                instances: ON_LIGHT,
-                ..dark.map(|colour| bytes(mirrored(floats(colour))))
-            }
-        } else {
-            dark
         }
     }
 }
@@ -233,7 +235,7 @@ fn place(number: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::theme::{COUNT, contrast, distance, theme};
+    use crate::theme::{COUNT, contrast, distance, floats, theme};
 
     fn apart(a: Rgb, b: Rgb) -> f32 {
         contrast(floats(a), floats(b))

@@ -254,7 +254,7 @@ pub(crate) fn paint(ui: &mut Ui, frame: &Frame<'_>, place: Option<&(WindowLayout
         return starting(ui, frame.sources.drawing.notice.as_deref());
     };
     let only = frame.sources.single_instance();
-    over_panels::paint_marks(ui, status, only, layout, frame.sources.options);
+    over_panels::paint_marks(ui, status, only, layout);
     say_panels(ui, status, only, layout);
     over_panels::paint_minimap(ui, frame, layout, *transform);
     over_panels::paint_edits(ui, frame, layout, *transform);

@@ -22,7 +22,7 @@ use life::{Lattice, Run, Size};
 use session::{Area, Change, Side, Status};
 use ui::finding::{ComparisonTexts, SideTexts};
 use ui::theme::{Palette, bytes, theme, tint};
-use ui::{Camera, PanelPart, ViewOptions, ViewTransform};
+use ui::{Camera, PanelPart, ViewTransform};
 
 /// A number's place, in points.
 const NUMBER: [f32; 2] = [21.0, 15.0];
@@ -39,7 +39,6 @@ pub(crate) fn paint_marks(
     status: &Status,
     only: Option<usize>,
     layout: &WindowLayout,
-    options: &ViewOptions,
 ) {
     if status.lattices.instances < 2 {
         return;
@@ -76,23 +75,18 @@ pub(crate) fn paint_marks(
     if only.is_none() {
         let selected = status.panels.selected.min(status.lattices.instances - 1);
         let rect = layout.points(layout.tiling.rect(selected));
-        paint_selection(ui, rect.expand(width), gap - width, options);
+        paint_selection(ui, rect.expand(width), gap - width);
     }
 }
 
 /// Paints a frame around the selected panel's own.
-fn paint_selection(ui: &Ui, rect: Rect, room: f32, options: &ViewOptions) {
+fn paint_selection(ui: &Ui, rect: Rect, room: f32) {
     if !rect.is_positive() {
         return; // it belongs to neither A nor B, and has no panel
     }
     let width = room.clamp(1.0, 2.0);
-    // White stands out beside dark cells (where the theme is light: black beside light ones), the
-    // accent beside inverted ones.
-    let colour = if options.invert {
-        palette(ui).accent
-    } else {
-        palette(ui).value
-    };
+    // White stands out beside dark cells (where the theme is light: black beside light ones).
+    let colour = palette(ui).value;
     ui.painter()
         .rect_stroke(rect, 0.0, Stroke::new(width, colour), StrokeKind::Outside);
 }
@@ -188,12 +182,7 @@ fn colours(frame: &Frame<'_>, instance: usize) -> [Color32; 2] {
     } else {
         theme.ramp[8]
     };
-    let both = [theme.ramp[0], live].map(|colour| opaque(bytes(colour)));
-    if frame.sources.options.invert {
-        [both[1], both[0]]
-    } else {
-        both
-    }
+    [theme.ramp[0], live].map(|colour| opaque(bytes(colour)))
 }
 
 impl Sheet {

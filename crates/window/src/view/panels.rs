@@ -10,7 +10,7 @@ use engine::ReduceRegion;
 use life::Size;
 use session::PictureSource;
 use ui::theme::reduced;
-use ui::theme::{CELL_LINES, floats, mirrored, theme, tint};
+use ui::theme::{CELL_LINES, floats, theme, tint};
 use ui::{ColourBy, TextureLimits, ViewOptions, ViewTransform};
 
 /// Minimum pixels per cell for lines between cells.
@@ -22,9 +22,8 @@ pub(crate) const MIN_PIXELS_FOR_LINES: f64 = 6.0;
 struct SceneUniform {
     screen: [f32; 2],
     lattice: [i32; 2],
-    inverted: f32,
     history: f32,
-    unused: [f32; 2],
+    unused: [f32; 3],
     outside: [f32; 4],
     line: [f32; 4],
     trail: [f32; 4],
@@ -236,7 +235,7 @@ impl Panels {
     pub(crate) fn prepare(&mut self, placing: &PanelsInput<'_>) {
         self.draws.clear();
         let Some(cache) = &self.cache else { return };
-        let uniform = scene_uniform(placing, cache.size, self.cell_ages.is_some());
+        let uniform = scene_uniform(placing, cache.size);
         let queue = &self.textures.queue;
         queue.write_buffer(&self.uniform, 0, bytemuck::bytes_of(&uniform));
         let drawn: Vec<(usize, &CachedPicture)> = (cache.pictures.iter().enumerate())
@@ -266,12 +265,6 @@ impl Panels {
                         let layer = layer - layers.start;
                         panels.extend(panel(placing, cache.size, instance, layer, picture));
                     }
-                }
-                if pipeline == AGES && placing.options.invert {
-                    let panels = &mut panels[first as usize..];
-                    panels
-                        .iter_mut()
-                        .for_each(|it: &mut PanelInstance| it.tint = mirrored(it.tint));
                 }
                 // A view holds a part of the lattice alone.
                 for small in placing.minimap.iter().filter(|_| pipeline == BITS) {
@@ -396,19 +389,14 @@ impl PanelInstance {
     }
 }
 
-fn scene_uniform(placing: &PanelsInput<'_>, size: Size, with_ages: bool) -> SceneUniform {
+fn scene_uniform(placing: &PanelsInput<'_>, size: Size) -> SceneUniform {
     let options = placing.options;
-    let mut theme = theme(options.theme);
-    if with_ages && options.invert {
-        theme = theme.inverted();
-    }
-    let flag = |set: bool| f32::from(u8::from(set));
+    let theme = theme(options.theme);
     SceneUniform {
         screen: placing.pixels.map(|side| side as f32),
         lattice: [size.width(), size.height()].map(|side| side as i32),
-        inverted: flag(options.invert && !with_ages),
-        history: flag(options.colour_by == ColourBy::History),
-        unused: [0.0; 2],
+        history: f32::from(options.colour_by == ColourBy::History),
+        unused: [0.0; 3],
         outside: outside(options),
         line: CELL_LINES,
         trail: theme.trail,

@@ -243,10 +243,9 @@ fn panels_show_cells_or_their_density_and_lines_between_large_ones_wherever_one_
         let transform =
             transform.unwrap_or_else(|| Camera::default().target_transform(size, panel));
         let place = (panel, 1, transform);
-        for (theme, invert) in [(0, false), (1, true), (2, false), (4, false)] {
+        for theme in [0, 1, 2, 4] {
             let options = ViewOptions {
                 theme,
-                invert,
                 grid_lines: theme != 4,
                 ..Default::default()
             };
@@ -467,21 +466,20 @@ fn ages_and_trails_are_as_modelled_in_every_theme_and_at_every_scale() {
     );
     let sources: Vec<_> = rounds.iter().map(|it| it as &dyn PictureSource).collect();
     let cases = [
-        (ColourBy::Age, 0, false, 8.0),
-        (ColourBy::History, 0, false, 1.0),
-        (ColourBy::Age, 1, true, 1.0),
-        (ColourBy::History, 2, false, 0.4),
-        (ColourBy::Age, 2, false, 3.7),
-        (ColourBy::History, 4, true, 0.4),
-        (ColourBy::History, 3, false, 5.0),
-        (ColourBy::Age, 3, false, 0.3),
-        (ColourBy::History, 0, false, 0.6),
+        (ColourBy::Age, 0, 8.0),
+        (ColourBy::History, 0, 1.0),
+        (ColourBy::Age, 1, 1.0),
+        (ColourBy::History, 2, 0.4),
+        (ColourBy::Age, 2, 3.7),
+        (ColourBy::History, 4, 0.4),
+        (ColourBy::History, 3, 5.0),
+        (ColourBy::Age, 3, 0.3),
+        (ColourBy::History, 0, 0.6),
     ];
-    for (colour_by, theme, invert, scale) in cases {
+    for (colour_by, theme, scale) in cases {
         let options = ViewOptions {
             colour_by,
             theme,
-            invert,
             ..Default::default()
         };
         let panel = [(45.0 * scale) as u32, (33.0 * scale) as u32];

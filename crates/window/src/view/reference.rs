@@ -4,7 +4,7 @@ use crate::view::cell_ages::AgeUpdate;
 use crate::view::panels::{LINES, MIN_PIXELS_FOR_LINES, outside};
 use life::Lattice;
 use ui::theme::reduced;
-use ui::theme::{CELL_LINES, mirrored, theme, tint};
+use ui::theme::{CELL_LINES, theme, tint};
 use ui::{ColourBy, ViewOptions, ViewTransform};
 
 /// Where a lattice is seen: what a panel of so many pixels shows, and what of it goes around the torus.
@@ -134,12 +134,7 @@ pub(crate) fn colour(
         return rgb_of(outside(options));
     };
     let theme = theme(options.theme);
-    let brightness = brightness(density, scale);
-    let t = if options.invert {
-        1.0 - brightness
-    } else {
-        brightness
-    };
+    let t = brightness(density, scale);
     if theme.tinted {
         return mix(rgb_of(theme.ramp[0]), rgb_of(tint(instance)), t);
     }
@@ -208,12 +203,7 @@ impl ReferenceAges {
         let Some(density) = mean(&cells, alive) else {
             return rgb_of(outside(options));
         };
-        let plain = theme(options.theme);
-        let (theme, tint) = if options.invert {
-            (plain.inverted(), mirrored(tint(instance)))
-        } else {
-            (plain, tint(instance))
-        };
+        let (theme, tint) = (theme(options.theme), tint(instance));
         let background = rgb_of(theme.ramp[0]);
         let live = brightness(density, scale);
         let own = |of: [f64; 3], tinted: [f64; 3]| if theme.tinted { tinted } else { of };
