@@ -1,4 +1,4 @@
-//! The newest pictures of lattices, and panels of them in characters: half blocks, Braille, or plain ASCII.
+//! The newest pictures of lattices, and panels of them in characters: half blocks or Braille.
 
 use engine::ReduceRegion;
 use life::Size;
@@ -22,8 +22,6 @@ pub enum Glyphs {
     Blocks,
     /// Braille: eight dots per character, on or off
     Braille,
-    /// Only ASCII characters, everywhere
-    Ascii,
 }
 
 impl Glyphs {
@@ -32,7 +30,7 @@ impl Glyphs {
         match self {
             Glyphs::Auto => pixels_per_cell < 1.0,
             Glyphs::Braille => true,
-            Glyphs::Blocks | Glyphs::Ascii => false,
+            Glyphs::Blocks => false,
         }
     }
 }
@@ -182,31 +180,5 @@ impl CellPainter<'_> {
             theme.ramp[shade]
         })
         .into()
-    }
-}
-
-/// Replaces painted symbols by ASCII, for terminals without Unicode.
-pub(super) fn to_ascii(buffer: &mut Buffer) {
-    for cell in &mut buffer.content {
-        let plain = match cell.symbol().chars().next().unwrap_or(' ') {
-            plain if plain.is_ascii() => plain,
-            '×' | '✗' => 'x',
-            'µ' => 'u',
-            '·' | '…' | '░' | '▄' => '.',
-            '–' | '−' | '─' => '-',
-            '│' => '|',
-            '▶' | '▸' | '→' => '>',
-            '←' => '<',
-            '↑' => '^',
-            '↓' => 'v',
-            '‖' | '▀' => '"',
-            '█' => '#',
-            '▓' => '%',
-            '▒' => '+',
-            '²' => '2',
-            '┌' | '┐' | '└' | '┘' | '■' | '✓' => '*',
-            _ => '?',
-        };
-        cell.set_char(plain);
     }
 }

@@ -14,7 +14,7 @@ use ratatui::text::Line;
 use ratatui::widgets::{Block, Clear, Padding, Paragraph, Widget as _};
 
 use crate::cards;
-use crate::cells::{CellPainter, Glyphs, Pictures, dots, to_ascii};
+use crate::cells::{CellPainter, Glyphs, Pictures, dots};
 use crate::input::Field;
 use crate::style::{APART, ColourDepth, PALETTE, fitted, ink, wrap};
 use crate::timeline::Contents;
@@ -143,9 +143,6 @@ impl TerminalView {
             self.paint_session(frame, status, figures, area, buffer);
         }
         self.depth.reduce(buffer);
-        if self.glyphs == Glyphs::Ascii {
-            to_ascii(buffer);
-        }
     }
 
     fn paint_session(
@@ -208,7 +205,7 @@ impl TerminalView {
         };
         let painter = CellPainter {
             is_braille,
-            has_colours: self.depth != ColourDepth::None && self.glyphs != Glyphs::Ascii,
+            has_colours: self.depth != ColourDepth::None,
             options: sources.options,
             transform,
         };
