@@ -10,7 +10,6 @@ use lang::{Message, message, tr};
 use lesson::{factor_in_words, nearest_factor};
 use life::{SaveError, Size, dated_name, write_atomically};
 use session::{Effect, NotSaved, Session, Setup, Status, Switch, Switches};
-use std::fmt::Write as _;
 use std::fs::OpenOptions;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -317,28 +316,26 @@ fn elsewhere(path: &Path) -> Option<PathBuf> {
 /// The page with predictions and results.
 fn page(title: &str, answers: &[Answer]) -> String {
     let title = escaped(title);
-    let heads = [tr!("Question"), tr!("The class predicted"), tr!("Measured")];
-    let mut page = format!(
-        "<!DOCTYPE html>\n<meta charset=\"utf-8\">\n<title>{title}</title>\n<style>\n\
-         body {{ font: 18px sans-serif; max-width: 60em; margin: 2em auto; }}\n\
-         th, td {{ text-align: left; vertical-align: top; padding: 0.5em 1em 0.5em 0; }}\n\
-         </style>\n<h1>{title}</h1>\n<table>\n<tr>"
-    );
-    for head in heads {
-        let _ = write!(page, "<th>{head}</th>");
-    }
-    page += "</tr>\n";
-    for answer in answers {
+    let row = |answer: &Answer| {
         let cell = |text: &Option<String>| escaped(text.as_deref().unwrap_or("–"));
-        let _ = writeln!(
-            page,
-            "<tr><td>{}</td><td>{}</td><td>{}</td></tr>",
+        format!(
+            "<tr><td>{}</td><td>{}</td><td>{}</td></tr>\n",
             escaped(&answer.question),
             cell(&answer.predicted),
             cell(&answer.measured)
-        );
-    }
-    page + "</table>\n"
+        )
+    };
+    let rows: String = answers.iter().map(row).collect();
+    format!(
+        "<!DOCTYPE html>\n<meta charset=\"utf-8\">\n<title>{title}</title>\n<style>\n\
+         body {{ font: 18px sans-serif; max-width: 60em; margin: 2em auto; }}\n\
+         th, td {{ text-align: left; vertical-align: top; padding: 0.5em 1em 0.5em 0; }}\n\
+         </style>\n<h1>{title}</h1>\n<table>\n\
+         <tr><th>{}</th><th>{}</th><th>{}</th></tr>\n{rows}</table>\n",
+        tr!("Question"),
+        tr!("The class predicted"),
+        tr!("Measured")
+    )
 }
 
 fn escaped(text: &str) -> String {

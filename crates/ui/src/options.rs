@@ -222,14 +222,6 @@ pub enum Tool {
     Selection,
 }
 
-impl Tool {
-    /// The tool to use when `asked` is selected; selecting the current tool returns to
-    /// [`Tool::Hand`].
-    pub fn toggled(self, asked: Tool) -> Tool {
-        if self == asked { Tool::Hand } else { asked }
-    }
-}
-
 /// A pattern before it is placed.
 #[derive(Clone, Debug)]
 pub struct Ghost {
@@ -267,20 +259,5 @@ impl EditOverlay {
     pub fn settle(&mut self, shown: impl Fn(usize) -> u64) {
         self.pending
             .retain(|(number, edit)| *number > shown(edit.instance));
-    }
-}
-
-#[cfg(test)]
-mod tool_tests {
-    use super::*;
-
-    #[test]
-    fn a_tool_is_put_down_by_asking_for_it_again_and_replaced_by_another() {
-        for asked in [Tool::Pencil, Tool::Selection] {
-            assert_eq!(Tool::Hand.toggled(asked), asked);
-            assert_eq!(asked.toggled(asked), Tool::Hand);
-        }
-        assert_eq!(Tool::Pencil.toggled(Tool::Selection), Tool::Selection);
-        assert_eq!(Tool::Selection.toggled(Tool::Pencil), Tool::Pencil);
     }
 }

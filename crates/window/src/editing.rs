@@ -145,7 +145,8 @@ impl Handler {
 
     fn toggle_tool(&mut self, asked: Tool) {
         let edit_overlay = &mut self.app.edit_overlay;
-        let tool = edit_overlay.tool.toggled(asked);
+        let is_held = edit_overlay.tool == asked;
+        let tool = if is_held { Tool::Hand } else { asked };
         edit_overlay.tool = tool;
         self.show_notice(match (tool, asked) {
             (Tool::Pencil, _) => tr!("Pencil on: drag to draw"),

@@ -96,7 +96,7 @@ fn the_page_has_what_was_predicted_and_what_was_measured() {
     let mut run = LectureRun::new(options);
     let mut status = Status::before_start(&steps[1].setup);
     run.go(0, &session);
-    [0, 1, 7].map(|choice| run.predict(choice));
+    [0, 1, 7].iter().for_each(|choice| run.predict(*choice));
     run.go(1, &session);
     let found = Some(Finding::of(1.0 / 3.9, [1.0 / 4.0, 1.0 / 3.8]));
     let mut said = String::new();
