@@ -161,10 +161,10 @@ fn keys_work_as_in_the_window_and_quitting_restores_the_screen() {
         ("NPage", "▸1"),
         ("e", "▸1 | ! 0  "),
         ("e", "▸1 |  0  "),
-        ("h", " Keyboard shortcuts  | Run / pause"),
+        ("h", "Type to search | Step one round"),
         ("b", "shortcuts · b"),
         ("Escape", "Type to search"),
-        ("Escape", "! Keyboard shortcuts "),
+        ("Escape", "!Type to search"),
         // In a lesson, the keys that run the session open it and turn its pages.
         ("F10", "Lessons · Enter opens"),
         ("Enter", "1 of 2 | !▶ running"),

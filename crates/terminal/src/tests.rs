@@ -198,37 +198,26 @@ fn half_blocks_are_cells_with_colours_and_without() {
 
 #[test]
 fn the_request_is_for_the_dots_that_there_are() {
-    let request = |lattice| {
-        let mut view = View::new(Glyphs::Auto, ColourDepth::True, status(16, lattice));
-        view.paint([80, 24]);
-        let View {
-            painter,
-            status,
-            options,
-            ..
-        } = &view;
-        let sources = Sources {
-            status: Some(status),
-            options,
-            drawing: &Drawing::default(),
-            population: &Population::default(),
-            timeline: &Timeline::default(),
-            lesson: None,
-            edit_overlay: None,
-        };
-        (
-            painter.request(&sources).unwrap(),
-            painter.pixels().unwrap(),
-        )
-    };
-    let (plan, pixels) = request(size(16_384, 16_384));
-    assert_eq!(plan.transfer, Transfer::View);
-    let region = plan.region;
-    assert!(
-        region.height == 2 * pixels[1] && region.width >= 2 * pixels[0],
-        "{region:?}"
+    let mut view = View::new(
+        Glyphs::Auto,
+        ColourDepth::True,
+        status(16, size(16_384, 16_384)),
     );
-    assert!(region.words() * 4 < 2000, "{region:?}");
+    view.paint([80, 24]);
+    let sources = Sources {
+        status: Some(&view.status),
+        options: &view.options,
+        drawing: &Drawing::default(),
+        population: &Population::default(),
+        timeline: &Timeline::default(),
+        lesson: None,
+        edit_overlay: None,
+    };
+    let plan = view.painter.request(&sources).unwrap();
+    let (pixels, region) = (view.painter.pixels().unwrap(), plan.region);
+    assert_eq!(plan.transfer, Transfer::View);
+    let has_all = region.height == 2 * pixels[1] && region.width >= 2 * pixels[0];
+    assert!(has_all && region.words() * 4 < 2000, "{region:?}");
 }
 
 type Change = fn(&mut View);

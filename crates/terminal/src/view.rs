@@ -22,8 +22,7 @@ use lang::{Message, tr};
 use session::{PicturePlan, PictureSource, SessionAction, Side, Status};
 use ui::figures::{RunState, Urgency};
 use ui::{
-    Action, Figure, Figures, LessonScreen, Screen, Sources, TextureLimits, ViewAction,
-    ViewTransform, request,
+    Action, Figure, Figures, Screen, Sources, TextureLimits, ViewAction, ViewTransform, request,
 };
 
 /// The fewest columns and rows of a terminal that is of use.
@@ -346,7 +345,7 @@ fn foot(frame: TerminalFrame<'_>, columns: usize) -> (Vec<String>, Style) {
     let text = match (&screen.comparison, warning) {
         (Some(comparison), _) => comparison.in_short(sources.options.timeline).join(APART),
         (None, Some((_, warning))) => warning.to_string(),
-        (None, None) => return (hints(&sources, columns), ink(PALETTE.label)),
+        (None, None) => return (hints(columns), ink(PALETTE.label)),
     };
     (wrap(&text, columns), style_of(Urgency::Warning))
 }
@@ -368,26 +367,21 @@ fn notice(figures: &Figures, has_timeline: bool) -> Option<&(Urgency, Message)> 
 }
 
 /// The keys that matter most, as many as there is room for.
-fn hints(sources: &Sources<'_>, columns: usize) -> Vec<String> {
-    let is_running = sources.status.is_some_and(|status| status.clock.running);
-    let pause = match sources.lesson {
-        Some(LessonScreen::List { .. }) => tr!("open"),
-        Some(LessonScreen::Page(_)) => tr!("next page"),
-        None if is_running => tr!("pause"),
-        None => tr!("run"),
-    };
-    let hints: [(Action, &str); 8] = [
-        (ViewAction::ToggleHelp.into(), tr!("keys")),
-        (ViewAction::Quit.into(), tr!("quit")),
-        (SessionAction::TogglePause.into(), pause),
-        (SessionAction::NextKernel.into(), tr!("kernel")),
-        (ViewAction::ToggleTimeline.into(), tr!("timeline")),
-        (ViewAction::ToggleSingle.into(), tr!("one panel")),
-        (ViewAction::ToggleLab.into(), tr!("switches")),
-        (ViewAction::ToggleLessons.into(), tr!("lessons")),
+fn hints(columns: usize) -> Vec<String> {
+    let hints: [Action; 8] = [
+        ViewAction::ToggleHelp.into(),
+        ViewAction::Quit.into(),
+        SessionAction::TogglePause.into(),
+        SessionAction::NextKernel.into(),
+        ViewAction::ToggleTimeline.into(),
+        ViewAction::ToggleSingle.into(),
+        ViewAction::ToggleLab.into(),
+        ViewAction::ToggleLessons.into(),
     ];
-    let hints = hints
-        .iter()
-        .map(|(action, word)| format!("{} {word}", action.key()));
-    fitted(hints, columns, 1)
+    let hints = hints.into_iter().filter_map(Action::row);
+    fitted(
+        hints.map(|row| format!("{} {}", row.action.key(), row.name())),
+        columns,
+        1,
+    )
 }
