@@ -106,8 +106,8 @@ pub struct SideTexts {
 pub struct ComparisonTexts {
     /// Of A and of B.
     pub sides: [SideTexts; 2],
-    /// How B's rounds compare with A's, in words and in fewer.
-    pub factor: [String; 2],
+    /// How B's rounds compare with A's.
+    pub factor: String,
     /// Whether their cells are the same, and that in words; `None` before they were compared.
     pub cells: Option<(bool, String)>,
     /// Whether both have the same settings.
@@ -140,13 +140,12 @@ impl ComparisonTexts {
             let text = tr!("{} {verb} · generation {}", count, generation);
             (cells == 0, text)
         };
-        let is_recorded = matches!(comparison.source, Source::RecordedOn(_));
         ComparisonTexts {
             sides: Side::ALL.map(side),
-            factor: factor(comparison, is_recorded),
+            factor: factor(comparison),
             cells: comparison.differing.map(cells),
             is_of_equals: comparison.is_of_equals(),
-            is_recorded,
+            is_recorded: matches!(comparison.source, Source::RecordedOn(_)),
         }
     }
 
@@ -157,8 +156,7 @@ impl ComparisonTexts {
             let label = format!("{} {}", it.side.name(), it.settings);
             tr!("{label}: {value}", value = it.time)
         };
-        let [_, factor] = &self.factor;
-        let factor = Some(factor.clone()).filter(|_| !has_finding);
+        let factor = Some(self.factor.clone()).filter(|_| !has_finding);
         let sides = if self.is_of_equals {
             Vec::new()
         } else {
@@ -174,16 +172,13 @@ impl ComparisonTexts {
 
 /// The switches in which A and B differ, in words.
 fn settings(comparison: &AbComparison, kernel: &Kernel) -> [String; 2] {
-    let in_words = comparison
-        .switches
-        .map(|switches| Switch::ALL.map(|switch| switch.in_words(switches, kernel)));
-    let [a, b] = &in_words;
-    let differing: Vec<usize> = (0..a.len()).filter(|&at| a[at] != b[at]).collect();
+    let in_words = Switch::ALL.map(|it| comparison.switches.map(|of| it.in_words(of, kernel)));
+    let differing: Vec<_> = in_words.iter().filter(|[a, b]| a != b).collect();
     if differing.is_empty() {
         return Side::ALL.map(|_| tr!("the same settings").into());
     }
-    in_words.each_ref().map(|words| {
-        let words: Vec<&str> = differing.iter().map(|&at| words[at].as_str()).collect();
+    Side::ALL.map(|side| {
+        let words: Vec<&str> = differing.iter().map(|it| &*it[side as usize]).collect();
         words.join(" · ")
     })
 }
@@ -193,23 +188,21 @@ fn same_settings() -> &'static str {
     tr!("A and B have the same settings")
 }
 
-/// How B's rounds compare with A's, in words and in fewer.
-fn factor(comparison: &AbComparison, is_recorded: bool) -> [String; 2] {
+/// How B's rounds compare with A's.
+fn factor(comparison: &AbComparison) -> String {
     if comparison.is_of_equals() {
-        return [same_settings().into(), same_settings().into()];
+        return same_settings().into();
     }
     let Some(finding) = comparison.finding else {
-        let short = if is_recorded { "–" } else { "…" };
-        return [unknown_in_words(&comparison.source).into(), short.into()];
+        return unknown_in_words(&comparison.source).into();
     };
     let factor = finding_in_words(finding);
-    let long = match finding {
+    match finding {
         Finding::Difference { .. } => tr!("B against A: {factor}"),
         Finding::NoDifference { .. }
         | Finding::NotResolved { .. }
         | Finding::ChangesWithLoad { .. } => tr!("A and B: {factor}"),
-    };
-    [long, factor]
+    }
 }
 
 /// What is said where recorded rounds are shown instead of measurements.

@@ -8,7 +8,7 @@ use crate::numbers::{grouped, si};
 use crate::timeline::scale::nice;
 use lang::tr;
 use session::population::Sample;
-use session::{PictureSource, Series, Settled, Status};
+use session::{PictureSource, Series, Status};
 
 /// What the graph shows; it lives as long as the window, closed or not.
 #[derive(Clone, Debug, Default)]
@@ -113,10 +113,7 @@ impl PopulationChart {
                 part = format_args!("{part:.1}")
             ),
             caption: match population.of {
-                Some(i) => match settled(i) {
-                    Some(how) => how_it_goes_on(how),
-                    None => tr!("not settled").into(),
-                },
+                Some(i) => settled(i).map_or(tr!("not settled").into(), |how| how.to_string()),
                 None => tr!(
                     "{} of {} panels are still or periodic",
                     grouped(all() as u64),
@@ -135,20 +132,6 @@ impl PopulationChart {
     /// The first and the last generation.
     pub fn ends(&self) -> Option<(u64, u64)> {
         Some((self.samples.first()?.from, self.samples.last()?.to))
-    }
-}
-
-/// As a sentence, with what was measured.
-fn how_it_goes_on(how: Settled) -> String {
-    match how {
-        Settled::Dead => tr!("dead: no live cells").into(),
-        Settled::Still => tr!("still: nothing changes").into(),
-        Settled::Period(period) => {
-            tr!("period {period}: it repeats every {period} generations")
-        }
-        Settled::Repeats(every) => {
-            tr!("repeats every {every} generations; its period may be a divisor of that")
-        }
     }
 }
 

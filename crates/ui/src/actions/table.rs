@@ -925,24 +925,13 @@ impl Topic {
     pub fn title(self) -> &'static str {
         match self {
             Topic::Time => tr!("Time"),
-            Topic::Cells => tr!("Cells and patterns"),
-            Topic::View => tr!("Panels and view"),
-            Topic::Switches => tr!("CUDA switches"),
-            Topic::Measuring => tr!("Measuring"),
-            Topic::Lessons => tr!("Lessons"),
-            Topic::Files => tr!("Files and recording"),
-            Topic::Program => tr!("Program"),
-        }
-    }
-
-    /// Its heading in one word, for the menu.
-    pub fn short_title(self) -> &'static str {
-        match self {
             Topic::Cells => tr!("Cells"),
             Topic::View => tr!("View"),
             Topic::Switches => tr!("CUDA"),
+            Topic::Measuring => tr!("Measuring"),
+            Topic::Lessons => tr!("Lessons"),
             Topic::Files => tr!("Files"),
-            Topic::Time | Topic::Measuring | Topic::Lessons | Topic::Program => self.title(),
+            Topic::Program => tr!("Program"),
         }
     }
 

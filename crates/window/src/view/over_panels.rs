@@ -395,11 +395,8 @@ pub(crate) fn show_comparison(
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             ui.label(RichText::new(cells).font(medium(16.0)).color(colour));
             ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
-                // Without its subject where there is little room.
-                let [long, short] = &shown.factor;
-                let is_wide = ui.available_width() > 300.0;
-                let factor = if is_wide { long } else { short };
-                truncated(ui, RichText::new(factor).font(medium(18.0)).color(figures));
+                let factor = RichText::new(&shown.factor).font(medium(18.0));
+                truncated(ui, factor.color(figures));
             });
         });
     });

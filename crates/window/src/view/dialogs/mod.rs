@@ -137,7 +137,7 @@ impl Dialog {
                 picker.show(cx, title, 260.0, &tabs, patterns)
             }
             Dialog::Menu(picker) => {
-                let tabs = Topic::ALL.map(Topic::short_title);
+                let tabs = Topic::ALL.map(Topic::title);
                 let rows = |tab: usize| picker::rows(Some(Topic::ALL[tab]), it);
                 picker.show(cx, tr!("Menu"), one, &tabs, rows)
             }
