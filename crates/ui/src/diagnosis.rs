@@ -610,12 +610,6 @@ impl Overlap {
     pub fn factor(&self) -> f64 {
         self.alone_us / self.round_us()
     }
-
-    /// The factor that the slowest resource allows, and which it is.
-    fn upper_bound(&self) -> Option<(f64, Resource)> {
-        let (resource, us) = *self.bounds.first()?;
-        Some((self.alone_us / us, resource))
-    }
 }
 
 // The same in words, over the lanes and beside them.
@@ -665,9 +659,10 @@ fn overlap_in_words(diagnosis: Option<&Diagnosis>, status: &Status) -> String {
         (Verdict::Overlap | Verdict::Measuring, _) => return tr!("overlap: measuring …").into(),
     };
     let factor = format!("{:.1}", overlap.factor());
-    let Some((most, resource)) = overlap.upper_bound() else {
+    let Some(&(resource, us)) = overlap.bounds.first() else {
         return tr!("overlap {factor}×", factor = factor);
     };
+    let most = overlap.alone_us / us;
     let by = match resource {
         Resource::Host => tr!("the host's calls"),
         Resource::CopyEngine => tr!("the copy engine"),

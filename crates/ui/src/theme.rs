@@ -225,14 +225,4 @@ mod tests {
             }
         }
     }
-
-    #[test]
-    fn there_is_a_safe_theme_on_light_and_one_on_dark() {
-        let is = |light| (0..COUNT).any(|n| theme(n).safe && theme(n).light == light);
-        assert!(is(true) && is(false));
-        let names: std::collections::HashSet<_> = (0..COUNT).map(|n| theme(n).name).collect();
-        assert_eq!(names.len(), COUNT);
-        assert_eq!(find("paper"), Some(4));
-        assert_eq!(find("beige"), None);
-    }
 }
