@@ -13,7 +13,7 @@ use crate::style::{PALETTE, ink, wrap};
 use crate::view::{TerminalFrame, TerminalView};
 use lang::tr;
 use lesson::{LESSONS, Speedup};
-use ui::actions::{Setting, TABLE, Topic, search};
+use ui::actions::{Row, Setting, TABLE, Topic, search};
 use ui::lab::SwitchRow;
 use ui::numbers::si;
 use ui::rung_source::{Change, SourceLine};
@@ -175,8 +175,13 @@ fn lessons(selected: usize, columns: usize) -> Card {
 
 /// The keys that work here and have what was typed, by topic.
 fn keys(typed: &str, columns: usize) -> Card {
-    let here = || TABLE.iter().filter(|row| row.in_terminal);
-    let widest = here().map(|row| lang::columns(&row.keys())).max();
+    // Without the mouse, which is the terminal's.
+    let keys = |row: &Row| {
+        let names: Vec<String> = row.chords().map(|it| it.to_string()).collect();
+        names.join(", ")
+    };
+    let here = TABLE.iter().filter(|row| row.in_terminal);
+    let widest = here.map(|row| lang::columns(&keys(row))).max();
     let widths = [widest.unwrap_or(0), columns];
     let value = ink(PALETTE.value);
     let words = search::words(typed);
@@ -185,14 +190,8 @@ fn keys(typed: &str, columns: usize) -> Card {
         let found = topic
             .rows()
             .filter(|row| row.in_terminal && row.is_found_by(&words));
-        let rows = found.flat_map(|row| {
-            named(
-                &row.keys(),
-                row.help(),
-                widths,
-                [ink(PALETTE.accent), value],
-            )
-        });
+        let rows = found
+            .flat_map(|row| named(&keys(row), row.help(), widths, [ink(PALETTE.accent), value]));
         let rows: Vec<Line<'static>> = rows.collect();
         if !rows.is_empty() {
             lines.push(Line::styled(topic.title(), value.bold()));

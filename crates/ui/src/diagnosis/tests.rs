@@ -1,4 +1,4 @@
-//! Rounds of a simulated device, in which one cause at a time is made on purpose.
+//! Rounds that are predicted, in which one cause at a time is made on purpose.
 
 use super::*;
 use crate::fixtures;
@@ -12,18 +12,18 @@ use std::sync::Arc;
 use test_support::compare_with_stored;
 
 /// A device and its host; times in microseconds.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 struct Machine {
     instances: u32,
     call: f64,
     launch: f64,
-    pack: f64,
     copy: f64,
-    /// What an op takes from being ready to its start.
+    /// What the first op of a stream takes from being ready to its start.
     latency: f64,
     /// The part of the device that a launch fills.
     share: f64,
-    queues: u32,
+    /// Whether all streams share a hardware queue.
+    has_one_queue: bool,
     /// By how much ops take longer than alone.
     slower: f64,
     is_drawn_here: bool,
@@ -38,193 +38,121 @@ const GOOD: Machine = Machine {
     instances: 8,
     call: 2.0,
     launch: 200.0,
-    pack: 10.0,
     copy: 4.0,
     latency: 2.0,
     share: 0.1,
-    queues: 32,
+    has_one_queue: false,
     slower: 1.0,
     is_drawn_here: false,
     is_cpu: false,
     is_measured: true,
 };
 
-/// A round under construction.
-#[derive(Default)]
-struct Simulation {
-    steps: Vec<StepFacts>,
-    spans: Vec<Span>,
-    host: Vec<Span>,
-    /// Until when the host is busy.
-    now: f64,
-    /// Until when each stream, what units and copies need, and each queue are busy.
-    streams: Vec<f64>,
-    units: f64,
-    copies: f64,
-    queues: Vec<f64>,
-}
-
-fn span(step: u32, stream: StreamId, from: f64, to: f64) -> Span {
-    let [start, end] = [from, to].map(|us| Nanos((us * 1e3) as i64));
-    Span {
-        step,
-        stream,
-        start,
-        end,
-    }
+fn round_of(source: &str, instances: u32, times: &OpTimes) -> TimedRound {
+    let script = Script::compile(source, Work::Lattices).unwrap();
+    predict(&script.round(instances).unwrap(), times)
 }
 
 impl Machine {
+    /// The lattices of a launch.
+    fn batch(&self, switches: Switches) -> f64 {
+        match switches.streams {
+            Streams::Batch => self.instances.into(),
+            _ => 1.0,
+        }
+    }
+
     /// What the device and its host make of a round with these switches.
     fn round(&self, switches: Switches) -> TimedRound {
-        let batched = switches.streams == Streams::Batch;
-        let groups = if batched { 1 } else { self.instances };
-        let mut simulation = Simulation {
-            streams: vec![0.0; self.instances as usize],
-            queues: vec![0.0; self.queues as usize],
-            ..Simulation::default()
+        let batch = self.batch(switches);
+        let ns = |us: f64| Nanos((1e3 * us) as i64);
+        let times = OpTimes {
+            kernel: ns(self.slower * self.launch * (batch * self.share).max(1.0)),
+            share: (batch * self.share).min(1.0),
+            copy: ns(self.slower * self.copy * batch),
+            call: ns(if switches.graphs { 0.0 } else { self.call }),
         };
-        let picture = [StepKind::Support, StepKind::Download, StepKind::Wait];
-        let picture = picture
-            .into_iter()
-            .filter(|kind| *kind != StepKind::Wait || switches.wait == Wait::Each);
-        match switches.order {
-            Order::Depth => {
-                for group in 0..groups {
-                    let all = [StepKind::Launch].into_iter().chain(picture.clone());
-                    all.for_each(|kind| simulation.issue(self, switches, kind, group));
-                }
+        let has_streams = switches.streams == Streams::PerInstance;
+        // What shares a queue runs as in one stream.
+        let stream = if has_streams && !self.has_one_queue {
+            "i"
+        } else {
+            "0"
+        };
+        let is_pageable = switches.host_memory == HostMemory::Pageable;
+        let blocks = is_pageable || switches.wait == Wait::Each;
+        let wait = if blocks {
+            format!("synchronize({stream});")
+        } else {
+            String::new()
+        };
+        let between = match switches.order {
+            Order::Depth => "",
+            Order::Breadth | Order::Own => "} for i in 0..N {",
+        };
+        let source = format!(
+            "for i in 0..N {{ advance(i, {stream}); {between} download(i, {stream}); {wait} }}"
+        );
+        let mut round = round_of(&source, (f64::from(self.instances) / batch) as u32, &times);
+        round.spans.retain(|span| span.end > span.start);
+        for facts in Arc::get_mut(&mut round.steps).unwrap() {
+            facts.instances *= batch as u32;
+            if has_streams {
+                facts.stream = StreamId(facts.instance.unwrap_or(facts.stream.0));
             }
-            Order::Breadth | Order::Own => {
-                (0..groups).for_each(|it| simulation.issue(self, switches, StepKind::Launch, it));
-                (0..groups).for_each(|it| simulation.issue(self, switches, StepKind::Support, it));
-                for group in 0..groups {
-                    let rest = picture.clone().skip(1);
-                    rest.for_each(|kind| simulation.issue(self, switches, kind, group));
-                }
+            // The call for a copy to pageable memory is what waits.
+            if is_pageable && facts.kind == StepKind::Wait {
+                facts.kind = StepKind::Download;
             }
         }
-        let Simulation {
-            steps,
-            spans,
-            mut host,
-            ..
-        } = simulation;
         if switches.graphs {
-            host = vec![span(Span::WHOLE, StreamId(0), 0.0, self.call)];
+            round.host.truncate(1);
+            (round.host[0].step, round.host[0].end) = (Span::WHOLE, ns(self.call));
         }
-        TimedRound {
-            steps: steps.into(),
-            spans,
-            host,
-            replayed: switches.graphs,
-            switches,
-            ..TimedRound::default()
+        // Work that waits for SMs or the copy engine has begun, as events see it; but not behind another in its
+        // queue, nor for a CPU's workers.
+        let mut ends = HashMap::new();
+        for span in &mut round.spans {
+            let before = ends.insert(span.stream, span.end);
+            let issued = round.host.get(span.step as usize).map(|call| call.end);
+            if !self.is_cpu && !self.has_one_queue {
+                span.start = before
+                    .max(issued.filter(|_| !switches.graphs))
+                    .unwrap_or(Nanos(0));
+            }
         }
-    }
-
-    /// The ops of a round, each run alone.
-    fn isolated(&self, round: &TimedRound) -> Arc<[IsolatedOp]> {
-        let ops = round
-            .steps
-            .iter()
-            .filter(|facts| facts.kind != StepKind::Wait);
-        let alone = |facts: &StepFacts| IsolatedOp {
-            facts: *facts,
-            device: DeviceId(0),
-            took: Nanos((self.length(facts.kind, facts.instances) * 1e3) as i64),
-            share: self.share(facts.kind, facts.instances),
-        };
-        ops.map(alone).collect()
-    }
-
-    fn length(&self, kind: StepKind, instances: u32) -> f64 {
-        let fits = (f64::from(instances) * self.share).max(1.0);
-        match kind {
-            StepKind::Launch => self.launch * fits,
-            StepKind::Support => self.pack,
-            _ => self.copy * f64::from(instances),
+        let later = ns(self.latency).0 + round.host[0].end.0 * i64::from(switches.graphs);
+        for span in &mut round.spans {
+            span.stream = round.steps[span.step as usize].stream;
+            (span.start.0, span.end.0) = (span.start.0 + later, span.end.0 + later);
         }
-    }
-
-    fn share(&self, kind: StepKind, instances: u32) -> f64 {
-        match kind {
-            StepKind::Launch => (self.share * f64::from(instances)).min(1.0),
-            StepKind::Support => 0.01,
-            _ => 0.0,
-        }
+        (round.switches, round.replayed) = (switches, switches.graphs);
+        round
     }
 
     fn status(&self, round: &TimedRound) -> Status {
         let size = Size::new(512, 512).unwrap();
         let mut status = fixtures::status(self.instances as usize, size);
         status.engine.name = if self.is_cpu { "cpu" } else { "cuda" };
-        status.engine.queues = Some(self.queues).filter(|_| !self.is_cpu);
+        let queues = if self.has_one_queue { 1 } else { 32 };
+        status.engine.queues = Some(queues).filter(|_| !self.is_cpu);
         status.setting.switches = round.switches;
-        status.lab.isolated = self.is_measured.then(|| self.isolated(round));
+        let share = (self.batch(round.switches) * self.share).min(1.0);
+        let batch = self.batch(round.switches);
+        let alone = |facts: &StepFacts| {
+            let is_launch = facts.kind == StepKind::Launch;
+            let launch = self.launch * (batch * self.share).max(1.0);
+            let us = if is_launch { launch } else { self.copy * batch };
+            IsolatedOp {
+                facts: *facts,
+                device: DeviceId(0),
+                took: Nanos((1e3 * us) as i64),
+                share: if is_launch { share } else { 0.0 },
+            }
+        };
+        let isolated = round.steps.iter().map(alone).collect();
+        status.lab.isolated = Some(isolated).filter(|_| self.is_measured);
         status
-    }
-}
-
-impl Simulation {
-    fn issue(&mut self, machine: &Machine, switches: Switches, kind: StepKind, group: u32) {
-        let shares = switches.streams != Streams::PerInstance;
-        let stream = StreamId(if shares { 0 } else { group });
-        let instances = match switches.streams {
-            Streams::Batch => machine.instances,
-            _ => 1,
-        };
-        let step = self.steps.len() as u32;
-        let is_wait = kind == StepKind::Wait;
-        self.steps.push(StepFacts {
-            kind,
-            stream,
-            instance: (!is_wait).then_some(group),
-            instances: if is_wait { 0 } else { instances },
-            ..StepFacts::default()
-        });
-        let called = self.now;
-        let busy = self.streams[stream.0 as usize];
-        if is_wait {
-            self.now = called.max(busy) + machine.call;
-            self.host.push(span(step, stream, called, self.now));
-            return;
-        }
-        let issued = if switches.graphs {
-            machine.call
-        } else {
-            called + machine.call
-        };
-        let queue = stream.0 as usize % self.queues.len();
-        let start = (issued + machine.latency).max(busy + 0.2);
-        let start = if switches.graphs {
-            start
-        } else {
-            start.max(self.queues[queue])
-        };
-        self.queues[queue] = start;
-        let takes = machine.slower * machine.length(kind, instances);
-        let end = match kind {
-            StepKind::Launch if machine.share > 0.99 => {
-                self.units = self.units.max(start) + takes;
-                self.units
-            }
-            StepKind::Download => {
-                self.copies = self.copies.max(start) + takes;
-                self.copies
-            }
-            _ => start + takes,
-        };
-        // What a CPU's workers have no time for has not started.
-        let start = if machine.is_cpu { end - takes } else { start };
-        self.streams[stream.0 as usize] = end;
-        self.spans.push(span(step, stream, start, end));
-        self.now = called + machine.call;
-        let blocks = kind == StepKind::Download && switches.host_memory == HostMemory::Pageable;
-        if blocks {
-            self.now = self.now.max(end);
-        }
-        self.host.push(span(step, stream, called, self.now));
     }
 }
 
@@ -273,10 +201,7 @@ fn own_rounds() -> [TimedRound; 3] {
         share: GOOD.share,
         ..OpTimes::EQUAL
     };
-    sources.map(|source| {
-        let script = Script::compile(source, Work::Lattices).unwrap();
-        predict(&script.round(GOOD.instances).unwrap(), &times)
-    })
+    sources.map(|source| round_of(source, GOOD.instances, &times))
 }
 
 /// Each cause is made, is the only one named, and what takes it away does so: the round after that follows it.
@@ -288,15 +213,15 @@ fn causes_made_on_purpose_are_those_that_are_stored() {
     let waiting = with(|it| (it.wait, it.order) = (Wait::Each, Order::Depth));
     let pageable = with(|it| (it.host_memory, it.order) = (HostMemory::Pageable, Order::Depth));
     let short = machine(|it| {
-        (it.launch, it.pack, it.copy) = (1.5, 1.0, 1.0);
+        (it.launch, it.copy) = (1.5, 1.0);
         (it.latency, it.instances) = (8.0, 2);
     });
     let many_calls = machine(|it| {
-        (it.call, it.launch, it.pack, it.copy) = (12.0, 8.0, 3.0, 3.0);
+        (it.call, it.launch, it.copy) = (12.0, 8.0, 3.0);
     });
     // A staircase of short kernels is no overlap, however long each took alone to wake an idle device.
     let staircase = machine(|it| {
-        (it.launch, it.pack, it.copy) = (50.0, 10.0, 10.0);
+        (it.launch, it.copy) = (50.0, 10.0);
         (it.call, it.slower) = (8.0, 0.1);
     });
     let cases = [
@@ -329,7 +254,7 @@ fn causes_made_on_purpose_are_those_that_are_stored() {
             machine(|it| it.copy = 150.0),
             with(|it| it.transfer = TransferChoice::Cells),
         ),
-        ("one queue", machine(|it| it.queues = 1), depth),
+        ("one queue", machine(|it| it.has_one_queue = true), depth),
         ("short kernels", short, with(|it| it.graphs = true)),
         (
             "a window",

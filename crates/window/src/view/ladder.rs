@@ -4,8 +4,8 @@
 
 use egui::accesskit::Role;
 use egui::{
-    Align2, Color32, Frame, Margin, Painter, Pos2, Rect, RichText, ScrollArea, Sense,
-    Stroke, StrokeKind, Ui, WidgetInfo, pos2, vec2,
+    Align2, Color32, Frame, Margin, Painter, Pos2, Rect, RichText, ScrollArea, Sense, Stroke,
+    StrokeKind, Ui, WidgetInfo, pos2, vec2,
 };
 
 use crate::view::code_editor::program;

@@ -34,12 +34,7 @@ const MAX_NUMBERS: usize = 64;
 const MIN_PANEL: f32 = 2.5;
 
 /// Paints frames and numbers of all panels, or of the one instance that is shown.
-pub(crate) fn paint_marks(
-    ui: &Ui,
-    status: &Status,
-    only: Option<usize>,
-    layout: &WindowLayout,
-) {
+pub(crate) fn paint_marks(ui: &Ui, status: &Status, only: Option<usize>, layout: &WindowLayout) {
     if status.lattices.instances < 2 {
         return;
     }
