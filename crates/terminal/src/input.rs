@@ -151,7 +151,6 @@ impl TerminalApp {
 
     /// Types a key into the open field. None acts behind it but those that act in dialogs.
     fn type_key(&mut self, code: KeyCode, chord: Chord) {
-        let most = self.app.sources(None, &self.timeline).most_instances();
         let Some(field) = &mut self.view.field else {
             return;
         };
@@ -160,7 +159,7 @@ impl TerminalApp {
             (KeyCode::Char(letter), _) if chord.types() => field.typed.push(letter),
             (KeyCode::Backspace, _) => drop(field.typed.pop()),
             (KeyCode::Esc, None) if !field.typed.is_empty() => field.typed.clear(),
-            (KeyCode::Enter, Some(setting)) => match setting.read(&field.typed, most) {
+            (KeyCode::Enter, Some(setting)) => match setting.read(&field.typed) {
                 Ok(action) => {
                     self.view.field = None;
                     self.act(action.into());

@@ -14,8 +14,7 @@ use crate::{
 use lang::{Message, message, tr};
 use life::Size;
 use session::{
-    NOTICE_TIME, NotSaved, PicturePlan, PictureSource, SavedSession, Session, SessionAction, Setup,
-    Status,
+    NOTICE_TIME, NotSaved, PicturePlan, PictureSource, SavedSession, Session, SessionAction, Status,
 };
 use std::fs::File;
 use std::io;
@@ -591,12 +590,6 @@ pub struct Sources<'a> {
 }
 
 impl Sources<'_> {
-    /// How many instances there can be.
-    pub fn most_instances(&self) -> usize {
-        let most = self.drawing.most_instances;
-        most.unwrap_or(Setup::MAX_INSTANCES)
-    }
-
     /// The one instance that is drawn, or all.
     pub fn single_instance(&self) -> Option<usize> {
         self.options.single_instance(self.status?)

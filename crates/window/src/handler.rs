@@ -21,7 +21,6 @@ use crate::editor::Editor;
 use crate::keys::Pressed;
 use crate::pointer::Pointer;
 use crate::surface::{WindowCanvas, WindowSurface};
-use crate::view::max_instances;
 use crate::view::picture_file::write_dated_png;
 use crate::view::{
     Dialog, Dialogs, Form, Frame, MIN_PIXELS_FOR_LINES, Picker, TimelineView, UiRequest, ViewError,
@@ -203,7 +202,6 @@ impl Handler {
             notice: self.app.drawing.notice.take(),
             adapter: Some(screen.gpu.facts.clone()),
             forwarded,
-            most_instances: Some(max_instances(screen.scene.limits)),
             ..Default::default()
         };
         if forwarded || screen.gpu.facts.software {
@@ -409,7 +407,7 @@ impl Handler {
     fn request_view(&mut self, status: Option<&Status>) {
         let request = self.surface.as_ref().and_then(|surface| {
             let frame = self.frame(status)?;
-            frame.request(surface.scene.limits)
+            frame.request(surface.scene.max_side)
         });
         if let Some(request) = request {
             self.app.request_view(request);

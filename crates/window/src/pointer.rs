@@ -292,7 +292,7 @@ impl Handler {
         let status = self.status();
         let refused = self.surface.as_ref().and_then(|screen| {
             let frame = self.frame(status.as_deref())?;
-            frame.colour_by(screen.scene.limits).err()
+            frame.colour_by(screen.scene.max_side).err()
         });
         match refused {
             None => self.show_notice(Message::new(|| self.app.options.colour_by.sentence())),
