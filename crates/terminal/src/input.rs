@@ -187,19 +187,6 @@ impl TerminalApp {
             return;
         };
         match action {
-            ViewAction::ZoomIn => self.zoom(1.5, None),
-            ViewAction::ZoomOut => self.zoom(1.0 / 1.5, None),
-            // An eighth of a panel.
-            ViewAction::PanLeft => self.pan(|[width, _]| [f64::from(width) / 8.0, 0.0]),
-            ViewAction::PanRight => self.pan(|[width, _]| [f64::from(width) / -8.0, 0.0]),
-            ViewAction::PanUp => self.pan(|[_, height]| [0.0, f64::from(height) / 8.0]),
-            ViewAction::PanDown => self.pan(|[_, height]| [0.0, f64::from(height) / -8.0]),
-            ViewAction::Fit => {
-                if let Some((size, pixels)) = self.panel() {
-                    let pattern = self.app.pattern();
-                    self.app.options.camera.toggle_fit(size, pixels, pattern);
-                }
-            }
             ViewAction::ToggleTimeline => self.app.show_timeline(!self.app.options.timeline),
             ViewAction::ToggleHelp => self.view.field = Some(Field::default()),
             ViewAction::Prompt(setting) => {
@@ -211,7 +198,11 @@ impl TerminalApp {
             }
             ViewAction::Quit => self.quit = true,
             // The table gives the others to the window alone.
-            _ => {}
+            _ => {
+                if let Some((size, pixels)) = self.panel() {
+                    self.app.move_camera(action, size, pixels);
+                }
+            }
         }
     }
 
@@ -225,28 +216,17 @@ impl TerminalApp {
         self.view.scroll = self.view.scroll.saturating_add_signed(lines);
     }
 
-    /// Zooms by a factor about a character, if a panel is there, or about the panels' middle.
-    fn zoom(&mut self, factor: f64, at: Option<Position>) {
-        let Some((size, pixels)) = self.panel() else {
-            return;
-        };
-        let camera = &mut self.app.options.camera;
-        let Some(at) = at else {
-            return camera.zoom(factor, size, pixels);
-        };
-        if let Some(panel) = self.view.panel_at(at) {
+    /// Zooms by a factor about a character, if a panel is there.
+    fn zoom(&mut self, factor: f64, at: Position) {
+        if let Some((size, pixels)) = self.panel()
+            && let Some(panel) = self.view.panel_at(at)
+        {
             let pixel = [
                 f64::from(at.x - panel.rect.x) + 0.5,
                 f64::from(at.y - panel.rect.y) * 2.0 + 1.0,
             ];
+            let camera = &mut self.app.options.camera;
             camera.zoom_at(factor, pixel, size, pixels);
-        }
-    }
-
-    /// Moves what is shown as a hand moves paper: by so many of the pixels that a panel has.
-    fn pan(&mut self, by: impl Fn([u32; 2]) -> [f64; 2]) {
-        if let Some((size, pixels)) = self.panel() {
-            self.app.options.camera.pan(by(pixels), size, pixels);
         }
     }
 
@@ -256,8 +236,8 @@ impl TerminalApp {
         match event.kind {
             MouseEventKind::ScrollUp if has_card => self.scroll(-3),
             MouseEventKind::ScrollDown if has_card => self.scroll(3),
-            MouseEventKind::ScrollUp => self.zoom(1.25, Some(at)),
-            MouseEventKind::ScrollDown => self.zoom(1.0 / 1.25, Some(at)),
+            MouseEventKind::ScrollUp => self.zoom(1.25, at),
+            MouseEventKind::ScrollDown => self.zoom(1.0 / 1.25, at),
             MouseEventKind::Down(MouseButton::Left | MouseButton::Middle) => {
                 self.drag = Some(Drag { at, moved: false });
             }
@@ -265,7 +245,9 @@ impl TerminalApp {
                 if let Some(from) = self.drag.replace(Drag { at, moved: true }) {
                     let moved = |to: u16, from: u16| f64::from(to) - f64::from(from);
                     let by = [moved(at.x, from.at.x), 2.0 * moved(at.y, from.at.y)];
-                    self.pan(|_| by);
+                    if let Some((size, pixels)) = self.panel() {
+                        self.app.options.camera.pan(by, size, pixels);
+                    }
                 }
             }
             MouseEventKind::Up(MouseButton::Left) => {

@@ -129,6 +129,26 @@ impl App {
         area
     }
 
+    /// Does a key that moves the camera, for lattices of this size in panels of so many pixels.
+    pub fn move_camera(&mut self, action: ViewAction, size: Size, panel: [u32; 2]) {
+        let pattern = (action == ViewAction::Fit)
+            .then(|| self.pattern())
+            .flatten();
+        let camera = &mut self.options.camera;
+        let eighth = panel.map(|side| f64::from(side) / 8.0);
+        let mut pan = |[x, y]: [f64; 2]| camera.pan([x * eighth[0], y * eighth[1]], size, panel);
+        match action {
+            ViewAction::ZoomIn => camera.zoom(1.5, size, panel),
+            ViewAction::ZoomOut => camera.zoom(1.0 / 1.5, size, panel),
+            ViewAction::PanLeft => pan([1.0, 0.0]),
+            ViewAction::PanRight => pan([-1.0, 0.0]),
+            ViewAction::PanUp => pan([0.0, 1.0]),
+            ViewAction::PanDown => pan([0.0, -1.0]),
+            ViewAction::Fit => camera.toggle_fit(size, panel, pattern),
+            _ => {}
+        }
+    }
+
     /// What the screen is made from, as of this status and with these timed rounds.
     pub fn sources<'a>(
         &'a self,

@@ -455,16 +455,6 @@ impl Handler {
     /// Does what only a window can.
     fn view_action(&mut self, event_loop: &ActiveEventLoop, action: ViewAction) {
         match action {
-            ViewAction::ZoomIn => self.zoom(1.5),
-            ViewAction::ZoomOut => self.zoom(1.0 / 1.5),
-            ViewAction::PanLeft => self.pan_by_key([1.0, 0.0]),
-            ViewAction::PanRight => self.pan_by_key([-1.0, 0.0]),
-            ViewAction::PanUp => self.pan_by_key([0.0, 1.0]),
-            ViewAction::PanDown => self.pan_by_key([0.0, -1.0]),
-            ViewAction::Fit => {
-                let pattern = self.app.pattern();
-                self.move_camera(|camera, size, panel| camera.toggle_fit(size, panel, pattern));
-            }
             ViewAction::ToggleTimeline => self.toggle_timeline(),
             ViewAction::ToggleEditor => self.toggle_editor(),
             ViewAction::RunRound => self.run_code(),
@@ -499,7 +489,12 @@ impl Handler {
             ViewAction::DefaultInterface => self.resize_interface(Some(InterfaceScale::default())),
             ViewAction::Quit => event_loop.exit(),
             // `App::act` does the others.
-            _ => {}
+            _ => {
+                if let Some((status, layout, _)) = self.places() {
+                    let (size, panel) = (status.lattices.size, layout.tiling.panel);
+                    self.app.move_camera(action, size, panel);
+                }
+            }
         }
     }
 
