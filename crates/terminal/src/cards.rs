@@ -127,16 +127,11 @@ fn named(
 
 /// What is typed into a field, and what is wrong with it or what the value is now.
 fn prompt(field: &Field, setting: Setting, sources: &Sources<'_>, columns: usize) -> Card {
-    let most = sources.most_instances();
     let label = ink(PALETTE.label);
-    let (below, style) = match (
-        &field.refused,
-        setting.read(&field.typed, most),
-        sources.status,
-    ) {
+    let (below, style) = match (&field.refused, setting.read(&field.typed), sources.status) {
         (Some(why), ..) => (why.clone(), ink(PALETTE.accent)),
         (None, Err(why), _) if !field.typed.is_empty() => (why, label),
-        (None, _, Some(status)) => (setting.present(status, most), label),
+        (None, _, Some(status)) => (setting.present(status), label),
         (None, _, None) => Default::default(),
     };
     let shown = match field.typed.as_str() {

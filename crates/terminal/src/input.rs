@@ -6,7 +6,7 @@ use ratatui::crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModif
 
 use super::TerminalApp;
 use lang::{Message, tr};
-use life::{Pattern, Size};
+use life::Pattern;
 use session::{Change, Edit};
 use ui::actions::{Action, Chord, Key, Setting, ViewAction, action_for};
 
@@ -140,7 +140,6 @@ impl TerminalApp {
 
     /// Types a key into the open field. None acts behind it but those that act in dialogs.
     fn type_key(&mut self, code: KeyCode, chord: Chord) {
-        let most = self.app.sources(None, &self.timeline).most_instances();
         let Some(field) = &mut self.view.field else {
             return;
         };
@@ -149,7 +148,7 @@ impl TerminalApp {
             (KeyCode::Char(letter), _) if chord.types() => field.typed.push(letter),
             (KeyCode::Backspace, _) => drop(field.typed.pop()),
             (KeyCode::Esc, None) if !field.typed.is_empty() => field.typed.clear(),
-            (KeyCode::Enter, Some(setting)) => match setting.read(&field.typed, most) {
+            (KeyCode::Enter, Some(setting)) => match setting.read(&field.typed) {
                 Ok(action) => {
                     self.view.field = None;
                     self.act(action.into());
@@ -177,18 +176,6 @@ impl TerminalApp {
             return;
         };
         match action {
-            ViewAction::ZoomIn => self.zoom(1.5),
-            ViewAction::ZoomOut => self.zoom(1.0 / 1.5),
-            ViewAction::PanLeft => self.pan([1.0, 0.0]),
-            ViewAction::PanRight => self.pan([-1.0, 0.0]),
-            ViewAction::PanUp => self.pan([0.0, 1.0]),
-            ViewAction::PanDown => self.pan([0.0, -1.0]),
-            ViewAction::Fit => {
-                if let Some((size, pixels)) = self.panel() {
-                    let pattern = self.app.pattern();
-                    self.app.options.camera.toggle_fit(size, pixels, pattern);
-                }
-            }
             ViewAction::ToggleTimeline => self.app.show_timeline(!self.app.options.timeline),
             ViewAction::ToggleHelp => self.view.field = Some(Field::default()),
             ViewAction::Prompt(setting) => {
@@ -200,28 +187,11 @@ impl TerminalApp {
             }
             ViewAction::Quit => self.quit = true,
             // The table gives the others to the window alone.
-            _ => {}
-        }
-    }
-
-    /// The size of the lattices and the pixels of a panel, as of the last frame.
-    fn panel(&self) -> Option<(Size, [u32; 2])> {
-        Some((self.app.status()?.lattices.size, self.view.pixels()?))
-    }
-
-    /// Zooms by a factor about the panels' middle.
-    fn zoom(&mut self, factor: f64) {
-        if let Some((size, pixels)) = self.panel() {
-            self.app.options.camera.zoom(factor, size, pixels);
-        }
-    }
-
-    /// Moves what is shown as a hand moves paper: by so many eighths of a panel.
-    fn pan(&mut self, [right, down]: [f64; 2]) {
-        if let Some((size, pixels)) = self.panel() {
-            let [width, height] = pixels.map(|side| f64::from(side) / 8.0);
-            let by = [right * width, down * height];
-            self.app.options.camera.pan(by, size, pixels);
+            _ => {
+                if let (Some(status), Some(pixels)) = (self.app.status(), self.view.pixels()) {
+                    self.app.move_camera(action, status.lattices.size, pixels);
+                }
+            }
         }
     }
 }

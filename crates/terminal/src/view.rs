@@ -21,9 +21,7 @@ use crate::timeline::Contents;
 use lang::{Message, tr};
 use session::{PicturePlan, PictureSource, SessionAction, Side, Status};
 use ui::figures::{RunState, Urgency};
-use ui::{
-    Action, Figure, Figures, Screen, Sources, TextureLimits, ViewAction, ViewTransform, request,
-};
+use ui::{Action, Figure, Figures, Screen, Sources, ViewAction, ViewTransform, request};
 
 /// The fewest columns and rows of a terminal that is of use.
 const MIN_TERMINAL_SIZE: [u16; 2] = [32, 10];
@@ -33,12 +31,6 @@ const MIN_PANEL: [u16; 2] = [6, 2];
 
 /// The fewest rows of the panels: one with its name.
 const MIN_ROWS: u16 = MIN_PANEL[1] + 1;
-
-/// The terminal has no textures, so there is no limit.
-const LIMITS: TextureLimits = TextureLimits {
-    side: 1 << 20,
-    layers: 1 << 16,
-};
 
 /// What a frame is made from, but the pictures: what is on screen, and what that was made from.
 #[derive(Clone, Copy)]
@@ -125,7 +117,7 @@ impl TerminalView {
             (transform, panel),
             sources.single_instance(),
             (status.setting.switches.transfer, 0), // a byte a dot, if nothing else is asked for
-            LIMITS,
+            u32::MAX,                              // the terminal has no textures
         ))
     }
 

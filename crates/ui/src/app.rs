@@ -14,8 +14,7 @@ use crate::{
 use lang::{Message, message, tr};
 use life::Size;
 use session::{
-    NOTICE_TIME, NotSaved, PicturePlan, PictureSource, SavedSession, Session, SessionAction, Setup,
-    Status,
+    NOTICE_TIME, NotSaved, PicturePlan, PictureSource, SavedSession, Session, SessionAction, Status,
 };
 use std::fs::File;
 use std::io;
@@ -128,6 +127,26 @@ impl App {
             }
         });
         area
+    }
+
+    /// Does a key that moves the camera, for lattices of this size in panels of so many pixels.
+    pub fn move_camera(&mut self, action: ViewAction, size: Size, panel: [u32; 2]) {
+        let pattern = (action == ViewAction::Fit)
+            .then(|| self.pattern())
+            .flatten();
+        let camera = &mut self.options.camera;
+        let eighth = panel.map(|side| f64::from(side) / 8.0);
+        let mut pan = |[x, y]: [f64; 2]| camera.pan([x * eighth[0], y * eighth[1]], size, panel);
+        match action {
+            ViewAction::ZoomIn => camera.zoom(1.5, size, panel),
+            ViewAction::ZoomOut => camera.zoom(1.0 / 1.5, size, panel),
+            ViewAction::PanLeft => pan([1.0, 0.0]),
+            ViewAction::PanRight => pan([-1.0, 0.0]),
+            ViewAction::PanUp => pan([0.0, 1.0]),
+            ViewAction::PanDown => pan([0.0, -1.0]),
+            ViewAction::Fit => camera.toggle_fit(size, panel, pattern),
+            _ => {}
+        }
     }
 
     /// What the screen is made from, as of this status and with these timed rounds.
@@ -587,12 +606,6 @@ pub struct Sources<'a> {
 }
 
 impl Sources<'_> {
-    /// How many instances there can be.
-    pub fn most_instances(&self) -> usize {
-        let most = self.drawing.most_instances;
-        most.unwrap_or(Setup::MAX_INSTANCES)
-    }
-
     /// The one instance that is drawn, or all.
     pub fn single_instance(&self) -> Option<usize> {
         self.options.single_instance(self.status?)

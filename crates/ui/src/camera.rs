@@ -323,7 +323,7 @@ impl Through {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{TextureLimits, request};
+    use crate::request;
     use session::{PicturePlan, TransferChoice};
 
     fn size(width: u64, height: u64) -> Size {
@@ -499,11 +499,7 @@ mod tests {
                 step(&mut camera);
                 let seen = camera.target_transform(lattice, panel);
                 let bytes = (TransferChoice::Auto, PicturePlan::MAX_AUTO_BITS_BYTES);
-                let limits = TextureLimits {
-                    side: 16_384,
-                    layers: 2048,
-                };
-                let asked = request((lattice, 16), (seen, panel), None, bytes, limits);
+                let asked = request((lattice, 16), (seen, panel), None, bytes, 16_384);
                 said += &format!("{name}: {seen:?} {asked:?}\n");
             }
         }

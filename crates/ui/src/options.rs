@@ -175,8 +175,6 @@ impl AdapterFacts {
 pub struct Drawing {
     /// The drawing GPU.
     pub adapter: Option<AdapterFacts>,
-    /// How many instances it can show; there is no limit where nothing says so.
-    pub most_instances: Option<usize>,
     /// Whether pictures travel to another machine's X server.
     pub forwarded: bool,
     /// Frames presented a second, where they are counted.

@@ -85,35 +85,20 @@ fn around(set: &[bool]) -> Option<(f64, f64)> {
 /// The most bytes of bits that are kept in textures, where bits are asked for.
 const MAX_BITS_TEXTURE_BYTES: u64 = 1 << 30;
 
-/// What textures can be here.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct TextureLimits {
-    /// The longest side of a texture, in texels.
-    pub side: u32,
-    /// The most layers of one.
-    pub layers: u32,
-}
-
-impl TextureLimits {
-    /// Whether a lattice's bits can be a texture's layer.
-    pub fn take_bits(self, size: Size) -> bool {
-        size.words_per_row() <= self.side as usize && size.height() <= self.side
-    }
-}
-
 /// The pictures that the session should send for panels that show `transform`: of all instances, or
 /// `only` of one. If the choice is automatic, bits are sent while all of them take at most
-/// `most_auto_bits` bytes.
+/// `most_auto_bits` bytes. `max_side` is the longest side of a texture, in texels.
 pub fn request(
     (size, instances): (Size, usize),
     (transform, panel): (ViewTransform, [u32; 2]),
     only: Option<usize>,
     (choice, most_auto_bits): (TransferChoice, u64),
-    limits: TextureLimits,
+    max_side: u32,
 ) -> PicturePlan {
     let bits = 4 * size.words() as u64 * instances as u64;
     let transfer = choice.transfer(bits, most_auto_bits);
-    let fits = bits <= MAX_BITS_TEXTURE_BYTES && limits.take_bits(size);
+    let sides = size.words_per_row().max(size.height() as usize);
+    let fits = bits <= MAX_BITS_TEXTURE_BYTES && sides <= max_side as usize;
     if transfer != Transfer::View && fits {
         // The same for every camera, so that moving it asks for nothing.
         let region = ReduceRegion::of_cells(4, 1);
@@ -125,7 +110,7 @@ pub fn request(
     }
     let drawn = only.map_or(instances as u64, |_| 1).max(1);
     let most = PicturePlan::MAX_BYTES / drawn;
-    let region = region(size, transform, panel, most, limits.side);
+    let region = region(size, transform, panel, most, max_side);
     PicturePlan {
         transfer: Transfer::View,
         region,
@@ -220,10 +205,7 @@ mod tests {
         }
     }
 
-    const LIMITS: TextureLimits = TextureLimits {
-        side: 16384,
-        layers: 2048,
-    };
+    const MAX_SIDE: u32 = 16_384;
 
     fn ask(size: (u64, u64), instances: usize, panel: [u32; 2], zoom: f64) -> PicturePlan {
         let size = Size::new(size.0, size.1).unwrap();
@@ -235,7 +217,7 @@ mod tests {
             (transform, panel),
             None,
             (TransferChoice::Auto, PicturePlan::MAX_AUTO_BITS_BYTES),
-            LIMITS,
+            MAX_SIDE,
         )
     }
 

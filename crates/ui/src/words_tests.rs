@@ -121,7 +121,7 @@ impl State {
         let others = [Setting::Kernel, Setting::Pace].into_iter();
         let others = others.chain(Switch::ALL.map(Setting::Switch));
         let fields = Setting::TYPED.into_iter().chain(others).map(|it| {
-            let texts = [it.title().into(), it.example(), it.present(status, 64)];
+            let texts = [it.title().into(), it.example(), it.present(status)];
             let choices = it.choices(status).into_iter();
             let choices: String = choices.map(|it| format!("    {it:?}\n")).collect();
             format!("{texts:?}\n{choices}")
@@ -210,9 +210,6 @@ const STATES: &[Named] = &[
     }),
     ("ended", |it| it.status.failed = Some("it failed".into())),
     ("one lattice", |it| it.status.lattices.instances = 1),
-    ("no more lattices", |it| {
-        it.drawing.most_instances = Some(16)
-    }),
     ("all is shown", |it| {
         it.drawing.fullscreen = true;
         it.drawing.lecture = Some(lecture_screen());
@@ -361,10 +358,10 @@ fn lessons() -> String {
 
 /// What fields make of a text, what a search finds, and the steps of the interface's size.
 fn typed() -> String {
-    let texts = "|0|7|30|30 %|100 %|0.375|1.5|NaN|-3|+3| 5,206 |1_000_000|1,024|1025|99999999999999999999|512|\
+    let texts = "|0|7|30|30 %|100 %|0.375|1.5|NaN|-3|+3| 5,206 |1_000_000|1,024|4097|99999999999999999999|512|\
         64 x 32|512x|b36s23|high life|B9/S2|HiLife";
     let read = texts.split('|').flat_map(|typed| {
-        let read = |it: Setting| format!("{it:?} {typed:?}: {:?}\n", it.read(typed, 1024));
+        let read = |it: Setting| format!("{it:?} {typed:?}: {:?}\n", it.read(typed));
         Setting::TYPED.map(read)
     });
     let searched = "gif xyzzy instances size rule density generations 实例 大小 规则 密度 代数";

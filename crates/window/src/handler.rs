@@ -21,7 +21,6 @@ use crate::editor::Editor;
 use crate::keys::Pressed;
 use crate::pointer::Pointer;
 use crate::surface::{WindowCanvas, WindowSurface};
-use crate::view::max_instances;
 use crate::view::picture_file::write_dated_png;
 use crate::view::{
     Dialog, Dialogs, Form, Frame, MIN_PIXELS_FOR_LINES, Picker, TimelineView, UiRequest, ViewError,
@@ -203,7 +202,6 @@ impl Handler {
             notice: self.app.drawing.notice.take(),
             adapter: Some(screen.gpu.facts.clone()),
             forwarded,
-            most_instances: Some(max_instances(screen.scene.limits)),
             ..Default::default()
         };
         if forwarded || screen.gpu.facts.software {
@@ -408,7 +406,7 @@ impl Handler {
     fn request_view(&mut self, status: Option<&Status>) {
         let request = self.surface.as_ref().and_then(|surface| {
             let frame = self.frame(status)?;
-            frame.request(surface.scene.limits)
+            frame.request(surface.scene.max_side)
         });
         if let Some(request) = request {
             self.app.request_view(request);
@@ -456,16 +454,6 @@ impl Handler {
     /// Does what only a window can.
     fn view_action(&mut self, event_loop: &ActiveEventLoop, action: ViewAction) {
         match action {
-            ViewAction::ZoomIn => self.zoom(1.5),
-            ViewAction::ZoomOut => self.zoom(1.0 / 1.5),
-            ViewAction::PanLeft => self.pan_by_key([1.0, 0.0]),
-            ViewAction::PanRight => self.pan_by_key([-1.0, 0.0]),
-            ViewAction::PanUp => self.pan_by_key([0.0, 1.0]),
-            ViewAction::PanDown => self.pan_by_key([0.0, -1.0]),
-            ViewAction::Fit => {
-                let pattern = self.app.pattern();
-                self.move_camera(|camera, size, panel| camera.toggle_fit(size, panel, pattern));
-            }
             ViewAction::ToggleTimeline => self.toggle_timeline(),
             ViewAction::ToggleEditor => self.toggle_editor(),
             ViewAction::RunRound => self.run_code(),
@@ -500,7 +488,12 @@ impl Handler {
             ViewAction::DefaultInterface => self.resize_interface(Some(InterfaceScale::default())),
             ViewAction::Quit => event_loop.exit(),
             // `App::act` does the others.
-            _ => {}
+            _ => {
+                if let Some((status, layout, _)) = self.places() {
+                    let (size, panel) = (status.lattices.size, layout.tiling.panel);
+                    self.app.move_camera(action, size, panel);
+                }
+            }
         }
     }
 

@@ -261,7 +261,7 @@ impl Handler {
     }
 
     /// Changes the camera, for panels of so many pixels.
-    pub(super) fn move_camera(&mut self, change: impl FnOnce(&mut Camera, Size, [u32; 2])) {
+    fn move_camera(&mut self, change: impl FnOnce(&mut Camera, Size, [u32; 2])) {
         if let Some((status, layout, _)) = self.places() {
             let camera = &mut self.app.options.camera;
             change(camera, status.lattices.size, layout.tiling.panel);
@@ -292,7 +292,7 @@ impl Handler {
         let status = self.status();
         let refused = self.surface.as_ref().and_then(|screen| {
             let frame = self.frame(status.as_deref())?;
-            frame.colour_by(screen.scene.limits).err()
+            frame.colour_by(screen.scene.max_side).err()
         });
         match refused {
             None => self.show_notice(Message::new(|| self.app.options.colour_by.sentence())),
@@ -301,18 +301,5 @@ impl Handler {
                 self.show_notice(why);
             }
         }
-    }
-
-    /// Zooms about the panels' middle.
-    pub(super) fn zoom(&mut self, factor: f64) {
-        self.move_camera(|camera, size, panel| camera.zoom(factor, size, panel));
-    }
-
-    /// Moves the view by an eighth of a panel.
-    pub(super) fn pan_by_key(&mut self, direction: [f64; 2]) {
-        self.move_camera(|camera, size, panel| {
-            let by = [0, 1].map(|axis| direction[axis] * f64::from(panel[axis]) / 8.0);
-            camera.pan(by, size, panel);
-        });
     }
 }

@@ -83,7 +83,7 @@ impl WindowSurface {
 
     /// Follows the window's size; one of 0 (minimised) changes nothing.
     pub(super) fn resize(&mut self, [width, height]: [u32; 2]) {
-        let most = self.scene.limits.side;
+        let most = self.scene.max_side;
         if width > 0 && height > 0 && [width, height] != self.pixels() {
             (self.config.width, self.config.height) = (width.min(most), height.min(most));
             self.surface.configure(&self.gpu.device, &self.config);
@@ -116,7 +116,7 @@ impl WindowSurface {
             }
         };
         if let Some(pictures) = pictures {
-            self.scene.update(frame, pictures)?;
+            self.scene.update(frame, pictures);
         }
         let input = self.input.take(&self.canvas.window);
         let view = texture.texture.create_view(&Default::default());

@@ -6,7 +6,7 @@ use std::ops::RangeInclusive;
 use engine::Kernel;
 use lang::{Message, tr};
 use life::{Rule, Size, grouped};
-use session::{KernelChoice, Pace, SessionAction, Status, Switch};
+use session::{KernelChoice, Pace, SessionAction, Setup, Status, Switch};
 
 /// A value that can be changed.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -94,9 +94,8 @@ impl Setting {
         }
     }
 
-    /// What a field says below it: the present value and what another one does; at most `most_instances`
-    /// can be shown.
-    pub fn present(self, status: &Status, most_instances: usize) -> String {
+    /// What a field says below it: the present value and what another one does.
+    pub fn present(self, status: &Status) -> String {
         let value = self.value(status).unwrap_or_default();
         match self {
             Setting::Generation => tr!(
@@ -106,7 +105,7 @@ impl Setting {
             Setting::Instances => tr!(
                 "Now {present}; 1 to {most} are possible.",
                 present = value,
-                most = grouped(most_instances as u64)
+                most = grouped(Setup::MAX_INSTANCES as u64)
             ),
             Setting::Size => tr!(
                 "Now {present}. The cells in the middle stay.",
@@ -185,7 +184,7 @@ impl Setting {
                 Pace::ALL.into_iter().enumerate().map(choice).collect()
             }
             _ => {
-                let sets = |typed: &str| self.read(typed, usize::MAX).ok();
+                let sets = |typed: &str| self.read(typed).ok();
                 let now = self.value(status).and_then(|it| sets(&it));
                 let choice = |typed: &str| {
                     let action = sets(typed)?;
@@ -204,7 +203,7 @@ impl Setting {
     ///
     /// # Errors
     /// Why it is not such a value, in the reader's language.
-    pub fn read(self, typed: &str, most_instances: usize) -> Result<SessionAction, String> {
+    pub fn read(self, typed: &str) -> Result<SessionAction, String> {
         let said = |error: Message| error.to_string();
         Ok(match self {
             Setting::Generation => {
@@ -212,7 +211,7 @@ impl Setting {
                 SessionAction::RunTo(generation)
             }
             Setting::Instances => {
-                let count = within(typed, 1..=most_instances as u64)?;
+                let count = within(typed, 1..=Setup::MAX_INSTANCES as u64)?;
                 SessionAction::SetInstances(count.try_into().unwrap_or(u16::MAX))
             }
             Setting::Size => SessionAction::SetSize(Size::from_sides(typed).map_err(said)?),

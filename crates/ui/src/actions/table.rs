@@ -591,11 +591,7 @@ pub static TABLE: LazyLock<Vec<Row>> = LazyLock::new(|| {
                     "Twice as many instances",
                     "Ctrl+↑ *",
                     "double, more, lattices, panels, 翻倍, 增加",
-                )
-                .impossible(|it| {
-                    let (doubled, most) = (2 * it.status?.lattices.instances, it.most_instances());
-                    (doubled > most).then(|| tr!("at most {most} can be shown here"))
-                }),
+                ),
                 row(
                     HalveInstances,
                     "Half as many instances",

@@ -10,8 +10,8 @@ use crate::view::picture_cache::{BITS, CachedPicture, PictureCache, TextureArray
 use engine::Transfer;
 use lang::tr;
 use life::Size;
+use ui::ColourBy;
 use ui::numbers::bytes;
-use ui::{ColourBy, TextureLimits};
 
 /// The most bytes that are kept, two a cell.
 pub(super) const MAX_AGES_BYTES: u64 = 512 << 20;
@@ -19,21 +19,20 @@ pub(super) const MAX_AGES_BYTES: u64 = 512 << 20;
 /// Cells of a texel.
 const CELLS: u32 = 16;
 
-/// Why lattices cannot be coloured by `colour_by` with this transfer and these texture limits;
+/// Why lattices cannot be coloured by `colour_by` with this transfer and textures of at most `side` texels;
 /// `None` if they can.
 pub(crate) fn unavailable_reason(
     colour_by: ColourBy,
     instances: usize,
     size: Size,
     transfer: Transfer,
-    limits: TextureLimits,
+    side: u32,
 ) -> Option<String> {
     if colour_by == ColourBy::State {
         return None;
     }
     let row = u64::from(size.width().next_multiple_of(CELLS));
     let kept = 2 * row * u64::from(size.height()) * instances as u64;
-    let side = limits.side;
     if transfer == Transfer::View {
         Some(tr!(
             "colours by age and history need every cell, and a view has one byte per pixel; {key} changes that",
@@ -185,10 +184,6 @@ mod tests {
 
     #[test]
     fn what_would_not_fit_is_refused_in_a_sentence() {
-        let limits = TextureLimits {
-            side: 16_384,
-            layers: 256,
-        };
         use ColourBy::{Age, State};
         for (colour_by, instances, [width, height], transfer, said) in [
             (Age, 16, [512, 512], Transfer::Cells, None),
@@ -199,7 +194,7 @@ mod tests {
             (State, 9, [65_536, 65_536], Transfer::View, None),
         ] {
             let size = Size::new(width, height).unwrap();
-            let why = || unavailable_reason(colour_by, instances, size, transfer, limits);
+            let why = || unavailable_reason(colour_by, instances, size, transfer, 16_384);
             let is_said = |why: &Option<String>| match (why, said) {
                 (Some(why), Some(said)) => why.contains(said),
                 (why, said) => why.is_none() && said.is_none(),

@@ -18,10 +18,7 @@ use lang::{Message, message, tr};
 use session::{PicturePlan, SessionAction, Status, Switches, TransferChoice};
 use ui::figures::Urgency;
 use ui::theme::Palette;
-use ui::{
-    CodeEditor, ColourBy, LessonScreen, Screen, SidePanel, Sources, TextureLimits, ViewTransform,
-    request,
-};
+use ui::{CodeEditor, ColourBy, LessonScreen, Screen, SidePanel, Sources, ViewTransform, request};
 
 /// Panels that are said one by one, at most.
 const MAX_PANELS_SAID: usize = 64;
@@ -121,7 +118,7 @@ impl<'a> Frame<'a> {
     }
 
     /// What decides colours here, or why it is not what was asked for, in one sentence.
-    pub(crate) fn colour_by(&self, limits: TextureLimits) -> Result<ColourBy, String> {
+    pub(crate) fn colour_by(&self, max_side: u32) -> Result<ColourBy, String> {
         let Some(status) = self.sources.status else {
             return Ok(ColourBy::State);
         };
@@ -131,7 +128,7 @@ impl<'a> Frame<'a> {
             status.lattices.instances,
             status.lattices.size,
             status.setting.transfer,
-            limits,
+            max_side,
         )
         .map_or(Ok(mode), Err)
     }
@@ -161,14 +158,14 @@ impl<'a> Frame<'a> {
     }
 
     /// What the session should send for it.
-    pub(crate) fn request(&self, limits: TextureLimits) -> Option<PicturePlan> {
+    pub(crate) fn request(&self, max_side: u32) -> Option<PicturePlan> {
         let (status, (layout, transform)) = (self.sources.status?, self.layout()?);
         Some(request(
             (status.lattices.size, status.lattices.instances),
             (transform, layout.tiling.panel),
             self.sources.single_instance(),
             (requested_transfer(status), PicturePlan::MAX_AUTO_BITS_BYTES),
-            limits,
+            max_side,
         ))
     }
 }

@@ -44,7 +44,6 @@ mod reference;
 pub use crate::error::ViewError;
 pub use gpu::list_adapters;
 pub(crate) use panels::MIN_PIXELS_FOR_LINES;
-pub(crate) use picture_cache::max_instances;
 pub(crate) use timeline::TimelineView;
 
 pub(crate) use dialogs::{

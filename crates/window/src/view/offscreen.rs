@@ -112,7 +112,7 @@ impl Renderer {
     pub fn request(&self, status: &Status, options: &ViewOptions) -> PicturePlan {
         let frame = self.with(status, options);
         frame
-            .request(self.scene.limits)
+            .request(self.scene.max_side)
             .expect("a frame with a status has a request")
     }
 
@@ -136,7 +136,7 @@ impl Renderer {
         let pixels = [self.target.width(), self.target.height()];
         let contents = &self.contents;
         let frame = contents.frame(Some(status), options, pixels, self.scale);
-        self.scene.update(&frame, pictures)?;
+        self.scene.update(&frame, pictures);
         let (dialogs, input) = (&mut self.dialogs, egui::RawInput::default());
         let drawn = self.scene.draw(&frame, dialogs, input, &self.view);
         if let Some(before) = self.last.replace(drawn.submission) {
@@ -162,7 +162,7 @@ impl Renderer {
         options: &ViewOptions,
     ) -> Option<String> {
         let frame = self.with(status, options);
-        frame.colour_by(self.scene.limits).err()
+        frame.colour_by(self.scene.max_side).err()
     }
 
     /// How many of the panels have no picture yet: a picture is complete when there is none.

@@ -11,7 +11,7 @@ use life::Size;
 use session::PictureSource;
 use ui::theme::reduced;
 use ui::theme::{CELL_LINES, floats, theme, tint};
-use ui::{ColourBy, TextureLimits, ViewOptions, ViewTransform};
+use ui::{ColourBy, ViewOptions, ViewTransform};
 
 /// Minimum pixels per cell for lines between cells.
 pub(crate) const MIN_PIXELS_FOR_LINES: f64 = 6.0;
@@ -103,7 +103,7 @@ impl Panels {
         device: &wgpu::Device,
         queue: &wgpu::Queue,
         format: wgpu::TextureFormat,
-        limits: TextureLimits,
+        limits: wgpu::Limits,
     ) -> Panels {
         let scene_layout = bind_layout(
             device,

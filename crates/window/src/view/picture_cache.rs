@@ -5,13 +5,10 @@
 
 use std::ops::Range;
 
-use crate::view::ViewError;
 use crate::view::gpu;
 use engine::ReduceRegion;
-use lang::message;
 use life::Size;
-use session::{PictureSource, Setup};
-use ui::TextureLimits;
+use session::PictureSource;
 
 /// Where an instance's newest picture is.
 #[derive(Clone, Copy)]
@@ -50,7 +47,7 @@ impl CachedPicture {
 pub(crate) struct Textures {
     pub(crate) device: wgpu::Device,
     pub(crate) queue: wgpu::Queue,
-    pub(crate) limits: TextureLimits,
+    pub(crate) limits: wgpu::Limits,
     /// For arrays of words or ages, and of densities.
     pub(crate) layouts: [wgpu::BindGroupLayout; 2],
 }
@@ -140,7 +137,7 @@ impl PictureCache {
         // Lattices that have just grown are ahead of the status for a moment.
         let are_its_words =
             region.map_or(words == self.size.words(), |region| words >= region.words());
-        let limit = self.textures.limits.side;
+        let limit = self.textures.limits.max_texture_dimension_2d;
         if !are_its_words || !size.iter().all(|side| (1..=limit).contains(side)) {
             tracing::debug!(
                 "a picture of {words} words is not one of {} {region:?}",
@@ -256,37 +253,6 @@ impl Batch {
     }
 }
 
-/// What the textures of an open device can be.
-pub(crate) fn texture_limits(limits: &wgpu::Limits) -> TextureLimits {
-    TextureLimits {
-        side: limits.max_texture_dimension_2d,
-        layers: limits.max_texture_array_layers,
-    }
-}
-
-/// The most instances that can be drawn, on an adapter of these limits: 16 arrays, or 4,096 (with
-/// more, a panel is a speck).
-pub(crate) fn max_instances(limits: TextureLimits) -> usize {
-    (limits.layers as usize * MAX_ARRAYS).min(Setup::MAX_INSTANCES)
-}
-
-/// Refuses more instances than [`max_instances`].
-pub(crate) fn validate_instance_count(
-    requested: usize,
-    limits: TextureLimits,
-) -> Result<(), ViewError> {
-    let most = max_instances(limits);
-    if requested > most {
-        Err(ViewError::Refused(message!(
-            "{requested} instances cannot be drawn: at most {most}; use fewer --instances, or 'run'"
-        )))
-    } else {
-        Ok(())
-    }
-}
-
-const MAX_ARRAYS: usize = 16;
-
 /// The most bytes of one texture.
 const MAX_TEXTURE_BYTES: u64 = 256 << 20;
 
@@ -314,8 +280,8 @@ impl TextureArray {
             arrays: Vec::new(),
         };
         let layer_bytes = u64::from(size[0]) * u64::from(size[1]) * u64::from(made.texel_bytes());
-        let sane =
-            (MAX_TEXTURE_BYTES / layer_bytes.max(1)).clamp(1, u64::from(textures.limits.layers));
+        let sane = (MAX_TEXTURE_BYTES / layer_bytes.max(1))
+            .clamp(1, u64::from(textures.limits.max_texture_array_layers));
         made.per_array = layers.clamp(1, sane as usize);
         // Cells' ages are drawn; the others are copied.
         let usage = wgpu::TextureUsages::TEXTURE_BINDING
@@ -405,30 +371,5 @@ fn extent([width, height]: [u32; 2], layers: usize) -> wgpu::Extent3d {
         width,
         height,
         depth_or_array_layers: layers as u32,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn at_least_1024_instances_on_every_adapter() {
-        // 256 layers are what every WebGPU adapter has.
-        assert!(
-            max_instances(TextureLimits {
-                side: 2048,
-                layers: 256
-            }) >= 1024
-        );
-        let limits = TextureLimits {
-            side: 16384,
-            layers: 2048,
-        };
-        assert_eq!(max_instances(limits), 4096);
-        assert!(validate_instance_count(4096, limits).is_ok());
-        let refused = validate_instance_count(4097, limits).unwrap_err();
-        assert_eq!(refused.exit_code(), 2);
-        assert!(refused.to_string().contains("at most 4096"), "{refused}");
     }
 }

@@ -9,14 +9,13 @@ use crate::view::gpu::begin_pass;
 use crate::view::layout::Tiling;
 use crate::view::offscreen::{read, target};
 use crate::view::panels::{Panels, PanelsInput, outside};
-use crate::view::picture_cache::texture_limits;
 use crate::view::picture_file::Image;
 use crate::view::reference::{ReferenceAges, Seen, colour};
 use engine::ReduceRegion;
 use life::{Lattice, Size};
 use session::{PictureSource, TransferChoice};
 use ui::fixtures::{FixturePictures, aged, moved, soup};
-use ui::{Camera, ColourBy, TextureLimits, ViewOptions, ViewTransform, request};
+use ui::{Camera, ColourBy, ViewOptions, ViewTransform, request};
 
 /// # Panics
 /// With the remedy, where there is no lavapipe: without it nothing of this would be tested.
@@ -75,8 +74,8 @@ fn input<'a>(
 #[derive(Default)]
 struct Else {
     only: Option<usize>,
-    /// Smaller textures than the GPU has.
-    limits: Option<TextureLimits>,
+    /// Fewer layers of a texture than the GPU has.
+    max_layers: Option<u32>,
 }
 
 /// Draws panels after these rounds and reads them back.
@@ -88,9 +87,10 @@ fn draw(
     rounds: &[&dyn PictureSource],
 ) -> Image {
     let gpu = &*GPU;
-    let limits = other
-        .limits
-        .unwrap_or_else(|| texture_limits(&gpu.device.limits()));
+    let mut limits = gpu.device.limits();
+    if let Some(layers) = other.max_layers {
+        limits.max_texture_array_layers = layers;
+    }
     let mut panels = Panels::new(&gpu.device, &gpu.queue, FORMAT, limits);
     for pictures in rounds {
         panels.update(grid.0, grid.1, *pictures, other.only, options.colour_by);
@@ -154,7 +154,7 @@ fn assert_cells(image: &Image, lattices: &[Lattice], place: Place, options: &Vie
 #[test]
 fn the_pictures_of_before_stay_until_all_of_the_new_ones_have_come() {
     let gpu = &*GPU;
-    let limits = texture_limits(&gpu.device.limits());
+    let limits = gpu.device.limits();
     let mut panels = Panels::new(&gpu.device, &gpu.queue, FORMAT, limits);
     // How many lattices of which side are wanted, how many come, how many are drawn, how many are missing.
     for (count, side, come, drawn, missing) in [
@@ -258,10 +258,9 @@ fn panels_show_cells_or_their_density_and_lines_between_large_ones_wherever_one_
 
 /// What the session is asked for where this is seen.
 fn region(grid: (Size, usize), place: Place, side: u32) -> ReduceRegion {
-    let limits = TextureLimits { side, layers: 256 };
     let (panel, _, transform) = place;
     let choice = TransferChoice::View;
-    request(grid, (transform, panel), None, (choice, 0), limits).region
+    request(grid, (transform, panel), None, (choice, 0), side).region
 }
 
 #[test]
@@ -269,10 +268,6 @@ fn a_reduced_view_is_drawn_as_the_bits_are_or_a_texel_a_pixel() {
     let (size, panel) = (size(600, 400), [122, 81]);
     let lattices: Vec<_> = (0..5).map(|seed| soup(size, 0.2, seed)).collect();
     let options = ViewOptions::default();
-    let limits = Some(TextureLimits {
-        side: 8192,
-        layers: 2,
-    });
     let mut camera = Camera::default();
     for zoom in [1.6, 40.0] {
         camera.zoom_at(zoom, [30.0, 60.0], size, panel);
@@ -284,7 +279,7 @@ fn a_reduced_view_is_drawn_as_the_bits_are_or_a_texel_a_pixel() {
             (5, size),
             place,
             Else {
-                limits,
+                max_layers: Some(2),
                 ..Default::default()
             },
             &options,
@@ -492,12 +487,8 @@ fn ages_and_trails_are_as_modelled_in_every_theme_and_at_every_scale() {
         }
         let place = (panel, 3, transform);
         // Arrays of two lattices.
-        let limits = Some(TextureLimits {
-            side: 100,
-            layers: 2,
-        });
         let other = Else {
-            limits,
+            max_layers: Some(2),
             ..Else::default()
         };
         let image = draw((5, size), place, other, &options, &sources);

@@ -6,10 +6,8 @@ use crate::view::dialogs::{Dialogs, UiRequest};
 use crate::view::frame::{Frame, paint_over};
 use crate::view::gpu;
 use crate::view::panels::{Panels, PanelsInput, outside};
-use crate::view::picture_cache::{texture_limits, validate_instance_count};
-use crate::view::{Gpu, ViewError, hud, over_panels};
+use crate::view::{Gpu, hud, over_panels};
 use session::PictureSource;
-use ui::TextureLimits;
 use ui::theme::Palette;
 
 /// The output of a frame besides its picture.
@@ -64,8 +62,8 @@ pub(crate) fn context() -> egui::Context {
 pub(crate) struct Scene {
     device: wgpu::Device,
     queue: wgpu::Queue,
-    /// The largest textures that the device makes.
-    pub limits: TextureLimits,
+    /// The longest side of a texture that the device makes.
+    pub max_side: u32,
     panels: Panels,
     format: wgpu::TextureFormat,
     interface: Interface,
@@ -76,9 +74,9 @@ pub(crate) struct Scene {
 impl Scene {
     /// For targets of this format (not an sRGB one: egui blends in sRGB).
     pub(crate) fn new(gpu: &Gpu, format: wgpu::TextureFormat) -> Scene {
-        let limits = texture_limits(&gpu.device.limits());
+        let limits = gpu.device.limits();
         Scene {
-            limits,
+            max_side: limits.max_texture_dimension_2d,
             panels: Panels::new(&gpu.device, &gpu.queue, format, limits),
             format,
             interface: Interface::new(&gpu.device, format),
@@ -121,16 +119,11 @@ impl Scene {
     }
 
     /// Queues pictures that are newer than those it holds; waits for nothing.
-    pub(crate) fn update(
-        &mut self,
-        frame: &Frame<'_>,
-        source: &dyn PictureSource,
-    ) -> Result<(), ViewError> {
+    pub(crate) fn update(&mut self, frame: &Frame<'_>, source: &dyn PictureSource) {
         let Some(status) = frame.sources.status else {
-            return Ok(());
+            return;
         };
-        validate_instance_count(status.lattices.instances, self.limits)?;
-        let colour_by = frame.colour_by(self.limits).unwrap_or_default();
+        let colour_by = frame.colour_by(self.max_side).unwrap_or_default();
         let only = frame.sources.single_instance();
         self.panels.update(
             status.lattices.instances,
@@ -139,7 +132,6 @@ impl Scene {
             only,
             colour_by,
         );
-        Ok(())
     }
 
     /// How many of the frame's panels have no picture yet.
@@ -180,7 +172,7 @@ impl Scene {
         }
         // egui drops all letters where this changes: with points of another size, and with a dialog that closes.
         let others = (50.0 * pixels_per_point) as u32 * 2 + u32::from(dialogs.takes_keys());
-        let side = MAX_LETTERS_SIDE.min(self.limits.side) - others;
+        let side = MAX_LETTERS_SIDE.min(self.max_side) - others;
         input.max_texture_side = Some(side as usize);
         let (place, composed) = (frame.layout(), frame.composed());
         let (mut output, requests) =

@@ -253,7 +253,6 @@ impl Field {
     /// either was done.
     fn show(&mut self, ui: &mut Ui, cx: DialogContext<'_>, takes_focus: &mut bool) -> bool {
         let (it, setting) = (&cx.frame.sources, self.setting);
-        let most = it.most_instances();
         if Setting::TYPED.contains(&setting) {
             let id = ui.next_auto_id();
             // Before the field sees it: it would lose its focus.
@@ -266,7 +265,7 @@ impl Field {
                 dialogs::hold_focus(&field);
             }
             self.refused &= !field.changed();
-            match (setting.read(&self.typed, most), it.status) {
+            match (setting.read(&self.typed), it.status) {
                 (Ok(action), _) if entered => {
                     ask(cx.context, UiRequest::Act(action.into()));
                     return true;
@@ -276,7 +275,7 @@ impl Field {
                     ui.label(RichText::new(why).color(cx.palette.accent));
                 }
                 (Err(why), _) if !self.typed.is_empty() => drop(ui.label(why)),
-                (_, Some(status)) => drop(ui.label(setting.present(status, most))),
+                (_, Some(status)) => drop(ui.label(setting.present(status))),
                 (_, None) => {}
             }
         }

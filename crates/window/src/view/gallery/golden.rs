@@ -154,7 +154,7 @@ impl Stage {
         };
         for generation in 0..=last {
             let pictures = FixturePictures::of(&lattices, generation);
-            scene.update(&it.frame(), &pictures).unwrap();
+            scene.update(&it.frame(), &pictures);
             if generation < last {
                 lattices = lattices.into_iter().map(|it| aged(it, 1)).collect();
             }
