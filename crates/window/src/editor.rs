@@ -38,8 +38,10 @@ const WRITING_TIME: Duration = Duration::from_millis(50);
 pub(super) struct Editor {
     /// Which of its documents is shown.
     pub(super) code: Code,
-    round: Document,
-    kernel: Document,
+    round: CodeEditor,
+    kernel: CodeEditor,
+    /// What tells of changes of their files.
+    watchers: [Option<RecommendedWatcher>; 2],
     /// The round that was checked last, or is being checked, and for what.
     checked: Option<(Arc<str>, RoundContext)>,
     /// The ops that were run alone last, and how long they took.
@@ -58,27 +60,15 @@ pub(super) struct Editor {
     answer: Option<Receiver<Result<Arc<OwnRound>, OwnRoundError>>>,
 }
 
-/// A text, and what tells of changes of its file.
-struct Document {
-    text: CodeEditor,
-    watcher: Option<RecommendedWatcher>,
-}
-
-impl From<CodeEditor> for Document {
-    fn from(text: CodeEditor) -> Document {
-        let watcher = None;
-        Document { text, watcher }
-    }
-}
-
 impl Editor {
     /// With the usual round and kernel, and what was solved of the exercises.
     pub(super) fn new() -> Editor {
         let progress = ExerciseProgress::path().map(|path| ExerciseProgress::read(&path));
         Editor {
             code: Code::Round,
-            round: CodeEditor::of_round().into(),
-            kernel: CodeEditor::of_kernel(&KERNELS[0]).into(),
+            round: CodeEditor::of_round(),
+            kernel: CodeEditor::of_kernel(&KERNELS[0]),
+            watchers: [None, None],
             checked: None,
             times: None,
             workshop: Arc::default(),
@@ -93,12 +83,12 @@ impl Editor {
     /// The text that is shown.
     pub(super) fn shown(&self) -> &CodeEditor {
         match self.code {
-            Code::Round => &self.round.text,
-            Code::Kernel => &self.kernel.text,
+            Code::Round => &self.round,
+            Code::Kernel => &self.kernel,
         }
     }
 
-    fn document(&mut self, code: Code) -> &mut Document {
+    fn document(&mut self, code: Code) -> &mut CodeEditor {
         match code {
             Code::Round => &mut self.round,
             Code::Kernel => &mut self.kernel,
@@ -111,13 +101,14 @@ impl Editor {
         if self.code == Code::Kernel {
             self.cancel_check();
         }
-        *self.document(self.code) = text.into();
+        self.watchers[self.code as usize] = None;
+        *self.document(self.code) = text;
     }
 
     /// Gives up the check of a kernel under way; whether there was one.
     pub(super) fn cancel_check(&mut self) -> bool {
         let cancel = self.check.take();
-        self.kernel.text.is_checking = false;
+        self.kernel.is_checking = false;
         cancel.is_some_and(|cancel| !cancel.swap(true, Ordering::AcqRel))
     }
 }
@@ -213,8 +204,8 @@ impl Handler {
         self.show_editor();
         match self.editor.code {
             Code::Round => self.run_round(),
-            Code::Kernel if was_shown || workshop::is_trusted(&self.editor.kernel.text.text) => {
-                self.check_kernel(self.editor.kernel.text.text.clone());
+            Code::Kernel if was_shown || workshop::is_trusted(&self.editor.kernel.text) => {
+                self.check_kernel(self.editor.kernel.text.clone());
             }
             Code::Kernel => self.show_notice(message!(
                 "This kernel has not run here yet: Ctrl+Enter again runs it"
@@ -223,7 +214,7 @@ impl Handler {
     }
 
     fn run_round(&mut self) {
-        let round = &self.editor.round.text;
+        let round = &self.editor.round;
         if round.round_task().is_some_and(|it| it.work == Work::Arrays) {
             return self.show_notice(message!(
                 "This exercise is about arrays: its round is checked, and does not run"
@@ -255,7 +246,7 @@ impl Handler {
     pub(super) fn run_stored_kernel(&mut self, stored: &StoredKernel) {
         workshop::trust(&stored.source);
         self.editor.code = Code::Kernel;
-        if self.editor.kernel.text.draft().is_none() {
+        if self.editor.kernel.draft().is_none() {
             self.editor
                 .replace(CodeEditor::new(Code::Kernel, stored.source.clone()));
         }
@@ -287,7 +278,7 @@ impl Handler {
         }
         let cancel = Arc::new(AtomicBool::new(false));
         self.editor.check = Some(cancel.clone());
-        let document = &mut self.editor.kernel.text;
+        let document = &mut self.editor.kernel;
         let is_shown = document.text == text;
         document.is_checking = is_shown;
         document.findings = document.findings.take().filter(|_| !is_shown);
@@ -333,7 +324,7 @@ impl Handler {
         if let (Some(kernel), Some(session)) = (found.kernel, &self.app.session) {
             session.set_own_kernel(kernel);
         }
-        let document = &mut self.editor.kernel.text;
+        let document = &mut self.editor.kernel;
         if document.text == *text {
             document.take_findings(text, Some(found));
         } else if !found.is_right {
@@ -361,7 +352,7 @@ impl Handler {
         if code == Code::Kernel {
             self.editor.cancel_check();
         }
-        self.editor.document(code).text.edit(text);
+        self.editor.document(code).edit(text);
     }
 
     /// Begins a kernel as a copy of the rung in use.
@@ -376,13 +367,13 @@ impl Handler {
     pub(super) fn check_round(&mut self, status: Option<&Status>) {
         let is_shown = self.app.options.side == Some(SidePanel::Editor);
         let is_shown = is_shown && self.editor.code == Code::Round;
-        let is_checking = self.editor.round.text.is_checking;
+        let is_checking = self.editor.round.is_checking;
         let Some(status) = status.filter(|_| is_shown && !is_checking) else {
             return;
         };
         self.take_times(status);
         let times = self.editor.times.as_ref().map(|(_, times)| *times);
-        let round = &mut self.editor.round.text;
+        let round = &mut self.editor.round;
         let (text, task) = (round.text.clone(), round.round_task());
         let context = RoundContext::of(status, times, &text);
         let checked = self.editor.checked.as_ref();
@@ -414,7 +405,7 @@ impl Handler {
 
     /// Takes over what was found in a round.
     fn take_round(&mut self, text: &Arc<str>, found: Option<Findings>) {
-        self.editor.round.text.take_findings(text, found);
+        self.editor.round.take_findings(text, found);
         self.note_if_solved(Code::Round);
     }
 
@@ -435,7 +426,7 @@ impl Handler {
 
     /// Notes that the exercise in the editor is solved, where it is.
     fn note_if_solved(&mut self, code: Code) {
-        let text = &self.editor.document(code).text;
+        let text = self.editor.document(code);
         if let Some(exercise) = text.exercise.filter(|_| text.is_solved()) {
             self.note_progress(exercise, ExerciseProgress::solve);
         }
@@ -469,8 +460,8 @@ impl Handler {
             self.show_drafts(&kept);
         }
         let drafts = Drafts {
-            round: self.editor.round.text.draft(),
-            kernel: self.editor.kernel.text.draft(),
+            round: self.editor.round.draft(),
+            kernel: self.editor.kernel.draft(),
         };
         if let (Some(session), true) = (&self.app.session, kept != drafts) {
             session.set_drafts(drafts.clone());
@@ -482,9 +473,10 @@ impl Handler {
     fn show_drafts(&mut self, drafts: &Drafts) {
         for (code, text) in [(Code::Round, &drafts.round), (Code::Kernel, &drafts.kernel)] {
             if let Some(text) = text {
+                self.editor.watchers[code as usize] = None;
                 let document = self.editor.document(code);
-                *document = CodeEditor::new(code, "").into();
-                document.text.edit(text.clone());
+                *document = CodeEditor::new(code, "");
+                document.edit(text.clone());
             }
         }
     }
@@ -494,7 +486,7 @@ impl Handler {
         let Some(status) = self.status() else { return };
         let setting = &status.setting;
         if let Some(own) = &setting.own_round {
-            self.editor.round = CodeEditor::new(Code::Round, own.source.clone()).into();
+            self.editor.round = CodeEditor::new(Code::Round, own.source.clone());
         }
         let own = setting.own_kernel.and_then(|it| it.own.as_ref());
         // The command line has said why one that is trusted does not run.
@@ -502,7 +494,7 @@ impl Handler {
         self.editor.asked = setting.stored_kernel.clone().filter(is_trusted);
         let own = own.map(|it| it.source.as_str().into());
         let own = own.or(setting.stored_kernel.as_ref().map(|it| it.source.clone()));
-        self.editor.kernel.text = match own {
+        self.editor.kernel = match own {
             Some(source) => CodeEditor::new(Code::Kernel, source),
             None => CodeEditor::of_kernel(setting.kernel),
         };
@@ -551,8 +543,8 @@ impl Handler {
     fn saved_code(&mut self, code: Code, path: PathBuf, text: Arc<str>) {
         self.show_notice(tr!("Saved {path}", path = path.display()));
         let document = self.editor.document(code);
-        let is_new = document.text.path() != Some(&path);
-        document.text.file = Some((path, text));
+        let is_new = document.path() != Some(&path);
+        document.file = Some((path, text));
         if is_new {
             self.watch_code(code);
         }
@@ -561,8 +553,7 @@ impl Handler {
     /// Has the text's file read whenever another program changes it.
     fn watch_code(&mut self, code: Code) {
         let send = self.background.sender();
-        let document = self.editor.document(code);
-        let Some(path) = document.text.path().map(Path::to_owned) else {
+        let Some(path) = self.editor.document(code).path().map(Path::to_owned) else {
             return;
         };
         let name = shown(path.file_name().unwrap_or_default());
@@ -575,7 +566,7 @@ impl Handler {
             }
         };
         match watch_file(&path, read) {
-            Ok(watcher) => document.watcher = Some(watcher),
+            Ok(watcher) => self.editor.watchers[code as usize] = Some(watcher),
             Err(why) => self.show_notice(message!(
                 "Changes of {name} by other programs are not noticed: {why}"
             )),
@@ -585,18 +576,15 @@ impl Handler {
     /// Takes over what the file has now. Undo leads back to a text that was edited here.
     fn code_file_has(&mut self, code: Code, path: &Path, text: Result<Arc<str>, String>) {
         let document = self.editor.document(code);
-        if document.text.path() != Some(path) {
+        if document.path() != Some(path) {
             return;
         }
         let text = match text {
             Ok(text) => text,
             Err(why) => return self.show_notice(why),
         };
-        let before = document
-            .text
-            .is_edited()
-            .then(|| document.text.text.to_string());
-        if !document.text.file_has(text) {
+        let before = document.is_edited().then(|| document.text.to_string());
+        if !document.file_has(text) {
             return;
         }
         let name = shown(path.file_name().unwrap_or_default());
@@ -626,7 +614,7 @@ impl Handler {
         };
         match code {
             Code::Round if runs => self.run_round(),
-            Code::Kernel if runs => self.check_kernel(self.editor.kernel.text.text.clone()),
+            Code::Kernel if runs => self.check_kernel(self.editor.kernel.text.clone()),
             Code::Round | Code::Kernel => {}
         }
     }
