@@ -304,12 +304,6 @@ impl Sim {
         self.lattices[lattice].generation
     }
 
-    /// Sets the generation of all lattices.
-    pub fn set_generation(&mut self, generation: u64) {
-        let lattices = self.lattices.iter_mut();
-        lattices.for_each(|it| it.generation = generation);
-    }
-
     /// The host slots.
     pub fn slots(&self) -> &Arc<dyn Slots> {
         &self.slots

@@ -18,7 +18,7 @@ mod buffers;
 mod tests;
 
 use crate::error::{bail, invalid, known};
-use crate::kernels::{Batch, Function, KERNELS, Kernel};
+use crate::kernels::{Batch, Function, KERNELS};
 use crate::{
     Band, BufferId, BufferLocation, BufferOp, DeviceId, DeviceInfo, EngineError, EventId, IssuerId,
     LatticeId, LatticeOp, Layout, Measure, Op, OrderOp, PreparedId, Program, ReduceRegion, Result,
@@ -150,33 +150,6 @@ impl Lattices {
     pub(crate) fn find(&self, lattice: LatticeId) -> Option<&GroupFacts> {
         let group = self.group_of.get(lattice.index())?;
         Some(&self.groups[*group as usize])
-    }
-
-    /// Splits an op's lattices into the ranges that one launch can step on a device with this many
-    /// SMs: adjacent lattices for a batched kernel, else single ones.
-    pub(crate) fn batches(
-        &self,
-        kernel: &Kernel,
-        range: Range<u32>,
-        sm_count: u32,
-    ) -> Vec<Range<u32>> {
-        let group = |i: u32| self.group_of(LatticeId(i));
-        let mut batches: Vec<Range<u32>> = Vec::new();
-        let mut max = (usize::MAX, 1); // group, and lattices of it per launch
-        for i in range {
-            if max.0 != group(i) {
-                let facts = &self.groups[group(i)];
-                let batch = kernel.max_batch(facts.size, facts.alike(), sm_count);
-                max = (group(i), batch as usize);
-            }
-            let follows =
-                |batch: &&mut Range<u32>| batch.len() < max.1 && group(batch.end - 1) == group(i);
-            match batches.last_mut().filter(follows) {
-                Some(batch) => batch.end = i + 1,
-                None => batches.push(i..i + 1),
-            }
-        }
-        batches
     }
 }
 

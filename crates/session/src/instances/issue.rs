@@ -945,6 +945,12 @@ pub(super) fn make_streams(
 // round ahead of others.
 
 impl Sim {
+    /// Sets the generation of all lattices.
+    pub fn set_generation(&mut self, generation: u64) {
+        let lattices = self.lattices.iter_mut();
+        lattices.for_each(|it| it.generation = generation);
+    }
+
     /// Sets lattices, given by index, to other cells or soups, each in its own stream. The generation is
     /// set by [`Sim::set_generation`].
     pub fn set_lattices(&mut self, lattices: Vec<(usize, impl Into<NewCells>)>) -> Result<()> {

@@ -339,15 +339,14 @@ impl SessionWorker {
         let may_be_timed = !is_exception && !self.is_recorded() && is_running;
         let timed = may_be_timed && self.times_next(now);
         let is_second = self.lagging_side().is_some();
-        let side = self.next_side(generations, is_running);
-        let share = &shares[side.map_or(0, |side| side as usize)];
+        let share = self.next_share(shares, generations, is_running);
         let request = Request {
             timed,
             block_timestamps: self.lab.block_timestamps,
             measured,
             ..Request::of(generations)
         };
-        if !self.issue(share, request)? {
+        if !self.issue(&share, request)? {
             return Ok(());
         }
         self.watch.rounds_since_measure = if measured {
@@ -355,9 +354,7 @@ impl SessionWorker {
         } else {
             self.watch.rounds_since_measure + 1
         };
-        if let Some(trial) = &mut self.trial {
-            trial.issued();
-        }
+        self.trial.iter_mut().for_each(Trial::issued);
         let by_hand = matches!(self.state.mode, Mode::Stepping(_));
         let runs_to = matches!(self.state.mode, Mode::RunningTo(_));
         if is_second {
@@ -763,9 +760,7 @@ impl SessionWorker {
         self.log_changed();
         self.publish_last_known(Duration::ZERO); // before the engine is asked to apply a record
         if self.state.mode != mode {
-            if let Some(trial) = &mut self.trial {
-                trial.interrupt();
-            }
+            self.trial.iter_mut().for_each(Trial::interrupt);
             self.lab.statistics.restart();
             self.halted = None;
         }
@@ -1026,15 +1021,10 @@ impl SessionWorker {
         // A graph is made for each length of a round.
         let max = if has_graphs { 1 } else { self.longest_round() };
         self.state.fit_chunk(took, max);
-        let is_other = self.count_round(round, took, now);
-        let Some(timed) = timed else {
+        let Some(timed) = self.count_round(round, timed, took, now) else {
             return;
         };
         let (publisher, lab) = (&self.publisher, &mut self.lab);
-        if is_other {
-            publisher.lock_trace().add_before(timed);
-            return;
-        }
         let plain = timed.block_timestamps.is_empty();
         if let (true, Some((kernel, rate))) = (plain, timed.stepping()) {
             lab.statistics.stepping(kernel, rate);

@@ -14,7 +14,7 @@ use crate::fastest::{FastestPlan, Requested};
 use crate::instances::{MAX_IN_FLIGHT, Round, Sim};
 use crate::log::SessionParameters;
 use crate::state::{Mode, part_of_round};
-use crate::trace::{RecordedGroup, RecordedSetting, RoundWork};
+use crate::trace::{RecordedGroup, RecordedSetting, RoundWork, TimedRound};
 use crate::{
     Choice, DEFAULT_KERNEL, Effect, Finding, KernelChoice, Order, OwnOrder, OwnRound,
     OwnRoundError, Pace, PicturePlan, SLOWER_KEY, Setting, SettingStatus, Setup, Share, Side,
@@ -1052,18 +1052,27 @@ impl SessionWorker {
         self.trial.as_ref()?.behind(sim)
     }
 
-    /// Decides whose round of so many generations is next in a trial.
-    pub(super) fn next_side(&mut self, generations: u32, is_running: bool) -> Option<Side> {
+    /// Decides whose round of so many generations is next, of the shares in use.
+    pub(super) fn next_share(
+        &mut self,
+        mut shares: Vec<Share>,
+        generations: u32,
+        is_running: bool,
+    ) -> Share {
         // The last one of those as which a long round is issued may be shorter, and does not count.
         let of_all = self.state.pacing.generations();
         let is_whole = generations == part_of_round(of_all, self.longest_round());
         let is_recorded = self.is_recorded();
-        let now = &self.setup.setting;
-        let (sim, trial) = (self.sim.as_ref()?, self.trial.as_mut()?);
-        // Between A and B with one setting there is only noise.
-        let is_of_equals = trial.each().is_some() && trial.other == *now;
-        let counts = is_running && is_whole && !is_of_equals && !is_recorded;
-        Some(trial.next(sim, generations, counts))
+        let side = match (&self.sim, &mut self.trial) {
+            (Some(sim), Some(trial)) => {
+                // Between A and B with one setting there is only noise.
+                let is_of_equals = trial.each().is_some() && trial.other == self.setup.setting;
+                let counts = is_running && is_whole && !is_of_equals && !is_recorded;
+                trial.next(sim, generations, counts)
+            }
+            _ => Side::A,
+        };
+        shares.swap_remove(side as usize)
     }
 
     /// Whether the next round is timed by events, if it may be: none that a trial counts.
@@ -1086,19 +1095,28 @@ impl SessionWorker {
         }
     }
 
-    /// Counts a complete round, and takes it into a trial. Returns whether it is one with the other side's
-    /// setting, before a change or A's: it stands above those of the present one.
-    pub(super) fn count_round(&mut self, round: &Round, took: Duration, now: Instant) -> bool {
-        let statistics = &mut self.lab.statistics;
-        let trial = self.trial.as_mut();
-        let side = trial.map(|it| (it.each(), it.round(&round.share.lattices, took, now)));
-        match side {
+    /// Counts a complete round, and takes it into a trial. Returns what was timed of it, if its setting is the
+    /// present one or B's; the others' stands above that.
+    pub(super) fn count_round(
+        &mut self,
+        round: &Round,
+        timed: Option<TimedRound>,
+        took: Duration,
+        now: Instant,
+    ) -> Option<TimedRound> {
+        let (trial, statistics) = (self.trial.as_mut(), &mut self.lab.statistics);
+        let of = trial.map(|it| (it.round(&round.share.lattices, took, now), it.each()));
+        match of {
             // A's and B's are one round of all lattices.
-            Some((Some(_), Side::A)) => {}
-            Some((None, Side::A)) => statistics.round(now, round.generations, None),
+            Some((Side::A, Some(_))) => {}
+            Some((Side::A, None)) => statistics.round(now, round.generations, None),
             _ => statistics.round(now, round.generations, Some(took)),
         }
-        matches!(side, Some((_, Side::A)))
+        if matches!(of, Some((Side::A, _))) {
+            self.publisher.lock_trace().add_before(timed?);
+            return None;
+        }
+        timed
     }
 
     /// Stops comparing a change's rounds; its effect stays unknown.
