@@ -363,8 +363,9 @@ impl Log {
         Some(Position::new(records, self.records[at].generation))
     }
 
-    /// Notes an undo that has arrived, and takes an undone edit off the log.
-    pub(crate) fn commit_undo(&mut self, from: Position, undo: Undo) {
+    /// Notes an undo that has arrived, and takes an undone edit off the log. Returns the edit's number, or 0: it
+    /// may never have been applied, since its lattices were lost before.
+    pub(crate) fn commit_undo(&mut self, from: Position, undo: Undo) -> u64 {
         self.stroke = None;
         let (to, records) = match undo {
             Undo::After(_) => (from, VecDeque::new()),
@@ -374,7 +375,9 @@ impl Log {
                 (position, records)
             }
         };
+        let number = records.iter().map(|record| record.number).max();
         self.undone.push(Undone { from, to, records });
+        number.unwrap_or(0)
     }
 
     /// Reverts the last undo: puts its records back on the log and returns the position before it;

@@ -852,7 +852,8 @@ impl State {
                     Undo::After(to) => to == self.log.after_next(begun),
                     Undo::Before(to) => to == begun,
                 });
-                self.log.commit_undo(from, undo);
+                let number = self.log.commit_undo(from, undo);
+                self.edit_done(number);
                 if let Undo::Before(position) = undo {
                     self.drop_copies_after(position);
                 }

@@ -164,6 +164,12 @@ fn what_once_went_wrong_does_not_come_back() {
             Fail(Call::Submit, 3, Fault::Midway), Step::OwnKernel("shared", None), Act(StepRound),
             Step::Reload(Reopen::InPlace), Act(CycleSwitch(Switch::Block)), Step::Reload(Reopen::AtStart),
         ]),
+        // An edit that was undone before it could be applied counted as one still to be shown, for ever.
+        (small(3), vec![
+            Act(ResetPanel), Turns(6), Step::Edit(dot(0, 0, 0)), Act(Faster),
+            Fail(Call::Submit, 0, Fault::Midway), Step::Save,
+            Step::Alone(Alone::Command(Box::new(Act(NextKernel)))), Act(Undo),
+        ]),
         // Exactly as many rounds are made as were asked for, whatever was lost.
         (with_history(Setup { rounds: Some(400), ..small(2) }), vec![
             Fail(Call::Submit, 60, Fault::Midway), Turns(2000), Fail(Call::Poll, 0, Fault::Lost),
