@@ -21,7 +21,7 @@ const VARYING: [&str; 3] = ["device", "wall_ms", "cells_per_second"];
 const ESTIMATED: [&str; 3] = ["generations_per_round", "graphs", "streams"];
 
 #[rustfmt::skip]
-const RUNS: [&str; 60] = [
+const RUNS: &[&str] = &[
     "--kernel global -g 7",
     "--kernel shared -g 7",
     "--kernel sync-global -g 7",

@@ -2,6 +2,7 @@
 //! in every available setting of the lab's switches, that the cells are always the same, and that ops are
 //! ordered as the setting promises and no further.
 
+use clap::ValueEnum;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -77,9 +78,9 @@ fn settings(kernel: &Kernel) -> Vec<Switches> {
     let all = varied(all, &[Wait::Poll, Wait::Each, Wait::All], |it, wait| {
         it.wait = wait
     });
-    let all = varied(all, &[Order::Breadth, Order::Depth], |it, order| {
-        it.order = order
-    });
+    let built_in = Order::value_variants().iter().copied();
+    let built_in: Vec<_> = built_in.filter(|it| *it != Order::Own).collect();
+    let all = varied(all, &built_in, |it, order| it.order = order);
     let all = varied(all, &[false, true], |it, graphs| it.graphs = graphs);
     let all = varied(all, &transfers, |it, transfer| it.transfer = transfer);
     let mut all = varied(all, &[None, last_block], |it, block| it.block = block);
@@ -242,7 +243,7 @@ fn check_order(device: DeviceChoice, small: bool) -> Result<Outcome> {
     for switches in settings(kernel).into_iter().filter(simple) {
         let setting = setup.setting.with_switches(switches);
         let share = instances.all(&setting, Some(PicturePlan::BITS));
-        let one_by_one = (switches.wait, switches.order) == (Wait::Each, Order::Depth);
+        let one_by_one = switches.wait == Wait::Each && switches.order.is_depth_first();
         let free = switches.streams == Streams::PerInstance && !one_by_one;
         let mut overlapped = false;
         // Whether things happen at the same time is up to the machine: it has some tries, and
@@ -338,7 +339,7 @@ fn promised(switches: Switches, timed: &[TimedRound], devices: usize, shift: Nan
         }
         if switches.wait == Wait::Each && a.instance < b.instance {
             let of_downloads = (a.kind, b.kind) == (StepKind::Download, StepKind::Download);
-            if switches.order == Order::Depth || of_downloads {
+            if switches.order.is_depth_first() || of_downloads {
                 return Some("the host waits for each instance");
             }
         }

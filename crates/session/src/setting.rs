@@ -8,7 +8,7 @@
 
 use clap::ValueEnum;
 use engine::{HostMemory, Kernel, Layout, Transfer};
-use lang::{Message, mark, message, tr};
+use lang::{Message, mark, tr};
 use script::{Place, Round, Verdict, Work};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -561,12 +561,28 @@ pub enum Order {
 }
 
 impl Order {
+    /// Whether one instance's ops come before the next one's.
+    pub fn is_depth_first(self) -> bool {
+        self == Order::Depth
+    }
+
+    /// Its name among others in the displayed language.
+    pub fn in_short(self) -> String {
+        let switches = Switches {
+            order: self,
+            ..Switches::DEFAULT
+        };
+        let [_, _, short] = Switch::Order.texts(switches, &engine::kernels::KERNELS[0]);
+        short
+    }
+
     /// The change of a round of the user's own taking its place.
     pub fn own_instead(self) -> Message {
-        match self {
-            Order::Depth => message!("own round instead of depth-first"),
-            Order::Breadth | Order::Own => message!("own round instead of breadth-first"),
-        }
+        let before = match self {
+            Order::Own => Order::Breadth,
+            built_in => built_in,
+        };
+        Message::new(move || tr!("own round instead of {order}", order = before.in_short()))
     }
 }
 

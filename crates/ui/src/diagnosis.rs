@@ -183,7 +183,7 @@ impl Diagnosis {
                 let instances: HashSet<_> = ops.iter().map(|op| op.facts.instance).collect();
                 streams.len() < instances.len()
             }
-            Order::Breadth | Order::Depth => round.switches.streams != Streams::PerInstance,
+            _ => round.switches.streams != Streams::PerInstance,
         };
         let lengths = launches().map(|op| (op.end - op.start) as f64 / 1e3);
         let overlap = is_measured.then(|| Overlap::of(&ops, round_us, host_us));
@@ -314,9 +314,7 @@ impl Judge<'_> {
         // to a shared stream, but without them its ops would run one by one, too.
         let is_shared = match self.round.switches.order {
             Order::Own => self.shares_streams && self.streams == 1,
-            Order::Breadth | Order::Depth => {
-                matches!(self.round.switches.streams, Streams::One | Streams::Default)
-            }
+            _ => matches!(self.round.switches.streams, Streams::One | Streams::Default),
         };
         let first = match self.only_stream() {
             None if is_shared && causes.first().is_some_and(is_delay) => Some(Cause::SharedStream),
@@ -363,7 +361,7 @@ impl Judge<'_> {
         let Some(last) = host().filter(is_launch).map(|call| call.start).max() else {
             return 0.0;
         };
-        if self.round.switches.order != Order::Depth || self.is_bound_by_calls() {
+        if !self.round.switches.order.is_depth_first() || self.is_bound_by_calls() {
             return 0.0;
         }
         let is_pinned = self.round.switches.host_memory == HostMemory::Pinned;

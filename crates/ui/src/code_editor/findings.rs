@@ -229,14 +229,10 @@ impl Predicted {
     pub(super) fn in_words(self, text: &Arc<str>, status: &Status) -> Vec<String> {
         let Predicted { factor, before } = self;
         let factor = factor_in_words(factor);
-        let predicted = match before {
-            Order::Depth => {
-                tr!("Predicted from the times of ops alone, against depth-first: {factor}")
-            }
-            Order::Breadth | Order::Own => {
-                tr!("Predicted from the times of ops alone, against breadth-first: {factor}")
-            }
-        };
+        let predicted = tr!(
+            "Predicted from the times of ops alone, against {order}: {factor}",
+            order = before.in_short()
+        );
         let effect = status.lab.last_effect.as_ref();
         let its =
             effect.filter(|effect| effect.what == before.own_instead() && is_running(status, text));

@@ -3,7 +3,7 @@
 use super::{CHARGED, Cause, Judge};
 use engine::{EventId, HostMemory, Nanos, Span, StreamId};
 use session::trace::{EventUse, StepFacts, StepKind, TimedRound};
-use session::{IsolatedOp, Order};
+use session::IsolatedOp;
 use std::collections::HashMap;
 
 /// The time charged to one thing.
@@ -306,7 +306,7 @@ impl State {
             Some(StepKind::Launch) | None => Cause::Calls,
             Some(_) => {
                 let launches_wait = self.unissued_launches > 0 && !judge.is_bound_by_calls();
-                if switches.order == Order::Depth && launches_wait {
+                if switches.order.is_depth_first() && launches_wait {
                     Cause::IssueOrder
                 } else {
                     Cause::Calls
