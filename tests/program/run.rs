@@ -109,7 +109,7 @@ fn what_run_prints_and_saves_stays_as_it_is() {
         fs::write(folder.join(name), text).unwrap();
     }
     let mut found = String::new();
-    for (at, options) in RUNS.into_iter().enumerate() {
+    for (at, options) in RUNS.iter().enumerate() {
         let mut line = format!("run --device cpu --json --save {at} {options}");
         for (option, value) in [("--instances", "2"), ("--size", "128x64")] {
             let is_given =
