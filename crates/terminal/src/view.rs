@@ -241,10 +241,18 @@ fn known_figures(state: &str, figures: &Figures) -> impl Iterator<Item = String>
     let first = &figures.essentials;
     let is_other = |it: &&Figure| first.iter().all(|essential| essential.label != it.label);
     let others = figures.groups.iter().flatten().filter(is_other);
-    let all = first.iter().rev().chain(others).filter(|it| it.is_known());
     let said = |it: &Figure| tr!("{label}: {value}", label = it.label, value = it.value);
+    let known = |it: &&Figure| it.is_known();
     let generation = format!("{state}  {}", said(&figures.headline));
-    let said = all.map(said).chain([figures.pace.clone()]);
+    // Beside the kernel, what takes the chosen one back.
+    let notes = first.iter().map(|it| it.note.clone());
+    let first = first.iter().rev().filter(known).map(said);
+    let others = others.filter(known).map(said);
+    let notes = notes.filter(|note| !note.is_empty());
+    let said = first
+        .chain(notes)
+        .chain(others)
+        .chain([figures.pace.clone()]);
     [generation].into_iter().chain(said)
 }
 

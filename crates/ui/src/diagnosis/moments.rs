@@ -2,8 +2,8 @@
 
 use super::{CHARGED, Cause, Judge};
 use engine::{EventId, HostMemory, Nanos, Span, StreamId};
-use session::trace::{EventUse, StepFacts, StepKind, TimedRound};
 use session::IsolatedOp;
+use session::trace::{EventUse, StepFacts, StepKind, TimedRound};
 use std::collections::HashMap;
 
 /// The time charged to one thing.
