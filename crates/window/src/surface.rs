@@ -37,7 +37,12 @@ pub(super) struct WindowSurface {
     pub(super) scene: Scene,
     /// Passes events to the scene's egui.
     pub(super) input: Input,
+    /// Frames that were refused in a row.
+    refused: u32,
 }
+
+/// So many frames in a row may be refused before the GPU counts as lost.
+const MAX_REFUSED: u32 = 10;
 
 impl WindowSurface {
     /// Opens a GPU for the window: the one whose name contains `adapter`, or the best one.
@@ -61,6 +66,7 @@ impl WindowSurface {
             gpu,
             scene,
             input,
+            refused: 0,
         })
     }
 
@@ -102,7 +108,8 @@ impl WindowSurface {
         let texture = match self.surface.get_current_texture() {
             Acquired::Success(texture) | Acquired::Suboptimal(texture) => texture,
             Acquired::Timeout | Acquired::Occluded => return Ok(None),
-            Acquired::Outdated | Acquired::Validation => {
+            Acquired::Outdated | Acquired::Validation if self.refused < MAX_REFUSED => {
+                self.refused += 1;
                 // A lost device is only told of while it is polled.
                 let polled = self.gpu.device.poll(wgpu::PollType::Poll);
                 self.gpu.trouble()?;
@@ -111,10 +118,11 @@ impl WindowSurface {
                 self.gpu.trouble()?;
                 return Ok(None);
             }
-            Acquired::Lost => {
+            Acquired::Outdated | Acquired::Validation | Acquired::Lost => {
                 return Err(lost(tr!("the surface delivers no frames")));
             }
         };
+        self.refused = 0;
         if let Some(pictures) = pictures {
             self.scene.update(frame, pictures);
         }
