@@ -7,11 +7,10 @@ use std::sync::atomic::AtomicBool;
 use parking_lot::{Mutex, MutexGuard, RwLock};
 
 use super::buffers::CpuSlots;
-use super::kernels::{Launch, Pair, bits, cells, multistep, planar};
+use super::kernels::{Launch, Pair, Reserved};
 use super::planar_rows::{BitRows, PlanarRows};
 use super::vector;
 use super::worker_pool::WorkerPool;
-use crate::error::bail;
 use crate::host_memory as memory;
 use crate::kernels::{OwnCode, no_own_code};
 use crate::{
@@ -54,13 +53,6 @@ struct Stored {
     layout: Layout,
     bits: Pair<BitRows>,
     reserved: Reserved,
-}
-
-/// The buffers of the layout that is reserved besides the bits.
-enum Reserved {
-    Nothing,
-    I32(Pair<Vec<i32>>),
-    Planar(Box<Pair<PlanarRows>>),
 }
 
 impl Lattices {
@@ -341,23 +333,7 @@ impl Stored {
             stop,
             worker_pool,
         };
-        match (kernel.name, &mut self.reserved) {
-            ("sync-shared", Reserved::I32(cells)) => cells::run_in_bytes(&launch, &mut cells.now),
-            // On a CPU, the cache has a tile already: to copy it would only take time.
-            ("global" | "shared" | "sync-global", Reserved::I32(cells)) => {
-                launch.each_generation(cells, |from, to| cells::step(size, rule, from, to));
-            }
-            ("bits", _) => {
-                launch.each_generation(&mut self.bits, |from, to| bits::step(rule, from, to));
-            }
-            // On a CPU, a lattice that a GPU keeps in registers stays in the cache anyway.
-            ("planar" | "resident" | "cooperative", Reserved::Planar(cells)) => {
-                planar::run(&launch, cells);
-            }
-            ("multistep" | "deep", Reserved::Planar(cells)) => multistep::run(&launch, cells),
-            (name, _) => bail!("kernel {name} has no CPU version"),
-        }
-        Ok(())
+        launch.run(kernel, &mut self.bits, &mut self.reserved)
     }
 
     /// Advances by a kernel of a user's own, which takes bits. An error of it loses the lattices.
