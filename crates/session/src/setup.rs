@@ -1,7 +1,7 @@
 //! What a session starts from, and what it does with time.
 
 use crate::{KernelChoice, Order, OwnRound, Setting, Switches};
-use engine::Kernel;
+use engine::{Kernel, LatticeId, LatticeOp, Op};
 use lang::tr;
 use life::{Lattice, MemoryError, Rule, Size, Soup};
 use serde::{Deserialize, Serialize};
@@ -378,6 +378,21 @@ impl NewCells {
             NewCells::Lattice(lattice) => lattice,
             NewCells::Soup(soup) => Arc::new(soup.lattice(size)),
         }
+    }
+
+    /// What sets a lattice to them.
+    ///
+    /// # Errors
+    /// The host has no memory for a copy.
+    pub(crate) fn op(self, id: LatticeId) -> Result<Op, MemoryError> {
+        Ok(match self {
+            NewCells::Lattice(lattice) => {
+                // The words below cannot be refused their memory: it is asked for here first.
+                drop(Lattice::try_copy(lattice.size(), lattice.words())?);
+                Op::upload(id, lattice.words())
+            }
+            NewCells::Soup(soup) => LatticeOp::Soup(soup).on(id.as_range()),
+        })
     }
 }
 

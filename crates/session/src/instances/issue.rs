@@ -12,7 +12,7 @@ use engine::{
     Layout, Measure, Op, OrderOp, PreparedId, Program, ReduceRegion, Result, RunId, Scope, Slot,
     Slots, SlotsSpec, Step, StreamId, StreamKind, StreamSpec, Transfer, WordEdit, nvtx,
 };
-use life::{Lattice, Rule, Size};
+use life::{Rule, Size};
 use script::CallKind;
 use std::collections::{HashMap, VecDeque};
 use std::ops::Range;
@@ -959,15 +959,7 @@ impl Sim {
         for (lattice, cells) in lattices {
             let facts = self.lattices[lattice];
             let id = LatticeId(lattice as u32);
-            let op = match cells.into() {
-                NewCells::Lattice(lattice) => {
-                    // The words below cannot be refused their memory: it is asked for here first.
-                    drop(Lattice::try_copy(lattice.size(), lattice.words())?);
-                    Op::upload(id, lattice.words())
-                }
-                NewCells::Soup(soup) => LatticeOp::Soup(soup).on(id.as_range()),
-            };
-            program.push(facts.stream, op);
+            program.push(facts.stream, cells.into().op(id)?);
             if facts.layout != Layout::Bits {
                 program.push(facts.stream, Op::unpack(id.as_range(), facts.layout));
             }
