@@ -272,10 +272,11 @@ pub(crate) fn paint(ui: &mut Ui, frame: &Frame<'_>, place: Option<&(WindowLayout
     if let Some(sentence) = no_room(frame, layout) {
         figures.notify(sentence);
     }
-    // The finding stands over the lanes.
-    let repeats = |(urgency, _): &(Urgency, Message)| *urgency == Urgency::Effect;
-    if layout.timeline.is_some() && figures.messages.iter().any(repeats) {
-        figures.messages.retain(|it| !repeats(it));
+    // The finding stands over the lanes, and in a presentation's strip.
+    let finding = frame.screen.finding.as_ref();
+    let is_in_strip = matches!(layout.dock, Dock::Strip(_)) && finding.is_some();
+    if layout.timeline.is_some() || is_in_strip {
+        figures.messages.retain(|it| it.0 != Urgency::Effect);
     }
     match layout.dock {
         Dock::Hidden => {}
@@ -287,8 +288,14 @@ pub(crate) fn paint(ui: &mut Ui, frame: &Frame<'_>, place: Option<&(WindowLayout
         }
         Dock::Strip(rect) => {
             let essentials = Vec::from_iter(&figures.essentials);
-            let (rect, finding) = (layout.points(rect), frame.screen.finding.as_ref());
-            hud::show_cells(ui, rect, &figures, &essentials, true, finding);
+            hud::show_cells(
+                ui,
+                layout.points(rect),
+                &figures,
+                &essentials,
+                true,
+                finding,
+            );
         }
     }
     if let Some(rect) = layout.toolbar {

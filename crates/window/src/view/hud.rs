@@ -126,11 +126,9 @@ pub(crate) fn show_cells(
                     let factor = RichText::new(&found.factor).font(medium(19.0));
                     ui.label(factor.color(colour));
                 }
-                // What was found stands there already, and what is always true is no news in a lecture.
-                let is_news = |(urgency, _): &&(Urgency, Message)| match urgency {
-                    Urgency::Failure | Urgency::Notice => true,
-                    Urgency::Effect | Urgency::Warning => finding.is_none(),
-                };
+                // What is always true is no news in a lecture.
+                let is_news =
+                    |it: &&(Urgency, Message)| finding.is_none() || it.0 != Urgency::Warning;
                 if let Some((urgency, sentence)) = figures.messages.iter().find(is_news) {
                     show_message(ui, *urgency, |ui, colour| {
                         let text = RichText::new(&**sentence).font(regular(14.0)).color(colour);
