@@ -556,7 +556,7 @@ mod tests {
         let gun = SHELF.iter().find(|it| it.name == "gosper-gun").unwrap();
         for (typed, wanted) in [
             ("", act(SessionAction::TogglePause)),
-            ("nxt krnl", act(SessionAction::NextKernel)),
+            ("next ker", act(SessionAction::NextKernel)),
             ("lesson graphs", UiRequest::Lesson(lesson("graphs"))),
             ("exercise overlap", UiRequest::Exercise(0)),
             ("gosper", UiRequest::Shelved(gun)),
