@@ -29,7 +29,7 @@ struct Panel {
     @location(2) offset: vec2<f32>,  // densities: the texel at the panel's top left pixel
     @location(3) step: f32,          // densities: texels per pixel
     @location(4) layer: u32,
-    @location(5) texels: vec2<u32>,  // densities: how many hold anything
+    @location(5) texels: vec2<u32>,  // densities: how many hold anything; ages: the first one
     @location(6) part: vec2<f32>,    // how far into `cell` the top left pixel begins, 0 to 1
     @location(7) cell: vec2<i32>,    // the cell at the top left pixel
     @location(8) scale: vec3<f32>,   // cells per pixel; how far the picture is a reduced one, 0 to
@@ -189,7 +189,7 @@ struct Ages {
 
 // The age byte of a cell.
 fn age_byte_of(in: Corner, at: vec2<i32>) -> u32 {
-    let four = textureLoad(ages, vec2<i32>(at.x >> 4u, at.y), in.layer, 0);
+    let four = textureLoad(ages, vec2<i32>(in.texels) + vec2<i32>(at.x >> 4u, at.y), in.layer, 0);
     return extractBits(four[(at.x >> 2u) & 3], u32(at.x & 3) * 8u, 8u);
 }
 
@@ -247,7 +247,7 @@ fn ages_of_texels(in: Corner, box: Box) -> Ages {
     var sum = 0u;
     for (var y = head.y; y < tail.y; y++) {
         for (var x = head.x >> 4u; x <= (tail.x - 1) >> 4u; x++) {
-            let bytes = textureLoad(ages, vec2<i32>(x, y), in.layer, 0);
+            let bytes = textureLoad(ages, vec2<i32>(in.texels) + vec2<i32>(x, y), in.layer, 0);
             let mask = bytes_from(head.x - x * 16) & ~bytes_from(tail.x - x * 16);
             let live = (bytes >> vec4<u32>(7u)) & vec4<u32>(0x01010101u) & mask;
             alive += sum_of(live);

@@ -2,8 +2,8 @@
 //! by history: one byte per cell, updated whenever pictures arrive (`shaders/cell_ages.wgsl`). Ages are
 //! counted in generations, however many lie between two pictures.
 //!
-//! Each lattice has a layer of two arrays, in which its ages before and after a picture alternate. A texel is 16
-//! cells of a row.
+//! Lattices lie below one another in the layers of two arrays, in which ages before and after pictures alternate:
+//! each layer is a pass of its own, which a GPU in software takes long to begin. A texel is 16 cells of a row.
 
 use crate::view::gpu;
 use crate::view::picture_cache::{BITS, CachedPicture, PictureCache, TextureArray, Textures};
@@ -85,14 +85,21 @@ impl AgeUpdate {
     }
 }
 
-/// `Lattice` of the shader: the layer of words, what becomes of the lattice, and the layer of its ages.
-type Lattice = [u32; 3];
+/// Of the shader: no picture has come.
+const KEEP: u32 = 129;
+
+/// Of `Lattice` of the shader: its place in its layer, in texels; the layer's height; the layer of words, what
+/// becomes of the lattice, and the layer of its ages.
+const WORDS: usize = 8;
 
 /// See the module.
 pub(crate) struct CellAges {
-    pub(crate) arrays: [TextureArray; 2],
-    /// Which of them has each instance's newest ages.
-    pub(crate) newest: Vec<usize>,
+    arrays: [TextureArray; 2],
+    /// Which of them has the newest ages.
+    newest: usize,
+    /// A lattice's sides in texels, and how many lie in a layer.
+    texels: [u32; 2],
+    each: usize,
     /// The generation of each instance's last picture.
     generations: Vec<Option<u64>>,
     pipeline: wgpu::RenderPipeline,
@@ -103,7 +110,11 @@ impl CellAges {
     /// For so many lattices of one size, of which nothing is known yet.
     pub(crate) fn new(textures: &Textures, instances: usize, size: Size) -> CellAges {
         let texels = [size.width().div_ceil(CELLS), size.height()];
-        let arrays = [0, 1].map(|_| TextureArray::new(textures, FORMAT, texels, instances));
+        let most = (textures.limits.max_texture_dimension_2d / texels[1]) as usize;
+        let each = instances.clamp(1, most.max(1));
+        let layer = [texels[0], texels[1] * each as u32];
+        let layers = instances.div_ceil(each);
+        let arrays = [0, 1].map(|_| TextureArray::new(textures, FORMAT, layer, layers));
         let (device, layout) = (&textures.device, &textures.layouts[0]);
         let shader = gpu::shader(
             device,
@@ -113,52 +124,61 @@ impl CellAges {
             ),
         );
         let buffer = gpu::InstanceBuffer {
-            stride: size_of::<Lattice>(),
-            attributes: &wgpu::vertex_attr_array![0 => Uint32x3],
+            stride: 4 * WORDS,
+            attributes: &wgpu::vertex_attr_array![0 => Uint32x4, 1 => Uint32, 2 => Uint32x3],
         };
         let groups = [Some(layout), Some(layout)];
         CellAges {
             arrays,
-            newest: vec![0; instances],
+            newest: 0,
+            texels,
+            each,
             generations: vec![None; instances],
             pipeline: gpu::pipeline(device, &shader, "advance", &groups, &buffer, FORMAT),
             lattices: device.create_buffer(&wgpu::BufferDescriptor {
                 label: Some("cell ages"),
-                size: (instances * size_of::<Lattice>()) as u64,
+                size: (instances * 4 * WORDS) as u64,
                 usage: wgpu::BufferUsages::VERTEX | wgpu::BufferUsages::COPY_DST,
                 mapped_at_creation: false,
             }),
         }
     }
 
+    /// The newest ages.
+    pub(crate) fn array(&self) -> &TextureArray {
+        &self.arrays[self.newest]
+    }
+
+    /// An instance's layer there, and its first row of texels.
+    pub(crate) fn place(&self, instance: usize) -> (usize, u32) {
+        let above = (instance % self.each) as u32;
+        (instance / self.each, above * self.texels[1])
+    }
+
     /// Updates the ages with pictures that have arrived in the array of bits (all pictures,
     /// if none were seen before). Queues the work and does not wait.
     pub(crate) fn update(&mut self, textures: &Textures, cache: &PictureCache) {
-        let (mut lattices, mut updated): (Vec<Lattice>, _) = (Vec::new(), Vec::new());
-        for (words, layers) in cache.arrays[BITS].iter().flat_map(TextureArray::arrays) {
-            for instance in layers.clone() {
-                let (before, now) = (self.generations[instance], cache.generations[instance]);
-                let is_new = before.is_none() || cache.is_new[instance];
-                if is_new && matches!(cache.pictures[instance], CachedPicture::Bits) {
-                    self.generations[instance] = Some(now);
-                    let update = AgeUpdate::between(before, now).code();
-                    let (_, _, layer) = self.arrays[0].at(instance);
-                    lattices.push([(instance - layers.start) as u32, update, layer]);
-                    updated.push((instance, words));
-                }
+        let count = self.generations.len();
+        let mut updates = vec![KEEP; count];
+        for (instance, update) in updates.iter_mut().enumerate() {
+            let (before, now) = (self.generations[instance], cache.generations[instance]);
+            let is_new = before.is_none() || cache.is_new[instance];
+            if is_new && matches!(cache.pictures[instance], CachedPicture::Bits) {
+                self.generations[instance] = Some(now);
+                *update = AgeUpdate::between(before, now).code();
             }
         }
-        if updated.is_empty() {
+        if updates.iter().all(|update| *update == KEEP) {
             return;
         }
-        let queue = &textures.queue;
-        queue.write_buffer(&self.lattices, 0, bytemuck::cast_slice(&lattices));
+        let before = self.newest;
+        self.newest = 1 - before;
+        let [width, height] = self.texels;
+        let mut lattices: Vec<[u32; WORDS]> = Vec::new();
         let mut encoder = textures.device.create_command_encoder(&Default::default());
-        for (number, (instance, words)) in (0..).zip(updated) {
-            let before = self.newest[instance];
-            self.newest[instance] = 1 - before;
-            let (texture, _, layer) = self.arrays[1 - before].at(instance);
-            let (_, before, _) = self.arrays[before].at(instance);
+        for (number, first) in (0..count).step_by(self.each).enumerate() {
+            let (texture, _, layer) = self.array().at(number);
+            let (_, ages, old) = self.arrays[before].at(number);
             let after = texture.create_view(&wgpu::TextureViewDescriptor {
                 base_array_layer: layer,
                 array_layer_count: Some(1),
@@ -167,11 +187,26 @@ impl CellAges {
             });
             let mut pass = gpu::begin_pass(&mut encoder, &after, [0.0; 4]);
             pass.set_pipeline(&self.pipeline);
-            pass.set_bind_group(0, words, &[]);
-            pass.set_bind_group(1, before, &[]);
+            pass.set_bind_group(1, ages, &[]);
             pass.set_vertex_buffer(0, self.lattices.slice(..));
-            pass.draw(0..4, number..number + 1);
+            let here = first..count.min(first + self.each);
+            for (words, layers) in cache.arrays[BITS].iter().flat_map(TextureArray::arrays) {
+                let begin = lattices.len() as u32;
+                let both = here.start.max(layers.start)..here.end.min(layers.end);
+                if both.is_empty() {
+                    continue;
+                }
+                for (instance, update) in both.clone().zip(&updates[both]) {
+                    let (_, top) = self.place(instance);
+                    let word = (instance - layers.start) as u32;
+                    lattices.push([0, top, width, height, texture.height(), word, *update, old]);
+                }
+                pass.set_bind_group(0, words, &[]);
+                pass.draw(0..4, begin..lattices.len() as u32);
+            }
         }
+        let queue = &textures.queue;
+        queue.write_buffer(&self.lattices, 0, bytemuck::cast_slice(&lattices));
         queue.submit([encoder.finish()]);
     }
 }

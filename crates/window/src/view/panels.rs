@@ -244,8 +244,7 @@ impl Panels {
             .collect();
         let mut panels = Vec::new();
         let cell_ages = self.cell_ages.as_ref();
-        let ages = cell_ages.iter().flat_map(|it| it.arrays.iter().enumerate());
-        let ages = ages.map(|(index, array)| (AGES, index, array));
+        let ages = cell_ages.iter().map(|ages| (AGES, 0, ages.array()));
         let arrays = cache.arrays.iter().enumerate();
         let arrays =
             arrays.filter_map(|(index, array)| Some((index.min(VIEWS), index, array.as_ref()?)));
@@ -254,16 +253,24 @@ impl Panels {
             for (bind, layers) in array.arrays() {
                 let first = panels.len() as u32;
                 for &(instance, picture) in &drawn {
-                    let newest = cell_ages.map(|ages| ages.newest[instance]);
-                    let is_here = match (picture.place(instance), newest) {
-                        (Some((BITS, _)), Some(newest)) => (pipeline, index) == (AGES, newest),
-                        (Some((array, _)), _) => pipeline != AGES && index == array,
-                        (None, _) => false,
+                    let place = match (picture.place(instance), cell_ages) {
+                        (Some((BITS, _)), Some(ages)) => {
+                            (pipeline == AGES).then(|| ages.place(instance))
+                        }
+                        (Some((array, layer)), _) => {
+                            (pipeline != AGES && index == array).then_some((layer, 0))
+                        }
+                        (None, _) => None,
                     };
-                    let layer = picture.place(instance).filter(|_| is_here);
-                    if let Some((_, layer)) = layer.filter(|(_, layer)| layers.contains(layer)) {
+                    if let Some((layer, top)) = place.filter(|(layer, _)| layers.contains(layer)) {
+                        let begin = panels.len();
                         let layer = layer - layers.start;
                         panels.extend(panel(placing, cache.size, instance, layer, picture));
+                        if pipeline == AGES {
+                            panels[begin..]
+                                .iter_mut()
+                                .for_each(|it| it.texels = [0, top]);
+                        }
                     }
                 }
                 // A view holds a part of the lattice alone.

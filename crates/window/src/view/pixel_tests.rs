@@ -76,6 +76,8 @@ struct Else {
     only: Option<usize>,
     /// Fewer layers of a texture than the GPU has.
     max_layers: Option<u32>,
+    /// Smaller textures than the GPU has.
+    max_side: Option<u32>,
 }
 
 /// Draws panels after these rounds and reads them back.
@@ -90,6 +92,9 @@ fn draw(
     let mut limits = gpu.device.limits();
     if let Some(layers) = other.max_layers {
         limits.max_texture_array_layers = layers;
+    }
+    if let Some(side) = other.max_side {
+        limits.max_texture_dimension_2d = side;
     }
     let mut panels = Panels::new(&gpu.device, &gpu.queue, FORMAT, limits);
     for pictures in rounds {
@@ -486,9 +491,10 @@ fn ages_and_trails_are_as_modelled_in_every_theme_and_at_every_scale() {
             }; // across both edges
         }
         let place = (panel, 3, transform);
-        // Arrays of two lattices.
+        // Arrays of two lattices, and layers of ages with three.
         let other = Else {
             max_layers: Some(2),
+            max_side: Some(100),
             ..Else::default()
         };
         let image = draw((5, size), place, other, &options, &sources);
