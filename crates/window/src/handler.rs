@@ -487,7 +487,7 @@ impl Handler {
             }
             ViewAction::DefaultInterface => self.resize_interface(Some(InterfaceScale::default())),
             ViewAction::Quit => event_loop.exit(),
-            // `App::act` does the others.
+            // `App::act` has done the others, but for the camera, which needs the panels' size.
             _ => {
                 if let Some((status, layout, _)) = self.places() {
                     let (size, panel) = (status.lattices.size, layout.tiling.panel);
