@@ -1,6 +1,6 @@
 //! What the readers of all formats find besides cells, and the rules that files have.
 
-use crate::format::{Flaw, Format};
+use crate::formats::{Flaw, Format};
 use crate::run::Extent;
 use crate::text::{self, blanks, count_numbers, lines, printable};
 use crate::{Rule, RuleError, Size};

@@ -3,7 +3,6 @@
 //! [`SHELF`]), atomic file writes ([`write_atomically`]), and the [`reference`](mod@reference) step
 //! that all engines are checked against.
 
-mod format;
 mod formats;
 mod frame;
 mod lattice;
@@ -22,7 +21,7 @@ mod testing;
 mod text;
 mod words;
 
-pub use format::Format;
+pub use formats::Format;
 pub use frame::{Head, MAX_GENERATION, Notes, RuleAndTorus, Writer};
 pub use lang::numbers::grouped;
 pub use lattice::{Lattice, Size};

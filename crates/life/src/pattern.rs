@@ -1,8 +1,7 @@
 //! Patterns: loading from files and drawing into lattices.
 
-use super::format::{Flaw, Format, located};
 use super::formats::macrocell::{self, Tree};
-use super::formats::{apgcode, check_kind, life, plaintext, unpack};
+use super::formats::{Flaw, Format, check_kind, located, rows, unpack};
 use super::frame::{Frame, Notes};
 use super::run::{LiveRuns, Run};
 use super::{
@@ -203,8 +202,8 @@ impl Pattern {
         let read = match (&self.tree, self.format) {
             (Some(tree), _) => return tree.each_run(run),
             (None, Format::Rle) => rle::read(&self.text, run),
-            (None, Format::Plaintext) => plaintext::read(&self.text, run),
-            (None, format) => life::read(&self.text, format, corner, run),
+            (None, Format::Plaintext) => rows::read_plaintext(&self.text, run),
+            (None, format) => rows::read_life(&self.text, format, corner, run),
         };
         read.expect("the text was read before");
     }
@@ -316,14 +315,14 @@ fn read(name: &str, text: &mut Vec<u8>) -> Result<(Format, Frame, Option<Arc<Tre
     unpack(text)?;
     check_kind(name, text)?;
     *text = text::untagged(std::mem::take(text));
-    if let Some(cells) = apgcode::to_life_105(text) {
+    if let Some(cells) = rows::to_life_105(text) {
         *text = cells?;
     }
     let format = Format::detect(text, name);
     let frame = match format {
         Format::Rle => rle::read(text, |_| {})?,
-        Format::Plaintext => plaintext::read(text, |_| {})?,
-        Format::Life105 | Format::Life106 => life::read(text, format, [0; 2], |_| {})?,
+        Format::Plaintext => rows::read_plaintext(text, |_| {})?,
+        Format::Life105 | Format::Life106 => rows::read_life(text, format, [0; 2], |_| {})?,
         Format::Macrocell => {
             let (frame, tree) = macrocell::read(text)?;
             return Ok((format, frame, Some(Arc::new(tree))));

@@ -6,7 +6,7 @@
 //! as Golly writes them for rules from tables. Nothing is expanded until the pattern is drawn, and
 //! then only where there are live cells.
 
-use crate::format::{Flaw, far_apart, named};
+use crate::formats::{Flaw, far_apart, named};
 use crate::frame::{Frame, Remarks};
 use crate::run::{LiveRuns, Run};
 use crate::text::{self, lines, whole, word};

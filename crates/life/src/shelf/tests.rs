@@ -193,3 +193,28 @@ fn a_name_that_is_nearly_one_is_offered() {
         }
     }
 }
+
+#[test]
+fn behaviours_are_said_in_a_few_words() {
+    for (behaviour, words) in [
+        (Behaviour::Travels(4, 1, 1), "period 4, c/4 diagonally"),
+        (Behaviour::Travels(4, -2, 0), "period 4, c/2 level"),
+        (Behaviour::Travels(7, 0, -2), "period 7, 2c/7 upright"),
+        (Behaviour::Travels(6, 2, 1), "period 6, c/3 obliquely"),
+    ] {
+        assert_eq!(behaviour.to_string(), words);
+    }
+    for row in [
+        "block => period 1",
+        "pulsar => period 3",
+        "gosper-gun => a glider every 30 generations",
+        "bi-gun => 2 gliders every 46 generations",
+        "diehard => 130 generations, then nothing",
+        "r-pentomino => 1103 generations, then 116 cells",
+        "blinker-puffer-1 => period 8, c/2 level, 3 cells more each time",
+    ] {
+        let (name, words) = row.split_once(" => ").unwrap();
+        let shelved = Shelved::find(name).expect("a pattern of the shelf");
+        assert_eq!(shelved.behaviour.to_string(), words);
+    }
+}
