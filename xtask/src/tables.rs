@@ -1,15 +1,17 @@
-//! Tables of what there is: keys, lessons and kernels.
+//! The generated parts: tables of keys, lessons, kernels and measurements, and the command line's help.
 
-use anyhow::Result;
+use anyhow::{Context, Result};
+use clap::{Arg, Command};
 use engine::Layout;
 use engine::kernels::{Iteration, KERNELS, Kernel, SupportedSizes};
+use lang::Language;
 use lang::numbers::{digits, grouped, quantity};
 use lesson::{Group, LESSONS};
-use lifestreams::cli::Record;
+use lifestreams::cli::{self, Record, Row, pivot};
 use ui::actions::Topic;
-use ui::ladder::Ladder;
+use ui::ladder::{LOP3_PER_WORD, Ladder};
 
-use crate::documents::{both, chapters, markdown, with_ladder};
+use crate::{both, chapters, markdown, with_ladder};
 
 /// The keys by topic, from the action table.
 pub(crate) fn keys() -> Result<String> {
@@ -74,7 +76,7 @@ pub(crate) fn ladder(records: &[Record]) -> Result<String> {
     });
     let heads = ["Rung", "Idea", "Highest rate", "Against the rung before"];
     let rows = KERNELS.iter().enumerate().map(|(at, kernel)| {
-        let [highest, factor] = cells(at, kernel, ladder);
+        let [highest, factor] = highest_and_factor(at, kernel, ladder);
         let file = format!("[{file}](ladder/{file}.cu)", file = kernel.file);
         [file, kernel.title.into(), highest, factor]
     });
@@ -86,7 +88,7 @@ pub(crate) fn ladder(records: &[Record]) -> Result<String> {
 }
 
 /// What a rung reaches at most, and its factor with that work.
-fn cells(at: usize, kernel: &Kernel, ladder: &Ladder) -> [String; 2] {
+fn highest_and_factor(at: usize, kernel: &Kernel, ladder: &Ladder) -> [String; 2] {
     let Some(best) = ladder.best(kernel.name) else {
         return ["not measured", "–"].map(String::from);
     };
@@ -104,4 +106,193 @@ fn cells(at: usize, kernel: &Kernel, ladder: &Ladder) -> [String; 2] {
         format!("{factor}×{named}, {}", best.work)
     });
     [highest, against.unwrap_or("–".into())]
+}
+
+// Options and commands, as the command line itself defines them.
+
+/// The command line, whose arguments know how they are written.
+fn command_line() -> Command {
+    let mut command = cli::command_line();
+    command.build();
+    command
+}
+
+/// The commands, a line each.
+pub(crate) fn commands() -> Result<String> {
+    let mut rows = Vec::new();
+    let mut add = |start: &str, command: &Command| {
+        let mut usage = format!("{start}{}", command.get_name());
+        for argument in command.get_positionals() {
+            usage += &format!(" {argument}");
+        }
+        let about = command.get_about().map(ToString::to_string);
+        rows.push([format!("`{usage}`"), about.unwrap_or_default()]);
+    };
+    for command in own(&command_line()) {
+        if own(command).next().is_none() {
+            add("", command);
+        }
+        let start = format!("{} ", command.get_name());
+        own(command).for_each(|part| add(&start, part));
+    }
+    markdown(&["Command", "What it does"], rows)
+}
+
+/// Its subcommands but for `help`.
+fn own(command: &Command) -> impl Iterator<Item = &Command> {
+    let all = command.get_subcommands();
+    all.filter(|it| !it.is_hide_set() && it.get_name() != "help")
+}
+
+/// What `--help` says of the window's options, and of each command's that the window does not have.
+pub(crate) fn help() -> String {
+    let all = command_line();
+    let said = |it: &Arg| (it.get_id().clone(), it.get_help().map(ToString::to_string));
+    let usual: Vec<_> = all.get_arguments().map(said).collect();
+    let mut text = block(
+        all.clone()
+            .after_help("")
+            .mut_subcommands(|it| it.hide(true)),
+    );
+    for command in own(&all) {
+        for part in [command].into_iter().chain(own(command)) {
+            let command = part.clone().mut_args(|it| {
+                let is_hidden = it.is_hide_set() || usual.contains(&said(&it));
+                it.hide(is_hidden)
+            });
+            if command.get_arguments().any(|it| !it.is_hide_set()) {
+                text += &format!("\n{}", block(command));
+            }
+        }
+    }
+    text
+}
+
+fn block(command: Command) -> String {
+    let help = command.term_width(100).render_help().to_string();
+    let lines: Vec<_> = help.trim_end().lines().map(str::trim_end).collect();
+    format!("```text\n{}\n```\n", lines.join("\n"))
+}
+
+// What the bench recorded, as tables for people.
+//
+// A record has a row per figure. A table has a line per work and a column per way.
+
+/// What a newcomer should know first.
+pub(crate) fn headline(records: &[Record]) -> Result<String> {
+    const ROUND: &str = "16 × 1024², `sync-global`";
+    let record = with_ladder(records)?;
+    let rows: Vec<&Row> = record.tables.iter().flat_map(|table| &table.rows).collect();
+    let of = |how: &str| {
+        let what = format!("{ROUND}, {how}");
+        let row = rows.iter().find(|row| row.what == what);
+        let device = &record.device;
+        row.with_context(|| {
+            format!("the record of {device} lacks '{what}': `lifestreams bench frame --write`")
+        })
+    };
+    let (each, one) = (of("a stream each")?, of("one stream for all")?);
+    let by = digits(of("the factor of streams")?.median);
+    let [each, one] = [each, one].map(|row| quantity(row.median, &row.unit));
+    let ladder = record.ladder.as_ref().context("there is no ladder")?;
+    let best = KERNELS.iter().filter_map(|kernel| ladder.best(kernel.name));
+    let best = best.max_by(|a, b| a.median.total_cmp(&b.median));
+    let best = best.context("the ladder has no rate")?;
+    let limit = ladder.limits.cells_per_second();
+    let share = digits(100.0 * best.median / limit.context("the ladder has no limit")?);
+    let (device, rate, kernel) = (
+        &record.device,
+        quantity(best.median, "cells/s"),
+        &best.kernel,
+    );
+    Ok(match lang::language() {
+        Language::English => {
+            let said = format!(
+                "On an {device}, a round of sixteen lattices of 1024² cells takes {each} with one \
+                 stream each, and {one} with one stream for all: {by}× slower. The fastest kernel, \
+                 `{kernel}`, reaches {rate}, {share} % of what the GPU's logic units can do."
+            );
+            textwrap::fill(&said, 100) + "\n"
+        }
+        Language::Chinese => format!(
+            "在 {device} 上，十六个 1024² 的世界推进一轮，各用一个流需 {each}，共用一个流需 {one}，\
+             是前者的 {by} 倍。最快的核函数 `{kernel}` 达到 {rate}，是 GPU 逻辑单元极限的 {share} %。\n"
+        ),
+    })
+}
+
+/// The record of the GPU with the most measurements.
+pub(crate) fn bench(records: &[Record]) -> Result<String> {
+    let record = with_ladder(records)?;
+    let mut text = String::new();
+    for table in &record.tables {
+        let (title, origin) = (&table.title, table.origin.title(&record.device));
+        let title = lang::sentence_case(title);
+        text += &format!("\n## {title}\n\n{origin}.\n\n{}", table_of(&table.rows)?);
+    }
+    if let Some(ladder) = &record.ladder {
+        text += &of_ladder(&record.device, ladder)?;
+    }
+    Ok(text.trim_start().to_owned())
+}
+
+/// The median, and the range where runs are more than 10 % apart.
+fn result(row: &Row) -> String {
+    if row.highest - row.lowest > 0.1 * row.median {
+        row.range()
+    } else {
+        quantity(row.median, &row.unit)
+    }
+}
+
+/// Rows as a table: a way stands behind a kernel's name or settings, in backticks.
+fn table_of(rows: &[Row]) -> Result<String> {
+    let cells = rows.iter().map(|row| {
+        let what = row.what.as_str();
+        let end = ["`, ", "`: "].iter().find_map(|end| what.rfind(end));
+        let split = |at: usize| (&what[..=at], &what[at + 3..]);
+        let (of, way) = end.map_or((what, "result"), split);
+        [of.into(), lang::sentence_case(way), result(row)]
+    });
+    in_markdown("Measured", cells)
+}
+
+fn in_markdown(corner: &str, cells: impl IntoIterator<Item = [String; 3]>) -> Result<String> {
+    let mut lines = pivot(corner, cells).into_iter();
+    let heads = lines.next().unwrap_or_default();
+    markdown(&heads.iter().map(String::as_str).collect::<Vec<_>>(), lines)
+}
+
+/// What every rung reaches with every work.
+fn of_ladder(device: &str, ladder: &Ladder) -> Result<String> {
+    let both = KERNELS
+        .iter()
+        .flat_map(|kernel| ladder.works.iter().map(|&work| (kernel.name, work)));
+    let cells = both.filter_map(|(kernel, work)| {
+        let rate = quantity(ladder.rate(kernel, work)?.median, "cells/s");
+        Some([format!("`{kernel}`"), work.to_string(), rate])
+    });
+    let table = in_markdown("Kernel", cells)?;
+    let limit = match ladder.limits.lop3_per_second {
+        Some(rate) => format!(
+            "LOP3: {}, so at most {} at {LOP3_PER_WORD} for 32 cells. ",
+            quantity(rate, "/s"),
+            quantity(ladder.limits.cells_per_second().unwrap_or(0.0), "cells/s")
+        ),
+        None => String::new(),
+    };
+    let cache = ladder.cache.map_or("?".into(), |cache| {
+        quantity(cache as f64 / f64::from(1 << 20), "MiB")
+    });
+    let policy = format!(
+        "Random cells of density 0.3; every rung's cells are compared before it is timed; medians of three \
+         runs, by events. {limit}Caches are as the runs before left them: lattices of at most {cache}, both \
+         buffers counted, stay in the last cache, larger ones stream from memory."
+    );
+    let policy = textwrap::fill(&policy, 110);
+    Ok(format!(
+        "\n## The ladder of kernels\n\n{device}; commit {}.\n\n{policy}\n\n{table}\n\
+         A dash: the kernel does not take lattices of that size, or was not measured.\n",
+        ladder.commit
+    ))
 }

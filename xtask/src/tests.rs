@@ -5,7 +5,7 @@ use std::path::Path;
 
 use lang::Language;
 
-use crate::documents::{self, PARTS, pages, parts_of, text_of, with_parts};
+use crate::{PARTS, documents, pages, parts_of, text_of, with_parts, write};
 
 /// The longest README.
 const MAX_README_LINES: usize = 150;
@@ -14,9 +14,9 @@ const MAX_README_LINES: usize = 150;
 #[test]
 fn documents_are_what_is_generated() {
     if std::env::var_os("LIFESTREAMS_RENEW").is_some() {
-        documents::write(crate::root()).unwrap();
+        write().unwrap();
     }
-    for (path, text) in documents::documents(crate::root()).unwrap() {
+    for (path, text) in documents().unwrap() {
         let is_new = text_of(&path).unwrap() == text;
         assert!(is_new, "`cargo xtask docs` renews {}", path.display());
     }
@@ -33,7 +33,7 @@ fn a_stale_part_is_made_anew_and_nothing_else() {
 
 #[test]
 fn every_part_stands_in_some_page() {
-    let pages = pages(crate::root()).unwrap();
+    let pages = pages().unwrap();
     let texts: Vec<String> = pages
         .iter()
         .map(|(path, _)| text_of(path).unwrap())
@@ -50,7 +50,7 @@ fn a_chinese_page_has_the_chapters_of_the_english_one() {
         let text = text_of(page).unwrap();
         text.lines().filter(|line| line.starts_with('#')).count()
     };
-    let pages = pages(crate::root()).unwrap().into_iter();
+    let pages = pages().unwrap().into_iter();
     let chinese: Vec<_> = pages.filter(|(_, of)| *of == Language::Chinese).collect();
     assert!(chinese.len() > 5, "{chinese:?}");
     for (page, _) in chinese {
@@ -65,7 +65,7 @@ fn a_chinese_page_has_the_chapters_of_the_english_one() {
 
 #[test]
 fn links_lead_somewhere() {
-    for (path, _) in pages(crate::root()).unwrap() {
+    for (path, _) in pages().unwrap() {
         let text = text_of(&path).unwrap();
         for target in text
             .split("](")

@@ -7,13 +7,11 @@
 mod tests;
 
 use Behaviour::{Fires, Oscillates, Puffs, Settles, Still, Travels};
-
 use std::fmt;
-
-use lang::tr;
 
 use super::Pattern;
 use super::words::{nearest, plain};
+use lang::tr;
 
 /// A bundled pattern.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
