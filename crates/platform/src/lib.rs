@@ -2,16 +2,14 @@
 #![allow(unsafe_code)] // each block says why it is sound
 
 pub mod contained;
-mod signals;
 
 use std::cell::Cell;
+use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use libloading::Library;
-
-pub use signals::{on_signals, survive_file_size_limit};
 
 thread_local! {
     static IS_CATCHING: Cell<bool> = const { Cell::new(false) };
@@ -211,10 +209,49 @@ pub fn end_with_x_display(on_lost: impl Fn() -> i32 + Send + Sync + 'static) {
     std::mem::forget(library);
 }
 
+// Signals that ask the program to end.
+
+/// Calls `on_signal` for every signal that asks the program to end: SIGINT, SIGTERM, SIGHUP and
+/// SIGQUIT, or Ctrl+C where there are no signals. It is called on a thread of its own, so it may
+/// lock and wait; signals that arrive meanwhile are handled afterwards, several of a kind as one.
+///
+/// # Errors
+/// The system's error if it provides no handler or no thread.
+#[cfg(unix)]
+pub fn on_signals(mut on_signal: impl FnMut() + Send + 'static) -> io::Result<()> {
+    let mut signals = signal_hook::iterator::Signals::new(ENDING)?;
+    let thread = std::thread::Builder::new().name("signals".into());
+    thread.spawn(move || signals.forever().for_each(|_| on_signal()))?;
+    Ok(())
+}
+
+#[cfg(unix)]
+const ENDING: [i32; 4] = {
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
+    [SIGINT, SIGTERM, SIGHUP, SIGQUIT]
+};
+
+/// Calls `on_signal` for Ctrl+C.
+///
+/// # Errors
+/// The system's error if it provides no handler.
+#[cfg(not(unix))]
+pub fn on_signals(on_signal: impl FnMut() + Send + 'static) -> io::Result<()> {
+    ctrlc::set_handler(on_signal).map_err(io::Error::other)
+}
+
+/// Lets a write beyond the limit on the size of files (`ulimit -f`) fail, instead of ending the process.
+pub fn survive_file_size_limit() {
+    // Not ignored, which programs that this one starts would inherit. Without a handler, all stays as it is.
+    #[cfg(unix)]
+    let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, Default::default());
+}
+
 #[cfg(target_os = "linux")]
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::mpsc::channel;
 
     /// The calling thread's nice value.
     fn niceness() -> i32 {
@@ -247,5 +284,15 @@ mod tests {
         draw_first();
         assert!(of_a_thread() > before);
         assert_eq!(niceness(), before);
+    }
+
+    #[test]
+    fn each_signal_that_asks_for_the_end_is_told() {
+        let (sender, signals) = channel();
+        on_signals(move || sender.send(()).unwrap()).unwrap();
+        for signal in ENDING {
+            signal_hook::low_level::raise(signal).unwrap();
+            signals.recv().unwrap();
+        }
     }
 }
