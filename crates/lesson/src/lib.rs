@@ -8,7 +8,7 @@
 //! on another thread.
 //!
 //! A lesson whose parts are a [`PartWork::Sweep`] is measured for 1, 2, 4 … instances: its outcome has
-//! a speed-up curve besides (module `sweep`).
+//! a speed-up curve besides (module `speedup`).
 //!
 //! Parts that are compared are measured in turn, in three windows ten seconds apart
 //! (module `interleave`). A conclusion is chosen by these findings ([`Compare`]): it has a sentence for
@@ -23,30 +23,80 @@
 //! that are not listed in [`Lesson::compared`] get no factor; the conclusion must not compare them.
 
 mod bench;
-mod book;
-mod concepts;
-mod copies;
 mod data;
 mod exercise;
 mod interleave;
 mod outcome;
-mod prelude;
-mod progress;
 mod question;
 mod recorded;
 mod speedup;
-mod sweep;
 mod work;
+
+/// The programs of the book's chapter on streams, events, contexts and synchronisation: as the
+/// book has them, and as they should be.
+mod book {
+    pub(super) mod context;
+    pub(super) mod conway;
+    pub(super) mod event;
+    pub(super) mod mandelbrot;
+    pub(super) mod multi_kernel;
+    pub(super) mod sync;
+    pub(super) mod threads;
+}
+
+/// What the programs rest on: one notion a lesson.
+mod concepts {
+    pub(super) mod barrier;
+    pub(super) mod connections;
+    pub(super) mod default_stream;
+    pub(super) mod dependencies;
+    pub(super) mod host_functions;
+    pub(super) mod occupancy;
+    pub(super) mod priorities;
+    pub(super) mod rounds;
+    pub(super) mod speedup;
+    pub(super) mod stream_memory;
+}
+
+/// Copies over the bus: when they overlap, and what page-locked memory is for.
+mod copies {
+    pub(super) mod chunks;
+    pub(super) mod depth;
+    pub(super) mod gray;
+    pub(super) mod one_torus;
+    pub(super) mod peer_copy;
+    pub(super) mod pinned;
+    pub(super) mod unified_memory;
+}
+
+/// What most lessons are written with.
+mod prelude {
+    pub(crate) use crate::bench::{
+        Bench, DEVICE, Ran, at, call, copy, copy_between, ms_since, place,
+    };
+    pub(crate) use crate::data;
+    pub(crate) use crate::outcome::{LessonImage, Measured};
+    pub(crate) use crate::question::{Choices, Origin};
+    pub(crate) use crate::work::{
+        BenchLattices, DENSITY, GENERATION, PartWork, Programs, Rounds, SEED, kernel, scaled,
+        square, wall,
+    };
+    pub(crate) use crate::{Closing, Compare, Group, Lesson, Missing, Part, Result};
+    pub(crate) use engine::{
+        Argument, BufferId, BufferLocation, BufferOp, DeviceId, HostMemory, LatticeOp, MemoryOp,
+        Op, OrderOp, Program, Scope, StreamId, StreamKind, StreamSpec,
+    };
+    pub(crate) use lang::{mark, tr};
+}
 
 pub use bench::{Bench, Ran};
 pub use concepts::connections::serve as serve_connections;
 pub use concepts::speedup::SPEEDUP;
-pub use exercise::{EXERCISES, Exercise, KernelTask, RoundTask, Task};
+pub use exercise::{EXERCISES, Exercise, ExerciseProgress, KernelTask, RoundTask, Task};
 pub use interleave::limits;
 pub use outcome::{
     Check, Factor, LessonImage, Measured, MeasuredValue, Outcome, PartOutcome, Windows,
 };
-pub use progress::ExerciseProgress;
 pub use question::{Choices, Origin, factor_in_words, nearest_factor};
 pub use recorded::{record, recorded, recording_order};
 pub use speedup::{Speedup, SpeedupPoint, SpeedupSeries};
@@ -390,7 +440,7 @@ fn run_on(
     let mut outcome = match lesson.sweep() {
         Some(own) => {
             let sweep = swept.unwrap_or(own);
-            sweep::measure(lesson, sweep, &mut bench, limits, on_progress)?
+            speedup::measure(lesson, sweep, &mut bench, limits, on_progress)?
         }
         None => measure(lesson, &mut bench, limits, on_progress)?,
     };
