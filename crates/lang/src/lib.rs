@@ -11,7 +11,6 @@
 //! The whole program has one language ([`set`]). A thread can use another temporarily ([`with`]),
 //! for example to draw one picture in Chinese and one in English.
 
-mod message;
 pub mod numbers;
 #[cfg(test)]
 mod tests;
@@ -19,10 +18,11 @@ mod tests;
 use std::borrow::Cow;
 use std::cell::Cell;
 use std::collections::HashMap;
+use std::fmt;
+use std::ops::Deref;
+use std::sync::Arc;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU8, Ordering};
-
-pub use message::Message;
 
 /// A language of the interface.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, clap::ValueEnum)]
@@ -93,7 +93,7 @@ pub fn with<T>(language: Language, what: impl FnOnce() -> T) -> T {
 }
 
 /// What is said, in English whatever the language, as in logs and JSON.
-pub fn english(said: impl std::fmt::Display) -> String {
+pub fn english(said: impl fmt::Display) -> String {
     with(Language::English, || said.to_string())
 }
 
@@ -244,6 +244,71 @@ pub fn align_left(text: &str, columns: usize) -> String {
     format!("{text}{}", " ".repeat(spaces))
 }
 
+/// A sentence in every language: what happened is put into words once, and switching the language
+/// changes what is already on screen. It is one line: control characters are escaped.
+///
+/// [`message!`](crate::message!) makes one from the text that [`tr!`](crate::tr) takes.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Message(Arc<Texts>);
+
+#[derive(PartialEq, Eq, Hash, Debug)]
+struct Texts {
+    english: String,
+    /// `None` if it is the same as the English.
+    chinese: Option<String>,
+}
+
+impl Message {
+    /// The sentence that `say` gives in each language.
+    pub fn new<T: Into<String>>(say: impl Fn() -> T) -> Message {
+        let [english, chinese] = [Language::English, Language::Chinese]
+            .map(|language| single_line(with(language, || say().into())));
+        Message(Arc::new(Texts {
+            chinese: (chinese != english).then_some(chinese),
+            english,
+        }))
+    }
+
+    /// What is said in each language.
+    pub fn of(said: impl fmt::Display) -> Message {
+        Message::new(|| said.to_string())
+    }
+
+    /// The text in this thread's language.
+    pub fn text(&self) -> &str {
+        match (language(), &self.0.chinese) {
+            (Language::Chinese, Some(chinese)) => chinese,
+            (Language::Chinese | Language::English, _) => &self.0.english,
+        }
+    }
+}
+
+impl std::error::Error for Message {}
+
+impl Deref for Message {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        self.text()
+    }
+}
+
+impl fmt::Display for Message {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.text())
+    }
+}
+
+/// A text that is the same in every language, such as a driver's words.
+impl<T: Into<String>> From<T> for Message {
+    fn from(text: T) -> Message {
+        Message(Arc::new(Texts {
+            english: single_line(text.into()),
+            chinese: None,
+        }))
+    }
+}
+
 /// A text in this thread's language. `tr!("one each")` is a `&'static str`. With values, which are
 /// positional (`{}`) or named (`{n}`), `tr!("{n} of {}", all, n = 3)` is a `String` of one line:
 /// control characters in the values are escaped. A name without a value is that of a variable.
@@ -268,6 +333,14 @@ macro_rules! translate {
                 $crate::runtime_format!(template, $($values)+)
             )),
         }
+    };
+}
+
+/// A [`Message`] from what [`tr!`](crate::tr) takes.
+#[macro_export]
+macro_rules! message {
+    ($($text:tt)+) => {
+        $crate::Message::new(|| $crate::tr!($($text)+))
     };
 }
 

@@ -108,3 +108,20 @@ fn numbers_have_three_digits() {
         assert_eq!(shown, want);
     }
 }
+
+#[test]
+fn a_message_is_read_in_the_language_of_the_reader() {
+    install();
+    let [plain, counted] = [
+        crate::message!("Redo"),
+        crate::message!("up to {} ahead", 7),
+    ];
+    assert_eq!((&*plain, &*counted), ("Redo", "up to 7 ahead"));
+    with(Language::Chinese, || {
+        assert_eq!(&*plain, crate::text("Redo"));
+        assert!(counted.contains('7') && !counted.contains("ahead"));
+    });
+    let cause = Message::from("CUDA_ERROR_UNKNOWN");
+    let same = with(Language::Chinese, || cause.to_string());
+    assert_eq!(same, "CUDA_ERROR_UNKNOWN");
+}
