@@ -1,17 +1,20 @@
-//! `lifestreams devices`: lists devices, and explains what is missing and how to fix it; `lifestreams patterns`
-//! lists the bundled patterns, one per line.
+//! `lifestreams devices`: lists devices, and explains what is missing and how to fix it; `lifestreams verify`
+//! checks every kernel there; `lifestreams patterns` lists the bundled patterns, one per line.
 
 use std::num::NonZero;
 
 use anyhow::Result;
 use serde_json::json;
 
-use super::text::{columns, print, print_json, print_to_reader};
-use engine::Engine;
+use super::text::{CheckFailed, columns, print, print_json, print_to_reader};
+use engine::conformance::Report;
 use engine::cpu::CpuEngine;
 use engine::cuda::{first_device, list_devices};
+use engine::{DeviceInfo, Engine};
 use lang::tr;
 use life::{Rule, SHELF};
+use session::DeviceChoice;
+use session::instances::open_engine;
 use window::list_adapters;
 use workshop::{CppCompiler, GpuCompiler, PACKAGE, search};
 
@@ -116,6 +119,62 @@ pub(super) fn patterns() -> Result<()> {
         if !print_to_reader(&line)? {
             break;
         }
+    }
+    Ok(())
+}
+
+/// Compares every kernel on this device with the reference, bit by bit.
+pub(super) fn verify(small: bool, device: DeviceChoice) -> Result<()> {
+    let engine = open_engine(device)?;
+    let name = |it: &DeviceInfo| format!("{} ({})", it.name, it.driver);
+    let names: Vec<String> = engine.devices().iter().map(name).collect();
+    print(&tr!(
+        "verifying on {devices} ({engine})",
+        devices = names.join(" + "),
+        engine = engine.name()
+    ))?;
+    let mut failures = Vec::new();
+    let mut show = |report: Report| show_report(&report, &mut failures);
+    session::conformance::verify(engine, device, small, &mut show)?;
+    if failures.is_empty() {
+        return print(tr!("everything agrees with the reference"));
+    }
+    Err(CheckFailed(format!(
+        "{} checks failed: {}",
+        failures.len(),
+        failures.join("; ")
+    ))
+    .into())
+}
+
+fn show_report(report: &Report, failures: &mut Vec<String>) -> Result<()> {
+    let name = if report.is_split {
+        tr!("{check}, in bands", check = report.name)
+    } else {
+        report.name.to_string()
+    };
+    let outcome = match &report.outcome {
+        Ok(outcome) => outcome,
+        Err(why) => {
+            let left_out = tr!("left out: {why}");
+            return print(&format!("{name:<32} {left_out}"));
+        }
+    };
+    let verdict = if outcome.wrong.is_empty() {
+        "ok"
+    } else {
+        "WRONG"
+    };
+    let ms = report.took.as_secs_f64() * 1e3;
+    print(&format!(
+        "{name:32} {:5} cases  {verdict}  {ms:8.0} ms",
+        outcome.cases
+    ))?;
+    for wrong in outcome.wrong.iter().take(5) {
+        print(&format!("    {wrong}"))?;
+    }
+    if let Some(first) = outcome.wrong.first() {
+        failures.push(format!("{name}: {first}"));
     }
     Ok(())
 }

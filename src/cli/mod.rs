@@ -12,10 +12,8 @@ mod options;
 mod round;
 mod run;
 mod setup;
-mod shell;
 mod snapshot;
 mod text;
-mod verify;
 mod window;
 
 use std::collections::BTreeMap;
@@ -69,12 +67,12 @@ pub fn main() -> ExitCode {
         Some(Command::Round(command)) => round::main(&command),
         Some(Command::Exercise(command)) => round::exercise(&command),
         Some(Command::Bench(arguments)) => bench::main(&arguments, lecture::shipped_steps),
-        Some(Command::Verify { small, device }) => verify::main(small, device),
+        Some(Command::Verify { small, device }) => devices::verify(small, device),
         Some(Command::Kernel(what)) => kernel::main(&what),
         Some(Command::Devices { json }) => devices::main(json),
         Some(Command::Patterns) => devices::patterns(),
-        Some(Command::Completions { shell }) => shell::completions(shell),
-        Some(Command::Man { folder }) => shell::man(folder.as_deref()),
+        Some(Command::Completions { shell }) => options::completions(shell),
+        Some(Command::Man { folder }) => options::man(folder.as_deref()),
         Some(Command::Config { what }) => match what {
             None | Some(ConfigCommand::Show) => config::show(),
             Some(ConfigCommand::Path) => config::show_path(),

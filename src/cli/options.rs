@@ -1,16 +1,21 @@
-//! All options and commands; `--help` and the documents are made from here.
+//! All options and commands; `--help`, completions, manual pages and the documents are made from here.
 
-use std::path::PathBuf;
+use std::fs;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
+use anyhow::Result;
 use clap::builder::{PathBufValueParser, PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{ArgAction, Args, CommandFactory, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
+use clap_mangen::Man;
 
+use super::text::print_text;
 use engine::kernels::{self, KERNELS};
 use engine::{HostMemory, Kernel};
 use lang::Language;
 use lesson::{Exercise, LESSONS};
-use life::{RuleAndTorus, Size};
+use life::{RuleAndTorus, SaveError, Size};
 use session::{
     DeviceChoice, Order, Pace, Setup, Split, StopWhenStill, Streams, Switches, TimeSettings,
     TransferChoice, Wait,
@@ -119,7 +124,7 @@ pub(super) enum Command {
     Completions {
         /// The shell
         #[arg(value_name = "SHELL")]
-        shell: clap_complete::Shell,
+        shell: Shell,
     },
     /// Print the manual page
     Man {
@@ -813,6 +818,25 @@ fn with_negative_numbers(command: clap::Command) -> clap::Command {
         }
     });
     command.mut_subcommands(with_negative_numbers)
+}
+
+/// Prints the completions of a shell.
+pub(super) fn completions(shell: Shell) -> Result<()> {
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut command_line(), "lifestreams", &mut script);
+    print_text(String::from_utf8_lossy(&script).trim_end())
+}
+
+/// Prints the manual's page, or writes it and one for each command into a folder.
+pub(super) fn man(folder: Option<&Path>) -> Result<()> {
+    let Some(folder) = folder else {
+        let mut page = Vec::new();
+        Man::new(command_line()).render(&mut page)?;
+        return print_text(String::from_utf8_lossy(&page).trim_end());
+    };
+    let failed = |error: std::io::Error| SaveError::new(folder, &error);
+    fs::create_dir_all(folder).map_err(failed)?;
+    Ok(clap_mangen::generate_to(command_line(), folder).map_err(failed)?)
 }
 
 #[cfg(test)]
