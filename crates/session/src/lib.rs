@@ -58,11 +58,10 @@ pub use setup::{
     StoredKernel, TimeSettings,
 };
 pub use trace::{IsolatedOp, Trace};
-pub use worker::lab::Sampling;
+pub use worker::lab::{RateStatus, Sampling};
 pub use worker::status::{
     AbComparison, ClockStatus, Effect, EngineStatus, LabStatus, LatticeStatus, NOTICE_TIME,
-    PanelStatus, RateStatus, Recomputing, RecordedStatus, SettingStatus, Settled, Status,
-    time_left,
+    PanelStatus, Recomputing, RecordedStatus, SettingStatus, Settled, Status, time_left,
 };
 
 /// A running session; see the crate's documentation.

@@ -133,6 +133,30 @@ impl Statistics {
     }
 }
 
+/// How fast a session goes.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct RateStatus {
+    /// Rounds completed since the start.
+    pub rounds: u64,
+    /// Rounds per second, over the last half second or so.
+    pub rounds_per_second: f64,
+    /// Generations per second, of each instance.
+    pub generations_per_second: f64,
+    /// Cells stepped a second, over all instances.
+    pub cells_per_second: f64,
+    /// The median time of a launch, by events around it, in microseconds.
+    pub launch_us: Option<f64>,
+    /// The median time of a round, from its first call to its last event, in microseconds.
+    pub round_us: Option<f64>,
+    /// One round in this many is timed by events.
+    pub timed_one_in: u32,
+    /// Cells stepped per second while a round's launches run (from the start of the first to the
+    /// end of the last, by events): the median of the latest timed rounds.
+    pub stepping: Option<f64>,
+    /// The same for every kernel that this session has used, when it was last used.
+    pub reached: Vec<(&'static str, f64)>,
+}
+
 /// Adds a value and drops the oldest beyond [`MAX_LATEST`].
 fn push(latest: &mut VecDeque<f64>, us: f64) {
     latest.push_back(us);
@@ -488,6 +512,29 @@ impl SessionWorker {
         self.publisher.lock_trace().replace(round, before);
         self.lab.isolated = present.map(|setting| setting.isolated());
         self.lab.recorded = Some(key);
+    }
+
+    /// How fast the session goes at this time.
+    pub(super) fn rate_status(&self, now: Instant) -> RateStatus {
+        let (setup, statistics) = (&self.setup, &self.lab.statistics);
+        // What is computed again on the way to a generation has no rates.
+        let at_work = self.state.is_at_work() && self.state.moving().is_none();
+        let (rounds, generations) = if at_work {
+            statistics.rates(now)
+        } else {
+            (0.0, 0.0)
+        };
+        RateStatus {
+            rounds: statistics.rounds,
+            rounds_per_second: rounds,
+            generations_per_second: generations,
+            cells_per_second: generations * setup.size.cells() as f64 * setup.instances as f64,
+            launch_us: statistics.launch_us(),
+            round_us: statistics.round_us(),
+            timed_one_in: self.lab.sampling.one_in(),
+            stepping: statistics.stepping_rate(),
+            reached: statistics.reached.clone(),
+        }
     }
 
     /// Replaces measured figures by recorded ones, if those are shown.
