@@ -5,6 +5,7 @@
 //! force) is found when it is taken, since earlier ones may change it; the panel that it concerns is the
 //! one that was selected when it was asked.
 
+use crate::log::CellChange;
 use crate::saved::{Drafts, OwnFile, SavedSession};
 use crate::{Edit, OwnRound, OwnRoundError, PicturePlan, Setup, Switch};
 use engine::Kernel;
@@ -52,8 +53,8 @@ pub(crate) enum Command {
     View(PicturePlan),
     /// Edits a lattice. The number identifies the edit in pictures.
     Edit(Edit, u64),
-    /// Sets an instance back to its lattice of the start.
-    ResetPanel(usize),
+    /// Changes the cells of an instance, on behalf of the user.
+    Cells(usize, CellChange),
     /// Fills an instance that died with a soup, on behalf of the program.
     Reseed {
         /// The instance.
@@ -274,7 +275,7 @@ impl Command {
             Command::Edit(..) | Command::Reseed { .. } => (NoMove, true, Ignore),
             Command::View(_) => (EngineIdle, false, Ignore),
             Command::Apply(_) => (EngineIdle, true, Refuse),
-            Command::ResetPanel(_)
+            Command::Cells(..)
             | Command::SetOwnRound(..)
             | Command::SetOwnKernel(_)
             | Command::Open(_) => (EngineIdle, true, Ignore),
@@ -339,6 +340,11 @@ pub(crate) fn enqueue(queue: &mut VecDeque<Command>, command: Command, is_moving
 }
 
 impl SessionAction {
+    /// What it does to the cells of the selected instance, if it is a change of these alone.
+    pub(crate) fn of_selected(self) -> Option<CellChange> {
+        (self == SessionAction::ResetPanel).then_some(CellChange::Start)
+    }
+
     /// Whether it needs an engine, and is refused after the session's end.
     pub fn needs_engine(self) -> bool {
         Command::Act(self).needs().after_end == AfterEnd::Refuse

@@ -997,14 +997,25 @@ impl Area {
         let within = |at: u32, from: u32, side: u32| at >= from && at - from < side;
         within(x, self.x, self.size.width()) && within(y, self.y, self.size.height())
     }
-
-    fn fits(self, lattice: Size) -> bool {
-        let (own, all) = (self.size, lattice);
-        own.width() <= all.width() && own.height() <= all.height()
-    }
 }
 
 impl Change {
+    /// The area that it changes, if it does not say which cells.
+    pub fn area(&self) -> Option<Area> {
+        match self {
+            Change::Clear(area) | Change::Fill { area, .. } => Some(*area),
+            Change::Flip { area, .. } | Change::Rotate { area, .. } => Some(*area),
+            Change::Draw { .. } | Change::Place { .. } => None,
+        }
+    }
+
+    /// Whether there is room for it.
+    fn fits(&self, lattice: Size) -> bool {
+        self.area().is_none_or(|Area { size, .. }| {
+            size.width() <= lattice.width() && size.height() <= lattice.height()
+        })
+    }
+
     /// Whether the change depends on the cells that are there.
     pub fn reads_cells(&self) -> bool {
         matches!(self, Change::Flip { .. } | Change::Rotate { .. })
@@ -1015,6 +1026,8 @@ impl Change {
     pub fn touched(&self, size: Size) -> Option<Vec<WordEdit>> {
         let mut patch = Patch::new(size);
         match self {
+            Change::Flip { .. } | Change::Rotate { .. } => return None,
+            _ if !self.fits(size) => {}
             Change::Draw { cells, alive } => {
                 cells.iter().for_each(|&[x, y]| patch.set(x, y, *alive));
             }
@@ -1023,19 +1036,15 @@ impl Change {
                 at,
                 overwrites_dead,
             } => patch.lay(pattern, *at, *overwrites_dead),
-            Change::Clear(area) if area.fits(size) => {
-                patch.lay(&Lattice::new(area.size), [area.x, area.y], true);
-            }
+            Change::Clear(area) => patch.lay(&Lattice::new(area.size), [area.x, area.y], true),
             Change::Fill {
                 area,
                 density,
                 seed,
-            } if area.fits(size) => {
+            } => {
                 let soup = soup(area.size, *density, *seed, 0);
                 patch.lay(&soup, [area.x, area.y], true);
             }
-            Change::Clear(_) | Change::Fill { .. } => {}
-            Change::Flip { .. } | Change::Rotate { .. } => return None,
         }
         Some(patch.into_edits())
     }
@@ -1056,8 +1065,7 @@ impl Change {
                 density,
                 seed,
             } if *area == Area::whole(size) => Some(Arc::new(soup(size, *density, *seed, 0))),
-            Change::Place { .. } | Change::Clear(_) | Change::Fill { .. } => None,
-            Change::Draw { .. } | Change::Flip { .. } | Change::Rotate { .. } => None,
+            _ => None,
         }
     }
 
@@ -1071,12 +1079,13 @@ impl Change {
     /// Applies the change to a lattice.
     pub fn apply_to(&self, lattice: &mut Lattice) {
         match self {
-            Change::Flip { area, horizontal } if area.fits(lattice.size()) => {
+            _ if !self.fits(lattice.size()) => {}
+            Change::Flip { area, horizontal } => {
                 let part = lattice.part(area.x, area.y, area.size);
                 let flipped = flipped(&part, *horizontal);
                 lay(&flipped, lattice, [area.x, area.y]);
             }
-            Change::Rotate { area, clockwise } if area.fits(lattice.size()) => {
+            Change::Rotate { area, clockwise } => {
                 let part = lattice.part(area.x, area.y, area.size);
                 let turned = turned(&part, *clockwise);
                 let size = lattice.size();
@@ -1086,10 +1095,7 @@ impl Change {
                 lay(&Lattice::new(area.size), lattice, [area.x, area.y]);
                 lay(&turned, lattice, turned_corner(*area, size));
             }
-            Change::Flip { .. } | Change::Rotate { .. } => {}
-            Change::Draw { .. } | Change::Place { .. } | Change::Clear(_) | Change::Fill { .. } => {
-                apply_all(self.touched(lattice.size()).unwrap_or_default(), lattice);
-            }
+            _ => apply_all(self.touched(lattice.size()).unwrap_or_default(), lattice),
         }
     }
 }

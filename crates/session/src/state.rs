@@ -309,9 +309,8 @@ impl State {
         other
     }
 
-    /// Sets an instance back to its lattice of the start.
-    pub(crate) fn reset_panel(&mut self, instance: usize) -> Option<Notice> {
-        let cells = CellChange::Start;
+    /// Changes an instance's cells, on behalf of the user.
+    pub(crate) fn change_cells(&mut self, instance: usize, cells: CellChange) -> Option<Notice> {
         self.missing(instance)
             .or_else(|| self.change(Author::Person, Content::Cells { instance, cells }))
     }

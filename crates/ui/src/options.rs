@@ -248,8 +248,7 @@ impl EditOverlay {
         mine.find_map(|edit| match &edit.change {
             Change::Draw { cells, alive } => cells.contains(&cell).then_some(*alive),
             Change::Clear(area) => area.contains(cell).then_some(false),
-            Change::Place { .. } | Change::Fill { .. } => None,
-            Change::Flip { .. } | Change::Rotate { .. } => None,
+            _ => None,
         })
     }
 

@@ -615,9 +615,7 @@ fn apply_due(state: &State, record: &Record, facts: &EngineFacts) -> NextTask {
     let needs_cells = match &record.content {
         Content::Cells { cells, .. } => match cells {
             CellChange::Edit(change) if change.reads_cells() => true,
-            CellChange::Edit(_) | CellChange::Start | CellChange::Soup { .. } => {
-                return NextTask::Apply;
-            }
+            _ => return NextTask::Apply,
         },
         Content::Start(_) | Content::Rule(_) => false,
         Content::Grid { .. } | Content::Compare => true,
@@ -679,8 +677,11 @@ impl SessionWorker {
             }
             command if command.needs().when == When::AtOnce => self.perform_at_once(command),
             mut command => {
-                if let Command::Act(SessionAction::ResetPanel) = command {
-                    command = Command::ResetPanel(self.watch.selected);
+                if let Command::Act(action) = command
+                    && let Some(cells) = action.of_selected()
+                {
+                    self.log_command(action);
+                    command = Command::Cells(self.watch.selected, cells);
                 }
                 let is_moving = self.state.moving().is_some();
                 enqueue(&mut self.state.queue, command, is_moving);
@@ -813,11 +814,7 @@ impl SessionWorker {
                 }
                 notice
             }
-            Command::ResetPanel(instance) => {
-                let notice = self.state.reset_panel(instance);
-                self.log_command(SessionAction::ResetPanel);
-                notice
-            }
+            Command::Cells(instance, cells) => self.state.change_cells(instance, cells),
             // Unless the user drew there meanwhile.
             Command::Reseed {
                 instance,

@@ -193,8 +193,10 @@ impl Sheet {
                 self.pattern(pattern, at.map(i64::from), self.live);
             }
             Change::Clear(area) => self.fill_area(*area, self.dead),
-            Change::Fill { area, .. } | Change::Flip { area, .. } | Change::Rotate { area, .. } => {
-                self.outline_area(*area, self.palette.label);
+            // Which cells live then is seen once they do.
+            other => {
+                let area = other.area().into_iter();
+                area.for_each(|area| self.outline_area(area, self.palette.label));
             }
         }
     }
