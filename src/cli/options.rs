@@ -277,8 +277,7 @@ pub(super) struct SwitchArguments {
     /// stream, or for all of them at once
     #[arg(long, value_name = "HOW", value_enum, default_value_t = Wait::Poll)]
     pub wait: Wait,
-    /// In which order the host issues a round: one instance after the other, all launches first, or as
-    /// the script of --round says [default: breadth; with --round own]
+    /// In which order the host issues a round [default: breadth; with --round own]
     #[arg(long, value_name = "ORDER", value_enum)]
     pub order: Option<Order>,
     /// The script of a round of your own: its streams, events and order

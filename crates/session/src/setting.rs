@@ -382,23 +382,7 @@ impl Switch {
                     tr!("the host waits for all"),
                 ],
             },
-            Switch::Order => match now.order {
-                Order::Depth => [
-                    mark!("depth"),
-                    tr!("instances are issued one after the other"),
-                    tr!("depth-first"),
-                ],
-                Order::Breadth => [
-                    mark!("breadth"),
-                    tr!("all launches are issued first, then all downloads"),
-                    tr!("breadth-first"),
-                ],
-                Order::Own => [
-                    mark!("own"),
-                    tr!("as the round of your own says, in its streams"),
-                    tr!("own round"),
-                ],
-            },
+            Switch::Order => now.order.texts(),
             Switch::Graphs if now.graphs => [
                 "on",
                 tr!("the host makes one call per round"),
@@ -566,14 +550,40 @@ impl Order {
         self == Order::Depth
     }
 
+    /// What it is as a script, with a stream for each instance; one of the user's own has another.
+    pub fn script(self) -> &'static str {
+        match self {
+            Order::Depth => "for i in 0..N { advance(i, i); download(i, i); }",
+            Order::Breadth | Order::Own => {
+                "for i in 0..N { advance(i, i); } for i in 0..N { download(i, i); }"
+            }
+        }
+    }
+
+    /// What it is called, in English as its option is; what it does; and its name among others.
+    fn texts(self) -> [&'static str; 3] {
+        match self {
+            Order::Depth => [
+                mark!("depth"),
+                tr!("instances are issued one after the other"),
+                tr!("depth-first"),
+            ],
+            Order::Breadth => [
+                mark!("breadth"),
+                tr!("all launches are issued first, then all downloads"),
+                tr!("breadth-first"),
+            ],
+            Order::Own => [
+                mark!("own"),
+                tr!("as the round of your own says, in its streams"),
+                tr!("own round"),
+            ],
+        }
+    }
+
     /// Its name among others in the displayed language.
-    pub fn in_short(self) -> String {
-        let switches = Switches {
-            order: self,
-            ..Switches::DEFAULT
-        };
-        let [_, _, short] = Switch::Order.texts(switches, &engine::kernels::KERNELS[0]);
-        short
+    pub fn in_short(self) -> &'static str {
+        self.texts()[2]
     }
 
     /// The change of a round of the user's own taking its place.

@@ -316,7 +316,7 @@ fn pieces(facts: &RoundFacts) -> Vec<String> {
         facts.source(),
         facts.bytes()
     ));
-    if facts.order == Order::Depth {
+    if facts.order.is_depth_first() {
         pieces = vec![pieces.concat()];
     }
     if let (Wait::Each, Some(last)) = (facts.wait, pieces.last_mut()) {

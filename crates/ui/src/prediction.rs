@@ -99,13 +99,7 @@ pub fn predicted_factor(
         let (start, end) = predict(round, times).bounds()?;
         Some((end.0 - start.0).max(1) as f64)
     };
-    let before = match before {
-        Order::Depth => "for i in 0..N { advance(i, i); download(i, i); }",
-        Order::Breadth | Order::Own => {
-            "for i in 0..N { advance(i, i); } for i in 0..N { download(i, i); }"
-        }
-    };
-    let before = Verdict::of(before, Work::Lattices, instances, &[]);
+    let before = Verdict::of(before.script(), Work::Lattices, instances, &[]);
     Some(length(&before.round)? / length(round)?)
 }
 
