@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use anyhow::Result;
-use clap::builder::{PathBufValueParser, PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::builder::{PathBufValueParser, PossibleValuesParser, TypedValueParser};
 use clap::{ArgAction, Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use clap_mangen::Man;
@@ -271,7 +271,7 @@ pub(super) struct SwitchArguments {
     #[arg(long, value_name = "HOW", value_enum)]
     pub streams: Option<Streams>,
     /// The host memory that downloads land in: page-locked or pageable
-    #[arg(long, value_name = "KIND", default_value = "pinned", value_parser = host_memory())]
+    #[arg(long, value_name = "KIND", value_enum, default_value_t = HostMemory::Pinned)]
     pub host_memory: HostMemory,
     /// How the host learns that a round is over: it polls events, or waits for each instance's
     /// stream, or for all of them at once
@@ -752,18 +752,6 @@ pub(super) type KernelOption = Option<&'static Kernel>;
 fn kernel_or_auto() -> impl TypedValueParser<Value = KernelOption> {
     let names = KERNELS.iter().map(|kernel| kernel.name);
     PossibleValuesParser::new(["auto"].into_iter().chain(names)).map(|name| kernels::find(&name))
-}
-
-fn host_memory() -> impl TypedValueParser<Value = HostMemory> {
-    let pinned = PossibleValue::new("pinned")
-        .help("Page-locked: copies are asynchronous, and the call returns immediately");
-    let pageable = PossibleValue::new("pageable").help(
-        "Pageable: the driver copies through a page-locked buffer of its own, and the call blocks",
-    );
-    PossibleValuesParser::new([pinned, pageable]).map(|name| match name.as_str() {
-        "pageable" => HostMemory::Pageable,
-        _ => HostMemory::Pinned,
-    })
 }
 
 /// A device on which something is measured.

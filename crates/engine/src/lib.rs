@@ -286,7 +286,9 @@ impl SlotsSpec {
 }
 
 /// How host memory is allocated.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, serde::Serialize, serde::Deserialize)]
+#[derive(
+    Clone, Copy, PartialEq, Eq, Hash, Debug, serde::Serialize, serde::Deserialize, clap::ValueEnum,
+)]
 #[serde(rename_all = "lowercase")]
 pub enum HostMemory {
     /// Page-locked: copies are asynchronous, and the call returns immediately.

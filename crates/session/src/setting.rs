@@ -300,9 +300,7 @@ impl Switch {
         let kernel = context.kernel;
         let all = match self {
             Switch::Streams => each(|streams| Switches { streams, ..now }),
-            Switch::HostMemory => [HostMemory::Pinned, HostMemory::Pageable]
-                .map(|host_memory| Switches { host_memory, ..now })
-                .into(),
+            Switch::HostMemory => each(|host_memory| Switches { host_memory, ..now }),
             Switch::Wait => each(|wait| Switches { wait, ..now }),
             Switch::Order => each(|order| Switches { order, ..now }),
             Switch::Graphs => [false, true]
