@@ -626,7 +626,7 @@ pub(super) enum ExerciseCommand {
 }
 
 /// What can be measured, in the order in which records keep and documents show it.
-pub(super) const TABLES: [&str; 4] = ["default", "frame", "effect", "ladder"];
+pub(super) const TABLES: [&str; 3] = ["default", "frame", "ladder"];
 
 /// What is named to record rounds and lessons for machines without a GPU.
 pub(super) const RECORDING: &str = "recording";

@@ -1,21 +1,16 @@
-//! Whole rounds (every instance steps and downloads in its own stream), what a change of a switch or of the
-//! kernel does to them, and whole frames (the newest pictures uploaded and drawn besides), with the interface's
-//! part of these.
+//! Whole rounds (every instance steps and downloads in its own stream), what streams, order and batches do to
+//! them, and whole frames (the newest pictures uploaded and drawn besides), with the interface's part of these.
 
 use std::time::{Duration, Instant};
 
-use anyhow::{Result, bail};
+use anyhow::Result;
 
-use super::{RUN, RUNS, Table, compare, fits, rounds, setup, spread, with_pictures};
+use super::{RUN, RUNS, Table, compare, fits, setup, spread, with_pictures};
 use crate::cli::setup::DEFAULT_SIDE;
 use crate::cli::snapshot::draw_until;
 use crate::cli::text::say;
-use engine::kernels;
 use experiment::{Limits, Plan};
-use session::instances::Event;
-use session::{
-    DeviceChoice, Order, Pace, PictureSource, Request, Session, Setup, Streams, Switch, Switches,
-};
+use session::{DeviceChoice, Order, Pace, PictureSource, Session, Setup, Streams, Switches};
 use ui::{SidePanel, ViewOptions};
 use window::list_adapters;
 use window::offscreen::Renderer;
@@ -42,34 +37,6 @@ pub(super) fn tables(
         streams(&mut times, side, device)?;
     }
     add(times)?;
-    let mut rates = Table::new("frame", "Rounds per second, two rounds in flight");
-    let graphs = Switches {
-        graphs: true,
-        ..Switches::DEFAULT
-    };
-    let batch = Switches {
-        streams: Streams::Batch,
-        ..Switches::DEFAULT
-    };
-    for (kernel, instances, side, how, switches) in [
-        ("bits", 16, 128, "eager", Switches::DEFAULT),
-        ("bits", 16, 128, "as a graph", graphs),
-        ("bits", 256, 128, "eager", Switches::DEFAULT),
-        ("bits", 256, 128, "as a graph", graphs),
-        ("bits", 16, 1024, "eager", Switches::DEFAULT),
-        ("bits", 16, 1024, "as a graph", graphs),
-        ("resident", 16, 128, "as one batch", batch),
-        ("resident", 256, 128, "as one batch", batch),
-    ] {
-        let setup = setup(kernel, instances, side, device)?.with_switches(switches);
-        let runs = rounds_per_second(&setup)?;
-        rates.add(
-            format!("{instances} × {side}², `{kernel}`, {how}"),
-            "rounds/s",
-            &runs,
-        );
-    }
-    add(rates)?;
     if !draws {
         return Ok(());
     }
@@ -134,37 +101,6 @@ fn interface(adapter: Option<&str>) -> Result<Table> {
     Ok(table)
 }
 
-/// The time of a round after a change of a switch or of the kernel.
-pub(super) fn effects(device: DeviceChoice) -> Result<Table> {
-    let setup = setup("sync-global", 16, DEFAULT_SIDE, device)?;
-    let (kernel, switches) = (setup.setting.kernel, setup.setting.switches);
-    let limits = lesson::limits();
-    let title = format!(
-        "Time per round after a change relative to the time before, one round in flight, {}",
-        apart(&limits)
-    );
-    let mut table = Table::new("effect", &title);
-    let mut changes = Vec::new();
-    for switch in [
-        Switch::Streams,
-        Switch::HostMemory,
-        Switch::Order,
-        Switch::Graphs,
-    ] {
-        let choice = switch.next(switches, kernel).map_err(anyhow::Error::msg)?;
-        changes.push((choice.effect, (kernel, choice.switches)));
-    }
-    let bits = kernels::find("bits").expect("a kernel of the table");
-    let instead = format!("kernel {} instead of {}", bits.name, kernel.name);
-    changes.push((instead, (bits, switches)));
-    let (mut sim, share) = with_pictures(&setup)?;
-    for (what, changed) in changes {
-        let executor = compare(&mut sim, &share.setting, changed, Plan::Windows(limits))?;
-        table.add_factor(format!("16 × {DEFAULT_SIDE}², {what}"), &executor);
-    }
-    Ok(table)
-}
-
 /// In how many windows settings are compared, and how far apart.
 pub(super) fn apart(limits: &Limits) -> String {
     let (windows, seconds) = (limits.windows, limits.apart.as_secs_f64());
@@ -204,26 +140,6 @@ fn streams(table: &mut Table, side: u64, device: DeviceChoice) -> Result<()> {
         table.add_time(format!("{defaults}, {how}"), &executor, 1);
     }
     Ok(())
-}
-
-fn rounds_per_second(setup: &Setup) -> Result<Vec<f64>> {
-    let (mut sim, share) = with_pictures(setup)?;
-    let mut run = || -> Result<f64> {
-        let began = Instant::now();
-        let (mut done, mut pictures) = (0, 0);
-        let next = |_| (began.elapsed() < RUN).then(|| Request::of(1));
-        rounds(&mut sim, &share, next, |event| match event {
-            Event::Round { .. } => done += 1,
-            Event::Pictures { instances, .. } => pictures += instances.len(),
-            Event::Snapshot { .. } | Event::Calibrated(_) | Event::Measured(_) => {}
-        })?;
-        if pictures != done * setup.instances {
-            bail!("internal: {pictures} pictures of {done} rounds");
-        }
-        Ok(done as f64 / began.elapsed().as_secs_f64())
-    };
-    run()?; // warm-up
-    (0..RUNS).map(|_| run()).collect()
 }
 
 /// Frames per second, each with a newer picture in every panel, drawn off-screen at 1920×1080; the session runs unthrottled on its own thread, as in the window.

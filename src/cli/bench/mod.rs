@@ -69,7 +69,6 @@ pub(super) fn main(arguments: &BenchArguments, shipped_steps: ShippedSteps) -> R
         match name {
             "default" => add(default::table(device, small, tell)?)?,
             "frame" => frame::tables(device, adapter, &mut add)?,
-            "effect" => add(frame::effects(device)?)?,
             _ => measure_ladder(arguments, &mut record, tell)?,
         }
     }
@@ -528,7 +527,7 @@ mod tests {
         };
         let changed = (kernels::find("global").unwrap(), setup.setting.switches);
         let executor = compare(&mut sim, &share.setting, changed, Plan::Windows(limits)).unwrap();
-        let mut table = Table::new("effect", &frame::apart(&limits));
+        let mut table = Table::new("frame", &frame::apart(&limits));
         table.add_time("before".into(), &executor, 0);
         table.add_time("after".into(), &executor, 1);
         table.add_factor("the factor".into(), &executor);
