@@ -9,7 +9,7 @@ use super::options::LessonArguments;
 use super::text::{CheckFailed, columns, print, print_json, print_text, say};
 use lang::tr;
 use lesson::Speedup;
-use lesson::{Group, LESSONS, Lesson, LessonError, Outcome, PartOutcome, Progress};
+use lesson::{Group, LESSONS, Lesson, LessonError, Outcome, PartOutcome};
 use session::finding_in_words;
 use window::picture_file::{Image, write_png};
 
@@ -89,42 +89,35 @@ fn list() -> Result<()> {
     ))
 }
 
-/// Runs a lesson; prints what people read on the way, unless JSON is wanted.
+/// Runs a lesson; prints what people read before and after, unless JSON is wanted.
 fn run(lesson: &'static Lesson, arguments: &LessonArguments) -> Result<Outcome> {
-    let told = !arguments.json;
-    let mut broken = None;
-    let mut tell_line = |line: String| {
-        if told && broken.is_none() {
-            broken = print_text(&line).err();
+    let tell = |lines: Vec<String>| {
+        if arguments.json {
+            return Ok(());
         }
+        print_text(&lines.join("\n"))
     };
-    tell_line(format!("{}: {}", lesson.name, lang::text(lesson.title)));
-    tell_line(format!("({})\n", lesson.source.in_words()));
-    tell_line(format!("{}\n", lang::text(lesson.intro)));
-    tell_line(format!("? {}", lang::text(lesson.question)));
-    for (at, choice) in lesson.choices.in_words().iter().enumerate() {
-        tell_line(format!("  {}  {choice}", at + 1));
-    }
-    tell_line(String::new());
-    let outcome = lesson::run(lesson, arguments.device, None, &mut |progress| {
-        let lines = match progress {
-            Progress::Measuring(_) | Progress::Waiting { .. } => Vec::new(),
-            Progress::Swept(speedup) => curve_lines(&speedup),
-            Progress::Measured(part) if lesson.missing_on_cpu.is_none() => part_lines(&part),
-            // Where the engine lacks what the lesson is about, its times would say otherwise.
-            Progress::Measured(_) => Vec::new(),
-        };
-        lines.into_iter().for_each(&mut tell_line);
-        ControlFlow::Continue(())
-    })
-    .map_err(unwrapped)?;
+    let mut lines = vec![
+        format!("{}: {}", lesson.name, lang::text(lesson.title)),
+        format!("({})\n", lesson.source.in_words()),
+        format!("{}\n", lang::text(lesson.intro)),
+        format!("? {}", lang::text(lesson.question)),
+    ];
+    let choices = (1..).zip(lesson.choices.in_words());
+    lines.extend(choices.map(|(number, choice)| format!("  {number}  {choice}")));
+    lines.push(String::new());
+    tell(lines)?;
+    let silent = &mut |_| ControlFlow::Continue(());
+    let outcome = lesson::run(lesson, arguments.device, None, silent).map_err(unwrapped)?;
+    let mut lines = Vec::new();
     let is_recorded = outcome.recorded_in_words().is_some();
     if !is_recorded {
-        if lesson.missing_on_cpu.is_some() && outcome.missing.is_none() {
-            let parts = outcome.parts.iter().flat_map(part_lines);
-            parts.for_each(&mut tell_line);
+        lines.extend(outcome.speedup.iter().flat_map(curve_lines));
+        // Where the engine lacks what the lesson is about, its times would say otherwise.
+        if outcome.missing.is_none() {
+            lines.extend(outcome.parts.iter().flat_map(part_lines));
         }
-        finding_lines(&outcome).into_iter().for_each(&mut tell_line);
+        lines.extend(finding_lines(&outcome));
     }
     for check in &outcome.checks {
         let verdict = if check.passed {
@@ -132,31 +125,26 @@ fn run(lesson: &'static Lesson, arguments: &LessonArguments) -> Result<Outcome> 
         } else {
             tr!("WRONG")
         };
-        tell_line(format!("{}  {}", lang::align_right(verdict, 8), check.what));
+        lines.push(format!("{}  {}", lang::align_right(verdict, 8), check.what));
     }
-    if let Some(missing) = &outcome.missing {
-        tell_line(format!("\n{missing}"));
-    }
+    lines.extend(outcome.missing.iter().map(|it| format!("\n{it}")));
     if outcome.is_unrecorded {
         let sentence = lang::sentence_case(tr!("nothing was recorded of this lesson on a GPU"));
-        tell_line(format!("\n{sentence}"));
+        lines.push(format!("\n{sentence}"));
     }
     if !is_recorded {
-        tell_line(format!("\n{}", outcome.closing));
-        tell_line(tr!("On {} ({}).", outcome.device, outcome.engine) + "\n");
+        lines.push(format!("\n{}", outcome.closing));
+        lines.push(tr!("On {} ({}).", outcome.device, outcome.engine) + "\n");
     }
-    if let Some(recorded) = outcome.shown().recorded_in_words() {
-        let outcome = outcome.shown();
-        tell_line(format!("{}\n", lang::sentence_case(&recorded)));
-        let parts = outcome.parts.iter().flat_map(part_lines);
-        let lines = parts.chain(finding_lines(outcome));
-        lines.for_each(&mut tell_line);
-        tell_line(format!("\n{}\n", outcome.closing));
+    let shown = outcome.shown();
+    if let Some(recorded) = shown.recorded_in_words() {
+        lines.push(format!("{}\n", lang::sentence_case(&recorded)));
+        lines.extend(shown.parts.iter().flat_map(part_lines));
+        lines.extend(finding_lines(shown));
+        lines.push(format!("\n{}\n", shown.closing));
     }
-    match broken {
-        Some(error) => Err(error),
-        None => Ok(outcome),
-    }
+    tell(lines)?;
+    Ok(outcome)
 }
 
 /// What was found of each comparison, below an empty line.
@@ -187,17 +175,14 @@ fn part_lines(part: &PartOutcome) -> Vec<String> {
     title.chain(figures).chain(note).collect()
 }
 
-/// The newest points of a speed-up curve, below a head if they are the first.
+/// A speed-up curve, a line for each number of instances.
 fn curve_lines(speedup: &Speedup) -> Vec<String> {
-    let Some(newest) = speedup.measured().checked_sub(1) else {
-        return Vec::new();
-    };
-    let [instances, rates] = speedup.row(newest);
-    let mut lines = vec![format!("  {instances}: {rates}")];
-    if newest == 0 {
-        lines.splice(0..0, [speedup.caption(), Speedup::meaning().into()]);
-    }
-    lines
+    let rows = (0..speedup.measured()).map(|nth| {
+        let [instances, rates] = speedup.row(nth);
+        format!("  {instances}: {rates}")
+    });
+    let head = [speedup.caption(), Speedup::meaning().into()];
+    head.into_iter().chain(rows).collect()
 }
 
 /// Writes a lesson's pictures: the first under the name given, the others with a number behind it;
