@@ -31,10 +31,9 @@ fn root() -> &'static Path {
 type Part = fn(&[Record]) -> Result<String>;
 
 /// Every part that a page can have.
-const PARTS: [(&str, Part); 8] = [
+const PARTS: [(&str, Part); 7] = [
     ("headline", tables::headline),
     ("keys", |_| tables::keys()),
-    ("commands", |_| tables::commands()),
     ("options", |_| Ok(tables::help())),
     ("lessons", |_| tables::lessons()),
     ("kernels", |_| tables::kernels()),
