@@ -434,8 +434,6 @@ pub(super) struct WindowArguments {
 /// Options of `run`.
 #[derive(Args, Clone, Debug)]
 pub(super) struct RunArguments {
-    #[command(flatten)]
-    pub common: Common,
     /// Generations to step
     #[arg(short, long, value_name = "N", value_parser = whole(0u64, u64::MAX))]
     pub generations: u64,
@@ -449,13 +447,13 @@ pub(super) struct RunArguments {
     /// Print one JSON object, and nothing else, on stdout
     #[arg(long)]
     pub json: bool,
+    #[command(flatten)]
+    pub common: Common,
 }
 
 /// Options of `snapshot`.
 #[derive(Args, Clone, Debug)]
 pub(super) struct SnapshotArguments {
-    #[command(flatten)]
-    pub common: Common,
     #[command(flatten)]
     pub look: LookArguments,
     /// The PNG file to write
@@ -486,6 +484,8 @@ pub(super) struct SnapshotArguments {
     /// Zoom factor; 1 shows whole lattices [default: that of a new window]
     #[arg(long, value_name = "X", value_parser = number(f64::MIN_POSITIVE, f64::MAX, "take a number above 0, such as 4"))]
     pub zoom: Option<f64>,
+    #[command(flatten)]
+    pub common: Common,
 }
 
 /// What `snapshot --show` shows. Each was an option of its own, whose name is still taken.

@@ -1,7 +1,7 @@
 //! From options, or a session's file, to a [`Setup`].
 
 use std::io::ErrorKind;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::Result;
@@ -22,8 +22,9 @@ use life::{
 use session::fastest::Requested;
 use session::instances::{MAX_GRAPH_LAUNCHES, ensure_room};
 use session::{
-    DeviceChoice, KernelChoice, Order, OwnRound, OwnRoundError, Pace, SavedSession, SessionFile,
-    Setting, Setup, Split, Start, StoredKernel, Streams, Switches, TimeSettings, default_kernels,
+    DeviceChoice, KernelChoice, Order, OwnOrder, OwnRound, OwnRoundError, Pace, SavedSession,
+    SessionFile, Setting, Setup, Split, Start, StoredKernel, Streams, SwitchContext, Switches,
+    TimeSettings, default_kernels,
 };
 use workshop::OwnKernel;
 
@@ -52,32 +53,21 @@ pub(super) fn say_what_is_ignored(matches: &ArgMatches) {
         Some(_) => return,
     };
     let typed = |name: &str| matches.value_source(name) == Some(ValueSource::CommandLine);
-    for soup in ["seed", "density"] {
-        if typed("pattern") && typed(soup) {
+    let session = matches.try_get_one::<PathBuf>("session").ok().flatten();
+    let start = match session {
+        Some(path) if path.exists() => "session",
+        _ => "pattern",
+    };
+    for option in ["seed", "density", "pattern"] {
+        if typed(option) && typed(start) && option != start {
             say(&tr!(
-                "--{soup} has no effect with --pattern, which sets the start"
+                "--{option} has no effect with --{start}, which sets the start"
             ));
         }
     }
 }
 
 impl Common {
-    /// The kernel of the user's own that was given, and these options with its rung in its place.
-    ///
-    /// # Errors
-    /// The file cannot be read, or declares nothing that can be checked.
-    fn own_kernel(&self) -> Result<Option<(OwnKernel, Common)>> {
-        let Some(path) = &self.kernel_file else {
-            return Ok(None);
-        };
-        let own = kernel::read(path)?;
-        let mut with_rung = self.clone();
-        with_rung.kernel = Some(Some(own.rung));
-        with_rung.kernel_file = None;
-        with_rung.switches.block = None; // the file says it
-        Ok(Some((own, with_rung)))
-    }
-
     /// The options given for what a run otherwise chooses by itself, in this setup.
     pub(super) fn requested(&self, setup: &Setup) -> Requested {
         let switches = self.switches.switches();
@@ -142,20 +132,12 @@ impl Common {
     /// The file cannot be read, or the round is not right for the number of instances.
     fn own_round(&self) -> Result<Option<Arc<OwnRound>>> {
         let Some(path) = &self.switches.round else {
-            if self.switches.order() == Order::Own {
-                let why = tr!("--order own takes the round from a script: add --round FILE");
-                return Err(BadArguments(why.into()).into());
-            }
             return Ok(None);
         };
         let source = read(path)?;
         let own = OwnRound::new(source.into(), self.instances);
         let wrong = |why: &OwnRoundError| CheckFailed(located(path, why.place, &why.message));
-        let round = own.round.as_ref().map_err(wrong)?;
-        if self.switches.graphs == Some(true) && round.synchronizes() {
-            let why = tr!("the host waits in the round, and cannot inside a graph");
-            return Err(BadArguments(why.into()).into());
-        }
+        own.round.as_ref().map_err(wrong)?;
         Ok(Some(Arc::new(own)))
     }
 
@@ -189,10 +171,11 @@ impl Common {
     }
 
     /// The kernel for lattices of this size, by default one that has room in memory; checks that the
-    /// switches go together with it and with each other.
+    /// switches go together with it, with a round of the user's own and with each other.
     fn kernel_for(
         &self,
         size: Size,
+        own_round: Option<&OwnRound>,
         has_room: impl Fn(&Kernel) -> bool,
     ) -> Result<&'static Kernel, BadArguments> {
         let switches = self.switches.switches();
@@ -208,7 +191,9 @@ impl Common {
                 "--graphs on takes at most {MAX_GRAPH_LAUNCHES} launches per round, and this would be {launches}; use fewer --generations-per-round"
             )));
         }
-        match switches.incompatibility(kernel) {
+        let own_order = OwnOrder::of(own_round, self.instances, 1);
+        let context = SwitchContext { kernel, own_order };
+        match context.incompatibility(&switches) {
             Some(why) => {
                 let remedy = remedy(switches, kernel);
                 Err(BadArguments(format!("{why}; {remedy}")))
@@ -219,10 +204,13 @@ impl Common {
 
     /// What these options describe; reads the patterns, and checks a kernel of the user's own.
     pub(super) fn setup(&self) -> Result<Setup> {
-        if let Some((own, with_rung)) = self.own_kernel()? {
+        if let Some(path) = &self.kernel_file {
+            let own = kernel::read(path)?;
+            let mut with_rung = self.clone();
+            (with_rung.kernel, with_rung.kernel_file) = (Some(Some(own.rung)), None);
+            with_rung.switches.block = None; // the file says it
             let mut setup = with_rung.setup()?;
-            let name = self.kernel_file.as_deref().map(shown);
-            let kernel = kernel::compile(&own, name.unwrap_or_default(), self.device)?;
+            let kernel = kernel::compile(&own, shown(path), self.device)?;
             (setup.setting.kernel, setup.own_kernel) = (kernel, Some(kernel));
             return Ok(setup);
         }
@@ -238,7 +226,9 @@ impl Common {
             let layout = (self.device == DeviceChoice::Cpu).then_some(kernel.layout);
             ensure_room(size, self.instances.max(patterns.len()), layout, copies)
         };
-        let kernel = self.kernel_for(size, |kernel| room(kernel).is_ok())?;
+        let own_round = self.own_round()?;
+        let has_room = |kernel: &Kernel| room(kernel).is_ok();
+        let kernel = self.kernel_for(size, own_round.as_deref(), has_room)?;
         kernel.validate_size(size)?;
         check_gpus(self.split, self.device)?;
         // Before any lattice is made: a line of text can ask for gigabytes.
@@ -265,7 +255,7 @@ impl Common {
             setting: Setting {
                 kernel,
                 switches: self.switches.switches(),
-                own_round: self.own_round()?,
+                own_round,
             },
             own_kernel: None,
             stored_kernel: None,
@@ -323,22 +313,20 @@ fn pattern(path: &Path) -> Result<Pattern, PatternError> {
     if is_standard_input(path) {
         return Pattern::read(tr!("the standard input"), std::io::stdin().lock());
     }
-    let name = path.to_str();
-    match path.symlink_metadata() {
-        Err(error) if error.kind() == ErrorKind::NotFound => match name.and_then(Shelved::find) {
-            Some(shelved) => Ok(shelved.pattern()),
-            None => match name.and_then(near) {
-                Some(Shelved { name, .. }) => Err(PatternError::unreadable(
-                    &path.display().to_string(),
-                    message!(
-                        "there is no such file; did you mean {name}, of the shelf? 'lifestreams patterns' lists it"
-                    ),
-                )),
-                None => Pattern::load(path),
-            },
-        },
-        _ => Pattern::load(path),
+    let metadata = path.symlink_metadata();
+    let is_missing = metadata.is_err_and(|error| error.kind() == ErrorKind::NotFound);
+    let name = path.to_str().filter(|_| is_missing);
+    if let Some(shelved) = name.and_then(Shelved::find) {
+        return Ok(shelved.pattern());
     }
+    if let Some(Shelved { name, .. }) = name.and_then(near) {
+        let why = message!(
+            "there is no such file; did you mean {name}, of the shelf? 'lifestreams patterns' lists it"
+        );
+        let path = path.display().to_string();
+        return Err(PatternError::unreadable(&path, why));
+    }
+    Pattern::load(path)
 }
 
 /// The shelf's pattern that a file's name means, if it is a name alone.
@@ -364,25 +352,23 @@ pub(super) fn saved_or_new(
             file.from = Some(SavedSession::load(path)?);
         }
     }
-    let mut setup = match &file.from {
-        Some(saved) => saved.setup.clone(),
-        None => common.session_setup(window.pace)?,
-    };
-    if file.from.is_some() {
+    let mut setup;
+    if let Some(saved) = &file.from {
+        setup = saved.setup.clone();
         // The file may have come from another machine.
         if common.device != DeviceChoice::Auto {
             setup.device = common.device;
         }
         setup.split = common.split;
         check_gpus(setup.split, setup.device)?;
+    } else {
+        setup = common.session_setup(window.pace)?;
+        setup.time = window.time.settings();
     }
     setup.rounds = window.rounds;
     let is_trusted = |it: &StoredKernel| window.trust_kernel || workshop::is_trusted(&it.source);
     if let Some(stored) = setup.stored_kernel.clone().filter(|it| is_trusted(it)) {
         run_kernel(&mut setup, &stored)?;
-    }
-    if file.from.is_none() {
-        setup.time = window.time.settings();
     }
     Ok((setup, file))
 }
