@@ -3,6 +3,7 @@
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
+use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -13,13 +14,13 @@ use serde_json::json;
 
 use super::bench::ladder::{Case, PreparedCase, works};
 use super::bench::spread;
+use super::itself;
 use super::options::{KernelCheckArguments, KernelCommand};
 use super::round::write_new;
 use super::text::{
     BadArguments, CheckFailed, Interrupted, cancelled, columns, pivot, print, print_json,
     print_text, unreadable,
 };
-use super::{ask_itself, itself};
 use engine::cuda::{driver_version, first_device, list_devices};
 use engine::kernels::{GpuCode, KERNELS, Kernel, find};
 use engine::{DeviceInfo, EngineError};
@@ -27,7 +28,7 @@ use lang::numbers::digits;
 use lang::tr;
 use lesson::KernelTask;
 use life::{Rule, read_regular_file, shown};
-use platform::contained::{Ended, Limits};
+use platform::contained::{Ended, Limits, Process};
 use session::DeviceChoice;
 use session::instances::open_engine;
 use ui::code_editor::occupancy_in_words;
@@ -380,7 +381,14 @@ fn time(own: &OwnKernel, code: &GpuCode, gpu: u32, cancel: &AtomicBool) -> Resul
         code: code.clone(),
         gpu,
     };
-    let answer = ask_itself(&["kernel", "time"], &request, LIMITS, cancel)?;
+    let request = serde_json::to_string(&request)? + "\n";
+    let mut process = Process::answering(itself(&["kernel", "time"]), LIMITS)?;
+    let answer = process.ask(cancel, |input, output| {
+        input.write_all(request.as_bytes())?;
+        let mut line = String::new();
+        BufReader::new(output).read_line(&mut line)?;
+        Ok(serde_json::from_str(&line)?)
+    })?;
     answer.or_else(|ended| {
         let fault = match ended {
             Ended::Cancelled => return Err(interrupted().into()),

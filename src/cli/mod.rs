@@ -18,9 +18,7 @@ mod window;
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{self, ExitCode};
-use std::sync::atomic::AtomicBool;
 
 use clap::{FromArgMatches as _, ValueEnum as _};
 
@@ -28,9 +26,6 @@ pub use bench::{Record, Row};
 use lang::Language;
 pub use options::command_line;
 use options::{Cli, Command, ConfigCommand, Shown};
-use platform::contained::{Ended, Limits, Process};
-use serde::Serialize;
-use serde::de::DeserializeOwned;
 use terminal::LogWriter;
 use text::BadArguments;
 pub use text::pivot;
@@ -102,24 +97,6 @@ fn itself(arguments: &[&str]) -> process::Command {
     let mut command = process::Command::new(program);
     command.args(arguments);
     command
-}
-
-/// What this program with these arguments, in a process of its own, answers to a question: both are a line of
-/// JSON on its standard input and output.
-fn ask_itself<T: DeserializeOwned + Send>(
-    arguments: &[&str],
-    question: &impl Serialize,
-    limits: Limits,
-    cancel: &AtomicBool,
-) -> anyhow::Result<Result<T, Ended>> {
-    let question = serde_json::to_string(question)? + "\n";
-    let mut process = Process::answering(itself(arguments), limits)?;
-    Ok(process.ask(cancel, |input, output| {
-        input.write_all(question.as_bytes())?;
-        let mut line = String::new();
-        BufReader::new(output).read_line(&mut line)?;
-        Ok(serde_json::from_str(&line)?)
-    })?)
 }
 
 /// Whether the output is JSON, which is always in English.
