@@ -123,14 +123,18 @@ pub(super) fn patterns() -> Result<()> {
     Ok(())
 }
 
+/// The names of devices, with their drivers.
+pub(super) fn titles(devices: &[DeviceInfo]) -> String {
+    let title = |it: &DeviceInfo| format!("{} ({})", it.name, it.driver);
+    devices.iter().map(title).collect::<Vec<_>>().join(" + ")
+}
+
 /// Compares every kernel on this device with the reference, bit by bit.
 pub(super) fn verify(small: bool, device: DeviceChoice) -> Result<()> {
     let engine = open_engine(device)?;
-    let name = |it: &DeviceInfo| format!("{} ({})", it.name, it.driver);
-    let names: Vec<String> = engine.devices().iter().map(name).collect();
     print(&tr!(
         "verifying on {devices} ({engine})",
-        devices = names.join(" + "),
+        devices = titles(engine.devices()),
         engine = engine.name()
     ))?;
     let mut failures = Vec::new();

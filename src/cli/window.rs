@@ -8,11 +8,12 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 
+use super::devices::titles;
 use super::itself;
 use super::options::{Common, Display, WindowArguments};
 use super::setup::{run_kernel, saved_or_new};
 use super::text::{BadArguments, print, print_text, print_to_reader, say};
-use engine::{DeviceInfo, EngineError, cuda};
+use engine::{EngineError, cuda};
 use lang::tr;
 use life::grouped;
 use session::{
@@ -147,14 +148,12 @@ fn computing(status: &Status, asked: DeviceChoice) -> String {
         let recorded = recorded_in_words(&recording.recorded);
         return format!("the CPU, rounds {recorded}");
     }
-    let name = |it: &DeviceInfo| format!("{} ({})", it.name, it.driver);
-    let names: Vec<String> = status.engine.devices.iter().map(name).collect();
     let is_instead = asked == DeviceChoice::Auto && status.engine.is_cpu();
     let why = match is_instead.then(cuda::first_device) {
         Some(Err(EngineError::NoCuda(why))) => format!(" [{why}]"),
         _ => String::new(), // the session's start has said why
     };
-    format!("{}{why}", names.join(" + "))
+    format!("{}{why}", titles(&status.engine.devices))
 }
 
 /// What was found and what is used, in one line.

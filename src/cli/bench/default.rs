@@ -9,6 +9,7 @@ use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
+use clap::ValueEnum as _;
 
 use super::{Table, Tell, fits, setup, spread};
 use crate::cli::text::say;
@@ -53,14 +54,6 @@ const WORKS: [Work; 21] = [
     (1000, 100, 100, LIFE),
     (1056, 128, 128, LIFE),
     (1584, 256, 256, LIFE),
-];
-
-/// How instances can share streams.
-const SUBMISSIONS: [Streams; 4] = [
-    Streams::Batch,
-    Streams::PerInstance,
-    Streams::One,
-    Streams::Default,
 ];
 
 /// Small work that shows within seconds that everything works.
@@ -210,7 +203,7 @@ fn best_other(own: &Setting, instances: &mut Sim, setup: &Setup, run: Duration) 
         "cpu" => &[false],
         _ => &[false, true],
     };
-    let every_way = SUBMISSIONS
+    let every_way = Streams::value_variants()
         .iter()
         .flat_map(|&streams| graphs.iter().map(move |&graphs| (streams, graphs)));
     for (streams, graphs) in every_way {

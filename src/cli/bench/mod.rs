@@ -437,51 +437,41 @@ impl Table {
 
     /// Adds a figure from its runs.
     fn add(&mut self, what: impl Into<String>, unit: &str, runs: &[f64]) {
-        let [median, lowest, highest] = spread(runs);
-        self.rows.push(Row {
-            what: what.into(),
-            median,
-            lowest,
-            highest,
-            unit: unit.into(),
-            runs: runs.len(),
-            in_windows: false,
-        });
-    }
-
-    /// Adds a figure with its interval, from this many windows.
-    fn add_windows(
-        &mut self,
-        what: String,
-        unit: &str,
-        value: f64,
-        [low, high]: [f64; 2],
-        windows: usize,
-    ) {
-        self.rows.push(Row {
-            what,
-            median: value,
-            lowest: low.min(value),
-            highest: high.max(value),
-            unit: unit.into(),
-            runs: windows,
-            in_windows: true,
-        });
+        self.push(what.into(), unit, spread(runs), runs.len(), false);
     }
 
     /// Adds the time of a subject's rounds in milliseconds.
     fn add_time(&mut self, what: String, executor: &Executor, subject: usize) {
         let time = executor.times().map_or(f64::NAN, |times| times[subject]);
-        let interval = executor.interval(subject).unwrap_or([time; 2]);
-        self.add_windows(what, "ms", time, interval, executor.windows());
+        let [low, high] = executor.interval(subject).unwrap_or([time; 2]);
+        self.push(what, "ms", [time, low, high], executor.windows(), true);
     }
 
     /// Adds the time of the second subject's rounds, as a multiple of the first one's.
     fn add_factor(&mut self, what: String, executor: &Executor) {
         if let Some((found, _)) = executor.across_windows(1, 0) {
-            let (ratio, windows) = (found.ratio, executor.windows());
-            self.add_windows(what, "times", ratio, found.interval, windows);
+            let (ratio, [low, high]) = (found.ratio, found.interval);
+            self.push(what, "times", [ratio, low, high], executor.windows(), true);
         }
+    }
+
+    fn push(
+        &mut self,
+        what: String,
+        unit: &str,
+        [median, low, high]: [f64; 3],
+        runs: usize,
+        in_windows: bool,
+    ) {
+        self.rows.push(Row {
+            what,
+            median,
+            lowest: low.min(median),
+            highest: high.max(median),
+            unit: unit.into(),
+            runs,
+            in_windows,
+        });
     }
 
     /// As text.
