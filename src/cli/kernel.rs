@@ -1,7 +1,6 @@
 //! `lifestreams kernel`: writes a kernel of the user's own, checks it, and times it on a GPU beside the
 //! rungs: the ladder's works, in a process of its own.
 
-use std::collections::HashMap;
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::Path;
@@ -12,7 +11,7 @@ use anyhow::{Result, bail, ensure};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::bench::ladder::{Case, PreparedCase, works};
+use super::bench::ladder::{Case, PreparedCase, left_out, works};
 use super::bench::spread;
 use super::itself;
 use super::options::{KernelCheckArguments, KernelCommand};
@@ -453,14 +452,14 @@ fn measure(
     info: &DeviceInfo,
     small: bool,
 ) -> Result<Timing> {
-    let mut left_out = Vec::new();
+    let mut missing = Vec::new();
     let others = KERNELS.iter().filter(|kernel| *kernel != rung);
     let (own, few) = (kernels[0], kernels.len() + 1);
     let all = kernels.iter().copied().chain([rung]).chain(others);
     let kernels: Vec<&'static Kernel> = all.collect();
     let mut rates: Vec<KernelRate> = Vec::new();
-    // Cells per second of the work before, of each kernel by its place.
-    let mut expected: HashMap<usize, f64> = HashMap::new();
+    // Cells per second of the work before.
+    let mut expected = vec![None; kernels.len()];
     for work in works(info.capability.is_some(), small) {
         let mut prepared: Vec<(usize, PreparedCase)> = Vec::new();
         let mut bytes = 0.0;
@@ -477,7 +476,7 @@ fn measure(
                 run: if small { RUN / 50 } else { RUN },
                 max_seconds: MAX_SECONDS,
             };
-            let skip = case.reason_to_skip(info, bytes, expected.get(&place).copied())?;
+            let skip = case.reason_to_skip(info, bytes, expected[place])?;
             let is_skipped = skip.is_some();
             let case_prepared = skip.map_or_else(|| case.prepare(rule), |why| bail!(why));
             match case_prepared {
@@ -486,11 +485,7 @@ fn measure(
                     bytes += case.memory() + CONTEXT_BYTES;
                 }
                 Err(error) if kernel == own && !is_skipped => return Err(error),
-                Err(error) => left_out.push(LeftOut {
-                    kernel: kernel.name.into(),
-                    work: Some(work),
-                    why: format!("{error:#}"),
-                }),
+                Err(error) => missing.push(left_out(kernel.name, Some(work), &error)),
             }
             // Without the kernel itself there is nothing to compare.
             if prepared.is_empty() {
@@ -519,7 +514,7 @@ fn measure(
             let factors = runs[0].iter().zip(runs_of).map(|(own, of)| own / of);
             let kernel = case.case.kernel;
             let recompiled = kernel != own && kernel.own.is_some();
-            expected.insert(*place, median);
+            expected[*place] = Some(median);
             rates.push(KernelRate {
                 kernel: if recompiled { rung } else { kernel }.name.into(),
                 recompiled,
@@ -534,7 +529,7 @@ fn measure(
     Ok(Timing {
         rule: rule.to_string(),
         rates,
-        left_out,
+        left_out: missing,
     })
 }
 

@@ -28,45 +28,41 @@ pub(super) fn measure(
     small: bool,
     so_far: &mut dyn FnMut(&Ladder, &Kernel) -> Result<()>,
 ) -> Result<()> {
-    let (device, info, mut ladder) = begin(device, small)?;
-    let mut cells = Cells::new();
-    for kernel in &KERNELS {
-        if let Err(error) = measure_rung(kernel, device, &info, &mut ladder, &mut cells) {
-            ladder.left_out.push(left_out_of(kernel, None, &error));
-        }
-        so_far(&ladder, kernel)?;
-    }
-    Ok(())
-}
-
-/// The device, one of them, and its ladder without a rung.
-fn begin(device: DeviceChoice, small: bool) -> Result<(DeviceChoice, DeviceInfo, Ladder)> {
     let engine = open_engine(device)?;
-    // The same for every measurement.
-    let one = match engine.name() {
-        "cpu" => DeviceChoice::Cpu,
-        _ => match device {
-            DeviceChoice::CudaOrdinal(_) => device,
-            _ => DeviceChoice::CudaOrdinal(0),
-        },
-    };
-    let info = engine.devices()[0].clone();
-    let name = engine.name();
+    let (name, info) = (engine.name(), engine.devices()[0].clone());
     drop(engine);
-    let (limits, left_out) = limits(one, small);
-    let ladder = Ladder {
+    // The same for every measurement.
+    let device = match device {
+        _ if name == "cpu" => DeviceChoice::Cpu,
+        DeviceChoice::CudaOrdinal(_) => device,
+        _ => DeviceChoice::CudaOrdinal(0),
+    };
+    // The CPU's version of the probe is written for clarity, not for speed.
+    let rate = lop3_rate(device, small);
+    let failed = rate.as_ref().err();
+    let failed = failed.map(|error| left_out(LOP3_RATE.name, None, error));
+    let mut ladder = Ladder {
         engine: name.into(),
         small,
         commit: env!("LIFESTREAMS_COMMIT").into(),
         driver: info.driver.clone(),
         cache: info.cache,
-        limits,
+        left_out: failed.into_iter().collect(),
+        limits: DeviceLimits {
+            lop3_per_second: rate.unwrap_or(None),
+        },
         works: works(name == "cuda", small),
         rates: Vec::new(),
-        left_out,
         sources: BTreeMap::new(),
     };
-    Ok((one, info, ladder))
+    let mut cells = Cells::new();
+    for kernel in &KERNELS {
+        if let Err(error) = measure_rung(kernel, device, &info, &mut ladder, &mut cells) {
+            ladder.left_out.push(left_out(kernel.name, None, &error));
+        }
+        so_far(&ladder, kernel)?;
+    }
+    Ok(())
 }
 
 /// Runs of each measurement.
@@ -111,9 +107,14 @@ fn generations(work: Workload) -> u32 {
     if few { 24 } else { 48 }
 }
 
-fn left_out_of(kernel: &Kernel, work: Option<Workload>, why: &anyhow::Error) -> LeftOut {
+/// What is not measured, and why.
+pub(in crate::cli) fn left_out(
+    kernel: &str,
+    work: Option<Workload>,
+    why: &anyhow::Error,
+) -> LeftOut {
     LeftOut {
-        kernel: kernel.name.into(),
+        kernel: kernel.into(),
         work,
         why: format!("{why:#}"),
     }
@@ -162,7 +163,9 @@ fn measure_rung(
             Ok(())
         });
         if let Err(why) = measured {
-            ladder.left_out.push(left_out_of(kernel, Some(work), &why));
+            ladder
+                .left_out
+                .push(left_out(kernel.name, Some(work), &why));
         }
     }
     Ok(())
@@ -418,22 +421,6 @@ fn digest(lattices: &[Lattice]) -> u64 {
         lattice.words().hash(&mut hasher);
     }
     hasher.finish()
-}
-
-/// What a device does at most, as far as it could be measured, and why if it could not. Nothing is measured
-/// on the CPU, whose version of the kernel is written for clarity, not for speed.
-fn limits(device: DeviceChoice, small: bool) -> (DeviceLimits, Vec<LeftOut>) {
-    let rate = lop3_rate(device, small);
-    let left_out = rate.as_ref().err().map(|error| LeftOut {
-        kernel: LOP3_RATE.name.into(),
-        work: None,
-        why: format!("{error:#}"),
-    });
-    let lop3_per_second = rate.unwrap_or(None);
-    (
-        DeviceLimits { lop3_per_second },
-        left_out.into_iter().collect(),
-    )
 }
 
 /// Logical operations per second, by a kernel that does nothing else.
