@@ -12,7 +12,7 @@ use directories::ProjectDirs;
 use toml::Value;
 
 use super::options::command_line;
-use super::text::{BadArguments, print, print_text, say, unreadable};
+use super::text::{BadArguments, print, print_text, refuse, say, unreadable};
 use lang::tr;
 use life::{ReadError, read_regular_file, write_atomically};
 
@@ -191,8 +191,9 @@ pub(super) fn save(matches: &ArgMatches) -> Result<()> {
         NOT_KEPT.contains(&name.as_str()) || (name.as_str(), value.as_str()) == ("order", "own")
     };
     if let Some((name, _)) = typed.iter().find(is_of_a_run) {
-        let why = format!("--{name} applies to a single run and cannot be saved");
-        return Err(BadArguments(why).into());
+        return refuse(format!(
+            "--{name} applies to a single run and cannot be saved"
+        ));
     }
     let note = if typed.is_empty() {
         ", without options: all defaults are the program's own"

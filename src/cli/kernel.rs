@@ -18,7 +18,7 @@ use super::options::{KernelCheckArguments, KernelCommand};
 use super::round::write_new;
 use super::text::{
     BadArguments, CheckFailed, Interrupted, cancelled, columns, pivot, print, print_json,
-    print_text, unreadable,
+    print_text, refuse, unreadable,
 };
 use engine::cuda::{driver_version, first_device, list_devices};
 use engine::kernels::{GpuCode, KERNELS, Kernel, find};
@@ -148,8 +148,7 @@ pub(super) fn check(arguments: &KernelCheckArguments, task: Option<&KernelTask>)
     }
     let gpu = choose_gpu(arguments.device)?;
     if gpu.is_none() && arguments.ptx {
-        let why = tr!("--ptx needs a GPU and a compiler for it");
-        return Err(BadArguments(why.into()).into());
+        return refuse(tr!("--ptx needs a GPU and a compiler for it"));
     }
     let cancel = cancelled();
     let mut verdict = judge(&own, gpu.map_or(Machine::Emulator, Machine::Gpu), &cancel)?;

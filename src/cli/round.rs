@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::kernel;
 use super::options::{ExerciseCommand, KernelCheckArguments, RoundCommand};
-use super::text::{BadArguments, CheckFailed, columns, print, print_json, say, unreadable};
+use super::text::{BadArguments, CheckFailed, columns, print, print_json, refuse, say, unreadable};
 use lang::{Message, tr};
 use lesson::{EXERCISES, Exercise, ExerciseProgress, Task};
 use life::{ReadError, read_regular_file, write_atomically};
@@ -48,8 +48,9 @@ pub(super) fn main(command: &RoundCommand) -> Result<()> {
 pub(super) fn write_new(path: &Path, text: &str) -> Result<()> {
     if path.symlink_metadata().is_ok() {
         let path = path.display();
-        let why = tr!("{path} exists already and was not changed; name another file or folder");
-        return Err(BadArguments(why).into());
+        return refuse(tr!(
+            "{path} exists already and was not changed; name another file or folder"
+        ));
     }
     Ok(write_atomically(path, |file| {
         file.write_all(text.as_bytes())
@@ -74,7 +75,7 @@ pub(super) fn report(path: &Path, verdict: &Verdict, json: bool) -> Result<()> {
     if let Err(error) = &verdict.faults {
         match error.kind {
             ScriptErrorKind::TooLong => {
-                return Err(BadArguments(located(path, error.place, &error.message)).into());
+                return refuse(located(path, error.place, &error.message));
             }
             ScriptErrorKind::NoThread => return Err(error.message.clone().into()),
             ScriptErrorKind::Wrong => {}
@@ -157,11 +158,11 @@ fn lines(path: &Path, faults: &[Fault]) -> Vec<String> {
 }
 
 pub(super) fn exercise(command: &ExerciseCommand) -> Result<()> {
-    let path = ExerciseProgress::path().ok_or_else(|| {
-        BadArguments(
-            tr!("there is no folder for progress in the exercises here: HOME is not set").into(),
-        )
-    })?;
+    let Some(path) = ExerciseProgress::path() else {
+        return refuse(tr!(
+            "there is no folder for progress in the exercises here: HOME is not set"
+        ));
+    };
     let progress = progress_in(&path);
     match command {
         ExerciseCommand::List => list(&progress),
@@ -171,12 +172,11 @@ pub(super) fn exercise(command: &ExerciseCommand) -> Result<()> {
             None => print(tr!("every exercise is solved")),
         },
         ExerciseCommand::Check { exercise, json } => {
-            let exercise = exercise.or(progress.current()).ok_or_else(|| {
-                BadArguments(
-                    tr!("no exercise is in progress; 'lifestreams exercise next' starts one")
-                        .into(),
-                )
-            })?;
+            let Some(exercise) = exercise.or(progress.current()) else {
+                return refuse(tr!(
+                    "no exercise is in progress; 'lifestreams exercise next' starts one"
+                ));
+            };
             check_exercise(exercise, &path, *json)
         }
     }

@@ -16,7 +16,7 @@ use anyhow::{Context, Result};
 use serde_json::json;
 
 use super::options::{Common, RunArguments};
-use super::text::{BadArguments, Interrupted, print, print_json, say, write_over};
+use super::text::{Interrupted, print, print_json, refuse, say, write_over};
 use engine::{Engine, EngineError, Transfer};
 use lang::tr;
 use life::{Head, Notes, SaveError, grouped, rle, write_atomically};
@@ -60,12 +60,10 @@ fn common(arguments: &RunArguments) -> Common {
 
 pub(super) fn main(arguments: &RunArguments) -> Result<()> {
     if arguments.common.switches.transfer == TransferChoice::View {
-        let why = "run draws nothing, so there is no view; use --transfer bits or i32";
-        return Err(BadArguments(why.into()).into());
+        return refuse("run draws nothing, so there is no view; use --transfer bits or i32");
     }
     if arguments.common.device == DeviceChoice::Recorded {
-        let why = "run measures, and recorded rounds are only shown; use --device cpu";
-        return Err(BadArguments(why.into()).into());
+        return refuse("run measures, and recorded rounds are only shown; use --device cpu");
     }
     let setup = common(arguments).setup()?;
     if let Some(folder) = &arguments.save {

@@ -11,7 +11,7 @@ use clap::parser::ValueSource;
 use super::kernel;
 use super::options::{Common, WindowArguments};
 use super::round::{located, read};
-use super::text::{BadArguments, CheckFailed, Interrupted, say};
+use super::text::{BadArguments, CheckFailed, Interrupted, refuse, say};
 use engine::cuda::list_devices;
 use engine::kernels::{self, Iteration, KERNELS, Kernel};
 use engine::{EngineError, Feature};
@@ -115,8 +115,9 @@ impl Common {
     fn patterns(&self) -> Result<Vec<Pattern>> {
         let streams = self.pattern.iter().filter(|path| is_standard_input(path));
         if streams.count() > 1 {
-            let why = tr!("--pattern - can be given once: the standard input is read once");
-            return Err(BadArguments(why.into()).into());
+            return refuse(tr!(
+                "--pattern - can be given once: the standard input is read once"
+            ));
         }
         let patterns = self.pattern.iter().map(|path| pattern(path));
         let patterns: Vec<Pattern> = patterns.collect::<Result<_, _>>()?;
@@ -281,8 +282,7 @@ fn check_gpus(split: Split, device: DeviceChoice) -> Result<()> {
         return Ok(());
     }
     if device != DeviceChoice::Cuda {
-        let why = tr!("--split on takes several GPUs: use --device cuda");
-        return Err(BadArguments(why.into()).into());
+        return refuse(tr!("--split on takes several GPUs: use --device cuda"));
     }
     if list_devices()?.len() == 1 {
         return Err(EngineError::no_second_device(Feature::Bands).into());

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Result, bail};
 
 use super::options::{Shown, SnapshotArguments};
-use super::text::{BadArguments, say};
+use super::text::{refuse, say};
 use session::{
     AbComparison, DeviceChoice, Session, SessionAction, Setup, Source, Status, timestamps_of_own,
 };
@@ -33,11 +33,10 @@ pub(super) fn main(arguments: &SnapshotArguments) -> Result<()> {
     let mut sides = sides.into_iter().filter(|(it, _)| shows(*it));
     let side = sides.next().map(|(_, panel)| panel);
     if sides.next().is_some() {
-        let sentence = "--show takes one of lab, ladder, population and causes";
-        bail!(BadArguments(sentence.into()));
+        return refuse("--show takes one of lab, ladder, population and causes");
     }
     if let (true, Some(why)) = (shows(Shown::Blocks), no_block_timestamps(&setup)) {
-        bail!(BadArguments(why.into()));
+        return refuse(why);
     }
     let (width, height) = arguments.window_size;
     let mut renderer = Renderer::new(
@@ -63,7 +62,7 @@ pub(super) fn main(arguments: &SnapshotArguments) -> Result<()> {
     if shows(Shown::Blocks) {
         let status = session.status();
         if !status.engine.is_cpu() && !status.setting.kernel.block_timestamps {
-            bail!(BadArguments(timestamps_of_own().into()));
+            return refuse(timestamps_of_own());
         }
         session.act(SessionAction::ToggleBlockTimestamps);
     }
@@ -127,7 +126,7 @@ pub(super) fn main(arguments: &SnapshotArguments) -> Result<()> {
             .filter(|(is_wanted, has, _)| *is_wanted && !has);
         let is_complete = if finished {
             if let Some(why) = lacking.find_map(|(.., why)| why) {
-                bail!(BadArguments(why.into()));
+                return refuse(why);
             }
             true
         } else {
@@ -137,7 +136,7 @@ pub(super) fn main(arguments: &SnapshotArguments) -> Result<()> {
             && arguments.look.colour_by.is_some()
             && let Some(why) = renderer.colour_mode_unavailable(status, &options)
         {
-            bail!(BadArguments(why));
+            return refuse(why);
         }
         Ok(through && is_complete && renderer.missing(status, &options) == 0)
     })?;

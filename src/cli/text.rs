@@ -121,6 +121,11 @@ pub(super) struct CheckFailed(pub String);
 #[error("{0}")]
 pub(super) struct BadArguments(pub String);
 
+/// The error of arguments that contradict one another or the machine.
+pub(super) fn refuse<T>(why: impl Into<String>) -> Result<T> {
+    Err(BadArguments(why.into()).into())
+}
+
 /// A file that is not read, and why.
 pub(super) fn unreadable(path: &Path, why: impl std::fmt::Display) -> BadArguments {
     let path = path.display();

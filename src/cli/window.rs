@@ -12,7 +12,7 @@ use super::devices::titles;
 use super::itself;
 use super::options::{Common, Display, WindowArguments};
 use super::setup::{run_kernel, saved_or_new};
-use super::text::{BadArguments, print, print_text, print_to_reader, say};
+use super::text::{print, print_text, print_to_reader, refuse, say};
 use engine::{EngineError, cuda};
 use lang::tr;
 use life::grouped;
@@ -34,8 +34,9 @@ pub(super) fn main(
 ) -> Result<()> {
     let has_window = matches!(window.display, Display::Auto | Display::Window);
     if window.record.is_some() && !has_window {
-        let sentence = "only the window has pictures to record; use --display window with --record";
-        return Err(BadArguments(sentence.into()).into());
+        return refuse(
+            "only the window has pictures to record; use --display window with --record",
+        );
     }
     let (setup, file) = saved_or_new(common, window)?;
     if let Some(path) = &window.record {
@@ -208,9 +209,9 @@ fn in_terminal(
     why: Option<&str>,
 ) -> Result<()> {
     if !io::stdout().is_terminal() {
-        let sentence =
-            "--display terminal needs a terminal on stdout; use --display none where there is none";
-        return Err(BadArguments(sentence.into()).into());
+        return refuse(
+            "--display terminal needs a terminal on stdout; use --display none where there is none",
+        );
     }
     if !terminal::takes_escape_codes(&io::stdout()) {
         let why = tr!("this terminal takes no escape codes (TERM=dumb)");
