@@ -208,10 +208,10 @@ fn file(exercise: &Exercise) -> PathBuf {
 
 fn list(progress: &ExerciseProgress) -> Result<()> {
     let rows = (1..).zip(EXERCISES).map(|(number, exercise)| {
-        let mut current = progress.current().into_iter();
+        let current = progress.current();
         let state = if progress.is_solved(exercise) {
             tr!("  (solved)")
-        } else if current.any(|it| it.name == exercise.name) {
+        } else if current.is_some_and(|it| it.name == exercise.name) {
             tr!("  (in progress)")
         } else {
             ""

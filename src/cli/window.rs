@@ -288,20 +288,15 @@ fn print_figures(
     }
 }
 
-/// A rate, unless too little has been done to tell.
-fn measured(per_second: f64) -> Option<f64> {
-    (per_second > 0.0).then_some(per_second)
-}
-
 /// The figures of a session as one line; those without a measurement are left out.
 fn line(status: &Status) -> String {
-    let rounds = measured(status.rates.rounds_per_second);
-    let cells = measured(status.rates.cells_per_second);
+    let rates = &status.rates;
+    let [rounds, cells] = [rates.rounds_per_second, rates.cells_per_second].map(si);
+    let is_known = rates.rounds_per_second > 0.0;
     let figures = [
-        rounds.map(|rate| format!("{} rounds/s", si(rate).trim_end())),
-        cells.map(|rate| format!("{}cell/s", si(rate))),
-        status
-            .rates
+        is_known.then(|| format!("{} rounds/s", rounds.trim_end())),
+        is_known.then(|| format!("{cells}cell/s")),
+        rates
             .launch_us
             .map(|us| format!("{} per launch", time_us(us))),
     ];
