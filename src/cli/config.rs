@@ -12,9 +12,9 @@ use directories::ProjectDirs;
 use toml::Value;
 
 use super::options::command_line;
-use super::text::{BadArguments, print, print_text, refuse, say, unreadable};
+use super::text::{BadArguments, print, print_text, read_text, refuse, say};
 use lang::tr;
-use life::{ReadError, read_regular_file, write_atomically};
+use life::write_atomically;
 
 /// Options that apply to a single run and cannot be saved.
 const NOT_KEPT: [&str; 10] = [
@@ -32,9 +32,6 @@ const NOT_KEPT: [&str; 10] = [
 
 /// Commands that have the window's options.
 const COMMANDS: [&str; 3] = ["run", "snapshot", "lecture"];
-
-/// The longest file that is read.
-const MAX_BYTES: u64 = 1 << 20;
 
 /// Options and their values, as they are typed.
 type Options = BTreeMap<String, String>;
@@ -67,14 +64,8 @@ pub(super) fn saved() -> Result<Options> {
 
 /// The text of the file, if there is one.
 fn text_of(path: &Path) -> Result<Option<String>> {
-    match read_regular_file(path, MAX_BYTES) {
-        Ok(bytes) => Ok(Some(
-            String::from_utf8(bytes).map_err(|error| unreadable(path, error))?,
-        )),
-        Err(ReadError::Empty) => Ok(Some(String::new())),
-        Err(ReadError::Io(error)) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(unreadable(path, error).into()),
-    }
+    let is_there = path.try_exists().unwrap_or(true);
+    Ok(is_there.then(|| read_text(path)).transpose()?)
 }
 
 /// The options in a file's text, or what is wrong with them; `ignored` has the names of those that cannot be

@@ -15,12 +15,12 @@ use toml::{Spanned, Value};
 
 use super::bench::{compare, with_pictures};
 use super::options::{Cli, Command, Common, LectureArguments, LectureCommand};
-use super::text::{self, BadArguments, print, unreadable};
+use super::text::{self, BadArguments, print, read_text};
 use super::{config, window};
 use experiment::Plan;
 use lang::{Language, Message, tr};
 use lesson::{Bench, LESSONS};
-use life::{Size, check_writable, read_regular_file};
+use life::{Size, check_writable};
 use session::{DeviceChoice, Pace, Setup, finding_in_words};
 use ui::{Lecture, LectureOptions, LecturePanel, LectureStep, Notes};
 
@@ -57,9 +57,6 @@ const SETTINGS: [&str; 15] = [
 ];
 
 const SIZE_ON_CPU: &str = "size-on-cpu";
-
-/// The longest file that is read.
-const MAX_BYTES: u64 = 1 << 20;
 
 /// Gives, checks or rehearses a lecture; a size that is asked for stays in every step.
 pub(super) fn main(arguments: &LectureArguments) -> Result<()> {
@@ -188,7 +185,7 @@ fn read(path: &Path, typed: &LectureArguments) -> Result<(Lecture, LectureArgume
     let shipped = SHIPPED.iter().find(|(name, _)| path == Path::new(name));
     let text = match shipped {
         Some((_, text)) => (*text).to_owned(),
-        None => text_of(path)?,
+        None => read_text(path)?,
     };
     parse(&text, typed).map_err(|(span, why)| {
         let before = &text[..text.floor_char_boundary(span.start)];
@@ -344,11 +341,6 @@ fn choices(step: &Step) -> Result<Vec<f64>, Located> {
     }
     let ratio = |&factor: &f64| if is_faster { factor } else { 1.0 / factor };
     Ok(factors.iter().map(ratio).collect())
-}
-
-fn text_of(path: &Path) -> Result<String, BadArguments> {
-    let bytes = read_regular_file(path, MAX_BYTES).map_err(|why| unreadable(path, why))?;
-    String::from_utf8(bytes).map_err(|why| unreadable(path, why))
 }
 
 #[cfg(test)]

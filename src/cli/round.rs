@@ -8,15 +8,12 @@ use serde_json::{Value, json};
 
 use super::kernel;
 use super::options::{ExerciseCommand, KernelCheckArguments, RoundCommand};
-use super::text::{BadArguments, CheckFailed, columns, print, print_json, refuse, say, unreadable};
+use super::text::{BadArguments, CheckFailed, columns, print, print_json, read_bytes, refuse, say};
 use lang::{Message, tr};
 use lesson::{EXERCISES, Exercise, ExerciseProgress, Task};
-use life::{ReadError, read_regular_file, write_atomically};
+use life::write_atomically;
 use script::{Fault, Place, Script, ScriptErrorKind, Verdict, Work};
 use session::DeviceChoice;
-
-/// The longest file that is read; longer ones than a script may be are refused by a sentence of their own.
-const MAX_BYTES: u64 = 1 << 20;
 
 pub(super) fn main(command: &RoundCommand) -> Result<()> {
     match command {
@@ -59,11 +56,7 @@ pub(super) fn write_new(path: &Path, text: &str) -> Result<()> {
 
 /// The text of a script's file.
 pub(super) fn read(path: &Path) -> Result<String> {
-    let bytes = match read_regular_file(path, MAX_BYTES) {
-        Err(ReadError::Empty) => Ok(Vec::new()),
-        bytes => bytes,
-    };
-    let text = Script::decode(bytes.map_err(|why| unreadable(path, why))?);
+    let text = Script::decode(read_bytes(path)?);
     Ok(text.map_err(|error| BadArguments(located(path, error.place, &error.message)))?)
 }
 

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use anyhow::Result;
 use engine::EngineError;
 use lang::{escape_controls, is_hidden, tr};
-use life::{MemoryError, PatternError, SaveError, system_reason};
+use life::{MemoryError, PatternError, ReadError, SaveError, read_regular_file, system_reason};
 use session::{NotSaved, SavedError};
 use ui::INTERRUPTED;
 use window::{ViewError, WindowError};
@@ -130,6 +130,23 @@ pub(super) fn refuse<T>(why: impl Into<String>) -> Result<T> {
 pub(super) fn unreadable(path: &Path, why: impl std::fmt::Display) -> BadArguments {
     let path = path.display();
     BadArguments(tr!("{path} cannot be read: {why}"))
+}
+
+/// The longest file that is read as a text. A script that is too long, but not that long, is refused by a
+/// sentence of its own.
+const MAX_BYTES: u64 = 1 << 20;
+
+/// What a file holds, which may be nothing.
+pub(super) fn read_bytes(path: &Path) -> Result<Vec<u8>, BadArguments> {
+    match read_regular_file(path, MAX_BYTES) {
+        Err(ReadError::Empty) => Ok(Vec::new()),
+        bytes => bytes.map_err(|why| unreadable(path, why)),
+    }
+}
+
+/// What a file says.
+pub(super) fn read_text(path: &Path) -> Result<String, BadArguments> {
+    String::from_utf8(read_bytes(path)?).map_err(|why| unreadable(path, why))
 }
 
 /// A run that Ctrl+C ended after what it had done, in words.
