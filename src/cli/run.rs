@@ -487,7 +487,6 @@ struct Progress {
     began: Instant,
     /// When the line was written last; `None` where nobody would see it.
     written: Option<Instant>,
-    is_shown: bool,
     kernel: &'static str,
     /// Cells of all lattices.
     cells: f64,
@@ -506,7 +505,6 @@ impl Progress {
         Progress {
             began: now,
             written: terminal::takes_escape_codes(&std::io::stderr()).then_some(now),
-            is_shown: false,
             kernel: setup.setting.kernel.name,
             cells: setup.size.cells() as f64 * setup.instances as f64,
             done: 0,
@@ -521,7 +519,6 @@ impl Progress {
         let is_due = |written: Instant| took >= Self::DELAY && written.elapsed() >= Self::INTERVAL;
         if self.written.is_some_and(is_due) {
             self.written = Some(Instant::now());
-            self.is_shown = true;
             write_over(&self.line(took));
         }
     }
@@ -542,7 +539,7 @@ impl Progress {
 
     /// Takes the line away.
     fn clear(&self) {
-        if self.is_shown {
+        if self.written.is_some() {
             write_over("");
         }
     }
@@ -695,7 +692,6 @@ mod tests {
         let progress = Progress {
             began: Instant::now(),
             written: None,
-            is_shown: false,
             kernel: "bits",
             cells: 4e9,
             done: 1_500,
