@@ -314,3 +314,10 @@ fn density(in: Corner) -> @location(0) vec4<f32> {
     let share = select(sum / area(box), 0.0, is_empty(box));
     return with_lines(shade(share, in), in, pixel);
 }
+
+// The background of what is docked beside the panels: far cheaper than as a shape of egui's, where the
+// GPU is software.
+@fragment
+fn plain(in: Corner) -> @location(0) vec4<f32> {
+    return in.tint;
+}

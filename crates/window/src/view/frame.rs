@@ -255,19 +255,6 @@ pub(crate) fn paint(ui: &mut Ui, frame: &Frame<'_>, place: Option<&(WindowLayout
     say_panels(ui, status, only, layout);
     over_panels::paint_minimap(ui, frame, layout, *transform);
     over_panels::paint_edits(ui, frame, layout, *transform);
-    let docked = [
-        layout.timeline,
-        layout.side.map(|(_, rect)| rect),
-        layout.toolbar,
-        layout.lecture,
-        layout.lesson,
-        layout.dock.rect(),
-    ];
-    let background = widgets::palette(ui).background;
-    for rect in docked.into_iter().flatten() {
-        ui.painter()
-            .rect_filled(layout.points(rect), 0.0, background);
-    }
     let mut figures = figures.clone();
     if let Some(sentence) = no_room(frame, layout) {
         figures.notify(sentence);

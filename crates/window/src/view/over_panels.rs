@@ -67,23 +67,14 @@ pub(crate) fn paint_marks(ui: &Ui, status: &Status, only: Option<usize>, layout:
         }
     }
     put_mesh(painter, frames);
-    if only.is_none() {
-        let selected = status.panels.selected.min(status.lattices.instances - 1);
-        let rect = layout.points(layout.tiling.rect(selected));
-        paint_selection(ui, rect.expand(width), gap - width);
+    let selected = status.panels.selected.min(status.lattices.instances - 1);
+    let rect = layout.points(layout.tiling.rect(selected));
+    // One that belongs to neither A nor B has no panel.
+    if only.is_none() && rect.is_positive() {
+        // White stands out beside dark cells (where the theme is light: black beside light ones).
+        let stroke = Stroke::new((gap - width).clamp(1.0, 2.0), palette.value);
+        painter.rect_stroke(rect.expand(width), 0.0, stroke, StrokeKind::Outside);
     }
-}
-
-/// Paints a frame around the selected panel's own.
-fn paint_selection(ui: &Ui, rect: Rect, room: f32) {
-    if !rect.is_positive() {
-        return; // it belongs to neither A nor B, and has no panel
-    }
-    let width = room.clamp(1.0, 2.0);
-    // White stands out beside dark cells (where the theme is light: black beside light ones).
-    let colour = palette(ui).value;
-    ui.painter()
-        .rect_stroke(rect, 0.0, Stroke::new(width, colour), StrokeKind::Outside);
 }
 
 /// Paints an instance's number on its colour; what it is the number of says it to a screen reader.

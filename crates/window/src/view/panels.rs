@@ -78,12 +78,14 @@ pub(crate) struct PanelsInput<'a> {
     pub(crate) number_of: &'a dyn Fn(usize) -> usize,
     pub(crate) options: &'a ViewOptions,
     pub(crate) minimap: Option<Minimap>,
+    /// Where something stands on the interface's background.
+    pub(crate) docked: Vec<PixelRect>,
 }
 
 /// See the module. Lives as long as the device.
 pub(crate) struct Panels {
     textures: Textures,
-    pipelines: [wgpu::RenderPipeline; 3],
+    pipelines: [wgpu::RenderPipeline; 4],
     uniform: wgpu::Buffer,
     scene: wgpu::BindGroup,
     instances: wgpu::Buffer,
@@ -94,7 +96,7 @@ pub(crate) struct Panels {
     /// While colours are by age or by history.
     cell_ages: Option<CellAges>,
     /// The draws readied for the next pass: pipeline, array, instances of the buffer.
-    draws: Vec<(usize, wgpu::BindGroup, std::ops::Range<u32>)>,
+    draws: Vec<(usize, Option<wgpu::BindGroup>, std::ops::Range<u32>)>,
 }
 
 impl Panels {
@@ -147,6 +149,7 @@ impl Panels {
             pipeline("bits", &[Some(&scene_layout), Some(&layouts[0])]),
             pipeline("density", &[Some(&scene_layout), Some(&layouts[1])]),
             pipeline("by_age", &[Some(&scene_layout), Some(&layouts[0])]),
+            pipeline("plain", &[Some(&scene_layout)]),
         ];
         let uniform = device.create_buffer(&wgpu::BufferDescriptor {
             label: Some("scene"),
@@ -233,16 +236,31 @@ impl Panels {
 
     /// Readies the draws of a frame; [`Panels::draw`] then only records them.
     pub(crate) fn prepare(&mut self, placing: &PanelsInput<'_>) {
-        self.draws.clear();
-        let Some(cache) = &self.cache else { return };
-        let uniform = scene_uniform(placing, cache.size);
+        let size = self.cache.as_ref().map_or(placing.grid.1, |it| it.size);
+        let uniform = scene_uniform(placing, size);
+        let colour = ui::theme::palette(placing.options.theme).background;
+        let docked = placing.docked.iter().map(|rect| PanelInstance {
+            tint: floats(colour),
+            ..panel_instance(placing, 0, 0, *rect, placing.transform, 0.0)
+        });
+        let mut panels = Vec::from_iter(docked);
+        self.draws = vec![(PLAIN, None, 0..panels.len() as u32)];
+        self.prepare_pictures(placing, &mut panels);
         let queue = &self.textures.queue;
         queue.write_buffer(&self.uniform, 0, bytemuck::bytes_of(&uniform));
+        let bytes: &[u8] = bytemuck::cast_slice(&panels);
+        if bytes.len() as u64 > self.instances.size() {
+            self.instances = instance_buffer(&self.textures.device, panels.len());
+        }
+        queue.write_buffer(&self.instances, 0, bytes);
+    }
+
+    fn prepare_pictures(&mut self, placing: &PanelsInput<'_>, panels: &mut Vec<PanelInstance>) {
+        let Some(cache) = &self.cache else { return };
         let drawn: Vec<(usize, &CachedPicture)> = (cache.pictures.iter().enumerate())
             .take(placing.grid.0)
             .filter(|(instance, _)| placing.only.is_none_or(|only| only == *instance))
             .collect();
-        let mut panels = Vec::new();
         let cell_ages = self.cell_ages.as_ref();
         let ages = cell_ages.iter().map(|ages| (AGES, 0, ages.array()));
         let arrays = cache.arrays.iter().enumerate();
@@ -289,15 +307,10 @@ impl Panels {
                 }
                 let range = first..panels.len() as u32;
                 if !range.is_empty() {
-                    self.draws.push((pipeline, bind.clone(), range));
+                    self.draws.push((pipeline, Some(bind.clone()), range));
                 }
             }
         }
-        let bytes: &[u8] = bytemuck::cast_slice(&panels);
-        if bytes.len() as u64 > self.instances.size() {
-            self.instances = instance_buffer(&self.textures.device, panels.len());
-        }
-        queue.write_buffer(&self.instances, 0, bytes);
     }
 
     /// Records the draws; one for each array texture.
@@ -306,14 +319,15 @@ impl Panels {
         pass.set_vertex_buffer(0, self.instances.slice(..));
         for (pipeline, array, panels) in &self.draws {
             pass.set_pipeline(&self.pipelines[*pipeline]);
-            pass.set_bind_group(1, array, &[]);
+            pass.set_bind_group(1, array.as_ref(), &[]);
             pass.draw(0..4, panels.clone());
         }
     }
 }
 
-/// The pipeline that has cells by their ages; the others are those of their arrays.
+/// The pipelines for cells by their ages, and for backgrounds; the others are those of their arrays.
 const AGES: usize = 2;
+const PLAIN: usize = 3;
 
 fn sides(rect: PixelRect) -> [f32; 4] {
     [rect.x, rect.y, rect.width, rect.height].map(|side| side as f32)

@@ -67,6 +67,7 @@ fn input<'a>(
         number_of: &|instance| instance,
         options,
         minimap: None,
+        docked: Vec::new(),
     }
 }
 

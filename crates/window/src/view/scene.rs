@@ -182,6 +182,14 @@ impl Scene {
         let waited = platform::usage().waited - before.waited;
         let spent = begun.elapsed().saturating_sub(waited);
         if let (Some((layout, transform)), Some(status)) = (&place, frame.sources.status) {
+            let docked = [
+                layout.timeline,
+                layout.side.map(|(_, rect)| rect),
+                layout.toolbar,
+                layout.lecture,
+                layout.lesson,
+                layout.dock.rect(),
+            ];
             self.panels.prepare(&PanelsInput {
                 pixels: frame.pixels,
                 tiling: layout.tiling,
@@ -191,6 +199,7 @@ impl Scene {
                 number_of: &|instance| status.number_of(instance),
                 options: frame.sources.options,
                 minimap: over_panels::minimap(frame, layout),
+                docked: docked.into_iter().flatten().collect(),
             });
         }
         let screen = egui_wgpu::ScreenDescriptor {
