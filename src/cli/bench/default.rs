@@ -14,7 +14,6 @@ use clap::ValueEnum as _;
 use super::{Table, Tell, fits, setup, spread};
 use crate::cli::text::say;
 use engine::kernels::Iteration;
-use lang::numbers::quantity;
 use life::Size;
 use session::fastest::{RUN_ROUND, Requested, RoundLength};
 use session::instances::{Event, Sim, open_engine};
@@ -82,10 +81,7 @@ pub(super) fn table(device: DeviceChoice, small: bool, tell: Tell) -> Result<Tab
         let medians = [&own, &best].map(|it| spread(&it.rates)[0]);
         let share = 100.0 * medians[0] / medians[1];
         let names = format!("{} / {}", own.named(), best.named());
-        let [first, second] = medians.map(|rate| quantity(rate, "cells/s"));
-        tell(&format!(
-            "default: {what}: {names}: {first} / {second} ({share:.1} %)"
-        ))?;
+        tell(&format!("default: {what}, {names}: {share:.1} %"))?;
         let mut add = |end: &str, unit, runs: &[f64]| {
             table.add(format!("{what}, {names}: {end}"), unit, runs);
         };

@@ -21,12 +21,6 @@ pub(super) fn tables(
     adapter: Option<&str>,
     add: &mut dyn FnMut(Table) -> Result<()>,
 ) -> Result<()> {
-    let draws = !list_adapters().is_empty();
-    if draws {
-        add(interface(adapter)?)?;
-    } else {
-        say("what is drawn is left out: there is no graphics driver (see `lifestreams devices`)");
-    }
     let apart = apart(&lesson::limits());
     let mut times = Table::new(
         "frame",
@@ -37,9 +31,11 @@ pub(super) fn tables(
         streams(&mut times, side, device)?;
     }
     add(times)?;
-    if !draws {
+    if list_adapters().is_empty() {
+        say("what is drawn is left out: there is no graphics driver (see `lifestreams devices`)");
         return Ok(());
     }
+    add(interface(adapter)?)?;
     let mut drawn = Table::new("frame", "Frames per second");
     for (instances, side) in [(16, 1024), (16, 4096), (1, 65_536)] {
         let setup = setup("bits", instances, side, device)?;
