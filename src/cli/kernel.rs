@@ -170,10 +170,8 @@ pub(super) fn check(arguments: &KernelCheckArguments, task: Option<&KernelTask>)
             timing = Some(timed.map_err(|why| CheckFailed(format!("{name}: {why}")))?);
         }
     }
-    let (right, fault) = match &verdict {
-        Ok(right) => (Some(right), None),
-        Err(fault) => (None, Some(&**fault)),
-    };
+    let (right, fault) = (verdict.as_ref().ok(), verdict.as_ref().err());
+    let fault = fault.map(|fault| &**fault);
     let was = skeleton(own.rung, &arguments.file.to_string_lossy());
     let diff = unified_diff((own.rung.file, &was), (&name, &own.source));
     let ptx = right.and_then(compiled).and_then(|code| match code {

@@ -26,13 +26,8 @@ pub(super) fn main(arguments: &LessonArguments) -> Result<()> {
         life::check_writable(path)?;
     }
     let all = name == "all";
-    let chosen: Vec<&'static Lesson> = if all {
-        LESSONS.iter().collect()
-    } else {
-        lesson::find(name).into_iter().collect()
-    };
     let mut outcomes = Vec::new();
-    for lesson in chosen {
+    for lesson in LESSONS.iter().filter(|it| all || it.name == *name) {
         let outcome = run(lesson, arguments)?;
         if let Some(path) = &arguments.picture {
             save(&outcome, path, all)?;
