@@ -32,7 +32,7 @@ pub struct EmergencySave {
     session: Mutex<Option<Saver>>,
     /// Whether there is a session.
     has_started: AtomicBool,
-    recordings: Mutex<Vec<Box<dyn PendingFile>>>,
+    recordings: Mutex<Vec<Arc<dyn PendingFile>>>,
 }
 
 /// What came of saving everything.
@@ -55,7 +55,7 @@ impl EmergencySave {
     }
 
     /// Adds a recording to complete before the process ends.
-    pub fn add_recording(&self, file: Box<dyn PendingFile>) {
+    pub fn add_recording(&self, file: Arc<dyn PendingFile>) {
         let mut recordings = lock(&self.recordings);
         recordings.retain(|recording| !recording.is_over());
         recordings.push(file);
@@ -170,10 +170,10 @@ fn saved_in(path: &Path) -> String {
 }
 
 /// Completes recordings one after another, all within their time; a sentence for each that is lost.
-fn finish(recordings: &mut Vec<Box<dyn PendingFile>>) -> Vec<String> {
+fn finish(recordings: &mut Vec<Arc<dyn PendingFile>>) -> Vec<String> {
     let until = Instant::now() + platform::timeout(RECORDING_TIMEOUT);
     let left = || until.saturating_duration_since(Instant::now());
-    let finish = |file: Box<dyn PendingFile>| file.finish(left()).err();
+    let finish = |file: Arc<dyn PendingFile>| file.finish(left()).err();
     recordings.drain(..).filter_map(finish).collect()
 }
 

@@ -44,7 +44,7 @@ impl Handler {
         else {
             return;
         };
-        let size = recording.recorder.as_ref().map(Recorder::size);
+        let size = recording.recorder.as_ref().map(|it| it.size);
         let is_other = |image: &Image| size.is_some_and(|it| it != [image.width, image.height]);
         let is_resized = taken.as_ref().is_ok_and(is_other);
         let went_on = taken.and_then(|image| recording.take(image, now, emergency_save));
@@ -80,7 +80,7 @@ impl Handler {
                 named: true,
                 recorder,
                 ..
-            }) => recorder.as_ref().map_or(0, Recorder::taken),
+            }) => recorder.as_ref().map_or(0, |it| it.taken),
             _ => self.presented,
         }
     }
@@ -193,13 +193,13 @@ pub(super) fn in_its_folder(path: &Path) -> String {
 
 /// A recording under way.
 pub(super) struct Recording {
-    pub(super) recorder: Option<Recorder>,
+    pub recorder: Option<Recorder>,
     path: PathBuf,
     /// Whether `--record` named it: then a file of that name is replaced, and the program ends if it cannot
     /// be written. Otherwise the name gets a number if it is taken, and a notice says what went wrong.
-    pub(super) named: bool,
+    pub named: bool,
     began: Instant,
-    pub(super) next: Instant,
+    pub next: Instant,
 }
 
 impl Recording {
@@ -239,7 +239,7 @@ impl Recording {
                 } else {
                     Recorder::begin_beside(&self.path, size)?
                 };
-                emergency_save.add_recording(Box::new(begun.finisher()));
+                emergency_save.add_recording(begun.finisher());
                 self.recorder.insert(begun)
             }
         };

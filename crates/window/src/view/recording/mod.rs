@@ -59,7 +59,7 @@ struct Shot {
 }
 
 /// A finished recording.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct Recorded {
     /// The file.
     pub path: PathBuf,
@@ -112,8 +112,10 @@ pub struct Recorder {
     encoding: Arc<Encoding>,
     /// When the encoder had room for a picture last.
     last: Instant,
-    size: [u32; 2],
-    taken: u64,
+    /// The width and height of its pictures.
+    pub size: [u32; 2],
+    /// Number of pictures taken, which is the number in the file.
+    pub taken: u64,
     left_out: u64,
 }
 
@@ -271,19 +273,9 @@ impl Recorder {
         self.last.elapsed() > platform::timeout(STALL_TIMEOUT)
     }
 
-    /// What ends it from any thread.
-    pub fn finisher(&self) -> Finisher {
-        Finisher(self.encoding.clone())
-    }
-
-    /// Number of pictures taken, which is the number in the file.
-    pub fn taken(&self) -> u64 {
-        self.taken
-    }
-
-    /// The width and height of its pictures.
-    pub fn size(&self) -> [u32; 2] {
-        self.size
+    /// What ends it from any thread, for when the thread that records is blocked.
+    pub fn finisher(&self) -> Arc<dyn PendingFile> {
+        self.encoding.clone()
     }
 
     /// How it goes, in words.
@@ -316,18 +308,14 @@ impl Drop for Recorder {
     }
 }
 
-/// Ends a recording from another thread, for when the thread that records is blocked.
-#[derive(Clone, Debug)]
-pub struct Finisher(Arc<Encoding>);
-
-impl PendingFile for Finisher {
+impl PendingFile for Encoding {
     fn is_over(&self) -> bool {
-        self.0.ended.get().is_some()
+        self.ended.get().is_some()
     }
 
     fn finish(&self, limit: Duration) -> Result<(), String> {
-        *self.0.shots() = None;
-        let ended = self.0.wait(limit);
+        *self.shots() = None;
+        let ended = self.wait(limit);
         ended.map(drop).map_err(|error| error.to_string())
     }
 }
