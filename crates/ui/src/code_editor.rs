@@ -15,7 +15,7 @@ use session::{Order, Status};
 pub use findings::{Findings, Race, RoundContext, judge, occupancy_in_words};
 
 /// What is written.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Code {
     /// A round, as a script.
     Round,

@@ -10,8 +10,10 @@ use session::{
     recorded_in_words, unknown_in_words,
 };
 
+use Source::*;
+
 /// How a finding is shown.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Tone {
     /// Rounds are still being compared.
     Measuring,
@@ -24,7 +26,7 @@ pub enum Tone {
 }
 
 /// A finding in words.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct Headline {
     /// What was changed, or that B is set against A; empty where the factor says it all.
     pub subject: String,
@@ -68,18 +70,18 @@ pub fn headline(status: &Status) -> Option<Headline> {
         let [before, after] = [before, after].map(|us| time_us_to(us, digits));
         times = tr!("{before} → {after} per round");
         times = match source {
-            Source::MeasuredHere(load) => {
+            MeasuredHere(load) => {
                 let load = load_in_words(load, status.engine.name);
                 let parts: Vec<_> = [tr!("now {times}")].into_iter().chain(load).collect();
                 parts.join(" · ")
             }
-            Source::RecordedOn(recorded) => format!("{times} · {}", recorded_in_words(recorded)),
+            RecordedOn(recorded) => format!("{times} · {}", recorded_in_words(recorded)),
         };
     }
     let tone = match (finding, source) {
-        (None, Source::MeasuredHere(_)) => Tone::Measuring,
-        (Some(_), Source::RecordedOn(_)) => Tone::Recorded,
-        (Some(finding), Source::MeasuredHere(_)) if finding.is_faster() => Tone::Better,
+        (None, MeasuredHere(_)) => Tone::Measuring,
+        (Some(_), RecordedOn(_)) => Tone::Recorded,
+        (Some(finding), MeasuredHere(_)) if finding.is_faster() => Tone::Better,
         _ => Tone::Neutral,
     };
     Some(Headline {
@@ -91,7 +93,7 @@ pub fn headline(status: &Status) -> Option<Headline> {
 }
 
 /// The texts for one of the two settings.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct SideTexts {
     /// Which one it is.
     pub side: Side,
@@ -102,7 +104,7 @@ pub struct SideTexts {
 }
 
 /// The texts of a comparison.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct ComparisonTexts {
     /// Of A and of B.
     pub sides: [SideTexts; 2],
@@ -145,7 +147,7 @@ impl ComparisonTexts {
             factor: factor(comparison),
             cells: comparison.differing.map(cells),
             is_of_equals: comparison.is_of_equals(),
-            is_recorded: matches!(comparison.source, Source::RecordedOn(_)),
+            is_recorded: matches!(comparison.source, RecordedOn(_)),
         }
     }
 
@@ -206,7 +208,7 @@ fn factor(comparison: &AbComparison) -> String {
 }
 
 /// What is said where recorded rounds are shown instead of measurements.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct RecordedTexts {
     /// Where and when rounds were recorded.
     pub origin: String,

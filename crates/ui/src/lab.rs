@@ -149,15 +149,6 @@ impl RoundFacts {
         self.kernel.launches(self.generations)
     }
 
-    /// Whether the cells of a launch end in the other buffer.
-    fn swaps(&self) -> bool {
-        match self.kernel.iteration {
-            _ if self.kernel.is_in_place() => false,
-            Iteration::Launches | Iteration::Steps(_) => true,
-            Iteration::InKernel => self.generations % 2 == 1,
-        }
-    }
-
     /// The kernel's arguments that are numbers.
     fn numbers(&self) -> String {
         let number = |parameter: &Parameter| match parameter {
@@ -218,31 +209,6 @@ impl RoundFacts {
         }
     }
 
-    /// The height argument of a call: that of all its lattices together.
-    fn height_of_all(&self) -> String {
-        match self.lattices() {
-            1 => self.size.height().to_string(),
-            n => format!("{n} * {}", self.size.height()),
-        }
-    }
-
-    /// The buffer that is downloaded.
-    fn source(&self) -> &'static str {
-        match (self.transfer, self.kernel.layout) {
-            (Transfer::View, _) => "view",
-            (Transfer::Bits, Layout::I32 | Layout::Planar) => "bits",
-            _ => "cells",
-        }
-    }
-
-    /// Where the lattice's bits are.
-    fn bits(&self) -> &'static str {
-        match self.kernel.layout {
-            Layout::I32 | Layout::Planar => "bits",
-            Layout::Bits => "cells",
-        }
-    }
-
     /// The words of a lattice; of a band, those of its own rows.
     fn own_words(&self) -> Range<usize> {
         match self.bands {
@@ -281,11 +247,23 @@ impl RoundFacts {
 fn pieces(facts: &RoundFacts) -> Vec<String> {
     let (width, height) = (facts.size.width(), facts.size.height());
     let i = facts.index();
+    let bits = match facts.kernel.layout {
+        Layout::I32 | Layout::Planar => "bits",
+        Layout::Bits => "cells",
+    };
+    let downloaded = match facts.transfer {
+        Transfer::View => "view",
+        Transfer::Bits => bits,
+        _ => "cells",
+    };
     let mut pieces = vec![advance(facts)];
     if let Some(kernel) = SupportKernel::pack(facts.kernel.layout)
         && facts.transfer != Transfer::Cells
     {
-        let all = facts.height_of_all();
+        let all = match facts.lattices() {
+            1 => height.to_string(),
+            n => format!("{n} * {height}"),
+        };
         let shape = Launch::convert(facts.size, facts.lattices(), facts.kernel.layout);
         let arguments = format!("cells{i}, bits{i}, {width}, {all}");
         pieces.push(launch(facts, kernel.symbol, None, shape, &arguments));
@@ -293,8 +271,7 @@ fn pieces(facts: &RoundFacts) -> Vec<String> {
     if facts.transfer == Transfer::View {
         // The part of the lattice that is reduced and the pixels of its panel, as `reduce_bits` takes them.
         let arguments = format!(
-            "{}{i}, view{i}, {width}, {height},\n    x0, y0, step, px_width, px_height, stride",
-            facts.bits()
+            "{bits}{i}, view{i}, {width}, {height},\n    x0, y0, step, px_width, px_height, stride"
         );
         let shape = Launch::over(1, 1, Launch::SUPPORT_BLOCK);
         let symbol = SupportKernel::REDUCE.symbol;
@@ -310,10 +287,9 @@ fn pieces(facts: &RoundFacts) -> Vec<String> {
         _ => String::new(),
     };
     pieces.push(format!(
-        "cudaMemcpyAsync(host{i}, {}{i}{first}, {},\n    \
+        "cudaMemcpyAsync(host{i}, {downloaded}{i}{first}, {},\n    \
          cudaMemcpyDeviceToHost{with});\n\
          cudaEventRecord(done{i}{with});\n",
-        facts.source(),
         facts.bytes()
     ));
     if facts.order.is_depth_first() {
@@ -395,7 +371,13 @@ fn advance(facts: &RoundFacts) -> String {
         let arguments = format!("{}, {}", facts.buffers().join(", "), facts.numbers());
         launch(facts, facts.symbol(), None, facts.launch, &arguments)
     };
-    if facts.swaps() {
+    // Where the cells of a launch end in the other buffer.
+    let swaps = match facts.kernel.iteration {
+        _ if facts.kernel.is_in_place() => false,
+        Iteration::Launches | Iteration::Steps(_) => true,
+        Iteration::InKernel => facts.generations % 2 == 1,
+    };
+    if swaps {
         calls += &format!("std::swap(cells{i}, next{i});\n");
     }
     match facts.launches() {
@@ -448,15 +430,16 @@ fn once(facts: &RoundFacts) -> String {
 
 /// A call of a user's round.
 fn own_call(call: &Call) -> String {
+    use CallKind::*;
     let stream = format!("stream[{}]", call.stream);
     match call.kind {
-        CallKind::Advance(i) => format!("advance({i}, {stream});\n"),
-        CallKind::Download(i) => format!("download({i}, {stream});\n"),
-        CallKind::Record(event) => format!("cudaEventRecord(event[{event}], {stream});\n"),
-        CallKind::Wait(event) => format!("cudaStreamWaitEvent({stream}, event[{event}]);\n"),
-        CallKind::Synchronize => format!("cudaStreamSynchronize({stream});\n"),
+        Advance(i) => format!("advance({i}, {stream});\n"),
+        Download(i) => format!("download({i}, {stream});\n"),
+        Record(event) => format!("cudaEventRecord(event[{event}], {stream});\n"),
+        Wait(event) => format!("cudaStreamWaitEvent({stream}, event[{event}]);\n"),
+        Synchronize => format!("cudaStreamSynchronize({stream});\n"),
         // No round of lattices has these.
-        CallKind::Upload(_) | CallKind::Scale(_) => String::new(),
+        Upload(_) | Scale(_) => String::new(),
     }
 }
 
@@ -499,7 +482,7 @@ fn origin(facts: &RoundFacts) -> &'static str {
 // the present ones make.
 
 /// What the lab shows.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct Lab {
     /// Of the lattices, and of their rounds.
     pub values: [ValueRow; 2],
@@ -510,7 +493,7 @@ pub struct Lab {
 }
 
 /// Values that stand in one line, each with the settings that change it.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct ValueRow {
     /// What they are of.
     pub name: &'static str,
@@ -519,7 +502,7 @@ pub struct ValueRow {
 }
 
 /// A switch and its positions.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct SwitchRow {
     /// Which one.
     pub switch: Switch,

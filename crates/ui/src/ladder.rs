@@ -13,8 +13,10 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
+use RateSource::*;
+
 /// Where a rung's rate comes from.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug)]
 pub enum RateSource {
     /// It was recorded on this device with work like this session's.
     Recorded,
@@ -49,9 +51,9 @@ impl Rung {
             None => tr!("not measured here yet").into(),
             Some((rate, source)) => {
                 let whence = match source {
-                    RateSource::Recorded => tr!("recorded on this device for similar lattices"),
-                    RateSource::Other => tr!("best recorded on this device, for other lattices"),
-                    RateSource::Session => tr!("measured in this session"),
+                    Recorded => tr!("recorded on this device for similar lattices"),
+                    Other => tr!("best recorded on this device, for other lattices"),
+                    Session => tr!("measured in this session"),
                 };
                 tr!("{}cell/s, {whence}", si(rate))
             }
@@ -131,10 +133,8 @@ fn mark(
     kernel: &str,
 ) -> Option<(f64, RateSource)> {
     if let Some((ladder, work)) = recorded {
-        let like = ladder
-            .rate(kernel, work)
-            .map(|rate| (rate, RateSource::Recorded));
-        let best = || ladder.best(kernel).map(|rate| (rate, RateSource::Other));
+        let like = ladder.rate(kernel, work).map(|rate| (rate, Recorded));
+        let best = || ladder.best(kernel).map(|rate| (rate, Other));
         if let Some((rate, source)) = like.or_else(best) {
             return Some((rate.median, source));
         }
@@ -144,7 +144,7 @@ fn mark(
         .reached
         .iter()
         .find(|(name, _)| *name == kernel);
-    reached.map(|(_, rate)| (*rate, RateSource::Session))
+    reached.map(|(_, rate)| (*rate, Session))
 }
 
 fn caption(recorded: Option<(&Ladder, Workload)>) -> String {
@@ -227,7 +227,7 @@ impl DeviceLimits {
 }
 
 /// Lattices to step.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Workload {
     /// How many.
     pub instances: usize,
@@ -257,7 +257,7 @@ pub struct Rate {
 }
 
 /// What was not measured.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct LeftOut {
     /// The kernel's name.
     pub kernel: String,

@@ -27,7 +27,7 @@ pub struct LectureOptions {
 }
 
 /// Where the speaker's notes go.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub enum Notes {
     /// Nowhere: the terminal shows the session.
     Nowhere,
@@ -378,7 +378,7 @@ pub struct LectureStep {
 }
 
 /// Something that a step shows beside the panels.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Deserialize)]
+#[derive(Clone, Copy, PartialEq, Debug, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum LecturePanel {
     /// The timeline of the streams.

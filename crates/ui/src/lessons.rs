@@ -17,6 +17,8 @@ use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex};
 use std::thread::Builder;
 
+use State::*;
+
 /// The list of lessons or a lesson, where one is open. No method waits for a measurement: the page is
 /// busy meanwhile, and the front end is woken whenever there is more to show.
 pub struct Lessons {
@@ -40,7 +42,7 @@ impl Lessons {
     /// With nothing open; `wake` is called when a lesson has something new to show.
     pub fn new(wake: Wake) -> Lessons {
         Lessons {
-            state: State::Closed,
+            state: Closed,
             screen: None,
             last: 0,
             wake,
@@ -55,22 +57,22 @@ impl Lessons {
 
     /// Whether the list is open.
     pub fn is_list(&self) -> bool {
-        matches!(self.state, State::List { .. })
+        matches!(self.state, List { .. })
     }
 
     /// Which lesson is open, by its place in the list, and whether a step follows the one shown in this
     /// direction.
     pub fn page(&self, forward: bool) -> Option<(usize, bool)> {
         match &self.state {
-            State::Open(open) if forward => Some((self.last, open.step < open.scenes.len())),
-            State::Open(open) => Some((self.last, open.step > 0)),
-            State::Closed | State::List { .. } => None,
+            Open(open) if forward => Some((self.last, open.step < open.scenes.len())),
+            Open(open) => Some((self.last, open.step > 0)),
+            Closed | List { .. } => None,
         }
     }
 
     /// What the class predicted in the open lesson, and what was measured.
     pub fn answer(&self) -> Option<Answer> {
-        let State::Open(open) = &self.state else {
+        let Open(open) = &self.state else {
             return None;
         };
         let predicted = open.choices().into_iter().find(|it| it.is_chosen);
@@ -92,10 +94,12 @@ impl Lessons {
         chord: Chord,
         action: Option<Action>,
     ) -> Option<Action> {
+        use Key::*;
+        use ViewAction::*;
         let (is_list, is_page) = match self.state {
-            State::Closed => (false, false),
-            State::List { .. } => (true, false),
-            State::Open(_) => (false, true),
+            Closed => (false, false),
+            List { .. } => (true, false),
+            Open(_) => (false, true),
         };
         let is_lesson = is_list || is_page;
         let choices = match lecture {
@@ -107,16 +111,16 @@ impl Lessons {
             return action;
         }
         let remapped = match chord.key {
-            Key::PageDown | Key::Right => ViewAction::NextPage,
-            Key::PageUp | Key::Left => ViewAction::PreviousPage,
-            Key::Down if is_list => ViewAction::NextPage,
-            Key::Up if is_list => ViewAction::PreviousPage,
-            Key::Space | Key::Enter if is_list => ViewAction::OpenLesson,
-            Key::Space | Key::Enter if is_page => ViewAction::NextPage,
-            Key::F(5) | Key::Char('.' | 'B') => return None,
-            Key::Char('M') if is_page => ViewAction::MeasureAgain,
-            Key::Char(digit @ '1'..='9') if usize::from(digit as u8 - b'0') <= choices => {
-                ViewAction::Predict(digit as u8 - b'1')
+            PageDown | Right => NextPage,
+            PageUp | Left => PreviousPage,
+            Down if is_list => NextPage,
+            Up if is_list => PreviousPage,
+            Space | Enter if is_list => OpenLesson,
+            Space | Enter if is_page => NextPage,
+            F(5) | Char('.' | 'B') => return None,
+            Char('M') if is_page => MeasureAgain,
+            Char(digit @ '1'..='9') if usize::from(digit as u8 - b'0') <= choices => {
+                Predict(digit as u8 - b'1')
             }
             _ => return action,
         };
@@ -126,8 +130,8 @@ impl Lessons {
     /// Shows the list, or closes what is open.
     pub fn toggle(&mut self, session: &Session) {
         match self.state {
-            State::Closed => {
-                self.state = State::List {
+            Closed => {
+                self.state = List {
                     selected: self.last,
                 }
             }
@@ -143,12 +147,12 @@ impl Lessons {
         };
         self.last = index;
         session.pause_for_lesson(true);
-        self.state = State::Open(Box::new(OpenLesson::new(lesson, &session.status())));
+        self.state = Open(Box::new(OpenLesson::new(lesson, &session.status())));
     }
 
     /// Opens the selected lesson of the list.
     pub fn open_selected(&mut self, session: &Session) {
-        if let State::List { selected } = self.state {
+        if let List { selected } = self.state {
             self.open(session, selected);
         }
     }
@@ -156,12 +160,12 @@ impl Lessons {
     /// Shows the speed-up curve in the last step of its lesson. It is measured now, unless that lesson
     /// is open.
     pub fn measure_speedup(&mut self, session: &Session) {
-        let is_open = matches!(&self.state, State::Open(open) if open.lesson.name == SPEEDUP.name);
+        let is_open = matches!(&self.state, Open(open) if open.lesson.name == SPEEDUP.name);
         let index = LESSONS.iter().position(|it| it.name == SPEEDUP.name);
         if let (false, Some(index)) = (is_open, index) {
             self.open(session, index);
         }
-        if let State::Open(open) = &mut self.state {
+        if let Open(open) = &mut self.state {
             open.step = open.scenes.len();
         }
         self.measure(session);
@@ -169,7 +173,7 @@ impl Lessons {
 
     /// Measures the open lesson anew where a step shows what was measured.
     pub fn measure_again(&mut self, session: &Session) {
-        if let State::Open(open) = &mut self.state
+        if let Open(open) = &mut self.state
             && open.step > 0
             && open.outcome.is_some()
         {
@@ -185,7 +189,7 @@ impl Lessons {
     /// Takes one of the open lesson's choices for what the class predicts, or takes it back; once
     /// something is measured, nothing is predicted any more.
     pub fn predict(&mut self, choice: usize) {
-        if let State::Open(open) = &mut self.state
+        if let Open(open) = &mut self.state
             && choice < open.lesson.choices.in_words().len()
             && open.events.is_none()
         {
@@ -196,9 +200,9 @@ impl Lessons {
     /// One step, or one entry of the list, forward or back.
     pub fn turn_page(&mut self, session: &Session, forward: bool) {
         let (at, count) = match &mut self.state {
-            State::Closed => return,
-            State::List { selected } => (selected, LESSONS.len()),
-            State::Open(open) => (&mut open.step, open.scenes.len() + 1),
+            Closed => return,
+            List { selected } => (selected, LESSONS.len()),
+            Open(open) => (&mut open.step, open.scenes.len() + 1),
         };
         *at = if forward {
             (*at + 1).min(count - 1)
@@ -210,7 +214,7 @@ impl Lessons {
 
     /// From a page to the list, from the list to nothing.
     pub fn go_up(&mut self, session: &Session) {
-        let is_page = matches!(self.state, State::Open(_));
+        let is_page = matches!(self.state, Open(_));
         self.close(session);
         if is_page {
             self.toggle(session);
@@ -219,7 +223,7 @@ impl Lessons {
 
     /// Ends the open lesson, so that the session goes on as before, and shows nothing.
     pub fn close(&mut self, session: &Session) {
-        if let State::Open(_) = std::mem::replace(&mut self.state, State::Closed) {
+        if let Open(_) = std::mem::replace(&mut self.state, Closed) {
             session.pause_for_lesson(false);
         }
     }
@@ -227,11 +231,11 @@ impl Lessons {
     /// Takes in what has been measured, and makes anew what is shown.
     pub fn update(&mut self) {
         self.screen = match &mut self.state {
-            State::Closed => None,
-            State::List { selected } => Some(LessonScreen::List {
+            Closed => None,
+            List { selected } => Some(LessonScreen::List {
                 selected: *selected,
             }),
-            State::Open(open) => {
+            Open(open) => {
                 open.receive();
                 if let Some(Ok(outcome)) = &mut open.outcome {
                     outcome.close(open.lesson); // in the present language
@@ -243,7 +247,7 @@ impl Lessons {
 
     /// Begins to measure the open lesson once a step shows what is measured.
     fn measure(&mut self, session: &Session) {
-        let State::Open(open) = &mut self.state else {
+        let Open(open) = &mut self.state else {
             return;
         };
         if open.step == 0 || open.events.is_some() {
@@ -565,7 +569,7 @@ pub struct LessonPage {
 }
 
 /// Something that the class may predict.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct LessonChoice {
     /// What it says.
     pub text: String,
@@ -576,7 +580,7 @@ pub struct LessonChoice {
 }
 
 /// A setting of a lesson.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, PartialEq, Debug, Default)]
 pub struct LessonColumn {
     /// What it is, in a few words.
     pub title: String,

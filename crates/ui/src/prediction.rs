@@ -14,6 +14,8 @@ use script::{Call, CallKind, Round, Verdict, Work};
 use session::trace::{EventUse, StepFacts, StepKind, TimedRound};
 use session::{IsolatedOp, Order, Switches};
 
+use CallKind::*;
+
 /// How long the parts of a round take alone.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct OpTimes {
@@ -105,13 +107,13 @@ pub fn predicted_factor(
 
 fn facts(call: &Call) -> StepFacts {
     let (label, kind) = match call.kind {
-        CallKind::Advance(_) => ("advance", StepKind::Launch),
-        CallKind::Upload(_) => ("upload", StepKind::Upload),
-        CallKind::Scale(_) => ("scale", StepKind::Launch),
-        CallKind::Download(_) => ("download", StepKind::Download),
-        CallKind::Record(_) => ("record", StepKind::Event),
-        CallKind::Wait(_) => ("wait", StepKind::Event),
-        CallKind::Synchronize => ("synchronize", StepKind::Wait),
+        Advance(_) => ("advance", StepKind::Launch),
+        Upload(_) => ("upload", StepKind::Upload),
+        Scale(_) => ("scale", StepKind::Launch),
+        Download(_) => ("download", StepKind::Download),
+        Record(_) => ("record", StepKind::Event),
+        Wait(_) => ("wait", StepKind::Event),
+        Synchronize => ("synchronize", StepKind::Wait),
     };
     StepFacts {
         label,
@@ -121,8 +123,8 @@ fn facts(call: &Call) -> StepFacts {
         instance: call.kind.item(),
         instances: u32::from(call.kind.item().is_some()),
         event: match call.kind {
-            CallKind::Record(event) => Some(EventUse::Record(EventId(event))),
-            CallKind::Wait(event) => Some(EventUse::Wait(EventId(event))),
+            Record(event) => Some(EventUse::Record(EventId(event))),
+            Wait(event) => Some(EventUse::Wait(EventId(event))),
             _ => None,
         },
         ..StepFacts::default()
@@ -148,23 +150,23 @@ impl Machine {
         let issued = self.host + times.call.0;
         let ready = issued.max(self.streams.get(&call.stream).copied().unwrap_or(0));
         let (start, end) = match call.kind {
-            CallKind::Advance(_) | CallKind::Scale(_) => self.run(ready, times),
-            CallKind::Upload(_) => copy(&mut self.uploads, ready, times),
-            CallKind::Download(_) => copy(&mut self.downloads, ready, times),
-            CallKind::Record(event) => {
+            Advance(_) | Scale(_) => self.run(ready, times),
+            Upload(_) => copy(&mut self.uploads, ready, times),
+            Download(_) => copy(&mut self.downloads, ready, times),
+            Record(event) => {
                 self.events.insert(event, ready);
                 (ready, ready)
             }
-            CallKind::Wait(event) => {
+            Wait(event) => {
                 let recorded = self.events.get(&event).copied();
                 let end = recorded.map_or(ready, |recorded| ready.max(recorded));
                 (end, end)
             }
-            CallKind::Synchronize => (ready, ready),
+            Synchronize => (ready, ready),
         };
         self.streams.insert(call.stream, end);
         let returns = match call.kind {
-            CallKind::Synchronize => end,
+            Synchronize => end,
             _ => issued,
         };
         let span = |start, end| Span {

@@ -5,7 +5,7 @@ use engine::Kernel;
 use similar::{Algorithm, ChangeTag, TextDiff};
 
 /// What became of a line since the program that it is compared with.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Change {
     /// Both have it.
     Same,
@@ -27,7 +27,7 @@ impl Change {
 }
 
 /// A line of source.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct SourceLine {
     /// What became of it.
     pub change: Change,
@@ -45,7 +45,7 @@ impl SourceLine {
 }
 
 /// The source of a rung.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct RungSource {
     /// Its kernel.
     pub kernel: &'static Kernel,

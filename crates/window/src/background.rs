@@ -27,7 +27,7 @@ pub(super) struct Background<H = Handler> {
     sender: Sender<Then<H>>,
     receiver: Receiver<Then<H>>,
     /// Tells the event loop that something has changed.
-    pub(super) wake: Wake,
+    pub wake: Wake,
     /// The threads whose files must be whole before the program ends.
     awaited: Vec<JoinHandle<()>>,
 }

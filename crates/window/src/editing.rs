@@ -15,6 +15,8 @@ use life::{Lattice, Rule, Size, too_large};
 use session::{Area, Change, Edit, PictureSource, SessionAction, Status};
 use ui::{EditAction, Ghost, Tool};
 
+use Drag::*;
+
 /// The state of editing.
 #[derive(Default)]
 pub(super) struct Editing {
@@ -25,17 +27,17 @@ pub(super) struct Editing {
     /// The file that is there already and was asked about.
     replaces: Option<String>,
     /// The rule of the pattern that was opened or pasted last, if the lattices ran another one.
-    pub(super) offered_rule: Option<Rule>,
+    pub offered_rule: Option<Rule>,
 }
 
 /// Cells that are to be saved, as they were when that was asked for.
 #[derive(Clone)]
 pub(crate) struct PatternToSave {
-    pub(super) cells: Arc<Lattice>,
-    pub(super) rule: Rule,
+    pub cells: Arc<Lattice>,
+    pub rule: Rule,
     /// Whether they are a whole torus.
-    pub(super) torus: bool,
-    pub(super) generation: u64,
+    pub torus: bool,
+    pub generation: u64,
 }
 
 /// What is under a point of a panel.
@@ -96,17 +98,18 @@ impl CellHit {
 impl Handler {
     /// Carries out an edit action.
     pub(super) fn edit_action(&mut self, action: EditAction) {
+        use EditAction::*;
         match action {
-            EditAction::TogglePencil => self.toggle_tool(Tool::Pencil),
-            EditAction::ToggleAreaSelection => self.toggle_tool(Tool::Selection),
-            EditAction::SelectAll => {
+            TogglePencil => self.toggle_tool(Tool::Pencil),
+            ToggleAreaSelection => self.toggle_tool(Tool::Selection),
+            SelectAll => {
                 if let Some(status) = self.status() {
                     let all = Area::whole(status.lattices.size);
                     self.app.edit_overlay.selection = Some((status.panels.selected, all));
                 }
             }
-            EditAction::ClearSelection => self.change_selection(Change::Clear),
-            EditAction::FillRandomly => {
+            ClearSelection => self.change_selection(Change::Clear),
+            FillRandomly => {
                 self.editing.fills += 1;
                 let seed = self.editing.fills;
                 let density = 0.5;
@@ -116,30 +119,30 @@ impl Handler {
                     seed,
                 });
             }
-            EditAction::FlipHorizontal | EditAction::FlipVertical => {
-                let horizontal = action == EditAction::FlipHorizontal;
+            FlipHorizontal | FlipVertical => {
+                let horizontal = action == FlipHorizontal;
                 if !self.change_ghost(|pattern| session::flipped(pattern, horizontal)) {
                     self.change_selection(|area| Change::Flip { area, horizontal });
                 }
             }
-            EditAction::RotateLeft | EditAction::RotateRight => {
-                let clockwise = action == EditAction::RotateRight;
+            RotateLeft | RotateRight => {
+                let clockwise = action == RotateRight;
                 if !self.change_ghost(|pattern| session::turned(pattern, clockwise)) {
                     self.turn_selection(clockwise);
                 }
             }
-            EditAction::CopyCells => {
+            CopyCells => {
                 self.copy_cells();
             }
-            EditAction::CutCells => {
+            CutCells => {
                 if self.copy_cells() {
                     self.change_selection(Change::Clear);
                 }
             }
-            EditAction::PastePattern => self.paste(),
-            EditAction::OpenPattern => self.ask_for_file(FileTask::Open),
-            EditAction::SavePattern => self.ask_for_file(FileTask::Save),
-            EditAction::ToggleShelf => self.dialogs.toggle(Dialog::Shelf(Picker::default())),
+            PastePattern => self.paste(),
+            OpenPattern => self.ask_for_file(FileTask::Open),
+            SavePattern => self.ask_for_file(FileTask::Save),
+            ToggleShelf => self.dialogs.toggle(Dialog::Shelf(Picker::default())),
         }
     }
 
@@ -218,7 +221,6 @@ impl Handler {
             let number = session.edit(edit.clone());
             self.app.edit_overlay.pending.push_back((number, edit));
         }
-        self.pacer.request_frame();
     }
 
     /// Clears pending edits and the selection when the size or number of lattices has changed.
@@ -248,17 +250,17 @@ impl Handler {
         let drag = if let Some(ghost) = &mut self.app.edit_overlay.ghost {
             ghost.at = Some((instance, under.cell));
             self.place_ghost(size, shift);
-            Drag::Placed
+            Placed
         } else if shift || self.app.edit_overlay.tool == Tool::Selection {
             self.app.edit_overlay.selection = None;
             let from = under;
-            Drag::Selecting { instance, from }
+            Selecting { instance, from }
         } else if self.app.edit_overlay.tool == Tool::Pencil {
             let first = under.on(size);
             let alive = !self.is_alive(instance, first);
             let cells = [first].into();
             self.edit(instance, Change::Draw { cells, alive }, false);
-            Drag::Stroke {
+            Stroke {
                 instance,
                 last: under,
                 alive,
@@ -273,7 +275,7 @@ impl Handler {
     /// The pointer moved while an edit is made.
     pub(super) fn continue_edit(&mut self) {
         match self.pointer.drag {
-            Some(Drag::Stroke {
+            Some(Stroke {
                 instance,
                 last,
                 alive,
@@ -282,7 +284,7 @@ impl Handler {
                 else {
                     return;
                 };
-                self.pointer.drag = Some(Drag::Stroke {
+                self.pointer.drag = Some(Stroke {
                     instance,
                     last: under,
                     alive,
@@ -295,13 +297,12 @@ impl Handler {
                     self.edit(instance, Change::Draw { cells, alive }, true);
                 }
             }
-            Some(Drag::Selecting { instance, from }) => {
+            Some(Selecting { instance, from }) => {
                 if let Some((under, size)) = self.cell_of(instance) {
                     self.app.edit_overlay.selection = Some((instance, from.span(under, size)));
-                    self.pacer.request_frame();
                 }
             }
-            Some(Drag::Placed | Drag::Move { .. }) | None => {}
+            Some(Placed | Move { .. }) | None => {}
         }
     }
 
@@ -311,7 +312,6 @@ impl Handler {
         if edit_overlay.selection.is_some() && edit_overlay.tool == Tool::Selection {
             edit_overlay.tool = Tool::Hand;
             self.update_pointed_cell(self.under_pointer());
-            self.pacer.request_frame();
         }
     }
 
@@ -429,10 +429,8 @@ impl Handler {
         let mut seen = vec![u64::MAX; status.lattices.instances];
         seen[instance] = 0;
         let mut alive = false;
-        session.visit_newer(&mut seen, &mut |of, picture, words| {
-            if of == instance {
-                alive = ui::density(picture.region, status.lattices.size, cell, words) > 127;
-            }
+        session.visit_newer(&mut seen, &mut |_, picture, words| {
+            alive = ui::density(picture.region, status.lattices.size, cell, words) > 127;
         });
         alive
     }

@@ -31,13 +31,15 @@ use winit::event::KeyEvent;
 use winit::event_loop::ActiveEventLoop;
 use workshop::{Machine, OwnKernel, Workshop};
 
+use Code::*;
+
 /// How long a file that changed is left alone before it is read: who writes it has more to write.
 const WRITING_TIME: Duration = Duration::from_millis(50);
 
 /// The editor, and what goes on for it on other threads.
 pub(super) struct Editor {
     /// Which of its documents is shown.
-    pub(super) code: Code,
+    pub code: Code,
     round: CodeEditor,
     kernel: CodeEditor,
     /// What tells of changes of their files.
@@ -55,7 +57,7 @@ pub(super) struct Editor {
     /// The texts that the session has of this, to be saved with it.
     drafts: Drafts,
     /// What is solved of the exercises, as far as this window knows.
-    pub(super) progress: ExerciseProgress,
+    pub progress: ExerciseProgress,
     /// What the session says of the round that it is to run, once it does.
     answer: Option<Receiver<Result<Arc<OwnRound>, OwnRoundError>>>,
 }
@@ -65,7 +67,7 @@ impl Editor {
     pub(super) fn new() -> Editor {
         let progress = ExerciseProgress::path().map(|path| ExerciseProgress::read(&path));
         Editor {
-            code: Code::Round,
+            code: Round,
             round: CodeEditor::of_round(),
             kernel: CodeEditor::of_kernel(&KERNELS[0]),
             watchers: [None, None],
@@ -83,22 +85,22 @@ impl Editor {
     /// The text that is shown.
     pub(super) fn shown(&self) -> &CodeEditor {
         match self.code {
-            Code::Round => &self.round,
-            Code::Kernel => &self.kernel,
+            Round => &self.round,
+            Kernel => &self.kernel,
         }
     }
 
     fn document(&mut self, code: Code) -> &mut CodeEditor {
         match code {
-            Code::Round => &mut self.round,
-            Code::Kernel => &mut self.kernel,
+            Round => &mut self.round,
+            Kernel => &mut self.kernel,
         }
     }
 
     /// Shows another text of the same kind, of no file or of one that is not followed yet.
     fn replace(&mut self, text: CodeEditor) {
         self.code = text.code;
-        if self.code == Code::Kernel {
+        if self.code == Kernel {
             self.cancel_check();
         }
         self.watchers[self.code as usize] = None;
@@ -127,12 +129,12 @@ pub(super) fn opened_code(code: Code, path: PathBuf) -> Then {
 /// It cannot be read, is too long, or no text: why, in a sentence.
 fn read_code(code: Code, path: &Path) -> Result<Arc<str>, String> {
     let limit = match code {
-        Code::Round => MAX_SOURCE_BYTES as u64,
-        Code::Kernel => OwnKernel::MAX_BYTES,
+        Round => MAX_SOURCE_BYTES as u64,
+        Kernel => OwnKernel::MAX_BYTES,
     };
     let decode = |bytes: Vec<u8>| match code {
-        Code::Round => Script::decode(bytes).map_err(|error| error.message.to_string()),
-        Code::Kernel => OwnKernel::decode(bytes).map_err(|error| error.to_string()),
+        Round => Script::decode(bytes).map_err(|error| error.message.to_string()),
+        Kernel => OwnKernel::decode(bytes).map_err(|error| error.to_string()),
     };
     let text = match read_regular_file(path, limit) {
         Ok(bytes) => decode(bytes),
@@ -145,11 +147,15 @@ fn read_code(code: Code, path: &Path) -> Result<Arc<str>, String> {
 }
 
 impl Handler {
+    /// The window's egui.
+    fn context(&self) -> Option<&egui::Context> {
+        Some(self.surface.as_ref()?.scene.context())
+    }
+
     /// Whether keys are for the text in the editor.
     pub(super) fn editor_has_keys(&self) -> bool {
         let has_focus = |memory: &egui::Memory| memory.has_focus(field(self.editor.code));
-        let screen = self.surface.as_ref();
-        screen.is_some_and(|screen| screen.scene.context().memory(has_focus))
+        self.context().is_some_and(|it| it.memory(has_focus))
     }
 
     /// A key went to the text: some act on the window all the same. Esc leaves the field.
@@ -169,8 +175,7 @@ impl Handler {
             return;
         };
         // What an F-key opens takes the keys; switches leave them to the text.
-        if let (Key::F(_), Action::View(_), Some(screen)) = (chord.key, action, &self.surface) {
-            let context = screen.scene.context();
+        if let (Key::F(_), Action::View(_), Some(context)) = (chord.key, action, self.context()) {
             context.memory_mut(|memory| memory.surrender_focus(field(self.editor.code)));
         }
         self.act(event_loop, action);
@@ -185,8 +190,7 @@ impl Handler {
     }
 
     fn give_keys_to_text(&self) {
-        if let Some(screen) = &self.surface {
-            let context = screen.scene.context();
+        if let Some(context) = self.context() {
             context.memory_mut(|memory| memory.request_focus(field(self.editor.code)));
         }
     }
@@ -203,11 +207,11 @@ impl Handler {
         let was_shown = self.app.options.side == Some(SidePanel::Editor);
         self.show_editor();
         match self.editor.code {
-            Code::Round => self.run_round(),
-            Code::Kernel if was_shown || workshop::is_trusted(&self.editor.kernel.text) => {
+            Round => self.run_round(),
+            Kernel if was_shown || workshop::is_trusted(&self.editor.kernel.text) => {
                 self.check_kernel(self.editor.kernel.text.clone());
             }
-            Code::Kernel => self.show_notice(message!(
+            Kernel => self.show_notice(message!(
                 "This kernel has not run here yet: Ctrl+Enter again runs it"
             )),
         }
@@ -245,10 +249,10 @@ impl Handler {
     /// Runs a kernel that came with the session. It is shown, unless the user has written another one.
     pub(super) fn run_stored_kernel(&mut self, stored: &StoredKernel) {
         workshop::trust(&stored.source);
-        self.editor.code = Code::Kernel;
+        self.editor.code = Kernel;
         if self.editor.kernel.draft().is_none() {
             self.editor
-                .replace(CodeEditor::new(Code::Kernel, stored.source.clone()));
+                .replace(CodeEditor::new(Kernel, stored.source.clone()));
         }
         self.show_editor();
         self.check_kernel(stored.source.clone());
@@ -331,7 +335,7 @@ impl Handler {
             let why = found.summary;
             self.show_notice(message!("Not run: {why}"));
         }
-        self.note_if_solved(Code::Kernel);
+        self.note_if_solved(Kernel);
     }
 
     /// Says why the session does not run the round, where that is more than the check says.
@@ -349,7 +353,7 @@ impl Handler {
     /// The text was changed to this one.
     pub(super) fn edit_code(&mut self, text: String) {
         let code = self.editor.code;
-        if code == Code::Kernel {
+        if code == Kernel {
             self.editor.cancel_check();
         }
         self.editor.document(code).edit(text);
@@ -366,7 +370,7 @@ impl Handler {
     /// Has the round checked where it is new, or something else that counts; one check goes on at a time.
     pub(super) fn check_round(&mut self, status: Option<&Status>) {
         let is_shown = self.app.options.side == Some(SidePanel::Editor);
-        let is_shown = is_shown && self.editor.code == Code::Round;
+        let is_shown = is_shown && self.editor.code == Round;
         let is_checking = self.editor.round.is_checking;
         let Some(status) = status.filter(|_| is_shown && !is_checking) else {
             return;
@@ -406,7 +410,7 @@ impl Handler {
     /// Takes over what was found in a round.
     fn take_round(&mut self, text: &Arc<str>, found: Option<Findings>) {
         self.editor.round.take_findings(text, found);
-        self.note_if_solved(Code::Round);
+        self.note_if_solved(Round);
     }
 
     /// Opens an exercise in the editor.
@@ -471,7 +475,7 @@ impl Handler {
 
     /// Shows what a session had in the editor, without checking it.
     fn show_drafts(&mut self, drafts: &Drafts) {
-        for (code, text) in [(Code::Round, &drafts.round), (Code::Kernel, &drafts.kernel)] {
+        for (code, text) in [(Round, &drafts.round), (Kernel, &drafts.kernel)] {
             if let Some(text) = text {
                 self.editor.watchers[code as usize] = None;
                 let document = self.editor.document(code);
@@ -486,7 +490,7 @@ impl Handler {
         let Some(status) = self.status() else { return };
         let setting = &status.setting;
         if let Some(own) = &setting.own_round {
-            self.editor.round = CodeEditor::new(Code::Round, own.source.clone());
+            self.editor.round = CodeEditor::new(Round, own.source.clone());
         }
         let own = setting.own_kernel.and_then(|it| it.own.as_ref());
         // The command line has said why one that is trusted does not run.
@@ -495,7 +499,7 @@ impl Handler {
         let own = own.map(|it| it.source.as_str().into());
         let own = own.or(setting.stored_kernel.as_ref().map(|it| it.source.clone()));
         self.editor.kernel = match own {
-            Some(source) => CodeEditor::new(Code::Kernel, source),
+            Some(source) => CodeEditor::new(Kernel, source),
             None => CodeEditor::of_kernel(setting.kernel),
         };
         if let Some(session) = &self.app.session {
@@ -588,9 +592,8 @@ impl Handler {
             return;
         }
         let name = shown(path.file_name().unwrap_or_default());
-        match (before, &self.surface) {
-            (Some(before), Some(screen)) => {
-                let context = screen.scene.context();
+        match (before, self.context()) {
+            (Some(before), Some(context)) => {
                 let mut state = TextEditState::load(context, field(code)).unwrap_or_default();
                 let mut undoer = state.undoer();
                 undoer.add_undo(&(Default::default(), before));
@@ -609,13 +612,13 @@ impl Handler {
     fn reloaded_code(&mut self, code: Code) {
         let Some(status) = self.status() else { return };
         let runs = match code {
-            Code::Round => status.setting.switches.order == Order::Own,
-            Code::Kernel => status.setting.kernel.own.is_some() || self.editor.check.is_some(),
+            Round => status.setting.switches.order == Order::Own,
+            Kernel => status.setting.kernel.own.is_some() || self.editor.check.is_some(),
         };
         match code {
-            Code::Round if runs => self.run_round(),
-            Code::Kernel if runs => self.check_kernel(self.editor.kernel.text.clone()),
-            Code::Round | Code::Kernel => {}
+            Round if runs => self.run_round(),
+            Kernel if runs => self.check_kernel(self.editor.kernel.text.clone()),
+            Round | Kernel => {}
         }
     }
 }

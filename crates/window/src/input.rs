@@ -8,12 +8,12 @@ use winit::raw_window_handle::{HasDisplayHandle, RawDisplayHandle};
 use winit::window::Window;
 
 /// How egui handled an event.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub(super) struct Offered {
     /// Whether egui alone handles the event.
-    pub(super) taken: bool,
+    pub taken: bool,
     /// Whether a frame must be drawn for it.
-    pub(super) shows: bool,
+    pub shows: bool,
 }
 
 /// From winit's events to egui's, in pixels; also the clipboard.
@@ -78,29 +78,30 @@ impl Input {
     /// Offers an event; keys are egui's only while a dialog or the editor takes them, since it would
     /// move its focus by Tab and the arrows otherwise.
     pub(super) fn offer(&mut self, window: &Window, event: &WindowEvent, keys: bool) -> Offered {
+        use WindowEvent::*;
         match event {
-            WindowEvent::KeyboardInput { event, .. } if event.state.is_pressed() && !keys => {
+            KeyboardInput { event, .. } if event.state.is_pressed() && !keys => {
                 return Offered::default();
             }
-            WindowEvent::ModifiersChanged(modifiers) => {
+            ModifiersChanged(modifiers) => {
                 self.ctrl = modifiers.state().control_key();
             }
-            WindowEvent::KeyboardInput { event, .. } if pastes(event, self.ctrl) => {
+            KeyboardInput { event, .. } if pastes(event, self.ctrl) => {
                 if let Some(system) = &mut self.system {
                     let text = system.get_text().unwrap_or_default();
                     self.state.set_clipboard_text(text);
                 }
             }
-            WindowEvent::Ime(_) if !keys => return Offered::default(),
+            Ime(_) if !keys => return Offered::default(),
             // It is the frame itself: one that wanted another would have no end.
-            WindowEvent::RedrawRequested => return Offered::default(),
+            RedrawRequested => return Offered::default(),
             _ => {}
         }
         let response = self.state.on_window_event(window, event);
         let context = self.state.egui_ctx();
         Offered {
             taken: match event {
-                WindowEvent::KeyboardInput { .. } | WindowEvent::Ime(_) => keys,
+                KeyboardInput { .. } | Ime(_) => keys,
                 _ => response.consumed,
             },
             shows: response.repaint && (keys || context.is_pointer_over_egui()),

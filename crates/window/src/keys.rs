@@ -10,9 +10,9 @@ use ui::actions::{Action, Chord, Key, Row, row_for};
 #[derive(Clone, Copy)]
 pub(super) struct Pressed {
     /// As the table has it, as a digit, or as it is typed.
-    pub(super) chord: Chord,
+    pub chord: Chord,
     /// What it stands for; while it is held, only what the table repeats.
-    pub(super) row: Option<&'static Row>,
+    pub row: Option<&'static Row>,
 }
 
 impl Pressed {
@@ -61,6 +61,7 @@ fn chords_of(
 }
 
 fn key(key: &WinitKey) -> Option<Key> {
+    use NamedKey::*;
     Some(match key {
         WinitKey::Character(text) => {
             let mut characters = text.chars();
@@ -70,18 +71,18 @@ fn key(key: &WinitKey) -> Option<Key> {
             Key::Char(first.to_uppercase().next()?)
         }
         WinitKey::Named(named) => match named {
-            NamedKey::Space => Key::Space,
-            NamedKey::Enter => Key::Enter,
-            NamedKey::Tab => Key::Tab,
-            NamedKey::Escape => Key::Escape,
-            NamedKey::Backspace => Key::Backspace,
-            NamedKey::Delete => Key::Delete,
-            NamedKey::PageUp => Key::PageUp,
-            NamedKey::PageDown => Key::PageDown,
-            NamedKey::ArrowLeft => Key::Left,
-            NamedKey::ArrowRight => Key::Right,
-            NamedKey::ArrowUp => Key::Up,
-            NamedKey::ArrowDown => Key::Down,
+            Space => Key::Space,
+            Enter => Key::Enter,
+            Tab => Key::Tab,
+            Escape => Key::Escape,
+            Backspace => Key::Backspace,
+            Delete => Key::Delete,
+            PageUp => Key::PageUp,
+            PageDown => Key::PageDown,
+            ArrowLeft => Key::Left,
+            ArrowRight => Key::Right,
+            ArrowUp => Key::Up,
+            ArrowDown => Key::Down,
             other => Key::F(format!("{other:?}").strip_prefix('F')?.parse().ok()?),
         },
         _ => return None,

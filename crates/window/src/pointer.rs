@@ -17,13 +17,16 @@ use life::Size;
 use session::{SessionAction, Status};
 use ui::{Camera, ColourBy, ViewAction, ViewTransform};
 
+use Drag::*;
+use HitTarget::*;
+
 /// Between the clicks of a double click.
 const DOUBLE_CLICK_TIMEOUT: Duration = Duration::from_millis(400);
 /// Minimum distance, in points, for a press to be a drag.
 const MIN_DRAG_DISTANCE: f64 = 4.0;
 
 /// What takes the mouse.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq)]
 pub(super) enum HitTarget {
     /// The panel of an instance.
     Panel(usize),
@@ -57,8 +60,8 @@ pub(super) enum Drag {
 #[derive(Default)]
 pub(super) struct Pointer {
     /// Where it is, in pixels, if it is in the window.
-    pub(super) at: Option<[f64; 2]>,
-    pub(super) drag: Option<Drag>,
+    pub at: Option<[f64; 2]>,
+    pub drag: Option<Drag>,
     last_click: Option<(Instant, HitTarget)>,
     /// Whether it is where widgets may be.
     is_over_widgets: bool,
@@ -73,7 +76,7 @@ impl Handler {
         let frame = self.frame(Some(&status))?;
         let (layout, _) = frame.layout()?;
         if layout.timeline.is_some_and(|it| it.contains(at)) {
-            return Some(HitTarget::Timeline);
+            return Some(Timeline);
         }
         let place = layout.tiling.place_at(at)?;
         // A button that lies over a panel has its clicks.
@@ -82,10 +85,10 @@ impl Handler {
         }
         let minimap = over_panels::minimap(&frame, &layout);
         if minimap.is_some_and(|it| it.rect.contains(at)) {
-            return Some(HitTarget::Minimap);
+            return Some(Minimap);
         }
         let single = frame.sources.single_instance();
-        Some(HitTarget::Panel(single.unwrap_or(place)))
+        Some(Panel(single.unwrap_or(place)))
     }
 
     /// A mouse button went down or came up.
@@ -95,9 +98,7 @@ impl Handler {
         state: ElementState,
         button: MouseButton,
     ) {
-        if self.pointer.is_over_widgets {
-            self.pacer.request_frame();
-        }
+        self.pacer.request_frame();
         let clicks = button == MouseButton::Left;
         match (state, button) {
             (ElementState::Pressed, MouseButton::Right) => self.open_panel_menu(event_loop),
@@ -107,7 +108,7 @@ impl Handler {
                 // A widget has its clicks, and is not dragged.
                 let screen = self.surface.as_ref().zip(self.pointer.at);
                 let start = screen.filter(|(it, at)| !it.scene.has_button_at(*at));
-                let moves = target.zip(start).map(|(target, (_, start))| Drag::Move {
+                let moves = target.zip(start).map(|(target, (_, start))| Move {
                     target,
                     start,
                     has_moved: false,
@@ -117,13 +118,13 @@ impl Handler {
             }
             (ElementState::Released, MouseButton::Left | MouseButton::Middle) => {
                 match self.pointer.drag.take() {
-                    Some(Drag::Move {
+                    Some(Move {
                         target,
                         has_moved: false,
                         clicks: true,
                         ..
                     }) => self.click(event_loop, target),
-                    Some(Drag::Selecting { .. }) => self.end_selecting(),
+                    Some(Selecting { .. }) => self.end_selecting(),
                     _ => {}
                 }
             }
@@ -132,7 +133,7 @@ impl Handler {
     }
 
     fn open_panel_menu(&mut self, event_loop: &ActiveEventLoop) {
-        let (Some(HitTarget::Panel(instance)), Some(at), Some((_, layout, _))) =
+        let (Some(Panel(instance)), Some(at), Some((_, layout, _))) =
             (self.under_pointer(), self.pointer.at, self.places())
         else {
             return self.act(event_loop, ViewAction::ToggleMenu);
@@ -151,7 +152,7 @@ impl Handler {
             self.pointer.last_click = Some((now, target));
         }
         match target {
-            HitTarget::Panel(instance) => {
+            Panel(instance) => {
                 self.deselect_at_click(instance); // a second click may be far from the first
                 if is_double {
                     self.act(event_loop, ViewAction::ToggleSingle);
@@ -159,11 +160,10 @@ impl Handler {
                     self.act(event_loop, SessionAction::Select(instance));
                 }
             }
-            HitTarget::Minimap => self.lead(),
-            HitTarget::Timeline if is_double => self.timeline.zoom.fit(),
-            HitTarget::Timeline => {}
+            Minimap => self.lead(),
+            Timeline if is_double => self.timeline.zoom.fit(),
+            Timeline => {}
         }
-        self.pacer.request_frame();
     }
 
     /// The pointer moved to a point in pixels, at `scale` pixels per point.
@@ -171,7 +171,7 @@ impl Handler {
         let before = self.pointer.at.replace(to);
         self.move_ghost();
         match &mut self.pointer.drag {
-            Some(Drag::Move {
+            Some(Move {
                 target,
                 start,
                 has_moved,
@@ -187,7 +187,10 @@ impl Handler {
                     self.drag_by(target, pixels);
                 }
             }
-            Some(_) => self.continue_edit(),
+            Some(_) => {
+                self.continue_edit();
+                self.pacer.request_frame();
+            }
             None => {}
         }
         self.hover();
@@ -195,11 +198,11 @@ impl Handler {
 
     fn drag_by(&mut self, target: HitTarget, pixels: [f64; 2]) {
         match target {
-            HitTarget::Panel(_) => {
+            Panel(_) => {
                 self.move_camera(|camera, size, panel| camera.pan(pixels, size, panel));
             }
-            HitTarget::Minimap => self.lead(),
-            HitTarget::Timeline => {
+            Minimap => self.lead(),
+            Timeline => {
                 if let Some((_, layout, _)) = self.places() {
                     self.timeline.pan(pixels[0], &layout);
                 }
@@ -211,14 +214,14 @@ impl Handler {
     /// Tells the timeline where the mouse is; another frame is only wanted where that shows.
     pub(super) fn hover(&mut self) {
         let target = self.under_pointer();
-        let is_over_cells = matches!(target, Some(HitTarget::Panel(_) | HitTarget::Minimap));
+        let is_over_cells = matches!(target, Some(Panel(_) | Minimap));
         if !is_over_cells || self.pointer.is_over_widgets {
             // Also while it moves within one: its tip comes once it stands still.
             self.pacer.request_frame();
         }
         self.pointer.is_over_widgets = !is_over_cells;
         self.update_pointed_cell(target);
-        let is_over = target == Some(HitTarget::Timeline);
+        let is_over = target == Some(Timeline);
         if self.timeline.hover(self.pointer.at.filter(|_| is_over)) {
             self.pacer.request_frame();
         }
@@ -231,12 +234,12 @@ impl Handler {
             return;
         };
         match self.under_pointer() {
-            Some(HitTarget::Panel(instance)) => {
+            Some(Panel(instance)) => {
                 let pixel = self.pixel_of_panel(&layout, instance, at);
                 self.move_camera(|camera, size, panel| camera.zoom_at(factor, pixel, size, panel));
             }
-            Some(HitTarget::Timeline) => self.timeline.zoom(factor, at, &layout),
-            Some(HitTarget::Minimap) | None => {}
+            Some(Timeline) => self.timeline.zoom(factor, at, &layout),
+            Some(Minimap) | None => {}
         }
         self.pacer.request_frame();
     }
@@ -265,7 +268,6 @@ impl Handler {
         if let Some((status, layout, _)) = self.places() {
             let camera = &mut self.app.options.camera;
             change(camera, status.lattices.size, layout.tiling.panel);
-            self.pacer.request_frame();
         }
     }
 
@@ -284,10 +286,11 @@ impl Handler {
 
     /// Colours by state, age, history; by state where the others cannot be, with the reason.
     pub(super) fn next_colour_by(&mut self) {
+        use ColourBy::*;
         self.app.options.colour_by = match self.app.options.colour_by {
-            ColourBy::State => ColourBy::Age,
-            ColourBy::Age => ColourBy::History,
-            ColourBy::History => ColourBy::State,
+            State => Age,
+            Age => History,
+            History => State,
         };
         let status = self.status();
         let refused = self.surface.as_ref().and_then(|screen| {
@@ -297,7 +300,7 @@ impl Handler {
         match refused {
             None => self.show_notice(Message::new(|| self.app.options.colour_by.sentence())),
             Some(why) => {
-                self.app.options.colour_by = ColourBy::State;
+                self.app.options.colour_by = State;
                 self.show_notice(why);
             }
         }

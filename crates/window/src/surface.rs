@@ -17,8 +17,8 @@ use session::PictureSource;
 
 /// A window as a canvas.
 pub(super) struct WindowCanvas {
-    pub(super) window: Arc<Window>,
-    pub(super) display: OwnedDisplayHandle,
+    pub window: Arc<Window>,
+    pub display: OwnedDisplayHandle,
 }
 
 impl WindowCanvas {
@@ -30,13 +30,13 @@ impl WindowCanvas {
 
 /// See the module.
 pub(super) struct WindowSurface {
-    pub(super) canvas: WindowCanvas,
+    pub canvas: WindowCanvas,
     surface: wgpu::Surface<'static>,
     config: wgpu::SurfaceConfiguration,
-    pub(super) gpu: Gpu,
-    pub(super) scene: Scene,
+    pub gpu: Gpu,
+    pub scene: Scene,
     /// Passes events to the scene's egui.
-    pub(super) input: Input,
+    pub input: Input,
     /// Frames that were refused in a row.
     refused: u32,
 }
@@ -104,11 +104,12 @@ impl WindowSurface {
         dialogs: &mut Dialogs,
         pictures: Option<&dyn PictureSource>,
     ) -> Result<Option<FrameOutput>, ViewError> {
+        use Acquired::*;
         // Before egui is run: what it says of its textures must not be thrown away.
         let texture = match self.surface.get_current_texture() {
-            Acquired::Success(texture) | Acquired::Suboptimal(texture) => texture,
-            Acquired::Timeout | Acquired::Occluded => return Ok(None),
-            Acquired::Outdated | Acquired::Validation if self.refused < MAX_REFUSED => {
+            Success(texture) | Suboptimal(texture) => texture,
+            Timeout | Occluded => return Ok(None),
+            Outdated | Validation if self.refused < MAX_REFUSED => {
                 self.refused += 1;
                 // A lost device is only told of while it is polled.
                 let polled = self.gpu.device.poll(wgpu::PollType::Poll);
@@ -118,7 +119,7 @@ impl WindowSurface {
                 self.gpu.trouble()?;
                 return Ok(None);
             }
-            Acquired::Outdated | Acquired::Validation | Acquired::Lost => {
+            Outdated | Validation | Lost => {
                 return Err(lost(tr!("the surface delivers no frames")));
             }
         };

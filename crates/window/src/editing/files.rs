@@ -19,6 +19,8 @@ use ui::actions::Setting;
 use ui::code_editor::Code;
 use ui::{Action, EditOverlay, ViewAction};
 
+use FileTask::*;
+
 /// The most cells that the clipboard takes.
 const MAX_COPIED: u64 = 1 << 26;
 
@@ -44,7 +46,7 @@ impl Handler {
     fn not_saved(&mut self, saving: PatternToSave, path: String, why: String) {
         self.editing.unsaved = Some(saving);
         if let Err(why) = self.refuse_path(why) {
-            self.ask_for_path(FileTask::Save, path, Some(why));
+            self.ask_for_path(Save, path, Some(why));
         }
     }
 
@@ -196,20 +198,20 @@ impl Handler {
     /// Asks for a file to open or to save to: by the desktop's dialog, or where there is none by a
     /// dialog of the window's own. What is saved is as it is now.
     pub(super) fn ask_for_file(&mut self, task: FileTask) {
-        if task == FileTask::Open {
-            self.run_in_background(|| match show_file_dialog(FileTask::Open) {
+        if task == Open {
+            self.run_in_background(|| match show_file_dialog(Open) {
                 Ok(Some(path)) => then(move |it| it.open_path(&path)),
                 Ok(None) => then(|_| {}),
-                Err(NoDialog) => then(|it| it.ask_for_path(FileTask::Open, String::new(), None)),
+                Err(NoDialog) => then(|it| it.ask_for_path(Open, String::new(), None)),
             });
         } else if let Some((_, receive)) = self.request_cells() {
             self.run_in_background(move || match receive() {
                 None => notice(tr!("Nothing was saved: the session has ended").into()),
-                Some(saving) => match show_file_dialog(FileTask::Save) {
+                Some(saving) => match show_file_dialog(Save) {
                     Ok(Some(path)) => then(|it| it.save_to(path, saving)),
                     Ok(None) => then(|_| {}),
                     Err(NoDialog) => then(|it| {
-                        it.ask_for_path(FileTask::Save, String::new(), None);
+                        it.ask_for_path(Save, String::new(), None);
                         it.editing.unsaved = Some(saving);
                     }),
                 },
@@ -337,11 +339,11 @@ fn show_file_dialog(task: FileTask) -> Result<Option<String>, NoDialog> {
     let began = Instant::now();
     let dialog = rfd::FileDialog::new();
     let chosen = match task {
-        FileTask::Open => dialog
+        Open => dialog
             .add_filter(tr!("patterns, sessions, rounds and kernels"), &ENDINGS)
             .add_filter(tr!("all files"), &["*"])
             .pick_file(),
-        FileTask::Save => dialog.set_file_name(PATTERN_FILE).save_file(),
+        Save => dialog.set_file_name(PATTERN_FILE).save_file(),
     };
     if chosen.is_none() && began.elapsed() < MIN_DIALOG_TIME {
         return Err(NoDialog);

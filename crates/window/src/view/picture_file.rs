@@ -8,7 +8,7 @@ use crate::view::layout::PixelRect;
 use life::{SaveTarget, dated_stem, write_atomically};
 
 /// A picture in memory.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq)]
 pub struct Image {
     /// Width in pixels.
     pub width: u32,
